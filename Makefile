@@ -1,0 +1,68 @@
+# The front door. `make demo` and `make test` do everything on a fresh machine; the rest is for
+# developers. The build itself is CMake's: see CMakePresets.json.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+# Seconds that `make fuzz` spends on each fuzz entry.
+FUZZ_SECONDS ?= 60
+# Set to 0 to leave the machine's packages alone.
+PROFLINE_SETUP ?= 1
+export PROFLINE_SETUP
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test bench asan tidy format format-check fuzz install clean
+
+help:
+	@echo 'make demo      install what is missing, build, show what profline does'
+	@echo 'make test      install what is missing, build, run every test'
+	@echo 'make build     programs in build/bin/'
+	@echo 'make bench     benchmarks (release build), with the machine they ran on'
+	@echo 'make install   release build into $$DESTDIR$$PREFIX ($(DESTDIR)$(PREFIX))'
+	@echo 'make asan      every test under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make tidy      formatting, clang warnings and clang-tidy, all of them errors'
+	@echo 'make format    clang-format over the tree'
+	@echo 'make fuzz      each fuzz entry for FUZZ_SECONDS ($(FUZZ_SECONDS))'
+	@echo 'make clean     remove build/'
+
+setup:
+	@scripts/setup build torch
+
+build: setup
+	@scripts/build dev
+
+demo: build
+	@scripts/demo
+
+test: build
+	@ctest --preset dev
+
+bench: setup
+	@scripts/build release programs benches
+	@scripts/bench build/release/bench
+
+install: setup
+	@scripts/build release programs
+	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+
+asan: setup
+	@scripts/build asan
+	@ctest --preset asan
+
+tidy: format-check
+	@scripts/build tidy
+
+format:
+	@scripts/setup build lint
+	@scripts/format
+
+format-check:
+	@scripts/setup build torch lint
+	@scripts/format --check
+
+fuzz:
+	@scripts/setup build lint
+	@scripts/build fuzz
+	@scripts/fuzz build/fuzz/fuzz $(FUZZ_SECONDS)
+
+clean:
+	@rm -rf build

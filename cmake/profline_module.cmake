@@ -1,0 +1,153 @@
+# The one way to add a module (a folder under src/) with its tests, benchmarks and fuzz entries:
+#
+#   profline_module(tools_nsys
+#     SOURCES command.cpp kernel_csv.cpp    # none: a header-only module
+#     DEPS    process records schema        # modules of ours; scripts/check_layers reads this list
+#     LIBS    SQLite::SQLite3               # packages that our headers do not show; tests see them too
+#     PUBLIC_LIBS fmt::fmt                  # packages that our headers show
+#     TESTS   command_test.cpp              # one GoogleTest program a module
+#     TEST_DEPS testing                     # modules only the tests, benches and fuzzers see
+#     BENCHES kernel_csv_bench.cpp          # one google-benchmark program a module
+#     FUZZERS kernel_csv_fuzz.cpp)          # one program each; corpus in tests/corpus/<kernel_csv>/
+
+include(CheckCXXCompilerFlag)
+
+add_library(profline_warnings INTERFACE)
+target_compile_options(profline_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${PROFLINE_WERROR}>:-Werror>
+  # Wrong in GCC 12 for `"literal" + std::string` (GCC bug 105651).
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+  # At -O3 GCC 12 takes moved std::variant and std::optional members for uninitialised.
+  $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+
+# Sanitizers reach every target of ours, hence a directory-wide setting and not an interface target:
+# half of a program under AddressSanitizer reports errors that are not there.
+if(PROFLINE_SANITIZE)
+  add_compile_options(-fsanitize=${PROFLINE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${PROFLINE_SANITIZE})
+  # GCC's own advice: this warning is wrong more often than right in instrumented code.
+  target_compile_options(profline_warnings INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
+if(PROFLINE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Paths below the tree are hashed relative to it, so that a fresh clone finds an older one's objects.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+endif()
+
+# What `make install` and `make bench` need, without the rest.
+add_custom_target(programs)
+add_custom_target(benches)
+
+# Tests go without clang's path-sensitive analyzer: it would spend most of its time in GoogleTest's
+# macros. All other checks hold for them too.
+set(PROFLINE_TEST_TIDY ${CMAKE_CXX_CLANG_TIDY})
+if(PROFLINE_TEST_TIDY)
+  list(APPEND PROFLINE_TEST_TIDY --checks=-clang-analyzer-*)
+endif()
+
+if(PROFLINE_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(benchmark REQUIRED)
+  include(GoogleTest)
+endif()
+
+function(profline_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 M "" ""
+    "SOURCES;DEPS;LIBS;PUBLIC_LIBS;TESTS;TEST_DEPS;BENCHES;FUZZERS")
+  if(M_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "profline_module(${name}): what is '${M_UNPARSED_ARGUMENTS}'?")
+  endif()
+  list(TRANSFORM M_DEPS PREPEND profline_)
+  list(TRANSFORM M_TEST_DEPS PREPEND profline_)
+
+  set(library profline_${name})
+  if(M_SOURCES)
+    add_library(${library} STATIC ${M_SOURCES})
+    target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${library} PUBLIC ${M_DEPS} ${M_PUBLIC_LIBS} PRIVATE ${M_LIBS} profline_warnings)
+  else()
+    add_library(${library} INTERFACE)
+    target_include_directories(${library} INTERFACE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(${library} INTERFACE ${M_DEPS} ${M_PUBLIC_LIBS})
+  endif()
+
+  if(NOT PROFLINE_TESTS)
+    return()
+  endif()
+  if(M_TESTS)
+    profline_test(${name}_test SOURCES ${M_TESTS} LIBS ${library} ${M_TEST_DEPS} ${M_LIBS})
+  endif()
+  if(M_BENCHES)
+    add_executable(${name}_bench ${M_BENCHES})
+    set_target_properties(${name}_bench PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench CXX_CLANG_TIDY "${PROFLINE_TEST_TIDY}")
+    target_link_libraries(${name}_bench PRIVATE ${library} ${M_TEST_DEPS} ${M_LIBS}
+      benchmark::benchmark_main profline_warnings)
+    add_dependencies(benches ${name}_bench)
+    # For correctness only: a test never judges a time.
+    add_test(NAME ${name}_bench.runs_once COMMAND ${name}_bench --benchmark_min_time=0)
+    set_tests_properties(${name}_bench.runs_once PROPERTIES LABELS bench TIMEOUT 300)
+  endif()
+  foreach(source IN LISTS M_FUZZERS)
+    profline_fuzzer(${source} ${library} ${M_TEST_DEPS} ${M_LIBS})
+  endforeach()
+endfunction()
+
+# A program of ours: build/bin/<name>, installed into bin unless it is for DEVELOPERS only.
+#
+#   profline_program(profline SOURCES main.cpp doctor_command.cpp DEPS process LIBS CLI11::CLI11)
+function(profline_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 P "DEVELOPERS" "" "SOURCES;DEPS;LIBS")
+  list(TRANSFORM P_DEPS PREPEND profline_)
+  add_executable(${name} ${P_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${P_DEPS} ${P_LIBS} profline_version profline_warnings)
+  if(NOT P_DEVELOPERS)
+    add_dependencies(programs ${name})
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endfunction()
+
+# One GoogleTest program, each of its tests a ctest test of its own.
+function(profline_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 T "" "TIMEOUT;LABEL" "SOURCES;LIBS")
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  if(NOT T_LABEL)
+    set(T_LABEL unit)
+  endif()
+  add_executable(${name} ${T_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests CXX_CLANG_TIDY "${PROFLINE_TEST_TIDY}")
+  target_link_libraries(${name} PRIVATE ${T_LIBS} GTest::gmock GTest::gtest_main profline_warnings)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+endfunction()
+
+# foo_fuzz.cpp defines LLVMFuzzerTestOneInput. With PROFLINE_FUZZ it becomes a libFuzzer program; in
+# every other build a program that replays tests/corpus/foo/, so that a crasher once found stays found.
+function(profline_fuzzer source)
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" subject ${name})
+  set(corpus ${CMAKE_SOURCE_DIR}/tests/corpus/${subject})
+  add_executable(${name} ${source})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz CXX_CLANG_TIDY "${PROFLINE_TEST_TIDY}")
+  target_link_libraries(${name} PRIVATE ${ARGN} profline_warnings)
+  if(PROFLINE_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src/testing/fuzz_replay.cpp)
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    add_test(NAME ${name}.replays_corpus COMMAND ${name} ${corpus})
+    set_tests_properties(${name}.replays_corpus PROPERTIES LABELS fuzz TIMEOUT 120)
+  endif()
+endfunction()

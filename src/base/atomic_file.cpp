@@ -1,0 +1,283 @@
+#include "base/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/assert.h"
+#include "base/file_descriptor.h"
+#include "base/files.h"
+#include "base/os_error.h"
+#include "base/sha256.h"
+
+namespace profline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kAttempt = "write";
+
+// .profline-tmp-1f0c22ab-9d41c07be2a95f36: which start of which machine, then a random number. Of
+// fixed length, so that the target's name may be as long as the file system allows.
+constexpr std::string_view kTemporaryPrefix = ".profline-tmp-";
+constexpr std::size_t kMachineDigits = 8;
+constexpr std::size_t kRandomDigits = 16;
+constexpr std::string_view kUnknownMachine = "00000000";
+
+/// Digits that differ between machines and between two starts of one machine.
+std::string machine_digits() {
+  const Result<std::string> boot_id = read_file("/proc/sys/kernel/random/boot_id");
+  return boot_id ? sha256_hex(*boot_id).substr(0, kMachineDigits) : std::string(kUnknownMachine);
+}
+
+std::string new_temporary_name() {
+  std::uint64_t number = 0;
+  PL_ASSERT(::getrandom(&number, sizeof number, 0) == ssize_t{sizeof number},
+            "the kernel gives a few random bytes without fail");
+  return fmt::format("{}{}-{:016x}", kTemporaryPrefix, machine_digits(), number);
+}
+
+bool is_hex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// The machine's digits in the name of a temporary; nothing for any other name.
+std::optional<std::string_view> machine_in(std::string_view name) {
+  if (name.size() != kTemporaryPrefix.size() + kMachineDigits + 1 + kRandomDigits) return {};
+  if (name.substr(0, kTemporaryPrefix.size()) != kTemporaryPrefix) return {};
+  name.remove_prefix(kTemporaryPrefix.size());
+  const std::string_view machine = name.substr(0, kMachineDigits);
+  const bool well_formed =
+      name[kMachineDigits] == '-' && is_hex(machine) && is_hex(name.substr(kMachineDigits + 1));
+  return well_formed ? std::optional(machine) : std::nullopt;
+}
+
+enum class Lock { Taken, HeldByAnother, Unsupported };
+
+Lock try_lock(const FileDescriptor& file) {
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return Lock::Taken;
+  return errno == EWOULDBLOCK ? Lock::HeldByAnother : Lock::Unsupported;
+}
+
+/// 0 or errno. A file system that knows no fsync for this kind of file is none we can improve.
+int sync(const FileDescriptor& file) {
+  while (::fsync(file.get()) != 0) {
+    if (errno == EINVAL || errno == ENOTSUP) return 0;
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+/// Where a write to `path` arrives: the links that the last component leads through, followed.
+Result<fs::path> follow_links(const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  fs::path place = path;
+  for (int link = 0; link < kMostLinks; ++link) {
+    std::error_code failure;
+    const fs::path target = fs::read_symlink(place, failure);
+    if (failure) return place;  // no link, or nothing there; what opens it next will tell
+    place = target.is_absolute() ? target : place.parent_path() / target;
+  }
+  return os_error(kAttempt, path, ELOOP);
+}
+
+Result<FileDescriptor> open_folder(const fs::path& path, const fs::path& folder) {
+  FileDescriptor opened = open_descriptor(folder.c_str(), O_RDONLY | O_DIRECTORY);
+  if (opened.is_open()) return opened;
+  if (errno == ENOENT) {
+    return os_error(kAttempt, path, ErrorKind::NotFound, "no such folder " + folder.string());
+  }
+  if (errno == ENOTDIR) {
+    return os_error(kAttempt, path, ErrorKind::NotFound, folder.string() + " is not a directory");
+  }
+  return os_error(kAttempt, path, errno);
+}
+
+/// The permission bits of the file to be replaced; nothing when there is none yet.
+Result<std::optional<mode_t>> permissions_to_keep(const fs::path& path, int folder,
+                                                  const std::string& name) {
+  struct stat status {};
+  if (::fstatat(folder, name.c_str(), &status, 0) != 0) {
+    if (errno == ENOENT) return std::optional<mode_t>();
+    return os_error(kAttempt, path, errno);
+  }
+  if (S_ISDIR(status.st_mode)) return os_error(kAttempt, path, EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    return os_error(kAttempt, path, ErrorKind::NotFound, "it is not a regular file");
+  }
+  return std::optional<mode_t>(status.st_mode & 0777U);
+}
+
+}  // namespace
+
+/// What exists between create() and commit(); takes the temporary with it when it goes.
+struct AtomicFile::Pending {
+  fs::path path;     // as given, for messages
+  std::string name;  // the target in the folder
+  FileDescriptor folder;
+  FileDescriptor file;
+  std::string temporary;  // its name in the folder; empty when there is none (any more)
+  std::string collected;  // bytes not yet handed to the system
+  std::optional<Error> failure;
+
+  Pending() = default;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending() { discard(); }
+
+  void discard() {
+    if (!temporary.empty()) ::unlinkat(folder.get(), temporary.c_str(), 0);
+    temporary.clear();
+  }
+
+  Result<void> create_temporary(std::optional<mode_t> permissions);
+  Result<void> write(std::string_view bytes);
+  Result<void> fail(int error_number);
+};
+
+Result<void> AtomicFile::Pending::create_temporary(std::optional<mode_t> permissions) {
+  constexpr int kAttempts = 16;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const std::string candidate = new_temporary_name();
+    file = open_descriptor_at(folder.get(), candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL,
+                              permissions.value_or(0666));
+    if (!file.is_open() && errno == EEXIST) continue;
+    if (!file.is_open()) return os_error(kAttempt, path, errno);
+    temporary = candidate;
+    // Someone clearing up may have come between the creation and the lock: then it is theirs.
+    struct stat status {};
+    const Lock lock = try_lock(file);
+    if (lock == Lock::HeldByAnother || ::fstat(file.get(), &status) != 0 || status.st_nlink == 0) {
+      discard();
+      continue;
+    }
+    if (permissions && ::fchmod(file.get(), *permissions) != 0) return fail(errno);
+    return {};
+  }
+  return os_error(kAttempt, path, ErrorKind::Io, "no temporary name is free");
+}
+
+Result<void> AtomicFile::Pending::write(std::string_view bytes) {
+  const int error_number = write_all(file.get(), bytes);
+  return error_number == 0 ? Result<void>() : fail(error_number);
+}
+
+Result<void> AtomicFile::Pending::fail(int error_number) {
+  discard();
+  failure = os_error(kAttempt, path, error_number);
+  return *failure;
+}
+
+AtomicFile::AtomicFile(std::unique_ptr<Pending> pending) : pending_(std::move(pending)) {}
+AtomicFile::AtomicFile(AtomicFile&&) noexcept = default;
+AtomicFile& AtomicFile::operator=(AtomicFile&&) noexcept = default;
+AtomicFile::~AtomicFile() = default;
+
+Result<AtomicFile> AtomicFile::create(const fs::path& path) {
+  PL_TRY(internal::check_path(kAttempt, path));
+  const fs::path place = PL_TRY(follow_links(path));
+  const fs::path name = place.filename();
+  if (name.empty() || name == "." || name == "..") return os_error(kAttempt, path, EISDIR);
+  const fs::path folder = place.has_parent_path() ? place.parent_path() : fs::path(".");
+
+  auto pending = std::make_unique<Pending>();
+  pending->path = path;
+  pending->name = name.string();
+  pending->folder = PL_TRY(open_folder(path, folder));
+  const std::optional<mode_t> permissions =
+      PL_TRY(permissions_to_keep(path, pending->folder.get(), pending->name));
+  PL_TRY(pending->create_temporary(permissions));
+  return AtomicFile(std::move(pending));
+}
+
+Result<void> AtomicFile::append(std::string_view bytes) {
+  constexpr std::size_t kCollectedBytes = std::size_t{64} * 1024;
+  PL_ASSERT(pending_ != nullptr, "nothing is appended to a committed file");
+  if (pending_->failure) return *pending_->failure;
+  if (pending_->collected.size() + bytes.size() < kCollectedBytes) {
+    pending_->collected += bytes;
+    return {};
+  }
+  PL_TRY(pending_->write(pending_->collected));
+  pending_->collected.clear();
+  return pending_->write(bytes);
+}
+
+Result<void> AtomicFile::commit() {
+  PL_ASSERT(pending_ != nullptr, "a file is committed once");
+  const std::unique_ptr<Pending> pending = std::move(pending_);
+  if (pending->failure) return *pending->failure;
+  PL_TRY(pending->write(pending->collected));
+  if (const int failed = sync(pending->file)) return pending->fail(failed);
+  // The lock is still held: nobody takes the temporary for a stale one before it has its new name.
+  const int folder = pending->folder.get();
+  if (::renameat(folder, pending->temporary.c_str(), folder, pending->name.c_str()) != 0) {
+    return pending->fail(errno);
+  }
+  pending->temporary.clear();
+  if (const int failed = sync(pending->folder)) {
+    return os_error("make durable", pending->path, failed);
+  }
+  return {};
+}
+
+namespace {
+
+bool left_alone_for_a_day(const struct stat& status, const Clock& clock) {
+  const auto changed = std::chrono::system_clock::from_time_t(status.st_mtime);
+  return clock.wall_now() - changed > std::chrono::hours(24);
+}
+
+/// Whether the temporary's writer is gone; says no when in doubt. On yes `file` may hold the lock.
+bool is_stale(const FileDescriptor& file, bool made_here, const Clock& clock) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  switch (try_lock(file)) {
+    case Lock::HeldByAnother:
+      return false;
+    case Lock::Taken:
+      return made_here || left_alone_for_a_day(status, clock);
+    case Lock::Unsupported:
+      break;
+  }
+  return left_alone_for_a_day(status, clock);
+}
+
+}  // namespace
+
+Result<std::vector<fs::path>> remove_stale_temporaries(const fs::path& folder, const Clock& clock) {
+  constexpr std::string_view kClearing = "clear up";
+  PL_TRY(internal::check_path(kClearing, folder));
+  const std::string here = machine_digits();
+  std::vector<fs::path> removed;
+  std::error_code failure;
+  fs::directory_iterator entry(folder, failure);
+  for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+    const fs::path& path = entry->path();
+    const std::string name = path.filename().string();
+    const std::optional<std::string_view> machine = machine_in(name);
+    if (!machine) continue;
+    // Opened for writing because NFS gives an exclusive lock to no other; never waits for a pipe.
+    const FileDescriptor file =
+        open_descriptor(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    const bool made_here = *machine == here && here != kUnknownMachine;
+    if (!file.is_open() || !is_stale(file, made_here, clock)) continue;
+    if (::unlink(path.c_str()) == 0) removed.push_back(path);
+  }
+  if (failure) return os_error(kClearing, folder, failure.value());
+  std::sort(removed.begin(), removed.end());
+  return removed;
+}
+
+}  // namespace profline

@@ -1,0 +1,124 @@
+#include "base/error.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace profline {
+namespace {
+
+constexpr std::size_t kExcerptWidth = 96;
+constexpr std::size_t kExcerptLead = 64;  // characters kept before the caret when a line is cut
+
+bool starts_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+}
+
+/// `text` without its first `count` characters; stray bytes belong to the character before them.
+std::string_view skip_characters(std::string_view text, std::size_t count) {
+  std::size_t at = 0;
+  while (at < text.size() && count > 0) {
+    ++at;
+    while (at < text.size() && !starts_character(text[at])) ++at;
+    --count;
+  }
+  return text.substr(at);
+}
+
+std::size_t count_characters(std::string_view text) {
+  std::size_t count = 0;
+  for (const char byte : text) count += starts_character(byte) ? 1U : 0U;
+  return count;
+}
+
+/// Control characters become spaces, so that the caret below keeps its place.
+std::string without_controls(std::string_view text) {
+  std::string out(text);
+  for (char& byte : out) {
+    if (static_cast<unsigned char>(byte) < 0x20U || byte == 0x7F) byte = ' ';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Position::to_string() const {
+  if (source.empty()) {
+    if (line == 0) return {};
+    std::string text = "line " + std::to_string(line);
+    if (column != 0) text += ", column " + std::to_string(column);
+    return text;
+  }
+  std::string text = source;
+  if (line != 0) {
+    text += ':' + std::to_string(line);
+    if (column != 0) text += ':' + std::to_string(column);
+  }
+  return text;
+}
+
+Error Error::all(const std::vector<Error>& problems) {
+  PL_ASSERT(!problems.empty(), "an Error tells of at least one problem");
+  std::vector<Error> flat;
+  for (const Error& problem : problems) {
+    for (Error& one : problem.each()) flat.push_back(std::move(one));
+  }
+  Error first = std::move(flat.front());
+  flat.erase(flat.begin());
+  first.others_ = std::move(flat);
+  return first;
+}
+
+Error Error::during(std::string activity) && {
+  for (Error& other : others_) other.activities_.push_back(activity);
+  activities_.push_back(std::move(activity));
+  return std::move(*this);
+}
+
+Error Error::during(std::string activity) const& {
+  return Error(*this).during(std::move(activity));
+}
+
+Error Error::with_excerpt(std::string_view line, std::uint32_t column) && {
+  PL_ASSERT(column > 0, "columns count from 1");
+  const std::size_t caret = column - 1;
+  const std::size_t cut = caret > kExcerptLead ? caret - kExcerptLead : 0;
+  const std::string_view rest = skip_characters(line, cut);
+  const std::string_view shown =
+      rest.substr(0, rest.size() - skip_characters(rest, kExcerptWidth).size());
+  const std::size_t indent = std::min(caret - cut, count_characters(shown)) + (cut > 0 ? 1 : 0);
+  excerpt_ =
+      (cut > 0 ? "  …" : "  ") + without_controls(shown) + "\n  " + std::string(indent, ' ') + '^';
+  return std::move(*this);
+}
+
+Error Error::with_reason(const char* reason) && {
+  reason_ = reason;
+  return std::move(*this);
+}
+
+std::vector<Error> Error::each() const {
+  std::vector<Error> out;
+  out.reserve(1 + others_.size());
+  out.push_back(*this);
+  out.front().others_.clear();
+  out.insert(out.end(), others_.begin(), others_.end());
+  return out;
+}
+
+std::string Error::to_string() const {
+  std::string text;
+  for (auto activity = activities_.rbegin(); activity != activities_.rend(); ++activity) {
+    text += *activity + ": ";
+  }
+  if (position_) {
+    const std::string where = position_->to_string();
+    if (!where.empty()) text += where + ": ";
+  }
+  text += message_;
+  if (!excerpt_.empty()) text += '\n' + excerpt_;
+  for (const Error& other : others_) text += '\n' + other.to_string();
+  return text;
+}
+
+}  // namespace profline

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace profline {
+
+/// What went wrong, as far as the program acts on it: kinds choose exit codes. Nobody matches on
+/// message text.
+enum class ErrorKind {
+  Config,     ///< what was given is contradictory or out of range
+  NotFound,   ///< a tool, file or device that was named is not there
+  Io,         ///< the operating system refused or failed
+  Parse,      ///< text or bytes do not follow their format
+  Tool,       ///< another program failed
+  Cancelled,  ///< the user stopped it
+};
+
+/// A place in an input. Lines and columns count from 1, columns in characters (code points); 0
+/// means unknown. The source is a file name, or what stands for one (`override 3`, `<stdin>`).
+struct Position {
+  std::string source;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+
+  bool operator==(const Position&) const = default;
+  /// `conf/a.yaml:4:3`, `conf/a.yaml`, `line 4, column 3`, `line 4`, or nothing.
+  std::string to_string() const;
+};
+
+/// A failure as a value: good enough to print without rewording.
+///
+///   stage timeline: reading kernels.csv: line 1: no column 'Total Time (ns)'
+///   conf/stage/nsys.yaml:4:3: unknown key 'timout' (did you mean 'timeout'?)
+///
+/// The message names the thing, what was wrong and what would be right; lower case, no full stop.
+class Error {
+ public:
+  Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
+  Error(ErrorKind kind, std::string message, Position position)
+      : kind_(kind), message_(std::move(message)), position_(std::move(position)) {}
+
+  /// Several failures told together, in order; `problems` is not empty. The first one's kind
+  /// counts.
+  static Error all(const std::vector<Error>& problems);
+
+  /// Adds what was being done when this happened; the last one added is printed first.
+  Error during(std::string activity) &&;
+  Error during(std::string activity) const&;
+
+  /// Adds the offending line of the input, with a caret under `column` (from 1, in characters).
+  /// Lines too long to read are cut around the caret.
+  Error with_excerpt(std::string_view line, std::uint32_t column) &&;
+
+  /// Adds a short, stable name of the reason (`key_not_in_config`), for programs: text may be
+  /// reworded, this may not. A literal or another string that outlives the Error.
+  Error with_reason(const char* reason) &&;
+
+  ErrorKind kind() const { return kind_; }
+  /// The reason's name; empty when it has none.
+  std::string_view reason() const { return reason_; }
+  const std::string& message() const { return message_; }
+  const std::optional<Position>& position() const { return position_; }
+  /// What was being done, outermost last.
+  const std::vector<std::string>& activities() const { return activities_; }
+  /// This failure and those that were told with it, each printable on its own.
+  std::vector<Error> each() const;
+
+  /// `activity: activity: position: message`, then the excerpt; one such paragraph a problem.
+  std::string to_string() const;
+
+ private:
+  ErrorKind kind_;
+  const char* reason_ = "";
+  std::string message_;
+  std::optional<Position> position_;
+  std::vector<std::string> activities_;
+  std::string excerpt_;
+  std::vector<Error> others_;
+};
+
+}  // namespace profline
