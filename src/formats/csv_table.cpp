@@ -1,0 +1,179 @@
+#include "formats/csv_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/strings.h"
+
+namespace profline::csv {
+namespace {
+
+constexpr std::size_t kSuggestions = 3;
+
+std::string quoted(std::span<const std::string> names) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ", ";
+    text += "'" + name + "'";
+  }
+  return text;
+}
+
+std::string counted(std::uint64_t count, std::string_view thing) {
+  return std::to_string(count) + ' ' + std::string(thing) + (count == 1 ? "" : "s");
+}
+
+std::vector<std::string> owned(std::span<const std::string_view> cells) {
+  return {cells.begin(), cells.end()};
+}
+
+Position header_position(const Reader& reader, std::uint64_t line) {
+  return {reader.source(), static_cast<std::uint32_t>(line), 0};
+}
+
+/// The indices of all required columns, or everything that is wrong with them.
+Result<std::vector<std::size_t>> find_all(const Header& header,
+                                          std::span<const std::string> required) {
+  std::vector<std::size_t> columns;
+  std::vector<Error> problems;
+  for (const std::string& name : required) {
+    Result<std::size_t> column = header.require(name);
+    if (column) {
+      columns.push_back(*column);
+    } else {
+      problems.push_back(std::move(column).error());
+    }
+  }
+  if (!problems.empty()) return Error::all(problems);
+  return columns;
+}
+
+/// Looks for the header line by line, not record by record: a quote in a message before it must not
+/// swallow it.
+class HeaderSearch {
+ public:
+  HeaderSearch(Reader& reader, const TableOptions& options) : reader_(reader), options_(options) {}
+
+  Result<Header> run() {
+    while (true) {
+      const std::uint64_t number = reader_.line();
+      const std::optional<std::string_view> line = PL_TRY(reader_.next_line());
+      if (!line) return not_found();
+      ++lines_;
+      if (std::optional<Header> header = candidate(*line, number)) return *std::move(header);
+      if (preamble_.size() < TableReader::kKeptPreamble) preamble_.emplace_back(*line);
+    }
+  }
+  std::vector<std::string> take_preamble() { return std::move(preamble_); }
+
+ private:
+  /// This line as a header, if it has all the columns. Remembers the line that had most of them.
+  std::optional<Header> candidate(std::string_view line, std::uint64_t number) {
+    Reader alone(line, {.bad_records = BadRecords::Fail});
+    const Result<const Record*> record = alone.next();
+    if (!record || *record == nullptr) return std::nullopt;
+    Header header(owned((*record)->cells), header_position(reader_, number));
+    const auto present = static_cast<std::size_t>(
+        std::count_if(options_.required.begin(), options_.required.end(),
+                      [&](const std::string& name) { return header.find(name).has_value(); }));
+    if (present == options_.required.size()) return header;
+    if (present > most_present_) {
+      most_present_ = present;
+      closest_ = std::move(header);
+    }
+    return std::nullopt;
+  }
+
+  Error not_found() const {
+    if (closest_) return find_all(*closest_, options_.required).error();
+    return Error(ErrorKind::Parse,
+                 "no header with " + quoted(options_.required) + " in " + counted(lines_, "line"),
+                 {reader_.source(), 0, 0});
+  }
+
+  Reader& reader_;
+  const TableOptions& options_;
+  std::vector<std::string> preamble_;
+  std::uint64_t lines_ = 0;
+  std::size_t most_present_ = 0;
+  std::optional<Header> closest_;
+};
+
+Result<Header> first_record(Reader& reader) {
+  const Record* record = PL_TRY(reader.next());
+  if (record == nullptr) {
+    return Error(ErrorKind::Parse, "no header: there is no record at all", {reader.source(), 0, 0});
+  }
+  return Header(owned(record->cells), header_position(reader, record->line));
+}
+
+}  // namespace
+
+Header::Header(std::vector<std::string> names, Position position)
+    : names_(std::move(names)), position_(std::move(position)) {
+  for (std::size_t column = 0; column < names_.size(); ++column) {
+    first_.try_emplace(names_[column], column);
+  }
+}
+
+std::optional<std::size_t> Header::find(std::string_view name) const {
+  const auto found = first_.find(std::string(name));
+  if (found == first_.end()) return std::nullopt;
+  return found->second;
+}
+
+Result<std::size_t> Header::require(std::string_view name) const {
+  const std::optional<std::size_t> column = find(name);
+  if (!column) {
+    const std::vector<std::string> close = nearest(name, names_, kSuggestions);
+    return Error(ErrorKind::Parse,
+                 "no column '" + std::string(name) + "'" +
+                     (close.empty() ? "" : " (nearest: " + quoted(close) + ")"),
+                 position_);
+  }
+  if (std::find(names_.begin() + static_cast<std::ptrdiff_t>(*column) + 1, names_.end(), name) !=
+      names_.end()) {
+    return Error(ErrorKind::Parse, "column '" + std::string(name) + "' is there twice", position_);
+  }
+  return *column;
+}
+
+Result<TableReader> TableReader::open(Reader reader, const TableOptions& options) {
+  PL_ASSERT(!options.preamble || !options.required.empty(),
+            "a header after a preamble is recognised by its columns");
+  HeaderSearch search(reader, options);
+  Header header = options.preamble ? PL_TRY(search.run()) : PL_TRY(first_record(reader));
+  const std::vector<std::size_t> columns = PL_TRY(find_all(header, options.required));
+  const std::size_t size = header.size();
+  TableReader table(std::move(reader), std::move(header), search.take_preamble());
+  table.fewest_cells_ = size;
+  if (options.short_rows == ShortRows::Pad) {
+    const auto last = std::max_element(columns.begin(), columns.end());
+    table.fewest_cells_ = last == columns.end() ? 1 : *last + 1;
+  }
+  return table;
+}
+
+Result<const Record*> TableReader::next() {
+  while (const Record* record = PL_TRY(reader_.next())) {
+    row_ = *record;
+    const std::size_t size = row_.cells.size();
+    if (size == header_.size()) return &row_;
+    if (size > header_.size() || size < fewest_cells_) {
+      skip(counted(size, "cell") + " where the header has " + std::to_string(header_.size()));
+      continue;
+    }
+    padded_.assign(row_.cells.begin(), row_.cells.end());
+    padded_.resize(header_.size());
+    row_.cells = padded_;
+    return &row_;
+  }
+  return nullptr;
+}
+
+void TableReader::skip(std::string why) {
+  reader_.skip({row_.line, 0, std::move(why)});
+}
+
+}  // namespace profline::csv

@@ -1,0 +1,260 @@
+#include "formats/internal/yaml_compose.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <yaml.h>
+
+#include "base/assert.h"
+#include "formats/internal/yaml_strict.h"
+#include "formats/yaml.h"
+
+namespace profline {
+namespace {
+
+using Kind = YamlGraph::Kind;
+using Id = YamlGraph::Id;
+
+/// Beside its text, what a node takes once it is made.
+constexpr std::uint64_t kNodeWeight = sizeof(Node);
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) {
+    PL_ASSERT(yaml_parser_initialize(&parser_) == 1, "memory for a parser");
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  }
+  ~Parser() { yaml_parser_delete(&parser_); }
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+
+  bool next(yaml_event_t& event) { return yaml_parser_parse(&parser_, &event) == 1; }
+  const yaml_parser_t& state() const { return parser_; }
+
+ private:
+  yaml_parser_t parser_{};
+};
+
+struct Event {
+  Event() = default;
+  ~Event() { yaml_event_delete(&event); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  yaml_event_t event{};
+};
+
+std::string text_of(const yaml_char_t* bytes) {
+  return bytes == nullptr ? std::string() : reinterpret_cast<const char*>(bytes);
+}
+
+/// `!` alone asks for the type the text has by itself, even in quotes.
+bool is_non_specific(const yaml_char_t* tag) {
+  return tag != nullptr && tag[0] == '!' && tag[1] == 0;
+}
+
+TextPlace place_of(const yaml_mark_t& mark) {
+  return {static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
+}
+
+/// What libyaml found, and where the construct it was in began.
+Error syntax_error(const yaml_parser_t& parser, const YamlText& text) {
+  std::string message = parser.problem == nullptr ? "unreadable" : parser.problem;
+  if (message == "found character that cannot start any token") {
+    message = "this character cannot begin a value: put the value in quotes";
+  } else if (message == "found unexpected ':'") {
+    message = "':' inside of [] or {} needs a space behind it, or quotes around the text";
+  }
+  const TextPlace place = place_of(parser.problem_mark);
+  if (parser.context != nullptr) {
+    const TextPlace began = place_of(parser.context_mark);
+    message += fmt::format(" ({}", parser.context);
+    if (began.line != place.line || began.column != place.column) {
+      message += fmt::format(" that begins at line {}, column {}", began.line, began.column);
+    }
+    message += ')';
+  }
+  return text.error(std::move(message), place);
+}
+
+class Composer {
+ public:
+  explicit Composer(const YamlText& text)
+      : text_(text),
+        parser_(text.text()),
+        strictness_(text),
+        alias_budget_(kYamlAliasBudget + kYamlAliasBudgetFactor * text.text().size()) {}
+
+  Result<YamlGraph> compose() {
+    for (bool more = true; more;) {
+      Event holder;
+      const yaml_event_t& event = holder.event;
+      if (!parser_.next(holder.event)) return syntax_error(parser_.state(), text_);
+      PL_TRY(strictness_.check(event, flow_levels_ > 0));
+      PL_TRY(take(event));
+      more = event.type != YAML_STREAM_END_EVENT;
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  Result<void> take(const yaml_event_t& event) {
+    switch (event.type) {
+      case YAML_DOCUMENT_START_EVENT:
+        if (!graph_.items.empty()) {
+          return text_.error("a second document begins here: only one is expected",
+                             place_of(event.start_mark));
+        }
+        return {};
+      case YAML_ALIAS_EVENT:
+        return take_alias(event);
+      case YAML_SCALAR_EVENT:
+        return take_scalar(event);
+      case YAML_SEQUENCE_START_EVENT: {
+        const auto& start = event.data.sequence_start;
+        if (start.style == YAML_FLOW_SEQUENCE_STYLE) ++flow_levels_;
+        return open(event, Kind::Sequence, start.anchor, start.tag);
+      }
+      case YAML_MAPPING_START_EVENT: {
+        const auto& start = event.data.mapping_start;
+        if (start.style == YAML_FLOW_MAPPING_STYLE) ++flow_levels_;
+        return open(event, Kind::Mapping, start.anchor, start.tag);
+      }
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_MAPPING_END_EVENT:
+        close();
+        return {};
+      default:
+        return {};
+    }
+  }
+
+  Result<void> take_scalar(const yaml_event_t& event) {
+    const auto& scalar = event.data.scalar;
+    const Id id = PL_TRY(add(event, Kind::Scalar, scalar.anchor));
+    YamlGraph::Item& item = graph_.items[id];
+    item.text.assign(reinterpret_cast<const char*>(scalar.value), scalar.length);
+    item.weight = kNodeWeight + item.text.size();
+    if (scalar.plain_implicit != 0 || is_non_specific(scalar.tag)) {
+      item.tag = implicit_yaml_tag(item.text);
+    } else if (scalar.tag == nullptr) {
+      item.tag = YamlTag::Str;
+    } else {
+      item.tag = PL_TRY(explicit_tag(scalar.tag, item.place));
+    }
+    return {};
+  }
+
+  Result<void> open(const yaml_event_t& event, Kind kind, const yaml_char_t* anchor,
+                    const yaml_char_t* tag) {
+    if (open_.size() >= kMaxYamlDepth) {
+      return text_.error(fmt::format("more than {} levels of nesting", kMaxYamlDepth),
+                         place_of(event.start_mark));
+    }
+    const Id id = PL_TRY(add(event, kind, anchor));
+    YamlGraph::Item& item = graph_.items[id];
+    item.is_open = true;
+    item.tag = kind == Kind::Mapping ? YamlTag::Map : YamlTag::Seq;
+    if (tag != nullptr && !is_non_specific(tag)) item.tag = PL_TRY(explicit_tag(tag, item.place));
+    open_.push_back({id, flow_levels_});
+    return {};
+  }
+
+  void close() {
+    YamlGraph::Item& item = graph_.items[open_.back().id];
+    item.is_open = false;
+    item.height = 1;
+    item.weight = kNodeWeight;
+    for (const Id child : item.children) {
+      item.height = std::max(item.height, graph_.items[child].height + 1);
+      item.weight += graph_.items[child].weight;
+    }
+    open_.pop_back();
+    flow_levels_ = open_.empty() ? 0 : open_.back().flow_levels;
+  }
+
+  Result<void> take_alias(const yaml_event_t& event) {
+    const std::string name = text_of(event.data.alias.anchor);
+    const TextPlace place = place_of(event.start_mark);
+    const auto found = anchors_.find(name);
+    if (found == anchors_.end()) {
+      return text_.error(fmt::format("no anchor '&{0}' comes before this alias '*{0}'", name),
+                         place);
+    }
+    const YamlGraph::Item& target = graph_.items[found->second];
+    if (target.is_open) {
+      return text_.error(fmt::format("alias '*{}' is inside of what it stands for", name), place)
+          .with_reason("circular");
+    }
+    if (open_.size() + target.height > kMaxYamlDepth) {
+      return text_.error(
+          fmt::format("more than {} levels of nesting, aliases written out", kMaxYamlDepth), place);
+    }
+    aliased_ += target.weight;
+    if (aliased_ > alias_budget_) {
+      return text_.error("written out, the aliases up to here are too large", place);
+    }
+    graph_.has_aliases = true;
+    attach(found->second);
+    return {};
+  }
+
+  Result<Id> add(const yaml_event_t& event, Kind kind, const yaml_char_t* anchor) {
+    const Id id = static_cast<Id>(graph_.items.size());
+    graph_.items.emplace_back();
+    graph_.items.back().kind = kind;
+    graph_.items.back().place = place_of(event.start_mark);
+    attach(id);
+    if (anchor == nullptr) return id;
+    const std::string name = text_of(anchor);
+    const auto [other, is_new] = anchors_.emplace(name, id);
+    if (is_new) return id;
+    return text_.error(fmt::format("anchor '&{}' is already defined at line {}", name,
+                                   graph_.items[other->second].place.line),
+                       graph_.items.back().place);
+  }
+
+  void attach(Id id) {
+    if (open_.empty()) {
+      graph_.root = id;
+    } else {
+      graph_.items[open_.back().id].children.push_back(id);
+    }
+  }
+
+  Result<YamlTag> explicit_tag(const yaml_char_t* tag, TextPlace place) const {
+    const std::string name = text_of(tag);
+    const std::optional<YamlTag> known = yaml_tag(name);
+    if (known) return *known;
+    return text_.error(fmt::format("unknown tag '{}' (known: !!str, !!int, !!float, !!bool, "
+                                   "!!null, !!binary, !!seq, !!map, !!omap, !!pairs)",
+                                   name),
+                       place);
+  }
+
+  struct Open {
+    Id id;
+    std::size_t flow_levels;  // around its items
+  };
+
+  const YamlText& text_;
+  Parser parser_;
+  YamlStrictness strictness_;
+  YamlGraph graph_;
+  std::unordered_map<std::string, Id> anchors_;
+  std::vector<Open> open_;
+  std::size_t flow_levels_ = 0;
+  std::uint64_t aliased_ = 0;
+  std::uint64_t alias_budget_;
+};
+
+}  // namespace
+
+Result<YamlGraph> compose_yaml(const YamlText& text) {
+  return Composer(text).compose();
+}
+
+}  // namespace profline

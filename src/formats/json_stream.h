@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "formats/json_view.h"
+#include "formats/node.h"
+
+namespace profline {
+
+/// Where bytes come from: writes as many as it likes to the front of the span and says how many; 0
+/// is the end. A file, a decompressor or a text can be behind it.
+using ChunkSource = std::function<Result<std::size_t>(std::span<char>)>;
+
+/// The bytes of `text`, which must stay.
+ChunkSource chunks_of(std::string_view text);
+
+/// What was not delivered because it is not JSON.
+struct SkippedJson {
+  std::uint64_t offset = 0;          ///< of its first byte
+  std::uint64_t problem_offset = 0;  ///< of the byte at which it goes wrong
+  std::string reason;
+  std::string excerpt;  ///< its beginning as it was read: any bytes
+};
+
+struct JsonStreamHandlers {
+  /// Each element in order, with the offset of its first byte. An Error ends the reading and is
+  /// what the reading returns.
+  std::function<Result<void>(const JsonView& element, std::uint64_t offset)> element;
+
+  /// Told of each element or member that is not JSON, after which reading goes on; when this is
+  /// empty, the first one is an Error. Elements are told apart by commas and brackets outside of
+  /// strings, so a stray bracket or quote may take the elements behind it along.
+  std::function<void(const SkippedJson&)> skipped;
+
+  /// Each member of the map around the list except the list; ignored when this is empty. The source
+  /// of the value's marks names the byte at which it begins.
+  std::function<Result<void>(const std::string& key, Node value)> member;
+};
+
+struct JsonStreamLimits {
+  /// How much is read at a time, and kept in memory as long as no element is larger.
+  std::size_t window_bytes = std::size_t{1} << 20U;
+  /// A larger element or member is an Error. An element of n bytes takes up to 15 n of memory.
+  std::size_t max_element_bytes = std::size_t{64} << 20U;
+};
+
+/// What was read. `elements` were delivered; together with `skipped_elements` they are all there
+/// were up to the end or to `truncated_at`.
+struct JsonStreamTotals {
+  std::uint64_t bytes = 0;
+  std::uint64_t elements = 0;
+  std::uint64_t skipped_elements = 0;
+  std::uint64_t skipped_members = 0;
+  /// The input ends here, in the middle: the rest of it was never written or is lost. An element
+  /// that was begun is neither delivered nor counted.
+  std::optional<std::uint64_t> truncated_at;
+};
+
+/// Reads the elements of a list of any length: of the one under `list_key` when the input is a map
+/// (`{"schemaVersion": 1, "traceEvents": [...], "traceName": "..."}`), or of the input itself when
+/// that is a list. Only a window of it is in memory.
+///
+/// Elements are checked as parse_json does, with three differences: duplicate keys are allowed,
+/// integers below int64 or above uint64 are not, and nothing has a line. Errors name the byte at
+/// which the input goes wrong; wrapping them with the name of the input is the caller's part.
+Result<JsonStreamTotals> read_json_list(ChunkSource source, std::string_view list_key,
+                                        JsonStreamHandlers handlers, JsonStreamLimits limits = {});
+
+/// Reads JSON Lines: one element a line, blank lines ignored, LF or CRLF. A last line without a
+/// line feed counts if it is complete.
+Result<JsonStreamTotals> read_json_lines(ChunkSource source, JsonStreamHandlers handlers,
+                                         JsonStreamLimits limits = {});
+
+}  // namespace profline

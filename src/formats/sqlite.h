@@ -1,0 +1,300 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+/// SQLite databases: what nsys exports, and our own index of runs. For use by one thread.
+///
+/// Errors name the file, what SQLite says and the SQL. Kinds: NotFound for a file that is not
+/// there; Parse for what is no database, is damaged, or lacks what the SQL asks for; Io for what is
+/// locked, unwritable or unreadable; Config for a broken constraint.
+namespace profline::sqlite {
+
+using Blob = std::span<const std::byte>;
+
+namespace internal {
+/// An open database and what to call it in messages. Errors on closing are bugs: a Statement must
+/// not outlive its Database.
+class Connection {
+ public:
+  Connection(sqlite3* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  sqlite3* handle() const { return handle_; }
+  const std::string& name() const { return name_; }
+  /// What happened last on this connection, as our Error.
+  Error error(int code, std::string_view sql) const;
+  /// An Error of our own, with the SQL it is about.
+  Error complaint(ErrorKind kind, std::string what, std::string_view sql) const;
+
+ private:
+  sqlite3* handle_;
+  std::string name_;
+};
+
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const;
+};
+
+/// What a cell must hold to be read as T, for messages.
+template <typename T>
+constexpr std::string_view kExpected = "a text";
+template <>
+inline constexpr std::string_view kExpected<std::int64_t> = "an integer";
+template <>
+inline constexpr std::string_view kExpected<double> = "a real";
+template <>
+inline constexpr std::string_view kExpected<Blob> = "a blob";
+template <typename T>
+constexpr std::string_view kExpected<std::optional<T>> = kExpected<T>;
+}  // namespace internal
+
+/// A prepared SQL statement: bind, step through the rows, reset, again.
+///
+///   sqlite::Statement kernels = PL_TRY(db.query("SELECT start, end FROM K WHERE s = ?", stream));
+///   while (PL_TRY(kernels.step())) use(PL_TRY(kernels.get<std::int64_t>(0)));
+///
+/// Reading rows allocates nothing. Must not outlive the Database it came from.
+class Statement {
+ public:
+  /// Parameters count from 1, as in SQL; by name they are written as in the SQL, `:stream`.
+  /// Text and blobs are copied. Only before the first step or after reset().
+  Result<void> bind(int index, std::int64_t value);
+  Result<void> bind(int index, double value);
+  Result<void> bind(int index, std::string_view text);
+  Result<void> bind(int index, Blob blob);
+  Result<void> bind(int index, std::nullptr_t null);
+  Result<void> bind(int index, const char* text) { return bind(index, std::string_view(text)); }
+  template <typename T>
+  requires(std::is_integral_v<T>) Result<void> bind(int index, T value) {
+    static_assert(sizeof(T) < 8 || std::is_signed_v<T>, "SQLite has no unsigned 64-bit integers");
+    return bind(index, static_cast<std::int64_t>(value));
+  }
+  template <typename T>
+  Result<void> bind(int index, const std::optional<T>& value) {
+    return value ? bind(index, *value) : bind(index, nullptr);
+  }
+  template <typename T>
+  Result<void> bind(std::string_view name, const T& value) {
+    return bind(PL_TRY(parameter(name)), value);
+  }
+  /// All parameters in order; an Error when there are more or fewer than values, for SQLite would
+  /// take what is missing for NULL.
+  template <typename... Values>
+  Result<void> bind_all(const Values&... values) {
+    PL_TRY(expect_parameters(sizeof...(values)));
+    int index = 0;
+    Result<void> done;
+    // Stops at the first that fails.
+    static_cast<void>(((done = bind(++index, values)).has_value() && ...));
+    return done;
+  }
+
+  /// Goes to the next row: false when there is none, and then until reset().
+  Result<bool> step();
+  /// Back to before the first row; what was bound stays.
+  void reset();
+
+  int column_count() const;
+  /// Columns count from 0.
+  std::string_view column_name(int column) const;
+  /// The first column of this name.
+  Result<int> column(std::string_view name) const;
+
+  /// A cell of the current row, strictly: std::int64_t of an integer, double of a real or an
+  /// integer, std::string_view or std::string of a text, Blob of a blob, std::optional of any of
+  /// these also of NULL. Anything else is an Error: SQLite lets any cell hold any type. Views hold
+  /// until the next step() or reset().
+  template <typename T>
+  Result<T> get(int column) const {
+    T value{};
+    PL_TRY(get_to(column, value));
+    return value;
+  }
+  bool is_null(int column) const;
+
+  /// Calls `visit` with the cells of each row, typed as by get(); it may return a Result<void>,
+  /// whose Error ends the loop.
+  ///
+  ///   PL_TRY(statement.each<std::int64_t, std::string_view>([&](auto start, auto name) {...}));
+  template <typename... Columns, typename Visit>
+  Result<void> each(Visit&& visit) {
+    while (PL_TRY(step())) {
+      PL_TRY((visit_row<Columns...>(visit, std::index_sequence_for<Columns...>())));
+    }
+    return {};
+  }
+
+ private:
+  friend class Database;
+  Statement(sqlite3_stmt* statement, const internal::Connection& connection)
+      : statement_(statement), connection_(&connection) {}
+
+  Result<int> parameter(std::string_view name) const;
+  Result<void> expect_parameters(std::size_t count) const;
+  std::string_view sql() const;
+  Result<void> check_bound(int code) const;
+  Error mismatch(int column, std::string_view expected) const;
+  void require_cell(int column) const;
+
+  // False when the cell holds another type. These are the inner loop of every scan, hence no
+  // Result.
+  bool read(int column, std::int64_t& value) const;
+  bool read(int column, double& value) const;
+  bool read(int column, std::string_view& text) const;
+  bool read(int column, std::string& text) const;
+  bool read(int column, Blob& blob) const;
+  template <typename T>
+  bool read(int column, std::optional<T>& value) const {
+    if (is_null(column)) {
+      value.reset();
+      return true;
+    }
+    return read(column, value.emplace());
+  }
+
+  template <typename T>
+  Result<void> get_to(int column, T& value) const {
+    if (read(column, value)) return {};
+    return mismatch(column, internal::kExpected<T>);
+  }
+
+  template <typename... Columns, typename Visit, std::size_t... kIndex>
+  Result<void> visit_row(Visit& visit, std::index_sequence<kIndex...>) const {
+    std::tuple<Columns...> cells;
+    if (!(read(static_cast<int>(kIndex), std::get<kIndex>(cells)) && ...)) {
+      Result<void> failure;
+      static_cast<void>(
+          ((failure = get_to(static_cast<int>(kIndex), std::get<kIndex>(cells))).has_value() &&
+           ...));
+      return failure;
+    }
+    if constexpr (std::is_void_v<std::invoke_result_t<Visit&, const Columns&...>>) {
+      visit(std::as_const(std::get<kIndex>(cells))...);
+      return {};
+    } else {
+      return visit(std::as_const(std::get<kIndex>(cells))...);
+    }
+  }
+
+  std::unique_ptr<sqlite3_stmt, internal::Finalize> statement_;
+  const internal::Connection* connection_;
+  int cells_ = 0;  // in the current row; 0 where there is none
+  bool done_ = false;
+};
+
+struct OpenOptions {
+  /// How long to wait for another program's lock.
+  std::chrono::milliseconds busy_timeout{2000};
+  /// Up to this much of the file is mapped instead of read. Off by default: a file that shrinks
+  /// while it is mapped kills the program (SIGBUS), and the gain is small (see sqlite_bench.cpp).
+  std::int64_t mmap_bytes = 0;
+};
+
+enum class Create { No, Yes };
+
+class Database {
+ public:
+  /// Opens somebody else's database and leaves no trace: neither it nor anything beside it is
+  /// written, and its folder may be unwritable. The database is not trusted: no code of its schema
+  /// runs beyond SQLite's harmless functions, nothing is attached, no extension is loaded.
+  ///
+  /// A file in WAL mode with nothing in its -wal is read as unchanging (`immutable`), because
+  /// SQLite would otherwise create files beside it; do not open one that somebody starts writing
+  /// to. With a -wal that holds changes it is read through the -shm of whoever is writing, and
+  /// without a -shm refused: leaving these changes out would be silent loss.
+  static Result<Database> open_read_only(const std::filesystem::path& path,
+                                         const OpenOptions& options = {});
+  /// Opens a database of our own. Foreign keys are enforced.
+  static Result<Database> open_read_write(const std::filesystem::path& path, Create create,
+                                          const OpenOptions& options = {});
+  static Result<Database> in_memory();
+
+  /// One statement; further ones in the same text are an Error.
+  Result<Statement> prepare(std::string_view sql);
+  /// Prepares and binds.
+  template <typename... Values>
+  Result<Statement> query(std::string_view sql, const Values&... values) {
+    Statement statement = PL_TRY(prepare(sql));
+    PL_TRY(statement.bind_all(values...));
+    return statement;
+  }
+  /// The first cell of the first row; an Error when there is no row. T owns its value.
+  template <typename T, typename... Values>
+  Result<T> query_value(std::string_view sql, const Values&... values) {
+    static_assert(!std::is_same_v<T, std::string_view> && !std::is_same_v<T, Blob>,
+                  "the statement that a view points into is gone");
+    Statement statement = PL_TRY(query(sql, values...));
+    if (!PL_TRY(statement.step())) return no_row(sql);
+    return statement.get<T>(0);
+  }
+  /// Runs statements that give no rows we want, all of them in order.
+  Result<void> execute(const std::string& sql);
+
+  struct Column {
+    std::string name;
+    std::string declared_type;  // as written in the schema; a cell may hold something else
+  };
+  /// Names of the tables, sorted; not SQLite's own.
+  Result<std::vector<std::string>> tables();
+  /// The columns of a table, in its order; an Error when there is no such table.
+  Result<std::vector<Column>> columns(std::string_view table);
+  /// Letters of either case are the same, as everywhere in SQL.
+  Result<bool> has_table(std::string_view table);
+  Result<bool> has_column(std::string_view table, std::string_view column);
+
+  /// SQLite's own search for damage: what it found, or nothing. Reads all of the file.
+  Result<std::vector<std::string>> quick_check();
+
+  std::int64_t last_insert_row_id() const;
+  const std::string& name() const { return connection_->name(); }
+
+ private:
+  friend class Transaction;
+  struct How;
+  explicit Database(std::unique_ptr<internal::Connection> connection)
+      : connection_(std::move(connection)) {}
+  static Result<Database> open(const How& how, const OpenOptions& options);
+  Result<void> settle(const How& how, const OpenOptions& options);
+  Error no_row(std::string_view sql) const;
+
+  std::unique_ptr<internal::Connection> connection_;
+};
+
+/// Everything until commit() happens, or nothing of it. The lock for writing is taken at once.
+/// Must not outlive the Database.
+class Transaction {
+ public:
+  static Result<Transaction> begin(Database& database);
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  /// Once; after an Error nothing was kept, and the destructor undoes what is left.
+  Result<void> commit();
+
+ private:
+  explicit Transaction(Database& database) : database_(&database) {}
+
+  Database* database_;
+};
+
+}  // namespace profline::sqlite

@@ -1,0 +1,295 @@
+#include "formats/sqlite.h"
+
+#include <array>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testing/temp_dir.h"
+
+namespace profline::sqlite {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+
+template <typename T>
+std::string told(const Result<T>& result) {
+  return result ? "no error" : result.error().to_string();
+}
+
+/// A database in memory with a table of every type.
+Database example() {
+  Result<Database> database = Database::in_memory();
+  EXPECT_TRUE(database) << told(database);
+  const Result<void> filled = database->execute(
+      "CREATE TABLE Cells (i INTEGER, r REAL, t TEXT, b BLOB);"
+      "INSERT INTO Cells VALUES (42, 1.5, 'gemm', x'00ff');"
+      "INSERT INTO Cells VALUES (NULL, NULL, NULL, NULL);");
+  EXPECT_TRUE(filled) << told(filled);
+  return *std::move(database);
+}
+
+TEST(SqliteStatement, ReadsEachTypeStrictly) {
+  Database database = example();
+  Result<Statement> row = database.prepare("SELECT i, r, t, b FROM Cells LIMIT 1");
+  ASSERT_TRUE(row) << told(row);
+  ASSERT_TRUE(*row->step());
+  EXPECT_EQ(*row->get<std::int64_t>(0), 42);
+  EXPECT_EQ(*row->get<double>(0), 42.0);
+  EXPECT_EQ(*row->get<double>(1), 1.5);
+  EXPECT_EQ(*row->get<std::string_view>(2), "gemm");
+  EXPECT_EQ(*row->get<std::string>(2), "gemm");
+  const Result<Blob> blob = row->get<Blob>(3);
+  EXPECT_THAT(*blob, ElementsAre(std::byte{0}, std::byte{0xFF}));
+  EXPECT_EQ(*row->get<std::optional<std::int64_t>>(0), 42);
+
+  EXPECT_EQ(told(row->get<std::int64_t>(1)),
+            "database in memory: column 'r' holds a real where an integer is expected, in 'SELECT "
+            "i, r, t, b FROM Cells LIMIT 1'");
+  EXPECT_EQ(told(row->get<std::string_view>(0)),
+            "database in memory: column 'i' holds an integer where a text is expected, in 'SELECT "
+            "i, r, t, b FROM Cells LIMIT 1'");
+  EXPECT_EQ(row->get<double>(2).error().kind(), ErrorKind::Parse);
+  EXPECT_FALSE(row->get<Blob>(2));
+}
+
+TEST(SqliteStatement, NullIsNoValueButAnEmptyOptional) {
+  Database database = example();
+  Result<Statement> row = database.prepare("SELECT i, t FROM Cells WHERE i IS NULL");
+  ASSERT_TRUE(*row->step());
+  EXPECT_TRUE(row->is_null(0));
+  EXPECT_EQ(told(row->get<std::int64_t>(0)),
+            "database in memory: column 'i' holds NULL where an integer is expected, in 'SELECT i, "
+            "t FROM Cells WHERE i IS NULL'");
+  EXPECT_EQ(*row->get<std::optional<std::int64_t>>(0), std::nullopt);
+  EXPECT_EQ(*row->get<std::optional<std::string_view>>(1), std::nullopt);
+}
+
+TEST(SqliteStatement, BindsByIndexAndByName) {
+  Database database = example();
+  Result<Statement> echo =
+      database.query("SELECT ?, ?, ?, ?, ?, ?", std::int64_t{-5}, 2.5, std::string_view("a\0b", 3),
+                     nullptr, std::optional<std::int64_t>(), std::string());
+  ASSERT_TRUE(echo) << told(echo);
+  ASSERT_TRUE(*echo->step());
+  EXPECT_EQ(*echo->get<std::int64_t>(0), -5);
+  EXPECT_EQ(*echo->get<double>(1), 2.5);
+  EXPECT_EQ(*echo->get<std::string>(2), std::string("a\0b", 3));
+  EXPECT_TRUE(echo->is_null(3));
+  EXPECT_TRUE(echo->is_null(4));
+  EXPECT_EQ(*echo->get<std::string_view>(5), "");
+
+  Result<Statement> named = database.prepare("SELECT :name || :name, :bytes");
+  ASSERT_TRUE(named->bind(":name", "ab"));
+  const std::array<std::byte, 2> bytes = {std::byte{1}, std::byte{2}};
+  ASSERT_TRUE(named->bind(":bytes", Blob(bytes)));
+  ASSERT_TRUE(*named->step());
+  EXPECT_EQ(*named->get<std::string_view>(0), "abab");
+  EXPECT_THAT(*named->get<Blob>(1), ElementsAre(std::byte{1}, std::byte{2}));
+
+  EXPECT_EQ(told(named->bind(":nam", 1)),
+            "database in memory: no parameter ':nam', in 'SELECT :name || :name, :bytes'");
+  EXPECT_EQ(told(database.query("SELECT ?", 1, 2)),
+            "database in memory: parameters: 1, values: 2, in 'SELECT ?'");
+  EXPECT_EQ(told(database.query("SELECT ?, ?", 1)),
+            "database in memory: parameters: 2, values: 1, in 'SELECT ?, ?'");
+  EXPECT_EQ(told(database.prepare("SELECT ?")->bind(2, 1)),
+            "database in memory: column index out of range, in 'SELECT ?'");
+}
+
+TEST(SqliteStatement, StaysAtTheEndUntilReset) {
+  Database database = example();
+  Result<Statement> one = database.prepare("SELECT 1");
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_TRUE(*one->step());
+    EXPECT_FALSE(*one->step());
+    EXPECT_FALSE(*one->step());
+    one->reset();
+  }
+}
+
+TEST(SqliteStatement, KnowsItsColumns) {
+  Database database = example();
+  Result<Statement> statement = database.prepare("SELECT i AS id, t FROM Cells");
+  EXPECT_EQ(statement->column_count(), 2);
+  EXPECT_EQ(statement->column_name(0), "id");
+  EXPECT_EQ(*statement->column("t"), 1);
+  EXPECT_EQ(told(statement->column("i")),
+            "database in memory: no column 'i', in 'SELECT i AS id, t FROM Cells'");
+}
+
+TEST(SqliteStatement, VisitsRowsWithTypedCells) {
+  Database database = example();
+  Result<Statement> rows = database.prepare("SELECT i, t FROM Cells ORDER BY i DESC");
+  std::vector<std::string> seen;
+  using Integer = std::optional<std::int64_t>;
+  using Text = std::optional<std::string_view>;
+  const Result<void> done = rows->each<Integer, Text>([&](Integer i, Text t) {
+    seen.push_back(std::to_string(i.value_or(-1)) + " " + std::string(t.value_or("none")));
+  });
+  EXPECT_TRUE(done) << told(done);
+  EXPECT_THAT(seen, ElementsAre("42 gemm", "-1 none"));
+
+  rows->reset();
+  EXPECT_EQ(told(rows->each<std::int64_t, std::string_view>([](std::int64_t, std::string_view) {})),
+            "database in memory: column 'i' holds NULL where an integer is expected, in 'SELECT i, "
+            "t FROM Cells ORDER BY i DESC'");
+  rows->reset();
+  int visits = 0;
+  EXPECT_EQ(told(rows->each<Integer>([&](Integer) -> Result<void> {
+              ++visits;
+              return Error(ErrorKind::Cancelled, "enough");
+            })),
+            "enough");
+  EXPECT_EQ(visits, 1);
+}
+
+TEST(SqliteDatabase, TellsOfWrongSql) {
+  Database database = example();
+  struct Case {
+    std::string_view sql;
+    std::string error;
+  };
+  const std::vector<Case> cases = {
+      {"SELECT x FROM Cells", "database in memory: no such column: x, in 'SELECT x FROM Cells'"},
+      {"SELECT *\n  FROM nowhere",
+       "database in memory: no such table: nowhere, in 'SELECT * FROM nowhere'"},
+      {"SELEC 1", "database in memory: near \"SELEC\": syntax error, in 'SELEC 1'"},
+      {"SELECT 1; SELECT 2",
+       "database in memory: more than one SQL statement, in 'SELECT 1; SELECT 2'"},
+      {" -- nothing", "database in memory: no SQL statement, in '-- nothing'"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.sql);
+    const Result<Statement> statement = database.prepare(c.sql);
+    EXPECT_EQ(told(statement), c.error);
+    EXPECT_EQ(statement.error().kind(), ErrorKind::Parse);
+  }
+  EXPECT_TRUE(database.prepare("SELECT 1; -- and a comment"));
+  const std::string lengthy = "SELECT '" + std::string(200, 'x') + "' FROM nowhere";
+  EXPECT_EQ(told(database.prepare(lengthy)),
+            "database in memory: no such table: nowhere, in '" + lengthy.substr(0, 120) + "...'");
+}
+
+TEST(SqliteDatabase, KnowsItsTablesAndColumns) {
+  Database database = example();
+  ASSERT_TRUE(
+      database.execute("CREATE TABLE \"a 'b\" (x); CREATE TABLE sqlitelike (id INTEGER "
+                       "PRIMARY KEY AUTOINCREMENT); CREATE VIEW v AS SELECT 1;"));
+  EXPECT_THAT(*database.tables(), ElementsAre("Cells", "a 'b", "sqlitelike"));
+  const Result<std::vector<Database::Column>> columns = database.columns("Cells");
+  ASSERT_TRUE(columns) << told(columns);
+  ASSERT_EQ(columns->size(), 4U);
+  EXPECT_EQ(columns->at(1).name, "r");
+  EXPECT_EQ(columns->at(1).declared_type, "REAL");
+  EXPECT_EQ(told(database.columns("Cels")),
+            "database in memory: no table 'Cels' (did you mean 'Cells'?)");
+  EXPECT_TRUE(*database.has_table("cells"));
+  EXPECT_TRUE(*database.has_table("a 'b"));
+  EXPECT_FALSE(*database.has_table("Cell"));
+  EXPECT_TRUE(*database.has_column("Cells", "I"));
+  EXPECT_FALSE(*database.has_column("Cells", "x"));
+  EXPECT_FALSE(*database.has_column("nowhere", "x"));
+}
+
+TEST(SqliteDatabase, GivesSingleValues) {
+  Database database = example();
+  EXPECT_EQ(*database.query_value<std::int64_t>("SELECT count(*) FROM Cells"), 2);
+  EXPECT_EQ(*database.query_value<std::string>("SELECT t FROM Cells WHERE i = ?", 42), "gemm");
+  EXPECT_EQ(told(database.query_value<std::string>("SELECT t FROM Cells WHERE i = ?", 43)),
+            "database in memory: no row, in 'SELECT t FROM Cells WHERE i = ?'");
+}
+
+TEST(SqliteDatabase, TellsOfBrokenConstraints) {
+  Database database = example();
+  ASSERT_TRUE(
+      database.execute("CREATE TABLE run (id INTEGER PRIMARY KEY); INSERT INTO run DEFAULT VALUES;"
+                       "CREATE TABLE stage (run INTEGER REFERENCES run);"));
+  EXPECT_EQ(database.last_insert_row_id(), 1);
+  const Result<void> twice = database.execute("INSERT INTO run VALUES (1)");
+  EXPECT_EQ(
+      told(twice),
+      "database in memory: UNIQUE constraint failed: run.id, in 'INSERT INTO run VALUES (1)'");
+  EXPECT_EQ(twice.error().kind(), ErrorKind::Config);
+  EXPECT_EQ(told(database.execute("INSERT INTO stage VALUES (7)")),
+            "database in memory: FOREIGN KEY constraint failed, in 'INSERT INTO stage VALUES (7)'");
+}
+
+TEST(SqliteDatabase, AttachesNothing) {
+  Database database = example();
+  EXPECT_EQ(told(database.execute("ATTACH ':memory:' AS other")),
+            "database in memory: too many attached databases - max 0, in 'ATTACH ':memory:' AS "
+            "other'");
+}
+
+TEST(SqliteTransaction, KeepsAllOrNothing) {
+  Database database = example();
+  const auto count = [&] {
+    return *database.query_value<std::int64_t>("SELECT count(*) FROM Cells");
+  };
+  {
+    Result<Transaction> undone = Transaction::begin(database);
+    ASSERT_TRUE(undone) << told(undone);
+    ASSERT_TRUE(database.execute("DELETE FROM Cells"));
+    EXPECT_EQ(count(), 0);
+  }
+  EXPECT_EQ(count(), 2);
+  {
+    Result<Transaction> kept = Transaction::begin(database);
+    ASSERT_TRUE(database.execute("DELETE FROM Cells WHERE i IS NULL"));
+    EXPECT_EQ(told(Transaction::begin(database)),
+              "database in memory: cannot start a transaction within a transaction, in 'BEGIN "
+              "IMMEDIATE'");
+    EXPECT_TRUE(kept->commit());
+  }
+  EXPECT_EQ(count(), 1);
+}
+
+TEST(SqliteReadWrite, CreatesOnlyWhenAsked) {
+  const testing::TempDir folder;
+  const std::filesystem::path path = folder / "runs.sqlite";
+  const Result<Database> absent = Database::open_read_write(path, Create::No);
+  EXPECT_EQ(told(absent), path.string() + ": no such file");
+  EXPECT_EQ(absent.error().kind(), ErrorKind::NotFound);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  {
+    Result<Database> made = Database::open_read_write(path, Create::Yes);
+    ASSERT_TRUE(made) << told(made);
+    ASSERT_TRUE(made->execute("CREATE TABLE run (id)"));
+  }
+  Result<Database> again = Database::open_read_write(path, Create::No);
+  ASSERT_TRUE(again) << told(again);
+  EXPECT_TRUE(*again->has_table("run"));
+
+  const Result<Database> nowhere =
+      Database::open_read_write(folder / "none" / "runs.sqlite", Create::Yes);
+  EXPECT_EQ(told(nowhere),
+            (folder / "none" / "runs.sqlite").string() + ": its folder does not exist");
+  EXPECT_EQ(nowhere.error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(told(Database::open_read_write(folder.path(), Create::Yes)),
+            folder.path().string() + ": is a folder, not an SQLite database");
+}
+
+TEST(SqliteReadWrite, TellsOfALock) {
+  const testing::TempDir folder;
+  const std::filesystem::path path = folder / "runs.sqlite";
+  Result<Database> first = Database::open_read_write(path, Create::Yes);
+  ASSERT_TRUE(first) << told(first);
+  const OpenOptions impatient = {.busy_timeout = milliseconds(0)};
+  Result<Database> second = Database::open_read_write(path, Create::No, impatient);
+  ASSERT_TRUE(second) << told(second);
+  const Result<Transaction> holding = Transaction::begin(*first);
+  ASSERT_TRUE(holding) << told(holding);
+  const Result<Transaction> waiting = Transaction::begin(*second);
+  EXPECT_EQ(told(waiting), path.string() + ": database is locked, in 'BEGIN IMMEDIATE'");
+  EXPECT_EQ(waiting.error().kind(), ErrorKind::Io);
+}
+
+}  // namespace
+}  // namespace profline::sqlite
