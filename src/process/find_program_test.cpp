@@ -1,0 +1,74 @@
+#include "process/find_program.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "testing/temp_dir.h"
+
+namespace profline {
+namespace {
+
+void make_file(const std::filesystem::path& path, mode_t mode) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << "#!/bin/sh\n";
+  ::chmod(path.c_str(), mode);
+}
+
+TEST(FindProgram, TakesTheFirstExecutableFile) {
+  const testing::TempDir folder;
+  make_file(folder / "plain/tool", 0644);
+  std::filesystem::create_directories(folder / "folder/tool");
+  make_file(folder / "first/tool", 0755);
+  make_file(folder / "second/tool", 0755);
+  const std::string at = folder.path().string();
+  const std::string path =
+      at + "/none:" + at + "/plain:" + at + "/folder:" + at + "/first:" + at + "/second";
+  EXPECT_EQ(*find_program("tool", path, {}), folder / "first/tool");
+}
+
+TEST(FindProgram, ReadsRelativeNamesFromTheChildsFolder) {
+  const testing::TempDir folder;
+  make_file(folder / "tool", 0755);
+  make_file(folder / "bin/tool2", 0755);
+  EXPECT_EQ(*find_program("./tool", "", folder.path()), folder / "./tool");
+  EXPECT_EQ(*find_program("tool2", "bin", folder.path()), folder / "bin/tool2");
+  EXPECT_EQ(*find_program("tool", "/none:", folder.path()), folder / "./tool");
+  EXPECT_EQ(*find_program("/bin/sh", "", folder.path()), "/bin/sh");
+}
+
+TEST(FindProgram, SaysWhyNot) {
+  const testing::TempDir folder;
+  make_file(folder / "tool", 0644);
+  const std::string at = folder.path().string();
+  struct Case {
+    std::string name, path, message;
+    ErrorKind kind;
+  };
+  const Case cases[] = {
+      {"nsis", "/a:/b", "cannot run 'nsis': no such program in PATH (/a:/b)", ErrorKind::NotFound},
+      {"tool", at,
+       "cannot run 'tool' (" + at + "/tool): it is not executable (chmod +x makes it so)",
+       ErrorKind::Io},
+      {at + "/tool", "",
+       "cannot run '" + at + "/tool': it is not executable (chmod +x makes it so)", ErrorKind::Io},
+      {at + "/none", "", "cannot run '" + at + "/none': no such file", ErrorKind::NotFound},
+      {at + "/", "", "cannot run '" + at + "/': it is a folder", ErrorKind::Config},
+  };
+  for (const Case& c : cases) {
+    const auto found = find_program(c.name, c.path, {});
+    ASSERT_FALSE(found) << c.message;
+    EXPECT_EQ(found.error().to_string(), c.message);
+    EXPECT_EQ(found.error().kind(), c.kind);
+  }
+}
+
+TEST(FindProgram, UsesOurOwnPath) {
+  EXPECT_TRUE(find_program("sh"));
+  EXPECT_EQ(default_path(), "/bin:/usr/bin");
+}
+
+}  // namespace
+}  // namespace profline

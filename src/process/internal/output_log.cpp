@@ -1,0 +1,94 @@
+#include "process/internal/output_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "process/exit.h"
+#include "process/internal/above_stdio.h"
+
+namespace profline::internal {
+namespace {
+
+constexpr mode_t kMode = 0666;  // less the user's umask
+
+Error cannot_write(const std::filesystem::path& path, int error) {
+  return Error(ErrorKind::Io, "cannot write output to '" + path.string() + "': " + strerror(error));
+}
+
+Result<FileDescriptor> nameless_file() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  if (error) {
+    return Error(ErrorKind::Io, "no folder for temporary files (TMPDIR): " + error.message());
+  }
+  FileDescriptor file = above_stdio(
+      FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600)));
+  if (file.is_open()) return file;
+  // Not every file system knows O_TMPFILE.
+  std::string name = (folder / "profline-XXXXXX").string();
+  file = above_stdio(FileDescriptor(::mkostemp(name.data(), O_APPEND | O_CLOEXEC)));
+  if (!file.is_open()) return cannot_write(name, errno);
+  ::unlink(name.c_str());
+  return file;
+}
+
+}  // namespace
+
+Result<OutputLog> OutputLog::open(const std::filesystem::path& path) {
+  if (path.empty()) return OutputLog(PL_TRY(nameless_file()));
+  // One description for both streams, in append mode: what comes first stands first.
+  FileDescriptor file = above_stdio(
+      FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kMode)));
+  if (!file.is_open()) return cannot_write(path, errno);
+  return OutputLog(std::move(file));
+}
+
+OutputLog::OutputLog(FileDescriptor file) : file_(std::move(file)), start_(size()), seen_(start_) {}
+
+std::uint64_t OutputLog::size() const {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0 || status.st_size < 0) return 0;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::string OutputLog::read_between(std::uint64_t from, std::uint64_t to) const {
+  from = std::max(from, to - std::min<std::uint64_t>(to, Exit::kTailBytes));
+  if (from >= to) return {};
+  std::string bytes(to - from, '\0');
+  std::size_t length = 0;
+  while (length < bytes.size()) {
+    const ssize_t got = ::pread(file_.get(), bytes.data() + length, bytes.size() - length,
+                                static_cast<off_t>(from + length));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;  // cut short behind our back, or not a file that can be read back
+    length += static_cast<std::size_t>(got);
+  }
+  bytes.resize(length);
+  return bytes;
+}
+
+std::string OutputLog::new_bytes() {
+  const std::uint64_t end = size();
+  std::string bytes = read_between(seen_, end);
+  seen_ = end;
+  return bytes;
+}
+
+std::string OutputLog::tail() const {
+  return read_between(start_, size());
+}
+
+Result<FileDescriptor> create_output(const std::filesystem::path& path) {
+  FileDescriptor file = above_stdio(
+      FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode)));
+  if (!file.is_open()) return cannot_write(path, errno);
+  return file;
+}
+
+}  // namespace profline::internal

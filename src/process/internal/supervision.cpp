@@ -1,0 +1,201 @@
+#include "process/internal/supervision.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+
+#include "process/internal/orphans.h"
+
+namespace profline::internal {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{100};
+constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 3650);  // no overflow
+constexpr std::chrono::milliseconds kKillAgain{20};  // for what was forked while we were killing
+
+std::chrono::microseconds duration_of(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+/// For poll(): rounded up, so that it does not spin through the last millisecond.
+int milliseconds_until(std::chrono::steady_clock::time_point when) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now());
+  constexpr std::chrono::milliseconds kLongest = std::chrono::hours(1);
+  return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), kLongest).count());
+}
+
+}  // namespace
+
+Supervision::Supervision(const Subject& subject, const GuardianNews& started)
+    : subject_(subject), started_at_(started.at_ns), next_tick_(Clock::now() + kTick) {
+  exit_.pid = started.pid;
+}
+
+Exit Supervision::run() {
+  std::optional<Clock::time_point> deadline;
+  if (subject_.timeout) {
+    deadline = Clock::time_point(started_at_) + std::min(*subject_.timeout, kLongestTimeout);
+  }
+  const Wake wake = wait(&Supervision::main_done_, deadline, subject_.interrupt.requested_fd());
+  if (wake != Wake::Done) {
+    exit_.why = wake == Wake::Deadline ? Exit::Why::TimedOut : Exit::Why::Cancelled;
+    if (wake == Wake::Deadline) exit_.time_limit = *subject_.timeout;
+    stop_main();
+  }
+  end_others();
+  if (guardian_lost_) recover_without_guardian();
+  if (subject_.observer != nullptr) tick();
+  exit_.tail = subject_.log.tail();
+  return std::move(exit_);
+}
+
+/// Waits until the flag is set, `deadline` has passed or `interrupt_fd` (-1: none) is readable.
+Supervision::Wake Supervision::wait(bool Supervision::*done,
+                                    std::optional<Clock::time_point> deadline, int interrupt_fd) {
+  while (!(this->*done)) {
+    int timeout_ms = -1;
+    if (deadline) {
+      timeout_ms = milliseconds_until(*deadline);
+      if (timeout_ms == 0) return Wake::Deadline;
+    }
+    if (subject_.observer != nullptr) {
+      if (Clock::now() >= next_tick_) tick();
+      const int tick_ms = milliseconds_until(next_tick_);
+      timeout_ms = timeout_ms < 0 ? tick_ms : std::min(timeout_ms, tick_ms);
+    }
+    std::array<pollfd, 2> events{{{subject_.guardian.fd(), POLLIN, 0}, {interrupt_fd, POLLIN, 0}}};
+    if (::poll(events.data(), events.size(), timeout_ms) <= 0) continue;
+    if (events[0].revents != 0) {
+      take_news();
+    } else if (events[1].revents != 0) {
+      return Wake::Interrupted;
+    }
+  }
+  return Wake::Done;
+}
+
+void Supervision::take_news() {
+  const std::optional<GuardianNews> news = subject_.guardian.next_news();
+  if (!news) {
+    guardian_lost_ = main_done_ = others_done_ = true;
+    return;
+  }
+  switch (news->kind) {
+    case GuardianNews::Kind::MainEnded:
+      note_main_ended(news->status, news->usage);
+      exit_.wall = std::chrono::nanoseconds(news->at_ns) - started_at_;
+      others_done_ = !news->others_remain;
+      break;
+    case GuardianNews::Kind::Signalled:
+      note_leftover(news->pid, news->name.data());
+      break;
+    case GuardianNews::Kind::NoneLeft:
+      others_done_ = true;
+      break;
+    case GuardianNews::Kind::Started:
+    case GuardianNews::Kind::ForkFailed:
+      break;  // came first, and was taken by the runner
+  }
+}
+
+void Supervision::tick() {
+  subject_.observer->output(subject_.log.new_bytes());
+  next_tick_ = Clock::now() + kTick;
+}
+
+void Supervision::stop_main() {
+  struct Step {
+    int signal;
+    std::chrono::milliseconds grace;
+  };
+  const std::array steps{Step{SIGINT, subject_.rules.interrupt_grace},
+                         Step{SIGTERM, subject_.rules.terminate_grace},
+                         Step{SIGKILL, subject_.rules.kill_wait}};
+  for (const Step& step : steps) {
+    const bool last = step.signal == SIGKILL;
+    if (!last && subject_.interrupt.in_a_hurry()) continue;
+    exit_.stopped_by = step.signal;
+    subject_.guardian.send({GuardianOrder::Kind::SignalGroup, step.signal});
+    const int hurry_fd = last ? -1 : subject_.interrupt.in_a_hurry_fd();
+    if (wait(&Supervision::main_done_, Clock::now() + step.grace, hurry_fd) == Wake::Done) return;
+  }
+}
+
+/// After the child: what it has left behind.
+void Supervision::end_others() {
+  const Interrupt& interrupt = subject_.interrupt;
+  const auto end_within = [&](std::chrono::milliseconds time) {
+    return wait(&Supervision::others_done_, Clock::now() + time, interrupt.in_a_hurry_fd()) ==
+           Wake::Done;
+  };
+  if (end_within(subject_.rules.settle)) return;
+  if (subject_.observer != nullptr && !interrupt.in_a_hurry()) {
+    tick();  // so that it knows all the child had to say
+    subject_.observer->outlived();
+  }
+  if (!interrupt.in_a_hurry()) {
+    // Those that outlived() has ended by now are no longer there to be signalled.
+    subject_.guardian.send({GuardianOrder::Kind::SignalAll, SIGTERM});
+    if (end_within(subject_.rules.terminate_grace)) return;
+  }
+  kill_others();
+}
+
+void Supervision::kill_others() {
+  const auto give_up_at = Clock::now() + subject_.rules.kill_wait;
+  while (Clock::now() < give_up_at) {
+    subject_.guardian.send({GuardianOrder::Kind::SignalAll, SIGKILL});
+    if (wait(&Supervision::others_done_, Clock::now() + kKillAgain, -1) == Wake::Done) return;
+  }
+  subject_.guardian.send({GuardianOrder::Kind::Leave, 0});
+  for (Leftover& leftover : exit_.leftovers) {
+    ProcessStat process;
+    leftover.survived = read_process(leftover.pid, process) && !process.is_zombie();
+  }
+}
+
+/// The child got SIGKILL when its guardian died, and is ours now, as are all it has left behind.
+void Supervision::recover_without_guardian() {
+  const ProcessStat guardian = subject_.guardian.process();
+  subject_.guardian.reap();  // what it had is ours once this returns
+  if (!main_ended()) {
+    exit_.why = Exit::Why::GuardianLost;
+    exit_.stopped_by.reset();
+    int status = 0;
+    rusage usage{};
+    if (wait_for_child(exit_.pid, subject_.rules.kill_wait, status, usage)) {
+      note_main_ended(status, usage);
+    }
+    exit_.wall = Clock::now().time_since_epoch() - started_at_;
+  }
+  for (const Leftover& orphan : end_orphans(guardian, exit_.pid, subject_.rules)) {
+    note_leftover(orphan.pid, orphan.name.c_str());
+    exit_.leftovers.back().survived = orphan.survived;
+  }
+}
+
+void Supervision::note_main_ended(int status, const rusage& usage) {
+  constexpr std::uint64_t kKibibyte = 1024;
+  main_done_ = true;
+  if (WIFEXITED(status)) {
+    exit_.code = WEXITSTATUS(status);
+  } else {
+    exit_.signal = WTERMSIG(status);
+    exit_.core_dumped = WCOREDUMP(status);
+  }
+  exit_.cpu_user = duration_of(usage.ru_utime);
+  exit_.cpu_system = duration_of(usage.ru_stime);
+  exit_.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * kKibibyte;
+}
+
+void Supervision::note_leftover(pid_t pid, const char* name) {
+  const auto same = [pid](const Leftover& leftover) { return leftover.pid == pid; };
+  if (pid == exit_.pid || std::any_of(exit_.leftovers.begin(), exit_.leftovers.end(), same)) return;
+  exit_.leftovers.push_back({pid, name, false});
+}
+
+}  // namespace profline::internal

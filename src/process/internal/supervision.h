@@ -1,0 +1,58 @@
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "process/exit.h"
+#include "process/internal/guardian.h"
+#include "process/internal/output_log.h"
+#include "process/interrupt.h"
+#include "process/posix_runner.h"
+
+namespace profline::internal {
+
+/// What run() does once the child runs: waits for its end, hastens that when it must, and sees to
+/// it that nothing is left. All decisions about signals and times are here.
+class Supervision {
+ public:
+  struct Subject {
+    Guardian& guardian;
+    OutputLog& log;
+    const Interrupt& interrupt;
+    const StopRules& rules;
+    std::optional<std::chrono::milliseconds> timeout;
+    RunObserver* observer;  ///< may be absent
+  };
+  /// `started` is the guardian's news of that kind.
+  Supervision(const Subject& subject, const GuardianNews& started);
+
+  Exit run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Wake { Done, Deadline, Interrupted };
+
+  Wake wait(bool Supervision::*done, std::optional<Clock::time_point> deadline, int interrupt_fd);
+  void take_news();
+  void tick();
+  void stop_main();
+  void end_others();
+  void kill_others();
+  void recover_without_guardian();
+  void note_main_ended(int status, const rusage& usage);
+  void note_leftover(pid_t pid, const char* name);
+  bool main_ended() const { return exit_.code || exit_.signal; }
+
+  Subject subject_;
+  Exit exit_;
+  std::chrono::nanoseconds started_at_;
+  Clock::time_point next_tick_;
+  bool main_done_ = false;    ///< ended, or the guardian is lost
+  bool others_done_ = false;  ///< no descendant is left, or the guardian is lost
+  bool guardian_lost_ = false;
+};
+
+}  // namespace profline::internal

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <signal.h>
+
+#include <array>
+#include <atomic>
+
+#include "base/file_descriptor.h"
+
+namespace profline {
+
+/// The user's wish to stop. Asked once, what runs is stopped with patience; asked again, at once.
+/// It cannot be taken back.
+class Interrupt {
+ public:
+  Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  /// May be called from a signal handler and from any thread.
+  void request() noexcept;
+  /// The same, but never read as impatience: a closed terminal sends SIGHUP twice.
+  void request_once() noexcept;
+
+  bool requested() const noexcept { return requests_.load() > 0; }
+  bool in_a_hurry() const noexcept { return requests_.load() > 1; }
+
+  /// Readable, for poll(), from the moment on that requested() or in_a_hurry() holds. Nobody reads
+  /// them, so everybody who polls them wakes up.
+  int requested_fd() const { return requested_fd_.get(); }
+  int in_a_hurry_fd() const { return in_a_hurry_fd_.get(); }
+
+ private:
+  std::atomic<int> requests_{0};
+  FileDescriptor requested_fd_;
+  FileDescriptor in_a_hurry_fd_;
+};
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP request the interrupt instead of ending the program;
+/// a second SIGINT is the user in a hurry. A signal that was ignored (nohup, a shell's background
+/// job) stays ignored. One at a time.
+class InterruptOnSignals {
+ public:
+  explicit InterruptOnSignals(Interrupt& interrupt);
+  ~InterruptOnSignals();
+  InterruptOnSignals(const InterruptOnSignals&) = delete;
+  InterruptOnSignals& operator=(const InterruptOnSignals&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
+}  // namespace profline

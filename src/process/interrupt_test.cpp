@@ -1,0 +1,85 @@
+#include "process/interrupt.h"
+
+#include <poll.h>
+
+#include <gtest/gtest.h>
+
+namespace profline {
+namespace {
+
+bool readable(int fd) {
+  pollfd event{fd, POLLIN, 0};
+  return ::poll(&event, 1, 0) == 1;
+}
+
+/// Gives a signal its default, and back what it had: a shell's background job ignores SIGINT.
+class DefaultSignal {
+ public:
+  explicit DefaultSignal(int number) : number_(number), before_(::signal(number, SIG_DFL)) {}
+  ~DefaultSignal() { ::signal(number_, before_); }
+  DefaultSignal(const DefaultSignal&) = delete;
+  DefaultSignal& operator=(const DefaultSignal&) = delete;
+
+ private:
+  int number_;
+  sighandler_t before_;
+};
+
+TEST(Interrupt, AskedTwiceIsAHurry) {
+  Interrupt interrupt;
+  EXPECT_FALSE(interrupt.requested());
+  EXPECT_FALSE(readable(interrupt.requested_fd()));
+  interrupt.request();
+  EXPECT_TRUE(interrupt.requested());
+  EXPECT_TRUE(readable(interrupt.requested_fd()));
+  EXPECT_FALSE(interrupt.in_a_hurry());
+  EXPECT_FALSE(readable(interrupt.in_a_hurry_fd()));
+  interrupt.request();
+  EXPECT_TRUE(interrupt.in_a_hurry());
+  EXPECT_TRUE(readable(interrupt.in_a_hurry_fd()));
+  EXPECT_TRUE(readable(interrupt.requested_fd()));
+}
+
+TEST(Interrupt, AClosedTerminalIsNoHurry) {
+  const DefaultSignal hangup(SIGHUP);
+  const DefaultSignal terminate(SIGTERM);
+  const DefaultSignal interrupted(SIGINT);
+  Interrupt interrupt;
+  const InterruptOnSignals on_signals(interrupt);
+  ::raise(SIGHUP);
+  ::raise(SIGHUP);
+  ::raise(SIGTERM);
+  EXPECT_TRUE(interrupt.requested());
+  EXPECT_TRUE(readable(interrupt.requested_fd()));
+  EXPECT_FALSE(interrupt.in_a_hurry());
+  ::raise(SIGINT);
+  EXPECT_TRUE(interrupt.in_a_hurry());
+  EXPECT_TRUE(readable(interrupt.in_a_hurry_fd()));
+}
+
+TEST(InterruptOnSignals, PutsBackWhatWasThere) {
+  const DefaultSignal interrupted(SIGINT);
+  {
+    Interrupt interrupt;
+    const InterruptOnSignals on_signals(interrupt);
+    ::raise(SIGINT);
+    EXPECT_TRUE(interrupt.requested());
+  }
+  struct sigaction after {};
+  ::sigaction(SIGINT, nullptr, &after);
+  EXPECT_EQ(after.sa_handler, SIG_DFL);
+}
+
+TEST(InterruptOnSignals, LeavesAnIgnoredSignalIgnored) {
+  const auto before = ::signal(SIGHUP, SIG_IGN);
+  Interrupt interrupt;
+  {
+    const InterruptOnSignals on_signals(interrupt);
+    ::raise(SIGHUP);
+  }
+  EXPECT_FALSE(interrupt.requested());
+  ::signal(SIGHUP, before);
+}
+
+}  // namespace
+}  // namespace profline

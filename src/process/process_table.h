@@ -1,0 +1,51 @@
+#pragma once
+
+#include <dirent.h>
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace profline {
+
+/// The processes of the system, read from /proc. Everything here allocates nothing, takes no lock
+/// and may be called between fork and exec.
+
+/// What the kernel tells of a process in /proc/PID/stat.
+struct ProcessStat {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  char state = 0;                 ///< R, S, D, T, Z, ...
+  std::uint64_t start_ticks = 0;  ///< since boot
+  std::array<char, 16> name{};    ///< NUL-terminated, cut by the kernel
+
+  /// Ended and not yet reaped by its parent.
+  bool is_zombie() const { return state == 'Z' || state == 'X'; }
+};
+
+/// False when there is no such process (any more).
+bool read_process(pid_t pid, ProcessStat& process) noexcept;
+
+/// Whether `process` was made by `ancestor`, or by what that made, and so on.
+bool descends_from(const ProcessStat& process, pid_t ancestor) noexcept;
+
+/// Lists the pids that exist: each that exists throughout once, others perhaps.
+class ProcessList {
+ public:
+  ProcessList() noexcept;
+  ~ProcessList();
+  ProcessList(const ProcessList&) = delete;
+  ProcessList& operator=(const ProcessList&) = delete;
+
+  /// 0 after the last.
+  pid_t next() noexcept;
+
+ private:
+  int folder_;
+  std::size_t at_ = 0;
+  std::size_t end_ = 0;
+  alignas(dirent64) std::array<char, 8192> entries_{};
+};
+
+}  // namespace profline
