@@ -1,0 +1,100 @@
+#include "tools/nsys/probe.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "testing/processes/fake_processes.h"
+#include "testing/temp_dir.h"
+
+namespace profline::nsys {
+namespace {
+
+using testing::FakeProcesses;
+using testing::TempDir;
+
+void touch(const std::filesystem::path& file) {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream stream(file);
+}
+
+TEST(NsysProbe, ReadsTheVersion) {
+  FakeProcesses processes;
+  processes.expect({"/usr/bin/nsys", "--version"})
+      .prints("NVIDIA Nsight Systems version 2023.4.4.54-234433681190v0\n");
+  const auto installation = probe(processes, "/usr/bin/nsys");
+  ASSERT_TRUE(installation) << installation.error().to_string();
+  EXPECT_EQ(installation->version, (ToolVersion{2023, 4, 4}));
+}
+
+TEST(NsysProbe, AProgramThatNamesNoVersionIsNotNsys) {
+  FakeProcesses processes;
+  processes.expect({"/bin/echo", "--version"}).prints("echo (GNU coreutils)\n");
+  const auto installation = probe(processes, "/bin/echo");
+  ASSERT_FALSE(installation);
+  EXPECT_EQ(installation.error().kind(), ErrorKind::Tool);
+  EXPECT_EQ(installation.error().to_string(),
+            "/bin/echo --version names no version: echo (GNU coreutils)");
+}
+
+TEST(NsysTrial, AReportIsWhatCounts) {
+  const TempDir folder;
+  FakeProcesses processes;
+  processes.expect({"/usr/bin/nsys", "profile"}).writes(folder / "trial.nsys-rep", "report");
+  const auto trial = try_capture(processes, {"/usr/bin/nsys", {2023, 4, 4}}, folder.path());
+  ASSERT_TRUE(trial) << trial.error().to_string();
+  EXPECT_TRUE(trial->report_written);
+}
+
+TEST(NsysTrial, ExitCodeZeroWithoutAReportIsNoSuccess) {
+  const TempDir folder;
+  const auto program = folder / "target-linux-x64/nsys";
+  const auto importer = folder / "host-linux-x64/QdstrmImporter";
+  touch(program);
+  touch(importer);
+  const auto output = folder / "capture";
+  std::filesystem::create_directory(output);
+  FakeProcesses processes;
+  processes.expect({program.string(), "profile"})
+      .writes(output / "trial.qdstrm", "raw")
+      .prints("Importer error status: An unknown error occurred.\n");
+  processes.expect({"ldd", importer.string()})
+      .prints(
+          "\tlibssh.so.4 => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x1)\n\tlibssh.so.4 => not "
+          "found\n");
+  const auto trial = try_capture(processes, {program, {2022, 4, 2}}, output);
+  ASSERT_TRUE(trial) << trial.error().to_string();
+  EXPECT_FALSE(trial->report_written);
+  EXPECT_TRUE(trial->left_unimported);
+  EXPECT_EQ(trial->importer, importer);
+  EXPECT_EQ(trial->importer_lacks, std::vector<std::string>{"libssh.so.4"});
+  EXPECT_EQ(trial->output, "Importer error status: An unknown error occurred.");
+}
+
+TEST(NsysTrial, IsRepeatedOnceWhenItLeavesNothing) {
+  const TempDir folder;
+  FakeProcesses processes;
+  processes.expect({"/usr/bin/nsys", "profile"}).prints("Connection to Agent lost.\n").exits(1);
+  processes.expect({"/usr/bin/nsys", "profile"}).writes(folder / "trial.nsys-rep", "report");
+  const auto trial = try_capture(processes, {"/usr/bin/nsys", {2023, 4, 4}}, folder.path());
+  ASSERT_TRUE(trial) << trial.error().to_string();
+  EXPECT_TRUE(trial->report_written);
+  EXPECT_EQ(trial->attempts, 2);
+}
+
+TEST(NsysImporter, IsFoundWhereEachPackagingKeepsIt) {
+  const TempDir folder;
+  touch(folder / "own/target-linux-x64/nsys");
+  EXPECT_EQ(find_importer(folder / "own/target-linux-x64/nsys"), std::filesystem::path());
+  touch(folder / "own/host-linux-x64/QdstrmImporter");
+  EXPECT_EQ(find_importer(folder / "own/target-linux-x64/nsys"),
+            folder / "own/host-linux-x64/QdstrmImporter");
+  touch(folder / "bundled/target-linux-x64/nsys");
+  touch(folder / "bundled/linux-desktop-glibc_2_11_3-x64/QdstrmImporter");
+  EXPECT_EQ(find_importer(folder / "bundled/target-linux-x64/nsys"),
+            folder / "bundled/linux-desktop-glibc_2_11_3-x64/QdstrmImporter");
+  EXPECT_EQ(find_importer(folder / "nowhere/nsys"), std::filesystem::path());
+}
+
+}  // namespace
+}  // namespace profline::nsys
