@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/node.h"
+#include "vectors.h"
+
+namespace profline::conformance {
+
+/// How the engine answers vectors of one kind, and which parts of an answer count.
+struct Kind {
+  std::string_view name;
+  /// The engine's answer in the form of the vectors' `expected`.
+  Node (*answer)(const Vector& vector, const std::filesystem::path& folder);
+  /// Fields of an answer that are informative only.
+  std::vector<std::string_view> ignored = {};
+  /// Maps whose order means nothing.
+  std::vector<std::string_view> unordered_maps = {};
+  /// Maps of answers: where one of them is an error, only its category counts.
+  std::vector<std::string_view> answer_maps = {};
+};
+
+// One file each.
+Node answer_compose(const Vector& vector, const std::filesystem::path& folder);
+Node answer_override_parse(const Vector& vector, const std::filesystem::path& folder);
+Node answer_resolve(const Vector& vector, const std::filesystem::path& folder);
+Node answer_sweep(const Vector& vector, const std::filesystem::path& folder);
+Node answer_yaml(const Vector& vector, const std::filesystem::path& folder);
+
+/// Every kind the engine answers.
+std::vector<Kind> kinds();
+
+/// The fields in which `got` differs from `expected`: `value`, `error.category` and so on; none
+/// when they agree. Of errors only the category counts.
+std::vector<std::string> differences(const Kind& kind, const Node& expected, const Node& got);
+
+}  // namespace profline::conformance

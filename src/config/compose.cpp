@@ -1,0 +1,241 @@
+#include "config/compose.h"
+
+#include <algorithm>
+
+#include "config/apply_overrides.h"
+#include "config/config_tree.h"
+#include "config/hydra_node.h"
+#include "config/key_path.h"
+#include "config/override_parser.h"
+
+namespace profline::config {
+namespace {
+
+std::string three_meanings(const std::string& key, const std::string& text) {
+  return "'" + text + "' may mean three things: for a list write " + key + "=[" + text +
+         "], for a string quote it (" + key + "='" + text +
+         "'), and to run one job for each add --multirun";
+}
+
+Result<void> check_main_source(const SearchPath& path) {
+  for (const SearchPath::Entry& entry : path.entries()) {
+    if (entry.provider != "main" || entry.source->is_available()) continue;
+    return Error(ErrorKind::NotFound,
+                 "there is no folder of configs '" + entry.source->path() + "'")
+        .with_reason("primary_config_not_found");
+  }
+  return {};
+}
+
+/// An Error where an override stands for several values and there is to be one job.
+Result<void> check_sweeps(const std::vector<Override>& overrides, RunMode mode) {
+  for (const Override& given : overrides) {
+    if (!given.is_sweep()) continue;
+    const std::uint32_t column = given.value->column();
+    if (mode == RunMode::Multirun) {
+      if (!is_hydra_override(given)) continue;
+      return given.error("Hydra's own settings cannot be swept over", column)
+          .with_reason("sweep_over_hydra");
+    }
+    const std::string text(given.value_text().value_or(""));
+    const auto* choice = given.value->get<ChoiceSweep>();
+    if (choice != nullptr && choice->simple) {
+      return given.error(three_meanings(given.key_element(), text), column)
+          .with_reason("sweep_ambiguous");
+    }
+    return given.error("'" + text + "' stands for several values, which needs --multirun", column)
+        .with_reason("sweep_requires_multirun");
+  }
+  return {};
+}
+
+Error searchpath_error(const Node& value) {
+  return Error(ErrorKind::Config,
+               "hydra.searchpath must be a list of strings, and this is " +
+                   std::string(describe(value.kind())),
+               value.position())
+      .with_reason("searchpath_type");
+}
+
+class Composer {
+ public:
+  Composer(const ComposeRequest& request, const ResolveContext& context)
+      : request_(request),
+        context_(context),
+        repository_(request.search_path, context),
+        tree_(context) {}
+
+  Result<Composition> run() {
+    PL_TRY(check_main_source(request_.search_path));
+    out_.overrides = PL_TRY(parse_overrides(request_.overrides));
+    PL_TRY(extend_search_path());
+    PL_TRY(check_sweeps(out_.overrides, request_.mode));
+    GroupChoices choices = PL_TRY(GroupChoices::from(out_.overrides, repository_));
+    const DefaultsRequest defaults{request_.config_name, request_.mode == RunMode::Multirun};
+    out_.defaults = PL_TRY(list_defaults(defaults, choices, repository_, context_));
+    if (out_.defaults.lacks_self) {
+      out_.warnings.push_back("the defaults list of '" + request_.config_name.value_or("") +
+                              "' lacks _self_, so the config's own values count last");
+    }
+    for (const ResolvedDefault& entry : out_.defaults.entries) PL_TRY(merge(entry));
+    PL_TRY(check_hydra_node());
+    tree_.close();
+    PL_TRY(apply_overrides(choices.value_overrides(), tree_));
+    for (const Override* given : choices.value_overrides()) out_.origins.add_override(*given);
+    out_.choices = choices.choices();
+    return finish();
+  }
+
+ private:
+  /// The places that the primary config or the command line add.
+  Result<void> extend_search_path() {
+    Node places;
+    std::string provider = "hydra.searchpath in main";
+    if (request_.config_name) {
+      const auto primary = PL_TRY(repository_.load(*request_.config_name));
+      if (primary && !primary->tree.is_map()) {
+        return Error(ErrorKind::Config,
+                     "the primary config '" + *request_.config_name + "' must be a map, and is " +
+                         std::string(describe(primary->tree.kind())),
+                     primary->tree.position())
+            .with_reason("primary_not_dict");
+      }
+      if (primary) places = PL_TRY(searchpath_in(primary->tree));
+    }
+    const auto given =
+        std::find_if(out_.overrides.begin(), out_.overrides.end(),
+                     [](const Override& one) { return one.key_element() == "hydra.searchpath"; });
+    if (given != out_.overrides.end()) {
+      if (given->is_sweep()) {
+        return given->error("hydra.searchpath must be a list of strings", given->value->column())
+            .with_reason("searchpath_type");
+      }
+      Node value = PL_TRY(to_node(*given->value, given->place.source));
+      if (!value.is_null()) {
+        places = std::move(value);
+        provider = "hydra.searchpath in command-line";
+      }
+    }
+    if (places.is_null()) return {};
+    return append_places(places, provider);
+  }
+
+  Result<Node> searchpath_in(const Node& primary) const {
+    const Node* hydra = primary.find("hydra");
+    if (hydra == nullptr || hydra->find("searchpath") == nullptr) return Node();
+    Resolution resolution(primary, context_);
+    const std::optional<Node> found = PL_TRY(resolution.select("hydra.searchpath"));
+    return found.value_or(Node());
+  }
+
+  Result<void> append_places(const Node& places, const std::string& provider) {
+    if (!places.is_list()) return searchpath_error(places);
+    SearchPath path = repository_.path();
+    for (const Node& place : places.as_list()) {
+      if (!place.is_string()) return searchpath_error(place);
+      path.append(provider, PL_TRY(source_at(place.as_string(), request_.cwd)));
+    }
+    for (const SearchPath::Entry& entry : path.entries()) {
+      if (entry.source->is_available()) continue;
+      out_.warnings.push_back("there is nothing at " + entry.location() + ", which is named by " +
+                              entry.provider);
+    }
+    repository_.replace_path(std::move(path));
+    return {};
+  }
+
+  Result<void> merge(const ResolvedDefault& entry) {
+    const auto loaded = PL_TRY(repository_.load(entry.config));
+    PL_ASSERT(loaded != nullptr, "list_defaults names only configs that it has loaded");
+    Node source = PL_TRY(embedded(loaded->tree, entry));
+    if (!entry.is_primary && entry.config != "hydra/config") {
+      PL_TRY(check_no_searchpath(source, entry.config));
+    }
+    if (loaded->is_schema) note_schema(entry);
+    Result<void> merged = tree_.merge(std::move(source));
+    if (!merged) return std::move(merged).error().during("composing '" + entry.config + "'");
+    out_.origins.add_config(entry.config, entry.package, loaded);
+    if (loaded->is_schema && entry.config == "hydra/config") {
+      types_ = hydra_types(basic_launcher_, basic_sweeper_);
+      return tree_.set_types(types_);
+    }
+    return {};
+  }
+
+  void note_schema(const ResolvedDefault& entry) {
+    if (entry.config == "hydra/launcher/basic") basic_launcher_ = true;
+    if (entry.config == "hydra/sweeper/basic") basic_sweeper_ = true;
+  }
+
+  /// The config inside of its package: `a.b` -> `{a: {b: config}}`.
+  static Result<Node> embedded(Node config, const ResolvedDefault& entry) {
+    if (entry.package.empty()) return config;
+    const std::vector<std::string> steps = split_key(entry.package);
+    if (steps.size() > kMaxKeySteps) {
+      return Error(ErrorKind::Config,
+                   "the package of '" + entry.config + "' has " + std::to_string(steps.size()) +
+                       " steps, and " + std::to_string(kMaxKeySteps) + " are the most",
+                   entry.mark.position())
+          .with_reason("key_too_deep");
+    }
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      Node outer = Node::map();
+      outer.as_map().set(*step, std::move(config));
+      config = std::move(outer);
+    }
+    return config;
+  }
+
+  static Result<void> check_no_searchpath(const Node& source, const std::string& config) {
+    const Node* hydra = source.find("hydra");
+    const Node* places = hydra == nullptr ? nullptr : hydra->find("searchpath");
+    if (places == nullptr || places->is_null() || is_missing(*places)) return {};
+    return Error(ErrorKind::Config,
+                 "'" + config + "' sets hydra.searchpath, which only the primary config and the " +
+                     "command line may do",
+                 places->position())
+        .with_reason("searchpath_not_primary");
+  }
+
+  Result<void> check_hydra_node() const {
+    const Node* hydra = tree_.root().find("hydra");
+    if (hydra == nullptr || hydra->is_map()) return {};
+    return Error(ErrorKind::Config,
+                 "'hydra' must be a map, and this is " + std::string(describe(hydra->kind())),
+                 hydra->position())
+        .with_reason("hydra_node_null");
+  }
+
+  Result<Composition> finish() {
+    PL_TRY(fill_hydra_node(tree_,
+                           {out_.overrides, out_.choices, request_.config_name, request_.job_name,
+                            request_.cwd.string(), repository_.path()},
+                           context_));
+    out_.root = std::move(tree_.root());
+    out_.config = Node::map();
+    out_.config.set_mark(out_.root.mark());
+    for (const NodeMap::Entry& entry : out_.root.as_map()) {
+      const bool is_hydra = entry.key.is_string() && entry.key.as_string() == "hydra";
+      if (!is_hydra) out_.config.as_map().set(entry.key, entry.value);
+    }
+    out_.search_path = repository_.path();
+    return std::move(out_);
+  }
+
+  const ComposeRequest& request_;
+  const ResolveContext& context_;
+  ConfigRepository repository_;
+  ConfigTree tree_;
+  TypeRule types_;
+  bool basic_launcher_ = false;
+  bool basic_sweeper_ = false;
+  Composition out_;
+};
+
+}  // namespace
+
+Result<Composition> compose(const ComposeRequest& request, const ResolveContext& context) {
+  return Composer(request, context).run();
+}
+
+}  // namespace profline::config

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/resolve.h"
+#include "config/type_rule.h"
+#include "formats/node.h"
+
+namespace profline::config {
+
+/// How many steps a key or a package may have. Keeps trees shallow enough to walk by recursion.
+constexpr std::size_t kMaxKeySteps = 200;
+
+/// A configuration while it is put together, with OmegaConf's rules of merging:
+///   - maps are merged key by key, new keys going last; lists and everything else are replaced;
+///   - `???` replaces nothing, null replaces everything;
+///   - an interpolation that leads to a map or list becomes a copy of it when something is merged
+///     into it;
+///   - a map does not merge with a list.
+/// Once closed, keys are not added by accident any more. Parts with types keep to them.
+class ConfigTree {
+ public:
+  /// The context must outlive it.
+  explicit ConfigTree(const ResolveContext& context) : context_(context), root_(Node::map()) {}
+
+  /// Reasons of an Error: `merge_dict_list`, `validation`, `hydra_schema_key`.
+  Result<void> merge(Node source);
+  /// From now on. What is there already is converted to its type. `types` must outlive this.
+  Result<void> set_types(const TypeRule& types);
+  void close() { closed_ = true; }
+
+  /// A change of one value, as OmegaConf.update makes it.
+  struct Change {
+    std::vector<std::string> steps;  ///< the key's, at least one
+    Node value;
+    bool force = false;           ///< add what is not there
+    std::size_t failed_step = 0;  ///< set with an Error: which step it is about
+  };
+  /// What leads to the value and is no map or list is replaced by a map. Reasons of an Error:
+  /// `key_not_in_config`, `list_index_not_int`, `list_index_range`, and those of merge.
+  Result<void> change(Change& change);
+
+  /// The value at a key, interpolations followed; null pointer when it is absent, `???` or null.
+  /// Valid until the next change. The reason of an Error is `list_index_not_int` or one of
+  /// Resolution.
+  Result<const Node*> select(std::string_view key);
+  /// Removes what select found at the key. Reasons of an Error: `list_index_not_int`,
+  /// `typed_deletion`.
+  Result<void> erase(std::string_view key);
+
+  const Node& root() const { return root_; }
+  Node& root() { return root_; }
+
+ private:
+  /// A key on the way to what is being merged.
+  struct Level {
+    const Level* above = nullptr;
+    const Node* key = nullptr;
+  };
+  /// A map or list on the way to a change.
+  struct Spot {
+    Node* node = nullptr;
+    const TypeRule* types = nullptr;
+  };
+
+  Result<void> merge_maps(Node& into, Node source, const TypeRule* types, const Level* level);
+  Result<void> merge_values(Node& into, Node source, const TypeRule* types, const Level& level);
+  Result<void> merge_containers(Node& into, Node source, const TypeRule* types, const Level* level);
+  Result<void> add(Node& into, NodeMap::Entry entry, const TypeRule* types, const Level* level);
+  void follow(Node& interpolation, const Level& level) const;
+  static std::string key_of(const Level* level);
+  Error unknown_key(const Node& map, const Node& key, const std::string& full_key) const;
+
+  Result<Spot> step_into(Spot spot, Change& change);
+  Result<Node*> item_at(const Spot& spot, Change& change, bool must_exist) const;
+  Result<void> put(const Spot& spot, Change& change);
+  Result<const Node*> find(std::string_view key);
+
+  const ResolveContext& context_;
+  Node root_;
+  const TypeRule* types_ = nullptr;
+  bool closed_ = false;
+  /// Holds what select found, where that is no part of the tree.
+  Node found_;
+  std::optional<Resolution> resolution_;
+};
+
+}  // namespace profline::config

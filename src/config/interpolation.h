@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/node.h"
+
+namespace profline::config {
+
+struct Expression;
+
+/// A value that stands for itself: `12`, `true`, `null`, `abc`, `'a b'`.
+struct Literal {
+  Node value;
+};
+/// Pieces whose texts are joined: `lr-${lr}`, `'${a}'`.
+struct Text {
+  std::vector<Expression> parts;
+};
+/// `${a.b}`, `${..a}`, `${a[${b}]}`: the joined parts are the key, leading dots included. Parts
+/// are literal strings, and interpolations that must give strings.
+struct Reference {
+  std::vector<Expression> key;
+};
+/// `${name:argument,argument}`; the parts of the name are joined with dots.
+struct Call {
+  std::vector<Expression> name;
+  std::vector<Expression> arguments;
+};
+/// `[a, b]`
+struct ListItems {
+  std::vector<Expression> items;
+};
+/// `{a: b}`
+struct MapItems {
+  std::vector<std::pair<Node, Expression>> entries;
+};
+
+/// What a text with interpolations means, by OmegaConf's value grammar.
+struct Expression {
+  std::variant<Literal, Text, Reference, Call, ListItems, MapItems> form;
+  /// The bytes of the text that it was read from.
+  std::size_t offset = 0;
+  std::size_t length = 0;
+};
+
+/// How many interpolations, lists and maps may be inside one another.
+constexpr std::size_t kMaxInterpolationDepth = 200;
+
+/// True when OmegaConf takes `text` for an interpolation: it holds `${`, escaped or not.
+bool holds_interpolation(std::string_view text);
+
+/// Reads a whole config string: free text in which `${…}` is an interpolation, `\${` is not, and
+/// backslashes count only in front of `${`. An Error has the reason `grammar`, and its position is
+/// the place in `text`. Takes time linear in the text.
+Result<Expression> parse_text(std::string_view text);
+
+/// Reads one element, as resolver arguments are written and as `oc.decode` takes it: `10`,
+/// `[a, ${b}]`, `{a: 'b'}`, `a b`. Otherwise as parse_text.
+Result<Expression> parse_element(std::string_view text);
+
+/// Line and column (in characters, from 1) of a byte of `text`, and that line.
+struct TextPlace {
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+  std::string_view content;
+};
+TextPlace place_in_text(std::string_view text, std::size_t offset);
+
+/// A line of `text`, counted from 1.
+std::string_view line_of(std::string_view text, std::uint32_t line);
+
+}  // namespace profline::config

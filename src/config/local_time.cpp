@@ -1,0 +1,66 @@
+#include "config/local_time.h"
+
+#include <ctime>
+#include <vector>
+
+namespace profline::config {
+namespace {
+
+int days_before_month(int year, int month) {
+  constexpr int kDays[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  return kDays[month - 1] + (leap && month > 2 ? 1 : 0);
+}
+
+std::tm to_tm(const LocalTime& time) {
+  std::tm tm{};
+  tm.tm_year = time.year - 1900;
+  tm.tm_mon = time.month - 1;
+  tm.tm_mday = time.day;
+  tm.tm_hour = time.hour;
+  tm.tm_min = time.minute;
+  tm.tm_sec = time.second;
+  tm.tm_isdst = -1;
+  tm.tm_yday = days_before_month(time.year, time.month) + time.day - 1;
+  const int before = time.year - 1;  // whole years since the year 1, whose first day was a Monday
+  tm.tm_wday = (1 + before * 365 + before / 4 - before / 100 + before / 400 + tm.tm_yday) % 7;
+  return tm;
+}
+
+/// What C's strftime does not know, or would take from this machine's time zone, written out.
+std::string with_python_directives(const LocalTime& time, std::string_view format) {
+  std::string out;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    const char next = format[i] == '%' && i + 1 < format.size() ? format[i + 1] : '\0';
+    if (next == '\0') {
+      out += format[i];
+      continue;
+    }
+    ++i;
+    if (next == 'f') {
+      const std::string digits = std::to_string(time.microsecond);
+      out += std::string(6 - digits.size(), '0') + digits;
+    } else if (next != 'z' && next != 'Z') {
+      out += '%';
+      out += next;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string format_time(const LocalTime& time, std::string_view format) {
+  // The blank tells an empty result from a buffer that is too small.
+  const std::string prepared = with_python_directives(time, format) + ' ';
+  const std::tm tm = to_tm(time);
+  std::vector<char> buffer(256 + prepared.size() * 4);
+  std::size_t length = 0;
+  while ((length = std::strftime(buffer.data(), buffer.size(), prepared.c_str(), &tm)) == 0 &&
+         buffer.size() < (std::size_t{1} << 20U)) {
+    buffer.resize(buffer.size() * 4);
+  }
+  return length == 0 ? std::string() : std::string(buffer.data(), length - 1);
+}
+
+}  // namespace profline::config

@@ -1,0 +1,41 @@
+#include "config/python_text.h"
+
+#include <gtest/gtest.h>
+
+namespace profline::config {
+namespace {
+
+TEST(PythonText, QuotesStringsAsReprDoes) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"", "''"},
+      {"a b", "'a b'"},
+      {"it's", "\"it's\""},
+      {"say \"x\"", "'say \"x\"'"},
+      {"it's \"x\"", "'it\\'s \"x\"'"},
+      {"a\\b", "'a\\\\b'"},
+      {"a\nb\tc\rd", "'a\\nb\\tc\\rd'"},
+      {std::string_view("\0\x1b\x7f", 3), "'\\x00\\x1b\\x7f'"},
+      {"é€🤓", "'é€🤓'"},
+      {"\xC2\xA0", "'\\xa0'"},
+      {"\xE2\x80\xA8", "'\\u2028'"},
+      {"\xF3\xA0\x80\x81", "'\\U000e0001'"},
+  };
+  for (const auto& [text, shown] : cases) EXPECT_EQ(python_repr(text), shown);
+}
+
+TEST(PythonText, ShowsEveryKindOfNode) {
+  NodeMap map;
+  map.set("k", Node::list({Node(), Node::boolean(true), Node::real(1e-5)}));
+  map.set(Node::integer(3), Node::bytes("a'\n\xFF"));
+  map.set(Node::boolean(false), Node::big_integer("123456789012345678901"));
+  const Node node = Node::map(std::move(map));
+  EXPECT_EQ(python_repr(node),
+            "{'k': [None, True, 1e-05], 3: b\"a'\\n\\xff\", False: 123456789012345678901}");
+  EXPECT_EQ(python_str(node), python_repr(node));
+  EXPECT_EQ(python_str(Node::string("it's")), "it's");
+  EXPECT_EQ(python_repr(Node::list()), "[]");
+  EXPECT_EQ(python_repr(Node::map()), "{}");
+}
+
+}  // namespace
+}  // namespace profline::config
