@@ -1,0 +1,148 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "schema/codec.h"
+#include "schema/field.h"
+#include "schema/problems.h"
+
+namespace profline::settings {
+
+/// Which images of the dataset are run, and in what order.
+struct Sampling {
+  std::optional<std::uint32_t> num_samples_per_epoch;
+  std::uint32_t num_epochs = 1;
+  bool randomize = false;
+  std::optional<std::uint64_t> seed;
+
+  bool operator==(const Sampling&) const = default;
+};
+constexpr auto fields(std::type_identity<Sampling>) {
+  return std::tuple(
+      field("num_samples_per_epoch", &Sampling::num_samples_per_epoch,
+            "images an epoch, a window that moves on with each; null: all")
+          .at_least(1),
+      field("num_epochs", &Sampling::num_epochs, "how often the dataset is gone through")
+          .at_least(1),
+      field("randomize", &Sampling::randomize, "shuffle the images in each epoch"),
+      field("seed", &Sampling::seed, "of the shuffle; null: another order in each run"));
+}
+
+enum class DatasetSource { Folder, Synthetic, Files };
+constexpr auto names(std::type_identity<DatasetSource>) {
+  return std::array{named(DatasetSource::Folder, "folder"),
+                    named(DatasetSource::Synthetic, "synthetic"),
+                    named(DatasetSource::Files, "files")};
+}
+
+/// Images found in a folder.
+struct ImageFolder {
+  std::string name = "OmniDocBench";
+  DatasetSource source = DatasetSource::Folder;
+  std::filesystem::path root = "datasets/omnidocbench/source-data";
+  std::optional<std::filesystem::path> subset_filelist;
+  std::vector<std::string> fallback_patterns{"images/*.png", "images/*.jpg"};
+  Sampling sampling;
+
+  bool operator==(const ImageFolder&) const = default;
+};
+constexpr auto fields(std::type_identity<ImageFolder>) {
+  return std::tuple(
+      field("name", &ImageFolder::name, "what the report calls the dataset"),
+      field("source", &ImageFolder::source, "where images come from; decides the other keys"),
+      field("root", &ImageFolder::root, "the folder; a relative one starts where profline does"),
+      field("subset_filelist", &ImageFolder::subset_filelist,
+            "text file with one image a line, relative to root; null: fallback_patterns"),
+      field("fallback_patterns", &ImageFolder::fallback_patterns,
+            "globs relative to root, used without a filelist"),
+      field("sampling", &ImageFolder::sampling, "which images are run"));
+}
+Checks validate(const ImageFolder& dataset);
+
+/// Width and height in pixels, written `612x792`.
+struct PageSize {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+
+  bool operator==(const PageSize&) const = default;
+};
+
+/// Pages that the program draws itself.
+struct SyntheticPages {
+  std::string name = "synthetic";
+  DatasetSource source = DatasetSource::Synthetic;
+  std::uint32_t pages = 4;
+  std::vector<PageSize> page_sizes{{612, 792}, {960, 540}, {300, 200}, {96, 64}};
+  std::uint64_t seed = 0;
+  Sampling sampling;
+
+  bool operator==(const SyntheticPages&) const = default;
+};
+constexpr auto fields(std::type_identity<SyntheticPages>) {
+  return std::tuple(
+      field("name", &SyntheticPages::name, "what the report calls the dataset"),
+      field("source", &SyntheticPages::source, "where images come from; decides the other keys"),
+      field("pages", &SyntheticPages::pages, "how many are drawn").at_least(1),
+      field("page_sizes", &SyntheticPages::page_sizes, "width x height in pixels, used in turn"),
+      field("seed", &SyntheticPages::seed, "of what is drawn"),
+      field("sampling", &SyntheticPages::sampling, "which pages are run"));
+}
+Checks validate(const SyntheticPages& dataset);
+
+/// Images named one by one.
+struct ImageFiles {
+  std::string name = "files";
+  DatasetSource source = DatasetSource::Files;
+  std::filesystem::path root = ".";
+  std::vector<std::filesystem::path> files;
+  Sampling sampling;
+
+  bool operator==(const ImageFiles&) const = default;
+};
+constexpr auto fields(std::type_identity<ImageFiles>) {
+  return std::tuple(
+      field("name", &ImageFiles::name, "what the report calls the dataset"),
+      field("source", &ImageFiles::source, "where images come from; decides the other keys"),
+      field("root", &ImageFiles::root, "where relative names start"),
+      field("files", &ImageFiles::files, "the images, in order"),
+      field("sampling", &ImageFiles::sampling, "which images are run"));
+}
+Checks validate(const ImageFiles& dataset);
+
+/// The `dataset` section; its key `source` says which of these it is.
+struct Dataset {
+  std::variant<ImageFolder, SyntheticPages, ImageFiles> images;
+
+  bool operator==(const Dataset&) const = default;
+  const std::string& name() const;
+  const Sampling& sampling() const;
+};
+
+}  // namespace profline::settings
+
+namespace profline::schema {
+
+template <>
+struct Codec<settings::PageSize> {
+  static constexpr Kinds kKinds{Node::Kind::String};
+  static std::string text(const Limits&) { return "size such as 612x792"; }
+  static void read(const Node& node, settings::PageSize& value, Reader& reader);
+  static Node write(const settings::PageSize& value);
+};
+
+template <>
+struct Codec<settings::Dataset> {
+  static constexpr Kinds kKinds{Node::Kind::Map};
+  static std::string text(const Limits&) { return "map"; }
+  static void read(const Node& node, settings::Dataset& value, Reader& reader);
+  static Node write(const settings::Dataset& value);
+};
+
+}  // namespace profline::schema

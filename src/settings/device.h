@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "schema/codec.h"
+
+namespace profline::settings {
+
+/// Where the model runs, as it is asked for: `auto`, `cpu`, `cuda` or `cuda:N`.
+struct Device {
+  enum class Kind { Auto, Cpu, Cuda };
+  Kind kind = Kind::Auto;
+  std::optional<std::uint16_t> index;  ///< only of Cuda; none: the current device
+
+  bool operator==(const Device&) const = default;
+  std::string to_string() const;
+};
+
+std::optional<Device> parse_device(std::string_view text);
+
+}  // namespace profline::settings
+
+namespace profline::schema {
+
+template <>
+struct Codec<settings::Device> {
+  static constexpr Kinds kKinds{Node::Kind::String};
+  static std::string text(const Limits&) { return "one of auto, cpu, cuda, cuda:N"; }
+  static void read(const Node& node, settings::Device& value, Reader& reader);
+  static Node write(const settings::Device& value) { return Node::string(value.to_string()); }
+};
+
+}  // namespace profline::schema

@@ -1,0 +1,61 @@
+#include <cstdlib>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "schema/docs.h"
+#include "settings/ncu.h"
+#include "settings/nsys.h"
+#include "settings/reference.h"
+#include "testing/paths.h"
+
+namespace profline::settings {
+namespace {
+
+/// With PROFLINE_UPDATE_GOLDEN=1 the file is written instead.
+void expect_page(const std::string& path, const std::string& text) {
+  const auto file = profline::testing::source_dir() / path;
+  const char* update = std::getenv("PROFLINE_UPDATE_GOLDEN");
+  if (update != nullptr && std::string_view(update) == "1") {
+    const auto written = write_file_atomic(file, text);
+    ASSERT_TRUE(written) << written.error().to_string();
+  }
+  const auto present = read_file(file);
+  ASSERT_TRUE(present) << present.error().to_string();
+  EXPECT_TRUE(*present == text)
+      << path << " is not what the field lists say: run this test with PROFLINE_UPDATE_GOLDEN=1";
+}
+
+TEST(Documentation, HasEveryKeyOfTheConfig) {
+  expect_page("docs/configuration.md", configuration_page());
+}
+
+TEST(Documentation, HasEveryFlagOfTheProfilers) {
+  expect_page("conf/profiling/README.md", profiling_page());
+}
+
+std::set<std::string> value_keys(const std::vector<schema::FieldDoc>& docs) {
+  std::set<std::string> keys;
+  for (const schema::FieldDoc& doc : docs) {
+    if (!doc.is_group) keys.insert(doc.path);
+  }
+  return keys;
+}
+
+std::set<std::string> keys_of(std::span<const ToolFlag> flags) {
+  std::set<std::string> keys;
+  for (const ToolFlag& each : flags) {
+    EXPECT_TRUE(keys.insert(std::string(each.key)).second) << each.key << " is there twice";
+    EXPECT_FALSE(each.flag.empty()) << each.key;
+  }
+  return keys;
+}
+
+TEST(Documentation, NamesAFlagForEachKeyAndForNothingElse) {
+  EXPECT_EQ(keys_of(nsys_flags()), value_keys(schema::describe<Nsys>()));
+  EXPECT_EQ(keys_of(ncu_flags()), value_keys(schema::describe<NcuCli>()));
+}
+
+}  // namespace
+}  // namespace profline::settings

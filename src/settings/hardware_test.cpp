@@ -1,0 +1,84 @@
+#include "settings/hardware.h"
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/yaml.h"
+#include "testing/paths.h"
+
+namespace profline::settings {
+namespace {
+
+Result<Hardware> shipped_hardware() {
+  const auto path = profline::testing::source_dir() / "conf/hardware/devices.yaml";
+  const std::string text = PL_TRY(read_file(path));
+  return read_hardware(PL_TRY(parse_yaml(text, "devices.yaml")));
+}
+
+TEST(Hardware, HasTheDevicesThatPeopleProfileOn) {
+  const auto hardware = shipped_hardware();
+  ASSERT_TRUE(hardware) << hardware.error().to_string();
+  for (const char* name :
+       {"NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4-80GB", "NVIDIA A100-PCIE-40GB",
+        "NVIDIA A100 80GB PCIe", "NVIDIA H100 80GB HBM3", "NVIDIA H100 PCIe", "NVIDIA H100 NVL",
+        "NVIDIA H200", "NVIDIA B200", "NVIDIA L4", "NVIDIA L40S", "NVIDIA GeForce RTX 3090",
+        "NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 5090"}) {
+    EXPECT_NE(hardware->find(name), nullptr) << name;
+  }
+}
+
+TEST(Hardware, TakesNoDeviceForAnother) {
+  const auto hardware = shipped_hardware();
+  ASSERT_TRUE(hardware) << hardware.error().to_string();
+  for (const char* name : {"", "NVIDIA", "NVIDIA H100", "NVIDIA L40", "NVIDIA GeForce RTX 3090 Ti",
+                           "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 5090 D"}) {
+    EXPECT_EQ(hardware->find(name), nullptr) << name;
+  }
+}
+
+/// A rate that is published is twice `half`, as far as datasheets round.
+void expect_twice(const std::optional<double>& rate, double half) {
+  constexpr double kRounding = 0.03;
+  EXPECT_NEAR(rate.value_or(2 * half) / half, 2, 2 * kRounding);
+}
+
+// A sparse figure among dense ones is twice what its neighbours allow.
+TEST(Hardware, HasDenseRatesOnly) {
+  const auto hardware = shipped_hardware();
+  ASSERT_TRUE(hardware) << hardware.error().to_string();
+  for (const DeviceLimits& device : hardware->devices) {
+    ASSERT_FALSE(device.names.empty());
+    SCOPED_TRACE(device.names.front());
+    const TensorRates& tensor = device.tensor_tflops;
+    ASSERT_TRUE(tensor.tf32 && tensor.bf16 && tensor.fp16 && tensor.int8);
+    EXPECT_EQ(tensor.bf16, tensor.fp16);
+    expect_twice(tensor.bf16, *tensor.tf32);
+    expect_twice(tensor.fp8, *tensor.bf16);
+    expect_twice(tensor.fp16_fast, *tensor.fp16);
+    expect_twice(tensor.fp8_fast, tensor.fp8.value_or(*tensor.int8));
+    expect_twice(tensor.int8, tensor.fp16_fast.value_or(*tensor.fp16));
+    ASSERT_TRUE(device.vector_tflops.fp32);
+    EXPECT_LE(*device.vector_tflops.fp32, *tensor.tf32);
+    EXPECT_FALSE(device.source.empty());
+  }
+}
+
+TEST(Hardware, TellsOfANameThatIsThereTwiceAndOfFiguresThatAreMissing) {
+  const auto twice = read_hardware(
+      *parse_yaml("devices:\n"
+                  "- {names: [X], memory_gb: 1, bandwidth_gb_per_s: 1, source: s}\n"
+                  "- {names: [Y, X], memory_gb: 1, bandwidth_gb_per_s: 1, source: s}\n",
+                  "d.yaml"));
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().to_string(), "d.yaml:2:1: devices: has 'X' twice");
+  const auto missing =
+      read_hardware(*parse_yaml("devices: [{names: [X], memory_gb: 0}]", "d.yaml"));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().to_string(),
+            "d.yaml:1:11: devices.0: missing key 'bandwidth_gb_per_s' (a number > 0)\n"
+            "d.yaml:1:11: devices.0: missing key 'source' (a string)\n"
+            "d.yaml:1:35: devices.0.memory_gb: must be a number > 0, not 0");
+}
+
+}  // namespace
+}  // namespace profline::settings

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "schema/read.h"
+#include "settings/dataset.h"
+#include "settings/device.h"
+#include "settings/nsys.h"
+#include "settings/output.h"
+#include "settings/workload.h"
+
+namespace profline::settings {
+namespace {
+
+TEST(Device, IsReadAndWrittenInItsFourSpellings) {
+  for (const std::string text : {"auto", "cpu", "cuda", "cuda:0", "cuda:12"}) {
+    SCOPED_TRACE(text);
+    const auto device = parse_device(text);
+    ASSERT_TRUE(device);
+    EXPECT_EQ(device->to_string(), text);
+  }
+  EXPECT_EQ(parse_device("cuda:12")->index, std::uint16_t{12});
+  EXPECT_EQ(parse_device("cuda")->index, std::nullopt);
+  for (const char* text : {"", "gpu", "CPU", "cuda:", "cuda:x", "cuda:-1", "cuda:1 ", "cuda:70000",
+                           "cpu:0", "auto:0"}) {
+    EXPECT_FALSE(parse_device(text)) << text;
+  }
+}
+
+TEST(CaptureRangeEnd, IsWhatNsysTakes) {
+  for (const std::string text :
+       {"none", "stop", "stop-shutdown", "repeat", "repeat:1", "repeat:20", "repeat-shutdown:2"}) {
+    SCOPED_TRACE(text);
+    const auto end = parse_capture_range_end(text);
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->to_string(), text);
+  }
+  for (const char* text : {"", "Stop", "repeat:", "repeat:0", "repeat:x", "repeat:-1", "repeat:2:3",
+                           "repeat-shutdown", "repeat-shutdown:0", "stop:2", "none:1"}) {
+    EXPECT_FALSE(parse_capture_range_end(text)) << text;
+  }
+}
+
+TEST(PageSize, IsTwoNumbersAboveZero) {
+  const auto size = schema::read<PageSize>(Node::string("612x792"));
+  ASSERT_TRUE(size) << size.error().to_string();
+  EXPECT_EQ(*size, (PageSize{612, 792}));
+  EXPECT_EQ(schema::write(*size), Node::string("612x792"));
+  for (const char* text : {"", "612", "612x", "x792", "0x792", "612x0", "612X792", "1x2x3"}) {
+    const auto wrong = schema::read<PageSize>(Node::string(text));
+    ASSERT_FALSE(wrong) << text;
+    EXPECT_EQ(wrong.error().to_string(),
+              "must be a size such as 612x792, not '" + std::string(text) + "'");
+  }
+}
+
+TEST(Dataset, KnowsItsNameAndSamplingWhereverImagesComeFrom) {
+  Dataset dataset;
+  EXPECT_EQ(dataset.name(), "OmniDocBench");
+  SyntheticPages pages;
+  pages.sampling.num_epochs = 3;
+  dataset.images = pages;
+  EXPECT_EQ(dataset.name(), "synthetic");
+  EXPECT_EQ(dataset.sampling().num_epochs, 3U);
+}
+
+TEST(Output, HasFoldersOfItsOwnWhereNoneAreNamed) {
+  Output output;
+  output.prediction.save_dir = "texts";
+  output.visualization.save_dir.reset();
+  EXPECT_EQ(output.prediction_dir(), "texts");
+  EXPECT_EQ(output.visualization_dir(), "viz");
+  output.prediction.save_dir.reset();
+  EXPECT_EQ(output.prediction_dir(), "pred");
+}
+
+TEST(Workload, IsTheBuiltInOneUnlessAProgramIsNamed) {
+  using Argv = std::vector<std::string>;
+  Workload workload;
+  EXPECT_EQ(workload.user_command(), std::nullopt);
+  workload.module = "  ";
+  EXPECT_EQ(workload.user_command(), std::nullopt);
+  workload.module = "my.server";
+  EXPECT_EQ(workload.user_command(), (Argv{"python3", "-m", "my.server"}));
+  workload.module.reset();
+  workload.command = Argv{"./serve", "--port", "1"};
+  EXPECT_EQ(workload.user_command(), workload.command);
+}
+
+}  // namespace
+}  // namespace profline::settings

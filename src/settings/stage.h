@@ -1,0 +1,28 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "settings/enable.h"
+
+namespace profline::settings {
+
+/// What every stage has.
+struct Stage {
+  Enable enable = Enable::No;
+  std::optional<std::chrono::milliseconds> timeout;
+
+  bool operator==(const Stage&) const = default;
+};
+
+/// The lines of these two in a stage's field list.
+constexpr auto enable_field() {
+  return field("enable", &Stage::enable, "run this stage; auto: if its preflight passes");
+}
+constexpr auto timeout_field() {
+  return field("timeout", &Stage::timeout,
+               "end the stage after this long and keep what was captured; null: never")
+      .above(0);
+}
+
+}  // namespace profline::settings

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "schema/field.h"
+#include "schema/problems.h"
+
+namespace profline::settings {
+
+enum class WorkloadKind { DeepseekOcr, DummyShallowResnet };
+constexpr auto names(std::type_identity<WorkloadKind>) {
+  return std::array{named(WorkloadKind::DeepseekOcr, "deepseek_ocr"),
+                    named(WorkloadKind::DummyShallowResnet, "dummy_shallow_resnet")};
+}
+
+enum class Engine { Auto, Eager };
+constexpr auto names(std::type_identity<Engine>) {
+  return std::array{named(Engine::Auto, "auto"), named(Engine::Eager, "eager")};
+}
+
+/// `pipeline.workload`: the program that is profiled.
+struct Workload {
+  WorkloadKind kind = WorkloadKind::DeepseekOcr;
+  std::optional<std::vector<std::string>> command;
+  std::optional<std::string> module;
+  std::filesystem::path cwd = ".";
+  Engine engine = Engine::Auto;
+  std::optional<std::uint32_t> threads;
+  bool nvtx_steps = false;
+
+  bool operator==(const Workload&) const = default;
+
+  /// The user's program with its arguments; nothing for the built-in workload.
+  std::optional<std::vector<std::string>> user_command() const;
+};
+constexpr auto fields(std::type_identity<Workload>) {
+  return std::tuple(
+      field("kind", &Workload::kind, "the built-in workload; decides the keys of model and infer"),
+      field("command", &Workload::command,
+            "program and arguments to profile instead; null: the built-in workload"),
+      field("module", &Workload::module,
+            "Python module to profile instead, started as python3 -m MODULE; null or blank: none"),
+      field("cwd", &Workload::cwd, "where command or module start"),
+      field("engine", &Workload::engine, "how the model is run; auto: the fastest there is"),
+      field("threads", &Workload::threads, "CPU threads; null: all cores").at_least(1),
+      field("nvtx_steps", &Workload::nvtx_steps, "an NVTX range decode_step for each token"));
+}
+Checks validate(const Workload& workload);
+
+}  // namespace profline::settings
