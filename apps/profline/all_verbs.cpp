@@ -1,0 +1,20 @@
+// The only file that knows every command.
+
+#include "config_command.h"
+#include "doctor_command.h"
+#include "explain_command.h"
+#include "plan_command.h"
+#include "verb.h"
+
+namespace profline {
+
+std::vector<std::unique_ptr<Verb>> all_verbs() {
+  std::vector<std::unique_ptr<Verb>> verbs;
+  verbs.push_back(std::make_unique<PlanVerb>());
+  verbs.push_back(std::make_unique<ConfigVerb>());
+  verbs.push_back(std::make_unique<ExplainVerb>());
+  verbs.push_back(std::make_unique<DoctorVerb>());
+  return verbs;
+}
+
+}  // namespace profline

@@ -1,0 +1,152 @@
+#include "arguments.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace profline {
+namespace {
+
+Error usage_error(std::string message) {
+  return Error(ErrorKind::Config, std::move(message) + "; 'profline --help' tells more")
+      .with_reason("usage");
+}
+
+std::string_view without_dashes(std::string_view name) {
+  return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+}
+
+Error unknown_option(std::string_view name, std::span<const Option> known) {
+  // Dashes, which all of them have, would make strangers look alike.
+  std::vector<std::string> names;
+  for (const Option& option : known) names.emplace_back(without_dashes(option.name));
+  const std::vector<std::string> meant = nearest(without_dashes(name), names);
+  const std::string hint = meant.empty() ? "" : " (did you mean '--" + meant.front() + "'?)";
+  return Error(ErrorKind::Config, "unknown option '" + std::string(name) + "'" + hint +
+                                      "; 'profline --help' lists what there is")
+      .with_reason("unknown_option");
+}
+
+bool is_option(std::string_view argument) {
+  return argument.size() > 1 && argument.front() == '-';
+}
+
+Result<void> check_value(const Option& option, const std::string& value) {
+  if (option.choices.empty()) return {};
+  std::vector<std::string> parts = {value};
+  if (option.takes == Option::Takes::Values) {
+    parts.clear();
+    for (const std::string_view part : split(value, ',')) parts.emplace_back(part);
+  }
+  for (const std::string& part : parts) {
+    if (std::count(option.choices.begin(), option.choices.end(), part) > 0) continue;
+    return usage_error(std::string(option.name) + ": " + part + " not in {" +
+                       join(option.choices, ",") + "}");
+  }
+  return {};
+}
+
+/// Goes through the arguments, one option with its value at a time.
+class Splitter {
+ public:
+  Splitter(std::span<const std::string> arguments, std::span<const Option> known)
+      : arguments_(arguments), known_(known) {}
+
+  Result<Arguments> run() {
+    bool only_words = false;
+    while (next_ < arguments_.size()) {
+      const std::string& argument = arguments_[next_++];
+      if (only_words || !is_option(argument)) {
+        out_.words.push_back(argument);
+      } else if (argument == "--") {
+        only_words = true;
+      } else {
+        PL_TRY(take_option(argument));
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Result<void> take_option(const std::string& argument) {
+    const std::size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    const Option* option = find_option(name, known_);
+    if (option == nullptr) return unknown_option(name, known_);
+    Arguments::Given given{std::string(option->name), std::nullopt};
+    if (equals != std::string::npos) {
+      if (option->takes == Option::Takes::Nothing) return usage_error(name + " takes no value");
+      given.value = argument.substr(equals + 1);
+    } else {
+      given.value = PL_TRY(following_value(*option));
+    }
+    if (given.value) PL_TRY(check_value(*option, *given.value));
+    out_.add(std::move(given));
+    return {};
+  }
+
+  Result<std::optional<std::string>> following_value(const Option& option) {
+    if (option.takes == Option::Takes::Nothing) return std::optional<std::string>();
+    const bool there = next_ < arguments_.size();
+    if (option.takes == Option::Takes::MaybeValue) {
+      const bool taken =
+          there && !is_option(arguments_[next_]) && !looks_like_override(arguments_[next_]);
+      return taken ? std::optional(arguments_[next_++]) : std::nullopt;
+    }
+    if (!there) {
+      return usage_error(std::string(option.name) + " needs a value, " +
+                         std::string(option.value_name));
+    }
+    return std::optional(arguments_[next_++]);
+  }
+
+  std::span<const std::string> arguments_;
+  std::span<const Option> known_;
+  std::size_t next_ = 0;
+  Arguments out_;
+};
+
+}  // namespace
+
+bool looks_like_override(std::string_view word) {
+  return word.starts_with('+') || word.starts_with('~') || word.find('=') != std::string_view::npos;
+}
+
+const Option* find_option(std::string_view name, std::span<const Option> known) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Option& option) {
+    return option.name == name || (!option.alias.empty() && option.alias == name);
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
+bool Arguments::has(std::string_view option) const {
+  return count(option) > 0;
+}
+
+int Arguments::count(std::string_view option) const {
+  return static_cast<int>(std::count_if(options_.begin(), options_.end(),
+                                        [&](const Given& given) { return given.name == option; }));
+}
+
+std::optional<std::string> Arguments::value(std::string_view option) const {
+  std::optional<std::string> last;
+  for (const Given& given : options_) {
+    if (given.name == option) last = given.value;
+  }
+  return last;
+}
+
+std::vector<std::string> Arguments::values(std::string_view option) const {
+  std::vector<std::string> out;
+  const std::optional<std::string> text = value(option);
+  if (!text) return out;
+  for (const std::string_view part : split(*text, ',')) out.emplace_back(part);
+  return out;
+}
+
+Result<Arguments> split_arguments(std::span<const std::string> arguments,
+                                  std::span<const Option> known) {
+  return Splitter(arguments, known).run();
+}
+
+}  // namespace profline

@@ -1,0 +1,217 @@
+#include "command_line.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "profline_version.h"
+
+namespace profline {
+namespace {
+
+using Takes = Option::Takes;
+
+constexpr std::string_view kSummary =
+    "profline runs an LLM inference workload under every profiler and says where its time goes.\n"
+    "One Hydra-style config, one command, one report.\n";
+
+/// Commands that people know from the documentation and that are still to come.
+constexpr std::array<std::string_view, 9> kToCome = {
+    "run", "demo", "infer", "analyze", "kernels", "trace", "report", "compare", "runs"};
+
+std::vector<Option> common_options() {
+  return {
+      {"--help", "-h", Takes::Nothing, "", "show this help; after a command, that command's"},
+      {"--version", "", Takes::Nothing, "", "show version and commit"},
+      {"--format", "", Takes::Value, "FORMAT", "form of the result on stdout", {"text", "json"}},
+      {"--color",
+       "",
+       Takes::Value,
+       "WHEN",
+       "colours of messages; auto: on a terminal, unless NO_COLOR is set",
+       {"auto", "always", "never"}},
+      {"--verbose", "-v", Takes::Nothing, "", "tell on stderr which configs were merged"},
+      {"--quiet", "-q", Takes::Nothing, "", "no warnings on stderr"},
+      {"--shell-completion", "-sc", Takes::Nothing, "",
+       "eval \"$(profline -sc install=bash)\" completes in bash; uninstall=bash ends that"},
+  };
+}
+
+std::string version_text() {
+  return fmt::format("profline {} ({})\n", kVersion, kCommit);
+}
+
+bool is_to_come(std::string_view word) {
+  return std::find(kToCome.begin(), kToCome.end(), word) != kToCome.end();
+}
+
+std::string option_rows(const std::vector<Option>& options) {
+  std::string rows;
+  for (const Option& option : options) {
+    std::string left = option.alias.empty() ? "    " : std::string(option.alias) + ", ";
+    left = fmt::format("{:>5}{}", left, option.name);
+    if (option.takes == Takes::MaybeValue) left += fmt::format(" [{}]", option.value_name);
+    if (option.takes == Takes::Value || option.takes == Takes::Values) {
+      left += fmt::format(" {}", option.value_name);
+    }
+    std::string right(option.help);
+    if (!option.choices.empty()) right += " (" + join(option.choices, ", ") + ")";
+    // A name too long for its column gets a line of its own.
+    const bool fits = left.size() < 29;
+    rows += fits ? fmt::format("  {:<29}{}\n", left, right)
+                 : fmt::format("  {}\n  {:<29}{}\n", left, "", right);
+  }
+  return rows;
+}
+
+OutputOptions output_options(const Arguments& arguments) {
+  OutputOptions options;
+  if (arguments.value("--format") == "json") options.format = OutputFormat::Json;
+  options.verbosity = arguments.count("--verbose") - arguments.count("--quiet");
+  return options;
+}
+
+}  // namespace
+
+CommandLine::CommandLine(const std::vector<std::unique_ptr<Verb>>& verbs)
+    : verbs_(verbs), common_(common_options()), every_option_(common_) {
+  for (const auto& verb : verbs_) {
+    for (Option& option : verb->options()) {
+      if (find_option(option.name, every_option_) == nullptr) {
+        every_option_.push_back(std::move(option));
+      }
+    }
+  }
+}
+
+std::vector<Option> CommandLine::options_of(const Verb& verb) const {
+  std::vector<Option> options = verb.options();
+  options.insert(options.end(), common_.begin(), common_.end());
+  return options;
+}
+
+const Verb* CommandLine::find_verb(std::string_view name) const {
+  const auto found = std::find_if(verbs_.begin(), verbs_.end(),
+                                  [&](const auto& verb) { return verb->name() == name; });
+  return found == verbs_.end() ? nullptr : found->get();
+}
+
+const Verb* CommandLine::take_verb(Arguments& arguments) const {
+  std::vector<std::string>& words = arguments.words;
+  const Verb* verb = words.empty() ? nullptr : find_verb(words.front());
+  const bool is_run = !words.empty() && words.front() == "run";
+  if (verb != nullptr || is_run) words.erase(words.begin());
+  // As in Hydra, these stand for doing something else than running.
+  const bool may_turn = verb == nullptr
+                            ? is_run || words.empty() || looks_like_override(words.front())
+                            : verb->name() == "plan";
+  if (may_turn && (arguments.has("--cfg") || arguments.has("--info"))) return find_verb("config");
+  if (may_turn && arguments.has("--dry-run")) return find_verb("plan");
+  if (verb == nullptr && is_run) words.insert(words.begin(), "run");
+  return verb;
+}
+
+Result<const Verb*> CommandLine::chosen_verb(Arguments& arguments) const {
+  if (const Verb* verb = take_verb(arguments)) return verb;
+  if (arguments.words.empty()) {
+    return Error(ErrorKind::Config, "no command given; 'profline --help' lists them")
+        .with_reason("usage");
+  }
+  std::string word = arguments.words.front();
+  if (looks_like_override(word)) word = "run";
+  if (is_to_come(word)) {
+    return Error(ErrorKind::Config,
+                 "the command '" + word + "' is not part of this version yet; there are " + names())
+        .with_reason("unknown_command");
+  }
+  std::vector<std::string> known;
+  for (const auto& verb : verbs_) known.emplace_back(verb->name());
+  return Error(ErrorKind::Config, "unknown command '" + word + "'" + did_you_mean(word, known) +
+                                      "; 'profline --help' lists what there is")
+      .with_reason("unknown_command");
+}
+
+std::string CommandLine::names() const {
+  std::string text;
+  for (std::size_t i = 0; i < verbs_.size(); ++i) {
+    if (i > 0) text += i + 1 == verbs_.size() ? " and " : ", ";
+    text += verbs_[i]->name();
+  }
+  return text;
+}
+
+Result<void> CommandLine::check_options(const Verb& verb, const Arguments& arguments) const {
+  const std::vector<Option> options = options_of(verb);
+  for (const Arguments::Given& given : arguments.options()) {
+    if (find_option(given.name, options) != nullptr) continue;
+    return Error(ErrorKind::Config, fmt::format("the command '{0}' takes no option '{1}'; "
+                                                "'profline {0} --help' lists its options",
+                                                verb.name(), given.name))
+        .with_reason("unknown_option");
+  }
+  if (verb.words().empty() && !arguments.words.empty()) {
+    return Error(ErrorKind::Config, fmt::format("the command '{}' takes options only, and no '{}'",
+                                                verb.name(), arguments.words.front()))
+        .with_reason("usage");
+  }
+  return {};
+}
+
+Result<Request> CommandLine::parse(const std::vector<std::string>& arguments) const {
+  if (arguments.empty()) return Request{.kind = Request::Kind::Show, .shown = help()};
+  Request request;
+  request.invocation.arguments = PL_TRY(split_arguments(arguments, every_option_));
+  Arguments& given = request.invocation.arguments;
+  request.invocation.output = output_options(given);
+  if (given.has("--version")) {
+    return Request{.kind = Request::Kind::Show, .shown = version_text()};
+  }
+  if (given.has("--shell-completion")) {
+    request.kind = Request::Kind::ShellCompletion;
+    return request;
+  }
+  if (given.has("--help") && given.words.empty()) {
+    return Request{.kind = Request::Kind::Show, .shown = help()};
+  }
+  request.verb = PL_TRY(chosen_verb(given));
+  if (given.has("--help")) {
+    return Request{.kind = Request::Kind::Show, .shown = help_of(*request.verb)};
+  }
+  PL_TRY(check_options(*request.verb, given));
+  return request;
+}
+
+std::string CommandLine::help() const {
+  std::string text =
+      fmt::format("{}\nusage: profline COMMAND [WORDS] [OPTIONS]\n\ncommands\n", kSummary);
+  for (const auto& verb : verbs_) {
+    const std::string left = fmt::format("{} {}", verb->name(), verb->words());
+    text += fmt::format("  {:<29}{}\n", left, verb->summary());
+  }
+  text += "\noptions\n" + option_rows(common_);
+  text +=
+      "\nOptions may stand before and after the command. OVERRIDES are Hydra's: a.b=1 +new.key=x\n"
+      "~gone group=option; 'profline COMMAND --help' shows the options of a command.\n";
+  return text;
+}
+
+std::string CommandLine::help_of(const Verb& verb) const {
+  const std::string words = verb.words().empty() ? "" : " " + std::string(verb.words());
+  return fmt::format("{}\n\nusage: profline {}{} [OPTIONS]\n\noptions\n{}\nof every command\n{}",
+                     verb.summary(), verb.name(), words, option_rows(verb.options()),
+                     option_rows(common_));
+}
+
+bool wants_color(const std::optional<std::string>& choice, int file_descriptor) {
+  if (choice == "always") return true;
+  if (choice == "never") return false;
+  const char* refused = std::getenv("NO_COLOR");
+  return (refused == nullptr || *refused == '\0') && isatty(file_descriptor) == 1;
+}
+
+}  // namespace profline

@@ -1,0 +1,171 @@
+#include "completion.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "override_completion.h"
+
+namespace profline {
+namespace {
+
+using Takes = Option::Takes;
+
+/// Adds the candidate as a finished word if it begins with the start.
+void add_finished(std::vector<std::string>& out, std::string_view candidate,
+                  std::string_view start) {
+  if (candidate.starts_with(start)) out.push_back(std::string(candidate) + ' ');
+}
+
+class Completion {
+ public:
+  Completion(const UnfinishedLine& line, const CommandLine& command_line)
+      : line_(line), command_line_(command_line) {}
+
+  std::vector<std::string> run() {
+    if (const Option* option = option_awaiting_value()) return values_of(*option, line_.word, "");
+    auto arguments = split_arguments(line_.before, command_line_.every_option());
+    if (!arguments) return {};
+    given_ = std::move(*arguments);
+    verb_ = command_line_.take_verb(given_);
+    if (line_.word.starts_with('-')) return options();
+    if (verb_ == nullptr) return given_.words.empty() ? verbs() : std::vector<std::string>();
+    if (verb_->words().empty()) return {};
+    const bool key_comes_first = verb_->words().starts_with("KEY");
+    if (key_comes_first && given_.words.empty()) return of_config().keys(line_.word);
+    ConfigChoice choice = config_choice(given_);
+    if (key_comes_first) choice.overrides.erase(choice.overrides.begin());
+    return OverrideCompletion(std::move(choice)).overrides(line_.word);
+  }
+
+ private:
+  const Option* option_awaiting_value() const {
+    if (line_.before.empty() || line_.word.starts_with('-')) return nullptr;
+    const Option* option = find_option(line_.before.back(), command_line_.every_option());
+    if (option == nullptr || option->takes == Takes::Nothing) return nullptr;
+    const bool may_lack_value = option->takes == Takes::MaybeValue;
+    return may_lack_value && looks_like_override(line_.word) ? nullptr : option;
+  }
+
+  std::vector<std::string> verbs() const {
+    std::vector<std::string> out;
+    for (const auto& verb : command_line_.verbs()) add_finished(out, verb->name(), line_.word);
+    return out;
+  }
+
+  std::vector<std::string> options() {
+    const std::vector<Option> known =
+        verb_ == nullptr ? command_line_.every_option() : command_line_.options_of(*verb_);
+    const std::size_t equals = line_.word.find('=');
+    if (equals != std::string::npos) {
+      const std::string name = line_.word.substr(0, equals);
+      const Option* option = find_option(name, known);
+      if (option == nullptr) return {};
+      return values_of(*option, line_.word.substr(equals + 1), name + "=");
+    }
+    std::vector<std::string> out;
+    for (const Option& option : known) add_finished(out, option.name, line_.word);
+    return out;
+  }
+
+  /// `before` stands in front of the value in the same word.
+  std::vector<std::string> values_of(const Option& option, const std::string& start,
+                                     const std::string& before) {
+    std::vector<std::string> out;
+    std::string done = before;
+    std::string rest = start;
+    if (option.takes == Takes::Values) {
+      const std::size_t comma = start.rfind(',') + 1;  // 0 when there is none
+      done += start.substr(0, comma);
+      rest = start.substr(comma);
+    }
+    for (const std::string& choice : option.choices) {
+      if (choice.starts_with(rest)) out.push_back(done + choice + " ");
+    }
+    if (option.name == "--config-name" || option.name == "--package") {
+      const OverrideCompletion config = of_config();
+      const bool is_package = option.name == "--package";
+      for (const std::string& one : is_package ? config.keys(rest) : config.config_names(rest)) {
+        out.push_back(done + one);
+      }
+    }
+    return out;
+  }
+
+  /// The configuration that the line speaks of, without its overrides.
+  OverrideCompletion of_config() const {
+    ConfigChoice choice;
+    const auto arguments = split_arguments(std::span(line_.before).first(finished_words()),
+                                           command_line_.every_option());
+    if (arguments) choice = config_choice(*arguments);
+    choice.overrides.clear();
+    return OverrideCompletion(std::move(choice));
+  }
+
+  /// How many words there are in front of an option that waits for its value.
+  std::size_t finished_words() const {
+    return line_.before.size() - (option_awaiting_value() == nullptr ? 0 : 1);
+  }
+
+  const UnfinishedLine& line_;
+  const CommandLine& command_line_;
+  Arguments given_;
+  const Verb* verb_ = nullptr;
+};
+
+/// Reads one line as a shell does.
+class LineReader {
+ public:
+  explicit LineReader(std::string_view line) : line_(line) {}
+
+  UnfinishedLine run() {
+    UnfinishedLine out;
+    while (at_ < line_.size()) {
+      if (line_[at_] == ' ' || line_[at_] == '\t') {
+        if (in_word_) out.before.push_back(std::move(word_));
+        word_.clear();
+        in_word_ = false;
+        ++at_;
+      } else {
+        in_word_ = true;
+        take_piece();
+      }
+    }
+    out.word = std::move(word_);
+    if (!out.before.empty()) out.before.erase(out.before.begin());  // the program
+    return out;
+  }
+
+ private:
+  /// A quoted part, an escaped character, or one character.
+  void take_piece() {
+    const char first = line_[at_++];
+    if (first == '\'' || first == '"') {
+      while (at_ < line_.size() && line_[at_] != first) word_ += line_[at_++];
+      ++at_;
+    } else if (first == '\\' && at_ < line_.size()) {
+      word_ += line_[at_++];
+    } else {
+      word_ += first;
+    }
+  }
+
+  std::string_view line_;
+  std::size_t at_ = 0;
+  std::string word_;
+  bool in_word_ = false;
+};
+
+}  // namespace
+
+UnfinishedLine unfinished_line(std::string_view line, std::size_t cursor) {
+  return LineReader(line.substr(0, cursor)).run();
+}
+
+std::vector<std::string> complete(const UnfinishedLine& line, const CommandLine& command_line) {
+  std::vector<std::string> out = Completion(line, command_line).run();
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+}  // namespace profline

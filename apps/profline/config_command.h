@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "verb.h"
+
+namespace profline {
+
+/// `profline config`: the composed config, or how it came to be (`--info`).
+class ConfigVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "config"; }
+  std::string_view summary() const override {
+    return "print the composed config, and what is wrong with it";
+  }
+  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
+
+/// The options that show a config instead of doing something with it.
+std::vector<Option> config_showing_options();
+
+}  // namespace profline

@@ -1,0 +1,211 @@
+#include "doctor_checks.h"
+
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "base/units.h"
+#include "formats/json.h"
+
+namespace profline::doctor {
+namespace {
+
+constexpr std::uint64_t kEnoughDisk = 10ULL << 30U;  // a long nsys capture is several GiB
+
+/// Debian packages of the libraries that an nsys importer was seen to lack.
+struct LibraryPackage {
+  std::string_view library;
+  std::string_view package;
+};
+constexpr LibraryPackage kPackages[] = {
+    {"libssh.so.4", "libssh-4"}, {"libpfm.so.4", "libpfm4"},   {"libdw.so.1", "libdw1"},
+    {"libelf.so.1", "libelf1"},  {"liblzma.so.5", "liblzma5"}, {"libbz2.so.1.0", "libbz2-1.0"},
+    {"libssl.so.3", "libssl3"},
+};
+
+std::string install_line(const std::vector<std::string>& libraries) {
+  std::vector<std::string> packages;
+  for (const std::string& library : libraries) {
+    for (const auto& [known, package] : kPackages) {
+      if (library == known) packages.emplace_back(package);
+    }
+  }
+  const std::string what = "install what provides " + join(libraries, ", ");
+  return packages.empty() ? what : what + " (Debian: apt-get install " + join(packages, " ") + ")";
+}
+
+/// A program that was sought and not found, or found and not usable.
+Finding judge_program_failure(std::string name, const Error& error, std::string fix) {
+  if (error.kind() == ErrorKind::NotFound) {
+    return {std::move(name), State::Missing, "not on PATH", std::move(fix)};
+  }
+  return {std::move(name), State::Broken, error.to_string(), std::move(fix)};
+}
+
+Finding judge_trial(Finding finding, const nsys::Trial& trial) {
+  if (trial.report_written) return finding;
+  finding.state = State::Broken;
+  if (!trial.importer_lacks.empty()) {
+    finding.detail += ": captures, but its importer lacks " + join(trial.importer_lacks, ", ") +
+                      ", so no report is written";
+    finding.fix = install_line(trial.importer_lacks);
+  } else if (trial.left_unimported && trial.importer.empty()) {
+    finding.detail += ": captures, but does not find its importer, so no report is written";
+    finding.fix =
+        "install the whole of Nsight Systems; with Debian's package also: ln -sfn "
+        "../../nsight-systems/host-linux-x64 "
+        "/usr/lib/x86_64-linux-gnu/nsight-systems/host-linux-x64";
+  } else {
+    finding.detail += ": a trial capture wrote no report; it said: " + trial.output;
+    finding.fix = "run 'nsys profile --trace=none --sample=none --cpuctxsw=none /bin/true' by hand";
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::string_view to_text(State state) {
+  switch (state) {
+    case State::Found:
+      return "found";
+    case State::Missing:
+      return "missing";
+    case State::Broken:
+      return "broken";
+  }
+  return "";
+}
+
+Finding judge_gpu(const Result<gpu::Driver>& driver) {
+  if (!driver) {
+    const bool absent = driver.error().kind() == ErrorKind::NotFound;
+    return {"gpu", absent ? State::Missing : State::Broken, driver.error().to_string(),
+            "stages on cuda and Nsight Compute need an NVIDIA GPU and its driver; all else works "
+            "without"};
+  }
+  std::string detail;
+  for (const gpu::Device& device : driver->devices) {
+    if (!detail.empty()) detail += "; ";
+    detail +=
+        fmt::format("cuda:{} {}, compute {}.{}, {}", device.index, device.name,
+                    device.compute_major, device.compute_minor, human_bytes(device.memory_bytes));
+  }
+  return {
+      "gpu", State::Found,
+      fmt::format("{}; driver runs CUDA {}.{}", detail, driver->cuda_major, driver->cuda_minor)};
+}
+
+Finding judge_driver(const std::optional<std::string>& module_text) {
+  if (!module_text) {
+    return {"driver", State::Missing, "the NVIDIA kernel module is not loaded",
+            "install NVIDIA's driver (Debian: enable the non-free component, then apt-get install "
+            "nvidia-driver) and reboot"};
+  }
+  const std::string version = gpu::kernel_module_version(*module_text);
+  return {"driver", State::Found, version.empty() ? "loaded, version unknown" : version};
+}
+
+Finding judge_counters(const std::optional<std::string>& params_text, bool privileged) {
+  if (!params_text) {
+    return {"counters", State::Missing, "no GPU performance counters without the NVIDIA driver",
+            "see driver"};
+  }
+  if (!gpu::counters_are_restricted(*params_text)) {
+    return {"counters", State::Found, "open to all users"};
+  }
+  if (privileged) return {"counters", State::Found, "open to administrators, which you are"};
+  return {"counters", State::Broken, "kept for administrators: ncu would answer ERR_NVGPUCTRPERM",
+          "run as root, or as root: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' > "
+          "/etc/modprobe.d/nvidia-counters.conf && update-initramfs -u, then reboot"};
+}
+
+Finding judge_nsys(const Result<nsys::Installation>& installation,
+                   const std::optional<Result<nsys::Trial>>& trial) {
+  if (!installation) {
+    return judge_program_failure(
+        "nsys", installation.error(),
+        "install Nsight Systems (Debian: enable the non-free component, then apt-get install "
+        "nsight-systems) or put its folder on PATH");
+  }
+  Finding finding{
+      "nsys", State::Found,
+      fmt::format("{} ({})", installation->version.to_string(), installation->program.string())};
+  if (!trial) return finding;
+  if (!*trial) {
+    return {"nsys", State::Broken, finding.detail + ": " + trial->error().to_string(), "see above"};
+  }
+  return judge_trial(std::move(finding), **trial);
+}
+
+Finding judge_ncu(const Result<ncu::Installation>& installation) {
+  if (installation) {
+    return {
+        "ncu", State::Found,
+        fmt::format("{} ({})", installation->version.to_string(), installation->program.string())};
+  }
+  return judge_program_failure(
+      "ncu", installation.error(),
+      "install Nsight Compute (Debian: enable the non-free component, then apt-get install "
+      "nsight-compute) or put its folder on PATH");
+}
+
+Finding judge_sampling(const std::optional<std::string>& paranoid, bool privileged) {
+  constexpr int kHighestUsable = 2;
+  int level = 0;
+  const std::string_view text = paranoid ? trim(*paranoid) : std::string_view();
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), level);
+  if (parsed.ec != std::errc()) {
+    return {"sampling", State::Missing, "this kernel has no perf events",
+            "leave pipeline.nsys.sample at none"};
+  }
+  const std::string setting = fmt::format("perf_event_paranoid is {}", level);
+  if (privileged || level <= kHighestUsable) return {"sampling", State::Found, setting};
+  return {"sampling", State::Broken, setting + ": nsys cannot sample CPU stacks",
+          "leave pipeline.nsys.sample at none, or as root: sysctl kernel.perf_event_paranoid=2"};
+}
+
+Finding judge_libtorch(const Result<std::string>& answer) {
+  const std::string build = "build it with libtorch: scripts/setup torch && make build";
+  if (!answer) {
+    Finding finding = judge_program_failure("libtorch", answer.error(), build);
+    if (finding.state == State::Missing) {
+      finding.detail = "no profline-workload beside profline or on PATH";
+    }
+    return finding;
+  }
+  const auto node = parse_json(*answer, "profline-workload --version");
+  const Node* version = node ? node->find("version") : nullptr;
+  const Node* blas = node ? node->find("blas") : nullptr;
+  const Node* cuda = node ? node->find("cuda") : nullptr;
+  const bool complete = version != nullptr && version->is_string() && blas != nullptr &&
+                        blas->is_string() && cuda != nullptr && cuda->is_bool();
+  if (!complete) {
+    return {"libtorch", State::Broken, "profline-workload did not say what it is built with",
+            build};
+  }
+  Finding finding{"libtorch", State::Found,
+                  fmt::format("{}, {}, {}", version->as_string(),
+                              cuda->as_bool() ? "with CUDA" : "CPU only", blas->as_string())};
+  if (blas->as_string() == "reference") {
+    finding.state = State::Broken;
+    finding.detail += " BLAS: matrix products run about 30 times slower than they could";
+    finding.fix = "apt-get install libopenblas0-pthread";
+  }
+  return finding;
+}
+
+Finding judge_disk(const std::filesystem::path& folder, const Result<std::uint64_t>& free_bytes) {
+  if (!free_bytes)
+    return {"disk", State::Broken, free_bytes.error().to_string(), "start elsewhere"};
+  Finding finding{"disk", State::Found,
+                  fmt::format("{} free in {}", human_bytes(*free_bytes), folder.string())};
+  if (*free_bytes < kEnoughDisk) {
+    finding.state = State::Broken;
+    finding.fix = fmt::format("free up {}, or start where there is more room: captures are large",
+                              human_bytes(kEnoughDisk - *free_bytes));
+  }
+  return finding;
+}
+
+}  // namespace profline::doctor

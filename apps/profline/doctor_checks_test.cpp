@@ -1,0 +1,126 @@
+#include "doctor_checks.h"
+
+#include <ostream>
+
+#include <gtest/gtest.h>
+
+namespace profline::doctor {
+
+void PrintTo(const Finding& finding, std::ostream* stream) {  // GoogleTest looks for this name
+  *stream << finding.name << ' ' << to_text(finding.state) << ' ' << finding.detail
+          << (finding.fix.empty() ? "" : " fix: ") << finding.fix;
+}
+
+namespace {
+
+const nsys::Installation kNsys{"/usr/bin/nsys", {2023, 4, 4}};
+
+TEST(DoctorGpu, ListsEveryDevice) {
+  gpu::Driver driver{13, 0, {{0, "NVIDIA H200", "GPU-1", 9, 0, 141ULL << 30U}}};
+  driver.devices.push_back({1, "NVIDIA L4", "GPU-2", 8, 9, 24ULL << 30U});
+  EXPECT_EQ(
+      judge_gpu(driver),
+      (Finding{"gpu", State::Found,
+               "cuda:0 NVIDIA H200, compute 9.0, 141.0 GiB; cuda:1 NVIDIA L4, compute 8.9, 24.0 "
+               "GiB; driver runs CUDA 13.0"}));
+}
+
+TEST(DoctorGpu, AbsentDriverIsMissingAndAFailingOneBroken) {
+  EXPECT_EQ(judge_gpu(Error(ErrorKind::NotFound, "no NVIDIA driver")).state, State::Missing);
+  EXPECT_EQ(judge_gpu(Error(ErrorKind::Tool, "cuInit failed: error 999")).state, State::Broken);
+}
+
+TEST(DoctorCounters, FollowTheDriversParameterAndTheUser) {
+  EXPECT_EQ(judge_counters(std::nullopt, true).state, State::Missing);
+  EXPECT_EQ(judge_counters("RmProfilingAdminOnly: 0\n", false).state, State::Found);
+  EXPECT_EQ(judge_counters("RmProfilingAdminOnly: 1\n", true).state, State::Found);
+  const Finding kept = judge_counters("RmProfilingAdminOnly: 1\n", false);
+  EXPECT_EQ(kept.state, State::Broken);
+  EXPECT_EQ(kept.detail, "kept for administrators: ncu would answer ERR_NVGPUCTRPERM");
+  EXPECT_NE(kept.fix.find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos);
+}
+
+TEST(DoctorNsys, IsFoundWhenATrialCaptureWroteAReport) {
+  nsys::Trial trial;
+  trial.report_written = true;
+  EXPECT_EQ(judge_nsys(kNsys, trial), (Finding{"nsys", State::Found, "2023.4.4 (/usr/bin/nsys)"}));
+}
+
+TEST(DoctorNsys, NamesTheLibrariesItsImporterLacks) {
+  nsys::Trial trial;
+  trial.left_unimported = true;
+  trial.importer = "/x/host-linux-x64/QdstrmImporter";
+  trial.importer_lacks = {"libssh.so.4", "libdw.so.1", "libother.so.9"};
+  EXPECT_EQ(
+      judge_nsys(kNsys, trial),
+      (Finding{"nsys", State::Broken,
+               "2023.4.4 (/usr/bin/nsys): captures, but its importer lacks libssh.so.4, "
+               "libdw.so.1, libother.so.9, so no report is written",
+               "install what provides libssh.so.4, libdw.so.1, libother.so.9 (Debian: apt-get "
+               "install libssh-4 libdw1)"}));
+}
+
+TEST(DoctorNsys, ExplainsAMissingImporter) {
+  nsys::Trial trial;
+  trial.left_unimported = true;
+  const Finding finding = judge_nsys(kNsys, trial);
+  EXPECT_EQ(finding.state, State::Broken);
+  EXPECT_EQ(finding.detail,
+            "2023.4.4 (/usr/bin/nsys): captures, but does not find its importer, so no report is "
+            "written");
+}
+
+TEST(DoctorNsys, QuotesNsysWhenTheCauseIsUnknown) {
+  nsys::Trial trial;
+  trial.output = "something else";
+  EXPECT_EQ(judge_nsys(kNsys, trial).detail,
+            "2023.4.4 (/usr/bin/nsys): a trial capture wrote no report; it said: something else");
+}
+
+TEST(DoctorNsys, IsMissingWhenItIsNotOnPath) {
+  const Finding finding = judge_nsys(Error(ErrorKind::NotFound, "no such program"), std::nullopt);
+  EXPECT_EQ(finding.state, State::Missing);
+  EXPECT_EQ(finding.detail, "not on PATH");
+}
+
+TEST(DoctorNcu, IsBrokenWhenItDoesNotAnswer) {
+  EXPECT_EQ(judge_ncu(ncu::Installation{"/usr/bin/ncu", {2024, 1, 1}}),
+            (Finding{"ncu", State::Found, "2024.1.1 (/usr/bin/ncu)"}));
+  const Finding finding = judge_ncu(Error(ErrorKind::Tool, "'ncu --version' exited with code 127"));
+  EXPECT_EQ(finding.state, State::Broken);
+  EXPECT_EQ(finding.detail, "'ncu --version' exited with code 127");
+}
+
+TEST(DoctorSampling, NeedsALowParanoiaOrAnAdministrator) {
+  EXPECT_EQ(judge_sampling("2\n", false).state, State::Found);
+  EXPECT_EQ(judge_sampling("3\n", false).state, State::Broken);
+  EXPECT_EQ(judge_sampling("3\n", true).state, State::Found);
+  EXPECT_EQ(judge_sampling(std::nullopt, true).state, State::Missing);
+}
+
+TEST(DoctorLibtorch, ReadsWhatTheWorkloadSays) {
+  const std::string answer =
+      R"({"schema": "profline.torch_build/1", "version": "1.13.0", "cuda": false, "blas": "OpenBLAS 0.3.21"})";
+  EXPECT_EQ(judge_libtorch(answer),
+            (Finding{"libtorch", State::Found, "1.13.0, CPU only, OpenBLAS 0.3.21"}));
+  EXPECT_EQ(judge_libtorch(Error(ErrorKind::NotFound, "no program 'profline-workload'")).state,
+            State::Missing);
+  EXPECT_EQ(judge_libtorch(std::string("what?")).state, State::Broken);
+}
+
+TEST(DoctorLibtorch, TellsOfTheReferenceBlas) {
+  const Finding finding =
+      judge_libtorch(std::string(R"({"version": "1.13.0", "cuda": false, "blas": "reference"})"));
+  EXPECT_EQ(finding.state, State::Broken);
+  EXPECT_EQ(finding.fix, "apt-get install libopenblas0-pthread");
+}
+
+TEST(DoctorDisk, WantsRoomForCaptures) {
+  EXPECT_EQ(judge_disk("/data", 80ULL << 30U).state, State::Found);
+  const Finding finding = judge_disk("/data", 4ULL << 30U);
+  EXPECT_EQ(finding.state, State::Broken);
+  EXPECT_EQ(finding.fix, "free up 6.0 GiB, or start where there is more room: captures are large");
+}
+
+}  // namespace
+}  // namespace profline::doctor

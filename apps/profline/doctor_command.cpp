@@ -1,0 +1,161 @@
+#include "doctor_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/core.h>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "doctor_checks.h"
+#include "formats/json_write.h"
+#include "process/ask.h"
+#include "process/find_program.h"
+#include "profline_version.h"
+
+namespace profline {
+namespace {
+
+using doctor::Finding;
+using doctor::State;
+
+const std::vector<std::string> kNames = {"gpu", "driver",   "counters", "nsys",
+                                         "ncu", "sampling", "libtorch", "disk"};
+
+std::optional<std::string> text_of(const std::filesystem::path& file) {
+  auto text = read_file(file);
+  if (!text) return std::nullopt;
+  return std::move(text).value();
+}
+
+/// profline-workload beside this program, else on PATH.
+Result<std::filesystem::path> find_workload(const std::string& given) {
+  if (!given.empty()) return find_program(given);
+  std::error_code failure;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
+  const auto beside = self.parent_path() / "profline-workload";
+  if (!failure && std::filesystem::exists(beside, failure)) return beside;
+  return find_program("profline-workload");
+}
+
+Result<std::string> ask_workload(ProcessRunner& processes, const std::string& given) {
+  const auto program = PL_TRY(find_workload(given));
+  return output_of(processes, {program.string(), "--version", "--format", "json"});
+}
+
+/// A folder for a trial capture, gone at the end.
+class TrialFolder {
+ public:
+  TrialFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "profline-doctor-XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~TrialFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  TrialFolder(const TrialFolder&) = delete;
+  TrialFolder& operator=(const TrialFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+template <typename Installation>
+Result<Installation> probe_program(ProcessRunner& processes, const std::string& name,
+                                   Result<Installation> (*probe)(ProcessRunner&,
+                                                                 const std::filesystem::path&)) {
+  const auto program = PL_TRY(find_program(name));
+  return probe(processes, program);
+}
+
+Finding check_nsys(ProcessRunner& processes, const std::string& name) {
+  const auto installation = probe_program(processes, name, &nsys::probe);
+  std::optional<Result<nsys::Trial>> trial;
+  const TrialFolder folder;
+  if (installation && !folder.path().empty()) {
+    trial = nsys::try_capture(processes, *installation, folder.path());
+  }
+  return doctor::judge_nsys(installation, trial);
+}
+
+std::string as_text(const std::vector<Finding>& findings) {
+  std::string text = fmt::format("profline {} ({})\n\n", kVersion, kCommit);
+  for (const Finding& finding : findings) {
+    text += fmt::format("{:<9} {:<8} {}\n", finding.name, to_text(finding.state), finding.detail);
+    if (!finding.fix.empty()) text += fmt::format("{:<18} fix: {}\n", "", finding.fix);
+  }
+  return text;
+}
+
+Result<std::string> as_json(const std::vector<Finding>& findings) {
+  Node::List list;
+  for (const Finding& finding : findings) {
+    NodeMap entry;
+    entry.set("name", Node::string(finding.name));
+    entry.set("state", Node::string(std::string(to_text(finding.state))));
+    entry.set("detail", Node::string(finding.detail));
+    entry.set("fix", finding.fix.empty() ? Node() : Node::string(finding.fix));
+    list.push_back(Node::map(std::move(entry)));
+  }
+  NodeMap document;
+  document.set("schema", Node::string("profline.doctor/1"));
+  document.set("version", Node::string(kVersion));
+  document.set("commit", Node::string(kCommit));
+  document.set("findings", Node::list(std::move(list)));
+  return write_json(Node::map(std::move(document)));
+}
+
+}  // namespace
+
+std::vector<Option> DoctorVerb::options() const {
+  using Takes = Option::Takes;
+  return {
+      {"--nsys", "", Takes::Value, "PROGRAM", "the nsys to look at [nsys on PATH]"},
+      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu to look at [ncu on PATH]"},
+      {"--workload", "", Takes::Value, "PROGRAM",
+       "the profline-workload to look at [beside profline, then on PATH]"},
+      {"--require", "", Takes::Values, "NAMES", "exit 3 unless all of these are found", kNames},
+  };
+}
+
+Result<ExitCode> DoctorVerb::run(const Services& services, const Invocation& invocation) const {
+  const std::string nsys = invocation.arguments.value("--nsys").value_or("nsys");
+  const std::string ncu = invocation.arguments.value("--ncu").value_or("ncu");
+  const std::string workload = invocation.arguments.value("--workload").value_or("");
+  const std::vector<std::string> required = invocation.arguments.values("--require");
+  // A program that was named, unlike one that was only hoped for, must be there.
+  for (const std::string& named : {nsys, ncu, workload}) {
+    if (named.find('/') != std::string::npos) PL_TRY(find_program(named));
+  }
+  const bool privileged = geteuid() == 0;
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::vector<Finding> findings;
+  findings.push_back(doctor::judge_gpu(gpu::load_driver()));
+  findings.push_back(doctor::judge_driver(text_of("/proc/driver/nvidia/version")));
+  findings.push_back(doctor::judge_counters(text_of("/proc/driver/nvidia/params"), privileged));
+  findings.push_back(check_nsys(services.processes, nsys));
+  findings.push_back(doctor::judge_ncu(probe_program(services.processes, ncu, &ncu::probe)));
+  findings.push_back(
+      doctor::judge_sampling(text_of("/proc/sys/kernel/perf_event_paranoid"), privileged));
+  findings.push_back(doctor::judge_libtorch(ask_workload(services.processes, workload)));
+  findings.push_back(doctor::judge_disk(here, free_bytes(here)));
+  if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
+
+  const std::string text = invocation.output.format == OutputFormat::Json
+                               ? PL_TRY(as_json(findings))
+                               : as_text(findings);
+  fmt::print("{}", text);
+
+  const bool satisfied = std::all_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+    const bool is_required = std::count(required.begin(), required.end(), finding.name) > 0;
+    return !is_required || finding.state == State::Found;
+  });
+  return satisfied ? ExitCode::Done : ExitCode::Absent;
+}
+
+}  // namespace profline

@@ -1,0 +1,130 @@
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/terminal_text.h"
+#include "explanation.h"
+#include "formats/json_write.h"
+#include "position_json.h"
+#include "schema/value_text.h"
+
+namespace profline {
+namespace {
+
+constexpr std::size_t kWidestValue = 48;
+
+/// On one line, and short enough that what follows stays in sight.
+std::string brief(const Node& value) {
+  if (value.is_map()) {
+    const std::size_t size = value.as_map().size();
+    return size == 0 ? "{}" : fmt::format("a map of {} key{}", size, size == 1 ? "" : "s");
+  }
+  return fit_width(printable(schema::value_text(value)), kWidestValue);
+}
+
+struct Line {
+  std::string mark, first, second, third;
+};
+
+std::string columns(const std::vector<Line>& lines) {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  for (const Line& line : lines) {
+    first = std::max(first, display_width(line.first));
+    second = std::max(second, display_width(line.second));
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    std::string row = line.mark + pad_width(line.first, first) + "  " +
+                      pad_width(line.second, second) + "  " + line.third;
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + '\n';
+  }
+  return text;
+}
+
+std::string history_text(const Explanation& explanation) {
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < explanation.history.size(); ++i) {
+    const SettingPlace& place = explanation.history[i];
+    const bool is_last = i + 1 == explanation.history.size();
+    lines.push_back({is_last ? "  > " : "    ", place.where,
+                     place.origin.is_deletion ? "deleted" : brief(place.origin.value),
+                     printable(place.detail)});
+  }
+  return lines.empty() ? "  > set by profline\n" : columns(lines);
+}
+
+std::string children_text(const Explanation& explanation) {
+  std::vector<Line> lines;
+  for (const Explanation::Child& child : explanation.children) {
+    lines.push_back({"  ", child.key, brief(child.value),
+                     child.last ? child.last->where : std::string("set by profline")});
+  }
+  return columns(lines);
+}
+
+Node place_json(const SettingPlace& place) {
+  NodeMap entry;
+  set_position(place.origin.position, entry);
+  const bool is_override = place.origin.is_override;
+  entry.set("config", is_override || place.origin.config.empty()
+                          ? Node()
+                          : Node::string(place.origin.config));
+  entry.set("override", is_override ? Node::string(place.origin.config) : Node());
+  entry.set("deletion", Node::boolean(place.origin.is_deletion));
+  entry.set("value", place.origin.value);
+  return Node::map(std::move(entry));
+}
+
+}  // namespace
+
+std::string explanation_text(const Explanation& explanation) {
+  std::string text;
+  if (explanation.asked) text = *explanation.asked + " leads to\n";
+  if (explanation.is_deleted) {
+    text += explanation.key + " is deleted\n";
+  } else if (explanation.value.is_map()) {
+    text += explanation.key + ": " + brief(explanation.value) + '\n';
+  } else {
+    text += explanation.key + " = " + printable(schema::value_text(explanation.value)) + '\n';
+  }
+  if (explanation.resolved) {
+    text += "  which is " + printable(schema::value_text(*explanation.resolved)) + '\n';
+  }
+  if (!explanation.type.empty()) {
+    text += fmt::format("  {}: {}\n", explanation.type, explanation.help);
+  }
+  return text +
+         (explanation.children.empty() ? history_text(explanation) : children_text(explanation));
+}
+
+Result<std::string> explanation_json(const Explanation& explanation) {
+  NodeMap document;
+  document.set("schema", Node::string("profline.explain/1"));
+  document.set("key", Node::string(explanation.key));
+  document.set("deleted", Node::boolean(explanation.is_deleted));
+  document.set("value", explanation.value);
+  document.set("resolved", explanation.resolved.value_or(explanation.value));
+  const bool is_known = !explanation.type.empty();
+  document.set("type", is_known ? Node::string(explanation.type) : Node());
+  document.set("help", is_known ? Node::string(explanation.help) : Node());
+  Node origins = Node::list();
+  for (const SettingPlace& place : explanation.history) {
+    origins.as_list().push_back(place_json(place));
+  }
+  document.set("origins", std::move(origins));
+  Node children = Node::list();
+  for (const Explanation::Child& child : explanation.children) {
+    NodeMap entry;
+    entry.set("key", Node::string(child.key));
+    entry.set("value", child.value);
+    entry.set("origin", child.last ? place_json(*child.last) : Node());
+    children.as_list().push_back(Node::map(std::move(entry)));
+  }
+  document.set("children", std::move(children));
+  return write_json(Node::map(std::move(document)),
+                    {.bytes_as_base64 = true, .scalar_keys_as_text = true});
+}
+
+}  // namespace profline

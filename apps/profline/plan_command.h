@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "verb.h"
+
+namespace profline {
+
+/// `profline plan`: what a run with this configuration would do, stage by stage. Runs nothing.
+class PlanVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "plan"; }
+  std::string_view summary() const override {
+    return "the stages of a run: which are on, why, and what they are told; runs nothing";
+  }
+  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
+
+}  // namespace profline

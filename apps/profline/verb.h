@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arguments.h"
+#include "base/exit_code.h"
+#include "base/result.h"
+#include "process/interrupt.h"
+#include "process/runner.h"
+
+namespace profline {
+
+enum class OutputFormat { Text, Json };
+
+/// How results and messages are to look; every command takes these options.
+struct OutputOptions {
+  OutputFormat format = OutputFormat::Text;
+  int verbosity = 0;  ///< each -v adds one, each -q takes one away
+};
+
+/// The world as commands see it.
+struct Services {
+  ProcessRunner& processes;
+  Interrupt& interrupt;
+};
+
+/// What the user asked of a command.
+struct Invocation {
+  OutputOptions output;
+  Arguments arguments;  ///< the command's own word taken out
+};
+
+/// One command of profline (`profline doctor`): says what options it has, then runs.
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  virtual std::string_view name() const = 0;
+  /// One line for the list of commands; lower case, no full stop.
+  virtual std::string_view summary() const = 0;
+  /// The words it takes, as help shows them: `KEY [OVERRIDES]`. Empty: it takes none.
+  virtual std::string_view words() const { return {}; }
+  virtual std::vector<Option> options() const = 0;
+  /// Prints its result to stdout. An Error is printed by the caller and chooses the exit code.
+  virtual Result<ExitCode> run(const Services& services, const Invocation& invocation) const = 0;
+};
+
+/// Every command there is, in the order in which help lists them.
+std::vector<std::unique_ptr<Verb>> all_verbs();
+
+}  // namespace profline

@@ -1,0 +1,113 @@
+// The built program as a user meets it: help, version, mistakes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "profline_binary.h"
+
+namespace profline::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+TEST(CommandLine, AlonePrintsHelp) {
+  const Outcome outcome = run_profline({});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("doctor"));
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(run_profline({"--help"}).out, outcome.out);
+}
+
+TEST(CommandLine, VersionNamesTheCommit) {
+  const Outcome outcome = run_profline({"--version"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(
+      outcome.out,
+      MatchesRegex("profline [0-9]+\\.[0-9]+\\.[0-9]+ \\(([0-9a-f]+(-modified)?|unknown)\\)\n"));
+}
+
+TEST(CommandLine, ACommandHasHelpOfItsOwn) {
+  const Outcome outcome = run_profline({"doctor", "--help"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("--require"));
+}
+
+TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
+  struct Case {
+    std::string_view name;
+    std::vector<std::string> arguments;
+    int code;
+    std::string_view err;
+  };
+  const Case cases[] = {
+      {"unknown command",
+       {"docter"},
+       2,
+       "profline: unknown command 'docter' (did you mean 'doctor'?); 'profline --help' lists what "
+       "there is\n"},
+      {"unknown option",
+       {"--frmat", "json"},
+       2,
+       "profline: unknown option '--frmat' (did you mean '--format'?); 'profline --help' lists "
+       "what "
+       "there is\n"},
+      {"unknown option of a command",
+       {"doctor", "--deep"},
+       2,
+       "profline: unknown option '--deep'; 'profline --help' lists what there is\n"},
+      {"option of another command",
+       {"doctor", "--resolve"},
+       2,
+       "profline: the command 'doctor' takes no option '--resolve'; 'profline doctor --help' lists "
+       "its options\n"},
+      {"a word too many",
+       {"doctor", "nsys"},
+       2,
+       "profline: the command 'doctor' takes options only, and no 'nsys'\n"},
+      {"a command to come",
+       {"run", "device=cpu"},
+       2,
+       "profline: the command 'run' is not part of this version yet; there are plan, config, "
+       "explain and doctor\n"},
+      {"overrides alone, which mean run",
+       {"device=cpu"},
+       2,
+       "profline: the command 'run' is not part of this version yet; there are plan, config, "
+       "explain and doctor\n"},
+      {"shell completion of what",
+       {"--shell-completion", "install=fish"},
+       2,
+       "profline: --shell-completion goes with one of install=bash, uninstall=bash and "
+       "query=bash\n"},
+      {"no command",
+       {"--format", "json"},
+       2,
+       "profline: no command given; 'profline --help' lists them\n"},
+      {"unknown value",
+       {"doctor", "--format", "xml"},
+       2,
+       "profline: --format: xml not in {text,json}; 'profline --help' tells more\n"},
+      {"a file that is not there",
+       {"doctor", "--nsys", "/nowhere/nsys"},
+       3,
+       "profline: cannot run '/nowhere/nsys': no such file\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const Outcome outcome = run_profline(c.arguments);
+    EXPECT_EQ(outcome.code, c.code);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, c.err);
+  }
+}
+
+TEST(CommandLine, ColoursAreAskedForOrLeftToATerminal) {
+  constexpr std::string_view kRed = "\x1b[1;31mprofline:\x1b[0m ";
+  EXPECT_THAT(run_profline({"explain", "nothing", "--color", "always"}).err, StartsWith(kRed));
+  EXPECT_THAT(run_profline({"explain", "nothing"}).err, StartsWith("profline: "));
+}
+
+}  // namespace
+}  // namespace profline::e2e

@@ -1,0 +1,123 @@
+// Completion as bash does it: the installed function is called as bash calls it when Tab is
+// pressed.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+#include "small_tree.h"
+
+namespace profline::e2e {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// What bash is offered for a line with the cursor at its end. `replaced` is the part of the line
+/// that bash would replace: what is behind the last of COMP_WORDBREAKS.
+std::vector<std::string> offered(const SmallTree& tree, const std::string& line,
+                                 const std::string& replaced) {
+  Command command;
+  command.cwd = tree.path();
+  command.argv = {"bash", "--norc", "-c", R"bash(
+    eval "$("$1" --shell-completion install=bash)"
+    COMP_LINE=$2 COMP_POINT=${#2}
+    _profline_complete "$1" "$3" ''
+    [ ${#COMPREPLY[@]} = 0 ] || printf '%s|\n' "${COMPREPLY[@]}")bash", "bash", profline_program().string(),
+                  line,   replaced};
+  const Outcome outcome = run_command(std::move(command));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  std::vector<std::string> words;
+  for (const std::string_view each : lines(outcome.out)) {
+    words.emplace_back(each.substr(0, each.size() - 1));
+  }
+  return words;
+}
+
+TEST(Completion, OffersCommandsAndOptions) {
+  const SmallTree tree;
+  EXPECT_THAT(offered(tree, "profline ", ""),
+              ElementsAre("config ", "doctor ", "explain ", "plan "));
+  EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
+  EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
+              ElementsAre("--config-dir ", "--config-name ", "--config-path "));
+  EXPECT_THAT(offered(tree, "profline doctor --re", "--re"), ElementsAre("--require "));
+  EXPECT_THAT(offered(tree, "profline doctor x", "x"), IsEmpty());
+}
+
+TEST(Completion, OffersTheValuesOfOptions) {
+  const SmallTree tree;
+  EXPECT_THAT(offered(tree, "profline config --cfg ", ""), ElementsAre("all ", "hydra ", "job "));
+  EXPECT_THAT(offered(tree, "profline --info def", "def"),
+              ElementsAre("defaults ", "defaults-tree "));
+  EXPECT_THAT(offered(tree, "profline --format=j", "j"), ElementsAre("json "));
+  EXPECT_THAT(offered(tree, "profline doctor --require gpu,n", "gpu,n"),
+              ElementsAre("gpu,ncu ", "gpu,nsys "));
+  EXPECT_THAT(offered(tree, "profline config -cn d", "d"), ElementsAre("demo ", "dummy "));
+  EXPECT_THAT(offered(tree, "profline config -p vars.d", "vars.d"), ElementsAre("vars.db."));
+}
+
+TEST(Completion, OffersKeysAndGroupsOfTheConfig) {
+  const SmallTree tree;
+  EXPECT_THAT(offered(tree, "profline config ", ""), ElementsAre("db=", "vars."));
+  EXPECT_THAT(offered(tree, "profline config vars.", "vars."),
+              ElementsAre("vars.db.", "vars.name=", "vars.url="));
+  EXPECT_THAT(offered(tree, "profline explain vars.n", "vars.n"), ElementsAre("vars.name "));
+  EXPECT_THAT(offered(tree, "profline plan ~vars.db.p", "~vars.db.p"),
+              ElementsAre("~vars.db.port "));
+  EXPECT_THAT(offered(tree, "profline config +dat", "+dat"), ElementsAre("+dataset/", "+dataset="));
+  EXPECT_THAT(offered(tree, "profline config hydra.ru", "hydra.ru"),
+              ElementsAre("hydra.run.", "hydra.runtime."));
+  EXPECT_THAT(offered(tree, "profline config hydra/l", "hydra/l"), ElementsAre("hydra/launcher="));
+}
+
+TEST(Completion, OffersOptionsOfGroupsAndValuesOfKeys) {
+  const SmallTree tree;
+  // bash breaks words at '=', and wants only what comes behind.
+  EXPECT_THAT(offered(tree, "profline config db=", ""), ElementsAre("mysql ", "postgresql "));
+  EXPECT_THAT(offered(tree, "profline config db=p", "p"), ElementsAre("postgresql "));
+  // With COMP_WORDBREAKS changed, it wants all of it.
+  EXPECT_THAT(offered(tree, "profline config db=p", "db=p"), ElementsAre("db=postgresql "));
+  // The config is the one that the line has made so far.
+  EXPECT_THAT(offered(tree, "profline config db=postgresql vars.db.s", "vars.db.s"),
+              ElementsAre("vars.db.ssl="));
+  EXPECT_THAT(offered(tree, "profline config db=postgresql vars.db.ssl=", ""),
+              ElementsAre("false ", "true "));
+  EXPECT_THAT(offered(tree, "profline config vars.db.port=", ""), ElementsAre("3306 "));
+  // What does not compose is left out of it.
+  EXPECT_THAT(offered(tree, "profline config nothing=1 vars.na", "vars.na"),
+              ElementsAre("vars.name="));
+  // Files are bash's own business.
+  EXPECT_THAT(offered(tree, "profline config vars.name=./", "./"), IsEmpty());
+}
+
+TEST(Completion, KnowsTheShippedTree) {
+  const SmallTree tree;
+  EXPECT_THAT(offered(tree, "profline config -cn demo profiling/", "profiling/"),
+              ElementsAre("profiling/ncu@pipeline.ncu=", "profiling/nsys@pipeline.nsys=",
+                          "profiling/torch@pipeline.torch_profiler="));
+  EXPECT_THAT(offered(tree, "profline -cn demo config profiling/ncu@pipeline.ncu=ncu.r", "ncu.r"),
+              ElementsAre("ncu.rtx3090 ", "ncu.rtx3090.compute ", "ncu.rtx3090.memory "));
+  EXPECT_THAT(offered(tree, "profline config -cn demo pipeline.nsys.enable=", ""),
+              ElementsAre("auto ", "false ", "true "));
+}
+
+TEST(Completion, UninstallsWhatItInstalled) {
+  Command command;
+  command.argv = {"bash", "--norc", "-c", R"bash(
+    eval "$("$1" -sc install=bash)"
+    complete -p profline
+    eval "$("$1" -sc uninstall=bash)"
+    complete -p profline 2>/dev/null || echo gone
+    declare -F _profline_complete || echo gone)bash", "bash", profline_program().string()};
+  const Outcome outcome = run_command(std::move(command));
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out,
+            "complete -o default -o nospace -F _profline_complete profline\n"
+            "gone\n"
+            "gone\n");
+}
+
+}  // namespace
+}  // namespace profline::e2e

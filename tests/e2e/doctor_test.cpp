@@ -1,0 +1,53 @@
+// `profline doctor` on whatever machine the tests run.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "formats/json.h"
+#include "profline_binary.h"
+#include "testing/paths.h"
+
+namespace profline::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+
+Command without_tools() {
+  Command command;
+  command.env["PATH"] = "/nowhere";
+  return command;
+}
+
+TEST(Doctor, JsonHasAStateForEachCheckAndAFixForWhatIsNotFound) {
+  const Outcome outcome = run_profline({"doctor", "--format", "json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto document = parse_json(outcome.out, "doctor");
+  ASSERT_TRUE(document) << document.error().to_string();
+  EXPECT_EQ(document->find_path("schema")->as_string(), "profline.doctor/1");
+  std::vector<std::string> names;
+  for (const Node& finding : document->find("findings")->as_list()) {
+    names.push_back(finding.find("name")->as_string());
+    const bool found = finding.find("state")->as_string() == "found";
+    EXPECT_EQ(finding.find("fix")->is_null(), found) << names.back();
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"gpu", "driver", "counters", "nsys", "ncu", "sampling",
+                                             "libtorch", "disk"}));
+}
+
+TEST(Doctor, MissingToolsAreNoFailureUnlessRequired) {
+  const Outcome relaxed = run_profline({"doctor"}, without_tools());
+  EXPECT_EQ(relaxed.code, 0) << relaxed.err;
+  EXPECT_THAT(relaxed.out, HasSubstr("nsys      missing"));
+  EXPECT_EQ(run_profline({"doctor", "--require", "disk,nsys"}, without_tools()).code, 3);
+  EXPECT_EQ(run_profline({"doctor", "--require", "disc"}, without_tools()).code, 2);
+}
+
+TEST(Doctor, AsksTheWorkloadBesideIt) {
+  if (!std::filesystem::exists(testing::binary_dir() / "bin/profline-workload")) {
+    GTEST_SKIP() << "profline-workload was not built: no libtorch here";
+  }
+  EXPECT_EQ(run_profline({"doctor", "--require", "libtorch"}, without_tools()).code, 0);
+}
+
+}  // namespace
+}  // namespace profline::e2e
