@@ -142,10 +142,8 @@ int Decimal::compare(const Decimal& other) const {
   const int its = other.is_zero() ? 0 : (other.negative_ ? -1 : 1);
   if (mine != its) return mine < its ? -1 : 1;
   if (mine == 0) return 0;
-  if (infinite_ || other.infinite_) {
-    if (infinite_ == other.infinite_) return 0;
-    return infinite_ ? mine : -mine;
-  }
+  if (infinite_ && other.infinite_) return 0;
+  if (infinite_ || other.infinite_) return infinite_ ? mine : -mine;
   // The place of the first digit decides before any digit does.
   const long my_top = static_cast<long>(digits_.size()) + exponent_;
   const long its_top = static_cast<long>(other.digits_.size()) + other.exponent_;

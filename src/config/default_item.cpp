@@ -222,7 +222,7 @@ std::string DefaultItem::final_package(bool with_header) const {
 }
 
 std::string DefaultItem::override_key() const {
-  const std::string group = group_path();
+  std::string group = group_path();
   const std::string package = final_package(false);
   if (package == dotted(group)) return group;
   return group + "@" + (package.empty() ? std::string(kGlobal) : package);
