@@ -137,9 +137,14 @@ Decimal Decimal::rounded() const {
   return out;
 }
 
+int Decimal::sign() const {
+  if (is_zero()) return 0;
+  return negative_ ? -1 : 1;
+}
+
 int Decimal::compare(const Decimal& other) const {
-  const int mine = is_zero() ? 0 : (negative_ ? -1 : 1);
-  const int its = other.is_zero() ? 0 : (other.negative_ ? -1 : 1);
+  const int mine = sign();
+  const int its = other.sign();
   if (mine != its) return mine < its ? -1 : 1;
   if (mine == 0) return 0;
   if (infinite_ && other.infinite_) return 0;

@@ -29,9 +29,9 @@ Node::List* list_at(NodeMap& map, const std::string& name) {
   return &node->as_list();
 }
 
-std::string text_or(const Node& map, std::string_view key, std::string fallback) {
+std::string text_or(const Node& map, std::string_view key, std::string_view fallback) {
   const Node* found = map.find(key);
-  return found != nullptr && found->is_string() ? found->as_string() : std::move(fallback);
+  return found != nullptr && found->is_string() ? found->as_string() : std::string(fallback);
 }
 
 Result<std::string> dirname_of(ConfigTree& tree, std::span<const Override> overrides,

@@ -23,6 +23,8 @@ class Decimal {
   Decimal rounded() const;
   Decimal negated() const;
 
+  /// -1, 0 or 1.
+  int sign() const;
   /// Negative, 0 or positive as this is below, equal to or above `other`.
   int compare(const Decimal& other) const;
 

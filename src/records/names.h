@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace profline {
+
+/// A text that is kept once however often it occurs: a capture of ten million kernels has a few
+/// hundred names. Ids count from 0 in the order of first sight; 0 is always the empty text.
+class Names {
+ public:
+  using Id = std::uint32_t;
+
+  Names() { id_of(""); }
+  Names(Names&&) = default;
+  Names& operator=(Names&&) = default;
+  // The index looks into the texts, which a copy would not take along.
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+  ~Names() = default;
+
+  /// The text's id, a new one at first sight.
+  Id id_of(std::string_view text);
+  /// The id came from this table. The reference stays good as long as the table lives.
+  const std::string& text(Id id) const;
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::deque<std::string> texts_;  // never moved, so the index may look into them
+  std::unordered_map<std::string_view, Id> index_;
+};
+
+}  // namespace profline

@@ -1,0 +1,22 @@
+#include "records/reading.h"
+
+#include <algorithm>
+
+namespace profline {
+
+std::uint64_t Reading::events() const {
+  std::uint64_t all = used;
+  for (const Skipped& entry : skipped) all += entry.count;
+  return all;
+}
+
+void Reading::skip(std::string_view reason, std::string_view position) {
+  const auto known = std::ranges::find(skipped, reason, &Skipped::reason);
+  if (known != skipped.end()) {
+    ++known->count;
+    return;
+  }
+  skipped.push_back({std::string(reason), 1, std::string(position)});
+}
+
+}  // namespace profline

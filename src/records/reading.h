@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace profline {
+
+/// What a reader made of a file: each event of it was used or skipped, and a skipped one has a
+/// reason. `events() == used + sum of skipped` holds by construction.
+struct Reading {
+  struct Skipped {
+    std::string reason;  ///< "end before start"
+    std::uint64_t count = 0;
+    std::string first_position;  ///< where the first of them is: "row 17", "byte 10442"
+
+    bool operator==(const Skipped&) const = default;
+  };
+
+  std::uint64_t used = 0;
+  std::vector<Skipped> skipped;    ///< by first occurrence
+  std::vector<std::string> notes;  ///< what the user must know: dropped events, missing tables
+
+  bool operator==(const Reading&) const = default;
+
+  std::uint64_t events() const;
+  void skip(std::string_view reason, std::string_view position);
+};
+
+}  // namespace profline

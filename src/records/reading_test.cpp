@@ -1,0 +1,21 @@
+#include "records/reading.h"
+
+#include <gtest/gtest.h>
+
+namespace profline {
+namespace {
+
+TEST(Reading, CountsWhatWasUsedAndWhatWasSkippedByReason) {
+  Reading reading;
+  reading.used = 5;
+  reading.skip("end before start", "row 3");
+  reading.skip("no name", "row 7");
+  reading.skip("end before start", "row 9");
+  EXPECT_EQ(reading.events(), 8U);
+  const std::vector<Reading::Skipped> expected{{"end before start", 2, "row 3"},
+                                               {"no name", 1, "row 7"}};
+  EXPECT_EQ(reading.skipped, expected);
+}
+
+}  // namespace
+}  // namespace profline

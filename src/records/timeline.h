@@ -1,0 +1,158 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "records/names.h"
+#include "records/reading.h"
+
+/// What a capture says happened when, whichever tool took it: the common ground of the readers of
+/// nsys' SQLite and of Kineto's traces, and all that the analysis of time works on.
+///
+/// A capture of ten million kernels must fit in memory, so the rows are small and refer to tables
+/// by index. Times are nanoseconds since the capture's own beginning, half open: a row covers
+/// [start_ns, end_ns).
+namespace profline {
+
+/// Index of a row in one of Timeline's tables.
+using RowIndex = std::uint32_t;
+inline constexpr RowIndex kNoRow = std::numeric_limits<RowIndex>::max();
+
+/// Grid and block of a launch, with what else the launch fixed.
+struct LaunchShape {
+  std::array<std::uint32_t, 3> grid{};
+  std::array<std::uint32_t, 3> block{};
+  std::uint32_t registers_per_thread = 0;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_bytes = 0;
+
+  bool operator==(const LaunchShape&) const = default;
+};
+
+struct Stream {
+  std::int32_t device = 0;
+  std::uint64_t context = 0;
+  std::int64_t stream = 0;
+
+  bool operator==(const Stream&) const = default;
+};
+
+struct Thread {
+  std::int64_t process = 0;
+  std::int64_t thread = 0;
+  Names::Id name = 0;
+
+  bool operator==(const Thread&) const = default;
+};
+
+enum class WorkKind : std::uint8_t { Kernel, Copy, Fill, Graph };
+enum class CopyKind : std::uint8_t {
+  None,
+  HostToDevice,
+  DeviceToHost,
+  DeviceToDevice,
+  PeerToPeer,
+  HostToHost,
+  Other
+};
+
+/// What a device did: a kernel, a copy, a fill, or a CUDA graph whose nodes were not recorded.
+struct DeviceWork {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  Names::Id name = 0;            ///< as the tool wrote it
+  RowIndex shape = kNoRow;       ///< in Timeline::shapes; only of kernels
+  RowIndex stream = kNoRow;      ///< in Timeline::streams
+  RowIndex launch = kNoRow;      ///< in Timeline::calls: what put it there; none: no record of it
+  std::uint64_t bytes = 0;       ///< of copies and fills
+  std::uint64_t graph_node = 0;  ///< 0: not launched by a graph
+  WorkKind kind = WorkKind::Kernel;
+  CopyKind copy = CopyKind::None;
+
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+  bool operator==(const DeviceWork&) const = default;
+};
+
+enum class CallKind : std::uint8_t { Launch, GraphLaunch, Copy, Fill, Synchronize, Memory, Other };
+
+/// A call of the CUDA runtime or driver by the program.
+struct HostCall {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint64_t correlation = 0;  ///< as the tool wrote it; unique within a process
+  Names::Id name = 0;
+  RowIndex thread = kNoRow;  ///< in Timeline::threads
+  RowIndex op = kNoRow;      ///< in Timeline::operators: the innermost one around it
+  CallKind kind = CallKind::Other;
+
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+  bool operator==(const HostCall&) const = default;
+};
+
+enum class RangeKind : std::uint8_t { PushPop, StartEnd };
+
+/// A region that the program named: NVTX, or a user's scope in a Kineto trace.
+struct Range {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;  ///< the capture's end when the range was still open, see `closed`
+  Names::Id name = 0;
+  Names::Id domain = 0;      ///< empty: the default domain
+  RowIndex thread = kNoRow;  ///< in Timeline::threads: where it was opened
+  RowIndex end_thread = kNoRow;
+  RangeKind kind = RangeKind::PushPop;
+  bool closed = true;
+
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+  bool operator==(const Range&) const = default;
+};
+
+/// An operator of a framework on the host: `aten::mm`.
+struct Operator {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  Names::Id name = 0;
+  Names::Id input_shapes = 0;  ///< as written, "[[1, 64], [64, 64]]"; empty: not recorded
+  RowIndex thread = kNoRow;    ///< in Timeline::threads
+  std::uint64_t external_id = 0;
+
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+  bool operator==(const Operator&) const = default;
+};
+
+struct Gpu {
+  std::int32_t device = 0;
+  std::string name;
+  std::string uuid;
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t multiprocessors = 0;
+  std::string compute_capability;  ///< "9.0"
+
+  bool operator==(const Gpu&) const = default;
+};
+
+/// One capture. Rows of each table are in order of start_ns.
+struct Timeline {
+  std::string source;         ///< the file
+  std::string tool;           ///< "nsys 2025.3.1", "Kineto"; what the file says wrote it
+  std::int64_t begin_ns = 0;  ///< what was captured: [begin_ns, end_ns) holds every row
+  std::int64_t end_ns = 0;
+  /// Wall-clock time of ns 0, since 1970; 0: the file does not say.
+  std::int64_t unix_origin_ns = 0;
+
+  Names names;
+  std::vector<LaunchShape> shapes;
+  std::vector<Stream> streams;
+  std::vector<Thread> threads;
+  std::vector<Gpu> gpus;
+  std::vector<DeviceWork> work;
+  std::vector<HostCall> calls;
+  std::vector<Range> ranges;
+  std::vector<Operator> operators;
+
+  Reading reading;
+};
+
+}  // namespace profline
