@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/strings.h"
 #include "config/internal/compose_fixture.h"
 #include "testing/temp_dir.h"
 
@@ -204,9 +205,11 @@ TEST(ComposeError, TellsOfACycle) {
 TEST(ComposeError, TellsOfListsThatGrowWithoutEnd) {
   Files files;
   std::vector<std::string> texts;
+  texts.reserve(40);
   for (int i = 0; i < 40; ++i) {
     const std::string next = "c" + std::to_string(i + 1);
-    texts.push_back("defaults: [" + next + "@x, " + next + "@y]\n");
+    const std::vector<std::string> twice{next + "@x", next + "@y"};
+    texts.push_back("defaults: [" + join(twice, ", ") + "]\n");
   }
   for (int i = 0; i < 40; ++i) {
     files["c" + std::to_string(i) + ".yaml"] = texts[static_cast<std::size_t>(i)];

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,8 +36,9 @@ struct ListItems {
   std::vector<Expression> items;
 };
 /// `{a: b}`
+struct MapItem;
 struct MapItems {
-  std::vector<std::pair<Node, Expression>> entries;
+  std::vector<MapItem> entries;
 };
 
 /// What a text with interpolations means, by OmegaConf's value grammar.
@@ -47,6 +47,11 @@ struct Expression {
   /// The bytes of the text that it was read from.
   std::size_t offset = 0;
   std::size_t length = 0;
+};
+
+struct MapItem {
+  Node key;
+  Expression value;
 };
 
 /// How many interpolations, lists and maps may be inside one another.

@@ -338,7 +338,7 @@ class Parser {
       expect(TokenKind::Colon, "':'");
       Expression value = element();
       if (failed()) break;
-      result.entries.emplace_back(std::move(std::get<Literal>(key.form).value), std::move(value));
+      result.entries.push_back({std::move(std::get<Literal>(key.form).value), std::move(value)});
       more = peek() == TokenKind::Comma;
       if (more) take();
     }

@@ -17,7 +17,7 @@ using namespace types;
 struct Function {
   std::string_view name;
   std::array<Parameter, 4> slots;  // those without a name are not there
-  Result<OverrideValue> (*evaluate)(Arguments arguments, const RandomBelow& random_below);
+  Result<OverrideValue> (*evaluate)(Arguments&& arguments, const RandomBelow& random_below);
 
   std::span<const Parameter> parameters() const {
     const auto is_free = [](const Parameter& parameter) { return parameter.name.empty(); };
@@ -39,7 +39,7 @@ Result<ChoiceSweep> simple_choice(std::vector<OverrideValue> items) {
   return ChoiceSweep{std::move(items), true};
 }
 
-Result<OverrideValue> cast_argument(Arguments arguments) {
+Result<OverrideValue> cast_argument(Arguments&& arguments) {
   const OverrideValue* value = arguments.given(1);
   if (value != nullptr && !arguments.rest.empty()) {
     return function_error(kTypeError, "takes positional arguments or value=, not both");
@@ -51,13 +51,13 @@ Result<OverrideValue> cast_argument(Arguments arguments) {
 }
 
 template <Cast to>
-Result<OverrideValue> cast_function(Arguments arguments, const RandomBelow& /*random_below*/) {
+Result<OverrideValue> cast_function(Arguments&& arguments, const RandomBelow& /*random_below*/) {
   return cast(PL_TRY(cast_argument(std::move(arguments))), to);
 }
 
 // sweeps
 
-Result<OverrideValue> choice(Arguments arguments, const RandomBelow& /*random_below*/) {
+Result<OverrideValue> choice(Arguments&& arguments, const RandomBelow& /*random_below*/) {
   if (arguments.rest.empty()) return function_error(kValueError, "needs at least one choice");
   if (arguments.rest.size() == 1) {
     if (auto* only = arguments.rest.front().get<ChoiceSweep>()) {
@@ -75,7 +75,7 @@ Node scalar_of(const OverrideValue& value) {
   return *scalar;
 }
 
-Result<OverrideValue> range(Arguments arguments, const RandomBelow& /*random_below*/) {
+Result<OverrideValue> range(Arguments&& arguments, const RandomBelow& /*random_below*/) {
   RangeSweep out{Node::integer(0), scalar_of(*arguments.given(0)), Node::integer(1)};
   if (const OverrideValue* stop = arguments.given(1)) {
     out.start = std::exchange(out.stop, scalar_of(*stop));
@@ -84,7 +84,7 @@ Result<OverrideValue> range(Arguments arguments, const RandomBelow& /*random_bel
   return OverrideValue(std::move(out));
 }
 
-Result<OverrideValue> interval(Arguments arguments, const RandomBelow& /*random_below*/) {
+Result<OverrideValue> interval(Arguments&& arguments, const RandomBelow& /*random_below*/) {
   const auto start = to_double(scalar_of(*arguments.given(0)));
   const auto end = to_double(scalar_of(*arguments.given(1)));
   if (!start || !end) return function_error(kOtherError, "integer beyond the largest float");
@@ -97,7 +97,7 @@ std::vector<OverrideValue> patterns(const OverrideValue* argument) {
   return {*argument};
 }
 
-Result<OverrideValue> glob(Arguments arguments, const RandomBelow& /*random_below*/) {
+Result<OverrideValue> glob(Arguments&& arguments, const RandomBelow& /*random_below*/) {
   return OverrideValue(GlobSweep{patterns(arguments.given(0)), patterns(arguments.given(1))});
 }
 
@@ -110,7 +110,7 @@ std::set<std::string>* tags_of(OverrideValue& sweep) {
   return nullptr;
 }
 
-Result<OverrideValue> tag(Arguments arguments, const RandomBelow& /*random_below*/) {
+Result<OverrideValue> tag(Arguments&& arguments, const RandomBelow& /*random_below*/) {
   std::vector<OverrideValue>& given = arguments.rest;
   if (given.empty()) return function_error(kValueError, "needs tags and a sweep");
   if (const OverrideValue* sweep = arguments.given(1)) given.push_back(*sweep);
@@ -155,7 +155,7 @@ Result<OverrideValue> shuffle_one(OverrideValue value, const RandomBelow& random
   return OverrideValue(OverrideValue::List{std::move(value)});
 }
 
-Result<OverrideValue> shuffle(Arguments arguments, const RandomBelow& random_below) {
+Result<OverrideValue> shuffle(Arguments&& arguments, const RandomBelow& random_below) {
   const OverrideValue* sweep = arguments.given(1);
   const OverrideValue* list = arguments.given(2);
   if (list != nullptr) return shuffle_one(*list, random_below);
@@ -179,7 +179,7 @@ Result<OverrideValue> sort_one(OverrideValue value, bool reverse) {
   return value;
 }
 
-Result<OverrideValue> sort(Arguments arguments, const RandomBelow& /*random_below*/) {
+Result<OverrideValue> sort(Arguments&& arguments, const RandomBelow& /*random_below*/) {
   const OverrideValue* given_reverse = arguments.given(3);
   const bool reverse = given_reverse != nullptr && scalar_of(*given_reverse).as_bool();
   const OverrideValue* sweep = arguments.given(1);
@@ -251,6 +251,7 @@ Result<OverrideValue> evaluate(FunctionCall call, const RandomBelow& random_belo
                                       [&](const Function& one) { return one.name == call.name; });
   if (function == kFunctions.end()) {
     std::vector<std::string> names;
+    names.reserve(kFunctions.size());
     for (const Function& one : kFunctions) names.emplace_back(one.name);
     std::string hint = did_you_mean(call.name, names);
     if (hint.empty()) hint = " (there are " + join(names, ", ") + ")";
