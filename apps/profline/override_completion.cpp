@@ -87,23 +87,32 @@ std::vector<std::string> OverrideCompletion::overrides(const std::string& given)
     }
     return out;
   }
-  const std::string after = prefix == "~" ? " " : "=";
-  std::vector<std::string> found;
-  if (prefix != "+") {
-    found = next_keys(tree_for(word), word, after);
-    for (const config::Choice& choice : configuration_->composition().choices) {
-      if (is_hydra_key(choice.key) && !is_hydra_key(word)) continue;
-      if (prefix != "++") add_if_starting(found, choice.key + after, word);
-    }
-  } else {
-    found = new_groups(word);
-    // The maps that a new key may go into.
-    for (std::string& key : next_keys(tree_for(word), word, "=")) {
-      if (key.ends_with('.')) found.push_back(std::move(key));
-    }
+  for (const std::string& one : prefix == "+" ? additions(word) : changes(word, prefix)) {
+    out.push_back(prefix + one);
   }
-  for (const std::string& one : found) out.push_back(prefix + one);
   return out;
+}
+
+/// Keys and groups that are there already, as everything but `+` takes them.
+std::vector<std::string> OverrideCompletion::changes(const std::string& word,
+                                                     std::string_view prefix) const {
+  const std::string after = prefix == "~" ? " " : "=";
+  std::vector<std::string> found = next_keys(tree_for(word), word, after);
+  if (prefix == "++") return found;
+  for (const config::Choice& choice : configuration_->composition().choices) {
+    if (is_hydra_key(choice.key) && !is_hydra_key(word)) continue;
+    add_if_starting(found, choice.key + after, word);
+  }
+  return found;
+}
+
+/// Groups without a choice, and the maps that a new key may go into.
+std::vector<std::string> OverrideCompletion::additions(const std::string& word) const {
+  std::vector<std::string> found = new_groups(word);
+  for (std::string& key : next_keys(tree_for(word), word, "=")) {
+    if (key.ends_with('.')) found.push_back(std::move(key));
+  }
+  return found;
 }
 
 /// Groups that no defaults list mentions yet, step by step: `+db` may be `+db/` or `+db=`.

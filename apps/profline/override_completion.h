@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "configuration.h"
@@ -23,6 +24,8 @@ class OverrideCompletion {
 
  private:
   std::vector<std::string> values(const std::string& key, const std::string& start) const;
+  std::vector<std::string> changes(const std::string& word, std::string_view prefix) const;
+  std::vector<std::string> additions(const std::string& word) const;
   std::vector<std::string> new_groups(const std::string& word) const;
   const Node& tree_for(const std::string& word) const;
 

@@ -39,6 +39,17 @@ std::uint32_t step_column(const Override& given, std::size_t step) {
   return given.key_column + static_cast<std::uint32_t>(skipped);
 }
 
+/// Where each step of the override's key is written.
+std::vector<Mark> step_marks(const Override& given, std::size_t steps) {
+  const auto source = std::make_shared<const std::string>(given.place.source);
+  std::vector<Mark> marks;
+  marks.reserve(steps);
+  for (std::size_t i = 0; i < steps; ++i) {
+    marks.push_back({source, given.place.line, step_column(given, i)});
+  }
+  return marks;
+}
+
 /// The same failure, told at the override.
 Error told_at(const Override& given, const Error& problem, std::uint32_t column) {
   const std::optional<Position>& at = problem.position();
@@ -65,6 +76,7 @@ Result<void> change(const Override& given, Node value, bool force, ConfigTree& t
                given.key_column)
         .with_reason("key_too_deep");
   }
+  if (force) change.marks = step_marks(given, change.steps.size());
   const Result<void> done = tree.change(change);
   if (done) return {};
   const Error& problem = done.error();

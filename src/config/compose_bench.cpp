@@ -65,7 +65,7 @@ void compose_repeatedly(benchmark::State& state, const ComposeRequest& request) 
 }
 
 /// All files are read and parsed each time, as a new process would.
-void BM_ComposeTree(benchmark::State& state) {
+void compose_tree(benchmark::State& state) {
   const Tree tree(static_cast<std::size_t>(state.range(0)),
                   static_cast<std::size_t>(state.range(1)));
   ComposeRequest request = tree.request();
@@ -74,7 +74,7 @@ void BM_ComposeTree(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * (state.range(0) + 1));
 }
 // 22 files like the tree we ship; 50, 100 and 200 files; 2,000 keys.
-BENCHMARK(BM_ComposeTree)
+BENCHMARK(compose_tree)
     ->Args({21, 15})
     ->Args({50, 15})
     ->Args({100, 15})
@@ -82,7 +82,7 @@ BENCHMARK(BM_ComposeTree)
     ->Args({21, 95})
     ->Unit(benchmark::kMicrosecond);
 
-void BM_ComposeOverrides(benchmark::State& state) {
+void compose_overrides(benchmark::State& state) {
   const Tree tree(4, 15);
   ComposeRequest request = tree.request();
   for (std::int64_t i = 0; i < state.range(0); ++i) {
@@ -91,9 +91,9 @@ void BM_ComposeOverrides(benchmark::State& state) {
   compose_repeatedly(state, request);
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK(BM_ComposeOverrides)->Range(1 << 4, 1 << 13)->Unit(benchmark::kMicrosecond);
+BENCHMARK(compose_overrides)->Range(1 << 4, 1 << 13)->Unit(benchmark::kMicrosecond);
 
-void BM_History(benchmark::State& state) {
+void histories(benchmark::State& state) {
   const Tree tree(21, 15);
   const ResolverRegistry resolvers = ResolverRegistry::standard();
   ResolveContext context;
@@ -102,7 +102,7 @@ void BM_History(benchmark::State& state) {
   PL_ASSERT(composed, "the tree is sound");
   for (auto _ : state) benchmark::DoNotOptimize(composed->origins.history("group7.key4.nested"));
 }
-BENCHMARK(BM_History);
+BENCHMARK(histories);
 
 }  // namespace
 }  // namespace profline::config

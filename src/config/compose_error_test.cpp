@@ -230,8 +230,8 @@ TEST(ComposeError, TellsOfFoldersAndFilesThatCannotBeRead) {
   const auto composed = compose(request, context);
   ASSERT_FALSE(composed);
   EXPECT_EQ(composed.error().to_string(),
-            "there is no config 'folder'; folder.yaml is a folder (looked in pkg://hydra.conf, "
-            "file://conf)");
+            "conf/folder.yaml is a folder, so it cannot be read as a config");
+  EXPECT_EQ(composed.error().reason(), "config_unreadable");
 
   request.search_path = SearchPath::standard(std::make_shared<FolderSource>("none", dir.path()));
   const auto nowhere = compose(request, context);

@@ -90,13 +90,23 @@ bool FolderSource::has_group(std::string_view group) const {
 }
 
 bool FolderSource::has_config(std::string_view config) const {
+  // Whatever has the name counts: a folder or a file nobody may read is an error when it is loaded,
+  // where looking for the next config of this name would run something else than was asked for.
   std::error_code problem;
-  return std::filesystem::is_regular_file(folder_ / config_file_name(config), problem);
+  return std::filesystem::exists(folder_ / config_file_name(config), problem);
 }
 
 Result<std::optional<ConfigFile>> FolderSource::load(const std::string& config) const {
   if (!has_config(config)) return std::optional<ConfigFile>();
   const std::string file_name = config_file_name(config);
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(folder_ / file_name, problem)) {
+    const bool is_folder = std::filesystem::is_directory(folder_ / file_name, problem);
+    return Error(ErrorKind::Config, (std::filesystem::path(path_) / file_name).string() + " is " +
+                                        (is_folder ? "a folder" : "no regular file") +
+                                        ", so it cannot be read as a config")
+        .with_reason("config_unreadable");
+  }
   Result<std::string> text = read_file(folder_ / file_name);
   if (!text) return std::move(text).error().with_reason("config_unreadable");
   ConfigFile file = PL_TRY(read_config(*text, (std::filesystem::path(path_) / file_name).string()));

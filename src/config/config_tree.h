@@ -40,6 +40,7 @@ class ConfigTree {
     Node value;
     bool force = false;           ///< add what is not there
     std::size_t failed_step = 0;  ///< set with an Error: which step it is about
+    std::vector<Mark> marks{};    ///< of the steps, for keys that are added; none: no place
   };
   /// What leads to the value and is no map or list is replaced by a map. Reasons of an Error:
   /// `key_not_in_config`, `list_index_not_int`, `list_index_range`, and those of merge.

@@ -15,6 +15,13 @@ std::string joined(const std::vector<std::string>& steps, std::size_t count) {
   return key;
 }
 
+/// The change's current step as a key that knows where it was written.
+Node current_key(const ConfigTree::Change& change) {
+  Node key = Node::string(change.steps[change.failed_step]);
+  if (change.failed_step < change.marks.size()) key.set_mark(change.marks[change.failed_step]);
+  return key;
+}
+
 Error index_error(const std::string& list, const std::string& step) {
   return Error(ErrorKind::Config,
                "'" + list + "' is a list, and '" + step + "' is no index into a list")
@@ -58,7 +65,7 @@ Result<Node*> ConfigTree::item_at(const Spot& spot, Change& change, bool must_ex
 
 /// The map or list under the change's current step, made where there is none.
 Result<ConfigTree::Spot> ConfigTree::step_into(Spot spot, Change& change) {
-  const Node key = Node::string(change.steps[change.failed_step]);
+  const Node key = current_key(change);
   const TypeRule* types = spot.types == nullptr ? nullptr
                           : spot.node->is_map() ? spot.types->member(key)
                                                 : element_of(spot.types);
@@ -72,8 +79,7 @@ Result<ConfigTree::Spot> ConfigTree::step_into(Spot spot, Change& change) {
 }
 
 Result<void> ConfigTree::put(const Spot& spot, Change& change) {
-  const std::string& step = change.steps.back();
-  const Node key = Node::string(step);
+  const Node key = current_key(change);
   const TypeRule* types = spot.types == nullptr ? nullptr
                           : spot.node->is_map() ? spot.types->member(key)
                                                 : element_of(spot.types);
@@ -97,7 +103,7 @@ Result<void> ConfigTree::put(const Spot& spot, Change& change) {
   if (found != nullptr) {
     *found = std::move(value);
   } else {
-    spot.node->as_map().set(step, std::move(value));
+    spot.node->as_map().set(key, std::move(value));
   }
   return {};
 }

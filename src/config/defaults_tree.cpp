@@ -140,9 +140,7 @@ class TreeBuilder {
     const std::string group = item.group_path();
     const std::vector<std::string> options = repository_.options_of(group);
     message += did_you_mean(name, options);
-    if (repository_.has_group(config_file_name(path))) {
-      message += "; " + config_file_name(path) + " is a folder";
-    } else if (item.is_group()) {
+    if (item.is_group()) {
       message +=
           options.empty() ? "; there is no such group" : "; its options are " + join(options, ", ");
     }

@@ -12,7 +12,6 @@
 namespace {
 
 using profline::Node;
-using profline::NodeMap;
 using profline::config::Expression;
 using profline::config::Resolution;
 using profline::config::ResolveContext;

@@ -39,24 +39,21 @@ TEST(PythonNumber, WritesFloatsAsRepr) {
   for (const Case& c : kCases) EXPECT_EQ(python_float_text(c.value), c.text);
 }
 
+// A no-break space in front and an ideographic one behind.
+constexpr const char* kFourInWideSpaces = "\302\2404\343\200\200";
+
 TEST(PythonNumber, ReadsFloatsAsPython) {
-  for (const std::string_view text :
-       {"1", "+1.", ".5", "-1_0.5_0e0_1", " 2 ", "\t3\n", "1e400", "1e-400", "InFiNiTy", "-inf",
-        "\xC2\xA0"
-        "4\xE3\x80\x80"}) {
+  for (const std::string_view text : {"1", "+1.", ".5", "-1_0.5_0e0_1", " 2 ", "\t3\n", "1e400",
+                                      "1e-400", "InFiNiTy", "-inf", kFourInWideSpaces}) {
     EXPECT_TRUE(parse_python_float(text)) << text;
   }
   EXPECT_EQ(parse_python_float("-1_0.5_0e0_1"), -105.0);
-  EXPECT_EQ(parse_python_float("\xC2\xA0"
-                               "4\xE3\x80\x80"),
-            4.0);
+  EXPECT_EQ(parse_python_float(kFourInWideSpaces), 4.0);
   EXPECT_EQ(parse_python_float("1e400"), std::numeric_limits<double>::infinity());
   EXPECT_EQ(parse_python_float("1e-400"), 0.0);
   EXPECT_TRUE(std::isnan(*parse_python_float("nan")));
   for (const std::string_view text : {"", " ", ".", "e5", "1e", "1e+", "1_", "_1", "1__0", "1_.5",
-                                      "0x10", "1 2", "infin", "+-1", "1.5.", "in_f",
-                                      "\x1c"
-                                      "1"}) {
+                                      "0x10", "1 2", "infin", "+-1", "1.5.", "in_f", "\0341"}) {
     EXPECT_FALSE(parse_python_float(text)) << text;
   }
 }

@@ -139,7 +139,7 @@ class NodeMap {
   Node& set(std::string key, Node value) {
     return set(Node::string(std::move(key)), std::move(value));
   }
-  /// False when there was no such key.
+  /// False when there was no such key. Takes time linear in the size.
   bool erase(const Node& key);
   bool erase(std::string_view key) { return erase(Node::string(std::string(key))); }
 

@@ -1,9 +1,9 @@
 #include "records/names.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <utility>
+
+#include <gtest/gtest.h>
 
 namespace profline {
 namespace {

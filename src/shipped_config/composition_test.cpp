@@ -250,7 +250,7 @@ TEST(ShippedComposition, TellsWhichOverrideIsWrong) {
   EXPECT_THAT(problems,
               ElementsAre("override 2:1:22 | infer.max_new_tokens: must be an integer > 0, not the "
                           "float .inf",
-                          "override 3:1:28 | pipeline.ncu.ncu_cli: unknown key 'sets' (did you "
+                          "override 3:1:23 | pipeline.ncu.ncu_cli: unknown key 'sets' (did you "
                           "mean 'set'?)"));
 }
 

@@ -27,7 +27,8 @@ std::vector<std::string> shipped_paths() {
 }
 
 TEST(ShippedConfig, IsTheTreeThatIsDocumented) {
-  EXPECT_THAT(shipped_paths(), ElementsAreArray({
+  const std::string dummy = "model/dummy_shallow_resnet/";
+  EXPECT_THAT(shipped_paths(), ElementsAreArray<std::string>({
                                    "config.yaml",
                                    "dataset/files.yaml",
                                    "dataset/omnidocbench.yaml",
@@ -44,10 +45,8 @@ TEST(ShippedConfig, IsTheTreeThatIsDocumented) {
                                    "model/deepseek_ocr/infer/deepseek_ocr.fast.yaml",
                                    "model/deepseek_ocr/output/direct/default.yaml",
                                    "model/deepseek_ocr/output/torch/default.yaml",
-                                   "model/dummy_shallow_resnet/arch/"
-                                   "dummy_shallow_resnet.default.yaml",
-                                   "model/dummy_shallow_resnet/infer/"
-                                   "dummy_shallow_resnet.default.yaml",
+                                   dummy + "arch/dummy_shallow_resnet.default.yaml",
+                                   dummy + "infer/dummy_shallow_resnet.default.yaml",
                                    "output/direct/default.yaml",
                                    "output/torch/default.yaml",
                                    "profiling/ncu/ncu.default.yaml",

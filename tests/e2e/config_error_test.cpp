@@ -10,7 +10,7 @@ namespace {
 struct Case {
   std::vector<std::string> arguments;
   int code;
-  std::string_view err;
+  std::string err;
 };
 
 template <std::size_t Count>
@@ -47,6 +47,57 @@ TEST(ConfigError, OverridesAreShownWithACaret) {
        "embedded://<profline>)\n"},
   };
   expect_errors(cases);
+}
+
+TEST(ConfigError, AConfigThatCannotBeReadIsNotPassedOver) {
+  const SmallTree tree;
+  std::filesystem::create_directory(tree.path() / "conf/db/folder.yaml");
+  // A file that even root cannot read: nothing is mapped where its reading starts.
+  std::filesystem::create_symlink("/proc/self/mem", tree.path() / "conf/db/torn.yaml");
+  std::filesystem::create_symlink("/dev/null", tree.path() / "conf/db/device.yaml");
+  const Case cases[] = {
+      {{"config", "db=folder"},
+       2,
+       "profline: conf/db/folder.yaml is a folder, so it cannot be read as a config\n"},
+      {{"config", "db=device"},
+       2,
+       "profline: conf/db/device.yaml is no regular file, so it cannot be read as a config\n"},
+      {{"config", "db=torn"},
+       1,
+       "profline: cannot read " + (tree.path() / "conf/db/torn.yaml").string() +
+           ": input/output error\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.err);
+    const Outcome outcome = tree.run(c.arguments);
+    EXPECT_EQ(outcome.code, c.code);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, c.err);
+  }
+}
+
+TEST(ConfigError, AFolderInTheEntrysPlaceIsNotPassedOver) {
+  const testing::TempDir dir;
+  std::filesystem::create_directories(dir / "conf/config.yaml");
+  const Outcome outcome = run_profline_in(dir.path(), {"config"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "profline: conf/config.yaml is a folder, so it cannot be read as a config\n");
+}
+
+TEST(ConfigError, TenThousandOverridesEndInOneErrorOfTheWrongOne) {
+  const SmallTree tree;
+  std::vector<std::string> arguments{"config"};
+  for (int i = 0; i < 10'000; ++i) arguments.push_back("+vars.k" + std::to_string(i) + "=1");
+  arguments[5000] = "+vars.k=[1";
+  const Outcome outcome = tree.run(arguments);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "profline: override 5000:1:11: expected ',' or ']', found the end\n"
+            "  +vars.k=[1\n"
+            "            ^\n");
 }
 
 TEST(ConfigError, NamedPlacesMustBeThere) {
@@ -93,19 +144,19 @@ TEST(ConfigError, ProblemsAreListedTogetherBelowTheConfig) {
             "  mode: deep\n"
             "vras: 1\n");
   EXPECT_EQ(outcome.err,
-            "profline: override 3:1:11: key 'run.mode' was removed: switch stages with "
+            "profline: override 3:1:6: key 'run.mode' was removed: switch stages with "
             "pipeline.<stage>.enable\n"
             "  +run.mode=deep\n"
-            "            ^\n"
+            "       ^\n"
             "profline: override 1:1:9: device: must be one of auto, cpu, cuda, cuda:N, not 'gpu'\n"
             "  +device=gpu\n"
             "          ^\n"
             "profline: override 2:1:23: infer.max_new_tokens: must be an integer > 0, not 0\n"
             "  +infer.max_new_tokens=0\n"
             "                        ^\n"
-            "profline: override 4:1:7: unknown key 'vras' (did you mean 'vars'?)\n"
+            "profline: override 4:1:2: unknown key 'vras' (did you mean 'vars'?)\n"
             "  +vras=1\n"
-            "        ^\n");
+            "   ^\n");
 }
 
 TEST(ConfigError, ProblemsInFilesHaveTheirPlace) {
