@@ -61,7 +61,7 @@ format-check:
 
 fuzz:
 	@scripts/setup build lint
-	@scripts/build fuzz
+	@scripts/build fuzz fuzzers
 	@scripts/fuzz build/fuzz/fuzz $(FUZZ_SECONDS)
 
 clean:

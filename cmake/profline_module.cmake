@@ -42,9 +42,10 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
-# What `make install` and `make bench` need, without the rest.
+# What `make install`, `make bench` and `make fuzz` need, without the rest.
 add_custom_target(programs)
 add_custom_target(benches)
+add_custom_target(fuzzers)
 
 # Tests go without clang's path-sensitive analyzer: it would spend most of its time in GoogleTest's
 # macros. All other checks hold for them too.
@@ -142,6 +143,7 @@ function(profline_fuzzer source)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz CXX_CLANG_TIDY "${PROFLINE_TEST_TIDY}")
   target_link_libraries(${name} PRIVATE ${ARGN} profline_warnings)
+  add_dependencies(fuzzers ${name})
   if(PROFLINE_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   else()
