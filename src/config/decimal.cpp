@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "config/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {
@@ -163,7 +164,7 @@ double Decimal::to_double() const {
     return negative_ ? -std::numeric_limits<double>::infinity()
                      : std::numeric_limits<double>::infinity();
   const std::string text = (digits_.empty() ? "0" : digits_) + "e" + std::to_string(exponent_);
-  const double value = parse_python_float(text).value_or(0);
+  const double value = python_float(text).value_or(0);
   return negative_ ? -value : value;
 }
 

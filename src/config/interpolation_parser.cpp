@@ -6,6 +6,7 @@
 #include "config/internal/interpolation_lexer.h"
 #include "config/interpolation.h"
 #include "config/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {
@@ -420,7 +421,7 @@ class Parser {
         break;
       case TokenKind::Float:
         // The grammar lets nothing pass that Python's float() refuses.
-        value = Node::real(parse_python_float(raw).value_or(0));
+        value = Node::real(python_float(raw).value_or(0));
         break;
       default:
         break;

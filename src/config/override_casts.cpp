@@ -4,6 +4,7 @@
 #include "config/internal/override_text.h"
 #include "config/override_print.h"
 #include "config/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {
@@ -41,7 +42,7 @@ Result<OverrideValue> cast_text(const std::string& text, Cast to) {
       if (auto number = parse_python_int(text)) return OverrideValue(std::move(*number));
       break;
     case Cast::Float:
-      if (const auto number = parse_python_float(text)) return OverrideValue(Node::real(*number));
+      if (const auto number = python_float(text)) return OverrideValue(Node::real(*number));
       break;
     case Cast::Bool:
       if (lower_case(text) == "true") return OverrideValue(Node::boolean(true));
@@ -56,7 +57,7 @@ Result<OverrideValue> number_to_int(const Node& number) {
   if (!number.is_float()) return OverrideValue(number);
   const double value = number.as_float();
   if (std::isnan(value)) return cannot_cast("nan", Cast::Int, kValueError);
-  if (std::isinf(value)) return cannot_cast(python_float_text(value), Cast::Int, kOtherError);
+  if (std::isinf(value)) return cannot_cast(python_repr(value), Cast::Int, kOtherError);
   return OverrideValue(truncated(value));
 }
 

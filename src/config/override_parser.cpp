@@ -9,6 +9,7 @@
 #include "config/internal/override_text.h"
 #include "config/internal/override_tokens.h"
 #include "config/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {
@@ -329,7 +330,7 @@ OverrideValue Parser::single(const Token& token) {
       remember(token, "syntax", "an integer has at most 4300 digits");
       return {};
     case TokenKind::Float:
-      return Node::real(parse_python_float(text).value_or(0));
+      return Node::real(python_float(text).value_or(0));
     case TokenKind::Null:
       return {};
     case TokenKind::Bool:

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "config/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {
@@ -45,7 +46,7 @@ std::string scalar_text(const Node& scalar) {
     case Node::Kind::BigInt:
       return scalar.as_big_int();
     case Node::Kind::Float:
-      return python_float_text(scalar.as_float());
+      return python_repr(scalar.as_float());
     default:
       return escaped(scalar.as_string());
   }

@@ -6,6 +6,7 @@
 #include "config/internal/decimal.h"
 #include "config/internal/override_functions.h"
 #include "config/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {
@@ -209,7 +210,7 @@ std::string key_identity(const Node& key) {
   if (key.is_float()) {
     const double value = key.as_float();
     const bool whole = std::isfinite(value) && std::trunc(value) == value;
-    if (!whole) return "f" + python_float_text(value);
+    if (!whole) return "f" + python_repr(value);
     return key_identity(truncated(value));
   }
   const Node number = key.is_bool() ? Node::integer(key.as_bool() ? 1 : 0) : key;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "config/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {
@@ -157,7 +158,7 @@ std::string python_repr(const Node& node) {
     case Node::Kind::BigInt:
       return node.as_big_int();
     case Node::Kind::Float:
-      return python_float_text(node.as_float());
+      return profline::python_repr(node.as_float());
     case Node::Kind::String:
       return python_repr(std::string_view(node.as_string()));
     case Node::Kind::Bytes:

@@ -9,6 +9,7 @@
 #include "config/internal/name_pattern.h"
 #include "config/override_print.h"
 #include "config/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {
@@ -57,7 +58,7 @@ class RangeCounter {
 
  private:
   std::string text() const {
-    if (floats_) return python_float_text(next_.to_double());
+    if (floats_) return python_repr(next_.to_double());
     const Node number = next_.to_integer();
     return number.is_int() ? std::to_string(number.as_int()) : number.as_big_int();
   }

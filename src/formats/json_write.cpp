@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/strings.h"
+#include "formats/internal/base64.h"
 #include "formats/json.h"
 
 namespace profline {
@@ -80,24 +81,6 @@ void append_string(std::string& out, std::string_view text) {
   out += '"';
   append_unquoted(out, text);
   out += '"';
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t k) -> std::uint32_t {
-      return i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U;
-    };
-    const std::uint32_t group = byte(0) << 16U | byte(1) << 8U | byte(2);
-    for (std::size_t k = 0; k < 4; ++k) {
-      const bool padding = k > 0 && i + k - 1 >= bytes.size();
-      out += padding ? '=' : kAlphabet[(group >> (18U - 6U * static_cast<unsigned>(k))) & 0x3FU];
-    }
-  }
-  return out;
 }
 
 /// The shortest text that reads back as the same double, and as a float.
@@ -185,7 +168,7 @@ Result<void> Writer::write(const Node& node) {
       return {};
     case Node::Kind::Bytes:
       if (!style_.bytes_as_base64) return refuse(node, "bytes have no form in it");
-      out_ += '"' + base64(node.as_bytes()) + '"';
+      out_ += '"' + encode_base64(node.as_bytes()) + '"';
       return {};
     case Node::Kind::List:
     case Node::Kind::Map:

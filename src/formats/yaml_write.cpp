@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "formats/internal/base64.h"
-#include "formats/internal/python_number.h"
 #include "formats/internal/yaml_emit.h"
 #include "formats/internal/yaml_scalar.h"
+#include "formats/python_number.h"
 
 namespace profline {
 namespace {

@@ -49,12 +49,17 @@ std::optional<std::string> decode_base64(std::string_view text) {
   return bytes;
 }
 
+std::string encode_base64(std::string_view bytes) {
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) encode_group(bytes.substr(i, 3), out);
+  return out;
+}
+
 std::string encode_base64_lines(std::string_view bytes) {
   std::string out;
   for (std::size_t line = 0; line < bytes.size(); line += kBytesInLine) {
-    const std::string_view part = bytes.substr(line, kBytesInLine);
-    for (std::size_t i = 0; i < part.size(); i += 3) encode_group(part.substr(i, 3), out);
-    out.push_back('\n');
+    out += encode_base64(bytes.substr(line, kBytesInLine)) + '\n';
   }
   return out;
 }

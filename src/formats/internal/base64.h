@@ -11,6 +11,9 @@ namespace profline {
 /// incomplete, or when a character is not ASCII.
 std::optional<std::string> decode_base64(std::string_view text);
 
+/// Base64 with its padding, in one line.
+std::string encode_base64(std::string_view bytes);
+
 /// Base64 in lines of 76 characters, each with its line feed; nothing for no bytes.
 std::string encode_base64_lines(std::string_view bytes);
 

@@ -7,7 +7,7 @@
 
 #include "base/strings.h"
 #include "formats/internal/base64.h"
-#include "formats/internal/python_number.h"
+#include "formats/python_number.h"
 
 namespace profline {
 namespace {

@@ -1,4 +1,4 @@
-#include "formats/internal/python_number.h"
+#include "formats/python_number.h"
 
 #include <array>
 #include <charconv>
@@ -25,11 +25,37 @@ unsigned digit_value(char c) {
   return 16;
 }
 
+/// The blanks beyond ASCII that int() and float() allow around a number, in UTF-8.
+constexpr std::array<std::string_view, 19> kWideBlanks = {
+    "\xC2\x85",     "\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\x80", "\xE2\x80\x81",
+    "\xE2\x80\x82", "\xE2\x80\x83", "\xE2\x80\x84", "\xE2\x80\x85", "\xE2\x80\x86",
+    "\xE2\x80\x87", "\xE2\x80\x88", "\xE2\x80\x89", "\xE2\x80\x8A", "\xE2\x80\xA8",
+    "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80"};
+
+bool is_ascii_blank(char c) {
+  return (c >= '\t' && c <= '\r') || c == ' ';
+}
+
+std::size_t blank_at_front(std::string_view text) {
+  if (!text.empty() && is_ascii_blank(text.front())) return 1;
+  for (const std::string_view blank : kWideBlanks) {
+    if (text.starts_with(blank)) return blank.size();
+  }
+  return 0;
+}
+
+std::size_t blank_at_back(std::string_view text) {
+  if (!text.empty() && is_ascii_blank(text.back())) return 1;
+  for (const std::string_view blank : kWideBlanks) {
+    if (text.ends_with(blank)) return blank.size();
+  }
+  return 0;
+}
+
 std::string_view strip(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
+  while (const std::size_t length = blank_at_front(text)) text.remove_prefix(length);
+  while (const std::size_t length = blank_at_back(text)) text.remove_suffix(length);
+  return text;
 }
 
 /// Takes a sign off the front; true for '-'.
