@@ -32,6 +32,8 @@ std::vector<std::string> split_key(std::string_view key) {
       ++at;
     }
   }
+  // OmegaConf fails on a bracket that is never closed; a key of that name is not there either way.
+  if (steps.empty()) steps.emplace_back(key);
   return steps;
 }
 

@@ -13,7 +13,7 @@ namespace profline::config {
 /// The steps of a key as OmegaConf takes it apart; dots and brackets may be mixed:
 ///   `a.b` `a[b]` `[a].b` `[a][b]` -> {a, b}      `.a` -> {"", a}
 /// Nothing is refused: a bracket that is never closed is dropped with what follows it up to the
-/// next dot or bracket.
+/// next dot or bracket. There is always a step: where nothing would be left, it is the whole key.
 std::vector<std::string> split_key(std::string_view key);
 
 /// The number that Python's int() makes of `text` (spaces around it, a sign and single underscores

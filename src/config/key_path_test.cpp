@@ -23,6 +23,7 @@ TEST(SplitKey, TakesDotsAndBracketsApart) {
       {"", {""}},
       {"a[b]c.d", {"a", "b", "d"}},
       {"a[b", {"a"}},
+      {"[a", {"[a"}},
       {"a[b.c", {"a", "c"}},
       {"a[b\nc].d", {"a", "d"}},
   };
