@@ -25,7 +25,7 @@ help:
 	@echo 'make clean     remove build/'
 
 setup:
-	@scripts/setup build torch
+	@scripts/setup build torch nvtx
 
 build: setup
 	@scripts/build dev
@@ -56,7 +56,7 @@ format:
 	@scripts/format
 
 format-check:
-	@scripts/setup build torch lint
+	@scripts/setup build torch nvtx lint
 	@scripts/format --check
 
 fuzz:

@@ -72,8 +72,13 @@ class Reader {
   /// Where a list or a map ended, or that the input did.
   enum class Ended { Properly, TooEarly };
   enum class Unit { Element, Member };
+  enum class Step { Next, Closed, InputEnded, Refused };
 
   Result<Ended> read_elements();
+  /// What became of the element that is next when `handlers_.take` was offered it, and of the
+  /// separator behind it. Refused: something is still there that it does not know.
+  Result<Step> take_element();
+  Result<Step> take_separator();
   Result<Ended> read_members(std::string_view list_key);
   /// The text up to the next ',' or `close`; nothing when the input ends before.
   Result<std::optional<std::string_view>> next_unit(char close);
@@ -91,6 +96,11 @@ class Reader {
   Ended truncated() {
     totals_.truncated_at = window_.end_offset();
     return Ended::TooEarly;
+  }
+  /// The same, in what begins at the window's first byte.
+  Ended torn() {
+    totals_.torn_at = window_.offset();
+    return truncated();
   }
   JsonStreamTotals totals() {
     totals_.bytes = window_.end_offset();
@@ -129,7 +139,7 @@ Result<void> Reader::deliver_element(std::string_view text, std::uint64_t offset
   auto problem = internal::find_json_problem(text);
   if (!problem) problem = JsonProblem{0, reason_of(failure), false};
   if (may_be_torn && problem->truncated) {
-    truncated();
+    torn();
     return {};
   }
   return refuse(text, offset, *problem, Unit::Element);
@@ -145,8 +155,8 @@ Result<void> Reader::refuse(std::string_view text, std::uint64_t offset, const J
                                         " at byte " + std::to_string(offset) + ')');
   }
   ++(unit == Unit::Element ? totals_.skipped_elements : totals_.skipped_members);
-  handlers_.skipped(
-      {offset, problem_offset, problem.message, std::string(text.substr(0, kExcerptBytes))});
+  handlers_.skipped({offset, problem_offset, problem.message,
+                     std::string(text.substr(0, kExcerptBytes)), unit == Unit::Member});
   return {};
 }
 
@@ -168,6 +178,34 @@ bool Reader::take_unit(std::string_view unit, char close) {
   return closes;
 }
 
+Result<Reader::Step> Reader::take_element() {
+  if (!handlers_.take) return Step::Refused;
+  while (true) {
+    const JsonTaken taken = handlers_.take(window_.rest(), window_.offset());
+    if (taken.outcome == JsonTaken::Outcome::Refused) return Step::Refused;
+    if (taken.outcome == JsonTaken::Outcome::Taken) {
+      PL_ASSERT(taken.bytes <= window_.rest().size(), "an element is taken from the text given");
+      ++totals_.elements;
+      window_.take(taken.bytes);
+      return take_separator();
+    }
+    if (PL_TRY(window_.extend())) continue;
+    torn();
+    return Step::InputEnded;
+  }
+}
+
+Result<Reader::Step> Reader::take_separator() {
+  if (!PL_TRY(window_.skip_blank())) {
+    truncated();
+    return Step::InputEnded;
+  }
+  const char next = window_.rest().front();
+  if (next != ',' && next != ']') return Step::Refused;
+  window_.take(1);
+  return next == ',' ? Step::Next : Step::Closed;
+}
+
 Result<Reader::Ended> Reader::read_elements() {
   bool first = true;
   while (PL_TRY(window_.skip_blank())) {
@@ -176,8 +214,12 @@ Result<Reader::Ended> Reader::read_elements() {
       return Ended::Properly;
     }
     first = false;
+    const Step step = PL_TRY(take_element());
+    if (step == Step::Next) continue;
+    if (step == Step::Closed) return Ended::Properly;
+    if (step == Step::InputEnded) return Ended::TooEarly;
     const auto unit = PL_TRY(next_unit(']'));
-    if (!unit) return truncated();
+    if (!unit) return torn();
     PL_TRY(deliver_element(trim(*unit), window_.offset(), false));
     if (take_unit(*unit, ']')) return Ended::Properly;
   }
@@ -226,7 +268,7 @@ Result<Reader::Ended> Reader::read_members(std::string_view list_key) {
       continue;
     }
     const auto unit = PL_TRY(next_unit('}'));
-    if (!unit) return truncated();
+    if (!unit) return torn();
     PL_TRY(deliver_member(trim(*unit), window_.offset()));
     if (take_unit(*unit, '}')) return Ended::Properly;
   }
@@ -291,15 +333,6 @@ Result<JsonStreamTotals> Reader::read_lines() {
 }
 
 }  // namespace
-
-ChunkSource chunks_of(std::string_view text) {
-  return [text](std::span<char> into) mutable -> Result<std::size_t> {
-    const std::size_t bytes = std::min(text.size(), into.size());
-    std::memcpy(into.data(), text.data(), bytes);
-    text.remove_prefix(bytes);
-    return bytes;
-  };
-}
 
 Result<JsonStreamTotals> read_json_list(ChunkSource source, std::string_view list_key,
                                         JsonStreamHandlers handlers, JsonStreamLimits limits) {

@@ -4,35 +4,46 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "formats/chunks.h"
 #include "formats/json_view.h"
 #include "formats/node.h"
 
 namespace profline {
-
-/// Where bytes come from: writes as many as it likes to the front of the span and says how many; 0
-/// is the end. A file, a decompressor or a text can be behind it.
-using ChunkSource = std::function<Result<std::size_t>(std::span<char>)>;
-
-/// The bytes of `text`, which must stay.
-ChunkSource chunks_of(std::string_view text);
 
 /// What was not delivered because it is not JSON.
 struct SkippedJson {
   std::uint64_t offset = 0;          ///< of its first byte
   std::uint64_t problem_offset = 0;  ///< of the byte at which it goes wrong
   std::string reason;
-  std::string excerpt;  ///< its beginning as it was read: any bytes
+  std::string excerpt;     ///< its beginning as it was read: any bytes
+  bool is_member = false;  ///< of the map around the list, else an element
+};
+
+/// What a reader that knows its elements made of a text that begins with one.
+struct JsonTaken {
+  enum class Outcome : std::uint8_t {
+    Taken,
+    TooShort,  ///< the text ends inside the element
+    Refused,   ///< it is not what the reader knows
+  };
+  Outcome outcome = Outcome::Refused;
+  std::size_t bytes = 0;  ///< of the element, when it was taken
 };
 
 struct JsonStreamHandlers {
   /// Each element in order, with the offset of its first byte. An Error ends the reading and is
   /// what the reading returns.
   std::function<Result<void>(const JsonView& element, std::uint64_t offset)> element;
+
+  /// For volume: takes an element straight from the text, which begins with it and may end anywhere
+  /// behind or inside of it. It is given the same element again, from its first byte, when the text
+  /// was too short. What it refuses goes the ordinary way, to `element` or `skipped`. It may take
+  /// what is not quite JSON. Empty: every element goes the ordinary way.
+  std::function<JsonTaken(std::string_view text, std::uint64_t offset)> take;
 
   /// Told of each element or member that is not JSON, after which reading goes on; when this is
   /// empty, the first one is an Error. Elements are told apart by commas and brackets outside of
@@ -61,6 +72,8 @@ struct JsonStreamTotals {
   /// The input ends here, in the middle: the rest of it was never written or is lost. An element
   /// that was begun is neither delivered nor counted.
   std::optional<std::uint64_t> truncated_at;
+  /// Where the element or member begins that the end cut off; nothing when it cut none.
+  std::optional<std::uint64_t> torn_at;
 };
 
 /// Reads the elements of a list of any length: of the one under `list_key` when the input is a map

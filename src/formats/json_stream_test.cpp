@@ -163,6 +163,45 @@ TEST(JsonStream, NamesTheByteOfWhatCannotBeRead) {
   }
 }
 
+/// Takes lists of digits, `[12]`, and tells of each.
+JsonTaken take_digits(std::string_view text, std::uint64_t offset, Told& told) {
+  using Outcome = JsonTaken::Outcome;
+  if (text.front() != '[') return {Outcome::Refused};
+  const std::size_t end = text.find_first_not_of("0123456789", 1);
+  if (end == std::string_view::npos) return {Outcome::TooShort};
+  if (text[end] != ']') return {Outcome::Refused};
+  told.push_back(std::to_string(offset) + " took " + std::string(text.substr(0, end + 1)));
+  return {Outcome::Taken, end + 1};
+}
+
+TEST(JsonStream, LetsAReaderTakeTheElementsItKnows) {
+  const std::string text = "[[1], [2,3] , [x], [45]\n,[6] 7, [89], [";
+  for (const std::size_t window : {1U, 2U, 7U, 100U}) {
+    SCOPED_TRACE(window);
+    Told told;
+    JsonStreamHandlers handlers;
+    handlers.take = [&](std::string_view rest, std::uint64_t offset) {
+      return take_digits(rest, offset, told);
+    };
+    handlers.element = [&](const JsonView& element, std::uint64_t offset) -> Result<void> {
+      told.push_back(std::to_string(offset) + ' ' +
+                     write_json(element.to_node(), {.indent = 0}).value());
+      return {};
+    };
+    handlers.skipped = [&](const SkippedJson& skipped) {
+      told.push_back(std::to_string(skipped.offset) + " skipped " + skipped.excerpt);
+    };
+    const auto totals =
+        read_json_list(chunks_of(text), "events", handlers, {.window_bytes = window});
+    ASSERT_TRUE(totals) << totals.error().to_string();
+    EXPECT_EQ(told, (Told{"1 took [1]", "6 [2,3]", "14 skipped [x]", "19 took [45]", "25 took [6]",
+                          "29 7", "32 took [89]"}));
+    EXPECT_EQ(totals->elements, 6U);
+    EXPECT_EQ(totals->truncated_at, std::uint64_t{39});
+    EXPECT_EQ(totals->torn_at, std::uint64_t{38});
+  }
+}
+
 TEST(JsonStream, ReadsLines) {
   const Reading reading = read("{\"a\": 1}\r\n\n  [2]\t\n{\"b\": }\n\"x\"", Form::Lines);
   EXPECT_EQ(reading.told, (Told{"0 {\"a\":1}", "13 [2]",

@@ -1,5 +1,6 @@
 #include "formats/sqlite.h"
 
+#include <algorithm>
 #include <climits>
 
 #include <sqlite3.h>
@@ -111,7 +112,11 @@ Result<void> Database::settle(const How& how, const OpenOptions& options) {
     const int code = sqlite3_db_config(handle, what, on ? 1 : 0, nullptr);
     PL_ASSERT(code == SQLITE_OK, "SQLite 3.31 or later knows these settings");
   };
-  configure(SQLITE_DBCONFIG_DEFENSIVE, true);
+  // A file shorter than its header says is opened with a writable schema only, which "defensive"
+  // forbids; nothing can be written to it all the same.
+  const bool damaged_too = !how.ours && options.damaged_too;
+  configure(SQLITE_DBCONFIG_DEFENSIVE, !damaged_too);
+  configure(SQLITE_DBCONFIG_WRITABLE_SCHEMA, damaged_too);
   configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false);
   configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false);
   configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, how.ours);
@@ -131,7 +136,8 @@ Result<Database> Database::open_read_only(const fs::path& path, const OpenOption
     return Error(ErrorKind::Io, "cannot be read (no permission?)", {path.string(), 0, 0});
   }
   if (failure) return not_found(path.string(), "no such file");
-  const internal::ReadOnlyMode mode = PL_TRY(internal::inspect(canonical, path.string()));
+  const internal::ReadOnlyMode mode =
+      PL_TRY(internal::inspect(canonical, path.string(), options.damaged_too));
   const std::string_view query =
       mode == internal::ReadOnlyMode::Immutable ? "mode=ro&immutable=1" : "mode=ro&readonly_shm=1";
   return open({.uri = internal::uri(canonical, query),
@@ -165,6 +171,25 @@ Result<Database> Database::in_memory() {
                .name = "database in memory",
                .flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE},
               {});
+}
+
+Result<Database> Database::from_bytes(std::string_view bytes, const OpenOptions& options) {
+  const std::string name = "database in memory";
+  if (bytes.empty())
+    return Error(ErrorKind::Parse, "is empty, not an SQLite database", {name, 0, 0});
+  auto* const copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size()));
+  PL_ASSERT(copy != nullptr, "there is memory for the database");
+  std::copy(bytes.begin(), bytes.end(), copy);
+  // A memory database does not know write-ahead logs: bytes 18 and 19 of the header ask for one.
+  if (bytes.size() > 20 && copy[18] == 2) copy[18] = copy[19] = 1;
+  Database database = PL_TRY(in_memory());
+  const auto size = static_cast<sqlite3_int64>(bytes.size());
+  const int code =
+      sqlite3_deserialize(database.connection_->handle(), "main", copy, size, size,
+                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY);
+  if (code != SQLITE_OK) return database.connection_->error(code, {});
+  PL_TRY(database.settle({.uri = {}, .name = name, .flags = 0, .ours = false}, options));
+  return database;
 }
 
 Result<Statement> Database::prepare(std::string_view sql) {

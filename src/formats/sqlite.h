@@ -130,6 +130,12 @@ class Statement {
     return value;
   }
   bool is_null(int column) const;
+  /// The same for scans of what is not to be trusted: false, and `value` as it was or NULL, where
+  /// the cell holds another type.
+  template <typename T>
+  bool try_get(int column, T& value) const {
+    return read(column, value);
+  }
 
   /// Calls `visit` with the cells of each row, typed as by get(); it may return a Result<void>,
   /// whose Error ends the loop.
@@ -207,6 +213,10 @@ struct OpenOptions {
   /// Up to this much of the file is mapped instead of read. Off by default: a file that shrinks
   /// while it is mapped kills the program (SIGBUS), and the gain is small (see sqlite_bench.cpp).
   std::int64_t mmap_bytes = 0;
+  /// Open also what is cut short or otherwise damaged, as far as SQLite can find its way in it:
+  /// whoever reads it meets an Error where it cannot, and what came before is true. Only for
+  /// open_read_only() and from_bytes().
+  bool damaged_too = false;
 };
 
 enum class Create { No, Yes };
@@ -227,6 +237,8 @@ class Database {
   static Result<Database> open_read_write(const std::filesystem::path& path, Create create,
                                           const OpenOptions& options = {});
   static Result<Database> in_memory();
+  /// Somebody else's database as bytes, trusted as little as by open_read_only().
+  static Result<Database> from_bytes(std::string_view bytes, const OpenOptions& options = {});
 
   /// One statement; further ones in the same text are an Error.
   Result<Statement> prepare(std::string_view sql);

@@ -71,7 +71,7 @@ Result<ReadOnlyMode> wal_mode(const fs::path& path, const std::string& name) {
 
 }  // namespace
 
-Result<ReadOnlyMode> inspect(const fs::path& path, const std::string& name) {
+Result<ReadOnlyMode> inspect(const fs::path& path, const std::string& name, bool damaged_too) {
   // Anything else but a plain file may block (a pipe) or never end (a device).
   if (fs::is_directory(path)) return no_database(name, "is a folder, not an SQLite database");
   if (!fs::is_regular_file(path)) return no_database(name, "is not a regular file");
@@ -86,6 +86,7 @@ Result<ReadOnlyMode> inspect(const fs::path& path, const std::string& name) {
   }
   if (!header.is_database()) return no_database(name, "is not an SQLite database");
   if (header.is_wal()) return wal_mode(path, name);
+  if (damaged_too) return ReadOnlyMode::Shared;
 
   // Where there is a journal somebody may be writing just now: SQLite, which can lock, must judge.
   std::error_code unknown;

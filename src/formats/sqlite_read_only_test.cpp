@@ -167,6 +167,63 @@ TEST(SqliteReadOnly, FindsDamageInsideWhenAsked) {
   EXPECT_EQ(sum.error().kind(), ErrorKind::Parse);
 }
 
+TEST(SqliteReadOnly, ReadsWhatIsLeftOfADamagedFileWhenAsked) {
+  const testing::TempDir folder;
+  make_database(folder / "a", 1000);
+  const std::string torn = bytes_of(folder / "a").substr(0, std::size_t{4096} * 5);
+  write_bytes(folder / "a", torn);
+  std::vector<Result<Database>> opened;
+  opened.push_back(Database::open_read_only(folder / "a", {.damaged_too = true}));
+  opened.push_back(Database::from_bytes(torn, {.damaged_too = true}));
+  for (Result<Database>& database : opened) {
+    ASSERT_TRUE(database) << told(database);
+    Result<Statement> statement = database->prepare("SELECT id FROM kernel");
+    ASSERT_TRUE(statement) << told(statement);
+    std::int64_t rows = 0;
+    const Result<void> done =
+        statement->each<std::int64_t>([&](std::int64_t id) { EXPECT_EQ(id, ++rows); });
+    EXPECT_GT(rows, 100);
+    EXPECT_LT(rows, 1000);
+    EXPECT_EQ(
+        done.error().message(),
+        "database disk image is malformed (damaged or cut short), in 'SELECT id FROM kernel'");
+    EXPECT_FALSE(database->execute("DELETE FROM kernel"));
+  }
+  EXPECT_EQ(bytes_of(folder / "a"), torn);
+}
+
+TEST(SqliteReadOnly, ReadsADatabaseFromBytes) {
+  const testing::TempDir folder;
+  for (const char* journal : {"DELETE", "WAL"}) {
+    const fs::path path = folder / journal;
+    make_database(path, 1000, std::string("PRAGMA journal_mode = ") + journal);
+    Result<Database> database = Database::from_bytes(bytes_of(path));
+    ASSERT_TRUE(database) << told(database);
+    EXPECT_EQ(*database->query_value<std::int64_t>("SELECT count(*) FROM kernel"), 1000);
+    EXPECT_FALSE(database->execute("DELETE FROM kernel"));
+  }
+  EXPECT_EQ(told(Database::from_bytes("")), "database in memory: is empty, not an SQLite database");
+  EXPECT_EQ(told(Database::from_bytes("Time (%),Name\n")),
+            "database in memory: file is not a database");
+}
+
+TEST(SqliteReadOnly, GivesACellOnlyAsTheTypeItHas) {
+  Result<Database> database = Database::in_memory();
+  ASSERT_TRUE(database) << told(database);
+  Result<Statement> statement = database->prepare("SELECT 7, 'x', NULL");
+  ASSERT_TRUE(statement) << told(statement);
+  ASSERT_TRUE(*statement->step());
+  std::int64_t number = 1;
+  EXPECT_TRUE(statement->try_get(0, number));
+  EXPECT_EQ(number, 7);
+  EXPECT_FALSE(statement->try_get(1, number));
+  EXPECT_FALSE(statement->try_get(2, number));
+  EXPECT_EQ(number, 7);
+  std::optional<std::int64_t> maybe = 3;
+  EXPECT_TRUE(statement->try_get(2, maybe));
+  EXPECT_EQ(maybe, std::nullopt);
+}
+
 /// The files of a writer in WAL mode that died before it could tidy up: 10 rows in the database, 5
 /// more in the -wal.
 void leave_wal(const fs::path& folder, const std::vector<std::string>& suffixes) {

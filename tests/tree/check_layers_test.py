@@ -59,6 +59,32 @@ class CheckLayers(unittest.TestCase):
             self.findings(), ["schema/CMakeLists.txt: 'schema' may not depend on 'process': it is not below"]
         )
 
+    def test_folders_below_one_folder_see_each_other_in_one_direction(self):
+        self.write("src/inputs/a/CMakeLists.txt", "profline_module(inputs_a SOURCES a.cpp DEPS inputs_b)")
+        self.write("src/inputs/a/a.cpp", '#include "inputs/b/b.h"\n')
+        self.write("src/inputs/a/a.h", "")
+        self.write("src/inputs/b/CMakeLists.txt", "profline_module(inputs_b SOURCES b.cpp)")
+        self.write("src/inputs/b/b.h", "")
+        self.assertEqual(self.findings(), [])
+        self.write("src/inputs/b/CMakeLists.txt", "profline_module(inputs_b SOURCES b.cpp DEPS inputs_a)")
+        self.write("src/inputs/b/b.cpp", '#include "inputs/a/a.h"\n')
+        self.assertEqual(
+            self.findings(),
+            [
+                "inputs/a/CMakeLists.txt: 'inputs_a' and 'inputs_b' depend on each other",
+                "inputs/b/CMakeLists.txt: 'inputs_b' and 'inputs_a' depend on each other",
+            ],
+        )
+
+    def test_the_workload_sees_what_it_shares_with_profline_only(self):
+        self.write("src/workload/model/CMakeLists.txt", "profline_module(workload_model SOURCES m.cpp DEPS process)")
+        self.write("src/workload/model/m.cpp", '#include "process/p.h"\n')
+        self.write("src/process/CMakeLists.txt", "profline_module(process SOURCES p.cpp)")
+        self.write("src/process/p.h", "")
+        self.assertEqual(
+            self.findings(), ["workload/model/CMakeLists.txt: 'workload_model' may not depend on 'process'"]
+        )
+
     def test_a_declared_dependency_is_used(self):
         self.write("src/formats/f.cpp", "")
         self.assertEqual(
@@ -72,6 +98,11 @@ class CheckLayers(unittest.TestCase):
     def test_a_library_is_seen_by_its_adapter_only(self):
         self.write("src/base/a.cpp", "#include <sqlite3.h>\n")
         self.assertEqual(self.findings(), ["src/base/a.cpp:1: <sqlite3.h> is seen by formats only"])
+
+    def test_folders_below_an_adapter_belong_to_it(self):
+        self.write("src/workload/model/CMakeLists.txt", "profline_module(workload_model SOURCES m.cpp)")
+        self.write("src/workload/model/m.cpp", "#include <ATen/ATen.h>\n")
+        self.assertEqual(self.findings(), [])
 
     def test_test_dependencies_are_for_tests(self):
         self.write("src/testing/CMakeLists.txt", "profline_module(testing SOURCES t.cpp)")

@@ -14,8 +14,10 @@ enum class ReadOnlyMode {
 };
 
 /// Looks at the file before SQLite does. An Error for what is no database, is cut short, or cannot
-/// be read without writing. `path` is canonical: side files lie beside what a link points to.
-Result<ReadOnlyMode> inspect(const std::filesystem::path& path, const std::string& name);
+/// be read without writing; with `damaged_too` not for one cut short. `path` is canonical: side
+/// files lie beside what a link points to.
+Result<ReadOnlyMode> inspect(const std::filesystem::path& path, const std::string& name,
+                             bool damaged_too);
 
 /// `file:` URI with every byte escaped that could be taken for syntax.
 std::string uri(const std::filesystem::path& absolute, std::string_view query);

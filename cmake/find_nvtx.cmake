@@ -1,0 +1,26 @@
+# Where the NVTX 3 headers are (nvtx3/nvToolsExt.h; they need no library): in the CUDA toolkit, or in the package of
+# Nsight Systems. Sets NVTX3_INCLUDE_DIR, or leaves it false and says so.
+set(PROFLINE_NVTX AUTO CACHE STRING "NVTX ranges in profline-workload: AUTO (if the nvtx3 headers are found), ON, OFF")
+
+if(PROFLINE_NVTX STREQUAL "OFF")
+  set(NVTX3_INCLUDE_DIR FALSE)
+  return()
+endif()
+file(GLOB nvtx_places
+  /usr/local/cuda-*/include
+  /usr/lib/*/nsight-systems/target-linux-*/nvtx/include
+  /opt/nvidia/nsight-systems/*/target-linux-*/nvtx/include
+  /usr/local/cuda*/nsight-systems-*/target-linux-*/nvtx/include)
+list(SORT nvtx_places COMPARE NATURAL ORDER DESCENDING)
+find_path(NVTX3_INCLUDE_DIR nvtx3/nvToolsExt.h
+  HINTS ENV CUDA_PATH ENV CUDA_HOME ${CUDAToolkit_INCLUDE_DIRS} /usr/local/cuda
+  PATHS ${nvtx_places} ${CMAKE_SOURCE_DIR}/.deps/nvtx
+  PATH_SUFFIXES include)
+if(NVTX3_INCLUDE_DIR)
+  return()
+endif()
+if(PROFLINE_NVTX STREQUAL "ON")
+  message(FATAL_ERROR "PROFLINE_NVTX is ON and nvtx3/nvToolsExt.h was not found: run scripts/setup nvtx, install the CUDA "
+    "toolkit, or give NVTX3_INCLUDE_DIR")
+endif()
+message(NOTICE "profline: no nvtx3/nvToolsExt.h found, so profline-workload opens no NVTX ranges; scripts/setup nvtx gets it")
