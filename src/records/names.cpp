@@ -11,6 +11,12 @@ Names::Id Names::id_of(std::string_view text) {
   return id;
 }
 
+std::optional<Names::Id> Names::find(std::string_view text) const {
+  const auto found = index_.find(text);
+  if (found == index_.end()) return std::nullopt;
+  return found->second;
+}
+
 const std::string& Names::text(Id id) const {
   PL_ASSERT(id < texts_.size(), "ids come from the table they are used with");
   return texts_[id];

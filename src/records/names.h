@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,6 +26,8 @@ class Names {
 
   /// The text's id, a new one at first sight.
   Id id_of(std::string_view text);
+  /// The text's id, if it has one.
+  std::optional<Id> find(std::string_view text) const;
   /// The id came from this table. The reference stays good as long as the table lives.
   const std::string& text(Id id) const;
   std::size_t size() const { return texts_.size(); }

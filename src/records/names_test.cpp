@@ -18,6 +18,14 @@ TEST(Names, KeepEachTextOnceAndGiveItBack) {
   EXPECT_EQ(names.text(copy), "copy");
 }
 
+TEST(Names, AreFoundWithoutBeingAdded) {
+  Names names;
+  const Names::Id gemm = names.id_of("gemm");
+  EXPECT_EQ(names.find("gemm"), gemm);
+  EXPECT_EQ(names.find("copy"), std::nullopt);
+  EXPECT_EQ(names.size(), 2U);
+}
+
 TEST(Names, HaveTheEmptyTextAsZero) {
   Names names;
   EXPECT_EQ(names.id_of(""), 0U);

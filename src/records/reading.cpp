@@ -10,13 +10,13 @@ std::uint64_t Reading::events() const {
   return all;
 }
 
-void Reading::skip(std::string_view reason, std::string_view position) {
+void Reading::skip(std::string_view reason, std::string_view position, std::uint64_t count) {
   const auto known = std::ranges::find(skipped, reason, &Skipped::reason);
   if (known != skipped.end()) {
-    ++known->count;
+    known->count += count;
     return;
   }
-  skipped.push_back({std::string(reason), 1, std::string(position)});
+  skipped.push_back({std::string(reason), count, std::string(position)});
 }
 
 }  // namespace profline

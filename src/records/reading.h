@@ -20,12 +20,16 @@ struct Reading {
 
   std::uint64_t used = 0;
   std::vector<Skipped> skipped;    ///< by first occurrence
-  std::vector<std::string> notes;  ///< what the user must know: dropped events, missing tables
+  std::vector<std::string> notes;  ///< what the user must know: missing tables, odd times
+  /// What is missing by the tool's own word or because the file is damaged, each a sentence:
+  /// `Not all CUDA events might have been collected.`
+  std::vector<std::string> losses;
+  std::uint64_t lost = 0;  ///< events that the tool says it lost, as far as it counted them
 
   bool operator==(const Reading&) const = default;
 
   std::uint64_t events() const;
-  void skip(std::string_view reason, std::string_view position);
+  void skip(std::string_view reason, std::string_view position, std::uint64_t count = 1);
 };
 
 }  // namespace profline

@@ -141,6 +141,9 @@ struct Timeline {
   std::int64_t end_ns = 0;
   /// Wall-clock time of ns 0, since 1970; 0: the file does not say.
   std::int64_t unix_origin_ns = 0;
+  /// Which of how many processes of a distributed job; -1 and 0: the file does not say.
+  std::int64_t rank = -1;
+  std::int64_t world_size = 0;
 
   Names names;
   std::vector<LaunchShape> shapes;

@@ -111,7 +111,8 @@ constexpr auto fields(std::type_identity<ImageFiles>) {
       field("name", &ImageFiles::name, "what the report calls the dataset"),
       field("source", &ImageFiles::source, "where images come from; decides the other keys"),
       field("root", &ImageFiles::root, "where relative names start"),
-      field("files", &ImageFiles::files, "the images, in order"),
+      field("files", &ImageFiles::files,
+            "images, folders of them, lists (.txt) or patterns such as scans/*.png, in order"),
       field("sampling", &ImageFiles::sampling, "which images are run"));
 }
 Checks validate(const ImageFiles& dataset);

@@ -16,6 +16,7 @@ namespace profline::settings {
 
 /// Operations by precision, dense, in 10^12 a second; none: not supported, or not published.
 struct TensorRates {
+  std::optional<double> fp64;
   std::optional<double> tf32;
   std::optional<double> bf16;
   std::optional<double> fp16;
@@ -23,11 +24,13 @@ struct TensorRates {
   std::optional<double> fp8;
   std::optional<double> fp8_fast;
   std::optional<double> int8;
+  std::optional<double> fp4;
 
   bool operator==(const TensorRates&) const = default;
 };
 constexpr auto fields(std::type_identity<TensorRates>) {
   return std::tuple(
+      field("fp64", &TensorRates::fp64, "fp64").above(0),
       field("tf32", &TensorRates::tf32, "TF32").above(0),
       field("bf16", &TensorRates::bf16, "bf16, accumulated in fp32").above(0),
       field("fp16", &TensorRates::fp16, "fp16, accumulated in fp32").above(0),
@@ -36,10 +39,12 @@ constexpr auto fields(std::type_identity<TensorRates>) {
       field("fp8", &TensorRates::fp8, "fp8, accumulated in fp32").above(0),
       field("fp8_fast", &TensorRates::fp8_fast, "fp8, accumulated in fp16, where it is faster")
           .above(0),
-      field("int8", &TensorRates::int8, "int8").above(0));
+      field("int8", &TensorRates::int8, "int8").above(0),
+      field("fp4", &TensorRates::fp4, "fp4, accumulated in fp32").above(0));
 }
 
 struct VectorRates {
+  std::optional<double> fp64;
   std::optional<double> fp32;
   std::optional<double> fp16;
   std::optional<double> bf16;
@@ -47,7 +52,8 @@ struct VectorRates {
   bool operator==(const VectorRates&) const = default;
 };
 constexpr auto fields(std::type_identity<VectorRates>) {
-  return std::tuple(field("fp32", &VectorRates::fp32, "fp32").above(0),
+  return std::tuple(field("fp64", &VectorRates::fp64, "fp64").above(0),
+                    field("fp32", &VectorRates::fp32, "fp32").above(0),
                     field("fp16", &VectorRates::fp16, "fp16").above(0),
                     field("bf16", &VectorRates::bf16, "bf16").above(0));
 }

@@ -57,7 +57,9 @@ TEST(Hardware, HasDenseRatesOnly) {
     expect_twice(tensor.fp16_fast, *tensor.fp16);
     expect_twice(tensor.fp8_fast, tensor.fp8.value_or(*tensor.int8));
     expect_twice(tensor.int8, tensor.fp16_fast.value_or(*tensor.fp16));
+    expect_twice(tensor.fp4, tensor.fp8_fast.value_or(tensor.fp8.value_or(1)));
     ASSERT_TRUE(device.vector_tflops.fp32);
+    EXPECT_LE(device.vector_tflops.fp64.value_or(0), *device.vector_tflops.fp32);
     EXPECT_LE(*device.vector_tflops.fp32, *tensor.tf32);
     EXPECT_FALSE(device.source.empty());
   }

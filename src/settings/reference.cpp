@@ -5,6 +5,7 @@
 
 #include "schema/docs.h"
 #include "settings/hardware.h"
+#include "settings/kernel_classes.h"
 #include "settings/root.h"
 
 namespace profline::settings {
@@ -120,6 +121,9 @@ start at the one profline is started in. The flags of nsys and ncu are in
   page += heading("conf/hardware/devices.yaml");
   page += "No part of the config: a table that static analysis and reports read.\n\n";
   page += reference_table(describe<Hardware>());
+  page += heading("conf/kernels/classes.yaml");
+  page += "No part of the config: the rules by which kernels get their class.\n\n";
+  page += reference_table(describe<KernelClasses>());
   return page;
 }
 

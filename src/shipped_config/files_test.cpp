@@ -11,6 +11,7 @@
 #include "formats/yaml.h"
 #include "schema/docs.h"
 #include "settings/hardware.h"
+#include "settings/kernel_classes.h"
 #include "settings/root.h"
 #include "shipped_config/shipped_config.h"
 #include "testing/paths.h"
@@ -38,6 +39,7 @@ TEST(ShippedConfig, IsTheTreeThatIsDocumented) {
                                    "demo.yaml",
                                    "dummy.yaml",
                                    "hardware/devices.yaml",
+                                   "kernels/classes.yaml",
                                    "model/deepseek_ocr/arch/deepseek_ocr.default.yaml",
                                    "model/deepseek_ocr/arch/deepseek_ocr.random.yaml",
                                    "model/deepseek_ocr/arch/deepseek_ocr.tiny.yaml",
@@ -146,19 +148,20 @@ TEST(ShippedConfig, HasNoKeyThatTheProgramDoesNotKnow) {
   const Paths dummy = paths_of_config<settings::dummy_shallow_resnet::Subject>();
   Paths hardware;
   add_paths<settings::Hardware>(hardware);
+  Paths classes;
+  add_paths<settings::KernelClasses>(classes);
   for (const EmbeddedFile& file : shipped_config_files()) {
     SCOPED_TRACE(file.path);
     const auto tree = parse_yaml(file.text, std::string(file.path));
     ASSERT_TRUE(tree) << tree.error().to_string();
     ASSERT_TRUE(tree->is_map());
     const bool is_dummy = file.path.starts_with("model/dummy") || file.path == "dummy.yaml";
-    const bool is_hardware = file.path.starts_with("hardware/");
+    const Paths& known = file.path.starts_with("hardware/")  ? hardware
+                         : file.path.starts_with("kernels/") ? classes
+                         : is_dummy                          ? dummy
+                                                             : deepseek;
     std::vector<std::string> unknown;
-    collect_unknown(*tree, place_of(file.path),
-                    is_hardware ? hardware
-                    : is_dummy  ? dummy
-                                : deepseek,
-                    unknown);
+    collect_unknown(*tree, place_of(file.path), known, unknown);
     EXPECT_EQ(unknown, std::vector<std::string>{});
   }
 }

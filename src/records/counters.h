@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "records/names.h"
+#include "records/reading.h"
+#include "records/timeline.h"
+
+/// What a profiler of hardware counters (ncu) says of single kernels and ranges: numbers by name,
+/// in base units. The common ground of its readers and of the roofline.
+namespace profline {
+
+/// One number. Times are in ns, rates in 1/s (`byte/s`, `hz`), sizes in `byte`; what a tool scaled
+/// (`Mbyte`, `usecond`) was scaled back.
+struct Counter {
+  Names::Id name = 0;     ///< `dram__bytes.sum`, or a label: `DRAM Throughput`
+  Names::Id section = 0;  ///< of a label, which several sections may use; empty: none was given
+  Names::Id unit = 0;     ///< `ns`, `byte/s`, `%`; empty: a plain number
+  double value = 0;
+
+  bool operator==(const Counter&) const = default;
+};
+
+/// What a tool wrote in words: `device__attribute_display_name` is `NVIDIA H200`.
+struct CounterText {
+  Names::Id name = 0;
+  Names::Id section = 0;
+  Names::Id text = 0;
+
+  bool operator==(const CounterText&) const = default;
+};
+
+/// What the tool itself advises.
+struct CounterAdvice {
+  Names::Id section = 0;
+  Names::Id rule = 0;  ///< `SOLBottleneck`
+  Names::Id kind = 0;  ///< `OPT`, `WRN`, `INF`
+  Names::Id text = 0;
+
+  bool operator==(const CounterAdvice&) const = default;
+};
+
+/// A range of the program that was open at the launch.
+struct OpenRange {
+  Names::Id domain = 0;  ///< empty: the default domain
+  Names::Id name = 0;
+  RangeKind kind = RangeKind::PushPop;
+
+  bool operator==(const OpenRange&) const = default;
+};
+
+/// One profiled kernel; with range replay, one profiled range.
+struct ProfiledKernel {
+  std::optional<std::uint64_t> id;  ///< the tool's; none: a summary over launches
+  std::int64_t process = 0;
+  Names::Id process_name = 0;
+  Names::Id name = 0;  ///< as the tool wrote it; of a range: its innermost label, if it has one
+  bool is_range = false;
+  LaunchShape shape;  ///< zeros where the tool does not say
+  std::int32_t device = 0;
+  Names::Id device_name = 0;         ///< `NVIDIA H200`; empty: the tool does not say
+  Names::Id compute_capability = 0;  ///< `9.0`
+  std::optional<std::int64_t> context;
+  std::optional<std::int64_t> stream;
+  std::uint64_t launches = 1;     ///< that the numbers are a mean of
+  std::vector<OpenRange> ranges;  ///< outermost first
+  std::vector<Counter> counters;  ///< in the order of the file
+  std::vector<CounterText> texts;
+  std::vector<CounterAdvice> advice;
+};
+
+/// What became of the cells that hold counters. Their sum is what was in the rows that were used.
+struct CounterCells {
+  std::uint64_t numbers = 0;
+  std::uint64_t texts = 0;
+  std::uint64_t absent = 0;    ///< empty, `n/a`, `nan`, `inf`: no number, and none was made up
+  std::uint64_t left_out = 0;  ///< not asked for
+
+  bool operator==(const CounterCells&) const = default;
+};
+
+/// All of one report.
+struct CounterReport {
+  std::string source;  ///< the file
+  Names names;
+  std::vector<ProfiledKernel> kernels;  ///< in the order of the file
+  CounterCells cells;
+  Reading reading;  ///< of the rows
+
+  /// The number under this name; of a label in several sections the first, unless one is named.
+  /// None: the report does not have it.
+  const Counter* find(const ProfiledKernel& kernel, std::string_view name,
+                      std::string_view section = {}) const;
+};
+
+}  // namespace profline
