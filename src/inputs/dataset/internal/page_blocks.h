@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "inputs/dataset/internal/random.h"
+#include "inputs/images/draw.h"
+
+/// What a drawn page is made of. Each block is drawn at the column's `y` and moves it below itself;
+/// one that has no room draws nothing, says false and leaves it.
+namespace profline::dataset::internal {
+
+struct Column {
+  std::int64_t x = 0;
+  std::int64_t width = 0;
+  std::int64_t y = 0;
+  std::int64_t bottom = 0;
+
+  std::int64_t room() const { return bottom - y; }
+};
+
+class Canvas {
+ public:
+  Canvas(images::Picture& picture, std::uint32_t scale) : picture_(picture), scale_(scale) {}
+
+  /// Pixels on this page for one of a page of the smallest letters.
+  std::int64_t units(std::int64_t count) const { return count * scale_; }
+
+  bool heading(Column& column, std::string_view text, std::uint32_t size);
+  /// One short line, in grey.
+  bool note(Column& column, std::string_view text);
+  bool rule(Column& column);
+  /// Justified, its first line indented; cut after the last line that has room. False when none
+  /// has.
+  bool paragraph(Column& column, std::string_view text);
+  bool bullet(Column& column, std::string_view text);
+  bool table(Column& column, Random& random, std::uint32_t number);
+  bool bar_chart(Column& column, Random& random, std::uint32_t number);
+  bool curve(Column& column, Random& random, std::uint32_t number);
+  void page_number(std::uint32_t number, std::int64_t y);
+
+ private:
+  bool lines(Column& column, std::string_view text, std::int64_t indent, bool is_justified);
+  void line(std::int64_t x, std::int64_t y, std::string_view words, std::int64_t spare);
+  bool caption(Column& column, std::string_view kind, std::uint32_t number, Random& random);
+  void text(std::int64_t x, std::int64_t y, std::string_view text, images::Colour colour);
+  images::Rectangle axes(Column& column, std::int64_t height);
+
+  images::Picture& picture_;
+  std::uint32_t scale_;
+};
+
+}  // namespace profline::dataset::internal

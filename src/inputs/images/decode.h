@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+#include "base/result.h"
+#include "inputs/images/orientation.h"
+#include "inputs/images/picture.h"
+
+/// Pictures from the bytes of PNG and JPEG files; the bytes decide, never a file's name.
+///
+/// Colours become what Pillow's convert("RGB") makes of them: transparency is dropped (not blended
+/// with a background), palettes are looked up, grey is repeated, CMYK is turned with Adobe's
+/// inverted values, profiles and gamma are ignored. Of 16 bits the upper 8 stay; for grey that
+/// differs from Pillow, which turns all but the darkest 256 levels white. The EXIF orientation of
+/// either format is applied, as ImageOps.exif_transpose() does.
+///
+/// An Error says what is wrong with the bytes (`cut off: ends inside the picture`); the caller adds
+/// the file. Damaged picture data is an Error too: a half grey page would be measured in silence.
+namespace profline::images {
+
+/// What a picture may be, checked against its header before memory is taken for it.
+struct Limits {
+  std::size_t max_file_bytes = std::size_t{512} << 20U;
+  std::uint32_t max_side = 65'535;
+  /// Pillow's own limit; 3 bytes each.
+  std::uint64_t max_pixels = 178'956'970;
+};
+
+enum class Format { Png, Jpeg };
+
+/// What a file says of its picture, without decoding it.
+struct Header {
+  Format format = Format::Png;
+  Orientation orientation = Orientation::Upright;  ///< as stored
+  Size size;                                       ///< as decode() gives it: turned upright
+};
+
+Result<Header> read_header(std::string_view bytes, const Limits& limits = {});
+
+Result<Picture> decode(std::string_view bytes, const Limits& limits = {});
+
+/// The picture in a file; the Error names it.
+Result<Picture> load(const std::filesystem::path& path, const Limits& limits = {});
+
+}  // namespace profline::images

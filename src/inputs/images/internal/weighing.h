@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// The inner parts of resize_bicubic(): what each output is made of, and the loop that makes it.
+namespace profline::images::internal {
+
+/// Fractional bits of a weight: with 8 bits of pixel and 2 of headroom they fill 32.
+constexpr int kWeightBits = 32 - 8 - 2;
+
+/// The sources of one output: `count` from `first` on, with weights from `weights` on.
+struct Window {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::size_t weights = 0;
+};
+
+/// All outputs along one axis.
+struct Axis {
+  std::vector<Window> windows;
+  std::vector<std::int32_t> weights;
+};
+
+Axis bicubic_axis(std::uint32_t from, std::uint32_t to);
+
+/// For each of `width` columns of bytes: the weighed sum down `count` rows that begin at `source`
+/// and are `stride` bytes apart, rounded and cut to 8 bits. Uses the widest vectors there are.
+void weigh_rows(const std::uint8_t* source, std::size_t stride, const std::int32_t* weights,
+                std::size_t count, std::uint8_t* target, std::size_t width);
+
+/// The same without vectors, to compare with.
+void weigh_rows_plainly(const std::uint8_t* source, std::size_t stride, const std::int32_t* weights,
+                        std::size_t count, std::uint8_t* target, std::size_t width);
+
+/// Rows and columns of a block of 16 by 16 bytes exchanged; rows are the strides apart.
+constexpr std::size_t kBlockSide = 16;
+void transpose_block(const std::uint8_t* source, std::size_t source_stride, std::uint8_t* target,
+                     std::size_t target_stride);
+
+}  // namespace profline::images::internal

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace profline::images {
+
+/// Width and height in pixels.
+struct Size {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+
+  bool operator==(const Size&) const = default;
+};
+
+struct Colour {
+  std::uint8_t red = 0;
+  std::uint8_t green = 0;
+  std::uint8_t blue = 0;
+
+  bool operator==(const Colour&) const = default;
+};
+
+/// An image in memory: 8 bits a channel, red, green, blue, rows from the top, nothing between them.
+/// `rgb` has width * height * 3 bytes.
+struct Picture {
+  static constexpr std::size_t kChannels = 3;
+
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+  std::vector<std::uint8_t> rgb;
+
+  Picture() = default;
+  /// All of one colour.
+  explicit Picture(Size size, Colour fill = {});
+
+  Size size() const { return {width, height}; }
+  std::size_t row_bytes() const { return std::size_t{width} * kChannels; }
+  std::uint8_t* row(std::size_t y) { return rgb.data() + y * row_bytes(); }
+  const std::uint8_t* row(std::size_t y) const { return rgb.data() + y * row_bytes(); }
+
+  bool operator==(const Picture&) const = default;
+};
+
+/// A rectangle of pixels: from (x, y), of this size.
+struct Area {
+  std::uint32_t x = 0;
+  std::uint32_t y = 0;
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+
+  bool operator==(const Area&) const = default;
+};
+
+/// A copy of a part. The area must lie within the picture.
+Picture crop(const Picture& picture, const Area& area);
+
+/// Copies all of `patch` into `picture`, its top left corner at (x, y); it must fit.
+void paste(Picture& picture, const Picture& patch, std::uint32_t x, std::uint32_t y);
+
+}  // namespace profline::images

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "inputs/images/picture.h"
+#include "settings/deepseek_ocr.h"
+
+/// From a picture to what DeepSeek-OCR's vision towers see: one view of the whole page and, in crop
+/// mode, tiles of it (sections 3 and 9.2 of the model's description).
+namespace profline::images {
+
+/// Tiles beside and above each other; one of each: no tiles, the page's view is all.
+struct Grid {
+  std::uint32_t columns = 1;
+  std::uint32_t rows = 1;
+
+  std::uint32_t tiles() const { return columns * rows; }
+  bool is_tiled() const { return tiles() > 1; }
+  bool operator==(const Grid&) const = default;
+};
+
+/// The shapes a picture of some size leads to; everything but the pixels.
+struct ViewPlan {
+  std::uint32_t global_side = 0;
+  Area placement;  ///< where in the page's view the picture lies; the rest is grey
+  Grid grid;
+  std::uint32_t tile_side = 0;
+  std::size_t slots = 0;  ///< positions in the prompt: rows the projector's output is fused into
+
+  bool operator==(const ViewPlan&) const = default;
+};
+
+/// The grid for a picture: the nearest aspect ratio among those of 2 to max_tiles tiles, the larger
+/// one of equals if the picture has more than half its pixels. Without crop_mode, or when neither
+/// side exceeds crop_threshold: no tiles.
+Grid choose_grid(Size picture, const settings::deepseek_ocr::Preprocess& settings);
+
+/// How many tokens a view of this side has along one side.
+std::uint32_t tokens_on_side(std::uint32_t view_side,
+                             const settings::deepseek_ocr::Preprocess& settings);
+
+/// Slots of a page's view and a grid of tiles: each row of tokens ends with a newline token, one
+/// separator ends it all.
+std::size_t slot_count(const Grid& grid, const settings::deepseek_ocr::Preprocess& settings);
+
+/// All of the above for a picture that is not empty. Settings must have passed their validate().
+ViewPlan plan_views(Size picture, const settings::deepseek_ocr::Preprocess& settings);
+
+/// The views themselves, 8-bit.
+struct Views {
+  ViewPlan plan;
+  Picture global;
+  std::vector<Picture> tiles;  ///< row by row; empty when the grid is not tiled
+};
+
+/// `settings.enable` is the caller's business: a run without preprocessing has no picture.
+Views make_views(const Picture& picture, const settings::deepseek_ocr::Preprocess& settings);
+
+/// The grey around a letterboxed picture, in each channel.
+constexpr std::uint8_t kLetterboxGrey = 127;
+
+/// A view as the model takes it: red plane, green plane, blue plane, each value (v/255 - 0.5)/0.5
+/// in float32, from -1 to 1. `planes` has 3 * width * height elements.
+void normalise(const Picture& view, std::span<float> planes);
+
+/// A named set of sizes: those of the release, and of the tiny model.
+struct Mode {
+  std::string_view name;
+  settings::deepseek_ocr::Preprocess settings;
+};
+
+/// tiny, small, base, large, gundam, gundam-m; tiny-base, tiny-gundam, tiny-large, tiny-odd,
+/// tiny-small.
+std::span<const Mode> all_modes();
+
+/// By name, upper or lower case. An Error names the nearest.
+Result<settings::deepseek_ocr::Preprocess> mode(std::string_view name);
+
+}  // namespace profline::images

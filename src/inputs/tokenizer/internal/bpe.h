@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "inputs/tokenizer/tokenizer.h"
+
+namespace profline::tokenizer::internal {
+
+/// Which two tokens make which third, and how early. Open addressing: this is the inner loop.
+class MergeTable {
+ public:
+  struct Merge {
+    std::uint32_t rank;
+    std::uint32_t result;
+  };
+  static constexpr std::uint32_t kNoRank = UINT32_MAX;
+
+  explicit MergeTable(std::size_t count);
+  /// Of a pair given twice the last counts, as in the official reader.
+  void add(std::uint32_t left, std::uint32_t right, Merge merge);
+  /// Rank kNoRank when the pair does not merge.
+  Merge find(std::uint32_t left, std::uint32_t right) const;
+
+ private:
+  struct Slot {
+    std::uint64_t pair = kFree;
+    Merge merge{kNoRank, 0};
+  };
+  static constexpr std::uint64_t kFree = UINT64_MAX;
+  std::size_t slot_of(std::uint64_t pair) const;
+
+  std::vector<Slot> slots_;
+  int shift_;
+};
+
+/// Byte-pair encoding of single words.
+struct Bpe {
+  std::array<std::uint32_t, 256> byte_ids{};
+  MergeTable merges{0};
+  /// With ignore_merges a word that is a token is that token; empty without.
+  std::unordered_map<std::string, std::uint32_t> whole_words;
+};
+
+/// Encodes words with a Bpe; remembers those it has seen. One a thread.
+class WordEncoder {
+ public:
+  explicit WordEncoder(const Bpe& bpe) : bpe_(&bpe) {}
+  void encode(std::string_view word, std::vector<TokenId>& ids);
+
+ private:
+  /// Leaves the tokens of the word in symbols_.
+  void compute(const std::string& word);
+  void merge_short();
+  void merge_long();
+
+  const Bpe* bpe_;
+  std::vector<std::uint32_t> symbols_;  // of the word at hand; after merging its tokens
+  std::vector<std::uint32_t> ranks_;
+  std::string key_;  // kept for its memory
+  std::unordered_map<std::string, std::vector<std::uint32_t>> seen_;
+};
+
+}  // namespace profline::tokenizer::internal

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace profline::tokenizer::internal {
+
+/// Where a pattern matches, in bytes.
+struct Match {
+  std::size_t begin;
+  std::size_t end;
+  bool operator==(const Match&) const = default;
+};
+
+/// A compiled pattern over UTF-8 with Unicode's character classes; immutable.
+class Regex {
+ public:
+  /// `oniguruma` is written as Oniguruma reads it (see oniguruma.h).
+  static Result<Regex> compile(std::string_view oniguruma);
+  Regex(Regex&&) noexcept;
+  Regex& operator=(Regex&&) noexcept;
+  ~Regex();
+
+ private:
+  friend class RegexScanner;
+  struct Code;
+  explicit Regex(std::unique_ptr<const Code> code);
+
+  std::unique_ptr<const Code> code_;
+};
+
+/// What matching needs beside the pattern; one a thread, for any number of patterns and texts.
+class RegexScanner {
+ public:
+  RegexScanner();
+  ~RegexScanner();
+  RegexScanner(const RegexScanner&) = delete;
+  RegexScanner& operator=(const RegexScanner&) = delete;
+
+  /// Appends all matches of `text`, which is UTF-8, from left to right; an empty one never follows
+  /// a match directly. A pattern that takes more than a fixed amount of work is an Error.
+  Result<void> find_all(const Regex& regex, std::string_view text, std::vector<Match>& matches);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace profline::tokenizer::internal

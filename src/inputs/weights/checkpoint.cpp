@@ -1,0 +1,100 @@
+#include "inputs/weights/checkpoint.h"
+
+#include <utility>
+
+#include "base/files.h"
+#include "formats/json.h"
+#include "schema/value_text.h"
+
+namespace profline::weights {
+namespace {
+
+/// The file a shard's name means: one of the folder's own, never elsewhere.
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
+}
+
+/// Which shard each tensor is said to be in.
+Result<std::map<std::string, std::string>> read_weight_map(const Node& index) {
+  const Node* weights = index.find("weight_map");
+  if (weights == nullptr || !weights->is_map()) {
+    return Error(ErrorKind::Parse, "must have a map 'weight_map' from tensors to files",
+                 index.position());
+  }
+  std::map<std::string, std::string> shards;
+  for (const NodeMap::Entry& entry : weights->as_map()) {
+    if (!entry.value.is_string() || !is_plain_name(entry.value.as_string())) {
+      return Error(ErrorKind::Parse,
+                   "weight_map: tensor " + schema::shown(entry.key) +
+                       " must be in a file of the same folder, not in " +
+                       schema::shown(entry.value),
+                   entry.value.position());
+    }
+    shards.emplace(entry.key.as_string(), entry.value.as_string());
+  }
+  return shards;
+}
+
+}  // namespace
+
+Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
+  std::error_code ignored;  // what cannot be asked about is not there
+  if (std::filesystem::exists(folder / kSingleFile, ignored))
+    return open_file(folder / kSingleFile);
+  if (std::filesystem::exists(folder / kIndexFile, ignored)) return open_index(folder);
+  return Error(ErrorKind::NotFound, "no weights in " + folder.string() + ": neither " +
+                                        std::string(kSingleFile) + " nor " +
+                                        std::string(kIndexFile) + " is there");
+}
+
+Result<Checkpoint> Checkpoint::open_file(const std::filesystem::path& path) {
+  Checkpoint checkpoint(path);
+  checkpoint.files_.push_back(PL_TRY(SafetensorsFile::open(path)));
+  for (const Tensor& tensor : checkpoint.files_.back().tensors()) {
+    checkpoint.by_name_.emplace(tensor.name, &tensor);
+  }
+  return checkpoint;
+}
+
+Result<Checkpoint> Checkpoint::open_index(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kIndexFile;
+  const Node index = PL_TRY(parse_json(PL_TRY(read_file(path)), path.string()));
+  const std::map<std::string, std::string> shards = PL_TRY(read_weight_map(index));
+
+  Checkpoint checkpoint(path);
+  std::map<std::string, std::map<std::string_view, const Tensor*>> tensors_of;
+  for (const auto& [name, shard] : shards) {
+    if (tensors_of.contains(shard)) continue;
+    checkpoint.files_.push_back(PL_TRY(SafetensorsFile::open(folder / shard)));
+    auto& tensors = tensors_of[shard];
+    for (const Tensor& tensor : checkpoint.files_.back().tensors()) {
+      tensors.emplace(tensor.name, &tensor);
+    }
+  }
+  for (const auto& [name, shard] : shards) {
+    const auto& tensors = tensors_of[shard];
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) {
+      return Error(
+          ErrorKind::Parse,
+          "weight_map: tensor " + schema::shown(Node::string(name)) + " is not in " + shard,
+          Position{path.string()});
+    }
+    checkpoint.by_name_.emplace(name, found->second);
+  }
+  return checkpoint;
+}
+
+const Tensor* Checkpoint::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+std::uint64_t Checkpoint::byte_count() const {
+  std::uint64_t total = 0;
+  for (const auto& [name, tensor] : by_name_) total += tensor->bytes.size();
+  return total;
+}
+
+}  // namespace profline::weights

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "inputs/weights/safetensors.h"
+#include "inputs/weights/tensor.h"
+
+namespace profline::weights {
+
+constexpr std::string_view kSingleFile = "model.safetensors";
+constexpr std::string_view kIndexFile = "model.safetensors.index.json";
+
+/// The tensors of a model, whatever files they lie in; mapped, read when touched.
+class Checkpoint {
+ public:
+  /// `model.safetensors` of the folder or, without one, the shards that
+  /// `model.safetensors.index.json` names (the order in which transformers looks). An index must
+  /// name plain files of its own folder, and each tensor must be in the shard it is said to be in.
+  static Result<Checkpoint> open(const std::filesystem::path& folder);
+  /// One safetensors file of any name.
+  static Result<Checkpoint> open_file(const std::filesystem::path& path);
+
+  /// Null pointer when there is none of this name.
+  const Tensor* find(std::string_view name) const;
+  /// Sorted by name.
+  const std::map<std::string, const Tensor*, std::less<>>& tensors() const { return by_name_; }
+  /// The single file or the index, as it was opened: what messages name.
+  const std::filesystem::path& source() const { return source_; }
+  std::uint64_t byte_count() const;
+
+ private:
+  explicit Checkpoint(std::filesystem::path source) : source_(std::move(source)) {}
+  static Result<Checkpoint> open_index(const std::filesystem::path& folder);
+
+  std::filesystem::path source_;
+  std::vector<SafetensorsFile> files_;
+  std::map<std::string, const Tensor*, std::less<>> by_name_;
+};
+
+}  // namespace profline::weights
