@@ -1,32 +1,133 @@
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
 #include <exception>
+#include <filesystem>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include "base/exit_code.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "formats/json.h"
 #include "formats/json_write.h"
 #include "profline_version.h"
+#include "schema/read.h"
+#include "settings/root.h"
+#include "workload/measure/nvtx.h"
+#include "workload/session/run_request.h"
 #include "workload/torch_build.h"
 
 namespace {
 
-using profline::ExitCode;
+using namespace profline;
+namespace fs = std::filesystem;
 
-std::string version_text(bool as_json) {
-  const profline::workload::TorchBuild build = profline::workload::torch_build();
-  if (as_json) return profline::write_json(to_node(build)).value();
-  return fmt::format("profline-workload {} ({}), libtorch {} ({}), {}, {} threads\n",
-                     profline::kVersion, profline::kCommit, build.version,
-                     build.cuda ? "CUDA" : "CPU", build.blas, build.threads);
-}
-
-ExitCode run(int argc, char** argv) {
-  CLI::App app("The model that profline profiles, in libtorch.", "profline-workload");
+/// What the user typed.
+struct Options {
   bool show_version = false;
   std::string format = "text";
-  app.add_flag("--version", show_version, "show version, libtorch and BLAS");
-  app.add_option("--format", format, "form of --version")->check(CLI::IsMember({"text", "json"}));
+  std::string mode = "baseline";
+  std::string config;
+  std::string out;
+  std::string base = ".";
+  std::string baseline;
+  std::optional<std::uint32_t> samples;
+  std::optional<std::uint64_t> sampling_seed;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// Set by signals: the run ends at its next token and writes what it has.
+std::atomic<bool> g_stopping{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
+
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_stopping = true; };
+  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);  // a second one ends the program
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+std::string version_text(bool as_json) {
+  const workload::TorchBuild build = workload::torch_build();
+  if (as_json) {
+    Node document = to_node(build);
+    document.as_map().set("nvtx", Node::boolean(workload::has_nvtx()));
+    return write_json(document).value();
+  }
+  return fmt::format("profline-workload {} ({}), libtorch {} ({}), {}, {} threads, {}\n", kVersion,
+                     kCommit, build.version, build.cuda ? "CUDA" : "CPU", build.blas, build.threads,
+                     workload::has_nvtx() ? "NVTX ranges" : "no NVTX ranges");
+}
+
+void declare(CLI::App& app, Options& options) {
+  app.add_flag("--version", options.show_version, "show version, libtorch and BLAS");
+  app.add_option("--format", options.format, "form of --version")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--config", options.config, "resolved config of a run, as JSON");
+  app.add_option("--out", options.out, "folder for what is written; made if need be");
+  app.add_option("--mode", options.mode,
+                 "what the run is for: " + schema::Codec<workload::Mode>::text({}) + " [baseline]");
+  app.add_option("--samples", options.samples, "only the first so many images");
+  app.add_option("--sampling-seed", options.sampling_seed,
+                 "of a random order of images whose seed the config leaves open");
+  app.add_option("--base", options.base, "where relative paths of the config start [.]");
+  app.add_option("--baseline", options.baseline,
+                 "folder of a baseline, whose texts mode torch_profiler shows");
+  app.add_flag("-q,--quiet", options.quiet, "warnings and errors only");
+  app.add_flag("-v,--verbose", options.verbose, "details too");
+}
+
+/// A config as profline writes it may say so in its first key.
+Result<settings::Root> load_config(const std::string& path) {
+  Node config = PL_TRY(parse_json(PL_TRY(read_file(path)), path));
+  if (config.is_map()) config.as_map().erase("schema");
+  return settings::read_settings(config);
+}
+
+Result<workload::RunRequest> request_of(const Options& options) {
+  for (const auto& [name, value] :
+       {std::pair("--config", &options.config), {"--out", &options.out}}) {
+    if (value->empty()) return Error(ErrorKind::Config, std::string(name) + " must be given");
+  }
+  workload::RunRequest request;
+  request.mode = PL_TRY(schema::read<workload::Mode>(Node::string(options.mode), "--mode"));
+  request.settings = PL_TRY(load_config(options.config));
+  request.out = options.out;
+  request.base = options.base;
+  request.samples = options.samples;
+  request.sampling_seed = options.sampling_seed;
+  if (!options.baseline.empty()) request.baseline = options.baseline;
+  return request;
+}
+
+Result<void> run(const Options& options) {
+  const workload::RunRequest request = PL_TRY(request_of(options));
+  stop_on_signals();
+  const SystemClock clock;
+  const Verbosity verbosity = options.quiet     ? Verbosity::Quiet
+                              : options.verbose ? Verbosity::Verbose
+                                                : Verbosity::Normal;
+  const auto progress =
+      make_progress({.verbosity = verbosity, .name_width = 16}, STDERR_FILENO, clock);
+  return workload::run_workload(request, {*progress, clock, [] { return g_stopping.load(); }});
+}
+
+ExitCode fail(const Error& error) {
+  for (const Error& problem : error.each()) {
+    fmt::print(stderr, "profline-workload: {}\n", problem.to_string());
+  }
+  return exit_code(error.kind());
+}
+
+ExitCode start(int argc, char** argv) {
+  CLI::App app("The model that profline profiles, in libtorch.", "profline-workload");
+  Options options;
+  declare(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -36,19 +137,27 @@ ExitCode run(int argc, char** argv) {
     fmt::print(stderr, "profline-workload: {}\n", failure.what());
     return ExitCode::BadInput;
   }
-  fmt::print("{}", show_version ? version_text(format == "json") : app.help());
-  return ExitCode::Done;
+  if (options.show_version) {
+    fmt::print("{}", version_text(options.format == "json"));
+    return ExitCode::Done;
+  }
+  if (argc == 1) {
+    fmt::print("{}", app.help());
+    return ExitCode::Done;
+  }
+  const Result<void> done = run(options);
+  return done ? ExitCode::Done : fail(done.error());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return static_cast<int>(run(argc, argv));
+    return static_cast<int>(start(argc, argv));
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "profline-workload: {}\n", failure.what());
+    fmt::print(stderr, "profline-workload: bug: {}\n", failure.what());
   } catch (...) {
-    fmt::print(stderr, "profline-workload: an exception that is none of C++'s own\n");
+    fmt::print(stderr, "profline-workload: bug: an exception that is none of C++'s own\n");
   }
   return static_cast<int>(ExitCode::Failed);
 }

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "base/exit_code.h"
+#include "inputs/weights/tensor_specs.h"
+#include "records/deepseek_ocr_config.h"
+#include "stages.h"
+#include "workload/model/deepseek_ocr.h"
+#include "workload/model/device.h"
+#include "workload/model/torch_errors.h"
+#include "workload/model/weight_source.h"
+#include "workload/threads.h"
+
+namespace {
+
+using namespace profline;
+
+struct Arguments {
+  std::optional<std::filesystem::path> weights;
+  std::string variant = "full";
+  std::string device = "cpu";
+  std::string dtype = "bf16";
+  std::string attention = "fused";
+  std::string tiles = "1x1";
+  bench::Shape shape;
+  int warmup = 2;
+  int rounds = 5;
+  std::uint64_t seed = 1;
+  unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+};
+
+/// `3x2`, each from 1 to 99.
+Result<workload::TileGrid> parse_grid(const std::string& text) {
+  const auto number = [](const std::string& digits) -> std::int64_t {
+    if (digits.empty() || digits.size() > 2) return 0;
+    if (digits.find_first_not_of("0123456789") != std::string::npos) return 0;
+    return std::stol(digits);
+  };
+  const auto cross = std::min(text.find('x'), text.size());
+  const workload::TileGrid grid{number(text.substr(0, cross)),
+                                cross < text.size() ? number(text.substr(cross + 1)) : 0};
+  if (grid.columns > 0 && grid.rows > 0) return grid;
+  return Error(ErrorKind::Config, "--tiles is '" + text + "', not COLUMNSxROWS (3x2)");
+}
+
+at::ScalarType scalar_type(const std::string& name) {
+  if (name == "fp32") return at::kFloat;
+  return name == "fp16" ? at::kHalf : at::kBFloat16;
+}
+
+void print(const bench::Measured& measured) {
+  bench::Duration vision{0};
+  for (const bench::Stage& stage : measured.stages) {
+    if (stage.name == "prefill") {
+      fmt::print("{:<20} {:>10.3f} ms   sum of the above\n", "vision", vision.count());
+    }
+    fmt::print("{:<20} {:>10.3f} ms   median of {}\n", stage.name, stage.median().count(),
+               stage.times.size());
+    vision += stage.median();
+    if (stage.name.starts_with("decode")) {
+      fmt::print("{:<20} {:>10.1f} tokens/s\n", "", 1000.0 / stage.median().count());
+    }
+  }
+  fmt::print("prompt: {} tokens\n", measured.prompt_tokens);
+}
+
+Result<workload::DeepseekOcr> load(const Arguments& arguments,
+                                   const workload::ModelOptions& options) {
+  if (arguments.weights) {
+    const weights::Model files = PL_TRY(weights::open_model(*arguments.weights));
+    workload::CheckpointWeights source(files.checkpoint);
+    return workload::DeepseekOcr::load(files.config, source, options);
+  }
+  const DeepseekOcrConfig config = arguments.variant == "tiny" ? tiny_config() : official_config();
+  workload::RandomWeights source(config, arguments.seed, options.device);
+  return workload::DeepseekOcr::load(config, source, options);
+}
+
+Result<void> measure(Arguments arguments) {
+  arguments.shape.grid = PL_TRY(parse_grid(arguments.tiles));
+  workload::ModelOptions options;
+  options.device = PL_TRY(workload::open_device(arguments.device));
+  options.dtype = scalar_type(arguments.dtype);
+  options.fused_attention = arguments.attention == "fused";
+  const auto start = std::chrono::steady_clock::now();
+  const auto model = PL_TRY(load(arguments, options));
+  const bench::Duration loading = std::chrono::steady_clock::now() - start;
+  const auto measured = PL_TRY(workload::catch_torch(
+      [&] { return bench::measure(model, arguments.shape, arguments.warmup, arguments.rounds); }));
+  fmt::print("{} {} {}, page {}, tiles {} of {}, {} tokens, {} attention, loaded in {:.1f} s\n",
+             arguments.device, arguments.dtype,
+             arguments.weights ? arguments.weights->string() : arguments.variant,
+             arguments.shape.page, arguments.tiles, arguments.shape.tile, arguments.shape.tokens,
+             arguments.attention, loading.count() / 1000.0);
+  print(measured);
+  return {};
+}
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("--weights", arguments.weights, "a checkpoint's folder instead of random weights");
+  app.add_option("--variant", arguments.variant, "shapes of random weights")
+      ->check(CLI::IsMember({"full", "tiny"}))
+      ->capture_default_str();
+  app.add_option("--device", arguments.device, "cpu, cuda or cuda:N")->capture_default_str();
+  app.add_option("--dtype", arguments.dtype, "of weights and activations")
+      ->check(CLI::IsMember({"bf16", "fp16", "fp32"}))
+      ->capture_default_str();
+  app.add_option("--attention", arguments.attention, "how attention is computed")
+      ->check(CLI::IsMember({"fused", "explicit"}))
+      ->capture_default_str();
+  const auto size = CLI::Range(16, 1 << 14);
+  app.add_option("--page", arguments.shape.page, "side of the page's view")
+      ->check(size)
+      ->capture_default_str();
+  app.add_option("--tile", arguments.shape.tile, "side of a tile")
+      ->check(size)
+      ->capture_default_str();
+  app.add_option("--tiles", arguments.tiles, "COLUMNSxROWS; 1x1: none")->capture_default_str();
+  app.add_option("--tokens", arguments.shape.tokens, "tokens to generate")
+      ->check(CLI::Range(2, 1 << 14))
+      ->capture_default_str();
+  app.add_option("--rounds", arguments.rounds, "measured rounds")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--warmup", arguments.warmup, "rounds before those")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--seed", arguments.seed, "of random weights")->capture_default_str();
+  app.add_option("--threads", arguments.threads, "CPU threads")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+}
+
+ExitCode run(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Times each stage of DeepSeek-OCR, the device idle before and after each.",
+               "deepseek_ocr_bench");
+  add_options(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return ExitCode::Done;
+  } catch (const CLI::ParseError& failure) {
+    fmt::print(stderr, "deepseek_ocr_bench: {}\n", failure.what());
+    return ExitCode::BadInput;
+  }
+  workload::use_threads(static_cast<int>(arguments.threads));
+  if (const auto done = measure(arguments); !done) {
+    fmt::print(stderr, "deepseek_ocr_bench: {}\n", done.error().to_string());
+    return exit_code(done.error().kind());
+  }
+  return ExitCode::Done;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(run(argc, argv));
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "deepseek_ocr_bench: {}\n", failure.what());
+  } catch (...) {
+    fmt::print(stderr, "deepseek_ocr_bench: an exception that is none of C++'s own\n");
+  }
+  return static_cast<int>(ExitCode::Failed);
+}

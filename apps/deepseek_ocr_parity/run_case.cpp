@@ -1,0 +1,193 @@
+#include "run_case.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "inputs/tokenizer/prompt.h"
+#include "workload/generation/generate.h"
+#include "workload/model/torch_errors.h"
+
+namespace profline::parity {
+namespace {
+
+using workload::DeepseekOcr;
+using workload::ImageViews;
+
+/// The pixels of view `k`, as kPattern says: [3, side, side].
+at::Tensor view_pixels(std::int64_t side, std::int64_t k) {
+  const at::TensorOptions wide = at::TensorOptions().dtype(at::kDouble);
+  const at::Tensor c = at::arange(3, wide).view({3, 1, 1});
+  const at::Tensor i = at::arange(side, wide).view({1, side, 1});
+  const at::Tensor j = at::arange(side, wide).view({1, 1, side});
+  const at::Tensor rows = at::sin(0.011 * (c + 1) * (i + 1 + 37 * k));
+  return (rows * at::cos(0.017 * (j + 1 + 11 * c))).to(at::kFloat);
+}
+
+ImageViews make_views(const Case& one) {
+  ImageViews views;
+  views.page = view_pixels(one.global_size, 0).unsqueeze(0);
+  views.grid = {one.grid_wh[0], one.grid_wh[1]};
+  if (one.local) {
+    std::vector<at::Tensor> tiles;
+    for (std::int64_t k = 1; k <= one.local->front(); ++k) {
+      tiles.push_back(view_pixels(one.local->back(), k));
+    }
+    views.tiles = at::stack(tiles);
+  }
+  return views;
+}
+
+tokenizer::Prompt make_prompt(const Case& one, std::int64_t slots) {
+  tokenizer::Prompt prompt;
+  const auto add = [&](const std::vector<std::int64_t>& ids, std::uint8_t is_image) {
+    prompt.ids.insert(prompt.ids.end(), ids.begin(), ids.end());
+    prompt.is_image.insert(prompt.is_image.end(), ids.size(), is_image);
+  };
+  add(one.ids_before, 0);
+  // Which id stands in a slot is of no consequence: its embedding is replaced.
+  add(std::vector<std::int64_t>(static_cast<std::size_t>(slots), 0), 1);
+  add(one.ids_after, 0);
+  return prompt;
+}
+
+Result<void> check_ids(const Case& one, const tokenizer::Prompt& prompt, std::int64_t vocabulary) {
+  if (static_cast<std::int64_t>(prompt.ids.size()) != one.seq_len) {
+    return Error(ErrorKind::Parse, fmt::format("seq_len is {}, but ids and image slots are {}",
+                                               one.seq_len, prompt.ids.size()));
+  }
+  for (const auto* ids : {&prompt.ids, &one.greedy_ids}) {
+    const std::int64_t largest = *std::max_element(ids->begin(), ids->end());
+    if (largest < vocabulary) continue;
+    return Error(ErrorKind::Parse,
+                 fmt::format("id {} is outside of the vocabulary of {}", largest, vocabulary));
+  }
+  return {};
+}
+
+at::Tensor on_cpu(const at::Tensor& tensor) {
+  return tensor.to(at::kCPU, at::kFloat);
+}
+
+at::Tensor as_tensor(const std::vector<std::int64_t>& ids) {
+  return at::tensor(ids, at::kLong);
+}
+
+/// Runs the towers and keeps what each gives, under `prefix`.
+at::Tensor encode(const DeepseekOcr& model, const at::Tensor& views, const std::string& prefix,
+                  std::map<std::string, at::Tensor>& computed) {
+  const at::Tensor sam = model.sam(views);
+  const at::Tensor clip = model.clip(sam);
+  const at::Tensor rows = model.project(clip, sam);
+  computed[prefix + "sam"] = on_cpu(sam);
+  computed[prefix + "clip"] = on_cpu(clip);
+  computed[prefix + "proj"] = on_cpu(rows);
+  return rows;
+}
+
+at::Tensor encode_image(const DeepseekOcr& model, const Case& one,
+                        std::map<std::string, at::Tensor>& computed) {
+  const ImageViews views = make_views(one);
+  at::Tensor tile_rows;
+  if (views.tiles.defined()) {
+    tile_rows = encode(model, views.tiles, one.name + ".local_", computed);
+  }
+  const at::Tensor page_rows = encode(model, views.page, one.name + ".", computed);
+  const at::Tensor rows = model.assemble(tile_rows, page_rows, views.grid);
+  computed[one.name + ".image_tokens"] = on_cpu(rows);
+  return rows;
+}
+
+/// The prompt, then the reference's ids one by one: logits and the ids they would choose.
+void run_forced(const DeepseekOcr& model, const Case& one, const tokenizer::Prompt& prompt,
+                const at::Tensor& rows, std::map<std::string, at::Tensor>& computed) {
+  workload::KvCache cache =
+      model.new_cache(static_cast<std::int64_t>(prompt.ids.size() + one.greedy_ids.size()));
+  const at::Tensor prefill = model.prefill(prompt.ids, prompt.is_image, rows, cache);
+  std::vector<at::Tensor> steps;
+  for (const std::int64_t id : one.greedy_ids) {
+    steps.push_back(model.decode(as_tensor({id}).to(prefill.device()), cache));
+  }
+  const at::Tensor decode = at::cat(steps);
+  computed[one.name + ".prefill_logits"] = on_cpu(prefill).squeeze(0);
+  computed[one.name + ".decode_logits"] = on_cpu(decode);
+  computed[one.name + ".forced_ids"] = at::cat({prefill, decode}).argmax(-1).cpu();
+}
+
+Result<void> run_free(const DeepseekOcr& model, const Case& one, const tokenizer::Prompt& prompt,
+                      const at::Tensor& rows, std::map<std::string, at::Tensor>& computed) {
+  workload::GenerationOptions options;
+  options.max_new_tokens = static_cast<std::int64_t>(one.greedy_ids.size());
+  workload::Scopes scopes;
+  const auto generated = PL_TRY(workload::generate_from_rows(model, rows, prompt, options, scopes));
+  computed[one.name + ".greedy_ids"] = as_tensor(generated.ids);
+  return {};
+}
+
+std::vector<std::int64_t> ids_of(const at::Tensor& tensor) {
+  return {tensor.data_ptr<std::int64_t>(), tensor.data_ptr<std::int64_t>() + tensor.numel()};
+}
+
+/// After the first id that differs, a free run is on a way of its own.
+IdDifferences compare_free_run(const std::vector<std::int64_t>& computed,
+                               const std::vector<std::int64_t>& reference,
+                               std::vector<double> margin) {
+  const auto first = std::mismatch(computed.begin(), computed.end(), reference.begin()).first;
+  const auto shared = static_cast<std::size_t>(first - computed.begin());
+  margin.resize(std::min(margin.size(), shared + 1));
+  return compare_ids(computed, reference, margin);
+}
+
+Result<void> compare_tensors(const std::string& name, const Reference& reference,
+                             Outcome& outcome) {
+  struct Wanted {
+    const char* name;
+    std::optional<double> limit;
+  };
+  const Wanted kWanted[] = {{"sam", {}},
+                            {"clip", {}},
+                            {"proj", {}},
+                            {"image_tokens", kImageTokensLimit},
+                            {"prefill_logits", kLogitsLimit},
+                            {"decode_logits", kLogitsLimit}};
+  for (const Wanted& wanted : kWanted) {
+    const std::string full = name + "." + wanted.name;
+    outcome.tensors.push_back(
+        PL_TRY(reference.compare(full, outcome.computed.at(full), wanted.limit)));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool Outcome::passes() const {
+  return forced.wrong.empty() && running.wrong.empty() &&
+         std::all_of(tensors.begin(), tensors.end(),
+                     [](const Difference& tensor) { return tensor.passes(); });
+}
+
+Result<Outcome> run_case(const Case& one, const DeepseekOcr& model, const Reference& reference) {
+  return workload::catch_torch([&]() -> Result<Outcome> {
+           Outcome outcome;
+           const at::Tensor rows = encode_image(model, one, outcome.computed);
+           const tokenizer::Prompt prompt = make_prompt(one, rows.size(0));
+           PL_TRY(check_ids(one, prompt, model.config().vocab_size));
+           run_forced(model, one, prompt, rows, outcome.computed);
+           PL_TRY(run_free(model, one, prompt, rows, outcome.computed));
+           PL_TRY(compare_tensors(one.name, reference, outcome));
+
+           // The reference chose its first id from the prompt's logits, each further one from a
+           // step's.
+           const at::Tensor first = PL_TRY(reference.tensor(one.name + ".prefill_logits"));
+           const at::Tensor further = PL_TRY(reference.tensor(one.name + ".decode_logits"));
+           const std::vector<double> margin = margins(at::cat({first.unsqueeze(0), further}));
+           outcome.forced = compare_ids(ids_of(outcome.computed.at(one.name + ".forced_ids")),
+                                        one.greedy_ids, margin);
+           outcome.running = compare_free_run(ids_of(outcome.computed.at(one.name + ".greedy_ids")),
+                                              one.greedy_ids, margin);
+           return outcome;
+         })
+      .during("case " + one.name);
+}
+
+}  // namespace profline::parity

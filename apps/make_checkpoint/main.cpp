@@ -1,0 +1,87 @@
+#include <unistd.h>
+
+#include <exception>
+#include <filesystem>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "base/clock.h"
+#include "base/exit_code.h"
+#include "base/files.h"
+#include "base/progress.h"
+#include "inputs/tokenizer/tiny_tokenizer.h"
+#include "inputs/weights/checkpoint_write.h"
+#include "records/deepseek_ocr_config.h"
+
+namespace profline {
+namespace {
+
+struct Arguments {
+  std::string variant = "tiny";
+  std::string dtype = "bf16";
+  std::filesystem::path folder;
+};
+
+Result<void> make_checkpoint(const Arguments& arguments, Progress& progress) {
+  const bool tiny = arguments.variant == "tiny";
+  Step step(progress, arguments.variant);
+  PL_TRY(weights::write_checkpoint(
+      arguments.folder, tiny ? tiny_config() : official_config(),
+      arguments.dtype == "f32" ? weights::Dtype::F32 : weights::Dtype::BF16, progress));
+  // Also beside the full model: the release's own is not ours to make, and its ids are larger.
+  PL_TRY(write_file_atomic(arguments.folder / "tokenizer.json", tokenizer::tiny_tokenizer_json()));
+  PL_TRY(write_file_atomic(arguments.folder / "tokenizer_config.json",
+                           tokenizer::tiny_tokenizer_config_json()));
+  step.end(StepOutcome::Ok);
+  return {};
+}
+
+ExitCode run(int argc, char** argv) {
+  CLI::App app(
+      "Writes a DeepSeek-OCR checkpoint of values computed from the tensors' names: config.json, "
+      "safetensors with index, and the tiny tokenizer. Nothing in it is trained.",
+      "profline-make-checkpoint");
+  Arguments arguments;
+  app.add_option("--variant", arguments.variant,
+                 "tiny (half a million parameters) or full (the release's shapes)")
+      ->check(CLI::IsMember({"tiny", "full"}))
+      ->capture_default_str();
+  app.add_option("--dtype", arguments.dtype, "of the tensors; both hold the same numbers")
+      ->check(CLI::IsMember({"bf16", "f32"}))
+      ->capture_default_str();
+  app.add_option("OUT", arguments.folder, "folder to write, made where it is missing")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return ExitCode::Done;
+  } catch (const CLI::ParseError& failure) {
+    fmt::print(stderr, "profline-make-checkpoint: {}\n", failure.what());
+    return ExitCode::BadInput;
+  }
+  const SystemClock clock;
+  const auto progress = make_progress({}, STDERR_FILENO, clock);
+  const auto made = make_checkpoint(arguments, *progress);
+  if (!made) {
+    fmt::print(stderr, "profline-make-checkpoint: {}\n", made.error().to_string());
+    return exit_code(made.error().kind());
+  }
+  fmt::print("{}\n", arguments.folder.string());
+  return ExitCode::Done;
+}
+
+}  // namespace
+}  // namespace profline
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(profline::run(argc, argv));
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "profline-make-checkpoint: {}\n", failure.what());
+  } catch (...) {
+    fmt::print(stderr, "profline-make-checkpoint: an exception that is none of C++'s own\n");
+  }
+  return static_cast<int>(profline::ExitCode::Failed);
+}

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/clock.h"
+
+namespace profline::workload {
+
+/// What this machine's CPU reaches at best, measured and not looked up.
+struct CpuCeilings {
+  double copy_bytes_per_s = 0;  ///< bytes read plus bytes written, far beyond the caches
+  double gemm_flops_per_s = 0;  ///< fp32, square, with libtorch's BLAS
+  int threads = 0;              ///< libtorch's while it was measured
+};
+
+/// The best of the runs that fit in under half a second, by libtorch's threads as they are set.
+CpuCeilings measure_cpu_ceilings(const Clock& clock);
+
+}  // namespace profline::workload

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "workload/measure/device_clock.h"
+#include "workload/measure/range.h"
+#include "workload/model/scopes.h"
+
+namespace profline::workload {
+
+/// How long one part of a run took.
+struct PartTime {
+  const char* name;
+  std::chrono::nanoseconds duration;
+};
+
+/// The sum over all parts of that name; nothing when there was none.
+std::optional<std::chrono::nanoseconds> time_of(const std::vector<PartTime>& parts,
+                                                std::string_view name);
+
+/// Opens a Range for each part and takes its time.
+///
+/// The edges of an outermost part are synchronised: before it begins, and before it ends, the
+/// device has done all it was given. Parts inside it are timed by marks alone, so that measuring
+/// them changes nothing: on a GPU their times are those of the device.
+class MeasuredScopes final : public Scopes {
+ public:
+  struct Options {
+    bool step_ranges = false;      ///< a Range for each decode_step; they are timed either way
+    bool synchronise_all = false;  ///< inner parts too: Nsight Compute's range replay needs it
+  };
+  MeasuredScopes(DeviceClock& clock, Options options) : clock_(clock), options_(options) {}
+
+  void enter(const char* name) override;
+  void leave() override;
+
+  /// The times of all parts that ended since the last call, in the order in which they ended. No
+  /// part is open.
+  std::vector<PartTime> take();
+
+ private:
+  struct Open {
+    explicit Open(const char* part) : name(part) {}
+
+    const char* name;
+    std::size_t begin = 0;
+    std::optional<Range> range;
+  };
+  struct Closed {
+    const char* name;
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  bool is_synchronised() const { return options_.synchronise_all || open_.size() == 1; }
+
+  DeviceClock& clock_;
+  Options options_;
+  std::deque<Open> open_;  // a deque: a Range does not move
+  std::vector<Closed> closed_;
+};
+
+}  // namespace profline::workload

@@ -1,0 +1,85 @@
+#include "workload/measure/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "formats/json_write.h"
+
+namespace profline::workload {
+namespace {
+
+Sample sample_of(std::int64_t prefill_ns, std::vector<std::int64_t> token_ns) {
+  Sample sample;
+  sample.image = "a.png";
+  sample.new_tokens = static_cast<std::uint32_t>(token_ns.size() + 1);
+  sample.prefill_ns = prefill_ns;
+  sample.sam_ns = 3'000'000;
+  sample.clip_ns = 1'000'000;
+  sample.projector_ns = 500'000;
+  std::int64_t decode = 0;
+  for (const std::int64_t ns : token_ns) decode += ns;
+  sample.decode_ns = decode;
+  sample.token_ns = std::move(token_ns);
+  sample.dtype = "bf16";
+  sample.threads = 2;
+  sample.engine = "eager";
+  return sample;
+}
+
+double number_at(const Node& document, std::string_view path) {
+  const Node* node = document.find_path(path);
+  return node == nullptr || !node->is_float() ? -1 : node->as_float();
+}
+
+TEST(Metrics, KeepThePredecessorsKeys) {
+  const std::vector samples = {sample_of(10'000'000, {1'000'000, 3'000'000}),
+                               sample_of(20'000'000, {2'000'000})};
+  const Node metrics =
+      metrics_document(samples, {.device = "cpu", .model_dims = ModelDims{1280, 6848, 12}});
+  for (const char* path :
+       {"aggregates.prefill_ms.mean", "aggregates.prefill_ms.std", "aggregates.decode_ms.mean",
+        "aggregates.tokens.mean", "aggregates.tokens_per_s.std", "aggregates.stage_ms.prefill.mean",
+        "aggregates.stage_ms.decode.mean", "aggregates.stage_ms.vision.mean",
+        "aggregates.stage_ms.sam.mean", "aggregates.stage_ms.clip.mean",
+        "aggregates.stage_ms.projector.std", "mfu_model_level", "mfu_per_stage.prefill",
+        "mfu_per_stage.decode", "mfu_per_stage.vision", "model_dims.d_model", "model_dims.d_ff",
+        "model_dims.n_layers", "peak_tflops"}) {
+    EXPECT_NE(metrics.find_path(path), nullptr) << path;
+  }
+  EXPECT_EQ(metrics.as_map().begin()->value.as_string(), "profline.metrics/1");
+  EXPECT_EQ(number_at(metrics, "aggregates.prefill_ms.mean"), 15.0);
+  EXPECT_EQ(number_at(metrics, "aggregates.prefill_ms.std"), 5.0);
+  EXPECT_EQ(number_at(metrics, "aggregates.tokens.mean"), 2.5);
+  EXPECT_EQ(number_at(metrics, "aggregates.stage_ms.vision.mean"), 4.5);
+  EXPECT_EQ(number_at(metrics, "aggregates.token_ms.max"), 3.0);
+  EXPECT_TRUE(metrics.find("mfu_model_level")->is_null());
+}
+
+TEST(Metrics, RatesAreThoseOfDecodePerImageAndOfAll) {
+  const std::vector samples = {sample_of(10'000'000, {1'000'000, 3'000'000}),
+                               sample_of(20'000'000, {2'000'000}), sample_of(5'000'000, {})};
+  const Node metrics = metrics_document(samples, {.device = "cpu"});
+  // Both images with steps make one in 2 ms; the third has no rate, and says nothing.
+  EXPECT_EQ(metrics.find_path("aggregates.tokens_per_s.n")->as_int(), 2);
+  EXPECT_EQ(number_at(metrics, "aggregates.tokens_per_s.mean"), 500.0);
+  EXPECT_EQ(number_at(metrics, "totals.tokens_per_s"), 500.0);
+  // Six tokens, three of them from prefill, in 35 ms of prefill and 6 ms of decode.
+  EXPECT_DOUBLE_EQ(number_at(metrics, "totals.tokens_per_s_with_prefill"), 6000.0 / 41);
+}
+
+TEST(Metrics, OfNoSamplesHaveNoNumbers) {
+  const Node metrics = metrics_document({}, {.device = "cpu"});
+  EXPECT_TRUE(metrics.find_path("aggregates.prefill_ms")->is_null());
+  EXPECT_TRUE(metrics.find_path("totals.tokens_per_s")->is_null());
+  EXPECT_TRUE(metrics.find("model_dims")->is_null());
+  EXPECT_TRUE(write_json(metrics));
+}
+
+TEST(Metrics, CeilingsSayThatTheyWereMeasured) {
+  const Node metrics =
+      metrics_document({}, {.device = "cpu", .ceilings = CpuCeilings{1e10, 2e11, 2}});
+  EXPECT_EQ(metrics.find_path("ceilings.source")->as_string(), "measured on this CPU");
+  EXPECT_EQ(number_at(metrics, "ceilings.fp32_gemm_flops_per_s"), 2e11);
+}
+
+}  // namespace
+}  // namespace profline::workload

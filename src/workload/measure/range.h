@@ -1,0 +1,21 @@
+#pragma once
+
+#include <ATen/record_function.h>
+
+namespace profline::workload {
+
+/// A named part of the run that every profiler sees, from here to the end of the block: an NVTX
+/// range, and a scope of libtorch's profiler (RECORD_FUNCTION) of the same name.
+class Range {
+ public:
+  /// `name` outlives it.
+  explicit Range(const char* name);
+  ~Range();
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
+ private:
+  at::RecordFunction record_{at::RecordScope::USER_SCOPE};
+};
+
+}  // namespace profline::workload

@@ -1,0 +1,88 @@
+#include "workload/model/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "workload/model/testing_tensors.h"
+
+namespace profline::workload {
+namespace {
+
+using testing::largest_difference;
+using testing::random_tensor;
+
+TEST(Attention, FollowsTheFormula) {
+  // Two keys, one query: scores ln 3 and 0, so weights 3/4 and 1/4.
+  const at::Tensor q = at::full({1, 1, 1, 1}, 2.0F);
+  const at::Tensor k = at::tensor({std::log(3.0F), 0.0F}).view({1, 1, 2, 1});
+  const at::Tensor v = at::tensor({4.0F, 8.0F}).view({1, 1, 2, 1});
+  for (const bool fused : {false, true}) {
+    EXPECT_NEAR(attend(q, k, v, 0.5, Masking::None, fused).item<double>(), 5.0, 1e-6) << fused;
+  }
+}
+
+TEST(Attention, FusedAndExplicitAgree) {
+  struct Case {
+    const char* name;
+    std::int64_t heads, key_heads, queries, keys, value_dim;
+    Masking masking;
+  };
+  constexpr Case kCases[] = {
+      {"square", 4, 4, 9, 9, 8, Masking::None},
+      {"causal", 4, 4, 9, 9, 8, Masking::Causal},
+      {"one query", 4, 4, 1, 17, 8, Masking::None},
+      {"shared key heads", 6, 2, 7, 7, 8, Masking::Causal},
+      {"one key head", 4, 1, 1, 5, 8, Masking::None},
+      {"narrow values", 2, 2, 5, 5, 3, Masking::None},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    const at::Tensor q = random_tensor({2, c.heads, c.queries, 8}, 1);
+    const at::Tensor k = random_tensor({2, c.key_heads, c.keys, 8}, 2);
+    const at::Tensor v = random_tensor({2, c.key_heads, c.keys, c.value_dim}, 3);
+    const at::Tensor fused = attend(q, k, v, 0.7, c.masking, true);
+    const at::Tensor plain = attend(q, k, v, 0.7, c.masking, false);
+    EXPECT_EQ(fused.sizes(), (at::IntArrayRef{2, c.heads, c.queries, c.value_dim}));
+    EXPECT_LT(largest_difference(fused, plain), 1e-6);
+  }
+}
+
+TEST(Attention, KeyHeadsServeQueryHeadsInARow) {
+  const at::Tensor q = random_tensor({1, 4, 3, 8}, 1);
+  const at::Tensor k = random_tensor({1, 2, 3, 8}, 2);
+  const at::Tensor v = random_tensor({1, 2, 3, 8}, 3);
+  const at::Tensor all = attend(q, k, v, 1.0, Masking::None, true);
+  // Query heads 2 and 3 belong to key head 1.
+  const at::Tensor last =
+      attend(q.narrow(1, 3, 1), k.narrow(1, 1, 1), v.narrow(1, 1, 1), 1.0, Masking::None, false);
+  EXPECT_LT(largest_difference(all.narrow(1, 3, 1), last), 1e-6);
+}
+
+TEST(Attention, CausalQueriesDoNotSeeLaterKeys) {
+  const at::Tensor q = random_tensor({1, 1, 4, 8}, 1);
+  const at::Tensor k = random_tensor({1, 1, 4, 8}, 2);
+  at::Tensor v = random_tensor({1, 1, 4, 8}, 3);
+  for (const bool fused : {false, true}) {
+    const at::Tensor before = attend(q, k, v, 1.0, Masking::Causal, fused);
+    at::Tensor changed = v.clone();
+    changed.select(2, 3).fill_(100.0);
+    const at::Tensor after = attend(q, k, changed, 1.0, Masking::Causal, fused);
+    EXPECT_EQ(largest_difference(before.narrow(2, 0, 3), after.narrow(2, 0, 3)), 0.0) << fused;
+    EXPECT_GT(largest_difference(before.select(2, 3), after.select(2, 3)), 1.0) << fused;
+  }
+}
+
+TEST(Attention, HeadsAreSplitAndJoined) {
+  // Rows [q | k | v], each head-major: element = 100·part + 10·head + channel.
+  const at::Tensor row = at::tensor({0, 1, 10, 11, 100, 101, 110, 111, 200, 201, 210, 211});
+  const auto [q, k, v] = split_heads(row.view({1, 1, 12}), 2);
+  EXPECT_EQ(q.sizes(), (at::IntArrayRef{1, 2, 1, 2}));
+  EXPECT_EQ(k.index({0, 1, 0, 0}).item<int>(), 110);
+  EXPECT_EQ(v.index({0, 0, 0, 1}).item<int>(), 201);
+  EXPECT_TRUE(at::equal(join_heads(k).flatten(), at::tensor({100, 101, 110, 111})));
+}
+
+}  // namespace
+}  // namespace profline::workload

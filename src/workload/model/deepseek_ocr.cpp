@@ -1,0 +1,119 @@
+#include "workload/model/deepseek_ocr.h"
+
+#include <algorithm>
+
+#include <c10/core/InferenceMode.h>
+
+#include "base/assert.h"
+#include "workload/model/torch_compat.h"
+#include "workload/model/torch_errors.h"
+
+namespace profline::workload {
+namespace {
+
+at::Tensor on_device(const std::vector<std::int64_t>& values, at::Device device) {
+  return at::tensor(values, at::TensorOptions().dtype(at::kLong)).to(device);
+}
+
+}  // namespace
+
+DeepseekOcr::DeepseekOcr(const DeepseekOcrConfig& config, TensorLoader& loader)
+    : config_(config),
+      options_(loader.options()),
+      sam_(loader, config),
+      clip_(loader, config),
+      projector_(loader.linear("model.projector.layers", config.projector_config.n_embed,
+                               config.projector_config.input_dim)),
+      separators_{loader.tensor("model.image_newline", {config.hidden_size}),
+                  loader.tensor("model.view_seperator", {config.hidden_size})},
+      decoder_(loader, config) {}
+
+Result<DeepseekOcr> DeepseekOcr::load(const DeepseekOcrConfig& config, WeightSource& weights,
+                                      const ModelOptions& options) {
+  if (options.device.is_cpu() && options.dtype == at::kHalf) {
+    return Error(ErrorKind::Config,
+                 "model.dtype is fp16, which libtorch does not compute on a CPU (bf16, fp32)");
+  }
+  return catch_torch([&]() -> Result<DeepseekOcr> {
+    const c10::InferenceMode inference;
+    compat::allow_tf32(options.allow_tf32);
+    TensorLoader loader(weights, options);
+    DeepseekOcr model(config, loader);
+    if (loader.error()) return *loader.error();
+    return model;
+  });
+}
+
+at::Tensor DeepseekOcr::sam(const at::Tensor& views) const {
+  const c10::InferenceMode inference;
+  const compat::CudnnAttention quickest(true);
+  return sam_(views.to(options_.device).to(options_.dtype));
+}
+
+at::Tensor DeepseekOcr::clip(const at::Tensor& sam_features) const {
+  const c10::InferenceMode inference;
+  const compat::CudnnAttention quickest(true);
+  return clip_(sam_features);
+}
+
+at::Tensor DeepseekOcr::project(const at::Tensor& clip_features,
+                                const at::Tensor& sam_features) const {
+  const c10::InferenceMode inference;
+  const at::Tensor patches = clip_features.narrow(1, 1, clip_features.size(1) - 1);
+  return projector_(at::cat({patches, sam_features.flatten(2).transpose(1, 2)}, -1));
+}
+
+at::Tensor DeepseekOcr::assemble(const at::Tensor& tile_rows, const at::Tensor& page_rows,
+                                 TileGrid grid) const {
+  const c10::InferenceMode inference;
+  return assemble_image_tokens(tile_rows, page_rows, grid, separators_);
+}
+
+at::Tensor DeepseekOcr::encode_views(const at::Tensor& views, Scopes& scopes) const {
+  at::Tensor sam_features;
+  {
+    const Scope scope(scopes, scope::kSam);
+    sam_features = sam(views);
+  }
+  at::Tensor clip_features;
+  {
+    const Scope scope(scopes, scope::kClip);
+    clip_features = clip(sam_features);
+  }
+  const Scope scope(scopes, scope::kProjector);
+  return project(clip_features, sam_features);
+}
+
+at::Tensor DeepseekOcr::encode_image(const ImageViews& views, Scopes& scopes) const {
+  at::Tensor tile_rows;
+  if (views.tiles.defined()) tile_rows = encode_views(views.tiles, scopes);
+  return assemble(tile_rows, encode_views(views.page, scopes), views.grid);
+}
+
+KvCache DeepseekOcr::new_cache(std::int64_t capacity) const {
+  const c10::InferenceMode inference;
+  return {config_, options_, /*batch=*/1, capacity};
+}
+
+at::Tensor DeepseekOcr::prefill(std::span<const std::int64_t> ids,
+                                std::span<const std::uint8_t> is_image,
+                                const at::Tensor& image_rows, KvCache& cache) const {
+  const c10::InferenceMode inference;
+  PL_ASSERT(ids.size() == is_image.size(), "each id is a slot of the image or is not");
+  std::vector<std::int64_t> slots;
+  for (std::size_t i = 0; i < is_image.size(); ++i) {
+    if (is_image[i] != 0) slots.push_back(static_cast<std::int64_t>(i));
+  }
+  const std::int64_t rows = image_rows.defined() ? image_rows.size(0) : 0;
+  PL_ASSERT(static_cast<std::int64_t>(slots.size()) == rows, "each slot has its row");
+  at::Tensor x = decoder_.embed(on_device({ids.begin(), ids.end()}, options_.device).unsqueeze(0));
+  if (!slots.empty()) x.index_copy_(1, on_device(slots, options_.device), image_rows.unsqueeze(0));
+  return decoder_.forward(x, cache);
+}
+
+at::Tensor DeepseekOcr::decode(const at::Tensor& token, KvCache& cache) const {
+  const c10::InferenceMode inference;
+  return decoder_.forward(decoder_.embed(token.view({1, 1})), cache);
+}
+
+}  // namespace profline::workload

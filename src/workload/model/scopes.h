@@ -1,0 +1,39 @@
+#pragma once
+
+namespace profline::workload {
+
+/// The parts of a run that have names: NVTX ranges, RECORD_FUNCTION scopes and times all use these.
+/// `prefill` holds sam, clip, projector and lm; `decode` holds one decode_step per token.
+namespace scope {
+constexpr const char* kPrefill = "prefill";
+constexpr const char* kSam = "sam";
+constexpr const char* kClip = "clip";
+constexpr const char* kProjector = "projector";
+constexpr const char* kLm = "lm";
+constexpr const char* kDecode = "decode";
+constexpr const char* kDecodeStep = "decode_step";
+}  // namespace scope
+
+/// Is told when a named part of the run begins and ends, properly nested. This one does nothing;
+/// what measures derives from it.
+class Scopes {
+ public:
+  virtual ~Scopes() = default;
+  /// `name` is one of those above and outlives everything.
+  virtual void enter(const char* name) { static_cast<void>(name); }
+  virtual void leave() {}
+};
+
+/// One part, from here to the end of the block.
+class Scope {
+ public:
+  Scope(Scopes& scopes, const char* name) : scopes_(scopes) { scopes_.enter(name); }
+  ~Scope() { scopes_.leave(); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Scopes& scopes_;
+};
+
+}  // namespace profline::workload

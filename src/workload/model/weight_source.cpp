@@ -1,0 +1,116 @@
+#include "workload/model/weight_source.h"
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "inputs/weights/deterministic.h"
+#include "workload/model/torch_compat.h"
+
+namespace profline::workload {
+namespace {
+
+using Specs = std::map<std::string, weights::TensorSpec, std::less<>>;
+
+Specs specs_by_name(const DeepseekOcrConfig& config) {
+  Specs specs;
+  for (weights::TensorSpec& spec : weights::tensor_specs(config)) {
+    std::string name = spec.name;
+    specs.emplace(std::move(name), std::move(spec));
+  }
+  return specs;
+}
+
+const weights::TensorSpec& spec_of(const Specs& specs, std::string_view name) {
+  const auto found = specs.find(name);
+  PL_ASSERT(found != specs.end(), "the model asks for tensors that its own list names");
+  return found->second;
+}
+
+at::ScalarType scalar_type(weights::Dtype dtype) {
+  switch (dtype) {
+    case weights::Dtype::BF16:
+      return at::kBFloat16;
+    case weights::Dtype::F16:
+      return at::kHalf;
+    default:
+      return at::kFloat;
+  }
+}
+
+/// The middle and the reach of uniform values, by what the tensor is for.
+std::pair<double, double> spread(const weights::TensorSpec& spec) {
+  const auto fan_in = static_cast<double>(spec.element_count() / spec.shape.front());
+  const double unit = std::sqrt(3.0 / fan_in);  // keeps the variance of what goes through
+  switch (spec.role) {
+    case weights::Role::Norm:
+      return {1.0, 0.1};
+    case weights::Role::Bias:
+      return {0.0, 0.05};
+    case weights::Role::Linear:
+      return {0.0, unit};
+    case weights::Role::Router:
+    case weights::Role::Head:
+      return {0.0, 2.0 * unit};
+    case weights::Role::Embedding:
+      return {0.0, 0.5};
+    case weights::Role::Position:
+      return {0.0, 0.2};
+  }
+  return {0.0, unit};
+}
+
+}  // namespace
+
+Result<void> CheckpointWeights::fill(std::string_view name, at::Tensor destination) {
+  const weights::Tensor* stored = checkpoint_.find(name);
+  if (stored == nullptr) {
+    return Error(ErrorKind::NotFound,
+                 checkpoint_.source().string() + ": no tensor '" + std::string(name) + "'");
+  }
+  if (destination.sizes() != at::IntArrayRef(stored->shape)) {
+    return Error(ErrorKind::Parse, checkpoint_.source().string() + ": tensor '" +
+                                       std::string(name) + "' has shape " +
+                                       weights::to_string(stored->shape) + ", the model needs " +
+                                       weights::to_string(destination.sizes().vec()));
+  }
+  if (!weights::is_weight_dtype(stored->dtype)) {
+    return Error(ErrorKind::Parse, checkpoint_.source().string() + ": tensor '" +
+                                       std::string(name) + "' has dtype " +
+                                       std::string(weights::name(stored->dtype)) +
+                                       " (F32, F16 and BF16 can be loaded)");
+  }
+  std::vector<std::byte> aligned;
+  const std::byte* bytes = stored->bytes.data();
+  if (!stored->is_aligned()) {
+    aligned.assign(stored->bytes.begin(), stored->bytes.end());
+    bytes = aligned.data();
+  }
+  // from_blob takes no pointer to const; nothing writes through this one.
+  destination.copy_(at::from_blob(const_cast<std::byte*>(bytes), stored->shape,
+                                  at::TensorOptions().dtype(scalar_type(stored->dtype))));
+  return {};
+}
+
+RandomWeights::RandomWeights(const DeepseekOcrConfig& config, std::uint64_t seed, at::Device device)
+    : specs_(specs_by_name(config)), generator_(compat::seeded_generator(device, seed)) {}
+
+Result<void> RandomWeights::fill(std::string_view name, at::Tensor destination) {
+  const auto [middle, reach] = spread(spec_of(specs_, name));
+  destination.uniform_(middle - reach, middle + reach, generator_);
+  return {};
+}
+
+DeterministicWeights::DeterministicWeights(const DeepseekOcrConfig& config)
+    : specs_(specs_by_name(config)) {}
+
+Result<void> DeterministicWeights::fill(std::string_view name, at::Tensor destination) {
+  std::vector<float> values(static_cast<std::size_t>(destination.numel()));
+  weights::fill(spec_of(specs_, name), values);
+  destination.copy_(at::from_blob(values.data(), destination.sizes(), at::kFloat));
+  return {};
+}
+
+}  // namespace profline::workload

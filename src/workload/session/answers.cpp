@@ -1,0 +1,128 @@
+#include "workload/session/answers.h"
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "formats/json.h"
+#include "formats/json_write.h"
+#include "predictions/pictures.h"
+#include "predictions/prediction.h"
+#include "schema/enum_codec.h"
+#include "schema/read.h"
+
+namespace profline::workload {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+struct TextRow {
+  std::string image;
+  std::uint32_t epoch = 0;
+  std::uint32_t index = 0;
+  std::string text;
+};
+constexpr auto fields(std::type_identity<TextRow>) {
+  using schema::field;
+  return std::tuple(field("image", &TextRow::image, "its name in the dataset").required(),
+                    field("epoch", &TextRow::epoch, "from 0").required(),
+                    field("index", &TextRow::index, "in its epoch, from 0").required(),
+                    field("text", &TextRow::text, "all that was generated").required());
+}
+
+predictions::Prediction prediction_of(const ReadText& read,
+                                      std::span<const std::string> special_tokens) {
+  const Sample& sample = read.sample;
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / kNsPerMs; };
+  predictions::Prediction prediction;
+  prediction.image = sample.image;
+  prediction.epoch = sample.epoch;
+  prediction.index = sample.index;
+  prediction.text_raw = read.text;
+  prediction.text_clean = predictions::clean_text(read.text, special_tokens);
+  prediction.prompt_tokens = sample.prompt_tokens;
+  prediction.tokens = sample.new_tokens;
+  prediction.finish = std::string(schema::name_of(sample.finish));
+  prediction.prefill_ms = ms(sample.prefill_ns);
+  prediction.decode_ms = ms(sample.decode_ns.value_or(0));
+  prediction.vision_ms =
+      ms(sample.sam_ns.value_or(0) + sample.clip_ns.value_or(0) + sample.projector_ns.value_or(0));
+  return prediction;
+}
+
+/// Pictures of the first images; each prediction learns where its own are.
+Result<void> draw(const std::filesystem::path& root, const settings::Output& output,
+                  std::span<const ReadText> texts, std::span<predictions::Prediction> predictions,
+                  Progress& progress) {
+  predictions::Visualisations pictures(root, output.extra.deepseek_ocr.visualization);
+  Loop loop(
+      progress, "pictures",
+      std::min<std::size_t>(texts.size(), output.extra.deepseek_ocr.visualization.max_images));
+  for (std::size_t i = 0; i < texts.size() && pictures.wants_more(); ++i) {
+    const images::Picture picture = PL_TRY(dataset::load(texts[i].item.image));
+    predictions[i].pictures = PL_TRY(pictures.add(predictions[i], picture));
+    loop.advance();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string texts_jsonl(std::span<const ReadText> texts) {
+  std::string jsonl;
+  for (const ReadText& read : texts) {
+    const TextRow row{read.sample.image, read.sample.epoch, read.sample.index, read.text};
+    jsonl += write_json(schema::write(row), {.indent = 0}).value() + '\n';
+  }
+  return jsonl;
+}
+
+Result<std::vector<ReadText>> load_texts(const std::filesystem::path& folder,
+                                         std::span<const dataset::Item> items) {
+  const std::string samples_path = (folder / "samples.jsonl").string();
+  const std::vector<Sample> samples =
+      PL_TRY(parse_samples(PL_TRY(read_file(samples_path)), samples_path));
+  const std::string texts_path = (folder / "texts.jsonl").string();
+  const std::string text = PL_TRY(read_file(texts_path));
+  std::vector<ReadText> found;
+  std::size_t number = 0;
+  for (const std::string_view line : lines(text)) {
+    const Node node = PL_TRY(parse_json(line, texts_path));
+    TextRow row = PL_TRY(schema::read<TextRow>(node));
+    if (number >= samples.size()) break;
+    const Sample& sample = samples[number++];
+    for (const dataset::Item& item : items) {
+      if (item.image.name == row.image && item.epoch == row.epoch && item.index == row.index) {
+        found.push_back({item, sample, std::move(row.text)});
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+Result<std::vector<std::filesystem::path>> write_answers(const std::filesystem::path& folder,
+                                                         const settings::Output& output,
+                                                         const Subject& subject,
+                                                         std::span<const ReadText> texts,
+                                                         Progress& progress) {
+  std::vector<std::filesystem::path> written;
+  if (texts.empty() || !(output.prediction.enable || output.visualization.enable)) return written;
+  std::vector<std::string> special;
+  if (output.extra.deepseek_ocr.prediction.strip_special_tokens) special = subject.special_tokens();
+  std::vector<predictions::Prediction> predictions;
+  for (const ReadText& read : texts) predictions.push_back(prediction_of(read, special));
+  if (output.visualization.enable && subject.reads_pictures()) {
+    const std::filesystem::path root = folder / output.visualization_dir();
+    PL_TRY(create_folders(root));
+    PL_TRY(draw(root, output, texts, predictions, progress));
+    written.push_back(root);
+  }
+  if (output.prediction.enable) {
+    const std::filesystem::path path = folder / output.prediction_dir() / "predictions.jsonl";
+    PL_TRY(create_folders(path.parent_path()));
+    PL_TRY(predictions::write_predictions(path, predictions));
+    written.push_back(path);
+  }
+  return written;
+}
+
+}  // namespace profline::workload

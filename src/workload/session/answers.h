@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "inputs/dataset/dataset.h"
+#include "records/sample.h"
+#include "settings/output.h"
+#include "workload/session/subject.h"
+
+namespace profline::workload {
+
+/// An image with the text that was read in it.
+struct ReadText {
+  dataset::Item item;
+  Sample sample;
+  std::string text;
+};
+
+/// texts.jsonl: image, epoch, index and text of each run, in the order of samples.jsonl.
+std::string texts_jsonl(std::span<const ReadText> texts);
+
+/// Finds what a baseline's folder says about these items; those it has nothing on are left out.
+Result<std::vector<ReadText>> load_texts(const std::filesystem::path& folder,
+                                         std::span<const dataset::Item> items);
+
+/// Writes what the output settings ask for below `folder`: predictions.jsonl, and pictures of the
+/// first images. Returns the files and folders there are now.
+Result<std::vector<std::filesystem::path>> write_answers(const std::filesystem::path& folder,
+                                                         const settings::Output& output,
+                                                         const Subject& subject,
+                                                         std::span<const ReadText> texts,
+                                                         Progress& progress);
+
+}  // namespace profline::workload

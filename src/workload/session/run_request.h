@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/progress.h"
+#include "base/result.h"
+#include "schema/field.h"
+#include "settings/root.h"
+
+namespace profline::workload {
+
+/// What a run of the workload is for.
+enum class Mode {
+  Baseline,         ///< all images, measured: samples.jsonl, metrics.json, texts.jsonl
+  Profiled,         ///< the same under somebody else's profiler: samples.jsonl
+  TorchProfiler,    ///< the first image under libtorch's profiler
+  DirectInference,  ///< all images for their answers
+  StaticTrace,      ///< operators and FLOPs of the module graph; runs no image
+};
+constexpr auto names(std::type_identity<Mode>) {
+  using schema::named;
+  return std::array{named(Mode::Baseline, "baseline"), named(Mode::Profiled, "profiled"),
+                    named(Mode::TorchProfiler, "torch_profiler"),
+                    named(Mode::DirectInference, "direct_inference"),
+                    named(Mode::StaticTrace, "static_trace")};
+}
+
+struct RunRequest {
+  settings::Root settings;
+  Mode mode = Mode::Baseline;
+  std::filesystem::path out;   ///< made if need be
+  std::filesystem::path base;  ///< where relative paths of the settings start
+  /// Only the first so many of the sampled images; none: all.
+  std::optional<std::uint32_t> samples{};
+  /// Of the order of images, when the settings ask for a random one and name no seed.
+  std::optional<std::uint64_t> sampling_seed{};
+  /// Folder of a baseline whose texts the torch_profiler mode shows.
+  std::optional<std::filesystem::path> baseline{};
+};
+
+struct RunServices {
+  Progress& progress;
+  const Clock& clock;
+  /// True once the user wants it to end; what is complete by then is still written.
+  std::function<bool()> stopping;
+};
+
+/// Does what is asked for. Files appear when they are complete; a run that is stopped writes those
+/// of the images it has done and returns an Error of kind Cancelled.
+Result<void> run_workload(const RunRequest& request, const RunServices& services);
+
+}  // namespace profline::workload

@@ -1,0 +1,224 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/json.h"
+#include "records/sample.h"
+#include "testing/temp_dir.h"
+#include "workload/session/run_request.h"
+
+namespace profline::workload {
+namespace {
+
+using profline::testing::TempDir;
+using ::testing::HasSubstr;
+
+settings::Root dummy_settings() {
+  settings::Root root;
+  root.device = {.kind = settings::Device::Kind::Cpu, .index = {}};
+  root.dataset.images = settings::SyntheticPages{};
+  root.pipeline.workload.kind = settings::WorkloadKind::DummyShallowResnet;
+  root.pipeline.workload.threads = 1;
+  settings::dummy_shallow_resnet::Subject subject;
+  subject.model.preprocess.image_size = 16;
+  root.subject = subject;
+  return root;
+}
+
+settings::Root tiny_settings() {
+  settings::Root root;
+  root.device = {.kind = settings::Device::Kind::Cpu, .index = {}};
+  settings::SyntheticPages pages;
+  pages.pages = 2;
+  pages.page_sizes = {{96, 64}, {150, 100}};
+  root.dataset.images = pages;
+  root.pipeline.workload.threads = 1;
+  root.pipeline.baseline.warmup_rounds = 1;
+  root.pipeline.torch_profiler.warmup_rounds = 1;
+  settings::deepseek_ocr::Subject subject;
+  subject.model.init = settings::deepseek_ocr::Init::Random;
+  subject.model.variant = settings::deepseek_ocr::Variant::Tiny;
+  subject.model.path.reset();
+  subject.model.dtype = settings::Dtype::Fp32;
+  subject.model.preprocess.base_size = 256;
+  subject.model.preprocess.image_size = 128;
+  subject.model.preprocess.crop_threshold = 128;
+  subject.infer.max_new_tokens = 5;
+  root.subject = subject;
+  return root;
+}
+
+Result<void> run(const RunRequest& request, std::function<bool()> stopping = {}) {
+  NullProgress progress;
+  const SystemClock clock;
+  return run_workload(request, {progress, clock, std::move(stopping)});
+}
+
+std::vector<Sample> samples_in(const std::filesystem::path& folder) {
+  const auto text = read_file(folder / "samples.jsonl");
+  EXPECT_TRUE(text) << text.error().to_string();
+  auto samples =
+      text ? parse_samples(*text, "samples.jsonl") : Result<std::vector<Sample>>(text.error());
+  EXPECT_TRUE(samples) << samples.error().to_string();
+  return samples ? std::move(*samples) : std::vector<Sample>();
+}
+
+Node document(const std::filesystem::path& path) {
+  const auto text = read_file(path);
+  EXPECT_TRUE(text) << text.error().to_string();
+  auto node = text ? parse_json(*text, path.filename()) : Result<Node>(text.error());
+  EXPECT_TRUE(node) << node.error().to_string();
+  return node ? std::move(*node) : Node::map();
+}
+
+TEST(RunWorkload, MeasuresTheDummyNetwork) {
+  const TempDir folder;
+  const auto done = run({.settings = dummy_settings(), .out = folder.path(), .base = "."});
+  ASSERT_TRUE(done) << done.error().to_string();
+  const std::vector<Sample> samples = samples_in(folder.path());
+  ASSERT_EQ(samples.size(), 2U);
+  EXPECT_EQ(samples[1].image, "random");
+  EXPECT_EQ(samples[1].index, 1U);
+  EXPECT_EQ(samples[1].finish, FinishReason::None);
+  EXPECT_GT(samples[1].prefill_ns, 0);
+  EXPECT_FALSE(samples[1].sam_ns);
+  EXPECT_EQ(samples[1].dtype, "fp32");
+  const Node metrics = document(folder / "metrics.json");
+  EXPECT_EQ(metrics.find_path("aggregates.prefill_ms.n")->as_int(), 2);
+  EXPECT_TRUE(metrics.find_path("aggregates.decode_ms")->is_null());
+}
+
+TEST(RunWorkload, MeasuresTheTinyModel) {
+  const TempDir folder;
+  const auto done = run({.settings = tiny_settings(), .out = folder.path(), .base = "."});
+  ASSERT_TRUE(done) << done.error().to_string();
+  const std::vector<Sample> samples = samples_in(folder.path());
+  ASSERT_EQ(samples.size(), 2U);
+  const Sample& sample = samples.front();
+  EXPECT_EQ(sample.new_tokens, 5U);
+  EXPECT_EQ(sample.token_ns.size(), 4U);  // the first token is prefill's
+  EXPECT_EQ(sample.finish, FinishReason::Length);
+  EXPECT_GT(sample.preprocess_ns, 0);
+  ASSERT_TRUE(sample.sam_ns && sample.clip_ns && sample.projector_ns && sample.lm_ns);
+  EXPECT_LE(*sample.sam_ns + *sample.clip_ns + *sample.projector_ns + *sample.lm_ns,
+            sample.prefill_ns);
+  std::int64_t steps = 0;
+  for (const std::int64_t ns : sample.token_ns) steps += ns;
+  EXPECT_LE(steps, sample.decode_ns);
+  const Node facts = document(folder / "workload.json");
+  EXPECT_EQ(facts.find("mode")->as_string(), "baseline");
+  EXPECT_TRUE(facts.find("complete")->as_bool());
+  EXPECT_EQ(document(folder / "inputs.json").find("images")->as_list().size(), 2U);
+  EXPECT_EQ(document(folder / "metrics.json").find_path("model_dims.d_model")->as_int(), 64);
+}
+
+TEST(RunWorkload, UnderAProfilerWritesSamplesOnly) {
+  const TempDir folder;
+  ASSERT_TRUE(run({.settings = tiny_settings(),
+                   .mode = Mode::Profiled,
+                   .out = folder.path(),
+                   .base = ".",
+                   .samples = 1}));
+  EXPECT_EQ(samples_in(folder.path()).size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(folder / "metrics.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "texts.jsonl"));
+}
+
+TEST(RunWorkload, ProfilesTheFirstImageAndShowsTheBaselinesTexts) {
+  const TempDir folder;
+  settings::Root settings = tiny_settings();
+  settings.pipeline.torch_profiler.decode_steps = 2;
+  settings.pipeline.torch_profiler.output.prediction.enable = true;
+  ASSERT_TRUE(run({.settings = settings, .out = folder / "baseline", .base = "."}));
+  const auto done = run({.settings = settings,
+                         .mode = Mode::TorchProfiler,
+                         .out = folder / "torch_profiler",
+                         .base = ".",
+                         .baseline = folder / "baseline"});
+  ASSERT_TRUE(done) << done.error().to_string();
+  const std::vector<Sample> profiled = samples_in(folder / "torch_profiler/workload");
+  ASSERT_EQ(profiled.size(), 1U);
+  EXPECT_EQ(profiled.front().token_ns.size(), 2U);
+  EXPECT_TRUE(std::filesystem::exists(folder / "torch_profiler/trace.json"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "torch_profiler/pred/predictions.jsonl"));
+  const Node operators = document(folder / "torch_profiler/operators.json");
+  std::vector<std::string> ranges;
+  for (const Node& row : operators.find("ranges")->as_list()) {
+    ranges.push_back(row.find("name")->as_string());
+  }
+  EXPECT_THAT(ranges,
+              ::testing::ElementsAre("prefill", "sam", "clip", "projector", "lm", "decode"));
+}
+
+TEST(RunWorkload, InfersDirectly) {
+  const TempDir folder;
+  settings::Root settings = tiny_settings();
+  settings.pipeline.direct_inference.output.prediction.enable = true;
+  const auto done =
+      run({.settings = settings, .mode = Mode::DirectInference, .out = folder.path(), .base = "."});
+  ASSERT_TRUE(done) << done.error().to_string();
+  const std::string predictions = read_file(folder / "pred/predictions.jsonl").value();
+  EXPECT_EQ(std::count(predictions.begin(), predictions.end(), '\n'), 2);
+  int pictures = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "viz")) {
+    EXPECT_TRUE(std::filesystem::exists(entry.path() / "result_with_boxes.jpg"));
+    EXPECT_TRUE(std::filesystem::exists(entry.path() / "result.mmd"));
+    EXPECT_TRUE(std::filesystem::exists(entry.path() / "info.json"));
+    ++pictures;
+  }
+  EXPECT_EQ(pictures, 2);
+}
+
+TEST(RunWorkload, TracesTheTinyModel) {
+  const TempDir folder;
+  ASSERT_TRUE(run(
+      {.settings = tiny_settings(), .mode = Mode::StaticTrace, .out = folder.path(), .base = "."}));
+  const Node trace = document(folder / "static_trace.json");
+  for (const char* stage : {"sam", "clip", "projector", "prefill", "decode"}) {
+    EXPECT_GT(trace.find("stages")->find(stage)->find("flops")->as_int(), 0) << stage;
+  }
+}
+
+TEST(RunWorkload, WithoutAPictureReadsOnlyThePrompt) {
+  const TempDir folder;
+  settings::Root settings = tiny_settings();
+  std::get<settings::deepseek_ocr::Subject>(settings.subject).model.preprocess.enable = false;
+  const auto done = run({.settings = settings, .out = folder.path(), .base = "."});
+  ASSERT_TRUE(done) << done.error().to_string();
+  const std::vector<Sample> samples = samples_in(folder.path());
+  ASSERT_EQ(samples.size(), 2U);
+  EXPECT_FALSE(samples.front().sam_ns);
+  EXPECT_EQ(samples.front().prompt_tokens, 8U);  // BOS and the seven ids of the text
+}
+
+TEST(RunWorkload, StoppedWritesWhatItHas) {
+  const TempDir folder;
+  settings::Root settings = tiny_settings();
+  settings.pipeline.baseline.warmup_rounds = 0;
+  // Asked before each image and after each token: the second image is under way at the eighth.
+  int asked = 0;
+  const auto done =
+      run({.settings = settings, .out = folder.path(), .base = "."}, [&] { return ++asked >= 8; });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind(), ErrorKind::Cancelled);
+  EXPECT_EQ(samples_in(folder.path()).size(), 1U);
+  EXPECT_FALSE(document(folder / "workload.json").find("complete")->as_bool());
+}
+
+TEST(RunWorkload, WithoutWeightsNamesThePresetsThatNeedNone) {
+  const TempDir folder;
+  settings::Root settings = tiny_settings();
+  auto& model = std::get<settings::deepseek_ocr::Subject>(settings.subject).model;
+  model.init = settings::deepseek_ocr::Init::Weights;
+  model.path = "models/none";
+  const auto done = run({.settings = settings, .out = folder / "out", .base = folder.path()});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(done.error().to_string(),
+            "model.path: there is no folder '" + (folder / "models/none").string() +
+                "'; without weights take model/deepseek_ocr/arch@model=deepseek_ocr.random "
+                "(full size) or deepseek_ocr.tiny");
+}
+
+}  // namespace
+}  // namespace profline::workload

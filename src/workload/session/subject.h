@@ -1,0 +1,63 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/node.h"
+#include "inputs/dataset/dataset.h"
+#include "records/sample.h"
+#include "workload/measure/measured_scopes.h"
+#include "workload/measure/metrics.h"
+#include "workload/session/machine.h"
+#include "workload/session/run_request.h"
+
+namespace profline::workload {
+
+/// How much of an image's answer is made.
+struct Extent {
+  std::optional<std::int64_t> max_new_tokens{};  ///< beside the settings' own limit
+  std::function<void()> on_token{};
+  std::function<bool()> stopping{};
+};
+
+/// What one image came to.
+struct Answer {
+  Sample sample;
+  std::string text;      ///< of a model that writes any
+  bool stopped = false;  ///< before its end: the sample is of no use
+};
+
+/// A model that is loaded, with the inputs that it will be run on.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  /// In the order in which they are run.
+  virtual const std::vector<dataset::Item>& items() const = 0;
+  /// One inference that nobody measures, on a grey page of the first image's size or on that image.
+  virtual Result<void> warm_up(bool synthetic) = 0;
+  virtual Result<Answer> run(const dataset::Item& item, MeasuredScopes& scopes,
+                             const Extent& extent) = 0;
+
+  virtual std::optional<ModelDims> dims() const { return std::nullopt; }
+  /// What the user should know of it.
+  virtual std::vector<std::string> notes() const { return {}; }
+  /// Special tokens of its texts, for outputs that leave them out.
+  virtual std::vector<std::string> special_tokens() const { return {}; }
+  /// Whether `text` and the items are pictures and what was read in them.
+  virtual bool reads_pictures() const { return false; }
+  /// Inner ranges end with a device synchronise too.
+  virtual bool synchronises_parts() const { return false; }
+};
+
+/// The one that the settings name. Everything it needs is loaded; the Error says what is missing.
+Result<std::unique_ptr<Subject>> open_subject(const RunRequest& request, const Machine& machine,
+                                              Progress& progress);
+
+/// static_trace.json of the settings' model. An Error for one that has no such trace.
+Result<Node> trace_subject(const RunRequest& request);
+
+}  // namespace profline::workload

@@ -1,0 +1,63 @@
+// Stands in for libnvidia-ml.so.1 where there is no GPU: one device, which tells no utilisation.
+// Only the calls that workload/measure makes.
+
+#include <cstring>
+
+namespace {
+int g_device = 0;
+constexpr int kSuccess = 0;
+constexpr int kNotSupported = 3;
+constexpr int kNotFound = 6;
+struct Memory {
+  unsigned long long total, free, used;
+};
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): the names are NVML's
+extern "C" {
+
+int nvmlInit_v2() {
+  return kSuccess;
+}
+
+int nvmlShutdown() {
+  return kSuccess;
+}
+
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  if (std::strcmp(uuid, "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f") != 0) return kNotFound;
+  *device = &g_device;
+  return kSuccess;
+}
+
+int nvmlDeviceGetClockInfo(void* /*device*/, unsigned kind, unsigned* mhz) {
+  *mhz = kind == 1 ? 1980 : 3201;
+  return kSuccess;
+}
+
+int nvmlDeviceGetPowerUsage(void* /*device*/, unsigned* milliwatts) {
+  *milliwatts = 312'500;
+  return kSuccess;
+}
+
+int nvmlDeviceGetTemperature(void* /*device*/, unsigned sensor, unsigned* celsius) {
+  *celsius = sensor == 0 ? 41 : 0;
+  return kSuccess;
+}
+
+int nvmlDeviceGetUtilizationRates(void* /*device*/, void* /*rates*/) {
+  return kNotSupported;
+}
+
+int nvmlDeviceGetMemoryInfo(void* /*device*/, Memory* memory) {
+  *memory = {150'000'000'000, 140'000'000'000, 10'000'000'000};
+  return kSuccess;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* /*device*/, unsigned long long* reasons) {
+  *reasons = 4;
+  return kSuccess;
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)
