@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "formats/sqlite.h"
+
+/// SQLite files like those `nsys export` writes, without nsys and without a GPU.
+namespace profline::testing {
+
+/// Releases whose schemas differ in what a reader sees.
+enum class NsysRelease {
+  Y2022,  ///< 2022.4: EXPORT_META_DATA, no green contexts, no mangled names
+  Y2023,  ///< 2023.4: META_DATA_EXPORT, greenContextId
+  Y2025,  ///< 2025.3: TARGET_INFO_CUDA_DEVICE, DIAGNOSTIC_EVENT, graph traces
+};
+
+/// Creates the tables of kernels, copies, fills, waits, calls, ranges, graphs, strings and metadata
+/// that this release has, empty but for the metadata and the enumerations.
+Result<void> create_nsys_tables(sqlite::Database& database, NsysRelease release);
+
+/// The globalTid of a thread, as nsys packs it.
+constexpr std::int64_t nsys_global_tid(std::int64_t pid, std::int64_t tid) {
+  return (std::int64_t{1} << 48U) | pid << 24U | tid;
+}
+
+/// A decoding loop: steps of 12 layers of 10 kernels, each step a `decode_step` range in one
+/// `decode`, each layer a range of its own, a copy of the token and a wait at the end of each.
+struct DecodeLoop {
+  std::uint64_t kernels = 1000;  ///< rounded up to whole steps of 120
+  std::uint64_t seed = 1;
+  NsysRelease release = NsysRelease::Y2025;
+};
+
+/// Writes such a capture; the same bytes for the same options.
+Result<void> write_decode_loop(const std::filesystem::path& path, const DecodeLoop& loop);
+
+}  // namespace profline::testing

@@ -1,0 +1,230 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/sqlite.h"
+#include "records/timeline.h"
+#include "tools/nsys/internal/call_index.h"
+
+/// The pieces of read_sqlite(): what is common to the tables (this file), and one function a group
+/// of tables, which adds its rows to Import::timeline.
+namespace profline::nsys::internal {
+
+/// As many rows as could be in a database of this size.
+std::uint64_t most_rows_in(sqlite::Database& database);
+
+/// The tables of a file with their columns, as they are on disk.
+using Schema = std::map<std::string, std::vector<std::string>, std::less<>>;
+Result<Schema> read_schema(sqlite::Database& database);
+
+/// In quotes, for a name that comes from the file.
+std::string sql_name(std::string_view identifier);
+
+/// The texts of StringIds, each fetched when its id is first met: the table also holds what nobody
+/// asks for, like whole output files.
+class Strings {
+ public:
+  /// `database` and `names` outlive it. Without the table no id has a text.
+  static Strings of(sqlite::Database& database, const Schema& schema, Names& names);
+
+  /// Nothing when there is no such id.
+  std::optional<Names::Id> find(std::int64_t id);
+  /// A text of the file as one of ours: bytes that are no UTF-8 replaced by U+FFFD.
+  Names::Id intern(std::string_view text);
+  /// How many different texts held such bytes.
+  std::uint64_t repaired() const { return repaired_; }
+  void add_repaired(std::uint64_t count) { repaired_ += count; }
+
+ private:
+  explicit Strings(Names& names) : names_(&names) {}
+
+  /// For a table without a key, where each lookup would go through all of it.
+  void load_all(sqlite::Database& database);
+
+  Names* names_;
+  std::optional<sqlite::Statement> lookup_;
+  std::unordered_map<std::int64_t, std::optional<Names::Id>> known_;
+  std::uint64_t repaired_ = 0;
+};
+
+/// A process as nsys numbers them: the upper 40 bits of a globalTid, the machine's part included.
+constexpr std::int64_t process_key(std::int64_t global_id) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(global_id) &
+                                   ~std::uint64_t{0xFFFFFF});
+}
+constexpr std::int64_t pid_of(std::int64_t global_id) {
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(global_id) >> 24U) & 0xFFFFFFU);
+}
+constexpr std::int64_t tid_of(std::int64_t global_id) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(global_id) & 0xFFFFFFU);
+}
+
+/// The rows of a table, column by column as they were asked for. A cell that is absent, NULL or of
+/// another type gives the fallback.
+class Rows {
+ public:
+  Rows(sqlite::Statement statement, bool has_row_ids)
+      : statement_(std::move(statement)),
+        has_row_ids_(has_row_ids),
+        last_column_(statement_.column_count() - 1) {}
+
+  Result<bool> step() {
+    ++count_;
+    return statement_.step();
+  }
+  std::int64_t integer(int column, std::int64_t fallback = 0) const {
+    std::int64_t value = fallback;
+    return statement_.try_get(column, value) ? value : fallback;
+  }
+  std::optional<std::int64_t> maybe(int column) const {
+    std::int64_t value = 0;
+    if (!statement_.try_get(column, value)) return std::nullopt;
+    return value;
+  }
+  std::optional<std::string_view> text(int column) const {
+    std::string_view value;
+    if (!statement_.try_get(column, value)) return std::nullopt;
+    return value;
+  }
+  /// Its row id, which is the last column of a table that has them, else its number from 1.
+  std::uint64_t row() const {
+    const auto fallback = static_cast<std::int64_t>(count_);
+    return static_cast<std::uint64_t>(has_row_ids_ ? integer(last_column_, fallback) : fallback);
+  }
+  /// How many there were, this one included.
+  std::uint64_t count() const { return count_; }
+
+ private:
+  sqlite::Statement statement_;
+  bool has_row_ids_;
+  int last_column_;
+  std::uint64_t count_ = 0;
+};
+
+/// Rows whose ids are in [first, last].
+struct Slice {
+  std::int64_t first = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last = std::numeric_limits<std::int64_t>::max();
+
+  bool is_all() const { return *this == Slice(); }
+  bool operator==(const Slice&) const = default;
+};
+
+/// A stream as nsys tells them apart.
+struct StreamKey {
+  std::int64_t process = 0;  ///< process_key()
+  std::int64_t device = 0;
+  std::int64_t context = 0;
+  std::int64_t stream = 0;
+
+  auto operator<=>(const StreamKey&) const = default;
+};
+
+struct ShapeHash {
+  std::size_t operator()(const LaunchShape& shape) const;
+};
+
+/// A file on its way to a Timeline; or the part of it that one thread reads, see read_in_slices().
+struct Import {
+  sqlite::Database& database;
+  const Schema& schema;
+  Timeline& timeline;
+  Strings strings;
+  std::optional<std::filesystem::path> path{};  ///< absent: only in memory
+  Slice slice{};                                ///< what of a table is read
+  /// More than that do not fit into the file. A damaged one may lead round in circles.
+  std::uint64_t most_rows = std::numeric_limits<std::uint64_t>::max();
+  std::vector<std::string> tables_read{};
+  std::shared_ptr<const CallIndex> calls{};  ///< shared by the threads that read work
+  /// (pid, CUDA's number of a device in that process) to the machine's number of it: processes
+  /// that see only some of the devices count from 0 all the same.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> device_of{};
+  std::unordered_map<std::int64_t, RowIndex> thread_rows{};     ///< by globalTid
+  std::unordered_map<std::int64_t, std::uint32_t> processes{};  ///< by process_key, in order
+  std::map<StreamKey, RowIndex> stream_rows{};
+  std::unordered_map<LaunchShape, RowIndex, ShapeHash> shape_rows{};
+  std::uint64_t unnamed = 0;  ///< rows whose name is not in StringIds
+
+  /// The first of these tables that is there; it then counts as read.
+  std::optional<std::string> table(std::initializer_list<std::string_view> names);
+  bool has_column(std::string_view table, std::string_view column) const;
+  /// Calls `visit(rows)` for each row of the table; columns that are not there read as NULL.
+  /// Damage ends the scan and is told as a loss.
+  template <typename Visit>
+  void scan(const std::string& table, const std::vector<std::string_view>& columns, Visit&& visit) {
+    const bool row_ids = last_row_id(table).has_value();
+    Result<sqlite::Statement> statement = database.prepare(select(table, columns, row_ids));
+    if (!statement) return lose_rest(table, 0, statement.error());
+    Rows rows(std::move(statement).value(), row_ids);
+    while (true) {
+      const Result<bool> there = rows.step();
+      if (!there) return lose_rest(table, rows.count() - 1, there.error());
+      if (!*there) return;
+      if (rows.count() > most_rows) return lose_rest(table, most_rows, endless());
+      visit(std::as_const(rows));
+    }
+  }
+  std::string select(const std::string& table, const std::vector<std::string_view>& columns,
+                     bool row_ids) const;
+  /// Nothing for a table without row ids, or one that is damaged or empty.
+  std::optional<std::int64_t> last_row_id(const std::string& table);
+  static Error endless();
+  void lose_rest(const std::string& table, std::uint64_t rows, const Error& why);
+  /// An upper bound of the table's rows that does not believe the file too much; for reserve().
+  std::size_t rows_at_most(const std::string& table);
+
+  void use() { ++timeline.reading.used; }
+  void skip(const std::string& table, std::string_view reason, std::uint64_t row,
+            std::uint64_t count = 1);
+  void note(std::string text) { timeline.reading.notes.push_back(std::move(text)); }
+
+  RowIndex thread(std::int64_t global_tid);
+  std::uint32_t process(std::int64_t global_id);
+  RowIndex stream(const StreamKey& key);
+  RowIndex shape(const LaunchShape& shape);
+  /// The name of that id, else `(unnamed)`.
+  Names::Id name(std::optional<std::int64_t> string_id);
+};
+
+/// Calls `read(part)` so that the parts, in order, are all of the table: once with `import` itself,
+/// or for a large table in slices by several threads, each with a connection of its own, and merged
+/// in order. `read` adds rows to the part's timeline.calls and timeline.work, and must not touch
+/// what is shared.
+void read_in_slices(Import& import, const std::string& table,
+                    const std::function<void(Import&)>& read);
+
+/// Start and end of a row; nothing, and the row skipped and told, when they are no interval.
+struct Interval {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+std::optional<Interval> interval(Import& import, const std::string& table, const Rows& rows);
+std::optional<Interval> interval(Import& import, const std::string& table, const Rows& rows,
+                                 std::optional<std::int64_t> end);
+
+/// Differences of times that nobody measured must not overflow.
+inline constexpr std::int64_t kFarthestTime = std::int64_t{1} << 61;
+
+void read_metadata(Import& import);
+void read_calls(Import& import);  ///< before read_work(), which links to them
+void read_work(Import& import);
+void read_kernels_only(Import& import);  ///< instead of calls, work and ranges
+void read_ranges(Import& import);
+void read_diagnostics(Import& import);
+void count_other_tables(Import& import);
+/// Order, the capture's begin and end, names of threads: what needs all rows.
+void finish(Import& import);
+
+}  // namespace profline::nsys::internal

@@ -1,0 +1,473 @@
+#include "tools/nsys/sqlite_reader.h"
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testing/captures/nsys_export.h"
+#include "testing/paths.h"
+#include "testing/temp_dir.h"
+
+namespace profline::nsys {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::NsysRelease;
+using ::testing::SizeIs;
+
+constexpr std::int64_t kTid = testing::nsys_global_tid(10, 11);
+constexpr std::int64_t kPid = testing::nsys_global_tid(10, 0);
+
+std::string told(const Result<Timeline>& timeline) {
+  return timeline ? "no error" : timeline.error().to_string();
+}
+
+/// A database in memory with the tables of a release and what the SQL adds to them.
+class Export {
+ public:
+  explicit Export(NsysRelease release = NsysRelease::Y2025)
+      : database_(sqlite::Database::in_memory()) {
+    EXPECT_TRUE(database_ && testing::create_nsys_tables(*database_, release));
+    run("INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'gemm<float>'), "
+        "(3, 'gemm'), (4, 'cudaStreamSynchronize_v3020'), (5, 'decode'), (6, 'worker')");
+  }
+  void run(const std::string& sql) {
+    const Result<void> done = database_->execute(sql);
+    EXPECT_TRUE(done) << done.error().to_string();
+  }
+  void kernel(std::int64_t start, std::int64_t end, std::int64_t correlation,
+              const std::string& more = "2", std::int64_t pid = kPid) {
+    run("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, "
+        "correlationId, globalPid, demangledName, shortName, registersPerThread, gridX, gridY, "
+        "gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory, "
+        "localMemoryPerThread, localMemoryTotal, gridId) VALUES (" +
+        std::to_string(start) + "," + std::to_string(end) + ",0,1,7," +
+        std::to_string(correlation) + "," + std::to_string(pid) + "," + more +
+        ",3,40,4,1,1,128,1,1,1024,2048,0,0,1)");
+  }
+  void call(std::int64_t start, std::int64_t end, std::int64_t correlation, int name = 1,
+            std::int64_t tid = kTid) {
+    run("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, "
+        "correlationId, nameId, returnValue) VALUES (" +
+        std::to_string(start) + "," + std::to_string(end) + ",0," + std::to_string(tid) + "," +
+        std::to_string(correlation) + "," + std::to_string(name) + ",0)");
+  }
+  void nvtx(const std::string& columns, const std::string& values) {
+    run("INSERT INTO NVTX_EVENTS (" + columns + ") VALUES (" + values + ")");
+  }
+  Timeline read() {
+    Result<Timeline> timeline = read_sqlite(*database_);
+    EXPECT_TRUE(timeline) << told(timeline);
+    return timeline ? std::move(timeline).value() : Timeline();
+  }
+
+ private:
+  Result<sqlite::Database> database_;
+};
+
+TEST(NsysSqlite, ReadsTheSchemasOfAllReleases) {
+  struct Case {
+    NsysRelease release;
+    std::string tool;
+  };
+  const Case cases[] = {{NsysRelease::Y2022, "nsys 2022.4.2.1"},
+                        {NsysRelease::Y2023, "nsys 2023.4.4.54"},
+                        {NsysRelease::Y2025, "nsys 2025.3.2.0"}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.tool);
+    Export file(c.release);
+    file.call(10, 20, 77);
+    file.kernel(25, 40, 77);
+    file.run("INSERT INTO ANALYSIS_DETAILS VALUES (0, 100, 500, 600)");
+    file.run("INSERT INTO ThreadNames VALUES (6, 20, " + std::to_string(kTid) + ")");
+    file.nvtx("start, end, eventType, text, globalTid, domainId",
+              "5, 50, 59, 'prefill', " + std::to_string(kTid) + ", 0");
+    const Timeline timeline = file.read();
+    EXPECT_EQ(timeline.tool, c.tool);
+    EXPECT_EQ(timeline.begin_ns, 0);
+    EXPECT_EQ(timeline.end_ns, 100);
+    EXPECT_EQ(timeline.unix_origin_ns, 1794726136956807234);
+    ASSERT_THAT(timeline.work, SizeIs(1));
+    const DeviceWork& kernel = timeline.work[0];
+    EXPECT_EQ(timeline.names.text(kernel.name), "gemm<float>");
+    EXPECT_EQ(kernel.launch, 0U);
+    EXPECT_EQ(timeline.streams[kernel.stream], (Stream{0, 1, 7}));
+    EXPECT_EQ(timeline.shapes[kernel.shape], (LaunchShape{{4, 1, 1}, {128, 1, 1}, 40, 1024, 2048}));
+    ASSERT_THAT(timeline.calls, SizeIs(1));
+    EXPECT_EQ(timeline.calls[0].kind, CallKind::Launch);
+    EXPECT_EQ(timeline.calls[0].correlation, 77U);
+    ASSERT_THAT(timeline.threads, SizeIs(1));
+    EXPECT_EQ(timeline.threads[0].process, 10);
+    EXPECT_EQ(timeline.threads[0].thread, 11);
+    EXPECT_EQ(timeline.names.text(timeline.threads[0].name), "worker");
+    ASSERT_THAT(timeline.gpus, SizeIs(1));
+    EXPECT_EQ(timeline.gpus[0].name, "NVIDIA H200");
+    EXPECT_EQ(timeline.gpus[0].compute_capability, "9.0");
+    EXPECT_EQ(timeline.reading.used, 3U);
+    EXPECT_THAT(timeline.reading.skipped, IsEmpty());
+    EXPECT_THAT(timeline.reading.notes, IsEmpty());
+  }
+}
+
+TEST(NsysSqlite, ReadsWhatNsysMadeOnAnH200) {
+  const auto path = testing::source_dir() / "tests/golden/nsys/2025.3-decode/input.sqlite";
+  const Result<Timeline> timeline = read_sqlite(path);
+  ASSERT_TRUE(timeline) << told(timeline);
+  EXPECT_EQ(timeline->tool, "nsys 2025.3.2.0");
+  EXPECT_EQ(timeline->work.size(), 120U);
+  EXPECT_EQ(timeline->calls.size(), 261U);
+  const std::int64_t busy_ns =
+      std::accumulate(timeline->work.begin(), timeline->work.end(), std::int64_t{0},
+                      [](std::int64_t sum, const DeviceWork& work) {
+                        EXPECT_NE(work.launch, kNoRow);
+                        return sum + work.duration_ns();
+                      });
+  EXPECT_EQ(busy_ns, 376832);
+  ASSERT_EQ(timeline->ranges.size(), 1U);
+  EXPECT_EQ(timeline->ranges[0].start_ns, 15329898);
+  EXPECT_EQ(timeline->ranges[0].end_ns, 18418859);
+  EXPECT_EQ(timeline->gpus[0].multiprocessors, 132U);
+  EXPECT_EQ(timeline->reading.events(), 399U);
+  EXPECT_THAT(timeline->reading.skipped,
+              ElementsAre(Reading::Skipped{"PROFILER_OVERHEAD: not one of the tables that are read",
+                                           1, "row 1"}));
+  EXPECT_THAT(timeline->reading.losses,
+              ElementsAre("Not all NVTX events might have been collected.",
+                          "Not all CUDA events might have been collected."));
+}
+
+TEST(NsysSqlite, TellsCorrelationIdsOfProcessesApart) {
+  constexpr std::int64_t kOtherTid = testing::nsys_global_tid(20, 21);
+  Export file;
+  file.call(10, 20, 77);
+  file.call(30, 40, 77, 1, kOtherTid);
+  file.kernel(50, 60, 77, "2", testing::nsys_global_tid(20, 0));
+  file.kernel(70, 80, 77);
+  file.kernel(90, 95, 77, "2", testing::nsys_global_tid(30, 0));
+  file.run("INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 10), (5, 0, 20)");
+  const Timeline timeline = file.read();
+  ASSERT_THAT(timeline.work, SizeIs(3));
+  EXPECT_EQ(timeline.work[0].launch, 1U);
+  EXPECT_EQ(timeline.work[1].launch, 0U);
+  EXPECT_EQ(timeline.work[2].launch, kNoRow);
+  // Both call their only device 0; the machine does not.
+  EXPECT_EQ(timeline.streams[timeline.work[0].stream].device, 5);
+  EXPECT_EQ(timeline.streams[timeline.work[1].stream].device, 0);
+  EXPECT_NE(timeline.streams[timeline.work[0].stream].context,
+            timeline.streams[timeline.work[1].stream].context);
+}
+
+TEST(NsysSqlite, PrefersTheCallThatLaunchesAmongThoseOfOneId) {
+  Export file;
+  file.run("INSERT INTO StringIds VALUES (20, 'cuKernelGetName'), (21, 'cuLaunchKernel')");
+  file.call(10, 30, 77, 20);
+  file.call(12, 20, 77, 21);
+  file.kernel(50, 60, 77);
+  // So far apart that no table by id would do.
+  file.call(70, 80, 900'000'000'000, 20);
+  file.call(72, 78, 900'000'000'000, 21);
+  file.kernel(90, 95, 900'000'000'000);
+  const Timeline timeline = file.read();
+  ASSERT_THAT(timeline.work, SizeIs(2));
+  EXPECT_EQ(timeline.work[0].launch, 1U);
+  EXPECT_EQ(timeline.work[1].launch, 3U);
+}
+
+TEST(NsysSqlite, ReadsCopiesFillsGraphsAndNodes) {
+  Export file;
+  file.run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, "
+      "correlationId, globalPid, bytes, copyKind) VALUES (10, 20, 0, 1, 7, 1, 0, 4096, 1), "
+      "(30, 40, 0, 1, 7, 2, 0, 8, 11), (50, 60, 0, 1, 7, 3, 0, 9, 99)");
+  file.run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, "
+      "correlationId, globalPid, value, bytes, graphNodeId) VALUES "
+      "(70, 80, 0, 1, 7, 4, 0, 0, 512, 33)");
+  file.run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, contextId, "
+      "streamId, correlationId, globalPid, graphId, graphExecId) VALUES "
+      "(90, 95, 0, 1, 7, 5, 0, 3, 4)");
+  const Timeline timeline = file.read();
+  ASSERT_THAT(timeline.work, SizeIs(5));
+  const auto name = [&](std::size_t row) { return timeline.names.text(timeline.work[row].name); };
+  EXPECT_EQ(name(0), "[CUDA memcpy Host-to-Device]");
+  EXPECT_EQ(timeline.work[0].copy, CopyKind::HostToDevice);
+  EXPECT_EQ(timeline.work[0].bytes, 4096U);
+  EXPECT_EQ(timeline.work[1].copy, CopyKind::HostToDevice) << "unified memory";
+  EXPECT_EQ(name(2), "[CUDA memcpy]");
+  EXPECT_EQ(timeline.work[2].copy, CopyKind::Other);
+  EXPECT_EQ(timeline.work[3].kind, WorkKind::Fill);
+  EXPECT_EQ(timeline.work[3].graph_node, 33U);
+  EXPECT_EQ(timeline.work[4].kind, WorkKind::Graph);
+  EXPECT_EQ(name(4), "[CUDA graph 3]");
+  EXPECT_THAT(timeline.reading.notes,
+              Contains("1 graph launches were traced as a whole; their kernels are not in the file "
+                       "(nsys profile --cuda-graph-trace=node records them)"));
+}
+
+TEST(NsysSqlite, ReadsRangesOfBothKindsWithDomainsRegisteredStringsAndOpenEnds) {
+  Export file;
+  const std::string tid = std::to_string(kTid);
+  const std::string other = std::to_string(testing::nsys_global_tid(10, 12));
+  const std::string columns =
+      "start, end, eventType, text, textId, globalTid, endGlobalTid, "
+      "domainId";
+  file.nvtx(columns, "10, 40, 59, NULL, 5, " + tid + ", NULL, 3");
+  file.nvtx(columns, "1, NULL, 75, 'llm', NULL, " + tid + ", NULL, 3");
+  file.nvtx(columns, "20, 60, 60, 'request', NULL, " + tid + ", " + other + ", 0");
+  file.nvtx(columns, "30, NULL, 59, 'open', NULL, " + tid + ", NULL, 4");
+  file.nvtx(columns, "35, NULL, 34, 'mark', NULL, " + tid + ", NULL, 0");
+  file.nvtx(columns, "36, 37, 59, NULL, 999, " + tid + ", NULL, 0");
+  file.run("INSERT INTO ANALYSIS_DETAILS VALUES (0, 90, 0, 90)");
+  const Timeline timeline = file.read();
+  ASSERT_THAT(timeline.ranges, SizeIs(4));
+  const auto text = [&](Names::Id id) { return timeline.names.text(id); };
+  EXPECT_EQ(text(timeline.ranges[0].name), "decode");
+  EXPECT_EQ(text(timeline.ranges[0].domain), "llm");
+  EXPECT_EQ(timeline.ranges[1].kind, RangeKind::StartEnd);
+  EXPECT_NE(timeline.ranges[1].thread, timeline.ranges[1].end_thread);
+  EXPECT_EQ(text(timeline.ranges[2].domain), "domain 4");
+  EXPECT_FALSE(timeline.ranges[2].closed);
+  EXPECT_EQ(timeline.ranges[2].end_ns, 90);
+  EXPECT_EQ(text(timeline.ranges[3].name), "(unnamed)");
+  EXPECT_THAT(timeline.reading.skipped,
+              ElementsAre(Reading::Skipped{"NVTX_EVENTS: NvtxMark is no range", 1, "row 5"}));
+  EXPECT_THAT(timeline.reading.notes,
+              ElementsAre("1 ranges were still open when the capture ended; they are taken to end "
+                          "with it",
+                          "1 events have no name in StringIds; they are called (unnamed)"));
+}
+
+TEST(NsysSqlite, StandsForCallsThatWereNotTracedByTheWaitsThatWere) {
+  Export file;
+  file.call(10, 50, 1, 4);
+  file.run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, contextId, "
+      "streamId, correlationId, globalPid, syncType, eventId) VALUES "
+      "(11, 49, 0, 1, 7, 1, " +
+      std::to_string(kPid) +
+      ", 3, 0), "
+      "(60, 70, 0, 1, 7, 2, " +
+      std::to_string(kPid) +
+      ", 3, 0), "
+      "(80, 81, 0, 1, 7, 3, " +
+      std::to_string(kPid) + ", 2, 0)");
+  const Timeline timeline = file.read();
+  ASSERT_THAT(timeline.calls, SizeIs(2));
+  EXPECT_EQ(timeline.calls[1].start_ns, 60);
+  EXPECT_EQ(timeline.calls[1].kind, CallKind::Synchronize);
+  EXPECT_EQ(timeline.reading.used, 4U);
+}
+
+TEST(NsysSqlite, SkipsRowsThatAreNoIntervalsAndTells) {
+  Export file;
+  file.kernel(50, 40, 1);
+  file.kernel(60, 70, 2);
+  file.run("CREATE TABLE OSRT_API (start INTEGER, end INTEGER, nameId INTEGER)");
+  file.run("INSERT INTO OSRT_API VALUES (1, 2, 1), (3, 4, 1)");
+  file.run("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon' WHERE start = 60");
+  file.kernel(0, std::int64_t{1} << 62U, 3);
+  file.kernel(80, 90, 4, "999");
+  const Timeline timeline = file.read();
+  EXPECT_THAT(timeline.work, SizeIs(1));
+  EXPECT_EQ(timeline.names.text(timeline.work[0].name), "(unnamed)");
+  EXPECT_THAT(
+      timeline.reading.skipped,
+      ElementsAre(
+          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: end before start", 1, "row 1"},
+          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: no start or no end", 1, "row 2"},
+          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: a time that no clock shows", 1, "row 3"},
+          Reading::Skipped{"OSRT_API: not one of the tables that are read", 2, "row 1"}));
+  EXPECT_EQ(timeline.reading.events(), 6U);
+}
+
+TEST(NsysSqlite, TellsOfOddTimesAndKeepsTheRows) {
+  Export file;
+  file.call(10, 20, 1);
+  file.kernel(-30, -20, 2);
+  file.kernel(5, 15, 1);
+  file.kernel(5'000'000'000, 5'000'000'010, 3);
+  file.run("INSERT INTO ANALYSIS_DETAILS VALUES (0, 100, 0, 100)");
+  const Timeline timeline = file.read();
+  EXPECT_THAT(timeline.work, SizeIs(3));
+  EXPECT_EQ(timeline.begin_ns, -30);
+  EXPECT_EQ(timeline.end_ns, 5'000'000'010);
+  EXPECT_THAT(
+      timeline.reading.notes,
+      ElementsAre("1 events begin before the capture did, the first at -30 ns",
+                  "1 events begin after the capture's end at 100 ns, the last ends at 5000000010 "
+                  "ns (a jump of the clock?)",
+                  "1 pieces of work begin before the call that launched them: the clocks of host "
+                  "and device disagree"));
+}
+
+TEST(NsysSqlite, ReplacesBytesThatAreNoUtf8) {
+  Export file;
+  file.run("INSERT INTO StringIds VALUES (30, CAST(x'6162FF63C328' AS TEXT))");
+  file.kernel(10, 20, 1, "30");
+  const Timeline timeline = file.read();
+  EXPECT_EQ(timeline.names.text(timeline.work[0].name),
+            "ab\xEF\xBF\xBD"
+            "c\xEF\xBF\xBD(");
+  EXPECT_THAT(timeline.reading.notes,
+              ElementsAre("1 names are not UTF-8; their bad bytes are shown as U+FFFD"));
+}
+
+TEST(NsysSqlite, TakesAKernelNameOfHalfAMebibyte) {
+  Export file;
+  const std::string name(std::size_t{512} * 1024, 'k');
+  file.run("INSERT INTO StringIds VALUES (30, '" + name + "')");
+  file.kernel(10, 20, 1, "30");
+  const Timeline timeline = file.read();
+  EXPECT_EQ(timeline.names.text(timeline.work[0].name), name);
+}
+
+TEST(NsysSqlite, NotesTablesThatAreMissing) {
+  Result<sqlite::Database> database = sqlite::Database::in_memory();
+  ASSERT_TRUE(database && database->execute("CREATE TABLE StringIds (id INTEGER, value TEXT)"));
+  const Result<Timeline> timeline = read_sqlite(*database);
+  ASSERT_TRUE(timeline) << told(timeline);
+  EXPECT_THAT(timeline->reading.notes,
+              ElementsAre("no table CUPTI_ACTIVITY_KIND_RUNTIME: calls of CUDA were not traced, so "
+                          "no work has a launch record",
+                          "no table CUPTI_ACTIVITY_KIND_KERNEL: the file holds no kernels",
+                          "no table NVTX_EVENTS: the file holds no ranges"));
+}
+
+TEST(NsysSqlite, ReadsStringsOfATableWithoutAKey) {
+  Result<sqlite::Database> database = sqlite::Database::in_memory();
+  ASSERT_TRUE(
+      database &&
+      database->execute(
+          "CREATE TABLE StringIds (id INTEGER, value TEXT); INSERT INTO StringIds VALUES (8, "
+          "'gemm');"
+          "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, shortName INTEGER);"
+          "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 8)"));
+  const Result<Timeline> timeline = read_sqlite(*database);
+  ASSERT_TRUE(timeline) << told(timeline);
+  ASSERT_THAT(timeline->work, SizeIs(1));
+  EXPECT_EQ(timeline->names.text(timeline->work[0].name), "gemm");
+  EXPECT_EQ(timeline->work[0].stream, kNoRow);
+}
+
+TEST(NsysSqlite, CountsWhatNsysSaysItLost) {
+  Export file;
+  file.run(
+      "INSERT INTO DIAGNOSTIC_EVENT VALUES "
+      "(1, 1, 1, 2, 'Some events (\t123) were lost.', 0), (2, 1, 1, 1, 'all is well', 0), "
+      "(3, 1, 1, 3, 'CUPTI could not be started', 0)");
+  const Timeline timeline = file.read();
+  EXPECT_EQ(timeline.reading.lost, 123U);
+  EXPECT_THAT(timeline.reading.losses, ElementsAre("Some events (\t123) were lost."));
+  EXPECT_THAT(timeline.reading.notes, ElementsAre("nsys: CUPTI could not be started"));
+}
+
+TEST(NsysSqlite, TellsWhatIsNoExport) {
+  Result<sqlite::Database> database = sqlite::Database::in_memory();
+  ASSERT_TRUE(database && database->execute("CREATE TABLE runs (id INTEGER)"));
+  EXPECT_EQ(told(read_sqlite(*database)),
+            "database in memory: is an SQLite database, but not one that 'nsys export --type "
+            "sqlite' made: it has neither StringIds nor any table of events");
+  const testing::TempDir folder;
+  const auto path = folder / "a.sqlite";
+  std::ofstream(path) << "NVIDIA Nsight Systems";
+  EXPECT_EQ(told(read_sqlite(path)), path.string() + ": is not an SQLite database");
+  EXPECT_EQ(told(read_sqlite(folder / "b")), (folder / "b").string() + ": no such file");
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(NsysSqlite, ReadsWhatIsLeftOfATornFileAndTellsTheLoss) {
+  const testing::TempDir folder;
+  const auto path = folder / "whole.sqlite";
+  ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 5000}));
+  const std::string whole = bytes_of(path);
+  const auto torn = folder / "torn.sqlite";
+  std::ofstream(torn, std::ios::binary) << whole.substr(0, whole.size() / 2);
+  const Result<Timeline> timeline = read_sqlite(torn);
+  ASSERT_TRUE(timeline) << told(timeline);
+  EXPECT_GT(timeline->work.size(), 100U);
+  EXPECT_LT(timeline->work.size(), 5040U);
+  ASSERT_FALSE(timeline->reading.losses.empty());
+  EXPECT_EQ(timeline->reading.losses[0],
+            "the file is cut short: " + std::to_string(whole.size() / 2) + " of " +
+                std::to_string(whole.size()) + " bytes");
+  const auto kernels =
+      std::count_if(timeline->work.begin(), timeline->work.end(),
+                    [](const DeviceWork& work) { return work.kind == WorkKind::Kernel; });
+  EXPECT_THAT(timeline->reading.losses,
+              Contains("CUPTI_ACTIVITY_KIND_KERNEL is damaged: only the first " +
+                       std::to_string(kernels) + " rows could be read"));
+  EXPECT_EQ(bytes_of(torn), whole.substr(0, whole.size() / 2)) << "never modified";
+
+  std::ofstream(torn, std::ios::binary) << whole.substr(0, 4096);
+  EXPECT_EQ(told(read_sqlite(torn)),
+            torn.string() + ": is cut short: 4096 of " + std::to_string(whole.size()) + " bytes");
+}
+
+TEST(NsysSqlite, GivesTheSameWhetherReadInSlicesOrNot) {
+  const testing::TempDir folder;
+  const auto path = folder / "large.sqlite";
+  ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 201'000}));
+  const Result<Timeline> sliced = read_sqlite(path);
+  ASSERT_TRUE(sliced) << told(sliced);
+  Result<sqlite::Database> database = sqlite::Database::open_read_only(path);
+  ASSERT_TRUE(database);
+  const Result<Timeline> whole = read_sqlite(*database);
+  ASSERT_TRUE(whole) << told(whole);
+  EXPECT_TRUE(sliced->work == whole->work);
+  EXPECT_TRUE(sliced->calls == whole->calls);
+  EXPECT_EQ(sliced->shapes, whole->shapes);
+  EXPECT_EQ(sliced->streams, whole->streams);
+  EXPECT_EQ(sliced->threads, whole->threads);
+  EXPECT_EQ(sliced->reading, whole->reading);
+  ASSERT_EQ(sliced->names.size(), whole->names.size());
+}
+
+TEST(NsysSqlite, ReadsOnlyTheTimesOfKernelsWhenThatIsAskedFor) {
+  const testing::TempDir folder;
+  const auto path = folder / "a.sqlite";
+  ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 240}));
+  const Result<Timeline> timeline = read_sqlite(path, SqliteRows::Kernels);
+  ASSERT_TRUE(timeline) << told(timeline);
+  const Result<Timeline> all = read_sqlite(path);
+  ASSERT_TRUE(all) << told(all);
+  EXPECT_EQ(timeline->work.size(), 240U);
+  EXPECT_EQ(timeline->reading.used, 240U);
+  EXPECT_THAT(timeline->calls, IsEmpty());
+  EXPECT_THAT(timeline->reading.notes, IsEmpty());
+  EXPECT_EQ(timeline->tool, "nsys 2025.3.2.0");
+  std::vector<DeviceWork> kernels;
+  std::copy_if(all->work.begin(), all->work.end(), std::back_inserter(kernels),
+               [](const DeviceWork& work) { return work.kind == WorkKind::Kernel; });
+  ASSERT_EQ(kernels.size(), timeline->work.size());
+  for (std::size_t row = 0; row < kernels.size(); ++row) {
+    EXPECT_EQ(timeline->work[row].start_ns, kernels[row].start_ns);
+    EXPECT_EQ(timeline->work[row].end_ns, kernels[row].end_ns);
+    EXPECT_EQ(timeline->names.text(timeline->work[row].name), all->names.text(kernels[row].name));
+  }
+}
+
+TEST(NsysSqlite, LeavesNothingBesideTheFile) {
+  const testing::TempDir folder;
+  const auto path = folder / "a.sqlite";
+  ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 120}));
+  const std::string before = bytes_of(path);
+  ASSERT_TRUE(read_sqlite(path));
+  EXPECT_EQ(bytes_of(path), before);
+  const auto files = std::distance(std::filesystem::directory_iterator(folder.path()),
+                                   std::filesystem::directory_iterator());
+  EXPECT_EQ(files, 1);
+}
+
+}  // namespace
+}  // namespace profline::nsys

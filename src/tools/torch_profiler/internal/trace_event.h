@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "formats/json_stream.h"
+
+namespace profline::torch_profiler::internal {
+
+/// A value as it stands in the text of an event; valid as long as that.
+class RawValue {
+ public:
+  enum class Kind : std::uint8_t { Absent, String, Bare, Container };
+
+  RawValue() = default;
+  RawValue(Kind kind, const char* begin, const char* end)
+      : begin_(begin), size_(static_cast<std::uint32_t>(end - begin)), kind_(kind) {}
+
+  Kind kind() const { return kind_; }
+  bool is_present() const { return kind_ != Kind::Absent; }
+  /// Strings without their quotes and with their escapes; containers with their brackets.
+  std::string_view text() const { return {begin_, size_}; }
+
+ private:
+  const char* begin_ = nullptr;
+  std::uint32_t size_ = 0;
+  Kind kind_ = Kind::Absent;
+};
+
+/// What of an event the tables are made of, not yet understood.
+struct RawEvent {
+  char phase = '\0';
+  bool has_duplicates = false;  ///< a key that counts is there twice: the last one counts
+  RawValue category, name, process, thread, time, duration, id;
+  // Of its args:
+  RawValue correlation, external_id, device, context, stream, grid, block, registers, shared_bytes,
+      bytes, graph_node, input_shapes, args_name;
+};
+
+/// Reads the event that the text begins with. Lenient: what is between the separators of JSON's
+/// grammar is not looked at more closely than the tables need (`NaN`, bad escapes, broken UTF-8).
+/// Refused: no map, or one whose separators are wrong. Iterative, and in one pass.
+JsonTaken scan_event(std::string_view text, RawEvent& event);
+
+// What a value says; nothing when it is absent or says something else. Numbers may stand in quotes.
+std::optional<std::uint64_t> unsigned_of(const RawValue& value);  // also `0x1f`, and `7.0`
+std::optional<std::int64_t> signed_of(const RawValue& value);
+/// The number at the end of a text: 7 of "stream 7 ".
+std::optional<std::int64_t> trailing_number(const RawValue& value);
+
+/// The unit of an event's times.
+enum class ClockUnit : std::uint8_t { Microseconds, Nanoseconds };
+
+struct RawTime {
+  enum class State : std::uint8_t { Absent, NotANumber, TooLarge, Good };
+  State state = State::Absent;
+  bool has_fraction = false;
+  std::int64_t ns = 0;  ///< exact where there are no more than three decimals, else rounded
+};
+RawTime time_of(const RawValue& value, ClockUnit unit);
+
+/// The characters that a string of the text stands for. What is no escape stays as it is and sets
+/// `bad_escape`.
+std::string unescaped(std::string_view text, bool& bad_escape);
+
+}  // namespace profline::torch_profiler::internal

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "formats/chunks.h"
+#include "records/timeline.h"
+
+/// Traces of the PyTorch profiler (Kineto), and of whatever else writes Chrome's trace format.
+namespace profline::torch_profiler {
+
+struct TraceLimits {
+  /// How much of the text is in memory at a time.
+  std::size_t window_bytes = std::size_t{1} << 20U;
+  /// A larger event ends the reading (told, what came before is kept).
+  std::size_t max_event_bytes = std::size_t{64} << 20U;
+};
+
+/// Reads a trace, `.json` or `.json.gz` by content: a map with `traceEvents` anywhere in it, or the
+/// list alone, closed or not. What is in memory is a window of the text and the tables made of it.
+///
+/// Kernels, copies and fills become `work`; calls of the CUDA, HIP, XPU or another runtime `calls`;
+/// operators `operators`; user annotations `ranges`, as do operators that are a program's own
+/// scopes (no `::` in their name nor in those around them). Work is linked to the call that has its
+/// correlation, the nodes of a CUDA graph to the launch of the graph; calls to the innermost
+/// operator around them.
+///
+/// Each event is used or skipped in `reading`, where is told as well what had to be put up with:
+/// invalid escapes and numbers, a torn end, a clock in nanoseconds. An Error means that there was
+/// no trace to read.
+Result<Timeline> read_trace(const std::filesystem::path& file, const TraceLimits& limits = {});
+
+/// The same of any bytes; `source` stands for the file's name.
+Result<Timeline> read_trace(ChunkSource bytes, std::string source, const TraceLimits& limits = {});
+
+}  // namespace profline::torch_profiler
