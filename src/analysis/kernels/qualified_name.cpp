@@ -1,0 +1,266 @@
+// Qualified names and their parts: arguments, parameters, lambdas, operators.
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "analysis/kernels/internal/name_grammar.h"
+
+namespace profline::kernels::internal {
+namespace {
+
+// Placeholders are replaced by what they stand for as long as the name stays this small.
+constexpr std::size_t kLongestMarked = std::size_t{1} << 20U;
+constexpr std::size_t kMostMentioned = 64;
+
+/// Namespaces that libraries add for their versions.
+bool is_version_namespace(std::string_view name) {
+  if (name == "__cxx11" || name == "_V2") return true;
+  if (name.starts_with("CUB_") || name.starts_with("THRUST_")) return name.ends_with("_NS");
+  if (!name.starts_with("__") || name.size() < 3) return false;
+  return std::all_of(name.begin() + 2, name.end(), [](char c) { return is_digit(c) || c == '_'; });
+}
+
+bool is_anonymous(std::string_view name) {
+  return name.starts_with("_GLOBAL__N_") || name.starts_with("_INTERNAL_");
+}
+
+}  // namespace
+
+std::string NameParser::word() {
+  const std::size_t start = at_;
+  while (is_word(peek())) ++at_;
+  return std::string(text_.substr(start, at_ - start));
+}
+
+/// Behind the word `operator`.
+std::string NameParser::operator_name() {
+  blanks();
+  constexpr std::array<std::string_view, 20> kSymbols = {
+      "()", "[]", "<<=", ">>=", "<=>", "<<", ">>", "<=", ">=", "==",
+      "!=", "&&", "||",  "++",  "--",  "->", "+=", "-=", "*=", "/="};
+  for (const std::string_view symbol : kSymbols) {
+    if (take(symbol)) return "operator" + std::string(symbol);
+  }
+  if (!is_word_start(peek()) && peek() != '\0') return std::string("operator") + text_[at_++];
+  return "operator " + word();  // a conversion
+}
+
+/// The parameters and number of a lambda, behind the word, in any of these forms:
+///   {lambda(int)#1}   [lambda(int) (instance 1)]   'lambda'(int)   'lambda0'(int)
+std::string NameParser::lambda_text() {
+  Component component;
+  if (peek() == '(') parse_params(component);
+  return component.params.empty() ? "()" : component.params;
+}
+
+std::string NameParser::lambda(std::string_view close) {
+  std::string params = lambda_text();
+  blanks();
+  std::string number = "1";
+  if (take("#") || take("(instance ")) {
+    const std::size_t start = at_;
+    while (is_digit(peek())) ++at_;
+    number = std::string(text_.substr(start, at_ - start));
+    if (peek() == ')') ++at_;
+  }
+  if (!take(close)) return fail();
+  return "{lambda" + params + '#' + number + '}';
+}
+
+/// LLVM counts them from none: 'lambda'(int), 'lambda0'(int), 'lambda1'(int).
+std::string NameParser::llvm_lambda() {
+  const std::size_t start = at_;
+  while (is_digit(peek())) ++at_;
+  const std::string number(text_.substr(start, std::min<std::size_t>(at_ - start, 6)));
+  if (!take("'")) return fail();
+  return "{lambda" + lambda_text() + '#' +
+         std::to_string(number.empty() ? 1 : std::stoi(number) + 2) + '}';
+}
+
+/// `{unnamed type#1}`, `(lambda at file.cu:3:5)`: as it stands.
+std::string NameParser::unnamed() {
+  const char open = peek();
+  const char close = open == '(' ? ')' : open == '{' ? '}' : '\'';
+  const std::size_t end = text_.find(close, at_ + 1);
+  if (end == std::string_view::npos) return fail();
+  const std::size_t start = std::exchange(at_, end + 1);
+  return std::string(text_.substr(start, at_ - start));
+}
+
+/// What has no name of its own; empty when a name stands there.
+std::string NameParser::nameless() {
+  if (take("{lambda")) return lambda("}");
+  if (take("[lambda")) return lambda("]");
+  if (take("<lambda")) return lambda(">");
+  if (take("'lambda")) return llvm_lambda();
+  if (looking_at("(lambda at ") || looking_at("{unnamed") || looking_at("'unnamed")) {
+    return unnamed();
+  }
+  return {};
+}
+
+Component NameParser::parse_component() {
+  Component component;
+  if (take(kAnonymous) || take("<unnamed>") || take("{anonymous}")) {
+    component.name = kAnonymous;
+    return component;
+  }
+  component.name = nameless();
+  if (!component.name.empty() || failed_) {
+    component.is_plain = false;
+    return component;
+  }
+  component.name = word();
+  if (component.name.empty()) fail();
+  if (is_anonymous(component.name)) component.name = kAnonymous;
+  if (component.name == "operator") {
+    component.name = operator_name();
+    component.is_plain = false;
+  }
+  return component;
+}
+
+std::vector<std::string> NameParser::parse_list(char close) {
+  std::vector<std::string> parts;
+  if (++depth_ > kDeepestName) {
+    fail();
+    return parts;
+  }
+  blanks();
+  while (!failed_ && peek() != close) {
+    parts.push_back(parse_entity().text());
+    blanks();
+    if (peek() == ',') {
+      ++at_;
+      blanks();
+    } else if (peek() != close) {
+      fail();
+    }
+  }
+  if (!failed_) ++at_;
+  --depth_;
+  return parts;
+}
+
+/// Behind a name: `(float const*, T1)`, with `const` behind it for members.
+void NameParser::parse_params(Component& component) {
+  ++at_;
+  std::vector<std::string> parts = parse_list(')');
+  if (parts.size() == 1 && parts.front() == "void") parts.clear();
+  component.params = '(';
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    component.params += (i > 0 ? ", " : "") + parts[i];
+  }
+  component.params += ')';
+  component.has_params = true;
+  const std::size_t before = at_;
+  blanks();
+  if (take("const") && !is_word(peek())) {
+    component.params += " const";
+  } else {
+    at_ = before;
+  }
+}
+
+void NameParser::parse_args(Component& component) {
+  component.arg_list = parse_list('>');
+  component.has_args = true;
+  component.is_plain = false;
+  component.args = '<';
+  for (std::size_t i = 0; i < component.arg_list.size(); ++i) {
+    component.args += (i > 0 ? ", " : "") + component.arg_list[i];
+  }
+  component.args += '>';
+}
+
+/// What `T3` stands for: the third argument of the template whose parameter it is.
+std::string NameParser::placeholder(const std::string& name) const {
+  if (scopes_.empty() || name.size() < 2 || name.size() > 4 || name.front() != 'T' ||
+      !std::all_of(name.begin() + 1, name.end(), is_digit)) {
+    return {};
+  }
+  const auto number = static_cast<std::size_t>(std::stoi(name.substr(1)));
+  const std::vector<std::string>& args = *scopes_.back();
+  if (number == 0 || number > args.size() || written_ > kLongestMarked) return {};
+  return args[number - 1];
+}
+
+void NameParser::mention(const Component& component) {
+  if (depth_ == 0) {
+    const bool is_name = component.name.front() != '{' && !component.name.starts_with("operator");
+    if (is_name) parsed_.function = component.name;
+  } else if (parsed_.mentioned.size() < kMostMentioned && component.name.front() != '{') {
+    parsed_.mentioned.push_back(component.name);
+  }
+}
+
+/// What may follow a name: arguments, which later placeholders stand for, and parameters.
+void NameParser::parse_suffixes(Component& component, Scopes& kept) {
+  if (peek() == '<' && !looking_at("<unnamed>") && !looking_at("<lambda")) {
+    ++at_;
+    parse_args(component);
+    kept.push_back(component.arg_list);
+    scopes_.push_back(&kept.back());
+  }
+  if (take("[abi:")) {
+    while (peek() != ']' && peek() != '\0') ++at_;
+    take("]");
+  }
+  if (peek() == '(' && peek(1) != '*' && component.name != "decltype") {
+    parse_params(component);
+    component.is_plain = false;
+  }
+}
+
+/// `at::native::foo<int>(float)::{lambda(int)#1}`
+std::string NameParser::parse_qualified(bool& is_function) {
+  std::vector<Component> components;
+  const std::size_t scopes = scopes_.size();
+  Scopes kept;  // where scopes_ points to
+  take("::");
+  do {
+    Component component = parse_component();
+    if (failed_) break;
+    if (!looking_at("::")) mention(component);
+    parse_suffixes(component, kept);
+    is_function = is_function || component.has_params;
+    components.push_back(std::move(component));
+  } while (!failed_ && take("::"));
+  scopes_.resize(scopes);
+  if (failed_) return {};
+  const Component& first = components.front();
+  const bool is_bare = components.size() == 1 && !first.has_args && !first.has_params;
+  std::string stands_for = is_bare ? placeholder(first.name) : std::string();
+  if (stands_for.empty()) return join_components(components);
+  written_ += stands_for.size();
+  return stands_for;
+}
+
+/// The name with its arguments and parameters, marked.
+std::string NameParser::marked(const Component& component) {
+  if (!component.has_params) return component.name + component.args;
+  if (!component.has_args) return component.name + component.params;
+  // Templates tell their parameters by their arguments; tools write them in different ways.
+  return component.name + component.args + kExtraBegin + component.params + kExtraEnd;
+}
+
+std::string NameParser::join_components(const std::vector<Component>& components) const {
+  std::string path;
+  std::string name;
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    const Component& component = components[i];
+    const bool is_last = i + 1 == components.size();
+    if (component.is_plain && !is_last) {
+      if (is_version_namespace(component.name)) continue;
+      path += (path.empty() ? "" : "::") + component.name;
+      continue;
+    }
+    if (!path.empty()) name += kPathBegin + std::exchange(path, {}) + kPathEnd;
+    name += marked(component);
+    if (!is_last) name += "::";
+  }
+  return name;
+}
+
+}  // namespace profline::kernels::internal

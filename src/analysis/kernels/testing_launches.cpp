@@ -1,0 +1,58 @@
+#include "analysis/kernels/testing_launches.h"
+
+#include <charconv>
+
+#include "formats/chunks.h"
+#include "formats/csv_table.h"
+#include "formats/gzip.h"
+#include "testing/paths.h"
+
+namespace profline::kernels {
+namespace {
+
+template <typename Number>
+Number number(std::string_view text) {
+  Number value{};
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Result<std::string> unzipped(const std::filesystem::path& path) {
+  GzipReader reader(PL_TRY(chunks_of_file(path)));
+  std::string text;
+  std::array<char, 65536> buffer{};
+  while (const std::size_t bytes = PL_TRY(reader.read(buffer))) text.append(buffer.data(), bytes);
+  if (reader.problem()) return Error(ErrorKind::Parse, *reader.problem());
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<RealLaunch>> real_launches() {
+  const std::string text = PL_TRY(
+      unzipped(testing::source_dir() / "tests/golden/kernels/torch-2.11-h200/launches.csv.gz"));
+  auto table = PL_TRY(csv::TableReader::open(csv::Reader(std::string_view(text)), {}));
+  const auto column = [&](std::string_view name) { return *table.header().find(name); };
+  const std::size_t grid = column("grid_x");
+  const std::size_t block = column("block_x");
+  std::vector<RealLaunch> launches;
+  while (const csv::Record* row = PL_TRY(table.next())) {
+    const auto& cells = row->cells;
+    RealLaunch launch;
+    for (std::size_t i = 0; i < 3; ++i) {
+      launch.grid[i] = number<std::uint32_t>(cells[grid + i]);
+      launch.block[i] = number<std::uint32_t>(cells[block + i]);
+    }
+    launch.kineto_ns = number<std::int64_t>(cells[column("kineto_ns")]);
+    launch.ncu_ns = number<std::int64_t>(cells[column("ncu_ns")]);
+    launch.kineto = cells[column("kineto")];
+    launch.ncu = cells[column("ncu")];
+    launch.full = cells[column("full")];
+    launch.mangled = cells[column("mangled")];
+    launch.function = cells[column("function")];
+    launches.push_back(std::move(launch));
+  }
+  return launches;
+}
+
+}  // namespace profline::kernels

@@ -1,0 +1,177 @@
+#include "analysis/operators/operator_table.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace profline::operators {
+namespace {
+
+/// Where a thread is inside a range of one name: intervals in order, none touching another.
+class Inside {
+ public:
+  Inside(const Timeline& timeline, const std::string& name) : by_thread_(timeline.threads.size()) {
+    for (const Range& range : timeline.ranges) {
+      if (range.thread == kNoRow || timeline.names.text(range.name) != name) continue;
+      auto& intervals = by_thread_[range.thread];
+      if (!intervals.empty() && range.start_ns <= intervals.back().second) {
+        intervals.back().second = std::max(intervals.back().second, range.end_ns);
+      } else {
+        intervals.emplace_back(range.start_ns, range.end_ns);
+      }
+    }
+  }
+
+  bool holds(RowIndex thread, std::int64_t time_ns) const {
+    if (thread == kNoRow) return false;
+    const auto& intervals = by_thread_[thread];
+    const auto behind = std::upper_bound(
+        intervals.begin(), intervals.end(), time_ns,
+        [](std::int64_t time, const auto& interval) { return time < interval.first; });
+    return behind != intervals.begin() && time_ns < std::prev(behind)->second;
+  }
+
+ private:
+  std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> by_thread_;
+};
+
+class Sweep {
+ public:
+  Sweep(const Timeline& timeline, const OperatorTableOptions& options)
+      : timeline_(timeline), options_(options) {
+    if (options.inside) inside_.emplace(timeline, *options.inside);
+  }
+
+  OperatorTable run();
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  /// An operator that is not over, and what those inside it took.
+  struct Open {
+    RowIndex op = kNoRow;
+    std::int64_t inner_ns = 0;
+  };
+  struct ThreadState {
+    std::vector<Open> stack;
+    std::unordered_map<std::size_t, int> open_rows;  // how often a row is on the stack
+  };
+
+  std::size_t row_of(const Operator& op);
+  void open(ThreadState& thread, RowIndex op);
+  void close_before(ThreadState& thread, std::int64_t time_ns);
+  void close_top(ThreadState& thread);
+  void add_work();
+
+  const Timeline& timeline_;
+  const OperatorTableOptions& options_;
+  std::optional<Inside> inside_;
+  OperatorTable table_;
+  std::unordered_map<std::uint64_t, std::size_t> rows_;
+  std::vector<std::size_t> row_of_op_;  // kNone: not asked for
+  std::vector<RowIndex> around_;        // the operator around each
+};
+
+std::size_t Sweep::row_of(const Operator& op) {
+  if (inside_ && !inside_->holds(op.thread, op.start_ns)) return kNone;
+  const Names::Id shapes = options_.by_shape ? op.input_shapes : 0;
+  const std::uint64_t key = (std::uint64_t{op.name} << 32U) | shapes;
+  const auto [entry, is_new] = rows_.try_emplace(key, table_.rows.size());
+  if (is_new) {
+    OperatorRow row;
+    row.name = op.name;
+    row.input_shapes = shapes;
+    table_.rows.push_back(row);
+  }
+  return entry->second;
+}
+
+void Sweep::close_top(ThreadState& thread) {
+  const Open top = thread.stack.back();
+  thread.stack.pop_back();
+  const Operator& op = timeline_.operators[top.op];
+  std::int64_t counted_ns = op.duration_ns();
+  if (!thread.stack.empty()) {
+    Open& outer = thread.stack.back();
+    const std::int64_t outer_end_ns = timeline_.operators[outer.op].end_ns;
+    counted_ns = std::min(op.end_ns, outer_end_ns) - op.start_ns;
+    outer.inner_ns += counted_ns;
+  }
+  const std::size_t row = row_of_op_[top.op];
+  if (row == kNone) return;
+  OperatorRow& found = table_.rows[row];
+  ++found.calls;
+  found.self_ns += std::max<std::int64_t>(0, counted_ns - top.inner_ns);
+  if (--thread.open_rows[row] == 0) found.total_ns += op.duration_ns();
+}
+
+void Sweep::close_before(ThreadState& thread, std::int64_t time_ns) {
+  while (!thread.stack.empty() && timeline_.operators[thread.stack.back().op].end_ns <= time_ns) {
+    close_top(thread);
+  }
+}
+
+void Sweep::open(ThreadState& thread, RowIndex op) {
+  const Operator& row = timeline_.operators[op];
+  close_before(thread, row.start_ns);
+  if (!thread.stack.empty()) around_[op] = thread.stack.back().op;
+  row_of_op_[op] = row_of(row);
+  if (row_of_op_[op] != kNone) ++thread.open_rows[row_of_op_[op]];
+  thread.stack.push_back({op, 0});
+}
+
+/// Work counts for the operator that launched it and, once a row, for those around.
+void Sweep::add_work() {
+  std::vector<std::size_t> counted;
+  for (const DeviceWork& work : timeline_.work) {
+    if (work.launch == kNoRow) continue;
+    RowIndex op = timeline_.calls[work.launch].op;
+    if (op == kNoRow) continue;
+    if (row_of_op_[op] != kNone) {
+      table_.rows[row_of_op_[op]].self_device_ns += work.duration_ns();
+      table_.self_device_ns += work.duration_ns();
+    }
+    counted.clear();
+    for (; op != kNoRow; op = around_[op]) {
+      const std::size_t row = row_of_op_[op];
+      if (row == kNone || std::find(counted.begin(), counted.end(), row) != counted.end()) continue;
+      counted.push_back(row);
+      table_.rows[row].device_ns += work.duration_ns();
+      ++table_.rows[row].launched;
+    }
+  }
+}
+
+OperatorTable Sweep::run() {
+  row_of_op_.assign(timeline_.operators.size(), kNone);
+  around_.assign(timeline_.operators.size(), kNoRow);
+  std::vector<ThreadState> threads(timeline_.threads.size());
+  for (RowIndex op = 0; op < timeline_.operators.size(); ++op) {
+    const RowIndex thread = timeline_.operators[op].thread;
+    if (thread != kNoRow) open(threads[thread], op);
+  }
+  for (ThreadState& thread : threads) {
+    while (!thread.stack.empty()) close_top(thread);
+  }
+  add_work();
+  for (const OperatorRow& row : table_.rows) {
+    table_.self_ns += row.self_ns;
+    table_.calls += row.calls;
+  }
+  std::sort(table_.rows.begin(), table_.rows.end(),
+            [&](const OperatorRow& a, const OperatorRow& b) {
+              if (a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
+              if (a.name != b.name)
+                return timeline_.names.text(a.name) < timeline_.names.text(b.name);
+              return timeline_.names.text(a.input_shapes) < timeline_.names.text(b.input_shapes);
+            });
+  return std::move(table_);
+}
+
+}  // namespace
+
+OperatorTable operator_table(const Timeline& timeline, const OperatorTableOptions& options) {
+  return Sweep(timeline, options).run();
+}
+
+}  // namespace profline::operators

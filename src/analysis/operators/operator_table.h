@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "records/timeline.h"
+
+/// What operators of a framework took, on the host and on the devices.
+namespace profline::operators {
+
+struct OperatorRow {
+  Names::Id name = 0;
+  Names::Id input_shapes = 0;  ///< when rows are told apart by them
+  std::uint64_t calls = 0;
+  /// From beginning to end; an operator inside one of the same row is not counted again.
+  std::int64_t total_ns = 0;
+  /// Without the operators inside it: over all rows each instant of a thread counts once.
+  std::int64_t self_ns = 0;
+  std::int64_t device_ns = 0;       ///< of the work launched in it and in operators inside it
+  std::int64_t self_device_ns = 0;  ///< of the work launched in it alone
+  std::uint64_t launched = 0;       ///< pieces of that work
+
+  bool operator==(const OperatorRow&) const = default;
+};
+
+struct OperatorTable {
+  std::vector<OperatorRow> rows;  ///< most self time first; of equal time, by name
+  std::int64_t self_ns = 0;       ///< of all: time in which a thread was in an operator
+  std::int64_t self_device_ns = 0;
+  std::uint64_t calls = 0;
+};
+
+struct OperatorTableOptions {
+  bool by_shape = false;
+  /// Only operators that begin inside a range of this name on their thread.
+  std::optional<std::string> inside = {};
+};
+
+/// One sweep with a stack a thread. An operator that outlasts the one around it counts there only
+/// as long as that lasted.
+OperatorTable operator_table(const Timeline& timeline, const OperatorTableOptions& options = {});
+
+}  // namespace profline::operators

@@ -1,0 +1,168 @@
+#include "analysis/static_model/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace profline::static_model {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+std::optional<double> time_ns(Count amount, const std::optional<double>& per_second) {
+  if (amount == Count()) return 0;
+  if (!per_second) return std::nullopt;
+  return amount.as_double() / *per_second * kNsPerSecond;
+}
+
+std::optional<double> larger(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b) return std::nullopt;
+  return std::max(*a, *b);
+}
+
+std::optional<double> sum(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b) return std::nullopt;
+  return *a + *b;
+}
+
+std::optional<double> share(const std::optional<double>& part, double whole) {
+  if (!part || !(whole > 0)) return std::nullopt;
+  return *part / whole;
+}
+
+}  // namespace
+
+std::string_view to_text(Stage stage) {
+  switch (stage) {
+    case Stage::Sam:
+      return "sam";
+    case Stage::Clip:
+      return "clip";
+    case Stage::Projector:
+      return "projector";
+    case Stage::Prefill:
+      return "prefill";
+    case Stage::Decode:
+      break;
+  }
+  return "decode";
+}
+
+std::optional<NumberFormat> number_format(std::string_view name) {
+  using settings::Cores;
+  using settings::Precision;
+  struct Known {
+    std::string_view alias;
+    std::string_view name;
+    std::uint64_t bytes;
+    Cores cores;
+    Precision precision;
+  };
+  constexpr Known kKnown[] = {
+      {"bf16", "bf16", 2, Cores::Tensor, Precision::Bf16},
+      {"bfloat16", "bf16", 2, Cores::Tensor, Precision::Bf16},
+      {"fp16", "fp16", 2, Cores::Tensor, Precision::Fp16},
+      {"float16", "fp16", 2, Cores::Tensor, Precision::Fp16},
+      {"fp32", "fp32", 4, Cores::Vector, Precision::Fp32},
+      {"float32", "fp32", 4, Cores::Vector, Precision::Fp32},
+      {"tf32", "tf32", 4, Cores::Tensor, Precision::Tf32},
+      {"fp8", "fp8", 1, Cores::Tensor, Precision::Fp8},
+      {"int8", "int8", 1, Cores::Tensor, Precision::Int8},
+  };
+  for (const Known& known : kKnown) {
+    if (known.alias != name) continue;
+    return NumberFormat{std::string(known.name), known.bytes, known.cores, known.precision};
+  }
+  return std::nullopt;
+}
+
+OperatorCost StageCost::total() const {
+  OperatorCost sums;
+  sums.name = to_text(stage);
+  for (const OperatorCost& cost : operators) {
+    sums.parameters += cost.parameters;
+    sums.flops += cost.flops;
+    sums.weight_bytes += cost.weight_bytes;
+    sums.activation_bytes += cost.activation_bytes;
+    sums.kv_read_bytes += cost.kv_read_bytes;
+    sums.kv_write_bytes += cost.kv_write_bytes;
+  }
+  return sums;
+}
+
+Count ModelCost::parameters() const {
+  Count sum;
+  for (const ParameterGroup& group : groups) sum += group.parameters;
+  return sum;
+}
+
+const StageCost* ModelCost::find(Stage stage) const {
+  const auto found = std::find_if(stages.begin(), stages.end(),
+                                  [&](const StageCost& cost) { return cost.stage == stage; });
+  return found == stages.end() ? nullptr : &*found;
+}
+
+Floor floor_of(const OperatorCost& cost, const NumberFormat& format,
+               const settings::Ceilings& ceilings) {
+  Floor floor;
+  floor.compute_ns = time_ns(cost.flops, ceilings.rate(format.cores, format.precision));
+  floor.memory_ns = time_ns(cost.floor_bytes(), ceilings.bytes_per_second);
+  floor.floor_ns = larger(floor.compute_ns, floor.memory_ns);
+  floor.unfused_ns = larger(floor.compute_ns, time_ns(cost.all_bytes(), ceilings.bytes_per_second));
+  return floor;
+}
+
+Floor floor_of(const StageCost& cost, const NumberFormat& format,
+               const settings::Ceilings& ceilings) {
+  Floor floor{0, 0, 0, 0};
+  for (const OperatorCost& part : cost.operators) {
+    const Floor single = floor_of(part, format, ceilings);
+    floor.compute_ns = sum(floor.compute_ns, single.compute_ns);
+    floor.memory_ns = sum(floor.memory_ns, single.memory_ns);
+    floor.floor_ns = sum(floor.floor_ns, single.floor_ns);
+    floor.unfused_ns = sum(floor.unfused_ns, single.unfused_ns);
+  }
+  return floor;
+}
+
+RequestTotal request_total(const ModelCost& cost, const settings::Ceilings& ceilings) {
+  RequestTotal total{Count(), 0, 0};
+  const auto add = [&](const StageCost& stage) {
+    const Floor floor = floor_of(stage, cost.format, ceilings);
+    total.flops += stage.total().flops;
+    total.floor_ns = sum(total.floor_ns, floor.floor_ns);
+    total.unfused_ns = sum(total.unfused_ns, floor.unfused_ns);
+  };
+  for (const StageCost& stage : cost.stages) {
+    if (stage.stage != Stage::Decode) add(stage);
+  }
+  if (cost.all_decode_steps) add(*cost.all_decode_steps);
+  return total;
+}
+
+std::optional<double> intensity(const OperatorCost& cost) {
+  const Count bytes = cost.floor_bytes();
+  if (bytes == Count()) return std::nullopt;
+  return cost.flops.as_double() / bytes.as_double();
+}
+
+Utilisation utilisation(const StageCost& cost, double measured_ns, const NumberFormat& format,
+                        const settings::Ceilings& ceilings) {
+  const Floor floor = floor_of(cost, format, ceilings);
+  return {share(floor.compute_ns, measured_ns), share(floor.memory_ns, measured_ns),
+          share(floor.floor_ns, measured_ns)};
+}
+
+std::uint64_t Request::decode_context() const {
+  return context != 0 ? context : prompt_tokens + new_tokens / 2;
+}
+
+double expected_experts(std::uint64_t experts, std::uint64_t chosen, std::uint64_t tokens) {
+  if (experts == 0 || tokens == 0) return 0;
+  const auto all = static_cast<double>(experts);
+  const double missed_by_one = 1 - static_cast<double>(chosen) / all;
+  // One token chooses exactly so many; the power below would be off by a rounding.
+  if (tokens == 1) return static_cast<double>(chosen);
+  return all * (1 - std::pow(missed_by_one, static_cast<double>(tokens)));
+}
+
+}  // namespace profline::static_model

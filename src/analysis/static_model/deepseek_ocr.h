@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/static_model/cost.h"
+#include "analysis/static_model/decoder.h"
+#include "records/deepseek_ocr_config.h"
+
+namespace profline::static_model {
+
+/// Pictures of one size that the vision towers see as one batch.
+struct ViewBatch {
+  std::uint64_t side = 1024;  ///< in pixels
+  std::uint64_t views = 1;
+
+  bool operator==(const ViewBatch&) const = default;
+};
+
+/// The towers' costs for all batches; each batch reads the weights once.
+StageCost sam_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+                   const std::vector<ViewBatch>& batches);
+StageCost clip_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+                    const std::vector<ViewBatch>& batches);
+StageCost projector_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+                         const std::vector<ViewBatch>& batches);
+
+/// Tokens along one side of what the projector makes of a view.
+std::uint64_t tokens_on_side(const DeepseekOcrConfig& config, std::uint64_t side);
+/// Slots of the prompt: a page's view and a grid of tiles (0 by 0: none), each row of tokens with
+/// its newline, and a separator.
+std::uint64_t image_slots(const DeepseekOcrConfig& config, std::uint64_t page_side,
+                          std::uint64_t tile_side, std::uint64_t columns, std::uint64_t rows);
+
+/// The language model of the same config as a decoder.
+Decoder language_decoder(const DeepseekOcrConfig& config);
+
+std::vector<ParameterGroup> parameter_groups(const DeepseekOcrConfig& config);
+
+/// Vision, prefill and decode. A request is of one picture a sequence; the batch multiplies views.
+ModelCost deepseek_ocr_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+                            const std::vector<ViewBatch>& batches, const Request& request);
+
+}  // namespace profline::static_model

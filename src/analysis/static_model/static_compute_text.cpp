@@ -1,0 +1,195 @@
+#include <algorithm>
+
+#include "analysis/static_model/static_compute.h"
+#include "base/terminal_text.h"
+#include "base/units.h"
+
+namespace profline::static_model {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string amount(Count count) {
+  if (count == Count()) return "-";
+  return (count.is_exact() ? "" : "> ") + human_count(count.as_double());
+}
+
+std::string time(const std::optional<double>& ns) {
+  if (!ns) return "n/a";
+  return *ns == 0 ? "-" : human_duration(FractionalNanoseconds(*ns));
+}
+
+std::string ratio(const std::optional<double>& value) {
+  return value ? human_count(*value) : "-";
+}
+
+/// Digits in groups of three: 3 336 106 240.
+std::string grouped(Count count) {
+  std::string digits = std::to_string(count.value());
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ' ');
+  return digits;
+}
+
+const Row kColumns = {"operator", "params", "FLOP",  "weight B", "activation B",
+                      "KV B",     "FLOP/B", "floor", "unfused"};
+
+Row row_of(std::string name, const OperatorCost& cost, const Floor& floor) {
+  return {std::move(name),
+          amount(cost.parameters),
+          amount(cost.flops),
+          amount(cost.weight_bytes),
+          amount(cost.activation_bytes),
+          amount(cost.kv_read_bytes + cost.kv_write_bytes),
+          ratio(cost.flops == Count() ? std::nullopt : intensity(cost)),
+          time(floor.floor_ns),
+          time(floor.unfused_ns)};
+}
+
+std::vector<Row> stage_rows(const StageCost& stage, const StaticCompute& result) {
+  std::vector<Row> rows;
+  for (const OperatorCost& cost : stage.operators) {
+    rows.push_back(row_of(cost.name, cost, floor_of(cost, result.cost.format, result.ceilings)));
+  }
+  return rows;
+}
+
+std::string title(const StageCost& stage, const StaticCompute& result, bool all_steps) {
+  if (stage.stage == Stage::Prefill) {
+    return "prefill of " + std::to_string(result.cost.prompt_tokens) + " tokens";
+  }
+  if (stage.stage != Stage::Decode) return std::string(to_text(stage.stage));
+  if (all_steps) return "decode, all " + std::to_string(result.cost.new_tokens - 1) + " steps";
+  return "decode, one step at context " + std::to_string(result.cost.context);
+}
+
+std::string aligned(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths(kColumns.size(), 0);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], display_width(row[i]));
+    }
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = pad_width(row[0], widths[0]);
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      line += "  " + std::string(widths[i] - display_width(row[i]), ' ') + row[i];
+    }
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string piped(const std::vector<Row>& rows) {
+  std::string text;
+  for (const Row& row : rows) {
+    text += '|';
+    for (const std::string& cell : row) text += ' ' + cell + " |";
+    text += '\n';
+    if (&row != &rows.front()) continue;
+    text += "|---|";
+    for (std::size_t column = 1; column < row.size(); ++column) text += "---:|";
+    text += '\n';
+  }
+  return text;
+}
+
+std::string device_words(const StaticCompute& result) {
+  const settings::Ceilings& ceilings = result.ceilings;
+  const auto rate = ceilings.rate(result.cost.format.cores, result.cost.format.precision);
+  if (!rate && !ceilings.bytes_per_second) {
+    return result.device.empty() ? "none named: no floors"
+                                 : printable(result.device) + " is not in the table: no floors";
+  }
+  std::string words = ceilings.device.empty() ? printable(result.device) : ceilings.device;
+  if (words.empty()) words = "as given";
+  words += rate ? ", " + human_count(*rate) + "FLOP/s " + result.cost.format.name
+                : ", no peak for " + result.cost.format.name;
+  if (ceilings.bytes_per_second) words += ", " + human_count(*ceilings.bytes_per_second) + "B/s";
+  return words + " (" + ceilings.source + ")";
+}
+
+std::string views_words(const StaticCompute& result) {
+  std::string words;
+  for (const ViewBatch& batch : result.views) {
+    if (!words.empty()) words += " and ";
+    words += std::to_string(batch.views) + (batch.views == 1 ? " view of " : " views of ") +
+             std::to_string(batch.side) + " px";
+  }
+  return words + " (" + printable(result.shapes_from) + ")";
+}
+
+/// What was asked, in lines of a name and a value.
+std::vector<std::pair<std::string, std::string>> facts(const StaticCompute& result) {
+  const ModelCost& cost = result.cost;
+  std::vector<std::pair<std::string, std::string>> lines;
+  lines.emplace_back("model", cost.model + " (" + printable(result.config_from) + ")");
+  lines.emplace_back("parameters", grouped(cost.parameters()) + ", " +
+                                       grouped(cost.parameters() * cost.format.bytes) +
+                                       " bytes in " + cost.format.name);
+  if (!result.views.empty()) lines.emplace_back("pictures", views_words(result));
+  lines.emplace_back("request", std::to_string(cost.prompt_tokens) + " tokens of prompt, " +
+                                    std::to_string(cost.new_tokens) + " new, batch " +
+                                    std::to_string(cost.batch));
+  lines.emplace_back("KV cache", grouped(cost.kv_bytes) + " bytes after the prompt");
+  lines.emplace_back("device", device_words(result));
+  return lines;
+}
+
+std::vector<Row> summary_rows(const StaticCompute& result) {
+  const ModelCost& cost = result.cost;
+  std::vector<Row> rows = {kColumns};
+  rows[0][0] = "stage";
+  const auto add = [&](const StageCost& stage, bool all_steps) {
+    rows.push_back(row_of(title(stage, result, all_steps), stage.total(),
+                          floor_of(stage, cost.format, result.ceilings)));
+  };
+  for (const StageCost& stage : cost.stages) add(stage, false);
+  if (cost.all_decode_steps) add(*cost.all_decode_steps, true);
+  return rows;
+}
+
+std::string total_words(const StaticCompute& result) {
+  const RequestTotal total = request_total(result.cost, result.ceilings);
+  return "whole request: " + amount(total.flops) + "FLOP, floor " + time(total.floor_ns) +
+         ", unfused " + time(total.unfused_ns);
+}
+
+constexpr std::string_view kLegend =
+    "floor: the larger of FLOP by peak and weight and KV bytes by bandwidth, operator by operator; "
+    "unfused: with activations through memory as well";
+
+}  // namespace
+
+std::string to_text(const StaticCompute& result) {
+  std::string text;
+  for (const auto& [name, value] : facts(result)) text += pad_width(name, 10) + "  " + value + '\n';
+  text += '\n' + aligned(summary_rows(result)) + '\n' + total_words(result) + '\n';
+  for (const StageCost& stage : result.cost.stages) {
+    std::vector<Row> rows = stage_rows(stage, result);
+    rows.insert(rows.begin(), kColumns);
+    text += '\n' + title(stage, result, false) + '\n' + aligned(rows);
+  }
+  text += '\n' + std::string(kLegend) + '\n';
+  for (const std::string& note : result.cost.notes) text += "note: " + printable(note) + '\n';
+  return text;
+}
+
+std::string to_markdown(const StaticCompute& result) {
+  std::string text = "# Static Compute Analysis Report\n\n## Configuration\n\n";
+  for (const auto& [name, value] : facts(result)) text += "- " + name + ": " + value + '\n';
+  text += "\n## Per-Stage Breakdown\n\n" + piped(summary_rows(result)) + '\n' +
+          total_words(result) + ".\n\n" + std::string(kLegend) + ".\n";
+  text += "\n## Per-Stage Details\n";
+  for (const StageCost& stage : result.cost.stages) {
+    std::vector<Row> rows = stage_rows(stage, result);
+    rows.insert(rows.begin(), kColumns);
+    text += "\n### " + title(stage, result, false) + "\n\n" + piped(rows);
+  }
+  if (result.cost.notes.empty()) return text;
+  text += "\n## Notes\n\n";
+  for (const std::string& note : result.cost.notes) text += "- " + printable(note) + '\n';
+  return text;
+}
+
+}  // namespace profline::static_model

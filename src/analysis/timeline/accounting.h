@@ -1,0 +1,181 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/timeline/attribution.h"
+#include "records/timeline.h"
+
+namespace profline::timeline {
+
+/// Why a device did nothing, decided for each instant by the first line that holds. Here a thread
+/// is `of` a device from its last launch there on (before its first launch: from the beginning); a
+/// thread that never launched is of its process's device if that has only one.
+enum class IdleCause : std::uint8_t {
+  /// Work was handed over (its launch call had returned) and had not begun: latency of the device,
+  /// or a wait for another one. Also between the nodes of a graph.
+  Queued,
+  /// A thread of the device is inside a call that launches a kernel or a graph.
+  Launching,
+  /// ... inside a call that copies or fills: staging, or waiting for the copy.
+  CopyWait,
+  /// ... inside a call that waits for the device.
+  Synchronizing,
+  /// ... inside a call that allocates or frees memory.
+  Allocating,
+  /// A thread of the device is between two of its launches there: the host does something else, and
+  /// the device waits for it.
+  HostBetween,
+  /// None of these: before the first launch, after the last, or there is no record of launches.
+  NothingQueued,
+};
+inline constexpr std::size_t kIdleCauses = 7;
+/// `host between launches`, for people; `host_between`, for programs.
+std::string_view to_text(IdleCause cause);
+std::string_view to_key(IdleCause cause);
+
+/// What kinds of work run at an instant: a set of these.
+inline constexpr unsigned kCompute = 1;        ///< kernels, and graphs whose nodes are not recorded
+inline constexpr unsigned kCopy = 2;           ///< copies and fills
+inline constexpr unsigned kCommunication = 4;  ///< kernels that the caller calls collectives
+
+/// Where the time of one device went: each nanosecond is counted once, so the parts sum to the
+/// wall time exactly.
+struct DeviceTime {
+  /// By the set of what ran: [kCompute | kCopy] is the time in which both did, and nothing else.
+  /// [0], nothing at all, is the sum of `idle_ns`.
+  std::array<std::int64_t, 8> ran_ns{};
+  std::array<std::int64_t, kIdleCauses> idle_ns{};
+
+  std::int64_t wall_ns() const;
+  std::int64_t busy_ns() const { return wall_ns() - ran_ns[0]; }
+  /// Time in which at least these kinds ran: with kCopy | kCommunication, their overlap.
+  std::int64_t with_ns(unsigned kinds) const;
+  /// Time in which only this kind ran: what of it is not hidden behind other work.
+  std::int64_t only_ns(unsigned kind) const { return ran_ns[kind]; }
+  std::int64_t idle_of(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
+
+  DeviceTime& operator+=(const DeviceTime& other);
+  bool operator==(const DeviceTime&) const = default;
+};
+
+/// A set of lengths of time. Lengths may be negative where two clocks disagree.
+struct Spread {
+  std::uint64_t count = 0;
+  std::int64_t sum_ns = 0;
+  std::int64_t min_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t max_ns = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t negative = 0;  ///< how many are below zero
+
+  void add(std::int64_t length_ns);
+  double mean_ns() const;  ///< not a number when empty
+  bool operator==(const Spread&) const = default;
+};
+
+/// Device work as a plain sum.
+struct WorkSum {
+  std::uint64_t count = 0;
+  std::int64_t sum_ns = 0;  ///< of durations; more than the busy time where work overlaps
+
+  void add(const DeviceWork& work);
+  bool operator==(const WorkSum&) const = default;
+};
+
+/// How launches went, of a range or of all.
+struct LaunchFigures {
+  std::uint64_t launches = 0;    ///< calls that launch a kernel or a graph
+  std::uint64_t copy_calls = 0;  ///< calls that copy or fill
+  /// From the end of a launch to the beginning of the thread's next one, copies and fills being
+  /// launches too; of a range: where both began inside it.
+  Spread gap;
+  Spread delay_from_start;  ///< beginning of the work less beginning of its launch call
+  Spread delay_from_end;    ///< beginning of the work less end of its launch call
+  bool operator==(const LaunchFigures&) const = default;
+};
+
+/// What a range's own work, launched inside it, did on one device.
+struct OwnTime {
+  std::int64_t busy_ns = 0;    ///< union of its work, whenever it ran
+  std::int64_t inside_ns = 0;  ///< the part of it between the range's beginning and end
+
+  /// What ran after (or, clocks disagreeing, before) the range.
+  std::int64_t outside_ns() const { return busy_ns - inside_ns; }
+  bool operator==(const OwnTime&) const = default;
+};
+
+/// A range, or all ranges of one name and domain: then a sum over the instances, a nested one of
+/// the same name counted again.
+struct RangeAccount {
+  Names::Id name = 0;
+  Names::Id domain = 0;
+  RowIndex range = kNoRow;  ///< of a single instance
+  std::uint64_t instances = 0;
+  std::uint64_t still_open = 0;  ///< instances that the capture's end cut off
+  std::int64_t wall_ns = 0;
+  /// As Accounting::devices; each closes to wall_ns. Whatever ran while the range was open counts,
+  /// also what was launched elsewhere: time()[d].busy_ns() - own[d].inside_ns of it.
+  std::vector<DeviceTime> time;
+  std::vector<OwnTime> own;
+  WorkSum work;         ///< launched in the range or in ranges inside it
+  WorkSum direct_work;  ///< launched in the range and in none inside it
+  LaunchFigures launch;
+  std::uint64_t tokens = 0;  ///< ranges of the token name that began in it, itself included
+
+  /// Nothing when there are no tokens.
+  std::optional<double> launches_per_token() const;
+};
+
+/// Quantiles of a set of lengths, each a length that occurs (nearest rank).
+struct Quantiles {
+  std::int64_t median_ns = 0;
+  std::int64_t p90_ns = 0;
+  std::int64_t p99_ns = 0;
+  bool operator==(const Quantiles&) const = default;
+};
+
+/// Where the time of a capture went.
+struct Accounting {
+  std::vector<std::int32_t> devices;  ///< ids of those that worked, ascending
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::vector<DeviceTime> time;  ///< a device each; all close to wall_ns()
+  LaunchFigures launch;
+  Quantiles gap;    ///< of launch.gap
+  Quantiles delay;  ///< of launch.delay_from_start
+  WorkSum work;
+  WorkSum kernels;
+  std::uint64_t tokens = 0;
+  std::vector<RangeAccount> ranges;     ///< one a name and domain, longest wall time first
+  std::vector<RangeAccount> instances;  ///< those that were asked for, in order of time
+
+  // What could not be placed: work = work in ranges + outside_ranges + without_launch.
+  WorkSum without_launch;  ///< no record of what launched it
+  WorkSum outside_ranges;  ///< launched, in no range
+  WorkSum without_device;  ///< its stream is not known, so it is in no device's time
+  std::uint64_t launches_without_work = 0;  ///< captured into a graph, or the work was not recorded
+
+  std::int64_t wall_ns() const { return end_ns - begin_ns; }
+  std::optional<double> launches_per_token() const;
+};
+
+struct AccountingOptions {
+  /// Is a kernel of this name a collective? Asked once a name. Absent: none is.
+  std::function<bool(std::string_view kernel_name)> is_collective = {};
+  /// How many tokens the capture made; absent: as many as there are ranges of the name below.
+  std::optional<std::uint64_t> tokens = {};
+  std::string token_range = "decode_step";
+  /// Accounts of each instance of the ranges of this name; absent: none.
+  std::optional<std::string> instances_of = {};
+};
+
+/// O((n + ranges) log n + n * depth of the ranges); integers throughout.
+Accounting account(const Timeline& timeline, const Attribution& attribution,
+                   const AccountingOptions& options = {});
+
+}  // namespace profline::timeline

@@ -1,0 +1,102 @@
+#include "analysis/timeline/attribution.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace profline::timeline {
+
+/// The one pass over ranges and calls in order of time.
+class Sweep {
+ public:
+  explicit Sweep(const Timeline& timeline) : timeline_(timeline), stacks_(timeline.threads.size()) {
+    result_.contexts_.emplace_back();  // kOutside
+    result_.of_call_.assign(timeline.calls.size(), kOutside);
+    result_.around_.assign(timeline.ranges.size(), kOutside);
+  }
+
+  Attribution run() {
+    const std::vector<RowIndex> opening = ranges_in_order();
+    std::size_t next_range = 0;
+    for (RowIndex call = 0; call < timeline_.calls.size(); ++call) {
+      const HostCall& row = timeline_.calls[call];
+      while (next_range < opening.size() &&
+             timeline_.ranges[opening[next_range]].start_ns <= row.start_ns) {
+        open(opening[next_range++]);
+      }
+      result_.of_call_[call] = current(row.thread, row.start_ns);
+    }
+    while (next_range < opening.size()) open(opening[next_range++]);
+    return std::move(result_);
+  }
+
+ private:
+  struct Open {
+    RowIndex range;
+    std::int64_t end_ns;
+    std::int64_t first_end_ns;  // of this one and those below it
+    ContextId context;
+  };
+  using Stack = std::vector<Open>;
+
+  /// Of ranges that open together the longest first: it is around the others.
+  std::vector<RowIndex> ranges_in_order() const {
+    const std::vector<Range>& ranges = timeline_.ranges;
+    std::vector<RowIndex> order(ranges.size());
+    std::iota(order.begin(), order.end(), RowIndex{0});
+    const auto before = [&](RowIndex a, RowIndex b) {
+      if (ranges[a].start_ns != ranges[b].start_ns) return ranges[a].start_ns < ranges[b].start_ns;
+      if (ranges[a].end_ns != ranges[b].end_ns) return ranges[a].end_ns > ranges[b].end_ns;
+      return a < b;
+    };
+    if (!std::is_sorted(order.begin(), order.end(), before)) {
+      std::sort(order.begin(), order.end(), before);
+    }
+    return order;
+  }
+
+  void open(RowIndex range) {
+    const Range& row = timeline_.ranges[range];
+    result_.around_[range] = current(row.thread, row.start_ns);
+    if (row.thread != kNoRow) push(stacks_[row.thread], range);
+  }
+
+  void push(Stack& stack, RowIndex range) {
+    const std::int64_t end_ns = timeline_.ranges[range].end_ns;
+    const bool lowest = stack.empty();
+    const ContextId below = lowest ? kOutside : stack.back().context;
+    stack.push_back({range, end_ns, lowest ? end_ns : std::min(end_ns, stack.back().first_end_ns),
+                     static_cast<ContextId>(result_.contexts_.size())});
+    result_.contexts_.push_back({range, below});
+  }
+
+  /// The context of a thread at an instant that no earlier question was later than.
+  ContextId current(RowIndex thread, std::int64_t when_ns) {
+    if (thread == kNoRow) return kOutside;
+    Stack& stack = stacks_[thread];
+    while (!stack.empty() && stack.back().end_ns <= when_ns) stack.pop_back();
+    if (!stack.empty() && stack.back().first_end_ns <= when_ns) close_inside(stack, when_ns);
+    return stack.empty() ? kOutside : stack.back().context;
+  }
+
+  /// A start/end range below the top has closed: what is above it is on another stack now.
+  void close_inside(Stack& stack, std::int64_t when_ns) {
+    const auto closed = [&](const Open& open) { return open.end_ns <= when_ns; };
+    const auto lowest = std::find_if(stack.begin(), stack.end(), closed);
+    std::vector<RowIndex> above;
+    for (auto open = lowest; open != stack.end(); ++open) {
+      if (!closed(*open)) above.push_back(open->range);
+    }
+    stack.erase(lowest, stack.end());
+    for (const RowIndex range : above) push(stack, range);
+  }
+
+  const Timeline& timeline_;
+  std::vector<Stack> stacks_;  // by thread
+  Attribution result_;
+};
+
+Attribution Attribution::of(const Timeline& timeline) {
+  return Sweep(timeline).run();
+}
+
+}  // namespace profline::timeline

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "records/timeline.h"
+
+/// What a capture says about time: which range the work of a device belongs to (this file), where
+/// every nanosecond went (accounting.h), and which kernels it went to (kernel_table.h).
+namespace profline::timeline {
+
+using ContextId = std::uint32_t;
+/// Launched outside every range.
+inline constexpr ContextId kOutside = 0;
+/// There is no record of the launch, so nobody can say.
+inline constexpr ContextId kNoLaunch = static_cast<ContextId>(-1);
+
+/// A stack of ranges that were open on a thread at one instant, as its top and what is below it.
+struct Context {
+  RowIndex range = kNoRow;     ///< the innermost one, in Timeline::ranges
+  ContextId below = kOutside;  ///< the stack without it
+};
+
+/// The ranges each call was made in.
+///
+/// A call belongs to the ranges that are open on its own thread at the instant it starts; work of
+/// a device belongs to the ranges of the call that launched it, however much later it runs. The
+/// innermost range is the one that was opened last; of those opened at the same instant the one
+/// that closes first. A start/end range counts on the thread that started it, whichever thread ends
+/// it, and need not nest: it may close while a range opened after it is still open.
+class Attribution {
+ public:
+  /// One sweep over calls and ranges in order of time with a stack per thread: O(n log n).
+  static Attribution of(const Timeline& timeline);
+
+  /// The context of a call, in Timeline::calls.
+  ContextId of_call(RowIndex call) const { return of_call_[call]; }
+  /// The context of a piece of work: that of its launch.
+  ContextId of_work(const DeviceWork& work) const {
+    return work.launch == kNoRow ? kNoLaunch : of_call_[work.launch];
+  }
+  /// The context in which a range was opened, the range itself not in it.
+  ContextId around(RowIndex range) const { return around_[range]; }
+  /// Not of kNoLaunch. kOutside has no range.
+  const Context& context(ContextId id) const { return contexts_[id]; }
+  /// The innermost range of a context; kNoRow outside of all, or when there is no launch record.
+  RowIndex innermost(ContextId id) const { return id == kNoLaunch ? kNoRow : contexts_[id].range; }
+  std::size_t context_count() const { return contexts_.size(); }
+
+  /// Calls `visit(range)` for each range of the stack, innermost first.
+  template <typename Visit>
+  void each(ContextId id, Visit&& visit) const {
+    if (id == kNoLaunch) return;
+    for (; id != kOutside; id = contexts_[id].below) visit(contexts_[id].range);
+  }
+
+ private:
+  friend class Sweep;
+  std::vector<ContextId> of_call_;
+  std::vector<ContextId> around_;
+  std::vector<Context> contexts_;
+};
+
+}  // namespace profline::timeline

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "records/timeline.h"
+
+/// Small timelines for the tests of this folder.
+namespace profline::timeline {
+
+/// Adds rows in any order; build() puts them in order and closes the window around them.
+class TimelineBuilder {
+ public:
+  TimelineBuilder& window(std::int64_t begin_ns, std::int64_t end_ns);
+  /// Number 0, 1 ...
+  RowIndex thread(std::int64_t process, std::int64_t tid);
+  RowIndex stream(std::int32_t device, std::int64_t stream);
+
+  struct Call {
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+    RowIndex thread;
+    CallKind kind = CallKind::Launch;
+  };
+  /// What to name as the launch of work.
+  std::uint64_t call(const Call& call);
+
+  struct Work {
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+    RowIndex stream;
+    std::uint64_t launch = 0;  ///< 0: no record
+    std::string_view name = "kernel";
+    WorkKind kind = WorkKind::Kernel;
+  };
+  TimelineBuilder& work(const Work& work);
+
+  struct Open {
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+    std::string_view name;
+    RowIndex thread;
+    RangeKind kind = RangeKind::PushPop;
+  };
+  TimelineBuilder& range(const Open& range);
+
+  Timeline build();
+
+ private:
+  Timeline timeline_;
+};
+
+/// Anything can happen in it: overlapping and nested ranges of both kinds, work without a launch,
+/// before it or of no stream, calls inside calls, rows that cover no time; two processes, three
+/// threads, two devices. Lasts about 120 ns.
+Timeline random_timeline(std::uint64_t seed);
+
+}  // namespace profline::timeline
