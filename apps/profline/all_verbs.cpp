@@ -1,18 +1,26 @@
 // The only file that knows every command.
 
+#include "analyze_command.h"
 #include "config_command.h"
 #include "doctor_command.h"
 #include "explain_command.h"
+#include "infer_command.h"
+#include "kernels_command.h"
 #include "plan_command.h"
+#include "trace_command.h"
 #include "verb.h"
 
 namespace profline {
 
 std::vector<std::unique_ptr<Verb>> all_verbs() {
   std::vector<std::unique_ptr<Verb>> verbs;
+  verbs.push_back(std::make_unique<InferVerb>());
   verbs.push_back(std::make_unique<PlanVerb>());
   verbs.push_back(std::make_unique<ConfigVerb>());
   verbs.push_back(std::make_unique<ExplainVerb>());
+  verbs.push_back(std::make_unique<AnalyzeVerb>());
+  verbs.push_back(std::make_unique<TraceVerb>());
+  verbs.push_back(std::make_unique<KernelsVerb>());
   verbs.push_back(std::make_unique<DoctorVerb>());
   return verbs;
 }

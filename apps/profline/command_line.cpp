@@ -21,8 +21,7 @@ constexpr std::string_view kSummary =
     "One Hydra-style config, one command, one report.\n";
 
 /// Commands that people know from the documentation and that are still to come.
-constexpr std::array<std::string_view, 9> kToCome = {
-    "run", "demo", "infer", "analyze", "kernels", "trace", "report", "compare", "runs"};
+constexpr std::array<std::string_view, 5> kToCome = {"run", "demo", "report", "compare", "runs"};
 
 std::vector<Option> common_options() {
   return {

@@ -29,7 +29,7 @@ class Completion {
     verb_ = command_line_.take_verb(given_);
     if (line_.word.starts_with('-')) return options();
     if (verb_ == nullptr) return given_.words.empty() ? verbs() : std::vector<std::string>();
-    if (verb_->words().empty()) return {};
+    if (verb_->words().find("[OVERRIDES]") == std::string_view::npos) return {};
     const bool key_comes_first = verb_->words().starts_with("KEY");
     if (key_comes_first && given_.words.empty()) return of_config().keys(line_.word);
     ConfigChoice choice = config_choice(given_);

@@ -14,6 +14,8 @@
 #include "process/ask.h"
 #include "process/find_program.h"
 #include "profline_version.h"
+#include "scratch_folder.h"
+#include "workload_program.h"
 
 namespace profline {
 namespace {
@@ -30,40 +32,10 @@ std::optional<std::string> text_of(const std::filesystem::path& file) {
   return std::move(text).value();
 }
 
-/// profline-workload beside this program, else on PATH.
-Result<std::filesystem::path> find_workload(const std::string& given) {
-  if (!given.empty()) return find_program(given);
-  std::error_code failure;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
-  const auto beside = self.parent_path() / "profline-workload";
-  if (!failure && std::filesystem::exists(beside, failure)) return beside;
-  return find_program("profline-workload");
-}
-
 Result<std::string> ask_workload(ProcessRunner& processes, const std::string& given) {
   const auto program = PL_TRY(find_workload(given));
   return output_of(processes, {program.string(), "--version", "--format", "json"});
 }
-
-/// A folder for a trial capture, gone at the end.
-class TrialFolder {
- public:
-  TrialFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "profline-doctor-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TrialFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  TrialFolder(const TrialFolder&) = delete;
-  TrialFolder& operator=(const TrialFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 template <typename Installation>
 Result<Installation> probe_program(ProcessRunner& processes, const std::string& name,
@@ -76,7 +48,7 @@ Result<Installation> probe_program(ProcessRunner& processes, const std::string& 
 Finding check_nsys(ProcessRunner& processes, const std::string& name) {
   const auto installation = probe_program(processes, name, &nsys::probe);
   std::optional<Result<nsys::Trial>> trial;
-  const TrialFolder folder;
+  const ScratchFolder folder;
   if (installation && !folder.path().empty()) {
     trial = nsys::try_capture(processes, *installation, folder.path());
   }

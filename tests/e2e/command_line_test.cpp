@@ -69,13 +69,13 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
       {"a command to come",
        {"run", "device=cpu"},
        2,
-       "profline: the command 'run' is not part of this version yet; there are plan, config, "
-       "explain and doctor\n"},
+       "profline: the command 'run' is not part of this version yet; there are infer, plan, "
+       "config, explain, analyze, trace, kernels and doctor\n"},
       {"overrides alone, which mean run",
        {"device=cpu"},
        2,
-       "profline: the command 'run' is not part of this version yet; there are plan, config, "
-       "explain and doctor\n"},
+       "profline: the command 'run' is not part of this version yet; there are infer, plan, "
+       "config, explain, analyze, trace, kernels and doctor\n"},
       {"shell completion of what",
        {"--shell-completion", "install=fish"},
        2,

@@ -38,7 +38,8 @@ std::vector<std::string> offered(const SmallTree& tree, const std::string& line,
 TEST(Completion, OffersCommandsAndOptions) {
   const SmallTree tree;
   EXPECT_THAT(offered(tree, "profline ", ""),
-              ElementsAre("config ", "doctor ", "explain ", "plan "));
+              ElementsAre("analyze ", "config ", "doctor ", "explain ", "infer ", "kernels ",
+                          "plan ", "trace "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));

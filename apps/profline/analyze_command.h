@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "verb.h"
+
+namespace profline {
+
+/// `profline analyze`: what a model costs by its shapes, from the configuration or from a
+/// config.json alone. Nothing is run.
+class AnalyzeVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "analyze"; }
+  std::string_view summary() const override {
+    return "what a model costs by its shapes: FLOPs, bytes, floor times; nothing is run";
+  }
+  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
+
+}  // namespace profline

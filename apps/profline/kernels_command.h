@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "verb.h"
+
+namespace profline {
+
+/// `profline kernels ACTION`: what of a report to profile next, and what came of it.
+class KernelsVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "kernels"; }
+  std::string_view summary() const override {
+    return "top: the kernels of an nsys report by time; analyze: what bounds those ncu captured";
+  }
+  std::string_view words() const override { return "top REPORT | analyze DIR"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
+
+}  // namespace profline

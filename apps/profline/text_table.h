@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace profline {
+
+/// Colours of a text, or none.
+class Palette {
+ public:
+  explicit Palette(bool in_color) : in_color_(in_color) {}
+
+  std::string heading(std::string_view text) const { return paint("\x1b[1m", text); }
+  std::string faint(std::string_view text) const { return paint("\x1b[2m", text); }
+  std::string warning(std::string_view text) const { return paint("\x1b[33m", text); }
+  std::string accent(std::string_view text) const { return paint("\x1b[36m", text); }
+
+ private:
+  std::string paint(std::string_view code, std::string_view text) const;
+
+  bool in_color_;
+};
+
+/// Columns of text, each as wide as its widest cell; one of them takes what is left of the line
+/// and is cut to fit.
+class TextTable {
+ public:
+  enum class Align { Left, Right };
+  struct Column {
+    std::string title;
+    Align align = Align::Right;
+    bool stretches = false;  ///< gets what is left; at most one column
+  };
+
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// As many cells as columns. Control characters are made visible.
+  void add(std::vector<std::string> cells);
+  bool empty() const { return rows_.empty(); }
+
+  /// Lines of at most `width` columns where the stretching one allows, indented by two.
+  std::string render(std::size_t width, const Palette& palette) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// How wide stdout is: its terminal's width, or 120 where it is none.
+std::size_t output_width();
+
+}  // namespace profline

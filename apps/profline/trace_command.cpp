@@ -1,0 +1,128 @@
+#include "trace_command.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <deque>
+#include <limits>
+
+#include <fmt/core.h>
+
+#include "capture_file.h"
+#include "command_line.h"
+#include "formats/json_write.h"
+#include "kernel_classes.h"
+#include "trace_export.h"
+#include "trace_json.h"
+#include "trace_report.h"
+#include "trace_text.h"
+
+namespace profline {
+namespace {
+
+constexpr std::size_t kDefaultTop = 20;
+
+Result<std::size_t> top_of(const Arguments& arguments) {
+  const auto given = arguments.value("--top");
+  if (!given) return kDefaultTop;
+  if (*given == "all") return std::numeric_limits<std::size_t>::max();
+  std::size_t top = 0;
+  const char* const end = given->data() + given->size();
+  const auto [rest, failure] = std::from_chars(given->data(), end, top);
+  if (failure != std::errc() || rest != end || top == 0) {
+    return Error(ErrorKind::Config, "--top takes a number above 0 or 'all', not '" + *given + "'");
+  }
+  return top;
+}
+
+TraceExport export_kind(const std::string& given) {
+  if (given == "perfetto") return TraceExport::Perfetto;
+  return given == "csv" ? TraceExport::Csv : TraceExport::Json;
+}
+
+/// Of several captures each goes into the folder that was named.
+std::filesystem::path export_path(const Arguments& arguments, const Timeline& timeline,
+                                  TraceExport what) {
+  const auto to = arguments.value("--to");
+  const std::filesystem::path usual = default_export_path(timeline, what);
+  if (!to) return usual;
+  return arguments.words.size() > 1 ? std::filesystem::path(*to) / usual
+                                    : std::filesystem::path(*to);
+}
+
+Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments& arguments) {
+  const TraceExport what = export_kind(*arguments.value("--export"));
+  if (reports.size() > 1 && arguments.has("--to")) {
+    std::error_code failure;
+    std::filesystem::create_directories(*arguments.value("--to"), failure);
+    if (failure) {
+      return Error(ErrorKind::Io,
+                   "cannot create " + *arguments.value("--to") + ": " + failure.message());
+    }
+  }
+  for (const TraceReport& report : reports) {
+    const auto path = export_path(arguments, *report.timeline, what);
+    for (const auto& written : PL_TRY(export_trace(report, what, path))) {
+      fmt::print("{}\n", written.string());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Option> TraceVerb::options() const {
+  using Takes = Option::Takes;
+  return {
+      {"--top", "", Takes::Value, "N", "rows a table shows, or 'all' (default 20)"},
+      {"--range", "", Takes::Value, "NAME", "only what happened in ranges of this name"},
+      {"--export",
+       "",
+       Takes::Value,
+       "FORM",
+       "write a file instead, with all rows",
+       {"perfetto", "csv", "json"}},
+      {"--to", "", Takes::Value, "PATH",
+       "where the export goes: a file; for csv and several captures a folder"},
+      {"--kernel-classes", "", Takes::Value, "FILE",
+       "rules for classes of kernels, before the shipped ones"},
+  };
+}
+
+Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invocation) const {
+  const Arguments& arguments = invocation.arguments;
+  if (arguments.words.empty()) {
+    return Error(ErrorKind::Config,
+                 "no capture given; 'profline trace FILE...' takes Kineto and "
+                 "Chrome traces and SQLite exports of nsys")
+        .with_reason("usage");
+  }
+  if (arguments.has("--to") && !arguments.has("--export")) {
+    return Error(ErrorKind::Config, "--to says where an export goes: --export is missing");
+  }
+  const std::size_t top = PL_TRY(top_of(arguments));
+  const auto own_classes = arguments.value("--kernel-classes");
+  const kernels::Classifier classes = PL_TRY(load_kernel_classes(own_classes));
+  std::deque<Timeline> timelines;  // never moved: reports look into them
+  std::vector<TraceReport> reports;
+  for (const std::string& word : arguments.words) {
+    if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
+    timelines.push_back(PL_TRY(read_capture(word)));
+    reports.push_back(
+        PL_TRY(trace_report(timelines.back(), classes, {arguments.value("--range")})));
+  }
+  if (arguments.has("--export")) {
+    PL_TRY(export_all(reports, arguments));
+  } else if (invocation.output.format == OutputFormat::Json) {
+    fmt::print("{}", PL_TRY(write_json(trace_document(reports, top))));
+  } else {
+    const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
+    const std::size_t width = output_width();
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      fmt::print("{}{}", i > 0 ? "\n\n" : "", trace_text(reports[i], top, width, palette));
+    }
+  }
+  return ExitCode::Done;
+}
+
+}  // namespace profline

@@ -1,0 +1,143 @@
+#include "trace_export.h"
+
+#include <limits>
+
+#include "base/atomic_file.h"
+#include "base/files.h"
+#include "formats/csv.h"
+#include "formats/json_write.h"
+#include "tools/torch_profiler/trace_writer.h"
+#include "trace_json.h"
+
+namespace profline {
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+std::string dims(const std::array<std::uint32_t, 3>& numbers) {
+  return std::to_string(numbers[0]) + 'x' + std::to_string(numbers[1]) + 'x' +
+         std::to_string(numbers[2]);
+}
+
+/// One row an identity: kernel and launch shape.
+std::string kernels_csv(const TraceReport& report) {
+  std::string out;
+  csv::append_record(out, {"name", "short_name", "class", "grid", "block", "registers_per_thread",
+                           "shared_bytes", "instances", "total_ns"});
+  for (const TraceKernel& kernel : report.kernels) {
+    for (const TraceKernel::Shape& row : kernel.shapes) {
+      const LaunchShape shape = row.shape.value_or(LaunchShape());
+      const auto cell = [&](std::string text) {
+        return row.shape ? std::move(text) : std::string();
+      };
+      const std::vector<std::string> cells = {
+          kernel.name.full,
+          kernel.name.short_name,
+          kernel.kernel_class,
+          cell(dims(shape.grid)),
+          cell(dims(shape.block)),
+          cell(std::to_string(shape.registers_per_thread)),
+          cell(std::to_string(shape.static_shared_bytes + shape.dynamic_shared_bytes)),
+          std::to_string(row.instances),
+          std::to_string(row.total_ns)};
+      csv::append_record(out, cells);
+    }
+  }
+  return out;
+}
+
+std::string operators_csv(const TraceReport& report) {
+  std::string out;
+  csv::append_record(
+      out, {"name", "calls", "self_ns", "total_ns", "self_device_ns", "device_ns", "launched"});
+  for (const operators::OperatorRow& row : report.operators.rows) {
+    const std::vector<std::string> cells = {
+        report.timeline->names.text(row.name), std::to_string(row.calls),
+        std::to_string(row.self_ns),           std::to_string(row.total_ns),
+        std::to_string(row.self_device_ns),    std::to_string(row.device_ns),
+        std::to_string(row.launched)};
+    csv::append_record(out, cells);
+  }
+  return out;
+}
+
+/// One row a range and device.
+std::string ranges_csv(const TraceReport& report) {
+  std::string out;
+  csv::append_record(out, {"name", "domain", "instances", "wall_ns", "device", "busy_ns", "idle_ns",
+                           "own_busy_ns", "launches", "work"});
+  const Names& names = report.timeline->names;
+  for (const timeline::RangeAccount& range : report.accounting.ranges) {
+    for (std::size_t i = 0; i < range.time.size(); ++i) {
+      const std::vector<std::string> cells = {names.text(range.name),
+                                              names.text(range.domain),
+                                              std::to_string(range.instances),
+                                              std::to_string(range.wall_ns),
+                                              std::to_string(report.accounting.devices[i]),
+                                              std::to_string(range.time[i].busy_ns()),
+                                              std::to_string(range.time[i].ran_ns[0]),
+                                              std::to_string(range.own[i].busy_ns),
+                                              std::to_string(range.launch.launches),
+                                              std::to_string(range.work.count)};
+      csv::append_record(out, cells);
+    }
+  }
+  return out;
+}
+
+Result<Paths> export_csv(const TraceReport& report, const std::filesystem::path& folder) {
+  PL_TRY(create_folders(folder));
+  const std::pair<const char*, std::string> files[] = {{"kernels.csv", kernels_csv(report)},
+                                                       {"operators.csv", operators_csv(report)},
+                                                       {"ranges.csv", ranges_csv(report)}};
+  Paths written;
+  for (const auto& [name, text] : files) {
+    PL_TRY(write_file_atomic(folder / name, text));
+    written.push_back(folder / name);
+  }
+  return written;
+}
+
+Result<Paths> export_perfetto(const TraceReport& report, const std::filesystem::path& to) {
+  AtomicFile file = PL_TRY(AtomicFile::create(to));
+  PL_TRY(torch_profiler::write_chrome_trace(
+      *report.timeline, [&](std::string_view text) { return file.append(text); }));
+  PL_TRY(file.commit());
+  return Paths{to};
+}
+
+/// `a/trace.json.gz` as `trace`.
+std::string stem_of(const std::string& source) {
+  std::filesystem::path name = std::filesystem::path(source).filename();
+  for (const char* known : {".gz", ".json", ".sqlite", ".trace", ".pt"}) {
+    if (name.extension() == known) name = name.stem();
+  }
+  return name.string();
+}
+
+}  // namespace
+
+std::filesystem::path default_export_path(const Timeline& timeline, TraceExport what) {
+  const std::string stem = stem_of(timeline.source);
+  switch (what) {
+    case TraceExport::Perfetto:
+      return stem + ".perfetto.json";
+    case TraceExport::Csv:
+      return stem + ".csv";
+    case TraceExport::Json:
+      break;
+  }
+  return stem + ".report.json";
+}
+
+Result<Paths> export_trace(const TraceReport& report, TraceExport what,
+                           const std::filesystem::path& to) {
+  if (what == TraceExport::Csv) return export_csv(report, to);
+  if (what == TraceExport::Perfetto) return export_perfetto(report, to);
+  const Node document =
+      trace_document(std::span(&report, 1), std::numeric_limits<std::size_t>::max());
+  PL_TRY(write_file_atomic(to, PL_TRY(write_json(document))));
+  return Paths{to};
+}
+
+}  // namespace profline

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace_report.h"
+
+namespace profline {
+
+enum class TraceExport { Perfetto, Csv, Json };
+
+/// Where the export of `trace.json.gz` goes when nobody says: `trace.perfetto.json`,
+/// `trace.report.json`, or for CSV the folder `trace.csv`; in the folder profline was started in.
+std::filesystem::path default_export_path(const Timeline& timeline, TraceExport what);
+
+/// Writes all rows, whole or not at all, and tells the files. CSV: a folder of kernels.csv,
+/// operators.csv and ranges.csv.
+Result<std::vector<std::filesystem::path>> export_trace(const TraceReport& report, TraceExport what,
+                                                        const std::filesystem::path& to);
+
+}  // namespace profline

@@ -1,0 +1,125 @@
+#include "trace_report.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/strings.h"
+
+namespace profline {
+namespace {
+
+Error no_such_range(const Timeline& timeline, const std::string& range) {
+  std::set<std::string> names;
+  for (const Range& known : timeline.ranges) names.insert(timeline.names.text(known.name));
+  const std::vector<std::string> known(names.begin(), names.end());
+  std::string message = timeline.source + " has no range '" + range + "'";
+  if (known.empty()) {
+    message += ", nor any other";
+  } else {
+    message += did_you_mean(range, known);
+  }
+  return {ErrorKind::NotFound, std::move(message)};
+}
+
+/// Most time first; what takes equally long by name.
+template <typename Row, typename NameOf>
+void order(std::vector<Row>& rows, NameOf name_of) {
+  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : name_of(a) < name_of(b);
+  });
+}
+
+class Kernels {
+ public:
+  Kernels(const Timeline& timeline, const kernels::Classifier& classes)
+      : timeline_(timeline), classes_(classes) {}
+
+  void add(const timeline::KernelRow& row) {
+    TraceKernel& kernel = kernel_of(row.name);
+    if (kernel.instances == 0 || row.min_ns < kernel.min_ns) kernel.min_ns = row.min_ns;
+    kernel.max_ns = std::max(kernel.max_ns, row.max_ns);
+    kernel.instances += row.instances;
+    kernel.total_ns += row.total_ns;
+    TraceKernel::Shape shape;
+    if (row.shape != kNoRow) shape.shape = timeline_.shapes[row.shape];
+    shape.instances = row.instances;
+    shape.total_ns = row.total_ns;
+    kernel.shapes.push_back(shape);
+  }
+
+  void give(TraceReport& report) {
+    std::map<std::string, TraceClass> classes;
+    for (const TraceKernel& kernel : kernels_) {
+      TraceClass& found = classes[kernel.kernel_class];
+      found.name = kernel.kernel_class;
+      found.instances += kernel.instances;
+      found.total_ns += kernel.total_ns;
+      report.kernel_ns += kernel.total_ns;
+      report.kernel_instances += kernel.instances;
+    }
+    for (auto& [name, found] : classes) report.classes.push_back(std::move(found));
+    order(report.classes, [](const TraceClass& row) -> const std::string& { return row.name; });
+    order(kernels_, [](const TraceKernel& row) -> const std::string& { return row.name.full; });
+    report.kernels = std::move(kernels_);
+  }
+
+ private:
+  TraceKernel& kernel_of(Names::Id id) {
+    const auto known = by_id_.find(id);
+    if (known != by_id_.end()) return kernels_[known->second];
+    kernels::CanonicalName name = kernels::canonical_name(timeline_.names.text(id));
+    const auto [place, is_new] = by_name_.try_emplace(name.full, kernels_.size());
+    if (is_new) {
+      TraceKernel kernel;
+      kernel.kernel_class = classes_.class_of(name);
+      kernel.name = std::move(name);
+      kernels_.push_back(std::move(kernel));
+    }
+    by_id_.emplace(id, place->second);
+    return kernels_[place->second];
+  }
+
+  const Timeline& timeline_;
+  const kernels::Classifier& classes_;
+  std::vector<TraceKernel> kernels_;
+  std::unordered_map<Names::Id, std::size_t> by_id_;
+  std::unordered_map<std::string, std::size_t> by_name_;
+};
+
+}  // namespace
+
+Result<TraceReport> trace_report(const Timeline& timeline, const kernels::Classifier& classes,
+                                 const TraceReportOptions& options) {
+  TraceReport report;
+  report.timeline = &timeline;
+  report.range = options.range;
+  const timeline::Attribution attribution = timeline::Attribution::of(timeline);
+  timeline::AccountingOptions accounting;
+  accounting.is_collective = [&](std::string_view name) {
+    return classes.class_of(kernels::canonical_name(name)) == "collective";
+  };
+  report.accounting = timeline::account(timeline, attribution, accounting);
+  if (options.range) {
+    const auto found = std::find_if(
+        report.accounting.ranges.begin(), report.accounting.ranges.end(),
+        [&](const auto& range) { return timeline.names.text(range.name) == *options.range; });
+    if (found == report.accounting.ranges.end()) return no_such_range(timeline, *options.range);
+    report.range_account = &*found;
+  }
+  timeline::KernelTableOptions table;
+  table.by_shape = true;
+  table.inside = options.range;
+  table.attribution = &attribution;
+  Kernels kernels(timeline, classes);
+  for (const timeline::KernelRow& row : timeline::kernel_table(timeline, table).rows) {
+    kernels.add(row);
+  }
+  kernels.give(report);
+  report.copies = timeline::copy_table(timeline);
+  report.operators = operators::operator_table(timeline, {.inside = options.range});
+  return report;
+}
+
+}  // namespace profline

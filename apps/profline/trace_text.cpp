@@ -1,0 +1,314 @@
+#include "trace_text.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "base/terminal_text.h"
+#include "base/units.h"
+
+namespace profline {
+namespace {
+
+using timeline::DeviceTime;
+using timeline::IdleCause;
+using Align = TextTable::Align;
+
+std::string duration(std::int64_t ns) {
+  return human_duration(std::chrono::nanoseconds(ns));
+}
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return "-";
+  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+class TraceText {
+ public:
+  TraceText(const TraceReport& report, std::size_t top, std::size_t width, const Palette& palette)
+      : report_(report), timeline_(*report.timeline), top_(top), width_(width), palette_(palette) {}
+
+  std::string run() {
+    summary();
+    devices();
+    launches();
+    ranges();
+    classes();
+    kernels();
+    copies();
+    operators();
+    reading();
+    return std::move(out_);
+  }
+
+ private:
+  void heading(std::string_view title, std::string_view more = {}) {
+    out_ += '\n' + palette_.heading(title);
+    if (!more.empty()) out_ += "  " + palette_.faint(more);
+    out_ += '\n';
+  }
+  void show(const TextTable& table) { out_ += table.render(width_, palette_); }
+  /// What of a table is not shown.
+  void rest(std::size_t all) {
+    if (all > top_) out_ += palette_.faint(fmt::format("  and {} more\n", all - top_));
+  }
+  std::string in_range() const {
+    return report_.range ? "in '" + printable(*report_.range) + "'" : "";
+  }
+  const std::vector<DeviceTime>& times() const {
+    return report_.range_account != nullptr ? report_.range_account->time : report_.accounting.time;
+  }
+  std::int64_t wall_ns() const {
+    return report_.range_account != nullptr ? report_.range_account->wall_ns
+                                            : report_.accounting.wall_ns();
+  }
+
+  void summary();
+  void devices();
+  void device_rows(TextTable& table, const std::string& device, const DeviceTime& time) const;
+  void launches();
+  void ranges();
+  void classes();
+  void kernels();
+  void copies();
+  void operators();
+  void reading();
+
+  const TraceReport& report_;
+  const Timeline& timeline_;
+  std::size_t top_;
+  std::size_t width_;
+  const Palette& palette_;
+  std::string out_;
+};
+
+void TraceText::summary() {
+  out_ += palette_.heading(printable(timeline_.source)) + '\n';
+  std::string line = timeline_.tool + ", " + duration(report_.accounting.wall_ns());
+  if (timeline_.rank >= 0) {
+    line += fmt::format(", rank {}", timeline_.rank);
+    if (timeline_.world_size > 0) line += fmt::format(" of {}", timeline_.world_size);
+  }
+  for (const Gpu& gpu : timeline_.gpus) {
+    const auto& used = report_.accounting.devices;
+    if (std::find(used.begin(), used.end(), gpu.device) == used.end()) continue;
+    line += fmt::format(", GPU {}: {}", gpu.device, printable(gpu.name));
+  }
+  out_ += "  " + line + '\n';
+  out_ += "  " + plural(timeline_.operators.size(), "operator", "operators") + ", " +
+          plural(timeline_.calls.size(), "call", "calls") + ", " +
+          plural(report_.accounting.kernels.count, "kernel launch", "kernel launches") + " (" +
+          duration(report_.accounting.kernels.sum_ns) + "), " +
+          plural(report_.copies.instances, "copy or fill", "copies and fills") + ", " +
+          plural(timeline_.ranges.size(), "range", "ranges") + '\n';
+  if (report_.range_account != nullptr) {
+    out_ += "  only what happened in " +
+            plural(report_.range_account->instances, "instance", "instances") + " of range '" +
+            printable(*report_.range) + "', " + duration(wall_ns()) + '\n';
+  }
+}
+
+void TraceText::device_rows(TextTable& table, const std::string& device,
+                            const DeviceTime& time) const {
+  const auto row = [&](const std::string& of, const std::string& what, std::int64_t ns) {
+    table.add({of, what, duration(ns), percent(ns, time.wall_ns())});
+  };
+  row(device, "busy", time.busy_ns());
+  row("", "  compute", time.with_ns(timeline::kCompute));
+  row("", "  copy", time.with_ns(timeline::kCopy));
+  row("", "  communication", time.with_ns(timeline::kCommunication));
+  const std::int64_t parts = time.with_ns(timeline::kCompute) + time.with_ns(timeline::kCopy) +
+                             time.with_ns(timeline::kCommunication);
+  if (parts > time.busy_ns()) row("", "  less overlap of these", time.busy_ns() - parts);
+  row("", "idle", time.ran_ns[0]);
+  for (std::size_t cause = 0; cause < timeline::kIdleCauses; ++cause) {
+    if (time.idle_ns[cause] == 0) continue;
+    row("", "  " + std::string(to_text(static_cast<IdleCause>(cause))), time.idle_ns[cause]);
+  }
+}
+
+void TraceText::devices() {
+  if (times().empty()) {
+    heading("devices");
+    out_ += "  no work of a device in this capture\n";
+    return;
+  }
+  heading("devices", "where the " + duration(wall_ns()) + " went; busy and idle sum to it");
+  TextTable table({{"device", Align::Left}, {"", Align::Left}, {"time"}, {"of wall"}});
+  for (std::size_t i = 0; i < times().size(); ++i) {
+    device_rows(table, fmt::format("GPU {}", report_.accounting.devices[i]), times()[i]);
+  }
+  show(table);
+}
+
+void TraceText::launches() {
+  const timeline::LaunchFigures& figures =
+      report_.range_account != nullptr ? report_.range_account->launch : report_.accounting.launch;
+  if (figures.launches + figures.copy_calls == 0) return;
+  heading("launches", in_range());
+  out_ += "  " + plural(figures.launches, "launch", "launches") + ", " +
+          plural(figures.copy_calls, "copy or fill", "copies and fills");
+  const auto per_token = report_.range_account != nullptr
+                             ? report_.range_account->launches_per_token()
+                             : report_.accounting.launches_per_token();
+  if (per_token) out_ += fmt::format(", {:.1f} launches a token", *per_token);
+  out_ += '\n';
+  const auto mean = [](const timeline::Spread& spread) {
+    return human_duration(FractionalNanoseconds(spread.mean_ns()));
+  };
+  if (figures.gap.count > 0) {
+    out_ += "  gap between launches of a thread: mean " + mean(figures.gap);
+    if (report_.range_account == nullptr) {
+      out_ += ", median " + duration(report_.accounting.gap.median_ns) + ", p99 " +
+              duration(report_.accounting.gap.p99_ns);
+    }
+    out_ += '\n';
+  }
+  if (figures.delay_from_start.count > 0) {
+    out_ += "  from launch to start of the work: mean " + mean(figures.delay_from_start);
+    if (report_.range_account == nullptr) {
+      out_ += ", median " + duration(report_.accounting.delay.median_ns) + ", p99 " +
+              duration(report_.accounting.delay.p99_ns);
+    }
+    out_ += '\n';
+  }
+}
+
+void TraceText::ranges() {
+  if (report_.accounting.ranges.empty()) return;
+  heading("ranges", "GPU busy: in any device while the range was open; own: launched in it");
+  TextTable table({{"range", Align::Left, true},
+                   {"count"},
+                   {"host time"},
+                   {"GPU busy"},
+                   {"own"},
+                   {"launches"},
+                   {"kernels"}});
+  std::size_t shown = 0;
+  for (const timeline::RangeAccount& range : report_.accounting.ranges) {
+    if (shown++ == top_) break;
+    std::int64_t busy_ns = 0;
+    std::int64_t own_ns = 0;
+    for (const DeviceTime& time : range.time) busy_ns += time.busy_ns();
+    for (const timeline::OwnTime& own : range.own) own_ns += own.busy_ns;
+    const std::string& domain = timeline_.names.text(range.domain);
+    std::string name = timeline_.names.text(range.name);
+    if (!domain.empty()) name += " @" + domain;
+    if (range.still_open > 0) name += fmt::format(" ({} not closed)", range.still_open);
+    table.add({name, std::to_string(range.instances), duration(range.wall_ns),
+               percent(busy_ns, range.wall_ns), duration(own_ns),
+               std::to_string(range.launch.launches), std::to_string(range.work.count)});
+  }
+  show(table);
+  rest(report_.accounting.ranges.size());
+  const timeline::Accounting& all = report_.accounting;
+  if (all.outside_ranges.count > 0) {
+    out_ += "  " + plural(all.outside_ranges.count, "piece", "pieces") + " of work (" +
+            duration(all.outside_ranges.sum_ns) + ") in no range\n";
+  }
+}
+
+void TraceText::classes() {
+  if (report_.classes.empty()) return;
+  heading("kernel classes", in_range());
+  TextTable table({{"class", Align::Left}, {"time"}, {"share"}, {"launches"}});
+  for (const TraceClass& row : report_.classes) {
+    table.add({row.name, duration(row.total_ns), percent(row.total_ns, report_.kernel_ns),
+               std::to_string(row.instances)});
+  }
+  show(table);
+}
+
+void TraceText::kernels() {
+  if (report_.kernels.empty()) return;
+  heading("kernels", in_range());
+  TextTable table({{"time"},
+                   {"share"},
+                   {"launches"},
+                   {"mean"},
+                   {"shapes"},
+                   {"class", Align::Left},
+                   {"kernel", Align::Left, true}});
+  std::map<std::string_view, int> short_names;
+  for (const TraceKernel& kernel : report_.kernels) ++short_names[kernel.name.short_name];
+  for (std::size_t i = 0; i < std::min(top_, report_.kernels.size()); ++i) {
+    const TraceKernel& kernel = report_.kernels[i];
+    const bool is_enough = short_names[kernel.name.short_name] == 1;
+    table.add({duration(kernel.total_ns), percent(kernel.total_ns, report_.kernel_ns),
+               std::to_string(kernel.instances),
+               human_duration(FractionalNanoseconds(kernel.mean_ns())),
+               std::to_string(kernel.shapes.size()), kernel.kernel_class,
+               is_enough ? kernel.name.short_name : kernel.name.key});
+  }
+  show(table);
+  rest(report_.kernels.size());
+}
+
+void TraceText::copies() {
+  if (report_.copies.rows.empty() || report_.range) return;
+  heading("copies and fills");
+  TextTable table({{"time"}, {"count"}, {"mean"}, {"what", Align::Left, true}});
+  for (std::size_t i = 0; i < std::min(top_, report_.copies.rows.size()); ++i) {
+    const timeline::KernelRow& row = report_.copies.rows[i];
+    table.add({duration(row.total_ns), std::to_string(row.instances),
+               human_duration(FractionalNanoseconds(row.mean_ns())),
+               timeline_.names.text(row.name)});
+  }
+  show(table);
+  rest(report_.copies.rows.size());
+}
+
+void TraceText::operators() {
+  if (report_.operators.rows.empty()) return;
+  heading("operators", report_.range ? in_range() : "by time of their own on the host");
+  TextTable table({{"self"},
+                   {"share"},
+                   {"total"},
+                   {"GPU self"},
+                   {"GPU total"},
+                   {"calls"},
+                   {"operator", Align::Left, true}});
+  for (std::size_t i = 0; i < std::min(top_, report_.operators.rows.size()); ++i) {
+    const operators::OperatorRow& row = report_.operators.rows[i];
+    table.add({duration(row.self_ns), percent(row.self_ns, report_.operators.self_ns),
+               duration(row.total_ns), duration(row.self_device_ns), duration(row.device_ns),
+               std::to_string(row.calls), timeline_.names.text(row.name)});
+  }
+  show(table);
+  rest(report_.operators.rows.size());
+}
+
+void TraceText::reading() {
+  const Reading& reading = timeline_.reading;
+  heading("reading");
+  out_ += fmt::format("  {} events: {} used, {} skipped\n", reading.events(), reading.used,
+                      reading.events() - reading.used);
+  for (const Reading::Skipped& entry : reading.skipped) {
+    out_ += fmt::format("  {:>10}  {}\n", entry.count, printable(entry.reason));
+  }
+  const timeline::Accounting& all = report_.accounting;
+  if (all.without_launch.count > 0 && reading.notes.empty()) {
+    out_ += "  " + plural(all.without_launch.count, "piece", "pieces") +
+            " of work without a record of the launch\n";
+  }
+  for (const std::string& note : reading.notes) {
+    out_ += "  " + palette_.accent("note") + "  " + printable(note) + '\n';
+  }
+  for (const std::string& loss : reading.losses) {
+    out_ += "  " + palette_.warning("lost") + "  " + printable(loss) + '\n';
+  }
+}
+
+}  // namespace
+
+std::string trace_text(const TraceReport& report, std::size_t top, std::size_t width,
+                       const Palette& palette) {
+  return TraceText(report, top, width, palette).run();
+}
+
+}  // namespace profline

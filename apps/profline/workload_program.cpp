@@ -1,0 +1,50 @@
+#include "workload_program.h"
+
+#include "process/find_program.h"
+#include "tools/gpu/driver.h"
+
+namespace profline {
+
+namespace fs = std::filesystem;
+
+Result<fs::path> find_workload(const std::string& given) {
+  if (!given.empty()) return find_program(given);
+  std::error_code failure;
+  const auto self = fs::read_symlink("/proc/self/exe", failure);
+  const auto beside = self.parent_path() / "profline-workload";
+  if (!failure && fs::exists(beside, failure)) return beside;
+  return find_program("profline-workload");
+}
+
+Result<settings::Device> decide_device(const settings::Device& asked) {
+  using Kind = settings::Device::Kind;
+  const settings::Device cpu{.kind = Kind::Cpu, .index = {}};
+  if (asked.kind == Kind::Cpu) return cpu;
+  const auto driver = gpu::load_driver();
+  if (asked.kind == Kind::Auto && !driver) return cpu;
+  const std::uint16_t index = asked.index.value_or(0);
+  if (!driver) {
+    return Error(ErrorKind::NotFound, "device " + asked.to_string() + ": " +
+                                          driver.error().message() + "; device=cpu does without");
+  }
+  if (index >= driver->devices.size()) {
+    return Error(ErrorKind::NotFound, "device " + asked.to_string() + ": there are " +
+                                          std::to_string(driver->devices.size()) +
+                                          " CUDA devices here");
+  }
+  return settings::Device{.kind = Kind::Cuda, .index = index};
+}
+
+Result<fs::path> choose_run_folder(const fs::path& folder, bool given) {
+  std::error_code failure;
+  if (given) {
+    if (!fs::exists(folder / "run.json", failure)) return folder;
+    return Error(ErrorKind::Config, "hydra.run.dir: '" + folder.string() +
+                                        "' holds a run already; name another folder");
+  }
+  fs::path free = folder;
+  for (int n = 2; fs::exists(free, failure); ++n) free = folder.string() + "-" + std::to_string(n);
+  return free;
+}
+
+}  // namespace profline

@@ -1,0 +1,136 @@
+// `profline kernels`: from reports of nsys to what to profile next.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/json.h"
+#include "formats/yaml.h"
+#include "profline_binary.h"
+#include "testing/paths.h"
+#include "testing/temp_dir.h"
+
+namespace profline::e2e {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string h200_export() {
+  return (testing::source_dir() / "tests/golden/nsys/2025.3-decode/input.sqlite").string();
+}
+
+constexpr const char* kSummary =
+    "Time (%),Total Time (ns),Instances,Avg (ns),Name\n"
+    "10.0,100,5,20.0,copy\n"
+    "90.0,900,3,300.0,\"void gemm<float, 128>(float const*)\"\n";
+
+std::vector<std::string> names_in(const Node& document) {
+  std::vector<std::string> names;
+  for (const Node& kernel : document.find("kernels")->as_list()) {
+    names.push_back(kernel.find("name")->as_string());
+  }
+  return names;
+}
+
+TEST(KernelsTop, WritesYamlFromAnSqliteExport) {
+  const Outcome outcome = run_profline({"kernels", "top", h200_export(), "--topk", "2"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "# Kernels of input.sqlite (nsys 2025.3.2.0), by time_pct: 2 of 6.\n"
+            "# Each regex matches one name exactly. To catch relatives of a kernel, replace what\n"
+            "# differs between them, such as template arguments, by '.*'.\n"
+            "kernels:\n"
+            "- name: nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT\n"
+            "  regex: ^nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT$\n"
+            "  description: 'Kernel #1 - 30.7% of GPU time, 20 calls'\n"
+            "- name: nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT\n"
+            "  regex: ^nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT$\n"
+            "  description: 'Kernel #2 - 30.2% of GPU time, 20 calls'\n");
+  EXPECT_EQ(outcome.err,
+            "profline: incomplete: Not all NVTX events might have been collected.\n"
+            "profline: incomplete: Not all CUDA events might have been collected.\n");
+}
+
+TEST(KernelsTop, ReadsACsvSummaryAndEscapesNames) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"k.csv", kSummary}});
+  const Outcome outcome =
+      run_profline_in(folder.path(), {"kernels", "top", "k.csv", "-o", "k.yaml"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  const auto document = parse_yaml(*read_file(folder / "k.yaml"), "k.yaml");
+  ASSERT_TRUE(document) << document.error().to_string();
+  EXPECT_THAT(names_in(*document), ElementsAre("void gemm<float, 128>(float const*)", "copy"));
+  const Node& first = document->find("kernels")->as_list()[0];
+  EXPECT_EQ(first.find("regex")->as_string(), "^void gemm<float, 128>\\(float const\\*\\)$");
+  EXPECT_EQ(first.find("description")->as_string(), "Kernel #1 - 90.0% of GPU time, 3 calls");
+}
+
+TEST(KernelsTop, SpeaksJsonAndFiltersByRange) {
+  const Outcome outcome = run_profline(
+      {"kernels", "top", h200_export(), "--range", "decode", "--format", "json", "-q"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto document = parse_json(outcome.out, "kernels");
+  ASSERT_TRUE(document) << document.error().to_string();
+  EXPECT_EQ(document->find("schema")->as_string(), "profline.kernels_top/1");
+  EXPECT_EQ(document->find("kernels_in_report")->as_int(), 6);
+  std::int64_t total_ns = 0;
+  for (const Node& kernel : document->find("kernels")->as_list()) {
+    total_ns += kernel.find("total_ns")->as_int();
+  }
+  EXPECT_EQ(total_ns, 376832);
+}
+
+TEST(KernelsTop, SaysWhatIsWrongWithWhatItWasGiven) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"k.csv", kSummary}, {"no.csv", "a,b\n1,2\n"}, {"r.nsys-rep", "x"}});
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    std::string error;
+  };
+  const Case cases[] = {
+      {{"kernels"},
+       2,
+       "profline: 'kernels' needs to know what to do, as in 'profline kernels top run.sqlite'"},
+      {{"kernels", "topp", "k.csv"}, 2, "profline: 'kernels topp' is not known; there is 'top'"},
+      {{"kernels", "top"},
+       2,
+       "profline: 'kernels top' takes one report, as in 'profline kernels top run.sqlite'"},
+      {{"kernels", "top", "k.csv", "--topk", "-1"},
+       2,
+       "profline: --topk is '-1', not a whole number above 0\n"},
+      {{"kernels", "top", "k.csv", "--range", "decode"},
+       2,
+       "profline: --range needs an SQLite export or a .nsys-rep: a summary as CSV does not say in "
+       "which range a kernel was launched\n"},
+      {{"kernels", "top", "none.sqlite"}, 3, "profline: cannot read none.sqlite: no such file\n"},
+      {{"kernels", "top", "no.csv"}, 2, "profline: no.csv: no header of a kernel summary"},
+      {{"kernels", "top", "r.nsys-rep", "--nsys", "/no/nsys"},
+       3,
+       "profline: r.nsys-rep can only be read with nsys, and cannot run '/no/nsys'"},
+      {{"kernels", "top", h200_export(), "--range", "nothing", "-q"},
+       2,
+       "no kernels in ranges named 'nothing'\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.error);
+    const Outcome outcome = run_profline_in(folder.path(), c.arguments);
+    EXPECT_EQ(outcome.code, c.code) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr(c.error));
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+TEST(KernelsTop, WarnsWhenThereAreFewerThanAskedFor) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"k.csv", kSummary}});
+  const Outcome outcome = run_profline_in(
+      folder.path(), {"kernels", "top", "k.csv", "--topk", "9", "--sort-by", "time_ns"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err, "profline: --topk asks for 9 kernels, the report has 2\n");
+}
+
+}  // namespace
+}  // namespace profline::e2e
