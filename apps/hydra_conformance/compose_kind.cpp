@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 
 #include "base/files.h"
 #include "config/compose.h"
@@ -8,22 +7,10 @@
 #include "encode.h"
 #include "formats/json.h"
 #include "kinds.h"
+#include "resolve_kind.h"
 
 namespace profline::conformance {
 namespace {
-
-/// `2031-02-03T04:05:06.789012`
-config::LocalTime parse_time(std::string_view text) {
-  const auto number = [text](std::size_t at, std::size_t digits) {
-    int value = 0;
-    if (at + digits <= text.size()) {
-      std::from_chars(text.data() + at, text.data() + at + digits, value);
-    }
-    return value;
-  };
-  return {number(0, 4),  number(5, 2),  number(8, 2), number(11, 2),
-          number(14, 2), number(17, 2), number(20, 6)};
-}
 
 config::ResolveContext context_of(const Node& input, const config::ResolverRegistry& resolvers) {
   config::ResolveContext context;

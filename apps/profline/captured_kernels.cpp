@@ -88,9 +88,10 @@ Result<std::vector<Capture>> find_captures(const fs::path& input, ProcessRunner&
   }
   std::vector<Capture> captures;
   if (!fs::is_directory(status)) {
-    captures.push_back({"", input.extension() == ".ncu-rep"
-                                ? PL_TRY(import_report(input, processes, ncu))
-                                : PL_TRY(read_files({input}))});
+    const bool is_report = input.extension() == ".ncu-rep";
+    auto report = is_report ? import_report(input, processes, ncu) : read_files({input});
+    if (!report) return std::move(report).error();
+    captures.push_back({"", *std::move(report)});
     return captures;
   }
   for (const fs::path& entry : PL_TRY(entries_of(input))) {

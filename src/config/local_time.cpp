@@ -3,11 +3,14 @@
 #include <ctime>
 #include <vector>
 
+#include "base/assert.h"
+
 namespace profline::config {
 namespace {
 
 int days_before_month(int year, int month) {
   constexpr int kDays[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+  PL_ASSERT(month >= 1 && month <= 12, "a clock counts months from 1 to 12");
   const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
   return kDays[month - 1] + (leap && month > 2 ? 1 : 0);
 }

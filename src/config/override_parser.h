@@ -14,7 +14,7 @@ namespace profline::config {
 
 /// How many brackets may be inside one another; deeper text is refused, so that code which walks a
 /// value may recurse.
-constexpr std::size_t kMaxOverrideNesting = 500;
+constexpr std::size_t kMaxOverrideNesting = 200;
 
 /// A random number below its argument, which is at least 1.
 using RandomBelow = std::function<std::size_t(std::size_t)>;

@@ -275,10 +275,10 @@ TEST(OverrideParser, RefusesTextThatIsNestedTooDeep) {
     for (int i = 0; i < 100'000; ++i) text += open;
     const auto override = parse_override(text);
     ASSERT_FALSE(override);
-    EXPECT_EQ(override.error().message(), "brackets are nested more than 500 deep");
+    EXPECT_EQ(override.error().message(), "brackets are nested more than 200 deep");
     EXPECT_EQ(override.error().reason(), "syntax");
   }
-  const std::string deepest = "a=" + std::string(500, '[') + std::string(500, ']');
+  const std::string deepest = "a=" + std::string(200, '[') + std::string(200, ']');
   EXPECT_TRUE(parse_override(deepest));
 }
 
