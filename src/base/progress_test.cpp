@@ -323,6 +323,9 @@ TEST_F(LineProgressTest, WhatCannotBeWrittenIsDropped) {
   Step step(*progress, "nsys");
   progress->warning("x");
   step.end(StepOutcome::Ok);
+  // Neither an error nor a signal comes of it: the process goes on writing elsewhere.
+  make_progress({}, channel_.writing.get(), clock_)->warning("y");
+  EXPECT_EQ(channel_.written(), "warning: y\n");
 }
 
 }  // namespace

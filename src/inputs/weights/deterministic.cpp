@@ -7,18 +7,38 @@
 namespace profline::weights {
 namespace {
 
-struct Range {
-  double offset;
-  double scale;
-};
-
 /// The variance of a product with `fan_in` inputs stays that of one input.
 double unit_scale(const TensorSpec& spec) {
   const std::int64_t fan_in = spec.element_count() / spec.shape.front();
   return std::sqrt(3.0 / static_cast<double>(fan_in));
 }
 
-Range range_of(const TensorSpec& spec) {
+constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
+
+/// SplitMix64's finaliser.
+std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return z ^ (z >> 31);
+}
+
+/// Calls `store(i, bf16)` for each element; every one depends on its own number only, so that the
+/// compiler may take several at once.
+template <typename Store>
+void generate(const TensorSpec& spec, std::size_t count, std::uint64_t first, const Store& store) {
+  const Spread spread = spread_of(spec);
+  const std::uint64_t start = name_hash(spec.name) + (first + 1) * kGolden;
+  for (std::size_t i = 0; i < count; ++i) {
+    // 53 bits: as a signed number they convert to double in one instruction.
+    const auto bits53 = static_cast<std::int64_t>(mixed(start + i * kGolden) >> 11);
+    const double u = 2.0 * (static_cast<double>(bits53) * 0x1p-53) - 1.0;
+    store(i, to_bf16(static_cast<float>(spread.offset + spread.scale * u)));
+  }
+}
+
+}  // namespace
+
+Spread spread_of(const TensorSpec& spec) {
   switch (spec.role) {
     case Role::Norm:
       return {1.0, 0.1};
@@ -36,31 +56,6 @@ Range range_of(const TensorSpec& spec) {
   }
   return {0.0, 0.0};
 }
-
-constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
-
-/// SplitMix64's finaliser.
-std::uint64_t mixed(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return z ^ (z >> 31);
-}
-
-/// Calls `store(i, bf16)` for each element; every one depends on its own number only, so that the
-/// compiler may take several at once.
-template <typename Store>
-void generate(const TensorSpec& spec, std::size_t count, std::uint64_t first, const Store& store) {
-  const Range range = range_of(spec);
-  const std::uint64_t start = name_hash(spec.name) + (first + 1) * kGolden;
-  for (std::size_t i = 0; i < count; ++i) {
-    // 53 bits: as a signed number they convert to double in one instruction.
-    const auto bits53 = static_cast<std::int64_t>(mixed(start + i * kGolden) >> 11);
-    const double u = 2.0 * (static_cast<double>(bits53) * 0x1p-53) - 1.0;
-    store(i, to_bf16(static_cast<float>(range.offset + range.scale * u)));
-  }
-}
-
-}  // namespace
 
 std::uint64_t name_hash(std::string_view name) {
   std::uint64_t hash = 0xcbf29ce484222325;

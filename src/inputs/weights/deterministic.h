@@ -11,6 +11,14 @@
 /// rounded to bf16, so that fp32 and bf16 runs share the numbers.
 namespace profline::weights {
 
+/// Values of a tensor are uniform in offset ± scale, by what it is for: activations keep their
+/// size, routing is spread out, the likeliest tokens seldom tie.
+struct Spread {
+  double offset;
+  double scale;
+};
+Spread spread_of(const TensorSpec& spec);
+
 /// FNV-1a, 64 bit.
 std::uint64_t name_hash(std::string_view name);
 

@@ -1,6 +1,5 @@
 #include "workload/model/weight_source.h"
 
-#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -40,28 +39,6 @@ at::ScalarType scalar_type(weights::Dtype dtype) {
   }
 }
 
-/// The middle and the reach of uniform values, by what the tensor is for.
-std::pair<double, double> spread(const weights::TensorSpec& spec) {
-  const auto fan_in = static_cast<double>(spec.element_count() / spec.shape.front());
-  const double unit = std::sqrt(3.0 / fan_in);  // keeps the variance of what goes through
-  switch (spec.role) {
-    case weights::Role::Norm:
-      return {1.0, 0.1};
-    case weights::Role::Bias:
-      return {0.0, 0.05};
-    case weights::Role::Linear:
-      return {0.0, unit};
-    case weights::Role::Router:
-    case weights::Role::Head:
-      return {0.0, 2.0 * unit};
-    case weights::Role::Embedding:
-      return {0.0, 0.5};
-    case weights::Role::Position:
-      return {0.0, 0.2};
-  }
-  return {0.0, unit};
-}
-
 }  // namespace
 
 Result<void> CheckpointWeights::fill(std::string_view name, at::Tensor destination) {
@@ -98,8 +75,8 @@ RandomWeights::RandomWeights(const DeepseekOcrConfig& config, std::uint64_t seed
     : specs_(specs_by_name(config)), generator_(compat::seeded_generator(device, seed)) {}
 
 Result<void> RandomWeights::fill(std::string_view name, at::Tensor destination) {
-  const auto [middle, reach] = spread(spec_of(specs_, name));
-  destination.uniform_(middle - reach, middle + reach, generator_);
+  const auto [offset, scale] = weights::spread_of(spec_of(specs_, name));
+  destination.uniform_(offset - scale, offset + scale, generator_);
   return {};
 }
 
