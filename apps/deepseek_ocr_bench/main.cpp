@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "base/exit_code.h"
+#include "cli_program.h"
 #include "inputs/weights/tensor_specs.h"
 #include "records/deepseek_ocr_config.h"
 #include "stages.h"
@@ -140,37 +140,16 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
 }
 
-ExitCode run(int argc, char** argv) {
+}  // namespace
+
+int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Times each stage of DeepSeek-OCR, the device idle before and after each.",
                "deepseek_ocr_bench");
   add_options(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+  return run_program(app, argc, argv, [&]() -> Result<ExitCode> {
+    workload::use_threads(static_cast<int>(arguments.threads));
+    PL_TRY(measure(arguments));
     return ExitCode::Done;
-  } catch (const CLI::ParseError& failure) {
-    fmt::print(stderr, "deepseek_ocr_bench: {}\n", failure.what());
-    return ExitCode::BadInput;
-  }
-  workload::use_threads(static_cast<int>(arguments.threads));
-  if (const auto done = measure(arguments); !done) {
-    fmt::print(stderr, "deepseek_ocr_bench: {}\n", done.error().to_string());
-    return exit_code(done.error().kind());
-  }
-  return ExitCode::Done;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(run(argc, argv));
-  } catch (const std::exception& failure) {
-    fmt::print(stderr, "deepseek_ocr_bench: {}\n", failure.what());
-  } catch (...) {
-    fmt::print(stderr, "deepseek_ocr_bench: an exception that is none of C++'s own\n");
-  }
-  return static_cast<int>(ExitCode::Failed);
+  });
 }

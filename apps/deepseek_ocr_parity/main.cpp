@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <exception>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -13,6 +12,7 @@
 
 #include "base/exit_code.h"
 #include "cases.h"
+#include "cli_program.h"
 #include "comparison.h"
 #include "inputs/weights/safetensors_write.h"
 #include "inputs/weights/tensor_specs.h"
@@ -123,9 +123,7 @@ Result<bool> compare(const Arguments& arguments) {
   return all_pass;
 }
 
-ExitCode run(int argc, char** argv) {
-  Arguments arguments;
-  CLI::App app(kDescription, "deepseek_ocr_parity");
+void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("DIR", arguments.folder,
                  "folder with config.json, model.safetensors, cases.json, expected.safetensors")
       ->required();
@@ -138,33 +136,16 @@ ExitCode run(int argc, char** argv) {
   app.add_option("--threads", arguments.threads, "CPU threads")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return ExitCode::Done;
-  } catch (const CLI::ParseError& failure) {
-    fmt::print(stderr, "deepseek_ocr_parity: {}\n", failure.what());
-    return ExitCode::BadInput;
-  }
-  workload::use_threads(static_cast<int>(arguments.threads));
-  const auto passed = compare(arguments);
-  if (!passed) {
-    fmt::print(stderr, "deepseek_ocr_parity: {}\n", passed.error().to_string());
-    return exit_code(passed.error().kind());
-  }
-  return *passed ? ExitCode::Done : ExitCode::Failed;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(run(argc, argv));
-  } catch (const std::exception& failure) {
-    fmt::print(stderr, "deepseek_ocr_parity: {}\n", failure.what());
-  } catch (...) {
-    fmt::print(stderr, "deepseek_ocr_parity: an exception that is none of C++'s own\n");
-  }
-  return static_cast<int>(ExitCode::Failed);
+  Arguments arguments;
+  CLI::App app(kDescription, "deepseek_ocr_parity");
+  add_options(app, arguments);
+  return run_program(app, argc, argv, [&]() -> Result<ExitCode> {
+    workload::use_threads(static_cast<int>(arguments.threads));
+    return PL_TRY(compare(arguments)) ? ExitCode::Done : ExitCode::Failed;
+  });
 }

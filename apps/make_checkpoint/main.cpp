@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <exception>
 #include <filesystem>
 #include <string>
 
@@ -11,6 +10,7 @@
 #include "base/exit_code.h"
 #include "base/files.h"
 #include "base/progress.h"
+#include "cli_program.h"
 #include "inputs/tokenizer/tiny_tokenizer.h"
 #include "inputs/weights/checkpoint_write.h"
 #include "records/deepseek_ocr_config.h"
@@ -38,12 +38,7 @@ Result<void> make_checkpoint(const Arguments& arguments, Progress& progress) {
   return {};
 }
 
-ExitCode run(int argc, char** argv) {
-  CLI::App app(
-      "Writes a DeepSeek-OCR checkpoint of values computed from the tensors' names: config.json, "
-      "safetensors with index, and the tiny tokenizer. Nothing in it is trained.",
-      "profline-make-checkpoint");
-  Arguments arguments;
+void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--variant", arguments.variant,
                  "tiny (half a million parameters) or full (the release's shapes)")
       ->check(CLI::IsMember({"tiny", "full"}))
@@ -52,36 +47,24 @@ ExitCode run(int argc, char** argv) {
       ->check(CLI::IsMember({"bf16", "f32"}))
       ->capture_default_str();
   app.add_option("OUT", arguments.folder, "folder to write, made where it is missing")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return ExitCode::Done;
-  } catch (const CLI::ParseError& failure) {
-    fmt::print(stderr, "profline-make-checkpoint: {}\n", failure.what());
-    return ExitCode::BadInput;
-  }
-  const SystemClock clock;
-  const auto progress = make_progress({}, STDERR_FILENO, clock);
-  const auto made = make_checkpoint(arguments, *progress);
-  if (!made) {
-    fmt::print(stderr, "profline-make-checkpoint: {}\n", made.error().to_string());
-    return exit_code(made.error().kind());
-  }
-  fmt::print("{}\n", arguments.folder.string());
-  return ExitCode::Done;
 }
 
 }  // namespace
 }  // namespace profline
 
 int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(profline::run(argc, argv));
-  } catch (const std::exception& failure) {
-    fmt::print(stderr, "profline-make-checkpoint: {}\n", failure.what());
-  } catch (...) {
-    fmt::print(stderr, "profline-make-checkpoint: an exception that is none of C++'s own\n");
-  }
-  return static_cast<int>(profline::ExitCode::Failed);
+  using namespace profline;
+  Arguments arguments;
+  CLI::App app(
+      "Writes a DeepSeek-OCR checkpoint of values computed from the tensors' names: config.json, "
+      "safetensors with index, and the tiny tokenizer. Nothing in it is trained.",
+      "profline-make-checkpoint");
+  add_options(app, arguments);
+  return run_program(app, argc, argv, [&]() -> Result<ExitCode> {
+    const SystemClock clock;
+    const auto progress = make_progress({}, STDERR_FILENO, clock);
+    PL_TRY(make_checkpoint(arguments, *progress));
+    fmt::print("{}\n", arguments.folder.string());
+    return ExitCode::Done;
+  });
 }

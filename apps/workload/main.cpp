@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <exception>
 #include <filesystem>
 #include <string>
 
@@ -12,6 +11,7 @@
 #include "base/exit_code.h"
 #include "base/files.h"
 #include "base/progress.h"
+#include "cli_program.h"
 #include "formats/json.h"
 #include "formats/json_write.h"
 #include "profline_version.h"
@@ -117,47 +117,20 @@ Result<void> run(const Options& options) {
   return workload::run_workload(request, {*progress, clock, [] { return g_stopping.load(); }});
 }
 
-ExitCode fail(const Error& error) {
-  for (const Error& problem : error.each()) {
-    fmt::print(stderr, "profline-workload: {}\n", problem.to_string());
-  }
-  return exit_code(error.kind());
-}
-
-ExitCode start(int argc, char** argv) {
-  CLI::App app("The model that profline profiles, in libtorch.", "profline-workload");
-  Options options;
-  declare(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return ExitCode::Done;
-  } catch (const CLI::ParseError& failure) {
-    fmt::print(stderr, "profline-workload: {}\n", failure.what());
-    return ExitCode::BadInput;
-  }
-  if (options.show_version) {
-    fmt::print("{}", version_text(options.format == "json"));
-    return ExitCode::Done;
-  }
-  if (argc == 1) {
-    fmt::print("{}", app.help());
-    return ExitCode::Done;
-  }
-  const Result<void> done = run(options);
-  return done ? ExitCode::Done : fail(done.error());
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(start(argc, argv));
-  } catch (const std::exception& failure) {
-    fmt::print(stderr, "profline-workload: bug: {}\n", failure.what());
-  } catch (...) {
-    fmt::print(stderr, "profline-workload: bug: an exception that is none of C++'s own\n");
-  }
-  return static_cast<int>(ExitCode::Failed);
+  CLI::App app("The model that profline profiles, in libtorch.", "profline-workload");
+  Options options;
+  declare(app, options);
+  return run_program(app, argc, argv, [&]() -> Result<ExitCode> {
+    if (options.show_version) {
+      fmt::print("{}", version_text(options.format == "json"));
+    } else if (argc == 1) {
+      fmt::print("{}", app.help());
+    } else {
+      PL_TRY(run(options));
+    }
+    return ExitCode::Done;
+  });
 }
