@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "pipeline/stage.h"
+
+namespace profline::pipeline {
+
+/// How a stage wants the workload run.
+struct WorkloadRun {
+  std::string_view stage;        ///< whose folder it starts in
+  std::string_view mode;         ///< of profline-workload: `baseline`, `profiled`
+  std::filesystem::path config;  ///< what it is handed
+  std::filesystem::path out;     ///< where it writes
+  std::optional<std::uint32_t> samples{};
+  std::optional<std::filesystem::path> baseline{};  ///< whose texts are shown
+};
+
+/// The program that is profiled, as it runs without a profiler: the built-in workload, or the
+/// user's own, which starts in `pipeline.workload.cwd` and finds the run's folder in
+/// PROFLINE_RUN_DIR. Its output goes to `log` in the folder it writes to. A built-in workload that
+/// was not found is named as it would be (a preflight has told of it).
+Command workload_command(const StageContext& context, const WorkloadRun& run);
+
+/// The text of the config with these changes: what a stage hands to its workload.
+Result<std::string> handed_config(const Node& config, std::span<const ConfigChange> changes);
+
+/// What is changed under another program's profiler: libtorch's own is off, as CUPTI serves one
+/// client, and nothing is drawn or written that would disturb the measurement. Only what the config
+/// has otherwise is listed.
+std::vector<ConfigChange> changes_under_profiler(const Node& config);
+
+}  // namespace profline::pipeline
