@@ -221,6 +221,35 @@ StageCost pass_cost(const Pass& pass, Stage stage, OperatorCost attention) {
   return cost;
 }
 
+// How many tensors a layer has; latent attention (MLA) makes queries in one step or in two.
+
+std::uint64_t attention_tensors(const Decoder& d) {
+  const std::uint64_t output = d.output_bias ? 1 : 0;
+  if (!d.latent) return 4U + (d.qkv_bias ? 3U : 0U) + output;
+  const std::uint64_t query_steps = d.latent->q_rank == 0 ? 1 : 2;
+  return 3U + query_steps + (d.qkv_bias ? query_steps : 0U) + output;
+}
+
+std::uint64_t norm_tensors(const Decoder& d) {
+  if (d.latent) return d.latent->q_rank == 0 ? 3 : 4;
+  return d.qk_norm ? 4 : 2;
+}
+
+void add_expert_groups(const Decoder& d, std::vector<ParameterGroup>& groups) {
+  if (!d.experts || d.expert_layers == 0) return;
+  const Experts& e = *d.experts;
+  const Count layers = d.expert_layers;
+  const Count hidden = d.hidden;
+  groups.push_back({"routers", layers * (e.router_bias ? 2U : 1U),
+                    layers * (hidden * e.routed + (e.router_bias ? Count(e.routed) : Count()))});
+  groups.push_back(
+      {"routed experts", layers * e.routed * 3, layers * e.routed * 3 * hidden * e.width});
+  if (e.shared_width == 0) return;
+  const Count gate = e.shared_gate ? hidden : Count();
+  groups.push_back({"shared experts", layers * (e.shared_gate ? 4U : 3U),
+                    layers * (Count(3) * hidden * e.shared_width + gate)});
+}
+
 }  // namespace
 
 std::vector<ParameterGroup> parameter_groups(const Decoder& d) {
@@ -230,37 +259,15 @@ std::vector<ParameterGroup> parameter_groups(const Decoder& d) {
   const Count table = Count(d.vocabulary) * hidden;
   std::vector<ParameterGroup> groups;
   groups.push_back({"embedding", 1, table});
-  const std::uint64_t matrices = d.latent ? (d.latent->q_rank == 0 ? 4U : 5U) : 4U;
-  std::uint64_t biases = 0;
-  if (d.qkv_bias) biases += d.latent ? (d.latent->q_rank == 0 ? 1U : 2U) : 3U;
-  if (d.output_bias) biases += 1;
-  groups.push_back({"attention", Count(d.layers) * (matrices + biases),
+  groups.push_back({"attention", Count(d.layers) * attention_tensors(d),
                     Count(d.layers) * (sizes.matrix + sizes.bias)});
   if (dense > Count()) {
     const Count bias = d.mlp_bias ? Count(2) * d.dense_width + hidden : Count();
     groups.push_back({"dense feed-forward", dense * (d.mlp_bias ? 6U : 3U),
                       dense * (Count(3) * hidden * d.dense_width + bias)});
   }
-  if (d.experts && d.expert_layers > 0) {
-    const Experts& e = *d.experts;
-    const Count layers = d.expert_layers;
-    groups.push_back({"routers", layers * (e.router_bias ? 2U : 1U),
-                      layers * (hidden * e.routed + (e.router_bias ? Count(e.routed) : Count()))});
-    groups.push_back(
-        {"routed experts", layers * e.routed * 3, layers * e.routed * 3 * hidden * e.width});
-    if (e.shared_width > 0) {
-      const Count gate = e.shared_gate ? hidden : Count();
-      groups.push_back({"shared experts", layers * (e.shared_gate ? 4U : 3U),
-                        layers * (Count(3) * hidden * e.shared_width + gate)});
-    }
-  }
-  std::uint64_t norms_a_layer = 2;
-  if (d.latent) {
-    norms_a_layer += d.latent->q_rank == 0 ? 1U : 2U;
-  } else if (d.qk_norm) {
-    norms_a_layer += 2;
-  }
-  groups.push_back({"norms", Count(d.layers) * norms_a_layer + 1,
+  add_expert_groups(d, groups);
+  groups.push_back({"norms", Count(d.layers) * norm_tensors(d) + 1,
                     Count(d.layers) * (Count(2) * hidden + sizes.norm) + hidden});
   if (!d.tied_head) groups.push_back({"lm_head", 1, table});
   return groups;

@@ -12,7 +12,6 @@
 namespace profline::torch_profiler {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -304,7 +303,8 @@ std::string launches(std::string_view start, int step, std::string_view dur) {
   for (int i = 0; i < 10; ++i) {
     text += std::string(i > 0 ? "," : "") +
             R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":)" +
-            std::to_string(first + i * step) + ",\"dur\":" + std::string(dur) + "}";
+            std::to_string(first + static_cast<long>(i) * step) + ",\"dur\":" + std::string(dur) +
+            "}";
   }
   return text + "]";
 }
@@ -348,7 +348,7 @@ TEST(TraceReader, ReadsTracesOfOldReleases) {
 }
 
 TEST(TraceReader, TakesNamesOfAnySize) {
-  const std::string name = "k" + std::string(512 * 1024, 'x');
+  const std::string name = "k" + std::string(std::size_t{512} * 1024, 'x');
   const Timeline t = read("[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" + name +
                           "\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1}]");
   ASSERT_EQ(t.work.size(), 1U);
