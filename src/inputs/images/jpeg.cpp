@@ -127,7 +127,7 @@ class JpegReader {
     PL_TRY(internal::check_size(size, limits));
     // A block of 64 pixels takes a bit or more, unless arithmetic coding squeezes equal ones.
     const std::uint64_t pixels = std::uint64_t{size.width} * size.height;
-    constexpr std::uint64_t kMostPixelsInAByte = 64 * 8;
+    constexpr std::uint64_t kMostPixelsInAByte = std::uint64_t{64} * 8;
     if (codec_.arith_code == FALSE && pixels / kMostPixelsInAByte > bytes_.size()) {
       return internal::impossible_size(size, bytes_.size());
     }
