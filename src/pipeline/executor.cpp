@@ -69,7 +69,6 @@ class Execution {
   Result<void> prepare_folder(const PlannedStage& planned);
   static void carry_out(const Stage& stage, const StageContext& context, LiveStageRun& run,
                         TimeAccount& account);
-  Result<void> close_stage(StageRecord& record);
   Result<void> tell_skipped(StageRecord& record);
   StageState state_after(const LiveStageRun& run) const;
   std::string now() const { return utc_timestamp(services_.clock.wall_now()); }
@@ -108,15 +107,6 @@ StageState Execution::state_after(const LiveStageRun& run) const {
   return run.has_problem() ? StageState::Failed : StageState::Ok;
 }
 
-Result<void> Execution::close_stage(StageRecord& record) {
-  const std::filesystem::path folder = plan_.setup.stage_folder(record.name);
-  {
-    const TimeAccount::Span digesting(account_, Activity::Digesting);
-    record.artifacts = PL_TRY(digest_files(folder, plan_.setup.folder));
-  }
-  return {};
-}
-
 Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& record) {
   Step step(services_.progress, record.name);
   const RunTiming before = account_.timing();
@@ -130,7 +120,11 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   carry_out(stage, plan_.context(), run, account_);
   record.state = state_after(run);
   PL_TRY(write_inputs(journal_, plan_.setup, record.name));
-  PL_TRY(close_stage(record));
+  {
+    const TimeAccount::Span digesting(account_, Activity::Digesting);
+    record.artifacts =
+        PL_TRY(digest_files(plan_.setup.stage_folder(record.name), plan_.setup.folder));
+  }
   record.ended = now();
   record.timing = spent_since(before, account_.timing());
   PL_TRY(journal_.write(std::filesystem::path(record.name) / "status.json",
