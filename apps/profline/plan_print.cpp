@@ -75,7 +75,7 @@ std::string finding_text(const Finding& finding) {
   return text + "\n";
 }
 
-std::string stage_text(const PlannedStage& stage, const Node& config) {
+std::string stage_text(const PlannedStage& stage) {
   std::string text = fmt::format("\n{}\n", stage.stage->id());
   for (const pipeline::PlannedCommand& planned : stage.plan.commands) {
     const std::string when = planned.condition.empty() ? "" : ", " + planned.condition;
@@ -96,7 +96,7 @@ std::string stage_text(const PlannedStage& stage, const Node& config) {
     text += fmt::format("  note: {}\n", printable(note));
   }
   for (const Finding& finding : stage.findings) text += finding_text(finding);
-  return text + settings_text(stage_settings(stage, config));
+  return text;
 }
 
 std::string job_text(const RunPlan& plan) {
@@ -110,7 +110,7 @@ std::string job_text(const RunPlan& plan) {
                         printable(stage.why));
   }
   for (const PlannedStage& stage : plan.stages) {
-    if (stage.state != StageState::Off) text += stage_text(stage, config);
+    if (stage.state != StageState::Off) text += stage_text(stage);
   }
   return text;
 }

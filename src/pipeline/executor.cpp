@@ -112,8 +112,7 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   const RunTiming before = account_.timing();
   record.state = StageState::Running;
   record.started = now();
-  PL_TRY(prepare_folder(planned));
-  PL_TRY(journal_.save());
+  PL_TRY(prepare_folder(planned));  // the record is saved when the first child starts
   const Stage& stage = *planned.stage;
   LiveStageRun run(services_, journal_, account_, record,
                    stage.settings(plan_.setup.settings.pipeline).timeout);
@@ -127,8 +126,8 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   }
   record.ended = now();
   record.timing = spent_since(before, account_.timing());
-  PL_TRY(journal_.write(std::filesystem::path(record.name) / "status.json",
-                        PL_TRY(write_json(to_node(record)))));
+  journal_.defer(std::filesystem::path(record.name) / "status.json",
+                 PL_TRY(write_json(to_node(record))));
   PL_TRY(journal_.save());
   if (run.journal_error()) return *run.journal_error();
   step.end(outcome_of(record.state), note_of(record));
@@ -138,8 +137,8 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
 Result<void> Execution::tell_skipped(StageRecord& record) {
   Step step(services_.progress, record.name);
   PL_TRY(create_folders(plan_.setup.stage_folder(record.name)));
-  PL_TRY(journal_.write(std::filesystem::path(record.name) / "status.json",
-                        PL_TRY(write_json(to_node(record)))));
+  journal_.defer(std::filesystem::path(record.name) / "status.json",
+                 PL_TRY(write_json(to_node(record))));
   step.end(StepOutcome::Skipped, note_of(record));
   return {};
 }
@@ -162,6 +161,7 @@ Result<void> Execution::run_stages() {
 }
 
 Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
+  PL_TRY(journal_.write_deferred());
   RunRecord& record = journal_.record();
   const auto any = [&](StageState state) {
     return std::any_of(record.stages.begin(), record.stages.end(),
@@ -217,6 +217,7 @@ Result<ExitCode> execute(const RunPlan& plan, RunJournal& journal, const RunServ
     journal.record().exit_code = static_cast<int>(exit_code(run.error().kind()));
     journal.record().findings.push_back({Severity::Problem, "run_error", run.error().to_string()});
     static_cast<void>(journal.save());
+    static_cast<void>(journal.write_deferred());
     return std::move(run).error();
   }
   return execution.finish(write_reports);

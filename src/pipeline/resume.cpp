@@ -16,6 +16,7 @@
 #include "pipeline/inputs_digest.h"
 #include "pipeline/machine.h"
 #include "process/process_table.h"
+#include "tools/nsys/profile_command.h"
 
 namespace profline::pipeline {
 namespace {
@@ -48,10 +49,8 @@ void end_session(const std::string& name, const Toolbox& tools, ProcessRunner& p
     told.push_back("session " + name + " of nsys may still run: there is no nsys here to end it");
     return;
   }
-  Command command;
-  command.argv = {tools.nsys->value().program.string(), "shutdown", "--kill=sigkill",
-                  "--session=" + name};
-  command.timeout = 20s;
+  Command command = nsys::shutdown_command(tools.nsys->value().program, name);
+  if (!command.timeout) command.timeout = 20s;
   const auto exit = processes.run(command);
   if (exit && exit->succeeded()) told.push_back("ended session " + name + " of nsys");
 }
