@@ -48,9 +48,13 @@ struct KernelBounds {
   double counted_ns() const { return compute_ns + memory_ns + latency_ns + other_ns; }
 };
 
-/// What a framework's profiler counted on the host.
+/// What a framework's profiler saw on the host.
 struct HostOperators {
   double calls = 0;  ///< a unit
+  /// Of the operators' own time, that of operators which take less than Limits::operator_ns a call.
+  double short_share = 0;
+  std::string largest = {};  ///< the operator with the most time of its own
+  double largest_share = 0;
   std::string source = {};
 };
 
