@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "analysis/kernels/join.h"
-#include "base/units.h"
+#include "report/numbers.h"
 #include "report/torch_trace.h"
 
 namespace profline::report {
@@ -267,7 +267,7 @@ void Rows::add(const kernels::JoinedKernel& joined) {
   if (!kernel.time) {
     const std::uint64_t launches = kernel.counters ? kernel.counters->launches : 0;
     tell_apart(joined.short_name + ": " + kernel.lacks +
-               (launches > 0 ? " (ncu profiled " + std::to_string(launches) + " launches)" : ""));
+               (launches > 0 ? " (ncu profiled " + counted(launches, "launch") + ")" : ""));
   }
   result_.kernels.push_back(std::move(kernel));
 }

@@ -139,7 +139,7 @@ std::string counter_details(const RunSummary& summary) {
     if (!kernel.counters) continue;
     const SummaryKernelCounters& counters = *kernel.counters;
     text += fmt::format("- {}: {}", number, code(kernel.short_name, kNameWidth));
-    text += fmt::format(", {} launches profiled, {} each under ncu", counters.launches,
+    text += fmt::format(", {} profiled, {} each under ncu", counted(counters.launches, "launch"),
                         duration(counters.duration_ns));
     if (counters.roofline.operations) {
       text += fmt::format(", {}FLOP", human_count(*counters.roofline.operations));

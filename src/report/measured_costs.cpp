@@ -94,6 +94,9 @@ void Costs::choose_ceilings() {
         run_.static_costs.file + ")");
     return;
   }
+  result_.device = ceilings_.is_measured      ? "this CPU, measured"
+                   : ceilings_.device.empty() ? "this device, as given"
+                                              : ceilings_.device;
   result_.ceilings = ceilings_.device;
   if (!ceilings_.source.empty()) {
     result_.ceilings += result_.ceilings.empty() ? ceilings_.source : " (" + ceilings_.source + ")";

@@ -22,7 +22,8 @@ struct WorkCost {
 
 /// Costs of what the baseline measured, stage by stage.
 struct MeasuredCosts {
-  std::string ceilings;  ///< `NVIDIA H200 (data sheet)`, `measured on this CPU`; empty: none known
+  std::string device;    ///< whose ceilings: `NVIDIA H200`, `this CPU`; empty: none are known
+  std::string ceilings;  ///< the same with where they are from
   std::string shapes;    ///< `each image's own`, or what static analysis took instead
   std::string source;    ///< files
   std::optional<double> peak_operations_per_second;

@@ -119,8 +119,13 @@ void Stages::add_cost(SummaryStage& stage, judgement::StageEvidence& evidence) c
   if (!cost.floor_ns) stage.lacks.emplace_back("floor: a ceiling of this device is not known");
   // Times and costs of the same samples.
   evidence.measured_ns = work->measured_ns / work->units;
-  evidence.cost = judgement::Cost{cost.flops,    cost.bytes,  cost.compute_ns, cost.memory_ns,
-                                  cost.floor_ns, cost.source, cost.ceilings};
+  evidence.cost = judgement::Cost{cost.flops,
+                                  cost.bytes,
+                                  cost.compute_ns,
+                                  cost.memory_ns,
+                                  cost.floor_ns,
+                                  cost.source,
+                                  "ceilings of " + costs_.device};
   stage.cost = std::move(cost);
 }
 
@@ -143,6 +148,11 @@ void Stages::add_operators(SummaryStage& stage, judgement::StageEvidence& eviden
 void Stages::judge(SummaryStage stage, judgement::StageEvidence evidence) {
   evidence.stage = stage.name;
   evidence.unit = stage.unit;
+  if (run_.nsys_ranges) {
+    evidence.to_see_device =
+        "let nsys capture it as well: pipeline.nsys.capture_range=none shows "
+        "every range";
+  }
   evidence.device = devices_.find(stage.name);
   evidence.kernels = bounds_of(kernels_, stage.name);
   const judgement::Judgement judgement = judgement::judge(evidence);

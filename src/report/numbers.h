@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 /// Figures as the reports print them.
 namespace profline::report {
@@ -12,6 +14,8 @@ std::string duration(double ns);
 std::string percent(double share);
 /// `3.6x`, `31x`.
 std::string factor(double ratio);
+/// `1 launch`, `20 launches`.
+std::string counted(std::uint64_t number, std::string_view noun);
 /// A dash for what is not known.
 std::string duration(const std::optional<double>& ns);
 std::string percent(const std::optional<double>& share);

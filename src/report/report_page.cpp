@@ -151,10 +151,8 @@ std::string stage_section(const RunSummary& summary) {
             "; from " + sources(costs) + '\n';
   }
   if (!devices.empty()) {
-    text +=
-        "- device busy: of the unprofiled time of the same images where there is one; launches: "
-        "a unit; from " +
-        sources(devices) + '\n';
+    text += "- device busy: of the unprofiled time of the same images where there is one; from " +
+            sources(devices) + '\n';
   }
   return text;
 }
@@ -241,9 +239,8 @@ std::string overhead_section(const RunSummary& summary) {
                {"from", Align::Left}});
   for (const SummaryOverhead& row : summary.overhead) {
     table.add({code(row.stage), plain(row.phase),
-               fmt::format("{:.0f} {}{}", row.units, row.unit, row.units == 1 ? "" : "s"),
-               duration(row.baseline_ns), duration(row.profiled_ns),
-               fmt::format("{:.2f}x", row.slowdown), code(row.source)});
+               counted(static_cast<std::uint64_t>(row.units), row.unit), duration(row.baseline_ns),
+               duration(row.profiled_ns), fmt::format("{:.2f}x", row.slowdown), code(row.source)});
   }
   return "\n## What each profiler cost\n\n" + table.text() +
          "\nThe workload's own times of the same images, with the profiler and in `baseline/`.\n";
@@ -311,8 +308,8 @@ std::string missing_section(const RunSummary& summary) {
   }
   for (const std::string& note : summary.notes) text += "- " + plain(note) + '\n';
   if (!summary.join.apart.empty()) {
-    text += fmt::format("- {} kernels did not join: [kernels.md](kernels.md)\n",
-                        summary.join.apart.size());
+    text += fmt::format("- {} did not join: [kernels.md](kernels.md)\n",
+                        counted(summary.join.apart.size(), "kernel"));
   }
   if (text.empty()) return "";
   return "\n## What is missing\n\n" + text;

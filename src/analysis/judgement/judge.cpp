@@ -277,7 +277,7 @@ void Judge::works(bool is_seen) {
                   "switch on pipeline.static_analysis or pipeline.ncu for this stage");
   }
   because("nothing saw what the device did in this stage", "");
-  decide(Class::Unknown, "capture it: pipeline.nsys.enable=true");
+  decide(Class::Unknown, evidence_.to_see_device);
 }
 
 void Judge::with_device() {
