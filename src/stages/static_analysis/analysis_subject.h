@@ -11,9 +11,9 @@
 #include "base/result.h"
 #include "settings/root.h"
 
-namespace profline {
+namespace profline::stages {
 
-/// What `profline analyze` is about, from the command line or from the configuration.
+/// What static analysis is about, from the command line or from the configuration.
 struct AnalysisSubject {
   std::variant<DeepseekOcrConfig, static_model::Decoder> model;
   std::string config_from;  ///< the config.json, or what stands for one
@@ -35,10 +35,14 @@ Result<std::variant<DeepseekOcrConfig, static_model::Decoder>> load_model_config
 Result<AnalysisSubject> subject_of(const settings::Root& settings,
                                    const std::filesystem::path& cwd);
 
+static_model::ModelCost cost_of(const AnalysisSubject& subject,
+                                const static_model::NumberFormat& format,
+                                const static_model::Request& request);
+
 /// Tokens of a prompt's text, the beginning included and `<image>` not: counted for the prompts of
 /// the model's documentation with its own or the tiny tokenizer, else estimated and told in
 /// `notes`.
 std::uint64_t prompt_text_tokens(std::string_view prompt, bool is_tiny,
                                  std::vector<std::string>& notes);
 
-}  // namespace profline
+}  // namespace profline::stages

@@ -1,4 +1,4 @@
-#include "analysis_subject.h"
+#include "stages/static_analysis/analysis_subject.h"
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -6,7 +6,7 @@
 #include "inputs/dataset/dataset.h"
 #include "inputs/images/views.h"
 
-namespace profline {
+namespace profline::stages {
 namespace {
 
 namespace ocr = settings::deepseek_ocr;
@@ -114,6 +114,16 @@ std::uint64_t prompt_text_tokens(std::string_view prompt, bool is_tiny,
   return tokens + 1;
 }
 
+static_model::ModelCost cost_of(const AnalysisSubject& subject,
+                                const static_model::NumberFormat& format,
+                                const static_model::Request& request) {
+  if (const auto* decoder = std::get_if<static_model::Decoder>(&subject.model)) {
+    return static_model::decoder_cost(*decoder, format, request);
+  }
+  return static_model::deepseek_ocr_cost(std::get<DeepseekOcrConfig>(subject.model), format,
+                                         subject.views, request);
+}
+
 Result<AnalysisSubject> subject_of(const settings::Root& settings,
                                    const std::filesystem::path& cwd) {
   const auto* chosen = std::get_if<ocr::Subject>(&settings.subject);
@@ -146,4 +156,4 @@ Result<AnalysisSubject> subject_of(const settings::Root& settings,
   return subject;
 }
 
-}  // namespace profline
+}  // namespace profline::stages
