@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "formats/node.h"
+#include "records/environment.h"
 #include "records/ncu_kernels.h"
 #include "records/nsys_kernels.h"
 #include "records/nsys_ranges.h"
@@ -53,7 +54,7 @@ struct RunArtifacts {
   std::filesystem::path folder;
   RunRecord run;
   Artifact<settings::Root> settings;
-  Artifact<Node> environment;
+  Artifact<Environment> environment;
   Artifact<Samples> baseline;
   Artifact<Node> metrics;
   Artifact<std::map<std::string, InputSize>> inputs;

@@ -6,11 +6,15 @@
 #include "report/kernel_rows.h"
 #include "report/measured_costs.h"
 #include "report/model_stages.h"
+#include "report/numbers.h"
 #include "report/overhead.h"
 #include "report/verdict.h"
 
 namespace profline::report {
 namespace {
+
+/// Times by which the slowest tokens exceed the usual one, from which on it is told.
+constexpr double kLongTail = 3;
 
 /// The stage of the pipeline that a file is of: its folder.
 std::string stage_of_file(const std::string& file) {
@@ -42,6 +46,7 @@ class Absent {
 std::vector<SummaryAbsent> absent_files(const RunArtifacts& run) {
   Absent absent(run.run);
   absent.look_at(run.settings);
+  absent.look_at(run.environment);
   absent.look_at(run.baseline);
   absent.look_at(run.metrics);
   absent.look_at(run.inputs);
@@ -55,29 +60,44 @@ std::vector<SummaryAbsent> absent_files(const RunArtifacts& run) {
   return absent.take();
 }
 
-std::string device_name(const RunArtifacts& run) {
-  if (run.run.device == "cpu") {
-    const Node* cpu = run.environment ? run.environment->find_path("cpu.name") : nullptr;
-    return cpu != nullptr && cpu->is_string() ? cpu->as_string() : "";
+/// What env.json calls the device `cpu` or `cuda:N`.
+std::string name_in_environment(const Environment& environment, const std::string& device) {
+  if (device == "cpu") return environment.cpu.model;
+  for (const GpuFacts& gpu : environment.gpus) {
+    if (device == "cuda:" + std::to_string(gpu.index)) return gpu.name;
   }
+  return "";
+}
+
+std::string device_name(const RunArtifacts& run) {
+  if (run.environment) {
+    std::string name = name_in_environment(*run.environment, run.run.device);
+    if (!name.empty()) return name;
+  }
+  if (run.run.device == "cpu") return "";
   if (run.nsys_ranges) {
     for (const NsysCapture& capture : run.nsys_ranges->captures) {
       if (!capture.gpus.empty()) return capture.gpus.front();
     }
   }
-  if (run.ncu_kernels && !run.ncu_kernels->kernels.empty() &&
-      !run.ncu_kernels->kernels.front().device_name.empty()) {
-    return run.ncu_kernels->kernels.front().device_name;
-  }
-  if (run.trace && !run.trace->gpus.empty()) {
-    return run.trace->gpus.front().name;
-  }
+  if (run.trace && !run.trace->gpus.empty()) return run.trace->gpus.front().name;
   return run.static_costs ? run.static_costs->ceilings.device : "";
 }
 
 /// What the tools themselves say about their captures, and what does not fit together.
-std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs) {
+std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs,
+                                  const std::vector<SummaryStage>& stages) {
   std::vector<std::string> notes = costs.notes;
+  for (const SummaryStage& stage : stages) {
+    // Tokens are alike; images need not be.
+    if (stage.unit != "token" || !stage.time) continue;
+    const SummaryTimes& time = *stage.time;
+    if (time.p99_ns < kLongTail * time.median_ns) continue;
+    notes.push_back(stage.name + ": one token in a hundred takes " + duration(time.p99_ns) +
+                    " or more, " + factor(time.p99_ns / time.median_ns) +
+                    " the median: the machine was busy with something else, or something happens " +
+                    "now and then");
+  }
   if (run.nsys_ranges) {
     for (const NsysCapture& capture : run.nsys_ranges->captures) {
       for (const std::string& loss : capture.losses) {
@@ -129,7 +149,7 @@ RunSummary summarise(const RunArtifacts& run) {
   summary.overhead = overheads(run);
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
-  summary.notes = notes_of(run, costs);
+  summary.notes = notes_of(run, costs, summary.stages);
   summary.absent = absent_files(run);
   summary.verdict = verdict_of(summary);
   return summary;

@@ -53,7 +53,8 @@ std::string verdict_of(const RunSummary& summary) {
   if (stage->kind == "unknown") {
     return text + fmt::format(" is not explained: {}; next: {}", because(*stage), stage->next_step);
   }
-  text += fmt::format(" is {}: {}", stage->kind, because(*stage));
+  text += stage->kind == "mixed" ? " has no single limit: " : " is " + stage->kind + ": ";
+  text += because(*stage);
   if (!stage->gains.empty()) {
     const SummaryGain& gain = stage->gains.front();
     text += fmt::format("; at most {} as fast {}", factor(gain.speedup), gain.when);
