@@ -63,7 +63,9 @@ std::string run_text(const FinishedRun& run) {
     text += fmt::format("{:<16}  {:<11}  {}\n", stage.name, to_text(stage.state),
                         stage.started.empty() ? "" : human_elapsed(total));
   }
-  return text;
+  if (run.verdict.empty()) return text;
+  return text + fmt::format("{:<16}  {}\n{:<16}  {}\n", "verdict", printable(run.verdict), "report",
+                            printable((run.folder / "report.md").string()));
 }
 
 Node run_json(const FinishedRun& run) {
@@ -76,6 +78,7 @@ Node run_json(const FinishedRun& run) {
     stages.set(stage.name, Node::string(std::string(to_text(stage.state))));
   }
   entry.set("stages", Node::map(std::move(stages)));
+  entry.set("verdict", run.verdict.empty() ? Node() : Node::string(run.verdict));
   return Node::map(std::move(entry));
 }
 
