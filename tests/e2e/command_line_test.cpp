@@ -70,7 +70,7 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
        {"compare", "a"},
        2,
        "profline: the command 'compare' is not part of this version yet; there are run, demo, "
-       "infer, plan, config, explain, analyze, trace, kernels and doctor\n"},
+       "infer, plan, config, explain, analyze, trace, kernels, report and doctor\n"},
       {"overrides alone, which mean run",
        {"pipeline.torch_profiler.enable=false", "pipeline.static_analysis.enable=false"},
        2,

@@ -39,7 +39,7 @@ TEST(Completion, OffersCommandsAndOptions) {
   const SmallTree tree;
   EXPECT_THAT(offered(tree, "profline ", ""),
               ElementsAre("analyze ", "config ", "demo ", "doctor ", "explain ", "infer ",
-                          "kernels ", "plan ", "run ", "trace "));
+                          "kernels ", "plan ", "report ", "run ", "trace "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));
