@@ -7,6 +7,7 @@
 #include "infer_command.h"
 #include "kernels_command.h"
 #include "plan_command.h"
+#include "report_command.h"
 #include "run_command.h"
 #include "trace_command.h"
 #include "verb.h"
@@ -24,6 +25,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(std::make_unique<AnalyzeVerb>());
   verbs.push_back(std::make_unique<TraceVerb>());
   verbs.push_back(std::make_unique<KernelsVerb>());
+  verbs.push_back(std::make_unique<ReportVerb>());
   verbs.push_back(std::make_unique<DoctorVerb>());
   return verbs;
 }

@@ -15,7 +15,6 @@
 #include "pipeline/executor.h"
 #include "pipeline/inputs_digest.h"
 #include "pipeline/machine.h"
-#include "process/process_table.h"
 #include "tools/nsys/profile_command.h"
 
 namespace profline::pipeline {
@@ -23,12 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-bool is_alive(const ProcessRecord& process) {
-  ProcessStat stat;
-  return process.pid > 1 && read_process(static_cast<pid_t>(process.pid), stat) &&
-         stat.start_ticks == process.start_ticks && !stat.is_zombie();
-}
 
 /// SIGTERM, five seconds, SIGKILL; to the whole group where it leads one, as our children do.
 void end_process(const ProcessRecord& process) {

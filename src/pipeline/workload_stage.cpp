@@ -89,8 +89,10 @@ Result<bool> run_commands(const StagePlan& plan, StageRun& run) {
   for (const PlannedCommand& planned : plan.commands) {
     const Exit exit = PL_TRY(run.execute(planned));
     if (exit.succeeded()) continue;
-    const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
-    if (!is_ours) run.tell(child_problem(planned, exit));
+    // The stage's timeout and the user's interrupt are told by who saw to them.
+    const bool is_told = exit.why == Exit::Why::Cancelled ||
+                         (exit.why == Exit::Why::TimedOut && !planned.command.timeout);
+    if (!is_told) run.tell(child_problem(planned, exit));
     return false;
   }
   return true;
