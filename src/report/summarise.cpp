@@ -15,6 +15,8 @@ namespace {
 
 /// Times by which the slowest tokens exceed the usual one, from which on it is told.
 constexpr double kLongTail = 3;
+/// Floor by measured time, beyond what noise explains.
+constexpr double kAboveFloor = 1.05;
 
 /// The stage of the pipeline that a file is of: its folder.
 std::string stage_of_file(const std::string& file) {
@@ -84,11 +86,21 @@ std::string device_name(const RunArtifacts& run) {
   return run.static_costs ? run.static_costs->ceilings.device : "";
 }
 
+/// A tool's sentence as a part of ours.
+std::string without_stop(std::string text) {
+  while (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 /// What the tools themselves say about their captures, and what does not fit together.
 std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs,
                                   const std::vector<SummaryStage>& stages) {
   std::vector<std::string> notes = costs.notes;
   for (const SummaryStage& stage : stages) {
+    if (stage.cost && stage.cost->of_floor.value_or(0) > kAboveFloor) {
+      notes.push_back(stage.name + ": measured below its floor (" + percent(stage.cost->of_floor) +
+                      "): the ceilings or the shapes do not fit what ran, or it runs from caches");
+    }
     // Tokens are alike; images need not be.
     if (stage.unit != "token" || !stage.time) continue;
     const SummaryTimes& time = *stage.time;
@@ -101,7 +113,7 @@ std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& 
   if (run.nsys_ranges) {
     for (const NsysCapture& capture : run.nsys_ranges->captures) {
       for (const std::string& loss : capture.losses) {
-        notes.push_back("nsys capture " + capture.name + ": " + loss);
+        notes.push_back("nsys capture " + capture.name + ": " + without_stop(loss));
       }
     }
   }
@@ -118,7 +130,7 @@ std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& 
   }
   if (run.trace) {
     for (const std::string& loss : run.trace->reading.losses) {
-      notes.push_back(run.trace.file + ": " + loss);
+      notes.push_back(run.trace.file + ": " + without_stop(loss));
     }
   }
   if (run.baseline && !run.baseline->empty() && run.static_costs &&
