@@ -17,6 +17,8 @@ namespace {
 constexpr double kLongTail = 3;
 /// Floor by measured time, beyond what noise explains.
 constexpr double kAboveFloor = 1.05;
+/// Profiled by unprofiled time, below what noise explains.
+constexpr double kDisturbed = 0.9;
 
 /// The stage of the pipeline that a file is of: its folder.
 std::string stage_of_file(const std::string& file) {
@@ -92,6 +94,17 @@ std::string without_stop(std::string text) {
   return text;
 }
 
+/// No profiler makes a program faster: one of the two runs was disturbed.
+void tell_disturbed(const std::vector<SummaryOverhead>& overhead, std::vector<std::string>& notes) {
+  for (const SummaryOverhead& row : overhead) {
+    if (row.slowdown >= kDisturbed) continue;
+    notes.push_back(
+        row.phase + " was faster under " + row.stage + " than without (" +
+        duration(row.profiled_ns) + " against " + duration(row.baseline_ns) + " per " + row.unit +
+        "): the machine was busy during the baseline, whose times are then " + "too long");
+  }
+}
+
 /// What the tools themselves say about their captures, and what does not fit together.
 std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs,
                                   const std::vector<SummaryStage>& stages) {
@@ -162,6 +175,7 @@ RunSummary summarise(const RunArtifacts& run) {
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
   summary.notes = notes_of(run, costs, summary.stages);
+  tell_disturbed(summary.overhead, summary.notes);
   summary.absent = absent_files(run);
   summary.verdict = verdict_of(summary);
   return summary;

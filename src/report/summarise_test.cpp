@@ -214,6 +214,23 @@ TEST(Summarise, TellsWhatEachProfilerCost) {
   EXPECT_DOUBLE_EQ(overhead[3].slowdown, 155.0 / 130);
 }
 
+TEST(Summarise, DoubtsABaselineThatIsSlowerThanAProfiledRun) {
+  TestRun run = h200_run();
+  for (std::int64_t& token : run.nsys_samples->front().token_ns) token = 65'000;
+  EXPECT_THAT(Outcome(run).summary().notes,
+              Contains("decode was faster under nsys than without (65.0 us against 130 us per "
+                       "token): the machine was busy during the baseline, whose times are then too "
+                       "long"));
+}
+
+TEST(Summarise, TellsOfTokensThatTakeFarLongerThanOthers) {
+  TestRun run = h200_run();
+  run.baseline->front().token_ns.front() = 5'000'000;
+  EXPECT_THAT(Outcome(run).summary().notes,
+              Contains(HasSubstr("decode: one token in a hundred takes 4.07 ms or more, 31x the "
+                                 "median")));
+}
+
 TEST(Summarise, AFileThatCannotBeReadIsToldAndTheRestStands) {
   const testing::TempDir folder;
   h200_run().write(folder.path());
