@@ -45,6 +45,7 @@ void add(NsysRange& sum, const NsysRange& more) {
       continue;
     }
     known->busy_ns += device.busy_ns;
+    known->own_busy_ns += device.own_busy_ns;
     add(known->idle, device.idle);
   }
 }
@@ -145,6 +146,9 @@ std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::s
   if (!times || samples->size() < images) return activity;
   activity.units = times->units;
   activity.unprofiled_ns = times->baseline_ns;
+  // The baseline times parts of prefill on the device, while a range ends when the host is through:
+  // what was launched in it counts, whenever it ran.
+  if (busiest->own_busy_ns > 0) activity.busy_ns = static_cast<double>(busiest->own_busy_ns);
   return activity;
 }
 

@@ -15,6 +15,10 @@ namespace {
 
 /// Times by which the slowest tokens exceed the usual one, from which on it is told.
 constexpr double kLongTail = 3;
+/// Floor by measured time, beyond what noise explains.
+constexpr double kAboveFloor = 1.05;
+/// Profiled by unprofiled time, below what noise explains.
+constexpr double kDisturbed = 0.9;
 
 /// The stage of the pipeline that a file is of: its folder.
 std::string stage_of_file(const std::string& file) {
@@ -84,11 +88,32 @@ std::string device_name(const RunArtifacts& run) {
   return run.static_costs ? run.static_costs->ceilings.device : "";
 }
 
+/// A tool's sentence as a part of ours.
+std::string without_stop(std::string text) {
+  while (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+/// No profiler makes a program faster: one of the two runs was disturbed.
+void tell_disturbed(const std::vector<SummaryOverhead>& overhead, std::vector<std::string>& notes) {
+  for (const SummaryOverhead& row : overhead) {
+    if (row.slowdown >= kDisturbed) continue;
+    notes.push_back(
+        row.phase + " was faster under " + row.stage + " than without (" +
+        duration(row.profiled_ns) + " against " + duration(row.baseline_ns) + " per " + row.unit +
+        "): the machine was busy during the baseline, whose times are then " + "too long");
+  }
+}
+
 /// What the tools themselves say about their captures, and what does not fit together.
 std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs,
                                   const std::vector<SummaryStage>& stages) {
   std::vector<std::string> notes = costs.notes;
   for (const SummaryStage& stage : stages) {
+    if (stage.cost && stage.cost->of_floor.value_or(0) > kAboveFloor) {
+      notes.push_back(stage.name + ": measured below its floor (" + percent(stage.cost->of_floor) +
+                      "): the ceilings or the shapes do not fit what ran, or it runs from caches");
+    }
     // Tokens are alike; images need not be.
     if (stage.unit != "token" || !stage.time) continue;
     const SummaryTimes& time = *stage.time;
@@ -101,7 +126,7 @@ std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& 
   if (run.nsys_ranges) {
     for (const NsysCapture& capture : run.nsys_ranges->captures) {
       for (const std::string& loss : capture.losses) {
-        notes.push_back("nsys capture " + capture.name + ": " + loss);
+        notes.push_back("nsys capture " + capture.name + ": " + without_stop(loss));
       }
     }
   }
@@ -118,7 +143,7 @@ std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& 
   }
   if (run.trace) {
     for (const std::string& loss : run.trace->reading.losses) {
-      notes.push_back(run.trace.file + ": " + loss);
+      notes.push_back(run.trace.file + ": " + without_stop(loss));
     }
   }
   if (run.baseline && !run.baseline->empty() && run.static_costs &&
@@ -150,6 +175,7 @@ RunSummary summarise(const RunArtifacts& run) {
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
   summary.notes = notes_of(run, costs, summary.stages);
+  tell_disturbed(summary.overhead, summary.notes);
   summary.absent = absent_files(run);
   summary.verdict = verdict_of(summary);
   return summary;
