@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "analysis/static_model/static_compute.h"
-#include "analysis_subject.h"
+#include "stages/static_analysis/analysis_subject.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "configuration.h"
@@ -16,6 +16,7 @@
 namespace profline {
 namespace {
 
+using stages::AnalysisSubject;
 using static_model::StaticCompute;
 using static_model::ViewBatch;
 
@@ -64,7 +65,7 @@ Result<std::vector<ViewBatch>> parse_views(const std::string& text) {
 /// From `--model-config` and what goes with it.
 Result<AnalysisSubject> subject_of_options(const Arguments& arguments, const std::string& file) {
   AnalysisSubject subject;
-  subject.model = PL_TRY(load_model_config(file));
+  subject.model = PL_TRY(stages::load_model_config(file));
   subject.config_from = file;
   subject.shapes_from = "the command line";
   const auto prompt = PL_TRY(number_option(arguments, "--prompt", kMostTokens));
@@ -98,7 +99,7 @@ Result<AnalysisSubject> subject_of_config(const Arguments& arguments, const Outp
   config::Resolution resolution(configuration->composition().config, configuration->context());
   const settings::Root settings = PL_TRY(settings::read_settings(PL_TRY(resolution.resolve_all())));
   device = settings.device;
-  return subject_of(settings, std::filesystem::current_path());
+  return stages::subject_of(settings, std::filesystem::current_path());
 }
 
 /// What the driver calls the device that the configuration asks for; empty when there is none.
@@ -149,12 +150,7 @@ Result<StaticCompute> analyse(const Arguments& arguments, AnalysisSubject subjec
   result.views = subject.views;
   result.shapes_from = subject.shapes_from;
   result.config_from = subject.config_from;
-  if (const auto* decoder = std::get_if<static_model::Decoder>(&subject.model)) {
-    result.cost = static_model::decoder_cost(*decoder, format, subject.request);
-  } else {
-    result.cost = static_model::deepseek_ocr_cost(std::get<DeepseekOcrConfig>(subject.model),
-                                                  format, subject.views, subject.request);
-  }
+  result.cost = stages::cost_of(subject, format, subject.request);
   for (std::string& note : subject.notes) result.cost.notes.push_back(std::move(note));
   return result;
 }

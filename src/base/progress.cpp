@@ -69,6 +69,10 @@ class Tracker {
     return true;
   }
 
+  void note(std::string_view text) {
+    if (is_in_step_) state_.note = text;
+  }
+
   bool is_in_step() const { return is_in_step_; }
   std::size_t depth() const { return loop_starts_.size(); }
   const LoopState& outermost() const { return state_.loops.front(); }
@@ -121,6 +125,10 @@ class TerminalProgress final : public Progress {
   }
   void tick() override {
     if (tracker_.is_in_step() && clock_.now() - last_drawn_ >= kRedrawInterval) print({});
+  }
+  void note(std::string_view text) override {
+    tracker_.note(text);
+    tick();
   }
   void detail(std::string_view text) override {
     if (is_verbose_) message(text);
@@ -201,6 +209,14 @@ class LineProgress final : public Progress {
     const bool is_complete = tracker_.depth() > 0 && part() == kLinesPerLoop;
     if (is_due && !is_complete) print_line(render_line(tracker_.state(), style_));
   }
+  void note(std::string_view text) override {
+    tracker_.note(text);
+    if (tracker_.is_in_step() && share_told(text)) {
+      print_line(render_note(tracker_.state(), style_));
+    } else {
+      detail(text);
+    }
+  }
   void detail(std::string_view text) override {
     if (is_verbose_) message(text);
   }
@@ -247,6 +263,7 @@ class QuietProgress final : public Progress {
   void advance(std::uint64_t) override {}
   void end_loop() override {}
   void tick() override {}
+  void note(std::string_view) override {}
   void detail(std::string_view) override {}
   void message(std::string_view) override {}
   void warning(std::string_view text) override { remark(Remark::Warning, text); }

@@ -37,6 +37,10 @@ class Progress {
   virtual void end_loop() = 0;
   /// Nothing happened, but time went by.
   virtual void tick() = 0;
+  /// What another program that is the step's work said last. On a terminal it stands behind the
+  /// step, with a bar if it is a count (`16/40 images  9.0 s left`); elsewhere counts are lines and
+  /// all else is a detail.
+  virtual void note(std::string_view text) = 0;
 
   /// Only for those who asked for more (-v).
   virtual void detail(std::string_view text) = 0;
@@ -95,6 +99,7 @@ class NullProgress final : public Progress {
   void advance(std::uint64_t) override {}
   void end_loop() override {}
   void tick() override {}
+  void note(std::string_view) override {}
   void detail(std::string_view) override {}
   void message(std::string_view) override {}
   void warning(std::string_view) override {}

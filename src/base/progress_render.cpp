@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <span>
 
@@ -101,6 +102,19 @@ std::string_view ellipsis(const ProgressStyle& style) {
   return style.unicode ? "…" : "...";
 }
 
+/// A step whose work is another program: a bar where that tells a count, its time, what it said.
+std::string render_noted(const ProgressState& state, const std::string& name, std::size_t width,
+                         const ProgressStyle& style) {
+  constexpr std::size_t kNoteBar = 20;
+  const std::string note = "  " + printable(state.note);
+  const std::string time = "  " + human_elapsed(state.elapsed);
+  const auto share = share_told(state.note);
+  if (share && display_width(name + time + note) + kNoteBar <= width) {
+    return name + bar(*share, kNoteBar, style) + time + note;
+  }
+  return fit_width(name + running_text(state) + note, width, ellipsis(style));
+}
+
 struct OutcomeLook {
   std::string_view word, color;
 };
@@ -141,6 +155,7 @@ bool wants_color(ColorMode mode, const DisplayFacts& facts, bool can_draw) {
 std::string render_bar(const ProgressState& state, std::size_t width, const ProgressStyle& style) {
   constexpr std::string_view kGap = "  ";
   const std::string name = name_column(state.name, style);
+  if (state.loops.empty() && !state.note.empty()) return render_noted(state, name, width, style);
   if (state.loops.empty()) {
     const std::string plain = name + running_text(state);
     if (display_width(plain) > width) return fit_width(plain, width, ellipsis(style));
@@ -167,6 +182,23 @@ std::string render_line(const ProgressState& state, const ProgressStyle& style) 
     facts.front() += fmt::format(" ({:.0f} %)", std::floor(100 * share_done(state.loops.front())));
   }
   return name + join(facts, "  ");
+}
+
+std::string render_note(const ProgressState& state, const ProgressStyle& style) {
+  return name_column(state.name, style) + printable(state.note);
+}
+
+std::optional<double> share_told(std::string_view text) {
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, done);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '/') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, total);
+  if (second.ec != std::errc() || total == 0 || (second.ptr != end && *second.ptr != ' ')) {
+    return std::nullopt;
+  }
+  return static_cast<double>(std::min(done, total)) / static_cast<double>(total);
 }
 
 std::string render_start(std::string_view name, const ProgressStyle& style) {

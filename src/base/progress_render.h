@@ -25,7 +25,11 @@ struct ProgressState {
   std::string name;  // of the step
   std::chrono::nanoseconds elapsed{0};
   std::vector<LoopState> loops;  // outermost first
+  std::string note{};            // of another program; shown where there are no loops
 };
+
+/// How much of it is done, of a text that begins with a count (`16/40 images`), between 0 and 1.
+std::optional<double> share_told(std::string_view text);
 
 struct ProgressStyle {
   bool color = false;
@@ -43,6 +47,9 @@ std::string render_bar(const ProgressState& state, std::size_t width, const Prog
 ///
 ///   baseline  16/40 images (40 %)  9.0 s left  2.67 images/s
 std::string render_line(const ProgressState& state, const ProgressStyle& style);
+
+/// `baseline  16/40 images (40 %)`, for a note that is a count.
+std::string render_note(const ProgressState& state, const ProgressStyle& style);
 
 /// `nsys      started`.
 std::string render_start(std::string_view name, const ProgressStyle& style);

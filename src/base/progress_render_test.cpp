@@ -98,6 +98,25 @@ TEST(RenderBar, NamesAreShownNotObeyedAndMeasuredInColumns) {
   EXPECT_EQ(render_bar({"direct_inference", 1s, {}}, 12, kPlain), "direct_infe…");
 }
 
+TEST(RenderBar, ANoteOfAnotherProgramStandsBehindWithABarIfItCounts) {
+  const ProgressStyle style{.color = false, .unicode = true, .name_width = 10};
+  ProgressState state{"baseline", std::chrono::seconds(3), {}, "loading weights"};
+  EXPECT_EQ(render_bar(state, 79, style), "baseline  running   3.0 s  loading weights");
+  state.note = "1/2 images (50 %)  4.0 s left";
+  EXPECT_EQ(render_bar(state, 79, style),
+            "baseline  ██████████░░░░░░░░░░  3.0 s  1/2 images (50 %)  4.0 s left");
+  EXPECT_EQ(render_bar(state, 40, style), "baseline  running   3.0 s  1/2 images (…");
+  EXPECT_EQ(render_note(state, style), "baseline  1/2 images (50 %)  4.0 s left");
+}
+
+TEST(ShareTold, NeedsACountInFront) {
+  EXPECT_EQ(share_told("1/4 images"), 0.25);
+  EXPECT_EQ(share_told("9/4"), 1.0);
+  for (const char* text : {"", "1", "1/", "/4", "1/0 images", "1/4images", "step 1/4", "-1/4"}) {
+    EXPECT_EQ(share_told(text), std::nullopt) << text;
+  }
+}
+
 TEST(RenderLine, IsWholeAndTellsTheShare) {
   EXPECT_EQ(render_line(baseline(16, 40), kPlain),
             "baseline  16/40 images (40 %)  9.0 s left  2.67 images/s");

@@ -16,6 +16,7 @@
 #include "process/command.h"
 #include "process/exit.h"
 #include "process/runner.h"
+#include "settings/ceilings.h"
 #include "settings/root.h"
 
 namespace profline::pipeline {
@@ -31,6 +32,8 @@ struct RunSetup {
   /// Of a random order of images whose seed the config leaves open: all stages see the same images.
   std::optional<std::uint64_t> sampling_seed;
   bool baseline_is_on = false;  ///< whether times are there to compare with
+  std::string device_name;      ///< what the driver calls the device; empty: none, or a CPU
+  settings::Ceilings ceilings;  ///< of the device; empty: it is not known
   int verbosity = 0;
 
   std::filesystem::path stage_folder(std::string_view stage) const { return folder / stage; }

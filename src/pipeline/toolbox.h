@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "base/result.h"
 #include "tools/gpu/driver.h"
@@ -18,5 +20,20 @@ struct Toolbox {
   std::optional<Result<nsys::Installation>> nsys;
   std::optional<Result<ncu::Installation>> ncu;
 };
+
+/// What to look for, and what it is called.
+struct Survey {
+  /// What was asked already, to decide the device; absent: nobody needs it.
+  std::optional<Result<gpu::Driver>> driver;
+  bool workload = false;
+  bool nsys = false;
+  bool ncu = false;
+  std::string nsys_program = "nsys";
+  std::string ncu_program = "ncu";
+  /// profline-workload as it was found; asked for only with `workload`.
+  std::function<Result<std::filesystem::path>()> find_workload;
+};
+
+Toolbox survey(const Survey& survey, ProcessRunner& processes);
 
 }  // namespace profline::pipeline

@@ -61,6 +61,12 @@ Command workload_command(const StageContext& context, const WorkloadRun& run) {
   return command;
 }
 
+fs::path handed_config_file(const RunSetup& setup, std::string_view stage,
+                            std::span<const ConfigChange> changes) {
+  if (changes.empty()) return setup.folder / "config.resolved.json";
+  return setup.stage_folder(stage) / "config.json";
+}
+
 Result<std::string> handed_config(const Node& config, std::span<const ConfigChange> changes) {
   Node changed = config;
   for (const ConfigChange& change : changes) {

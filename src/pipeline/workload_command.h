@@ -28,6 +28,11 @@ struct WorkloadRun {
 /// was not found is named as it would be (a preflight has told of it).
 Command workload_command(const StageContext& context, const WorkloadRun& run);
 
+/// Where a stage's workload finds its config, which is written before the stage runs: the run's own
+/// one or, with changes, `config.json` in the stage's folder.
+std::filesystem::path handed_config_file(const RunSetup& setup, std::string_view stage,
+                                         std::span<const ConfigChange> changes);
+
 /// The text of the config with these changes: what a stage hands to its workload.
 Result<std::string> handed_config(const Node& config, std::span<const ConfigChange> changes);
 

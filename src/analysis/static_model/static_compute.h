@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/static_model/cost.h"
 #include "analysis/static_model/deepseek_ocr.h"
@@ -13,15 +15,26 @@
 /// text for a terminal. docs/formats/static_compute.md describes the first.
 namespace profline::static_model {
 
+/// A stage's FLOPs by the module graph, beside what the closed forms give for the same shapes.
+struct TracedStage {
+  std::string stage;
+  Count traced_flops;
+  Count closed_form_flops;
+
+  /// Of the traced FLOPs; none without any.
+  std::optional<double> difference() const;
+};
+
 /// A cost with all that a report says of it.
 struct StaticCompute {
   ModelCost cost;
   Request request;
-  std::vector<ViewBatch> views;  ///< empty: no pictures
-  settings::Ceilings ceilings;   ///< empty: a device that is not known has no floors
-  std::string device;            ///< as it was asked for; empty: none was
-  std::string shapes_from;       ///< `model.preprocess`, `page-0001`, `the command line`
-  std::string config_from;       ///< the config.json, or what stands for one
+  std::vector<ViewBatch> views;       ///< empty: no pictures
+  settings::Ceilings ceilings;        ///< empty: a device that is not known has no floors
+  std::string device;                 ///< as it was asked for; empty: none was
+  std::string shapes_from;            ///< `model.preprocess`, `page-0001`, `the command line`
+  std::string config_from;            ///< the config.json, or what stands for one
+  std::vector<TracedStage> traced{};  ///< empty: the graph was not traced
 };
 
 Node to_node(const StaticCompute& result);

@@ -98,7 +98,25 @@ Node parameters_node(const ModelCost& cost) {
   return Node::map(std::move(map));
 }
 
+Node traced_node(const StaticCompute& result) {
+  if (result.traced.empty()) return Node();
+  NodeMap stages;
+  for (const TracedStage& stage : result.traced) {
+    NodeMap entry;
+    entry.set("flops", number(stage.traced_flops));
+    entry.set("closed_form_flops", number(stage.closed_form_flops));
+    entry.set("difference", maybe(stage.difference()));
+    stages.set(stage.stage, Node::map(std::move(entry)));
+  }
+  return Node::map(std::move(stages));
+}
+
 }  // namespace
+
+std::optional<double> TracedStage::difference() const {
+  if (traced_flops == Count()) return std::nullopt;
+  return closed_form_flops.as_double() / traced_flops.as_double() - 1;
+}
 
 Node to_node(const StaticCompute& result) {
   const ModelCost& cost = result.cost;
@@ -106,7 +124,7 @@ Node to_node(const StaticCompute& result) {
   document.set("schema", Node::string("profline.static_compute/1"));
   document.set("model", Node::string(cost.model));
   document.set("config", Node::string(result.config_from));
-  document.set("method", Node::string("closed_form"));
+  document.set("method", Node::string(result.traced.empty() ? "closed_form" : "traced"));
   NodeMap format;
   format.set("name", Node::string(cost.format.name));
   format.set("bytes", number(Count(cost.format.bytes)));
@@ -131,6 +149,7 @@ Node to_node(const StaticCompute& result) {
   Node notes = Node::list();
   for (const std::string& note : cost.notes) notes.as_list().push_back(Node::string(note));
   document.set("notes", std::move(notes));
+  document.set("traced", traced_node(result));
   return Node::map(std::move(document));
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include "analysis/static_model/static_compute.h"
 #include "base/terminal_text.h"
@@ -155,6 +157,33 @@ std::string total_words(const StaticCompute& result) {
          ", unfused " + time(total.unfused_ns);
 }
 
+/// `+0.03 %`, of a small share.
+std::string percent(double share) {
+  const auto hundredths = std::llround(std::abs(share) * 10000);
+  const std::string digits = std::to_string(hundredths % 100);
+  return std::string(share < 0 ? "-" : "+") + std::to_string(hundredths / 100) + "." +
+         (digits.size() < 2 ? "0" : "") + digits + " %";
+}
+
+/// Whether the figures were checked against the module graph.
+std::string traced_words(const StaticCompute& result) {
+  if (result.traced.empty()) {
+    return "\n## Method\n\nClosed forms alone: the module graph was not traced.\n";
+  }
+  std::string text =
+      "\n## Method\n\nClosed forms, checked against the module graph traced on the meta device "
+      "(same "
+      "shapes, attention as the full square).\n\n| stage | traced FLOP | closed form FLOP | "
+      "difference |\n|---|---:|---:|---:|\n";
+  for (const TracedStage& stage : result.traced) {
+    const auto difference = stage.difference();
+    text += "| " + stage.stage + " | " + amount(stage.traced_flops) + " | " +
+            amount(stage.closed_form_flops) + " | " + (difference ? percent(*difference) : "-") +
+            " |\n";
+  }
+  return text;
+}
+
 constexpr std::string_view kLegend =
     "floor: the larger of FLOP by peak and weight and KV bytes by bandwidth, operator by operator; "
     "unfused: with activations through memory as well";
@@ -186,6 +215,7 @@ std::string to_markdown(const StaticCompute& result) {
     rows.insert(rows.begin(), kColumns);
     text += "\n### " + title(stage, result, false) + "\n\n" + piped(rows);
   }
+  text += traced_words(result);
   if (result.cost.notes.empty()) return text;
   text += "\n## Notes\n\n";
   for (const std::string& note : result.cost.notes) text += "- " + printable(note) + '\n';

@@ -1,0 +1,227 @@
+#include "pipeline/executor.h"
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "formats/json_write.h"
+#include "pipeline/inputs_digest.h"
+#include "pipeline/run_files.h"
+#include "pipeline/workload_command.h"
+
+namespace profline::pipeline {
+namespace {
+
+using Activity = TimeAccount::Activity;
+
+StageRecord entered(const PlannedStage& planned, const RunPlan& plan) {
+  StageRecord record;
+  record.name = planned.stage->id();
+  record.state = planned.state;
+  record.why = planned.why;
+  record.findings = planned.findings;
+  record.limits = planned.plan.limits;
+  record.notes = planned.plan.notes;
+  for (const ConfigChange& change : planned.plan.changes) {
+    record.changes.push_back({change.key, change.value, change.why});
+  }
+  if (planned.is_on()) record.inputs_digest = inputs_digest(planned, plan);
+  return record;
+}
+
+StepOutcome outcome_of(StageState state) {
+  switch (state) {
+    case StageState::Ok:
+      return StepOutcome::Ok;
+    case StageState::Skipped:
+      return StepOutcome::Skipped;
+    case StageState::Interrupted:
+      return StepOutcome::Cancelled;
+    default:
+      return StepOutcome::Failed;
+  }
+}
+
+/// What a step says behind its time.
+std::string note_of(const StageRecord& record) {
+  if (record.state == StageState::TimedOut) return "timeout";
+  for (const Finding& finding : record.findings) {
+    const bool is_why = record.state == StageState::Skipped || record.state == StageState::Failed;
+    if (is_why && finding.severity == Severity::Problem) return finding.text;
+  }
+  const auto warnings =
+      std::count_if(record.findings.begin(), record.findings.end(),
+                    [](const Finding& finding) { return finding.severity == Severity::Warning; });
+  if (warnings == 0) return {};
+  return std::to_string(warnings) + (warnings == 1 ? " warning" : " warnings");
+}
+
+/// One run over its stages.
+class Execution {
+ public:
+  Execution(const RunPlan& plan, RunJournal& journal, const RunServices& services)
+      : plan_(plan), journal_(journal), services_(services), account_(services.clock) {}
+
+  Result<void> run_stages();
+  Result<ExitCode> finish(const WriteReports& write_reports);
+
+ private:
+  Result<void> run_stage(const PlannedStage& planned, StageRecord& record);
+  Result<void> prepare_folder(const PlannedStage& planned);
+  static void carry_out(const Stage& stage, const StageContext& context, LiveStageRun& run,
+                        TimeAccount& account);
+  Result<void> tell_skipped(StageRecord& record);
+  StageState state_after(const LiveStageRun& run) const;
+  std::string now() const { return utc_timestamp(services_.clock.wall_now()); }
+
+  const RunPlan& plan_;
+  RunJournal& journal_;
+  const RunServices& services_;
+  TimeAccount account_;
+};
+
+Result<void> Execution::prepare_folder(const PlannedStage& planned) {
+  PL_TRY(create_folders(plan_.setup.stage_folder(planned.stage->id())));
+  if (planned.plan.changes.empty()) return {};
+  return write_file_atomic(
+      handed_config_file(plan_.setup, planned.stage->id(), planned.plan.changes),
+      PL_TRY(handed_config(plan_.setup.config, planned.plan.changes)));
+}
+
+/// Runs, verifies and summarises; whatever goes wrong is told.
+void Execution::carry_out(const Stage& stage, const StageContext& context, LiveStageRun& run,
+                          TimeAccount& account) {
+  const auto tell_error = [&](const Result<void>& done, const char* code) {
+    if (done || done.error().kind() == ErrorKind::Cancelled) return;
+    run.tell({Severity::Problem, code, done.error().to_string()});
+  };
+  tell_error(stage.run(context, run), "stage_error");
+  const TimeAccount::Span reading(account, Activity::Reading);
+  for (Finding& finding : stage.verify(context)) run.tell(std::move(finding));
+  if (run.cancelled() || run.has_problem()) return;
+  tell_error(stage.summarise(context, run), "summary_error");
+}
+
+StageState Execution::state_after(const LiveStageRun& run) const {
+  if (run.cancelled()) return StageState::Interrupted;
+  if (run.timed_out()) return StageState::TimedOut;
+  return run.has_problem() ? StageState::Failed : StageState::Ok;
+}
+
+Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& record) {
+  Step step(services_.progress, record.name);
+  const RunTiming before = account_.timing();
+  record.state = StageState::Running;
+  record.started = now();
+  PL_TRY(prepare_folder(planned));  // the record is saved when the first child starts
+  const Stage& stage = *planned.stage;
+  LiveStageRun run(services_, journal_, account_, record,
+                   stage.settings(plan_.setup.settings.pipeline).timeout);
+  carry_out(stage, plan_.context(), run, account_);
+  record.state = state_after(run);
+  PL_TRY(write_inputs(journal_, plan_.setup, record.name));
+  {
+    const TimeAccount::Span digesting(account_, Activity::Digesting);
+    record.artifacts =
+        PL_TRY(digest_files(plan_.setup.stage_folder(record.name), plan_.setup.folder));
+  }
+  record.ended = now();
+  record.timing = spent_since(before, account_.timing());
+  // run.json follows when the next child starts, or at the end: making it durable takes longer than
+  // all else between two children, and a kill in between costs no more than running this again.
+  journal_.defer(std::filesystem::path(record.name) / "status.json",
+                 PL_TRY(write_json(to_node(record))));
+  if (run.journal_error()) return *run.journal_error();
+  step.end(outcome_of(record.state), note_of(record));
+  return {};
+}
+
+Result<void> Execution::tell_skipped(StageRecord& record) {
+  Step step(services_.progress, record.name);
+  PL_TRY(create_folders(plan_.setup.stage_folder(record.name)));
+  journal_.defer(std::filesystem::path(record.name) / "status.json",
+                 PL_TRY(write_json(to_node(record))));
+  step.end(StepOutcome::Skipped, note_of(record));
+  return {};
+}
+
+Result<void> Execution::run_stages() {
+  for (const PlannedStage& planned : plan_.stages) {
+    std::vector<StageRecord>& stages = journal_.record().stages;
+    const auto record = std::find_if(stages.begin(), stages.end(), [&](const StageRecord& stage) {
+      return stage.name == planned.stage->id();
+    });
+    if (record->state == StageState::Skipped) PL_TRY(tell_skipped(*record));
+    if (record->state != StageState::Pending) continue;
+    if (services_.interrupt.requested()) break;
+    PL_TRY(run_stage(planned, *record));
+    const bool is_bad = record->state != StageState::Ok;
+    if (record->state == StageState::Interrupted) break;
+    if (is_bad && !plan_.setup.settings.pipeline.keep_going) break;
+  }
+  return {};
+}
+
+Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
+  PL_TRY(journal_.write_deferred());
+  RunRecord& record = journal_.record();
+  const auto any = [&](StageState state) {
+    return std::any_of(record.stages.begin(), record.stages.end(),
+                       [&](const StageRecord& stage) { return stage.state == state; });
+  };
+  const bool is_interrupted = services_.interrupt.requested() || any(StageState::Interrupted);
+  const bool is_failed = any(StageState::Failed) || any(StageState::TimedOut);
+  record.state = is_interrupted ? RunState::Interrupted
+                 : is_failed    ? RunState::Failed
+                                : RunState::Ok;
+  record.timing = account_.timing();
+  if (!is_interrupted && write_reports) {
+    PL_TRY(journal_.save());  // reports are made from what is on disk
+    const TimeAccount::Span reporting(account_, Activity::Reporting);
+    const auto written = write_reports(plan_.setup.folder);
+    if (!written) {
+      record.findings.push_back({Severity::Problem, "report_error", written.error().to_string()});
+      services_.progress.error("report: " + written.error().to_string());
+      record.state = RunState::Failed;
+    }
+  }
+  const ExitCode code = record.state == RunState::Ok       ? ExitCode::Done
+                        : record.state == RunState::Failed ? ExitCode::Failed
+                                                           : ExitCode::Interrupted;
+  {
+    const TimeAccount::Span digesting(account_, Activity::Digesting);
+    record.artifacts = PL_TRY(digest_run_files(plan_.setup.folder));
+  }
+  record.timing = account_.timing();
+  record.exit_code = static_cast<int>(code);
+  record.ended = now();
+  PL_TRY(journal_.save());
+  services_.log.info("run " + std::string(to_text(record.state)));
+  return code;
+}
+
+}  // namespace
+
+void enter_stages(const RunPlan& plan, RunRecord& record) {
+  for (const PlannedStage& planned : plan.stages) {
+    record.stages.push_back(entered(planned, plan));
+  }
+}
+
+Result<ExitCode> execute(const RunPlan& plan, RunJournal& journal, const RunServices& services,
+                         const WriteReports& write_reports) {
+  PL_TRY(journal.save());
+  Execution execution(plan, journal, services);
+  auto run = execution.run_stages();
+  if (!run) {
+    // The last that can be said on a disk that takes no more.
+    journal.record().state = RunState::Failed;
+    journal.record().exit_code = static_cast<int>(exit_code(run.error().kind()));
+    journal.record().findings.push_back({Severity::Problem, "run_error", run.error().to_string()});
+    static_cast<void>(journal.save());
+    static_cast<void>(journal.write_deferred());
+    return std::move(run).error();
+  }
+  return execution.finish(write_reports);
+}
+
+}  // namespace profline::pipeline

@@ -1,0 +1,185 @@
+#include "pipeline/live_stage_run.h"
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/files.h"
+#include "base/units.h"
+#include "pipeline/child_failure.h"
+#include "pipeline/child_output.h"
+
+namespace profline::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+std::int64_t nanoseconds(std::chrono::nanoseconds duration) {
+  return duration.count();
+}
+
+/// Keeps the child's identity as soon as it has one, shows what it says, and passes all on.
+class Relay final : public RunObserver {
+ public:
+  Relay(RunObserver* next, Progress& progress, std::function<void(const ProcessId&)> on_start)
+      : next_(next), output_(progress), on_start_(std::move(on_start)) {}
+
+  void started(const ProcessId& child) override {
+    on_start_(child);
+    if (next_ != nullptr) next_->started(child);
+  }
+  void output(std::string_view bytes) override {
+    output_.take(bytes);
+    if (next_ != nullptr) next_->output(bytes);
+  }
+  void outlived() override {
+    if (next_ != nullptr) next_->outlived();
+  }
+
+ private:
+  RunObserver* next_;
+  ChildOutput output_;
+  std::function<void(const ProcessId&)> on_start_;
+};
+
+CommandRecord record_of(const PlannedCommand& planned, const fs::path& run) {
+  CommandRecord record;
+  record.name = planned.name;
+  record.argv = planned.command.argv;
+  record.env = planned.command.env;
+  record.unset_env = planned.command.unset_env;
+  record.cwd = planned.command.cwd.string();
+  record.log = planned.command.log.empty() ? "" : planned.command.log.lexically_relative(run);
+  return record;
+}
+
+/// The kernel killed it for want of memory, if that is what happened.
+std::optional<Finding> out_of_memory(const PlannedCommand& planned, const Exit& exit,
+                                     std::optional<std::uint64_t> kills_before) {
+  if (exit.signal != SIGKILL || exit.why != Exit::Why::Own) return std::nullopt;
+  const auto kills = out_of_memory_kills();
+  if (!kills || !kills_before || *kills <= *kills_before) return std::nullopt;
+  return Finding{Severity::Problem, "out_of_memory",
+                 planned.name +
+                     ": the kernel killed it because its memory limit was reached (largest "
+                     "resident set " +
+                     human_bytes(exit.max_rss_bytes) + ")",
+                 "give it more memory, or a smaller model or input"};
+}
+
+}  // namespace
+
+LiveStageRun::LiveStageRun(const RunServices& services, RunJournal& journal, TimeAccount& account,
+                           StageRecord& record, std::optional<milliseconds> timeout)
+    : services_(services),
+      log_(services.log.with_context("stage " + record.name)),
+      journal_(journal),
+      account_(account),
+      record_(record),
+      timeout_(timeout) {
+  if (timeout) deadline_ = services.clock.now() + *timeout;
+}
+
+std::optional<milliseconds> LiveStageRun::time_left() const {
+  if (!deadline_) return std::nullopt;
+  if (timed_out_) return kAfterTimeout;
+  const auto left = std::chrono::duration_cast<milliseconds>(*deadline_ - services_.clock.now());
+  return std::max(left, milliseconds(1));
+}
+
+Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* observer) {
+  if (services_.interrupt.requested()) {
+    cancelled_ = true;
+    return Error(ErrorKind::Cancelled, "interrupted");
+  }
+  Command command = planned.command;
+  const auto left = time_left();
+  const bool is_stage_limit = left && (!command.timeout || *left <= *command.timeout);
+  if (is_stage_limit) command.timeout = *left;
+  if (!command.log.empty()) PL_TRY(create_folders(command.log.parent_path()));
+  log_.info(planned.name + ": " + display(command));
+  record_.commands.push_back(record_of(planned, journal_.folder()));
+  const std::size_t index = record_.commands.size() - 1;
+  record_.commands[index].started = utc_timestamp(services_.clock.wall_now());
+  const auto kills_before = out_of_memory_kills();
+  Relay relay(observer, services_.progress, [&](const ProcessId& child) {
+    record_.commands[index].process = {child.pid, child.start_ticks};
+    save();
+    keep(journal_.write_deferred());
+  });
+  auto exit = [&] {
+    const TimeAccount::Span span(account_, TimeAccount::Activity::Child);
+    return services_.processes.run(command, relay);
+  }();
+  if (!exit) {
+    record_.commands[index].end = "never ran: " + exit.error().to_string();
+    log_.error(planned.name + ": " + exit.error().to_string());
+    return exit;
+  }
+  note_end(record_.commands[index], planned, *exit);
+  if (exit->why == Exit::Why::TimedOut && is_stage_limit) tell_timeout(planned);
+  if (auto told = out_of_memory(planned, *exit, kills_before)) tell(std::move(*told));
+  return exit;
+}
+
+void LiveStageRun::note_end(CommandRecord& record, const PlannedCommand& planned,
+                            const Exit& exit) {
+  record.wall_ns = nanoseconds(exit.wall);
+  record.cpu_user_ns = nanoseconds(exit.cpu_user);
+  record.cpu_system_ns = nanoseconds(exit.cpu_system);
+  record.max_rss_bytes = exit.max_rss_bytes;
+  if (exit.code) record.code = *exit.code;
+  if (exit.signal) record.signal = *exit.signal;
+  record.end = exit.describe();
+  log_.info(planned.name + ": " + exit.describe() + " after " + human_elapsed(exit.wall));
+  cancelled_ |= exit.why == Exit::Why::Cancelled;
+  const std::string left = exit.describe_leftovers();
+  if (!left.empty()) tell({Severity::Note, "leftovers", planned.name + " " + left});
+}
+
+void LiveStageRun::tell_timeout(const PlannedCommand& planned) {
+  const bool is_first = !timed_out_;
+  timed_out_ = true;
+  const std::string limit = human_elapsed(is_first ? *timeout_ : kAfterTimeout);
+  tell({Severity::Warning, "timeout",
+        planned.name + " was ended after " + limit +
+            (is_first ? ", the stage's timeout; what it had captured is kept"
+                      : ", which is what is left after the stage's timeout"),
+        "give it longer: pipeline." + record_.name + ".timeout=SECONDS, or null"});
+}
+
+void LiveStageRun::tell(Finding finding) {
+  std::string text = record_.name + ": " + finding.text;
+  if (!finding.fix.empty()) text += "; " + finding.fix;
+  switch (finding.severity) {
+    case Severity::Note:
+      services_.progress.detail(text);
+      log_.info(finding.text);
+      break;
+    case Severity::Warning:
+      services_.progress.warning(text);
+      log_.warning(finding.text);
+      break;
+    case Severity::Problem:
+      services_.progress.error(text);
+      log_.error(finding.text);
+      has_problem_ = true;
+      break;
+  }
+  record_.findings.push_back(std::move(finding));
+}
+
+void LiveStageRun::remember_session(const std::string& name) {
+  record_.sessions.push_back(name);
+  save();
+}
+
+void LiveStageRun::save() {
+  keep(journal_.save());
+}
+
+void LiveStageRun::keep(Result<void> written) {
+  if (!written && !journal_error_) journal_error_ = std::move(written).error();
+}
+
+}  // namespace profline::pipeline

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pipeline/stage.h"
+#include "pipeline/toolbox.h"
+#include "records/run_record.h"
+
+namespace profline::pipeline {
+
+using Stages = std::vector<std::unique_ptr<Stage>>;
+
+/// One stage of a run, decided.
+struct PlannedStage {
+  const Stage* stage = nullptr;
+  StageState state = StageState::Off;  ///< Off, Skipped or Pending (which plan calls `on`)
+  std::string why;                     ///< `pipeline.nsys.enable is false (conf/config.yaml:41:13)`
+  std::vector<Finding> findings;       ///< of its preflight
+  StagePlan plan;                      ///< empty unless Pending
+
+  bool is_on() const { return state == StageState::Pending; }
+};
+
+/// All that a run will do. The setup and the tools are the run's; stages must outlive it.
+struct RunPlan {
+  RunSetup setup;
+  Toolbox tools;
+  std::vector<PlannedStage> stages;
+  std::vector<Finding> findings;  ///< about the run as a whole
+
+  StageContext context() const { return {setup, tools}; }
+  bool has_stage_on() const;
+  /// What keeps the run from starting, told together; nothing when nothing does. The first
+  /// Problem's kind chooses the exit code.
+  std::optional<Error> obstacle() const;
+};
+
+/// What the enabled stages need of the machine.
+Stage::Needs needs_of(const Stages& stages, const settings::Root& settings);
+
+/// Says of a key where its value was set: `conf/config.yaml:41:13`, `override 2`, or nothing.
+using WhereSet = std::function<std::string(const std::string& key)>;
+
+/// Decides which stages run and what each will do; pure. Setup and tools come ready, but for
+/// `baseline_is_on`, which is decided here: left to itself, the baseline is on when something is
+/// that is measured against it.
+RunPlan make_plan(RunSetup setup, Toolbox tools, const Stages& stages, const WhereSet& where);
+
+}  // namespace profline::pipeline

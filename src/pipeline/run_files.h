@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/plan.h"
+#include "pipeline/run_journal.h"
+#include "records/run_record.h"
+
+namespace profline::pipeline {
+
+/// Every finished file below `folder` (temporaries and links aside) with size and digest, sorted;
+/// paths relative to `run`. What vanishes meanwhile is left out.
+Result<std::vector<ArtifactRecord>> digest_files(const std::filesystem::path& folder,
+                                                 const std::filesystem::path& run);
+
+/// The files of the run itself: those directly in its folder, but for run.json and run.log, which
+/// still change.
+Result<std::vector<ArtifactRecord>> digest_run_files(const std::filesystem::path& run);
+
+/// Defers inputs.yaml of the run, from what a stage's workload wrote of its inputs, or from the
+/// files that a user's command names. Nothing happens when the stage has nothing to tell.
+Result<void> write_inputs(RunJournal& journal, const RunSetup& setup, std::string_view stage);
+
+}  // namespace profline::pipeline

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/result.h"
+#include "pipeline/finding.h"
+
+namespace profline::pipeline {
+
+/// Where a run is wished to lie.
+struct FolderWish {
+  std::filesystem::path folder;  ///< absolute
+  /// Named by the user: taken as it is, unless it holds a run. Else a name that is taken gets a
+  /// suffix.
+  bool given = false;
+};
+
+/// The folder a wish comes to now: `folder`, or `folder-2` and so on while that exists. Makes
+/// nothing. An Error of kind Config for a given one that holds a run.
+Result<std::filesystem::path> free_run_folder(const FolderWish& wish);
+
+/// The folder of a run, locked against other runs while this lives. What was made for it is removed
+/// again unless keep() was called: a command that fails before it starts leaves nothing.
+class RunFolder {
+ public:
+  /// Makes the folder, with those above it.
+  static Result<RunFolder> claim(const FolderWish& wish);
+  /// One that holds a run, for --resume. Waits a while for the last processes of a run that was
+  /// killed; an Error of kind Config when it is still in use then.
+  static Result<RunFolder> reopen(const std::filesystem::path& folder);
+
+  RunFolder(RunFolder&&) noexcept = default;
+  RunFolder& operator=(RunFolder&&) = delete;
+  ~RunFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+  void keep() { made_.clear(); }
+
+ private:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  std::filesystem::path path_;
+  std::vector<std::filesystem::path> made_;  // outermost first
+  FileDescriptor lock_;
+};
+
+/// Makes the link `latest` beside the run point to it. Nothing to tell when that worked; a folder
+/// or file of that name is left alone.
+std::optional<Finding> point_latest_at(const std::filesystem::path& run);
+
+/// What the disk under a run has to say before it starts: a Problem when it is as good as full, a
+/// Warning when a capture of ordinary size would not fit.
+std::optional<Finding> check_space(const std::filesystem::path& folder, bool captures);
+
+}  // namespace profline::pipeline

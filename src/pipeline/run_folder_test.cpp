@@ -1,0 +1,79 @@
+#include "pipeline/run_folder.h"
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "testing/temp_dir.h"
+
+namespace profline::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(RunFolder, ANameThatIsTakenGetsASuffix) {
+  const testing::TempDir folder;
+  const FolderWish wish{folder / "a/run"};
+  auto first = RunFolder::claim(wish);
+  ASSERT_TRUE(first) << first.error().to_string();
+  EXPECT_EQ(first->path(), folder / "a/run");
+  EXPECT_EQ(free_run_folder(wish).value(), folder / "a/run-2");
+  auto second = RunFolder::claim(wish);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->path(), folder / "a/run-2");
+}
+
+TEST(RunFolder, GoesAwayUnlessKept) {
+  const testing::TempDir folder;
+  {
+    const auto dropped = RunFolder::claim({folder / "a/b/run"});
+    ASSERT_TRUE(dropped);
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  {
+    auto kept = RunFolder::claim({folder / "a/b/run"});
+    ASSERT_TRUE(kept);
+    kept->keep();
+  }
+  EXPECT_TRUE(fs::is_directory(folder / "a/b/run"));
+}
+
+TEST(RunFolder, AGivenOneMayExistButHoldNoRunAndBeNobodyElses) {
+  const testing::TempDir folder;
+  const FolderWish wish{folder / "run", true};
+  fs::create_directory(folder / "run");
+  {
+    const auto mine = RunFolder::claim(wish);
+    ASSERT_TRUE(mine) << mine.error().to_string();
+    const auto other = RunFolder::claim(wish);
+    ASSERT_FALSE(other);
+    EXPECT_EQ(other.error().to_string(),
+              "run folder '" + wish.folder.string() + "' is in use by another profline");
+  }
+  ASSERT_TRUE(write_file_atomic(folder / "run/run.json", "{}"));
+  const auto refused = RunFolder::claim(wish);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind(), ErrorKind::Config);
+  EXPECT_EQ(refused.error().to_string(),
+            "hydra.run.dir: '" + wish.folder.string() +
+                "' holds a run already; name another folder, or go on with it: --resume " +
+                wish.folder.string());
+  EXPECT_EQ(free_run_folder(wish).error().to_string(), refused.error().to_string());
+}
+
+TEST(RunFolder, LatestPointsAtTheNewestAndLeavesWhatIsNoLink) {
+  const testing::TempDir folder;
+  for (const char* name : {"1", "2"}) {
+    fs::create_directory(folder / name);
+    EXPECT_EQ(point_latest_at(folder / name), std::nullopt);
+    EXPECT_EQ(fs::read_symlink(folder / "latest"), name);
+  }
+  fs::remove(folder / "latest");
+  fs::create_directory(folder / "latest");
+  const auto told = point_latest_at(folder / "1");
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->text,
+            "no link " + (folder / "latest").string() + ": something else has that name");
+}
+
+}  // namespace
+}  // namespace profline::pipeline

@@ -1,0 +1,32 @@
+#include "pipeline/toolbox.h"
+
+#include "process/find_program.h"
+
+namespace profline::pipeline {
+namespace {
+
+/// By the name that was given, or where an nsys usually is.
+Result<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
+  const auto found = name == "nsys" ? nsys::find_nsys(own_path()) : find_program(name);
+  if (!found) return found.error();
+  return nsys::survey(processes, *found);
+}
+
+Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& name,
+                                   bool has_gpu) {
+  return ncu::survey(processes, PL_TRY(find_program(name)), has_gpu);
+}
+
+}  // namespace
+
+Toolbox survey(const Survey& survey, ProcessRunner& processes) {
+  Toolbox tools;
+  tools.driver = survey.driver;
+  if (survey.workload) tools.workload = survey.find_workload();
+  if (survey.nsys) tools.nsys = find_nsys(processes, survey.nsys_program);
+  const bool has_gpu = tools.driver && *tools.driver;
+  if (survey.ncu) tools.ncu = find_ncu(processes, survey.ncu_program, has_gpu);
+  return tools;
+}
+
+}  // namespace profline::pipeline

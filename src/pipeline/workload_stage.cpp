@@ -1,0 +1,138 @@
+#include "pipeline/workload_stage.h"
+
+#include "base/files.h"
+#include "formats/json.h"
+#include "inputs/dataset/dataset.h"
+#include "pipeline/child_failure.h"
+#include "process/find_program.h"
+
+namespace profline::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+Finding absent(std::string code, std::string text, std::string fix) {
+  return {Severity::Problem, std::move(code), std::move(text), std::move(fix), ErrorKind::NotFound};
+}
+
+std::vector<Finding> check_users_command(const StageContext& context,
+                                         const std::vector<std::string>& argv) {
+  const RunSetup& setup = context.setup;
+  const fs::path cwd = (setup.cwd / setup.settings.pipeline.workload.cwd).lexically_normal();
+  std::error_code failure;
+  if (!fs::is_directory(cwd, failure)) {
+    return {absent("cwd_absent",
+                   "there is no folder '" + cwd.string() + "' for the program to start in",
+                   "name one that is there: pipeline.workload.cwd=FOLDER")};
+  }
+  const auto program = find_program(argv.front(), own_path(), cwd);
+  if (program) return {};
+  return {absent("program_absent", program.error().message(),
+                 "name one that is there: pipeline.workload.command=[PROGRAM,ARGUMENT]")};
+}
+
+}  // namespace
+
+std::optional<Finding> model_preflight(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  const auto* subject = std::get_if<settings::deepseek_ocr::Subject>(&setup.settings.subject);
+  if (subject == nullptr) return std::nullopt;
+  const settings::deepseek_ocr::Model& model = subject->model;
+  if (model.init == settings::deepseek_ocr::Init::Random) return std::nullopt;
+  const fs::path folder = setup.cwd / model.path.value_or("");
+  std::error_code failure;
+  const bool is_there = fs::is_directory(folder, failure);
+  if (is_there && fs::exists(folder / "config.json", failure)) return std::nullopt;
+  return absent(
+      "model_absent",
+      is_there ? "model.path: there is no config.json in '" + folder.string() + "'"
+               : "model.path: there is no folder '" + folder.string() + "'",
+      "two presets need no weights: model/deepseek_ocr/arch@model=deepseek_ocr.random and "
+      "deepseek_ocr.tiny");
+}
+
+std::vector<Finding> workload_preflight(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  if (const auto argv = setup.settings.pipeline.workload.user_command()) {
+    return check_users_command(context, *argv);
+  }
+  std::vector<Finding> findings;
+  if (context.tools.workload && !*context.tools.workload) {
+    findings.push_back(
+        absent("workload_absent", context.tools.workload->error().message(),
+               "build profline with libtorch (docs: README), or name one: --workload "
+               "PROGRAM"));
+  }
+  if (!std::holds_alternative<settings::deepseek_ocr::Subject>(setup.settings.subject)) {
+    return findings;
+  }
+  if (auto finding = model_preflight(context)) findings.push_back(std::move(*finding));
+  if (const auto listing = dataset::list_images(setup.settings.dataset, setup.cwd); !listing) {
+    findings.push_back(absent("dataset_absent", listing.error().to_string(), ""));
+  }
+  return findings;
+}
+
+std::optional<Finding> refuse_users_command(const StageContext& context, std::string_view stage,
+                                            std::string_view why) {
+  const settings::Workload& workload = context.setup.settings.pipeline.workload;
+  if (!workload.user_command()) return std::nullopt;
+  const std::string key =
+      workload.command ? "pipeline.workload.command" : "pipeline.workload.module";
+  return Finding{Severity::Problem, "users_command",
+                 key + " names a program of your own, and " + std::string(why),
+                 "switch the stage off: pipeline." + std::string(stage) + ".enable=false",
+                 ErrorKind::Config};
+}
+
+Result<bool> run_commands(const StagePlan& plan, StageRun& run) {
+  for (const PlannedCommand& planned : plan.commands) {
+    const Exit exit = PL_TRY(run.execute(planned));
+    if (exit.succeeded()) continue;
+    // The stage's timeout and the user's interrupt are told by who saw to them.
+    const bool is_told = exit.why == Exit::Why::Cancelled ||
+                         (exit.why == Exit::Why::TimedOut && !planned.command.timeout);
+    if (!is_told) run.tell(child_problem(planned, exit));
+    return false;
+  }
+  return true;
+}
+
+std::vector<Finding> workload_remarks(const fs::path& folder) {
+  const fs::path file = folder / "workload.json";
+  const auto text = read_file(file);
+  if (!text) return {};  // a workload that ended early writes none; its end is told
+  const auto facts = parse_json(*text, file.string());
+  if (!facts) return {{Severity::Warning, "workload_json", facts.error().to_string()}};
+  std::vector<Finding> findings;
+  const Node* notes = facts->find("notes");
+  if (notes != nullptr && notes->is_list()) {
+    for (const Node& note : notes->as_list()) {
+      if (note.is_string()) {
+        findings.push_back({Severity::Warning, "workload_note", note.as_string()});
+      }
+    }
+  }
+  const Node* complete = facts->find("complete");
+  if (complete != nullptr && complete->is_bool() && !complete->as_bool()) {
+    findings.push_back(
+        {Severity::Warning, "incomplete",
+         "the workload was stopped early; its files hold what was complete by then"});
+  }
+  return findings;
+}
+
+std::vector<Finding> missing_files(const fs::path& folder,
+                                   std::initializer_list<std::string_view> names) {
+  std::vector<Finding> findings;
+  for (const std::string_view name : names) {
+    std::error_code failure;
+    const std::uintmax_t bytes = fs::file_size(folder / name, failure);
+    if (!failure && bytes > 0) continue;
+    findings.push_back({Severity::Problem, "file_missing",
+                        std::string(name) + (failure ? " was not written" : " is empty")});
+  }
+  return findings;
+}
+
+}  // namespace profline::pipeline

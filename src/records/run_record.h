@@ -1,0 +1,292 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/node.h"
+#include "records/finding.h"
+#include "schema/field.h"
+
+/// What a run says of itself: `run.json`, and of each stage `<stage>/status.json`.
+/// docs/formats/run.md describes both.
+namespace profline {
+
+constexpr const char* kRunSchema = "profline.run/1";
+constexpr const char* kStatusSchema = "profline.status/1";
+
+/// A process: a pid is used again, a pid with its start time is not until the next boot.
+struct ProcessRecord {
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;
+
+  bool operator==(const ProcessRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<ProcessRecord>) {
+  return std::tuple(
+      field("pid", &ProcessRecord::pid, "as the kernel numbers it"),
+      field("start_ticks", &ProcessRecord::start_ticks, "clock ticks from boot to its start"));
+}
+
+/// A file of the run, complete.
+struct ArtifactRecord {
+  std::filesystem::path path;  ///< relative to the run's folder
+  std::uint64_t bytes = 0;
+  std::string sha256;
+
+  bool operator==(const ArtifactRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<ArtifactRecord>) {
+  return std::tuple(field("path", &ArtifactRecord::path, "below the run's folder").required(),
+                    field("bytes", &ArtifactRecord::bytes, "its size"),
+                    field("sha256", &ArtifactRecord::sha256, "of its content"));
+}
+
+/// A child that was run.
+struct CommandRecord {
+  std::string name;
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> env;
+  std::vector<std::string> unset_env;
+  std::string cwd;
+  std::string log;  ///< relative to the run's folder
+  std::string started;
+  std::int64_t wall_ns = 0;
+  std::int64_t cpu_user_ns = 0;
+  std::int64_t cpu_system_ns = 0;
+  std::uint64_t max_rss_bytes = 0;
+  ProcessRecord process;
+  std::optional<std::int64_t> code;
+  std::optional<std::int64_t> signal;
+  std::string end;  ///< empty while it runs
+
+  bool operator==(const CommandRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<CommandRecord>) {
+  return std::tuple(
+      field("name", &CommandRecord::name, "what it was for").required(),
+      field("argv", &CommandRecord::argv, "program and arguments, as they reached it"),
+      field("env", &CommandRecord::env, "variables added to our own"),
+      field("unset_env", &CommandRecord::unset_env, "variables taken out of our own"),
+      field("cwd", &CommandRecord::cwd, "where it started"),
+      field("log", &CommandRecord::log, "its output, below the run's folder"),
+      field("started", &CommandRecord::started, "UTC"),
+      field("wall_ns", &CommandRecord::wall_ns, "from start to end"),
+      field("cpu_user_ns", &CommandRecord::cpu_user_ns, "with what it waited for"),
+      field("cpu_system_ns", &CommandRecord::cpu_system_ns, "with what it waited for"),
+      field("max_rss_bytes", &CommandRecord::max_rss_bytes, "largest resident set"),
+      field("process", &CommandRecord::process, "which process it was"),
+      field("code", &CommandRecord::code, "exit code; null: it did not exit"),
+      field("signal", &CommandRecord::signal, "the signal that killed it; null: none"),
+      field("end", &CommandRecord::end, "how it ended, in words; empty: it has not"));
+}
+
+/// A value that a stage's workload was given otherwise than the baseline's.
+struct ChangeRecord {
+  std::string key;
+  Node value;
+  std::string why;
+
+  bool operator==(const ChangeRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<ChangeRecord>) {
+  return std::tuple(field("key", &ChangeRecord::key, "in the config").required(),
+                    field("value", &ChangeRecord::value, "what it was changed to"),
+                    field("why", &ChangeRecord::why, "what for"));
+}
+
+enum class StageState {
+  Off,          ///< not asked for
+  Skipped,      ///< enable is auto and its preflight did not pass
+  Pending,      ///< to come; of an ended run: never begun
+  Running,      ///< of a run that is no more: it was killed in the middle of this
+  Ok,           ///< its result stands; findings may tell what it lacks
+  Failed,       ///< it has a Problem among its findings
+  TimedOut,     ///< ended after pipeline.<stage>.timeout; what was captured is kept
+  Interrupted,  ///< the user stopped it
+};
+constexpr auto names(std::type_identity<StageState>) {
+  return std::array{named(StageState::Off, "off"),
+                    named(StageState::Skipped, "skipped"),
+                    named(StageState::Pending, "pending"),
+                    named(StageState::Running, "running"),
+                    named(StageState::Ok, "ok"),
+                    named(StageState::Failed, "failed"),
+                    named(StageState::TimedOut, "timeout"),
+                    named(StageState::Interrupted, "interrupted")};
+}
+std::string_view to_text(StageState state);
+
+/// Where a stage's time went: its children, and what profline did for it.
+struct StageTiming {
+  std::int64_t total_ns = 0;
+  std::int64_t children_ns = 0;
+  std::int64_t reading_ns = 0;  ///< verifying and summarising captures, less children
+  std::int64_t digesting_ns = 0;
+
+  bool operator==(const StageTiming&) const = default;
+};
+constexpr auto fields(std::type_identity<StageTiming>) {
+  return std::tuple(
+      field("total_ns", &StageTiming::total_ns, "of the stage"),
+      field("children_ns", &StageTiming::children_ns, "while a child ran"),
+      field("reading_ns", &StageTiming::reading_ns, "verifying and summarising, less children"),
+      field("digesting_ns", &StageTiming::digesting_ns, "checksums of its files"));
+}
+
+struct StageRecord {
+  std::string name;
+  StageState state = StageState::Off;
+  std::string why;  ///< it is on or off
+  std::string started;
+  std::string ended;
+  StageTiming timing;
+  std::vector<Finding> findings;
+  std::vector<ChangeRecord> changes;
+  std::vector<std::string> limits;
+  std::vector<std::string> notes;
+  std::vector<CommandRecord> commands;
+  std::vector<std::string> sessions;
+  std::vector<ArtifactRecord> artifacts;
+  std::string inputs_digest;
+
+  bool operator==(const StageRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<StageRecord>) {
+  return std::tuple(
+      field("name", &StageRecord::name, "the stage").required(),
+      field("state", &StageRecord::state, "how far it came").required(),
+      field("why", &StageRecord::why, "what switched it on or off"),
+      field("started", &StageRecord::started, "UTC; empty: it did not"),
+      field("ended", &StageRecord::ended, "UTC; empty: it did not"),
+      field("timing", &StageRecord::timing, "where its time went"),
+      field("findings", &StageRecord::findings, "what there is to know about the result"),
+      field("changes", &StageRecord::changes, "what its workload was given otherwise"),
+      field("limits", &StageRecord::limits, "what it did not look at"),
+      field("notes", &StageRecord::notes, "translations and the like"),
+      field("commands", &StageRecord::commands, "the children it ran, in order"),
+      field("sessions", &StageRecord::sessions, "detached things to end: sessions of nsys"),
+      field("artifacts", &StageRecord::artifacts, "its files, once complete"),
+      field("inputs_digest", &StageRecord::inputs_digest,
+            "of all that decides its result; --resume runs it again when this changed"));
+}
+
+enum class RunState {
+  Running,  ///< or killed: whether `process` lives tells
+  Ok,
+  Failed,
+  Interrupted,
+};
+constexpr auto names(std::type_identity<RunState>) {
+  return std::array{named(RunState::Running, "running"), named(RunState::Ok, "ok"),
+                    named(RunState::Failed, "failed"), named(RunState::Interrupted, "interrupted")};
+}
+std::string_view to_text(RunState state);
+
+struct RunTiming {
+  std::int64_t total_ns = 0;
+  std::int64_t children_ns = 0;
+  std::int64_t reading_ns = 0;
+  std::int64_t digesting_ns = 0;
+  std::int64_t reporting_ns = 0;
+  std::int64_t between_children_ns = 0;
+
+  bool operator==(const RunTiming&) const = default;
+};
+constexpr auto fields(std::type_identity<RunTiming>) {
+  return std::tuple(
+      field("total_ns", &RunTiming::total_ns, "from the first stage's start to the report"),
+      field("children_ns", &RunTiming::children_ns, "while a child ran"),
+      field("reading_ns", &RunTiming::reading_ns, "verifying and summarising captures"),
+      field("digesting_ns", &RunTiming::digesting_ns, "checksums of files"),
+      field("reporting_ns", &RunTiming::reporting_ns, "writing the reports"),
+      field("between_children_ns", &RunTiming::between_children_ns,
+            "from one child's end to the next one's start, less the three above"));
+}
+
+/// How the command was given, so that it can be given again.
+struct CommandLineRecord {
+  std::vector<std::string> argv;
+  std::string cwd;
+  std::string config_name;
+  std::optional<std::string> config_path;
+  std::optional<std::string> config_dir;
+  std::vector<std::string> overrides;
+
+  bool operator==(const CommandLineRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<CommandLineRecord>) {
+  return std::tuple(
+      field("argv", &CommandLineRecord::argv, "profline and its arguments"),
+      field("cwd", &CommandLineRecord::cwd, "where it was started; relative paths start here"),
+      field("config_name", &CommandLineRecord::config_name, "--config-name"),
+      field("config_path", &CommandLineRecord::config_path, "--config-path"),
+      field("config_dir", &CommandLineRecord::config_dir, "--config-dir"),
+      field("overrides", &CommandLineRecord::overrides, "in their order"));
+}
+
+struct RunRecord {
+  std::string id;
+  std::string experiment;
+  RunState state = RunState::Running;
+  std::optional<std::int64_t> exit_code;
+  std::string started;
+  std::string ended;
+  std::vector<std::string> resumed;
+  std::string version;
+  std::string commit;
+  std::string device;
+  std::string host;
+  std::string boot_id;
+  ProcessRecord process;
+  CommandLineRecord command_line;
+  std::optional<std::uint64_t> sampling_seed;
+  std::vector<Finding> findings;
+  RunTiming timing;
+  std::vector<StageRecord> stages;
+  std::vector<ArtifactRecord> artifacts;
+
+  bool operator==(const RunRecord&) const = default;
+
+  /// Null when the run has no such stage.
+  const StageRecord* find_stage(std::string_view name) const;
+};
+constexpr auto fields(std::type_identity<RunRecord>) {
+  return std::tuple(
+      field("id", &RunRecord::id, "the folder's name").required(),
+      field("experiment", &RunRecord::experiment, "free text of the config"),
+      field("state", &RunRecord::state, "of the run as a whole").required(),
+      field("exit_code", &RunRecord::exit_code, "what profline returned; null: it has not"),
+      field("started", &RunRecord::started, "UTC"),
+      field("ended", &RunRecord::ended, "UTC; empty: it has not"),
+      field("resumed", &RunRecord::resumed, "UTC of each --resume"),
+      field("version", &RunRecord::version, "of profline"),
+      field("commit", &RunRecord::commit, "profline was built from"),
+      field("device", &RunRecord::device, "the model ran on: cpu or cuda:N"),
+      field("host", &RunRecord::host, "the machine's name"),
+      field("boot_id", &RunRecord::boot_id, "of the machine's boot: start ticks count from it"),
+      field("process", &RunRecord::process, "profline itself"),
+      field("command_line", &RunRecord::command_line, "how it was started"),
+      field("sampling_seed", &RunRecord::sampling_seed,
+            "of a random order whose seed the config leaves open"),
+      field("findings", &RunRecord::findings, "about the run as a whole"),
+      field("timing", &RunRecord::timing, "where its time went"),
+      field("stages", &RunRecord::stages, "all of them, in the order in which they run"),
+      field("artifacts", &RunRecord::artifacts, "files of the run itself"));
+}
+
+/// The documents, schema first.
+Node to_node(const RunRecord& run);
+Node to_node(const StageRecord& stage);
+
+/// Reads run.json of a run's folder. An Error of kind NotFound when there is none, of kind Parse
+/// when it is not one of ours or of a newer version.
+Result<RunRecord> read_run_record(const std::filesystem::path& folder);
+
+}  // namespace profline

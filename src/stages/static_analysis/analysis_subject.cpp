@@ -1,0 +1,159 @@
+#include "stages/static_analysis/analysis_subject.h"
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "formats/json.h"
+#include "inputs/dataset/dataset.h"
+#include "inputs/images/views.h"
+
+namespace profline::stages {
+namespace {
+
+namespace ocr = settings::deepseek_ocr;
+using static_model::ViewBatch;
+
+Result<DeepseekOcrConfig> model_config(const ocr::Model& model, const std::filesystem::path& cwd,
+                                       std::string& from) {
+  if (model.init == ocr::Init::Random) {
+    const bool is_tiny = model.variant == ocr::Variant::Tiny;
+    from = is_tiny ? "the tiny model's shapes" : "the release's shapes";
+    return is_tiny ? tiny_config() : official_config();
+  }
+  const std::filesystem::path folder = cwd / model.path.value_or("");
+  from = (folder / "config.json").string();
+  auto config = load_deepseek_ocr_config(folder / "config.json");
+  if (config || config.error().kind() != ErrorKind::NotFound) return config;
+  return Error(ErrorKind::NotFound,
+               "model.path: " + config.error().message() +
+                   "; two presets need no weights: model/deepseek_ocr/arch@model="
+                   "deepseek_ocr.random and deepseek_ocr.tiny");
+}
+
+/// The picture that shapes are taken from.
+struct Sample {
+  images::Size size;
+  std::string name;
+};
+
+Result<Sample> sample_picture(const settings::Root& settings, const ocr::Preprocess& preprocess,
+                              const std::filesystem::path& cwd) {
+  if (settings.pipeline.static_analysis.use_synthetic_inputs) {
+    return Sample{{preprocess.base_size, preprocess.base_size}, "model.preprocess"};
+  }
+  const dataset::Listing listing = PL_TRY(dataset::list_images(settings.dataset, cwd));
+  constexpr std::uint64_t kSeed = 0;
+  const auto items = dataset::sample(listing.images, settings.dataset.sampling(), kSeed);
+  const dataset::Image& first = items.empty() ? listing.images.front() : items.front().image;
+  const dataset::Facts facts = PL_TRY(dataset::facts(first));
+  return Sample{facts.size, first.name};
+}
+
+std::vector<ViewBatch> batches_of(const images::ViewPlan& plan) {
+  std::vector<ViewBatch> batches;
+  if (plan.grid.is_tiled()) batches.push_back({plan.tile_side, plan.grid.tiles()});
+  batches.push_back({plan.global_side, 1});
+  return batches;
+}
+
+std::uint64_t context_of(const ocr::Infer& infer, const DeepseekOcrConfig& config) {
+  switch (infer.context_len_mode) {
+    case ocr::ContextLength::Fixed:
+      return infer.context_len_fixed.value_or(0);
+    case ocr::ContextLength::Max:
+      return infer.model_window ? *infer.model_window
+                                : static_cast<std::uint64_t>(config.max_position_embeddings);
+    case ocr::ContextLength::Auto:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<std::variant<DeepseekOcrConfig, static_model::Decoder>> load_model_config(
+    const std::filesystem::path& path) {
+  using Model = std::variant<DeepseekOcrConfig, static_model::Decoder>;
+  const std::string text = PL_TRY(read_file(path));
+  const Node tree = PL_TRY(parse_json(text, path.string()));
+  const Node* type = tree.find("model_type");
+  const bool is_ocr = tree.find("vision_config") != nullptr && type != nullptr &&
+                      type->is_string() &&
+                      (type->as_string() == "deepseek_vl_v2" || type->as_string() == "DeepseekOCR");
+  if (is_ocr) return Model(PL_TRY(read_deepseek_ocr_config(tree)));
+  return Model(PL_TRY(static_model::read_decoder(tree)));
+}
+
+std::uint64_t prompt_text_tokens(std::string_view prompt, bool is_tiny,
+                                 std::vector<std::string>& notes) {
+  constexpr std::string_view kImage = "<image>";
+  std::string text;
+  for (std::size_t at = 0; at < prompt.size();) {
+    const std::size_t image = prompt.find(kImage, at);
+    text += prompt.substr(at, image - at);
+    if (image == std::string_view::npos) break;
+    at = image + kImage.size();
+  }
+  struct Known {
+    std::string_view text;
+    std::uint64_t tokens;
+    std::uint64_t tiny_tokens;
+  };
+  constexpr Known kKnown[] = {{"\n<|grounding|>Convert the document to markdown.", 9, 8},
+                              {"\nFree OCR.", 4, 4}};
+  // The template strips blanks at both ends of the prompt.
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  const std::string_view stripped =
+      std::string_view(text).substr(0, end == std::string::npos ? 0 : end + 1);
+  for (const Known& known : kKnown) {
+    if (known.text == stripped) return (is_tiny ? known.tiny_tokens : known.tokens) + 1;
+  }
+  constexpr std::uint64_t kBytesAToken = 4;
+  const std::uint64_t tokens = (stripped.size() + kBytesAToken - 1) / kBytesAToken;
+  notes.push_back("the prompt's text was estimated at " + std::to_string(tokens) +
+                  " tokens, one for four bytes");
+  return tokens + 1;
+}
+
+static_model::ModelCost cost_of(const AnalysisSubject& subject,
+                                const static_model::NumberFormat& format,
+                                const static_model::Request& request) {
+  if (const auto* decoder = std::get_if<static_model::Decoder>(&subject.model)) {
+    return static_model::decoder_cost(*decoder, format, request);
+  }
+  return static_model::deepseek_ocr_cost(std::get<DeepseekOcrConfig>(subject.model), format,
+                                         subject.views, request);
+}
+
+Result<AnalysisSubject> subject_of(const settings::Root& settings,
+                                   const std::filesystem::path& cwd) {
+  const auto* chosen = std::get_if<ocr::Subject>(&settings.subject);
+  if (chosen == nullptr) {
+    return Error(ErrorKind::Config,
+                 "static analysis has closed forms for pipeline.workload.kind=deepseek_ocr only")
+        .with_reason("workload");
+  }
+  AnalysisSubject subject;
+  const DeepseekOcrConfig config = PL_TRY(model_config(chosen->model, cwd, subject.config_from));
+  subject.model = config;
+  subject.dtype = settings::to_text(settings::precision_of(chosen->model.dtype));
+  if (chosen->model.dtype == settings::Dtype::Fp32 && chosen->model.allow_tf32) {
+    subject.dtype = "tf32";
+  }
+  std::uint64_t slots = 0;
+  const ocr::Preprocess& preprocess = chosen->model.preprocess;
+  if (preprocess.enable) {
+    const Sample sample = PL_TRY(sample_picture(settings, preprocess, cwd));
+    const images::ViewPlan plan = images::plan_views(sample.size, preprocess);
+    subject.views = batches_of(plan);
+    subject.shapes_from = sample.name;
+    slots = plan.slots;
+  }
+  subject.request.prompt_tokens =
+      slots +
+      prompt_text_tokens(chosen->infer.decoder_prompt, config == tiny_config(), subject.notes);
+  subject.request.new_tokens = chosen->infer.max_new_tokens;
+  subject.request.context = context_of(chosen->infer, config);
+  return subject;
+}
+
+}  // namespace profline::stages

@@ -1,0 +1,149 @@
+#include "stages/static_analysis/static_analysis_stage.h"
+
+#include <cmath>
+
+#include "analysis/static_model/static_compute.h"
+#include "base/files.h"
+#include "formats/json.h"
+#include "pipeline/child_failure.h"
+#include "pipeline/workload_command.h"
+#include "pipeline/workload_stage.h"
+#include "stages/static_analysis/analysis_subject.h"
+#include "stages/static_analysis/module_trace.h"
+
+namespace profline::stages {
+namespace {
+
+namespace fs = std::filesystem;
+using pipeline::Finding;
+using pipeline::Severity;
+
+constexpr double kAgreement = 0.01;
+
+const settings::StaticAnalysis& own_settings(const pipeline::StageContext& context) {
+  return context.setup.settings.pipeline.static_analysis;
+}
+
+bool can_trace(const pipeline::StageContext& context) {
+  return context.tools.workload && *context.tools.workload;
+}
+
+Result<static_model::StaticCompute> closed_forms(const pipeline::RunSetup& setup,
+                                                 AnalysisSubject subject) {
+  const auto format = static_model::number_format(subject.dtype);
+  if (!format) return Error(ErrorKind::Config, "no figures for dtype '" + subject.dtype + "'");
+  static_model::StaticCompute result;
+  result.cost = cost_of(subject, *format, subject.request);
+  result.request = subject.request;
+  result.views = subject.views;
+  result.ceilings = setup.ceilings;
+  result.device = setup.device_name;
+  result.shapes_from = subject.shapes_from;
+  result.config_from = subject.config_from;
+  for (std::string& note : subject.notes) result.cost.notes.push_back(std::move(note));
+  return result;
+}
+
+void tell_disagreement(const std::vector<static_model::TracedStage>& traced,
+                       pipeline::StageRun& run) {
+  for (const static_model::TracedStage& stage : traced) {
+    const auto difference = stage.difference();
+    if (difference && std::abs(*difference) <= kAgreement) continue;
+    run.tell({Severity::Warning, "counts_disagree",
+              "the closed forms of " + stage.stage +
+                  " and its traced graph differ by more than "
+                  "1 %: static_compute.json has both"});
+  }
+}
+
+}  // namespace
+
+pipeline::Stage::Needs StaticAnalysisStage::needs(const settings::Root& settings) const {
+  return {.workload = !settings.pipeline.workload.user_command()};
+}
+
+std::vector<Finding> StaticAnalysisStage::preflight(const pipeline::StageContext& context) const {
+  if (auto refused = pipeline::refuse_users_command(
+          context, id(), "static analysis knows the built-in models only")) {
+    return {std::move(*refused)};
+  }
+  std::vector<Finding> findings;
+  if (auto absent = pipeline::model_preflight(context)) {
+    findings.push_back(std::move(*absent));
+  } else if (const auto subject = subject_of(context.setup.settings, context.setup.cwd); !subject) {
+    findings.push_back({Severity::Problem, "static_subject", subject.error().to_string(), "",
+                        subject.error().kind()});
+  }
+  const bool is_missing = context.tools.workload && !*context.tools.workload;
+  if (is_missing && own_settings(context).use_analytic_fallback) {
+    findings.push_back({Severity::Note, "not_traced",
+                        "closed forms alone: " + context.tools.workload->error().message()});
+  } else if (is_missing) {
+    findings.push_back({Severity::Problem, "workload_absent",
+                        context.tools.workload->error().message(),
+                        "let closed forms stand in: pipeline.static_analysis."
+                        "use_analytic_fallback=true"});
+  }
+  return findings;
+}
+
+pipeline::StagePlan StaticAnalysisStage::plan(const pipeline::StageContext& context) const {
+  const pipeline::RunSetup& setup = context.setup;
+  pipeline::StagePlan plan;
+  if (can_trace(context)) {
+    plan.commands.push_back(
+        {"trace", workload_command(context, {.stage = id(),
+                                             .mode = "static_trace",
+                                             .config = handed_config_file(setup, id(), {}),
+                                             .out = setup.stage_folder(id())})});
+    plan.artifacts = {"static_trace.json", "log"};
+  }
+  if (own_settings(context).write_reports) {
+    plan.artifacts.emplace_back("static_compute.json");
+    plan.artifacts.emplace_back("static_compute.md");
+  }
+  if (own_settings(context).use_synthetic_inputs) {
+    plan.notes.emplace_back(
+        "shapes of a square page (pipeline.static_analysis.use_synthetic_inputs), not of the "
+        "dataset's pictures");
+  }
+  return plan;
+}
+
+Result<void> StaticAnalysisStage::run(const pipeline::StageContext& context,
+                                      pipeline::StageRun& run) const {
+  for (const pipeline::PlannedCommand& trace : plan(context).commands) {
+    const Exit exit = PL_TRY(run.execute(trace));
+    if (exit.succeeded() || exit.why == Exit::Why::Cancelled) continue;
+    Finding finding = child_problem(trace, exit);
+    if (own_settings(context).use_analytic_fallback) {
+      finding.severity = Severity::Warning;
+      finding.text += "; closed forms stand in";
+    }
+    run.tell(std::move(finding));
+  }
+  return {};
+}
+
+std::vector<Finding> StaticAnalysisStage::verify(const pipeline::StageContext& context) const {
+  if (!can_trace(context) || own_settings(context).use_analytic_fallback) return {};
+  return pipeline::missing_files(context.setup.stage_folder(id()), {"static_trace.json"});
+}
+
+Result<void> StaticAnalysisStage::summarise(const pipeline::StageContext& context,
+                                            pipeline::StageRun& run) const {
+  const fs::path folder = context.setup.stage_folder(id());
+  AnalysisSubject subject = PL_TRY(subject_of(context.setup.settings, context.setup.cwd));
+  std::vector<static_model::TracedStage> traced;
+  std::error_code failure;
+  if (fs::exists(folder / "static_trace.json", failure)) {
+    traced = PL_TRY(compare_with_trace(subject, folder / "static_trace.json"));
+    tell_disagreement(traced, run);
+  }
+  if (!own_settings(context).write_reports) return {};
+  static_model::StaticCompute result = PL_TRY(closed_forms(context.setup, std::move(subject)));
+  result.traced = std::move(traced);
+  return static_model::write_static_compute(result, folder);
+}
+
+}  // namespace profline::stages

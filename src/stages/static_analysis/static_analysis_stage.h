@@ -1,0 +1,25 @@
+#pragma once
+
+#include "pipeline/stage.h"
+
+namespace profline::stages {
+
+/// What the model costs by its shapes: closed forms, checked against the module graph where
+/// libtorch can trace it.
+class StaticAnalysisStage final : public pipeline::Stage {
+ public:
+  std::string_view id() const override { return "static_analysis"; }
+  const settings::Stage& settings(const settings::Pipeline& pipeline) const override {
+    return pipeline.static_analysis;
+  }
+  bool is_measured_against_baseline() const override { return false; }
+  Needs needs(const settings::Root& settings) const override;
+  std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
+  pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
+  Result<void> run(const pipeline::StageContext& context, pipeline::StageRun& run) const override;
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
+  Result<void> summarise(const pipeline::StageContext& context,
+                         pipeline::StageRun& run) const override;
+};
+
+}  // namespace profline::stages

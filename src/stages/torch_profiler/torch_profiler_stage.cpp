@@ -1,0 +1,99 @@
+#include "stages/torch_profiler/torch_profiler_stage.h"
+
+#include "base/files.h"
+#include "formats/json.h"
+#include "pipeline/workload_command.h"
+#include "pipeline/workload_stage.h"
+
+namespace profline::stages {
+namespace {
+
+using pipeline::Finding;
+using pipeline::Severity;
+
+/// Nothing when the table has rows.
+std::optional<Finding> empty_table(const std::filesystem::path& file, const char* rows) {
+  const auto text = read_file(file);
+  if (!text) return std::nullopt;  // told as missing
+  const auto document = parse_json(*text, file.string());
+  const Node* list = document ? document->find(rows) : nullptr;
+  if (list != nullptr && list->is_list() && !list->as_list().empty()) return std::nullopt;
+  return Finding{Severity::Problem, "capture_empty",
+                 file.filename().string() + " holds no " + rows};
+}
+
+}  // namespace
+
+pipeline::Stage::Needs TorchProfilerStage::needs(const settings::Root& settings) const {
+  return {.workload = !settings.pipeline.workload.user_command()};
+}
+
+std::vector<Finding> TorchProfilerStage::preflight(const pipeline::StageContext& context) const {
+  if (auto refused = pipeline::refuse_users_command(
+          context, id(), "libtorch's profiler works inside the built-in workload only")) {
+    return {std::move(*refused)};
+  }
+  return pipeline::workload_preflight(context);
+}
+
+pipeline::StagePlan TorchProfilerStage::plan(const pipeline::StageContext& context) const {
+  const pipeline::RunSetup& setup = context.setup;
+  const settings::TorchProfiler& own = setup.settings.pipeline.torch_profiler;
+  pipeline::WorkloadRun workload{.stage = id(),
+                                 .mode = "torch_profiler",
+                                 .config = handed_config_file(setup, id(), {}),
+                                 .out = setup.stage_folder(id())};
+  if (setup.baseline_is_on) workload.baseline = setup.stage_folder("baseline");
+  pipeline::StagePlan plan;
+  plan.commands.push_back({"workload", workload_command(context, workload)});
+  plan.artifacts = {"trace.json", "operators.json",         "operators.md",  "kernels.json",
+                    "kernels.md", "workload/samples.jsonl", "workload.json", "log"};
+  if (own.profile_memory) plan.artifacts.emplace_back("memory.json");
+  if (setup.baseline_is_on && own.output.prediction.enable) {
+    plan.artifacts.push_back(own.output.prediction_dir().string());
+  }
+  if (setup.baseline_is_on && own.output.visualization.enable) {
+    plan.artifacts.push_back(own.output.visualization_dir().string());
+  }
+  plan.limits.emplace_back("1 image: the first of the sampled ones");
+  if (own.decode_steps) {
+    plan.limits.push_back(std::to_string(*own.decode_steps) +
+                          " tokens after prefill (pipeline.torch_profiler.decode_steps)");
+  }
+  if (!setup.baseline_is_on) {
+    plan.notes.emplace_back("no predictions and pictures: they are of the baseline, which is off");
+  }
+  return plan;
+}
+
+Result<void> TorchProfilerStage::run(const pipeline::StageContext& context,
+                                     pipeline::StageRun& run) const {
+  PL_TRY(run_commands(plan(context), run));
+  return {};
+}
+
+std::vector<Finding> TorchProfilerStage::verify(const pipeline::StageContext& context) const {
+  const std::filesystem::path folder = context.setup.stage_folder(id());
+  std::vector<Finding> findings = pipeline::workload_remarks(folder);
+  for (Finding& missing :
+       pipeline::missing_files(folder, {"trace.json", "operators.json", "kernels.json"})) {
+    findings.push_back(std::move(missing));
+  }
+  if (auto empty = empty_table(folder / "operators.json", "operators")) {
+    findings.push_back(std::move(*empty));
+  }
+  const bool is_gpu = context.setup.settings.device.kind == settings::Device::Kind::Cuda;
+  if (!is_gpu) return findings;
+  if (auto empty = empty_table(folder / "kernels.json", "kernels")) {
+    empty->severity = Severity::Warning;
+    findings.push_back(std::move(*empty));
+  }
+  return findings;
+}
+
+Result<void> TorchProfilerStage::summarise(const pipeline::StageContext& /*context*/,
+                                           pipeline::StageRun& /*run*/) const {
+  return {};  // the workload writes its tables itself
+}
+
+}  // namespace profline::stages
