@@ -74,6 +74,14 @@ std::string heading(const ReportModel& model) {
     }
     if (request->mfu) facts.push_back("MFU of the model " + percent(*request->mfu));
   }
+  if (const auto& program = summary.program) {
+    facts.push_back(fmt::format(
+        "{} wall time of one run, {} and {} CPU time in user and system, {} "
+        "at most, {}, {}; from {}",
+        duration(program->wall_ns), duration(program->cpu_user_ns),
+        duration(program->cpu_system_ns), human_bytes(program->max_rss_bytes),
+        counted(program->processes, "process"), plain(program->end), code(program->source)));
+  }
   for (const std::string& fact : facts) text += "- " + fact + '\n';
   return text;
 }
@@ -257,7 +265,10 @@ std::string overhead_section(const RunSummary& summary) {
                duration(row.profiled_ns), fmt::format("{:.2f}x", row.slowdown), code(row.source)});
   }
   return "\n## What each profiler cost\n\n" + table.text() +
-         "\nThe workload's own times of the same images, with the profiler and in `baseline/`.\n";
+         (summary.program
+              ? "\nBy the wall time of its process.\n"
+              : "\nThe workload's own times of the same images, with the profiler and in "
+                "`baseline/`.\n");
 }
 
 std::string spread_section(const ReportModel& model) {

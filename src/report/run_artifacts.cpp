@@ -136,6 +136,10 @@ Result<RunArtifacts> read_run(const std::filesystem::path& path) {
                                   [](const std::string& text, const std::string& source) {
                                     return parse_document(text, {"metrics", 1}, source);
                                   });
+  run.process = folder.text<Node>("baseline/process.json",
+                                  [](const std::string& text, const std::string& source) {
+                                    return parse_document(text, {"process", 1}, source);
+                                  });
   run.inputs = folder.text<std::map<std::string, InputSize>>("baseline/inputs.json", read_inputs);
   run.static_costs = folder.text<StaticCosts>(
       "static_analysis/static_compute.json",

@@ -57,6 +57,7 @@ struct RunArtifacts {
   Artifact<Environment> environment;
   Artifact<Samples> baseline;
   Artifact<Node> metrics;
+  Artifact<Node> process;  ///< of a program that is not ours
   Artifact<std::map<std::string, InputSize>> inputs;
   Artifact<StaticCosts> static_costs;
   Artifact<TorchOperators> operators;

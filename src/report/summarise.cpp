@@ -51,15 +51,20 @@ std::vector<SummaryAbsent> absent_files(const RunArtifacts& run) {
   Absent absent(run.run);
   absent.look_at(run.settings);
   absent.look_at(run.environment);
-  absent.look_at(run.baseline);
-  absent.look_at(run.metrics);
-  absent.look_at(run.inputs);
+  if (run.process.is_there) {
+    absent.look_at(run.process);  // a program that is not ours leaves no samples
+  } else {
+    absent.look_at(run.baseline);
+    absent.look_at(run.metrics);
+    absent.look_at(run.inputs);
+  }
   absent.look_at(run.static_costs);
   absent.look_at(run.operators);
   absent.look_at(run.trace);
   absent.look_at(run.nsys_ranges);
   absent.look_at(run.nsys_kernels);
   absent.look_at(run.ncu_kernels);
+  if (run.process.is_there) return absent.take();
   for (const ProfiledSamples& profiled : run.profiled) absent.look_at(profiled.samples);
   return absent.take();
 }
@@ -170,6 +175,7 @@ RunSummary summarise(const RunArtifacts& run) {
   const DeviceActivities devices(run);
   KernelRows kernels = kernel_rows(run);
   summary.request = request_of(run, costs);
+  summary.program = program_of(run);
   summary.stages = model_stages(run, costs, devices, kernels);
   summary.overhead = overheads(run);
   summary.join = std::move(kernels.join);

@@ -204,6 +204,44 @@ TEST(Summarise, OfAnotherProgramTheRangesAreItsStages) {
   EXPECT_FALSE(outcome.summary().request);
 }
 
+TEST(Summarise, OfAnotherProgramAWholeCaptureIsJudgedToo) {
+  TestRun run;
+  run.run = h200_run().run;
+  run.nsys_ranges = h200_run().nsys_ranges;
+  NsysCapture& capture = run.nsys_ranges->captures.front();
+  capture.name = "run";
+  capture.range = "";
+  capture.wall_ns = 10'000'000;
+  capture.devices = {decode_account(run)};
+  capture.devices.front().busy_ns = 9'000'000;
+  run.nsys_ranges->ranges.clear();
+  CommandRecord command;
+  command.name = "capture";
+  command.wall_ns = 3'000'000'000;
+  run.stage("nsys").commands = {command};
+  const testing::TempDir folder;
+  run.write(folder.path());
+  ASSERT_TRUE(create_folders(folder / "baseline"));
+  ASSERT_TRUE(
+      write_file_atomic(folder / "baseline/process.json",
+                        R"({"schema": "profline.process/1", "runs": 1, "end": "exited with code 0",
+          "wall_ns": 2000000000, "cpu_user_ns": 5, "cpu_system_ns": 6, "max_rss_bytes": 4096,
+          "processes": [{}, {}]})"));
+  const auto run_read = read_run(folder.path());
+  ASSERT_TRUE(run_read) << run_read.error().to_string();
+  const RunSummary summary = summarise(*run_read);
+  ASSERT_THAT(summary.stages, SizeIs(1));
+  EXPECT_EQ(
+      summary.verdict,
+      "capture run is not explained: 10.0 ms per capture, the device busy for 90.0 % of it with "
+      "0 launches; next: switch on pipeline.static_analysis or pipeline.ncu for this stage");
+  EXPECT_EQ(summary.program->processes, 2U);
+  EXPECT_THAT(summary.overhead,
+              ElementsAre(SummaryOverhead{"nsys", "the whole program, with the tool's own work",
+                                          "run", 1, 2e9, 3e9, 1.5, "run.json"}));
+  EXPECT_THAT(summary.absent, Not(Contains(Field(&SummaryAbsent::file, HasSubstr("samples")))));
+}
+
 TEST(Summarise, TellsWhatEachProfilerCost) {
   const Outcome outcome(h200_run());
   const auto& overhead = outcome.summary().overhead;

@@ -43,6 +43,10 @@ const SummaryStage* largest_stage(const RunSummary& summary) {
 
 std::string verdict_of(const RunSummary& summary) {
   const SummaryStage* const stage = largest_stage(summary);
+  if (stage == nullptr && summary.program) {
+    return "the program takes " + duration(summary.program->wall_ns) +
+           " (one run without a profiler); what it does in that time no capture shows";
+  }
   if (stage == nullptr) {
     return "no verdict: nothing was measured stage by stage, see what is missing below";
   }
