@@ -1,5 +1,5 @@
 // Runs many kinds of kernels once each, eagerly and from a CUDA graph, for profilers to look at:
-// the captures below tests/golden/zoo are of this program. docs/testing.md says how they are made.
+// the captures below tests/golden/zoo are of this program; the README there says how they are made.
 
 #include <algorithm>
 #include <exception>
