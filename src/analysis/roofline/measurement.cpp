@@ -27,10 +27,14 @@ struct ByteSource {
 constexpr ByteSource kDramSources[] = {
     {"dram__bytes.sum", "", "byte", 1, false},
     {"dram__bytes_read.sum", "dram__bytes_write.sum", "byte", 1, false},
+    // Since Blackwell's consumer parts.
+    {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum", "byte", 1, false},
     {"dram__sectors.sum", "", "sector", kSectorBytes, false},
     {"dram__sectors_read.sum", "dram__sectors_write.sum", "sector", kSectorBytes, false},
     {"dram__bytes.sum.per_second", "", "byte/s", 1, true},
     {"dram__bytes_read.sum.per_second", "dram__bytes_write.sum.per_second", "byte/s", 1, true},
+    {"dram__bytes_op_read.sum.per_second", "dram__bytes_op_write.sum.per_second", "byte/s", 1,
+     true},
     {"Memory Throughput", "", "byte/s", 1, true},
 };
 constexpr ByteSource kL2Sources[] = {
