@@ -173,6 +173,7 @@ TEST(CanonicalName, TakesWhatIsNoNameAsItIs) {
   EXPECT_EQ(canonical_name("").key, "");
   EXPECT_EQ(canonical_name("Memcpy  HtoD (Pageable -> Device)").full,
             "Memcpy HtoD (Pageable -> Device)");
+  EXPECT_EQ(canonical_name("wait for peers").short_name, "wait for peers");
 }
 
 TEST(CanonicalName, IsItsOwnCanonicalName) {
