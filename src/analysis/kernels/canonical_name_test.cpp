@@ -176,6 +176,14 @@ TEST(CanonicalName, TakesWhatIsNoNameAsItIs) {
   EXPECT_EQ(canonical_name("wait for peers").short_name, "wait for peers");
 }
 
+TEST(CanonicalName, IsShortForWhatRunsAndNotForWhatItReturns) {
+  EXPECT_EQ(
+      canonical_name("std::enable_if<!T7, void>::type internal::gemvx::kernel<int, float, (bool)0, "
+                     "cublasGemvParamsEx<int, float>>(T4)")
+          .short_name,
+      "kernel<cublasGemvParamsEx>");
+}
+
 TEST(CanonicalName, IsItsOwnCanonicalName) {
   for (const Group& group : one_kernel_each()) {
     const CanonicalName name = canonical_name(group.full);
