@@ -18,29 +18,37 @@ constexpr std::size_t kLongestLimited = 1024;
 constexpr std::size_t kDeepestNesting = 256;
 constexpr std::size_t kLongestRun = 512;
 
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Behind an identifier, which is its length and that many letters, or behind a plain number.
+std::size_t behind_number(std::string_view mangled, std::size_t at) {
+  std::size_t length = 0;
+  for (; at < mangled.size() && is_digit(mangled[at]); ++at) {
+    length = std::min(length * 10 + static_cast<std::size_t>(mangled[at] - '0'), kLongestMangled);
+  }
+  const bool is_plain = at < mangled.size() && (mangled[at] == 'E' || mangled[at] == '_');
+  return is_plain ? at : at + length;
+}
+
 /// How deep the library's parser goes: a part opened is inside those still open, and each letter of
 /// a run (`PPPKi`) may be inside the one before.
 bool is_shallow(std::string_view mangled) {
   constexpr std::string_view kOpens = "IJNFXZ";
   std::size_t open = 0;
   std::size_t run = 0;
-  for (std::size_t at = 2; at < mangled.size(); ++at) {
+  for (std::size_t at = 2; at < mangled.size();) {
     const char c = mangled[at];
-    if (c >= '0' && c <= '9') {  // an identifier's length, or a number
-      std::size_t length = 0;
-      for (; at < mangled.size() && mangled[at] >= '0' && mangled[at] <= '9'; ++at) {
-        length =
-            std::min(length * 10 + static_cast<std::size_t>(mangled[at] - '0'), kLongestMangled);
-      }
-      const bool is_number = at < mangled.size() && (mangled[at] == 'E' || mangled[at] == '_');
-      if (!is_number) at += length;
-      --at;
+    if (is_digit(c)) {
+      at = behind_number(mangled, at);
       run = 0;
       continue;
     }
+    ++at;
+    run = c == 'E' ? 0 : run + 1;
     if (c == 'E' && open > 0) --open;
     if (kOpens.find(c) != std::string_view::npos) ++open;
-    run = c == 'E' ? 0 : run + 1;
     if (open > kDeepestNesting || run > kLongestRun) return false;
   }
   return true;
