@@ -96,10 +96,10 @@ void add_shares(const Lookup& counters, Measurement& measured) {
       counters.first_of({"sm__throughput.avg.pct_of_peak_sustained_elapsed",
                          "Compute (SM) Throughput", "Compute (SM) [%]", "SOL SM", "SM [%]"},
                         kPercent);
-  measured.dram_pct =
-      counters.first_of({"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
-                         "dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM Throughput"},
-                        kPercent);
+  measured.dram_pct = counters.first_of({"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+                                         "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+                                         "DRAM Throughput", "SOL DRAM", "SOL FB"},
+                                        kPercent);
   measured.memory_pct =
       counters.first_of({"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
                          "Memory Throughput", "Memory [%]", "SOL Memory"},

@@ -187,6 +187,14 @@ TEST(RooflineBytes, OfL2HaveTheirFormula) {
   EXPECT_EQ(measured({{"lts__t_sectors.sum", "sector", 2}}).l2_bytes->value, 64);
 }
 
+TEST(RooflineShares, AreFoundUnderTheNamesOfEarlierReleases) {
+  for (const char* name : {"DRAM Throughput", "SOL DRAM", "SOL FB"}) {
+    const Measurement found = measured({{name, "%", 46.5}, {"SM [%]", "%", 6.5}});
+    EXPECT_EQ(found.dram_pct, 46.5) << name;
+    EXPECT_EQ(found.sm_pct, 6.5);
+  }
+}
+
 TEST(RooflineCounters, ThatAreOfUseAreKept) {
   for (const char* name : {"gpu__time_duration.sum", "dram__bytes.sum.per_second", "Duration",
                            "sm__ops_path_tensor_src_fp8_sparsity_off.sum",
