@@ -14,7 +14,7 @@ NSIGHT_SUITE ?= trixie
 export NSIGHT NSIGHT_SUITE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build nsight demo test bench asan tidy format format-check fuzz install clean
+.PHONY: help setup build nsight demo test bench asan asan-workload tidy format format-check fuzz install clean
 
 help:
 	@echo 'make demo      install what is missing, build, show what profline does'
@@ -22,7 +22,7 @@ help:
 	@echo 'make build     programs in build/bin/'
 	@echo 'make bench     benchmarks (release build), with the machine they ran on'
 	@echo 'make install   release build into $$DESTDIR$$PREFIX ($(DESTDIR)$(PREFIX))'
-	@echo 'make asan      every test under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make asan      every test under AddressSanitizer and UndefinedBehaviorSanitizer; asan-workload: those that use libtorch'
 	@echo 'make tidy      formatting, clang warnings and clang-tidy, all of them errors'
 	@echo 'make format    clang-format over the tree'
 	@echo 'make fuzz      each fuzz entry for FUZZ_SECONDS ($(FUZZ_SECONDS))'
@@ -56,6 +56,10 @@ install: setup
 asan: setup nsight
 	@scripts/build asan
 	@ctest --preset asan
+
+asan-workload: setup
+	@scripts/build asan-workload
+	@ctest --preset asan-workload
 
 tidy: format-check
 	@scripts/build tidy

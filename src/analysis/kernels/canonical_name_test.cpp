@@ -173,6 +173,15 @@ TEST(CanonicalName, TakesWhatIsNoNameAsItIs) {
   EXPECT_EQ(canonical_name("").key, "");
   EXPECT_EQ(canonical_name("Memcpy  HtoD (Pageable -> Device)").full,
             "Memcpy HtoD (Pageable -> Device)");
+  EXPECT_EQ(canonical_name("wait for peers").short_name, "wait for peers");
+}
+
+TEST(CanonicalName, IsShortForWhatRunsAndNotForWhatItReturns) {
+  EXPECT_EQ(
+      canonical_name("std::enable_if<!T7, void>::type internal::gemvx::kernel<int, float, (bool)0, "
+                     "cublasGemvParamsEx<int, float>>(T4)")
+          .short_name,
+      "kernel<cublasGemvParamsEx>");
 }
 
 TEST(CanonicalName, IsItsOwnCanonicalName) {

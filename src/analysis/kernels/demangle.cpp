@@ -1,134 +1,92 @@
 #include "analysis/kernels/internal/demangle.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <vector>
+#include <csetjmp>
+#include <cstddef>
 
-#include <cxxabi.h>
+#include <libiberty/demangle.h>
 
 namespace profline::kernels::internal {
 namespace {
 
 constexpr std::size_t kLongestMangled = std::size_t{16} << 10U;
-constexpr double kLongestName = 8e6;
+constexpr std::size_t kLongestName = std::size_t{4} << 20U;
+// The library refuses names longer than this unless told not to limit its recursion. The names of
+// CUTLASS' kernels are, and reach us mangled in Kineto's traces, which asks the same library. Then
+// it is for us to see that they are not nested without end.
+constexpr std::size_t kLongestLimited = 1024;
+constexpr std::size_t kDeepestNesting = 256;
+constexpr std::size_t kLongestRun = 512;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// An upper bound of what a mangled name can become: repetitions (`S3_`, `T_`) count as much as the
-/// largest part before them.
-class Expansion {
- public:
-  explicit Expansion(std::string_view text) : text_(text) {}
-
-  bool is_bounded() {
-    while (at_ < text_.size()) {
-      step();
-      if (in_doubt_) largest_ = std::max(largest_, sizes_.back());
-      if (sizes_.back() > kLongestName) return false;
-    }
-    return true;
+/// Behind an identifier, which is its length and that many letters, or behind a plain number.
+std::size_t behind_number(std::string_view mangled, std::size_t at) {
+  std::size_t length = 0;
+  for (; at < mangled.size() && is_digit(mangled[at]); ++at) {
+    length = std::min(length * 10 + static_cast<std::size_t>(mangled[at] - '0'), kLongestMangled);
   }
+  const bool is_plain = at < mangled.size() && (mangled[at] == 'E' || mangled[at] == '_');
+  return is_plain ? at : at + length;
+}
 
- private:
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void add(double size) { sizes_.back() += size; }
-  void open() { sizes_.push_back(0); }
-  void close() {
-    if (sizes_.size() == 1) return;
-    const double size = sizes_.back();
-    sizes_.pop_back();
-    add(size);
-    largest_ = std::max(largest_, sizes_.back());
-  }
-
-  /// `S_`, `S1A_`, `T_`, `T0_`: behind the letter.
-  void repeat() {
-    while (is_digit(peek()) || (peek() >= 'A' && peek() <= 'Z')) ++at_;
-    if (peek() == '_') ++at_;
-    add(largest_);
-  }
-
-  void step() {
-    const char c = text_[at_++];
+/// How deep the library's parser goes: a part opened is inside those still open, and each letter of
+/// a run (`PPPKi`) may be inside the one before.
+bool is_shallow(std::string_view mangled) {
+  constexpr std::string_view kOpens = "IJNFXZ";
+  std::size_t open = 0;
+  std::size_t run = 0;
+  for (std::size_t at = 2; at < mangled.size();) {
+    const char c = mangled[at];
     if (is_digit(c)) {
-      std::size_t length = static_cast<std::size_t>(c - '0');
-      while (is_digit(peek()) && length < kLongestMangled) {
-        length = length * 10 + static_cast<std::size_t>(text_[at_++] - '0');
-      }
-      at_ += std::min(length, text_.size() - at_);
-      add(static_cast<double>(length) + 2);
-      largest_ = std::max(largest_, static_cast<double>(length));
-      return;
+      at = behind_number(mangled, at);
+      run = 0;
+      continue;
     }
-    switch (c) {
-      case 'X':
-        in_doubt_ = true;
-        open();
-        return;
-      case 'S':
-        if (peek() >= 'a' && peek() <= 'z') {  // St, Sa, Ss: of the standard library
-          ++at_;
-          add(16);
-        } else {
-          repeat();
-        }
-        return;
-      case 'T':
-        repeat();
-        return;
-      case 'L':  // a literal: `Li128E`, or `L_Z` and a whole name
-        if (peek() == '_') {
-          in_doubt_ = true;
-          open();
-          return;
-        }
-        while (at_ < text_.size() && peek() != 'E') ++at_;
-        add(24);
-        ++at_;
-        return;
-      case 'I':
-      case 'N':
-      case 'F':
-      case 'J':
-      case 'Z':
-        open();
-        return;
-      case 'U':
-        if (peek() == 'l') open();
-        return;
-      case 'E':
-        close();
-        return;
-      default:
-        add(12);  // `unsigned long long`, `const`
-        return;
-    }
+    ++at;
+    run = c == 'E' ? 0 : run + 1;
+    if (c == 'E' && open > 0) --open;
+    if (kOpens.find(c) != std::string_view::npos) ++open;
+    if (open > kDeepestNesting || run > kLongestRun) return false;
   }
+  return true;
+}
 
-  std::string_view text_;
-  std::size_t at_ = 2;
-  std::vector<double> sizes_{0.0};
-  double largest_ = 16;
-  // Expressions are not followed, so behind one it is not known which part is inside of which, and
-  // each repetition may be of all before it.
-  bool in_doubt_ = false;
+struct Output {
+  std::string text;
+  std::jmp_buf stop;
 };
+
+/// The library has no way to be stopped but this one: it holds nothing at this point that would
+/// have to be given back.
+void take(const char* piece, std::size_t length, void* opaque) {
+  auto& output = *static_cast<Output*>(opaque);
+  if (output.text.size() + length > kLongestName) std::longjmp(output.stop, 1);
+  output.text.append(piece, length);
+}
+
+/// False when it is no mangled name, or its text is too long.
+bool write_demangled(const char* mangled, int options, Output& output) {
+  // NOLINTNEXTLINE(cert-err52-cpp): what is jumped over is C
+  if (setjmp(output.stop) != 0) return false;
+  return cplus_demangle_v3_callback(mangled, options, &take, &output) != 0;
+}
 
 }  // namespace
 
 std::optional<std::string> demangled(std::string_view mangled) {
   if (!mangled.starts_with("_Z") || mangled.size() > kLongestMangled) return std::nullopt;
-  if (!Expansion(mangled).is_bounded()) return std::nullopt;
-  int status = 0;
+  int options = DMGL_PARAMS | DMGL_TYPES;
+  if (mangled.size() > kLongestLimited) {
+    if (!is_shallow(mangled)) return std::nullopt;
+    options |= DMGL_NO_RECURSE_LIMIT;
+  }
   const std::string text(mangled);
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), &std::free);
-  if (status != 0 || name == nullptr) return std::nullopt;
-  return std::string(name.get());
+  Output output;
+  if (!write_demangled(text.c_str(), options, output)) return std::nullopt;
+  return std::move(output.text);
 }
 
 }  // namespace profline::kernels::internal

@@ -102,8 +102,12 @@ bool NameParser::parse_keyword(Entity& entity) {
 void NameParser::parse_word_name(Entity& entity) {
   if (is_word_start(peek()) && parse_keyword(entity)) return;
   bool is_function = false;
+  const auto before = static_cast<std::ptrdiff_t>(parsed_.mentioned.size());
   const std::string name = parse_qualified(is_function);
   if (is_function && entity.tail != "&") {  // what stood before was the type that it returns
+    if (depth_ == 0) {
+      parsed_.mentioned.erase(parsed_.mentioned.begin(), parsed_.mentioned.begin() + before);
+    }
     entity = Entity();
     entity.is_function = true;
   }

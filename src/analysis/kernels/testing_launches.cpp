@@ -2,9 +2,8 @@
 
 #include <charconv>
 
-#include "formats/chunks.h"
 #include "formats/csv_table.h"
-#include "formats/gzip.h"
+#include "testing/captures/zoo.h"
 #include "testing/paths.h"
 
 namespace profline::kernels {
@@ -17,20 +16,11 @@ Number number(std::string_view text) {
   return value;
 }
 
-Result<std::string> unzipped(const std::filesystem::path& path) {
-  GzipReader reader(PL_TRY(chunks_of_file(path)));
-  std::string text;
-  std::array<char, 65536> buffer{};
-  while (const std::size_t bytes = PL_TRY(reader.read(buffer))) text.append(buffer.data(), bytes);
-  if (reader.problem()) return Error(ErrorKind::Parse, *reader.problem());
-  return text;
-}
-
 }  // namespace
 
 Result<std::vector<RealLaunch>> real_launches() {
-  const std::string text = PL_TRY(
-      unzipped(testing::source_dir() / "tests/golden/kernels/torch-2.11-h200/launches.csv.gz"));
+  const std::string text = PL_TRY(testing::unzipped(
+      testing::source_dir() / "tests/golden/kernels/torch-2.11-h200/launches.csv.gz"));
   auto table = PL_TRY(csv::TableReader::open(csv::Reader(std::string_view(text)), {}));
   const auto column = [&](std::string_view name) { return *table.header().find(name); };
   const std::size_t grid = column("grid_x");

@@ -27,10 +27,14 @@ struct ByteSource {
 constexpr ByteSource kDramSources[] = {
     {"dram__bytes.sum", "", "byte", 1, false},
     {"dram__bytes_read.sum", "dram__bytes_write.sum", "byte", 1, false},
+    // Since Blackwell's consumer parts.
+    {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum", "byte", 1, false},
     {"dram__sectors.sum", "", "sector", kSectorBytes, false},
     {"dram__sectors_read.sum", "dram__sectors_write.sum", "sector", kSectorBytes, false},
     {"dram__bytes.sum.per_second", "", "byte/s", 1, true},
     {"dram__bytes_read.sum.per_second", "dram__bytes_write.sum.per_second", "byte/s", 1, true},
+    {"dram__bytes_op_read.sum.per_second", "dram__bytes_op_write.sum.per_second", "byte/s", 1,
+     true},
     {"Memory Throughput", "", "byte/s", 1, true},
 };
 constexpr ByteSource kL2Sources[] = {
@@ -92,10 +96,10 @@ void add_shares(const Lookup& counters, Measurement& measured) {
       counters.first_of({"sm__throughput.avg.pct_of_peak_sustained_elapsed",
                          "Compute (SM) Throughput", "Compute (SM) [%]", "SOL SM", "SM [%]"},
                         kPercent);
-  measured.dram_pct =
-      counters.first_of({"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
-                         "dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM Throughput"},
-                        kPercent);
+  measured.dram_pct = counters.first_of({"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+                                         "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+                                         "DRAM Throughput", "SOL DRAM", "SOL FB"},
+                                        kPercent);
   measured.memory_pct =
       counters.first_of({"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
                          "Memory Throughput", "Memory [%]", "SOL Memory"},

@@ -149,6 +149,9 @@ TEST(RooflineBytes, ComeFromTheBestCounterThereIs) {
        {{"dram__bytes_read.sum", "byte", 3}, {"dram__bytes_write.sum", "byte", 4}},
        7},
       {"sectors", {{"dram__sectors.sum", "sector", 2}}, 64},
+      {"both ways, as Blackwell has it",
+       {{"dram__bytes_op_read.sum", "byte", 3}, {"dram__bytes_op_write.sum", "byte", 4}},
+       7},
       {"rate", {time, {"dram__bytes.sum.per_second", "byte/s", 2e9}}, 2000},
       {"label",
        {{"Duration", "ns", 500},
@@ -182,6 +185,14 @@ TEST(RooflineBytes, OfL2HaveTheirFormula) {
   EXPECT_EQ(found.l2_bytes->counters,
             "derived__lts__lts2xbar_bytes.sum.per_second x gpu__time_duration.sum");
   EXPECT_EQ(measured({{"lts__t_sectors.sum", "sector", 2}}).l2_bytes->value, 64);
+}
+
+TEST(RooflineShares, AreFoundUnderTheNamesOfEarlierReleases) {
+  for (const char* name : {"DRAM Throughput", "SOL DRAM", "SOL FB"}) {
+    const Measurement found = measured({{name, "%", 46.5}, {"SM [%]", "%", 6.5}});
+    EXPECT_EQ(found.dram_pct, 46.5) << name;
+    EXPECT_EQ(found.sm_pct, 6.5);
+  }
 }
 
 TEST(RooflineCounters, ThatAreOfUseAreKept) {

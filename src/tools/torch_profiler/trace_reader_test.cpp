@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "tools/torch_profiler/testing_trace.h"
-#include "tools/torch_profiler/trace_writer.h"
 
 namespace profline::torch_profiler {
 namespace {
@@ -378,38 +377,6 @@ TEST(TraceReader, ReadsAGeneratedTraceWhole) {
     EXPECT_EQ(t.names.text(t.operators[t.calls[work.launch].op].name), "aten::mm");
   }
   EXPECT_EQ(kernel_ns, made->kernel_ns);
-}
-
-TEST(TraceWriter, WritesWhatReadsBackAsTheSameRows) {
-  for (const std::string_view text : {kSmall, std::string_view(R"([
-{"ph":"b","cat":"req","id":"0x1","name":"request \"1\"\n","pid":1,"tid":1,"ts":1},
-{"ph":"e","cat":"req","id":"0x1","name":"request","pid":1,"tid":2,"ts":8}])")}) {
-    const Timeline first = read(text);
-    std::string written;
-    const auto done = write_chrome_trace(first, [&](std::string_view part) -> Result<void> {
-      written += part;
-      return {};
-    });
-    ASSERT_TRUE(done) << done.error().to_string();
-    const Timeline again = read(written);
-    ASSERT_EQ(again.work.size(), first.work.size());
-    for (std::size_t i = 0; i < first.work.size(); ++i) {
-      EXPECT_EQ(again.work[i].start_ns, first.work[i].start_ns);
-      EXPECT_EQ(again.work[i].end_ns, first.work[i].end_ns);
-      EXPECT_EQ(again.work[i].launch, first.work[i].launch);
-      EXPECT_EQ(again.streams[again.work[i].stream], first.streams[first.work[i].stream]);
-    }
-    ASSERT_EQ(again.ranges.size(), first.ranges.size());
-    for (std::size_t i = 0; i < first.ranges.size(); ++i) {
-      EXPECT_EQ(again.names.text(again.ranges[i].name), first.names.text(first.ranges[i].name));
-      EXPECT_EQ(again.ranges[i].end_ns, first.ranges[i].end_ns);
-      EXPECT_EQ(again.ranges[i].kind, first.ranges[i].kind);
-    }
-    EXPECT_EQ(again.operators.size(), first.operators.size());
-    EXPECT_EQ(again.calls.size(), first.calls.size());
-    EXPECT_EQ(again.gpus, first.gpus);
-    EXPECT_EQ(again.rank, first.rank);
-  }
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "tools/torch_profiler/trace_writer.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
+#include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -16,6 +18,11 @@ namespace {
 constexpr std::size_t kFlushBytes = std::size_t{256} << 10U;
 /// Viewers put lanes of one process together; devices get numbers that no process has.
 constexpr std::int64_t kFirstDeviceProcess = 0;
+/// Perfetto takes the number of a thread for one of 32 bits; others would all be one lane.
+constexpr std::int64_t kFirstRenumbered = 3'000'000'000;
+constexpr std::int64_t kLargestThread = std::numeric_limits<std::uint32_t>::max();
+/// Between the lanes of one stream.
+constexpr std::int64_t kLaneStep = 1'000'000;
 
 void append_number(std::string& out, std::int64_t value) {
   std::array<char, 24> text{};
@@ -112,6 +119,7 @@ class Writer {
   Result<void> write_operators();
   Result<void> write_calls();
   Result<void> write_work();
+  std::int64_t lane_of(const DeviceWork& work, const Stream& stream);
   void write_work_args(const DeviceWork& work, const Stream& stream);
   void write_arrow(char phase, std::uint64_t id, std::int64_t at_ns, std::int64_t process,
                    std::int64_t thread);
@@ -122,6 +130,7 @@ class Writer {
   const TextSink& sink_;
   std::string out_;
   bool first_ = true;
+  std::map<RowIndex, std::vector<std::int64_t>> lane_ends_;  // by stream: when each lane is free
 };
 
 void Writer::begin(std::string_view phase, std::int64_t process, std::int64_t thread) {
@@ -149,11 +158,11 @@ std::int64_t Writer::process_of(RowIndex thread) const {
   return thread == kNoRow ? -1 : timeline_.threads[thread].process;
 }
 
-/// Threads that have no number are told apart by their row.
+/// Threads without a number that viewers can take are told apart by their row.
 std::int64_t Writer::thread_of(RowIndex thread) const {
   if (thread == kNoRow) return -1;
   const std::int64_t number = timeline_.threads[thread].thread;
-  return number >= 0 ? number : -1000 - static_cast<std::int64_t>(thread);
+  return number >= 0 && number <= kLargestThread ? number : kFirstRenumbered + thread;
 }
 
 void Writer::lane_name(std::string_view what, std::int64_t process, std::int64_t thread,
@@ -338,18 +347,40 @@ void Writer::write_work_args(const DeviceWork& work, const Stream& stream) {
   triple("block", shape.block);
 }
 
+/// Kernels of one stream overlap where one begins before the last has ended (programmatic dependent
+/// launch). Viewers draw what overlaps in one lane wrongly or not at all: it gets one beside it.
+std::int64_t Writer::lane_of(const DeviceWork& work, const Stream& stream) {
+  std::vector<std::int64_t>& ends = lane_ends_[work.stream];
+  const auto free = std::find_if(ends.begin(), ends.end(),
+                                 [&](std::int64_t end_ns) { return end_ns <= work.start_ns; });
+  const std::int64_t lane = stream.stream + kLaneStep * (free - ends.begin());
+  if (free != ends.end()) {
+    *free = work.end_ns;
+    return lane;
+  }
+  ends.push_back(work.end_ns);
+  if (ends.size() > 1) {
+    const std::int64_t process = device_process(stream);
+    lane_name("thread_name", process, lane,
+              "stream " + std::to_string(stream.stream) + ", what overlaps");
+    lane_order("thread_sort_index", process, lane, stream.stream);
+  }
+  return lane;
+}
+
 Result<void> Writer::write_work() {
   constexpr std::array<std::string_view, 4> kCategories = {"kernel", "gpu_memcpy", "gpu_memset",
                                                            "kernel"};
   for (const DeviceWork& work : timeline_.work) {
     const Stream stream = stream_of(work);
+    const std::int64_t lane = lane_of(work, stream);
     complete(kCategories[static_cast<std::size_t>(work.kind)], work.name, work.start_ns,
-             work.end_ns, device_process(stream), stream.stream);
+             work.end_ns, device_process(stream), lane);
     write_work_args(work, stream);
     end_args();
     if (work.launch != kNoRow) {
       write_arrow('f', static_cast<std::uint64_t>(arrow_of(work.launch)), work.start_ns,
-                  device_process(stream), stream.stream);
+                  device_process(stream), lane);
     }
     PL_TRY(flush_if_full());
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <torch/version.h>
 
@@ -97,6 +98,8 @@ class CudnnAttention {
 
 /// A generator of the device's kind with this seed, apart from the process's own.
 inline at::Generator seeded_generator(at::Device device, std::uint64_t seed) {
+  // Not a copy here: libtorch 1.13 loses the memory of each.
+  if (device.is_cpu()) return at::detail::createCPUGenerator(seed);
   at::Generator generator = at::globalContext().defaultGenerator(device).clone();
   generator.set_current_seed(seed);
   return generator;

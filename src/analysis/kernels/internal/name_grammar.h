@@ -68,6 +68,12 @@ class NameParser {
     if (failed_ || at_ != text_.size()) return std::nullopt;
     parsed_.marked = entity.text();
     if (parsed_.marked.empty()) return std::nullopt;
+    // Words without parameters or arguments are a description (`wait for peers`), no function with
+    // the type that it returns.
+    if (!entity.is_function && parsed_.marked.find_first_of("<(") == std::string::npos &&
+        parsed_.marked.find(' ') != std::string::npos) {
+      parsed_.function.clear();
+    }
     return std::move(parsed_);
   }
 
