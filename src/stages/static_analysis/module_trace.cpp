@@ -33,7 +33,8 @@ Result<std::vector<static_model::ViewBatch>> traced_views(const Node& document,
   std::vector<static_model::ViewBatch> views;
   const std::uint64_t tiles = PL_TRY(whole(document, "input.tile_columns", file)) *
                               PL_TRY(whole(document, "input.tile_rows", file));
-  if (tiles > 0) views.push_back({PL_TRY(whole(document, "input.tile_side", file)), tiles});
+  // One tile is the page itself, which is not cut.
+  if (tiles > 1) views.push_back({PL_TRY(whole(document, "input.tile_side", file)), tiles});
   views.push_back({PL_TRY(whole(document, "input.page_side", file)), 1});
   return views;
 }
