@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analysis/kernels/join.h"
+#include "analysis/kernels/shipped_classes.h"
 #include "report/numbers.h"
 #include "report/torch_trace.h"
 
@@ -104,6 +105,7 @@ class Rows {
   bool time_is_nsys() const { return has(nsys_); }
 
   const RunArtifacts& run_;
+  Result<kernels::Classifier> classes_ = kernels::shipped_classifier();
   std::vector<TracedKernel> traced_;
   std::vector<Table> tables_;
   std::size_t nsys_ = kNone;
@@ -215,6 +217,9 @@ SummaryKernel Rows::row_of(const kernels::JoinedKernel& joined,
   if (has(nsys_)) add_nsys(kernel, rows[nsys_]);
   if (has(torch_)) add_torch(kernel, rows[torch_]);
   if (has(ncu_)) add_ncu(kernel, rows[ncu_]);
+  if (kernel.kernel_class.empty() && classes_) {
+    kernel.kernel_class = classes_->class_of(kernels::canonical_name(kernel.name));
+  }
   sort_parts(kernel.stages);
   sort_parts(kernel.operators);
   return kernel;
