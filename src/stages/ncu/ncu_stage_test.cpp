@@ -195,6 +195,20 @@ TEST_F(NcuStageTest, TellsHowTheWorkloadEndedUnderIt) {
   EXPECT_THAT(codes(run.findings()), Contains("tool_killed"));
 }
 
+TEST_F(NcuStageTest, KnowsTheEndThatNcuItselfBringsAbout) {
+  own().ncu_cli.launch_count = 3;
+  own().ncu_cli.kill = true;
+  expect_sections();
+  expect_capture()
+      .writes(file("run.ncu-rep"), "report")
+      .writes(file("ncu.log"), "==ERROR== The application returned an error code (9).\n")
+      .exits(9);
+  expect_imports();
+  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("ended_after_launches"));
+  EXPECT_EQ(run_.findings()[0].severity, Severity::Note);
+}
+
 TEST_F(NcuStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
   tools_.driver = Result<gpu::Driver>(
       Error(ErrorKind::NotFound, "no NVIDIA driver: libcuda.so.1").with_reason(gpu::kNoLibrary));
@@ -235,15 +249,14 @@ TEST_F(NcuStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
 TEST_F(NcuStageTest, PlansTranslationsAndBounds) {
   own().ncu_cli.metrics = schema::CommaList{{"flop_count_sp"}};
   pipeline::StagePlan plan = stage_.plan(context());
-  EXPECT_THAT(plan.limits, ElementsAre("1 of the sampled images (pipeline.ncu.samples)",
-                                       "the first 2000 launches (pipeline.ncu.max_launches)"));
+  EXPECT_THAT(plan.limits, ElementsAre("the first 2000 launches (pipeline.ncu.max_launches)"));
   gate_on({"decode*", "A::A1"});
   own().ncu_cli.replay_mode = settings::ReplayMode::Range;
   plan = stage_.plan(context());
   EXPECT_THAT(plan.notes, Contains("nvtx.include decode* is passed as regex:decode.*/"));
   EXPECT_THAT(plan.notes, Contains("nvtx.include A::A1 is passed as A/*/A1"));
   EXPECT_THAT(plan.artifacts, Contains("regions/report.json"));
-  EXPECT_THAT(plan.limits, ElementsAre("1 of the sampled images (pipeline.ncu.samples)"));
+  EXPECT_THAT(plan.limits, IsEmpty()) << "the gate bounds it";
   std::vector<std::string> names;
   for (const pipeline::PlannedCommand& command : plan.commands) names.push_back(command.name);
   EXPECT_THAT(names,

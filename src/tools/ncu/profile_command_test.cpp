@@ -1,7 +1,11 @@
 #include "tools/ncu/profile_command.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "settings/reference.h"
 
 namespace profline::ncu {
 namespace {
@@ -95,6 +99,39 @@ TEST(NcuProfileCommand, HonoursEveryKey) {
   cli.kill = false;
   EXPECT_THAT(argv_of(settings), Not(Contains("--force-overwrite")));
   EXPECT_EQ(value_of(argv_of(settings), "--kill"), "no");
+}
+
+/// The options that a text names: `--set <v>` names `--set`.
+std::set<std::string> options_in(std::string_view text) {
+  std::set<std::string> options;
+  for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at)) {
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at);
+    options.insert(std::string(text.substr(at, end - at)));
+    at = std::min(end, text.size());
+  }
+  return options;
+}
+
+TEST(NcuProfileCommand, IsWhatTheTableOfFlagsSays) {
+  Ncu settings = plain();
+  settings::NcuCli& cli = settings.ncu_cli;
+  cli.nvtx.include = schema::SemicolonList{{"decode"}};
+  cli.kernel_name = "gemm";
+  cli.launch_skip = 1;
+  cli.launch_count = 1;
+  cli.clock_control = settings::ClockControl::Base;
+  cli.cache_control = settings::CacheControl::All;
+  cli.graph_profiling = settings::GraphProfiling::Node;
+  cli.kill = true;
+  std::set<std::string> passed;
+  for (const std::string& argument : argv_of(settings)) passed.merge(options_in(argument));
+  for (const std::string& argument : raw_csv_command(kNcu, "r", "c").argv) {
+    passed.merge(options_in(argument));
+  }
+  passed.erase("--mode");  // the workload's own
+  std::set<std::string> told = {"--nvtx", "--log-file"};
+  for (const settings::ToolFlag& flag : settings::ncu_flags()) told.merge(options_in(flag.flag));
+  EXPECT_EQ(passed, told);
 }
 
 TEST(NcuProfileCommand, PassesNoNull) {

@@ -1,7 +1,11 @@
 #include "tools/nsys/profile_command.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "settings/reference.h"
 
 namespace profline::nsys {
 namespace {
@@ -107,6 +111,30 @@ TEST(NsysProfileCommand, PassesEveryOtherKey) {
   EXPECT_THAT(argv_of(options), Not(Contains("--cpuctxsw=none")));
   options.nvtx_domain_exclude = schema::CommaList{{"NCCL"}};
   EXPECT_THAT(argv_of(options), Contains("--nvtx-domain-exclude=NCCL"));
+}
+
+/// The options that a text names: `--trace=<v>,<v>` names `--trace`.
+std::set<std::string> options_in(std::string_view text) {
+  std::set<std::string> options;
+  for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at)) {
+    const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at);
+    options.insert(std::string(text.substr(at, end - at)));
+    at = std::min(end, text.size());
+  }
+  return options;
+}
+
+TEST(NsysProfileCommand, IsWhatTheTableOfFlagsSays) {
+  Nsys options = gated();
+  options.nvtx_domain_include = schema::CommaList{{"a"}};
+  options.nvtx_domain_exclude = schema::CommaList{{"b"}};
+  options.cuda_graph_trace = settings::GraphTrace::Graph;
+  std::set<std::string> passed;
+  for (const std::string& argument : argv_of(options)) passed.merge(options_in(argument));
+  std::set<std::string> told = {"--session-new", "--force-overwrite"};
+  for (const settings::ToolFlag& flag : settings::nsys_flags()) told.merge(options_in(flag.flag));
+  passed.erase("--mode");  // the workload's own
+  EXPECT_EQ(passed, told);
 }
 
 TEST(NsysProfileCommand, TellsWhichOptionsThisNsysLacks) {
