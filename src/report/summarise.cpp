@@ -161,10 +161,12 @@ std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& 
       notes.push_back(run.trace.file + ": " + without_stop(loss));
     }
   }
-  if (run.baseline && !run.baseline->empty() && run.static_costs &&
-      run.baseline->front().dtype != run.static_costs->format.name) {
-    notes.push_back("static analysis is of " + run.static_costs->format.name +
-                    ", the samples ran in " + run.baseline->front().dtype);
+  if (!run.baseline || run.baseline->empty() || !run.static_costs) return notes;
+  const std::string& ran = run.baseline->front().dtype;
+  const std::string& format = run.static_costs->format.name;
+  const bool is_tf32 = format == "tf32" && ran == "fp32";  // how its products are computed
+  if (ran != format && !is_tf32) {
+    notes.push_back("static analysis is of " + format + ", the samples ran in " + ran);
   }
   return notes;
 }
