@@ -336,11 +336,18 @@ void Rows::finish() {
 KernelRows Rows::make() {
   find_tables();
   std::vector<kernels::KernelTable> tables;
+  tables.reserve(tables_.size());
   for (const Table& table : tables_) tables.push_back(table.table);
   if (tables.empty()) return {};
   for (const kernels::JoinedKernel& joined : kernels::join(tables).kernels) add(joined);
   finish();
   return std::move(result_);
+}
+
+double& time_of(judgement::KernelBounds& bounds, std::string_view bound) {
+  if (bound == "compute") return bounds.compute_ns;
+  if (bound == "memory") return bounds.memory_ns;
+  return bound == "latency" ? bounds.latency_ns : bounds.other_ns;
 }
 
 }  // namespace
@@ -359,12 +366,7 @@ std::optional<judgement::KernelBounds> bounds_of(const KernelRows& rows, std::st
       if (!kernel.counters) continue;
       any = true;
       bounds.source = kernel.counters->source + ", " + rows.join.time_source;
-      const std::string& bound = kernel.counters->bound;
-      double& sum = bound == "compute"   ? bounds.compute_ns
-                    : bound == "memory"  ? bounds.memory_ns
-                    : bound == "latency" ? bounds.latency_ns
-                                         : bounds.other_ns;
-      sum += part.total_ns;
+      time_of(bounds, kernel.counters->bound) += part.total_ns;
     }
   }
   if (!any) return std::nullopt;

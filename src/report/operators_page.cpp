@@ -25,6 +25,7 @@ double ns(std::int64_t value) {
 /// By time of their own on the device, where there is any; else on the CPU.
 std::vector<const TorchOperator*> ordered(const TorchOperators& table, bool by_device) {
   std::vector<const TorchOperator*> rows;
+  rows.reserve(table.operators.size());
   for (const TorchOperator& row : table.operators) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(), [&](const TorchOperator* a, const TorchOperator* b) {
     return by_device ? a->self_device_ns > b->self_device_ns : a->self_cpu_ns > b->self_cpu_ns;

@@ -42,6 +42,7 @@ std::string sources(const std::vector<std::string>& given) {
 
 std::vector<const SummaryStage*> by_share(const RunSummary& summary) {
   std::vector<const SummaryStage*> stages;
+  stages.reserve(summary.stages.size());
   for (const SummaryStage& stage : summary.stages) stages.push_back(&stage);
   std::stable_sort(stages.begin(), stages.end(), [](const auto* a, const auto* b) {
     return a->share.value_or(0) > b->share.value_or(0);

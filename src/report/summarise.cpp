@@ -110,10 +110,8 @@ void tell_disturbed(const std::vector<SummaryOverhead>& overhead, std::vector<st
   }
 }
 
-/// What the tools themselves say about their captures, and what does not fit together.
-std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs,
-                                  const std::vector<SummaryStage>& stages) {
-  std::vector<std::string> notes = costs.notes;
+/// Figures that should not be as they are.
+void tell_odd_times(const std::vector<SummaryStage>& stages, std::vector<std::string>& notes) {
   for (const SummaryStage& stage : stages) {
     if (stage.cost && stage.cost->of_floor.value_or(0) > kAboveFloor) {
       notes.push_back(stage.name + ": measured below its floor (" + percent(stage.cost->of_floor) +
@@ -128,6 +126,9 @@ std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& 
                     " the median: the machine was busy with something else, or something happens " +
                     "now and then");
   }
+}
+
+void tell_nsys(const RunArtifacts& run, std::vector<std::string>& notes) {
   if (run.nsys_ranges) {
     for (const NsysCapture& capture : run.nsys_ranges->captures) {
       for (const std::string& loss : capture.losses) {
@@ -138,23 +139,34 @@ std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& 
   if (run.nsys_kernels && run.nsys_kernels->why_none) {
     notes.push_back("nsys: no kernels: " + *run.nsys_kernels->why_none);
   }
-  if (run.ncu_kernels) {
-    if (run.ncu_kernels->why_none)
-      notes.push_back("ncu: no kernels: " + *run.ncu_kernels->why_none);
-    if (run.ncu_kernels->gate_dropped) {
-      notes.emplace_back("ncu: the rows are of the second try, which was made without the gate");
-    }
-    for (const std::string& note : run.ncu_kernels->notes) notes.push_back("ncu: " + note);
+}
+
+void tell_ncu(const NcuKernels& ncu, std::vector<std::string>& notes) {
+  if (ncu.why_none) notes.push_back("ncu: no kernels: " + *ncu.why_none);
+  if (ncu.gate_dropped) {
+    notes.emplace_back("ncu: the rows are of the second try, which was made without the gate");
   }
+  for (const std::string& note : ncu.notes) notes.push_back("ncu: " + note);
+}
+
+/// What the tools themselves say about their captures, and what does not fit together.
+std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs,
+                                  const std::vector<SummaryStage>& stages) {
+  std::vector<std::string> notes = costs.notes;
+  tell_odd_times(stages, notes);
+  tell_nsys(run, notes);
+  if (run.ncu_kernels) tell_ncu(*run.ncu_kernels, notes);
   if (run.trace) {
     for (const std::string& loss : run.trace->reading.losses) {
       notes.push_back(run.trace.file + ": " + without_stop(loss));
     }
   }
-  if (run.baseline && !run.baseline->empty() && run.static_costs &&
-      run.baseline->front().dtype != run.static_costs->format.name) {
-    notes.push_back("static analysis is of " + run.static_costs->format.name +
-                    ", the samples ran in " + run.baseline->front().dtype);
+  if (!run.baseline || run.baseline->empty() || !run.static_costs) return notes;
+  const std::string& ran = run.baseline->front().dtype;
+  const std::string& format = run.static_costs->format.name;
+  const bool is_tf32 = format == "tf32" && ran == "fp32";  // how its products are computed
+  if (ran != format && !is_tf32) {
+    notes.push_back("static analysis is of " + format + ", the samples ran in " + ran);
   }
   return notes;
 }

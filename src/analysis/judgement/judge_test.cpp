@@ -50,6 +50,7 @@ StageEvidence launch_bound_decode() {
 
 std::vector<std::string> texts(const Judgement& judgement) {
   std::vector<std::string> texts;
+  texts.reserve(judgement.reasons.size());
   for (const Reason& reason : judgement.reasons) texts.push_back(reason.text);
   return texts;
 }
