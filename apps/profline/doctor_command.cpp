@@ -39,7 +39,7 @@ Result<std::string> ask_workload(ProcessRunner& processes, const std::string& gi
 
 /// By the name that was given, or where a run would look for it.
 Result<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
-  const auto program = name == "nsys" ? nsys::find_nsys(own_path()) : find_program(name);
+  const auto program = name == "nsys" ? nsys::find_nsys(processes, own_path()) : find_program(name);
   if (!program) return program.error();
   return nsys::probe(processes, *program);
 }

@@ -7,7 +7,7 @@ namespace {
 
 /// By the name that was given, or where an nsys usually is.
 Result<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
-  const auto found = name == "nsys" ? nsys::find_nsys(own_path()) : find_program(name);
+  const auto found = name == "nsys" ? nsys::find_nsys(processes, own_path()) : find_program(name);
   if (!found) return found.error();
   return nsys::survey(processes, *found);
 }

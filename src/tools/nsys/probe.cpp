@@ -33,6 +33,26 @@ std::filesystem::path bundled_nsys(const std::filesystem::path& ncu_folder) {
   return {};
 }
 
+/// The folder that ncu really runs from: `ncu` may be a script that starts one lying anywhere, but
+/// what ncu profiles has it for a parent. Empty when it does not say.
+std::filesystem::path bundle_by_asking(ProcessRunner& runner, const std::filesystem::path& ncu) {
+  const Command command{.argv = {ncu.string(), "--target-processes", "application-only", "/bin/sh",
+                                 "-c", "readlink /proc/$PPID/exe"},
+                        .timeout = kCaptureLimit};
+  const auto exit = runner.run(command);
+  if (!exit) return {};
+  for (const std::string_view line : split(exit->tail, '\n')) {
+    std::filesystem::path folder = trim(line);
+    std::error_code ignored;
+    while (folder.is_absolute() && folder.has_relative_path()) {
+      folder = folder.parent_path();
+      const auto nsys = folder / "host/target-linux-x64/nsys";
+      if (std::filesystem::exists(nsys, ignored)) return nsys;
+    }
+  }
+  return {};
+}
+
 bool has_file_ending_in(const std::filesystem::path& folder, std::string_view suffix) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -68,15 +88,16 @@ std::string Installation::kernel_summary_report() const {
   return std::string(is_old ? kUntil2022 : kNow);
 }
 
-Result<std::filesystem::path> find_nsys(std::string_view path_text) {
+Result<std::filesystem::path> find_nsys(ProcessRunner& runner, std::string_view path_text) {
   auto on_path = profline::find_program("nsys", path_text, {});
   if (on_path) return on_path;
   const auto ncu = profline::find_program("ncu", path_text, {});
   if (ncu) {
     std::error_code failure;
     const std::filesystem::path real = std::filesystem::canonical(*ncu, failure);
-    const std::filesystem::path bundled = bundled_nsys(real.parent_path());
-    if (!failure && !bundled.empty()) return bundled;
+    std::filesystem::path bundled = failure ? real : bundled_nsys(real.parent_path());
+    if (bundled.empty()) bundled = bundle_by_asking(runner, *ncu);
+    if (!bundled.empty()) return bundled;
   }
   return on_path;
 }

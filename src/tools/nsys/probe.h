@@ -27,8 +27,9 @@ struct Installation {
 };
 
 /// Where nsys is: on PATH, or inside the Nsight Compute whose ncu is on PATH, which bundles one. An
-/// Error of kind NotFound when it is in neither place.
-Result<std::filesystem::path> find_nsys(std::string_view path_text);
+/// Error of kind NotFound when it is in neither place. That ncu may be a script which says nothing
+/// of where its own is; then it is run to see.
+Result<std::filesystem::path> find_nsys(ProcessRunner& runner, std::string_view path_text);
 
 /// Asks `program` for its version.
 Result<Installation> probe(ProcessRunner& runner, const std::filesystem::path& program);

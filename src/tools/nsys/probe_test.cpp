@@ -142,8 +142,9 @@ void make_program(const std::filesystem::path& file) {
 
 TEST(FindNsys, LooksOnPathAndThenInTheNsightComputeThatIsThere) {
   const TempDir folder;
+  FakeProcesses processes;
   const std::string path = (folder / "bin").string();
-  const auto none = find_nsys(path);
+  const auto none = find_nsys(processes, path);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind(), ErrorKind::NotFound);
 
@@ -152,17 +153,37 @@ TEST(FindNsys, LooksOnPathAndThenInTheNsightComputeThatIsThere) {
   make_program(folder / "nsight-compute/2025.3.1/host/target-linux-x64/nsys");
   std::filesystem::create_directory(folder / "bin");
   std::filesystem::create_symlink(folder / "nsight-compute/2025.3.1/ncu", folder / "bin/ncu");
-  EXPECT_EQ(find_nsys(path).value(), folder / "nsight-compute/2025.3.1/host/target-linux-x64/nsys");
+  EXPECT_EQ(find_nsys(processes, path).value(),
+            folder / "nsight-compute/2025.3.1/host/target-linux-x64/nsys");
 
   // A CUDA toolkit: bin/ncu is a script, Nsight Compute lies beside bin.
   make_program(folder / "cuda/bin/ncu");
   make_program(folder / "cuda/nsight-compute-2025.1.0/host/target-linux-x64/nsys");
   make_program(folder / "cuda/nsight-compute-2025.3.1/host/target-linux-x64/nsys");
-  EXPECT_EQ(find_nsys((folder / "cuda/bin").string()).value(),
+  EXPECT_EQ(find_nsys(processes, (folder / "cuda/bin").string()).value(),
             folder / "cuda/nsight-compute-2025.3.1/host/target-linux-x64/nsys");
 
   make_program(folder / "bin/nsys");
-  EXPECT_EQ(find_nsys(path).value(), folder / "bin/nsys");
+  EXPECT_EQ(find_nsys(processes, path).value(), folder / "bin/nsys");
+}
+
+// A toolkit from packages: bin/ncu is a script, and Nsight Compute lies in another tree altogether.
+TEST(FindNsys, AsksAnNcuThatIsAScriptWhereItReallyRuns) {
+  const TempDir folder;
+  const std::string ncu = (folder / "cuda/bin/ncu").string();
+  make_program(ncu);
+  const auto bundle = folder / "opt/nsight-compute/2025.3.1";
+  make_program(bundle / "host/target-linux-x64/nsys");
+  FakeProcesses processes;
+  processes.expect({ncu, "--target-processes"})
+      .prints("==PROF== Connected to process 4711 (/usr/bin/dash)\n" +
+              (bundle / "target/linux-desktop-glibc_2_11_3-x64/ncu").string() +
+              "\n==PROF== Disconnected from process 4711\n");
+  EXPECT_EQ(find_nsys(processes, (folder / "cuda/bin").string()).value(),
+            bundle / "host/target-linux-x64/nsys");
+
+  processes.expect({ncu, "--target-processes"}).prints("==ERROR== no driver\n").exits(1);
+  EXPECT_FALSE(find_nsys(processes, (folder / "cuda/bin").string()));
 }
 
 TEST(NsysImporter, IsFoundWhereEachPackagingKeepsIt) {
