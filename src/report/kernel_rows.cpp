@@ -100,7 +100,8 @@ class Rows {
   void add_ncu(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const;
   void add_torch(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const;
   std::string what_lacks(const SummaryKernel& kernel) const;
-  void finish();
+  void sort();
+  void add_up();
   void tell_apart(std::string text);
   bool has(std::size_t table) const { return table != kNone; }
   /// The table that times are from.
@@ -296,14 +297,18 @@ void Rows::add(const kernels::JoinedKernel& joined) {
   result_.kernels.push_back(std::move(kernel));
 }
 
-void Rows::finish() {
+void Rows::sort() {
+  std::sort(result_.kernels.begin(), result_.kernels.end(),
+            [](const SummaryKernel& a, const SummaryKernel& b) {
+              const double of_a = a.time ? a.time->total_ns : -1;
+              const double of_b = b.time ? b.time->total_ns : -1;
+              return std::tie(of_b, a.name, a.grid, a.block) <
+                     std::tie(of_a, b.name, b.grid, b.block);
+            });
+}
+
+void Rows::add_up() {
   SummaryJoin& join = result_.join;
-  if (time_is_nsys()) {
-    join.time_source = run_.nsys_kernels.file;
-  } else if (has(torch_)) {
-    join.time_source = run_.trace.file;
-  }
-  if (apart_left_out_ > 0) join.apart.push_back("and " + std::to_string(apart_left_out_) + " more");
   double with_counters = 0;
   double with_operators = 0;
   double with_flops = 0;
@@ -316,13 +321,6 @@ void Rows::finish() {
     if (!kernel.operators.empty()) with_operators += ns;
     if (kernel.model_flops) with_flops += ns;
   }
-  std::sort(result_.kernels.begin(), result_.kernels.end(),
-            [](const SummaryKernel& a, const SummaryKernel& b) {
-              const double of_a = a.time ? a.time->total_ns : -1;
-              const double of_b = b.time ? b.time->total_ns : -1;
-              return std::tie(of_b, a.name, a.grid, a.block) <
-                     std::tie(of_a, b.name, b.grid, b.block);
-            });
   if (join.total_ns <= 0) return;
   for (SummaryKernel& kernel : result_.kernels) {
     if (kernel.time) kernel.time->share = kernel.time->total_ns / join.total_ns;
@@ -340,7 +338,16 @@ KernelRows Rows::make() {
   for (const Table& table : tables_) tables.push_back(table.table);
   if (tables.empty()) return {};
   for (const kernels::JoinedKernel& joined : kernels::join(tables).kernels) add(joined);
-  finish();
+  sort();
+  add_up();
+  if (time_is_nsys()) {
+    result_.join.time_source = run_.nsys_kernels.file;
+  } else if (has(torch_)) {
+    result_.join.time_source = run_.trace.file;
+  }
+  if (apart_left_out_ > 0) {
+    result_.join.apart.push_back("and " + std::to_string(apart_left_out_) + " more");
+  }
   return std::move(result_);
 }
 

@@ -15,23 +15,23 @@ class Folder {
 
   /// The file as `read` makes it of its text.
   template <typename T, typename Read>
-  Artifact<T> text(std::string file, const Read& read) const {
-    return made<T>(std::move(file), [&](const std::filesystem::path& path) -> Result<T> {
+  Artifact<T> text(const std::string& file, const Read& read) const {
+    return made<T>(file, [&](const std::filesystem::path& path) -> Result<T> {
       const std::string text = PL_TRY(read_file(path));
       return read(text, path.string());
     });
   }
   template <typename T>
-  Artifact<T> document(std::string file) const {
-    return text<T>(std::move(file), [](const std::string& text, const std::string& source) {
+  Artifact<T> document(const std::string& file) const {
+    return text<T>(file, [](const std::string& text, const std::string& source) {
       return from_document<T>(text, source);
     });
   }
   /// What `read` makes of the path; an absent file is not an unreadable one.
   template <typename T, typename Read>
-  Artifact<T> made(std::string file, const Read& read) const {
+  Artifact<T> made(const std::string& file, const Read& read) const {
     Artifact<T> artifact;
-    artifact.file = std::move(file);
+    artifact.file = file;
     std::error_code ignored;
     artifact.is_there = std::filesystem::exists(path_ / artifact.file, ignored);
     if (!artifact.is_there) {

@@ -168,7 +168,7 @@ void Judge::tell_cost() {
         fmt::format("floor {} per {}, {} of the measured {}", time(*cost.floor_ns), evidence_.unit,
                     percent(*cost.floor_ns / evidence_.measured_ns), time(evidence_.measured_ns));
   }
-  const auto add = [&](std::string part) {
+  const auto add = [&](const std::string& part) {
     text += (text.empty() ? "" : text.find(':') == std::string::npos ? ": " : "; ") + part;
   };
   if (cost.compute_ns) {
