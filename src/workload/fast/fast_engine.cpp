@@ -1,0 +1,76 @@
+#include "workload/fast/fast_engine.h"
+
+#include <string>
+
+#if PROFLINE_CUDA_KERNELS
+#include <ATen/cuda/CUDAContext.h>
+
+#include "workload/fast/internal/decode_runner.h"
+#include "workload/fast/kernels/decode_step.h"
+#include "workload/model/torch_errors.h"
+#endif
+
+namespace profline::workload {
+namespace {
+
+Error cannot(const std::string& why) {
+  return {ErrorKind::NotFound, "the fast engine cannot run: " + why};
+}
+
+#if PROFLINE_CUDA_KERNELS
+
+constexpr int kOldestMajor = 8;
+
+class FastEngine final : public Engine {
+ public:
+  FastEngine(const DeepseekOcr& model, fast::Stored stored)
+      : model_(model), runner_(model, stored) {}
+
+  std::string_view name() const override { return "fast"; }
+  const DeepseekOcr& model() const override { return model_; }
+  at::Tensor encode_image(const ImageViews& views, Scopes& scopes) override {
+    return model_.encode_image(views, scopes);
+  }
+  at::Tensor prefill(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
+                     std::int64_t capacity) override {
+    return model_.prefill(prompt.ids, prompt.is_image, image_rows, runner_.begin(capacity));
+  }
+  at::Tensor decode(const at::Tensor& token) override { return runner_.decode(token); }
+  DeviceLoop* device_loop() override { return &runner_; }
+
+ private:
+  const DeepseekOcr& model_;
+  fast::DecodeRunner runner_;
+};
+
+Result<fast::Stored> stored_as(at::ScalarType dtype) {
+  if (dtype == at::kBFloat16) return fast::Stored::Bf16;
+  if (dtype == at::kFloat) return fast::Stored::Fp32;
+  return cannot("its kernels know model.dtype bf16 and fp32, not fp16");
+}
+
+#endif
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_fast_engine(const DeepseekOcr& model) {
+  const at::Device device = model.options().device;
+  if (!device.is_cuda()) return cannot("the device is " + device.str() + ", not a CUDA device");
+#if PROFLINE_CUDA_KERNELS
+  const fast::Stored stored = PL_TRY(stored_as(model.options().dtype));
+  const cudaDeviceProp* properties = at::cuda::getDeviceProperties(device.index());
+  if (properties->major < kOldestMajor) {
+    return cannot("compute capability " + std::to_string(properties->major) + "." +
+                  std::to_string(properties->minor) + " is below 8.0");
+  }
+  const char* shape = fast::cannot_decode(fast::decode_shape(model.config()), stored);
+  if (shape != nullptr) return cannot(shape);
+  return catch_torch([&]() -> Result<std::unique_ptr<Engine>> {
+    return std::unique_ptr<Engine>(std::make_unique<FastEngine>(model, stored));
+  });
+#else
+  return cannot("profline-workload was built without its CUDA kernels (PROFLINE_CUDA_KERNELS)");
+#endif
+}
+
+}  // namespace profline::workload

@@ -1,0 +1,234 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+// What all kernels of the decode step are made of.
+
+namespace profline::workload::fast {
+
+constexpr int kWarpLanes = 32;
+constexpr int kWarps = 8;
+constexpr int kThreads = kWarps * kWarpLanes;
+constexpr unsigned kAllLanes = 0xffffffffU;
+
+/// Sixteen bytes of weights, the widest load there is.
+using Word = uint4;
+template <typename T>
+constexpr int kPerWord = static_cast<int>(sizeof(Word) / sizeof(T));
+
+__device__ inline void unpack(const Word& word, float (&values)[kPerWord<float>]) {
+  values[0] = __uint_as_float(word.x);
+  values[1] = __uint_as_float(word.y);
+  values[2] = __uint_as_float(word.z);
+  values[3] = __uint_as_float(word.w);
+}
+
+/// bf16 is the upper half of an fp32: a shift and a mask make two of a register.
+__device__ inline void unpack(const Word& word, float (&values)[kPerWord<__nv_bfloat16>]) {
+  const unsigned parts[4] = {word.x, word.y, word.z, word.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    values[2 * i] = __uint_as_float(parts[i] << 16U);
+    values[2 * i + 1] = __uint_as_float(parts[i] & 0xffff0000U);
+  }
+}
+
+__device__ inline float widen(float value) {
+  return value;
+}
+__device__ inline float widen(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+__device__ inline void store(float* to, float value) {
+  *to = value;
+}
+__device__ inline void store(__nv_bfloat16* to, float value) {
+  *to = __float2bfloat16_rn(value);
+}
+
+// Programmatic dependent launch: a kernel is put on the device while the one before it still runs,
+// does what does not depend on it (weights on their way), and waits here for all its results.
+__device__ inline void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+__device__ inline void wait_for_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ inline float warp_sum(float value) {
+#pragma unroll
+  for (int step = kWarpLanes / 2; step > 0; step /= 2) {
+    value += __shfl_xor_sync(kAllLanes, value, step);
+  }
+  return value;
+}
+__device__ inline float warp_max(float value) {
+#pragma unroll
+  for (int step = kWarpLanes / 2; step > 0; step /= 2) {
+    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, step));
+  }
+  return value;
+}
+
+/// Sixteen bytes from global into shared memory, behind the back of the thread; zeros where not
+/// `wanted`.
+__device__ inline void copy_async(Word* to, const Word* from, bool wanted) {
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  const int bytes = wanted ? static_cast<int>(sizeof(Word)) : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes)
+               : "memory");
+}
+__device__ inline void end_group() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int kPending>
+__device__ inline void wait_for_groups() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+/// Words a row of `columns` elements has, and how many a lane takes of it.
+template <typename T>
+__host__ __device__ constexpr int words_of(int columns) {
+  return columns / kPerWord<T>;
+}
+constexpr __host__ __device__ int chunks_of(int words) {
+  return (words + kWarpLanes - 1) / kWarpLanes;
+}
+
+/// A warp's stream of weight rows: `kAhead` rows are on their way to shared memory while one is
+/// multiplied. Each lane reads back only what it has copied itself, so nothing needs a barrier.
+///
+/// kChunks: words a lane takes of each row; 0 when known only at run time.
+template <typename T, int kChunks, int kAhead>
+class RowStream {
+ public:
+  __device__ RowStream(Word* slots, int words)
+      : slots_(slots + threadIdx.x % kWarpLanes),
+        lane_(static_cast<int>(threadIdx.x % kWarpLanes)),
+        words_(words) {}
+
+  /// Shared memory of one warp.
+  static __host__ __device__ constexpr int words_needed(int chunks) {
+    return kAhead * chunks * kWarpLanes;
+  }
+
+  /// The `index`-th row of the stream, or null past its end; in order.
+  __device__ void issue(int index, const T* row) {
+    if (row != nullptr) {
+      const Word* words = reinterpret_cast<const Word*>(row);
+      Word* slot = slots_ + (index % kAhead) * chunks() * kWarpLanes;
+#pragma unroll
+      for (int c = 0; c < chunks(); ++c) {
+        const int at = c * kWarpLanes + lane_;
+        copy_async(slot + c * kWarpLanes, words + min(at, words_ - 1), at < words_);
+      }
+    }
+    end_group();
+  }
+
+  /// This lane's share of row · x; kAhead rows were issued from `index` on. `x` is the fragment
+  /// below, or in shared memory, zero up to a multiple of a warp's words.
+  template <typename X>
+  __device__ float dot(int index, const X& x) {
+    wait_for_groups<kAhead - 1>();
+    const Word* slot = slots_ + (index % kAhead) * chunks() * kWarpLanes;
+    float sum = 0;
+#pragma unroll
+    for (int c = 0; c < chunks(); ++c) {
+      float values[kPerWord<T>];
+      unpack(slot[c * kWarpLanes], values);
+#pragma unroll
+      for (int i = 0; i < kPerWord<T>; ++i) sum = fmaf(values[i], x.at(c, lane_, i), sum);
+    }
+    return sum;
+  }
+
+ private:
+  __device__ int chunks() const {
+    return kChunks > 0 ? kChunks : chunks_of(words_);
+  }
+
+  Word* slots_;
+  int lane_;
+  int words_;
+};
+
+/// A vector in shared memory.
+template <typename T>
+struct SharedVector {
+  const float* values;
+
+  __device__ float at(int chunk, int lane, int i) const {
+    return values[(chunk * kWarpLanes + lane) * kPerWord<T> + i];
+  }
+};
+
+/// A lane's part of a vector, in registers.
+template <typename T, int kChunks>
+struct Fragment {
+  float values[kChunks][kPerWord<T>];
+
+  __device__ explicit Fragment(const float* shared) {
+    const int lane = static_cast<int>(threadIdx.x % kWarpLanes);
+#pragma unroll
+    for (int c = 0; c < kChunks; ++c) {
+#pragma unroll
+      for (int i = 0; i < kPerWord<T>; i += 4) {
+        const float4 four =
+            *reinterpret_cast<const float4*>(shared + (c * kWarpLanes + lane) * kPerWord<T> + i);
+        values[c][i] = four.x;
+        values[c][i + 1] = four.y;
+        values[c][i + 2] = four.z;
+        values[c][i + 3] = four.w;
+      }
+    }
+  }
+  __device__ float at(int chunk, int /*lane*/, int i) const {
+    return values[chunk][i];
+  }
+};
+
+/// The one that fits: registers where the size is known, else shared memory.
+template <typename T, int kChunks>
+struct Vector : Fragment<T, kChunks> {
+  using Fragment<T, kChunks>::Fragment;
+};
+template <typename T>
+struct Vector<T, 0> : SharedVector<T> {
+  __device__ explicit Vector(const float* shared) : SharedVector<T>{shared} {}
+};
+
+/// Elements a vector of `columns` takes in shared memory, padded as `dot` wants it.
+template <typename T>
+__host__ __device__ constexpr int padded(int columns) {
+  return chunks_of(words_of<T>(columns)) * kWarpLanes * kPerWord<T>;
+}
+
+/// x ⊙ weight into shared memory (padded with zeros), and 1/√(mean(x²) + eps): the factor that the
+/// products with it still need. Threads of the block meet inside; `sums` has room for kWarps.
+template <typename T, typename Source>
+__device__ float weigh_and_scale(const Source& x, const T* weight, int width, float eps, float* to,
+                                 float* sums) {
+  float squares = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < padded<T>(width); i += kThreads) {
+    const float value = i < width ? x(i) : 0.0F;
+    to[i] = i < width ? value * widen(weight[i]) : 0.0F;
+    squares = fmaf(value, value, squares);
+  }
+  squares = warp_sum(squares);
+  if (threadIdx.x % kWarpLanes == 0) sums[threadIdx.x / kWarpLanes] = squares;
+  __syncthreads();
+  float total = 0;
+#pragma unroll
+  for (int i = 0; i < kWarps; ++i) total += sums[i];
+  return rsqrtf(total / static_cast<float>(width) + eps);
+}
+
+}  // namespace profline::workload::fast

@@ -1,0 +1,117 @@
+#pragma once
+
+#include "workload/fast/kernels/device_primitives.cuh"
+#include "workload/fast/kernels/launch.cuh"
+
+namespace profline::workload::fast {
+
+/// The likeliest id so far; the lower one of equals.
+struct Best {
+  float value = -INFINITY;
+  int id = 0x7fffffff;
+
+  __device__ void offer(float other_value, int other_id) {
+    // Written so that a NaN never wins, and never keeps others from winning.
+    if (other_value > value || (other_value == value && other_id < id)) {
+      value = other_value;
+      id = other_id;
+    }
+  }
+  __device__ void meet_warp() {
+#pragma unroll
+    for (int step = kWarpLanes / 2; step > 0; step /= 2) {
+      const float other_value = __shfl_xor_sync(kAllLanes, value, step);
+      const int other_id = __shfl_xor_sync(kAllLanes, id, step);
+      offer(other_value, other_id);
+    }
+  }
+};
+
+/// The block's best, in thread 0. `values` and `ids` have room for a warp's each.
+__device__ inline Best block_best(Best best, float* values, int* ids) {
+  best.meet_warp();
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  if (lane == 0) {
+    values[warp] = best.value;
+    ids[warp] = best.id;
+  }
+  __syncthreads();
+  Best all;
+  const int warps = static_cast<int>(blockDim.x) / kWarpLanes;
+  if (lane < warps) all.offer(values[lane], ids[lane]);
+  all.meet_warp();
+  return all;
+}
+
+struct HeadArguments {
+  const float* hidden;  // [D]
+  const void* norm;     // [D]
+  const void* weights;  // [vocabulary, D]
+  float* logits;        // [vocabulary]
+  const int* banned_at;
+  const DecodeState* state;
+  float* best_values;  // [blocks]
+  int* best_ids;
+  int width, vocabulary;
+  float eps;
+};
+
+constexpr int kHeadAhead = 4;
+
+template <typename T>
+std::size_t head_shared_bytes(int width) {
+  const int chunks = chunks_of(words_of<T>(width));
+  return sizeof(Word) * kWarps * RowStream<T, 0, kHeadAhead>::words_needed(chunks) +
+         sizeof(float) * (padded<T>(width) + kWarps);
+}
+
+/// Final norm, logits, and each block's likeliest id that is not banned.
+template <typename T, int kChunks>
+__global__ void __launch_bounds__(kThreads) decode_head(const HeadArguments a) {
+  extern __shared__ Word shared[];
+  __shared__ float best_values[kWarps];
+  __shared__ int best_ids[kWarps];
+  using Stream = RowStream<T, kChunks, kHeadAhead>;
+  const int words = words_of<T>(a.width);
+  const int warp_words = Stream::words_needed(chunks_of(words));
+  float* x = reinterpret_cast<float*>(shared + kWarps * warp_words);
+  float* sums = x + padded<T>(a.width);
+
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const int first = static_cast<int>(blockIdx.x) * kWarps + warp;
+  const int stride = static_cast<int>(gridDim.x) * kWarps;
+  const T* weights = static_cast<const T*>(a.weights);
+  const auto row = [&](int index) -> const T* {
+    const int id = first + index * stride;
+    return id < a.vocabulary ? weights + static_cast<std::int64_t>(id) * a.width : nullptr;
+  };
+  Stream stream(shared + warp * warp_words, words);
+#pragma unroll
+  for (int i = 0; i < kHeadAhead; ++i) stream.issue(i, row(i));
+  let_next_kernel_begin();
+  wait_for_kernel_before();
+
+  const int stamp = a.state->stamp;
+  const float scale = weigh_and_scale<T>([&](int i) { return a.hidden[i]; },
+                                         static_cast<const T*>(a.norm), a.width, a.eps, x, sums);
+  const Vector<T, kChunks> vector(x);
+  Best best;
+  int index = 0;
+  for (int id = first; id < a.vocabulary; id += stride, ++index) {
+    const float product = stream.dot(index, vector);
+    stream.issue(index + kHeadAhead, row(index + kHeadAhead));
+    const float logit = warp_sum(product) * scale;
+    if (threadIdx.x % kWarpLanes == 0) {
+      a.logits[id] = logit;
+      if (a.banned_at[id] != stamp) best.offer(logit, id);
+    }
+  }
+  best = block_best(best, best_values, best_ids);
+  if (threadIdx.x == 0) {
+    a.best_values[blockIdx.x] = best.value;
+    a.best_ids[blockIdx.x] = best.id;
+  }
+}
+
+}  // namespace profline::workload::fast

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "workload/fast/kernels/attention.cuh"
+
+namespace profline::workload::fast {
+
+/// What the splits of attention gave, put together and projected onto the residual stream; and each
+/// block's share of the router's logits, which are linear in that stream but for the norm's factor.
+struct OutputArguments {
+  const float* attended;  // [splits, H d]
+  const float* maxima;    // [splits, H]
+  const float* sums;
+  const void* weights;   // [D, H d]
+  float* hidden;         // [D], added to
+  const void* mlp_norm;  // [D]
+  const float* router;   // [D, E], or null
+  float* router_parts;   // [blocks, E]
+  const DecodeState* state;
+  int width, heads, head_dim, experts, splits;
+};
+
+constexpr int kOutputRowsPerWarp = 2;
+constexpr int kOutputRows = kWarps * kOutputRowsPerWarp;
+
+template <typename T>
+std::size_t output_shared_bytes(int heads, int head_dim) {
+  const int chunks = chunks_of(words_of<T>(heads * head_dim));
+  return sizeof(Word) * kWarps * RowStream<T, 0, kOutputRowsPerWarp>::words_needed(chunks) +
+         sizeof(float) * (padded<T>(heads * head_dim) + kMaxSplits * heads);
+}
+
+/// softmax over all splits: values into `x`, padded with zeros. `factors` has room for splits × H.
+template <typename T>
+__device__ void join_splits(const OutputArguments& a, float* x, float* factors) {
+  const int count = Splits(a.state->position, a.splits).count;
+  const int columns = a.heads * a.head_dim;
+  if (static_cast<int>(threadIdx.x) < a.heads) {
+    const int head = static_cast<int>(threadIdx.x);
+    float max = -INFINITY;
+    for (int s = 0; s < count; ++s) max = fmaxf(max, a.maxima[s * a.heads + head]);
+    float sum = 0;
+    for (int s = 0; s < count; ++s) {
+      const float factor = exp2f(a.maxima[s * a.heads + head] - max);
+      factors[s * a.heads + head] = factor;
+      sum = fmaf(factor, a.sums[s * a.heads + head], sum);
+    }
+    const float inverse = 1.0F / sum;
+    for (int s = 0; s < count; ++s) factors[s * a.heads + head] *= inverse;
+  }
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < padded<T>(columns); i += kThreads) {
+    float sum = 0;
+    if (i < columns) {
+      const int head = i / a.head_dim;
+#pragma unroll 8
+      for (int s = 0; s < count; ++s) {
+        sum = fmaf(factors[s * a.heads + head], a.attended[s * columns + i], sum);
+      }
+    }
+    x[i] = sum;
+  }
+  __syncthreads();
+}
+
+template <typename T, int kChunks>
+__global__ void __launch_bounds__(kThreads) decode_output(const OutputArguments a) {
+  extern __shared__ Word shared[];
+  __shared__ float fresh[kOutputRows];
+  using Stream = RowStream<T, kChunks, kOutputRowsPerWarp>;
+  const int columns = a.heads * a.head_dim;
+  const int words = words_of<T>(columns);
+  const int warp_words = Stream::words_needed(chunks_of(words));
+  float* x = reinterpret_cast<float*>(shared + kWarps * warp_words);
+  float* factors = x + padded<T>(columns);
+
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const int block_row = static_cast<int>(blockIdx.x) * kOutputRows;
+  const int first = block_row + warp * kOutputRowsPerWarp;
+  const T* weights = static_cast<const T*>(a.weights);
+  Stream stream(shared + warp * warp_words, words);
+#pragma unroll
+  for (int i = 0; i < kOutputRowsPerWarp; ++i) {
+    const int row = first + i;
+    stream.issue(i, row < a.width ? weights + static_cast<std::int64_t>(row) * columns : nullptr);
+  }
+  // The router's weights of these rows are on their way, too.
+  const int expert = static_cast<int>(threadIdx.x);
+  const bool routes = a.router != nullptr && expert < a.experts;
+  float router[kOutputRows];
+#pragma unroll
+  for (int i = 0; i < kOutputRows; ++i) {
+    const int row = block_row + i;
+    const bool wanted = routes && row < a.width;
+    router[i] = wanted ? a.router[static_cast<std::int64_t>(row) * a.experts + expert] *
+                             widen(static_cast<const T*>(a.mlp_norm)[row])
+                       : 0.0F;
+  }
+  let_next_kernel_begin();
+  wait_for_kernel_before();
+
+  join_splits<T>(a, x, factors);
+  const Vector<T, kChunks> vector(x);
+#pragma unroll
+  for (int i = 0; i < kOutputRowsPerWarp; ++i) {
+    const int row = first + i;
+    const float product = warp_sum(stream.dot(i, vector));
+    stream.issue(i + kOutputRowsPerWarp, nullptr);
+    if (threadIdx.x % kWarpLanes == 0) {
+      const float sum = row < a.width ? a.hidden[row] + product : 0.0F;
+      if (row < a.width) a.hidden[row] = sum;
+      fresh[row - block_row] = sum;
+    }
+  }
+  if (a.router == nullptr) return;
+  __syncthreads();
+  if (!routes) return;
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kOutputRows; ++i) sum = fmaf(fresh[i], router[i], sum);
+  a.router_parts[static_cast<int>(blockIdx.x) * a.experts + expert] = sum;
+}
+
+}  // namespace profline::workload::fast
