@@ -40,13 +40,12 @@ class Step {
 
   cudaError_t prepare() const {
     const auto width = shape_.width;
-    const std::size_t slice = largest_slice();
     PL_CUDA_TRY(allow_shared(qkv_kernel(), qkv_shared_bytes<T>(width)));
     PL_CUDA_TRY(
         allow_shared(output_kernel(), output_shared_bytes<T>(shape_.heads, shape_.head_dim)));
     PL_CUDA_TRY(allow_shared(gate_up_kernel(), gate_up_shared_bytes<T>(width, shape_.experts)));
-    for (const DownKernel kernel : {decode_down<T, 0>, decode_down<T, kSliceChunks>}) {
-      PL_CUDA_TRY(allow_shared(kernel, down_shared_bytes<T>(static_cast<int>(slice))));
+    for (const int columns : {shape_.expert_inner, dense_slice()}) {
+      PL_CUDA_TRY(allow_shared(down_kernel(columns), down_bytes(columns)));
     }
     return allow_shared(head_kernel(), head_shared_bytes<T>(width));
   }
@@ -106,9 +105,11 @@ class Step {
     }
   }
 
-  std::size_t largest_slice() const {
-    return static_cast<std::size_t>(
-        std::max(shape_.expert_inner, shape_.dense_inner / dense_slices<T>(shape_.dense_inner)));
+  int dense_slice() const { return shape_.dense_inner / dense_slices<T>(shape_.dense_inner); }
+  std::size_t down_bytes(int columns) const {
+    return chunks_of(words_of<T>(columns)) == kSliceChunks
+               ? down_shared_bytes<T, kSliceChunks>(columns)
+               : down_shared_bytes<T, 0>(columns);
   }
 
   cudaError_t qkv(const DecodeLayer& layer, bool is_first) const {
@@ -196,7 +197,7 @@ class Step {
         buffers_.hidden, shape_.width, columns,           is_moe ? shape_.experts_per_token : 0,
         shared_slices,   rows};
     return launch(down_kernel(columns), blocks(ceil_div(shape_.width, rows)), kThreads,
-                  down_shared_bytes<T>(columns), stream_, plan_.overlap, arguments);
+                  down_bytes(columns), stream_, plan_.overlap, arguments);
   }
 
   cudaError_t head() const {
@@ -229,7 +230,10 @@ const char* cannot_decode_in(const DecodeShape& s) {
       key_words > kWarpLanes) {
     return "head_dim is not a power of two from 32 to 512 bytes";
   }
-  if (s.experts > kMaxExperts) return "there are more than 64 experts";
+  if (s.width > kMaxWidth) return "hidden_size is above 2048";
+  if (s.experts > kMaxExperts || s.experts % 4 != 0) {
+    return "there are more than 64 experts, or no multiple of 4";
+  }
   if (s.shared_inner % s.expert_inner != 0 ||
       s.experts_per_token + s.shared_inner / s.expert_inner > kMaxSlices) {
     return "a token has more than 8 experts, shared ones counted";

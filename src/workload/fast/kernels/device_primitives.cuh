@@ -139,15 +139,18 @@ class RowStream {
   __device__ float dot(int index, const X& x) {
     wait_for_groups<kAhead - 1>();
     const Word* slot = slots_ + (index % kAhead) * chunks() * kWarpLanes;
-    float sum = 0;
+    // Two sums: additions one behind the other would set the pace.
+    float sums[2] = {0, 0};
 #pragma unroll
     for (int c = 0; c < chunks(); ++c) {
       float values[kPerWord<T>];
       unpack(slot[c * kWarpLanes], values);
 #pragma unroll
-      for (int i = 0; i < kPerWord<T>; ++i) sum = fmaf(values[i], x.at(c, lane_, i), sum);
+      for (int i = 0; i < kPerWord<T>; ++i) {
+        sums[i % 2] = fmaf(values[i], x.at(c, lane_, i), sums[i % 2]);
+      }
     }
-    return sum;
+    return sums[0] + sums[1];
   }
 
  private:
@@ -159,6 +162,16 @@ class RowStream {
   int lane_;
   int words_;
 };
+
+/// Four elements as fp32, by one load.
+__device__ inline float4 load_four(const float* from) {
+  return *reinterpret_cast<const float4*>(from);
+}
+__device__ inline float4 load_four(const __nv_bfloat16* from) {
+  const uint2 word = *reinterpret_cast<const uint2*>(from);
+  return {__uint_as_float(word.x << 16U), __uint_as_float(word.x & 0xffff0000U),
+          __uint_as_float(word.y << 16U), __uint_as_float(word.y & 0xffff0000U)};
+}
 
 /// A vector in shared memory.
 template <typename T>
@@ -175,14 +188,18 @@ template <typename T, int kChunks>
 struct Fragment {
   float values[kChunks][kPerWord<T>];
 
-  __device__ explicit Fragment(const float* shared) {
+  /// From shared memory, padded.
+  __device__ explicit Fragment(const float* shared)
+      : Fragment(shared, kChunks * kWarpLanes * kPerWord<T>) {}
+  /// From anywhere, of which there are `columns`.
+  __device__ Fragment(const float* from, int columns) {
     const int lane = static_cast<int>(threadIdx.x % kWarpLanes);
 #pragma unroll
     for (int c = 0; c < kChunks; ++c) {
 #pragma unroll
       for (int i = 0; i < kPerWord<T>; i += 4) {
-        const float4 four =
-            *reinterpret_cast<const float4*>(shared + (c * kWarpLanes + lane) * kPerWord<T> + i);
+        const int place = (c * kWarpLanes + lane) * kPerWord<T> + i;
+        const float4 four = place < columns ? load_four(from + place) : float4{0, 0, 0, 0};
         values[c][i] = four.x;
         values[c][i + 1] = four.y;
         values[c][i + 2] = four.z;
@@ -211,16 +228,40 @@ __host__ __device__ constexpr int padded(int columns) {
   return chunks_of(words_of<T>(columns)) * kWarpLanes * kPerWord<T>;
 }
 
+/// A block holds a vector of the model's width as so many fours a thread.
+constexpr int kWidthFours = 2;
+constexpr int kMaxWidth = kThreads * 4 * kWidthFours;
+
+/// A thread's part of a vector. Everything is loaded before anything is used: a loop that loads and
+/// stores in turn would wait for memory in each round.
+struct WidthPart {
+  float4 fours[kWidthFours];
+
+  static __device__ int place(int n) { return (n * kThreads + static_cast<int>(threadIdx.x)) * 4; }
+  template <typename T>
+  __device__ WidthPart(const T* from, int width) {
+#pragma unroll
+    for (int n = 0; n < kWidthFours; ++n) {
+      fours[n] = place(n) < width ? load_four(from + place(n)) : float4{0, 0, 0, 0};
+    }
+  }
+};
+
 /// x ⊙ weight into shared memory (padded with zeros), and 1/√(mean(x²) + eps): the factor that the
 /// products with it still need. Threads of the block meet inside; `sums` has room for kWarps.
-template <typename T, typename Source>
-__device__ float weigh_and_scale(const Source& x, const T* weight, int width, float eps, float* to,
-                                 float* sums) {
+template <typename T>
+__device__ float weigh_and_scale(const WidthPart& x, const WidthPart& weight, int width, float eps,
+                                 float* to, float* sums) {
   float squares = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < padded<T>(width); i += kThreads) {
-    const float value = i < width ? x(i) : 0.0F;
-    to[i] = i < width ? value * widen(weight[i]) : 0.0F;
-    squares = fmaf(value, value, squares);
+#pragma unroll
+  for (int n = 0; n < kWidthFours; ++n) {
+    const float4 v = x.fours[n];
+    const float4 w = weight.fours[n];
+    squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
+    if (WidthPart::place(n) < padded<T>(width)) {
+      *reinterpret_cast<float4*>(to + WidthPart::place(n)) =
+          float4{v.x * w.x, v.y * w.y, v.z * w.z, v.w * w.w};
+    }
   }
   squares = warp_sum(squares);
   if (threadIdx.x % kWarpLanes == 0) sums[threadIdx.x / kWarpLanes] = squares;

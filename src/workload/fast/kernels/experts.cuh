@@ -22,14 +22,6 @@ struct GateUpArguments {
 
 constexpr int kGateUpAhead = 4;
 
-template <typename T>
-std::size_t gate_up_shared_bytes(int width, int experts) {
-  const int chunks = chunks_of(words_of<T>(width));
-  const int groups = experts > 0 ? kThreads / experts : 0;
-  return sizeof(Word) * kWarps * RowStream<T, 0, kGateUpAhead>::words_needed(chunks) +
-         sizeof(float) * (padded<T>(width) + kWarps + groups * experts);
-}
-
 /// The experts a token goes to, likeliest first; the same in every lane and every block.
 struct Routing {
   int experts[kMaxExpertsPerToken];
@@ -96,28 +88,58 @@ __device__ inline Routing choose_experts(const float* logits, const GateUpArgume
   return routing;
 }
 
-/// The router's logits from the blocks that made them, into shared memory: experts of group g at
-/// parts[g · E …]; all of them in the first E once the block has met.
-__device__ inline void add_router_parts(const GateUpArguments& a, float* parts) {
-  const int groups = kThreads / a.experts;
-  const int group = static_cast<int>(threadIdx.x) / a.experts;
-  const int expert = static_cast<int>(threadIdx.x) % a.experts;
-  if (group < groups) {
-    float sum = 0;
-#pragma unroll 8
-    for (int part = group; part < a.parts; part += groups) {
-      sum += a.router_parts[part * a.experts + expert];
-    }
-    parts[group * a.experts + expert] = sum;
-  }
+/// Sums of the router's logits are made in so many groups of threads, four experts a thread.
+__host__ __device__ constexpr int router_groups(int experts) {
+  return experts > 0 ? kThreads / ((experts + 3) / 4) : 0;
 }
-__device__ inline void join_router_parts(const GateUpArguments& a, float* parts, float scale) {
-  const int groups = kThreads / a.experts;
+
+template <typename T>
+std::size_t gate_up_shared_bytes(int width, int experts) {
+  const int chunks = chunks_of(words_of<T>(width));
+  return sizeof(Word) * kWarps * RowStream<T, 0, kGateUpAhead>::words_needed(chunks) +
+         sizeof(float) * (padded<T>(width) + kWarps + router_groups(experts) * experts);
+}
+
+/// Fours of router_parts that a thread loads at once.
+constexpr int kRouterBatch = 8;
+
+/// The router's logits from the blocks that made them, into shared memory: group g's at
+/// parts[g · E …].
+__device__ inline void add_router_parts(const GateUpArguments& a, float* parts) {
+  const int columns = a.experts / 4;
+  const int groups = router_groups(a.experts);
+  const int group = static_cast<int>(threadIdx.x) / columns;
+  const int column = static_cast<int>(threadIdx.x) % columns;
+  if (group >= groups) return;
+  float4 sum = {0, 0, 0, 0};
+  for (int first = group; first < a.parts; first += kRouterBatch * groups) {
+    float4 batch[kRouterBatch];
+#pragma unroll
+    for (int i = 0; i < kRouterBatch; ++i) {
+      const int part = first + i * groups;
+      batch[i] = part < a.parts ? load_four(a.router_parts + part * a.experts + column * 4)
+                                : float4{0, 0, 0, 0};
+    }
+#pragma unroll
+    for (int i = 0; i < kRouterBatch; ++i) {
+      sum.x += batch[i].x;
+      sum.y += batch[i].y;
+      sum.z += batch[i].z;
+      sum.w += batch[i].w;
+    }
+  }
+  *reinterpret_cast<float4*>(parts + group * a.experts + column * 4) = sum;
+}
+/// All groups' into `logits`; the block meets behind it.
+__device__ inline void join_router_parts(const GateUpArguments& a, const float* parts, float scale,
+                                         float* logits) {
   const int expert = static_cast<int>(threadIdx.x);
   if (expert < a.experts) {
     float sum = 0;
+    const int groups = router_groups(a.experts);
+#pragma unroll 8
     for (int group = 0; group < groups; ++group) sum += parts[group * a.experts + expert];
-    parts[expert] = sum * scale;
+    logits[expert] = sum * scale;
   }
   __syncthreads();
 }
@@ -158,6 +180,7 @@ struct GateUpItem {
 template <typename T, int kChunks>
 __global__ void __launch_bounds__(kThreads) decode_gate_up(const GateUpArguments a) {
   extern __shared__ Word shared[];
+  __shared__ float logits[kMaxExperts];
   using Stream = RowStream<T, kChunks, kGateUpAhead>;
   const int words = words_of<T>(a.width);
   const int warp_words = Stream::words_needed(chunks_of(words));
@@ -185,15 +208,16 @@ __global__ void __launch_bounds__(kThreads) decode_gate_up(const GateUpArguments
   for (int i = 0; i < kGateUpAhead; ++i) {
     if (is_known(i)) stream.issue(i, row(i));
   }
+  const WidthPart norm(static_cast<const T*>(a.norm), a.width);
   let_next_kernel_begin();
   wait_for_kernel_before();
 
+  const WidthPart hidden(a.hidden, a.width);
   if (a.routed != nullptr) add_router_parts(a, parts);
-  const float scale = weigh_and_scale<T>([&](int i) { return a.hidden[i]; },
-                                         static_cast<const T*>(a.norm), a.width, a.eps, x, sums);
+  const float scale = weigh_and_scale<T>(hidden, norm, a.width, a.eps, x, sums);
   if (a.routed != nullptr) {
-    join_router_parts(a, parts, scale);
-    routing = choose_experts(parts, a);
+    join_router_parts(a, parts, scale, logits);
+    routing = choose_experts(logits, a);
     if (first == 0 && threadIdx.x == 0) {
 #pragma unroll
       for (int i = 0; i < kMaxExpertsPerToken; ++i) a.chosen[i] = routing.experts[i];
@@ -242,11 +266,27 @@ struct DownArguments {
 constexpr int kDownAhead = 5;
 constexpr int kDownMaxRows = 32;
 
-template <typename T>
+/// Vectors are in shared memory only where their size is not known when compiled.
+template <typename T, int kChunks>
 std::size_t down_shared_bytes(int slice_columns) {
   const int chunks = chunks_of(words_of<T>(slice_columns));
   return sizeof(Word) * kWarps * RowStream<T, 0, kDownAhead>::words_needed(chunks) +
-         sizeof(float) * kWarps * padded<T>(slice_columns);
+         (kChunks > 0 ? 0 : sizeof(float) * kWarps * padded<T>(slice_columns));
+}
+
+/// A warp's slice of what is multiplied, from global memory; `shared` has room for it, padded.
+template <typename T, int kChunks>
+__device__ Vector<T, kChunks> load_slice(const float* slice, int columns, float* shared) {
+  if constexpr (kChunks > 0) {
+    return Vector<T, kChunks>(slice, columns);
+  } else {
+    for (int i = static_cast<int>(threadIdx.x) % kWarpLanes; i < padded<T>(columns);
+         i += kWarpLanes) {
+      shared[i] = i < columns ? slice[i] : 0.0F;
+    }
+    __syncwarp();
+    return Vector<T, kChunks>(shared);
+  }
 }
 
 template <typename T, int kChunks>
@@ -257,8 +297,8 @@ __global__ void __launch_bounds__(kThreads) decode_down(const DownArguments a) {
   const int words = words_of<T>(a.slice_columns);
   const int warp_words = Stream::words_needed(chunks_of(words));
   const int slice = static_cast<int>(threadIdx.x) / kWarpLanes;
-  float* x =
-      reinterpret_cast<float*>(shared + kWarps * warp_words) + slice * padded<T>(a.slice_columns);
+  float* x = reinterpret_cast<float*>(shared + kWarps * warp_words) +
+             (kChunks > 0 ? 0 : slice * padded<T>(a.slice_columns));
 
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const int first = static_cast<int>(blockIdx.x) * a.rows_per_block;
@@ -290,21 +330,18 @@ __global__ void __launch_bounds__(kThreads) decode_down(const DownArguments a) {
 #pragma unroll
       for (int i = 0; i < kDownAhead; ++i) stream.issue(i, row(i));
     }
-    for (int i = lane; i < padded<T>(a.slice_columns); i += kWarpLanes) {
-      x[i] = i < a.slice_columns ? a.inner[slice * a.slice_columns + i] : 0.0F;
-    }
-    __syncwarp();
-    const Vector<T, kChunks> vector(x);
+    const Vector<T, kChunks> vector =
+        load_slice<T, kChunks>(a.inner + slice * a.slice_columns, a.slice_columns, x);
     for (int index = 0; index < rows; ++index) {
       const float product = warp_sum(stream.dot(index, vector));
       stream.issue(index + kDownAhead, row(index + kDownAhead));
       if (lane == 0) partial[index][slice] = product;
     }
   }
-  __syncthreads();
   const int index = static_cast<int>(threadIdx.x);
+  float sum = index < rows ? a.hidden[first + index] : 0.0F;
+  __syncthreads();
   if (index >= rows) return;
-  float sum = a.hidden[first + index];
   for (int i = 0; i < a.routed_slices + a.shared_slices; ++i) sum += partial[index][i];
   a.hidden[first + index] = sum;
 }

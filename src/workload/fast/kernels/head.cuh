@@ -89,12 +89,13 @@ __global__ void __launch_bounds__(kThreads) decode_head(const HeadArguments a) {
   Stream stream(shared + warp * warp_words, words);
 #pragma unroll
   for (int i = 0; i < kHeadAhead; ++i) stream.issue(i, row(i));
+  const WidthPart norm(static_cast<const T*>(a.norm), a.width);
   let_next_kernel_begin();
   wait_for_kernel_before();
 
   const int stamp = a.state->stamp;
-  const float scale = weigh_and_scale<T>([&](int i) { return a.hidden[i]; },
-                                         static_cast<const T*>(a.norm), a.width, a.eps, x, sums);
+  const WidthPart hidden(a.hidden, a.width);
+  const float scale = weigh_and_scale<T>(hidden, norm, a.width, a.eps, x, sums);
   const Vector<T, kChunks> vector(x);
   Best best;
   int index = 0;
@@ -104,7 +105,8 @@ __global__ void __launch_bounds__(kThreads) decode_head(const HeadArguments a) {
     const float logit = warp_sum(product) * scale;
     if (threadIdx.x % kWarpLanes == 0) {
       a.logits[id] = logit;
-      if (a.banned_at[id] != stamp) best.offer(logit, id);
+      // Asked last: few rows are better than all before, and only those wait for the answer.
+      if (logit > best.value && a.banned_at[id] != stamp) best.offer(logit, id);
     }
   }
   best = block_best(best, best_values, best_ids);

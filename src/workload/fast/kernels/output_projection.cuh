@@ -26,38 +26,49 @@ template <typename T>
 std::size_t output_shared_bytes(int heads, int head_dim) {
   const int chunks = chunks_of(words_of<T>(heads * head_dim));
   return sizeof(Word) * kWarps * RowStream<T, 0, kOutputRowsPerWarp>::words_needed(chunks) +
-         sizeof(float) * (padded<T>(heads * head_dim) + kMaxSplits * heads);
+         sizeof(float) * (padded<T>(heads * head_dim) + 2 * kMaxSplits * heads);
 }
 
-/// softmax over all splits: values into `x`, padded with zeros. `factors` has room for splits × H.
+/// softmax over all splits: values into `x`, padded with zeros. `maxima` and `sums` have room for
+/// kMaxSplits × H each. All of memory is asked for before anything is waited for.
 template <typename T>
-__device__ void join_splits(const OutputArguments& a, float* x, float* factors) {
+__device__ void join_splits(const OutputArguments& a, float* x, float* maxima, float* sums) {
   const int count = Splits(a.state->position, a.splits).count;
   const int columns = a.heads * a.head_dim;
-  if (static_cast<int>(threadIdx.x) < a.heads) {
-    const int head = static_cast<int>(threadIdx.x);
+  const int places = count * a.heads;
+  for (int i = static_cast<int>(threadIdx.x); i < places; i += kThreads) {
+    maxima[i] = a.maxima[i];
+    sums[i] = a.sums[i];
+  }
+  for (int first = 0; first < padded<T>(columns); first += kThreads * 4) {
+    const int place = first + static_cast<int>(threadIdx.x) * 4;
+    float4 parts[kMaxSplits];
+#pragma unroll
+    for (int s = 0; s < kMaxSplits; ++s) {
+      const bool wanted = s < count && place < columns;
+      parts[s] = wanted ? load_four(a.attended + s * columns + place) : float4{0, 0, 0, 0};
+    }
+    if (first == 0) __syncthreads();
+    const int head = min(place / a.head_dim, a.heads - 1);
     float max = -INFINITY;
-    for (int s = 0; s < count; ++s) max = fmaxf(max, a.maxima[s * a.heads + head]);
+    for (int s = 0; s < count; ++s) max = fmaxf(max, maxima[s * a.heads + head]);
     float sum = 0;
-    for (int s = 0; s < count; ++s) {
-      const float factor = exp2f(a.maxima[s * a.heads + head] - max);
-      factors[s * a.heads + head] = factor;
-      sum = fmaf(factor, a.sums[s * a.heads + head], sum);
+    float4 joined = {0, 0, 0, 0};
+#pragma unroll
+    for (int s = 0; s < kMaxSplits; ++s) {
+      if (s >= count) break;
+      const float factor = exp2f(maxima[s * a.heads + head] - max);
+      sum = fmaf(factor, sums[s * a.heads + head], sum);
+      joined.x = fmaf(factor, parts[s].x, joined.x);
+      joined.y = fmaf(factor, parts[s].y, joined.y);
+      joined.z = fmaf(factor, parts[s].z, joined.z);
+      joined.w = fmaf(factor, parts[s].w, joined.w);
     }
     const float inverse = 1.0F / sum;
-    for (int s = 0; s < count; ++s) factors[s * a.heads + head] *= inverse;
-  }
-  __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < padded<T>(columns); i += kThreads) {
-    float sum = 0;
-    if (i < columns) {
-      const int head = i / a.head_dim;
-#pragma unroll 8
-      for (int s = 0; s < count; ++s) {
-        sum = fmaf(factors[s * a.heads + head], a.attended[s * columns + i], sum);
-      }
+    if (place < padded<T>(columns)) {
+      *reinterpret_cast<float4*>(x + place) =
+          float4{joined.x * inverse, joined.y * inverse, joined.z * inverse, joined.w * inverse};
     }
-    x[i] = sum;
   }
   __syncthreads();
 }
@@ -71,7 +82,7 @@ __global__ void __launch_bounds__(kThreads) decode_output(const OutputArguments 
   const int words = words_of<T>(columns);
   const int warp_words = Stream::words_needed(chunks_of(words));
   float* x = reinterpret_cast<float*>(shared + kWarps * warp_words);
-  float* factors = x + padded<T>(columns);
+  float* maxima = x + padded<T>(columns);
 
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
   const int block_row = static_cast<int>(blockIdx.x) * kOutputRows;
@@ -98,7 +109,7 @@ __global__ void __launch_bounds__(kThreads) decode_output(const OutputArguments 
   let_next_kernel_begin();
   wait_for_kernel_before();
 
-  join_splits<T>(a, x, factors);
+  join_splits<T>(a, x, maxima, maxima + kMaxSplits * a.heads);
   const Vector<T, kChunks> vector(x);
 #pragma unroll
   for (int i = 0; i < kOutputRowsPerWarp; ++i) {

@@ -93,24 +93,28 @@ __global__ void __launch_bounds__(kThreads) decode_qkv(const QkvArguments a) {
   Stream stream(shared + warp * warp_words, words);
 #pragma unroll
   for (int i = 0; i < kQkvAhead; ++i) stream.issue(i, row(i));
+  const WidthPart norm(static_cast<const T*>(a.norm), a.width);
   let_next_kernel_begin();
   wait_for_kernel_before();
 
   const int position = a.state->position;
   float scale = 0;
-  const T* norm = static_cast<const T*>(a.norm);
   if (a.embedding != nullptr) {
     const T* embedded =
         static_cast<const T*>(a.embedding) + static_cast<std::int64_t>(a.state->token) * a.width;
-    scale = weigh_and_scale<T>([&](int i) { return widen(embedded[i]); }, norm, a.width, a.eps, x,
-                               sums);
+    const WidthPart hidden(embedded, a.width);
+    scale = weigh_and_scale<T>(hidden, norm, a.width, a.eps, x, sums);
     if (blockIdx.x == 0) {
-      for (int i = static_cast<int>(threadIdx.x); i < a.width; i += kThreads) {
-        a.hidden[i] = widen(embedded[i]);
+#pragma unroll
+      for (int n = 0; n < kWidthFours; ++n) {
+        if (WidthPart::place(n) < a.width) {
+          *reinterpret_cast<float4*>(a.hidden + WidthPart::place(n)) = hidden.fours[n];
+        }
       }
     }
   } else {
-    scale = weigh_and_scale<T>([&](int i) { return a.hidden[i]; }, norm, a.width, a.eps, x, sums);
+    const WidthPart hidden(a.hidden, a.width);
+    scale = weigh_and_scale<T>(hidden, norm, a.width, a.eps, x, sums);
   }
 
   const Vector<T, kChunks> vector(x);
