@@ -14,7 +14,7 @@ struct AttentionArguments {
   float* attended;  // [splits, H d], not divided by the sum
   float* maxima;    // [splits, H], of scores in base 2
   float* sums;      // [splits, H]
-  const DecodeState* state;
+  DecodeState* state;
   int heads, kv_heads, head_dim, capacity, splits;
   float scale;  // of scores, log2(e) in it
   // Only of the first layer, whose extra block marks what the n-gram rule bans; else null.
@@ -39,8 +39,10 @@ struct Splits {
 };
 
 /// Marks each id that followed the last n − 1 ids before, with the state's stamp.
-__device__ inline void mark_banned(const int* history, int length, int size, int* banned_at,
-                                   int stamp) {
+__device__ inline void mark_banned(const int* history, int size, int* banned_at,
+                                   DecodeState* state) {
+  const int length = state->position + 1;
+  const int stamp = state->stamp;
   if (size == 0 || length + 1 < size) return;
   const int* tail = history + length - (size - 1);
   for (int place = size - 1 + static_cast<int>(threadIdx.x); place < length;
@@ -48,7 +50,10 @@ __device__ inline void mark_banned(const int* history, int length, int size, int
     const int* earlier = history + place - (size - 1);
     int i = size - 2;  // from the end, where they differ soonest
     while (i >= 0 && earlier[i] == tail[i]) --i;
-    if (i < 0) banned_at[history[place]] = stamp;
+    if (i < 0) {
+      banned_at[history[place]] = stamp;
+      state->banned = stamp;
+    }
   }
 }
 
@@ -88,7 +93,7 @@ __global__ void __launch_bounds__(kThreads) decode_attention(const AttentionArgu
     let_next_kernel_begin();
     wait_for_kernel_before();
     if (blockIdx.y == 0) {
-      mark_banned(a.history, position + 1, a.rules->ngram_size, a.banned_at, a.state->stamp);
+      mark_banned(a.history, a.rules->ngram_size, a.banned_at, a.state);
     }
     return;
   }

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kChoiceThreads) decode_choose(const DecodeBuff
 }
 
 __global__ void __launch_bounds__(kBanThreads) mark_prompt_bans(const DecodeBuffers b) {
-  mark_banned(b.history, b.state->position + 1, b.rules->ngram_size, b.banned_at, b.state->stamp);
+  mark_banned(b.history, b.rules->ngram_size, b.banned_at, b.state);
 }
 
 __global__ void __launch_bounds__(kThreads) rank_logits(const DecodeBuffers b, int vocabulary) {

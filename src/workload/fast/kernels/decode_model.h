@@ -57,6 +57,7 @@ struct DecodeState {
   int position = 0;  ///< of the newest token, whose keys and values are not in the cache yet
   int token = 0;     ///< its id
   int stamp = 0;     ///< counts choices over all sequences, never reset; above 0 once one began
+  int banned = 0;    ///< the stamp that something was last banned for
   int done = 0;      ///< the end-of-sequence id was chosen; nothing changes from then on
 };
 

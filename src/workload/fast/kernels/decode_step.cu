@@ -11,8 +11,8 @@
 namespace profline::workload::fast {
 namespace {
 
-// Words a lane takes of the release's rows: 1280 and 896 columns of bf16. Sizes known when compiled
-// keep vectors in registers; other shapes read them from shared memory.
+// Words a lane takes of the release's rows in bf16: 1280 columns, and 896 of a slice. Sizes known
+// when compiled keep vectors in registers; other shapes read them from shared memory.
 constexpr int kWidthChunks = 5;
 constexpr int kSliceChunks = 4;
 
@@ -191,7 +191,8 @@ class Step {
     const int shared_slices =
         is_moe ? shape_.shared_inner / shape_.expert_inner : dense_slices<T>(shape_.dense_inner);
     const int columns = is_moe ? shape_.expert_inner : shape_.dense_inner / shared_slices;
-    const int rows = std::min(kDownMaxRows, ceil_div(shape_.width, plan_.sms));
+    // An even number: rows go in pairs.
+    const int rows = std::min(kDownMaxRows, 2 * ceil_div(shape_.width, 2 * plan_.sms));
     const DownArguments arguments{
         buffers_.inner,  layer.down,   layer.expert_down, buffers_.chosen_experts,
         buffers_.hidden, shape_.width, columns,           is_moe ? shape_.experts_per_token : 0,

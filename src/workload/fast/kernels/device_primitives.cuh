@@ -77,13 +77,10 @@ __device__ inline float warp_max(float value) {
   return value;
 }
 
-/// Sixteen bytes from global into shared memory, behind the back of the thread; zeros where not
-/// `wanted`.
-__device__ inline void copy_async(Word* to, const Word* from, bool wanted) {
+/// Sixteen bytes from global into shared memory, behind the back of the thread.
+__device__ inline void copy_async(Word* to, const Word* from) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  const int bytes = wanted ? static_cast<int>(sizeof(Word)) : 0;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes)
-               : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
 }
 __device__ inline void end_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -102,66 +99,93 @@ constexpr __host__ __device__ int chunks_of(int words) {
   return (words + kWarpLanes - 1) / kWarpLanes;
 }
 
-/// A warp's stream of weight rows: `kAhead` rows are on their way to shared memory while one is
-/// multiplied. Each lane reads back only what it has copied itself, so nothing needs a barrier.
+/// A warp's stream of weight rows, two at a time: `kAhead` pairs are on their way to shared memory
+/// while one is multiplied. Each lane reads back only what it has copied itself, so nothing needs a
+/// barrier; and two rows at once give a warp enough to do while it waits for itself.
 ///
-/// kChunks: words a lane takes of each row; 0 when known only at run time.
+/// kChunks: words a lane takes of a row, all but the last in every lane; 0 when known only at run
+/// time.
 template <typename T, int kChunks, int kAhead>
-class RowStream {
+class PairStream {
  public:
-  __device__ RowStream(Word* slots, int words)
+  __device__ PairStream(Word* slots, int words)
       : slots_(slots + threadIdx.x % kWarpLanes),
         lane_(static_cast<int>(threadIdx.x % kWarpLanes)),
-        words_(words) {}
-
-  /// Shared memory of one warp.
-  static __host__ __device__ constexpr int words_needed(int chunks) {
-    return kAhead * chunks * kWarpLanes;
+        words_(words) {
+    // Where a row has no words left nothing is ever copied: zeros, or 0 · NaN could be read there.
+    if (has(chunks() - 1)) return;
+    for (int i = 0; i < 2 * kAhead; ++i) {
+      slots_[(i * chunks() + chunks() - 1) * kWarpLanes] = Word{0, 0, 0, 0};
+    }
   }
 
-  /// The `index`-th row of the stream, or null past its end; in order.
-  __device__ void issue(int index, const T* row) {
-    if (row != nullptr) {
-      const Word* words = reinterpret_cast<const Word*>(row);
-      Word* slot = slots_ + (index % kAhead) * chunks() * kWarpLanes;
-#pragma unroll
-      for (int c = 0; c < chunks(); ++c) {
-        const int at = c * kWarpLanes + lane_;
-        copy_async(slot + c * kWarpLanes, words + min(at, words_ - 1), at < words_);
-      }
+  /// Shared memory of one warp.
+  static __host__ __device__ constexpr int words_needed(int words) {
+    return 2 * kAhead * chunks_of(words) * kWarpLanes;
+  }
+
+  /// The `index`-th pair of the stream, in order; null past its end.
+  __device__ void issue(int index, const T* first, const T* second) {
+    if (first != nullptr) {
+      Word* slot = slots_ + (index % kAhead) * 2 * chunks() * kWarpLanes;
+      copy_row(slot, first);
+      copy_row(slot + chunks() * kWarpLanes, second);
     }
     end_group();
   }
 
-  /// This lane's share of row · x; kAhead rows were issued from `index` on. `x` is the fragment
-  /// below, or in shared memory, zero up to a multiple of a warp's words.
+  /// This lane's share of both rows' products with x; kAhead pairs were issued from `index` on.
   template <typename X>
-  __device__ float dot(int index, const X& x) {
+  __device__ float2 dot(int index, const X& x) {
     wait_for_groups<kAhead - 1>();
-    const Word* slot = slots_ + (index % kAhead) * chunks() * kWarpLanes;
-    // Two sums: additions one behind the other would set the pace.
-    float sums[2] = {0, 0};
+    const Word* slot = slots_ + (index % kAhead) * 2 * chunks() * kWarpLanes;
+    float2 sum = {0, 0};
 #pragma unroll
     for (int c = 0; c < chunks(); ++c) {
-      float values[kPerWord<T>];
-      unpack(slot[c * kWarpLanes], values);
+      float first[kPerWord<T>];
+      float second[kPerWord<T>];
+      unpack(slot[c * kWarpLanes], first);
+      unpack(slot[(chunks() + c) * kWarpLanes], second);
 #pragma unroll
       for (int i = 0; i < kPerWord<T>; ++i) {
-        sums[i % 2] = fmaf(values[i], x.at(c, lane_, i), sums[i % 2]);
+        const float factor = x.at(c, lane_, i);
+        sum.x = fmaf(first[i], factor, sum.x);
+        sum.y = fmaf(second[i], factor, sum.y);
       }
     }
-    return sums[0] + sums[1];
+    return sum;
   }
 
  private:
   __device__ int chunks() const {
     return kChunks > 0 ? kChunks : chunks_of(words_);
   }
+  /// Whether a row has a word for this lane in the chunk.
+  __device__ bool has(int chunk) const {
+    return chunk < chunks() - 1 || chunk * kWarpLanes + lane_ < words_;
+  }
+  __device__ void copy_row(Word* slot, const T* row) const {
+    const Word* from = reinterpret_cast<const Word*>(row) + lane_;
+#pragma unroll
+    for (int c = 0; c < chunks(); ++c) {
+      if (has(c)) copy_async(slot + c * kWarpLanes, from + c * kWarpLanes);
+    }
+  }
 
   Word* slots_;
   int lane_;
   int words_;
 };
+
+/// The sums of both over the warp, in every lane, for little more than the price of one.
+__device__ inline float2 warp_sum(float2 pair) {
+  const bool is_upper = (threadIdx.x & 16U) != 0;
+  float mine = is_upper ? pair.y : pair.x;
+  mine += __shfl_xor_sync(kAllLanes, is_upper ? pair.x : pair.y, 16);
+#pragma unroll
+  for (int step = 8; step > 0; step /= 2) mine += __shfl_xor_sync(kAllLanes, mine, step);
+  return {__shfl_sync(kAllLanes, mine, 0), __shfl_sync(kAllLanes, mine, 16)};
+}
 
 /// Four elements as fp32, by one load.
 __device__ inline float4 load_four(const float* from) {

@@ -20,16 +20,18 @@ struct GateUpArguments {
   bool normalise;
 };
 
-constexpr int kGateUpAhead = 4;
+constexpr int kGateUpAhead = 2;
 
-/// The experts a token goes to, likeliest first; the same in every lane and every block.
-struct Routing {
+/// What a warp has found out about the token's experts, in shared memory: it is read by number.
+struct WarpRouting {
   int experts[kMaxExpertsPerToken];
   float weights[kMaxExpertsPerToken];
 };
 
-/// Logits in shared memory, read by whole warps: each does this for itself.
-__device__ inline Routing choose_experts(const float* logits, const GateUpArguments& a) {
+/// The experts a token goes to, likeliest first, from logits in shared memory. Whole warps do this,
+/// each for itself and all with the same result.
+__device__ inline void choose_experts(const float* logits, const GateUpArguments& a,
+                                      WarpRouting& routing) {
   constexpr int kPerLane = kMaxExperts / kWarpLanes;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   float mine[kPerLane];
@@ -59,33 +61,30 @@ __device__ inline Routing choose_experts(const float* logits, const GateUpArgume
       ranks[i] += (value > mine[i] || (value == mine[i] && other < expert)) ? 1 : 0;
     }
   }
-  Routing routing;
-  float chosen_sum = 0;
-#pragma unroll
-  for (int place = 0; place < kMaxExpertsPerToken; ++place) {
-    // Logits that are not numbers have no order: any valid expert will do then.
-    int expert = place;
-    float share = 0;
-    if (place < a.experts_per_token) {
-#pragma unroll
-      for (int i = 0; i < kPerLane; ++i) {
-        const unsigned holders = __ballot_sync(kAllLanes, ranks[i] == place);
-        const int holder = holders == 0 ? 0 : __ffs(static_cast<int>(holders)) - 1;
-        const float theirs = __shfl_sync(kAllLanes, shares[i], holder);
-        if (holders != 0) {
-          expert = i * kWarpLanes + holder;
-          share = theirs;
-        }
-      }
-    }
-    routing.experts[place] = expert;
-    routing.weights[place] = share / sum;
-    chosen_sum += routing.weights[place];
+  // Logits that are not numbers have no order and leave places empty: any valid expert will do
+  // then.
+  if (lane < kMaxExpertsPerToken) {
+    routing.experts[lane] = 0;
+    routing.weights[lane] = 0;
   }
-  const float factor = a.normalise ? 1.0F / (chosen_sum + 1e-20F) : a.scaling;
+  __syncwarp();
 #pragma unroll
-  for (int place = 0; place < kMaxExpertsPerToken; ++place) routing.weights[place] *= factor;
-  return routing;
+  for (int i = 0; i < kPerLane; ++i) {
+    if (ranks[i] < a.experts_per_token) {
+      routing.experts[ranks[i]] = i * kWarpLanes + lane;
+      routing.weights[ranks[i]] = shares[i] / sum;
+    }
+  }
+  __syncwarp();
+  float factor = a.scaling;
+  if (a.normalise) {
+    float chosen_sum = 1e-20F;
+    for (int i = 0; i < a.experts_per_token; ++i) chosen_sum += routing.weights[i];
+    factor = 1.0F / chosen_sum;
+  }
+  __syncwarp();
+  if (lane < a.experts_per_token) routing.weights[lane] *= factor;
+  __syncwarp();
 }
 
 /// Sums of the router's logits are made in so many groups of threads, four experts a thread.
@@ -95,8 +94,8 @@ __host__ __device__ constexpr int router_groups(int experts) {
 
 template <typename T>
 std::size_t gate_up_shared_bytes(int width, int experts) {
-  const int chunks = chunks_of(words_of<T>(width));
-  return sizeof(Word) * kWarps * RowStream<T, 0, kGateUpAhead>::words_needed(chunks) +
+  const int words = PairStream<T, 0, kGateUpAhead>::words_needed(words_of<T>(width));
+  return sizeof(Word) * kWarps * words +
          sizeof(float) * (padded<T>(width) + kWarps + router_groups(experts) * experts);
 }
 
@@ -148,65 +147,72 @@ __device__ inline float silu(float x) {
   return x / (1.0F + expf(-x));
 }
 
-/// One gate row and its up row. Shared ones come first in the warps' order: they are known before
-/// the router is.
-template <typename T>
-struct GateUpItem {
-  const T* gate;
-  const T* up;
-  int place;   // in `inner`
+/// A warp's way through the pairs of a gate row and its up row, from one to the next by a stride.
+/// Shared ones come first: they are known before the router is.
+struct GateUpCursor {
   int chosen;  // which of the chosen experts; below 0: shared
+  int row;     // of its gate
 
-  __device__ GateUpItem(const GateUpArguments& a, const Routing& routing, int item) {
-    const bool is_shared = item < a.shared_inner;
-    const int rank = is_shared ? 0 : (item - a.shared_inner) / a.routed_inner;
-    const int row = is_shared ? item : (item - a.shared_inner) % a.routed_inner;
-    const int rows = is_shared ? a.shared_inner : a.routed_inner;
-    int expert = 0;
-#pragma unroll
-    for (int i = 0; i < kMaxExpertsPerToken; ++i) {
-      if (i == rank) expert = routing.experts[i];
+  __device__ GateUpCursor(const GateUpArguments& a, int item) : chosen(-1), row(item) { settle(a); }
+  __device__ void advance(const GateUpArguments& a, int stride) {
+    row += stride;
+    settle(a);
+  }
+  __device__ bool is_shared() const { return chosen < 0; }
+  __device__ bool is_end(const GateUpArguments& a) const { return chosen >= a.experts_per_token; }
+  /// In `inner`.
+  __device__ int place(const GateUpArguments& a) const {
+    return (is_shared() ? a.experts_per_token : chosen) * a.routed_inner + row;
+  }
+
+ private:
+  __device__ void settle(const GateUpArguments& a) {
+    while (!is_end(a) && row >= (is_shared() ? a.shared_inner : a.routed_inner)) {
+      row -= is_shared() ? a.shared_inner : a.routed_inner;
+      ++chosen;
     }
-    const T* base = is_shared ? static_cast<const T*>(a.shared)
-                              : static_cast<const T*>(a.routed) +
-                                    static_cast<std::int64_t>(expert) * 2 * rows * a.width;
-    gate = base + static_cast<std::int64_t>(row) * a.width;
-    up = gate + static_cast<std::int64_t>(rows) * a.width;
-    chosen = is_shared ? -1 : rank;
-    place = is_shared ? a.experts_per_token * a.routed_inner + row : rank * a.routed_inner + row;
   }
 };
+
+template <typename T, typename Stream>
+__device__ void issue_gate_up(Stream& stream, int index, const GateUpCursor& at,
+                              const GateUpArguments& a, const WarpRouting& routing) {
+  if (at.is_end(a)) return stream.issue(index, nullptr, nullptr);
+  const T* base = static_cast<const T*>(a.shared);
+  int rows = a.shared_inner;
+  if (!at.is_shared()) {
+    rows = a.routed_inner;
+    base = static_cast<const T*>(a.routed) +
+           static_cast<std::int64_t>(routing.experts[at.chosen]) * 2 * rows * a.width;
+  }
+  const T* gate = base + static_cast<std::int64_t>(at.row) * a.width;
+  stream.issue(index, gate, gate + static_cast<std::int64_t>(rows) * a.width);
+}
 
 template <typename T, int kChunks>
 __global__ void __launch_bounds__(kThreads) decode_gate_up(const GateUpArguments a) {
   extern __shared__ Word shared[];
   __shared__ float logits[kMaxExperts];
-  using Stream = RowStream<T, kChunks, kGateUpAhead>;
+  __shared__ WarpRouting routings[kWarps];
+  using Stream = PairStream<T, kChunks, kGateUpAhead>;
   const int words = words_of<T>(a.width);
-  const int warp_words = Stream::words_needed(chunks_of(words));
+  const int warp_words = Stream::words_needed(words);
   float* x = reinterpret_cast<float*>(shared + kWarps * warp_words);
   float* sums = x + padded<T>(a.width);
   float* parts = sums + kWarps;
 
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const int first = static_cast<int>(blockIdx.x) * kWarps + warp;
   const int stride = static_cast<int>(gridDim.x) * kWarps;
-  const int items = a.shared_inner + a.experts_per_token * a.routed_inner;
-  Routing routing{};
-  const auto row = [&](int index) -> const T* {
-    const int item = first + (index / 2) * stride;
-    if (item >= items) return nullptr;
-    const GateUpItem<T> rows(a, routing, item);
-    return index % 2 == 0 ? rows.gate : rows.up;
-  };
-  const auto is_known = [&](int index) {
-    return a.routed == nullptr || first + (index / 2) * stride < a.shared_inner;
-  };
+  WarpRouting& routing = routings[warp];
 
   Stream stream(shared + warp * warp_words, words);
-#pragma unroll
-  for (int i = 0; i < kGateUpAhead; ++i) {
-    if (is_known(i)) stream.issue(i, row(i));
+  GateUpCursor next(a, first);
+  int issued = 0;
+  for (; issued < kGateUpAhead && next.is_shared(); ++issued) {
+    issue_gate_up<T>(stream, issued, next, a, routing);
+    next.advance(a, stride);
   }
   const WidthPart norm(static_cast<const T*>(a.norm), a.width);
   let_next_kernel_begin();
@@ -217,36 +223,25 @@ __global__ void __launch_bounds__(kThreads) decode_gate_up(const GateUpArguments
   const float scale = weigh_and_scale<T>(hidden, norm, a.width, a.eps, x, sums);
   if (a.routed != nullptr) {
     join_router_parts(a, parts, scale, logits);
-    routing = choose_experts(logits, a);
-    if (first == 0 && threadIdx.x == 0) {
-#pragma unroll
-      for (int i = 0; i < kMaxExpertsPerToken; ++i) a.chosen[i] = routing.experts[i];
-    }
-#pragma unroll
-    for (int i = 0; i < kGateUpAhead; ++i) {
-      if (!is_known(i)) stream.issue(i, row(i));
-    }
+    choose_experts(logits, a, routing);
+    if (first == 0 && lane < a.experts_per_token) a.chosen[lane] = routing.experts[lane];
+  }
+  for (; issued < kGateUpAhead; ++issued) {
+    issue_gate_up<T>(stream, issued, next, a, routing);
+    next.advance(a, stride);
   }
 
   const Vector<T, kChunks> vector(x);
   int index = 0;
-  for (int item = first; item < items; item += stride) {
-    float products[2];
-#pragma unroll
-    for (int side = 0; side < 2; ++side) {
-      products[side] = stream.dot(index, vector);
-      stream.issue(index + kGateUpAhead, row(index + kGateUpAhead));
-      ++index;
+  for (GateUpCursor at(a, first); !at.is_end(a); at.advance(a, stride), ++index) {
+    const float2 product = stream.dot(index, vector);
+    issue_gate_up<T>(stream, index + kGateUpAhead, next, a, routing);
+    next.advance(a, stride);
+    const float2 sum = warp_sum(product);
+    if (lane == 0) {
+      const float weight = at.is_shared() ? 1.0F : routing.weights[at.chosen];
+      a.inner[at.place(a)] = silu(sum.x * scale) * (sum.y * scale) * weight;
     }
-    const float gate = warp_sum(products[0]) * scale;
-    const float up = warp_sum(products[1]) * scale;
-    const GateUpItem<T> rows(a, routing, item);
-    float weight = 1;
-#pragma unroll
-    for (int i = 0; i < kMaxExpertsPerToken; ++i) {
-      if (i == rows.chosen) weight = routing.weights[i];
-    }
-    if (threadIdx.x % kWarpLanes == 0) a.inner[rows.place] = silu(gate) * up * weight;
   }
 }
 
@@ -263,14 +258,14 @@ struct DownArguments {
   int width, slice_columns, routed_slices, shared_slices, rows_per_block;
 };
 
-constexpr int kDownAhead = 5;
-constexpr int kDownMaxRows = 32;
+constexpr int kDownAhead = 3;
+constexpr int kDownMaxRows = 32;  // even
 
 /// Vectors are in shared memory only where their size is not known when compiled.
 template <typename T, int kChunks>
 std::size_t down_shared_bytes(int slice_columns) {
-  const int chunks = chunks_of(words_of<T>(slice_columns));
-  return sizeof(Word) * kWarps * RowStream<T, 0, kDownAhead>::words_needed(chunks) +
+  const int words = PairStream<T, 0, kDownAhead>::words_needed(words_of<T>(slice_columns));
+  return sizeof(Word) * kWarps * words +
          (kChunks > 0 ? 0 : sizeof(float) * kWarps * padded<T>(slice_columns));
 }
 
@@ -293,9 +288,9 @@ template <typename T, int kChunks>
 __global__ void __launch_bounds__(kThreads) decode_down(const DownArguments a) {
   extern __shared__ Word shared[];
   __shared__ float partial[kDownMaxRows][kWarps];
-  using Stream = RowStream<T, kChunks, kDownAhead>;
+  using Stream = PairStream<T, kChunks, kDownAhead>;
   const int words = words_of<T>(a.slice_columns);
-  const int warp_words = Stream::words_needed(chunks_of(words));
+  const int warp_words = Stream::words_needed(words);
   const int slice = static_cast<int>(threadIdx.x) / kWarpLanes;
   float* x = reinterpret_cast<float*>(shared + kWarps * warp_words) +
              (kChunks > 0 ? 0 : slice * padded<T>(a.slice_columns));
@@ -311,14 +306,17 @@ __global__ void __launch_bounds__(kThreads) decode_down(const DownArguments a) {
     row_elements = static_cast<std::int64_t>(a.shared_slices) * a.slice_columns;
     weights = static_cast<const T*>(a.shared) + (slice - a.routed_slices) * a.slice_columns;
   }
-  const auto row = [&](int index) -> const T* {
-    return index < rows ? weights + (first + index) * row_elements : nullptr;
+  // Of a last row alone both are the same.
+  const auto issue = [&](Stream& stream, int pair) {
+    if (2 * pair >= rows) return stream.issue(pair, nullptr, nullptr);
+    const T* row = weights + (first + 2 * pair) * row_elements;
+    stream.issue(pair, row, 2 * pair + 1 < rows ? row + row_elements : row);
   };
 
   Stream stream(shared + slice * warp_words, words);
   if (is_used && !is_routed) {
 #pragma unroll
-    for (int i = 0; i < kDownAhead; ++i) stream.issue(i, row(i));
+    for (int i = 0; i < kDownAhead; ++i) issue(stream, i);
   }
   let_next_kernel_begin();
   wait_for_kernel_before();
@@ -328,14 +326,15 @@ __global__ void __launch_bounds__(kThreads) decode_down(const DownArguments a) {
       weights = static_cast<const T*>(a.routed) +
                 static_cast<std::int64_t>(a.chosen[slice]) * a.width * a.slice_columns;
 #pragma unroll
-      for (int i = 0; i < kDownAhead; ++i) stream.issue(i, row(i));
+      for (int i = 0; i < kDownAhead; ++i) issue(stream, i);
     }
     const Vector<T, kChunks> vector =
         load_slice<T, kChunks>(a.inner + slice * a.slice_columns, a.slice_columns, x);
-    for (int index = 0; index < rows; ++index) {
-      const float product = warp_sum(stream.dot(index, vector));
-      stream.issue(index + kDownAhead, row(index + kDownAhead));
-      if (lane == 0) partial[index][slice] = product;
+    for (int pair = 0; 2 * pair < rows; ++pair) {
+      const float2 product = stream.dot(pair, vector);
+      issue(stream, pair + kDownAhead);
+      const float2 sum = warp_sum(product);
+      if (lane < 2) partial[2 * pair + lane][slice] = lane == 0 ? sum.x : sum.y;
     }
   }
   const int index = static_cast<int>(threadIdx.x);

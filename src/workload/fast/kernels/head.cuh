@@ -57,13 +57,12 @@ struct HeadArguments {
   float eps;
 };
 
-constexpr int kHeadAhead = 4;
+constexpr int kHeadAhead = 2;
 
 template <typename T>
 std::size_t head_shared_bytes(int width) {
-  const int chunks = chunks_of(words_of<T>(width));
-  return sizeof(Word) * kWarps * RowStream<T, 0, kHeadAhead>::words_needed(chunks) +
-         sizeof(float) * (padded<T>(width) + kWarps);
+  const int words = PairStream<T, 0, kHeadAhead>::words_needed(words_of<T>(width));
+  return sizeof(Word) * kWarps * words + sizeof(float) * (padded<T>(width) + kWarps);
 }
 
 /// Final norm, logits, and each block's likeliest id that is not banned.
@@ -72,41 +71,49 @@ __global__ void __launch_bounds__(kThreads) decode_head(const HeadArguments a) {
   extern __shared__ Word shared[];
   __shared__ float best_values[kWarps];
   __shared__ int best_ids[kWarps];
-  using Stream = RowStream<T, kChunks, kHeadAhead>;
+  using Stream = PairStream<T, kChunks, kHeadAhead>;
   const int words = words_of<T>(a.width);
-  const int warp_words = Stream::words_needed(chunks_of(words));
+  const int warp_words = Stream::words_needed(words);
   float* x = reinterpret_cast<float*>(shared + kWarps * warp_words);
   float* sums = x + padded<T>(a.width);
 
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const int first = static_cast<int>(blockIdx.x) * kWarps + warp;
   const int stride = static_cast<int>(gridDim.x) * kWarps;
   const T* weights = static_cast<const T*>(a.weights);
-  const auto row = [&](int index) -> const T* {
-    const int id = first + index * stride;
-    return id < a.vocabulary ? weights + static_cast<std::int64_t>(id) * a.width : nullptr;
+  // Rows 2p and 2p + 1 are a pair; of a last row alone both are the same.
+  const int pairs = (a.vocabulary + 1) / 2;
+  const auto issue = [&](Stream& stream, int index) {
+    const int pair = first + index * stride;
+    if (pair >= pairs) return stream.issue(index, nullptr, nullptr);
+    const T* row = weights + static_cast<std::int64_t>(2 * pair) * a.width;
+    stream.issue(index, row, 2 * pair + 1 < a.vocabulary ? row + a.width : row);
   };
   Stream stream(shared + warp * warp_words, words);
 #pragma unroll
-  for (int i = 0; i < kHeadAhead; ++i) stream.issue(i, row(i));
+  for (int i = 0; i < kHeadAhead; ++i) issue(stream, i);
   const WidthPart norm(static_cast<const T*>(a.norm), a.width);
   let_next_kernel_begin();
   wait_for_kernel_before();
 
   const int stamp = a.state->stamp;
+  const bool has_bans = a.state->banned == stamp;
   const WidthPart hidden(a.hidden, a.width);
   const float scale = weigh_and_scale<T>(hidden, norm, a.width, a.eps, x, sums);
   const Vector<T, kChunks> vector(x);
   Best best;
   int index = 0;
-  for (int id = first; id < a.vocabulary; id += stride, ++index) {
-    const float product = stream.dot(index, vector);
-    stream.issue(index + kHeadAhead, row(index + kHeadAhead));
-    const float logit = warp_sum(product) * scale;
-    if (threadIdx.x % kWarpLanes == 0) {
+  for (int pair = first; pair < pairs; pair += stride, ++index) {
+    const float2 product = stream.dot(index, vector);
+    issue(stream, index + kHeadAhead);
+    const float2 sum = warp_sum(product);
+    // A lane for each of the two.
+    const int id = 2 * pair + lane;
+    if (lane < 2 && id < a.vocabulary) {
+      const float logit = (lane == 0 ? sum.x : sum.y) * scale;
       a.logits[id] = logit;
-      // Asked last: few rows are better than all before, and only those wait for the answer.
-      if (logit > best.value && a.banned_at[id] != stamp) best.offer(logit, id);
+      if (!has_bans || a.banned_at[id] != stamp) best.offer(logit, id);
     }
   }
   best = block_best(best, best_values, best_ids);

@@ -19,13 +19,13 @@ struct OutputArguments {
   int width, heads, head_dim, experts, splits;
 };
 
-constexpr int kOutputRowsPerWarp = 2;
-constexpr int kOutputRows = kWarps * kOutputRowsPerWarp;
+/// Of a block: a pair for each warp.
+constexpr int kOutputRows = kWarps * 2;
 
 template <typename T>
 std::size_t output_shared_bytes(int heads, int head_dim) {
-  const int chunks = chunks_of(words_of<T>(heads * head_dim));
-  return sizeof(Word) * kWarps * RowStream<T, 0, kOutputRowsPerWarp>::words_needed(chunks) +
+  const int words = PairStream<T, 0, 1>::words_needed(words_of<T>(heads * head_dim));
+  return sizeof(Word) * kWarps * words +
          sizeof(float) * (padded<T>(heads * head_dim) + 2 * kMaxSplits * heads);
 }
 
@@ -77,23 +77,21 @@ template <typename T, int kChunks>
 __global__ void __launch_bounds__(kThreads) decode_output(const OutputArguments a) {
   extern __shared__ Word shared[];
   __shared__ float fresh[kOutputRows];
-  using Stream = RowStream<T, kChunks, kOutputRowsPerWarp>;
+  using Stream = PairStream<T, kChunks, 1>;
   const int columns = a.heads * a.head_dim;
   const int words = words_of<T>(columns);
-  const int warp_words = Stream::words_needed(chunks_of(words));
+  const int warp_words = Stream::words_needed(words);
   float* x = reinterpret_cast<float*>(shared + kWarps * warp_words);
   float* maxima = x + padded<T>(columns);
 
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
   const int block_row = static_cast<int>(blockIdx.x) * kOutputRows;
-  const int first = block_row + warp * kOutputRowsPerWarp;
+  const int first = block_row + warp * 2;
+  const int second = min(first + 1, a.width - 1);
   const T* weights = static_cast<const T*>(a.weights);
+  const auto row = [&](int index) { return weights + static_cast<std::int64_t>(index) * columns; };
   Stream stream(shared + warp * warp_words, words);
-#pragma unroll
-  for (int i = 0; i < kOutputRowsPerWarp; ++i) {
-    const int row = first + i;
-    stream.issue(i, row < a.width ? weights + static_cast<std::int64_t>(row) * columns : nullptr);
-  }
+  if (first < a.width) stream.issue(0, row(first), row(second));
   // The router's weights of these rows are on their way, too.
   const int expert = static_cast<int>(threadIdx.x);
   const bool routes = a.router != nullptr && expert < a.experts;
@@ -111,16 +109,19 @@ __global__ void __launch_bounds__(kThreads) decode_output(const OutputArguments 
 
   join_splits<T>(a, x, maxima, maxima + kMaxSplits * a.heads);
   const Vector<T, kChunks> vector(x);
-#pragma unroll
-  for (int i = 0; i < kOutputRowsPerWarp; ++i) {
-    const int row = first + i;
-    const float product = warp_sum(stream.dot(i, vector));
-    stream.issue(i + kOutputRowsPerWarp, nullptr);
-    if (threadIdx.x % kWarpLanes == 0) {
-      const float sum = row < a.width ? a.hidden[row] + product : 0.0F;
-      if (row < a.width) a.hidden[row] = sum;
-      fresh[row - block_row] = sum;
+  if (first < a.width) {
+    const float2 product = warp_sum(stream.dot(0, vector));
+    // A lane for each of the two.
+    const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+    if (lane < 2) {
+      const bool is_row = first + lane < a.width;
+      const float sum =
+          is_row ? a.hidden[first + lane] + (lane == 0 ? product.x : product.y) : 0.0F;
+      if (is_row) a.hidden[first + lane] = sum;
+      fresh[first + lane - block_row] = sum;
     }
+  } else if (threadIdx.x % kWarpLanes < 2) {
+    fresh[first + static_cast<int>(threadIdx.x) % kWarpLanes - block_row] = 0.0F;
   }
   if (a.router == nullptr) return;
   __syncthreads();

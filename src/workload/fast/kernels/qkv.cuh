@@ -22,13 +22,12 @@ struct QkvArguments {
   float eps;
 };
 
-constexpr int kQkvAhead = 4;
+constexpr int kQkvAhead = 2;
 
 template <typename T>
 std::size_t qkv_shared_bytes(int width) {
-  const int chunks = chunks_of(words_of<T>(width));
-  return sizeof(Word) * kWarps * RowStream<T, 0, kQkvAhead>::words_needed(chunks) +
-         sizeof(float) * (padded<T>(width) + kWarps);
+  const int words = PairStream<T, 0, kQkvAhead>::words_needed(words_of<T>(width));
+  return sizeof(Word) * kWarps * words + sizeof(float) * (padded<T>(width) + kWarps);
 }
 
 /// Rows i and i + d/2 of a head turn together, so a warp has both: pair p is row i of head h.
@@ -73,9 +72,9 @@ __device__ void write_pair(const QkvArguments& a, const QkvPair<T>& pair, float 
 template <typename T, int kChunks>
 __global__ void __launch_bounds__(kThreads) decode_qkv(const QkvArguments a) {
   extern __shared__ Word shared[];
-  using Stream = RowStream<T, kChunks, kQkvAhead>;
+  using Stream = PairStream<T, kChunks, kQkvAhead>;
   const int words = words_of<T>(a.width);
-  const int warp_words = Stream::words_needed(chunks_of(words));
+  const int warp_words = Stream::words_needed(words);
   float* x = reinterpret_cast<float*>(shared + kWarps * warp_words);
   float* sums = x + padded<T>(a.width);
 
@@ -84,15 +83,17 @@ __global__ void __launch_bounds__(kThreads) decode_qkv(const QkvArguments a) {
   const int stride = static_cast<int>(gridDim.x) * kWarps;
   const int pairs = (a.heads + 2 * a.kv_heads) * (a.head_dim / 2);
   const T* weights = static_cast<const T*>(a.weights);
-  const auto row = [&](int index) -> const T* {
-    const int pair = first + (index / 2) * stride;
-    if (pair >= pairs) return nullptr;
-    return QkvPair<T>(pair, a.head_dim).row(weights, index % 2, a.head_dim, a.width);
+  const auto issue = [&](Stream& stream, int index) {
+    const int pair = first + index * stride;
+    if (pair >= pairs) return stream.issue(index, nullptr, nullptr);
+    const QkvPair<T> rows(pair, a.head_dim);
+    stream.issue(index, rows.row(weights, 0, a.head_dim, a.width),
+                 rows.row(weights, 1, a.head_dim, a.width));
   };
 
   Stream stream(shared + warp * warp_words, words);
 #pragma unroll
-  for (int i = 0; i < kQkvAhead; ++i) stream.issue(i, row(i));
+  for (int i = 0; i < kQkvAhead; ++i) issue(stream, i);
   const WidthPart norm(static_cast<const T*>(a.norm), a.width);
   let_next_kernel_begin();
   wait_for_kernel_before();
@@ -119,18 +120,12 @@ __global__ void __launch_bounds__(kThreads) decode_qkv(const QkvArguments a) {
 
   const Vector<T, kChunks> vector(x);
   int index = 0;
-  for (int pair = first; pair < pairs; pair += stride) {
-    float products[2];
-#pragma unroll
-    for (int side = 0; side < 2; ++side) {
-      products[side] = stream.dot(index, vector);
-      stream.issue(index + kQkvAhead, row(index + kQkvAhead));
-      ++index;
-    }
-    const float upper = warp_sum(products[0]) * scale;
-    const float lower = warp_sum(products[1]) * scale;
+  for (int pair = first; pair < pairs; pair += stride, ++index) {
+    const float2 product = stream.dot(index, vector);
+    issue(stream, index + kQkvAhead);
+    const float2 sum = warp_sum(product);
     if (threadIdx.x % kWarpLanes == 0) {
-      write_pair(a, QkvPair<T>(pair, a.head_dim), upper, lower, position);
+      write_pair(a, QkvPair<T>(pair, a.head_dim), sum.x * scale, sum.y * scale, position);
     }
   }
 }
