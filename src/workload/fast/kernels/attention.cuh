@@ -65,16 +65,27 @@ struct Attended {
   float sum = 0;
   float values[kPerWord<T>] = {};
 
-  __device__ void add(float score, const Word& word) {
-    const float larger = fmaxf(max, score);
-    const float keep = exp2f(max - larger);
-    const float weight = exp2f(score - larger);
-    float value[kPerWord<T>];
-    unpack(word, value);
+  /// Scores of −∞ are keys that are not there.
+  template <int kCount>
+  __device__ void add(const float (&scores)[kCount], const Word (&words)[kCount]) {
+    float larger = max;
 #pragma unroll
-    for (int i = 0; i < kPerWord<T>; ++i) values[i] = fmaf(weight, value[i], values[i] * keep);
-    sum = fmaf(sum, keep, weight);
+    for (int k = 0; k < kCount; ++k) larger = fmaxf(larger, scores[k]);
+    const float base = larger == -INFINITY ? 0.0F : larger;
+    const float keep = exp2f(max - base);
     max = larger;
+    sum *= keep;
+#pragma unroll
+    for (int i = 0; i < kPerWord<T>; ++i) values[i] *= keep;
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      const float weight = exp2f(scores[k] - base);
+      float value[kPerWord<T>];
+      unpack(words[k], value);
+#pragma unroll
+      for (int i = 0; i < kPerWord<T>; ++i) values[i] = fmaf(weight, value[i], values[i]);
+      sum += weight;
+    }
   }
 };
 
@@ -113,21 +124,26 @@ __global__ void __launch_bounds__(kThreads) decode_attention(const AttentionArgu
 
   Word key_words[kBatch] = {};
   Word value_words[kBatch] = {};
-  const auto load = [&](int from) {
+  const auto load = [&](const Word* from, Word(&words)[kBatch], int first) {
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      const int key = from + group + i * kGroups;
-      if (key < end) {
-        key_words[i] = keys[static_cast<std::int64_t>(key) * kLanes];
-        value_words[i] = values[static_cast<std::int64_t>(key) * kLanes];
-      }
+      const int key = first + group + i * kGroups;
+      if (key < end) words[i] = from[static_cast<std::int64_t>(key) * kLanes];
     }
   };
   // Earlier tokens' keys do not depend on the kernel before.
-  load(begin);
+  load(keys, key_words, begin);
+  load(values, value_words, begin);
   let_next_kernel_begin();
   wait_for_kernel_before();
 
+  const bool has_newest = split == splits.count - 1;
+  Word newest_key = {};
+  Word newest_value = {};
+  if (has_newest && group == 0) {
+    newest_key = keys[static_cast<std::int64_t>(position) * kLanes];
+    newest_value = values[static_cast<std::int64_t>(position) * kLanes];
+  }
   float query[kPerWord<T>];
 #pragma unroll
   for (int i = 0; i < kPerWord<T>; ++i) {
@@ -147,21 +163,19 @@ __global__ void __launch_bounds__(kThreads) decode_attention(const AttentionArgu
   Attended<T> attended;
   for (int from = begin; from < end; from += kBatch * kGroups) {
     float scores[kBatch];
-    Word batch[kBatch];
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      scores[i] = score(key_words[i]);
-      batch[i] = value_words[i];
+      const float found = score(key_words[i]);
+      scores[i] = from + group + i * kGroups < end ? found : -INFINITY;
     }
-    load(from + kBatch * kGroups);
-#pragma unroll
-    for (int i = 0; i < kBatch; ++i) {
-      if (from + group + i * kGroups < end) attended.add(scores[i], batch[i]);
-    }
+    load(keys, key_words, from + kBatch * kGroups);
+    attended.add(scores, value_words);
+    load(values, value_words, from + kBatch * kGroups);
   }
-  if (split == splits.count - 1) {
-    const float newest = score(keys[static_cast<std::int64_t>(position) * kLanes]);
-    if (group == 0) attended.add(newest, values[static_cast<std::int64_t>(position) * kLanes]);
+  if (has_newest) {
+    const float newest[] = {score(newest_key)};
+    const Word newest_values[] = {newest_value};
+    if (group == 0) attended.add(newest, newest_values);
   }
 
 #pragma unroll

@@ -12,6 +12,7 @@ struct GateUpArguments {
   const void* norm;           // [D]
   const void* shared;         // [2 shared_inner, D]
   const void* routed;         // [E, 2 inner, D]; null in a dense layer
+  const void* routed_down;    // [E, D, inner]; read by the kernel behind
   const float* router_parts;  // [parts, E]
   float* inner;               // [k · inner + shared_inner]: chosen experts' first
   int* chosen;                // [k]
@@ -28,62 +29,52 @@ struct WarpRouting {
   float weights[kMaxExpertsPerToken];
 };
 
-/// The experts a token goes to, likeliest first, from logits in shared memory. Whole warps do this,
-/// each for itself and all with the same result.
+/// Unsigned integers in the order of the floats they come from, none of them 0; and back.
+__device__ inline unsigned order_key(float value) {
+  const unsigned bits = __float_as_uint(value);
+  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
+}
+__device__ inline float value_of_key(unsigned key) {
+  return __uint_as_float((key & 0x80000000U) != 0 ? key & 0x7fffffffU : ~key);
+}
+
+/// The experts a token goes to, likeliest first (the lower one of equals), from logits in shared
+/// memory. Whole warps do this, each for itself and all with the same result.
 __device__ inline void choose_experts(const float* logits, const GateUpArguments& a,
                                       WarpRouting& routing) {
-  constexpr int kPerLane = kMaxExperts / kWarpLanes;
+  static_assert(kMaxExperts == 2 * kWarpLanes, "a lane has two");
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  float mine[kPerLane];
-  float shares[kPerLane];
-  int ranks[kPerLane];
-  float max = -INFINITY;
+  const int upper = lane + kWarpLanes;
+  const float lower_logit = lane < a.experts ? logits[lane] : -INFINITY;
+  const float upper_logit = upper < a.experts ? logits[upper] : -INFINITY;
+  unsigned lower_key = order_key(lower_logit);
+  unsigned upper_key = order_key(upper_logit);
+  unsigned my_key = 0;
+  int my_expert = 0;
 #pragma unroll
-  for (int i = 0; i < kPerLane; ++i) {
-    const int expert = i * kWarpLanes + lane;
-    mine[i] = expert < a.experts ? logits[expert] : -INFINITY;
-    max = fmaxf(max, mine[i]);
-    ranks[i] = expert < a.experts ? 0 : kMaxExperts;
-  }
-  max = warp_max(max);
-  float sum = 0;
-#pragma unroll
-  for (int i = 0; i < kPerLane; ++i) {
-    shares[i] = expf(mine[i] - max);
-    sum += shares[i];
-  }
-  sum = warp_sum(sum);
-  for (int other = 0; other < a.experts; ++other) {
-    const float value = logits[other];
-#pragma unroll
-    for (int i = 0; i < kPerLane; ++i) {
-      const int expert = i * kWarpLanes + lane;
-      ranks[i] += (value > mine[i] || (value == mine[i] && other < expert)) ? 1 : 0;
+  for (int place = 0; place < kMaxExpertsPerToken; ++place) {
+    if (place >= a.experts_per_token) break;
+    const unsigned best = __reduce_max_sync(kAllLanes, max(lower_key, upper_key));
+    const unsigned lower_holders = __ballot_sync(kAllLanes, lower_key == best);
+    const unsigned upper_holders = __ballot_sync(kAllLanes, upper_key == best);
+    const bool is_lower = lower_holders != 0;
+    const int holder = __ffs(static_cast<int>(is_lower ? lower_holders : upper_holders)) - 1;
+    if (lane == holder) (is_lower ? lower_key : upper_key) = 0;
+    if (lane == place) {
+      my_key = best;
+      my_expert = is_lower ? holder : holder + kWarpLanes;
     }
   }
-  // Logits that are not numbers have no order and leave places empty: any valid expert will do
-  // then.
-  if (lane < kMaxExpertsPerToken) {
-    routing.experts[lane] = 0;
-    routing.weights[lane] = 0;
+  const float my_logit = value_of_key(my_key);
+  const float max = __shfl_sync(kAllLanes, my_logit, 0);
+  const float sum = warp_sum(expf(lower_logit - max) + expf(upper_logit - max));
+  const bool is_chosen = lane < a.experts_per_token;
+  const float share = is_chosen ? expf(my_logit - max) / sum : 0.0F;
+  const float factor = a.normalise ? 1.0F / (warp_sum(share) + 1e-20F) : a.scaling;
+  if (is_chosen) {
+    routing.experts[lane] = my_expert;
+    routing.weights[lane] = share * factor;
   }
-  __syncwarp();
-#pragma unroll
-  for (int i = 0; i < kPerLane; ++i) {
-    if (ranks[i] < a.experts_per_token) {
-      routing.experts[ranks[i]] = i * kWarpLanes + lane;
-      routing.weights[ranks[i]] = shares[i] / sum;
-    }
-  }
-  __syncwarp();
-  float factor = a.scaling;
-  if (a.normalise) {
-    float chosen_sum = 1e-20F;
-    for (int i = 0; i < a.experts_per_token; ++i) chosen_sum += routing.weights[i];
-    factor = 1.0F / chosen_sum;
-  }
-  __syncwarp();
-  if (lane < a.experts_per_token) routing.weights[lane] *= factor;
   __syncwarp();
 }
 
@@ -174,6 +165,24 @@ struct GateUpCursor {
   }
 };
 
+/// Brings this warp's share of the chosen experts' down projections as far as L2: the kernel behind
+/// needs them, and cannot ask before it knows who was chosen.
+template <typename T>
+__device__ void prefetch_down(const GateUpArguments& a, const WarpRouting& routing, int warp,
+                              int warps) {
+  const std::int64_t expert_bytes =
+      static_cast<std::int64_t>(a.width) * a.routed_inner * static_cast<int>(sizeof(T));
+  // Each warp the same part of each expert, in whole lines.
+  const std::int64_t part = (expert_bytes / warps + 127) / 128 * 128;
+  const std::int64_t begin = part * warp;
+  const std::int64_t size = min(part, expert_bytes - begin);
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  if (size <= 0 || lane >= a.experts_per_token) return;
+  prefetch_to_l2(static_cast<const char*>(a.routed_down) +
+                     static_cast<std::int64_t>(routing.experts[lane]) * expert_bytes + begin,
+                 static_cast<int>(size));
+}
+
 template <typename T, typename Stream>
 __device__ void issue_gate_up(Stream& stream, int index, const GateUpCursor& at,
                               const GateUpArguments& a, const WarpRouting& routing) {
@@ -233,10 +242,15 @@ __global__ void __launch_bounds__(kThreads) decode_gate_up(const GateUpArguments
 
   const Vector<T, kChunks> vector(x);
   int index = 0;
+  bool has_prefetched = false;
   for (GateUpCursor at(a, first); !at.is_end(a); at.advance(a, stride), ++index) {
     const float2 product = stream.dot(index, vector);
     issue_gate_up<T>(stream, index + kGateUpAhead, next, a, routing);
     next.advance(a, stride);
+    if (!has_prefetched && a.routed != nullptr && next.is_end(a)) {
+      prefetch_down<T>(a, routing, first, stride);
+      has_prefetched = true;
+    }
     const float2 sum = warp_sum(product);
     if (lane == 0) {
       const float weight = at.is_shared() ? 1.0F : routing.weights[at.chosen];

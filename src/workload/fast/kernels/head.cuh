@@ -57,7 +57,9 @@ struct HeadArguments {
   float eps;
 };
 
-constexpr int kHeadAhead = 2;
+// One pair a warp and two blocks a multiprocessor: as much on its way as with two pairs, and more
+// warps to hide each other's waiting.
+constexpr int kHeadAhead = 1;
 
 template <typename T>
 std::size_t head_shared_bytes(int width) {

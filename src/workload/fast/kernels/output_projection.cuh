@@ -29,6 +29,9 @@ std::size_t output_shared_bytes(int heads, int head_dim) {
          sizeof(float) * (padded<T>(heads * head_dim) + 2 * kMaxSplits * heads);
 }
 
+/// Splits whose values a thread asks for at once.
+constexpr int kSplitBatch = 8;
+
 /// softmax over all splits: values into `x`, padded with zeros. `maxima` and `sums` have room for
 /// kMaxSplits × H each. All of memory is asked for before anything is waited for.
 template <typename T>
@@ -40,29 +43,38 @@ __device__ void join_splits(const OutputArguments& a, float* x, float* maxima, f
     maxima[i] = a.maxima[i];
     sums[i] = a.sums[i];
   }
-  for (int first = 0; first < padded<T>(columns); first += kThreads * 4) {
-    const int place = first + static_cast<int>(threadIdx.x) * 4;
-    float4 parts[kMaxSplits];
-#pragma unroll
-    for (int s = 0; s < kMaxSplits; ++s) {
-      const bool wanted = s < count && place < columns;
-      parts[s] = wanted ? load_four(a.attended + s * columns + place) : float4{0, 0, 0, 0};
-    }
-    if (first == 0) __syncthreads();
+  bool have_met = false;
+  for (int place = static_cast<int>(threadIdx.x) * 4;
+       place - static_cast<int>(threadIdx.x) * 4 < padded<T>(columns); place += kThreads * 4) {
     const int head = min(place / a.head_dim, a.heads - 1);
-    float max = -INFINITY;
-    for (int s = 0; s < count; ++s) max = fmaxf(max, maxima[s * a.heads + head]);
     float sum = 0;
+    float max = -INFINITY;
     float4 joined = {0, 0, 0, 0};
+    for (int from = 0; from < count; from += kSplitBatch) {
+      float4 parts[kSplitBatch];
 #pragma unroll
-    for (int s = 0; s < kMaxSplits; ++s) {
-      if (s >= count) break;
-      const float factor = exp2f(maxima[s * a.heads + head] - max);
-      sum = fmaf(factor, sums[s * a.heads + head], sum);
-      joined.x = fmaf(factor, parts[s].x, joined.x);
-      joined.y = fmaf(factor, parts[s].y, joined.y);
-      joined.z = fmaf(factor, parts[s].z, joined.z);
-      joined.w = fmaf(factor, parts[s].w, joined.w);
+      for (int i = 0; i < kSplitBatch; ++i) {
+        const bool wanted = from + i < count && place < columns;
+        parts[i] =
+            wanted ? load_four(a.attended + (from + i) * columns + place) : float4{0, 0, 0, 0};
+      }
+      if (!have_met) {
+        __syncthreads();
+        have_met = true;
+      }
+      if (from == 0) {
+        for (int s = 0; s < count; ++s) max = fmaxf(max, maxima[s * a.heads + head]);
+      }
+#pragma unroll
+      for (int i = 0; i < kSplitBatch; ++i) {
+        if (from + i >= count) break;
+        const float factor = exp2f(maxima[(from + i) * a.heads + head] - max);
+        sum = fmaf(factor, sums[(from + i) * a.heads + head], sum);
+        joined.x = fmaf(factor, parts[i].x, joined.x);
+        joined.y = fmaf(factor, parts[i].y, joined.y);
+        joined.z = fmaf(factor, parts[i].z, joined.z);
+        joined.w = fmaf(factor, parts[i].w, joined.w);
+      }
     }
     const float inverse = 1.0F / sum;
     if (place < padded<T>(columns)) {
@@ -74,7 +86,7 @@ __device__ void join_splits(const OutputArguments& a, float* x, float* maxima, f
 }
 
 template <typename T, int kChunks>
-__global__ void __launch_bounds__(kThreads) decode_output(const OutputArguments a) {
+__global__ void __launch_bounds__(kThreads, 3) decode_output(const OutputArguments a) {
   extern __shared__ Word shared[];
   __shared__ float fresh[kOutputRows];
   using Stream = PairStream<T, kChunks, 1>;
@@ -107,21 +119,19 @@ __global__ void __launch_bounds__(kThreads) decode_output(const OutputArguments 
   let_next_kernel_begin();
   wait_for_kernel_before();
 
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const bool has_row = lane < 2 && first + lane < a.width;
+  const float before = has_row ? a.hidden[first + lane] : 0.0F;
   join_splits<T>(a, x, maxima, maxima + kMaxSplits * a.heads);
   const Vector<T, kChunks> vector(x);
   if (first < a.width) {
     const float2 product = warp_sum(stream.dot(0, vector));
     // A lane for each of the two.
-    const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-    if (lane < 2) {
-      const bool is_row = first + lane < a.width;
-      const float sum =
-          is_row ? a.hidden[first + lane] + (lane == 0 ? product.x : product.y) : 0.0F;
-      if (is_row) a.hidden[first + lane] = sum;
-      fresh[first + lane - block_row] = sum;
-    }
-  } else if (threadIdx.x % kWarpLanes < 2) {
-    fresh[first + static_cast<int>(threadIdx.x) % kWarpLanes - block_row] = 0.0F;
+    const float sum = before + (lane == 0 ? product.x : product.y);
+    if (has_row) a.hidden[first + lane] = sum;
+    if (lane < 2) fresh[first + lane - block_row] = has_row ? sum : 0.0F;
+  } else if (lane < 2) {
+    fresh[first + lane - block_row] = 0.0F;
   }
   if (a.router == nullptr) return;
   __syncthreads();
