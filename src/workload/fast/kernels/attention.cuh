@@ -23,8 +23,8 @@ struct AttentionArguments {
   int* banned_at;
 };
 
-/// The fewest keys that are worth a block: those that are on their way at once.
-constexpr int kKeysPerSplit = 64;
+/// Keys go by so many at once through a block; a split is a multiple of them.
+constexpr int kKeysAtOnce = 64;
 
 /// Keys before the newest one that each split has, and how many splits there are. The newest key
 /// belongs to the last.
@@ -33,7 +33,7 @@ struct Splits {
 
   __host__ __device__ Splits(int earlier_keys, int most) {
     const int even = (earlier_keys + most - 1) / most;
-    keys = even > kKeysPerSplit ? even : kKeysPerSplit;
+    keys = even <= kKeysAtOnce ? kKeysAtOnce : (even + kKeysAtOnce - 1) / kKeysAtOnce * kKeysAtOnce;
     count = earlier_keys == 0 ? 1 : (earlier_keys + keys - 1) / keys;
   }
 };
@@ -93,8 +93,7 @@ struct Attended {
 template <typename T, int kLanes>
 __global__ void __launch_bounds__(kThreads) decode_attention(const AttentionArguments a) {
   constexpr int kGroups = kThreads / kLanes;
-  constexpr int kBatch =
-      kKeysPerSplit * kLanes / kThreads > 0 ? kKeysPerSplit * kLanes / kThreads : 1;
+  constexpr int kBatch = kKeysAtOnce * kLanes / kThreads > 0 ? kKeysAtOnce * kLanes / kThreads : 1;
   __shared__ float group_max[kGroups];
   __shared__ float group_sum[kGroups];
   __shared__ float group_values[kGroups][kLanes * kPerWord<T> + 1];

@@ -66,7 +66,7 @@ __global__ void begin_sequence(const DecodeBuffers b, int position, ChoiceRules 
 }  // namespace
 
 int head_blocks(int sms) {
-  return 2 * sms;
+  return sms;
 }
 
 cudaError_t launch_choice(const DecodePlan& plan, cudaStream_t stream) {

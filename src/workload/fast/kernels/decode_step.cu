@@ -168,7 +168,6 @@ class Step {
                                     layer.mlp_norm,
                                     layer.gate_up,
                                     layer.expert_gate_up,
-                                    layer.expert_down,
                                     buffers_.router_parts,
                                     buffers_.inner,
                                     buffers_.chosen_experts,

@@ -82,16 +82,6 @@ __device__ inline void copy_async(Word* to, const Word* from) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
 }
-/// Asks for memory without reading it; `bytes` is a multiple of 16 and begins at one.
-__device__ inline void prefetch_to_l2(const void* from, int bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
-#else
-  for (int i = 0; i < bytes; i += 128) {
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(static_cast<const char*>(from) + i) : "memory");
-  }
-#endif
-}
 __device__ inline void end_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }

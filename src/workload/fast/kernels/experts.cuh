@@ -12,7 +12,6 @@ struct GateUpArguments {
   const void* norm;           // [D]
   const void* shared;         // [2 shared_inner, D]
   const void* routed;         // [E, 2 inner, D]; null in a dense layer
-  const void* routed_down;    // [E, D, inner]; read by the kernel behind
   const float* router_parts;  // [parts, E]
   float* inner;               // [k · inner + shared_inner]: chosen experts' first
   int* chosen;                // [k]
@@ -165,24 +164,6 @@ struct GateUpCursor {
   }
 };
 
-/// Brings this warp's share of the chosen experts' down projections as far as L2: the kernel behind
-/// needs them, and cannot ask before it knows who was chosen.
-template <typename T>
-__device__ void prefetch_down(const GateUpArguments& a, const WarpRouting& routing, int warp,
-                              int warps) {
-  const std::int64_t expert_bytes =
-      static_cast<std::int64_t>(a.width) * a.routed_inner * static_cast<int>(sizeof(T));
-  // Each warp the same part of each expert, in whole lines.
-  const std::int64_t part = (expert_bytes / warps + 127) / 128 * 128;
-  const std::int64_t begin = part * warp;
-  const std::int64_t size = min(part, expert_bytes - begin);
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  if (size <= 0 || lane >= a.experts_per_token) return;
-  prefetch_to_l2(static_cast<const char*>(a.routed_down) +
-                     static_cast<std::int64_t>(routing.experts[lane]) * expert_bytes + begin,
-                 static_cast<int>(size));
-}
-
 template <typename T, typename Stream>
 __device__ void issue_gate_up(Stream& stream, int index, const GateUpCursor& at,
                               const GateUpArguments& a, const WarpRouting& routing) {
@@ -242,15 +223,10 @@ __global__ void __launch_bounds__(kThreads) decode_gate_up(const GateUpArguments
 
   const Vector<T, kChunks> vector(x);
   int index = 0;
-  bool has_prefetched = false;
   for (GateUpCursor at(a, first); !at.is_end(a); at.advance(a, stride), ++index) {
     const float2 product = stream.dot(index, vector);
     issue_gate_up<T>(stream, index + kGateUpAhead, next, a, routing);
     next.advance(a, stride);
-    if (!has_prefetched && a.routed != nullptr && next.is_end(a)) {
-      prefetch_down<T>(a, routing, first, stride);
-      has_prefetched = true;
-    }
     const float2 sum = warp_sum(product);
     if (lane == 0) {
       const float weight = at.is_shared() ? 1.0F : routing.weights[at.chosen];

@@ -57,9 +57,7 @@ struct HeadArguments {
   float eps;
 };
 
-// One pair a warp and two blocks a multiprocessor: as much on its way as with two pairs, and more
-// warps to hide each other's waiting.
-constexpr int kHeadAhead = 1;
+constexpr int kHeadAhead = 2;
 
 template <typename T>
 std::size_t head_shared_bytes(int width) {
