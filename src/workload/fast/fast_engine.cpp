@@ -4,8 +4,11 @@
 
 #if PROFLINE_CUDA_KERNELS
 #include <ATen/cuda/CUDAContext.h>
+#include <c10/core/InferenceMode.h>
 
 #include "workload/fast/internal/decode_runner.h"
+#include "workload/fast/internal/prefill_runner.h"
+#include "workload/fast/internal/vision_runner.h"
 #include "workload/fast/kernels/decode_step.h"
 #include "workload/model/torch_errors.h"
 #endif
@@ -24,23 +27,37 @@ constexpr int kOldestMajor = 8;
 class FastEngine final : public Engine {
  public:
   FastEngine(const DeepseekOcr& model, fast::Stored stored)
-      : model_(model), runner_(model, stored) {}
+      : model_(model), vision_(model, stored), prefill_(model, stored), runner_(model, stored) {}
 
   std::string_view name() const override { return "fast"; }
   const DeepseekOcr& model() const override { return model_; }
   at::Tensor encode_image(const ImageViews& views, Scopes& scopes) override {
-    return model_.encode_image(views, scopes);
+    const c10::InferenceMode inference;
+    // Whoever asks for separate operators gets them.
+    if (!model_.options().fused_attention) return model_.encode_image(views, scopes);
+    return vision_.encode(views, scopes);
   }
   at::Tensor prefill(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
                      std::int64_t capacity) override {
-    return model_.prefill(prompt.ids, prompt.is_image, image_rows, runner_.begin(capacity));
+    const c10::InferenceMode inference;
+    KvCache& cache = runner_.begin(capacity);
+    if (!prefill_.can_run()) {
+      return model_.prefill(prompt.ids, prompt.is_image, image_rows, cache);
+    }
+    // Captured graphs write into the cache they were captured with.
+    if (cache.memory(0).data_ptr() != cache_memory_) prefill_.forget();
+    cache_memory_ = cache.memory(0).data_ptr();
+    return prefill_.run(prompt, image_rows, cache, runner_.rope_cos(), runner_.rope_sin());
   }
   at::Tensor decode(const at::Tensor& token) override { return runner_.decode(token); }
   DeviceLoop* device_loop() override { return &runner_; }
 
  private:
   const DeepseekOcr& model_;
+  fast::VisionRunner vision_;
+  fast::PrefillRunner prefill_;
   fast::DecodeRunner runner_;
+  const void* cache_memory_ = nullptr;
 };
 
 Result<fast::Stored> stored_as(at::ScalarType dtype) {

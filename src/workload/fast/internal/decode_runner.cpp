@@ -1,6 +1,7 @@
 #include "workload/fast/internal/decode_runner.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
@@ -133,9 +134,9 @@ void DecodeRunner::allocate(std::int64_t capacity) {
       reinterpret_cast<DecodeState*>(ints(sizeof(DecodeState) / sizeof(int)).data_ptr());
   buffers.rules =
       reinterpret_cast<ChoiceRules*>(ints(sizeof(ChoiceRules) / sizeof(int)).data_ptr());
-  const auto [cos, sin] = rope_tables(model_.config(), capacity, model_.options().device);
-  buffers.rope_cos = memory_.emplace_back(cos).data_ptr<float>();
-  buffers.rope_sin = memory_.emplace_back(sin).data_ptr<float>();
+  std::tie(rope_cos_, rope_sin_) = rope_tables(model_.config(), capacity, model_.options().device);
+  buffers.rope_cos = rope_cos_.data_ptr<float>();
+  buffers.rope_sin = rope_sin_.data_ptr<float>();
   out_ids_ = at::zeros({capacity + 1}, at::TensorOptions().dtype(at::kInt).pinned_memory(true));
   buffers.out_ids = out_ids_.data_ptr<int>();
 

@@ -32,6 +32,9 @@ class DecodeRunner final : public DeviceLoop {
 
   /// An empty cache for a sequence of so many tokens, to be filled by a prompt.
   KvCache& begin(std::int64_t capacity);
+  /// cos and sin of rotary positions, [capacity, d/2] fp32 each; of the cache that began last.
+  const at::Tensor& rope_cos() const { return rope_cos_; }
+  const at::Tensor& rope_sin() const { return rope_sin_; }
 
   std::int64_t first(std::span<const std::int64_t> prompt, const at::Tensor& logits,
                      const GenerationOptions& options) override;
@@ -54,6 +57,8 @@ class DecodeRunner final : public DeviceLoop {
   std::vector<at::Tensor> routers_;  // fp32, transposed
   std::vector<at::Tensor> memory_;   // what the plan's buffers point into
   at::Tensor logits_;
+  at::Tensor rope_cos_;
+  at::Tensor rope_sin_;
   at::Tensor history_;
   at::Tensor out_ids_;  // of the host, which reads them once their step is done
   std::optional<KvCache> cache_;

@@ -164,6 +164,7 @@ class Step {
   cudaError_t gate_up(const DecodeLayer& layer) const {
     const int chosen = layer.is_moe() ? shape_.experts_per_token : 0;
     const int shared_inner = layer.is_moe() ? shape_.shared_inner : shape_.dense_inner;
+    const RoutingRule rule{shape_.experts, chosen, shape_.routed_scaling, shape_.normalise_routing};
     const GateUpArguments arguments{buffers_.hidden,
                                     layer.mlp_norm,
                                     layer.gate_up,
@@ -171,15 +172,12 @@ class Step {
                                     buffers_.router_parts,
                                     buffers_.inner,
                                     buffers_.chosen_experts,
+                                    rule,
                                     shape_.width,
                                     shared_inner,
                                     shape_.expert_inner,
-                                    shape_.experts,
-                                    chosen,
                                     router_part_count(shape_.width),
-                                    shape_.rms_eps,
-                                    shape_.routed_scaling,
-                                    shape_.normalise_routing};
+                                    shape_.rms_eps};
     const int items = shared_inner + chosen * shape_.expert_inner;
     return launch(gate_up_kernel(), blocks(std::min(plan_.sms, ceil_div(items, kWarps))), kThreads,
                   gate_up_shared_bytes<T>(shape_.width, shape_.experts), stream_, plan_.overlap,

@@ -2,6 +2,7 @@
 
 #include "workload/fast/kernels/device_primitives.cuh"
 #include "workload/fast/kernels/launch.cuh"
+#include "workload/fast/kernels/routing.cuh"
 
 namespace profline::workload::fast {
 
@@ -15,67 +16,12 @@ struct GateUpArguments {
   const float* router_parts;  // [parts, E]
   float* inner;               // [k · inner + shared_inner]: chosen experts' first
   int* chosen;                // [k]
-  int width, shared_inner, routed_inner, experts, experts_per_token, parts;
-  float eps, scaling;
-  bool normalise;
+  RoutingRule rule;           // no experts in a dense layer
+  int width, shared_inner, routed_inner, parts;
+  float eps;
 };
 
 constexpr int kGateUpAhead = 2;
-
-/// What a warp has found out about the token's experts, in shared memory: it is read by number.
-struct WarpRouting {
-  int experts[kMaxExpertsPerToken];
-  float weights[kMaxExpertsPerToken];
-};
-
-/// Unsigned integers in the order of the floats they come from, none of them 0; and back.
-__device__ inline unsigned order_key(float value) {
-  const unsigned bits = __float_as_uint(value);
-  return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
-}
-__device__ inline float value_of_key(unsigned key) {
-  return __uint_as_float((key & 0x80000000U) != 0 ? key & 0x7fffffffU : ~key);
-}
-
-/// The experts a token goes to, likeliest first (the lower one of equals), from logits in shared
-/// memory. Whole warps do this, each for itself and all with the same result.
-__device__ inline void choose_experts(const float* logits, const GateUpArguments& a,
-                                      WarpRouting& routing) {
-  static_assert(kMaxExperts == 2 * kWarpLanes, "a lane has two");
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  const int upper = lane + kWarpLanes;
-  const float lower_logit = lane < a.experts ? logits[lane] : -INFINITY;
-  const float upper_logit = upper < a.experts ? logits[upper] : -INFINITY;
-  unsigned lower_key = order_key(lower_logit);
-  unsigned upper_key = order_key(upper_logit);
-  unsigned my_key = 0;
-  int my_expert = 0;
-#pragma unroll
-  for (int place = 0; place < kMaxExpertsPerToken; ++place) {
-    if (place >= a.experts_per_token) break;
-    const unsigned best = __reduce_max_sync(kAllLanes, max(lower_key, upper_key));
-    const unsigned lower_holders = __ballot_sync(kAllLanes, lower_key == best);
-    const unsigned upper_holders = __ballot_sync(kAllLanes, upper_key == best);
-    const bool is_lower = lower_holders != 0;
-    const int holder = __ffs(static_cast<int>(is_lower ? lower_holders : upper_holders)) - 1;
-    if (lane == holder) (is_lower ? lower_key : upper_key) = 0;
-    if (lane == place) {
-      my_key = best;
-      my_expert = is_lower ? holder : holder + kWarpLanes;
-    }
-  }
-  const float my_logit = value_of_key(my_key);
-  const float max = __shfl_sync(kAllLanes, my_logit, 0);
-  const float sum = warp_sum(expf(lower_logit - max) + expf(upper_logit - max));
-  const bool is_chosen = lane < a.experts_per_token;
-  const float share = is_chosen ? expf(my_logit - max) / sum : 0.0F;
-  const float factor = a.normalise ? 1.0F / (warp_sum(share) + 1e-20F) : a.scaling;
-  if (is_chosen) {
-    routing.experts[lane] = my_expert;
-    routing.weights[lane] = share * factor;
-  }
-  __syncwarp();
-}
 
 /// Sums of the router's logits are made in so many groups of threads, four experts a thread.
 __host__ __device__ constexpr int router_groups(int experts) {
@@ -95,8 +41,8 @@ constexpr int kRouterBatch = 8;
 /// The router's logits from the blocks that made them, into shared memory: group g's at
 /// parts[g · E …].
 __device__ inline void add_router_parts(const GateUpArguments& a, float* parts) {
-  const int columns = a.experts / 4;
-  const int groups = router_groups(a.experts);
+  const int columns = a.rule.experts / 4;
+  const int groups = router_groups(a.rule.experts);
   const int group = static_cast<int>(threadIdx.x) / columns;
   const int column = static_cast<int>(threadIdx.x) % columns;
   if (group >= groups) return;
@@ -106,7 +52,7 @@ __device__ inline void add_router_parts(const GateUpArguments& a, float* parts) 
 #pragma unroll
     for (int i = 0; i < kRouterBatch; ++i) {
       const int part = first + i * groups;
-      batch[i] = part < a.parts ? load_four(a.router_parts + part * a.experts + column * 4)
+      batch[i] = part < a.parts ? load_four(a.router_parts + part * a.rule.experts + column * 4)
                                 : float4{0, 0, 0, 0};
     }
 #pragma unroll
@@ -117,17 +63,17 @@ __device__ inline void add_router_parts(const GateUpArguments& a, float* parts) 
       sum.w += batch[i].w;
     }
   }
-  *reinterpret_cast<float4*>(parts + group * a.experts + column * 4) = sum;
+  *reinterpret_cast<float4*>(parts + group * a.rule.experts + column * 4) = sum;
 }
 /// All groups' into `logits`; the block meets behind it.
 __device__ inline void join_router_parts(const GateUpArguments& a, const float* parts, float scale,
                                          float* logits) {
   const int expert = static_cast<int>(threadIdx.x);
-  if (expert < a.experts) {
+  if (expert < a.rule.experts) {
     float sum = 0;
-    const int groups = router_groups(a.experts);
+    const int groups = router_groups(a.rule.experts);
 #pragma unroll 8
-    for (int group = 0; group < groups; ++group) sum += parts[group * a.experts + expert];
+    for (int group = 0; group < groups; ++group) sum += parts[group * a.rule.experts + expert];
     logits[expert] = sum * scale;
   }
   __syncthreads();
@@ -149,10 +95,12 @@ struct GateUpCursor {
     settle(a);
   }
   __device__ bool is_shared() const { return chosen < 0; }
-  __device__ bool is_end(const GateUpArguments& a) const { return chosen >= a.experts_per_token; }
+  __device__ bool is_end(const GateUpArguments& a) const {
+    return chosen >= a.rule.experts_per_token;
+  }
   /// In `inner`.
   __device__ int place(const GateUpArguments& a) const {
-    return (is_shared() ? a.experts_per_token : chosen) * a.routed_inner + row;
+    return (is_shared() ? a.rule.experts_per_token : chosen) * a.routed_inner + row;
   }
 
  private:
@@ -213,8 +161,8 @@ __global__ void __launch_bounds__(kThreads) decode_gate_up(const GateUpArguments
   const float scale = weigh_and_scale<T>(hidden, norm, a.width, a.eps, x, sums);
   if (a.routed != nullptr) {
     join_router_parts(a, parts, scale, logits);
-    choose_experts(logits, a, routing);
-    if (first == 0 && lane < a.experts_per_token) a.chosen[lane] = routing.experts[lane];
+    choose_experts(logits, a.rule, routing);
+    if (first == 0 && lane < a.rule.experts_per_token) a.chosen[lane] = routing.experts[lane];
   }
   for (; issued < kGateUpAhead; ++issued) {
     issue_gate_up<T>(stream, issued, next, a, routing);
