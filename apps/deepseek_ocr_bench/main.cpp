@@ -88,12 +88,14 @@ Result<void> measure(Arguments arguments) {
   options.device = PL_TRY(workload::open_device(arguments.device));
   options.dtype = scalar_type(arguments.dtype);
   options.fused_attention = arguments.attention == "fused";
+  const auto clock = PL_TRY(workload::make_device_clock(options.device));
+  clock->synchronise();
   const auto start = std::chrono::steady_clock::now();
   const auto model = PL_TRY(load(arguments, options));
+  clock->synchronise();
   const bench::Duration loading = std::chrono::steady_clock::now() - start;
   const auto opened = PL_TRY(workload::open_engine(model, arguments.engine));
   for (const std::string& note : opened.notes) fmt::print(stderr, "{}\n", note);
-  const auto clock = PL_TRY(workload::make_device_clock(options.device));
   const auto measured = PL_TRY(workload::catch_torch([&] {
     return bench::measure(*opened.engine, *clock, arguments.shape, arguments.warmup,
                           arguments.rounds);

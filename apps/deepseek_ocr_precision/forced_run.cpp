@@ -15,16 +15,21 @@ Result<void> SameRandomWeights::fill(std::string_view name, at::Tensor destinati
   return {};
 }
 
-Forced random_ids(const DeepseekOcrConfig& config, std::int64_t prompt, std::int64_t tokens,
-                  std::uint64_t seed) {
+std::vector<Forced> random_ids(const DeepseekOcrConfig& config, std::int64_t prompts,
+                               std::int64_t length, std::int64_t tokens, std::uint64_t seed) {
   at::manual_seed(seed);
-  const at::Tensor ids = at::randint(2, config.vocab_size, {prompt + tokens}, at::kLong);
-  const std::int64_t* first = ids.data_ptr<std::int64_t>();
-  return {{first, first + prompt}, {first + prompt, first + prompt + tokens}};
+  std::vector<Forced> all;
+  for (std::int64_t i = 0; i < prompts; ++i) {
+    const at::Tensor ids = at::randint(2, config.vocab_size, {length + tokens}, at::kLong);
+    const std::int64_t* first = ids.data_ptr<std::int64_t>();
+    all.push_back({{first, first + length}, {first + length, first + length + tokens}});
+  }
+  return all;
 }
 
-at::Tensor forced_logits(workload::Engine& engine, const Forced& ids) {
-  const c10::InferenceMode inference;
+namespace {
+
+at::Tensor logits_of(workload::Engine& engine, const Forced& ids) {
   const at::Device device = engine.model().options().device;
   const tokenizer::Prompt prompt{ids.prompt, std::vector<std::uint8_t>(ids.prompt.size(), 0)};
   const auto capacity = static_cast<std::int64_t>(ids.prompt.size() + ids.further.size());
@@ -35,12 +40,21 @@ at::Tensor forced_logits(workload::Engine& engine, const Forced& ids) {
   return at::cat(rows);
 }
 
+}  // namespace
+
+at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& ids) {
+  const c10::InferenceMode inference;
+  std::vector<at::Tensor> each;
+  for (const Forced& one : ids) each.push_back(logits_of(engine, one));
+  return at::stack(each);
+}
+
 Distance distance(const at::Tensor& logits, const at::Tensor& reference) {
   const at::Tensor far = (logits - reference).to(at::kDouble).norm(2, -1);
   const at::Tensor each = far / reference.to(at::kDouble).norm(2, -1);
-  const at::Tensor steps = each.narrow(0, 1, each.size(0) - 1);
+  const at::Tensor steps = each.narrow(1, 1, each.size(1) - 1);
   Distance result;
-  result.first = each[0].item<double>();
+  result.first = each.select(1, 0).mean().item<double>();
   result.mean = steps.mean().item<double>();
   result.worst = steps.max().item<double>();
   result.same_choice = logits.argmax(-1).eq(reference.argmax(-1)).sum().item<std::int64_t>();

@@ -23,21 +23,22 @@ class SameRandomWeights final : public workload::WeightSource {
   workload::RandomWeights random_;
 };
 
-/// What the engines are given: a prompt of ids, and the ids that follow whatever they would choose.
+/// What the engines are given: prompts of ids, and the ids that follow whatever they would choose.
 struct Forced {
   std::vector<std::int64_t> prompt;
   std::vector<std::int64_t> further;
 };
-Forced random_ids(const DeepseekOcrConfig& config, std::int64_t prompt, std::int64_t tokens,
-                  std::uint64_t seed);
+std::vector<Forced> random_ids(const DeepseekOcrConfig& config, std::int64_t prompts,
+                               std::int64_t length, std::int64_t tokens, std::uint64_t seed);
 
-/// Logits behind the prompt and behind each further id, [1 + tokens, vocabulary] fp32 on the CPU.
-at::Tensor forced_logits(workload::Engine& engine, const Forced& ids);
+/// Logits behind each prompt and behind each further id, [prompts, 1 + tokens, vocabulary] fp32 on
+/// the CPU.
+at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& ids);
 
-/// ‖logits − reference‖ / ‖reference‖ of each row: mean and worst, and how many rows have the same
-/// likeliest id.
+/// ‖logits − reference‖ / ‖reference‖ of each row: means and worst, and how many rows have the same
+/// likeliest id. A row alone says little: one token that goes to another expert decides it.
 struct Distance {
-  double first = 0;  ///< the prompt's
+  double first = 0;  ///< mean of the prompts'
   double mean = 0;   ///< of the others
   double worst = 0;
   std::int64_t same_choice = 0;

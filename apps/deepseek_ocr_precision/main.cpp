@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -31,8 +32,9 @@ constexpr double kRatioLimit = 1.2;
 struct Arguments {
   std::string variant = "full";
   std::string device = "cpu";
+  std::int64_t prompts = 8;
   std::int64_t prompt = 300;
-  std::int64_t tokens = 32;
+  std::int64_t tokens = 16;
   std::uint64_t seed = 1;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
 };
@@ -55,21 +57,23 @@ void print(const char* what, const precision::Distance& distance, std::int64_t r
 
 Result<bool> compare(const Arguments& arguments) {
   const at::Device device = PL_TRY(workload::open_device(arguments.device));
-  const auto run = [](workload::Engine& engine, const precision::Forced& ids) {
+  const auto run = [](workload::Engine& engine, const std::vector<precision::Forced>& ids) {
     return workload::catch_torch([&] { return precision::forced_logits(engine, ids); });
   };
   at::Tensor reference;
-  precision::Forced ids;
+  std::vector<precision::Forced> ids;
   {
     const auto model = PL_TRY(load(arguments, device, at::kFloat));
-    ids = precision::random_ids(model.config(), arguments.prompt, arguments.tokens, arguments.seed);
+    ids = precision::random_ids(model.config(), arguments.prompts, arguments.prompt,
+                                arguments.tokens, arguments.seed);
     workload::EagerEngine engine(model);
     reference = PL_TRY(run(engine, ids));
   }
   const auto model = PL_TRY(load(arguments, device, at::kBFloat16));
   workload::EagerEngine eager(model);
   const auto eager_distance = precision::distance(PL_TRY(run(eager, ids)), reference);
-  print("eager bf16", eager_distance, reference.size(0));
+  const std::int64_t rows = reference.size(0) * reference.size(1);
+  print("eager bf16", eager_distance, rows);
   bool passes = eager_distance.is_finite;
 
   const auto fast = workload::make_fast_engine(model);
@@ -79,7 +83,7 @@ Result<bool> compare(const Arguments& arguments) {
   }
   const at::Tensor logits = PL_TRY(run(**fast, ids));
   const auto fast_distance = precision::distance(logits, reference);
-  print("fast bf16", fast_distance, reference.size(0));
+  print("fast bf16", fast_distance, rows);
   const double prompt_ratio = fast_distance.first / eager_distance.first;
   const double ratio = fast_distance.mean / eager_distance.mean;
   const bool repeats = at::equal(PL_TRY(run(**fast, ids)), logits);
@@ -96,10 +100,13 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"full", "tiny"}))
       ->capture_default_str();
   app.add_option("--device", arguments.device, "cpu, cuda or cuda:N")->capture_default_str();
-  app.add_option("--prompt", arguments.prompt, "ids before the first step")
+  app.add_option("--prompts", arguments.prompts, "how many prompts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--prompt", arguments.prompt, "ids of each")
       ->check(CLI::Range(1, 1 << 13))
       ->capture_default_str();
-  app.add_option("--tokens", arguments.tokens, "steps")
+  app.add_option("--tokens", arguments.tokens, "steps behind each")
       ->check(CLI::Range(1, 1 << 13))
       ->capture_default_str();
   app.add_option("--seed", arguments.seed, "of weights and ids")->capture_default_str();

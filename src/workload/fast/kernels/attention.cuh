@@ -23,6 +23,8 @@ struct AttentionArguments {
   int* banned_at;
 };
 
+constexpr int kAttentionThreads = 256;
+
 /// Keys go by so many at once through a block; a split is a multiple of them.
 constexpr int kKeysAtOnce = 64;
 
@@ -91,9 +93,10 @@ struct Attended {
 
 /// kLanes lanes hold a key: head_dim elements, a word each.
 template <typename T, int kLanes>
-__global__ void __launch_bounds__(kThreads) decode_attention(const AttentionArguments a) {
-  constexpr int kGroups = kThreads / kLanes;
-  constexpr int kBatch = kKeysAtOnce * kLanes / kThreads > 0 ? kKeysAtOnce * kLanes / kThreads : 1;
+__global__ void __launch_bounds__(kAttentionThreads) decode_attention(const AttentionArguments a) {
+  constexpr int kGroups = kAttentionThreads / kLanes;
+  constexpr int kBatch =
+      kKeysAtOnce * kLanes / kAttentionThreads > 0 ? kKeysAtOnce * kLanes / kAttentionThreads : 1;
   __shared__ float group_max[kGroups];
   __shared__ float group_sum[kGroups];
   __shared__ float group_values[kGroups][kLanes * kPerWord<T> + 1];
@@ -188,7 +191,7 @@ __global__ void __launch_bounds__(kThreads) decode_attention(const AttentionArgu
   __syncthreads();
   float max = -INFINITY;
   for (int g = 0; g < kGroups; ++g) max = fmaxf(max, group_max[g]);
-  for (int i = static_cast<int>(threadIdx.x); i < a.head_dim; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < a.head_dim; i += kAttentionThreads) {
     float sum = 0;
     for (int g = 0; g < kGroups; ++g)
       sum = fmaf(exp2f(group_max[g] - max), group_values[g][i], sum);

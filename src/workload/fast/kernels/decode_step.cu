@@ -147,7 +147,8 @@ class Step {
         is_first ? buffers_.rules : nullptr,
         is_first ? buffers_.banned_at : nullptr};
     const dim3 grid(blocks(shape_.heads + (is_first ? 1 : 0)), blocks(plan_.splits));
-    return launch(attention_kernel(), grid, kThreads, 0, stream_, plan_.overlap, arguments);
+    return launch(attention_kernel(), grid, kAttentionThreads, 0, stream_, plan_.overlap,
+                  arguments);
   }
 
   cudaError_t output(const DecodeLayer& layer) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -12,6 +13,9 @@ namespace profline::workload::fast {
 constexpr int kWarpLanes = 32;
 constexpr int kWarps = 8;
 constexpr int kThreads = kWarps * kWarpLanes;
+/// So many blocks of ours fit on a multiprocessor at once, registers and all: the kernels behind
+/// have their weights on their way while the first still runs.
+constexpr int kBlocksPerSm = 3;
 constexpr unsigned kAllLanes = 0xffffffffU;
 
 /// Sixteen bytes of weights, the widest load there is.
@@ -146,11 +150,12 @@ class PairStream {
       float second[kPerWord<T>];
       unpack(slot[c * kWarpLanes], first);
       unpack(slot[(chunks() + c) * kWarpLanes], second);
+      float factors[kPerWord<T>];
+      x.load(c, lane_, factors);
 #pragma unroll
       for (int i = 0; i < kPerWord<T>; ++i) {
-        const float factor = x.at(c, lane_, i);
-        sum.x = fmaf(first[i], factor, sum.x);
-        sum.y = fmaf(second[i], factor, sum.y);
+        sum.x = fmaf(first[i], factors[i], sum.x);
+        sum.y = fmaf(second[i], factors[i], sum.y);
       }
     }
     return sum;
@@ -202,8 +207,18 @@ template <typename T>
 struct SharedVector {
   const float* values;
 
-  __device__ float at(int chunk, int lane, int i) const {
-    return values[(chunk * kWarpLanes + lane) * kPerWord<T> + i];
+  __device__ explicit SharedVector(const float* shared) : values(shared) {}
+
+  /// The elements that meet a lane's word of a chunk.
+  __device__ void load(int chunk, int lane, float (&part)[kPerWord<T>]) const {
+#pragma unroll
+    for (int i = 0; i < kPerWord<T>; i += 4) {
+      const float4 four = load_four(values + (chunk * kWarpLanes + lane) * kPerWord<T> + i);
+      part[i] = four.x;
+      part[i + 1] = four.y;
+      part[i + 2] = four.z;
+      part[i + 3] = four.w;
+    }
   }
 };
 
@@ -231,20 +246,15 @@ struct Fragment {
       }
     }
   }
-  __device__ float at(int chunk, int /*lane*/, int i) const {
-    return values[chunk][i];
+  __device__ void load(int chunk, int /*lane*/, float (&part)[kPerWord<T>]) const {
+#pragma unroll
+    for (int i = 0; i < kPerWord<T>; ++i) part[i] = values[chunk][i];
   }
 };
 
 /// The one that fits: registers where the size is known, else shared memory.
 template <typename T, int kChunks>
-struct Vector : Fragment<T, kChunks> {
-  using Fragment<T, kChunks>::Fragment;
-};
-template <typename T>
-struct Vector<T, 0> : SharedVector<T> {
-  __device__ explicit Vector(const float* shared) : SharedVector<T>{shared} {}
-};
+using Vector = std::conditional_t<(kChunks > 0), Fragment<T, kChunks>, SharedVector<T>>;
 
 /// Elements a vector of `columns` takes in shared memory, padded as `dot` wants it.
 template <typename T>

@@ -128,7 +128,7 @@ __device__ void issue_gate_up(Stream& stream, int index, const GateUpCursor& at,
 }
 
 template <typename T, int kChunks>
-__global__ void __launch_bounds__(kThreads) decode_gate_up(const GateUpArguments a) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_gate_up(const GateUpArguments a) {
   extern __shared__ Word shared[];
   __shared__ float logits[kMaxExperts];
   __shared__ WarpRouting routings[kWarps];
@@ -199,88 +199,107 @@ struct DownArguments {
 constexpr int kDownAhead = 3;
 constexpr int kDownMaxRows = 32;  // even
 
-/// Vectors are in shared memory only where their size is not known when compiled.
 template <typename T, int kChunks>
 std::size_t down_shared_bytes(int slice_columns) {
   const int words = PairStream<T, 0, kDownAhead>::words_needed(words_of<T>(slice_columns));
   return sizeof(Word) * kWarps * words +
-         (kChunks > 0 ? 0 : sizeof(float) * kWarps * padded<T>(slice_columns));
+         (kChunks > 0 ? 0 : sizeof(float) * kMaxSlices * padded<T>(slice_columns));
 }
 
-/// A warp's slice of what is multiplied, from global memory; `shared` has room for it, padded.
-template <typename T, int kChunks>
-__device__ Vector<T, kChunks> load_slice(const float* slice, int columns, float* shared) {
-  if constexpr (kChunks > 0) {
-    return Vector<T, kChunks>(slice, columns);
-  } else {
-    for (int i = static_cast<int>(threadIdx.x) % kWarpLanes; i < padded<T>(columns);
-         i += kWarpLanes) {
-      shared[i] = i < columns ? slice[i] : 0.0F;
+/// All slices of what is multiplied into shared memory, each padded with zeros. The block meets
+/// behind it.
+template <typename T>
+__device__ void load_slices(const DownArguments& a, int slices, float* to) {
+  constexpr int kBatch = 4;
+  const int length = padded<T>(a.slice_columns);
+  const int step = kThreads * 4;
+  for (int first = static_cast<int>(threadIdx.x) * 4; first < slices * length;
+       first += kBatch * step) {
+    float4 fours[kBatch];
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const int place = first + i * step;
+      const int column = place % length;
+      const bool is_there = place < slices * length && column < a.slice_columns;
+      fours[i] = is_there ? load_four(a.inner + place / length * a.slice_columns + column)
+                          : float4{0, 0, 0, 0};
     }
-    __syncwarp();
-    return Vector<T, kChunks>(shared);
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const int place = first + i * step;
+      if (place < slices * length) *reinterpret_cast<float4*>(to + place) = fours[i];
+    }
   }
+  __syncthreads();
 }
 
 template <typename T, int kChunks>
-__global__ void __launch_bounds__(kThreads) decode_down(const DownArguments a) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_down(const DownArguments a) {
+  static_assert(kMaxSlices == kWarps, "a warp for each slice");
   extern __shared__ Word shared[];
-  __shared__ float partial[kDownMaxRows][kWarps];
+  __shared__ float partial[kDownMaxRows][kMaxSlices];
   using Stream = PairStream<T, kChunks, kDownAhead>;
   const int words = words_of<T>(a.slice_columns);
   const int warp_words = Stream::words_needed(words);
-  const int slice = static_cast<int>(threadIdx.x) / kWarpLanes;
-  float* x = reinterpret_cast<float*>(shared + kWarps * warp_words) +
-             (kChunks > 0 ? 0 : slice * padded<T>(a.slice_columns));
+  float* x = reinterpret_cast<float*>(shared + kWarps * warp_words);
 
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int slice = warp;
+  const int slices = a.routed_slices + a.shared_slices;
   const int first = static_cast<int>(blockIdx.x) * a.rows_per_block;
   const int rows = min(a.rows_per_block, a.width - first);
   const bool is_routed = slice < a.routed_slices;
-  const bool is_used = slice < a.routed_slices + a.shared_slices;
   const T* weights = nullptr;
   std::int64_t row_elements = a.slice_columns;
-  if (is_used && !is_routed) {
+  if (!is_routed && slice < slices) {
     row_elements = static_cast<std::int64_t>(a.shared_slices) * a.slice_columns;
     weights = static_cast<const T*>(a.shared) + (slice - a.routed_slices) * a.slice_columns;
   }
   // Of a last row alone both are the same.
-  const auto issue = [&](Stream& stream, int pair) {
-    if (2 * pair >= rows) return stream.issue(pair, nullptr, nullptr);
-    const T* row = weights + (first + 2 * pair) * row_elements;
-    stream.issue(pair, row, 2 * pair + 1 < rows ? row + row_elements : row);
+  const auto issue = [&](Stream& stream, int index) {
+    const int row = 2 * index;
+    if (weights == nullptr || row >= rows) return stream.issue(index, nullptr, nullptr);
+    const T* upper = weights + (first + row) * row_elements;
+    stream.issue(index, upper, row + 1 < rows ? upper + row_elements : upper);
   };
 
-  Stream stream(shared + slice * warp_words, words);
-  if (is_used && !is_routed) {
+  Stream stream(shared + warp * warp_words, words);
+  if (!is_routed) {
 #pragma unroll
     for (int i = 0; i < kDownAhead; ++i) issue(stream, i);
   }
   let_next_kernel_begin();
   wait_for_kernel_before();
 
-  if (is_used) {
-    if (is_routed) {
-      weights = static_cast<const T*>(a.routed) +
-                static_cast<std::int64_t>(a.chosen[slice]) * a.width * a.slice_columns;
+  if (is_routed) {
+    weights = static_cast<const T*>(a.routed) +
+              static_cast<std::int64_t>(a.chosen[slice]) * a.width * a.slice_columns;
 #pragma unroll
-      for (int i = 0; i < kDownAhead; ++i) issue(stream, i);
-    }
-    const Vector<T, kChunks> vector =
-        load_slice<T, kChunks>(a.inner + slice * a.slice_columns, a.slice_columns, x);
-    for (int pair = 0; 2 * pair < rows; ++pair) {
-      const float2 product = stream.dot(pair, vector);
-      issue(stream, pair + kDownAhead);
-      const float2 sum = warp_sum(product);
-      if (lane < 2) partial[2 * pair + lane][slice] = lane == 0 ? sum.x : sum.y;
-    }
+    for (int i = 0; i < kDownAhead; ++i) issue(stream, i);
   }
-  const int index = static_cast<int>(threadIdx.x);
-  float sum = index < rows ? a.hidden[first + index] : 0.0F;
+  const int mine = static_cast<int>(threadIdx.x);
+  float sum = mine < rows ? a.hidden[first + mine] : 0.0F;
+  const auto multiply = [&](const Vector<T, kChunks>& vector) {
+    for (int index = 0; weights != nullptr && 2 * index < rows; ++index) {
+      const float2 product = stream.dot(index, vector);
+      issue(stream, index + kDownAhead);
+      const float2 both = warp_sum(product);
+      if (lane < 2) partial[2 * index + lane][slice] = lane == 0 ? both.x : both.y;
+    }
+  };
+  if constexpr (kChunks > 0) {
+    if (slice < slices) {
+      multiply(Vector<T, kChunks>(a.inner + slice * a.slice_columns, a.slice_columns));
+    }
+  } else {
+    load_slices<T>(a, slices, x);
+    multiply(Vector<T, kChunks>(x + slice * padded<T>(a.slice_columns)));
+  }
   __syncthreads();
-  if (index >= rows) return;
-  for (int i = 0; i < a.routed_slices + a.shared_slices; ++i) sum += partial[index][i];
-  a.hidden[first + index] = sum;
+  if (mine >= rows) return;
+  for (int i = 0; i < slices; ++i) sum += partial[mine][i];
+  a.hidden[first + mine] = sum;
 }
 
 }  // namespace profline::workload::fast

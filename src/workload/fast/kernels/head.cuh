@@ -67,7 +67,7 @@ std::size_t head_shared_bytes(int width) {
 
 /// Final norm, logits, and each block's likeliest id that is not banned.
 template <typename T, int kChunks>
-__global__ void __launch_bounds__(kThreads) decode_head(const HeadArguments a) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_head(const HeadArguments a) {
   extern __shared__ Word shared[];
   __shared__ float best_values[kWarps];
   __shared__ int best_ids[kWarps];

@@ -86,7 +86,7 @@ __device__ void join_splits(const OutputArguments& a, float* x, float* maxima, f
 }
 
 template <typename T, int kChunks>
-__global__ void __launch_bounds__(kThreads, 3) decode_output(const OutputArguments a) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_output(const OutputArguments a) {
   extern __shared__ Word shared[];
   __shared__ float fresh[kOutputRows];
   using Stream = PairStream<T, kChunks, 1>;

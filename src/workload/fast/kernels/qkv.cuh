@@ -70,7 +70,7 @@ __device__ void write_pair(const QkvArguments& a, const QkvPair<T>& pair, float 
 }
 
 template <typename T, int kChunks>
-__global__ void __launch_bounds__(kThreads) decode_qkv(const QkvArguments a) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_qkv(const QkvArguments a) {
   extern __shared__ Word shared[];
   using Stream = PairStream<T, kChunks, kQkvAhead>;
   const int words = words_of<T>(a.width);
