@@ -2,25 +2,18 @@
 
 #include <string>
 
-#if PROFLINE_CUDA_KERNELS
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/core/InferenceMode.h>
 
+#include "workload/fast/internal/cannot_run.h"
 #include "workload/fast/internal/decode_runner.h"
 #include "workload/fast/internal/prefill_runner.h"
 #include "workload/fast/internal/vision_runner.h"
 #include "workload/fast/kernels/decode_step.h"
 #include "workload/model/torch_errors.h"
-#endif
 
 namespace profline::workload {
 namespace {
-
-Error cannot(const std::string& why) {
-  return {ErrorKind::NotFound, "the fast engine cannot run: " + why};
-}
-
-#if PROFLINE_CUDA_KERNELS
 
 constexpr int kOldestMajor = 8;
 
@@ -44,9 +37,9 @@ class FastEngine final : public Engine {
     if (!prefill_.can_run()) {
       return model_.prefill(prompt.ids, prompt.is_image, image_rows, cache);
     }
-    // Captured graphs write into the cache they were captured with.
-    if (cache.memory(0).data_ptr() != cache_memory_) prefill_.forget();
-    cache_memory_ = cache.memory(0).data_ptr();
+    // Captured graphs write into the cache they were captured with; another one is larger.
+    if (cache.capacity() != capacity_) prefill_.forget();
+    capacity_ = cache.capacity();
     return prefill_.run(prompt, image_rows, cache, runner_.rope_cos(), runner_.rope_sin());
   }
   at::Tensor decode(const at::Tensor& token) override { return runner_.decode(token); }
@@ -57,37 +50,34 @@ class FastEngine final : public Engine {
   fast::VisionRunner vision_;
   fast::PrefillRunner prefill_;
   fast::DecodeRunner runner_;
-  const void* cache_memory_ = nullptr;
+  std::int64_t capacity_ = 0;
 };
 
 Result<fast::Stored> stored_as(at::ScalarType dtype) {
   if (dtype == at::kBFloat16) return fast::Stored::Bf16;
   if (dtype == at::kFloat) return fast::Stored::Fp32;
-  return cannot("its kernels know model.dtype bf16 and fp32, not fp16");
+  return cannot_run_fast("its kernels know model.dtype bf16 and fp32, not fp16");
 }
-
-#endif
 
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_fast_engine(const DeepseekOcr& model) {
   const at::Device device = model.options().device;
-  if (!device.is_cuda()) return cannot("the device is " + device.str() + ", not a CUDA device");
-#if PROFLINE_CUDA_KERNELS
+  PL_TRY(check_device(device));
   const fast::Stored stored = PL_TRY(stored_as(model.options().dtype));
   const cudaDeviceProp* properties = at::cuda::getDeviceProperties(device.index());
   if (properties->major < kOldestMajor) {
-    return cannot("compute capability " + std::to_string(properties->major) + "." +
-                  std::to_string(properties->minor) + " is below 8.0");
+    return cannot_run_fast("compute capability " + std::to_string(properties->major) + "." +
+                           std::to_string(properties->minor) + " is below 8.0");
   }
   const char* shape = fast::cannot_decode(fast::decode_shape(model.config()), stored);
-  if (shape != nullptr) return cannot(shape);
-  return catch_torch([&]() -> Result<std::unique_ptr<Engine>> {
+  if (shape != nullptr) return cannot_run_fast(shape);
+  auto engine = catch_torch([&]() -> Result<std::unique_ptr<Engine>> {
     return std::unique_ptr<Engine>(std::make_unique<FastEngine>(model, stored));
   });
-#else
-  return cannot("profline-workload was built without its CUDA kernels (PROFLINE_CUDA_KERNELS)");
-#endif
+  // A GPU with too little shared memory for these rows, or none of its own left.
+  if (!engine) return cannot_run_fast(engine.error().message());
+  return engine;
 }
 
 }  // namespace profline::workload
