@@ -13,14 +13,15 @@
 include(CheckCXXCompilerFlag)
 
 add_library(profline_warnings INTERFACE)
+# For C++; what nvcc compiles says for itself what it minds.
 target_compile_options(profline_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
-  -Wnon-virtual-dtor -Woverloaded-virtual
-  $<$<BOOL:${PROFLINE_WERROR}>:-Werror>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion;-Wold-style-cast>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>
+  $<$<AND:$<BOOL:${PROFLINE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>
   # Wrong in GCC 12 for `"literal" + std::string` (GCC bug 105651).
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   # At -O3 GCC 12 takes moved std::variant and std::optional members for uninitialised.
-  $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
+  $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-maybe-uninitialized>)
 
 # Sanitizers reach every target of ours, hence a directory-wide setting and not an interface target:
 # half of a program under AddressSanitizer reports errors that are not there.

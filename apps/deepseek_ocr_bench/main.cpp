@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,7 +14,10 @@
 #include "cli_program.h"
 #include "inputs/weights/tensor_specs.h"
 #include "records/deepseek_ocr_config.h"
+#include "settings/workload.h"
 #include "stages.h"
+#include "workload/fast/open_engine.h"
+#include "workload/measure/device_clock.h"
 #include "workload/model/deepseek_ocr.h"
 #include "workload/model/device.h"
 #include "workload/model/torch_errors.h"
@@ -30,6 +34,7 @@ struct Arguments {
   std::string device = "cpu";
   std::string dtype = "bf16";
   std::string attention = "fused";
+  settings::Engine engine = settings::Engine::Auto;
   std::string tiles = "1x1";
   bench::Shape shape;
   int warmup = 2;
@@ -58,17 +63,9 @@ at::ScalarType scalar_type(const std::string& name) {
 }
 
 void print(const bench::Measured& measured) {
-  bench::Duration vision{0};
   for (const bench::Stage& stage : measured.stages) {
-    if (stage.name == "prefill") {
-      fmt::print("{:<20} {:>10.3f} ms   sum of the above\n", "vision", vision.count());
-    }
-    fmt::print("{:<20} {:>10.3f} ms   median of {}\n", stage.name, stage.median().count(),
+    fmt::print("{:<20} {:>10.4f} ms   median of {}\n", stage.name, stage.median().count(),
                stage.times.size());
-    vision += stage.median();
-    if (stage.name.starts_with("decode")) {
-      fmt::print("{:<20} {:>10.1f} tokens/s\n", "", 1000.0 / stage.median().count());
-    }
   }
   fmt::print("prompt: {} tokens\n", measured.prompt_tokens);
 }
@@ -91,17 +88,28 @@ Result<void> measure(Arguments arguments) {
   options.device = PL_TRY(workload::open_device(arguments.device));
   options.dtype = scalar_type(arguments.dtype);
   options.fused_attention = arguments.attention == "fused";
+  const auto clock = PL_TRY(workload::make_device_clock(options.device));
+  clock->synchronise();
   const auto start = std::chrono::steady_clock::now();
   const auto model = PL_TRY(load(arguments, options));
+  clock->synchronise();
   const bench::Duration loading = std::chrono::steady_clock::now() - start;
-  const auto measured = PL_TRY(workload::catch_torch(
-      [&] { return bench::measure(model, arguments.shape, arguments.warmup, arguments.rounds); }));
-  fmt::print("{} {} {}, page {}, tiles {} of {}, {} tokens, {} attention, loaded in {:.1f} s\n",
-             arguments.device, arguments.dtype,
-             arguments.weights ? arguments.weights->string() : arguments.variant,
-             arguments.shape.page, arguments.tiles, arguments.shape.tile, arguments.shape.tokens,
-             arguments.attention, loading.count() / 1000.0);
+  const auto opened = PL_TRY(workload::open_engine(model, arguments.engine));
+  for (const std::string& note : opened.notes) fmt::print(stderr, "{}\n", note);
+  const auto measured = PL_TRY(workload::catch_torch([&] {
+    return bench::measure(*opened.engine, *clock, arguments.shape, arguments.warmup,
+                          arguments.rounds);
+  }));
+  fmt::print(
+      "{} engine, {} {} {}, page {}, tiles {} of {}, {} tokens, {} attention, loaded in {:.2f} s\n",
+      opened.engine->name(), arguments.device, arguments.dtype,
+      arguments.weights ? arguments.weights->string() : arguments.variant, arguments.shape.page,
+      arguments.tiles, arguments.shape.tile, arguments.shape.tokens, arguments.attention,
+      loading.count() / 1000.0);
   print(measured);
+  if (const auto peak = workload::peak_memory_bytes(options.device)) {
+    fmt::print("device memory, peak: {:.3f} GB\n", static_cast<double>(*peak) / 1e9);
+  }
   return {};
 }
 
@@ -117,14 +125,25 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--attention", arguments.attention, "how attention is computed")
       ->check(CLI::IsMember({"fused", "explicit"}))
       ->capture_default_str();
+  const std::map<std::string, settings::Engine> engines{{"auto", settings::Engine::Auto},
+                                                        {"eager", settings::Engine::Eager},
+                                                        {"fast", settings::Engine::Fast}};
+  app.add_option("--engine", arguments.engine, "how the model is run (default: auto)")
+      ->transform(CLI::CheckedTransformer(engines));
   const auto size = CLI::Range(16, 1 << 14);
-  app.add_option("--page", arguments.shape.page, "side of the page's view")
-      ->check(size)
+  app.add_option("--page", arguments.shape.page, "side of the page's view; 0: no picture")
+      ->check(CLI::Range(0, 1 << 14))
       ->capture_default_str();
   app.add_option("--tile", arguments.shape.tile, "side of a tile")
       ->check(size)
       ->capture_default_str();
   app.add_option("--tiles", arguments.tiles, "COLUMNSxROWS; 1x1: none")->capture_default_str();
+  app.add_option("--text", arguments.shape.text, "random ids of the prompt behind the picture")
+      ->check(CLI::Range(1, 1 << 14))
+      ->capture_default_str();
+  app.add_option("--ngram", arguments.shape.ngram, "no_repeat_ngram_size")
+      ->check(CLI::Range(0, 1 << 10))
+      ->capture_default_str();
   app.add_option("--tokens", arguments.shape.tokens, "tokens to generate")
       ->check(CLI::Range(2, 1 << 14))
       ->capture_default_str();
@@ -144,7 +163,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Times each stage of DeepSeek-OCR, the device idle before and after each.",
+  CLI::App app("Times each part of generation with DeepSeek-OCR, on random pixels and ids.",
                "deepseek_ocr_bench");
   add_options(app, arguments);
   return run_program(app, argc, argv, [&]() -> Result<ExitCode> {

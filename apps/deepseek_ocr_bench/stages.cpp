@@ -1,87 +1,116 @@
 #include "stages.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
-#include <c10/core/InferenceMode.h>
-#include <c10/core/Stream.h>
+#include "workload/generation/generate.h"
+#include "workload/measure/measured_scopes.h"
 
 namespace profline::bench {
 namespace {
 
-using workload::DeepseekOcr;
-using workload::KvCache;
+using Clock = std::chrono::steady_clock;
 
-/// Until everything given to the device is done.
-void wait_for(at::Device device) {
-  if (device.is_cuda()) c10::Stream(c10::Stream::DEFAULT, device).synchronize();
-}
-
-class Stopwatch {
+class Stages {
  public:
-  explicit Stopwatch(at::Device device) : device_(device) {}
-
-  /// Runs `body` and keeps its time under `name`; stages appear in the order of their first time.
-  template <typename Body>
-  auto operator()(const std::string& name, const Body& body) {
-    wait_for(device_);
-    const auto start = std::chrono::steady_clock::now();
-    auto result = body();
-    wait_for(device_);
-    const Duration time = std::chrono::steady_clock::now() - start;
-    const auto known = std::find_if(stages.begin(), stages.end(),
+  /// Stages appear in the order of their first time.
+  void add(const std::string& name, Duration time) {
+    const auto known = std::find_if(stages_.begin(), stages_.end(),
                                     [&](const Stage& stage) { return stage.name == name; });
-    Stage& stage = known == stages.end() ? stages.emplace_back(Stage{name, {}}) : *known;
+    Stage& stage = known == stages_.end() ? stages_.emplace_back(Stage{name, {}}) : *known;
     stage.times.push_back(time);
-    return result;
   }
-
-  std::vector<Stage> stages;
+  std::vector<Stage> take() { return std::move(stages_); }
 
  private:
-  at::Device device_;
+  std::vector<Stage> stages_;
 };
 
-at::Tensor encode(const DeepseekOcr& model, const at::Tensor& views, const std::string& what,
-                  Stopwatch& timed) {
-  const at::Tensor sam = timed(what + " sam", [&] { return model.sam(views); });
-  const at::Tensor clip = timed(what + " clip", [&] { return model.clip(sam); });
-  return timed(what + " projector", [&] { return model.project(clip, sam); });
-}
-
-at::Tensor random_views(std::int64_t count, std::int64_t side, const DeepseekOcr& model) {
+at::Tensor random_views(std::int64_t count, std::int64_t side, const workload::Engine& engine) {
   const at::Tensor pixels = at::rand({count, 3, side, side}, at::kFloat).mul_(2).sub_(1);
-  return pixels.to(model.options().device).to(model.options().dtype);
+  return pixels.to(engine.model().options().device);
 }
 
-/// → the prompt's length. Times of decoding are kept under `decode`.
-std::int64_t run_round(const DeepseekOcr& model, const Shape& shape, const std::string& decode,
-                       Stopwatch& timed) {
-  const c10::InferenceMode inference;
-  at::Tensor tile_rows;
-  if (shape.is_tiled()) {
-    const at::Tensor tiles = random_views(shape.grid.columns * shape.grid.rows, shape.tile, model);
-    tile_rows = encode(model, tiles, "tiles", timed);
-  }
-  const at::Tensor page_rows = encode(model, random_views(1, shape.page, model), "page", timed);
-  const at::Tensor rows = model.assemble(tile_rows, page_rows, shape.grid);
+struct Input {
+  std::optional<workload::ImageViews> views;
+  tokenizer::Prompt prompt;
 
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(1 + rows.size(0) + shape.text), 2);
-  std::vector<std::uint8_t> is_image(ids.size(), 0);
-  std::fill_n(is_image.begin() + 1, rows.size(0), std::uint8_t{1});
-  const auto length = static_cast<std::int64_t>(ids.size());
-  KvCache cache = model.new_cache(length + shape.tokens);
-  const auto likeliest = [](const at::Tensor& logits) {
-    at::Tensor token = logits.argmax(-1);
-    token.item<std::int64_t>();  // as generation does: the host must know it
-    return token;
-  };
-  at::Tensor token =
-      timed("prefill", [&] { return likeliest(model.prefill(ids, is_image, rows, cache)); });
-  for (std::int64_t i = 1; i < shape.tokens; ++i) {
-    token = timed(decode, [&] { return likeliest(model.decode(token, cache)); });
+  const workload::ImageViews* picture() const { return views ? &*views : nullptr; }
+};
+
+/// Rows a view of this side gives, without the newlines: as Sam and image_tokens have it.
+std::int64_t side_of(std::int64_t pixels, const DeepseekOcrConfig& config) {
+  const std::int64_t grid = pixels / config.sam().patch_size;
+  return ((grid + 1) / 2 + 1) / 2;
+}
+
+Input random_input(const workload::Engine& engine, const Shape& shape) {
+  const DeepseekOcrConfig& config = engine.model().config();
+  Input input;
+  std::int64_t slots = 0;
+  if (shape.page > 0) {
+    input.views.emplace();
+    input.views->grid = shape.grid;
+    input.views->page = random_views(1, shape.page, engine);
+    const std::int64_t page = side_of(shape.page, config);
+    slots = page * (page + 1) + 1;
+    if (shape.is_tiled()) {
+      input.views->tiles = random_views(shape.grid.columns * shape.grid.rows, shape.tile, engine);
+      const std::int64_t tile = side_of(shape.tile, config);
+      slots += tile * shape.grid.rows * (tile * shape.grid.columns + 1);
+    }
   }
-  return length;
+  const at::Tensor text = at::randint(2, config.vocab_size, {shape.text}, at::kLong);
+  auto& ids = input.prompt.ids;
+  ids.assign(static_cast<std::size_t>(1 + slots), config.bos_token_id);
+  ids.insert(ids.end(), text.data_ptr<std::int64_t>(),
+             text.data_ptr<std::int64_t>() + text.numel());
+  input.prompt.is_image.assign(ids.size(), 0);
+  std::fill_n(input.prompt.is_image.begin() + 1, slots, std::uint8_t{1});
+  return input;
+}
+
+/// Puts the parts of one generation together: a part's times sum up, those of steps do not.
+void add_parts(const std::vector<workload::PartTime>& parts, const std::string& step,
+               Stages& stages) {
+  namespace scope = workload::scope;
+  Duration vision{0};
+  for (const char* name : {scope::kSam, scope::kClip, scope::kProjector}) {
+    const auto time = workload::time_of(parts, name);
+    if (!time) continue;
+    stages.add(name, *time);
+    vision += *time;
+  }
+  if (vision.count() > 0) stages.add("vision", vision);
+  stages.add("prefill, language", *workload::time_of(parts, scope::kLm));
+  for (const workload::PartTime& part : parts) {
+    if (std::string_view(part.name) == scope::kDecodeStep) stages.add(step, part.duration);
+  }
+}
+
+/// → the prompt's length. `suffix` goes behind the names of tokens' times.
+Result<std::int64_t> run_round(workload::Engine& engine, workload::DeviceClock& clock,
+                               const Shape& shape, const std::string& suffix, Stages& stages) {
+  const Input input = random_input(engine, shape);
+  workload::GenerationOptions options;
+  options.max_new_tokens = shape.tokens;
+  options.no_repeat_ngram_size = shape.ngram;
+  options.eos_id = engine.model().config().eos_token_id;
+  workload::MeasuredScopes scopes(clock, {});
+  clock.synchronise();
+  const auto begin = Clock::now();
+  Clock::time_point first;
+  const auto generated = PL_TRY(workload::generate(engine, input.picture(), input.prompt, options,
+                                                   scopes, [&](std::size_t index, std::int64_t) {
+                                                     if (index == 0) first = Clock::now();
+                                                   }));
+  const auto end = Clock::now();
+  add_parts(scopes.take(), "step" + suffix, stages);
+  const auto further = static_cast<double>(generated.ids.size()) - 1;
+  if (further > 0) stages.add("token" + suffix, Duration(end - first) / further);
+  stages.add("generation", end - begin);
+  return static_cast<std::int64_t>(input.prompt.ids.size());
 }
 
 }  // namespace
@@ -93,22 +122,23 @@ Duration Stage::median() const {
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-Measured measure(const DeepseekOcr& model, const Shape& shape, int warmup, int rounds) {
+Result<Measured> measure(workload::Engine& engine, workload::DeviceClock& clock, const Shape& shape,
+                         int warmup, int rounds) {
   // At other lengths: what a library prepares for each new one is part of decoding, where each step
   // is one.
   Shape elsewhere = shape;
   elsewhere.text += 4 * shape.tokens;
   for (int round = 0; round < warmup; ++round) {
-    Stopwatch unused(model.options().device);
-    run_round(model, elsewhere, "decode", unused);
+    Stages unused;
+    PL_TRY(run_round(engine, clock, elsewhere, "", unused));
   }
-  Stopwatch timed(model.options().device);
+  Stages stages;
   Measured measured;
   for (int round = 0; round < rounds; ++round) {
-    const std::string decode = round == 0 ? "decode, new length" : "decode, known length";
-    measured.prompt_tokens = run_round(model, shape, decode, timed);
+    const std::string suffix = round == 0 ? ", new length" : "";
+    measured.prompt_tokens = PL_TRY(run_round(engine, clock, shape, suffix, stages));
   }
-  measured.stages = std::move(timed.stages);
+  measured.stages = stages.take();
   return measured;
 }
 

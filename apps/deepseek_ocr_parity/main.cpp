@@ -17,6 +17,8 @@
 #include "inputs/weights/safetensors_write.h"
 #include "inputs/weights/tensor_specs.h"
 #include "run_case.h"
+#include "settings/workload.h"
+#include "workload/fast/open_engine.h"
 #include "workload/model/deepseek_ocr.h"
 #include "workload/model/device.h"
 #include "workload/model/weight_source.h"
@@ -37,6 +39,7 @@ struct Arguments {
   std::filesystem::path folder;
   std::string device = "cpu";
   std::string attention = "fused";
+  settings::Engine engine = settings::Engine::Eager;
   std::vector<std::string> cases;
   std::optional<std::filesystem::path> out;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
@@ -110,10 +113,12 @@ Result<bool> compare(const Arguments& arguments) {
   workload::CheckpointWeights source(files.checkpoint);
   const auto model = PL_TRY(workload::DeepseekOcr::load(files.config, source, options));
 
+  const auto opened = PL_TRY(workload::open_engine(model, arguments.engine));
+
   std::map<std::string, at::Tensor> computed;
   bool all_pass = true;
   for (const parity::Case& one : cases) {
-    parity::Outcome outcome = PL_TRY(parity::run_case(one, model, reference));
+    parity::Outcome outcome = PL_TRY(parity::run_case(one, *opened.engine, reference));
     print(one, outcome);
     all_pass = all_pass && outcome.passes();
     computed.merge(outcome.computed);
@@ -131,6 +136,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--attention", arguments.attention, "how attention is computed")
       ->check(CLI::IsMember({"fused", "explicit"}))
       ->capture_default_str();
+  const std::map<std::string, settings::Engine> engines{{"eager", settings::Engine::Eager},
+                                                        {"fast", settings::Engine::Fast}};
+  app.add_option("--engine", arguments.engine, "how the model is run (default: eager)")
+      ->transform(CLI::CheckedTransformer(engines));
   app.add_option("--case", arguments.cases, "only this case (may be repeated)");
   app.add_option("--out", arguments.out, "write every tensor and id computed, as safetensors");
   app.add_option("--threads", arguments.threads, "CPU threads")

@@ -74,39 +74,38 @@ at::Tensor as_tensor(const std::vector<std::int64_t>& ids) {
 }
 
 /// Runs the towers and keeps what each gives, under `prefix`.
-at::Tensor encode(const DeepseekOcr& model, const at::Tensor& views, const std::string& prefix,
-                  std::map<std::string, at::Tensor>& computed) {
+void encode(const DeepseekOcr& model, const at::Tensor& views, const std::string& prefix,
+            std::map<std::string, at::Tensor>& computed) {
   const at::Tensor sam = model.sam(views);
   const at::Tensor clip = model.clip(sam);
   const at::Tensor rows = model.project(clip, sam);
   computed[prefix + "sam"] = on_cpu(sam);
   computed[prefix + "clip"] = on_cpu(clip);
   computed[prefix + "proj"] = on_cpu(rows);
-  return rows;
 }
 
-at::Tensor encode_image(const DeepseekOcr& model, const Case& one,
+/// The towers' own outputs are the model's; the picture's rows are the engine's.
+at::Tensor encode_image(workload::Engine& engine, const Case& one,
                         std::map<std::string, at::Tensor>& computed) {
   const ImageViews views = make_views(one);
-  at::Tensor tile_rows;
   if (views.tiles.defined()) {
-    tile_rows = encode(model, views.tiles, one.name + ".local_", computed);
+    encode(engine.model(), views.tiles, one.name + ".local_", computed);
   }
-  const at::Tensor page_rows = encode(model, views.page, one.name + ".", computed);
-  const at::Tensor rows = model.assemble(tile_rows, page_rows, views.grid);
+  encode(engine.model(), views.page, one.name + ".", computed);
+  workload::Scopes scopes;
+  const at::Tensor rows = engine.encode_image(views, scopes);
   computed[one.name + ".image_tokens"] = on_cpu(rows);
   return rows;
 }
 
 /// The prompt, then the reference's ids one by one: logits and the ids they would choose.
-void run_forced(const DeepseekOcr& model, const Case& one, const tokenizer::Prompt& prompt,
+void run_forced(workload::Engine& engine, const Case& one, const tokenizer::Prompt& prompt,
                 const at::Tensor& rows, std::map<std::string, at::Tensor>& computed) {
-  workload::KvCache cache =
-      model.new_cache(static_cast<std::int64_t>(prompt.ids.size() + one.greedy_ids.size()));
-  const at::Tensor prefill = model.prefill(prompt.ids, prompt.is_image, rows, cache);
+  const auto capacity = static_cast<std::int64_t>(prompt.ids.size() + one.greedy_ids.size());
+  const at::Tensor prefill = engine.prefill(prompt, rows, capacity).clone();
   std::vector<at::Tensor> steps;
   for (const std::int64_t id : one.greedy_ids) {
-    steps.push_back(model.decode(as_tensor({id}).to(prefill.device()), cache));
+    steps.push_back(engine.decode(as_tensor({id}).to(prefill.device())).clone());
   }
   const at::Tensor decode = at::cat(steps);
   computed[one.name + ".prefill_logits"] = on_cpu(prefill).squeeze(0);
@@ -114,12 +113,13 @@ void run_forced(const DeepseekOcr& model, const Case& one, const tokenizer::Prom
   computed[one.name + ".forced_ids"] = at::cat({prefill, decode}).argmax(-1).cpu();
 }
 
-Result<void> run_free(const DeepseekOcr& model, const Case& one, const tokenizer::Prompt& prompt,
+Result<void> run_free(workload::Engine& engine, const Case& one, const tokenizer::Prompt& prompt,
                       const at::Tensor& rows, std::map<std::string, at::Tensor>& computed) {
   workload::GenerationOptions options;
   options.max_new_tokens = static_cast<std::int64_t>(one.greedy_ids.size());
   workload::Scopes scopes;
-  const auto generated = PL_TRY(workload::generate_from_rows(model, rows, prompt, options, scopes));
+  const auto generated =
+      PL_TRY(workload::generate_from_rows(engine, rows, prompt, options, scopes));
   computed[one.name + ".greedy_ids"] = as_tensor(generated.ids);
   return {};
 }
@@ -166,14 +166,14 @@ bool Outcome::passes() const {
                      [](const Difference& tensor) { return tensor.passes(); });
 }
 
-Result<Outcome> run_case(const Case& one, const DeepseekOcr& model, const Reference& reference) {
+Result<Outcome> run_case(const Case& one, workload::Engine& engine, const Reference& reference) {
   return workload::catch_torch([&]() -> Result<Outcome> {
            Outcome outcome;
-           const at::Tensor rows = encode_image(model, one, outcome.computed);
+           const at::Tensor rows = encode_image(engine, one, outcome.computed);
            const tokenizer::Prompt prompt = make_prompt(one, rows.size(0));
-           PL_TRY(check_ids(one, prompt, model.config().vocab_size));
-           run_forced(model, one, prompt, rows, outcome.computed);
-           PL_TRY(run_free(model, one, prompt, rows, outcome.computed));
+           PL_TRY(check_ids(one, prompt, engine.model().config().vocab_size));
+           run_forced(engine, one, prompt, rows, outcome.computed);
+           PL_TRY(run_free(engine, one, prompt, rows, outcome.computed));
            PL_TRY(compare_tensors(one.name, reference, outcome));
 
            // The reference chose its first id from the prompt's logits, each further one from a

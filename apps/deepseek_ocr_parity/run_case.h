@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "cases.h"
 #include "comparison.h"
-#include "workload/model/deepseek_ocr.h"
+#include "workload/generation/engine.h"
 
 namespace profline::parity {
 
@@ -24,9 +24,8 @@ struct Outcome {
   bool passes() const;
 };
 
-/// Runs the case on the model and compares all that the reference has. An Error when case and
+/// Runs the case on the engine and compares all that the reference has. An Error when case and
 /// reference do not fit together, and for what libtorch throws.
-Result<Outcome> run_case(const Case& one, const workload::DeepseekOcr& model,
-                         const Reference& reference);
+Result<Outcome> run_case(const Case& one, workload::Engine& engine, const Reference& reference);
 
 }  // namespace profline::parity

@@ -19,9 +19,10 @@ constexpr auto names(std::type_identity<WorkloadKind>) {
                     named(WorkloadKind::DummyShallowResnet, "dummy_shallow_resnet")};
 }
 
-enum class Engine { Auto, Eager };
+enum class Engine { Auto, Eager, Fast };
 constexpr auto names(std::type_identity<Engine>) {
-  return std::array{named(Engine::Auto, "auto"), named(Engine::Eager, "eager")};
+  return std::array{named(Engine::Auto, "auto"), named(Engine::Eager, "eager"),
+                    named(Engine::Fast, "fast")};
 }
 
 /// `pipeline.workload`: the program that is profiled.
@@ -47,7 +48,10 @@ constexpr auto fields(std::type_identity<Workload>) {
       field("module", &Workload::module,
             "Python module to profile instead, started as python3 -m MODULE; null or blank: none"),
       field("cwd", &Workload::cwd, "where command or module start"),
-      field("engine", &Workload::engine, "how the model is run; auto: the fastest there is"),
+      field(
+          "engine", &Workload::engine,
+          "how the model is run: eager, libtorch's operators one by one; fast, our CUDA kernels as "
+          "graphs (an error where they cannot run); auto: fast where it can run, else eager"),
       field("threads", &Workload::threads, "CPU threads; null: all cores").at_least(1),
       field("nvtx_steps", &Workload::nvtx_steps, "an NVTX range decode_step for each token"));
 }

@@ -24,39 +24,53 @@ Result<void> check_slots(const tokenizer::Prompt& prompt, const at::Tensor& imag
 /// One run: what was generated so far, and what the next token follows from.
 class Run {
  public:
-  Run(const DeepseekOcr& model, const tokenizer::Prompt& prompt, const GenerationOptions& options,
+  Run(Engine& engine, const tokenizer::Prompt& prompt, const GenerationOptions& options,
       const OnToken& on_token)
-      : model_(model),
+      : engine_(engine),
         prompt_(prompt),
         options_(options),
         on_token_(on_token),
-        chooser_(options, prompt.ids),
-        cache_(model.new_cache(static_cast<std::int64_t>(prompt.ids.size()) +
-                               options.max_new_tokens)) {}
+        loop_(options.sampling ? nullptr : engine.device_loop()),
+        chooser_(options, prompt.ids) {}
 
   void prefill(const at::Tensor& image_rows, Scopes& scopes) {
     const Scope scope(scopes, scope::kLm);
-    last_ = chooser_.choose(model_.prefill(prompt_.ids, prompt_.is_image, image_rows, cache_));
+    const auto capacity = static_cast<std::int64_t>(prompt_.ids.size()) + options_.max_new_tokens;
+    const at::Tensor logits = engine_.prefill(prompt_, image_rows, capacity);
+    if (loop_ != nullptr) {
+      last_.id = loop_->first(prompt_.ids, logits, options_);
+    } else {
+      last_ = chooser_.choose(logits);
+    }
   }
 
   Generated decode(Scopes& scopes) {
     const Scope scope(scopes, scope::kDecode);
-    keep_last();
+    keep(last_.id);
+    if (loop_ != nullptr) {
+      if (!is_done()) {
+        loop_->run(options_.max_new_tokens - 1, scopes, [&](std::int64_t id) {
+          keep(id);
+          return !is_done();
+        });
+      }
+      return std::move(generated_);
+    }
     while (!is_done()) {
       {
         const Scope step(scopes, scope::kDecodeStep);
-        last_ = chooser_.choose(model_.decode(last_.token, cache_));
+        last_ = chooser_.choose(engine_.decode(last_.token));
       }
-      keep_last();
+      keep(last_.id);
     }
     return std::move(generated_);
   }
 
  private:
-  void keep_last() {
-    generated_.ids.push_back(last_.id);
-    if (options_.eos_id == last_.id) generated_.finish = Finish::Eos;
-    if (on_token_) on_token_(generated_.ids.size() - 1, last_.id);
+  void keep(std::int64_t id) {
+    generated_.ids.push_back(id);
+    if (options_.eos_id == id) generated_.finish = Finish::Eos;
+    if (on_token_) on_token_(generated_.ids.size() - 1, id);
     const bool goes_on = generated_.finish != Finish::Eos;
     if (goes_on && options_.should_stop && options_.should_stop()) {
       generated_.finish = Finish::Stopped;
@@ -67,23 +81,22 @@ class Run {
            static_cast<std::int64_t>(generated_.ids.size()) >= options_.max_new_tokens;
   }
 
-  const DeepseekOcr& model_;
+  Engine& engine_;
   const tokenizer::Prompt& prompt_;
   const GenerationOptions& options_;
   const OnToken& on_token_;
+  DeviceLoop* loop_;
   TokenChooser chooser_;
-  KvCache cache_;
   Choice last_;
   Generated generated_;
 };
 
 template <typename Rows>
-Result<Generated> run(const DeepseekOcr& model, const Rows& image_rows,
-                      const tokenizer::Prompt& prompt, const GenerationOptions& options,
-                      Scopes& scopes, const OnToken& on_token) {
+Result<Generated> run(Engine& engine, const Rows& image_rows, const tokenizer::Prompt& prompt,
+                      const GenerationOptions& options, Scopes& scopes, const OnToken& on_token) {
   return catch_torch([&]() -> Result<Generated> {
     const c10::InferenceMode inference;
-    Run generation(model, prompt, options, on_token);
+    Run generation(engine, prompt, options, on_token);
     {
       const Scope scope(scopes, scope::kPrefill);
       const at::Tensor rows = image_rows();
@@ -96,21 +109,36 @@ Result<Generated> run(const DeepseekOcr& model, const Rows& image_rows,
 
 }  // namespace
 
+Result<Generated> generate(Engine& engine, const ImageViews* image, const tokenizer::Prompt& prompt,
+                           const GenerationOptions& options, Scopes& scopes,
+                           const OnToken& on_token) {
+  const auto encode = [&] {
+    return image == nullptr ? at::Tensor() : engine.encode_image(*image, scopes);
+  };
+  return run(engine, encode, prompt, options, scopes, on_token);
+}
+
+Result<Generated> generate_from_rows(Engine& engine, const at::Tensor& image_rows,
+                                     const tokenizer::Prompt& prompt,
+                                     const GenerationOptions& options, Scopes& scopes,
+                                     const OnToken& on_token) {
+  return run(
+      engine, [&] { return image_rows; }, prompt, options, scopes, on_token);
+}
+
 Result<Generated> generate(const DeepseekOcr& model, const ImageViews* image,
                            const tokenizer::Prompt& prompt, const GenerationOptions& options,
                            Scopes& scopes, const OnToken& on_token) {
-  const auto encode = [&] {
-    return image == nullptr ? at::Tensor() : model.encode_image(*image, scopes);
-  };
-  return run(model, encode, prompt, options, scopes, on_token);
+  EagerEngine engine(model);
+  return generate(engine, image, prompt, options, scopes, on_token);
 }
 
 Result<Generated> generate_from_rows(const DeepseekOcr& model, const at::Tensor& image_rows,
                                      const tokenizer::Prompt& prompt,
                                      const GenerationOptions& options, Scopes& scopes,
                                      const OnToken& on_token) {
-  return run(
-      model, [&] { return image_rows; }, prompt, options, scopes, on_token);
+  EagerEngine engine(model);
+  return generate_from_rows(engine, image_rows, prompt, options, scopes, on_token);
 }
 
 }  // namespace profline::workload

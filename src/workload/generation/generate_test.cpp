@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -149,6 +152,88 @@ TEST(Generate, TellsWhatLibtorchThrows) {
   const auto generated = generate(model, nullptr, text_prompt({0, 100000}), tokens(3), scopes);
   ASSERT_FALSE(generated);
   EXPECT_EQ(generated.error().to_string(), "libtorch: index out of range in self");
+}
+
+/// An engine that chooses on its own: the ids of a list, one after another.
+class ScriptedEngine final : public Engine, public DeviceLoop {
+ public:
+  ScriptedEngine(const DeepseekOcr& model, std::vector<std::int64_t> ids)
+      : eager_(model), ids_(std::move(ids)) {}
+
+  std::string_view name() const override { return "scripted"; }
+  const DeepseekOcr& model() const override { return eager_.model(); }
+  at::Tensor encode_image(const ImageViews& views, Scopes& scopes) override {
+    return eager_.encode_image(views, scopes);
+  }
+  at::Tensor prefill(const tokenizer::Prompt& prompt, const at::Tensor& rows,
+                     std::int64_t capacity) override {
+    return eager_.prefill(prompt, rows, capacity);
+  }
+  at::Tensor decode(const at::Tensor& token) override { return eager_.decode(token); }
+  DeviceLoop* device_loop() override { return this; }
+
+  std::int64_t first(std::span<const std::int64_t> prompt, const at::Tensor&,
+                     const GenerationOptions&) override {
+    prompt_tokens = prompt.size();
+    return ids_.front();
+  }
+  void run(std::int64_t count, Scopes&, const std::function<bool(std::int64_t)>& on_id) override {
+    asked = count;
+    for (std::int64_t i = 1; i <= count; ++i) {
+      ++told;
+      if (!on_id(ids_.at(static_cast<std::size_t>(i)))) return;
+    }
+  }
+
+  std::size_t prompt_tokens = 0;
+  std::int64_t asked = 0;
+  std::int64_t told = 0;
+
+ private:
+  EagerEngine eager_;
+  std::vector<std::int64_t> ids_;
+};
+
+TEST(Generate, LetsAnEngineChooseThatCan) {
+  const DeepseekOcr model = tiny_model();
+  ScriptedEngine engine(model, {7, 8, 9, 10});
+  Scopes scopes;
+  const auto generated = generate(engine, nullptr, kPrompt, tokens(4), scopes);
+  ASSERT_TRUE(generated) << generated.error().to_string();
+  EXPECT_THAT(generated->ids, ElementsAre(7, 8, 9, 10));
+  EXPECT_EQ(generated->finish, Finish::Length);
+  EXPECT_EQ(engine.prompt_tokens, kPrompt.ids.size());
+  EXPECT_EQ(engine.asked, 3);
+}
+
+TEST(Generate, StopsAnEngineThatChoosesAtTheEndOfSequence) {
+  const DeepseekOcr model = tiny_model();
+  GenerationOptions options = tokens(4);
+  options.eos_id = 8;
+  Scopes scopes;
+  ScriptedEngine engine(model, {7, 8, 9, 10});
+  const auto generated = generate(engine, nullptr, kPrompt, options, scopes);
+  ASSERT_TRUE(generated) << generated.error().to_string();
+  EXPECT_THAT(generated->ids, ElementsAre(7, 8));
+  EXPECT_EQ(generated->finish, Finish::Eos);
+  EXPECT_EQ(engine.told, 1);
+
+  ScriptedEngine at_once(model, {8});
+  const auto one = generate(at_once, nullptr, kPrompt, options, scopes);
+  ASSERT_TRUE(one) << one.error().to_string();
+  EXPECT_THAT(one->ids, ElementsAre(8));
+  EXPECT_EQ(at_once.asked, 0);
+}
+
+TEST(Generate, DrawsByItselfWhateverTheEngineCan) {
+  const DeepseekOcr model = tiny_model();
+  GenerationOptions options = tokens(3);
+  options.sampling = Sampling{.temperature = 1.0, .top_k = 1, .top_p = {}, .seed = 1};
+  Scopes scopes;
+  ScriptedEngine engine(model, {});
+  const auto generated = generate(engine, nullptr, kPrompt, options, scopes);
+  ASSERT_TRUE(generated) << generated.error().to_string();
+  EXPECT_EQ(generated->ids, generated_ids(model, tokens(3)));
 }
 
 }  // namespace

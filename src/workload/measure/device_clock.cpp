@@ -31,6 +31,11 @@ Result<std::unique_ptr<DeviceClock>> make_device_clock(const at::Device& device)
   return Error(ErrorKind::Config, "there is no clock for device '" + device.str() + "'");
 }
 
+std::optional<std::int64_t> peak_memory_bytes(const at::Device& device) {
+  if (!device.is_cuda()) return std::nullopt;
+  return internal::cuda_peak_bytes(device);
+}
+
 std::string device_uuid(const at::Device& device) {
   return device.is_cuda() ? internal::cuda_uuid(device) : std::string();
 }

@@ -2,7 +2,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include <ATen/core/Tensor.h>
 
@@ -29,6 +32,9 @@ class DeviceClock {
 
 /// The clock of the device. An Error when this libtorch has no such device.
 Result<std::unique_ptr<DeviceClock>> make_device_clock(const at::Device& device);
+
+/// The most that libtorch has had allocated on a CUDA device at once; nothing for others.
+std::optional<std::int64_t> peak_memory_bytes(const at::Device& device);
 
 /// "GPU-…" of a CUDA device, as NVML spells it; empty for others.
 std::string device_uuid(const at::Device& device);

@@ -32,7 +32,6 @@ class Decoder {
 
   void watch_routing(RoutingWatcher watcher) { watcher_ = std::move(watcher); }
 
- private:
   struct Layer {
     RmsNorm attention_norm, mlp_norm;
     at::Tensor qkv;  // [(H + 2K) d, D]
@@ -41,6 +40,13 @@ class Decoder {
     GatedMlp dense;
     Moe moe;
   };
+  /// Its weights, for those who compute the same in another way.
+  const std::vector<Layer>& layers() const { return layers_; }
+  const at::Tensor& embedding() const { return embedding_; }
+  const RmsNorm& norm() const { return norm_; }
+  const at::Tensor& head() const { return head_; }
+
+ private:
   at::Tensor attention(std::int64_t index, const at::Tensor& x, KvCache& cache) const;
   at::Tensor mlp(std::int64_t index, const at::Tensor& x) const;
 

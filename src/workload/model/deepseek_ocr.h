@@ -39,6 +39,8 @@ class DeepseekOcr {
 
   const DeepseekOcrConfig& config() const { return config_; }
   const ModelOptions& options() const { return options_; }
+  const Decoder& decoder() const { return decoder_; }
+  const Sam& sam_tower() const { return sam_; }
 
   /// views [b, 3, S, S] → [b, C, q, q].
   at::Tensor sam(const at::Tensor& views) const;

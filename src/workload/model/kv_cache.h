@@ -30,6 +30,10 @@ class KvCache {
   View append(std::int64_t layer, const at::Tensor& keys, const at::Tensor& values);
   /// After all layers had theirs.
   void advance(std::int64_t tokens) { length_ += tokens; }
+  /// A layer's memory, [2, B, H, capacity, d]: keys, then values.
+  const at::Tensor& memory(std::int64_t layer) const {
+    return layers_[static_cast<std::size_t>(layer)];
+  }
   /// Forgets the tokens, keeps the memory.
   void clear() { length_ = 0; }
 

@@ -34,6 +34,11 @@ class Moe {
   /// libtorch the counts are copied to the host, once.
   at::Tensor routed_by_group(const at::Tensor& x, const Routing& routing) const;
 
+  const at::Tensor& router() const { return router_; }
+  const at::Tensor& gate_up() const { return gate_up_; }
+  const at::Tensor& down() const { return down_; }
+  const GatedMlp& shared() const { return shared_; }
+
  private:
   at::Tensor router_;   // [E, D] fp32
   at::Tensor gate_up_;  // [E, 2I, D]

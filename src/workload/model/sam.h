@@ -28,6 +28,13 @@ class SamAttention {
   /// x [B, h, h, width] → the same shape.
   at::Tensor operator()(const at::Tensor& x) const;
 
+  /// Its weights, for those who compute the same in another way.
+  const Linear& qkv() const { return qkv_; }
+  const Linear& out() const { return out_; }
+  const at::Tensor& rel_pos_h() const { return rel_pos_h_; }
+  const at::Tensor& rel_pos_w() const { return rel_pos_w_; }
+  std::int64_t heads() const { return heads_; }
+
  private:
   /// What follows from the map's side alone; computed when a side is first met.
   struct Tables {
@@ -55,17 +62,24 @@ class Sam {
   /// views [b, 3, S, S] → [b, C, q, q], q = ⌈⌊S/16⌋/4⌉ for the release.
   at::Tensor operator()(const at::Tensor& views) const;
 
- private:
   struct Block {
     LayerNorm norm1, norm2;
     SamAttention attention;
     Linear lin1, lin2;
     std::int64_t window = 0;  // 0: over the whole map
   };
+  /// Its parts, for those who compute the same in another way.
+  const std::vector<Block>& blocks() const { return blocks_; }
+  const at::Tensor& patch_weight() const { return patch_weight_; }
+  const at::Tensor& patch_bias() const { return patch_bias_; }
+  /// What is behind the blocks: x [b, g, g, width] → [b, C, q, q].
+  at::Tensor neck(const at::Tensor& x) const;
+  /// Position vectors of a map, [1, side, side, width].
+  at::Tensor positions(std::int64_t side) const;
+
+ private:
   static at::Tensor run(const Block& block, const at::Tensor& x);
   at::Tensor patches(const at::Tensor& views) const;
-  at::Tensor neck(const at::Tensor& x) const;
-  at::Tensor positions(std::int64_t side) const;
 
   at::Tensor patch_weight_, patch_bias_;
   std::int64_t patch_ = 0;

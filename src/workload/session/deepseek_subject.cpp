@@ -7,6 +7,7 @@
 #include "inputs/images/views.h"
 #include "inputs/tokenizer/prompt.h"
 #include "inputs/tokenizer/tokenizer.h"
+#include "workload/fast/open_engine.h"
 #include "workload/generation/generate.h"
 #include "workload/profiler/model_trace.h"
 #include "workload/session/deepseek_files.h"
@@ -79,26 +80,32 @@ void set_times(Sample& sample, const std::vector<PartTime>& parts) {
       sample.token_ns.push_back(part.duration.count());
     }
   }
+  // An engine that is ahead of the host has begun a step more when the end comes.
+  const std::size_t steps = std::max<std::size_t>(1, sample.new_tokens) - 1;
+  if (sample.token_ns.size() > steps) sample.token_ns.resize(steps);
 }
 
 class DeepseekSubject final : public Subject {
  public:
   DeepseekSubject(const RunRequest& request, const Machine& machine, DeepseekFiles files,
-                  DeepseekOcr model, Inputs inputs)
+                  std::unique_ptr<DeepseekOcr> model, OpenedEngine engine, Inputs inputs)
       : subject_(std::get<settings::deepseek_ocr::Subject>(request.settings.subject)),
         machine_(machine),
         tokenizer_(std::move(files.tokenizer)),
         model_(std::move(model)),
+        engine_(std::move(engine.engine)),
         inputs_(std::move(inputs)) {
     for (std::string& note : files.notes) inputs_.notes.push_back(std::move(note));
+    for (std::string& note : engine.notes) inputs_.notes.push_back(std::move(note));
   }
 
   const std::vector<dataset::Item>& items() const override { return inputs_.items; }
   std::vector<std::string> notes() const override { return inputs_.notes; }
   bool reads_pictures() const override { return preprocess().enable; }
+  std::string engine() const override { return std::string(engine_->name()); }
 
   std::optional<ModelDims> dims() const override {
-    const DeepseekOcrConfig& config = model_.config();
+    const DeepseekOcrConfig& config = model_->config();
     return ModelDims{config.hidden_size, config.intermediate_size, config.num_hidden_layers};
   }
 
@@ -122,7 +129,7 @@ class DeepseekSubject final : public Subject {
     const Prepared prepared = PL_TRY(prepare(picture));
     GenerationOptions options = options_for(prepared);
     options.max_new_tokens = std::min(options.max_new_tokens, kWarmupTokens);
-    PL_TRY(generate(model_, prepared.picture(), prepared.prompt, options, none));
+    PL_TRY(generate(*engine_, prepared.picture(), prepared.prompt, options, none));
     return {};
   }
 
@@ -144,7 +151,7 @@ class DeepseekSubject final : public Subject {
       if (extent.on_token) extent.on_token();
     };
     const Generated generated =
-        PL_TRY(generate(model_, prepared.picture(), prepared.prompt, options, scopes, on_token));
+        PL_TRY(generate(*engine_, prepared.picture(), prepared.prompt, options, scopes, on_token));
 
     Answer answer;
     answer.stopped = generated.finish == Finish::Stopped;
@@ -158,7 +165,7 @@ class DeepseekSubject final : public Subject {
     sample.preprocess_ns = nanoseconds(ready - begin).count();
     sample.dtype = dtype_text(subject_.model.dtype);
     sample.threads = machine_.threads;
-    sample.engine = "eager";
+    sample.engine = engine();
     set_times(sample, scopes.take());
     answer.text = tokenizer_.decode(generated.ids, tokenizer::SpecialTokens::Keep);
     return answer;
@@ -183,22 +190,22 @@ class DeepseekSubject final : public Subject {
       prepared.views = tensors_of(views, machine_.device);
     }
     prepared.prompt = PL_TRY(
-        assemble(tokenizer_, subject_.infer.decoder_prompt, slots, model_.config().bos_token_id));
-    const std::int64_t room = model_.config().max_position_embeddings -
+        assemble(tokenizer_, subject_.infer.decoder_prompt, slots, model_->config().bos_token_id));
+    const std::int64_t room = model_->config().max_position_embeddings -
                               static_cast<std::int64_t>(prepared.prompt.ids.size());
     if (room < 1) {
       return Error(ErrorKind::Config, "the prompt has " +
                                           std::to_string(prepared.prompt.ids.size()) +
                                           " tokens, the model's window " +
-                                          std::to_string(model_.config().max_position_embeddings));
+                                          std::to_string(model_->config().max_position_embeddings));
     }
     return prepared;
   }
 
   /// Never more tokens than the model's window has room for.
   GenerationOptions options_for(const Prepared& prepared) const {
-    GenerationOptions options = generation_options(subject_.infer, model_.config().eos_token_id);
-    const std::int64_t room = model_.config().max_position_embeddings -
+    GenerationOptions options = generation_options(subject_.infer, model_->config().eos_token_id);
+    const std::int64_t room = model_->config().max_position_embeddings -
                               static_cast<std::int64_t>(prepared.prompt.ids.size());
     options.max_new_tokens = std::min(options.max_new_tokens, room);
     return options;
@@ -207,7 +214,8 @@ class DeepseekSubject final : public Subject {
   const settings::deepseek_ocr::Subject& subject_;
   const Machine& machine_;
   tokenizer::Tokenizer tokenizer_;
-  DeepseekOcr model_;
+  std::unique_ptr<DeepseekOcr> model_;
+  std::unique_ptr<Engine> engine_;
   Inputs inputs_;
 };
 
@@ -246,9 +254,11 @@ Result<std::unique_ptr<Subject>> open_deepseek_subject(const RunRequest& request
                              .dtype = scalar_type(subject.model.dtype),
                              .fused_attention = request.settings.use_flash_attn,
                              .allow_tf32 = subject.model.allow_tf32};
-  DeepseekOcr model = PL_TRY(DeepseekOcr::load(files.config, *files.weights, options));
+  auto model = std::make_unique<DeepseekOcr>(
+      PL_TRY(DeepseekOcr::load(files.config, *files.weights, options)));
+  OpenedEngine engine = PL_TRY(open_engine(*model, request.settings.pipeline.workload.engine));
   return std::unique_ptr<Subject>(std::make_unique<DeepseekSubject>(
-      request, machine, std::move(files), std::move(model), std::move(inputs)));
+      request, machine, std::move(files), std::move(model), std::move(engine), std::move(inputs)));
 }
 
 Result<Node> trace_deepseek(const RunRequest& request) {

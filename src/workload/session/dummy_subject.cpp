@@ -58,7 +58,7 @@ class DummySubject final : public workload::Subject {
     }
     sample.dtype = dtype_text(settings_.infer.dtype);
     sample.threads = machine_.threads;
-    sample.engine = "eager";
+    sample.engine = engine();
     return answer;
   }
 
@@ -110,6 +110,11 @@ Inputs random_inputs(const RunRequest& request) {
 
 Result<std::unique_ptr<workload::Subject>> open_dummy_subject(const RunRequest& request,
                                                               const Machine& machine) {
+  if (request.settings.pipeline.workload.engine == settings::Engine::Fast) {
+    return Error(ErrorKind::NotFound,
+                 "the fast engine cannot run: it knows deepseek_ocr, not dummy_shallow_resnet")
+        .during("pipeline.workload.engine");
+  }
   const auto& settings =
       std::get<settings::dummy_shallow_resnet::Subject>(request.settings.subject);
   Inputs inputs =

@@ -66,7 +66,7 @@ class Session {
     PL_TRY(warm_up(*subject));
     PL_TRY(request_.mode == Mode::TorchProfiler ? profile(machine, *subject)
                                                 : run_images(machine, *subject));
-    PL_TRY(write_document(request_.out / "workload.json", facts(machine)));
+    PL_TRY(write_document(request_.out / "workload.json", facts(machine, *subject)));
     if (stopped_)
       return Error(ErrorKind::Cancelled, "stopped; what was done until then is written");
     return {};
@@ -203,14 +203,14 @@ class Session {
   }
 
   /// workload.json: what this run was, and what the user should know of it.
-  Node facts(const Machine& machine) const {
+  Node facts(const Machine& machine, const Subject& subject) const {
     NodeMap map;
     map.set("schema", Node::string("profline.workload/1"));
     map.set("mode", Node::string(std::string(schema::name_of(request_.mode))));
     map.set("device", Node::string(machine.device.str()));
     map.set("device_uuid", machine.is_gpu() ? Node::string(device_uuid(machine.device)) : Node());
     map.set("threads", Node::integer(machine.threads));
-    map.set("engine", Node::string("eager"));
+    map.set("engine", Node::string(subject.engine()));
     map.set("nvtx", Node::boolean(has_nvtx()));
     map.set("torch", to_node(torch_build()));
     map.set("complete", Node::boolean(!stopped_));

@@ -220,5 +220,30 @@ TEST(RunWorkload, WithoutWeightsNamesThePresetsThatNeedNone) {
                 "(full size) or deepseek_ocr.tiny");
 }
 
+TEST(RunWorkload, NeverRunsEagerWhereFastWasAskedFor) {
+  struct Case {
+    settings::Root settings;
+    std::string_view error;
+  };
+  const Case cases[] = {
+      {tiny_settings(),
+       "pipeline.workload.engine: the fast engine cannot run: the device is cpu, not a CUDA "
+       "device"},
+      {dummy_settings(),
+       "pipeline.workload.engine: the fast engine cannot run: it knows deepseek_ocr, not "
+       "dummy_shallow_resnet"},
+  };
+  for (const Case& c : cases) {
+    const TempDir folder;
+    RunRequest request{.settings = c.settings, .out = folder.path() / "out", .base = folder.path()};
+    request.settings.pipeline.workload.engine = settings::Engine::Fast;
+    const auto done = run(request);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind(), ErrorKind::NotFound);
+    EXPECT_EQ(done.error().to_string(), c.error);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "out" / "samples.jsonl"));
+  }
+}
+
 }  // namespace
 }  // namespace profline::workload

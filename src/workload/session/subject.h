@@ -43,6 +43,8 @@ class Subject {
                              const Extent& extent) = 0;
 
   virtual std::optional<ModelDims> dims() const { return std::nullopt; }
+  /// How it is run: `eager`, `fast`.
+  virtual std::string engine() const { return "eager"; }
   /// What the user should know of it.
   virtual std::vector<std::string> notes() const { return {}; }
   /// Special tokens of its texts, for outputs that leave them out.

@@ -6,6 +6,7 @@
 
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
@@ -45,6 +46,12 @@ Result<std::unique_ptr<DeviceClock>> make_cuda_clock(const at::Device& device) {
   return std::unique_ptr<DeviceClock>(std::make_unique<CudaClock>(device));
 }
 
+std::int64_t cuda_peak_bytes(const at::Device& device) {
+  // The first of its counts is over all pools.
+  const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device.index());
+  return stats.allocated_bytes[0].peak;
+}
+
 std::string cuda_uuid(const at::Device& device) {
   constexpr const char* kHex = "0123456789abcdef";
   const auto& bytes = at::cuda::getDeviceProperties(device.index())->uuid.bytes;
@@ -67,6 +74,10 @@ namespace profline::workload::internal {
 Result<std::unique_ptr<DeviceClock>> make_cuda_clock(const at::Device& device) {
   return Error(ErrorKind::NotFound,
                "device '" + device.str() + "' is not there: this libtorch was built without CUDA");
+}
+
+std::int64_t cuda_peak_bytes(const at::Device& /*device*/) {
+  return 0;
 }
 
 std::string cuda_uuid(const at::Device& /*device*/) {

@@ -1,0 +1,65 @@
+#include "forced_run.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include "inputs/tokenizer/prompt.h"
+
+namespace profline::precision {
+
+Result<void> SameRandomWeights::fill(std::string_view name, at::Tensor destination) {
+  if (destination.scalar_type() == at::kBFloat16) return random_.fill(name, destination);
+  const at::Tensor rounded =
+      at::empty(destination.sizes(), destination.options().dtype(at::kBFloat16));
+  PL_TRY(random_.fill(name, rounded));
+  destination.copy_(rounded);
+  return {};
+}
+
+std::vector<Forced> random_ids(const DeepseekOcrConfig& config, std::int64_t prompts,
+                               std::int64_t length, std::int64_t tokens, std::uint64_t seed) {
+  at::manual_seed(seed);
+  std::vector<Forced> all;
+  for (std::int64_t i = 0; i < prompts; ++i) {
+    const at::Tensor ids = at::randint(2, config.vocab_size, {length + tokens}, at::kLong);
+    const std::int64_t* first = ids.data_ptr<std::int64_t>();
+    all.push_back({{first, first + length}, {first + length, first + length + tokens}});
+  }
+  return all;
+}
+
+namespace {
+
+at::Tensor logits_of(workload::Engine& engine, const Forced& ids) {
+  const at::Device device = engine.model().options().device;
+  const tokenizer::Prompt prompt{ids.prompt, std::vector<std::uint8_t>(ids.prompt.size(), 0)};
+  const auto capacity = static_cast<std::int64_t>(ids.prompt.size() + ids.further.size());
+  std::vector<at::Tensor> rows{engine.prefill(prompt, {}, capacity).cpu()};
+  for (const std::int64_t id : ids.further) {
+    rows.push_back(engine.decode(at::tensor({id}, at::kLong).to(device)).cpu());
+  }
+  return at::cat(rows);
+}
+
+}  // namespace
+
+at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& ids) {
+  const c10::InferenceMode inference;
+  std::vector<at::Tensor> each;
+  for (const Forced& one : ids) each.push_back(logits_of(engine, one));
+  return at::stack(each);
+}
+
+Distance distance(const at::Tensor& logits, const at::Tensor& reference) {
+  const at::Tensor far = (logits - reference).to(at::kDouble).norm(2, -1);
+  const at::Tensor each = far / reference.to(at::kDouble).norm(2, -1);
+  const at::Tensor steps = each.narrow(1, 1, each.size(1) - 1);
+  Distance result;
+  result.first = each.select(1, 0).mean().item<double>();
+  result.mean = steps.mean().item<double>();
+  result.worst = steps.max().item<double>();
+  result.same_choice = logits.argmax(-1).eq(reference.argmax(-1)).sum().item<std::int64_t>();
+  result.is_finite = at::isfinite(logits).all().item<bool>();
+  return result;
+}
+
+}  // namespace profline::precision

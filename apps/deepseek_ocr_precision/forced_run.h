@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "workload/generation/engine.h"
+#include "workload/model/weight_source.h"
+
+namespace profline::precision {
+
+/// The weights a bf16 model with this seed has, in whatever dtype the model is: fp32 then holds the
+/// same numbers.
+class SameRandomWeights final : public workload::WeightSource {
+ public:
+  SameRandomWeights(const DeepseekOcrConfig& config, std::uint64_t seed, at::Device device)
+      : random_(config, seed, device) {}
+  Result<void> fill(std::string_view name, at::Tensor destination) override;
+
+ private:
+  workload::RandomWeights random_;
+};
+
+/// What the engines are given: prompts of ids, and the ids that follow whatever they would choose.
+struct Forced {
+  std::vector<std::int64_t> prompt;
+  std::vector<std::int64_t> further;
+};
+std::vector<Forced> random_ids(const DeepseekOcrConfig& config, std::int64_t prompts,
+                               std::int64_t length, std::int64_t tokens, std::uint64_t seed);
+
+/// Logits behind each prompt and behind each further id, [prompts, 1 + tokens, vocabulary] fp32 on
+/// the CPU.
+at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& ids);
+
+/// ‖logits − reference‖ / ‖reference‖ of each row: means and worst, and how many rows have the same
+/// likeliest id. A row alone says little: one token that goes to another expert decides it.
+struct Distance {
+  double first = 0;  ///< mean of the prompts'
+  double mean = 0;   ///< of the others
+  double worst = 0;
+  std::int64_t same_choice = 0;
+  bool is_finite = true;
+};
+Distance distance(const at::Tensor& logits, const at::Tensor& reference);
+
+}  // namespace profline::precision

@@ -1,0 +1,83 @@
+#include "workload/fast/fast_engine.h"
+
+#include <string>
+
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/core/InferenceMode.h>
+
+#include "workload/fast/internal/cannot_run.h"
+#include "workload/fast/internal/decode_runner.h"
+#include "workload/fast/internal/prefill_runner.h"
+#include "workload/fast/internal/vision_runner.h"
+#include "workload/fast/kernels/decode_step.h"
+#include "workload/model/torch_errors.h"
+
+namespace profline::workload {
+namespace {
+
+constexpr int kOldestMajor = 8;
+
+class FastEngine final : public Engine {
+ public:
+  FastEngine(const DeepseekOcr& model, fast::Stored stored)
+      : model_(model), vision_(model, stored), prefill_(model, stored), runner_(model, stored) {}
+
+  std::string_view name() const override { return "fast"; }
+  const DeepseekOcr& model() const override { return model_; }
+  at::Tensor encode_image(const ImageViews& views, Scopes& scopes) override {
+    const c10::InferenceMode inference;
+    // Whoever asks for separate operators gets them.
+    if (!model_.options().fused_attention) return model_.encode_image(views, scopes);
+    return vision_.encode(views, scopes);
+  }
+  at::Tensor prefill(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
+                     std::int64_t capacity) override {
+    const c10::InferenceMode inference;
+    KvCache& cache = runner_.begin(capacity);
+    if (!prefill_.can_run()) {
+      return model_.prefill(prompt.ids, prompt.is_image, image_rows, cache);
+    }
+    // Captured graphs write into the cache they were captured with; another one is larger.
+    if (cache.capacity() != capacity_) prefill_.forget();
+    capacity_ = cache.capacity();
+    return prefill_.run(prompt, image_rows, cache, runner_.rope_cos(), runner_.rope_sin());
+  }
+  at::Tensor decode(const at::Tensor& token) override { return runner_.decode(token); }
+  DeviceLoop* device_loop() override { return &runner_; }
+
+ private:
+  const DeepseekOcr& model_;
+  fast::VisionRunner vision_;
+  fast::PrefillRunner prefill_;
+  fast::DecodeRunner runner_;
+  std::int64_t capacity_ = 0;
+};
+
+Result<fast::Stored> stored_as(at::ScalarType dtype) {
+  if (dtype == at::kBFloat16) return fast::Stored::Bf16;
+  if (dtype == at::kFloat) return fast::Stored::Fp32;
+  return cannot_run_fast("its kernels know model.dtype bf16 and fp32, not fp16");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_fast_engine(const DeepseekOcr& model) {
+  const at::Device device = model.options().device;
+  PL_TRY(check_device(device));
+  const fast::Stored stored = PL_TRY(stored_as(model.options().dtype));
+  const cudaDeviceProp* properties = at::cuda::getDeviceProperties(device.index());
+  if (properties->major < kOldestMajor) {
+    return cannot_run_fast("compute capability " + std::to_string(properties->major) + "." +
+                           std::to_string(properties->minor) + " is below 8.0");
+  }
+  const char* shape = fast::cannot_decode(fast::decode_shape(model.config()), stored);
+  if (shape != nullptr) return cannot_run_fast(shape);
+  auto engine = catch_torch([&]() -> Result<std::unique_ptr<Engine>> {
+    return std::unique_ptr<Engine>(std::make_unique<FastEngine>(model, stored));
+  });
+  // A GPU with too little shared memory for these rows, or none of its own left.
+  if (!engine) return cannot_run_fast(engine.error().message());
+  return engine;
+}
+
+}  // namespace profline::workload

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <ATen/ATen.h>
+#include <ATen/cuda/CUDAEvent.h>
+
+#include "workload/fast/kernels/decode_graph.h"
+#include "workload/fast/kernels/decode_model.h"
+#include "workload/generation/engine.h"
+#include "workload/model/deepseek_ocr.h"
+#include "workload/model/kv_cache.h"
+
+namespace profline::workload::fast {
+
+DecodeShape decode_shape(const DeepseekOcrConfig& config);
+
+/// Decoding by our own kernels: a CUDA graph a token, replayed. Owns the cache, the kernels' memory
+/// and the graph; all of them are made again when a longer sequence needs more room.
+class DecodeRunner final : public DeviceLoop {
+ public:
+  /// A model that `cannot_decode` has nothing against, on a CUDA device; it outlives this.
+  DecodeRunner(const DeepseekOcr& model, Stored stored);
+  ~DecodeRunner() override;
+  DecodeRunner(const DecodeRunner&) = delete;
+  DecodeRunner& operator=(const DecodeRunner&) = delete;
+
+  /// An empty cache for a sequence of so many tokens, to be filled by a prompt.
+  KvCache& begin(std::int64_t capacity);
+  /// cos and sin of rotary positions, [capacity, d/2] fp32 each; of the cache that began last.
+  const at::Tensor& rope_cos() const { return rope_cos_; }
+  const at::Tensor& rope_sin() const { return rope_sin_; }
+
+  std::int64_t first(std::span<const std::int64_t> prompt, const at::Tensor& logits,
+                     const GenerationOptions& options) override;
+  void run(std::int64_t count, Scopes& scopes,
+           const std::function<bool(std::int64_t id)>& on_id) override;
+
+  /// The token [1] int64 behind those in the cache → its logits [1, vocabulary], good until the
+  /// next call.
+  at::Tensor decode(const at::Tensor& token);
+
+ private:
+  void allocate(std::int64_t capacity);
+  void point_layers();
+  at::Tensor floats(std::int64_t count);
+  at::Tensor ints(std::int64_t count);
+
+  const DeepseekOcr& model_;
+  DecodePlan plan_;
+  std::vector<DecodeLayer> layers_;
+  std::vector<at::Tensor> routers_;  // fp32, transposed
+  std::vector<at::Tensor> memory_;   // what the plan's buffers point into
+  at::Tensor logits_;
+  at::Tensor rope_cos_;
+  at::Tensor rope_sin_;
+  at::Tensor history_;
+  at::Tensor out_ids_;  // of the host, which reads them once their step is done
+  std::optional<KvCache> cache_;
+  bool begun_ = false;  // the state on the device is that of the sequence in the cache
+  DecodeGraph graph_;
+  std::int64_t position_ = 0;  // of the newest token, as the host knows it
+  std::array<at::cuda::CUDAEvent, 2> step_done_;
+};
+
+}  // namespace profline::workload::fast

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "inputs/tokenizer/prompt.h"
+#include "workload/fast/internal/graph_cache.h"
+#include "workload/fast/kernels/decode_model.h"
+#include "workload/model/deepseek_ocr.h"
+#include "workload/model/kv_cache.h"
+
+namespace profline::workload::fast {
+
+/// A prompt through the language model: libraries' matrix products, our kernels between them, all
+/// of it a CUDA graph for each length.
+class PrefillRunner {
+ public:
+  /// `model` outlives this.
+  PrefillRunner(const DeepseekOcr& model, Stored stored);
+
+  /// Whether it can: without a grouped product in libtorch for these weights, the model's own
+  /// prefill must do.
+  bool can_run() const { return can_run_; }
+
+  /// As DeepseekOcr::prefill. `cos` and `sin` are tables of at least the cache's capacity.
+  at::Tensor run(const tokenizer::Prompt& prompt, const at::Tensor& image_rows, KvCache& cache,
+                 const at::Tensor& cos, const at::Tensor& sin);
+  /// The cache's memory has moved: what was captured is void.
+  void forget() { graphs_.clear(); }
+
+ private:
+  at::Tensor embed(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
+                   std::int64_t rows) const;
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& last, const KvCache& cache,
+                     const at::Tensor& cos, const at::Tensor& sin) const;
+  at::Tensor attention(std::size_t index, const at::Tensor& hidden, const KvCache& cache,
+                       const at::Tensor& cos, const at::Tensor& sin) const;
+  at::Tensor experts(std::size_t index, const at::Tensor& hidden) const;
+  at::Tensor swiglu(const at::Tensor& gate_up) const;
+
+  const DeepseekOcr& model_;
+  Stored stored_;
+  bool can_run_ = false;
+  std::vector<at::Tensor> routers_;  // a layer each, [D, E] fp32; undefined in a dense one
+  GraphCache graphs_;
+};
+
+}  // namespace profline::workload::fast

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+
+// Plain structs that host code and kernels share: raw device pointers and sizes, no torch.
+
+namespace profline::workload::fast {
+
+/// What weights, cache and embeddings are stored in; sums, activations and logits are fp32 always.
+enum class Stored : std::uint8_t { Bf16, Fp32 };
+
+constexpr int kMaxExpertsPerToken = 8;
+constexpr int kMaxExperts = 64;
+constexpr int kMaxSplits = 16;
+/// A down projection's input is cut into so many slices at most: one warp works on each.
+constexpr int kMaxSlices = 8;
+
+struct DecodeShape {
+  int width = 0;     ///< D
+  int heads = 0;     ///< H
+  int kv_heads = 0;  ///< K
+  int head_dim = 0;  ///< d
+  int layers = 0;
+  int vocabulary = 0;
+  int experts = 0;            ///< E
+  int experts_per_token = 0;  ///< k
+  int expert_inner = 0;       ///< I, rows of an expert's gate; shared experts have a multiple of it
+  int shared_inner = 0;
+  int dense_inner = 0;
+  float rms_eps = 0;
+  float routed_scaling = 1;
+  bool normalise_routing = false;  ///< the chosen experts' weights are made to sum to one
+};
+
+/// Weights of one layer, row-major, [out, in]. `Stored` elements unless said otherwise.
+struct DecodeLayer {
+  const void* attention_norm = nullptr;  ///< [D]
+  const void* qkv = nullptr;             ///< [(H + 2K) d, D]
+  const void* out = nullptr;             ///< [D, H d]
+  const void* mlp_norm = nullptr;        ///< [D]
+  /// Of a dense layer [2 inner, D] and [D, inner]; of others the shared experts'.
+  const void* gate_up = nullptr;
+  const void* down = nullptr;
+  /// Null in a dense layer. `router` is fp32, transposed: [D, E].
+  const float* router = nullptr;
+  const void* expert_gate_up = nullptr;  ///< [E, 2 I, D]
+  const void* expert_down = nullptr;     ///< [E, D, I]
+  /// Keys and values, [K, capacity, d] each.
+  void* keys = nullptr;
+  void* values = nullptr;
+
+  bool is_moe() const { return router != nullptr; }
+};
+
+/// Where a sequence stands. Lives on the device; kernels alone write it while tokens are made.
+struct DecodeState {
+  int position = 0;  ///< of the newest token, whose keys and values are not in the cache yet
+  int token = 0;     ///< its id
+  int stamp = 0;     ///< counts choices over all sequences, never reset; above 0 once one began
+  int banned = 0;    ///< the stamp that something was last banned for
+  int done = 0;      ///< the end-of-sequence id was chosen; nothing changes from then on
+};
+
+/// What is chosen from. Lives on the device, set before a sequence begins.
+struct ChoiceRules {
+  int eos_id = -1;     ///< below 0: none
+  int ngram_size = 0;  ///< 0: no rule
+};
+
+/// Memory the kernels hand their results through; fp32 unless said otherwise.
+struct DecodeBuffers {
+  float* hidden = nullptr;          ///< [D], the residual stream
+  float* queries = nullptr;         ///< [H d]
+  float* attended = nullptr;        ///< [kMaxSplits, H d], of each split of the keys
+  float* attended_max = nullptr;    ///< [kMaxSplits, H]
+  float* attended_sum = nullptr;    ///< [kMaxSplits, H]
+  float* router_parts = nullptr;    ///< [router_part_count(D), E]
+  float* inner = nullptr;           ///< [largest sum of inner sizes of a layer]
+  int* chosen_experts = nullptr;    ///< [kMaxExpertsPerToken]
+  float* logits = nullptr;          ///< [vocabulary]
+  float* best_values = nullptr;     ///< [head_blocks]
+  int* best_ids = nullptr;          ///< [head_blocks]
+  const float* rope_cos = nullptr;  ///< [capacity, d/2]
+  const float* rope_sin = nullptr;  ///< [capacity, d/2]
+  int* history = nullptr;           ///< [capacity + 1], ids of prompt and output
+  int* banned_at = nullptr;         ///< [vocabulary]: the stamp an id was last banned for
+  int* out_ids = nullptr;           ///< [capacity + 1], memory of the host: ids by their position
+  DecodeState* state = nullptr;
+  ChoiceRules* rules = nullptr;
+};
+
+/// Everything a decode step reads and writes.
+struct DecodePlan {
+  DecodeShape shape;
+  DecodeBuffers buffers;
+  const DecodeLayer* layers = nullptr;  ///< on the host, shape.layers of them
+  const void* embedding = nullptr;      ///< [vocabulary, D]
+  const void* norm = nullptr;           ///< [D]
+  const void* head = nullptr;           ///< [vocabulary, D]
+  Stored stored = Stored::Bf16;
+  int capacity = 0;     ///< tokens the cache has room for
+  int splits = 1;       ///< of the keys at most, ≤ kMaxSplits
+  int sms = 1;          ///< multiprocessors of the device
+  bool overlap = true;  ///< kernels may begin while the one before ends (compute capability 9.0 on)
+};
+
+/// Rows of router_parts: one a block of the output projection.
+int router_part_count(int width);
+/// Entries of best_values and best_ids.
+int head_blocks(int sms);
+
+}  // namespace profline::workload::fast

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "workload/fast/kernels/decode_model.h"
+
+// What a prompt needs between its matrix products, a kernel each. Nothing here waits for the host.
+
+namespace profline::workload::fast {
+
+/// Rotary positions 0 … tokens − 1 on queries and keys; keys and values into the cache.
+struct RopeStep {
+  const void* qkv = nullptr;  ///< [tokens, (H + 2K) d]
+  void* queries = nullptr;    ///< [H, tokens, d]
+  void* keys = nullptr;       ///< [K, capacity, d]
+  void* values = nullptr;
+  const float* cos = nullptr;  ///< [capacity, d/2]
+  const float* sin = nullptr;
+  int tokens = 0, heads = 0, kv_heads = 0, head_dim = 0, capacity = 0;
+};
+cudaError_t launch_rope(const RopeStep& step, Stored stored, cudaStream_t stream);
+
+/// The router: logits, softmax, the likeliest experts of each token.
+struct RouteStep {
+  const void* x = nullptr;        ///< [tokens, D]
+  const float* router = nullptr;  ///< [D, E]
+  int* experts = nullptr;         ///< [tokens, k]
+  float* weights = nullptr;       ///< [tokens, k]
+  int tokens = 0, width = 0, expert_count = 0, experts_per_token = 0;
+  float scaling = 1;
+  bool normalise = false;
+};
+cudaError_t launch_route(const RouteStep& step, Stored stored, cudaStream_t stream);
+
+/// Tokens by expert: assignment i (of token i / k) goes to places[i], in the order of experts and
+/// then of tokens; ends[e] is where expert e's end; rows[places[i]] is its token's x.
+struct GroupStep {
+  const int* experts = nullptr;  ///< [tokens · k]
+  const void* x = nullptr;       ///< [tokens, D]
+  int* places = nullptr;         ///< [tokens · k]
+  int* ends = nullptr;           ///< [E]
+  void* rows = nullptr;          ///< [tokens · k, D]
+  int tokens = 0, width = 0, expert_count = 0, experts_per_token = 0;
+};
+cudaError_t launch_group(const GroupStep& step, Stored stored, cudaStream_t stream);
+
+/// silu(gate) ⊙ up of rows [gate | up].
+cudaError_t launch_swiglu(const void* gate_up, void* out, int rows, int inner, Stored stored,
+                          cudaStream_t stream);
+
+/// hidden + shared + Σ weight · the experts' rows, rounded once.
+struct CombineStep {
+  const void* hidden = nullptr;     ///< [tokens, D]
+  const void* shared = nullptr;     ///< [tokens, D]
+  const void* by_expert = nullptr;  ///< [tokens · k, D]
+  const int* places = nullptr;      ///< [tokens · k]
+  const float* weights = nullptr;   ///< [tokens, k]
+  void* out = nullptr;              ///< [tokens, D]; may be `hidden`
+  int tokens = 0, width = 0, experts_per_token = 0;
+};
+cudaError_t launch_combine(const CombineStep& step, Stored stored, cudaStream_t stream);
+
+}  // namespace profline::workload::fast
