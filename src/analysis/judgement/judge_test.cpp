@@ -1,0 +1,244 @@
+#include "analysis/judgement/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace profline::judgement {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr double kMs = 1e6;
+
+/// Decode as a published capture has it: 64 tokens of 10 ms, the device busy for 2.8 ms of each,
+/// 1219 launches.
+StageEvidence launch_bound_decode() {
+  StageEvidence evidence;
+  evidence.stage = "decode";
+  evidence.unit = "token";
+  evidence.measured_ns = 10 * kMs;
+  evidence.measured_in = "baseline/samples.jsonl";
+  evidence.has_device = true;
+  DeviceActivity device;
+  device.units = 64;
+  device.captured_ns = 64 * 14 * kMs;
+  device.unprofiled_ns = 64 * 10 * kMs;
+  device.busy_ns = 64 * 2.8 * kMs;
+  device.launches = 64 * 1219;
+  device.gap_mean_ns = 6'100;
+  device.idle.host_between_ns = 400'000'000;
+  device.idle.launching_ns = 300'000'000;
+  device.idle.synchronizing_ns = 16'800'000;
+  device.source = "nsys/ranges.json";
+  evidence.device = device;
+  Cost cost;
+  cost.flops = 1.2e9;
+  cost.bytes = 1.5e9;
+  cost.compute_ns = 0.0012 * kMs;
+  cost.memory_ns = 0.3125 * kMs;
+  cost.floor_ns = 0.32 * kMs;
+  cost.source = "static_analysis/static_compute.json";
+  cost.ceilings = "NVIDIA H200";
+  evidence.cost = cost;
+  return evidence;
+}
+
+std::vector<std::string> texts(const Judgement& judgement) {
+  std::vector<std::string> texts;
+  for (const Reason& reason : judgement.reasons) texts.push_back(reason.text);
+  return texts;
+}
+
+TEST(Judge, ADeviceThatWaitsBetweenLaunchesIsLaunchBound) {
+  const Judgement judgement = judge(launch_bound_decode());
+  EXPECT_EQ(judgement.kind, Class::LaunchBound);
+  EXPECT_THAT(
+      judgement.reasons,
+      ElementsAre(
+          Reason{"device busy 2.80 ms of 10.0 ms a token (28.0 %)",
+                 "nsys/ranges.json, baseline/samples.jsonl"},
+          Reason{"1219 launches a token, 6.10 us from one to the next", "nsys/ranges.json"},
+          Reason{"of the idle time: 56 % between launches, 42 % inside launch calls, 2 % host "
+                 "waiting for the device",
+                 "nsys/ranges.json"},
+          Reason{"floor 320 us a token: 3.2 % of the measured 10.0 ms (ceilings: NVIDIA H200)",
+                 "static_analysis/static_compute.json, baseline/samples.jsonl"},
+          Reason{"1.20 GFLOP a token take 0.012 % of the time at the peak",
+                 "static_analysis/static_compute.json"},
+          Reason{"1.50 GB of weights and KV cache a token take 3.1 % of the time at full bandwidth",
+                 "static_analysis/static_compute.json"}));
+  ASSERT_THAT(judgement.gains, SizeIs(2));
+  EXPECT_EQ(judgement.gains[0].when, "if the device never waited");
+  EXPECT_NEAR(judgement.gains[0].time_ns, 2.8 * kMs, 1);
+  EXPECT_NEAR(judgement.gains[0].saved_ns, 7.2 * kMs, 1);
+  EXPECT_NEAR(judgement.gains[0].speedup, 10 / 2.8, 1e-9);
+  EXPECT_EQ(judgement.gains[1].when, "at the floor of its shapes");
+  EXPECT_NEAR(judgement.gains[1].speedup, 10 / 0.32, 1e-9);
+  EXPECT_EQ(judgement.next_step,
+            "launch less: put decode into a CUDA graph, or fuse its kernels; 1219 launches keep "
+            "the device busy only 28.0 % of the time");
+}
+
+TEST(Judge, LessIdleTimeChangesTheClassAndTheWords) {
+  struct Case {
+    double busy_ms;
+    Class kind;
+    std::string_view step;
+  };
+  const Case cases[] = {
+      {2.8, Class::LaunchBound, "launch less: put decode into a CUDA graph"},
+      {5.0, Class::LaunchBound, "launch less: put decode into a CUDA graph"},
+      {6.0, Class::Mixed, "the device waits for 40.0 % of the time and works for the rest"},
+      {7.6, Class::Mixed, "the device works, and not near a ceiling"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.busy_ms);
+    StageEvidence evidence = launch_bound_decode();
+    evidence.device->busy_ns = 64 * c.busy_ms * kMs;
+    const Judgement judgement = judge(evidence);
+    EXPECT_EQ(judgement.kind, c.kind) << to_text(judgement.kind);
+    EXPECT_THAT(judgement.next_step, HasSubstr(c.step));
+  }
+}
+
+TEST(Judge, TheUnprofiledTimeCountsAndNotTheProfilers) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.device->busy_ns = 64 * 8 * kMs;  // 80 % of 10 ms, 57 % of 14 ms
+  EXPECT_DOUBLE_EQ(*judge(evidence).busy_share, 0.8);
+  evidence.device->unprofiled_ns.reset();
+  const Judgement judgement = judge(evidence);
+  EXPECT_NEAR(*judgement.busy_share, 8.0 / 14, 1e-9);
+  EXPECT_EQ(judgement.kind, Class::Mixed);
+  EXPECT_THAT(texts(judgement),
+              Contains("device busy 8.00 ms of 14.0 ms a token (57.1 %), both under the profiler"));
+}
+
+TEST(Judge, IdleTimeThatIsNotOfLaunchesIsTheHosts) {
+  struct Case {
+    std::int64_t IdleTime::*cause;
+    std::string_view cure;
+  };
+  const Case cases[] = {
+      {&IdleTime::synchronizing_ns, "take synchronisation"},
+      {&IdleTime::copy_wait_ns, "keep the data on the device"},
+      {&IdleTime::allocating_ns, "allocate once"},
+      {&IdleTime::nothing_queued_ns, "overlap what the host does before the first launch"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.cure);
+    StageEvidence evidence = launch_bound_decode();
+    evidence.device->idle.*c.cause = 2'000'000'000;
+    const Judgement judgement = judge(evidence);
+    EXPECT_EQ(judgement.kind, Class::HostBound);
+    EXPECT_THAT(judgement.next_step, HasSubstr(c.cure));
+  }
+  StageEvidence evidence = launch_bound_decode();
+  evidence.device->gap_mean_ns = 400'000;  // long: the host does something of its own
+  const Judgement judgement = judge(evidence);
+  EXPECT_EQ(judgement.kind, Class::HostBound);
+  EXPECT_THAT(judgement.next_step, HasSubstr("what the host does between launches"));
+}
+
+TEST(Judge, ABusyDeviceIsBoundByTheNearerCeiling) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.device->busy_ns = 64 * 9.8 * kMs;
+  evidence.cost->memory_ns = 6 * kMs;
+  evidence.cost->floor_ns = 6 * kMs;
+  const Judgement memory = judge(evidence);
+  EXPECT_EQ(memory.kind, Class::MemoryBound);
+  EXPECT_THAT(memory.next_step, HasSubstr("what must be read takes 60.0 % of the time"));
+  EXPECT_EQ(memory.gains.at(0).when, "at the floor of its shapes");
+
+  evidence.cost->compute_ns = 7 * kMs;
+  EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
+  evidence.cost->compute_ns = 6.3 * kMs;  // 3 points apart
+  EXPECT_EQ(judge(evidence).kind, Class::Mixed);
+  // Fewer bytes: neither ceiling is near any more.
+  evidence.cost->compute_ns = 0.1 * kMs;
+  evidence.cost->memory_ns = 1 * kMs;
+  evidence.cost->floor_ns = 1 * kMs;
+  EXPECT_EQ(judge(evidence).kind, Class::Mixed);
+  evidence.cost.reset();
+  const Judgement unknown = judge(evidence);
+  EXPECT_EQ(unknown.kind, Class::Unknown);
+  EXPECT_THAT(
+      texts(unknown),
+      Contains("nothing says how near the ceilings it is: no counters, no static analysis"));
+}
+
+TEST(Judge, CountersDecideWhereTheyCoverTheKernels) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.device->busy_ns = 64 * 9.8 * kMs;
+  KernelBounds kernels;
+  kernels.memory_ns = 70;
+  kernels.latency_ns = 10;
+  kernels.all_ns = 100;
+  kernels.source = "ncu/kernels.json";
+  evidence.kernels = kernels;
+  const Judgement memory = judge(evidence);
+  EXPECT_EQ(memory.kind, Class::MemoryBound);
+  EXPECT_THAT(memory.reasons,
+              Contains(Reason{"of the kernel time that has counters (80.0 %): 0.0 % compute-bound, "
+                              "87.5 % memory-bound, 12.5 % far from both ceilings",
+                              "ncu/kernels.json"}));
+  evidence.kernels->memory_ns = 10;
+  evidence.kernels->latency_ns = 70;
+  EXPECT_THAT(judge(evidence).next_step, HasSubstr("make its kernels larger"));
+  evidence.kernels->compute_ns = 200;
+  evidence.kernels->all_ns = 300;
+  EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
+  evidence.kernels->all_ns = 10'000;  // too few have counters: the ceilings decide
+  EXPECT_EQ(judge(evidence).kind, Class::Mixed);
+}
+
+TEST(Judge, WithoutACaptureOnlyANearCeilingDecides) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.device.reset();
+  const Judgement unseen = judge(evidence);
+  EXPECT_EQ(unseen.kind, Class::Unknown);
+  EXPECT_EQ(unseen.next_step, "capture it: pipeline.nsys.enable=true");
+  EXPECT_FALSE(unseen.busy_share);
+  evidence.cost->memory_ns = 8 * kMs;  // it cannot have waited long
+  EXPECT_EQ(judge(evidence).kind, Class::MemoryBound);
+}
+
+TEST(Judge, OnACpuCeilingsOrOperatorCallsDecide) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.has_device = false;
+  evidence.device.reset();
+  evidence.operators = HostOperators{2'000, "torch_profiler/trace.json"};
+  const Judgement host = judge(evidence);
+  EXPECT_EQ(host.kind, Class::HostBound);
+  EXPECT_THAT(host.reasons, Contains(Reason{"2000 operator calls a token, one every 5.00 us",
+                                            "torch_profiler/trace.json, baseline/samples.jsonl"}));
+  evidence.operators->calls = 10;
+  EXPECT_THAT(judge(evidence).next_step, HasSubstr("its operators are long"));
+  evidence.cost->compute_ns = 7 * kMs;
+  EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
+  // More than all of the time: the weights are in a cache, and memory bounds nothing.
+  evidence.cost->memory_ns = 12 * kMs;
+  const Judgement cached = judge(evidence);
+  EXPECT_EQ(cached.kind, Class::ComputeBound);
+  EXPECT_THAT(texts(cached), Contains(HasSubstr("nearer than memory")));
+  evidence.cost.reset();
+  evidence.operators.reset();
+  const Judgement nothing = judge(evidence);
+  EXPECT_EQ(nothing.kind, Class::Unknown);
+  EXPECT_THAT(nothing.gains, IsEmpty());
+}
+
+TEST(Judge, AFloorAboveTheMeasuredTimeAllowsNothing) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.cost->floor_ns = 11 * kMs;
+  EXPECT_THAT(judge(evidence).gains, ElementsAre(Field(&Gain::when, "if the device never waited")));
+  evidence.device->busy_ns = 2 * *evidence.device->unprofiled_ns;  // two streams on other clocks
+  EXPECT_DOUBLE_EQ(*judge(evidence).busy_share, 1);
+}
+
+}  // namespace
+}  // namespace profline::judgement

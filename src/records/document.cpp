@@ -1,0 +1,56 @@
+#include "records/document.h"
+
+#include <charconv>
+
+#include "formats/json.h"
+#include "formats/json_write.h"
+
+namespace profline {
+namespace {
+
+constexpr std::string_view kPrefix = "profline.";
+
+std::string tag_of(const DocumentKind& kind) {
+  return std::string(kPrefix) + std::string(kind.name) + "/" + std::to_string(kind.version);
+}
+
+/// The edition in `profline.<name>/<n>`; 0 when the text is another kind's.
+int edition_in(std::string_view tag, std::string_view name) {
+  const std::string start = std::string(kPrefix) + std::string(name) + "/";
+  if (!tag.starts_with(start)) return 0;
+  int edition = 0;
+  const char* end = tag.data() + tag.size();
+  const auto [rest, status] = std::from_chars(tag.data() + start.size(), end, edition);
+  return status == std::errc() && rest == end ? edition : 0;
+}
+
+}  // namespace
+
+Result<std::string> write_document(const DocumentKind& kind, Node body) {
+  NodeMap document;
+  document.set("schema", Node::string(tag_of(kind)));
+  for (NodeMap::Entry& entry : body.as_map()) {
+    document.set(std::move(entry.key), std::move(entry.value));
+  }
+  return write_json(Node::map(std::move(document)));
+}
+
+Result<Node> parse_document(std::string_view text, const DocumentKind& kind,
+                            const std::string& source) {
+  const Node document = PL_TRY(parse_json(text, source));
+  const Node* tag = document.is_map() ? document.find("schema") : nullptr;
+  const std::string found = tag != nullptr && tag->is_string() ? tag->as_string() : "";
+  const int edition = edition_in(found, kind.name);
+  if (edition < 1 || edition > kind.version) {
+    return Error(ErrorKind::Parse, source + " must begin with \"schema\": \"" + tag_of(kind) +
+                                       "\"" + (found.empty() ? "" : ", not \"" + found + "\"") +
+                                       (edition > 0 ? ": a newer profline wrote it" : ""));
+  }
+  NodeMap body;
+  for (const NodeMap::Entry& entry : document.as_map()) {
+    if (&entry.value != tag) body.set(entry.key, entry.value);
+  }
+  return Node::map(std::move(body));
+}
+
+}  // namespace profline

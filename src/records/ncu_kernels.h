@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "records/document.h"
+#include "schema/field.h"
+
+namespace profline {
+
+/// A counter of ncu's in base units: ns, byte, byte/s, %.
+struct NcuCounter {
+  std::string name;  ///< `dram__bytes_read.sum`; flop_count_* under its old name
+  std::string unit;  ///< empty: a plain number
+  double value = 0;
+
+  bool operator==(const NcuCounter&) const = default;
+};
+constexpr auto fields(std::type_identity<NcuCounter>) {
+  using schema::field;
+  return std::tuple(field("name", &NcuCounter::name, "as asked for").required(),
+                    field("unit", &NcuCounter::unit, "empty: a plain number").required(),
+                    field("value", &NcuCounter::value, "mean over the launches").required());
+}
+
+/// Operations of one kind; a multiply-add is two.
+struct NcuWork {
+  std::string cores;      ///< `tensor`, `vector`
+  std::string precision;  ///< `bf16`
+  double operations = 0;
+  std::string counters;  ///< the formula it was computed by
+
+  bool operator==(const NcuWork&) const = default;
+};
+constexpr auto fields(std::type_identity<NcuWork>) {
+  using schema::field;
+  return std::tuple(field("cores", &NcuWork::cores, "tensor or vector").required(),
+                    field("precision", &NcuWork::precision, "of the operands").required(),
+                    field("operations", &NcuWork::operations, "a launch").required(),
+                    field("counters", &NcuWork::counters, "what it was computed from").required());
+}
+
+/// A kernel under its roof. Shares are 0 to 1.
+struct NcuRoofline {
+  std::optional<double> operations;
+  std::optional<double> dram_bytes;
+  std::optional<double> l2_bytes;
+  std::optional<double> intensity;
+  std::optional<double> operations_per_second;
+  std::optional<double> bytes_per_second;
+  std::optional<double> peak_operations_per_second;
+  std::optional<double> attainable_operations_per_second;
+  std::optional<double> floor_ns;
+  std::optional<double> compute_share;
+  std::optional<double> memory_share;
+
+  bool operator==(const NcuRoofline&) const = default;
+};
+constexpr auto fields(std::type_identity<NcuRoofline>) {
+  using schema::field;
+  return std::tuple(
+      field("operations", &NcuRoofline::operations, "a launch; a multiply-add is two"),
+      field("dram_bytes", &NcuRoofline::dram_bytes, "read and written, a launch"),
+      field("l2_bytes", &NcuRoofline::l2_bytes, "asked of the L2 cache, a launch"),
+      field("intensity", &NcuRoofline::intensity, "operations a byte of DRAM"),
+      field("operations_per_second", &NcuRoofline::operations_per_second, "reached"),
+      field("bytes_per_second", &NcuRoofline::bytes_per_second, "of DRAM, reached"),
+      field("peak_operations_per_second", &NcuRoofline::peak_operations_per_second,
+            "of this mixture of precisions"),
+      field("attainable_operations_per_second", &NcuRoofline::attainable_operations_per_second,
+            "the roof above the point"),
+      field("floor_ns", &NcuRoofline::floor_ns, "time under the roof"),
+      field("compute_share", &NcuRoofline::compute_share, "of the compute ceiling, 0 to 1"),
+      field("memory_share", &NcuRoofline::memory_share, "of the memory ceiling, 0 to 1"));
+}
+
+/// A kernel of one shape in one place of the program over the launches that ncu profiled; with
+/// range replay a range.
+struct NcuKernel {
+  std::string name;          ///< canonical: one spelling whichever tool saw it; a range's label
+  std::string short_name;    ///< what people call it
+  std::string printed_name;  ///< as ncu wrote it
+  bool is_range = false;
+  std::string kernel_class;          ///< `gemm`, ...; `range`
+  std::vector<std::uint32_t> grid;   ///< three numbers; empty: ncu does not say
+  std::vector<std::uint32_t> block;  ///< likewise
+  std::vector<std::string> ranges;   ///< open at the launch, outermost first, as NsysRange::label
+  std::int32_t device = 0;
+  std::string device_name;            ///< empty: ncu does not say
+  std::uint64_t launches = 0;         ///< profiled
+  std::optional<double> duration_ns;  ///< mean of a launch, under ncu's clocks
+  std::vector<NcuCounter> counters;
+  std::vector<NcuWork> work;
+  NcuRoofline roofline;
+  std::string bound;         ///< `compute`, `memory`, `mixed`, `latency`, `unknown`
+  std::string margin_class;  ///< by the predecessor's rule: `compute_bound`, ...
+  std::vector<std::string> evidence;
+
+  bool operator==(const NcuKernel&) const = default;
+};
+constexpr auto fields(std::type_identity<NcuKernel>) {
+  using schema::field;
+  return std::tuple(
+      field("name", &NcuKernel::name, "canonical, the same whichever tool saw it").required(),
+      field("short_name", &NcuKernel::short_name, "what people call it").required(),
+      field("printed_name", &NcuKernel::printed_name, "as ncu wrote it").required(),
+      field("is_range", &NcuKernel::is_range, "of range replay: all kernels of a range").required(),
+      field("class", &NcuKernel::kernel_class, "by conf/kernels/classes.yaml").required(),
+      field("grid", &NcuKernel::grid, "x, y, z; empty: not told").required(),
+      field("block", &NcuKernel::block, "x, y, z; empty: not told").required(),
+      field("ranges", &NcuKernel::ranges, "NVTX ranges around its launch, outermost first")
+          .required(),
+      field("device", &NcuKernel::device, "as CUDA counts them").required(),
+      field("device_name", &NcuKernel::device_name, "empty: not told").required(),
+      field("launches", &NcuKernel::launches, "profiled").required(),
+      field("duration_ns", &NcuKernel::duration_ns, "mean of a launch, under ncu's clocks"),
+      field("counters", &NcuKernel::counters, "means, in base units").required(),
+      field("work", &NcuKernel::work, "operations by kind").required(),
+      field("roofline", &NcuKernel::roofline, "where it lies under the device's ceilings")
+          .required(),
+      field("bound", &NcuKernel::bound, "compute, memory, mixed, latency or unknown").required(),
+      field("classification", &NcuKernel::margin_class, "by SM and DRAM shares 5 points apart")
+          .required(),
+      field("evidence", &NcuKernel::evidence, "the numbers that decided").required());
+}
+
+/// `ncu/kernels.json`: every kernel that was profiled, by launches times duration.
+struct NcuKernels {
+  static constexpr DocumentKind kKind{"ncu_kernels", 1};
+
+  std::string tool;             ///< `ncu 2024.1.1`
+  std::string ceilings_source;  ///< where the roof's figures come from; empty: none are known
+  bool gate_dropped = false;    ///< these rows are the second try's, made without the gate
+  std::uint64_t launches = 0;
+  std::optional<std::string> why_none;  ///< when there are no rows
+  std::vector<std::string> notes;
+  std::vector<NcuKernel> kernels;
+
+  bool operator==(const NcuKernels&) const = default;
+};
+constexpr auto fields(std::type_identity<NcuKernels>) {
+  using schema::field;
+  return std::tuple(
+      field("tool", &NcuKernels::tool, "what captured").required(),
+      field("ceilings_source", &NcuKernels::ceilings_source, "of the roofs; empty: none known")
+          .required(),
+      field("gate_dropped", &NcuKernels::gate_dropped, "rows are of the rerun without the gate")
+          .required(),
+      field("launches", &NcuKernels::launches, "of all rows").required(),
+      field("why_none", &NcuKernels::why_none, "why there are no rows"),
+      field("notes", &NcuKernels::notes, "what a reader must know").required(),
+      field("kernels", &NcuKernels::kernels, "launches times duration, most first").required());
+}
+
+}  // namespace profline

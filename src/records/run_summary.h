@@ -1,0 +1,397 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "records/document.h"
+#include "records/ncu_kernels.h"
+#include "records/nsys_ranges.h"
+#include "schema/field.h"
+
+/// What a run came to, joined from all that its stages left: `summary.json`. Every group of figures
+/// names the file it is from, below the run's folder. docs/formats/summary.md describes it.
+namespace profline {
+
+/// What a list of times comes to.
+struct SummaryTimes {
+  std::uint64_t n = 0;
+  double median_ns = 0;
+  double mean_ns = 0;
+  double std_ns = 0;
+  double p90_ns = 0;
+  double p99_ns = 0;
+  double min_ns = 0;
+  double max_ns = 0;
+  double median_low_ns = 0;
+  double median_high_ns = 0;
+
+  bool operator==(const SummaryTimes&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryTimes>) {
+  return std::tuple(
+      field("n", &SummaryTimes::n, "how many were measured").required(),
+      field("median_ns", &SummaryTimes::median_ns, "the middle one"),
+      field("mean_ns", &SummaryTimes::mean_ns, "their mean"),
+      field("std_ns", &SummaryTimes::std_ns, "deviation of the population"),
+      field("p90_ns", &SummaryTimes::p90_ns, "nine in ten are shorter"),
+      field("p99_ns", &SummaryTimes::p99_ns, "ninety-nine in a hundred are shorter"),
+      field("min_ns", &SummaryTimes::min_ns, "the shortest"),
+      field("max_ns", &SummaryTimes::max_ns, "the longest"),
+      field("median_low_ns", &SummaryTimes::median_low_ns, "95 % bootstrap interval of the median"),
+      field("median_high_ns", &SummaryTimes::median_high_ns, "its upper end"));
+}
+
+/// A stage of the model by its shapes; amounts of one unit.
+struct SummaryCost {
+  double flops = 0;
+  double bytes = 0;
+  std::optional<double> compute_ns;
+  std::optional<double> memory_ns;
+  std::optional<double> floor_ns;
+  std::optional<double> mfu;
+  std::optional<double> bandwidth;
+  std::optional<double> of_floor;
+  std::string ceilings;
+  std::string shapes;
+  std::string source;
+
+  bool operator==(const SummaryCost&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryCost>) {
+  return std::tuple(
+      field("flops", &SummaryCost::flops, "a unit; a multiply-add is two").required(),
+      field("bytes", &SummaryCost::bytes, "a unit, of weights and KV cache").required(),
+      field("compute_ns", &SummaryCost::compute_ns, "FLOPs by peak; null: the peak is not known"),
+      field("memory_ns", &SummaryCost::memory_ns, "bytes by bandwidth; null: it is not known"),
+      field("floor_ns", &SummaryCost::floor_ns, "the larger of both, operator by operator"),
+      field("mfu", &SummaryCost::mfu, "FLOPs by what the peak does in the measured time, 0 to 1"),
+      field("bandwidth", &SummaryCost::bandwidth, "bytes by what the bandwidth moves in it"),
+      field("of_floor", &SummaryCost::of_floor, "floor by measured time"),
+      field("ceilings", &SummaryCost::ceilings, "whose, and where they are from"),
+      field("shapes", &SummaryCost::shapes, "what the shapes are of"),
+      field("source", &SummaryCost::source, "files"));
+}
+
+/// What a profiler saw the device do in a stage; sums over `units`.
+struct SummaryDevice {
+  double units = 0;
+  double captured_ns = 0;
+  std::optional<double> unprofiled_ns;
+  double busy_ns = 0;
+  std::optional<double> busy_share;
+  std::uint64_t launches = 0;
+  std::optional<double> launches_per_unit;
+  std::optional<double> gap_mean_ns;
+  IdleTime idle;
+  std::string source;
+
+  bool operator==(const SummaryDevice&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryDevice>) {
+  return std::tuple(
+      field("units", &SummaryDevice::units, "of the stage's work in the capture").required(),
+      field("captured_ns", &SummaryDevice::captured_ns, "wall time under the profiler").required(),
+      field("unprofiled_ns", &SummaryDevice::unprofiled_ns,
+            "the same work in the baseline; null: it cannot be told"),
+      field("busy_ns", &SummaryDevice::busy_ns, "the device did something").required(),
+      field("busy_share", &SummaryDevice::busy_share,
+            "of the unprofiled time, or of the captured one where that is null"),
+      field("launches", &SummaryDevice::launches, "calls that launch a kernel or a graph"),
+      field("launches_per_unit", &SummaryDevice::launches_per_unit, "per image or token"),
+      field("gap_mean_ns", &SummaryDevice::gap_mean_ns, "from a launch's end to the next one"),
+      field("idle", &SummaryDevice::idle, "by why, under the profiler"),
+      field("source", &SummaryDevice::source, "file"));
+}
+
+struct SummaryReason {
+  std::string text;
+  std::string source;
+
+  bool operator==(const SummaryReason&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryReason>) {
+  return std::tuple(field("text", &SummaryReason::text, "a number that decided").required(),
+                    field("source", &SummaryReason::source, "the file it is from"));
+}
+
+struct SummaryGain {
+  std::string when;
+  double saved_ns = 0;
+  double time_ns = 0;
+  double speedup = 1;
+
+  bool operator==(const SummaryGain&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryGain>) {
+  return std::tuple(field("when", &SummaryGain::when, "what would have to vanish").required(),
+                    field("saved_ns", &SummaryGain::saved_ns, "of a unit, at most"),
+                    field("time_ns", &SummaryGain::time_ns, "what would be left of a unit"),
+                    field("speedup", &SummaryGain::speedup, "of the stage, at most"));
+}
+
+/// One stage of the model: sam, clip, projector, lm, decode; of another program, a range.
+struct SummaryStage {
+  std::string name;
+  std::string part_of;
+  std::string unit;
+  std::optional<SummaryTimes> time;
+  std::optional<double> mean_ns;
+  std::optional<double> share;
+  std::string source;
+  std::optional<SummaryCost> cost;
+  std::optional<SummaryDevice> device;
+  std::optional<double> operator_calls;
+  std::string kind;
+  std::vector<SummaryReason> reasons;
+  std::vector<SummaryGain> gains;
+  std::string next_step;
+  std::vector<std::string> lacks;
+
+  bool operator==(const SummaryStage&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryStage>) {
+  return std::tuple(
+      field("name", &SummaryStage::name, "sam, clip, projector, lm, decode, or a range").required(),
+      field("part_of", &SummaryStage::part_of, "prefill, of its parts"),
+      field("unit", &SummaryStage::unit, "what the figures are of: image or token").required(),
+      field("time", &SummaryStage::time, "of a unit, unprofiled; null: there is no such run"),
+      field("mean_ns", &SummaryStage::mean_ns, "of a unit: all time by all units"),
+      field("share", &SummaryStage::share, "of a request's time, 0 to 1"),
+      field("source", &SummaryStage::source, "file of the times"),
+      field("cost", &SummaryStage::cost, "by shapes; null: see lacks"),
+      field("device", &SummaryStage::device, "by a profiler; null: see lacks"),
+      field("operator_calls", &SummaryStage::operator_calls, "of the framework, a unit"),
+      field("class", &SummaryStage::kind,
+            "launch-bound, host-bound, memory-bound, compute-bound, mixed or unknown")
+          .required(),
+      field("evidence", &SummaryStage::reasons, "the numbers that decided"),
+      field("gains", &SummaryStage::gains, "what the class allows at most comes first"),
+      field("next_step", &SummaryStage::next_step, "what to do about it"),
+      field("lacks", &SummaryStage::lacks, "what is not known, and why"));
+}
+
+/// A whole request: an image from file to last token.
+struct SummaryRequest {
+  std::uint64_t images = 0;
+  double prompt_tokens = 0;
+  double new_tokens = 0;
+  double mean_ns = 0;
+  double preprocess_share = 0;
+  double prefill_share = 0;
+  double decode_share = 0;
+  double unaccounted_share = 0;
+  std::optional<double> tokens_per_second;
+  std::optional<double> mfu;
+  std::string source;
+
+  bool operator==(const SummaryRequest&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryRequest>) {
+  return std::tuple(
+      field("images", &SummaryRequest::images, "that were measured").required(),
+      field("prompt_tokens", &SummaryRequest::prompt_tokens, "mean"),
+      field("new_tokens", &SummaryRequest::new_tokens, "mean"),
+      field("mean_ns", &SummaryRequest::mean_ns, "preprocessing, prefill and decode"),
+      field("preprocess_share", &SummaryRequest::preprocess_share, "of that, 0 to 1"),
+      field("prefill_share", &SummaryRequest::prefill_share, "of that"),
+      field("decode_share", &SummaryRequest::decode_share, "of that"),
+      field("unaccounted_share", &SummaryRequest::unaccounted_share,
+            "of that: prefill outside its parts"),
+      field("tokens_per_second", &SummaryRequest::tokens_per_second,
+            "all decode steps by all their time; null: there are none"),
+      field("mfu", &SummaryRequest::mfu, "all FLOPs by what the peak does in prefill and decode"),
+      field("source", &SummaryRequest::source, "file"));
+}
+
+/// What a profiler cost.
+struct SummaryOverhead {
+  std::string stage;
+  std::string phase;
+  std::string unit;
+  double units = 0;
+  double baseline_ns = 0;
+  double profiled_ns = 0;
+  double slowdown = 1;
+  std::string source;
+
+  bool operator==(const SummaryOverhead&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryOverhead>) {
+  return std::tuple(
+      field("stage", &SummaryOverhead::stage, "whose profiler").required(),
+      field("phase", &SummaryOverhead::phase, "prefill or decode").required(),
+      field("unit", &SummaryOverhead::unit, "image or token"),
+      field("units", &SummaryOverhead::units, "that both runs have"),
+      field("baseline_ns", &SummaryOverhead::baseline_ns, "a unit without a profiler"),
+      field("profiled_ns", &SummaryOverhead::profiled_ns, "a unit with it"),
+      field("slowdown", &SummaryOverhead::slowdown, "the second by the first"),
+      field("source", &SummaryOverhead::source, "file of the profiled times"));
+}
+
+/// Part of a kernel's time.
+struct SummaryKernelPart {
+  std::string name;
+  std::uint64_t launches = 0;
+  double total_ns = 0;
+
+  bool operator==(const SummaryKernelPart&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryKernelPart>) {
+  return std::tuple(field("name", &SummaryKernelPart::name, "of the stage or operator").required(),
+                    field("launches", &SummaryKernelPart::launches, "there"),
+                    field("total_ns", &SummaryKernelPart::total_ns, "of those"));
+}
+
+struct SummaryKernelTime {
+  std::uint64_t launches = 0;
+  double total_ns = 0;
+  double share = 0;
+  double min_ns = 0;
+  double max_ns = 0;
+  std::string source;
+
+  bool operator==(const SummaryKernelTime&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryKernelTime>) {
+  return std::tuple(
+      field("launches", &SummaryKernelTime::launches, "that were captured").required(),
+      field("total_ns", &SummaryKernelTime::total_ns, "of those").required(),
+      field("share", &SummaryKernelTime::share, "of all kernel time, 0 to 1"),
+      field("min_ns", &SummaryKernelTime::min_ns, "of one launch"),
+      field("max_ns", &SummaryKernelTime::max_ns, "of one launch"),
+      field("source", &SummaryKernelTime::source, "file"));
+}
+
+struct SummaryKernelCounters {
+  std::uint64_t launches = 0;
+  std::optional<double> duration_ns;
+  NcuRoofline roofline;
+  std::string bound;
+  std::string margin_class;
+  std::vector<std::string> evidence;
+  std::string source;
+
+  bool operator==(const SummaryKernelCounters&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryKernelCounters>) {
+  return std::tuple(
+      field("launches", &SummaryKernelCounters::launches, "that were profiled").required(),
+      field("duration_ns", &SummaryKernelCounters::duration_ns, "mean, under ncu's clocks"),
+      field("roofline", &SummaryKernelCounters::roofline, "under the device's ceilings"),
+      field("bound", &SummaryKernelCounters::bound, "compute, memory, mixed, latency or unknown"),
+      field("classification", &SummaryKernelCounters::margin_class,
+            "by SM and DRAM shares 5 points apart"),
+      field("evidence", &SummaryKernelCounters::evidence, "the numbers that decided"),
+      field("source", &SummaryKernelCounters::source, "file"));
+}
+
+/// One kernel with one launch shape, whichever tools saw it.
+struct SummaryKernel {
+  std::string name;
+  std::string short_name;
+  std::string kernel_class;
+  std::vector<std::uint32_t> grid;
+  std::vector<std::uint32_t> block;
+  std::optional<SummaryKernelTime> time;
+  std::vector<SummaryKernelPart> stages;
+  std::optional<SummaryKernelCounters> counters;
+  std::vector<SummaryKernelPart> operators;
+  std::optional<double> model_flops;
+  std::string lacks;
+
+  bool operator==(const SummaryKernel&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryKernel>) {
+  return std::tuple(
+      field("name", &SummaryKernel::name, "canonical, the same whichever tool saw it").required(),
+      field("short_name", &SummaryKernel::short_name, "what people call it"),
+      field("class", &SummaryKernel::kernel_class, "by conf/kernels/classes.yaml; may be empty"),
+      field("grid", &SummaryKernel::grid, "x, y, z; empty: not known"),
+      field("block", &SummaryKernel::block, "x, y, z; empty: not known"),
+      field("time", &SummaryKernel::time, "by nsys, else by the torch profiler; null: by neither"),
+      field("stages", &SummaryKernel::stages, "of the model, in which it was launched"),
+      field("counters", &SummaryKernel::counters, "by ncu; null: it was not profiled"),
+      field("operators", &SummaryKernel::operators, "that launched it, most time first"),
+      field("model_flops", &SummaryKernel::model_flops,
+            "a launch, by the shapes of its operator; null: not known"),
+      field("lacks", &SummaryKernel::lacks, "what did not join, and why; empty: all joined"));
+}
+
+/// How well the tables of kernels fit together. Shares are of kernel time.
+struct SummaryJoin {
+  std::string time_source;
+  double total_ns = 0;
+  std::uint64_t launches = 0;
+  std::optional<double> with_counters;
+  std::optional<double> with_operators;
+  std::optional<double> with_flops;
+  std::vector<std::string> apart;
+
+  bool operator==(const SummaryJoin&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryJoin>) {
+  return std::tuple(
+      field("time_source", &SummaryJoin::time_source, "file of the times; empty: no tool had any"),
+      field("total_ns", &SummaryJoin::total_ns, "of all kernels"),
+      field("launches", &SummaryJoin::launches, "of all kernels"),
+      field("with_counters", &SummaryJoin::with_counters, "share that ncu profiled; null: no ncu"),
+      field("with_operators", &SummaryJoin::with_operators,
+            "share whose operator is known; null: no trace of the torch profiler"),
+      field("with_flops", &SummaryJoin::with_flops, "share whose model FLOPs are known"),
+      field("apart", &SummaryJoin::apart, "what did not join, and why"));
+}
+
+/// A file that the summary would have used.
+struct SummaryAbsent {
+  std::string file;
+  std::string why;
+
+  bool operator==(const SummaryAbsent&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryAbsent>) {
+  return std::tuple(field("file", &SummaryAbsent::file, "below the run's folder").required(),
+                    field("why", &SummaryAbsent::why, "it was not used"));
+}
+
+struct RunSummary {
+  static constexpr DocumentKind kKind{"summary", 1};
+
+  std::string run;
+  std::string experiment;
+  std::string device;
+  std::string device_name;
+  std::string dtype;
+  std::string engine;
+  std::string verdict;
+  std::optional<SummaryRequest> request;
+  std::vector<SummaryStage> stages;
+  std::vector<SummaryOverhead> overhead;
+  SummaryJoin join;
+  std::vector<SummaryKernel> kernels;
+  std::vector<std::string> notes;
+  std::vector<SummaryAbsent> absent;
+
+  bool operator==(const RunSummary&) const = default;
+};
+constexpr auto fields(std::type_identity<RunSummary>) {
+  return std::tuple(
+      field("run", &RunSummary::run, "id").required(),
+      field("experiment", &RunSummary::experiment, "free text of the config"),
+      field("device", &RunSummary::device, "the model ran on: cpu or cuda:N"),
+      field("device_name", &RunSummary::device_name, "what its driver calls it; empty: not known"),
+      field("dtype", &RunSummary::dtype, "of tensors; empty: not known"),
+      field("engine", &RunSummary::engine, "how the model was run; empty: not known"),
+      field("verdict", &RunSummary::verdict, "one sentence").required(),
+      field("request", &RunSummary::request, "an image from file to last token; null: no baseline"),
+      field("stages", &RunSummary::stages, "of the model").required(),
+      field("overhead", &RunSummary::overhead, "of each profiler, against the baseline"),
+      field("join", &RunSummary::join, "how well the tables of kernels fit together"),
+      field("kernels", &RunSummary::kernels, "most time first"),
+      field("notes", &RunSummary::notes, "what a reader must know"),
+      field("absent", &RunSummary::absent, "files that are not there or cannot be read"));
+}
+
+}  // namespace profline
