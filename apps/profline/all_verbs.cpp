@@ -7,6 +7,7 @@
 #include "infer_command.h"
 #include "kernels_command.h"
 #include "plan_command.h"
+#include "run_command.h"
 #include "trace_command.h"
 #include "verb.h"
 
@@ -14,6 +15,8 @@ namespace profline {
 
 std::vector<std::unique_ptr<Verb>> all_verbs() {
   std::vector<std::unique_ptr<Verb>> verbs;
+  verbs.push_back(std::make_unique<RunVerb>());
+  verbs.push_back(std::make_unique<DemoVerb>());
   verbs.push_back(std::make_unique<InferVerb>());
   verbs.push_back(std::make_unique<PlanVerb>());
   verbs.push_back(std::make_unique<ConfigVerb>());

@@ -21,7 +21,7 @@ constexpr std::string_view kSummary =
     "One Hydra-style config, one command, one report.\n";
 
 /// Commands that people know from the documentation and that are still to come.
-constexpr std::array<std::string_view, 5> kToCome = {"run", "demo", "report", "compare", "runs"};
+constexpr std::array<std::string_view, 3> kToCome = {"report", "compare", "runs"};
 
 std::vector<Option> common_options() {
   return {
@@ -43,6 +43,17 @@ std::vector<Option> common_options() {
 
 std::string version_text() {
   return fmt::format("profline {} ({})\n", kVersion, kCommit);
+}
+
+/// Commands that `--cfg`, `--info` and `--dry-run` turn into something else.
+bool is_run_like(std::string_view verb) {
+  return verb == "run" || verb == "plan" || verb == "demo";
+}
+
+/// A demo that is only shown is still a demo.
+void keep_config_name(const Verb* verb, Arguments& arguments) {
+  if (verb == nullptr || verb->name() != "demo" || arguments.has("--config-name")) return;
+  arguments.add({"--config-name", "demo"});
 }
 
 bool is_to_come(std::string_view word) {
@@ -103,16 +114,22 @@ const Verb* CommandLine::find_verb(std::string_view name) const {
 const Verb* CommandLine::take_verb(Arguments& arguments) const {
   std::vector<std::string>& words = arguments.words;
   const Verb* verb = words.empty() ? nullptr : find_verb(words.front());
-  const bool is_run = !words.empty() && words.front() == "run";
-  if (verb != nullptr || is_run) words.erase(words.begin());
+  if (verb != nullptr) words.erase(words.begin());
+  const bool is_bare = verb == nullptr && (words.empty() || looks_like_override(words.front()));
   // As in Hydra, these stand for doing something else than running.
-  const bool may_turn = verb == nullptr
-                            ? is_run || words.empty() || looks_like_override(words.front())
-                            : verb->name() == "plan";
-  if (may_turn && (arguments.has("--cfg") || arguments.has("--info"))) return find_verb("config");
-  if (may_turn && arguments.has("--dry-run")) return find_verb("plan");
-  if (verb == nullptr && is_run) words.insert(words.begin(), "run");
-  return verb;
+  const bool may_turn = is_bare || (verb != nullptr && is_run_like(verb->name()));
+  if (may_turn && (arguments.has("--cfg") || arguments.has("--info"))) {
+    keep_config_name(verb, arguments);
+    return find_verb("config");
+  }
+  if (may_turn && arguments.has("--dry-run")) {
+    keep_config_name(verb, arguments);
+    return find_verb("plan");
+  }
+  // Overrides alone are a run's; so is what only a run takes.
+  const bool is_run = is_bare && (!words.empty() || arguments.has("--resume") ||
+                                  arguments.has("--multirun") || arguments.has("--config-name"));
+  return is_run ? find_verb("run") : verb;
 }
 
 Result<const Verb*> CommandLine::chosen_verb(Arguments& arguments) const {
@@ -121,8 +138,7 @@ Result<const Verb*> CommandLine::chosen_verb(Arguments& arguments) const {
     return Error(ErrorKind::Config, "no command given; 'profline --help' lists them")
         .with_reason("usage");
   }
-  std::string word = arguments.words.front();
-  if (looks_like_override(word)) word = "run";
+  const std::string word = arguments.words.front();
   if (is_to_come(word)) {
     return Error(ErrorKind::Config,
                  "the command '" + word + "' is not part of this version yet; there are " + names())
@@ -167,6 +183,8 @@ Result<Request> CommandLine::parse(const std::vector<std::string>& arguments) co
   request.invocation.arguments = PL_TRY(split_arguments(arguments, every_option_));
   Arguments& given = request.invocation.arguments;
   request.invocation.output = output_options(given);
+  request.invocation.argv = arguments;
+  request.invocation.argv.insert(request.invocation.argv.begin(), "profline");
   if (given.has("--version")) {
     return Request{.kind = Request::Kind::Show, .shown = version_text()};
   }

@@ -45,6 +45,12 @@ std::shared_ptr<const config::ConfigSource> shipped_configs() {
   return std::make_shared<const config::EmbeddedSource>("<profline>", std::move(files));
 }
 
+void set_hydra(Node& root, std::string_view group, std::string key, Node value) {
+  Node* hydra = root.find("hydra");
+  Node* map = hydra == nullptr ? nullptr : hydra->find(group);
+  if (map != nullptr && map->is_map()) map->as_map().set(std::move(key), std::move(value));
+}
+
 Result<fs::path> working_folder() {
   std::error_code problem;
   fs::path cwd = fs::current_path(problem);
@@ -100,7 +106,8 @@ Result<config::SearchPath> config_search_path(const ConfigChoice& choice, const 
 Configuration::Configuration() : resolvers_(config::ResolverRegistry::standard()) {
   context_.resolvers = &resolvers_;
   context_.environment = environment_variable;
-  context_.clock = local_time;
+  // One moment for all of it: what names a folder by the time names one folder.
+  context_.clock = [now = local_time()] { return now; };
   context_.warn = [this](std::string text) { warnings_.push_back(std::move(text)); };
 }
 
@@ -108,7 +115,8 @@ Result<std::unique_ptr<Configuration>> Configuration::compose(const ConfigChoice
                                                               config::RunMode mode) {
   std::unique_ptr<Configuration> configuration(new Configuration);
   config::ComposeRequest request;
-  request.cwd = PL_TRY(working_folder());
+  request.cwd = choice.cwd ? *choice.cwd : PL_TRY(working_folder());
+  configuration->cwd_ = request.cwd;
   request.search_path = PL_TRY(config_search_path(choice, request.cwd));
   request.config_name = choice.name;
   request.overrides = choice.overrides;
@@ -123,6 +131,15 @@ Result<std::unique_ptr<Configuration>> Configuration::compose(const ConfigChoice
     configuration->warnings_.push_back(warning);
   }
   return configuration;
+}
+
+void Configuration::set_output_dir(const fs::path& folder) {
+  set_hydra(composition_.root, "runtime", "output_dir", Node::string(folder.string()));
+}
+
+void Configuration::set_job(std::size_t number) {
+  set_hydra(composition_.root, "job", "num", Node::integer(static_cast<std::int64_t>(number)));
+  set_hydra(composition_.root, "job", "id", Node::string(std::to_string(number)));
 }
 
 std::vector<Error> Configuration::problems() const {

@@ -19,6 +19,8 @@ struct ConfigChoice {
   std::optional<std::string> dir{};   ///< `--config-dir`
   std::string name = "config";        ///< `--config-name`
   std::vector<std::string> overrides{};
+  /// Where relative paths start and `./conf` is; none: where this was started.
+  std::optional<std::filesystem::path> cwd{};
 };
 
 /// The options that choose a configuration, and what was given of them; the words are the
@@ -49,6 +51,14 @@ class Configuration {
   /// What deserved attention so far, while composing and resolving.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
+  /// Where relative paths of the config start.
+  const std::filesystem::path& cwd() const { return cwd_; }
+
+  /// What is known once a run has its folder or a job its number: `${hydra:runtime.output_dir}`,
+  /// `${hydra:job.num}`.
+  void set_output_dir(const std::filesystem::path& folder);
+  void set_job(std::size_t number);
+
   /// All that is wrong with the job's config, by the types of its keys; empty when nothing is.
   std::vector<Error> problems() const;
 
@@ -60,6 +70,7 @@ class Configuration {
   std::vector<std::string> warnings_;
   config::ResolveContext context_;
   config::Composition composition_;
+  std::filesystem::path cwd_;
 };
 
 /// Prints to stderr what came up: warnings, unless the user wants it quiet, and on demand what was

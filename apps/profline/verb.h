@@ -30,7 +30,8 @@ struct Services {
 /// What the user asked of a command.
 struct Invocation {
   OutputOptions output;
-  Arguments arguments;  ///< the command's own word taken out
+  Arguments arguments;              ///< the command's own word taken out
+  std::vector<std::string> argv{};  ///< as it was typed, for the record
 };
 
 /// One command of profline (`profline doctor`): says what options it has, then runs.

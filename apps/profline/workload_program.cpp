@@ -1,7 +1,6 @@
 #include "workload_program.h"
 
 #include "process/find_program.h"
-#include "tools/gpu/driver.h"
 
 namespace profline {
 
@@ -16,11 +15,11 @@ Result<fs::path> find_workload(const std::string& given) {
   return find_program("profline-workload");
 }
 
-Result<settings::Device> decide_device(const settings::Device& asked) {
+Result<settings::Device> decide_device(const settings::Device& asked,
+                                       const Result<gpu::Driver>& driver) {
   using Kind = settings::Device::Kind;
   const settings::Device cpu{.kind = Kind::Cpu, .index = {}};
   if (asked.kind == Kind::Cpu) return cpu;
-  const auto driver = gpu::load_driver();
   if (asked.kind == Kind::Auto && !driver) return cpu;
   const std::uint16_t index = asked.index.value_or(0);
   if (!driver) {
@@ -33,18 +32,6 @@ Result<settings::Device> decide_device(const settings::Device& asked) {
                                           " CUDA devices here");
   }
   return settings::Device{.kind = Kind::Cuda, .index = index};
-}
-
-Result<fs::path> choose_run_folder(const fs::path& folder, bool given) {
-  std::error_code failure;
-  if (given) {
-    if (!fs::exists(folder / "run.json", failure)) return folder;
-    return Error(ErrorKind::Config, "hydra.run.dir: '" + folder.string() +
-                                        "' holds a run already; name another folder");
-  }
-  fs::path free = folder;
-  for (int n = 2; fs::exists(free, failure); ++n) free = folder.string() + "-" + std::to_string(n);
-  return free;
 }
 
 }  // namespace profline

@@ -69,7 +69,6 @@ class Execution {
   Result<void> prepare_folder(const PlannedStage& planned);
   static void carry_out(const Stage& stage, const StageContext& context, LiveStageRun& run,
                         TimeAccount& account);
-  Result<void> close_stage(StageRecord& record);
   Result<void> tell_skipped(StageRecord& record);
   StageState state_after(const LiveStageRun& run) const;
   std::string now() const { return utc_timestamp(services_.clock.wall_now()); }
@@ -108,33 +107,27 @@ StageState Execution::state_after(const LiveStageRun& run) const {
   return run.has_problem() ? StageState::Failed : StageState::Ok;
 }
 
-Result<void> Execution::close_stage(StageRecord& record) {
-  const std::filesystem::path folder = plan_.setup.stage_folder(record.name);
-  {
-    const TimeAccount::Span digesting(account_, Activity::Digesting);
-    record.artifacts = PL_TRY(digest_files(folder, plan_.setup.folder));
-  }
-  return {};
-}
-
 Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& record) {
   Step step(services_.progress, record.name);
   const RunTiming before = account_.timing();
   record.state = StageState::Running;
   record.started = now();
-  PL_TRY(prepare_folder(planned));
-  PL_TRY(journal_.save());
+  PL_TRY(prepare_folder(planned));  // the record is saved when the first child starts
   const Stage& stage = *planned.stage;
   LiveStageRun run(services_, journal_, account_, record,
                    stage.settings(plan_.setup.settings.pipeline).timeout);
   carry_out(stage, plan_.context(), run, account_);
   record.state = state_after(run);
   PL_TRY(write_inputs(journal_, plan_.setup, record.name));
-  PL_TRY(close_stage(record));
+  {
+    const TimeAccount::Span digesting(account_, Activity::Digesting);
+    record.artifacts =
+        PL_TRY(digest_files(plan_.setup.stage_folder(record.name), plan_.setup.folder));
+  }
   record.ended = now();
   record.timing = spent_since(before, account_.timing());
-  PL_TRY(journal_.write(std::filesystem::path(record.name) / "status.json",
-                        PL_TRY(write_json(to_node(record)))));
+  journal_.defer(std::filesystem::path(record.name) / "status.json",
+                 PL_TRY(write_json(to_node(record))));
   PL_TRY(journal_.save());
   if (run.journal_error()) return *run.journal_error();
   step.end(outcome_of(record.state), note_of(record));
@@ -144,8 +137,8 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
 Result<void> Execution::tell_skipped(StageRecord& record) {
   Step step(services_.progress, record.name);
   PL_TRY(create_folders(plan_.setup.stage_folder(record.name)));
-  PL_TRY(journal_.write(std::filesystem::path(record.name) / "status.json",
-                        PL_TRY(write_json(to_node(record)))));
+  journal_.defer(std::filesystem::path(record.name) / "status.json",
+                 PL_TRY(write_json(to_node(record))));
   step.end(StepOutcome::Skipped, note_of(record));
   return {};
 }
@@ -168,6 +161,7 @@ Result<void> Execution::run_stages() {
 }
 
 Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
+  PL_TRY(journal_.write_deferred());
   RunRecord& record = journal_.record();
   const auto any = [&](StageState state) {
     return std::any_of(record.stages.begin(), record.stages.end(),
@@ -223,6 +217,7 @@ Result<ExitCode> execute(const RunPlan& plan, RunJournal& journal, const RunServ
     journal.record().exit_code = static_cast<int>(exit_code(run.error().kind()));
     journal.record().findings.push_back({Severity::Problem, "run_error", run.error().to_string()});
     static_cast<void>(journal.save());
+    static_cast<void>(journal.write_deferred());
     return std::move(run).error();
   }
   return execution.finish(write_reports);

@@ -91,6 +91,7 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
   Relay relay(observer, services_.progress, [&](const ProcessId& child) {
     record_.commands[index].process = {child.pid, child.start_ticks};
     save();
+    keep(journal_.write_deferred());
   });
   auto exit = [&] {
     const TimeAccount::Span span(account_, TimeAccount::Activity::Child);
@@ -165,8 +166,11 @@ void LiveStageRun::remember_session(const std::string& name) {
 }
 
 void LiveStageRun::save() {
-  auto saved = journal_.save();
-  if (!saved && !journal_error_) journal_error_ = std::move(saved).error();
+  keep(journal_.save());
+}
+
+void LiveStageRun::keep(Result<void> written) {
+  if (!written && !journal_error_) journal_error_ = std::move(written).error();
 }
 
 }  // namespace profline::pipeline

@@ -53,6 +53,7 @@ class LiveStageRun final : public StageRun {
   void note_end(CommandRecord& record, const PlannedCommand& planned, const Exit& exit,
                 std::optional<std::uint64_t> kills_before);
   void save();
+  void keep(Result<void> written);
 
   RunServices services_;
   Log log_;

@@ -91,13 +91,15 @@ Result<std::vector<ArtifactRecord>> digest_run_files(const fs::path& run) {
 
 Result<void> write_inputs(RunJournal& journal, const RunSetup& setup, std::string_view stage) {
   if (const auto argv = setup.settings.pipeline.workload.user_command()) {
-    return journal.write("inputs.yaml", write_yaml(inputs_of_command(setup, *argv)));
+    journal.defer("inputs.yaml", write_yaml(inputs_of_command(setup, *argv)));
+    return {};
   }
   const fs::path file = setup.stage_folder(stage) / "inputs.json";
   std::error_code failure;
   if (!fs::exists(file, failure)) return {};
   const Node inputs = PL_TRY(parse_json(PL_TRY(read_file(file)), file.string()));
-  return journal.write("inputs.yaml", write_yaml(inputs));
+  journal.defer("inputs.yaml", write_yaml(inputs));
+  return {};
 }
 
 }  // namespace profline::pipeline

@@ -19,8 +19,8 @@ Result<std::vector<ArtifactRecord>> digest_files(const std::filesystem::path& fo
 /// still change.
 Result<std::vector<ArtifactRecord>> digest_run_files(const std::filesystem::path& run);
 
-/// inputs.yaml of the run, from what a stage's workload wrote of its inputs, or from the files that
-/// a user's command names. Nothing happens when the stage has nothing to tell.
+/// Defers inputs.yaml of the run, from what a stage's workload wrote of its inputs, or from the
+/// files that a user's command names. Nothing happens when the stage has nothing to tell.
 Result<void> write_inputs(RunJournal& journal, const RunSetup& setup, std::string_view stage);
 
 }  // namespace profline::pipeline

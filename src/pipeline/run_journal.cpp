@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "base/file_descriptor.h"
 #include "base/files.h"
 #include "formats/json_write.h"
@@ -28,6 +30,15 @@ RunJournal::~RunJournal() {
 
 Result<void> RunJournal::save() {
   return write("run.json", PL_TRY(write_json(to_node(record_))));
+}
+
+void RunJournal::defer(std::filesystem::path name, std::string bytes) {
+  deferred_.push_back({std::move(name), std::move(bytes)});
+}
+
+Result<void> RunJournal::write_deferred() {
+  for (const Deferred& file : std::exchange(deferred_, {})) PL_TRY(write(file.name, file.bytes));
+  return {};
 }
 
 Result<void> RunJournal::write(const std::filesystem::path& name, std::string_view bytes) {

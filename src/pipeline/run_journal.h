@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "records/run_record.h"
@@ -24,14 +26,23 @@ class RunJournal {
   const std::filesystem::path& folder() const { return folder_; }
 
   Result<void> save();
-  /// Writes a small file of the run under the same rule.
-  Result<void> write(const std::filesystem::path& name, std::string_view bytes);
+  /// A small file of the run that can wait: making it durable takes time, and there is plenty while
+  /// the next child runs.
+  void defer(std::filesystem::path name, std::string bytes);
+  Result<void> write_deferred();
 
  private:
+  struct Deferred {
+    std::filesystem::path name;
+    std::string bytes;
+  };
+
+  Result<void> write(const std::filesystem::path& name, std::string_view bytes);
   std::filesystem::path reserve() const { return folder_ / ".reserve"; }
 
   std::filesystem::path folder_;
   RunRecord record_;
+  std::vector<Deferred> deferred_;
 };
 
 }  // namespace profline::pipeline

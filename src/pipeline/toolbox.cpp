@@ -5,11 +5,16 @@
 namespace profline::pipeline {
 namespace {
 
-template <typename Installation>
-Result<Installation> find_and_probe(ProcessRunner& processes, const std::string& name,
-                                    Result<Installation> (*probe)(ProcessRunner&,
-                                                                  const std::filesystem::path&)) {
-  return probe(processes, PL_TRY(find_program(name)));
+/// By the name that was given, or where an nsys usually is.
+Result<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
+  const auto found = name == "nsys" ? nsys::find_nsys(own_path()) : find_program(name);
+  if (!found) return found.error();
+  return nsys::survey(processes, *found);
+}
+
+Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& name,
+                                   bool has_gpu) {
+  return ncu::survey(processes, PL_TRY(find_program(name)), has_gpu);
 }
 
 }  // namespace
@@ -18,8 +23,9 @@ Toolbox survey(const Survey& survey, ProcessRunner& processes) {
   Toolbox tools;
   if (survey.driver) tools.driver = gpu::load_driver();
   if (survey.workload) tools.workload = survey.find_workload();
-  if (survey.nsys) tools.nsys = find_and_probe(processes, survey.nsys_program, &nsys::probe);
-  if (survey.ncu) tools.ncu = find_and_probe(processes, survey.ncu_program, &ncu::probe);
+  if (survey.nsys) tools.nsys = find_nsys(processes, survey.nsys_program);
+  const bool has_gpu = tools.driver && *tools.driver;
+  if (survey.ncu) tools.ncu = find_ncu(processes, survey.ncu_program, has_gpu);
   return tools;
 }
 

@@ -35,11 +35,13 @@ constexpr ToolFlag kNcuFlags[] = {
     {"target_processes", "`--target-processes <v>`"},
     {"replay_mode", "`--replay-mode <v>`"},
     {"nvtx.include",
-     "`--nvtx --nvtx-include <v>` for each; decode becomes `decode/`, decode\\* `regex:decode.*/`, "
-     "A::A1 nesting; only if gating_nvtx"},
+     "`--nvtx-include <v>` for each; decode becomes `decode/`, decode\\* `regex:decode.*/`, "
+     "A::A1 `A/*/A1`; only if gating_nvtx"},
     {"set", "`--set <v>`"},
-    {"metrics", "`--metrics <v>,<v>`, those that the installed ncu knows"},
-    {"sections", "`--section <v>` for each"},
+    {"metrics",
+     "`--metrics <v>,<v>`, those that the installed ncu knows; flop_count_sp becomes its fadd, "
+     "fmul and ffma counters"},
+    {"sections", "`--section <v>` for each that the installed ncu has"},
     {"kernel_name_base", "`--kernel-name-base <v>`, with kernel_name"},
     {"kernel_name", "`--kernel-name <v>`"},
     {"launch_skip", "`--launch-skip <v>`"},
@@ -146,14 +148,14 @@ element of the argument list; no shell sees it. The PyTorch profiler has no comm
 )";
   page += heading("Nsight Systems: `pipeline.nsys`");
   page +=
-      "Beside these, nsys always gets `--session-new=<run id>`, `--force-overwrite=true` and "
-      "`-o`.\n\n";
+      "Beside these, nsys always gets `--session-new` with a name made from the run's folder, "
+      "`--force-overwrite=true` and\n`-o`.\n\n";
   page += flag_table(describe<Nsys>("pipeline.nsys"), kNsysFlags, "pipeline.nsys");
   page += heading("Nsight Compute: `pipeline.ncu.ncu_cli`");
   page +=
-      "Beside these, ncu always gets `-o` and `--log-file`, and `--launch-count` from "
-      "`pipeline.ncu.max_launches` where\nno include, kernel_name or launch_count bounds the "
-      "capture.\n\n";
+      "Beside these, ncu always gets `--nvtx` (rows then name the ranges of their kernels), `-o` "
+      "and `--log-file`, and\n`--launch-count` from `pipeline.ncu.max_launches` where no include, "
+      "kernel_name or launch_count bounds the capture.\n\n";
   page += flag_table(describe<NcuCli>("pipeline.ncu.ncu_cli"), kNcuFlags, "pipeline.ncu.ncu_cli");
   return page;
 }

@@ -4,6 +4,8 @@
 
 #include "stages/baseline/baseline_stage.h"
 #include "stages/direct_inference/direct_inference_stage.h"
+#include "stages/ncu/ncu_stage.h"
+#include "stages/nsys/nsys_stage.h"
 #include "stages/static_analysis/static_analysis_stage.h"
 #include "stages/torch_profiler/torch_profiler_stage.h"
 
@@ -14,6 +16,8 @@ pipeline::Stages all_stages() {
   stages.push_back(std::make_unique<StaticAnalysisStage>());
   stages.push_back(std::make_unique<BaselineStage>());
   stages.push_back(std::make_unique<TorchProfilerStage>());
+  stages.push_back(std::make_unique<NsysStage>());
+  stages.push_back(std::make_unique<NcuStage>());
   stages.push_back(std::make_unique<DirectInferenceStage>());
   return stages;
 }

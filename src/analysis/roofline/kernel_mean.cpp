@@ -128,15 +128,20 @@ void merge_into(CounterReport& into, const CounterReport& more) {
   add_reading(into.reading, more.reading);
 }
 
-std::vector<KernelMean> mean_kernels(const CounterReport& report) {
+std::vector<KernelMean> mean_kernels(const CounterReport& report, const MeanOptions& options) {
+  using Labels = std::vector<std::pair<Names::Id, Names::Id>>;
   using Key = std::tuple<Names::Id, bool, std::array<std::uint32_t, 3>,
-                         std::array<std::uint32_t, 3>, std::int32_t>;
+                         std::array<std::uint32_t, 3>, std::int32_t, Labels>;
   std::map<Key, std::size_t> places;
   std::vector<KernelMean> groups;
   std::vector<Sums> sums;
   for (const ProfiledKernel& launch : report.kernels) {
+    Labels labels;
+    if (options.by_ranges) {
+      for (const OpenRange& range : launch.ranges) labels.emplace_back(range.domain, range.name);
+    }
     const Key key(launch.name, launch.is_range, launch.shape.grid, launch.shape.block,
-                  launch.device);
+                  launch.device, std::move(labels));
     const auto [found, is_new] = places.try_emplace(key, groups.size());
     if (is_new) {
       groups.push_back({launch, 0});

@@ -18,7 +18,11 @@ struct KernelMean {
   std::uint64_t launches = 0;  ///< that were profiled
 };
 
+struct MeanOptions {
+  bool by_ranges = false;  ///< launches in different ranges are told apart
+};
+
 /// By first launch.
-std::vector<KernelMean> mean_kernels(const CounterReport& report);
+std::vector<KernelMean> mean_kernels(const CounterReport& report, const MeanOptions& options = {});
 
 }  // namespace profline::roofline

@@ -44,6 +44,15 @@ TEST(KernelMeans, AreOfLaunchesWithTheSameNameAndShape) {
   EXPECT_EQ(report.find(means[2].kernel, "a")->value, 100);
 }
 
+TEST(KernelMeans, MayBeToldApartByTheRangesOfTheirLaunches) {
+  CounterReport report = report_of({{0, "gemm", 4, {{"a", 1}}}, {1, "gemm", 4, {{"a", 3}}}});
+  report.kernels[1].ranges = {{0, report.names.id_of("decode"), RangeKind::PushPop}};
+  EXPECT_EQ(mean_kernels(report).size(), 1U);
+  const std::vector<KernelMean> means = mean_kernels(report, {.by_ranges = true});
+  ASSERT_EQ(means.size(), 2U);
+  EXPECT_EQ(report.find(means[1].kernel, "a")->value, 3);
+}
+
 TEST(MergedReports, HaveTheCountersOfBothForOneLaunch) {
   CounterReport into = report_of({{0, "gemm", 4, {{"a", 1}}}, {1, "copy", 4, {{"a", 2}}}});
   CounterReport more =

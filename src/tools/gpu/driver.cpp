@@ -109,7 +109,7 @@ Result<Driver> load_driver(const std::string& library) {
   if (handle == nullptr) {
     const char* why = dlerror();  // NOLINT(concurrency-mt-unsafe)
     const std::string reason = why == nullptr ? "it cannot be loaded" : why;
-    return Error(ErrorKind::NotFound, "no NVIDIA driver: " + reason);
+    return Error(ErrorKind::NotFound, "no NVIDIA driver: " + reason).with_reason(kNoLibrary);
   }
   const Cuda cuda(std::move(handle));
   PL_TRY(cuda.call("cuInit", 0U));

@@ -23,6 +23,10 @@ struct Driver {
   std::vector<Device> devices;  ///< never empty
 };
 
+/// Reason of the Error when the user-mode driver is not there at all, so that not even a profiler
+/// could ask it for devices.
+inline constexpr const char* kNoLibrary = "no_libcuda";
+
 /// What the user-mode driver says, asked through `library` loaded at run time: profline itself is
 /// not linked to CUDA. An Error of kind NotFound when there is no driver or no device.
 Result<Driver> load_driver(const std::string& library = "libcuda.so.1");

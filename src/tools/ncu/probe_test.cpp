@@ -30,5 +30,66 @@ TEST(NcuProbe, PassesOnWhyItFailed) {
             "'/usr/bin/ncu --version' exited with code 127: cannot execute");
 }
 
+constexpr const char* kMetricsTable =
+    "Chip gh100\n"
+    "------------------ ------- ----------------------------\n"
+    "Metric Name        Unit    Metric Description\n"
+    "------------------ ------- ----------------------------\n"
+    "gpu__time_duration nsecond incremental duration in\n"
+    "                           nanoseconds\n"
+    "sm__throughput     %       of the SM\n"
+    "\n"
+    "Chip ga100\n"
+    "------------------ ------- ----------------------------\n"
+    "Metric Name        Unit    Metric Description\n"
+    "------------------ ------- ----------------------------\n"
+    "dram__throughput   %       of DRAM\n"
+    "sm__throughput     %       of the SM\n";
+
+TEST(NcuSurvey, AsksWhatThisReleaseCanDo) {
+  testing::FakeProcesses processes;
+  processes.expect({"/opt/ncu", "--version"}).prints("Version 2022.3.0.0 (build 31729285)\n");
+  processes.expect({"/opt/ncu", "--list-sections"})
+      .prints(
+          "------------ ------------ -------\nIdentifier   Display Name Enabled\n"
+          "------------ ------------ -------\nLaunchStats  Launch Stats yes\nSpeedOfLight GPU "
+          "Speed    yes\n");
+  processes.expect({"/opt/ncu", "--list-sets"})
+      .prints(
+          "---------- ----------- -------\nIdentifier Sections    Enabled\n---------- ----------- "
+          "-------\ndefault    LaunchStats yes\n           SpeedOf\nfull       Compute     no\n");
+  processes.expect({"/opt/ncu", "--help"})
+      .prints(
+          "usage: ncu [options] [program]\n\nGeneral Options:\n"
+          "  -h [ --help ]                         Print this help message.\n"
+          "  --kill arg (=0)                       Terminate the target application when the "
+          "requested --launch-count \n"
+          "                                        --section-folder.\n");
+  processes.expect({"/opt/ncu", "--query-metrics", "--chips", "gh100,ga100,ad102"})
+      .prints(kMetricsTable);
+  const auto ncu = survey(processes, "/opt/ncu", false);
+  ASSERT_TRUE(ncu) << ncu.error().to_string();
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(ncu->sections, (Names{"LaunchStats", "SpeedOfLight"}));
+  EXPECT_EQ(ncu->sets, (Names{"default", "full"}));
+  EXPECT_EQ(ncu->options, (Names{"--help", "--kill"}));
+  EXPECT_EQ(ncu->metrics, (Names{"dram__throughput", "gpu__time_duration", "sm__throughput"}));
+  EXPECT_TRUE(ncu->knows_metric("sm__throughput.avg.pct_of_peak_sustained_elapsed"));
+  EXPECT_FALSE(ncu->knows_metric("sm__through.avg"));
+}
+
+TEST(NcuSurvey, AsksTheGpuThatIsHereFirst) {
+  testing::FakeProcesses processes;
+  processes.expect({"/opt/ncu", "--version"}).prints("Version 2025.3.1.0\n");
+  for (const char* unanswered : {"--list-sections", "--list-sets", "--help"}) {
+    processes.expect({"/opt/ncu", unanswered}).exits(1);
+  }
+  processes.expect({"/opt/ncu", "--query-metrics"}).prints(kMetricsTable);
+  const auto ncu = survey(processes, "/opt/ncu", true);
+  ASSERT_TRUE(ncu) << ncu.error().to_string();
+  EXPECT_EQ(ncu->metrics.size(), 3U);
+  EXPECT_TRUE(ncu->has_section("Anything"));
+}
+
 }  // namespace
 }  // namespace profline::ncu

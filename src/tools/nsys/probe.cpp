@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "process/ask.h"
+#include "process/find_program.h"
 
 namespace profline::nsys {
 namespace {
@@ -12,6 +13,23 @@ namespace {
 constexpr std::chrono::seconds kCaptureLimit{60};
 constexpr int kAttempts = 2;  // on a busy machine nsys loses its agent now and then
 constexpr std::string_view kImporter = "QdstrmImporter";
+
+/// The nsys of a folder of Nsight Compute's; a CUDA toolkit's `bin` lies beside such a folder.
+std::filesystem::path bundled_nsys(const std::filesystem::path& ncu_folder) {
+  std::vector<std::filesystem::path> places = {ncu_folder};
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(ncu_folder.parent_path(), ignored)) {
+    if (entry.path().filename().string().starts_with("nsight-compute")) {
+      places.push_back(entry.path());
+    }
+  }
+  std::sort(places.begin() + 1, places.end(), std::greater<>());  // the newest first
+  for (const std::filesystem::path& place : places) {
+    const auto nsys = place / "host/target-linux-x64/nsys";
+    if (std::filesystem::exists(nsys, ignored)) return nsys;
+  }
+  return {};
+}
 
 bool has_file_ending_in(const std::filesystem::path& folder, std::string_view suffix) {
   std::error_code ignored;
@@ -31,6 +49,52 @@ Result<Installation> probe(ProcessRunner& runner, const std::filesystem::path& p
                  program.string() + " --version names no version: " + std::string(trim(answer)));
   }
   return Installation{program, *version};
+}
+
+bool Installation::takes(std::string_view option) const {
+  return options.empty() || std::find(options.begin(), options.end(), option) != options.end();
+}
+
+std::string Installation::kernel_summary_report() const {
+  constexpr std::string_view kNow = "cuda_gpu_kern_sum";
+  constexpr std::string_view kUntil2022 = "gpukernsum";
+  const auto has = [this](std::string_view name) {
+    return std::find(reports.begin(), reports.end(), name) != reports.end();
+  };
+  if (has(kNow)) return std::string(kNow);
+  const bool is_old = reports.empty() ? version.major < 2023 : has(kUntil2022);
+  return std::string(is_old ? kUntil2022 : kNow);
+}
+
+Result<std::filesystem::path> find_nsys(std::string_view path_text) {
+  auto on_path = profline::find_program("nsys", path_text, {});
+  if (on_path) return on_path;
+  const auto ncu = profline::find_program("ncu", path_text, {});
+  if (ncu) {
+    std::error_code failure;
+    const std::filesystem::path real = std::filesystem::canonical(*ncu, failure);
+    const std::filesystem::path bundled = bundled_nsys(real.parent_path());
+    if (!failure && !bundled.empty()) return bundled;
+  }
+  return on_path;
+}
+
+Result<Installation> survey(ProcessRunner& runner, const std::filesystem::path& program) {
+  Installation nsys = PL_TRY(probe(runner, program));
+  const std::string name = program.string();
+  if (const auto help = output_of(runner, {name, "stats", "--help-reports"})) {
+    nsys.reports = report_names(*help);
+  }
+  if (const auto help = output_of(runner, {name, "profile", "--help"})) {
+    nsys.options = option_names(*help);
+  }
+  nsys.importer = find_importer(program);
+  if (!nsys.importer.empty()) {
+    if (const auto ldd = output_of(runner, {"ldd", nsys.importer.string()})) {
+      nsys.importer_lacks = missing_libraries(*ldd);
+    }
+  }
+  return nsys;
 }
 
 Result<Trial> try_capture(ProcessRunner& runner, const Installation& nsys,
@@ -87,6 +151,33 @@ std::vector<std::string> missing_libraries(std::string_view ldd_output) {
     std::string name(trim(line.substr(0, arrow)));
     if (std::find(names.begin(), names.end(), name) == names.end())
       names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::vector<std::string> report_names(std::string_view help) {
+  //   cuda_gpu_kern_sum[:nvtx-name][:base|:mangled] -- CUDA GPU Kernel Summary
+  std::vector<std::string> names;
+  for (const std::string_view line : lines(help)) {
+    const std::size_t dashes = line.find(" -- ");
+    if (dashes == std::string_view::npos || !line.starts_with("  ")) continue;
+    const std::string_view name = trim(line.substr(0, dashes));
+    names.emplace_back(name.substr(0, name.find('[')));
+  }
+  return names;
+}
+
+std::vector<std::string> option_names(std::string_view help) {
+  // \t-c, --capture-range=
+  std::vector<std::string> names;
+  for (std::string_view line : lines(help)) {
+    line = trim(line);
+    if (line.size() > 4 && line[0] == '-' && line[1] != '-' && line[2] == ',') {
+      line = trim(line.substr(3));
+    }
+    if (!line.starts_with("--")) continue;
+    const std::size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-");
+    names.emplace_back(line.substr(0, end));
   }
   return names;
 }

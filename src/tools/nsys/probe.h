@@ -14,10 +14,28 @@ namespace profline::nsys {
 struct Installation {
   std::filesystem::path program;
   ToolVersion version;
+  // What survey() found out; empty: not asked, or it did not say.
+  std::vector<std::string> reports{};         ///< of `nsys stats`: `cuda_gpu_kern_sum`
+  std::vector<std::string> options{};         ///< of `nsys profile`: `--trace`
+  std::filesystem::path importer{};           ///< what turns a capture into a report
+  std::vector<std::string> importer_lacks{};  ///< shared libraries it does not find
+
+  /// Whether `nsys profile` takes this option; true also when it was not asked.
+  bool takes(std::string_view option) const;
+  /// The name this release has for the summary of kernels.
+  std::string kernel_summary_report() const;
 };
+
+/// Where nsys is: on PATH, or inside the Nsight Compute whose ncu is on PATH, which bundles one. An
+/// Error of kind NotFound when it is in neither place.
+Result<std::filesystem::path> find_nsys(std::string_view path_text);
 
 /// Asks `program` for its version.
 Result<Installation> probe(ProcessRunner& runner, const std::filesystem::path& program);
+
+/// The same, and what this release can do: three more questions, a quarter of a second. What they
+/// leave open stays empty.
+Result<Installation> survey(ProcessRunner& runner, const std::filesystem::path& program);
 
 /// What a trial capture showed.
 struct Trial {
@@ -40,5 +58,11 @@ std::filesystem::path find_importer(const std::filesystem::path& program);
 
 /// The libraries that the output of `ldd` marks as not found.
 std::vector<std::string> missing_libraries(std::string_view ldd_output);
+
+/// The names in what `nsys stats --help-reports` prints.
+std::vector<std::string> report_names(std::string_view help);
+
+/// The long options in what `nsys profile --help` prints.
+std::vector<std::string> option_names(std::string_view help);
 
 }  // namespace profline::nsys

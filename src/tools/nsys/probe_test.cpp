@@ -82,6 +82,74 @@ TEST(NsysTrial, IsRepeatedOnceWhenItLeavesNothing) {
   EXPECT_EQ(trial->attempts, 2);
 }
 
+TEST(NsysSurvey, AsksWhatThisReleaseCanDo) {
+  const TempDir folder;
+  const auto program = folder / "target-linux-x64/nsys";
+  const auto importer = folder / "host-linux-x64/QdstrmImporter";
+  touch(program);
+  touch(importer);
+  FakeProcesses processes;
+  processes.expect({program.string(), "--version"})
+      .prints("NVIDIA Nsight Systems version 2022.4.2.1-df9881f\n");
+  processes.expect({program.string(), "stats", "--help-reports"})
+      .prints(
+          "\nThe following built-in reports are available:\n\n"
+          "  cudaapisum -- CUDA API Summary\n"
+          "  gpukernsum[:base|:mangled] -- CUDA GPU Kernel Summary\n\n");
+  processes.expect({program.string(), "profile", "--help"})
+      .prints(
+          "usage: nsys profile [<args>]\n\n\t-c, --capture-range=\n\n\t   Possible values\n"
+          "\t--cuda-graph-trace=\n");
+  processes.expect({"ldd", importer.string()}).prints("\tlibdw.so.1 => not found\n");
+  const auto nsys = survey(processes, program);
+  ASSERT_TRUE(nsys) << nsys.error().to_string();
+  EXPECT_EQ(nsys->reports, (std::vector<std::string>{"cudaapisum", "gpukernsum"}));
+  EXPECT_EQ(nsys->options, (std::vector<std::string>{"--capture-range", "--cuda-graph-trace"}));
+  EXPECT_EQ(nsys->importer, importer);
+  EXPECT_EQ(nsys->importer_lacks, std::vector<std::string>{"libdw.so.1"});
+}
+
+TEST(NsysSurvey, LeavesOpenWhatIsNotAnswered) {
+  FakeProcesses processes;
+  processes.expect({"/none/nsys", "--version"}).prints("version 2025.3.1\n");
+  processes.expect({"/none/nsys", "stats"}).exits(1);
+  processes.expect({"/none/nsys", "profile"}).exits(1);
+  const auto nsys = survey(processes, "/none/nsys");
+  ASSERT_TRUE(nsys) << nsys.error().to_string();
+  EXPECT_TRUE(nsys->reports.empty());
+  EXPECT_TRUE(nsys->takes("--anything"));
+}
+
+void make_program(const std::filesystem::path& file) {
+  touch(file);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+}
+
+TEST(FindNsys, LooksOnPathAndThenInTheNsightComputeThatIsThere) {
+  const TempDir folder;
+  const std::string path = (folder / "bin").string();
+  const auto none = find_nsys(path);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind(), ErrorKind::NotFound);
+
+  // Nsight Compute's own folder, reached through a link.
+  make_program(folder / "nsight-compute/2025.3.1/ncu");
+  make_program(folder / "nsight-compute/2025.3.1/host/target-linux-x64/nsys");
+  std::filesystem::create_directory(folder / "bin");
+  std::filesystem::create_symlink(folder / "nsight-compute/2025.3.1/ncu", folder / "bin/ncu");
+  EXPECT_EQ(find_nsys(path).value(), folder / "nsight-compute/2025.3.1/host/target-linux-x64/nsys");
+
+  // A CUDA toolkit: bin/ncu is a script, Nsight Compute lies beside bin.
+  make_program(folder / "cuda/bin/ncu");
+  make_program(folder / "cuda/nsight-compute-2025.1.0/host/target-linux-x64/nsys");
+  make_program(folder / "cuda/nsight-compute-2025.3.1/host/target-linux-x64/nsys");
+  EXPECT_EQ(find_nsys((folder / "cuda/bin").string()).value(),
+            folder / "cuda/nsight-compute-2025.3.1/host/target-linux-x64/nsys");
+
+  make_program(folder / "bin/nsys");
+  EXPECT_EQ(find_nsys(path).value(), folder / "bin/nsys");
+}
+
 TEST(NsysImporter, IsFoundWhereEachPackagingKeepsIt) {
   const TempDir folder;
   touch(folder / "own/target-linux-x64/nsys");

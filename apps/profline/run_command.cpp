@@ -1,0 +1,137 @@
+#include "run_command.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/terminal_text.h"
+#include "base/units.h"
+#include "config_command.h"
+#include "formats/json_write.h"
+#include "run_session.h"
+
+namespace profline {
+namespace {
+
+Error usage(std::string message) {
+  return Error(ErrorKind::Config, std::move(message)).with_reason("usage");
+}
+
+Result<void> check_options(const Arguments& arguments) {
+  for (const char* option : {"--package", "--resolve"}) {
+    if (arguments.has(option)) {
+      return usage(std::string(option) + " is for showing the config: add --cfg job");
+    }
+  }
+  if (!arguments.has("--resume")) return {};
+  for (const char* option : {"--multirun", "--config-name", "--config-path", "--config-dir"}) {
+    if (arguments.has(option)) {
+      return usage(std::string(option) + " does not go with --resume: a run keeps its config");
+    }
+  }
+  return {};
+}
+
+Result<std::vector<FinishedRun>> run_jobs(const RunWish& shared, const Services& services,
+                                          const Invocation& invocation) {
+  const auto multirun = PL_TRY(Configuration::compose(shared.choice, config::RunMode::Multirun));
+  const auto jobs = PL_TRY(expand_jobs(*multirun));
+  auto sweep = PL_TRY(pipeline::RunFolder::claim(PL_TRY(sweep_folder_wish(*multirun))));
+  std::vector<FinishedRun> finished;
+  for (std::size_t i = 0; i < jobs.size() && !services.interrupt.requested(); ++i) {
+    RunWish wish = shared;
+    wish.job = i;
+    wish.sweep_folder = sweep.path();
+    wish.choice.overrides = jobs[i];
+    const std::string which = "job " + std::to_string(i);
+    auto run = prepare_run(wish, Making::Folder, services, invocation.output);
+    if (!run) return std::move(run).error().during(which);
+    auto done = start_run(*run, wish, services, invocation);
+    if (!done) return std::move(done).error().during(which);
+    sweep.keep();
+    finished.push_back(std::move(*done));
+  }
+  return finished;
+}
+
+std::string run_text(const FinishedRun& run) {
+  std::string text = fmt::format("{:<16}  {}\n{:<16}  {}\n", "run", printable(run.folder.string()),
+                                 "state", to_text(run.record.state));
+  for (const StageRecord& stage : run.record.stages) {
+    if (stage.state == StageState::Off) continue;
+    const auto total = std::chrono::nanoseconds(stage.timing.total_ns);
+    text += fmt::format("{:<16}  {:<11}  {}\n", stage.name, to_text(stage.state),
+                        stage.started.empty() ? "" : human_elapsed(total));
+  }
+  return text;
+}
+
+Node run_json(const FinishedRun& run) {
+  NodeMap entry;
+  entry.set("run_dir", Node::string(run.folder.string()));
+  entry.set("state", Node::string(std::string(to_text(run.record.state))));
+  entry.set("exit_code", Node::integer(static_cast<int>(run.code)));
+  NodeMap stages;
+  for (const StageRecord& stage : run.record.stages) {
+    stages.set(stage.name, Node::string(std::string(to_text(stage.state))));
+  }
+  entry.set("stages", Node::map(std::move(stages)));
+  return Node::map(std::move(entry));
+}
+
+Result<void> print(const std::vector<FinishedRun>& runs, OutputFormat format) {
+  if (format == OutputFormat::Text) {
+    for (const FinishedRun& run : runs) fmt::print("{}", run_text(run));
+    return {};
+  }
+  NodeMap document;
+  document.set("schema", Node::string("profline.run_result/1"));
+  Node list = Node::list();
+  for (const FinishedRun& run : runs) list.as_list().push_back(run_json(run));
+  document.set("runs", std::move(list));
+  fmt::print("{}", PL_TRY(write_json(Node::map(std::move(document)))));
+  return {};
+}
+
+ExitCode worst_of(const std::vector<FinishedRun>& runs) {
+  ExitCode worst = ExitCode::Done;
+  for (const FinishedRun& run : runs) worst = std::max(worst, run.code);
+  return worst;
+}
+
+}  // namespace
+
+std::vector<Option> RunVerb::options() const {
+  using Takes = Option::Takes;
+  std::vector<Option> options = config_choice_options();
+  for (Option& option : run_options()) options.push_back(std::move(option));
+  options.push_back({"--multirun", "-m", Takes::Nothing, "",
+                     "one job for each combination of the values that sweeps name"});
+  options.push_back({"--resume", "", Takes::Value, "RUN",
+                     "go on with a run: stages that are not ok, and those whose inputs changed"});
+  options.push_back({"--dry-run", "", Takes::Nothing, "", "only plan"});
+  for (Option& option : config_showing_options()) options.push_back(std::move(option));
+  return options;
+}
+
+Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invocation) const {
+  PL_TRY(check_options(invocation.arguments));
+  RunWish wish;
+  wish.choice = config_choice(invocation.arguments);
+  if (!invocation.arguments.has("--config-name")) wish.choice.name = config_name();
+  wish.programs = program_choice(invocation.arguments);
+  std::vector<FinishedRun> runs;
+  if (const auto folder = invocation.arguments.value("--resume")) {
+    wish.resume = *folder;
+    runs.push_back(PL_TRY(resume_run(std::move(wish), services, invocation)));
+  } else if (invocation.arguments.has("--multirun")) {
+    runs = PL_TRY(run_jobs(wish, services, invocation));
+  } else {
+    PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services, invocation.output));
+    runs.push_back(PL_TRY(start_run(run, wish, services, invocation)));
+  }
+  PL_TRY(print(runs, invocation.output.format));
+  return services.interrupt.requested() ? ExitCode::Interrupted : worst_of(runs);
+}
+
+}  // namespace profline

@@ -1,0 +1,55 @@
+#include "run_config_files.h"
+
+#include "base/files.h"
+#include "config_keys.h"
+#include "formats/json_write.h"
+#include "formats/yaml_write.h"
+#include "pipeline/workload_command.h"
+#include "position_json.h"
+
+namespace profline {
+namespace {
+
+constexpr JsonStyle kLenient{.bytes_as_base64 = true, .scalar_keys_as_text = true};
+
+Node origin_node(const config::Origin& origin) {
+  NodeMap entry;
+  set_position(origin.position, entry);
+  entry.set("config", Node::string(origin.config));
+  entry.set("is_override", Node::boolean(origin.is_override));
+  return Node::map(std::move(entry));
+}
+
+/// By whole key, of everything that is no map: the place that set it.
+Node origins_document(const config::Composition& composition) {
+  NodeMap keys;
+  for_each_key(composition.config, [&](const std::string& key, const Node& value) {
+    if (value.is_map() && !value.as_map().empty()) return;
+    const std::vector<config::Origin> history = composition.origins.history(key);
+    keys.set(key, history.empty() ? Node() : origin_node(history.back()));
+  });
+  NodeMap document;
+  document.set("schema", Node::string("profline.config_origins/1"));
+  document.set("origins", Node::map(std::move(keys)));
+  return Node::map(std::move(document));
+}
+
+}  // namespace
+
+Result<void> write_config_files(const Configuration& configuration,
+                                const pipeline::RunSetup& setup) {
+  const config::Composition& composition = configuration.composition();
+  const std::filesystem::path& folder = setup.folder;
+  PL_TRY(write_file_atomic(folder / "config.yaml", write_yaml(composition.config)));
+  Node overrides = Node::list();
+  for (const config::Override& given : composition.overrides) {
+    overrides.as_list().push_back(Node::string(given.text));
+  }
+  PL_TRY(write_file_atomic(folder / "overrides.yaml", write_yaml(overrides)));
+  PL_TRY(write_file_atomic(folder / "config.resolved.json",
+                           PL_TRY(pipeline::handed_config(setup.config, {}))));
+  return write_file_atomic(folder / "config.origins.json",
+                           PL_TRY(write_json(origins_document(composition), kLenient)));
+}
+
+}  // namespace profline

@@ -1,0 +1,222 @@
+#include "run_preparation.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/files.h"
+#include "config/sweep.h"
+#include "hardware_table.h"
+#include "stages/all_stages.h"
+#include "workload_program.h"
+
+namespace profline {
+namespace {
+
+namespace fs = std::filesystem;
+using pipeline::Finding;
+using pipeline::FolderWish;
+using pipeline::Severity;
+
+bool was_named(const config::Composition& composition, std::string_view key) {
+  const auto& overrides = composition.overrides;
+  return std::any_of(overrides.begin(), overrides.end(), [&](const config::Override& given) {
+    return given.text.find(std::string(key) + "=") != std::string::npos;
+  });
+}
+
+Result<std::string> hydra_text(const Configuration& configuration, const std::string& key) {
+  config::Resolution resolution(configuration.composition().root, configuration.context());
+  const auto value = PL_TRY(resolution.select(key));
+  if (value && value->is_string() && !value->as_string().empty()) return value->as_string();
+  if (value && value->is_int()) return std::to_string(value->as_int());
+  return Error(ErrorKind::Config, key + " must name a folder");
+}
+
+Result<FolderWish> folder_wish(const Configuration& configuration, const RunWish& wish) {
+  if (wish.job) {
+    const FolderWish sweep = PL_TRY(sweep_folder_wish(configuration));
+    const fs::path root = wish.sweep_folder.value_or(sweep.folder);
+    return FolderWish{
+        (root / PL_TRY(hydra_text(configuration, "hydra.sweep.subdir"))).lexically_normal(), true};
+  }
+  const fs::path folder = PL_TRY(hydra_text(configuration, "hydra.run.dir"));
+  return FolderWish{(configuration.cwd() / folder).lexically_normal(),
+                    was_named(configuration.composition(), "hydra.run.dir")};
+}
+
+/// Claims, reopens or only names the run's folder.
+Result<fs::path> settle_folder(const RunWish& wish, Making making, PreparedRun& run) {
+  if (wish.resume) {
+    run.folder_was_named = true;
+    run.folder.emplace(PL_TRY(pipeline::RunFolder::reopen(*wish.resume)));
+    return run.folder->path();
+  }
+  const FolderWish folder = PL_TRY(folder_wish(*run.configuration, wish));
+  run.folder_was_named = folder.given;
+  if (making == Making::Nothing) return pipeline::free_run_folder(folder);
+  run.folder.emplace(PL_TRY(pipeline::RunFolder::claim(folder)));
+  return run.folder->path();
+}
+
+std::uint64_t drawn_seed() {
+  std::random_device random;
+  constexpr unsigned kHalf = 32;
+  // Within int64, as JSON readers like their integers.
+  return (std::uint64_t{random()} << kHalf | random()) >> 1U;
+}
+
+std::optional<std::uint64_t> sampling_seed(const settings::Root& settings, const RunWish& wish) {
+  const settings::Sampling& sampling = settings.dataset.sampling();
+  if (!sampling.randomize || sampling.seed) return std::nullopt;
+  return wish.sampling_seed ? *wish.sampling_seed : drawn_seed();
+}
+
+/// The device as it is on this machine, in config and settings; what is missing is a finding.
+Result<void> settle_device(pipeline::RunSetup& setup, const Result<gpu::Driver>& driver,
+                           std::vector<Finding>& findings) {
+  const auto device = decide_device(setup.settings.device, driver);
+  if (!device) {
+    findings.push_back(
+        {Severity::Problem, "device_absent", device.error().message(), "", device.error().kind()});
+    return {};
+  }
+  setup.config.as_map().set("device", Node::string(device->to_string()));
+  setup.settings = PL_TRY(settings::read_settings(setup.config));  // fp16 on what turned out a CPU
+  if (device->kind != settings::Device::Kind::Cuda || !driver) return {};
+  setup.device_name = driver->devices[device->index.value_or(0)].name;
+  return {};
+}
+
+pipeline::Survey survey_of(const pipeline::Stages& stages, const settings::Root& settings,
+                           const ProgramChoice& programs) {
+  const pipeline::Stage::Needs needs = pipeline::needs_of(stages, settings);
+  pipeline::Survey survey;
+  survey.workload = needs.workload;
+  survey.nsys = needs.nsys;
+  survey.ncu = needs.ncu;
+  if (!programs.nsys.empty()) survey.nsys_program = programs.nsys;
+  if (!programs.ncu.empty()) survey.ncu_program = programs.ncu;
+  survey.find_workload = [given = programs.workload] { return find_workload(given); };
+  return survey;
+}
+
+pipeline::WhereSet where_set(const Configuration& configuration) {
+  return [&configuration](const std::string& key) -> std::string {
+    const auto history = configuration.composition().origins.history(key);
+    if (history.empty()) return {};
+    const config::Origin& last = history.back();
+    return last.is_override ? last.position.source : last.position.to_string();
+  };
+}
+
+void add_space_finding(pipeline::RunPlan& plan) {
+  const bool captures =
+      std::any_of(plan.stages.begin(), plan.stages.end(), [](const pipeline::PlannedStage& stage) {
+        return stage.is_on() && stage.stage->is_measured_against_baseline();
+      });
+  if (auto finding = pipeline::check_space(plan.setup.folder, captures)) {
+    plan.findings.push_back(std::move(*finding));
+  }
+}
+
+Result<pipeline::RunSetup> make_setup(const PreparedRun& run, const fs::path& folder,
+                                      const RunWish& wish) {
+  const Configuration& configuration = *run.configuration;
+  pipeline::RunSetup setup;
+  setup.id = folder.filename().string();
+  setup.folder = folder;
+  setup.cwd = configuration.cwd();
+  config::Resolution resolution(configuration.composition().config, configuration.context());
+  setup.config = PL_TRY(resolution.resolve_all());
+  setup.settings = PL_TRY(settings::read_settings(setup.config));
+  config::Resolution with_hydra(configuration.composition().root, configuration.context());
+  const auto chdir = PL_TRY(with_hydra.select("hydra.job.chdir"));
+  setup.chdir = chdir && chdir->is_bool() && chdir->as_bool();
+  setup.sampling_seed = sampling_seed(setup.settings, wish);
+  return setup;
+}
+
+Error no_stage() {
+  return Error(ErrorKind::Config,
+               "no stage is on; switch one on, as in pipeline.static_analysis.enable=true")
+      .with_reason("no_stage");
+}
+
+bool all_are_off(const pipeline::RunPlan& plan) {
+  return std::all_of(
+      plan.stages.begin(), plan.stages.end(),
+      [](const pipeline::PlannedStage& stage) { return stage.state == StageState::Off; });
+}
+
+}  // namespace
+
+std::vector<Option> run_options() {
+  using Takes = Option::Takes;
+  return {
+      {"--workload", "", Takes::Value, "PROGRAM",
+       "the profline-workload to run [beside profline, then on PATH]"},
+      {"--nsys", "", Takes::Value, "PROGRAM", "the nsys to run [nsys on PATH]"},
+      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu to run [ncu on PATH]"},
+  };
+}
+
+ProgramChoice program_choice(const Arguments& arguments) {
+  return {arguments.value("--workload").value_or(""), arguments.value("--nsys").value_or(""),
+          arguments.value("--ncu").value_or("")};
+}
+
+Result<FolderWish> sweep_folder_wish(const Configuration& configuration) {
+  const fs::path folder = PL_TRY(hydra_text(configuration, "hydra.sweep.dir"));
+  return FolderWish{(configuration.cwd() / folder).lexically_normal(),
+                    was_named(configuration.composition(), "hydra.sweep.dir")};
+}
+
+Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Services& services,
+                                const OutputOptions& output) {
+  PreparedRun run;
+  run.overrides = wish.choice.overrides;
+  run.configuration = PL_TRY(Configuration::compose(wish.choice));
+  if (wish.job) run.configuration->set_job(*wish.job);
+  const fs::path folder = PL_TRY(settle_folder(wish, making, run));
+  run.configuration->set_output_dir(folder);
+  const std::vector<Error> problems = run.configuration->problems();
+  print_remarks(*run.configuration, output);
+  if (!problems.empty()) return Error::all(problems);
+
+  pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, wish));
+  setup.verbosity = output.verbosity;
+  std::vector<Finding> findings;
+  const auto driver = gpu::load_driver();
+  PL_TRY(settle_device(setup, driver, findings));
+  setup.ceilings =
+      PL_TRY(ceilings_for(run.configuration->composition().search_path, setup.device_name));
+  run.stages = stages::all_stages();
+  pipeline::Toolbox tools =
+      pipeline::survey(survey_of(run.stages, setup.settings, wish.programs), services.processes);
+  if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
+  tools.driver = driver;
+  run.plan = pipeline::make_plan(std::move(setup), std::move(tools), run.stages,
+                                 where_set(*run.configuration));
+  if (all_are_off(run.plan)) return no_stage();
+  run.plan.findings = std::move(findings);
+  add_space_finding(run.plan);
+  return run;
+}
+
+Result<std::vector<std::vector<std::string>>> expand_jobs(const Configuration& multirun) {
+  const config::ConfigRepository repository(multirun.composition().search_path, multirun.context());
+  config::SweepServices sweep;
+  sweep.group_options =
+      [&repository](const std::string& group) -> Result<std::vector<std::string>> {
+    return repository.options_of(group);
+  };
+  const std::vector<config::Batch> batches =
+      PL_TRY(config::expand_sweeps(multirun.composition().overrides, std::nullopt, sweep));
+  std::vector<config::Job> jobs;
+  for (const config::Batch& batch : batches) jobs.insert(jobs.end(), batch.begin(), batch.end());
+  return jobs;
+}
+
+}  // namespace profline

@@ -1,0 +1,198 @@
+#include "pipeline/resume.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/atomic_file.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "base/strings.h"
+#include "formats/yaml.h"
+#include "pipeline/executor.h"
+#include "pipeline/inputs_digest.h"
+#include "pipeline/machine.h"
+#include "process/process_table.h"
+
+namespace profline::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+bool is_alive(const ProcessRecord& process) {
+  ProcessStat stat;
+  return process.pid > 1 && read_process(static_cast<pid_t>(process.pid), stat) &&
+         stat.start_ticks == process.start_ticks && !stat.is_zombie();
+}
+
+/// SIGTERM, five seconds, SIGKILL; to the whole group where it leads one, as our children do.
+void end_process(const ProcessRecord& process) {
+  const auto pid = static_cast<pid_t>(process.pid);
+  const pid_t target = ::getpgid(pid) == pid ? -pid : pid;
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    if (!is_alive(process)) return;
+    ::kill(target, signal);
+    for (auto waited = 0ms; is_alive(process) && waited < 5s; waited += 20ms) {
+      std::this_thread::sleep_for(20ms);
+    }
+  }
+}
+
+void end_session(const std::string& name, const Toolbox& tools, ProcessRunner& processes,
+                 std::vector<std::string>& told) {
+  if (!tools.nsys || !*tools.nsys) {
+    told.push_back("session " + name + " of nsys may still run: there is no nsys here to end it");
+    return;
+  }
+  Command command;
+  command.argv = {tools.nsys->value().program.string(), "shutdown", "--kill=sigkill",
+                  "--session=" + name};
+  command.timeout = 20s;
+  const auto exit = processes.run(command);
+  if (exit && exit->succeeded()) told.push_back("ended session " + name + " of nsys");
+}
+
+std::string digest_now(const Node& entry) {
+  const Node* path = entry.find("path");
+  if (path == nullptr || !path->is_string()) return {};
+  return sha256_file(path->as_string()).value_or("gone");
+}
+
+const char* const kLists[] = {"images", "files"};
+
+/// A command of the stage reads what the baseline leaves.
+bool reads_baseline(const PlannedStage& stage, const RunPlan& plan) {
+  const std::string folder = plan.setup.stage_folder("baseline").string();
+  for (const PlannedCommand& planned : stage.plan.commands) {
+    const auto& argv = planned.command.argv;
+    if (stage.stage->id() != "baseline" &&
+        std::find(argv.begin(), argv.end(), folder) != argv.end()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+ResumeDecision decide(const PlannedStage& planned, const RunPlan& plan, const RunRecord& before,
+                      bool inputs_changed) {
+  const std::string name(planned.stage->id());
+  const StageRecord* old = before.find_stage(name);
+  if (!planned.is_on()) return {name, false, planned.why};
+  if (old == nullptr || old->state == StageState::Off || old->state == StageState::Skipped) {
+    return {name, true, "it was not part of the run"};
+  }
+  if (old->state != StageState::Ok) {
+    return {name, true, "it is " + std::string(to_text(old->state))};
+  }
+  if (inputs_digest(planned, plan) != old->inputs_digest) {
+    return {name, true, "its config, command or tool changed"};
+  }
+  if (inputs_changed) return {name, true, "its inputs changed"};
+  return {name, false, "it is ok and its inputs are the same"};
+}
+
+Result<void> move_away(const fs::path& run, const std::string& stage) {
+  std::error_code failure;
+  const fs::path folder = run / stage;
+  if (!fs::exists(folder, failure)) return {};
+  PL_TRY(create_folders(run / "attempts"));
+  int n = 1;
+  const auto target = [&] { return run / "attempts" / (stage + "-" + std::to_string(n)); };
+  while (fs::exists(target(), failure)) ++n;
+  fs::rename(folder, target(), failure);
+  if (failure) {
+    return Error(ErrorKind::Io, "cannot move " + folder.string() + " to " + target().string() +
+                                    ": " + failure.message());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> end_leftovers(const RunRecord& record, const Toolbox& tools,
+                                       ProcessRunner& processes) {
+  std::vector<std::string> told;
+  const bool is_here = record.boot_id == boot_id() && record.host == host_name();
+  for (const StageRecord& stage : record.stages) {
+    for (const CommandRecord& command : stage.commands) {
+      if (!is_here || !command.end.empty() || !is_alive(command.process)) continue;
+      end_process(command.process);
+      told.push_back("ended " + command.name + " of stage " + stage.name + " (pid " +
+                     std::to_string(command.process.pid) + ")");
+    }
+    const bool may_run = stage.state == StageState::Running && is_here;
+    for (const std::string& session : stage.sessions) {
+      if (may_run) end_session(session, tools, processes, told);
+    }
+  }
+  return told;
+}
+
+std::vector<std::string> changed_inputs(const fs::path& run) {
+  std::vector<std::string> changed;
+  const auto text = read_file(run / "inputs.yaml");
+  if (!text) return changed;
+  const auto inputs = parse_yaml(*text, (run / "inputs.yaml").string());
+  if (!inputs) return {inputs.error().to_string()};
+  for (const char* list : kLists) {
+    const Node* entries = inputs->find(list);
+    if (entries == nullptr || !entries->is_list()) continue;
+    for (const Node& entry : entries->as_list()) {
+      const std::string now = digest_now(entry);
+      const Node* before = entry.find("sha256");
+      if (now.empty() || before == nullptr || !before->is_string()) continue;
+      if (now != before->as_string()) changed.push_back(entry.find("path")->as_string());
+    }
+  }
+  return changed;
+}
+
+std::vector<ResumeDecision> decide_resume(const RunPlan& plan, const RunRecord& before,
+                                          bool inputs_changed) {
+  std::vector<ResumeDecision> decisions;
+  bool baseline_runs = false;
+  for (const PlannedStage& planned : plan.stages) {
+    ResumeDecision decision = decide(planned, plan, before, inputs_changed);
+    if (decision.stage == "baseline") baseline_runs = decision.runs;
+    if (planned.is_on() && !decision.runs && baseline_runs && reads_baseline(planned, plan)) {
+      decision = {decision.stage, true, "it reads what the baseline leaves, which runs again"};
+    }
+    decisions.push_back(std::move(decision));
+  }
+  return decisions;
+}
+
+Result<void> enter_resumed(const RunPlan& plan, const std::vector<ResumeDecision>& decisions,
+                           RunRecord& record) {
+  RunRecord fresh;
+  enter_stages(plan, fresh);
+  std::vector<StageRecord> stages;
+  for (std::size_t i = 0; i < fresh.stages.size(); ++i) {
+    const StageRecord* old = record.find_stage(fresh.stages[i].name);
+    const bool is_kept = !decisions[i].runs && plan.stages[i].is_on();
+    if (is_kept && old != nullptr) {
+      stages.push_back(*old);
+      continue;
+    }
+    if (decisions[i].runs) PL_TRY(move_away(plan.setup.folder, decisions[i].stage));
+    stages.push_back(std::move(fresh.stages[i]));
+  }
+  record.stages = std::move(stages);
+  return {};
+}
+
+Result<void> remove_temporaries(const fs::path& run, const Clock& clock) {
+  PL_TRY(remove_stale_temporaries(run, clock));
+  std::error_code failure;
+  for (fs::recursive_directory_iterator at(run, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (at->is_directory(failure)) PL_TRY(remove_stale_temporaries(at->path(), clock));
+  }
+  return {};
+}
+
+}  // namespace profline::pipeline

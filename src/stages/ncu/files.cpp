@@ -1,0 +1,20 @@
+#include "stages/ncu/internal/files.h"
+
+namespace profline::stages::internal {
+
+bool NcuFiles::has_report() const {
+  std::error_code failure;
+  return std::filesystem::file_size(report(), failure) > 0 && !failure;
+}
+
+bool NcuFiles::was_rerun() const {
+  std::error_code failure;
+  return std::filesystem::exists(command(true), failure);
+}
+
+ncu::Installation ncu_of(const pipeline::Toolbox& tools) {
+  if (tools.ncu && *tools.ncu) return **tools.ncu;
+  return {"ncu", {}};
+}
+
+}  // namespace profline::stages::internal

@@ -1,0 +1,151 @@
+#include "stages/ncu/internal/findings.h"
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "pipeline/child_failure.h"
+#include "pipeline/workload_ranges.h"
+#include "pipeline/workload_stage.h"
+#include "tools/ncu/profile_command.h"
+
+namespace profline::stages::internal {
+namespace {
+
+using pipeline::Finding;
+using pipeline::Severity;
+
+Finding problem(std::string code, std::string text, std::string fix) {
+  return {Severity::Problem, std::move(code), std::move(text), std::move(fix), ErrorKind::Tool};
+}
+
+std::string see_log(const NcuFiles& files, bool rerun) {
+  return "its words: " + files.log(rerun).string() +
+         "; the workload's: " + (files.workload(rerun) / "log").string();
+}
+
+std::string gate_text(const settings::Ncu& own) {
+  std::vector<std::string> passed;
+  for (const ncu::NvtxExpression& range : ncu::gate(own)) passed.push_back(range.passed);
+  return join(passed, ", ");
+}
+
+/// There is no report: why.
+Finding no_report(const pipeline::StageContext& context, const NcuFiles& files, bool rerun) {
+  const ncu::Messages messages = messages_of(files, rerun);
+  if (messages.counters_denied) {
+    return problem("counters_denied",
+                   "the driver keeps performance counters for administrators (ERR_NVGPUCTRPERM)",
+                   "run as root, or as root: echo 'options nvidia "
+                   "NVreg_RestrictProfilingToAdminUsers=0' > "
+                   "/etc/modprobe.d/nvidia-counters.conf && update-initramfs -u, then reboot; in "
+                   "a container: --cap-add=SYS_ADMIN");
+  }
+  if (messages.no_libcuda) {
+    return problem("libcuda_absent", "ncu did not reach the CUDA driver and ended the workload",
+                   "NVIDIA's libcuda.so.1 must be found before the toolkit's stub");
+  }
+  if (messages.program_not_found) {
+    return problem("program_absent", "ncu did not find the program: " + messages.errors.front(),
+                   see_log(files, rerun));
+  }
+  if (messages.cannot_write || messages.disk_full) {
+    return problem(messages.disk_full ? "disk_full" : "output_unwritable",
+                   "ncu could not write its report" +
+                       (messages.errors.empty() ? "" : ": " + messages.errors.back()),
+                   see_log(files, rerun));
+  }
+  if (!messages.nothing_profiled.empty()) {
+    const bool gated = !rerun && !ncu::gate(context.setup.settings.pipeline.ncu).empty();
+    return problem("nothing_profiled",
+                   "no " + messages.nothing_profiled + " were profiled" +
+                       (rerun ? " without the gate either: " : ": ") +
+                       why_nothing(context, messages, gated),
+                   see_log(files, rerun));
+  }
+  return problem(
+      "no_report",
+      "ncu left no report" + (messages.errors.empty() ? "" : ": " + messages.errors.front()),
+      see_log(files, rerun));
+}
+
+}  // namespace
+
+ncu::Messages messages_of(const NcuFiles& files, bool rerun) {
+  return ncu::read_messages(read_file(files.log(rerun)).value_or("") + "\n" +
+                            read_file(files.workload(rerun) / "log").value_or(""));
+}
+
+std::optional<Finding> capture_end(const pipeline::PlannedCommand& planned, const Exit& exit,
+                                   const ncu::Messages& messages) {
+  if (exit.succeeded() || exit.why == Exit::Why::TimedOut) return std::nullopt;
+  if (!exit.code) {
+    Finding finding = child_problem(planned, exit);
+    finding.code = "tool_killed";
+    return finding;
+  }
+  // The workload's own end is not its own when ncu ended it.
+  if (messages.application_code && !messages.no_libcuda) {
+    const int code = *messages.application_code;
+    return problem("application_failed",
+                   "the workload ended with code " + std::to_string(code) +
+                       " under ncu (a small number may be a signal's: 11 is SIGSEGV, 9 SIGKILL)",
+                   "its output: " + planned.command.log.string());
+  }
+  const bool is_told = messages.no_libcuda || messages.counters_denied ||
+                       messages.program_not_found || messages.cannot_write;
+  if (is_told) return std::nullopt;  // with the missing report
+  if (!messages.errors.empty()) {
+    return problem("ncu_failed", "ncu failed: " + messages.errors.front(),
+                   "its output: " + planned.command.log.string());
+  }
+  return child_problem(planned, exit);
+}
+
+std::string why_nothing(const pipeline::StageContext& context, const ncu::Messages& messages,
+                        bool gated) {
+  const settings::Root& settings = context.setup.settings;
+  const settings::Ncu& own = settings.pipeline.ncu;
+  if (settings.device.kind == settings::Device::Kind::Cpu &&
+      !settings.pipeline.workload.user_command()) {
+    return "the workload runs on the CPU and launches none (device=cpu)";
+  }
+  if (messages.connected == 0) return "the workload never used CUDA";
+  std::string why;
+  if (gated) {
+    why = "none was launched in the ranges " + gate_text(own) +
+          ": they never opened, or nothing is launched in them";
+    const std::vector<std::string> opened = pipeline::workload_ranges(settings);
+    if (!opened.empty()) why += " (the built-in workload opens " + join(opened, ", ") + ")";
+  }
+  if (own.ncu_cli.kernel_name) {
+    why += (why.empty() ? "" : ", or ") + std::string("no kernel's name matched ") +
+           *own.ncu_cli.kernel_name;
+  }
+  if (own.ncu_cli.launch_skip.value_or(0) > 0) {
+    why += (why.empty() ? "" : ", or ") + std::string("there are no more than the ") +
+           std::to_string(*own.ncu_cli.launch_skip) + " launches that launch_skip leaves out";
+  }
+  return why.empty() ? "the workload launched none" : why;
+}
+
+std::vector<Finding> check_capture(const pipeline::StageContext& context) {
+  const NcuFiles files(context.setup);
+  const bool rerun = files.was_rerun();
+  std::vector<Finding> findings = pipeline::workload_remarks(files.workload(rerun));
+  if (!files.has_report()) {
+    findings.push_back(no_report(context, files, rerun));
+    return findings;
+  }
+  if (rerun) {
+    findings.push_back({Severity::Warning, "gate_dropped",
+                        "these are kernels of the whole workload, not of " +
+                            gate_text(context.setup.settings.pipeline.ncu) +
+                            ", where there were none",
+                        "see why above; pipeline.ncu.ncu_cli.nvtx.include names the ranges"});
+  }
+  for (const std::string& warning : messages_of(files, rerun).warnings) {
+    findings.push_back({Severity::Note, "ncu_warning", warning, ""});
+  }
+  return findings;
+}
+
+}  // namespace profline::stages::internal

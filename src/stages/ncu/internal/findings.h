@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/stage.h"
+#include "process/exit.h"
+#include "stages/ncu/internal/files.h"
+#include "tools/ncu/messages.h"
+
+/// What the user is told about a capture of ncu's, before it and after it.
+namespace profline::stages::internal {
+
+std::vector<pipeline::Finding> ncu_preflight(const pipeline::StageContext& context);
+
+/// Translations and bounds, for the plan.
+std::vector<std::string> ncu_notes(const pipeline::StageContext& context);
+
+/// What ncu said in a try: its own log, and what it printed among the program's lines.
+ncu::Messages messages_of(const NcuFiles& files, bool rerun);
+
+/// What is to be said of how ncu ended; nothing when all is well, or when others tell.
+std::optional<pipeline::Finding> capture_end(const pipeline::PlannedCommand& planned,
+                                             const Exit& exit, const ncu::Messages& messages);
+
+/// Why nothing was profiled, in words: `no kernel was launched in the ranges decode/ ...`.
+std::string why_nothing(const pipeline::StageContext& context, const ncu::Messages& messages,
+                        bool gated);
+
+/// What files and logs say about the capture.
+std::vector<pipeline::Finding> check_capture(const pipeline::StageContext& context);
+
+}  // namespace profline::stages::internal

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "analysis/kernels/classify.h"
+#include "base/result.h"
+#include "pipeline/stage.h"
+#include "records/counters.h"
+#include "records/ncu_kernels.h"
+#include "records/ncu_regions.h"
+
+namespace profline::stages::internal {
+
+struct NcuTables {
+  NcuKernels kernels;
+  std::optional<NcuRegions> regions;  ///< with range replay
+};
+
+bool is_range_replay(const settings::NcuCli& cli);
+
+/// A row for each kernel of one shape in one stack of ranges; most time first. Pure.
+NcuKernels kernel_rows(const CounterReport& report, const settings::Ceilings& ceilings,
+                       const kernels::Classifier& classifier);
+
+/// The ranges among the rows, as they were first seen; nothing is made up for what was not
+/// captured. Pure.
+std::vector<NcuRegion> region_rows(const CounterReport& report);
+
+/// The tables of a capture from its CSV.
+Result<NcuTables> make_tables(const pipeline::StageContext& context,
+                              const std::filesystem::path& csv);
+
+/// `kernels.md`: the kernels with most time under their roofs.
+std::string kernels_page(const NcuKernels& table);
+
+/// `report.{json,md}` for all regions, and in a folder each for one.
+Result<void> write_regions(const NcuRegions& regions, const std::filesystem::path& folder);
+
+}  // namespace profline::stages::internal

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "pipeline/stage.h"
+
+namespace profline::stages {
+
+/// The workload under Nsight Compute: one capture, made again without its gate when that let
+/// nothing through, imported and made into `kernels.{json,md}`; with range replay also
+/// `regions/report.{json,md}`.
+class NcuStage final : public pipeline::Stage {
+ public:
+  std::string_view id() const override { return "ncu"; }
+  const settings::Stage& settings(const settings::Pipeline& pipeline) const override {
+    return pipeline.ncu;
+  }
+  bool is_measured_against_baseline() const override { return true; }
+  Needs needs(const settings::Root& settings) const override;
+  std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
+  pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
+  Result<void> run(const pipeline::StageContext& context, pipeline::StageRun& run) const override;
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
+  Result<void> summarise(const pipeline::StageContext& context,
+                         pipeline::StageRun& run) const override;
+};
+
+}  // namespace profline::stages

@@ -1,0 +1,112 @@
+#include "stages/nsys/internal/captures.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "records/region_folder.h"
+#include "tools/nsys/profile_command.h"
+
+namespace profline::stages::internal {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kBase = "run";
+
+/// 0 of `run.nsys-rep`, 2 of `run.2.nsys-rep`; nothing of a file that is no report.
+std::optional<unsigned> report_number(const fs::path& file) {
+  const bool is_report = file.extension() == ".nsys-rep" || file.extension() == ".qdrep";
+  const std::string stem = file.stem().string();
+  if (!is_report || !stem.starts_with(kBase)) return std::nullopt;
+  if (stem == kBase) return 0;
+  if (stem[kBase.size()] != '.') return std::nullopt;
+  unsigned number = 0;
+  const char* end = stem.data() + stem.size();
+  const auto [rest, status] = std::from_chars(stem.data() + kBase.size() + 1, end, number);
+  if (status != std::errc() || rest != end || number == 0) return std::nullopt;
+  return number;
+}
+
+NsysReport report_at(const NsysRegion& region, const fs::path& file, unsigned number) {
+  const std::string suffix = number == 0 ? "" : "." + std::to_string(number);
+  NsysReport report;
+  report.name = region.name + suffix;
+  report.report = file;
+  report.sqlite = region.folder / (std::string(kBase) + suffix + ".sqlite");
+  report.summary = region.folder / ("summary" + suffix + "_cuda_gpu_kern_sum.csv");
+  return report;
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+std::vector<NsysRegion> nsys_regions(const pipeline::RunSetup& setup) {
+  const fs::path stage = setup.stage_folder("nsys");
+  const std::vector<std::string> ranges = nsys::gated_ranges(setup.settings.pipeline.nsys);
+  if (ranges.size() < 2) {
+    return {{.range = ranges.empty() ? "" : ranges.front(),
+             .name = std::string(kBase),
+             .folder = stage,
+             .session = nsys::session_name(setup.folder, "")}};
+  }
+  std::vector<NsysRegion> regions;
+  for (const std::string& range : ranges) {
+    const std::string plain = region_folder(range);
+    std::string name = plain;
+    const auto is_taken = [&](const NsysRegion& region) { return region.name == name; };
+    for (int n = 2; std::any_of(regions.begin(), regions.end(), is_taken); ++n) {
+      name = plain + "-" + std::to_string(n);
+    }
+    regions.push_back({.range = range,
+                       .name = name,
+                       .folder = stage / name,
+                       .session = nsys::session_name(setup.folder, name)});
+  }
+  return regions;
+}
+
+std::vector<NsysReport> nsys_reports(const NsysRegion& region) {
+  std::vector<std::pair<unsigned, fs::path>> found;
+  for (const fs::path& file : files_in(region.folder)) {
+    if (const auto number = report_number(file)) found.emplace_back(*number, file);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<NsysReport> reports;
+  for (const auto& [number, file] : found) reports.push_back(report_at(region, file, number));
+  return reports;
+}
+
+NsysReport expected_report(const NsysRegion& region, bool repeats) {
+  const fs::path file = region.folder / (repeats ? "run.1.nsys-rep" : "run.nsys-rep");
+  return report_at(region, file, repeats ? 1 : 0);
+}
+
+bool repeats(const settings::Nsys& nsys) {
+  using Action = settings::CaptureRangeEnd::Action;
+  if (nsys::effective_range(nsys) == settings::CaptureRange::None || !nsys.capture_range_end) {
+    return false;
+  }
+  return nsys.capture_range_end->action == Action::Repeat ||
+         nsys.capture_range_end->action == Action::RepeatShutdown;
+}
+
+std::vector<fs::path> unimported_captures(const NsysRegion& region) {
+  std::vector<fs::path> captures = files_in(region.folder);
+  std::erase_if(captures, [](const fs::path& file) { return file.extension() != ".qdstrm"; });
+  return captures;
+}
+
+nsys::Installation nsys_of(const pipeline::Toolbox& tools) {
+  if (tools.nsys && *tools.nsys) return **tools.nsys;
+  return {"nsys", {}};
+}
+
+}  // namespace profline::stages::internal

@@ -1,0 +1,191 @@
+#include "stages/nsys/nsys_stage.h"
+
+#include "base/files.h"
+#include "formats/sqlite.h"
+#include "pipeline/workload_command.h"
+#include "stages/nsys/internal/captures.h"
+#include "stages/nsys/internal/findings.h"
+#include "stages/nsys/internal/tables.h"
+#include "tools/nsys/contents.h"
+#include "tools/nsys/export.h"
+#include "tools/nsys/messages.h"
+#include "tools/nsys/profile_command.h"
+#include "tools/nsys/session.h"
+#include "tools/nsys/stats_csv.h"
+
+namespace profline::stages {
+namespace {
+
+namespace fs = std::filesystem;
+using internal::NsysRegion;
+using internal::NsysReport;
+using pipeline::Finding;
+using pipeline::PlannedCommand;
+using pipeline::Severity;
+using pipeline::StageContext;
+
+/// `capture`; of several regions `capture decode`.
+std::string command_name(std::string_view what, const std::string& name) {
+  return name == "run" ? std::string(what) : std::string(what) + " " + name;
+}
+
+PlannedCommand capture_command(const StageContext& context, const NsysRegion& region) {
+  const pipeline::RunSetup& setup = context.setup;
+  const auto changes = pipeline::changes_under_profiler(setup.config);
+  const Command workload =
+      workload_command(context, {.stage = "nsys",
+                                 .mode = "profiled",
+                                 .config = handed_config_file(setup, "nsys", changes),
+                                 .out = region.workload(),
+                                 .samples = setup.settings.pipeline.nsys.samples});
+  const nsys::Capture capture{
+      .session = region.session, .output = region.output(), .range = region.range};
+  return {command_name("capture", region.name),
+          nsys::profile_command(internal::nsys_of(context.tools), setup.settings.pipeline.nsys,
+                                capture, workload)};
+}
+
+PlannedCommand export_command(const StageContext& context, const NsysReport& report) {
+  return {
+      command_name("export", report.name),
+      nsys::export_command(internal::nsys_of(context.tools).program, report.report, report.sqlite)};
+}
+
+/// Written beside and renamed: nsys prints an excuse there when the capture has no kernels.
+fs::path unfinished(const fs::path& file) {
+  return file.parent_path() / ("." + file.filename().string());
+}
+
+PlannedCommand summary_command(const StageContext& context, const NsysReport& report) {
+  return {command_name("kernel_summary", report.name),
+          nsys::kernel_summary_command(internal::nsys_of(context.tools), report.sqlite,
+                                       unfinished(report.summary))};
+}
+
+/// One report, ready to be read.
+Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
+                         const NsysReport& report) {
+  const PlannedCommand exporting = export_command(context, report);
+  const Exit exported = PL_TRY(run.execute(exporting));
+  const auto contents = nsys::count_contents(report.sqlite, "");
+  if (!contents) {
+    run.tell(internal::export_failure(report, exported, contents.error()));
+    return {};
+  }
+  if (contents->kernels == 0) return {};
+  PL_TRY(run.execute(summary_command(context, report)));
+  const fs::path made = unfinished(report.summary);
+  const auto table = nsys::read_kernel_summary(PL_TRY(read_file(made)), report.summary.string());
+  std::error_code failure;
+  if (table) {
+    fs::rename(made, report.summary, failure);
+    return {};
+  }
+  fs::remove(made, failure);
+  run.tell({Severity::Warning, "kernel_summary",
+            "nsys stats gave no summary of kernels: " + table.error().to_string(),
+            "kernels.json has the same figures, computed from " + report.sqlite.string()});
+  return {};
+}
+
+/// Runs nsys over the workload; again when it lost its agent and left nothing, as it does now and
+/// then.
+Result<Exit> capture(const StageContext& context, pipeline::StageRun& run,
+                     const NsysRegion& region) {
+  PlannedCommand planned = capture_command(context, region);
+  run.remember_session(region.session);
+  nsys::EndsSession ends_session(planned.command.argv.front(), region.session);
+  Exit exit = PL_TRY(run.execute(planned, &ends_session));
+  const bool left_nothing =
+      internal::nsys_reports(region).empty() && internal::unimported_captures(region).empty();
+  const nsys::Messages messages = nsys::read_messages(exit.tail);
+  const bool lost = messages.agent_lost || (exit.succeeded() && !messages.finished);
+  if (exit.why != Exit::Why::Own || !left_nothing || !lost) return exit;
+  run.tell({Severity::Warning, "nsys_retry",
+            "nsys left no report and gave no reason; it is tried once more"});
+  planned.name += " again";
+  return run.execute(planned, &ends_session);
+}
+
+}  // namespace
+
+pipeline::Stage::Needs NsysStage::needs(const settings::Root& settings) const {
+  return {.workload = !settings.pipeline.workload.user_command(), .nsys = true};
+}
+
+std::vector<Finding> NsysStage::preflight(const StageContext& context) const {
+  return internal::nsys_preflight(context);
+}
+
+pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
+  const pipeline::RunSetup& setup = context.setup;
+  const settings::Nsys& own = setup.settings.pipeline.nsys;
+  const bool repeats = internal::repeats(own);
+  pipeline::StagePlan plan;
+  plan.changes = pipeline::changes_under_profiler(setup.config);
+  for (const NsysRegion& region : internal::nsys_regions(setup)) {
+    plan.commands.push_back(capture_command(context, region));
+    const NsysReport report = internal::expected_report(region, repeats);
+    plan.commands.push_back(export_command(context, report));
+    plan.commands.push_back(summary_command(context, report));
+    if (repeats) plan.commands[plan.commands.size() - 2].condition = "for each run.N.nsys-rep";
+    plan.commands.back().condition = "if kernels were captured";
+    const fs::path below = region.folder.lexically_relative(setup.stage_folder(id()));
+    for (const char* file : {"cmd.txt", "workload/samples.jsonl", "workload/log"}) {
+      plan.artifacts.push_back((below / file).lexically_normal().string());
+    }
+    for (const fs::path& file : {report.report, report.sqlite, report.summary}) {
+      plan.artifacts.push_back(
+          file.lexically_relative(setup.stage_folder(id())).lexically_normal().string());
+    }
+  }
+  plan.artifacts.insert(plan.artifacts.end(), {"kernels.json", "kernels.md", "ranges.json"});
+  if (own.samples) {
+    plan.limits.push_back(std::to_string(*own.samples) +
+                          " of the sampled images (pipeline.nsys.samples)");
+  }
+  for (const std::string& note : internal::capture_notes(setup)) plan.notes.push_back(note);
+  return plan;
+}
+
+Result<void> NsysStage::run(const StageContext& context, pipeline::StageRun& run) const {
+  for (const NsysRegion& region : internal::nsys_regions(context.setup)) {
+    PL_TRY(create_folders(region.workload()));
+    const PlannedCommand planned = capture_command(context, region);
+    PL_TRY(write_file_atomic(region.folder / "cmd.txt", display(planned.command) + "\n"));
+    const Exit exit = PL_TRY(capture(context, run, region));
+    if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
+    if (auto told = internal::capture_end(context, region, planned, exit)) {
+      run.tell(std::move(*told));
+    }
+    for (const NsysReport& report : internal::nsys_reports(region)) {
+      PL_TRY(read_report(context, run, report));
+    }
+  }
+  return {};
+}
+
+std::vector<Finding> NsysStage::verify(const StageContext& context) const {
+  std::vector<Finding> findings;
+  for (const NsysRegion& region : internal::nsys_regions(context.setup)) {
+    for (Finding& finding : internal::check_region(context, region)) {
+      findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
+}
+
+Result<void> NsysStage::summarise(const StageContext& context, pipeline::StageRun& run) const {
+  const internal::NsysTables tables = PL_TRY(internal::make_tables(context));
+  for (const NsysCapture& capture : tables.ranges.captures) {
+    for (const std::string& loss : capture.losses) {
+      run.tell({Severity::Warning, "events_lost", "capture " + capture.name + ": " + loss});
+    }
+  }
+  const fs::path folder = context.setup.stage_folder(id());
+  PL_TRY(write_file_atomic(folder / "kernels.json", PL_TRY(to_document(tables.kernels))));
+  PL_TRY(write_file_atomic(folder / "kernels.md", internal::kernels_page(tables)));
+  return write_file_atomic(folder / "ranges.json", PL_TRY(to_document(tables.ranges)));
+}
+
+}  // namespace profline::stages

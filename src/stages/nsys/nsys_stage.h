@@ -1,0 +1,25 @@
+#pragma once
+
+#include "pipeline/stage.h"
+
+namespace profline::stages {
+
+/// The workload under Nsight Systems: for each range of `nvtx_capture` a run of its own, its
+/// reports exported, counted, and made into `kernels.{json,md}` and `ranges.json`.
+class NsysStage final : public pipeline::Stage {
+ public:
+  std::string_view id() const override { return "nsys"; }
+  const settings::Stage& settings(const settings::Pipeline& pipeline) const override {
+    return pipeline.nsys;
+  }
+  bool is_measured_against_baseline() const override { return true; }
+  Needs needs(const settings::Root& settings) const override;
+  std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
+  pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
+  Result<void> run(const pipeline::StageContext& context, pipeline::StageRun& run) const override;
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
+  Result<void> summarise(const pipeline::StageContext& context,
+                         pipeline::StageRun& run) const override;
+};
+
+}  // namespace profline::stages

@@ -1,0 +1,151 @@
+#include "tools/ncu/profile_command.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "schema/read.h"
+#include "tools/ncu/metrics.h"
+
+namespace profline::ncu {
+namespace {
+
+/// ncu would copy its section files into the user's Documents otherwise.
+constexpr const char* kNoDeployment = "NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT";
+
+/// An enum's name as ncu spells it, which is how the settings spell it.
+template <typename Enum>
+std::string text_of(Enum value) {
+  return schema::write(value).as_string();
+}
+
+class Argv {
+ public:
+  void add(std::string option) { argv_.push_back(std::move(option)); }
+  void add(std::string option, std::string value) {
+    argv_.push_back(std::move(option));
+    argv_.push_back(std::move(value));
+  }
+  template <typename T>
+  void add_if(const std::string& option, const std::optional<T>& value) {
+    if (!value) return;
+    if constexpr (std::is_enum_v<T>) {
+      add(option, text_of(*value));
+    } else {
+      add(option, std::to_string(*value));
+    }
+  }
+  std::vector<std::string> take(const std::vector<std::string>& program) {
+    argv_.insert(argv_.end(), program.begin(), program.end());
+    return std::move(argv_);
+  }
+
+ private:
+  std::vector<std::string> argv_;
+};
+
+void add_collection(const Installation& ncu, const settings::NcuCli& cli, Argv& argv) {
+  const Collection collected = collection(ncu, cli);
+  if (cli.set) argv.add("--set", *cli.set);
+  argv.add("--replay-mode", text_of(cli.replay_mode));
+  if (!collected.metrics.empty()) argv.add("--metrics", join(collected.metrics, ","));
+  for (const std::string& section : collected.sections) argv.add("--section", section);
+}
+
+void add_filters(const settings::Ncu& settings, const Capture& capture, Argv& argv) {
+  const settings::NcuCli& cli = settings.ncu_cli;
+  argv.add("--nvtx");  // rows then name the ranges their kernels were launched in
+  if (!capture.without_gate) {
+    for (const NvtxExpression& range : gate(settings)) argv.add("--nvtx-include", range.passed);
+  }
+  if (cli.kernel_name) {
+    argv.add("--kernel-name-base", text_of(cli.kernel_name_base));
+    argv.add("--kernel-name", *cli.kernel_name);
+  }
+  argv.add_if("--launch-skip", cli.launch_skip);
+  std::optional<std::uint32_t> count = launch_bound(settings);
+  if (capture.without_gate) {
+    count = std::min(capture.without_gate.value(), count.value_or(capture.without_gate.value()));
+  }
+  argv.add_if("--launch-count", count);
+}
+
+Command reading_command(const Installation& ncu, std::vector<std::string> options,
+                        const std::filesystem::path& out) {
+  Command command;
+  command.argv = {ncu.program.string()};
+  command.argv.insert(command.argv.end(), options.begin(), options.end());
+  command.env[kNoDeployment] = "1";
+  command.out = out;
+  return command;
+}
+
+}  // namespace
+
+std::vector<NvtxExpression> gate(const settings::Ncu& ncu) {
+  const auto& include = ncu.ncu_cli.nvtx.include;
+  if (!ncu.gating_nvtx || !include) return {};
+  return translate_ranges(include->items);
+}
+
+std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu) {
+  const settings::NcuCli& cli = ncu.ncu_cli;
+  if (cli.launch_count) return cli.launch_count;
+  const bool is_bounded = !gate(ncu).empty() || cli.kernel_name;
+  // To end the workload after so many launches there must be so many.
+  if (is_bounded && !cli.kill.value_or(false)) return std::nullopt;
+  return ncu.max_launches;
+}
+
+Command profile_command(const Installation& ncu, const settings::Ncu& settings,
+                        const Capture& capture, const Command& workload) {
+  const settings::NcuCli& cli = settings.ncu_cli;
+  Argv argv;
+  argv.add(ncu.program.string());
+  argv.add("--target-processes", text_of(cli.target_processes));
+  add_collection(ncu, cli, argv);
+  argv.add("-o", capture.output.string());
+  add_filters(settings, capture, argv);
+  argv.add_if("--clock-control", cli.clock_control);
+  argv.add_if("--cache-control", cli.cache_control);
+  argv.add_if("--graph-profiling", cli.graph_profiling);
+  if (cli.kill) argv.add("--kill", *cli.kill ? "yes" : "no");
+  argv.add("--log-file", capture.log.string());
+  if (cli.force_overwrite) argv.add("--force-overwrite");
+  Command command = workload;
+  command.argv = argv.take(workload.argv);
+  command.env[kNoDeployment] = "1";
+  return command;
+}
+
+std::vector<std::string> missing_options(const Installation& ncu, const settings::NcuCli& cli) {
+  std::vector<std::string> missing;
+  const auto need = [&](bool is_given, const char* option) {
+    if (is_given && !ncu.takes(option)) missing.emplace_back(option);
+  };
+  need(cli.clock_control.has_value(), "--clock-control");
+  need(cli.cache_control.has_value(), "--cache-control");
+  need(cli.graph_profiling.has_value(), "--graph-profiling");
+  need(cli.kill.has_value(), "--kill");
+  // The value came together with this option.
+  if (cli.replay_mode == settings::ReplayMode::AppRange && !ncu.takes("--range-filter")) {
+    missing.emplace_back("--replay-mode app-range");
+  }
+  return missing;
+}
+
+Command raw_csv_command(const Installation& ncu, const std::filesystem::path& report,
+                        const std::filesystem::path& csv) {
+  return reading_command(
+      ncu, {"--import", report.string(), "--page", "raw", "--csv", "--print-units", "base"}, csv);
+}
+
+Command details_command(const Installation& ncu, const std::filesystem::path& report,
+                        const std::filesystem::path& text) {
+  return reading_command(ncu, {"--import", report.string(), "--page", "details"}, text);
+}
+
+Command list_sections_command(const Installation& ncu, const std::filesystem::path& text) {
+  return reading_command(ncu, {"--list-sections"}, text);
+}
+
+}  // namespace profline::ncu

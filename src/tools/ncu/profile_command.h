@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "process/command.h"
+#include "settings/ncu.h"
+#include "tools/ncu/nvtx_expression.h"
+#include "tools/ncu/probe.h"
+
+namespace profline::ncu {
+
+/// One run of the workload under ncu.
+struct Capture {
+  std::filesystem::path output;  ///< of the report, without its ending
+  std::filesystem::path log;     ///< ncu's own words, apart from the program's
+  /// The second try after an empty capture: without the NVTX gate, and with so many launches.
+  std::optional<std::uint32_t> without_gate{};
+};
+
+/// What limits the capture to ranges, translated; empty when nothing does.
+std::vector<NvtxExpression> gate(const settings::Ncu& ncu);
+
+/// The --launch-count of the first try; none: as many as there are.
+std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu);
+
+/// The workload under ncu: its own environment, folder and log, ncu's options before its argv.
+Command profile_command(const Installation& ncu, const settings::Ncu& settings,
+                        const Capture& capture, const Command& workload);
+
+/// Options that the settings ask for and this ncu does not have.
+std::vector<std::string> missing_options(const Installation& ncu, const settings::NcuCli& cli);
+
+/// The report's numbers as a table with a column a metric, in base units, to `csv`.
+Command raw_csv_command(const Installation& ncu, const std::filesystem::path& report,
+                        const std::filesystem::path& csv);
+/// The report as ncu prints it for people, section by section, to `text`.
+Command details_command(const Installation& ncu, const std::filesystem::path& report,
+                        const std::filesystem::path& text);
+/// The sections this ncu has, to `text`.
+Command list_sections_command(const Installation& ncu, const std::filesystem::path& text);
+
+}  // namespace profline::ncu

@@ -1,0 +1,171 @@
+#include "tools/ncu/profile_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace profline::ncu {
+namespace {
+
+using settings::Ncu;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Argv = std::vector<std::string>;
+
+const Installation kNcu{"/opt/ncu", {2024, 1, 1}};
+const Capture kCapture{.output = "/r/ncu/run", .log = "/r/ncu/ncu.log"};
+
+Command workload() {
+  Command command{.argv = {"/bin/app", "--mode", "profiled"}};
+  command.cwd = "/r/ncu";
+  command.log = "/r/ncu/workload/log";
+  return command;
+}
+
+Argv argv_of(const Ncu& settings, const Capture& capture = kCapture) {
+  return profile_command(kNcu, settings, capture, workload()).argv;
+}
+
+/// What follows an option; empty when it is not there, joined when it is there more than once.
+std::string value_of(const Argv& argv, std::string_view option) {
+  std::string value;
+  for (std::size_t i = 0; i + 1 < argv.size(); ++i) {
+    if (argv[i] == option) value += (value.empty() ? "" : " ") + argv[i + 1];
+  }
+  return value;
+}
+
+Ncu plain() {
+  Ncu settings;
+  settings.ncu_cli.metrics = schema::CommaList{{"gpu__time_duration.sum", "dram__bytes.sum"}};
+  settings.ncu_cli.sections = schema::CommaList{{"SpeedOfLight", "Occupancy"}};
+  return settings;
+}
+
+TEST(NcuProfileCommand, HasTheKeysInTheirOrder) {
+  const Command command = profile_command(kNcu, plain(), kCapture, workload());
+  EXPECT_THAT(
+      command.argv,
+      ElementsAre("/opt/ncu", "--target-processes", "all", "--set", "roofline", "--replay-mode",
+                  "kernel", "--metrics", "gpu__time_duration.sum,dram__bytes.sum", "--section",
+                  "SpeedOfLight", "--section", "Occupancy", "-o", "/r/ncu/run", "--nvtx",
+                  "--launch-count", "2000", "--log-file", "/r/ncu/ncu.log", "--force-overwrite",
+                  "/bin/app", "--mode", "profiled"));
+  EXPECT_EQ(command.cwd, "/r/ncu");
+  EXPECT_EQ(command.log, "/r/ncu/workload/log");
+  EXPECT_EQ(command.env.at("NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT"), "1");
+}
+
+TEST(NcuProfileCommand, HonoursEveryKey) {
+  Ncu settings = plain();
+  settings::NcuCli& cli = settings.ncu_cli;
+  cli.target_processes = settings::TargetProcesses::ApplicationOnly;
+  cli.replay_mode = settings::ReplayMode::AppRange;
+  cli.nvtx.include = schema::SemicolonList{{"decode*", "prefill::sam"}};
+  cli.set = "full";
+  cli.kernel_name_base = settings::KernelNameBase::Function;
+  cli.kernel_name = "regex:gemm.*";
+  cli.launch_skip = 5;
+  cli.launch_count = 7;
+  cli.clock_control = settings::ClockControl::None;
+  cli.cache_control = settings::CacheControl::None;
+  cli.graph_profiling = settings::GraphProfiling::Graph;
+  cli.kill = true;
+  const Argv argv = argv_of(settings);
+  struct Case {
+    std::string_view option, value;
+  };
+  constexpr Case kCases[] = {
+      {"--target-processes", "application-only"},
+      {"--replay-mode", "app-range"},
+      {"--nvtx-include", "regex:decode.*/ prefill/*/sam"},
+      {"--set", "full"},
+      {"--kernel-name-base", "function"},
+      {"--kernel-name", "regex:gemm.*"},
+      {"--launch-skip", "5"},
+      {"--launch-count", "7"},
+      {"--clock-control", "none"},
+      {"--cache-control", "none"},
+      {"--graph-profiling", "graph"},
+      {"--kill", "yes"},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(value_of(argv, c.option), c.value) << c.option;
+  cli.force_overwrite = false;
+  cli.kill = false;
+  EXPECT_THAT(argv_of(settings), Not(Contains("--force-overwrite")));
+  EXPECT_EQ(value_of(argv_of(settings), "--kill"), "no");
+}
+
+TEST(NcuProfileCommand, PassesNoNull) {
+  Ncu settings;
+  settings.max_launches.reset();
+  settings::NcuCli& cli = settings.ncu_cli;
+  cli.set.reset();
+  cli.metrics.reset();
+  cli.sections.reset();
+  EXPECT_THAT(argv_of(settings),
+              ElementsAre("/opt/ncu", "--target-processes", "all", "--replay-mode", "kernel", "-o",
+                          "/r/ncu/run", "--nvtx", "--log-file", "/r/ncu/ncu.log",
+                          "--force-overwrite", "/bin/app", "--mode", "profiled"));
+}
+
+TEST(NcuProfileCommand, BoundsLaunchesWhereNothingElseDoes) {
+  Ncu settings = plain();
+  EXPECT_EQ(launch_bound(settings), 2000U);
+  settings.ncu_cli.nvtx.include = schema::SemicolonList{{"decode"}};
+  EXPECT_EQ(launch_bound(settings), std::nullopt);
+  settings.gating_nvtx = false;
+  EXPECT_EQ(launch_bound(settings), 2000U) << "the gate is off";
+  EXPECT_EQ(value_of(argv_of(settings), "--nvtx-include"), "");
+  settings.ncu_cli.kernel_name = "gemm";
+  EXPECT_EQ(launch_bound(settings), std::nullopt);
+  settings.ncu_cli.kill = true;
+  EXPECT_EQ(launch_bound(settings), 2000U) << "kill needs a count";
+  settings.ncu_cli.launch_count = 3;
+  EXPECT_EQ(launch_bound(settings), 3U);
+}
+
+TEST(NcuProfileCommand, OfTheSecondTryDropsOnlyTheGate) {
+  Ncu settings = plain();
+  settings.ncu_cli.nvtx.include = schema::SemicolonList{{"decode"}};
+  settings.ncu_cli.kernel_name = "gemm";
+  Capture again = kCapture;
+  again.without_gate = 200;
+  Argv first = argv_of(settings);
+  const auto include = std::find(first.begin(), first.end(), "--nvtx-include");
+  ASSERT_NE(include, first.end());
+  first.erase(include, include + 2);
+  const auto log = std::find(first.begin(), first.end(), "--log-file");
+  first.insert(log, {"--launch-count", "200"});
+  EXPECT_EQ(argv_of(settings, again), first);
+  settings.ncu_cli.launch_count = 10;
+  EXPECT_EQ(value_of(argv_of(settings, again), "--launch-count"), "10");
+}
+
+TEST(NcuProfileCommand, TellsWhichOptionsThisNcuLacks) {
+  Installation old = kNcu;
+  old.options = {"--clock-control", "--cache-control", "--kill", "--replay-mode"};
+  settings::NcuCli cli;
+  EXPECT_THAT(missing_options(old, cli), IsEmpty());
+  cli.clock_control = settings::ClockControl::None;
+  cli.graph_profiling = settings::GraphProfiling::Node;
+  cli.replay_mode = settings::ReplayMode::AppRange;
+  EXPECT_THAT(missing_options(old, cli),
+              ElementsAre("--graph-profiling", "--replay-mode app-range"));
+  EXPECT_THAT(missing_options(kNcu, cli), IsEmpty()) << "nobody asked it";
+}
+
+TEST(NcuImport, ReadsTheReportInBaseUnits) {
+  const Command raw = raw_csv_command(kNcu, "/r/run.ncu-rep", "/r/raw.csv");
+  EXPECT_THAT(raw.argv, ElementsAre("/opt/ncu", "--import", "/r/run.ncu-rep", "--page", "raw",
+                                    "--csv", "--print-units", "base"));
+  EXPECT_EQ(raw.out, "/r/raw.csv");
+  EXPECT_THAT(details_command(kNcu, "/r/run.ncu-rep", "/r/sections_report.txt").argv,
+              ElementsAre("/opt/ncu", "--import", "/r/run.ncu-rep", "--page", "details"));
+  EXPECT_THAT(list_sections_command(kNcu, "/r/sections.txt").argv,
+              ElementsAre("/opt/ncu", "--list-sections"));
+}
+
+}  // namespace
+}  // namespace profline::ncu

@@ -1,0 +1,131 @@
+#include "tools/nsys/profile_command.h"
+
+#include <chrono>
+
+#include "base/sha256.h"
+#include "base/strings.h"
+#include "schema/read.h"
+
+namespace profline::nsys {
+namespace {
+
+using settings::CaptureRange;
+using settings::CpuSampling;
+
+/// An enum's name as nsys spells it, which is how the settings spell it.
+template <typename Enum>
+std::string text_of(Enum value) {
+  return schema::write(value).as_string();
+}
+
+std::vector<std::string> range_options(const settings::Nsys& options, const Capture& capture) {
+  const CaptureRange range = effective_range(options);
+  if (range == CaptureRange::None) return {};
+  std::vector<std::string> argv = {"--capture-range=" + text_of(range)};
+  if (options.capture_range_end) {
+    argv.push_back("--capture-range-end=" + options.capture_range_end->to_string());
+  }
+  if (range == CaptureRange::Nvtx) argv.push_back("--nvtx-capture=" + capture.range);
+  return argv;
+}
+
+/// Options whose keys are null as a rule.
+std::vector<std::string> rare_options(const settings::Nsys& options) {
+  std::vector<std::string> argv;
+  if (options.nvtx_domain_include) {
+    argv.push_back("--nvtx-domain-include=" + join(options.nvtx_domain_include->items, ","));
+  }
+  if (options.nvtx_domain_exclude) {
+    argv.push_back("--nvtx-domain-exclude=" + join(options.nvtx_domain_exclude->items, ","));
+  }
+  if (options.cuda_graph_trace) {
+    argv.push_back("--cuda-graph-trace=" + text_of(*options.cuda_graph_trace));
+  }
+  return argv;
+}
+
+void append(std::vector<std::string>& argv, const std::vector<std::string>& more) {
+  argv.insert(argv.end(), more.begin(), more.end());
+}
+
+/// What nsys takes as a name: printable ASCII without quotes, here without blanks too.
+std::string plain(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    name += is_plain ? c : '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+CaptureRange effective_range(const settings::Nsys& nsys) {
+  const bool is_lifted = nsys.capture_range == CaptureRange::Nvtx && !nsys.gating_nvtx;
+  return is_lifted ? CaptureRange::None : nsys.capture_range;
+}
+
+std::vector<std::string> gated_ranges(const settings::Nsys& nsys) {
+  if (effective_range(nsys) != CaptureRange::Nvtx || !nsys.nvtx_capture) return {};
+  return nsys.nvtx_capture->items;
+}
+
+Command profile_command(const Installation& nsys, const settings::Nsys& options,
+                        const Capture& capture, const Command& workload) {
+  Command command = workload;
+  std::vector<std::string> argv = {
+      nsys.program.string(), "profile", "--session-new=" + capture.session,
+      "--trace=" + join(options.trace.items, ","), "--sample=" + text_of(options.sample)};
+  // Without this nsys records context switches by perf, whatever --sample says.
+  if (options.sample == CpuSampling::None) argv.emplace_back("--cpuctxsw=none");
+  argv.emplace_back("--force-overwrite=true");
+  append(argv, range_options(options, capture));
+  append(argv, rare_options(options));
+  append(argv, {"-o", capture.output.string()});
+  append(argv, workload.argv);
+  command.argv = std::move(argv);
+  // nsys looks at registered strings only, unless told; most programs, ours included, push others.
+  if (effective_range(options) == CaptureRange::Nvtx) {
+    command.env["NSYS_NVTX_PROFILER_REGISTER_ONLY"] = "0";
+  }
+  return command;
+}
+
+std::vector<std::string> missing_options(const Installation& nsys, const settings::Nsys& options) {
+  std::vector<std::string> missing;
+  const Capture any{.session = "s", .output = "o", .range = "r"};
+  for (const auto& list : {range_options(options, any), rare_options(options)}) {
+    for (const std::string& given : list) {
+      std::string option = given.substr(0, given.find('='));
+      if (!nsys.takes(option)) missing.push_back(std::move(option));
+    }
+  }
+  return missing;
+}
+
+Command kernel_summary_command(const Installation& nsys, const std::filesystem::path& sqlite,
+                               const std::filesystem::path& csv) {
+  Command command;
+  command.argv = {nsys.program.string(),        "stats",    "--quiet", "--report",
+                  nsys.kernel_summary_report(), "--format", "csv",     sqlite.string()};
+  command.out = csv;
+  return command;
+}
+
+std::string session_name(const std::filesystem::path& run_folder, std::string_view region) {
+  constexpr std::size_t kDigits = 8;
+  std::string name = "profline-" + plain(run_folder.filename().string()) + "-" +
+                     sha256_hex(run_folder.string()).substr(0, kDigits);
+  if (!region.empty()) name += "-" + plain(region);
+  return name;
+}
+
+Command shutdown_command(const std::filesystem::path& program, const std::string& session) {
+  constexpr std::chrono::seconds kLimit{10};
+  Command command{.argv = {program.string(), "shutdown", "--session=" + session, "--kill=sigterm"}};
+  command.timeout = kLimit;
+  return command;
+}
+
+}  // namespace profline::nsys

@@ -1,0 +1,152 @@
+#include "tools/nsys/profile_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace profline::nsys {
+namespace {
+
+using settings::CaptureRange;
+using settings::CaptureRangeEnd;
+using settings::Nsys;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Argv = std::vector<std::string>;
+
+const Installation kNsys{"/opt/nsys", {2023, 4, 4}};
+const Capture kCapture{.session = "profline-r", .output = "/r/nsys/run"};
+
+Command workload() {
+  Command command{.argv = {"/bin/app", "--mode", "profiled"}};
+  command.env = {{"PROFLINE_RUN_DIR", "/r"}};
+  command.cwd = "/r/nsys";
+  command.log = "/r/nsys/workload/log";
+  return command;
+}
+
+Argv argv_of(const Nsys& options, Capture capture = kCapture) {
+  return profile_command(kNsys, options, capture, workload()).argv;
+}
+
+Nsys gated() {
+  Nsys options;
+  options.capture_range = CaptureRange::Nvtx;
+  return options;
+}
+
+TEST(NsysProfileCommand, OfThePresetCapturesEverything) {
+  const Command command = profile_command(kNsys, Nsys(), kCapture, workload());
+  EXPECT_THAT(command.argv, ElementsAre("/opt/nsys", "profile", "--session-new=profline-r",
+                                        "--trace=cuda,nvtx,osrt", "--sample=none",
+                                        "--cpuctxsw=none", "--force-overwrite=true", "-o",
+                                        "/r/nsys/run", "/bin/app", "--mode", "profiled"));
+  EXPECT_EQ(command.env, workload().env);
+  EXPECT_EQ(command.cwd, workload().cwd);
+  EXPECT_EQ(command.log, workload().log);
+}
+
+TEST(NsysProfileCommand, GatedOnARangeNamesItAndSeesPlainStrings) {
+  Capture capture = kCapture;
+  capture.range = "decode@*";
+  const Command command = profile_command(kNsys, gated(), capture, workload());
+  EXPECT_THAT(command.argv, IsSupersetOf({"--capture-range=nvtx", "--capture-range-end=stop",
+                                          "--nvtx-capture=decode@*"}));
+  EXPECT_EQ(command.env.at("NSYS_NVTX_PROFILER_REGISTER_ONLY"), "0");
+}
+
+TEST(NsysProfileCommand, PassesTheRangesEndOnlyWhenItIsSet) {
+  Nsys options = gated();
+  options.capture_range_end.reset();
+  EXPECT_THAT(argv_of(options), Not(Contains(StartsWith("--capture-range-end"))));
+  options.capture_range_end = CaptureRangeEnd{CaptureRangeEnd::Action::Repeat, 2};
+  EXPECT_THAT(argv_of(options), Contains("--capture-range-end=repeat:2"));
+  options.capture_range = CaptureRange::None;
+  EXPECT_THAT(argv_of(options), Not(Contains(StartsWith("--capture-range-end"))));
+}
+
+TEST(NsysProfileCommand, WithGatingOffDropsTheNvtxGateAndNoOther) {
+  struct Case {
+    CaptureRange range;
+    std::string_view passed;
+  };
+  constexpr Case kCases[] = {
+      {CaptureRange::Nvtx, ""},
+      {CaptureRange::CudaProfilerApi, "--capture-range=cudaProfilerApi"},
+      {CaptureRange::Hotkey, "--capture-range=hotkey"},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.passed);
+    Nsys options;
+    options.capture_range = c.range;
+    options.gating_nvtx = false;
+    const Command command = profile_command(kNsys, options, kCapture, workload());
+    EXPECT_THAT(command.argv, Not(Contains(StartsWith("--nvtx-capture"))));
+    EXPECT_EQ(command.env.count("NSYS_NVTX_PROFILER_REGISTER_ONLY"), 0U);
+    if (c.passed.empty()) {
+      EXPECT_THAT(command.argv, Not(Contains(StartsWith("--capture-range"))));
+    } else {
+      EXPECT_THAT(command.argv, Contains(c.passed));
+    }
+    EXPECT_THAT(gated_ranges(options), IsEmpty());
+  }
+}
+
+TEST(NsysProfileCommand, PassesEveryOtherKey) {
+  Nsys options;
+  options.trace.items = {"cuda", "nvtx"};
+  options.sample = settings::CpuSampling::ProcessTree;
+  options.nvtx_domain_include = schema::CommaList{{"default", "llm"}};
+  options.cuda_graph_trace = settings::GraphTrace::Node;
+  EXPECT_THAT(argv_of(options),
+              IsSupersetOf({"--trace=cuda,nvtx", "--sample=process-tree",
+                            "--nvtx-domain-include=default,llm", "--cuda-graph-trace=node"}));
+  EXPECT_THAT(argv_of(options), Not(Contains("--cpuctxsw=none")));
+  options.nvtx_domain_exclude = schema::CommaList{{"NCCL"}};
+  EXPECT_THAT(argv_of(options), Contains("--nvtx-domain-exclude=NCCL"));
+}
+
+TEST(NsysProfileCommand, TellsWhichOptionsThisNsysLacks) {
+  Installation old = kNsys;
+  Nsys options = gated();
+  options.cuda_graph_trace = settings::GraphTrace::Node;
+  EXPECT_THAT(missing_options(old, options), IsEmpty()) << "nobody asked it";
+  old.options = {"--capture-range", "--nvtx-capture", "--trace"};
+  EXPECT_THAT(missing_options(old, options),
+              ElementsAre("--capture-range-end", "--cuda-graph-trace"));
+}
+
+TEST(NsysSession, HasANameOfItsOwnThatNsysTakes) {
+  const std::string name = session_name("/a/20261115-101010", "");
+  EXPECT_THAT(name, StartsWith("profline-20261115-101010-"));
+  EXPECT_EQ(name.size(), std::string_view("profline-20261115-101010-").size() + 8);
+  EXPECT_NE(name, session_name("/b/20261115-101010", ""));
+  EXPECT_EQ(session_name("/a/20261115-101010", "de code@*"), name + "-de_code__");
+}
+
+TEST(NsysSession, IsShutDownWithAllThatRunsInIt) {
+  const Command command = shutdown_command("/opt/nsys", "profline-r");
+  EXPECT_THAT(command.argv,
+              ElementsAre("/opt/nsys", "shutdown", "--session=profline-r", "--kill=sigterm"));
+  EXPECT_TRUE(command.timeout);
+}
+
+TEST(NsysStats, AsksForTheReportThatThisReleaseHas) {
+  Installation nsys = kNsys;
+  EXPECT_EQ(nsys.kernel_summary_report(), "cuda_gpu_kern_sum");
+  nsys.version = {2022, 4, 2};
+  EXPECT_EQ(nsys.kernel_summary_report(), "gpukernsum");
+  nsys.reports = {"cuda_gpu_kern_sum", "gpukernsum"};
+  EXPECT_EQ(nsys.kernel_summary_report(), "cuda_gpu_kern_sum");
+  nsys.reports = {"apigpusum", "gpukernsum"};
+  const Command command = kernel_summary_command(nsys, "/r/run.sqlite", "/r/summary.csv");
+  EXPECT_THAT(command.argv, ElementsAre("/opt/nsys", "stats", "--quiet", "--report", "gpukernsum",
+                                        "--format", "csv", "/r/run.sqlite"));
+  EXPECT_EQ(command.out, "/r/summary.csv");
+}
+
+}  // namespace
+}  // namespace profline::nsys
