@@ -33,7 +33,7 @@ struct Cost {
   std::optional<double> memory_ns = {};
   std::optional<double> floor_ns = {};  ///< the larger of both, operator by operator
   std::string source = {};
-  std::string ceilings = {};  ///< where those come from: `NVIDIA H200`, `measured on this CPU`
+  std::string ceilings = {};  ///< whose: `ceilings of NVIDIA H200`
 };
 
 /// Kernel time of the stage by what bounds the kernels, as their counters say.
@@ -48,9 +48,13 @@ struct KernelBounds {
   double counted_ns() const { return compute_ns + memory_ns + latency_ns + other_ns; }
 };
 
-/// What a framework's profiler counted on the host.
+/// What a framework's profiler saw on the host.
 struct HostOperators {
   double calls = 0;  ///< a unit
+  /// Of the operators' own time, that of operators which take less than Limits::operator_ns a call.
+  double short_share = 0;
+  std::string largest = {};  ///< the operator with the most time of its own
+  double largest_share = 0;
   std::string source = {};
 };
 
@@ -60,6 +64,8 @@ struct StageEvidence {
   double measured_ns = 0;   ///< a unit, without a profiler where there is such a run
   std::string measured_in;  ///< the file
   bool has_device = false;  ///< the model runs on a GPU; else on the CPU
+  /// What would show the device's work, where nothing has.
+  std::string to_see_device = "capture it: pipeline.nsys.enable=true";
   std::optional<DeviceActivity> device = {};
   std::optional<Cost> cost = {};
   std::optional<KernelBounds> kernels = {};

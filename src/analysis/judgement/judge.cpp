@@ -95,6 +95,7 @@ class Judge {
   bool by_ceilings(double at_least);
   void tell_device(const DeviceActivity& device);
   void tell_cost();
+  void tell_operators(const HostOperators& operators);
   void allow_no_idle();
   void allow_floor();
   void decide(Class kind, std::string next_step);
@@ -148,35 +149,38 @@ void Judge::allow_floor() {
 void Judge::tell_device(const DeviceActivity& device) {
   const double units = std::max(device.units, 1.0);
   const std::string source = device.unprofiled_ns ? with_measured(device.source) : device.source;
-  because(fmt::format("device busy {} of {} a {} ({}){}", time(device.busy_ns / units),
+  because(fmt::format("device busy {} of {} per {} ({}){}", time(device.busy_ns / units),
                       time(device.wall_ns() / units), evidence_.unit, percent(*result_.busy_share),
                       device.unprofiled_ns ? "" : ", both under the profiler"),
           source);
   if (device.launches <= 0) return;
-  std::string text = fmt::format("{:.0f} launches a {}", device.launches / units, evidence_.unit);
+  std::string text = fmt::format("{:.0f} launches per {}", device.launches / units, evidence_.unit);
   if (device.gap_mean_ns) text += ", " + time(*device.gap_mean_ns) + " from one to the next";
   because(std::move(text), device.source);
 }
 
 void Judge::tell_cost() {
-  if (!evidence_.cost) return;
+  if (!evidence_.cost || evidence_.measured_ns <= 0) return;
   const Cost& cost = *evidence_.cost;
-  if (cost.floor_ns && evidence_.measured_ns > 0) {
-    because(fmt::format("floor {} a {}: {} of the measured {} (ceilings: {})", time(*cost.floor_ns),
-                        evidence_.unit, percent(*cost.floor_ns / evidence_.measured_ns),
-                        time(evidence_.measured_ns), cost.ceilings),
-            with_measured(cost.source));
+  std::string text;
+  if (cost.floor_ns) {
+    text =
+        fmt::format("floor {} per {}, {} of the measured {}", time(*cost.floor_ns), evidence_.unit,
+                    percent(*cost.floor_ns / evidence_.measured_ns), time(evidence_.measured_ns));
   }
+  const auto add = [&](std::string part) {
+    text += (text.empty() ? "" : text.find(':') == std::string::npos ? ": " : "; ") + part;
+  };
   if (cost.compute_ns) {
-    because(fmt::format("{}FLOP a {} take {} of the time at the peak", human_count(cost.flops),
-                        evidence_.unit, percent(compute_share())),
-            cost.source);
+    add(fmt::format("{}FLOP take {} of the time at the peak", human_count(cost.flops),
+                    percent(compute_share())));
   }
   if (cost.memory_ns) {
-    because(fmt::format("{}B of weights and KV cache a {} take {} of the time at full bandwidth",
-                        human_count(cost.bytes), evidence_.unit, percent(memory_share())),
-            cost.source);
+    add(fmt::format("{}B of weights and KV cache take {} of it at full bandwidth",
+                    human_count(cost.bytes), percent(memory_share())));
   }
+  if (text.empty()) return;
+  because(text + " (" + cost.ceilings + ")", with_measured(cost.source));
 }
 
 void Judge::waits_for_host(double busy_share, const IdleVerdict& idle) {
@@ -273,7 +277,7 @@ void Judge::works(bool is_seen) {
                   "switch on pipeline.static_analysis or pipeline.ncu for this stage");
   }
   because("nothing saw what the device did in this stage", "");
-  decide(Class::Unknown, "capture it: pipeline.nsys.enable=true");
+  decide(Class::Unknown, evidence_.to_see_device);
 }
 
 void Judge::with_device() {
@@ -310,26 +314,32 @@ void Judge::with_device() {
   allow_floor();
 }
 
+void Judge::tell_operators(const HostOperators& operators) {
+  because(
+      fmt::format("{:.0f} operator calls per {}; {} of the operators' own time is in those that "
+                  "take less than {} a call; most of it in {} ({})",
+                  operators.calls, evidence_.unit, percent(operators.short_share),
+                  time(limits_.operator_ns), operators.largest, percent(operators.largest_share)),
+      operators.source);
+}
+
 void Judge::on_cpu() {
   tell_cost();
   if (by_ceilings(limits_.majority)) return allow_floor();
-  const bool has_calls = evidence_.operators && evidence_.operators->calls > 0;
-  if (has_calls) {
-    const double each = evidence_.measured_ns / evidence_.operators->calls;
-    because(fmt::format("{:.0f} operator calls a {}, one every {}", evidence_.operators->calls,
-                        evidence_.unit, time(each)),
-            with_measured(evidence_.operators->source));
-    if (each < limits_.operator_ns) {
+  if (evidence_.operators) {
+    tell_operators(*evidence_.operators);
+    if (evidence_.operators->short_share >= limits_.majority) {
       decide(Class::HostBound,
-             "call fewer operators: fuse them, or give each more to do; what calls cost in "
-             "themselves is most of the time");
+             "call fewer operators: fuse them, or give each more to do; most of the time goes to "
+             "calls too short to do much");
       return allow_floor();
     }
   }
   if (evidence_.cost && evidence_.cost->floor_ns) {
-    decide(Class::Mixed, has_calls
-                             ? "its operators are long and far from both ceilings: look at the "
-                               "slowest of them (operators.md)"
+    decide(Class::Mixed, evidence_.operators
+                             ? "most of the time is in long operators that are far from both "
+                               "ceilings: look at " +
+                                   evidence_.operators->largest + " first"
                              : "far from both ceilings: switch on pipeline.torch_profiler to see "
                                "which operators take the time");
     return allow_floor();

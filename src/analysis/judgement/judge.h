@@ -31,7 +31,7 @@ struct Limits {
   /// Gaps between launches up to here are what a framework needs to launch the next piece; longer
   /// ones are work of the host's own.
   double launch_gap_ns = 50'000;
-  /// On a CPU: an operator a call of which takes less is mostly its own overhead.
+  /// On a CPU: an operator that takes less a call is mostly the cost of calling it.
   double operator_ns = 20'000;
 };
 
@@ -69,7 +69,7 @@ struct Judgement {
 /// is put down to; busy for three quarters or more, it is bound by what its kernels are bound by
 /// (counters, where they cover most of the kernel time) or by the nearer ceiling of what the stage
 /// must compute and move; between the two it is mixed. On a CPU the ceilings decide, and where
-/// neither explains the time the number of operator calls does.
+/// neither explains the time the length of operator calls does.
 Judgement judge(const StageEvidence& evidence, const Limits& limits = {});
 
 }  // namespace profline::judgement

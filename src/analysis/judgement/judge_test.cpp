@@ -60,18 +60,17 @@ TEST(Judge, ADeviceThatWaitsBetweenLaunchesIsLaunchBound) {
   EXPECT_THAT(
       judgement.reasons,
       ElementsAre(
-          Reason{"device busy 2.80 ms of 10.0 ms a token (28.0 %)",
+          Reason{"device busy 2.80 ms of 10.0 ms per token (28.0 %)",
                  "nsys/ranges.json, baseline/samples.jsonl"},
-          Reason{"1219 launches a token, 6.10 us from one to the next", "nsys/ranges.json"},
+          Reason{"1219 launches per token, 6.10 us from one to the next", "nsys/ranges.json"},
           Reason{"of the idle time: 56 % between launches, 42 % inside launch calls, 2 % host "
                  "waiting for the device",
                  "nsys/ranges.json"},
-          Reason{"floor 320 us a token: 3.2 % of the measured 10.0 ms (ceilings: NVIDIA H200)",
-                 "static_analysis/static_compute.json, baseline/samples.jsonl"},
-          Reason{"1.20 GFLOP a token take 0.012 % of the time at the peak",
-                 "static_analysis/static_compute.json"},
-          Reason{"1.50 GB of weights and KV cache a token take 3.1 % of the time at full bandwidth",
-                 "static_analysis/static_compute.json"}));
+          Reason{
+              "floor 320 us per token, 3.2 % of the measured 10.0 ms: 1.20 GFLOP take 0.012 % of "
+              "the time at the peak; 1.50 GB of weights and KV cache take 3.1 % of it at full "
+              "bandwidth (NVIDIA H200)",
+              "static_analysis/static_compute.json, baseline/samples.jsonl"}));
   ASSERT_THAT(judgement.gains, SizeIs(2));
   EXPECT_EQ(judgement.gains[0].when, "if the device never waited");
   EXPECT_NEAR(judgement.gains[0].time_ns, 2.8 * kMs, 1);
@@ -114,8 +113,9 @@ TEST(Judge, TheUnprofiledTimeCountsAndNotTheProfilers) {
   const Judgement judgement = judge(evidence);
   EXPECT_NEAR(*judgement.busy_share, 8.0 / 14, 1e-9);
   EXPECT_EQ(judgement.kind, Class::Mixed);
-  EXPECT_THAT(texts(judgement),
-              Contains("device busy 8.00 ms of 14.0 ms a token (57.1 %), both under the profiler"));
+  EXPECT_THAT(
+      texts(judgement),
+      Contains("device busy 8.00 ms of 14.0 ms per token (57.1 %), both under the profiler"));
 }
 
 TEST(Judge, IdleTimeThatIsNotOfLaunchesIsTheHosts) {
@@ -207,17 +207,25 @@ TEST(Judge, WithoutACaptureOnlyANearCeilingDecides) {
   EXPECT_EQ(judge(evidence).kind, Class::MemoryBound);
 }
 
-TEST(Judge, OnACpuCeilingsOrOperatorCallsDecide) {
+TEST(Judge, OnACpuCeilingsOrShortOperatorsDecide) {
   StageEvidence evidence = launch_bound_decode();
   evidence.has_device = false;
   evidence.device.reset();
-  evidence.operators = HostOperators{2'000, "torch_profiler/trace.json"};
+  evidence.operators = HostOperators{2'000, 0.9, "aten::mm", 0.25, "torch_profiler/trace.json"};
   const Judgement host = judge(evidence);
   EXPECT_EQ(host.kind, Class::HostBound);
-  EXPECT_THAT(host.reasons, Contains(Reason{"2000 operator calls a token, one every 5.00 us",
-                                            "torch_profiler/trace.json, baseline/samples.jsonl"}));
-  evidence.operators->calls = 10;
-  EXPECT_THAT(judge(evidence).next_step, HasSubstr("its operators are long"));
+  EXPECT_THAT(
+      host.reasons,
+      Contains(Reason{"2000 operator calls per token; 90.0 % of the operators' own time is in "
+                      "those that take less than 20.0 us a call; most of it in aten::mm "
+                      "(25.0 %)",
+                      "torch_profiler/trace.json"}));
+  evidence.operators->short_share = 0.1;
+  const Judgement mixed = judge(evidence);
+  EXPECT_EQ(mixed.kind, Class::Mixed);
+  EXPECT_EQ(mixed.next_step,
+            "most of the time is in long operators that are far from both ceilings: look at "
+            "aten::mm first");
   evidence.cost->compute_ns = 7 * kMs;
   EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
   // More than all of the time: the weights are in a cache, and memory bounds nothing.

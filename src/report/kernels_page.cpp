@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "report/markdown.h"
+#include "report/numbers.h"
+#include "report/pages.h"
+
+namespace profline::report {
+namespace {
+
+using markdown::code;
+using markdown::plain;
+using Align = markdown::Table::Align;
+
+constexpr std::size_t kTop = 20;
+constexpr std::size_t kNameWidth = 70;
+
+std::string shape(const std::vector<std::uint32_t>& numbers) {
+  if (numbers.size() != 3) return "–";
+  return fmt::format("{}x{}x{}", numbers[0], numbers[1], numbers[2]);
+}
+
+/// Names of the parts, largest first, with their share where there are several.
+std::string parts(const std::vector<SummaryKernelPart>& parts, std::size_t at_most) {
+  double total = 0;
+  for (const SummaryKernelPart& part : parts) total += part.total_ns;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(at_most, parts.size()); ++i) {
+    if (i > 0) text += ", ";
+    text += parts[i].name.empty() ? "(no range)" : code(parts[i].name, kNameWidth);
+    if (parts.size() > 1 && total > 0)
+      text += fmt::format(" {:.0f} %", parts[i].total_ns / total * 100);
+  }
+  if (parts.size() > at_most) text += fmt::format(", {} more", parts.size() - at_most);
+  return text.empty() ? "–" : text;
+}
+
+/// Shares of both ceilings and what they mean, in a cell.
+std::string bound(const SummaryKernel& kernel) {
+  if (!kernel.counters) return "–";
+  const SummaryKernelCounters& counters = *kernel.counters;
+  std::string text = plain(counters.bound);
+  if (counters.roofline.compute_share || counters.roofline.memory_share) {
+    text += fmt::format(" ({} / {})", percent(counters.roofline.compute_share),
+                        percent(counters.roofline.memory_share));
+  }
+  return text;
+}
+
+std::string join_words(const RunSummary& summary) {
+  const SummaryJoin& join = summary.join;
+  std::string text = fmt::format("{} kernels and shapes, {} launches, {} in all; times from {}.",
+                                 summary.kernels.size(), join.launches, duration(join.total_ns),
+                                 join.time_source.empty() ? "no tool" : code(join.time_source));
+  const auto add = [&](const std::optional<double>& share, const char* what, const char* file) {
+    if (share)
+      text += fmt::format(" {} of the time has {} ({}).", percent(*share), what, code(file));
+  };
+  add(join.with_counters, "counters", "ncu/kernels.json");
+  add(join.with_operators, "its operator", "torch_profiler/trace.json");
+  add(join.with_flops, "model FLOPs by the operator's shapes", "torch_profiler/trace.json");
+  return text + "\n";
+}
+
+std::string class_table(const RunSummary& summary) {
+  struct Sum {
+    double ns = 0;
+    std::uint64_t launches = 0;
+  };
+  std::map<std::string, Sum> classes;
+  for (const SummaryKernel& kernel : summary.kernels) {
+    if (!kernel.time) continue;
+    Sum& sum = classes[kernel.kernel_class];
+    sum.ns += kernel.time->total_ns;
+    sum.launches += kernel.time->launches;
+  }
+  std::vector<std::pair<std::string, Sum>> rows(classes.begin(), classes.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
+  markdown::Table table({{"class", Align::Left}, {"time"}, {"share"}, {"launches"}, {"mean"}});
+  for (const auto& [name, sum] : rows) {
+    table.add({name.empty() ? "(not classed)" : plain(name), duration(sum.ns),
+               percent(sum.ns / summary.join.total_ns), std::to_string(sum.launches),
+               duration(sum.ns / static_cast<double>(sum.launches))});
+  }
+  return table.text();
+}
+
+std::string kernel_table(const RunSummary& summary) {
+  markdown::Table table({{"#"},
+                         {"kernel", Align::Left},
+                         {"class", Align::Left},
+                         {"grid, block", Align::Left},
+                         {"time"},
+                         {"share"},
+                         {"launches"},
+                         {"mean"},
+                         {"stages", Align::Left},
+                         {"operators", Align::Left},
+                         {"model FLOP"},
+                         {"bound (compute / memory)", Align::Left}});
+  std::size_t number = 0;
+  for (const SummaryKernel& kernel : summary.kernels) {
+    if (++number > kTop) break;
+    const auto& time = kernel.time;
+    table.add({std::to_string(number), code(kernel.short_name, kNameWidth),
+               kernel.kernel_class.empty() ? "–" : plain(kernel.kernel_class),
+               shape(kernel.grid) + ", " + shape(kernel.block),
+               time ? duration(time->total_ns) : "–", time ? percent(time->share) : "–",
+               time ? std::to_string(time->launches) : "–",
+               time ? duration(time->total_ns / static_cast<double>(time->launches)) : "–",
+               parts(kernel.stages, 3), parts(kernel.operators, 2), count(kernel.model_flops),
+               bound(kernel)});
+  }
+  return table.text();
+}
+
+std::string rest_words(const RunSummary& summary) {
+  if (summary.kernels.size() <= kTop) return "";
+  double ns = 0;
+  std::uint64_t launches = 0;
+  for (std::size_t i = kTop; i < summary.kernels.size(); ++i) {
+    if (!summary.kernels[i].time) continue;
+    ns += summary.kernels[i].time->total_ns;
+    launches += summary.kernels[i].time->launches;
+  }
+  return fmt::format("\n{} more rows, {} launches, {}: all of them are in {}.\n",
+                     summary.kernels.size() - kTop, launches, duration(ns), code("summary.json"));
+}
+
+std::string counter_details(const RunSummary& summary) {
+  std::string text;
+  std::size_t number = 0;
+  for (const SummaryKernel& kernel : summary.kernels) {
+    if (++number > kTop) break;
+    if (!kernel.counters) continue;
+    const SummaryKernelCounters& counters = *kernel.counters;
+    text += fmt::format("- {}: {}", number, code(kernel.short_name, kNameWidth));
+    text += fmt::format(", {} profiled, {} each under ncu", counted(counters.launches, "launch"),
+                        duration(counters.duration_ns));
+    if (counters.roofline.operations) {
+      text += fmt::format(", {}FLOP", human_count(*counters.roofline.operations));
+    }
+    if (counters.roofline.dram_bytes) {
+      text += fmt::format(", {}B of DRAM", human_count(*counters.roofline.dram_bytes));
+    }
+    if (counters.roofline.floor_ns) {
+      text += fmt::format(", {} under its roof", duration(*counters.roofline.floor_ns));
+    }
+    text += fmt::format("; by the 5-point rule {}\n", plain(counters.margin_class));
+    for (const std::string& line : counters.evidence) text += "  - " + plain(line) + '\n';
+  }
+  return text.empty() ? ""
+                      : "\n## Counters\n\nMeans of a launch, from `ncu/kernels.json`.\n\n" + text;
+}
+
+std::string why_none(const ReportModel& model) {
+  const RunArtifacts& run = model.run;
+  if (run.run.device == "cpu") return "the model ran on the CPU";
+  if (run.nsys_kernels && run.nsys_kernels->why_none) return *run.nsys_kernels->why_none;
+  if (run.ncu_kernels && run.ncu_kernels->why_none) return *run.ncu_kernels->why_none;
+  std::string text;
+  for (const SummaryAbsent& absent : model.summary.absent) {
+    if (absent.file.find("kernels.json") == std::string::npos &&
+        absent.file.find("trace.json") == std::string::npos) {
+      continue;
+    }
+    text += (text.empty() ? "" : "; ") + absent.file + ": " + absent.why;
+  }
+  return text.empty() ? "no capture has any" : text;
+}
+
+}  // namespace
+
+std::string kernels_page(const ReportModel& model) {
+  const RunSummary& summary = model.summary;
+  std::string text = "# Kernels of " + plain(summary.run) + "\n\n";
+  if (summary.kernels.empty()) return text + "No kernels: " + plain(why_none(model)) + ".\n";
+  text += join_words(summary);
+  if (summary.join.total_ns > 0) text += "\n## Classes\n\n" + class_table(summary);
+  text += fmt::format("\n## Top {} kernels\n\n", std::min(kTop, summary.kernels.size()));
+  text += kernel_table(summary) + rest_words(summary) + counter_details(summary);
+  if (!summary.join.apart.empty()) {
+    text += "\n## What did not join\n\n";
+    for (const std::string& line : summary.join.apart) text += "- " + plain(line) + '\n';
+  }
+  return text;
+}
+
+}  // namespace profline::report

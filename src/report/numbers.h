@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Figures as the reports print them.
+namespace profline::report {
+
+/// Three digits with their unit: `2.80 ms`.
+std::string duration(double ns);
+/// `28.0 %`; below a tenth of a percent with two digits: `0.012 %`.
+std::string percent(double share);
+/// `3.6x`, `31x`.
+std::string factor(double ratio);
+/// `1 launch`, `20 launches`.
+std::string counted(std::uint64_t number, std::string_view noun);
+/// A dash for what is not known.
+std::string duration(const std::optional<double>& ns);
+std::string percent(const std::optional<double>& share);
+std::string count(const std::optional<double>& value);
+
+}  // namespace profline::report

@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "analysis/operators/operator_table.h"
+#include "report/markdown.h"
+#include "report/numbers.h"
+#include "report/pages.h"
+#include "report/stage_times.h"
+
+namespace profline::report {
+namespace {
+
+using markdown::code;
+using markdown::plain;
+using Align = markdown::Table::Align;
+
+constexpr std::size_t kTop = 20;
+constexpr std::size_t kTopOfStage = 5;
+
+double ns(std::int64_t value) {
+  return static_cast<double>(value);
+}
+
+/// By time of their own on the device, where there is any; else on the CPU.
+std::vector<const TorchOperator*> ordered(const TorchOperators& table, bool by_device) {
+  std::vector<const TorchOperator*> rows;
+  for (const TorchOperator& row : table.operators) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [&](const TorchOperator* a, const TorchOperator* b) {
+    return by_device ? a->self_device_ns > b->self_device_ns : a->self_cpu_ns > b->self_cpu_ns;
+  });
+  return rows;
+}
+
+std::string operator_table(const TorchOperators& operators, bool by_device) {
+  std::int64_t self = 0;
+  std::int64_t device = 0;
+  bool has_shapes = false;
+  for (const TorchOperator& row : operators.operators) {
+    self += row.self_cpu_ns;
+    device += row.self_device_ns;
+    has_shapes = has_shapes || !row.shapes.empty();
+  }
+  std::vector<markdown::Table::Column> columns = {{"#"}, {"operator", Align::Left}};
+  if (has_shapes) columns.push_back({"shapes", Align::Left});
+  for (const char* title : {"calls", "self CPU", "of all", "total CPU", "mean CPU"}) {
+    columns.push_back({title});
+  }
+  if (device > 0) {
+    for (const char* title : {"self device", "of all", "total device"}) columns.push_back({title});
+  }
+  markdown::Table table(columns);
+  const auto share = [](std::int64_t part, std::int64_t all) {
+    return all > 0 ? percent(ns(part) / ns(all)) : std::string("–");
+  };
+  std::size_t number = 0;
+  for (const TorchOperator* row : ordered(operators, by_device)) {
+    if (++number > kTop) break;
+    std::vector<std::string> cells = {std::to_string(number), code(row->name)};
+    if (has_shapes) cells.push_back(code(row->shapes, 60));
+    cells.push_back(std::to_string(row->calls));
+    cells.push_back(duration(ns(row->self_cpu_ns)));
+    cells.push_back(share(row->self_cpu_ns, self));
+    cells.push_back(duration(ns(row->total_cpu_ns)));
+    cells.push_back(
+        row->calls > 0 ? duration(ns(row->total_cpu_ns) / static_cast<double>(row->calls)) : "–");
+    if (device > 0) {
+      cells.push_back(duration(ns(row->self_device_ns)));
+      cells.push_back(share(row->self_device_ns, device));
+      cells.push_back(duration(ns(row->total_device_ns)));
+    }
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string rest_words(const TorchOperators& operators, bool by_device) {
+  const auto rows = ordered(operators, by_device);
+  if (rows.size() <= kTop) return "";
+  std::uint64_t calls = 0;
+  std::int64_t self = 0;
+  for (std::size_t i = kTop; i < rows.size(); ++i) {
+    calls += rows[i]->calls;
+    self += rows[i]->self_cpu_ns;
+  }
+  return fmt::format(
+      "\n{} more rows, {} calls, {} of their own on the CPU: all of them are in {}.\n",
+      rows.size() - kTop, calls, duration(ns(self)), code("torch_profiler/operators.json"));
+}
+
+std::string stage_tables(const Timeline& trace) {
+  std::string text;
+  for (const std::string_view stage : kModelStages) {
+    const operators::OperatorTable table =
+        operators::operator_table(trace, {.inside = std::string(stage)});
+    if (table.calls == 0) continue;
+    text += fmt::format("\n### {}\n\n{} calls, {} of their own on the CPU\n\n", stage, table.calls,
+                        duration(ns(table.self_ns)));
+    markdown::Table rows(
+        {{"operator", Align::Left}, {"calls"}, {"self CPU"}, {"of the stage"}, {"self device"}});
+    for (std::size_t i = 0; i < std::min(kTopOfStage, table.rows.size()); ++i) {
+      const operators::OperatorRow& row = table.rows[i];
+      rows.add({code(trace.names.text(row.name)), std::to_string(row.calls),
+                duration(ns(row.self_ns)),
+                table.self_ns > 0 ? percent(ns(row.self_ns) / ns(table.self_ns)) : "–",
+                table.self_device_ns > 0 ? duration(ns(row.self_device_ns)) : "–"});
+    }
+    text += rows.text();
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string operators_page(const ReportModel& model) {
+  const RunArtifacts& run = model.run;
+  std::string text = "# Operators of " + plain(model.summary.run) + "\n\n";
+  if (!run.operators) {
+    const auto absent =
+        std::find_if(model.summary.absent.begin(), model.summary.absent.end(),
+                     [&](const SummaryAbsent& one) { return one.file == run.operators.file; });
+    return text + "No operators: " + plain(run.operators.file) + ": " +
+           plain(absent == model.summary.absent.end() ? run.operators.why_not : absent->why) +
+           ".\n";
+  }
+  const bool by_device =
+      std::any_of(run.operators->operators.begin(), run.operators->operators.end(),
+                  [](const TorchOperator& row) { return row.self_device_ns > 0; });
+  text += fmt::format(
+      "Under the torch profiler, which slows the host down (see {}): {} recorded; most time of "
+      "their "
+      "own on the {} first. From {}.\n",
+      code("report.md"), duration(ns(run.operators->duration_ns)), by_device ? "device" : "CPU",
+      code(run.operators.file));
+  if (run.operators->resolution_ns > 1) {
+    text += fmt::format("This libtorch tells times in steps of {}.\n",
+                        duration(ns(run.operators->resolution_ns)));
+  }
+  text += fmt::format("\n## Top {} operators\n\n", std::min(kTop, run.operators->operators.size()));
+  text += operator_table(*run.operators, by_device) + rest_words(*run.operators, by_device);
+  if (!run.trace) return text;
+  const std::string stages = stage_tables(*run.trace);
+  if (!stages.empty()) {
+    text += "\n## By stage of the model\n\nThe largest five each, from " + code(run.trace.file) +
+            ".\n" + stages;
+  }
+  return text;
+}
+
+}  // namespace profline::report

@@ -1,0 +1,138 @@
+#include "report/summarise.h"
+
+#include <algorithm>
+
+#include "report/device_activity.h"
+#include "report/kernel_rows.h"
+#include "report/measured_costs.h"
+#include "report/model_stages.h"
+#include "report/overhead.h"
+#include "report/verdict.h"
+
+namespace profline::report {
+namespace {
+
+/// The stage of the pipeline that a file is of: its folder.
+std::string stage_of_file(const std::string& file) {
+  const std::size_t slash = file.find('/');
+  return slash == std::string::npos ? "" : file.substr(0, slash);
+}
+
+class Absent {
+ public:
+  explicit Absent(const RunRecord& run) : run_(run) {}
+
+  template <typename T>
+  void look_at(const Artifact<T>& artifact) {
+    if (artifact) return;
+    const StageRecord* const stage = run_.find_stage(stage_of_file(artifact.file));
+    std::string why = artifact.why_not;
+    if (!artifact.is_there && stage != nullptr && stage->state != StageState::Ok) {
+      why = "stage " + stage->name + " is " + std::string(to_text(stage->state));
+    }
+    rows_.push_back({artifact.file, std::move(why)});
+  }
+  std::vector<SummaryAbsent> take() { return std::move(rows_); }
+
+ private:
+  const RunRecord& run_;
+  std::vector<SummaryAbsent> rows_;
+};
+
+std::vector<SummaryAbsent> absent_files(const RunArtifacts& run) {
+  Absent absent(run.run);
+  absent.look_at(run.settings);
+  absent.look_at(run.baseline);
+  absent.look_at(run.metrics);
+  absent.look_at(run.inputs);
+  absent.look_at(run.static_costs);
+  absent.look_at(run.operators);
+  absent.look_at(run.trace);
+  absent.look_at(run.nsys_ranges);
+  absent.look_at(run.nsys_kernels);
+  absent.look_at(run.ncu_kernels);
+  for (const ProfiledSamples& profiled : run.profiled) absent.look_at(profiled.samples);
+  return absent.take();
+}
+
+std::string device_name(const RunArtifacts& run) {
+  if (run.run.device == "cpu") {
+    const Node* cpu = run.environment ? run.environment->find_path("cpu.name") : nullptr;
+    return cpu != nullptr && cpu->is_string() ? cpu->as_string() : "";
+  }
+  if (run.nsys_ranges) {
+    for (const NsysCapture& capture : run.nsys_ranges->captures) {
+      if (!capture.gpus.empty()) return capture.gpus.front();
+    }
+  }
+  if (run.ncu_kernels && !run.ncu_kernels->kernels.empty() &&
+      !run.ncu_kernels->kernels.front().device_name.empty()) {
+    return run.ncu_kernels->kernels.front().device_name;
+  }
+  if (run.trace && !run.trace->gpus.empty()) {
+    return run.trace->gpus.front().name;
+  }
+  return run.static_costs ? run.static_costs->ceilings.device : "";
+}
+
+/// What the tools themselves say about their captures, and what does not fit together.
+std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs) {
+  std::vector<std::string> notes = costs.notes;
+  if (run.nsys_ranges) {
+    for (const NsysCapture& capture : run.nsys_ranges->captures) {
+      for (const std::string& loss : capture.losses) {
+        notes.push_back("nsys capture " + capture.name + ": " + loss);
+      }
+    }
+  }
+  if (run.nsys_kernels && run.nsys_kernels->why_none) {
+    notes.push_back("nsys: no kernels: " + *run.nsys_kernels->why_none);
+  }
+  if (run.ncu_kernels) {
+    if (run.ncu_kernels->why_none)
+      notes.push_back("ncu: no kernels: " + *run.ncu_kernels->why_none);
+    if (run.ncu_kernels->gate_dropped) {
+      notes.emplace_back("ncu: the rows are of the second try, which was made without the gate");
+    }
+    for (const std::string& note : run.ncu_kernels->notes) notes.push_back("ncu: " + note);
+  }
+  if (run.trace) {
+    for (const std::string& loss : run.trace->reading.losses) {
+      notes.push_back(run.trace.file + ": " + loss);
+    }
+  }
+  if (run.baseline && !run.baseline->empty() && run.static_costs &&
+      run.baseline->front().dtype != run.static_costs->format.name) {
+    notes.push_back("static analysis is of " + run.static_costs->format.name +
+                    ", the samples ran in " + run.baseline->front().dtype);
+  }
+  return notes;
+}
+
+}  // namespace
+
+RunSummary summarise(const RunArtifacts& run) {
+  RunSummary summary;
+  summary.run = run.run.id;
+  summary.experiment = run.run.experiment;
+  summary.device = run.run.device;
+  summary.device_name = device_name(run);
+  if (run.baseline && !run.baseline->empty()) {
+    summary.dtype = run.baseline->front().dtype;
+    summary.engine = run.baseline->front().engine;
+  }
+  const MeasuredCosts costs = measured_costs(run);
+  const DeviceActivities devices(run);
+  KernelRows kernels = kernel_rows(run);
+  summary.request = request_of(run, costs);
+  summary.stages = model_stages(run, costs, devices, kernels);
+  summary.overhead = overheads(run);
+  summary.join = std::move(kernels.join);
+  summary.kernels = std::move(kernels.kernels);
+  summary.notes = notes_of(run, costs);
+  summary.absent = absent_files(run);
+  summary.verdict = verdict_of(summary);
+  return summary;
+}
+
+}  // namespace profline::report

@@ -1,0 +1,241 @@
+#include "report/summarise.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "report/testing_run.h"
+#include "report/write_reports.h"
+#include "testing/temp_dir.h"
+
+namespace profline::report {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+/// What a run comes to, with the pages it leaves.
+class Outcome {
+ public:
+  explicit Outcome(const TestRun& run) {
+    run.write(folder_.path());
+    const auto written = write_reports(folder_.path());
+    EXPECT_TRUE(written) << written.error().to_string();
+    const auto summary =
+        from_document<RunSummary>(text_of(folder_ / "summary.json"), "summary.json");
+    EXPECT_TRUE(summary) << summary.error().to_string();
+    if (summary) summary_ = *summary;
+  }
+
+  const RunSummary& summary() const { return summary_; }
+  const SummaryStage& stage(std::string_view name) const {
+    for (const SummaryStage& stage : summary_.stages) {
+      if (stage.name == name) return stage;
+    }
+    ADD_FAILURE() << "no stage " << name;
+    static const SummaryStage kNone;
+    return kNone;
+  }
+  std::string page(const char* name) const { return text_of(folder_ / name); }
+
+ private:
+  testing::TempDir folder_;
+  RunSummary summary_;
+};
+
+DeviceAccount& decode_account(TestRun& run) {
+  for (NsysRange& range : run.nsys_ranges->ranges) {
+    if (range.name == "decode") return range.devices.front();
+  }
+  ADD_FAILURE() << "the capture has no decode";
+  static DeviceAccount none;
+  return none;
+}
+
+TEST(Summarise, SaysThatDecodeWaitsForLaunches) {
+  const Outcome outcome(h200_run());
+  const SummaryStage& decode = outcome.stage("decode");
+  EXPECT_EQ(decode.kind, "launch-bound");
+  ASSERT_TRUE(decode.device);
+  EXPECT_EQ(decode.device->units, 20);
+  EXPECT_EQ(decode.device->launches, 120U);
+  EXPECT_EQ(decode.device->launches_per_unit, 6);
+  EXPECT_EQ(decode.device->unprofiled_ns, 20 * 130'000.0);
+  EXPECT_NEAR(*decode.device->busy_share, 377e3 / 2.6e6, 0.001);
+  EXPECT_EQ(
+      outcome.summary().verdict,
+      "decode takes 70.3 % of a request and is launch-bound: 130 us per token, the device busy "
+      "for 14.5 % of it with 6 launches; at most 6.9x as fast if the device never waited");
+  EXPECT_THAT(outcome.page("report.md"),
+              AllOf(HasSubstr("**Verdict: decode takes 70.3 %"), HasSubstr("`nsys/ranges.json`")));
+  EXPECT_EQ(outcome.summary().device_name, "NVIDIA H200");
+}
+
+TEST(Summarise, AnotherCaptureGivesAnotherClassAndSentence) {
+  TestRun run = h200_run();
+  DeviceAccount& account = decode_account(run);
+  account.busy_ns = 2'500'000;  // of 2.6 ms: hardly any idle time is left
+  const Outcome busy(run);
+  EXPECT_EQ(busy.stage("decode").kind, "mixed");
+  EXPECT_THAT(busy.page("stakeholder_summary.md"), HasSubstr("device busy 125 us of 130 us"));
+  EXPECT_THAT(busy.page("stakeholder_summary.md"), Not(HasSubstr("launch less")));
+
+  account.busy_ns = 400'000;
+  account.idle.synchronizing_ns = 50'000'000;  // the host waits instead of launching
+  const Outcome waiting(run);
+  EXPECT_EQ(waiting.stage("decode").kind, "host-bound");
+  EXPECT_THAT(waiting.page("stakeholder_summary.md"),
+              AllOf(HasSubstr("take synchronisation"), Not(HasSubstr("launch less"))));
+}
+
+TEST(Summarise, FewerBytesAreAnotherClass) {
+  TestRun run = h200_run();
+  decode_account(run).busy_ns = 2'500'000;
+  run.ncu_kernels.reset();  // ceilings decide, not counters
+  // A memory that takes 80 us for what a step reads.
+  const double bytes =
+      run.static_compute->cost.find(static_model::Stage::Decode)->total().floor_bytes().as_double();
+  run.static_compute->ceilings.bytes_per_second = bytes / 80e-6;
+  const Outcome slow(run);
+  EXPECT_EQ(slow.stage("decode").kind, "memory-bound");
+  EXPECT_NEAR(*slow.stage("decode").cost->bandwidth, 80.0 / 130, 1e-3);
+  EXPECT_THAT(slow.page("report.md"), HasSubstr("move fewer bytes"));
+  run.static_compute->ceilings.bytes_per_second = bytes / 8e-6;
+  const Outcome fast(run);
+  EXPECT_EQ(fast.stage("decode").kind, "mixed");
+  EXPECT_THAT(fast.page("report.md"), Not(HasSubstr("move fewer bytes")));
+}
+
+TEST(Summarise, WithoutNsysTheTorchProfilersTraceShowsTheDevice) {
+  TestRun run = h200_run();
+  run.nsys_ranges.reset();
+  run.nsys_kernels.reset();
+  run.stage("nsys").state = StageState::Off;
+  const Outcome outcome(run);
+  const SummaryStage& decode = outcome.stage("decode");
+  EXPECT_EQ(decode.kind, "launch-bound");
+  EXPECT_EQ(decode.device->source, "torch_profiler/trace.json");
+  EXPECT_NEAR(*decode.device->busy_share, 376e3 / 2.6e6, 0.001);
+  EXPECT_EQ(outcome.summary().join.time_source, "torch_profiler/trace.json");
+  EXPECT_THAT(outcome.summary().absent,
+              Contains(SummaryAbsent{"nsys/ranges.json", "stage nsys is off"}));
+}
+
+TEST(Summarise, MakesNothingUpForWhatIsMissing) {
+  TestRun run;
+  run.run = h200_run().run;
+  for (StageRecord& stage : run.run.stages) stage.state = StageState::Off;
+  run.stage("baseline").state = StageState::Ok;
+  run.baseline = h200_run().baseline;
+  const Outcome outcome(run);
+  const SummaryStage& decode = outcome.stage("decode");
+  EXPECT_EQ(decode.kind, "unknown");
+  EXPECT_FALSE(decode.cost);
+  EXPECT_FALSE(decode.device);
+  EXPECT_THAT(decode.gains, IsEmpty());
+  EXPECT_THAT(
+      decode.lacks,
+      ElementsAre("floor and utilisation: static_analysis/static_compute.json is not there",
+                  "device activity: no capture of nsys or the torch profiler shows range decode"));
+  EXPECT_EQ(
+      outcome.summary().verdict,
+      "decode takes 70.3 % of a request and is not explained: 130 us per token; next: capture "
+      "it: pipeline.nsys.enable=true");
+  EXPECT_THAT(outcome.summary().kernels, IsEmpty());
+  EXPECT_THAT(outcome.summary().overhead, IsEmpty());
+  EXPECT_THAT(outcome.page("kernels.md"), HasSubstr("No kernels: "));
+  EXPECT_THAT(outcome.page("operators.md"),
+              HasSubstr("No operators: torch\\_profiler/operators.json: stage torch\\_profiler is "
+                        "off"));
+}
+
+TEST(Summarise, ARunThatMeasuredNothingHasNoVerdict) {
+  TestRun run;
+  run.run = h200_run().run;
+  run.stage("baseline").state = StageState::Failed;
+  const Outcome outcome(run);
+  EXPECT_EQ(outcome.summary().verdict,
+            "no verdict: nothing was measured stage by stage, see what is missing below");
+  EXPECT_THAT(outcome.summary().stages, IsEmpty());
+  EXPECT_THAT(outcome.summary().absent,
+              Contains(SummaryAbsent{"baseline/samples.jsonl", "stage baseline is failed"}));
+}
+
+TEST(Summarise, OfAnotherProgramTheRangesAreItsStages) {
+  TestRun run = h200_run();
+  run.baseline.reset();
+  run.nsys_samples.reset();
+  run.torch_samples.reset();
+  run.trace.clear();
+  run.static_compute.reset();
+  const Outcome outcome(run);
+  ASSERT_THAT(outcome.summary().stages, SizeIs(1));
+  const SummaryStage& decode = outcome.stage("decode");
+  EXPECT_EQ(decode.unit, "range");
+  EXPECT_FALSE(decode.time);
+  EXPECT_EQ(decode.kind, "launch-bound");
+  EXPECT_THAT(decode.reasons.front().text, HasSubstr("both under the profiler"));
+  EXPECT_FALSE(outcome.summary().request);
+}
+
+TEST(Summarise, TellsWhatEachProfilerCost) {
+  const Outcome outcome(h200_run());
+  const auto& overhead = outcome.summary().overhead;
+  ASSERT_THAT(overhead, SizeIs(4));
+  EXPECT_EQ(overhead[1], (SummaryOverhead{"torch_profiler", "decode", "token", 20, 130e3, 360e3,
+                                          360.0 / 130, "torch_profiler/workload/samples.jsonl"}));
+  EXPECT_EQ(overhead[3].stage, "nsys");
+  EXPECT_DOUBLE_EQ(overhead[3].slowdown, 155.0 / 130);
+}
+
+TEST(Summarise, AFileThatCannotBeReadIsToldAndTheRestStands) {
+  const testing::TempDir folder;
+  h200_run().write(folder.path());
+  const std::string whole = text_of(folder / "nsys/ranges.json");
+  ASSERT_TRUE(write_file_atomic(folder / "nsys/ranges.json", whole.substr(0, whole.size() / 2)));
+  ASSERT_TRUE(write_file_atomic(folder / "ncu/kernels.json",
+                                R"({"schema": "profline.ncu_kernels/2", "kernels": []})"));
+  ASSERT_TRUE(write_reports(folder.path()));
+  const auto summary = from_document<RunSummary>(text_of(folder / "summary.json"), "summary.json");
+  ASSERT_TRUE(summary) << summary.error().to_string();
+  EXPECT_THAT(summary->absent, Contains(Field(&SummaryAbsent::file, "nsys/ranges.json")));
+  EXPECT_THAT(summary->absent,
+              Contains(AllOf(Field(&SummaryAbsent::file, "ncu/kernels.json"),
+                             Field(&SummaryAbsent::why, HasSubstr("profline.ncu_kernels")))));
+  for (const SummaryAbsent& absent : summary->absent) {
+    EXPECT_THAT(absent.why, Not(HasSubstr(folder.path().string())));
+  }
+  EXPECT_FALSE(summary->kernels.empty());
+}
+
+TEST(WriteReports, GivesTheSameBytesAgain) {
+  const testing::TempDir folder;
+  h200_run().write(folder.path());
+  ASSERT_TRUE(write_reports(folder.path()));
+  std::vector<std::string> first;
+  const auto written = write_reports(folder.path());
+  ASSERT_TRUE(written);
+  EXPECT_THAT(written->files, SizeIs(5));
+  for (const auto& file : written->files) first.push_back(text_of(folder.path() / file));
+  ASSERT_TRUE(write_reports(folder.path()));
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(text_of(folder.path() / written->files[i]), first[i]) << written->files[i];
+  }
+}
+
+TEST(WriteReports, AFolderWithoutARunIsAnError) {
+  const testing::TempDir folder;
+  const auto written = write_reports(folder.path());
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind(), ErrorKind::NotFound);
+  EXPECT_FALSE(std::filesystem::exists(folder / "report.md"));
+}
+
+}  // namespace
+}  // namespace profline::report

@@ -1,0 +1,30 @@
+#include "report/write_reports.h"
+
+#include "base/files.h"
+#include "report/pages.h"
+#include "report/run_artifacts.h"
+#include "report/summarise.h"
+
+namespace profline::report {
+
+Result<Written> write_reports(const std::filesystem::path& folder) {
+  const RunArtifacts run = PL_TRY(read_run(folder));
+  const RunSummary summary = summarise(run);
+  const ReportModel model{run, summary};
+  const std::pair<const char*, std::string> files[] = {
+      {"summary.json", PL_TRY(to_document(summary))},
+      {"report.md", report_page(model)},
+      {"operators.md", operators_page(model)},
+      {"kernels.md", kernels_page(model)},
+      {"stakeholder_summary.md", stakeholder_page(model)},
+  };
+  Written written;
+  written.verdict = summary.verdict;
+  for (const auto& [name, text] : files) {
+    PL_TRY(write_file_atomic(folder / name, text));
+    written.files.emplace_back(name);
+  }
+  return written;
+}
+
+}  // namespace profline::report
