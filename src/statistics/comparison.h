@@ -56,7 +56,7 @@ struct Effect {
 };
 
 /// The interval is the wider one of two: what the units say, and what the spread between runs
-/// allows, be it seen (three runs and more, two of them on one side) or known. So one run a side
+/// allows, be it seen (four runs and more on both sides together) or known. So one run a side
 /// never tells a change below the known spread, however many units it has.
 Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rule);
 

@@ -107,4 +107,21 @@ double value_of(const Series& series) {
   return statistics::quantile(sorted, 0.5);
 }
 
+double disturbed_share(std::span<const Sample> samples) {
+  constexpr double kUsual = 5;
+  double lost = 0;
+  double all = 0;
+  for (const Sample& sample : samples) {
+    if (sample.token_ns.empty()) continue;
+    std::vector<double> sorted(sample.token_ns.begin(), sample.token_ns.end());
+    std::sort(sorted.begin(), sorted.end());
+    const double median = statistics::quantile(sorted, 0.5);
+    for (const double ns : sorted) {
+      all += ns;
+      if (ns > kUsual * median) lost += ns - median;
+    }
+  }
+  return all > 0 ? lost / all : 0;
+}
+
 }  // namespace profline::samples

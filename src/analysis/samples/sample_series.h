@@ -30,4 +30,8 @@ std::vector<Series> series_of(std::span<const Sample> samples);
 /// What stands for a run in lists and between runs: the median.
 double value_of(const Series& series);
 
+/// The share of decode time, 0 to 1, by which steps outlasted five times their image's median: not
+/// the model's doing, but that of something else on the machine. 0 without steps.
+double disturbed_share(std::span<const Sample> samples);
+
 }  // namespace profline::samples

@@ -60,5 +60,14 @@ TEST(SampleSeries, TellInferencesOfOneImageApart) {
             (std::vector<std::string>{"a\n0\n0", "a\n0\n1", "a\n1\n0"}));
 }
 
+TEST(SampleSeries, TellWhatAMachineTookForItself) {
+  EXPECT_EQ(disturbed_share(std::vector{sample("a", 0, {10, 11, 12, 49})}), 0);
+  // One step of 100 among nine of 10: 90 of 190 were somebody else's.
+  const std::vector<std::int64_t> stalled = {10, 10, 10, 10, 100, 10, 10, 10, 10, 10};
+  EXPECT_DOUBLE_EQ(disturbed_share(std::vector{sample("a", 0, stalled), sample("b", 0, {})}),
+                   90.0 / 190);
+  EXPECT_EQ(disturbed_share({}), 0);
+}
+
 }  // namespace
 }  // namespace profline::samples
