@@ -21,7 +21,7 @@ constexpr std::string_view kSummary =
     "One Hydra-style config, one command, one report.\n";
 
 /// Commands that people know from the documentation and that are still to come.
-constexpr std::array<std::string_view, 3> kToCome = {"report", "compare", "runs"};
+constexpr std::array<std::string_view, 1> kToCome = {"report"};
 
 std::vector<Option> common_options() {
   return {
