@@ -8,9 +8,13 @@ FUZZ_SECONDS ?= 60
 # Set to 0 to leave the machine's packages alone.
 PROFLINE_SETUP ?= 1
 export PROFLINE_SETUP
+# Whose Nsight tools the tests run: bookworm's or trixie's; NSIGHT=0 skips those tests.
+NSIGHT ?= 1
+NSIGHT_SUITE ?= trixie
+export NSIGHT NSIGHT_SUITE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench asan tidy format format-check fuzz install clean
+.PHONY: help setup build nsight demo test bench asan tidy format format-check fuzz install clean
 
 help:
 	@echo 'make demo      install what is missing, build, show what profline does'
@@ -30,10 +34,15 @@ setup:
 build: setup
 	@scripts/build dev
 
+# Unpacked under build/tools, once; nothing is installed.
+nsight:
+	@[ '$(NSIGHT)' = 0 ] || scripts/fetch_nsight pair '$(NSIGHT_SUITE)' >/dev/null || \
+	  echo 'make: tests that need Nsight tools will say that they were skipped' >&2
+
 demo: build
 	@scripts/demo
 
-test: build
+test: build nsight
 	@ctest --preset dev
 
 bench: setup
@@ -44,7 +53,7 @@ install: setup
 	@scripts/build release programs
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
-asan: setup
+asan: setup nsight
 	@scripts/build asan
 	@ctest --preset asan
 

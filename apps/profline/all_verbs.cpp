@@ -8,6 +8,7 @@
 #include "infer_command.h"
 #include "kernels_command.h"
 #include "plan_command.h"
+#include "report_command.h"
 #include "run_command.h"
 #include "runs_command.h"
 #include "trace_command.h"
@@ -26,6 +27,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(std::make_unique<AnalyzeVerb>());
   verbs.push_back(std::make_unique<TraceVerb>());
   verbs.push_back(std::make_unique<KernelsVerb>());
+  verbs.push_back(std::make_unique<ReportVerb>());
   verbs.push_back(std::make_unique<CompareVerb>());
   verbs.push_back(std::make_unique<RunsVerb>());
   verbs.push_back(std::make_unique<DoctorVerb>());

@@ -32,24 +32,43 @@ Result<void> check_options(const Arguments& arguments) {
   return {};
 }
 
-Result<std::vector<FinishedRun>> run_jobs(const RunWish& shared, const Services& services,
-                                          const Invocation& invocation) {
+Result<FinishedRun> run_once(const RunWish& wish, const Services& services,
+                             const Invocation& invocation) {
+  PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services, invocation.output));
+  return start_run(run, wish, services, invocation);
+}
+
+/// A job that could not start, told; the others still run.
+ExitCode tell_failed_job(const std::string& which, const Error& error) {
+  for (const Error& problem : error.each()) {
+    fmt::print(stderr, "profline: {}: {}\n", which, problem.to_string());
+  }
+  return exit_code(error.kind());
+}
+
+struct Finished {
+  std::vector<FinishedRun> runs;
+  ExitCode worst = ExitCode::Done;
+};
+
+Result<Finished> run_jobs(const RunWish& shared, const Services& services,
+                          const Invocation& invocation) {
   const auto multirun = PL_TRY(Configuration::compose(shared.choice, config::RunMode::Multirun));
   const auto jobs = PL_TRY(expand_jobs(*multirun));
   auto sweep = PL_TRY(pipeline::RunFolder::claim(PL_TRY(sweep_folder_wish(*multirun))));
-  std::vector<FinishedRun> finished;
+  Finished finished;
   for (std::size_t i = 0; i < jobs.size() && !services.interrupt.requested(); ++i) {
     RunWish wish = shared;
     wish.job = i;
     wish.sweep_folder = sweep.path();
     wish.choice.overrides = jobs[i];
-    const std::string which = "job " + std::to_string(i);
-    auto run = prepare_run(wish, Making::Folder, services, invocation.output);
-    if (!run) return std::move(run).error().during(which);
-    auto done = start_run(*run, wish, services, invocation);
-    if (!done) return std::move(done).error().during(which);
+    auto done = run_once(wish, services, invocation);
+    const ExitCode code =
+        done ? done->code : tell_failed_job("job " + std::to_string(i), done.error());
+    finished.worst = std::max(finished.worst, code);
+    if (!done) continue;
     sweep.keep();
-    finished.push_back(std::move(*done));
+    finished.runs.push_back(std::move(*done));
   }
   return finished;
 }
@@ -63,7 +82,9 @@ std::string run_text(const FinishedRun& run) {
     text += fmt::format("{:<16}  {:<11}  {}\n", stage.name, to_text(stage.state),
                         stage.started.empty() ? "" : human_elapsed(total));
   }
-  return text;
+  if (run.verdict.empty()) return text;
+  return text + fmt::format("{:<16}  {}\n{:<16}  {}\n", "verdict", printable(run.verdict), "report",
+                            printable((run.folder / "report.md").string()));
 }
 
 Node run_json(const FinishedRun& run) {
@@ -76,6 +97,7 @@ Node run_json(const FinishedRun& run) {
     stages.set(stage.name, Node::string(std::string(to_text(stage.state))));
   }
   entry.set("stages", Node::map(std::move(stages)));
+  entry.set("verdict", run.verdict.empty() ? Node() : Node::string(run.verdict));
   return Node::map(std::move(entry));
 }
 
@@ -91,12 +113,6 @@ Result<void> print(const std::vector<FinishedRun>& runs, OutputFormat format) {
   document.set("runs", std::move(list));
   fmt::print("{}", PL_TRY(write_json(Node::map(std::move(document)))));
   return {};
-}
-
-ExitCode worst_of(const std::vector<FinishedRun>& runs) {
-  ExitCode worst = ExitCode::Done;
-  for (const FinishedRun& run : runs) worst = std::max(worst, run.code);
-  return worst;
 }
 
 }  // namespace
@@ -120,18 +136,17 @@ Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invoca
   wish.choice = config_choice(invocation.arguments);
   if (!invocation.arguments.has("--config-name")) wish.choice.name = config_name();
   wish.programs = program_choice(invocation.arguments);
-  std::vector<FinishedRun> runs;
-  if (const auto folder = invocation.arguments.value("--resume")) {
-    wish.resume = *folder;
-    runs.push_back(PL_TRY(resume_run(std::move(wish), services, invocation)));
-  } else if (invocation.arguments.has("--multirun")) {
-    runs = PL_TRY(run_jobs(wish, services, invocation));
+  Finished finished;
+  if (invocation.arguments.has("--multirun")) {
+    finished = PL_TRY(run_jobs(wish, services, invocation));
   } else {
-    PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services, invocation.output));
-    runs.push_back(PL_TRY(start_run(run, wish, services, invocation)));
+    wish.resume = invocation.arguments.value("--resume");
+    finished.runs.push_back(PL_TRY(wish.resume ? resume_run(wish, services, invocation)
+                                               : run_once(wish, services, invocation)));
+    finished.worst = finished.runs.front().code;
   }
-  PL_TRY(print(runs, invocation.output.format));
-  return services.interrupt.requested() ? ExitCode::Interrupted : worst_of(runs);
+  PL_TRY(print(finished.runs, invocation.output.format));
+  return services.interrupt.requested() ? ExitCode::Interrupted : finished.worst;
 }
 
 }  // namespace profline

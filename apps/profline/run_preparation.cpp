@@ -73,9 +73,20 @@ std::optional<std::uint64_t> sampling_seed(const settings::Root& settings, const
   return wish.sampling_seed ? *wish.sampling_seed : drawn_seed();
 }
 
+/// The driver, where a GPU is asked for: loading it takes a while.
+std::optional<Result<gpu::Driver>> driver_for(const pipeline::Stages& stages,
+                                              const settings::Root& settings) {
+  const bool is_cpu = settings.device.kind == settings::Device::Kind::Cpu;
+  if (is_cpu && !pipeline::needs_of(stages, settings).ncu) return std::nullopt;
+  return gpu::load_driver();
+}
+
 /// The device as it is on this machine, in config and settings; what is missing is a finding.
-Result<void> settle_device(pipeline::RunSetup& setup, const Result<gpu::Driver>& driver,
+Result<void> settle_device(pipeline::RunSetup& setup,
+                           const std::optional<Result<gpu::Driver>>& asked,
                            std::vector<Finding>& findings) {
+  if (!asked) return {};  // a CPU
+  const Result<gpu::Driver>& driver = *asked;
   const auto device = decide_device(setup.settings.device, driver);
   if (!device) {
     findings.push_back(
@@ -90,9 +101,11 @@ Result<void> settle_device(pipeline::RunSetup& setup, const Result<gpu::Driver>&
 }
 
 pipeline::Survey survey_of(const pipeline::Stages& stages, const settings::Root& settings,
-                           const ProgramChoice& programs) {
+                           const ProgramChoice& programs,
+                           std::optional<Result<gpu::Driver>> driver) {
   const pipeline::Stage::Needs needs = pipeline::needs_of(stages, settings);
   pipeline::Survey survey;
+  survey.driver = std::move(driver);
   survey.workload = needs.workload;
   survey.nsys = needs.nsys;
   survey.ncu = needs.ncu;
@@ -188,15 +201,14 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, wish));
   setup.verbosity = output.verbosity;
   std::vector<Finding> findings;
-  const auto driver = gpu::load_driver();
+  run.stages = stages::all_stages();
+  const auto driver = driver_for(run.stages, setup.settings);
   PL_TRY(settle_device(setup, driver, findings));
   setup.ceilings =
       PL_TRY(ceilings_for(run.configuration->composition().search_path, setup.device_name));
-  run.stages = stages::all_stages();
-  pipeline::Toolbox tools =
-      pipeline::survey(survey_of(run.stages, setup.settings, wish.programs), services.processes);
+  pipeline::Toolbox tools = pipeline::survey(
+      survey_of(run.stages, setup.settings, wish.programs, driver), services.processes);
   if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
-  tools.driver = driver;
   run.plan = pipeline::make_plan(std::move(setup), std::move(tools), run.stages,
                                  where_set(*run.configuration));
   if (all_are_off(run.plan)) return no_stage();

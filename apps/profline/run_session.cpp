@@ -10,6 +10,7 @@
 #include "pipeline/machine.h"
 #include "pipeline/resume.h"
 #include "profline_version.h"
+#include "report/write_reports.h"
 #include "run_config_files.h"
 
 namespace profline {
@@ -107,8 +108,13 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
   }
   pipeline::RunJournal journal(folder, std::move(record));
   const pipeline::RunServices world{services.processes, services.interrupt, progress, log, clock};
-  const ExitCode code = PL_TRY(pipeline::execute(run.plan, journal, world, nullptr));
-  return FinishedRun{folder, code, journal.record()};
+  std::string verdict;
+  const auto write_reports = [&](const fs::path& at) -> Result<void> {
+    verdict = PL_TRY(report::write_reports(at)).verdict;
+    return {};
+  };
+  const ExitCode code = PL_TRY(pipeline::execute(run.plan, journal, world, write_reports));
+  return FinishedRun{folder, code, journal.record(), std::move(verdict)};
 }
 
 }  // namespace

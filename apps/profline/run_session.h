@@ -13,6 +13,7 @@ struct FinishedRun {
   std::filesystem::path folder;
   ExitCode code = ExitCode::Done;
   RunRecord record;
+  std::string verdict;  ///< of the report; empty: none was written
 };
 
 /// Runs what was prepared: files of the run, stages, reports. An obstacle of the plan is the Error,

@@ -102,15 +102,15 @@ std::string_view ellipsis(const ProgressStyle& style) {
   return style.unicode ? "…" : "...";
 }
 
-/// A step whose work is another program: a bar where that tells a count, else its time; then what
-/// it said.
+/// A step whose work is another program: a bar where that tells a count, its time, what it said.
 std::string render_noted(const ProgressState& state, const std::string& name, std::size_t width,
                          const ProgressStyle& style) {
   constexpr std::size_t kNoteBar = 20;
   const std::string note = "  " + printable(state.note);
+  const std::string time = "  " + human_elapsed(state.elapsed);
   const auto share = share_told(state.note);
-  if (share && display_width(name) + kNoteBar + display_width(note) <= width) {
-    return name + bar(*share, kNoteBar, style) + note;
+  if (share && display_width(name + time + note) + kNoteBar <= width) {
+    return name + bar(*share, kNoteBar, style) + time + note;
   }
   return fit_width(name + running_text(state) + note, width, ellipsis(style));
 }

@@ -104,7 +104,7 @@ TEST(RenderBar, ANoteOfAnotherProgramStandsBehindWithABarIfItCounts) {
   EXPECT_EQ(render_bar(state, 79, style), "baseline  running   3.0 s  loading weights");
   state.note = "1/2 images (50 %)  4.0 s left";
   EXPECT_EQ(render_bar(state, 79, style),
-            "baseline  ██████████░░░░░░░░░░  1/2 images (50 %)  4.0 s left");
+            "baseline  ██████████░░░░░░░░░░  3.0 s  1/2 images (50 %)  4.0 s left");
   EXPECT_EQ(render_bar(state, 40, style), "baseline  running   3.0 s  1/2 images (…");
   EXPECT_EQ(render_note(state, style), "baseline  1/2 images (50 %)  4.0 s left");
 }

@@ -126,9 +126,10 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   }
   record.ended = now();
   record.timing = spent_since(before, account_.timing());
+  // run.json follows when the next child starts, or at the end: making it durable takes longer than
+  // all else between two children, and a kill in between costs no more than running this again.
   journal_.defer(std::filesystem::path(record.name) / "status.json",
                  PL_TRY(write_json(to_node(record))));
-  PL_TRY(journal_.save());
   if (run.journal_error()) return *run.journal_error();
   step.end(outcome_of(record.state), note_of(record));
   return {};

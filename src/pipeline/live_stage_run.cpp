@@ -53,6 +53,20 @@ CommandRecord record_of(const PlannedCommand& planned, const fs::path& run) {
   return record;
 }
 
+/// The kernel killed it for want of memory, if that is what happened.
+std::optional<Finding> out_of_memory(const PlannedCommand& planned, const Exit& exit,
+                                     std::optional<std::uint64_t> kills_before) {
+  if (exit.signal != SIGKILL || exit.why != Exit::Why::Own) return std::nullopt;
+  const auto kills = out_of_memory_kills();
+  if (!kills || !kills_before || *kills <= *kills_before) return std::nullopt;
+  return Finding{Severity::Problem, "out_of_memory",
+                 planned.name +
+                     ": the kernel killed it because its memory limit was reached (largest "
+                     "resident set " +
+                     human_bytes(exit.max_rss_bytes) + ")",
+                 "give it more memory, or a smaller model or input"};
+}
+
 }  // namespace
 
 LiveStageRun::LiveStageRun(const RunServices& services, RunJournal& journal, TimeAccount& account,
@@ -79,9 +93,9 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
     return Error(ErrorKind::Cancelled, "interrupted");
   }
   Command command = planned.command;
-  if (const auto left = time_left()) {
-    command.timeout = command.timeout ? std::min(*command.timeout, *left) : *left;
-  }
+  const auto left = time_left();
+  const bool is_stage_limit = left && (!command.timeout || *left <= *command.timeout);
+  if (is_stage_limit) command.timeout = *left;
   if (!command.log.empty()) PL_TRY(create_folders(command.log.parent_path()));
   log_.info(planned.name + ": " + display(command));
   record_.commands.push_back(record_of(planned, journal_.folder()));
@@ -102,12 +116,14 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
     log_.error(planned.name + ": " + exit.error().to_string());
     return exit;
   }
-  note_end(record_.commands[index], planned, *exit, kills_before);
+  note_end(record_.commands[index], planned, *exit);
+  if (exit->why == Exit::Why::TimedOut && is_stage_limit) tell_timeout(planned);
+  if (auto told = out_of_memory(planned, *exit, kills_before)) tell(std::move(*told));
   return exit;
 }
 
-void LiveStageRun::note_end(CommandRecord& record, const PlannedCommand& planned, const Exit& exit,
-                            std::optional<std::uint64_t> kills_before) {
+void LiveStageRun::note_end(CommandRecord& record, const PlannedCommand& planned,
+                            const Exit& exit) {
   record.wall_ns = nanoseconds(exit.wall);
   record.cpu_user_ns = nanoseconds(exit.cpu_user);
   record.cpu_system_ns = nanoseconds(exit.cpu_system);
@@ -117,26 +133,19 @@ void LiveStageRun::note_end(CommandRecord& record, const PlannedCommand& planned
   record.end = exit.describe();
   log_.info(planned.name + ": " + exit.describe() + " after " + human_elapsed(exit.wall));
   cancelled_ |= exit.why == Exit::Why::Cancelled;
-  if (exit.why == Exit::Why::TimedOut && deadline_ && services_.clock.now() >= *deadline_ &&
-      !timed_out_) {
-    timed_out_ = true;
-    tell({Severity::Warning, "timeout",
-          planned.name + " was ended after " + human_elapsed(*timeout_) +
-              ", the stage's timeout; what it had captured is kept",
-          "give it longer: pipeline." + record_.name + ".timeout=SECONDS, or null"});
-  }
-  const auto kills = out_of_memory_kills();
-  if (exit.signal == SIGKILL && exit.why == Exit::Why::Own && kills && kills_before &&
-      *kills > *kills_before) {
-    tell({Severity::Problem, "out_of_memory",
-          planned.name +
-              ": the kernel killed it because its memory limit was reached (largest "
-              "resident set " +
-              human_bytes(exit.max_rss_bytes) + ")",
-          "give it more memory, or a smaller model or input"});
-  }
   const std::string left = exit.describe_leftovers();
   if (!left.empty()) tell({Severity::Note, "leftovers", planned.name + " " + left});
+}
+
+void LiveStageRun::tell_timeout(const PlannedCommand& planned) {
+  const bool is_first = !timed_out_;
+  timed_out_ = true;
+  const std::string limit = human_elapsed(is_first ? *timeout_ : kAfterTimeout);
+  tell({Severity::Warning, "timeout",
+        planned.name + " was ended after " + limit +
+            (is_first ? ", the stage's timeout; what it had captured is kept"
+                      : ", which is what is left after the stage's timeout"),
+        "give it longer: pipeline." + record_.name + ".timeout=SECONDS, or null"});
 }
 
 void LiveStageRun::tell(Finding finding) {

@@ -50,8 +50,8 @@ class LiveStageRun final : public StageRun {
 
  private:
   std::optional<std::chrono::milliseconds> time_left() const;
-  void note_end(CommandRecord& record, const PlannedCommand& planned, const Exit& exit,
-                std::optional<std::uint64_t> kills_before);
+  void note_end(CommandRecord& record, const PlannedCommand& planned, const Exit& exit);
+  void tell_timeout(const PlannedCommand& planned);
   void save();
   void keep(Result<void> written);
 

@@ -18,6 +18,12 @@ std::string boot_id() {
   return std::string(trim(read_file("/proc/sys/kernel/random/boot_id").value_or("")));
 }
 
+bool is_alive(const ProcessRecord& process) {
+  ProcessStat stat;
+  return process.pid > 1 && read_process(static_cast<pid_t>(process.pid), stat) &&
+         stat.start_ticks == process.start_ticks && !stat.is_zombie();
+}
+
 ProcessRecord own_process() {
   ProcessStat stat;
   if (!read_process(::getpid(), stat)) return {};

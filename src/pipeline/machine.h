@@ -10,6 +10,9 @@ namespace profline::pipeline {
 std::string host_name();
 std::string boot_id();
 
+/// Whether that very process exists and has not ended.
+bool is_alive(const ProcessRecord& process);
+
 /// This process.
 ProcessRecord own_process();
 

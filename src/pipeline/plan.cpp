@@ -57,11 +57,21 @@ PlannedStage decide_baseline(const Stage& stage, const std::vector<std::string>&
   return planned;
 }
 
-Error to_error(const std::string& subject, const Finding& finding) {
-  std::string text = subject.empty() ? finding.text : subject + ": " + finding.text;
-  if (!finding.fix.empty()) text += "; " + finding.fix;
-  return Error(finding.kind, std::move(text)).with_reason("preflight");
-}
+/// A Problem, and the stages that have it.
+struct Obstacle {
+  Finding finding;
+  std::vector<std::string> stages;
+
+  Error to_error() const {
+    std::string text;
+    if (!stages.empty()) {
+      text = (stages.size() == 1 ? "stage " : "stages ") + join(stages, ", ") + ": ";
+    }
+    text += finding.text;
+    if (!finding.fix.empty()) text += "; " + finding.fix;
+    return Error(finding.kind, std::move(text)).with_reason("preflight");
+  }
+};
 
 }  // namespace
 
@@ -71,17 +81,29 @@ bool RunPlan::has_stage_on() const {
 }
 
 std::optional<Error> RunPlan::obstacle() const {
-  std::vector<Error> problems;
-  const auto collect = [&](const std::string& subject, const std::vector<Finding>& of) {
-    for (const Finding& finding : of) {
-      if (finding.severity == Severity::Problem) problems.push_back(to_error(subject, finding));
+  std::vector<Obstacle> obstacles;
+  for (const Finding& finding : findings) {
+    if (finding.severity == Severity::Problem) obstacles.push_back({finding, {}});
+  }
+  const auto add = [&](const std::string& stage, const Finding& finding) {
+    const auto same = std::find_if(obstacles.begin(), obstacles.end(), [&](const Obstacle& one) {
+      return !one.stages.empty() && one.finding == finding;
+    });
+    if (same == obstacles.end()) {
+      obstacles.push_back({finding, {stage}});
+    } else {
+      same->stages.push_back(stage);
     }
   };
-  collect("", findings);
   for (const PlannedStage& stage : stages) {
-    if (stage.is_on()) collect("stage " + std::string(stage.stage->id()), stage.findings);
+    for (const Finding& finding : stage.findings) {
+      const bool stops = stage.is_on() && finding.severity == Severity::Problem;
+      if (stops) add(std::string(stage.stage->id()), finding);
+    }
   }
-  if (problems.empty()) return std::nullopt;
+  if (obstacles.empty()) return std::nullopt;
+  std::vector<Error> problems;
+  for (const Obstacle& one : obstacles) problems.push_back(one.to_error());
   return Error::all(problems);
 }
 

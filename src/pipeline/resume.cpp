@@ -15,19 +15,13 @@
 #include "pipeline/executor.h"
 #include "pipeline/inputs_digest.h"
 #include "pipeline/machine.h"
-#include "process/process_table.h"
+#include "tools/nsys/profile_command.h"
 
 namespace profline::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-bool is_alive(const ProcessRecord& process) {
-  ProcessStat stat;
-  return process.pid > 1 && read_process(static_cast<pid_t>(process.pid), stat) &&
-         stat.start_ticks == process.start_ticks && !stat.is_zombie();
-}
 
 /// SIGTERM, five seconds, SIGKILL; to the whole group where it leads one, as our children do.
 void end_process(const ProcessRecord& process) {
@@ -48,10 +42,8 @@ void end_session(const std::string& name, const Toolbox& tools, ProcessRunner& p
     told.push_back("session " + name + " of nsys may still run: there is no nsys here to end it");
     return;
   }
-  Command command;
-  command.argv = {tools.nsys->value().program.string(), "shutdown", "--kill=sigkill",
-                  "--session=" + name};
-  command.timeout = 20s;
+  Command command = nsys::shutdown_command(tools.nsys->value().program, name);
+  if (!command.timeout) command.timeout = 20s;
   const auto exit = processes.run(command);
   if (exit && exit->succeeded()) told.push_back("ended session " + name + " of nsys");
 }

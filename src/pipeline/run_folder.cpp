@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/os_error.h"
 #include "base/units.h"
+#include "pipeline/machine.h"
 #include "records/run_record.h"
 
 namespace profline::pipeline {
@@ -106,12 +107,13 @@ Result<RunFolder> RunFolder::reopen(const fs::path& folder) {
   using namespace std::chrono_literals;
   constexpr auto kStep = 100ms;
   constexpr auto kPatience = 20s;  // as long as a guardian takes to end a child
-  PL_TRY(read_run_record(folder));
+  const RunRecord record = PL_TRY(read_run_record(folder));
+  const bool is_ours = record.host == host_name() && record.boot_id == boot_id();
   std::error_code failure;
   RunFolder reopened(fs::canonical(folder, failure));
   reopened.lock_ = PL_TRY(open_folder(reopened.path_));
   for (auto waited = 0ms; !PL_TRY(try_lock(reopened.lock_, folder)); waited += kStep) {
-    if (waited >= kPatience) return in_use(folder);
+    if (waited >= kPatience || (is_ours && is_alive(record.process))) return in_use(folder);
     std::this_thread::sleep_for(kStep);
   }
   return reopened;

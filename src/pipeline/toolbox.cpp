@@ -21,7 +21,7 @@ Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& 
 
 Toolbox survey(const Survey& survey, ProcessRunner& processes) {
   Toolbox tools;
-  if (survey.driver) tools.driver = gpu::load_driver();
+  tools.driver = survey.driver;
   if (survey.workload) tools.workload = survey.find_workload();
   if (survey.nsys) tools.nsys = find_nsys(processes, survey.nsys_program);
   const bool has_gpu = tools.driver && *tools.driver;

@@ -23,7 +23,8 @@ struct Toolbox {
 
 /// What to look for, and what it is called.
 struct Survey {
-  bool driver = false;
+  /// What was asked already, to decide the device; absent: nobody needs it.
+  std::optional<Result<gpu::Driver>> driver;
   bool workload = false;
   bool nsys = false;
   bool ncu = false;

@@ -31,8 +31,13 @@ std::vector<Finding> check_users_command(const StageContext& context,
                  "name one that is there: pipeline.workload.command=[PROGRAM,ARGUMENT]")};
 }
 
-std::optional<Finding> check_model(const RunSetup& setup,
-                                   const settings::deepseek_ocr::Model& model) {
+}  // namespace
+
+std::optional<Finding> model_preflight(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  const auto* subject = std::get_if<settings::deepseek_ocr::Subject>(&setup.settings.subject);
+  if (subject == nullptr) return std::nullopt;
+  const settings::deepseek_ocr::Model& model = subject->model;
   if (model.init == settings::deepseek_ocr::Init::Random) return std::nullopt;
   const fs::path folder = setup.cwd / model.path.value_or("");
   std::error_code failure;
@@ -46,8 +51,6 @@ std::optional<Finding> check_model(const RunSetup& setup,
       "deepseek_ocr.tiny");
 }
 
-}  // namespace
-
 std::vector<Finding> workload_preflight(const StageContext& context) {
   const RunSetup& setup = context.setup;
   if (const auto argv = setup.settings.pipeline.workload.user_command()) {
@@ -60,12 +63,12 @@ std::vector<Finding> workload_preflight(const StageContext& context) {
                "build profline with libtorch (docs: README), or name one: --workload "
                "PROGRAM"));
   }
-  const auto* subject = std::get_if<settings::deepseek_ocr::Subject>(&setup.settings.subject);
-  if (subject == nullptr) return findings;
-  if (auto finding = check_model(setup, subject->model)) findings.push_back(std::move(*finding));
+  if (!std::holds_alternative<settings::deepseek_ocr::Subject>(setup.settings.subject)) {
+    return findings;
+  }
+  if (auto finding = model_preflight(context)) findings.push_back(std::move(*finding));
   if (const auto listing = dataset::list_images(setup.settings.dataset, setup.cwd); !listing) {
-    findings.push_back(absent("dataset_absent", listing.error().to_string(),
-                              "dataset=synthetic draws pages and needs no files"));
+    findings.push_back(absent("dataset_absent", listing.error().to_string(), ""));
   }
   return findings;
 }
@@ -86,8 +89,10 @@ Result<bool> run_commands(const StagePlan& plan, StageRun& run) {
   for (const PlannedCommand& planned : plan.commands) {
     const Exit exit = PL_TRY(run.execute(planned));
     if (exit.succeeded()) continue;
-    const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
-    if (!is_ours) run.tell(child_problem(planned, exit));
+    // The stage's timeout and the user's interrupt are told by who saw to them.
+    const bool is_told = exit.why == Exit::Why::Cancelled ||
+                         (exit.why == Exit::Why::TimedOut && !planned.command.timeout);
+    if (!is_told) run.tell(child_problem(planned, exit));
     return false;
   }
   return true;

@@ -14,6 +14,9 @@ namespace profline::pipeline {
 /// there; of a user's command, its program or the folder it starts in.
 std::vector<Finding> workload_preflight(const StageContext& context);
 
+/// The same of the model's files alone.
+std::optional<Finding> model_preflight(const StageContext& context);
+
 /// A Problem when the config names a program of the user's own, of which this stage can say
 /// nothing: `why` ends the sentence.
 std::optional<Finding> refuse_users_command(const StageContext& context, std::string_view stage,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "records/region_folder.h"
 #include "report/overhead.h"
 #include "report/torch_trace.h"
 
@@ -45,12 +46,34 @@ void add(NsysRange& sum, const NsysRange& more) {
       continue;
     }
     known->busy_ns += device.busy_ns;
+    known->own_busy_ns += device.own_busy_ns;
     add(known->idle, device.idle);
   }
 }
 
 bool is_part_of_prefill(std::string_view stage) {
   return stage == "sam" || stage == "clip" || stage == "projector" || stage == "lm";
+}
+
+std::vector<DeviceAccount>::const_iterator busiest_of(const NsysRange& row) {
+  return std::max_element(
+      row.devices.begin(), row.devices.end(),
+      [](const DeviceAccount& a, const DeviceAccount& b) { return a.busy_ns < b.busy_ns; });
+}
+
+/// By the time under the profiler. Of several devices the busiest.
+std::optional<judgement::DeviceActivity> plain_activity(const NsysRange& row,
+                                                        const std::string& file) {
+  const auto busiest = busiest_of(row);
+  if (busiest == row.devices.end() || row.wall_ns <= 0) return std::nullopt;
+  judgement::DeviceActivity activity;
+  activity.captured_ns = static_cast<double>(row.wall_ns);
+  activity.busy_ns = static_cast<double>(busiest->busy_ns);
+  activity.launches = static_cast<double>(row.launch.launches);
+  activity.gap_mean_ns = row.launch.mean_gap_ns();
+  activity.idle = busiest->idle;
+  activity.source = file;
+  return activity;
 }
 
 /// How well a capture gated so shows a stage: its own first, then one of everything, then one of
@@ -112,10 +135,19 @@ const Samples* DeviceActivities::samples_of(const std::string& tool,
   const ProfiledSamples* found = nullptr;
   for (const ProfiledSamples& profiled : run_.profiled) {
     if (profiled.stage != tool || !profiled.samples) continue;
-    if (profiled.gate == range_of_gate(gate)) return &*profiled.samples;
+    if (profiled.gate == region_folder(range_of_gate(gate))) return &*profiled.samples;
     if (profiled.gate.empty()) found = &profiled;
   }
   return found == nullptr ? nullptr : &*found->samples;
+}
+
+std::optional<judgement::DeviceActivity> DeviceActivities::of_capture(const NsysCapture& capture,
+                                                                      const std::string& file) {
+  NsysRange all;
+  all.wall_ns = capture.wall_ns;
+  all.launch = capture.launch;
+  all.devices = capture.devices;
+  return plain_activity(all, file);
 }
 
 std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::string& stage,
@@ -123,29 +155,25 @@ std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::s
                                                                     const std::string& tool,
                                                                     const std::string& file) const {
   const NsysRange& row = rows.sum;
-  const auto busiest = std::max_element(
-      row.devices.begin(), row.devices.end(),
-      [](const DeviceAccount& a, const DeviceAccount& b) { return a.busy_ns < b.busy_ns; });
-  if (busiest == row.devices.end() || row.wall_ns <= 0) return std::nullopt;
-  judgement::DeviceActivity activity;
-  activity.captured_ns = static_cast<double>(row.wall_ns);
-  activity.busy_ns = static_cast<double>(busiest->busy_ns);
-  activity.launches = static_cast<double>(row.launch.launches);
-  activity.gap_mean_ns = row.launch.mean_gap_ns();
-  activity.idle = busiest->idle;
-  activity.source = file;
+  auto found = plain_activity(row, file);
+  if (!found) return found;
+  judgement::DeviceActivity& activity = *found;
   activity.units = static_cast<double>(row.tokens.value_or(row.instances));
   // A part opens once a batch of views: images are counted by the prefill around it.
   const std::uint64_t images = is_part_of_prefill(stage) ? rows.prefills : row.instances;
-  if (images == 0) return activity;
+  if (images == 0) return found;
   if (is_part_of_prefill(stage)) activity.units = static_cast<double>(images);
   const Samples* const samples = samples_of(tool, rows.gate);
-  if (samples == nullptr || !run_.baseline || row.still_open > 0) return activity;
+  if (samples == nullptr || !run_.baseline || row.still_open > 0) return found;
   const auto times = paired_time(*run_.baseline, *samples, images, stage);
-  if (!times || samples->size() < images) return activity;
+  if (!times || samples->size() < images) return found;
   activity.units = times->units;
   activity.unprofiled_ns = times->baseline_ns;
-  return activity;
+  // The baseline times parts of prefill on the device, while a range ends when the host is through:
+  // what was launched in it counts, whenever it ran.
+  const auto own = static_cast<double>(busiest_of(row)->own_busy_ns);
+  if (own > 0) activity.busy_ns = own;
+  return found;
 }
 
 std::optional<judgement::DeviceActivity> DeviceActivities::find(const std::string& stage) const {

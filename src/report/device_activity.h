@@ -18,6 +18,9 @@ class DeviceActivities {
 
   /// Nothing when no tool saw the device work in this stage.
   std::optional<judgement::DeviceActivity> find(const std::string& stage) const;
+  /// All of a capture of nsys', in ranges and outside of them; nothing without device work.
+  static std::optional<judgement::DeviceActivity> of_capture(const NsysCapture& capture,
+                                                             const std::string& file);
   /// Names of all ranges that nsys saw, longest first.
   std::vector<std::string> range_names() const;
 

@@ -151,7 +151,11 @@ std::string counter_details(const RunSummary& summary) {
       text += fmt::format(", {} under its roof", duration(*counters.roofline.floor_ns));
     }
     text += fmt::format("; by the 5-point rule {}\n", plain(counters.margin_class));
-    for (const std::string& line : counters.evidence) text += "  - " + plain(line) + '\n';
+    std::string evidence;
+    for (const std::string& line : counters.evidence) {
+      evidence += (evidence.empty() ? "" : "; ") + plain(line);
+    }
+    if (!evidence.empty()) text += "  - " + plain(counters.bound) + ": " + evidence + '\n';
   }
   return text.empty() ? ""
                       : "\n## Counters\n\nMeans of a launch, from `ncu/kernels.json`.\n\n" + text;

@@ -54,6 +54,8 @@ class Stages {
   void add_cost(SummaryStage& stage, judgement::StageEvidence& evidence) const;
   void add_operators(SummaryStage& stage, judgement::StageEvidence& evidence) const;
   void judge(SummaryStage stage, judgement::StageEvidence evidence);
+  void add_captured(const std::string& name, const char* unit, double mean_ns,
+                    std::optional<judgement::DeviceActivity> device);
   bool on_gpu() const { return run_.run.device.starts_with("cuda"); }
 
   const RunArtifacts& run_;
@@ -153,7 +155,7 @@ void Stages::judge(SummaryStage stage, judgement::StageEvidence evidence) {
         "let nsys capture it as well: pipeline.nsys.capture_range=none shows "
         "every range";
   }
-  evidence.device = devices_.find(stage.name);
+  if (!evidence.device) evidence.device = devices_.find(stage.name);
   evidence.kernels = bounds_of(kernels_, stage.name);
   const judgement::Judgement judgement = judgement::judge(evidence);
   if (evidence.device) {
@@ -173,10 +175,33 @@ void Stages::judge(SummaryStage stage, judgement::StageEvidence evidence) {
   stages_.push_back(std::move(stage));
 }
 
+void Stages::add_captured(const std::string& name, const char* unit, double mean_ns,
+                          std::optional<judgement::DeviceActivity> device) {
+  SummaryStage stage;
+  stage.name = name;
+  stage.unit = unit;
+  stage.mean_ns = mean_ns;
+  stage.source = run_.nsys_ranges.file;
+  stage.lacks.emplace_back("time without a profiler: the baseline has none of this");
+  judgement::StageEvidence evidence;
+  evidence.measured_ns = mean_ns;
+  evidence.measured_in = stage.source;
+  evidence.has_device = on_gpu() || device.has_value();
+  evidence.device = std::move(device);
+  judge(std::move(stage), std::move(evidence));
+}
+
+/// Of a program that is not ours: each capture as a whole, then its ranges.
 void Stages::captured() {
   if (!run_.nsys_ranges) return;
+  for (const NsysCapture& capture : run_.nsys_ranges->captures) {
+    auto device = DeviceActivities::of_capture(capture, run_.nsys_ranges.file);
+    if (!device || !capture.range.empty()) continue;
+    add_captured("capture " + capture.name, "capture", static_cast<double>(capture.wall_ns),
+                 std::move(device));
+  }
   for (const std::string& name : devices_.range_names()) {
-    if (stages_.size() == kMostRanges) return;
+    if (stages_.size() >= kMostRanges) return;
     std::int64_t wall_ns = 0;
     std::uint64_t instances = 0;
     for (const NsysRange& row : run_.nsys_ranges->ranges) {
@@ -185,17 +210,8 @@ void Stages::captured() {
       instances += row.instances;
     }
     if (instances == 0 || wall_ns <= 0) continue;
-    SummaryStage stage;
-    stage.name = name;
-    stage.unit = "range";
-    stage.mean_ns = static_cast<double>(wall_ns) / static_cast<double>(instances);
-    stage.source = run_.nsys_ranges.file;
-    stage.lacks.push_back("unprofiled time: " + run_.baseline.file + " " + run_.baseline.why_not);
-    judgement::StageEvidence evidence;
-    evidence.measured_ns = *stage.mean_ns;
-    evidence.measured_in = stage.source;
-    evidence.has_device = on_gpu();
-    judge(std::move(stage), std::move(evidence));
+    add_captured(name, "range", static_cast<double>(wall_ns) / static_cast<double>(instances),
+                 std::nullopt);
   }
 }
 

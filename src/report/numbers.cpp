@@ -25,7 +25,9 @@ std::string factor(double ratio) {
 }
 
 std::string counted(std::uint64_t number, std::string_view noun) {
-  const std::string_view ending = number == 1 ? "" : noun.ends_with("ch") ? "es" : "s";
+  const std::string_view ending = number == 1                                    ? ""
+                                  : noun.ends_with("ch") || noun.ends_with("ss") ? "es"
+                                                                                 : "s";
   return fmt::format("{} {}{}", number, noun, ending);
 }
 

@@ -31,6 +31,21 @@ PairedTime pair_of(const Sample& without, const Sample& with, std::string_view s
   return {std::min(baseline.units, profiled.units), baseline.ns, profiled.ns};
 }
 
+/// A program of the user's is timed by its process, with all that the tool does around it.
+void add_program(const RunRecord& run, const SummaryProgram& program,
+                 std::vector<SummaryOverhead>& all) {
+  if (program.wall_ns <= 0) return;
+  for (const StageRecord& stage : run.stages) {
+    if (stage.name == "baseline") continue;
+    for (const CommandRecord& command : stage.commands) {
+      if (!command.name.starts_with("capture") || command.wall_ns <= 0) continue;
+      const auto profiled = static_cast<double>(command.wall_ns);
+      all.push_back({stage.name, "the whole program, with the tool's own work", "run", 1,
+                     program.wall_ns, profiled, profiled / program.wall_ns, "run.json"});
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<PairedTime> paired_time(const Samples& baseline, const Samples& profiled,
@@ -48,8 +63,28 @@ std::optional<PairedTime> paired_time(const Samples& baseline, const Samples& pr
   return sum;
 }
 
+std::optional<SummaryProgram> program_of(const RunArtifacts& run) {
+  if (!run.process) return std::nullopt;
+  const auto number = [&](const char* key) {
+    const Node* found = run.process->find(key);
+    return found != nullptr && found->is_int() ? static_cast<double>(found->as_int()) : 0.0;
+  };
+  SummaryProgram program;
+  program.wall_ns = number("wall_ns");
+  program.cpu_user_ns = number("cpu_user_ns");
+  program.cpu_system_ns = number("cpu_system_ns");
+  program.max_rss_bytes = static_cast<std::uint64_t>(number("max_rss_bytes"));
+  const Node* const processes = run.process->find("processes");
+  if (processes != nullptr && processes->is_list()) program.processes = processes->as_list().size();
+  const Node* const end = run.process->find("end");
+  if (end != nullptr && end->is_string()) program.end = end->as_string();
+  program.source = run.process.file;
+  return program;
+}
+
 std::vector<SummaryOverhead> overheads(const RunArtifacts& run) {
   std::vector<SummaryOverhead> all;
+  if (const auto program = program_of(run)) add_program(run.run, *program, all);
   if (!run.baseline) return all;
   for (const ProfiledSamples& profiled : run.profiled) {
     if (!profiled.samples) continue;

@@ -20,6 +20,9 @@ struct PairedTime {
 std::optional<PairedTime> paired_time(const Samples& baseline, const Samples& profiled,
                                       std::size_t images, std::string_view stage);
 
+/// What a program that is not ours took without a profiler; nothing of the built-in workload.
+std::optional<SummaryProgram> program_of(const RunArtifacts& run);
+
 /// What each profiler cost, by the workload's own times.
 std::vector<SummaryOverhead> overheads(const RunArtifacts& run);
 

@@ -74,6 +74,14 @@ std::string heading(const ReportModel& model) {
     }
     if (request->mfu) facts.push_back("MFU of the model " + percent(*request->mfu));
   }
+  if (const auto& program = summary.program) {
+    facts.push_back(fmt::format(
+        "{} wall time of one run, {} and {} CPU time in user and system, {} "
+        "at most, {}, {}; from {}",
+        duration(program->wall_ns), duration(program->cpu_user_ns),
+        duration(program->cpu_system_ns), human_bytes(program->max_rss_bytes),
+        counted(program->processes, "process"), plain(program->end), code(program->source)));
+  }
   for (const std::string& fact : facts) text += "- " + fact + '\n';
   return text;
 }
@@ -81,7 +89,9 @@ std::string heading(const ReportModel& model) {
 std::string spread(const SummaryStage& stage) {
   if (!stage.time) return duration(stage.mean_ns);
   const SummaryTimes& time = *stage.time;
-  if (time.n == 1) return duration(time.median_ns);
+  if (duration(time.median_low_ns) == duration(time.median_high_ns)) {
+    return duration(time.median_ns);
+  }
   return fmt::format("{} [{}, {}]", duration(time.median_ns), duration(time.median_low_ns),
                      duration(time.median_high_ns));
 }
@@ -167,11 +177,23 @@ std::string evidence_of(const SummaryStage& stage) {
     text += '\n';
   }
   for (const SummaryGain& gain : stage.gains) {
-    text += fmt::format("- {} per {} ({} as fast) at most {}\n", duration(gain.time_ns), stage.unit,
-                        factor(gain.speedup), plain(gain.when));
+    text += fmt::format("- {}: {} per {} at best ({} as fast)\n", plain(gain.when),
+                        duration(gain.time_ns), stage.unit, factor(gain.speedup));
   }
   for (const std::string& lack : stage.lacks) text += "- not known: " + plain(lack) + '\n';
   return text + "\nNext: " + plain(stage.next_step) + ".\n";
+}
+
+/// Stages that nothing was there to see, together: they lack the same.
+std::string not_judged(const std::vector<const SummaryStage*>& stages) {
+  std::string text = "\n### Not judged\n\n";
+  for (const SummaryStage* stage : stages) {
+    text += fmt::format("- {}, {} of a request", code(stage->name), percent(stage->share));
+    if (!stage->reasons.empty()) text += ": " + plain(stage->reasons.front().text);
+    text += '\n';
+    for (const std::string& lack : stage->lacks) text += "  - not known: " + plain(lack) + '\n';
+  }
+  return text + "\nNext: " + plain(stages.front()->next_step) + ".\n";
 }
 
 /// One line; all of its evidence is in summary.json.
@@ -243,7 +265,10 @@ std::string overhead_section(const RunSummary& summary) {
                duration(row.profiled_ns), fmt::format("{:.2f}x", row.slowdown), code(row.source)});
   }
   return "\n## What each profiler cost\n\n" + table.text() +
-         "\nThe workload's own times of the same images, with the profiler and in `baseline/`.\n";
+         (summary.program
+              ? "\nBy the wall time of its process.\n"
+              : "\nThe workload's own times of the same images, with the profiler and in "
+                "`baseline/`.\n");
 }
 
 std::string spread_section(const ReportModel& model) {
@@ -322,14 +347,18 @@ std::string report_page(const ReportModel& model) {
   std::string text = heading(model) + stage_section(summary);
   if (!summary.stages.empty()) text += "\n## Evidence\n";
   std::string small;
+  std::vector<const SummaryStage*> unknown;
   for (const SummaryStage* stage : by_share(summary)) {
-    if (stage->share && *stage->share < kSmall) {
+    if (stage->kind == "unknown") {
+      unknown.push_back(stage);
+    } else if (stage->share && *stage->share < kSmall) {
       small += small_stage(*stage);
     } else {
       text += evidence_of(*stage);
     }
   }
   if (!small.empty()) text += "\n### Smaller stages\n\n" + small;
+  if (!unknown.empty()) text += not_judged(unknown);
   text += kernel_section(summary) + operator_section(model) + overhead_section(summary);
   text += spread_section(model) + run_section(model.run.run) + missing_section(summary);
   return text;

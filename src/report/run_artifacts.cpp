@@ -80,6 +80,10 @@ Result<settings::Root> read_config(const std::string& text, const std::string& s
   return settings::read_settings(config);
 }
 
+Result<Environment> read_environment(const std::string& text, const std::string& source) {
+  return schema::read<Environment>(PL_TRY(parse_document(text, {"env", 1}, source)));
+}
+
 Result<std::map<std::string, InputSize>> read_inputs(const std::string& text,
                                                      const std::string& source) {
   const Node document = PL_TRY(parse_document(text, {"inputs", 1}, source));
@@ -126,11 +130,15 @@ Result<RunArtifacts> read_run(const std::filesystem::path& path) {
   run.run = PL_TRY(read_run_record(path));
   const Folder folder(path);
   run.settings = folder.text<settings::Root>("config.resolved.json", read_config);
-  run.environment = folder.text<Node>("env.json", parse_json);
+  run.environment = folder.text<Environment>("env.json", read_environment);
   run.baseline = folder.text<Samples>("baseline/samples.jsonl", parse_samples);
   run.metrics = folder.text<Node>("baseline/metrics.json",
                                   [](const std::string& text, const std::string& source) {
                                     return parse_document(text, {"metrics", 1}, source);
+                                  });
+  run.process = folder.text<Node>("baseline/process.json",
+                                  [](const std::string& text, const std::string& source) {
+                                    return parse_document(text, {"process", 1}, source);
                                   });
   run.inputs = folder.text<std::map<std::string, InputSize>>("baseline/inputs.json", read_inputs);
   run.static_costs = folder.text<StaticCosts>(

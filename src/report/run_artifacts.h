@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "formats/node.h"
+#include "records/environment.h"
 #include "records/ncu_kernels.h"
 #include "records/nsys_kernels.h"
 #include "records/nsys_ranges.h"
@@ -53,9 +54,10 @@ struct RunArtifacts {
   std::filesystem::path folder;
   RunRecord run;
   Artifact<settings::Root> settings;
-  Artifact<Node> environment;
+  Artifact<Environment> environment;
   Artifact<Samples> baseline;
   Artifact<Node> metrics;
+  Artifact<Node> process;  ///< of a program that is not ours
   Artifact<std::map<std::string, InputSize>> inputs;
   Artifact<StaticCosts> static_costs;
   Artifact<TorchOperators> operators;

@@ -20,6 +20,8 @@ using Align = Table::Align;
 constexpr std::size_t kShown = 5;
 /// Of prefill and decode one dominates when it takes this many times as long as the other.
 constexpr double kDominates = 1.2;
+/// Of a request: stages below it are not worth a sentence.
+constexpr double kSmall = 0.02;
 
 std::string environment(const ReportModel& model) {
   const RunSummary& summary = model.summary;
@@ -122,8 +124,9 @@ std::string takeaways(const RunSummary& summary) {
     }
   }
   for (const SummaryStage& stage : summary.stages) {
-    if (stage.share && *stage.share < 0.02) continue;
-    text += fmt::format("- {} is {}", code(stage.name), plain(stage.kind));
+    if (stage.kind == "unknown" || (stage.share && *stage.share < kSmall)) continue;
+    text += fmt::format("- {} {}", code(stage.name),
+                        stage.kind == "mixed" ? "has no single limit" : "is " + plain(stage.kind));
     if (!stage.reasons.empty()) text += ": " + plain(stage.reasons.front().text);
     text += ".\n";
   }
@@ -179,8 +182,17 @@ std::string recommendations(const RunSummary& summary) {
     std::string text;
   };
   std::vector<Step> steps;
+  std::string unknown;
+  double unknown_share = 0;
+  std::string to_know;
   for (const SummaryStage& stage : summary.stages) {
-    if (stage.next_step.empty() || (stage.share && *stage.share < 0.02)) continue;
+    if (stage.kind == "unknown") {
+      unknown += (unknown.empty() ? "" : ", ") + code(stage.name);
+      unknown_share += stage.share.value_or(0);
+      to_know = stage.next_step;
+      continue;
+    }
+    if (stage.share && *stage.share < kSmall) continue;
     Step step;
     step.text = code(stage.name) + ": " + plain(stage.next_step);
     if (!stage.gains.empty() && stage.share) {
@@ -191,6 +203,11 @@ std::string recommendations(const RunSummary& summary) {
   }
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step& a, const Step& b) { return a.saved > b.saved; });
+  if (!unknown.empty()) {
+    std::string text = "what bounds " + unknown + " is not known";
+    if (unknown_share > 0) text += fmt::format(" ({} of a request)", percent(unknown_share));
+    steps.push_back({0, text + "; " + plain(to_know)});
+  }
   if (steps.empty()) return "";
   std::string text = "\n## Next steps\n\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -204,11 +221,6 @@ std::string caveats(const RunSummary& summary) {
   if (summary.request && summary.request->images < 3) {
     text += fmt::format("- Only {} image{} measured: the spread says little.\n",
                         summary.request->images, summary.request->images == 1 ? " was" : "s were");
-  }
-  for (const SummaryStage& stage : summary.stages) {
-    if (stage.kind == "unknown") {
-      text += "- " + code(stage.name) + " could not be judged: " + plain(stage.next_step) + ".\n";
-    }
   }
   for (const std::string& note : summary.notes) text += "- " + plain(note) + ".\n";
   return text.empty() ? "" : "\n## Caveats\n\n" + text;

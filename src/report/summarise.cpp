@@ -6,11 +6,19 @@
 #include "report/kernel_rows.h"
 #include "report/measured_costs.h"
 #include "report/model_stages.h"
+#include "report/numbers.h"
 #include "report/overhead.h"
 #include "report/verdict.h"
 
 namespace profline::report {
 namespace {
+
+/// Times by which the slowest tokens exceed the usual one, from which on it is told.
+constexpr double kLongTail = 3;
+/// Floor by measured time, beyond what noise explains.
+constexpr double kAboveFloor = 1.05;
+/// Profiled by unprofiled time, below what noise explains.
+constexpr double kDisturbed = 0.9;
 
 /// The stage of the pipeline that a file is of: its folder.
 std::string stage_of_file(const std::string& file) {
@@ -42,46 +50,88 @@ class Absent {
 std::vector<SummaryAbsent> absent_files(const RunArtifacts& run) {
   Absent absent(run.run);
   absent.look_at(run.settings);
-  absent.look_at(run.baseline);
-  absent.look_at(run.metrics);
-  absent.look_at(run.inputs);
+  absent.look_at(run.environment);
+  if (run.process.is_there) {
+    absent.look_at(run.process);  // a program that is not ours leaves no samples
+  } else {
+    absent.look_at(run.baseline);
+    absent.look_at(run.metrics);
+    absent.look_at(run.inputs);
+  }
   absent.look_at(run.static_costs);
   absent.look_at(run.operators);
   absent.look_at(run.trace);
   absent.look_at(run.nsys_ranges);
   absent.look_at(run.nsys_kernels);
   absent.look_at(run.ncu_kernels);
+  if (run.process.is_there) return absent.take();
   for (const ProfiledSamples& profiled : run.profiled) absent.look_at(profiled.samples);
   return absent.take();
 }
 
-std::string device_name(const RunArtifacts& run) {
-  if (run.run.device == "cpu") {
-    const Node* cpu = run.environment ? run.environment->find_path("cpu.name") : nullptr;
-    return cpu != nullptr && cpu->is_string() ? cpu->as_string() : "";
+/// What env.json calls the device `cpu` or `cuda:N`.
+std::string name_in_environment(const Environment& environment, const std::string& device) {
+  if (device == "cpu") return environment.cpu.model;
+  for (const GpuFacts& gpu : environment.gpus) {
+    if (device == "cuda:" + std::to_string(gpu.index)) return gpu.name;
   }
+  return "";
+}
+
+std::string device_name(const RunArtifacts& run) {
+  if (run.environment) {
+    std::string name = name_in_environment(*run.environment, run.run.device);
+    if (!name.empty()) return name;
+  }
+  if (run.run.device == "cpu") return "";
   if (run.nsys_ranges) {
     for (const NsysCapture& capture : run.nsys_ranges->captures) {
       if (!capture.gpus.empty()) return capture.gpus.front();
     }
   }
-  if (run.ncu_kernels && !run.ncu_kernels->kernels.empty() &&
-      !run.ncu_kernels->kernels.front().device_name.empty()) {
-    return run.ncu_kernels->kernels.front().device_name;
-  }
-  if (run.trace && !run.trace->gpus.empty()) {
-    return run.trace->gpus.front().name;
-  }
+  if (run.trace && !run.trace->gpus.empty()) return run.trace->gpus.front().name;
   return run.static_costs ? run.static_costs->ceilings.device : "";
 }
 
+/// A tool's sentence as a part of ours.
+std::string without_stop(std::string text) {
+  while (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+/// No profiler makes a program faster: one of the two runs was disturbed.
+void tell_disturbed(const std::vector<SummaryOverhead>& overhead, std::vector<std::string>& notes) {
+  for (const SummaryOverhead& row : overhead) {
+    if (row.slowdown >= kDisturbed) continue;
+    notes.push_back(
+        row.phase + " was faster under " + row.stage + " than without (" +
+        duration(row.profiled_ns) + " against " + duration(row.baseline_ns) + " per " + row.unit +
+        "): the machine was busy during the baseline, whose times are then " + "too long");
+  }
+}
+
 /// What the tools themselves say about their captures, and what does not fit together.
-std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs) {
+std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs,
+                                  const std::vector<SummaryStage>& stages) {
   std::vector<std::string> notes = costs.notes;
+  for (const SummaryStage& stage : stages) {
+    if (stage.cost && stage.cost->of_floor.value_or(0) > kAboveFloor) {
+      notes.push_back(stage.name + ": measured below its floor (" + percent(stage.cost->of_floor) +
+                      "): the ceilings or the shapes do not fit what ran, or it runs from caches");
+    }
+    // Tokens are alike; images need not be.
+    if (stage.unit != "token" || !stage.time) continue;
+    const SummaryTimes& time = *stage.time;
+    if (time.p99_ns < kLongTail * time.median_ns) continue;
+    notes.push_back(stage.name + ": one token in a hundred takes " + duration(time.p99_ns) +
+                    " or more, " + factor(time.p99_ns / time.median_ns) +
+                    " the median: the machine was busy with something else, or something happens " +
+                    "now and then");
+  }
   if (run.nsys_ranges) {
     for (const NsysCapture& capture : run.nsys_ranges->captures) {
       for (const std::string& loss : capture.losses) {
-        notes.push_back("nsys capture " + capture.name + ": " + loss);
+        notes.push_back("nsys capture " + capture.name + ": " + without_stop(loss));
       }
     }
   }
@@ -98,7 +148,7 @@ std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& 
   }
   if (run.trace) {
     for (const std::string& loss : run.trace->reading.losses) {
-      notes.push_back(run.trace.file + ": " + loss);
+      notes.push_back(run.trace.file + ": " + without_stop(loss));
     }
   }
   if (run.baseline && !run.baseline->empty() && run.static_costs &&
@@ -125,11 +175,13 @@ RunSummary summarise(const RunArtifacts& run) {
   const DeviceActivities devices(run);
   KernelRows kernels = kernel_rows(run);
   summary.request = request_of(run, costs);
+  summary.program = program_of(run);
   summary.stages = model_stages(run, costs, devices, kernels);
   summary.overhead = overheads(run);
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
-  summary.notes = notes_of(run, costs);
+  summary.notes = notes_of(run, costs, summary.stages);
+  tell_disturbed(summary.overhead, summary.notes);
   summary.absent = absent_files(run);
   summary.verdict = verdict_of(summary);
   return summary;

@@ -80,13 +80,13 @@ TEST(Summarise, SaysThatDecodeWaitsForLaunches) {
 TEST(Summarise, AnotherCaptureGivesAnotherClassAndSentence) {
   TestRun run = h200_run();
   DeviceAccount& account = decode_account(run);
-  account.busy_ns = 2'500'000;  // of 2.6 ms: hardly any idle time is left
+  account.own_busy_ns = 2'500'000;  // of 2.6 ms: hardly any idle time is left
   const Outcome busy(run);
   EXPECT_EQ(busy.stage("decode").kind, "mixed");
   EXPECT_THAT(busy.page("stakeholder_summary.md"), HasSubstr("device busy 125 us of 130 us"));
   EXPECT_THAT(busy.page("stakeholder_summary.md"), Not(HasSubstr("launch less")));
 
-  account.busy_ns = 400'000;
+  account.own_busy_ns = 400'000;
   account.idle.synchronizing_ns = 50'000'000;  // the host waits instead of launching
   const Outcome waiting(run);
   EXPECT_EQ(waiting.stage("decode").kind, "host-bound");
@@ -94,9 +94,29 @@ TEST(Summarise, AnotherCaptureGivesAnotherClassAndSentence) {
               AllOf(HasSubstr("take synchronisation"), Not(HasSubstr("launch less"))));
 }
 
+TEST(Summarise, APartOfPrefillIsBusyWithWhatItLaunchedWheneverThatRan) {
+  TestRun run = h200_run();
+  // The host is through with sam after 100 us; its work keeps the device busy for 550 of 600 us.
+  for (const char* name : {"prefill", "sam", "sam"}) {
+    NsysRange range = run.nsys_ranges->ranges.front();
+    range.name = name;
+    range.instances = 1;
+    range.tokens.reset();
+    range.wall_ns = 50'000;
+    range.devices.front().busy_ns = 20'000;
+    range.devices.front().own_busy_ns = 275'000;
+    run.nsys_ranges->ranges.push_back(range);
+  }
+  const Outcome outcome(run);
+  const auto& device = outcome.stage("sam").device;
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->units, 1);  // one image, two batches of views
+  EXPECT_NEAR(*device->busy_share, 550.0 / 600, 1e-9);
+}
+
 TEST(Summarise, FewerBytesAreAnotherClass) {
   TestRun run = h200_run();
-  decode_account(run).busy_ns = 2'500'000;
+  decode_account(run).own_busy_ns = 2'500'000;
   run.ncu_kernels.reset();  // ceilings decide, not counters
   // A memory that takes 80 us for what a step reads.
   const double bytes =
@@ -184,6 +204,44 @@ TEST(Summarise, OfAnotherProgramTheRangesAreItsStages) {
   EXPECT_FALSE(outcome.summary().request);
 }
 
+TEST(Summarise, OfAnotherProgramAWholeCaptureIsJudgedToo) {
+  TestRun run;
+  run.run = h200_run().run;
+  run.nsys_ranges = h200_run().nsys_ranges;
+  NsysCapture& capture = run.nsys_ranges->captures.front();
+  capture.name = "run";
+  capture.range = "";
+  capture.wall_ns = 10'000'000;
+  capture.devices = {decode_account(run)};
+  capture.devices.front().busy_ns = 9'000'000;
+  run.nsys_ranges->ranges.clear();
+  CommandRecord command;
+  command.name = "capture";
+  command.wall_ns = 3'000'000'000;
+  run.stage("nsys").commands = {command};
+  const testing::TempDir folder;
+  run.write(folder.path());
+  ASSERT_TRUE(create_folders(folder / "baseline"));
+  ASSERT_TRUE(
+      write_file_atomic(folder / "baseline/process.json",
+                        R"({"schema": "profline.process/1", "runs": 1, "end": "exited with code 0",
+          "wall_ns": 2000000000, "cpu_user_ns": 5, "cpu_system_ns": 6, "max_rss_bytes": 4096,
+          "processes": [{}, {}]})"));
+  const auto run_read = read_run(folder.path());
+  ASSERT_TRUE(run_read) << run_read.error().to_string();
+  const RunSummary summary = summarise(*run_read);
+  ASSERT_THAT(summary.stages, SizeIs(1));
+  EXPECT_EQ(
+      summary.verdict,
+      "capture run is not explained: 10.0 ms per capture, the device busy for 90.0 % of it with "
+      "0 launches; next: switch on pipeline.static_analysis or pipeline.ncu for this stage");
+  EXPECT_EQ(summary.program->processes, 2U);
+  EXPECT_THAT(summary.overhead,
+              ElementsAre(SummaryOverhead{"nsys", "the whole program, with the tool's own work",
+                                          "run", 1, 2e9, 3e9, 1.5, "run.json"}));
+  EXPECT_THAT(summary.absent, Not(Contains(Field(&SummaryAbsent::file, HasSubstr("samples")))));
+}
+
 TEST(Summarise, TellsWhatEachProfilerCost) {
   const Outcome outcome(h200_run());
   const auto& overhead = outcome.summary().overhead;
@@ -192,6 +250,23 @@ TEST(Summarise, TellsWhatEachProfilerCost) {
                                           360.0 / 130, "torch_profiler/workload/samples.jsonl"}));
   EXPECT_EQ(overhead[3].stage, "nsys");
   EXPECT_DOUBLE_EQ(overhead[3].slowdown, 155.0 / 130);
+}
+
+TEST(Summarise, DoubtsABaselineThatIsSlowerThanAProfiledRun) {
+  TestRun run = h200_run();
+  for (std::int64_t& token : run.nsys_samples->front().token_ns) token = 65'000;
+  EXPECT_THAT(Outcome(run).summary().notes,
+              Contains("decode was faster under nsys than without (65.0 us against 130 us per "
+                       "token): the machine was busy during the baseline, whose times are then too "
+                       "long"));
+}
+
+TEST(Summarise, TellsOfTokensThatTakeFarLongerThanOthers) {
+  TestRun run = h200_run();
+  run.baseline->front().token_ns.front() = 5'000'000;
+  EXPECT_THAT(Outcome(run).summary().notes,
+              Contains(HasSubstr("decode: one token in a hundred takes 4.07 ms or more, 31x the "
+                                 "median")));
 }
 
 TEST(Summarise, AFileThatCannotBeReadIsToldAndTheRestStands) {

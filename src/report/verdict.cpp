@@ -43,6 +43,10 @@ const SummaryStage* largest_stage(const RunSummary& summary) {
 
 std::string verdict_of(const RunSummary& summary) {
   const SummaryStage* const stage = largest_stage(summary);
+  if (stage == nullptr && summary.program) {
+    return "the program takes " + duration(summary.program->wall_ns) +
+           " (one run without a profiler); what it does in that time no capture shows";
+  }
   if (stage == nullptr) {
     return "no verdict: nothing was measured stage by stage, see what is missing below";
   }
@@ -53,7 +57,8 @@ std::string verdict_of(const RunSummary& summary) {
   if (stage->kind == "unknown") {
     return text + fmt::format(" is not explained: {}; next: {}", because(*stage), stage->next_step);
   }
-  text += fmt::format(" is {}: {}", stage->kind, because(*stage));
+  text += stage->kind == "mixed" ? " has no single limit: " : " is " + stage->kind + ": ";
+  text += because(*stage);
   if (!stage->gains.empty()) {
     const SummaryGain& gain = stage->gains.front();
     text += fmt::format("; at most {} as fast {}", factor(gain.speedup), gain.when);

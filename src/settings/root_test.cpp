@@ -257,8 +257,13 @@ TEST(ReadSettings, WantsARangeForAnNvtxGateThatIsUsed) {
     EXPECT_EQ(problems_of("pipeline: {nsys: {enable: false, " + gate), "");
     EXPECT_EQ(problems_of("pipeline: {nsys: {enable: true, gating_nvtx: false, " + gate), "");
   }
-  EXPECT_EQ(problems_of("pipeline: {nsys: {enable: true, capture_range: nvtx, trace: cuda}}"),
-            "c.yaml:1:61: pipeline.nsys.trace: must contain nvtx when capture_range is nvtx");
+  EXPECT_EQ(problems_of("pipeline: {nsys: {enable: true, capture_range: nvtx, nvtx_capture: a, "
+                        "trace: cuda}}"),
+            "c.yaml:1:78: pipeline.nsys.trace: must contain nvtx when capture_range is nvtx");
+  EXPECT_EQ(problems_of("pipeline: {nsys: {enable: true, capture_range: nvtx}}"),
+            "c.yaml:1:18: pipeline.nsys: missing key 'nvtx_capture', which must name a range such "
+            "as prefill when capture_range is nvtx; gating_nvtx=false captures everything");
+  EXPECT_EQ(problems_of("pipeline: {nsys: {enable: false, capture_range: nvtx}}"), "");
 }
 
 TEST(RemovedKeys, SayWhatReplacedThem) {

@@ -94,16 +94,18 @@ TEST_F(Infer, AnUnfinishedFolderOfTheSameNameIsNotReused) {
   write_files(folder_.path(), {{"run/run.json", "{}"}});
   const Outcome outcome = infer_in(folder_.path(), {"hydra.run.dir=run"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("/run' holds a run already; name another folder\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("/run' holds a run already; name another folder, or go on"));
 }
 
-TEST_F(Infer, ErrorsOfTheWorkloadAreItsOwn) {
+TEST_F(Infer, AMissingModelIsToldBeforeAnythingRuns) {
   const Outcome outcome = run_profline_in(
       folder_.path(), {"infer", "--config-name", "demo", "device=cpu", "model.init=weights",
                        "model.variant=full", "model.path=none", "hydra.run.dir=run"});
   EXPECT_EQ(outcome.code, 3);
-  EXPECT_THAT(outcome.err, HasSubstr("profline-workload: model.path: there is no folder '"));
+  EXPECT_THAT(outcome.err, StartsWith("profline: stage direct_inference: model.path: there is no "
+                                      "folder '"));
   EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 TEST(InferWithoutWorkload, IsAbsent) {

@@ -7,7 +7,7 @@
 
 #include "base/files.h"
 #include "formats/sqlite.h"
-#include "process/find_program.h"
+#include "nsight_tools.h"
 #include "profline_binary.h"
 #include "testing/temp_dir.h"
 #include "workload_binary.h"
@@ -77,11 +77,12 @@ std::vector<std::string> inside(const std::vector<Range>& ranges, const Range& o
 class NvtxRanges : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto found = find_program("nsys");
-    if (!found) GTEST_SKIP() << "no nsys on PATH (scripts/fetch_nsight nsys gets one)";
+    std::string why;
+    const auto tools = nsight_tools(why);
+    if (!tools) GTEST_SKIP() << why;
     if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
     if (!workload_has_nvtx()) GTEST_SKIP() << "profline-workload was built without nvtx3 headers";
-    nsys_ = *found;
+    nsys_ = tools->folder / "bin/nsys";
   }
 
   std::vector<Range> capture(const std::string& config) {

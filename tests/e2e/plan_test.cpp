@@ -11,7 +11,6 @@ namespace profline::e2e {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::vector<std::string> stage_states(const Node& job) {
@@ -32,17 +31,17 @@ Node planned(std::vector<std::string> arguments) {
 }
 
 TEST(Plan, ListsAllStagesWithWhatSwitchesThem) {
-  const Node plan = planned({"pipeline.nsys.enable=auto", "device=cpu"});
+  const Node plan = planned({"pipeline.nsys.enable=auto", "--nsys", "no-such-nsys", "device=cpu"});
   ASSERT_TRUE(plan.is_map());
   EXPECT_EQ(plan.find("schema")->as_string(), "profline.plan/1");
   ASSERT_EQ(plan.find("jobs")->as_list().size(), 1U);
   const Node& job = plan.find("jobs")->as_list().front();
   EXPECT_THAT(stage_states(job),
-              ElementsAre("static_analysis on", "baseline on", "torch_profiler on", "nsys auto",
+              ElementsAre("static_analysis on", "baseline on", "torch_profiler on", "nsys skipped",
                           "ncu off", "direct_inference off"));
   const Node& nsys = job.find("stages")->as_list()[3];
   EXPECT_EQ(nsys.find("why")->as_string(), "pipeline.nsys.enable is auto (override 1)");
-  EXPECT_EQ(nsys.find("settings")->find("pipeline.nsys.samples")->as_int(), 1);
+  EXPECT_FALSE(nsys.find("findings")->as_list().empty());
   EXPECT_TRUE(job.find("stages")->as_list()[4].find("settings")->as_map().empty());
   EXPECT_EQ(job.find("settings")->find("device")->as_string(), "cpu");
 }
@@ -51,30 +50,99 @@ TEST(Plan, BaselineFollowsWhatIsMeasuredAgainstIt) {
   const std::string off = "pipeline.torch_profiler.enable=false";
   const Node nothing = planned({off}).find("jobs")->as_list().front();
   EXPECT_EQ(stage_states(nothing)[1], "baseline off");
-  const Node maybe = planned({off, "pipeline.ncu.enable=auto"}).find("jobs")->as_list().front();
-  EXPECT_EQ(stage_states(maybe)[1], "baseline auto");
+  const Node skipped = planned({off, "pipeline.nsys.enable=auto", "--nsys", "no-such-nsys"})
+                           .find("jobs")
+                           ->as_list()
+                           .front();
+  EXPECT_EQ(stage_states(skipped)[1], "baseline off");
   const Node asked =
       planned({off, "pipeline.baseline.enable=true"}).find("jobs")->as_list().front();
   EXPECT_EQ(stage_states(asked)[1], "baseline on");
 }
 
-TEST(Plan, SaysThatCommandsAreStillToCome) {
-  const testing::TempDir folder;
-  const Outcome outcome = run_profline_in(folder.path(), {"plan", "hydra.run.dir=out"});
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, ::testing::StartsWith("run directory: out\n"));
-  EXPECT_THAT(outcome.out,
-              HasSubstr("\nncu               off   pipeline.ncu.enable is false (<profline>/config."
-                        "yaml:"));
-  EXPECT_THAT(outcome.out,
-              EndsWith("\nthe commands of the stages are not part of this version yet: this is "
-                       "what the config asks for, and nothing was run or looked for\n"));
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-  for (const std::vector<std::string>& same :
-       {std::vector<std::string>{"--dry-run", "hydra.run.dir=out"},
-        std::vector<std::string>{"run", "hydra.run.dir=out", "--dry-run"}}) {
-    EXPECT_EQ(run_profline_in(folder.path(), same).out, outcome.out);
+/// One letter a stage, in their order.
+std::string on_letters(const Node& job) {
+  constexpr std::string_view kLetters = "sbtncd";
+  std::string letters;
+  const std::vector<Node>& stages = job.find("stages")->as_list();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].find("state")->as_string() == "on") letters += kLetters[i];
   }
+  return letters;
+}
+
+TEST(Plan, EveryCombinationOfStagesIsThatCombination) {
+  // One job for each combination: 2 to the power of 6. The one with nothing on is refused.
+  std::vector<std::string> arguments = {"-m", "--config-name", "demo", "device=cpu"};
+  for (const char* stage :
+       {"static_analysis", "baseline", "torch_profiler", "nsys", "ncu", "direct_inference"}) {
+    arguments.push_back("pipeline." + std::string(stage) + ".enable=true,false");
+  }
+  arguments.insert(arguments.begin(), "plan");
+  const Outcome refused = run_profline(arguments);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("no stage is on"));
+  arguments.back() = "pipeline.direct_inference.enable=true";
+  std::vector<std::string> seen;
+  for (const bool direct : {true, false}) {
+    arguments.back() = "pipeline.direct_inference.enable=" + std::string(direct ? "true" : "false");
+    std::vector<std::string> all(arguments.begin() + 1, arguments.end());
+    // With static analysis on where nothing else would be.
+    if (!direct) all[4] = "pipeline.static_analysis.enable=true";
+    const Node plan = planned(std::move(all));
+    for (const Node& job : plan.find("jobs")->as_list()) seen.push_back(on_letters(job));
+  }
+  std::vector<std::string> expected;
+  for (unsigned bits = 0; bits < 48; ++bits) {
+    const bool direct = bits < 32;
+    const bool statics = direct ? (bits & 16U) == 0 : true;
+    std::string letters = statics ? "s" : "";
+    for (unsigned stage = 0; stage < 4; ++stage) {
+      if ((bits >> (3 - stage) & 1U) == 0) letters += "btnc"[stage];
+    }
+    expected.push_back(letters + (direct ? "d" : ""));
+  }
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(Plan, PrintsWhatWouldRunAndRunsNothing) {
+  const testing::TempDir folder;
+  const std::vector<std::string> words = {"--config-name", "demo", "device=cpu",
+                                          "hydra.run.dir=out", "pipeline.nsys.enable=false"};
+  std::vector<std::string> plan = words;
+  plan.insert(plan.begin(), "plan");
+  const Outcome outcome = run_profline_in(folder.path(), plan);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string out = (std::filesystem::canonical(folder.path()) / "out").string();
+  EXPECT_THAT(outcome.out, ::testing::StartsWith("run directory: " + out + "\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\nncu               off      pipeline.ncu.enable is false (<profline>/"
+                        "config.yaml:"));
+  EXPECT_THAT(outcome.out, HasSubstr("    $ cd " + out + "/baseline && "));
+  EXPECT_THAT(outcome.out, HasSubstr(" --mode baseline --config " + out +
+                                     "/config.resolved.json --out " + out + "/baseline --base "));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  writes samples.jsonl, metrics.json"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  limited to 64 tokens after prefill"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  for (const char* verb : {"run", "demo", ""}) {
+    std::vector<std::string> same = words;
+    same.emplace_back("--dry-run");
+    if (*verb != 0) same.insert(same.begin(), verb);
+    EXPECT_EQ(run_profline_in(folder.path(), same).out, outcome.out) << verb;
+  }
+}
+
+TEST(Plan, TellsWhatPreflightFoundAndWhatIsChangedUnderAProfiler) {
+  const Node job = planned({"--config-name", "demo", "device=cuda:7", "pipeline.nsys.enable=true"})
+                       .find("jobs")
+                       ->as_list()
+                       .front();
+  ASSERT_EQ(job.find("findings")->as_list().size(), 1U);
+  EXPECT_EQ(job.find("findings")->as_list()[0].find("code")->as_string(), "device_absent");
+  const Node& changes = *job.find("stages")->as_list()[3].find("changes");
+  ASSERT_FALSE(changes.as_list().empty());
+  EXPECT_EQ(changes.as_list()[0].find("key")->as_string(), "pipeline.torch_profiler.enable");
+  EXPECT_EQ(changes.as_list()[0].find("value")->as_bool(), false);
 }
 
 TEST(Plan, MultirunPlansEachJob) {

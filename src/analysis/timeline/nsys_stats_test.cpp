@@ -1,6 +1,6 @@
 // Our tables against those of NVIDIA's own `nsys stats`, on a made capture: what nsys 2023.4
 // printed is kept in tests/golden/nsys/2023.4-stats, and where an nsys is at hand (PROFLINE_NSYS,
-// or on PATH) it is asked again.
+// on PATH, or under build/tools) it is asked again.
 
 #include <cmath>
 #include <cstdlib>
@@ -187,8 +187,14 @@ TEST(NsysStats, EqualsWhatNsys2023PrintedOfTheSameCapture) {
 
 TEST(NsysStats, EqualsWhatTheInstalledNsysPrints) {
   const char* named = std::getenv("PROFLINE_NSYS");
-  const Result<std::filesystem::path> program = find_program(named != nullptr ? named : "nsys");
-  if (!program) GTEST_SKIP() << program.error().message() << " (PROFLINE_NSYS may name one)";
+  Result<std::filesystem::path> program = find_program(named != nullptr ? named : "nsys");
+  if (!program && named == nullptr) {
+    const auto unpacked = testing::source_dir() / "build/tools/nsight-trixie/bin/nsys";
+    program = find_program(unpacked.string());
+  }
+  if (!program) {
+    GTEST_SKIP() << program.error().message() << " (scripts/fetch_nsight pair gets one)";
+  }
   const testing::TempDir folder;
   const auto sqlite = folder / "syn.sqlite";
   ASSERT_TRUE(testing::write_decode_loop(sqlite, {.kernels = 1200, .seed = 7}));

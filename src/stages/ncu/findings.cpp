@@ -74,14 +74,15 @@ ncu::Messages messages_of(const NcuFiles& files, bool rerun) {
                             read_file(files.workload(rerun) / "log").value_or(""));
 }
 
-std::optional<Finding> capture_end(const pipeline::PlannedCommand& planned, const Exit& exit,
-                                   const ncu::Messages& messages) {
+std::optional<Finding> capture_end(const NcuFiles& files, const pipeline::PlannedCommand& planned,
+                                   const Exit& exit, bool rerun) {
   if (exit.succeeded() || exit.why == Exit::Why::TimedOut) return std::nullopt;
   if (!exit.code) {
     Finding finding = child_problem(planned, exit);
     finding.code = "tool_killed";
     return finding;
   }
+  const ncu::Messages messages = messages_of(files, rerun);
   // The workload's own end is not its own when ncu ended it.
   if (messages.application_code && !messages.no_libcuda) {
     const int code = *messages.application_code;
@@ -90,14 +91,10 @@ std::optional<Finding> capture_end(const pipeline::PlannedCommand& planned, cons
                        " under ncu (a small number may be a signal's: 11 is SIGSEGV, 9 SIGKILL)",
                    "its output: " + planned.command.log.string());
   }
-  const bool is_told = messages.no_libcuda || messages.counters_denied ||
-                       messages.program_not_found || messages.cannot_write;
-  if (is_told) return std::nullopt;  // with the missing report
-  if (!messages.errors.empty()) {
-    return problem("ncu_failed", "ncu failed: " + messages.errors.front(),
-                   "its output: " + planned.command.log.string());
-  }
-  return child_problem(planned, exit);
+  if (messages.errors.empty()) return child_problem(planned, exit);
+  if (!files.has_report()) return std::nullopt;  // told with the missing report
+  return problem("ncu_failed", "ncu failed: " + messages.errors.front(),
+                 "its words: " + files.log(rerun).string());
 }
 
 std::string why_nothing(const pipeline::StageContext& context, const ncu::Messages& messages,

@@ -5,6 +5,7 @@
 #include "stages/ncu/internal/files.h"
 #include "stages/ncu/internal/findings.h"
 #include "stages/ncu/internal/tables.h"
+#include "tools/ncu/metrics.h"
 #include "tools/ncu/profile_command.h"
 
 namespace profline::stages {
@@ -90,7 +91,7 @@ Result<void> capture(const StageContext& context, pipeline::StageRun& run, bool 
   PL_TRY(write_file_atomic(files.command(rerun), display(planned.command) + "\n"));
   const Exit exit = PL_TRY(run.execute(planned));
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  if (auto told = internal::capture_end(planned, exit, internal::messages_of(files, rerun))) {
+  if (auto told = internal::capture_end(files, planned, exit, rerun)) {
     run.tell(std::move(*told));
   }
   return {};
@@ -128,7 +129,7 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
                     "sections_report.txt", "kernels.json", "kernels.md", "workload/samples.jsonl",
                     "workload/log"};
   if (own.ncu_cli.export_files.csv) plan.artifacts.emplace_back("raw.csv");
-  if (internal::is_range_replay(own.ncu_cli)) {
+  if (ncu::is_range_replay(own.ncu_cli)) {
     plan.artifacts.insert(plan.artifacts.end(), {"regions/report.json", "regions/report.md"});
   }
   if (own.samples) {

@@ -7,7 +7,6 @@
 #include "pipeline/workload_ranges.h"
 #include "pipeline/workload_stage.h"
 #include "stages/ncu/internal/findings.h"
-#include "stages/ncu/internal/tables.h"
 #include "tools/ncu/metrics.h"
 #include "tools/ncu/profile_command.h"
 
@@ -82,6 +81,12 @@ void check_collection(const ncu::Installation& ncu, const settings::NcuCli& cli,
          versioned(ncu) + " does not know, and is not asked for: " + join(metrics, ", "),
          "ncu --query-metrics lists what it knows"});
   }
+  if (!collected.unsupported.empty()) {
+    findings.push_back({Severity::Warning, "metrics_unsupported",
+                        "ncu does not collect with range replay, and is not asked for: " +
+                            join(collected.unsupported, ", "),
+                        "pipeline.ncu.ncu_cli.replay_mode=kernel collects them"});
+  }
   const auto& sections = collected.unknown_sections;
   if (!sections.empty()) {
     findings.push_back({Severity::Warning, "sections_unknown",
@@ -106,7 +111,7 @@ void check_collection(const ncu::Installation& ncu, const settings::NcuCli& cli,
 void check_gate(const settings::Root& settings, std::vector<Finding>& findings) {
   const settings::Ncu& own = settings.pipeline.ncu;
   const std::vector<ncu::NvtxExpression> gate = ncu::gate(own);
-  if (gate.empty() && is_range_replay(own.ncu_cli)) {
+  if (gate.empty() && ncu::is_range_replay(own.ncu_cli)) {
     findings.push_back({Severity::Warning, "range_missing",
                         "range replay has no range: pipeline.ncu.ncu_cli.nvtx.include names none, "
                         "so only what lies between cudaProfilerStart and Stop is replayed",

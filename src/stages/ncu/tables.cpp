@@ -124,11 +124,6 @@ std::vector<std::string> notes_of(const Reading& reading) {
 
 }  // namespace
 
-bool is_range_replay(const settings::NcuCli& cli) {
-  return cli.replay_mode == settings::ReplayMode::Range ||
-         cli.replay_mode == settings::ReplayMode::AppRange;
-}
-
 NcuKernels kernel_rows(const CounterReport& report, const settings::Ceilings& ceilings,
                        const kernels::Classifier& classifier) {
   NcuKernels table;
@@ -194,7 +189,7 @@ Result<NcuTables> make_tables(const pipeline::StageContext& context,
   tables.kernels.tool = "ncu " + ncu.version.to_string();
   tables.kernels.gate_dropped = NcuFiles(setup).was_rerun();
   if (tables.kernels.kernels.empty()) tables.kernels.why_none = "the report holds no rows";
-  if (!is_range_replay(cli)) return tables;
+  if (!ncu::is_range_replay(cli)) return tables;
   tables.regions = NcuRegions{.tool = tables.kernels.tool,
                               .replay_mode = schema::write(cli.replay_mode).as_string(),
                               .regions = region_rows(report)};

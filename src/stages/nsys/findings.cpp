@@ -179,7 +179,7 @@ void check_count_of_captures(const settings::Nsys& own, const NsysRegion& region
 
 std::optional<Finding> capture_end(const pipeline::StageContext& context, const NsysRegion& region,
                                    const pipeline::PlannedCommand& planned, const Exit& exit) {
-  if (exit.succeeded() || exit.why == Exit::Why::TimedOut) return std::nullopt;
+  if (exit.why == Exit::Why::TimedOut) return std::nullopt;
   if (!exit.code) {
     Finding finding = child_problem(planned, exit);
     finding.code = "tool_killed";
@@ -187,12 +187,18 @@ std::optional<Finding> capture_end(const pipeline::StageContext& context, const 
   }
   const nsys::Messages messages = messages_of(region);
   const int code = *exit.code;
-  if (code == kSignalBase + SIGTERM && messages.ranges_ended > 0 &&
+  // A program that sees to SIGTERM itself ends with a code of its own.
+  const bool looks_ended =
+      code == 0 || code == kSignalBase + SIGTERM || code == kSignalBase + SIGINT;
+  if (looks_ended && messages.ranges_ended > 0 &&
       ends_workload(context.setup.settings.pipeline.nsys)) {
     return Finding{Severity::Note, "ended_after_range",
-                   "nsys ended the workload after the range, as it is told to (exit code 143)",
+                   "nsys ended the workload after the range, as it does without another "
+                   "capture_range_end (exit code " +
+                       std::to_string(code) + ")",
                    "pipeline.nsys.capture_range_end=stop lets it run to its end"};
   }
+  if (exit.succeeded()) return std::nullopt;
   if (refusal(region, messages)) return std::nullopt;  // told with the missing report
   if (code > kSignalBase) {
     return problem(

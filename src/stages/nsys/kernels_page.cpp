@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <set>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -23,9 +26,41 @@ std::string percent(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-std::string shape(const std::vector<std::uint32_t>& three) {
-  if (three.size() != 3) return "–";
-  return fmt::format("{}×{}×{}", three[0], three[1], three[2]);
+/// A kernel in all its shapes and places, which is what people ask for first.
+struct KernelSum {
+  const NsysKernel* first = nullptr;
+  std::set<std::string> ranges;  ///< the outermost ones
+  std::set<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> shapes;
+  std::uint64_t calls = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t min_ns = 0;
+  std::int64_t max_ns = 0;
+};
+
+/// Most time first.
+std::vector<KernelSum> by_name(const std::vector<NsysKernel>& kernels) {
+  std::map<std::string_view, std::size_t> places;
+  std::vector<KernelSum> sums;
+  for (const NsysKernel& kernel : kernels) {
+    const auto [place, is_new] = places.try_emplace(kernel.name, sums.size());
+    if (is_new) {
+      sums.emplace_back();
+      sums.back().first = &kernel;
+      sums.back().min_ns = kernel.min_ns;
+    }
+    KernelSum& sum = sums[place->second];
+    sum.ranges.insert(!kernel.launch_recorded ? "(launch not recorded)"
+                      : kernel.ranges.empty() ? "(no range)"
+                                              : kernel.ranges.front());
+    sum.shapes.emplace(kernel.grid, kernel.block);
+    sum.calls += kernel.calls;
+    sum.total_ns += kernel.total_ns;
+    sum.min_ns = std::min(sum.min_ns, kernel.min_ns);
+    sum.max_ns = std::max(sum.max_ns, kernel.max_ns);
+  }
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const KernelSum& a, const KernelSum& b) { return a.total_ns > b.total_ns; });
+  return sums;
 }
 
 std::string ranges_section(const NsysRanges& table) {
@@ -51,8 +86,8 @@ std::string ranges_section(const NsysRanges& table) {
     };
     rows.add({markdown::code(range.capture), markdown::code(range.label()),
               std::to_string(range.instances), duration(range.wall_ns), share(device.busy_ns),
-              std::to_string(range.launch.launches),
-              per_token ? fmt::format("{:.0f}", *per_token) : "–",
+              range.devices.empty() ? "–" : std::to_string(range.launch.launches),
+              per_token && !range.devices.empty() ? fmt::format("{:.0f}", *per_token) : "–",
               share(device.idle.host_between_ns), share(device.idle.launching_ns),
               share(device.idle.synchronizing_ns), share(device.idle.sum_ns() - known)});
   }
@@ -66,35 +101,31 @@ std::string kernels_section(const NsysKernels& table) {
   }
   Table rows({{"kernel", Table::Align::Left},
               {"class", Table::Align::Left},
-              {"ranges", Table::Align::Left},
-              {"capture", Table::Align::Left},
-              {"grid"},
-              {"block"},
+              {"in", Table::Align::Left},
+              {"shapes"},
               {"calls"},
               {"total"},
               {"share"},
-              {"median"},
+              {"mean"},
               {"min"},
               {"max"}});
-  const std::size_t shown = std::min(kShownKernels, table.kernels.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const NsysKernel& kernel = table.kernels[i];
-    const std::string place = kernel.launch_recorded ? join(kernel.ranges, " / ") : "not recorded";
-    rows.add({markdown::code(kernel.short_name), markdown::plain(kernel.kernel_class),
-              markdown::code(place), markdown::code(kernel.capture), shape(kernel.grid),
-              shape(kernel.block), std::to_string(kernel.calls), duration(kernel.total_ns),
-              percent(kernel.total_ns, table.total_ns),
-              human_duration(FractionalNanoseconds(kernel.median_ns)), duration(kernel.min_ns),
-              duration(kernel.max_ns)});
+  const std::vector<KernelSum> sums = by_name(table.kernels);
+  std::int64_t rest_ns = table.total_ns;
+  const std::size_t shown = std::min(kShownKernels, sums.size());
+  for (const KernelSum& sum : std::span(sums).first(shown)) {
+    rest_ns -= sum.total_ns;
+    const std::vector<std::string> places(sum.ranges.begin(), sum.ranges.end());
+    rows.add({markdown::code(sum.first->short_name), markdown::plain(sum.first->kernel_class),
+              markdown::code(join(places, ", ")), std::to_string(sum.shapes.size()),
+              std::to_string(sum.calls), duration(sum.total_ns),
+              percent(sum.total_ns, table.total_ns),
+              duration(sum.total_ns / static_cast<std::int64_t>(sum.calls)), duration(sum.min_ns),
+              duration(sum.max_ns)});
   }
   std::string text = rows.text();
-  if (table.kernels.size() > shown) {
-    std::int64_t rest_ns = 0;
-    for (std::size_t i = shown; i < table.kernels.size(); ++i) {
-      rest_ns += table.kernels[i].total_ns;
-    }
-    text += fmt::format("\n{} more rows with {} of the time are in `kernels.json`.\n",
-                        table.kernels.size() - shown, percent(rest_ns, table.total_ns));
+  if (sums.size() > shown) {
+    text += fmt::format("\n{} more kernels with {} of the time are in `kernels.json`.\n",
+                        sums.size() - shown, percent(rest_ns, table.total_ns));
   }
   return text;
 }
@@ -104,7 +135,7 @@ std::string kernels_section(const NsysKernels& table) {
 std::string kernels_page(const NsysTables& tables) {
   std::string text = "# Kernels and ranges by Nsight Systems\n\n";
   text += fmt::format(
-      "{}; {} launches of kernels, {} together. Full names, all rows: `kernels.json`; "
+      "{}; {} launches of kernels, {} together. Full names, shapes and places: `kernels.json`; "
       "ranges: `ranges.json`.\n\n",
       markdown::plain(tables.kernels.tool), tables.kernels.launches,
       duration(tables.kernels.total_ns));

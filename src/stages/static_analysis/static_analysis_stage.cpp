@@ -68,8 +68,9 @@ std::vector<Finding> StaticAnalysisStage::preflight(const pipeline::StageContext
     return {std::move(*refused)};
   }
   std::vector<Finding> findings;
-  const auto subject = subject_of(context.setup.settings, context.setup.cwd);
-  if (!subject) {
+  if (auto absent = pipeline::model_preflight(context)) {
+    findings.push_back(std::move(*absent));
+  } else if (const auto subject = subject_of(context.setup.settings, context.setup.cwd); !subject) {
     findings.push_back({Severity::Problem, "static_subject", subject.error().to_string(), "",
                         subject.error().kind()});
   }

@@ -27,8 +27,18 @@ void add_once(std::vector<std::string>& list, std::string item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(std::move(item));
 }
 
-void add_metric(const Installation& ncu, std::string_view name, Collection& collected) {
+/// Counted by patching a kernel's code, which ncu does not do for ranges.
+bool is_patched(std::string_view metric) {
+  return metric.find("__sass_") != std::string_view::npos;
+}
+
+void add_metric(const Installation& ncu, std::string_view name, bool of_ranges,
+                Collection& collected) {
   const std::vector<std::string> parts = flop_count_parts(name);
+  if (of_ranges && (is_patched(name) || !parts.empty())) {
+    add_once(collected.unsupported, std::string(name));
+    return;
+  }
   if (parts.empty()) {
     add_once(ncu.knows_metric(name) ? collected.metrics : collected.unknown_metrics,
              std::string(name));
@@ -46,11 +56,16 @@ void add_metric(const Installation& ncu, std::string_view name, Collection& coll
 
 }  // namespace
 
+bool is_range_replay(const settings::NcuCli& cli) {
+  return cli.replay_mode == settings::ReplayMode::Range ||
+         cli.replay_mode == settings::ReplayMode::AppRange;
+}
+
 Collection collection(const Installation& ncu, const settings::NcuCli& cli) {
   Collection collected;
   if (cli.metrics) {
     for (const std::string& name : cli.metrics->items) {
-      if (!trim(name).empty()) add_metric(ncu, trim(name), collected);
+      if (!trim(name).empty()) add_metric(ncu, trim(name), is_range_replay(cli), collected);
     }
   }
   if (cli.sections) {

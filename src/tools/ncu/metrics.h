@@ -15,11 +15,15 @@ struct Collection {
   std::vector<std::string> metrics;
   std::vector<std::string> sections;
   std::vector<std::string> unknown_metrics;   ///< left out
+  std::vector<std::string> unsupported;       ///< metrics left out: not with this replay mode
   std::vector<std::string> unknown_sections;  ///< left out
   std::vector<std::string> translated;        ///< `flop_count_hp`: asked for by other names
 };
 
 Collection collection(const Installation& ncu, const settings::NcuCli& cli);
+
+/// Ranges are replayed instead of kernels.
+bool is_range_replay(const settings::NcuCli& cli);
 
 /// nvprof's counts of operations, which ncu does not have, as ncu counts: adds, products and twice
 /// the multiply-adds. Empty for any other name.

@@ -54,6 +54,17 @@ TEST(NcuMetrics, AreAllKnownToAnNcuThatWasNotAsked) {
   EXPECT_EQ(collected.sections, cli.sections->items);
 }
 
+TEST(NcuMetrics, ThatPatchKernelsAreNotForRanges) {
+  settings::NcuCli cli;
+  cli.metrics = schema::CommaList{{"flop_count_sp", kFma + ".sum", "gpu__time_duration.sum"}};
+  cli.replay_mode = settings::ReplayMode::Range;
+  const Collection collected = collection({"/opt/ncu", {2024, 1, 1}}, cli);
+  EXPECT_THAT(collected.metrics, ElementsAre("gpu__time_duration.sum"));
+  EXPECT_THAT(collected.unsupported, ElementsAre("flop_count_sp", kFma + ".sum"));
+  EXPECT_THAT(collected.unknown_metrics, IsEmpty());
+  EXPECT_THAT(collected.translated, IsEmpty());
+}
+
 TEST(NcuMetrics, CountOldOperationsFromTheirParts) {
   CounterReport report;
   ProfiledKernel whole;

@@ -20,9 +20,8 @@ Result<Inputs> choose_inputs(const RunRequest& request) {
                            std::to_string(seed));
   }
   inputs.items = dataset::sample(listing.images, sampling, seed);
+  // Who asks for fewer tells of it: a stage's limit.
   if (request.samples && inputs.items.size() > *request.samples) {
-    inputs.notes.push_back("dataset: only the first " + std::to_string(*request.samples) + " of " +
-                           std::to_string(inputs.items.size()) + " images are run");
     inputs.items.resize(*request.samples);
   }
   return inputs;

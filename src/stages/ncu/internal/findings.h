@@ -21,8 +21,9 @@ std::vector<std::string> ncu_notes(const pipeline::StageContext& context);
 ncu::Messages messages_of(const NcuFiles& files, bool rerun);
 
 /// What is to be said of how ncu ended; nothing when all is well, or when others tell.
-std::optional<pipeline::Finding> capture_end(const pipeline::PlannedCommand& planned,
-                                             const Exit& exit, const ncu::Messages& messages);
+std::optional<pipeline::Finding> capture_end(const NcuFiles& files,
+                                             const pipeline::PlannedCommand& planned,
+                                             const Exit& exit, bool rerun);
 
 /// Why nothing was profiled, in words: `no kernel was launched in the ranges decode/ ...`.
 std::string why_nothing(const pipeline::StageContext& context, const ncu::Messages& messages,

@@ -18,8 +18,6 @@ struct NcuTables {
   std::optional<NcuRegions> regions;  ///< with range replay
 };
 
-bool is_range_replay(const settings::NcuCli& cli);
-
 /// A row for each kernel of one shape in one stack of ranges; most time first. Pure.
 NcuKernels kernel_rows(const CounterReport& report, const settings::Ceilings& ceilings,
                        const kernels::Classifier& classifier);

@@ -1,0 +1,194 @@
+#include "pipeline/executor.h"
+
+#include <array>
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "pipeline/resume.h"
+#include "pipeline/workload_command.h"
+#include "pipeline/workload_stage.h"
+#include "testing/fake_clock.h"
+#include "testing/processes/fake_processes.h"
+#include "testing/temp_dir.h"
+
+namespace profline::pipeline {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+
+/// A stage that runs one command and has whatever the test gives it.
+class FakeStage final : public Stage {
+ public:
+  FakeStage(std::string id, const settings::Stage& settings)
+      : id_(std::move(id)), settings_(settings) {}
+
+  std::string_view id() const override { return id_; }
+  const settings::Stage& settings(const settings::Pipeline&) const override { return settings_; }
+  bool is_measured_against_baseline() const override { return id_ != "baseline"; }
+  Needs needs(const settings::Root&) const override { return {}; }
+  std::vector<Finding> preflight(const StageContext&) const override { return found; }
+  StagePlan plan(const StageContext& context) const override {
+    StagePlan plan;
+    Command command;
+    command.argv = {id_, context.setup.folder.string()};
+    plan.commands.push_back({"work", command});
+    plan.changes = changes;
+    return plan;
+  }
+  Result<void> run(const StageContext& context, StageRun& run) const override {
+    PL_TRY(run_commands(plan(context), run));
+    return {};
+  }
+  std::vector<Finding> verify(const StageContext&) const override { return verified; }
+  Result<void> summarise(const StageContext& context, StageRun&) const override {
+    return write_file_atomic(context.setup.stage_folder(id_) / "summary", "made");
+  }
+
+  std::vector<Finding> found;
+  std::vector<Finding> verified;
+  std::vector<ConfigChange> changes;
+
+ private:
+  std::string id_;
+  const settings::Stage& settings_;
+};
+
+class Execute : public ::testing::Test {
+ protected:
+  Execute() {
+    for (settings::Stage& stage : settings_) stage.enable = settings::Enable::Yes;
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      stages_.push_back(std::make_unique<FakeStage>(kNames[i], settings_[i]));
+    }
+    NodeMap workload;
+    workload.set("engine", Node::string("eager"));
+    NodeMap config;
+    config.set("workload", Node::map(std::move(workload)));
+    setup_.config = Node::map(std::move(config));
+    setup_.folder = folder_.path();
+  }
+  FakeStage& stage(std::size_t i) { return static_cast<FakeStage&>(*stages_[i]); }
+  RunPlan plan() {
+    return make_plan(setup_, {}, stages_, [](const std::string&) { return "here"; });
+  }
+  ExitCode execute_plan(const RunPlan& plan) {
+    RunRecord record;
+    enter_stages(plan, record);
+    RunJournal journal(folder_.path(), record);
+    const auto code =
+        execute(plan, journal, {processes_, interrupt_, progress_, Log::null(), clock_}, nullptr);
+    EXPECT_TRUE(code) << code.error().to_string();
+    return code ? *code : ExitCode::BadInput;
+  }
+  std::vector<std::string> states() const {
+    std::vector<std::string> states;
+    const auto record = read_run_record(folder_.path());
+    EXPECT_TRUE(record);
+    for (const StageRecord& stage : record->stages) {
+      states.push_back(stage.name + " " + std::string(to_text(stage.state)));
+    }
+    return states;
+  }
+
+  static constexpr std::array kNames = {"first", "baseline", "last"};
+  std::array<settings::Stage, 3> settings_;
+  Stages stages_;
+  RunSetup setup_;
+  testing::TempDir folder_;
+  testing::FakeProcesses processes_;
+  Interrupt interrupt_;
+  NullProgress progress_;
+  testing::FakeClock clock_;
+};
+
+TEST_F(Execute, RunsStagesInOrderAndKeepsWhatTheyDid) {
+  for (const char* name : kNames) processes_.expect({name});
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
+  EXPECT_THAT(states(), ElementsAre("first ok", "baseline ok", "last ok"));
+  ASSERT_EQ(processes_.commands().size(), 3U);
+  EXPECT_EQ(processes_.commands()[1].argv[0], "baseline");
+  const RunRecord record = read_run_record(folder_.path()).value();
+  EXPECT_EQ(record.stages[0].commands[0].end, "exited with code 0");
+  EXPECT_THAT(
+      record.stages[0].artifacts,
+      ElementsAre(ArtifactRecord{
+          "first/summary", 4, "ea0890697a77af0a2e054cccec587c8a42feb5cf38e778c6c6e2a96bfb945c0b"}));
+  EXPECT_TRUE(fs::exists(folder_ / "last/status.json"));
+  EXPECT_FALSE(fs::exists(folder_ / ".reserve"));
+}
+
+TEST_F(Execute, AProblemFailsItsStageAndTheExitCodeTells) {
+  stage(0).verified = {{Severity::Problem, "empty", "nothing was captured"}};
+  for (const char* name : kNames) processes_.expect({name});
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Failed);
+  EXPECT_THAT(states(), ElementsAre("first failed", "baseline ok", "last ok"));
+  EXPECT_FALSE(fs::exists(folder_ / "first/summary")) << "nothing is made of a capture that failed";
+}
+
+TEST_F(Execute, WithoutKeepGoingTheRestStaysPending) {
+  setup_.settings.pipeline.keep_going = false;
+  processes_.expect({"first"}).dies_of(SIGSEGV);
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Failed);
+  EXPECT_THAT(states(), ElementsAre("first failed", "baseline pending", "last pending"));
+}
+
+TEST_F(Execute, AnInterruptEndsTheRun) {
+  processes_.expect({"first"}).does([&](const Command&) { interrupt_.request(); });
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
+  EXPECT_THAT(states(), ElementsAre("first ok", "baseline pending", "last pending"));
+  EXPECT_EQ(read_run_record(folder_.path())->state, RunState::Interrupted);
+}
+
+TEST_F(Execute, AStageWithChangesIsHandedThemInAFileOfItsOwn) {
+  stage(0).changes = {{"workload.engine", Node::string("other"), "to see it"}};
+  for (const char* name : kNames) processes_.expect({name});
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
+  Node changed = setup_.config;
+  changed.find("workload")->as_map().set("engine", Node::string("other"));
+  EXPECT_EQ(read_file(folder_ / "first/config.json").value(), handed_config(changed, {}).value());
+  EXPECT_FALSE(fs::exists(folder_ / "last/config.json"));
+}
+
+TEST_F(Execute, AutoIsSkippedWhereItsPreflightFailsAndOthersAreStoppedByIt) {
+  stage(2).found = {{Severity::Problem, "absent", "there is no tool", "install it"}};
+  settings_[2].enable = settings::Enable::Auto;
+  settings_[1].enable = settings::Enable::Auto;
+  settings_[0].enable = settings::Enable::No;
+  const RunPlan skipping = plan();
+  EXPECT_EQ(skipping.obstacle(), std::nullopt);
+  EXPECT_EQ(execute_plan(skipping), ExitCode::Done);
+  EXPECT_THAT(states(), ElementsAre("first off", "baseline off", "last skipped"));
+  EXPECT_TRUE(fs::exists(folder_ / "last/status.json"));
+  settings_[2].enable = settings::Enable::Yes;
+  const auto obstacle = plan().obstacle();
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->to_string(), "stage last: there is no tool; install it");
+  EXPECT_EQ(obstacle->kind(), ErrorKind::NotFound);
+}
+
+TEST_F(Execute, ResumeKeepsWhatIsOkAndUnchanged) {
+  for (const char* name : kNames) processes_.expect({name});
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
+  RunRecord record = read_run_record(folder_.path()).value();
+  record.stages[2].state = StageState::Interrupted;
+  stage(0).changes = {};
+  const RunPlan again = plan();
+  const auto decisions = decide_resume(again, record, false);
+  ASSERT_EQ(decisions.size(), 3U);
+  EXPECT_EQ(decisions[0].why, "it is ok and its inputs are the same");
+  EXPECT_FALSE(decisions[1].runs);
+  EXPECT_EQ(decisions[2].why, "it is interrupted");
+  EXPECT_TRUE(decide_resume(again, record, true)[0].runs);
+  ASSERT_TRUE(enter_resumed(again, decisions, record));
+  EXPECT_EQ(record.stages[0].state, StageState::Ok);
+  EXPECT_EQ(record.stages[2].state, StageState::Pending);
+  EXPECT_TRUE(fs::exists(folder_ / "attempts/last-1/summary"));
+  EXPECT_FALSE(fs::exists(folder_ / "last"));
+}
+
+}  // namespace
+}  // namespace profline::pipeline

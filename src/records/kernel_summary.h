@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "records/ncu_kernels.h"
+#include "schema/field.h"
+
+/// Kernels as all tools of a run together know them: the part of `summary.json` about them.
+namespace profline {
+
+/// Part of a kernel's time.
+struct SummaryKernelPart {
+  std::string name;
+  std::uint64_t launches = 0;
+  double total_ns = 0;
+
+  bool operator==(const SummaryKernelPart&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryKernelPart>) {
+  return std::tuple(field("name", &SummaryKernelPart::name, "of the stage or operator").required(),
+                    field("launches", &SummaryKernelPart::launches, "there"),
+                    field("total_ns", &SummaryKernelPart::total_ns, "of those"));
+}
+
+struct SummaryKernelTime {
+  std::uint64_t launches = 0;
+  double total_ns = 0;
+  double share = 0;
+  double min_ns = 0;
+  double max_ns = 0;
+  std::string source;
+
+  bool operator==(const SummaryKernelTime&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryKernelTime>) {
+  return std::tuple(
+      field("launches", &SummaryKernelTime::launches, "that were captured").required(),
+      field("total_ns", &SummaryKernelTime::total_ns, "of those").required(),
+      field("share", &SummaryKernelTime::share, "of all kernel time, 0 to 1"),
+      field("min_ns", &SummaryKernelTime::min_ns, "of one launch"),
+      field("max_ns", &SummaryKernelTime::max_ns, "of one launch"),
+      field("source", &SummaryKernelTime::source, "file"));
+}
+
+struct SummaryKernelCounters {
+  std::uint64_t launches = 0;
+  std::optional<double> duration_ns;
+  NcuRoofline roofline;
+  std::string bound;
+  std::string margin_class;
+  std::vector<std::string> evidence;
+  std::string source;
+
+  bool operator==(const SummaryKernelCounters&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryKernelCounters>) {
+  return std::tuple(
+      field("launches", &SummaryKernelCounters::launches, "that were profiled").required(),
+      field("duration_ns", &SummaryKernelCounters::duration_ns, "mean, under ncu's clocks"),
+      field("roofline", &SummaryKernelCounters::roofline, "under the device's ceilings"),
+      field("bound", &SummaryKernelCounters::bound, "compute, memory, mixed, latency or unknown"),
+      field("classification", &SummaryKernelCounters::margin_class,
+            "by SM and DRAM shares 5 points apart"),
+      field("evidence", &SummaryKernelCounters::evidence, "the numbers that decided"),
+      field("source", &SummaryKernelCounters::source, "file"));
+}
+
+/// One kernel with one launch shape, whichever tools saw it.
+struct SummaryKernel {
+  std::string name;
+  std::string short_name;
+  std::string kernel_class;
+  std::vector<std::uint32_t> grid;
+  std::vector<std::uint32_t> block;
+  std::optional<SummaryKernelTime> time;
+  std::vector<SummaryKernelPart> stages;
+  std::optional<SummaryKernelCounters> counters;
+  std::vector<SummaryKernelPart> operators;
+  std::optional<double> model_flops;
+  std::string lacks;
+
+  bool operator==(const SummaryKernel&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryKernel>) {
+  return std::tuple(
+      field("name", &SummaryKernel::name, "canonical, the same whichever tool saw it").required(),
+      field("short_name", &SummaryKernel::short_name, "what people call it"),
+      field("class", &SummaryKernel::kernel_class, "by conf/kernels/classes.yaml; may be empty"),
+      field("grid", &SummaryKernel::grid, "x, y, z; empty: not known"),
+      field("block", &SummaryKernel::block, "x, y, z; empty: not known"),
+      field("time", &SummaryKernel::time, "by nsys, else by the torch profiler; null: by neither"),
+      field("stages", &SummaryKernel::stages, "of the model, in which it was launched"),
+      field("counters", &SummaryKernel::counters, "by ncu; null: it was not profiled"),
+      field("operators", &SummaryKernel::operators, "that launched it, most time first"),
+      field("model_flops", &SummaryKernel::model_flops,
+            "a launch, by the shapes of its operator; null: not known"),
+      field("lacks", &SummaryKernel::lacks, "what did not join, and why; empty: all joined"));
+}
+
+/// How well the tables of kernels fit together. Shares are of kernel time.
+struct SummaryJoin {
+  std::string time_source;
+  double total_ns = 0;
+  std::uint64_t launches = 0;
+  std::optional<double> with_counters;
+  std::optional<double> with_operators;
+  std::optional<double> with_flops;
+  std::vector<std::string> apart;
+
+  bool operator==(const SummaryJoin&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryJoin>) {
+  return std::tuple(
+      field("time_source", &SummaryJoin::time_source, "file of the times; empty: no tool had any"),
+      field("total_ns", &SummaryJoin::total_ns, "of all kernels"),
+      field("launches", &SummaryJoin::launches, "of all kernels"),
+      field("with_counters", &SummaryJoin::with_counters, "share that ncu profiled; null: no ncu"),
+      field("with_operators", &SummaryJoin::with_operators,
+            "share whose operator is known; null: no trace of the torch profiler"),
+      field("with_flops", &SummaryJoin::with_flops, "share whose model FLOPs are known"),
+      field("apart", &SummaryJoin::apart, "what did not join, and why"));
+}
+
+}  // namespace profline

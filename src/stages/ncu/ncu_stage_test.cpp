@@ -1,0 +1,253 @@
+#include "stages/ncu/ncu_stage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "records/ncu_kernels.h"
+#include "testing/paths.h"
+#include "testing/pipeline/recorded_stage_run.h"
+#include "testing/processes/fake_processes.h"
+#include "testing/temp_dir.h"
+
+namespace profline::stages {
+namespace {
+
+using pipeline::Finding;
+using pipeline::Severity;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::FakeProcesses;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using testing::RecordedStageRun;
+
+constexpr const char* kNothing = "==WARNING== No kernels were profiled.\n";
+constexpr const char* kConnected = "==PROF== Connected to process 937 (/usr/bin/app)\n";
+
+/// A run of a user's program, whose workload needs nothing.
+class NcuStageTest : public ::testing::Test {
+ protected:
+  NcuStageTest() {
+    setup_.id = "run";
+    setup_.folder = folder_.path();
+    setup_.cwd = folder_.path();
+    setup_.config = Node::map({});
+    setup_.settings.pipeline.workload.command = {"/bin/true"};
+    tools_.ncu = ncu::Installation{"/opt/ncu", {2024, 1, 1}};
+    tools_.driver = gpu::Driver{};
+    EXPECT_TRUE(create_folders(folder_ / "ncu"));  // as the executor does
+  }
+
+  settings::Ncu& own() { return setup_.settings.pipeline.ncu; }
+  void gate_on(std::vector<std::string> ranges) {
+    own().ncu_cli.nvtx.include = schema::SemicolonList{std::move(ranges)};
+  }
+  pipeline::StageContext context() { return {setup_, tools_}; }
+  std::filesystem::path file(const std::string& name) { return folder_ / ("ncu/" + name); }
+
+  void expect_sections() {
+    processes_.expect({"/opt/ncu", "--list-sections"}).prints("SpeedOfLight\n");
+  }
+  testing::Play& expect_capture() { return processes_.expect({"/opt/ncu", "--target-processes"}); }
+  void expect_imports() {
+    const auto golden = testing::source_dir() / "tests/golden/ncu/2025.3-raw-kernels/input.csv";
+    processes_
+        .expect({"/opt/ncu", "--import", file("run.ncu-rep").string(), "--page", "raw", "--csv"})
+        .prints(read_file(golden).value());
+    processes_.expect({"/opt/ncu", "--import", file("run.ncu-rep").string(), "--page", "details"})
+        .prints("details\n");
+  }
+
+  static std::vector<std::string> codes(const std::vector<Finding>& findings) {
+    std::vector<std::string> codes;
+    for (const Finding& finding : findings) codes.push_back(finding.code);
+    return codes;
+  }
+
+  testing::TempDir folder_;
+  pipeline::RunSetup setup_;
+  pipeline::Toolbox tools_;
+  FakeProcesses processes_;
+  RecordedStageRun run_{processes_};
+  NcuStage stage_;
+};
+
+TEST_F(NcuStageTest, CapturesImportsAndSumsUp) {
+  expect_sections();
+  expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu.log"), kConnected);
+  expect_imports();
+  ASSERT_TRUE(stage_.run(context(), run_));
+  EXPECT_THAT(run_.names(), ElementsAre("list_sections", "capture", "raw_csv", "sections_report"));
+  EXPECT_THAT(run_.findings(), IsEmpty());
+  EXPECT_THAT(stage_.verify(context()), IsEmpty());
+  const auto summed = stage_.summarise(context(), run_);
+  ASSERT_TRUE(summed) << summed.error().to_string();
+  for (const char* name : {"cmd.txt", "sections.txt", "raw.csv", "sections_report.txt",
+                           "kernels.json", "kernels.md"}) {
+    EXPECT_TRUE(std::filesystem::exists(file(name))) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(file("cmd-rerun.txt")));
+  const auto table = from_document<NcuKernels>(*read_file(file("kernels.json")), "kernels.json");
+  ASSERT_TRUE(table) << table.error().to_string();
+  EXPECT_FALSE(table->gate_dropped);
+  EXPECT_FALSE(table->kernels.empty());
+}
+
+TEST_F(NcuStageTest, LeavesNoCsvWhenThatIsNotWanted) {
+  own().ncu_cli.export_files.csv = false;
+  expect_sections();
+  expect_capture().writes(file("run.ncu-rep"), "report");
+  expect_imports();
+  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(stage_.summarise(context(), run_));
+  EXPECT_TRUE(std::filesystem::exists(file("kernels.json")));
+  EXPECT_FALSE(std::filesystem::exists(file("raw.csv")));
+  EXPECT_FALSE(std::filesystem::exists(file(".raw.csv")));
+  EXPECT_THAT(stage_.plan(context()).artifacts, Not(Contains("raw.csv")));
+}
+
+TEST_F(NcuStageTest, IsTriedAgainWithoutTheGateThatLetNothingThrough) {
+  gate_on({"decode*"});
+  expect_sections();
+  expect_capture().writes(file("ncu.log"), std::string(kConnected) + kNothing);
+  expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu-rerun.log"), kConnected);
+  expect_imports();
+  ASSERT_TRUE(stage_.run(context(), run_));
+  EXPECT_THAT(run_.names(),
+              ElementsAre("list_sections", "capture", "rerun", "raw_csv", "sections_report"));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("nothing_profiled"));
+  EXPECT_EQ(run_.findings()[0].severity, Severity::Warning);
+  EXPECT_EQ(run_.findings()[0].text,
+            "no kernels were profiled: none was launched in the ranges regex:decode.*/: they never "
+            "opened, or nothing is launched in them");
+  const std::vector<std::string>& again = processes_.commands()[2].argv;
+  EXPECT_THAT(again, Not(Contains("--nvtx-include")));
+  EXPECT_THAT(again, Contains("200"));
+  EXPECT_TRUE(std::filesystem::exists(file("cmd-rerun.txt")));
+  EXPECT_THAT(codes(stage_.verify(context())), ElementsAre("gate_dropped"));
+  ASSERT_TRUE(stage_.summarise(context(), run_));
+  const auto table = from_document<NcuKernels>(*read_file(file("kernels.json")), "kernels.json");
+  ASSERT_TRUE(table);
+  EXPECT_TRUE(table->gate_dropped);
+}
+
+TEST_F(NcuStageTest, WithoutAGateExplainsAndStops) {
+  own().ncu_cli.kernel_name = "regex:nosuch";
+  expect_sections();
+  expect_capture().writes(file("ncu.log"), std::string(kConnected) + kNothing);
+  ASSERT_TRUE(stage_.run(context(), run_));
+  EXPECT_THAT(run_.findings(), IsEmpty());
+  const std::vector<Finding> findings = stage_.verify(context());
+  ASSERT_THAT(codes(findings), ElementsAre("nothing_profiled"));
+  EXPECT_EQ(findings[0].text, "no kernels were profiled: no kernel's name matched regex:nosuch");
+}
+
+TEST_F(NcuStageTest, ExplainsWhyThereIsNoReport) {
+  struct Case {
+    std::string_view log, code, text;
+  };
+  const Case cases[] = {
+      {"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", "counters_denied",
+       "the driver keeps performance counters for administrators (ERR_NVGPUCTRPERM)"},
+      {"==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on "
+       "path?).\n==WARNING== No kernels were profiled.\n",
+       "libcuda_absent", "ncu did not reach the CUDA driver and ended the workload"},
+      {"==WARNING== No ranges were profiled.\n", "nothing_profiled",
+       "no ranges were profiled: the workload never used CUDA"},
+      {"==ERROR== Unable to write to file run.ncu-rep.\n", "output_unwritable",
+       "ncu could not write its report: Unable to write to file run.ncu-rep."},
+      {"==ERROR== Option '--section NoSuch' did not match any section.\n", "no_report",
+       "ncu left no report: Option '--section NoSuch' did not match any section."},
+      {"", "no_report", "ncu left no report"},
+  };
+  ASSERT_TRUE(create_folders(file("workload")));
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.text);
+    ASSERT_TRUE(write_file_atomic(file("ncu.log"), c.log));
+    const std::vector<Finding> findings = stage_.verify(context());
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].severity, Severity::Problem);
+    EXPECT_EQ(findings[0].code, c.code);
+    EXPECT_EQ(findings[0].text, c.text);
+  }
+}
+
+TEST_F(NcuStageTest, TellsHowTheWorkloadEndedUnderIt) {
+  gate_on({"decode"});
+  expect_sections();
+  expect_capture()
+      .writes(file("ncu.log"), std::string("==ERROR== The application returned an error code "
+                                           "(5).\n") +
+                                   kNothing)
+      .exits(5);
+  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("application_failed"))
+      << "and nobody runs a program again that failed";
+  FakeProcesses killed;
+  killed.expect({"/opt/ncu", "--list-sections"});
+  killed.expect({"/opt/ncu", "--target-processes"}).dies_of(9);
+  RecordedStageRun run(killed);
+  std::filesystem::remove_all(folder_ / "ncu");
+  ASSERT_TRUE(create_folders(folder_ / "ncu"));
+  ASSERT_TRUE(stage_.run(context(), run));
+  EXPECT_THAT(codes(run.findings()), Contains("tool_killed"));
+}
+
+TEST_F(NcuStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
+  tools_.driver = Result<gpu::Driver>(
+      Error(ErrorKind::NotFound, "no NVIDIA driver: libcuda.so.1").with_reason(gpu::kNoLibrary));
+  own().require_gpu = false;
+  std::vector<Finding> findings = stage_.preflight(context());
+  ASSERT_THAT(codes(findings), ElementsAre("libcuda_absent"));
+  EXPECT_EQ(findings[0].kind, ErrorKind::NotFound);
+
+  tools_.driver = Result<gpu::Driver>(Error(ErrorKind::NotFound, "the NVIDIA driver sees no GPU"));
+  EXPECT_THAT(stage_.preflight(context()), IsEmpty()) << "require_gpu is off";
+  own().require_gpu = true;
+  EXPECT_THAT(codes(stage_.preflight(context())), ElementsAre("gpu_absent"));
+
+  tools_.driver = gpu::Driver{};
+  ncu::Installation known{"/opt/ncu", {2022, 3, 0}};
+  known.metrics = {"gpu__time_duration"};
+  known.sections = {"SpeedOfLight"};
+  known.sets = {"basic", "roofline"};
+  known.options = {"--kill"};
+  tools_.ncu = known;
+  own().ncu_cli.metrics = schema::CommaList{{"gpu__time_duration.sum", "no__such.sum"}};
+  own().ncu_cli.sections = schema::CommaList{{"SpeedOfLight", "WorkloadDistribution"}};
+  own().ncu_cli.set = "rooflin";
+  own().ncu_cli.graph_profiling = settings::GraphProfiling::Node;
+  findings = stage_.preflight(context());
+  ASSERT_THAT(codes(findings),
+              ElementsAre("metrics_unknown", "sections_unknown", "set_unknown", "option_unknown"));
+  EXPECT_EQ(findings[0].severity, Severity::Warning);
+  EXPECT_EQ(findings[0].text, "ncu 2022.3.0 does not know, and is not asked for: no__such.sum");
+  EXPECT_EQ(findings[2].text, "ncu 2022.3.0 has no set 'rooflin' (did you mean 'roofline'?)");
+  EXPECT_EQ(findings[2].kind, ErrorKind::Config);
+
+  own().ncu_cli.metrics = schema::CommaList{{"no__such.sum"}};
+  findings = stage_.preflight(context());
+  EXPECT_EQ(findings[0].severity, Severity::Problem) << "none is known";
+}
+
+TEST_F(NcuStageTest, PlansTranslationsAndBounds) {
+  own().ncu_cli.metrics = schema::CommaList{{"flop_count_sp"}};
+  pipeline::StagePlan plan = stage_.plan(context());
+  EXPECT_THAT(plan.limits, ElementsAre("1 of the sampled images (pipeline.ncu.samples)",
+                                       "the first 2000 launches (pipeline.ncu.max_launches)"));
+  gate_on({"decode*", "A::A1"});
+  own().ncu_cli.replay_mode = settings::ReplayMode::Range;
+  plan = stage_.plan(context());
+  EXPECT_THAT(plan.notes, Contains("nvtx.include decode* is passed as regex:decode.*/"));
+  EXPECT_THAT(plan.notes, Contains("nvtx.include A::A1 is passed as A/*/A1"));
+  EXPECT_THAT(plan.artifacts, Contains("regions/report.json"));
+  EXPECT_THAT(plan.limits, ElementsAre("1 of the sampled images (pipeline.ncu.samples)"));
+  std::vector<std::string> names;
+  for (const pipeline::PlannedCommand& command : plan.commands) names.push_back(command.name);
+  EXPECT_THAT(names,
+              ElementsAre("list_sections", "capture", "rerun", "raw_csv", "sections_report"));
+}
+
+}  // namespace
+}  // namespace profline::stages

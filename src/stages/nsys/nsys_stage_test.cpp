@@ -1,0 +1,283 @@
+#include "stages/nsys/nsys_stage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/sqlite.h"
+#include "records/nsys_ranges.h"
+#include "testing/captures/nsys_export.h"
+#include "testing/pipeline/recorded_stage_run.h"
+#include "testing/processes/fake_processes.h"
+#include "testing/temp_dir.h"
+
+namespace profline::stages {
+namespace {
+
+using pipeline::Finding;
+using pipeline::Severity;
+using settings::CaptureRange;
+using settings::CaptureRangeEnd;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::FakeProcesses;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::RecordedStageRun;
+using ::testing::StartsWith;
+
+constexpr const char* kGated =
+    "Capture range started in the application.\nCapture range ended in the application.\n";
+
+/// A run on the CPU of a user's program, whose workload needs nothing.
+class NsysStageTest : public ::testing::Test {
+ protected:
+  NsysStageTest() {
+    setup_.id = "run";
+    setup_.folder = folder_.path();
+    setup_.cwd = folder_.path();
+    setup_.config = Node::map({});
+    setup_.settings.pipeline.workload.command = {"/bin/true"};
+    setup_.settings.device.kind = settings::Device::Kind::Cpu;
+    tools_.nsys = nsys::Installation{"/opt/nsys", {2023, 4, 4}};
+  }
+
+  settings::Nsys& own() { return setup_.settings.pipeline.nsys; }
+  void gate_on(std::vector<std::string> ranges) {
+    own().capture_range = CaptureRange::Nvtx;
+    own().nvtx_capture = schema::OneOrMore{std::move(ranges)};
+  }
+  pipeline::StageContext context() { return {setup_, tools_}; }
+  std::filesystem::path file(const std::string& name) { return folder_ / ("nsys/" + name); }
+
+  /// What `nsys export` does.
+  void expect_export(const std::string& base) {
+    processes_.expect({"/opt/nsys", "export"}).does([this, base](const Command&) {
+      ASSERT_TRUE(testing::write_decode_loop(file(base + ".sqlite"), {.kernels = 120}));
+    });
+    processes_.expect({"/opt/nsys", "stats"})
+        .prints("Time (%),Total Time (ns),Instances,Name\n100.0,10,1,gemm\n");
+  }
+
+  std::vector<std::string> codes(const std::vector<Finding>& findings) {
+    std::vector<std::string> codes;
+    for (const Finding& finding : findings) codes.push_back(finding.code);
+    return codes;
+  }
+
+  testing::TempDir folder_;
+  pipeline::RunSetup setup_;
+  pipeline::Toolbox tools_;
+  FakeProcesses processes_;
+  RecordedStageRun run_{processes_};
+  NsysStage stage_;
+};
+
+TEST_F(NsysStageTest, CapturesExportsAndSumsUp) {
+  processes_.expect({"/opt/nsys", "profile"})
+      .writes(file("run.nsys-rep"), "report")
+      .prints("Generated:\n    " + file("run.nsys-rep").string() + "\n");
+  expect_export("run");
+  ASSERT_TRUE(stage_.run(context(), run_));
+  EXPECT_THAT(run_.names(), ElementsAre("capture", "export", "kernel_summary"));
+  EXPECT_THAT(run_.findings(), IsEmpty());
+  ASSERT_EQ(run_.sessions().size(), 1U);
+  EXPECT_THAT(processes_.commands().front().argv, Contains("--session-new=" + run_.sessions()[0]));
+  EXPECT_THAT(codes(stage_.verify(context())), IsEmpty());
+  const auto summed = stage_.summarise(context(), run_);
+  ASSERT_TRUE(summed) << summed.error().to_string();
+  for (const char* name : {"cmd.txt", "run.sqlite", "summary_cuda_gpu_kern_sum.csv", "kernels.json",
+                           "kernels.md", "ranges.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(file(name))) << name;
+  }
+}
+
+TEST_F(NsysStageTest, CapturesEachRangeInAFolderOfItsOwn) {
+  gate_on({"prefill", "A::A1", "A  A1"});
+  const pipeline::StagePlan plan = stage_.plan(context());
+  std::vector<std::string> names;
+  for (const pipeline::PlannedCommand& command : plan.commands) names.push_back(command.name);
+  EXPECT_THAT(names, ElementsAre("capture prefill", "export prefill", "kernel_summary prefill",
+                                 "capture A__A1", "export A__A1", "kernel_summary A__A1",
+                                 "capture A_A1", "export A_A1", "kernel_summary A_A1"));
+  EXPECT_THAT(plan.artifacts, Contains("A__A1/run.nsys-rep"));
+  EXPECT_THAT(plan.artifacts, Contains("A__A1/workload/samples.jsonl"));
+  EXPECT_THAT(plan.notes, Contains("the workload runs 3 times, once for each range"));
+}
+
+TEST_F(NsysStageTest, SumsUpEveryCaptureOfARangeThatRepeats) {
+  gate_on({"decode"});
+  own().capture_range_end = CaptureRangeEnd{CaptureRangeEnd::Action::Repeat, 2};
+  processes_.expect({"/opt/nsys", "profile"})
+      .writes(file("run.1.nsys-rep"), "report")
+      .writes(file("run.2.nsys-rep"), "report")
+      .prints(kGated);
+  expect_export("run.1");
+  expect_export("run.2");
+  ASSERT_TRUE(stage_.run(context(), run_));
+  EXPECT_THAT(run_.names(), ElementsAre("capture", "export run.1", "kernel_summary run.1",
+                                        "export run.2", "kernel_summary run.2"));
+  EXPECT_THAT(codes(stage_.verify(context())), IsEmpty());
+  ASSERT_TRUE(stage_.summarise(context(), run_));
+  const auto ranges = from_document<NsysRanges>(*read_file(file("ranges.json")), "ranges.json");
+  ASSERT_TRUE(ranges) << ranges.error().to_string();
+  ASSERT_EQ(ranges->captures.size(), 2U);
+  EXPECT_EQ(ranges->captures[0].name, "run.1");
+  EXPECT_EQ(ranges->captures[1].name, "run.2");
+}
+
+TEST_F(NsysStageTest, TellsOfFewerCapturesThanWereAskedFor) {
+  gate_on({"decode"});
+  own().capture_range_end = CaptureRangeEnd{CaptureRangeEnd::Action::Repeat, 2};
+  // nsys numbers reports only when there are several.
+  processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "r").prints(kGated);
+  expect_export("run");
+  ASSERT_TRUE(stage_.run(context(), run_));
+  const std::vector<Finding> findings = stage_.verify(context());
+  ASSERT_THAT(codes(findings), ElementsAre("fewer_captures"));
+  EXPECT_EQ(findings[0].text,
+            "capture_range_end=repeat:2 asks for 2 captures, and 1 could be made: the range "
+            "'decode' opened no more often");
+}
+
+TEST_F(NsysStageTest, IsTriedAgainOnceWhenNsysLeavesNothing) {
+  processes_.expect({"/opt/nsys", "profile"}).prints("Connection to Agent lost.\n").exits(1);
+  processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
+  expect_export("run");
+  ASSERT_TRUE(stage_.run(context(), run_));
+  EXPECT_THAT(codes(run_.findings()), ElementsAre("nsys_retry"));
+  EXPECT_THAT(run_.names(), ElementsAre("capture", "capture again", "export", "kernel_summary"));
+}
+
+TEST_F(NsysStageTest, ExplainsWhyThereIsNoReport) {
+  struct Case {
+    std::string_view log, code, text;
+  };
+  const Case cases[] = {
+      {"Generated:\n", "range_never_opened",
+       "the range 'decod' of pipeline.nsys.nvtx_capture never opened while the workload ran, so "
+       "nothing was captured"},
+      {"Importer error status: An unknown error occurred.\nGenerated:\n    /x/run.qdstrm\n",
+       "importer_missing",
+       "nsys captured and could not write its report: Importer error status: An unknown error "
+       "occurred."},
+      {"Failed to create '/r/run.nsys-rep': File exists.\nGenerated:\n    "
+       "/tmp/nsys-report-1.nsys-rep\n",
+       "output_exists",
+       "nsys could not write its report: Failed to create '/r/run.nsys-rep': File exists. It left "
+       "it at /tmp/nsys-report-1.nsys-rep"},
+      {"unrecognised option '--x'\n\nusage: nsys profile [<args>]\n", "nsys_refused",
+       "nsys did not take its options: unrecognised option '--x'"},
+      {"Executable not found in current directory or standard search paths\n", "program_absent",
+       "nsys did not find the program: Executable not found in current directory or standard "
+       "search paths"},
+      {"Connection to Agent lost.\n", "agent_lost",
+       "nsys lost the connection to its agent and left no report"},
+      {"", "no_report", "nsys left no report"},
+  };
+  gate_on({"decod"});
+  ASSERT_TRUE(create_folders(file("workload")));
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.code);
+    ASSERT_TRUE(write_file_atomic(file("workload/log"), c.log));
+    const std::vector<Finding> findings = stage_.verify(context());
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].severity, Severity::Problem);
+    EXPECT_EQ(findings[0].code, c.code);
+    EXPECT_EQ(findings[0].text, c.text);
+  }
+}
+
+TEST_F(NsysStageTest, TellsHowTheWorkloadEndedUnderIt) {
+  struct Case {
+    Exit exit;
+    std::string code, text;
+  };
+  Exit killed;
+  killed.signal = 9;
+  Exit segv;
+  segv.code = 139;
+  Exit failed;
+  failed.code = 7;
+  const Case cases[] = {
+      {killed, "tool_killed", "capture (nsys) killed by SIGKILL"},
+      {segv, "application_killed",
+       "the workload was killed by SIGSEGV under nsys (exit code 139); the last of what was "
+       "captured may be missing"},
+      {failed, "application_failed", "the workload exited with code 7 under nsys"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.code);
+    FakeProcesses processes;
+    processes.expect({"/opt/nsys", "profile"}).ends(c.exit);
+    RecordedStageRun run(processes);
+    ASSERT_TRUE(stage_.run(context(), run));
+    ASSERT_EQ(run.findings().size(), 1U);
+    EXPECT_EQ(run.findings()[0].code, c.code);
+    EXPECT_EQ(run.findings()[0].text, c.text);
+    EXPECT_EQ(run.findings()[0].severity, Severity::Problem);
+  }
+}
+
+TEST_F(NsysStageTest, KnowsTheEndThatNsysItselfBringsAbout) {
+  gate_on({"prefill"});
+  own().capture_range_end.reset();
+  processes_.expect({"/opt/nsys", "profile"}).prints(kGated).exits(143);
+  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("ended_after_range"));
+  EXPECT_EQ(run_.findings()[0].severity, Severity::Note);
+}
+
+TEST_F(NsysStageTest, OnAGpuACaptureWithoutKernelsIsAProblem) {
+  setup_.settings.device.kind = settings::Device::Kind::Cuda;
+  setup_.settings.device.index = 0;
+  ASSERT_TRUE(create_folders(file("workload")));
+  ASSERT_TRUE(write_file_atomic(file("run.nsys-rep"), "report"));
+  {
+    auto database = sqlite::Database::open_read_write(file("run.sqlite"), sqlite::Create::Yes);
+    ASSERT_TRUE(database) << database.error().to_string();
+    ASSERT_TRUE(
+        database->execute("CREATE TABLE OSRT_API (start); INSERT INTO OSRT_API VALUES (1)"));
+  }
+  const std::vector<Finding> findings = stage_.verify(context());
+  ASSERT_THAT(codes(findings), ElementsAre("no_kernels"));
+  EXPECT_EQ(findings[0].severity, Severity::Problem);
+}
+
+TEST_F(NsysStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
+  setup_.settings.pipeline.workload.command.reset();
+  tools_.workload = std::filesystem::path("/bin/true");
+  setup_.settings.pipeline.workload.kind = settings::WorkloadKind::DummyShallowResnet;
+  setup_.settings.subject = settings::dummy_shallow_resnet::Subject{};
+  gate_on({"steem"});
+  std::vector<Finding> findings = stage_.preflight(context());
+  ASSERT_THAT(codes(findings), ElementsAre("range_unknown"));
+  EXPECT_EQ(findings[0].text,
+            "the built-in workload opens no range 'steem' (did you mean 'stem'?); it opens warmup, "
+            "stem, residual, block.conv1, block.conv2, head");
+  gate_on({"stem"});
+  EXPECT_THAT(stage_.preflight(context()), IsEmpty());
+
+  nsys::Installation old{"/opt/nsys", {2022, 4, 2}};
+  old.importer = "/opt/QdstrmImporter";
+  old.importer_lacks = {"libdw.so.1"};
+  old.options = {"--capture-range", "--nvtx-capture"};
+  tools_.nsys = old;
+  own().sample = settings::CpuSampling::ProcessTree;
+  findings = stage_.preflight(context());
+  EXPECT_THAT(codes(findings),
+              ElementsAre("importer_lacks_libraries", "option_unknown", "sampling_hangs"));
+  EXPECT_EQ(findings[0].text,
+            "nsys 2022.4.2 captures, but its importer /opt/QdstrmImporter lacks libdw.so.1, so no "
+            "report would be written");
+  EXPECT_EQ(findings[1].text, "nsys 2022.4.2 does not have --capture-range-end");
+
+  tools_.nsys = Result<nsys::Installation>(Error(ErrorKind::NotFound, "no program 'nsys' on PATH"));
+  findings = stage_.preflight(context());
+  ASSERT_THAT(codes(findings), ElementsAre("nsys_absent"));
+  EXPECT_EQ(findings[0].kind, ErrorKind::NotFound);
+  EXPECT_THAT(stage_.plan(context()).commands.front().command.argv.front(), "nsys");
+}
+
+}  // namespace
+}  // namespace profline::stages

@@ -1,0 +1,138 @@
+#include "stages/nsys/internal/tables.h"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/kernels/shipped_classes.h"
+#include "testing/captures/nsys_export.h"
+#include "testing/paths.h"
+#include "testing/temp_dir.h"
+#include "tools/nsys/sqlite_reader.h"
+
+namespace profline::stages::internal {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+NsysTables tables_of(const std::filesystem::path& sqlite, std::span<const Sample> samples,
+                     const std::string& name = "run") {
+  const auto classifier = kernels::shipped_classifier();
+  EXPECT_TRUE(classifier) << classifier.error().to_string();
+  NsysTables tables;
+  tables.ranges.tool = "nsys 2025.3.1";
+  ReadCapture capture;
+  capture.about.name = name;
+  auto timeline = nsys::read_sqlite(sqlite);
+  EXPECT_TRUE(timeline) << timeline.error().to_string();
+  if (!timeline) return tables;
+  capture.timeline = std::move(*timeline);
+  capture.samples = samples;
+  add_capture(capture, *classifier, tables);
+  finish(tables);
+  return tables;
+}
+
+const NsysRange* find_range(const NsysTables& tables, std::string_view name) {
+  for (const NsysRange& range : tables.ranges.ranges) {
+    if (range.name == name) return &range;
+  }
+  return nullptr;
+}
+
+/// Wall time is assigned to the last nanosecond, in every range and for every device.
+void expect_closed(const NsysTables& tables) {
+  for (const NsysRange& range : tables.ranges.ranges) {
+    for (const DeviceAccount& device : range.devices) {
+      EXPECT_EQ(device.residual_ns, 0) << range.name;
+      EXPECT_EQ(device.busy_ns + device.idle.sum_ns(), range.wall_ns) << range.name;
+    }
+  }
+}
+
+class NsysTablesOfALoop : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(testing::write_decode_loop(folder_ / "run.sqlite", {.kernels = 240}));
+    tables_ = tables_of(folder_ / "run.sqlite", {});
+  }
+
+  testing::TempDir folder_;
+  NsysTables tables_;
+};
+
+TEST_F(NsysTablesOfALoop, HaveEachLaunchInOneRow) {
+  std::uint64_t calls = 0;
+  std::int64_t total = 0;
+  for (const NsysKernel& kernel : tables_.kernels.kernels) {
+    calls += kernel.calls;
+    total += kernel.total_ns;
+    EXPECT_LE(kernel.min_ns, kernel.max_ns);
+    EXPECT_LE(static_cast<double>(kernel.min_ns), kernel.median_ns);
+    EXPECT_EQ(kernel.grid.size(), 3U);
+    EXPECT_THAT(kernel.kernel_class, Not(IsEmpty()));
+  }
+  EXPECT_EQ(calls, 240U);
+  EXPECT_EQ(tables_.kernels.launches, 240U);
+  EXPECT_EQ(tables_.kernels.total_ns, total);
+}
+
+TEST_F(NsysTablesOfALoop, NameTheStackOfRangesOfAKernel) {
+  ASSERT_FALSE(tables_.kernels.kernels.empty());
+  const std::vector<std::string>& ranges = tables_.kernels.kernels.front().ranges;
+  ASSERT_GE(ranges.size(), 2U);
+  EXPECT_EQ(ranges[0], "decode");
+  EXPECT_EQ(ranges[1], "decode_step");
+}
+
+TEST_F(NsysTablesOfALoop, AssignAllOfWallTime) {
+  expect_closed(tables_);
+  const NsysRange* decode = find_range(tables_, "decode");
+  ASSERT_NE(decode, nullptr);
+  EXPECT_EQ(decode->instances, 1U);
+  EXPECT_EQ(decode->tokens, 2U);
+  EXPECT_EQ(decode->tokens_from, "decode_step");
+  EXPECT_GT(decode->launches_per_token(), 100);
+  const NsysRange* step = find_range(tables_, "decode_step");
+  ASSERT_NE(step, nullptr);
+  EXPECT_THAT(step->around, ElementsAre("decode"));
+  EXPECT_EQ(step->instances, 2U);
+}
+
+TEST_F(NsysTablesOfALoop, AreShownWithNamesThatDoNoHarm) {
+  for (NsysKernel& kernel : tables_.kernels.kernels) kernel.short_name = "evil|`<script>";
+  const std::string page = kernels_page(tables_);
+  EXPECT_THAT(page, HasSubstr("| ``evil\\|`<script>`` | gemm | `decode` |"));
+  EXPECT_THAT(page, HasSubstr("| `run` | `decode` | 1 |"));
+}
+
+TEST(NsysTables, CountTokensBySamplesWhereStepsHaveNoRanges) {
+  const auto file = testing::shared_dir() / "fixtures/h200/nsys-decode.sqlite";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not here";
+  Sample first;
+  first.token_ns = {1, 2, 3};
+  const std::vector<Sample> samples = {first};
+  const NsysTables tables = tables_of(file, samples);
+  const NsysRange* decode = find_range(tables, "decode");
+  ASSERT_NE(decode, nullptr);
+  expect_closed(tables);
+  EXPECT_GT(decode->launch.launches, 0U);
+  EXPECT_GT(decode->devices.at(0).busy_ns, 0);
+  if (decode->tokens_from != "decode_step") {
+    EXPECT_EQ(decode->tokens, 3U);
+    EXPECT_EQ(decode->tokens_from, "samples.jsonl");
+  }
+  const NsysTables unknown = tables_of(file, {});
+  if (decode->tokens_from != "decode_step") {
+    EXPECT_EQ(find_range(unknown, "decode")->tokens, std::nullopt);
+  }
+  ASSERT_EQ(tables.ranges.captures.size(), 1U);
+  EXPECT_THAT(tables.ranges.captures[0].gpus, ElementsAre("NVIDIA H200"));
+}
+
+}  // namespace
+}  // namespace profline::stages::internal

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "pipeline/stage.h"
+#include "process/runner.h"
+
+namespace profline::testing {
+
+/// A StageRun for tests of single stages: runs commands with the runner it is given, and keeps what
+/// it was told.
+class RecordedStageRun final : public pipeline::StageRun {
+ public:
+  explicit RecordedStageRun(ProcessRunner& processes) : processes_(processes) {}
+
+  Result<Exit> execute(const pipeline::PlannedCommand& planned, RunObserver* observer) override {
+    names_.push_back(planned.name);
+    if (!planned.command.log.empty()) {
+      PL_TRY(create_folders(planned.command.log.parent_path()));
+    }
+    if (observer != nullptr) return processes_.run(planned.command, *observer);
+    return processes_.run(planned.command);
+  }
+  ProcessRunner& processes() override { return processes_; }
+  Progress& progress() override { return progress_; }
+  const Log& log() override { return log_; }
+  void tell(pipeline::Finding finding) override { findings_.push_back(std::move(finding)); }
+  void remember_session(const std::string& name) override { sessions_.push_back(name); }
+
+  /// Names of the commands that were run, in order.
+  const std::vector<std::string>& names() const { return names_; }
+  const std::vector<pipeline::Finding>& findings() const { return findings_; }
+  const std::vector<std::string>& sessions() const { return sessions_; }
+
+ private:
+  ProcessRunner& processes_;
+  NullProgress progress_;
+  Log log_ = Log::null();
+  std::vector<std::string> names_;
+  std::vector<pipeline::Finding> findings_;
+  std::vector<std::string> sessions_;
+};
+
+}  // namespace profline::testing

@@ -1,0 +1,234 @@
+// The nsys stage with the real Nsight Systems and the real workload, on a CPU.
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "nsight_tools.h"
+#include "records/nsys_ranges.h"
+#include "records/sample.h"
+#include "workload_binary.h"
+
+namespace profline::e2e {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr const char* kGate = "pipeline.nsys.capture_range=nvtx";
+
+bool is_ok(const NsightRun& run) {
+  return run.outcome.code == 0;
+}
+
+class NsysStageRun : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    tools_ = nsight_tools(why);
+    if (!tools_) GTEST_SKIP() << why;
+    runner_.emplace(*tools_, "nsys");
+  }
+  void need_workload() {
+    if (!has_workload() || !workload_has_nvtx()) {
+      GTEST_SKIP() << "profline-workload is not built here with nvtx3 headers";
+    }
+  }
+  NsightRun run(std::vector<std::string> overrides,
+                const std::function<bool(const NsightRun&)>& is_good = is_ok) {
+    overrides.insert(overrides.begin(), "pipeline.nsys.enable=true");
+    return runner_->run(overrides, is_good);
+  }
+
+  std::optional<NsightTools> tools_;
+  std::optional<NsightRunner> runner_;
+};
+
+NsysRanges ranges_of(const NsightRun& run) {
+  const auto text = read_file(run.folder / "nsys/ranges.json");
+  EXPECT_TRUE(text) << run.outcome.err;
+  if (!text) return {};
+  auto ranges = from_document<NsysRanges>(*text, "ranges.json");
+  EXPECT_TRUE(ranges) << ranges.error().to_string();
+  return ranges ? std::move(*ranges) : NsysRanges();
+}
+
+std::vector<Sample> samples_in(const std::filesystem::path& folder) {
+  const auto text = read_file(folder / "samples.jsonl");
+  EXPECT_TRUE(text);
+  return text ? parse_samples(*text, "samples.jsonl").value_or({}) : std::vector<Sample>();
+}
+
+std::vector<const NsysRange*> named(const NsysRanges& ranges, std::string_view capture,
+                                    std::string_view name) {
+  std::vector<const NsysRange*> found;
+  for (const NsysRange& range : ranges.ranges) {
+    if (range.capture == capture && range.name == name) found.push_back(&range);
+  }
+  return found;
+}
+
+/// The range is that of one image, and as long as the workload's own clock says.
+void expect_measured(const std::vector<const NsysRange*>& ranges, std::int64_t clock_ns) {
+  constexpr std::int64_t kLongEnough = 50'000'000;
+  constexpr double kTolerance = 0.05;
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0]->instances, 1U);
+  EXPECT_GE(clock_ns, kLongEnough);
+  const auto off = static_cast<double>(ranges[0]->wall_ns - clock_ns);
+  EXPECT_LT(std::abs(off), kTolerance * static_cast<double>(clock_ns))
+      << ranges[0]->wall_ns << " ns by nsys, " << clock_ns << " ns by our clock";
+}
+
+TEST_F(NsysStageRun, CapturesPrefillAndDecodeOfTheFirstMeasuredImage) {
+  ASSERT_NO_FATAL_FAILURE(need_workload());
+  if (IsSkipped()) return;
+  // A page that is tiled, then a stamp that is not: their times are far apart.
+  const NsightRun made =
+      run({kGate, "pipeline.nsys.nvtx_capture=[prefill,decode]", "pipeline.nsys.samples=2",
+           "dataset.pages=2", "dataset.page_sizes=[612x792,96x64]", "infer.max_new_tokens=200",
+           "model.preprocess.base_size=512", "model.preprocess.image_size=320"});
+  ASSERT_EQ(made.outcome.code, 0) << made.outcome.err;
+  const NsysRanges ranges = ranges_of(made);
+  ASSERT_EQ(ranges.captures.size(), 2U);
+  const std::vector<Sample> in_prefill = samples_in(made.folder / "nsys/prefill/workload");
+  const std::vector<Sample> in_decode = samples_in(made.folder / "nsys/decode/workload");
+  ASSERT_EQ(in_prefill.size(), 2U);
+  ASSERT_EQ(in_decode.size(), 2U);
+  ASSERT_GT(in_prefill[0].prefill_ns, 2 * in_prefill[1].prefill_ns) << "images can be told apart";
+  expect_measured(named(ranges, "prefill", "prefill"), in_prefill[0].prefill_ns);
+  const auto decode = named(ranges, "decode", "decode");
+  expect_measured(decode, in_decode[0].decode_ns.value_or(0));
+  EXPECT_EQ(decode.at(0)->tokens, in_decode[0].token_ns.size());
+  EXPECT_THAT(named(ranges, "prefill", "warmup"), IsEmpty());
+  EXPECT_THAT(named(ranges, "prefill", "sam"), ::testing::SizeIs(1));
+  EXPECT_THAT(named(ranges, "decode", "prefill"), IsEmpty());
+  for (const char* file : {"kernels.json", "kernels.md", "prefill/run.nsys-rep",
+                           "prefill/run.sqlite", "prefill/cmd.txt", "decode/workload/log"}) {
+    EXPECT_TRUE(std::filesystem::exists(made.folder / "nsys" / file)) << file;
+  }
+}
+
+TEST_F(NsysStageRun, ARangeThatRepeatsLeavesACaptureEachTime) {
+  ASSERT_NO_FATAL_FAILURE(need_workload());
+  if (IsSkipped()) return;
+  const NsightRun made =
+      run({kGate, "pipeline.nsys.nvtx_capture=decode", "pipeline.nsys.capture_range_end=repeat:2",
+           "pipeline.nsys.samples=3", "dataset.pages=3"});
+  ASSERT_EQ(made.outcome.code, 0) << made.outcome.err;
+  const NsysRanges ranges = ranges_of(made);
+  ASSERT_EQ(ranges.captures.size(), 2U);
+  EXPECT_EQ(ranges.captures[0].name, "run.1");
+  EXPECT_EQ(ranges.captures[1].name, "run.2");
+  EXPECT_EQ(named(ranges, "run.1", "decode").size(), 1U);
+  EXPECT_EQ(named(ranges, "run.2", "decode").size(), 1U);
+  for (const char* file : {"run.1.nsys-rep", "run.1.sqlite", "run.2.nsys-rep", "run.2.sqlite"}) {
+    EXPECT_TRUE(std::filesystem::exists(made.folder / "nsys" / file)) << file;
+  }
+}
+
+TEST_F(NsysStageRun, ARangeThatNeverOpensIsNamedAsTheCause) {
+  ASSERT_NO_FATAL_FAILURE(need_workload());
+  if (IsSkipped()) return;
+  const NsightRun made = run({kGate, "pipeline.nsys.nvtx_capture=decod"}, [](const NsightRun& it) {
+    return it.has_finding("range_never_opened");
+  });
+  EXPECT_EQ(made.outcome.code, 1);
+  const Finding* finding = made.finding("range_never_opened");
+  ASSERT_NE(finding, nullptr) << made.outcome.err;
+  EXPECT_EQ(finding->text,
+            "the range 'decod' of pipeline.nsys.nvtx_capture never opened while the workload ran, "
+            "so nothing was captured");
+  EXPECT_THAT(made.outcome.err, HasSubstr(finding->text));
+}
+
+TEST_F(NsysStageRun, ACrashUnderItIsToldAndTheReportKept) {
+  const NsightRun made =
+      run({"pipeline.workload.command=[sh,-c,'kill -SEGV $$']"},
+          [](const NsightRun& it) { return it.has_finding("application_killed"); });
+  EXPECT_EQ(made.outcome.code, 1);
+  const Finding* finding = made.finding("application_killed");
+  ASSERT_NE(finding, nullptr) << made.outcome.err;
+  EXPECT_THAT(finding->text, StartsWith("the workload was killed by SIGSEGV under nsys"));
+  EXPECT_TRUE(std::filesystem::exists(made.folder / "nsys/run.nsys-rep"));
+  EXPECT_TRUE(std::filesystem::exists(made.folder / "nsys/run.sqlite"));
+}
+
+/// A program that kills the profiler it runs under, and would stay for long itself.
+constexpr const char* kKillsProfiler =
+    "for p in /proc/[0-9]*; do\n"
+    "  if tr '\\0' ' ' <$p/cmdline 2>/dev/null | grep -q \"nsys profile .*$PROFLINE_RUN_DIR/\"; "
+    "then\n"
+    "    kill -KILL ${p#/proc/}\n"
+    "  fi\n"
+    "done\n"
+    "exec sleep 9$$.5\n";
+
+TEST_F(NsysStageRun, WhenNsysIsKilledNothingStaysBehind) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"killer.sh", kKillsProfiler}});
+  const NsightRun made =
+      run({"pipeline.workload.command=[sh," + (folder / "killer.sh").string() + "]"},
+          [](const NsightRun& it) { return it.has_finding("tool_killed"); });
+  EXPECT_EQ(made.outcome.code, 1);
+  const Finding* finding = made.finding("tool_killed");
+  ASSERT_NE(finding, nullptr) << made.outcome.err;
+  EXPECT_THAT(finding->text, StartsWith("capture (nsys) killed by SIGKILL"));
+  EXPECT_TRUE(made.has_finding("no_report"));
+  ASSERT_TRUE(made.stage);
+  ASSERT_EQ(made.stage->sessions.size(), 1U);
+  EXPECT_THAT(processes_naming(made.stage->sessions[0]), IsEmpty()) << "nsys' agent";
+  EXPECT_THAT(processes_naming(made.folder.string()), IsEmpty());
+  EXPECT_THAT(processes_naming((folder / "killer.sh").string()), IsEmpty());
+}
+
+/// What `plan` prints for a gated capture of a program.
+std::string planned(const NsightTools& tools, const std::vector<std::string>& overrides) {
+  std::vector<std::string> arguments = {"plan",
+                                        "--config-name",
+                                        "demo",
+                                        "device=cpu",
+                                        "pipeline.nsys.enable=true",
+                                        "pipeline.workload.command=[/bin/true]",
+                                        "pipeline.torch_profiler.enable=false",
+                                        "pipeline.static_analysis.enable=false",
+                                        kGate,
+                                        "pipeline.nsys.nvtx_capture=decode"};
+  arguments.insert(arguments.end(), overrides.begin(), overrides.end());
+  const Outcome outcome = run_profline(std::move(arguments), tools.environment());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  return outcome.out;
+}
+
+TEST_F(NsysStageRun, PassesTheRangesEndOnlyWhenItIsSet) {
+  const std::string set = planned(*tools_, {});
+  EXPECT_THAT(set, HasSubstr(" --capture-range-end=stop --nvtx-capture=decode "));
+  const std::string left = planned(*tools_, {"pipeline.nsys.capture_range_end=null"});
+  EXPECT_THAT(left, HasSubstr(" --capture-range=nvtx --nvtx-capture=decode "));
+  EXPECT_THAT(left, Not(HasSubstr("--capture-range-end")));
+}
+
+TEST_F(NsysStageRun, AGateWithoutARangeIsRefusedBeforeAnythingRuns) {
+  for (const char* range : {"pipeline.nsys.nvtx_capture=null", "pipeline.nsys.nvtx_capture=' '",
+                            "~pipeline.nsys.nvtx_capture"}) {
+    SCOPED_TRACE(range);
+    const testing::TempDir folder;
+    Command base = tools_->environment();
+    base.cwd = folder.path();
+    const Outcome outcome = run_profline(
+        {"run", "--config-name", "demo", "pipeline.nsys.enable=true", kGate, range}, base);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("must name a range such as prefill when capture_range is "
+                                       "nvtx; gating_nvtx=false captures everything"));
+    EXPECT_THAT(outcome.err, HasSubstr("nvtx_capture"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "tmp")) << "no run folder";
+  }
+}
+
+}  // namespace
+}  // namespace profline::e2e

@@ -1,0 +1,69 @@
+// `profline report RUN` on a run that was recorded: tests/golden/report/cpu-tiny.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/json.h"
+#include "profline_binary.h"
+#include "testing/paths.h"
+#include "testing/temp_dir.h"
+
+namespace profline::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Report : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::copy(testing::source_dir() / "tests/golden/report/cpu-tiny/run",
+                          folder_ / "run", std::filesystem::copy_options::recursive);
+  }
+  Outcome run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "report");
+    return run_profline_in(folder_.path(), std::move(arguments));
+  }
+  const testing::TempDir& folder() const { return folder_; }
+
+ private:
+  testing::TempDir folder_;
+};
+
+TEST_F(Report, WritesTheReportAgainAndPrintsTheVerdict) {
+  const Outcome outcome = run({"run"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, StartsWith("sam takes "));
+  EXPECT_THAT(outcome.out, HasSubstr("run/summary.json\nrun/report.md\nrun/operators.md\n"
+                                     "run/kernels.md\nrun/stakeholder_summary.md\n"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / "run/report.md"));
+}
+
+TEST_F(Report, AsJson) {
+  const Outcome outcome = run({"run", "--format", "json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const auto document = parse_json(outcome.out, "stdout");
+  ASSERT_TRUE(document) << document.error().to_string();
+  EXPECT_EQ(document->find("schema")->as_string(), "profline.report/1");
+  EXPECT_EQ(document->find("files")->as_list().size(), 5U);
+}
+
+TEST_F(Report, AFolderThatIsNoRunIsAbsent) {
+  EXPECT_EQ(run({"nowhere"}).code, 3);
+  const Outcome outcome = run({"run/baseline"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("run/baseline/run.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "run/baseline/report.md"));
+}
+
+TEST_F(Report, TakesOneRun) {
+  const Outcome outcome = run({});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("'profline report RUN' takes one run's folder"));
+  EXPECT_EQ(run({"run", "run"}).code, 2);
+}
+
+}  // namespace
+}  // namespace profline::e2e

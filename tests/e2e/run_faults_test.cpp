@@ -1,0 +1,290 @@
+// What a run says and leaves when something goes wrong.
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/file_descriptor.h"
+#include "base/files.h"
+#include "run_folder.h"
+#include "testing/forked.h"
+#include "testing/temp_dir.h"
+#include "workload_binary.h"
+
+namespace profline::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+/// profline as a process of our own, to be sent signals.
+class Started {
+ public:
+  Started(const fs::path& folder, std::vector<std::string> words) {
+    words.insert(words.begin(), profline_program().string());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const bool is_there = ::chdir(folder.c_str()) == 0;
+      const FileDescriptor err(open_descriptor("err", O_WRONLY | O_CREAT | O_TRUNC, 0600));
+      ::dup2(err.get(), STDERR_FILENO);
+      ::dup2(err.get(), STDOUT_FILENO);
+      if (is_there) ::execv(argv[0], argv.data());
+      ::_exit(127);
+    }
+    fd_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  }
+  ~Started() {
+    if (pid_ > 0) end(SIGKILL);
+  }
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+
+  /// True when it ended within that time.
+  bool ends_within(std::chrono::milliseconds limit) const {
+    pollfd waiting{fd_.get(), POLLIN, 0};
+    return ::poll(&waiting, 1, static_cast<int>(limit.count())) == 1;
+  }
+  /// Sends a signal and gives how it ended: an exit code, or minus the signal.
+  int end(int signal) {
+    ::kill(pid_, signal);
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_;
+  FileDescriptor fd_;
+};
+
+/// Looks again and again until it is so; false when it never is.
+template <typename Condition>
+bool comes_true(const Condition& condition, const Started* while_running = nullptr) {
+  using namespace std::chrono_literals;
+  for (auto waited = 0ms; waited < 60s; waited += 20ms) {
+    if (condition()) return true;
+    if (while_running != nullptr && while_running->ends_within(20ms)) return condition();
+    if (while_running == nullptr) ::poll(nullptr, 0, 20);
+  }
+  return false;
+}
+
+TEST(RunFaults, TheEndOfTheWorkloadIsToldAsItWas) {
+  struct Case {
+    const char* name;
+    const char* command;
+    StageState state;
+    const char* code;
+    const char* text;
+  };
+  constexpr Case kCases[] = {
+      {"segv", "[sh,-c,'kill -SEGV $$']", StageState::Failed, "child_killed",
+       "workload (sh) killed by SIGSEGV"},
+      {"kill", "[sh,-c,'kill -KILL $$']", StageState::Failed, "child_killed",
+       "workload (sh) killed by SIGKILL"},
+      {"code", "[sh,-c,'echo no room >&2; exit 9']", StageState::Failed, "child_failed",
+       "workload (sh) exited with code 9: no room"},
+      {"memory", "[sh,-c,'ulimit -v 65536; exec python3 -c \"bytearray(10**9)\"']",
+       StageState::Failed, "child_failed", "workload (sh) exited with code 1: MemoryError"},
+      {"hang", "[sleep,'1000']", StageState::TimedOut, "timeout",
+       "workload was ended after 0.3 s, the stage's timeout; what it had captured is kept"},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    const testing::TempDir folder;
+    const std::string limit = c.state == StageState::TimedOut ? "0.3" : "null";
+    const Outcome outcome = run_profline_in(
+        folder.path(), own_command_run(c.command, {"pipeline.baseline.timeout=" + limit}));
+    EXPECT_EQ(outcome.code, 1);
+    const RunRecord record = record_of(folder / "run");
+    EXPECT_EQ(record.state, RunState::Failed);
+    EXPECT_EQ(record.exit_code, 1);
+    const StageRecord* stage = record.find_stage("baseline");
+    ASSERT_NE(stage, nullptr);
+    EXPECT_EQ(stage->state, c.state);
+    ASSERT_FALSE(stage->findings.empty());
+    EXPECT_EQ(stage->findings[0].code, c.code);
+    EXPECT_THAT(stage->findings[0].text, StartsWith(c.text));
+    EXPECT_THAT(outcome.err, HasSubstr(c.text));
+    EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+    EXPECT_TRUE(fs::exists(folder / "run/baseline/process.json"));
+  }
+}
+
+TEST(RunFaults, ABuiltInWorkloadOutOfMemoryFailsItsStage) {
+  if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
+  const testing::TempDir folder;
+  const fs::path program =
+      workload_script(folder.path(), "ulimit -v 400000; exec \"$REAL\" \"$@\"");
+  const Outcome outcome = run_profline_in(
+      folder.path(), tiny_run({"pipeline.baseline.enable=true", "--workload", program.string()}));
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  const RunRecord record = record_of(folder / "run");
+  EXPECT_EQ(state_of(record, "baseline"), StageState::Failed);
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+}
+
+TEST(RunFaults, AFolderThatCannotBeMadeIsOneError) {
+  const testing::TempDir folder;
+  std::vector<std::string> words = own_command_run("[cat]", {"hydra.run.dir=/proc/no/run"});
+  const Outcome outcome = run_profline_in(folder.path(), words);
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_THAT(outcome.err, StartsWith("profline: cannot create the folder /proc/no"));
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+}
+
+TEST(RunFaults, AFullDiskIsToldInTheRunsRecord) {
+  const testing::TempDir folder;
+  const std::string said = testing::in_child([&]() -> std::string {
+    const std::string why = testing::mount_small_tmpfs(folder.path().string(), 24U << 20U);
+    if (!why.empty()) return "skip: " + why;
+    const Outcome outcome = run_profline_in(
+        folder.path(),
+        own_command_run("[sh,-c,'dd if=/dev/zero of=fill bs=64k 2>/dev/null; true']"));
+    if (outcome.code != 1) return "exit code " + std::to_string(outcome.code) + outcome.err;
+    const auto record = read_run_record(folder / "run");
+    if (!record) return record.error().to_string();
+    if (record->state != RunState::Failed) return "state " + std::string(to_text(record->state));
+    if (state_of(*record, "baseline") != StageState::Failed) return "the stage has not failed";
+    fs::remove(folder / "fill");
+    const std::vector<std::string> damage = damage_in(folder / "run");
+    return damage.empty() ? "fine" : damage.front();
+  });
+  if (said.starts_with("skip: ")) GTEST_SKIP() << said.substr(6);
+  EXPECT_EQ(said, "fine");
+}
+
+TEST(RunFaults, AnInterruptAtAnyMomentLeavesAReadableFolderAndNoProcess) {
+  if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
+  std::mt19937 random(std::random_device{}());
+  constexpr int kMoments = 10;
+  constexpr int kSpanMs = 4000;
+  for (int i = 0; i < kMoments; ++i) {
+    const auto moment = std::chrono::milliseconds(random() % kSpanMs);
+    SCOPED_TRACE("interrupted after " + std::to_string(moment.count()) + " ms");
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    Started profline(
+        folder.path(),
+        tiny_run({"pipeline.static_analysis.enable=true", "pipeline.baseline.enable=true",
+                  "infer.max_new_tokens=64", "pipeline.direct_inference.enable=true"}));
+    static_cast<void>(profline.ends_within(moment));
+    const int code = profline.end(SIGINT);
+    EXPECT_THAT(code, ::testing::AnyOf(0, 130, -SIGINT)) << read_file(folder / "err").value_or("");
+    EXPECT_THAT(processes_mentioning(folder.path().string()), IsEmpty());
+    if (!fs::exists(run)) continue;
+    EXPECT_THAT(damage_in(run), IsEmpty());
+    if (!fs::exists(run / "run.json")) continue;
+    const RunRecord record = record_of(run);
+    EXPECT_EQ(record.state, code == 0 ? RunState::Ok : RunState::Interrupted);
+    for (const StageRecord& stage : record.stages) {
+      EXPECT_NE(stage.state, StageState::Running) << stage.name;
+      if (stage.state == StageState::Ok) continue;
+      EXPECT_THAT(stage.state, ::testing::AnyOf(StageState::Off, StageState::Interrupted,
+                                                StageState::Pending, StageState::Ok));
+    }
+  }
+}
+
+class Resume : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
+    program_ = workload_script(
+        folder_.path(), "case \"$*\" in *'--mode baseline'*) [ -e '" + (folder_ / "hang").string() +
+                            "' ] && sleep 1000;; esac\nexec \"$REAL\" \"$@\"");
+    write_files(folder_.path(), {{"hang", "x"}});
+  }
+  std::vector<std::string> words() const {
+    return tiny_run({"pipeline.static_analysis.enable=true", "pipeline.baseline.enable=true",
+                     "pipeline.torch_profiler.enable=true", "--workload", program_.string()});
+  }
+  Outcome resume(const std::vector<std::string>& overrides = {}) {
+    std::vector<std::string> words = {"run", "--resume", "run", "--workload", program_.string()};
+    words.insert(words.end(), overrides.begin(), overrides.end());
+    return run_profline_in(folder_.path(), words);
+  }
+  /// Starts a run and kills profline in the middle of its baseline.
+  void kill_in_the_middle() {
+    Started profline(folder_.path(), words());
+    const bool hangs = comes_true(
+        [&] {
+          const auto record = read_run_record(folder_ / "run");
+          return record && state_of(*record, "baseline") == StageState::Running;
+        },
+        &profline);
+    ASSERT_TRUE(hangs) << read_file(folder_ / "err").value_or("");
+    EXPECT_EQ(profline.end(SIGKILL), -SIGKILL);
+  }
+
+  testing::TempDir folder_;
+  fs::path program_;
+};
+
+TEST_F(Resume, AfterAKillRunsWhatIsNotOkAndNothingElse) {
+  kill_in_the_middle();
+  EXPECT_TRUE(comes_true([&] { return processes_mentioning(folder_.path().string()).empty(); }))
+      << ::testing::PrintToString(processes_mentioning(folder_.path().string()));
+  const RunRecord before = record_of(folder_ / "run");
+  EXPECT_EQ(before.state, RunState::Running);
+  EXPECT_EQ(state_of(before, "static_analysis"), StageState::Ok);
+  fs::remove(folder_ / "hang");
+  const Outcome outcome = resume();
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("baseline runs: it is running\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("torch_profiler runs: it is pending\n"));
+  const RunRecord after = record_of(folder_ / "run");
+  EXPECT_EQ(after.state, RunState::Ok);
+  EXPECT_EQ(after.resumed.size(), 1U);
+  EXPECT_EQ(*after.find_stage("static_analysis"), *before.find_stage("static_analysis"));
+  EXPECT_TRUE(fs::is_directory(folder_ / "run/attempts/baseline-1"));
+  EXPECT_THAT(damage_in(folder_ / "run"), IsEmpty());
+}
+
+TEST_F(Resume, RunsAgainWhatHasOtherInputs) {
+  fs::remove(folder_ / "hang");
+  ASSERT_EQ(run_profline_in(folder_.path(), words()).code, 0);
+  const Outcome nothing = resume();
+  EXPECT_EQ(nothing.code, 0) << nothing.err;
+  EXPECT_THAT(nothing.err, ::testing::Not(HasSubstr(" runs: ")));
+  const Outcome one = resume({"pipeline.torch_profiler.record_shapes=true"});
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.err, HasSubstr("torch_profiler runs: its config, command or tool changed\n"));
+  EXPECT_THAT(one.err, ::testing::Not(HasSubstr("baseline runs: ")));
+  const Outcome all = resume({"infer.max_new_tokens=3"});
+  EXPECT_EQ(all.code, 0) << all.err;
+  for (const char* stage : {"static_analysis", "baseline", "torch_profiler"}) {
+    EXPECT_THAT(all.err, HasSubstr(std::string(stage) + " runs: ")) << stage;
+  }
+  EXPECT_THAT(damage_in(folder_ / "run"), IsEmpty());
+}
+
+TEST_F(Resume, RefusesARunThatIsNoneAndOneThatStillRuns) {
+  const Outcome none = run_profline_in(folder_.path(), {"run", "--resume", "nowhere"});
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.err, HasSubstr("nowhere/run.json: no such file"));
+  Started profline(folder_.path(), words());
+  ASSERT_TRUE(comes_true([&] { return read_run_record(folder_ / "run").has_value(); }, &profline));
+  const Outcome running = resume();
+  EXPECT_EQ(running.code, 2);
+  EXPECT_EQ(running.err, "profline: run folder 'run' is in use by another profline\n");
+  EXPECT_EQ(profline.end(SIGINT), 130);
+}
+
+}  // namespace
+}  // namespace profline::e2e
