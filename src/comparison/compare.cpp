@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/samples/sample_series.h"
 #include "base/strings.h"
 #include "comparison/differences.h"
+#include "comparison/notes.h"
 #include "comparison/series_groups.h"
 #include "statistics/distributions.h"
 #include "statistics/false_discovery.h"
@@ -26,9 +28,6 @@ constexpr std::array<std::pair<std::string_view, Family>, 4> kFamilies = {
     {"stages", Family::Stage},
     {"operators", Family::Operator},
     {"kernels", Family::Kernel}};
-
-/// Of decode time; less is seen on quiet machines too.
-constexpr double kDisturbed = 0.02;
 
 bool is_captured(Family family) {
   return family == Family::Operator || family == Family::Kernel;
@@ -85,15 +84,6 @@ std::optional<Amount> amount_of(const std::vector<const Series*>& runs) {
   return amount;
 }
 
-std::optional<double> mean_clock(std::span<const RunMeasurements> side) {
-  double sum = 0;
-  for (const RunMeasurements& run : side) {
-    if (!run.run.sm_clock_mhz) return std::nullopt;
-    sum += *run.run.sm_clock_mhz;
-  }
-  return sum / static_cast<double>(side.size());
-}
-
 std::string unit_text(const Row& row) {
   return is_captured(row.family) ? "blocks of calls" : "images";
 }
@@ -114,6 +104,9 @@ class RowMaker {
     }
     rows_.push_back(std::move(row));
   }
+
+  /// What is known of the spread between runs, by the first row that needs it.
+  const std::string& run_spread() const { return run_spread_; }
 
   std::vector<Row> finish() && {
     // What one run without a profiler measured is one question; what a profiler saw is another.
@@ -143,12 +136,13 @@ class RowMaker {
     row.b = amount_of(group.b);
     return row;
   }
-  void fill(Row& row, const SeriesGroup& group, Judged& judged) const;
+  void fill(Row& row, const SeriesGroup& group, Judged& judged);
   void judge(const std::set<Family>& families);
 
   const Rules& rules_;
   bool may_pair_;
   std::optional<double> clock_factor_;
+  std::string run_spread_;
   std::vector<Row> rows_;
   std::vector<Judged> judged_;
 };
@@ -165,7 +159,7 @@ std::string limit_text(const Row& row, Limit limit, const KnownSpread& known) {
   return "";
 }
 
-void RowMaker::fill(Row& row, const SeriesGroup& group, Judged& judged) const {
+void RowMaker::fill(Row& row, const SeriesGroup& group, Judged& judged) {
   const PairedUnits units = pair_units(group, may_pair_);
   const KnownSpread known = rules_.known_spread(group.any());
   judged.rule = {.threshold = rules_.threshold,
@@ -174,6 +168,9 @@ void RowMaker::fill(Row& row, const SeriesGroup& group, Judged& judged) const {
                  .bootstrap = {}};
   judged.effect = statistics::effect_of(units.a, units.b, judged.rule);
   const statistics::Ratio& ratio = judged.effect.ratio;
+  if (run_spread_.empty()) {
+    run_spread_ = judged.effect.spread_is_seen ? "that of these runs" : known.source;
+  }
   row.paired = units.paired;
   row.change = ratio.value - 1;
   row.low = ratio.interval.low - 1;
@@ -204,63 +201,6 @@ void RowMaker::judge(const std::set<Family>& families) {
   }
 }
 
-std::string input_note(const Differences& differences) {
-  std::size_t changed = 0;
-  std::size_t only_a = 0;
-  std::size_t only_b = 0;
-  for (const Difference& difference : differences.inputs) {
-    if (!difference.b) {
-      ++only_a;
-    } else if (!difference.a) {
-      ++only_b;
-    } else {
-      ++changed;
-    }
-  }
-  return fmt::format(
-      "the sides read different inputs ({} changed, {} only in A, {} only in B): their times are "
-      "not of the same work",
-      changed, only_a, only_b);
-}
-
-std::vector<std::string> notes_of(std::span<const RunMeasurements> a,
-                                  std::span<const RunMeasurements> b,
-                                  const Differences& differences) {
-  std::vector<std::string> notes;
-  if (differences.same_inputs == std::optional(false)) notes.push_back(input_note(differences));
-  if (!differences.same_inputs) notes.emplace_back("a side does not say what inputs it read");
-  for (const auto side : {a, b}) {
-    for (std::string& note : disagreements(side)) notes.push_back(std::move(note));
-    for (const RunMeasurements& run : side) {
-      if (run.run.state != "ok") notes.push_back("run " + run.run.id + " is " + run.run.state);
-      if (run.disturbance > kDisturbed) {
-        notes.push_back(
-            fmt::format("run {} was disturbed: steps beyond 5 times the median took "
-                        "{:.0f} % of its decode time",
-                        run.run.id, 100 * run.disturbance));
-      }
-      notes.insert(notes.end(), run.notes.begin(), run.notes.end());
-    }
-  }
-  const auto& tokens_a = a.front().new_tokens;
-  const auto& tokens_b = b.front().new_tokens;
-  if (tokens_a && tokens_b && *tokens_a != *tokens_b) {
-    notes.push_back(
-        fmt::format("the sides generated {} and {} tokens: request_ms and decode_ms "
-                    "are not of the same work, token_ms is",
-                    *tokens_a, *tokens_b));
-  }
-  const auto clock_a = mean_clock(a);
-  const auto clock_b = mean_clock(b);
-  if (clock_a && clock_b) {
-    notes.push_back(
-        fmt::format("SM clock {:.0f} MHz and {:.0f} MHz on average: 'at equal clocks' tells what "
-                    "is left if time goes with the clock, which what waits for memory does not",
-                    *clock_a, *clock_b));
-  }
-  return notes;
-}
-
 }  // namespace
 
 KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b) {
@@ -283,12 +223,10 @@ KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const Ru
 }
 
 bool wants_captures(std::span<const std::string> only) {
-  static constexpr std::array<std::string_view, 13> kUnprofiled = {
-      "metrics", "stages", "request_ms", "prefill_ms", "decode_ms", "token_ms",  "tokens_per_s",
-      "wall_ms", "sam",    "clip",       "projector",  "lm",        "preprocess"};
-  return only.empty() || !std::all_of(only.begin(), only.end(), [](const std::string& wish) {
-           return std::find(kUnprofiled.begin(), kUnprofiled.end(), wish) != kUnprofiled.end();
-         });
+  const auto is_unprofiled = [](const std::string& wish) {
+    return wish == "metrics" || wish == "stages" || wish == kWallFigure || samples::is_figure(wish);
+  };
+  return only.empty() || !std::all_of(only.begin(), only.end(), is_unprofiled);
 }
 
 Result<Comparison> compare(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b,
@@ -309,9 +247,9 @@ Result<Comparison> compare(std::span<const RunMeasurements> a, std::span<const R
   RowMaker maker(rules, found.differences.same_inputs.value_or(true), clock_factor);
   for (const SeriesGroup& group : groups) {
     if (!is_asked_for(group.any(), rules.only)) continue;
-    if (found.run_spread.empty()) found.run_spread = rules.known_spread(group.any()).source;
     maker.add(group);
   }
+  found.run_spread = maker.run_spread();
   found.rows = std::move(maker).finish();
   for (const Row& row : found.rows) {
     const bool counts = !is_captured(row.family) || !rules.only.empty();

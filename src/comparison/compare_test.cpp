@@ -162,12 +162,33 @@ TEST(Compare, TellsWhatAReaderMustKnow) {
   EXPECT_THAT(
       found.notes,
       ElementsAre("one side holds different things: c differs from b in config (seed)",
-                  "run b is failed",
+                  "run b is failed", "b: torch_profiler/trace.json: line 3: torn",
                   "run b was disturbed: steps beyond 5 times the median took 30 % of its decode "
                   "time",
-                  "b: torch_profiler/trace.json: line 3: torn",
                   "the sides generated 100 and 90 tokens: request_ms and decode_ms are not of the "
                   "same work, token_ms is"));
+}
+
+TEST(Compare, OfSeveralRunsGoesByTheirOwnSpread) {
+  Runs a;
+  Runs b;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    a.push_back(measured_run("a" + std::to_string(i), noisy(i, 20, 10, 0.002)));
+    b.push_back(measured_run("b" + std::to_string(i), noisy(9 + i, 20, 10.5, 0.002)));
+    a.back().disturbance = 0.1 + 0.1 * static_cast<double>(i);
+  }
+  const Comparison found = compared(a, b, rules(10));
+  EXPECT_EQ(found.rows.front().verdict, Verdict::Slower);
+  EXPECT_EQ(found.run_spread, "that of these runs");
+  EXPECT_EQ(found.rows.front().a->runs, 3U);
+  EXPECT_THAT(found.notes,
+              ElementsAre("3 of 6 runs were disturbed: steps beyond 5 times the median took 10 to "
+                          "30 % of their decode time"));
+}
+
+TEST(Compare, SaysThatARunIsOnBothSides) {
+  const RunMeasurements run = measured_run("a", noisy(1, 20, 10, 0.001));
+  EXPECT_THAT(compared({run}, {run}).notes, ElementsAre("run a is on both sides"));
 }
 
 TEST(Compare, AssumesMoreWhereTheMachineWasBusy) {

@@ -11,8 +11,8 @@
 #include "schema/field.h"
 #include "statistics/comparison.h"
 
-/// What `profline compare` found: `profline.comparison/1`, docs/formats/comparison.md.
 namespace profline::statistics {
+// Beside the enum, where its codec looks for them.
 constexpr auto names(std::type_identity<Verdict>) {
   return std::array{schema::named(Verdict::Faster, "FASTER"),
                     schema::named(Verdict::Slower, "SLOWER"), schema::named(Verdict::Same, "SAME"),
@@ -20,6 +20,7 @@ constexpr auto names(std::type_identity<Verdict>) {
 }
 }  // namespace profline::statistics
 
+/// What `profline compare` found: `profline.comparison/1`, docs/formats/comparison.md.
 namespace profline::comparison {
 
 using statistics::Verdict;

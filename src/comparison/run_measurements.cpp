@@ -97,7 +97,7 @@ void Reader::process() {
   const double wall_ns = number(document->find("wall_ns"));
   if (wall_ns <= 0) return;
   Series wall;
-  wall.name = wall.short_name = "wall_ms";
+  wall.name = wall.short_name = std::string(kWallFigure);
   wall.unit = "ms";
   wall.units = {wall_ns / kNsPerMs};
   wall.keys = {"command"};

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,6 +13,9 @@
 
 /// What a run left that can be compared.
 namespace profline::comparison {
+
+/// What is known of a user's command: how long it took.
+constexpr std::string_view kWallFigure = "wall_ms";
 
 /// One figure of one run.
 struct Series {

@@ -79,6 +79,13 @@ Result<Database> open_settled(const fs::path& file) {
   return database;
 }
 
+Result<void> check_root(const fs::path& root) {
+  std::error_code failure;
+  if (fs::is_directory(root, failure)) return {};
+  return Error(ErrorKind::NotFound, "there is no folder '" + root.string() +
+                                        "'; --root names the one that runs are written to");
+}
+
 void remove_index(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(fs::symlink_status(file, ignored))) return;
@@ -90,11 +97,8 @@ void remove_index(const fs::path& file) {
 }  // namespace
 
 Result<std::vector<fs::path>> run_folders(const fs::path& root) {
+  PL_TRY(check_root(root));
   std::error_code failure;
-  if (!fs::is_directory(root, failure)) {
-    return Error(ErrorKind::NotFound, "there is no folder '" + root.string() +
-                                          "'; --root names the one that runs are written to");
-  }
   std::vector<fs::path> runs;
   for (const fs::path& folder : folders_in(root, failure)) {
     if (is_run(folder)) {
@@ -114,7 +118,7 @@ Result<std::vector<fs::path>> run_folders(const fs::path& root) {
 }
 
 Result<RunIndex> RunIndex::open(const fs::path& root, Keep keep) {
-  PL_TRY(run_folders(root));
+  PL_TRY(check_root(root));
   const fs::path file = root / kIndexFile;
   std::error_code failure;
   if (keep == Keep::IfThere && !fs::exists(file, failure)) {

@@ -161,6 +161,7 @@ Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rul
                              : ratio_of_centres(units_a, units_b, Centre::Median, rule.bootstrap);
   const auto seen = seen_spread(a, b, rule.paired);
   const auto& spread = seen ? seen : rule.known_spread;
+  effect.spread_is_seen = seen.has_value();
   const std::size_t fewest = std::min(units_a.size(), units_b.size());
   if (fewest < 2 && !spread) {
     effect.ratio.interval = {0, std::numeric_limits<double>::infinity()};

@@ -53,6 +53,7 @@ struct Effect {
   /// it could not tell any.
   std::optional<double> smallest = {};
   Limit limit = Limit::Units;
+  bool spread_is_seen = false;  ///< the runs compared tell their spread themselves
 };
 
 /// The interval is the wider one of two: what the units say, and what the spread between runs

@@ -18,8 +18,8 @@ constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerSecond = 1e9;
 
 struct Figure {
-  const char* name;
-  const char* unit;
+  std::string_view name;
+  std::string_view unit;
   Better better;
   bool is_stage;
   Value (*of)(const Sample&);
@@ -89,7 +89,8 @@ std::vector<Series> series_of(std::span<const Sample> samples) {
   const std::vector<std::string> keys = keys_of(samples);
   std::vector<Series> all;
   for (const Figure& figure : kFigures) {
-    Series series{figure.name, figure.unit, figure.better, figure.is_stage, {}, {}};
+    Series series{
+        std::string(figure.name), std::string(figure.unit), figure.better, figure.is_stage, {}, {}};
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const Value value = figure.of(samples[i]);
       if (!value) continue;
@@ -99,6 +100,11 @@ std::vector<Series> series_of(std::span<const Sample> samples) {
     if (!series.units.empty()) all.push_back(std::move(series));
   }
   return all;
+}
+
+bool is_figure(std::string_view name) {
+  return std::any_of(kFigures.begin(), kFigures.end(),
+                     [&](const Figure& figure) { return figure.name == name; });
 }
 
 double value_of(const Series& series) {

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "records/sample.h"
@@ -26,6 +27,9 @@ struct Series {
 /// Every figure that has a value, those of the whole request first. Inferences without it (no
 /// decode step, no tiles) are left out of its list.
 std::vector<Series> series_of(std::span<const Sample> samples);
+
+/// Whether series_of() may give a figure of this name.
+bool is_figure(std::string_view name);
 
 /// What stands for a run in lists and between runs: the median.
 double value_of(const Series& series);

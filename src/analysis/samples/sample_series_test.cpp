@@ -42,6 +42,8 @@ TEST(SampleSeries, HaveOneValueForAnImageHoweverManyTokensItHas) {
   EXPECT_EQ(find(all, "sam")->units, (std::vector<double>{5, 5}));
   EXPECT_TRUE(find(all, "sam")->is_stage);
   EXPECT_EQ(value_of(*find(all, "token_ms")), 2);
+  for (const Series& series : all) EXPECT_TRUE(is_figure(series.name)) << series.name;
+  EXPECT_FALSE(is_figure("gemm"));
 }
 
 TEST(SampleSeries, LeaveOutWhatHasNoValue) {
