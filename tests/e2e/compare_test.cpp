@@ -5,8 +5,8 @@
 
 #include "base/files.h"
 #include "formats/json.h"
-#include "profline_binary.h"
 #include "made_runs.h"
+#include "profline_binary.h"
 #include "testing/temp_dir.h"
 #include "workload_binary.h"
 
