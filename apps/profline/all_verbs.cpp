@@ -1,6 +1,7 @@
 // The only file that knows every command.
 
 #include "analyze_command.h"
+#include "compare_command.h"
 #include "config_command.h"
 #include "doctor_command.h"
 #include "explain_command.h"
@@ -9,6 +10,7 @@
 #include "plan_command.h"
 #include "report_command.h"
 #include "run_command.h"
+#include "runs_command.h"
 #include "trace_command.h"
 #include "verb.h"
 
@@ -26,6 +28,8 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(std::make_unique<TraceVerb>());
   verbs.push_back(std::make_unique<KernelsVerb>());
   verbs.push_back(std::make_unique<ReportVerb>());
+  verbs.push_back(std::make_unique<CompareVerb>());
+  verbs.push_back(std::make_unique<RunsVerb>());
   verbs.push_back(std::make_unique<DoctorVerb>());
   return verbs;
 }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -19,9 +18,6 @@ using Takes = Option::Takes;
 constexpr std::string_view kSummary =
     "profline runs an LLM inference workload under every profiler and says where its time goes.\n"
     "One Hydra-style config, one command, one report.\n";
-
-/// Commands that people know from the documentation and that are still to come.
-constexpr std::array<std::string_view, 2> kToCome = {"compare", "runs"};
 
 std::vector<Option> common_options() {
   return {
@@ -54,10 +50,6 @@ bool is_run_like(std::string_view verb) {
 void keep_config_name(const Verb* verb, Arguments& arguments) {
   if (verb == nullptr || verb->name() != "demo" || arguments.has("--config-name")) return;
   arguments.add({"--config-name", "demo"});
-}
-
-bool is_to_come(std::string_view word) {
-  return std::find(kToCome.begin(), kToCome.end(), word) != kToCome.end();
 }
 
 std::string option_rows(const std::vector<Option>& options) {
@@ -139,25 +131,11 @@ Result<const Verb*> CommandLine::chosen_verb(Arguments& arguments) const {
         .with_reason("usage");
   }
   const std::string word = arguments.words.front();
-  if (is_to_come(word)) {
-    return Error(ErrorKind::Config,
-                 "the command '" + word + "' is not part of this version yet; there are " + names())
-        .with_reason("unknown_command");
-  }
   std::vector<std::string> known;
   for (const auto& verb : verbs_) known.emplace_back(verb->name());
   return Error(ErrorKind::Config, "unknown command '" + word + "'" + did_you_mean(word, known) +
                                       "; 'profline --help' lists what there is")
       .with_reason("unknown_command");
-}
-
-std::string CommandLine::names() const {
-  std::string text;
-  for (std::size_t i = 0; i < verbs_.size(); ++i) {
-    if (i > 0) text += i + 1 == verbs_.size() ? " and " : ", ";
-    text += verbs_[i]->name();
-  }
-  return text;
 }
 
 Result<void> CommandLine::check_options(const Verb& verb, const Arguments& arguments) const {

@@ -41,7 +41,6 @@ class CommandLine {
   const Verb* find_verb(std::string_view name) const;
   Result<const Verb*> chosen_verb(Arguments& arguments) const;
   Result<void> check_options(const Verb& verb, const Arguments& arguments) const;
-  std::string names() const;
   std::string help() const;
   std::string help_of(const Verb& verb) const;
 

@@ -18,11 +18,12 @@ std::uint64_t RandomNumbers::next() {
 
 std::uint32_t RandomNumbers::below(std::uint32_t bound) {
   // Lemire, "Fast Random Integer Generation in an Interval" (2019): a product instead of a
-  // division, and a second draw in the rare case that would favour small numbers.
-  const std::uint32_t threshold = (0U - bound) % bound;
+  // division, and a second draw in the rare case that would favour small numbers. The division
+  // that tells this case is itself rare.
   for (;;) {
     const std::uint64_t product = (next() >> 32U) * bound;
-    if (static_cast<std::uint32_t>(product) >= threshold) {
+    const auto low = static_cast<std::uint32_t>(product);
+    if (low >= bound || low >= (0U - bound) % bound) {
       return static_cast<std::uint32_t>(product >> 32U);
     }
   }

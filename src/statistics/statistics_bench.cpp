@@ -2,6 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "statistics/comparison.h"
 #include "statistics/summary.h"
 
 namespace profline::statistics {
@@ -15,6 +16,19 @@ void summary_of_times(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(summary_of_times)->RangeMultiplier(8)->Range(8, 8 << 9);
+
+/// What a row of a comparison costs: a kernel has 32 blocks a side, a metric an image each.
+void effect_of_lists(benchmark::State& state) {
+  RandomNumbers random(4);
+  RunUnits sides(2, std::vector<double>(static_cast<std::size_t>(state.range(0))));
+  for (auto& side : sides) {
+    for (double& value : side) value = 1e6 + static_cast<double>(random.below(100'000));
+  }
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(effect_of({sides[0]}, {sides[1]}, {.known_spread = RunSpread{0.01}}));
+  }
+}
+BENCHMARK(effect_of_lists)->Arg(32)->Arg(200)->Arg(1000);
 
 }  // namespace
 }  // namespace profline::statistics

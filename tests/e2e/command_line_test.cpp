@@ -54,9 +54,9 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
        "what "
        "there is\n"},
       {"unknown option of a command",
-       {"doctor", "--deep"},
+       {"doctor", "--thoroughly"},
        2,
-       "profline: unknown option '--deep'; 'profline --help' lists what there is\n"},
+       "profline: unknown option '--thoroughly'; 'profline --help' lists what there is\n"},
       {"option of another command",
        {"doctor", "--resolve"},
        2,
@@ -66,11 +66,6 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
        {"doctor", "nsys"},
        2,
        "profline: the command 'doctor' takes options only, and no 'nsys'\n"},
-      {"a command to come",
-       {"compare", "a"},
-       2,
-       "profline: the command 'compare' is not part of this version yet; there are run, demo, "
-       "infer, plan, config, explain, analyze, trace, kernels, report and doctor\n"},
       {"overrides alone, which mean run",
        {"pipeline.torch_profiler.enable=false", "pipeline.static_analysis.enable=false"},
        2,

@@ -38,8 +38,8 @@ std::vector<std::string> offered(const SmallTree& tree, const std::string& line,
 TEST(Completion, OffersCommandsAndOptions) {
   const SmallTree tree;
   EXPECT_THAT(offered(tree, "profline ", ""),
-              ElementsAre("analyze ", "config ", "demo ", "doctor ", "explain ", "infer ",
-                          "kernels ", "plan ", "report ", "run ", "trace "));
+              ElementsAre("analyze ", "compare ", "config ", "demo ", "doctor ", "explain ",
+                          "infer ", "kernels ", "plan ", "report ", "run ", "runs ", "trace "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));

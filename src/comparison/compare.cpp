@@ -1,0 +1,264 @@
+#include "comparison/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "analysis/samples/sample_series.h"
+#include "base/strings.h"
+#include "comparison/differences.h"
+#include "comparison/notes.h"
+#include "comparison/series_groups.h"
+#include "statistics/distributions.h"
+#include "statistics/false_discovery.h"
+#include "statistics/summary.h"
+
+namespace profline::comparison {
+namespace {
+
+using statistics::Better;
+using statistics::Effect;
+using statistics::Limit;
+
+constexpr std::array<std::pair<std::string_view, Family>, 4> kFamilies = {
+    std::pair{std::string_view("metrics"), Family::Metric},
+    {"stages", Family::Stage},
+    {"operators", Family::Operator},
+    {"kernels", Family::Kernel}};
+
+bool is_captured(Family family) {
+  return family == Family::Operator || family == Family::Kernel;
+}
+
+bool is_asked_for(const Series& series, std::span<const std::string> only) {
+  if (only.empty()) return true;
+  return std::any_of(only.begin(), only.end(), [&](const std::string& wish) {
+    for (const auto& [name, family] : kFamilies) {
+      if (wish == name) return series.family == family;
+    }
+    return matches(wish, series.name) || matches(wish, series.short_name);
+  });
+}
+
+Result<void> check_wishes(const std::vector<SeriesGroup>& groups,
+                          const std::vector<std::string>& only) {
+  std::set<std::string> names;
+  for (const SeriesGroup& group : groups) {
+    names.insert(group.any().short_name);
+    for (const auto& [name, family] : kFamilies) {
+      if (group.any().family == family) names.insert(std::string(name));
+    }
+  }
+  const std::vector<std::string> known(names.begin(), names.end());
+  for (const std::string& wish : only) {
+    const bool is_known = std::any_of(groups.begin(), groups.end(), [&](const SeriesGroup& group) {
+      return is_asked_for(group.any(), std::span(&wish, 1));
+    });
+    if (is_known) continue;
+    return Error(ErrorKind::NotFound,
+                 "--metric: neither side has '" + wish + "'" + did_you_mean(wish, known));
+  }
+  return {};
+}
+
+std::optional<Amount> amount_of(const std::vector<const Series*>& runs) {
+  if (runs.empty()) return std::nullopt;
+  Amount amount;
+  std::vector<double> all;
+  double total = 0;
+  std::uint64_t calls = 0;
+  for (const Series* series : runs) {
+    all.insert(all.end(), series->units.begin(), series->units.end());
+    total += series->total.value_or(0);
+    calls += series->calls.value_or(0);
+  }
+  std::sort(all.begin(), all.end());
+  amount.value = statistics::quantile(all, 0.5);
+  amount.n = all.size();
+  amount.runs = runs.size();
+  if (runs.front()->calls) amount.calls = calls / runs.size();
+  if (runs.front()->total) amount.total = total / static_cast<double>(runs.size());
+  return amount;
+}
+
+std::string unit_text(const Row& row) {
+  return is_captured(row.family) ? "blocks of calls" : "images";
+}
+
+/// Makes rows; verdicts need all of those that are asked together.
+class RowMaker {
+ public:
+  RowMaker(const Rules& rules, bool may_pair, std::optional<double> clock_factor)
+      : rules_(rules), may_pair_(may_pair), clock_factor_(clock_factor) {}
+
+  void add(const SeriesGroup& group) {
+    Row row = blank(group);
+    Judged judged;
+    judged.row = rows_.size();
+    if (row.a && row.b) {
+      fill(row, group, judged);
+      judged_.push_back(judged);
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  /// What is known of the spread between runs, by the first row that needs it.
+  const std::string& run_spread() const { return run_spread_; }
+
+  std::vector<Row> finish() && {
+    // What one run without a profiler measured is one question; what a profiler saw is another.
+    judge({Family::Metric, Family::Stage});
+    judge({Family::Operator});
+    judge({Family::Kernel});
+    return std::move(rows_);
+  }
+
+ private:
+  struct Judged {
+    std::size_t row = 0;
+    Effect effect;
+    statistics::ComparisonRule rule;
+  };
+
+  static Row blank(const SeriesGroup& group) {
+    const Series& any = group.any();
+    Row row;
+    row.family = any.family;
+    row.name = any.name;
+    row.short_name = any.short_name;
+    row.shape = any.shape;
+    row.unit = any.unit;
+    row.higher_is_better = any.better == Better::Higher;
+    row.a = amount_of(group.a);
+    row.b = amount_of(group.b);
+    return row;
+  }
+  void fill(Row& row, const SeriesGroup& group, Judged& judged);
+  void judge(const std::set<Family>& families);
+
+  const Rules& rules_;
+  bool may_pair_;
+  std::optional<double> clock_factor_;
+  std::string run_spread_;
+  std::vector<Row> rows_;
+  std::vector<Judged> judged_;
+};
+
+std::string limit_text(const Row& row, Limit limit, const KnownSpread& known) {
+  switch (limit) {
+    case Limit::Units:
+      return unit_text(row);
+    case Limit::SeenSpread:
+      return "spread of these runs";
+    case Limit::KnownSpread:
+      return "run-to-run spread: " + known.source;
+  }
+  return "";
+}
+
+void RowMaker::fill(Row& row, const SeriesGroup& group, Judged& judged) {
+  const PairedUnits units = pair_units(group, may_pair_);
+  const KnownSpread known = rules_.known_spread(group.any());
+  judged.rule = {.threshold = rules_.threshold,
+                 .paired = units.paired,
+                 .known_spread = known.spread,
+                 .bootstrap = {}};
+  judged.effect = statistics::effect_of(units.a, units.b, judged.rule);
+  const statistics::Ratio& ratio = judged.effect.ratio;
+  if (run_spread_.empty()) {
+    run_spread_ = judged.effect.spread_is_seen ? "that of these runs" : known.source;
+  }
+  row.paired = units.paired;
+  row.change = ratio.value - 1;
+  row.low = ratio.interval.low - 1;
+  if (std::isfinite(ratio.interval.high)) row.high = ratio.interval.high - 1;
+  row.p = judged.effect.p;
+  row.smallest_effect = judged.effect.smallest;
+  row.limit = limit_text(row, judged.effect.limit, known);
+  if (clock_factor_ && !is_captured(row.family)) {
+    const double factor = row.higher_is_better ? 1 / *clock_factor_ : *clock_factor_;
+    row.change_at_equal_clocks = ratio.value * factor - 1;
+  }
+}
+
+void RowMaker::judge(const std::set<Family>& families) {
+  std::vector<const Judged*> asked;
+  std::vector<double> p;
+  for (const Judged& judged : judged_) {
+    if (!families.contains(rows_[judged.row].family)) continue;
+    asked.push_back(&judged);
+    p.push_back(judged.effect.p);
+  }
+  const std::vector<double> adjusted = statistics::benjamini_hochberg(p);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    Row& row = rows_[asked[i]->row];
+    row.adjusted_p = adjusted[i];
+    row.verdict = statistics::verdict_of(asked[i]->effect, adjusted[i], asked[i]->rule,
+                                         row.higher_is_better ? Better::Higher : Better::Lower);
+  }
+}
+
+}  // namespace
+
+KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b) {
+  constexpr double kGpu = 0.02;
+  constexpr double kCpu = 0.06;
+  const bool is_gpu = a.front().run.device.starts_with("cuda");
+  const double usual = is_gpu ? kGpu : kCpu;
+  double disturbed = 0;
+  for (const auto side : {a, b}) {
+    for (const RunMeasurements& run : side) disturbed = std::max(disturbed, run.disturbance);
+  }
+  const double limit = std::max(usual, disturbed);
+  const double reach = std::sqrt(2.0) * statistics::normal_quantile(0.975);
+  return {
+      {std::log1p(limit) / reach},
+      fmt::format("nothing is known of it; {:.0f} % between two runs is assumed, {}", 100 * limit,
+                  disturbed > usual ? "which is what something else took of a run"
+                  : is_gpu          ? "as is usual on a GPU"
+                                    : "as is usual on a CPU")};
+}
+
+bool wants_captures(std::span<const std::string> only) {
+  const auto is_unprofiled = [](const std::string& wish) {
+    return wish == "metrics" || wish == "stages" || wish == kWallFigure || samples::is_figure(wish);
+  };
+  return only.empty() || !std::all_of(only.begin(), only.end(), is_unprofiled);
+}
+
+Result<Comparison> compare(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b,
+                           const Rules& rules) {
+  const std::vector<SeriesGroup> groups = group_series(a, b);
+  PL_TRY(check_wishes(groups, rules.only));
+  Comparison found;
+  for (const RunMeasurements& run : a) found.a.push_back(run.run);
+  for (const RunMeasurements& run : b) found.b.push_back(run.run);
+  found.threshold = rules.threshold;
+  found.confidence = statistics::Bootstrap{}.confidence;
+  found.differences = differences_between(a.front(), b.front());
+  found.notes = notes_of(a, b, found.differences);
+  std::optional<double> clock_factor;
+  const auto clock_a = mean_clock(a);
+  const auto clock_b = mean_clock(b);
+  if (clock_a && clock_b) clock_factor = *clock_b / *clock_a;
+  RowMaker maker(rules, found.differences.same_inputs.value_or(true), clock_factor);
+  for (const SeriesGroup& group : groups) {
+    if (!is_asked_for(group.any(), rules.only)) continue;
+    maker.add(group);
+  }
+  found.run_spread = maker.run_spread();
+  found.rows = std::move(maker).finish();
+  for (const Row& row : found.rows) {
+    const bool counts = !is_captured(row.family) || !rules.only.empty();
+    if (counts && row.verdict == std::optional(Verdict::Slower)) {
+      found.regressions.push_back(row.short_name);
+    }
+  }
+  if (found.rows.empty()) found.notes.emplace_back("neither side measured anything");
+  return found;
+}
+
+}  // namespace profline::comparison

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "records/document.h"
+#include "schema/field.h"
+#include "statistics/comparison.h"
+
+namespace profline::statistics {
+// Beside the enum, where its codec looks for them.
+constexpr auto names(std::type_identity<Verdict>) {
+  return std::array{schema::named(Verdict::Faster, "FASTER"),
+                    schema::named(Verdict::Slower, "SLOWER"), schema::named(Verdict::Same, "SAME"),
+                    schema::named(Verdict::Undecided, "UNDECIDED")};
+}
+}  // namespace profline::statistics
+
+/// What `profline compare` found: `profline.comparison/1`, docs/formats/comparison.md.
+namespace profline::comparison {
+
+using statistics::Verdict;
+
+/// A run of a side.
+struct ComparedRun {
+  std::string id;
+  std::string folder;
+  std::string experiment;
+  std::string state;
+  std::string started;
+  std::string commit;
+  std::string device;
+  std::string host;
+  std::optional<double> sm_clock_mhz;
+
+  bool operator==(const ComparedRun&) const = default;
+};
+constexpr auto fields(std::type_identity<ComparedRun>) {
+  return std::tuple(
+      field("id", &ComparedRun::id, "of the run").required(),
+      field("folder", &ComparedRun::folder, "where it lies").required(),
+      field("experiment", &ComparedRun::experiment, "free text of its config"),
+      field("state", &ComparedRun::state, "running, ok, failed or interrupted").required(),
+      field("started", &ComparedRun::started, "UTC"),
+      field("commit", &ComparedRun::commit, "profline was built from"),
+      field("device", &ComparedRun::device, "the model ran on"),
+      field("host", &ComparedRun::host, "the machine's name"),
+      field("sm_clock_mhz", &ComparedRun::sm_clock_mhz,
+            "mean over the unprofiled run; null: not recorded")
+          .unit("MHz"));
+}
+
+/// A value that differs between the sides; one that is absent does not exist there.
+struct Difference {
+  std::string key;
+  std::optional<std::string> a;
+  std::optional<std::string> b;
+
+  bool operator==(const Difference&) const = default;
+};
+constexpr auto fields(std::type_identity<Difference>) {
+  return std::tuple(field("key", &Difference::key, "what differs").required(),
+                    field("a", &Difference::a, "on the first side; null: it is not there"),
+                    field("b", &Difference::b, "on the second side; null: it is not there"));
+}
+
+struct Differences {
+  std::vector<Difference> config;
+  std::vector<Difference> environment;
+  std::vector<Difference> inputs;
+  std::optional<bool> same_inputs;
+
+  bool operator==(const Differences&) const = default;
+};
+constexpr auto fields(std::type_identity<Differences>) {
+  return std::tuple(
+      field("config", &Differences::config, "of the resolved configuration").required(),
+      field("environment", &Differences::environment, "of machine and programs").required(),
+      field("inputs", &Differences::inputs, "by image or file: its digest").required(),
+      field("same_inputs", &Differences::same_inputs, "null: a side does not say what it read"));
+}
+
+/// A side's value of a row.
+struct Amount {
+  double value = 0;
+  std::uint64_t n = 0;
+  std::uint64_t runs = 0;
+  std::optional<std::uint64_t> calls;
+  std::optional<double> total;
+
+  bool operator==(const Amount&) const = default;
+};
+constexpr auto fields(std::type_identity<Amount>) {
+  return std::tuple(
+      field("value", &Amount::value, "median, in the row's unit").required(),
+      field("n", &Amount::n, "independent values it is of: images, blocks of calls").required(),
+      field("runs", &Amount::runs, "that have it").required(),
+      field("calls", &Amount::calls, "a run, of kernels and operators"),
+      field("total", &Amount::total, "of all calls of a run, in the row's unit"));
+}
+
+enum class Family { Metric, Stage, Operator, Kernel };
+constexpr auto names(std::type_identity<Family>) {
+  return std::array{named(Family::Metric, "metric"), named(Family::Stage, "stage"),
+                    named(Family::Operator, "operator"), named(Family::Kernel, "kernel")};
+}
+
+struct Row {
+  Family family = Family::Metric;
+  std::string name;
+  std::string short_name;
+  std::string shape;
+  std::string unit;
+  bool higher_is_better = false;
+  std::optional<Amount> a;
+  std::optional<Amount> b;
+  std::optional<double> change;
+  std::optional<double> low;
+  std::optional<double> high;
+  std::optional<Verdict> verdict;
+  std::optional<double> p;
+  std::optional<double> adjusted_p;
+  std::optional<double> smallest_effect;
+  std::optional<double> change_at_equal_clocks;
+  bool paired = false;
+  std::string limit;
+
+  bool operator==(const Row&) const = default;
+};
+constexpr auto fields(std::type_identity<Row>) {
+  return std::tuple(
+      field("family", &Row::family, "what it is a row of").required(),
+      field("name", &Row::name, "of the figure, stage, operator; of a kernel its identity")
+          .required(),
+      field("short_name", &Row::short_name, "what people call it"),
+      field("shape", &Row::shape, "of a kernel's launches"),
+      field("unit", &Row::unit, "of the values").required(),
+      field("higher_is_better", &Row::higher_is_better, "false: lower is"),
+      field("a", &Row::a, "the first side; null: it has no such row"),
+      field("b", &Row::b, "the second side; null: it has no such row"),
+      field("change", &Row::change, "b / a - 1; null: a side is missing"),
+      field("low", &Row::low, "lower end of the interval of the change"),
+      field("high", &Row::high, "upper end; null: there is none"),
+      field("verdict", &Row::verdict, "FASTER, SLOWER, SAME or UNDECIDED; null: a side is missing"),
+      field("p", &Row::p, "how often chance alone gives such a difference"),
+      field("adjusted_p", &Row::adjusted_p, "the same, for as many rows as the family has"),
+      field("smallest_effect", &Row::smallest_effect,
+            "smallest change that would have been seen 4 times in 5; null: none would"),
+      field("change_at_equal_clocks", &Row::change_at_equal_clocks,
+            "if time went with the SM clock; null: clocks were not recorded"),
+      field("paired", &Row::paired, "input by input, not list against list"),
+      field("limit", &Row::limit, "what the interval's width is from"));
+}
+
+struct Comparison {
+  static constexpr DocumentKind kKind{"comparison", 1};
+
+  std::vector<ComparedRun> a;
+  std::vector<ComparedRun> b;
+  double threshold = 0;
+  double confidence = 0;
+  std::string run_spread;
+  Differences differences;
+  std::vector<std::string> notes;
+  std::vector<Row> rows;
+  std::vector<std::string> regressions;
+
+  bool operator==(const Comparison&) const = default;
+};
+constexpr auto fields(std::type_identity<Comparison>) {
+  return std::tuple(
+      field("a", &Comparison::a, "runs of the first side").required(),
+      field("b", &Comparison::b, "runs of the second side").required(),
+      field("threshold", &Comparison::threshold, "changes up to this do not matter").required(),
+      field("confidence", &Comparison::confidence, "of intervals and verdicts").required(),
+      field("run_spread", &Comparison::run_spread, "what is known of the spread between runs"),
+      field("differences", &Comparison::differences, "between the sides, measurements aside")
+          .required(),
+      field("notes", &Comparison::notes, "what a reader must know").required(),
+      field("rows", &Comparison::rows, "metrics, stages, then operators and kernels by time")
+          .required(),
+      field("regressions", &Comparison::regressions, "rows that count and are SLOWER").required());
+}
+
+}  // namespace profline::comparison

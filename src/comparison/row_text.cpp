@@ -1,0 +1,121 @@
+#include "comparison/row_text.h"
+
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/units.h"
+#include "schema/enum_codec.h"
+
+namespace profline::comparison {
+namespace {
+
+constexpr std::string_view kNone = "–";
+
+/// Percents as long as people think in them; then factors, in plain digits.
+std::string signed_percent(double change) {
+  constexpr double kMostPercent = 9.995;
+  if (change < kMostPercent) return fmt::format("{:+.1f} %", 100 * change);
+  const double factor = 1 + change;
+  return factor < 99.95 ? fmt::format("x{:.1f}", factor) : fmt::format("x{:.0f}", factor);
+}
+
+}  // namespace
+
+std::string value_text(const std::optional<Amount>& amount, std::string_view unit) {
+  if (!amount) return std::string(kNone);
+  if (unit == "ms") return human_duration(FractionalNanoseconds(amount->value * 1e6));
+  if (unit == "us") return human_duration(FractionalNanoseconds(amount->value * 1e3));
+  if (unit.ends_with("/s")) return human_rate(amount->value, unit.substr(0, unit.size() - 2));
+  return human_count(amount->value);
+}
+
+std::string change_text(const std::optional<double>& change) {
+  return change ? signed_percent(*change) : std::string(kNone);
+}
+
+std::string interval_text(const Row& row) {
+  if (!row.low || !row.high) return std::string(kNone);
+  return signed_percent(*row.low) + " to " + signed_percent(*row.high);
+}
+
+std::string verdict_text(const Row& row) {
+  if (row.verdict) return std::string(schema::name_of(*row.verdict));
+  return row.a ? "only in A" : "only in B";
+}
+
+std::string smallest_text(const Row& row) {
+  if (!row.smallest_effect) return std::string(kNone);
+  const std::string text = signed_percent(*row.smallest_effect);
+  return text.starts_with('+') ? text.substr(1) : text;
+}
+
+std::string calls_text(const Row& row) {
+  const auto calls = [](const std::optional<Amount>& amount) {
+    return amount && amount->calls ? std::to_string(*amount->calls) : std::string("0");
+  };
+  const bool has_calls = (row.a && row.a->calls) || (row.b && row.b->calls);
+  if (!has_calls) return "";
+  const std::string before = calls(row.a);
+  const std::string after = calls(row.b);
+  return before == after ? before : before + " -> " + after;
+}
+
+std::string side_text(const std::vector<ComparedRun>& side) {
+  if (side.size() == 1) return side.front().id;
+  return fmt::format("{} runs, {} to {}", side.size(), side.front().id, side.back().id);
+}
+
+std::string tally_text(const Comparison& comparison) {
+  constexpr std::array kOrder = {Verdict::Slower, Verdict::Faster, Verdict::Same,
+                                 Verdict::Undecided};
+  std::map<Verdict, int> counts;
+  for (const Row& row : comparison.rows) {
+    const bool is_unprofiled = row.family == Family::Metric || row.family == Family::Stage;
+    if (row.verdict && is_unprofiled) ++counts[*row.verdict];
+  }
+  std::string text;
+  for (const Verdict verdict : kOrder) {
+    if (counts[verdict] == 0) continue;
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[verdict], schema::name_of(verdict));
+  }
+  return text.empty() ? "nothing that was measured without a profiler is on both sides" : text;
+}
+
+std::vector<Section> sections_of(const Comparison& comparison) {
+  std::vector<Section> sections = {
+      {Family::Metric, "metrics", "an image each, without a profiler", {}},
+      {Family::Stage, "stages", "an image each, without a profiler", {}},
+      {Family::Operator,
+       "operators",
+       "a call's own time on the host, under the torch profiler",
+       {}},
+      {Family::Kernel, "kernels", "a launch, under a profiler", {}}};
+  for (const Row& row : comparison.rows) {
+    for (Section& section : sections) {
+      if (section.family != row.family) continue;
+      section.rows.push_back(&row);
+      section.has_clocks = section.has_clocks || row.change_at_equal_clocks.has_value();
+      section.has_calls = section.has_calls || !calls_text(row).empty();
+    }
+  }
+  std::erase_if(sections, [](const Section& section) { return section.rows.empty(); });
+  return sections;
+}
+
+std::vector<DifferenceList> difference_lists(const Comparison& comparison) {
+  const Differences& found = comparison.differences;
+  return {
+      {"config", &found.config}, {"environment", &found.environment}, {"inputs", &found.inputs}};
+}
+
+std::string no_difference_text(const Comparison& comparison, const DifferenceList& list) {
+  if (!list.differences->empty()) return "";
+  const bool is_unknown =
+      list.differences == &comparison.differences.inputs && !comparison.differences.same_inputs;
+  return is_unknown ? "not recorded" : "the same";
+}
+
+}  // namespace profline::comparison

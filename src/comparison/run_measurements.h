@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "comparison/comparison.h"
+#include "formats/node.h"
+#include "statistics/comparison.h"
+
+/// What a run left that can be compared.
+namespace profline::comparison {
+
+/// What is known of a user's command: how long it took.
+constexpr std::string_view kWallFigure = "wall_ms";
+
+/// One figure of one run.
+struct Series {
+  Family family = Family::Metric;
+  std::string name;
+  std::string short_name;
+  std::string shape;
+  std::string unit;
+  statistics::Better better = statistics::Better::Lower;
+  std::vector<double> units;
+  /// Which input each unit is of; empty: units of two runs do not belong together.
+  std::vector<std::string> keys;
+  std::optional<std::uint64_t> calls;
+  std::optional<double> total;
+};
+
+struct RunMeasurements {
+  ComparedRun run;
+  std::optional<Node> config;
+  std::optional<Node> environment;
+  std::optional<Node> inputs;
+  std::vector<Series> series;
+  std::optional<std::uint64_t> new_tokens;  ///< of all images of the unprofiled run
+  /// Share of decode time by which steps outlasted five times the usual one: what a busy machine
+  /// takes, and takes otherwise the next time.
+  double disturbance = 0;
+  std::vector<std::string> notes;  ///< what could not be read, and why
+};
+
+struct MeasurementOptions {
+  bool captures = true;  ///< kernels and operators as well
+};
+
+/// Reads a run's folder. An Error when it holds no run; what is missing or cannot be read is told
+/// in the notes.
+Result<RunMeasurements> read_measurements(const std::filesystem::path& folder,
+                                          const MeasurementOptions& options = {});
+
+/// The runs that a folder means: itself when it holds run.json, else those right below it, by name.
+/// An Error of kind NotFound when there is none.
+Result<std::vector<std::filesystem::path>> runs_in(const std::filesystem::path& folder);
+
+}  // namespace profline::comparison

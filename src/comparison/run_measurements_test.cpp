@@ -1,0 +1,172 @@
+#include "comparison/run_measurements.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/json_write.h"
+#include "records/document.h"
+#include "records/nsys_ranges.h"
+#include "records/run_record.h"
+#include "records/sample.h"
+#include "testing/paths.h"
+#include "testing/temp_dir.h"
+
+namespace profline::comparison {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+void write(const fs::path& file, const std::string& text) {
+  ASSERT_TRUE(create_folders(file.parent_path()));
+  ASSERT_TRUE(write_file_atomic(file, text));
+}
+
+void write_run(const fs::path& folder) {
+  RunRecord record;
+  record.id = folder.filename().string();
+  record.state = RunState::Ok;
+  record.device = "cuda:0";
+  write(folder / "run.json", write_json(to_node(record)).value());
+}
+
+std::string sample_lines() {
+  Sample sample;
+  sample.image = "page-1";
+  sample.new_tokens = 3;
+  sample.preprocess_ns = 1'000'000;
+  sample.prefill_ns = 20'000'000;
+  sample.decode_ns = 6'000'000;
+  sample.token_ns = {2'000'000, 4'000'000};
+  return to_json_line(sample) + "\n";
+}
+
+const Series* find(const RunMeasurements& run, Family family, std::string_view name) {
+  const auto found = std::find_if(run.series.begin(), run.series.end(), [&](const Series& one) {
+    return one.family == family && one.short_name == name;
+  });
+  return found == run.series.end() ? nullptr : &*found;
+}
+
+RunMeasurements must_read(const fs::path& folder, const MeasurementOptions& options = {}) {
+  auto run = read_measurements(folder, options);
+  EXPECT_TRUE(run) << run.error().to_string();
+  return run ? std::move(*run) : RunMeasurements{};
+}
+
+TEST(RunMeasurements, HoldWhatAnUnprofiledRunLeft) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  write(folder / "r1/baseline/samples.jsonl", sample_lines());
+  write(folder / "r1/baseline/gpu.jsonl",
+        "{\"at_ns\":1,\"sm_clock_mhz\":1900}\n{\"at_ns\":2,\"sm_clock_mhz\":null}\n"
+        "{\"at_ns\":3,\"sm_clock_mhz\":2000}\n");
+  write(folder / "r1/inputs.yaml", "images:\n- image: page-1\n  sha256: x\n");
+  const RunMeasurements run = must_read(folder / "r1");
+  EXPECT_EQ(run.run.id, "r1");
+  EXPECT_EQ(run.run.state, "ok");
+  EXPECT_EQ(run.run.sm_clock_mhz, 1950);
+  EXPECT_EQ(run.new_tokens, 3U);
+  ASSERT_NE(find(run, Family::Metric, "token_ms"), nullptr);
+  EXPECT_THAT(find(run, Family::Metric, "token_ms")->units, ElementsAre(3));
+  EXPECT_THAT(run.notes, IsEmpty());
+  EXPECT_TRUE(run.inputs);
+  EXPECT_FALSE(run.config);
+}
+
+TEST(RunMeasurements, HoldTheWallTimeOfAUsersCommand) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  write(folder / "r1/baseline/process.json", R"({"wall_ns": 2500000})");
+  const RunMeasurements run = must_read(folder / "r1");
+  ASSERT_EQ(run.series.size(), 1U);
+  EXPECT_EQ(run.series.front().name, "wall_ms");
+  EXPECT_THAT(run.series.front().units, ElementsAre(2.5));
+}
+
+TEST(RunMeasurements, HoldKernelsLaunchByLaunch) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  fs::create_directories(folder / "r1/nsys");
+  fs::copy_file(testing::source_dir() / "tests/golden/nsys/2025.3-decode/input.sqlite",
+                folder / "r1/nsys/run.sqlite");
+  NsysRanges ranges;
+  ranges.captures.emplace_back();
+  ranges.captures.back().name = "run";
+  ranges.captures.back().sqlite = "run.sqlite";
+  write(folder / "r1/nsys/ranges.json", to_document(ranges).value());
+  fs::create_directories(folder / "r1/torch_profiler");
+  fs::copy_file(testing::source_dir() / "tests/golden/trace/kineto-torch-2.11-h200.json.gz",
+                folder / "r1/torch_profiler/trace.json");
+  const RunMeasurements run = must_read(folder / "r1");
+  EXPECT_THAT(run.notes, IsEmpty());
+  // Six kernels in each of 20 steps, two of them in two shapes; see the golden's expected.txt.
+  std::uint64_t launches = 0;
+  std::set<std::string> identities;
+  for (const Series& series : run.series) {
+    if (series.family != Family::Kernel) continue;
+    EXPECT_TRUE(identities.insert(series.name + series.shape).second);
+    EXPECT_THAT(series.shape, HasSubstr("grid "));
+    EXPECT_EQ(series.unit, "us");
+    EXPECT_LE(series.units.size(), 32U);
+    launches += *series.calls;
+  }
+  EXPECT_EQ(launches, 120U);
+  const Series* norm = find(run, Family::Kernel, "reduce_kernel<NormTwoOps>");
+  ASSERT_NE(norm, nullptr);
+  EXPECT_EQ(norm->calls, 20U);
+  const Series* mm = find(run, Family::Operator, "aten::mm");
+  ASSERT_NE(mm, nullptr);
+  EXPECT_EQ(mm->calls, 40U);
+  EXPECT_EQ(mm->units.size(), 32U) << "neighbours are not independent";
+
+  const RunMeasurements quick = must_read(folder / "r1", {.captures = false});
+  EXPECT_THAT(quick.series, IsEmpty());
+}
+
+TEST(RunMeasurements, TellWhatCannotBeRead) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  write(folder / "r1/baseline/samples.jsonl", "{\"image\":1}\n");
+  write(folder / "r1/env.json", "{");
+  write(folder / "r1/torch_profiler/trace.json", "not a trace");
+  const RunMeasurements run = must_read(folder / "r1");
+  EXPECT_THAT(run.series, IsEmpty());
+  ASSERT_EQ(run.notes.size(), 3U);
+  EXPECT_THAT(run.notes[0], HasSubstr("r1: "));
+  EXPECT_THAT(run.notes[0], HasSubstr("env.json:1:2"));
+  EXPECT_THAT(run.notes[1], HasSubstr("baseline/samples.jsonl:1"));
+  EXPECT_THAT(run.notes[2], HasSubstr("trace.json"));
+}
+
+TEST(RunsIn, AreTheFolderItselfOrThoseInIt) {
+  const testing::TempDir folder;
+  write_run(folder / "b");
+  write_run(folder / "a");
+  fs::create_directories(folder / "empty");
+  fs::create_directory_symlink(folder / "b", folder / "latest");
+  EXPECT_THAT(runs_in(folder / "b").value(), ElementsAre(folder / "b"));
+  EXPECT_THAT(runs_in(folder.path()).value(), ElementsAre(folder / "a", folder / "b"));
+  EXPECT_THAT(runs_in(folder / "latest").value(), ElementsAre(folder / "latest"));
+  const auto none = runs_in(folder / "empty");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().to_string(),
+            "'" + (folder / "empty").string() +
+                "' holds no run: neither it nor a folder in it has a run.json");
+  const auto nowhere = runs_in(folder / "nowhere");
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(nowhere.error().to_string(), "'" + (folder / "nowhere").string() +
+                                             "' is no folder: name that of a run, or one that "
+                                             "holds several");
+}
+
+}  // namespace
+}  // namespace profline::comparison

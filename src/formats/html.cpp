@@ -1,0 +1,36 @@
+#include "formats/html.h"
+
+#include "base/terminal_text.h"
+
+namespace profline {
+
+std::string html_text(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '>':
+        safe += "&gt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      case '\'':
+        safe += "&#39;";
+        break;
+      case '`':  // ended an attribute in browsers of old
+        safe += "&#96;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace profline

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/result.h"
+#include "schema/field.h"
+
+namespace profline::run_index {
+
+/// A figure of a run's unprofiled part: the median over its images.
+struct IndexedMetric {
+  std::string name;
+  std::string unit;
+  double value = 0;
+  std::int64_t n = 0;
+
+  bool operator==(const IndexedMetric&) const = default;
+};
+constexpr auto fields(std::type_identity<IndexedMetric>) {
+  return std::tuple(field("name", &IndexedMetric::name, "token_ms, sam, …").required(),
+                    field("unit", &IndexedMetric::unit, "of the value").required(),
+                    field("value", &IndexedMetric::value, "median over images").required(),
+                    field("n", &IndexedMetric::n, "images").required());
+}
+
+/// A run as lists show it.
+struct IndexedRun {
+  std::string id;
+  std::string folder;  ///< below the root
+  std::string experiment;
+  std::string state;
+  std::optional<std::int64_t> exit_code;
+  std::string model;
+  std::string device;
+  std::string device_name;
+  std::string host;
+  std::string version;
+  std::string commit;
+  std::string started;
+  std::string ended;
+  std::string fingerprint;
+  std::vector<IndexedMetric> metrics;
+
+  bool operator==(const IndexedRun&) const = default;
+  /// Null: it has none of this name.
+  const IndexedMetric* find_metric(std::string_view name) const;
+};
+constexpr auto fields(std::type_identity<IndexedRun>) {
+  return std::tuple(
+      field("id", &IndexedRun::id, "of the run").required(),
+      field("folder", &IndexedRun::folder, "below the output root").required(),
+      field("experiment", &IndexedRun::experiment, "free text of its config"),
+      field("state", &IndexedRun::state,
+            "running, killed (says running and is not), ok, failed, interrupted")
+          .required(),
+      field("exit_code", &IndexedRun::exit_code, "what profline returned; null: it has not"),
+      field("model", &IndexedRun::model, "model.name of its config"),
+      field("device", &IndexedRun::device, "cpu or cuda:N"),
+      field("device_name", &IndexedRun::device_name, "what the driver or the kernel calls it"),
+      field("host", &IndexedRun::host, "the machine's name"),
+      field("version", &IndexedRun::version, "of profline"),
+      field("commit", &IndexedRun::commit, "profline was built from"),
+      field("started", &IndexedRun::started, "UTC"),
+      field("ended", &IndexedRun::ended, "UTC; empty: it has not"),
+      field("fingerprint", &IndexedRun::fingerprint,
+            "the same for runs of the same thing: config, inputs, machine and program"),
+      field("metrics", &IndexedRun::metrics, "of its unprofiled part"));
+}
+
+/// Reads what a list shows of the run in `root` / `folder`. Only run.json has to be there; a run
+/// that says it is running is shown as that. An Error when run.json cannot be read.
+Result<IndexedRun> read_indexed_run(const std::filesystem::path& root,
+                                    const std::filesystem::path& folder);
+
+}  // namespace profline::run_index

@@ -1,0 +1,65 @@
+#include "run_index/indexed_run.h"
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "run_index/testing_runs.h"
+#include "testing/temp_dir.h"
+
+namespace profline::run_index {
+namespace {
+
+IndexedRun must_read(const std::filesystem::path& root, const std::string& folder) {
+  auto run = read_indexed_run(root, folder);
+  EXPECT_TRUE(run) << run.error().to_string();
+  return run ? std::move(*run) : IndexedRun{};
+}
+
+TEST(IndexedRun, IsWhatListsShow) {
+  const testing::TempDir root;
+  TestRun{.device = "cuda:0", .second = 7}.write(root / "r1");
+  const IndexedRun run = must_read(root.path(), "r1");
+  EXPECT_EQ(run.id, "r1");
+  EXPECT_EQ(run.folder, "r1");
+  EXPECT_EQ(run.experiment, "demo");
+  EXPECT_EQ(run.state, "ok");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.model, "tiny");
+  EXPECT_EQ(run.device_name, "NVIDIA H200");
+  EXPECT_EQ(run.started, "2026-11-15T10:00:07.000Z");
+  ASSERT_NE(run.find_metric("token_ms"), nullptr);
+  EXPECT_EQ(*run.find_metric("token_ms"), (IndexedMetric{"token_ms", "ms", 2, 1}));
+  EXPECT_EQ(run.find_metric("sam"), nullptr);
+}
+
+TEST(IndexedRun, HasTheFingerprintOfWhatItMeasured) {
+  const testing::TempDir root;
+  TestRun{.second = 1, .token_ms = 2}.write(root / "a");
+  TestRun{.experiment = "other name", .second = 2, .token_ms = 3}.write(root / "b");
+  TestRun{.model = "large"}.write(root / "c");
+  TestRun{.device = "cuda:0"}.write(root / "d");
+  TestRun{}.write(root / "e");
+  ASSERT_TRUE(write_file_atomic(root / "e/inputs.yaml", "images: [{image: x, sha256: y}]\n"));
+  const std::string fingerprint = must_read(root.path(), "a").fingerprint;
+  EXPECT_EQ(fingerprint.size(), 16U);
+  EXPECT_EQ(must_read(root.path(), "b").fingerprint, fingerprint);
+  for (const char* other : {"c", "d", "e"}) {
+    EXPECT_NE(must_read(root.path(), other).fingerprint, fingerprint) << other;
+  }
+}
+
+TEST(IndexedRun, NeedsRunJsonOnly) {
+  const testing::TempDir root;
+  TestRun{}.write(root / "r1");
+  for (const char* file : {"config.resolved.json", "env.json", "baseline/samples.jsonl"}) {
+    ASSERT_TRUE(write_file_atomic(root / "r1" / file, "{ torn"));
+  }
+  const IndexedRun run = must_read(root.path(), "r1");
+  EXPECT_EQ(run.model, "");
+  EXPECT_TRUE(run.metrics.empty());
+  std::filesystem::remove(root / "r1/run.json");
+  EXPECT_FALSE(read_indexed_run(root.path(), "r1"));
+}
+
+}  // namespace
+}  // namespace profline::run_index

@@ -1,0 +1,78 @@
+#include "run_index/prune.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "records/run_record.h"
+#include "run_index/folder_lock.h"
+
+namespace profline::run_index {
+namespace {
+
+namespace fs = std::filesystem;
+using Action = PruneStep::Action;
+
+std::string newest(std::size_t keep) {
+  return keep == 1 ? "the newest" : fmt::format("the {} newest", keep);
+}
+
+}  // namespace
+
+std::vector<PruneStep> plan_prune(const std::vector<IndexedRun>& newest_first, std::size_t keep) {
+  std::vector<PruneStep> steps;
+  std::size_t kept = 0;
+  for (const IndexedRun& run : newest_first) {
+    PruneStep step{run, Action::Keep, ""};
+    if (run.state == "running") {
+      step.why = "it is going on";
+    } else if (kept < keep) {
+      ++kept;
+      step.why = keep == 1 ? "it is the newest" : "one of " + newest(keep);
+    } else {
+      step.action = Action::Remove;
+      step.why = keep == 0 ? "none is to be kept" : "older than " + newest(keep);
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+std::uint64_t bytes_below(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code failure;
+  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    std::error_code gone;
+    const bool is_file = at->is_regular_file(gone) && !at->is_symlink(gone);
+    const std::uint64_t size = is_file ? at->file_size(gone) : 0;
+    if (!gone) bytes += size;
+  }
+  return bytes;
+}
+
+Result<std::optional<std::string>> remove_run(const fs::path& folder) {
+  const FolderLock lock(folder, FolderLock::Kind::Own);
+  const auto record = read_run_record(folder);
+  if (!record && record.error().kind() == ErrorKind::NotFound) return std::optional("it is gone");
+  const bool says_running = !record || record->state == RunState::Running;
+  // On a file system without locks a run is taken at its word.
+  if (says_running && !lock.is_held()) return std::optional("it is going on");
+  if (lock.is_taken()) return std::optional("somebody is using it");
+  std::error_code failure;
+  const fs::path aside =
+      folder.parent_path() /
+      fmt::format(".pruned-{}-{}", folder.filename().string(), static_cast<int>(::getpid()));
+  fs::rename(folder, aside, failure);
+  if (failure) {
+    return Error(ErrorKind::Io, "cannot remove " + folder.string() + ": " + failure.message());
+  }
+  fs::remove_all(aside, failure);
+  if (failure) {
+    return Error(ErrorKind::Io, "cannot remove all of " + aside.string() + ": " +
+                                    failure.message() + "; it is a run that was pruned");
+  }
+  return std::optional<std::string>();
+}
+
+}  // namespace profline::run_index

@@ -1,0 +1,194 @@
+#include "statistics/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/assert.h"
+#include "statistics/distributions.h"
+#include "statistics/rank_test.h"
+#include "statistics/summary.h"
+
+namespace profline::statistics {
+namespace {
+
+constexpr double kPower = 0.8;
+/// Fewer say next to nothing about a spread: Student's factor is 12.7 for one.
+constexpr double kLeastDegrees = 2;
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+/// Of several runs of the same inputs the geometric mean of each input, else all units.
+std::vector<double> units_of(const RunUnits& runs, bool paired) {
+  if (!paired) {
+    std::vector<double> all;
+    for (const auto& run : runs) all.insert(all.end(), run.begin(), run.end());
+    return all;
+  }
+  std::vector<double> means(runs.front().size());
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    double sum = 0;
+    for (const auto& run : runs) sum += std::log(run[i]);
+    means[i] = std::exp(sum / static_cast<double>(runs.size()));
+  }
+  return means;
+}
+
+/// One value for each run, as a logarithm: of the same inputs the middle of what each took against
+/// what it takes on average, which leaves the inputs' own differences out.
+std::vector<double> run_values(const RunUnits& runs, const RunUnits& all, bool paired) {
+  std::vector<double> values;
+  if (!paired) {
+    for (const auto& run : runs) values.push_back(std::log(median_of(run)));
+    return values;
+  }
+  const std::vector<double> usual = units_of(all, true);
+  for (const auto& run : runs) {
+    std::vector<double> factors(run.size());
+    for (std::size_t i = 0; i < run.size(); ++i) factors[i] = run[i] / usual[i];
+    values.push_back(std::log(median_of(std::move(factors))));
+  }
+  return values;
+}
+
+std::optional<RunSpread> spread_of_logs(std::span<const std::vector<double>> groups) {
+  double squares = 0;
+  double degrees = 0;
+  for (const auto& group : groups) {
+    if (group.size() < 2) continue;
+    const double mean = mean_of(group);
+    for (const double value : group) squares += (value - mean) * (value - mean);
+    degrees += static_cast<double>(group.size() - 1);
+  }
+  if (degrees == 0) return std::nullopt;
+  return RunSpread{std::sqrt(squares / degrees), degrees};
+}
+
+std::optional<RunSpread> seen_spread(const RunUnits& a, const RunUnits& b, bool paired) {
+  RunUnits all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  const std::vector<std::vector<double>> groups = {run_values(a, all, paired),
+                                                   run_values(b, all, paired)};
+  const auto spread = spread_of_logs(groups);
+  return spread && spread->degrees >= kLeastDegrees ? spread : std::nullopt;
+}
+
+/// Whether the rank test could say anything: with few units even full separation is common.
+bool ranks_can_tell(std::size_t a, std::size_t b, const ComparisonRule& rule) {
+  double arrangements = 1;
+  if (rule.paired) {
+    arrangements = std::exp2(static_cast<double>(a));
+  } else {
+    for (std::size_t i = 1; i <= std::min(a, b) && arrangements < 1e9; ++i) {
+      arrangements *= static_cast<double>(a + b + 1 - i) / static_cast<double>(i);
+    }
+  }
+  return 2 / arrangements <= 1 - rule.bootstrap.confidence;
+}
+
+double rank_p(std::span<const double> a, std::span<const double> b, bool paired) {
+  if (!paired) return mann_whitney(a, b).p;
+  std::vector<double> differences(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) differences[i] = std::log(b[i] / a[i]);
+  return signed_rank(differences).p;
+}
+
+/// Half the width that a spread between runs alone gives the interval, as a logarithm, and p.
+struct RunEvidence {
+  double half = 0;
+  double p = 1;
+};
+
+RunEvidence run_evidence(const RunSpread& spread, double log_ratio, std::size_t runs_a,
+                         std::size_t runs_b, double confidence) {
+  const double deviation = spread.deviation * std::sqrt(1.0 / static_cast<double>(runs_a) +
+                                                        1.0 / static_cast<double>(runs_b));
+  RunEvidence evidence;
+  evidence.half = student_quantile((1 + confidence) / 2, spread.degrees) * deviation;
+  if (deviation > 0) {
+    evidence.p = 2 * student_cdf(-std::abs(log_ratio) / deviation, spread.degrees);
+  } else if (log_ratio != 0) {
+    evidence.p = 0;
+  }
+  return evidence;
+}
+
+void widen(Effect& effect, double half, Limit limit) {
+  const double value = effect.ratio.value;
+  Interval& interval = effect.ratio.interval;
+  const double width = std::log(interval.high / interval.low);
+  interval.low = std::min(interval.low, value * std::exp(-half));
+  interval.high = std::max(interval.high, value * std::exp(half));
+  if (2 * half > width) effect.limit = limit;
+}
+
+std::optional<double> smallest_effect(const Effect& effect, const ComparisonRule& rule) {
+  const double half = 0.5 * std::log(effect.ratio.interval.high / effect.ratio.interval.low);
+  if (!std::isfinite(half)) return std::nullopt;
+  const double reach = normal_quantile((1 + rule.bootstrap.confidence) / 2);
+  const double needed = half * (1 + normal_quantile(kPower) / reach);
+  return std::expm1(std::log1p(rule.threshold) + needed);
+}
+
+}  // namespace
+
+double RunSpread::difference_of_two() const {
+  constexpr double kConfidence = 0.95;
+  return std::expm1(student_quantile((1 + kConfidence) / 2, degrees) * std::sqrt(2.0) * deviation);
+}
+
+std::optional<RunSpread> spread_within(std::span<const std::vector<double>> groups) {
+  std::vector<std::vector<double>> logs(groups.begin(), groups.end());
+  for (auto& group : logs) {
+    for (double& value : group) value = std::log(value);
+  }
+  return spread_of_logs(logs);
+}
+
+Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rule) {
+  PL_ASSERT(!a.empty() && !b.empty(), "a comparison needs a run on each side");
+  const std::vector<double> units_a = units_of(a, rule.paired);
+  const std::vector<double> units_b = units_of(b, rule.paired);
+  Effect effect;
+  effect.ratio = rule.paired ? ratio_of_pairs(units_a, units_b, Centre::Median, rule.bootstrap)
+                             : ratio_of_centres(units_a, units_b, Centre::Median, rule.bootstrap);
+  const auto seen = seen_spread(a, b, rule.paired);
+  const auto& spread = seen ? seen : rule.known_spread;
+  effect.spread_is_seen = seen.has_value();
+  const std::size_t fewest = std::min(units_a.size(), units_b.size());
+  if (fewest < 2 && !spread) {
+    effect.ratio.interval = {0, std::numeric_limits<double>::infinity()};
+    return effect;
+  }
+  const bool by_ranks = ranks_can_tell(units_a.size(), units_b.size(), rule) || !spread;
+  effect.p = by_ranks ? rank_p(units_a, units_b, rule.paired) : 0;
+  if (spread) {
+    const RunEvidence evidence = run_evidence(*spread, std::log(effect.ratio.value), a.size(),
+                                              b.size(), rule.bootstrap.confidence);
+    effect.p = std::max(effect.p, evidence.p);
+    widen(effect, evidence.half, seen ? Limit::SeenSpread : Limit::KnownSpread);
+  }
+  effect.smallest = smallest_effect(effect, rule);
+  return effect;
+}
+
+Verdict verdict_of(const Effect& effect, double adjusted_p, const ComparisonRule& rule,
+                   Better better) {
+  const double more = 1 + rule.threshold;
+  const Interval& interval = effect.ratio.interval;
+  if (interval.low >= 1 / more && interval.high <= more) return Verdict::Same;
+  if (adjusted_p > 1 - rule.bootstrap.confidence) return Verdict::Undecided;
+  const bool lower_is_faster = better == Better::Lower;
+  if (interval.high < 1 / more) return lower_is_faster ? Verdict::Faster : Verdict::Slower;
+  if (interval.low > more) return lower_is_faster ? Verdict::Slower : Verdict::Faster;
+  return Verdict::Undecided;
+}
+
+}  // namespace profline::statistics

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace profline::e2e {
+
+/// A finished run to be compared or listed, as profline leaves it.
+struct MadeRun {
+  std::string id = "r1";
+  std::string experiment = "demo";
+  std::string state = "ok";
+  std::string started = "2026-11-15T10:00:00.000Z";
+  std::string device = "cuda:0";
+  double token_ms = 2;      ///< of an image, on average
+  double deviation = 0.01;  ///< of images, relative
+  int images = 40;
+  int seed = 1;
+  std::string digest = "x";  ///< of every image
+
+  void write(const std::filesystem::path& folder) const;
+};
+
+}  // namespace profline::e2e

@@ -1,0 +1,160 @@
+// `profline runs`: what is under the output root, one of them, and fewer of them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/json.h"
+#include "made_runs.h"
+#include "profline_binary.h"
+#include "testing/temp_dir.h"
+
+namespace profline::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Runs : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    add({.id = "r1", .experiment = "eager", .started = "2026-11-13T10:00:00.000Z", .token_ms = 3});
+    add({.id = "r2", .experiment = "Fast path", .started = "2026-11-14T10:00:00.000Z"});
+    add({.id = "r3",
+         .experiment = "fast",
+         .state = "failed",
+         .started = "2026-11-15T10:00:00.000Z",
+         .device = "cpu"});
+  }
+  void add(const MadeRun& run) const { run.write(root() / run.id); }
+  fs::path root() const { return folder_ / "tmp/profile-output"; }
+  Outcome runs(std::vector<std::string> more) const {
+    more.insert(more.begin(), "runs");
+    return run_profline_in(folder_.path(), std::move(more));
+  }
+  /// The folders that a list has.
+  std::vector<std::string> listed(std::vector<std::string> more) const {
+    more.insert(more.end(), {"--format", "json"});
+    const Outcome outcome = runs(std::move(more));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const auto document = parse_json(outcome.out, "out");
+    EXPECT_TRUE(document) << outcome.out;
+    std::vector<std::string> names;
+    if (!document) return names;
+    for (const Node& run : document->find("runs")->as_list()) {
+      names.push_back(run.find("folder")->as_string());
+    }
+    return names;
+  }
+
+  testing::TempDir folder_;
+};
+
+TEST_F(Runs, AreListedNewestFirst) {
+  const Outcome outcome = runs({});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.out,
+            "  run  started (UTC)        state   model  device  prefill_ms  token_ms  experiment\n"
+            "  r3   2026-11-15 10:00:00  failed  tiny   cpu        30.0 ms   2.00 ms  fast\n"
+            "  r2   2026-11-14 10:00:00  ok      tiny   cuda:0     30.0 ms   2.00 ms  Fast path\n"
+            "  r1   2026-11-13 10:00:00  ok      tiny   cuda:0     30.0 ms   3.00 ms  eager\n");
+  EXPECT_EQ(runs({"list"}).out, outcome.out);
+  EXPECT_TRUE(fs::exists(root() / "runs.sqlite"));
+  fs::remove(root() / "runs.sqlite");
+  EXPECT_EQ(runs({"rebuild"}).out, outcome.out);
+}
+
+TEST_F(Runs, AreFiltered) {
+  EXPECT_THAT(listed({}), ElementsAre("r3", "r2", "r1"));
+  EXPECT_THAT(listed({"--top", "2"}), ElementsAre("r3", "r2"));
+  EXPECT_THAT(listed({"--experiment", "FAST"}), ElementsAre("r3", "r2"));
+  EXPECT_THAT(listed({"--model", "tin"}), ElementsAre("r3", "r2", "r1"));
+  EXPECT_THAT(listed({"--device", "cuda"}), ElementsAre("r2", "r1"));
+  EXPECT_THAT(listed({"--since", "2026-11-14"}), ElementsAre("r3", "r2"));
+  EXPECT_THAT(listed({"--until", "2026-11-14"}), ElementsAre("r2", "r1"));
+  EXPECT_THAT(listed({"--metric", "token_ms<2.5", "--device", "cuda"}), ElementsAre("r2"));
+  EXPECT_THAT(listed({"--metric", "clip"}), ElementsAre());
+  EXPECT_EQ(runs({"--metric", "clip"}).out, "no runs\n");
+}
+
+TEST_F(Runs, ShowOne) {
+  const Outcome outcome = runs({"show", "r2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("  experiment  Fast path\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  token_ms           2.00 ms      40\n"));
+  EXPECT_EQ(runs({"show", (root() / "r2").string()}).out, outcome.out);
+  const Outcome wrong = runs({"show", "r9"});
+  EXPECT_EQ(wrong.code, 3);
+  EXPECT_THAT(wrong.err, HasSubstr("profline: there is no run 'r9' below tmp/profile-output"));
+}
+
+TEST_F(Runs, ArePrunedAfterADryRun) {
+  const Outcome dry = runs({"prune", "--keep", "1", "--dry-run"});
+  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("  kept          r3 "));
+  EXPECT_THAT(dry.out, HasSubstr("  would remove  r1 "));
+  EXPECT_THAT(dry.out, HasSubstr("would remove 2 of 3 runs, "));
+  EXPECT_THAT(listed({}), ElementsAre("r3", "r2", "r1"));
+  const Outcome done = runs({"prune", "--keep", "1"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("removed 2 of 3 runs, "));
+  EXPECT_THAT(listed({}), ElementsAre("r3"));
+  EXPECT_FALSE(fs::exists(root() / "r1"));
+}
+
+TEST_F(Runs, PruneOnlyWhatTheFiltersLeave) {
+  EXPECT_EQ(runs({"prune", "--keep", "0", "--experiment", "eager"}).code, 0);
+  EXPECT_THAT(listed({}), ElementsAre("r3", "r2"));
+}
+
+TEST_F(Runs, WithHostileNamesAreInert) {
+  add({.id = "r4",
+       .experiment = "\x1b]0;pwned\x07\x1b[2J\u202E\nr5  ok",
+       .started = "2026-11-16T10:00:00.000Z"});
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"show", "r4"}, {"prune", "--keep", "9"}}) {
+    const Outcome outcome = runs(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("\u202E")));
+    EXPECT_THAT(outcome.out, Not(HasSubstr("\nr5")));
+  }
+}
+
+TEST_F(Runs, TellWhatIsWrong) {
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    std::string message;
+  };
+  const Case cases[] = {
+      {{"--root", "nowhere"},
+       3,
+       "there is no folder 'nowhere'; --root names the one that runs are written to"},
+      {{"prune"}, 2, "'profline runs prune' needs to know how many to keep: --keep N"},
+      {{"prune", "--keep", "-1"}, 2, "--keep takes a whole number from 0, not '-1'"},
+      {{"prun"},
+       2,
+       "'runs prun' is not known; there is 'list', 'show', 'prune', 'rebuild' (did you mean "
+       "'prune'?)"},
+      {{"show"}, 2, "'profline runs show RUN' takes one run"},
+      {{"--since", "today"},
+       2,
+       "--since takes a day in UTC, as in 2026-11-15 or 2026-11-15T10:20, not 'today'"},
+  };
+  for (const Case& c : cases) {
+    const Outcome outcome = runs(c.arguments);
+    EXPECT_EQ(outcome.code, c.code);
+    EXPECT_EQ(outcome.err, "profline: " + c.message + "\n");
+  }
+  ASSERT_TRUE(write_file_atomic(root() / "r1/run.json", "{ torn"));
+  const Outcome torn = runs({});
+  EXPECT_EQ(torn.code, 0);
+  EXPECT_THAT(torn.err, HasSubstr("profline: warning: r1 is left out: "));
+}
+
+}  // namespace
+}  // namespace profline::e2e
