@@ -5,12 +5,12 @@
 #include <fmt/core.h>
 
 #include "analysis/static_model/static_compute.h"
-#include "stages/static_analysis/analysis_subject.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "configuration.h"
 #include "formats/json_write.h"
 #include "hardware_table.h"
+#include "stages/static_analysis/analysis_subject.h"
 #include "tools/gpu/driver.h"
 
 namespace profline {

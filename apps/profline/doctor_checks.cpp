@@ -43,9 +43,22 @@ Finding judge_program_failure(std::string name, const Error& error, std::string 
   return {std::move(name), State::Broken, error.to_string(), std::move(fix)};
 }
 
+/// Debian's package of 2023.4 forgets two modules of its reports.
+constexpr std::string_view kForgottenModules =
+    "with Debian's package: ln -s /usr/lib/x86_64-linux-gnu/nsight-systems/target-linux-x64/python/"
+    "lib/nsysstats.py /usr/lib/x86_64-linux-gnu/nsight-systems/target-linux-x64/python/lib/"
+    "gpustats.py /usr/lib/nsight-systems/host-linux-x64/python/lib/";
+
 Finding judge_trial(Finding finding, const nsys::Trial& trial) {
-  if (trial.report_written) return finding;
+  if (trial.report_written && trial.reading_problem.empty()) return finding;
   finding.state = State::Broken;
+  if (trial.report_written) {
+    finding.detail += ": captures, but does not read its own reports: " + trial.reading_problem;
+    const bool is_known = trial.reading_problem.find("nsysstats") != std::string::npos;
+    finding.fix = is_known ? kForgottenModules
+                           : "install the whole of Nsight Systems, or another release of it";
+    return finding;
+  }
   if (!trial.importer_lacks.empty()) {
     finding.detail += ": captures, but its importer lacks " + join(trial.importer_lacks, ", ") +
                       ", so no report is written";
@@ -138,16 +151,25 @@ Finding judge_nsys(const Result<nsys::Installation>& installation,
   return judge_trial(std::move(finding), **trial);
 }
 
-Finding judge_ncu(const Result<ncu::Installation>& installation) {
-  if (installation) {
-    return {
-        "ncu", State::Found,
-        fmt::format("{} ({})", installation->version.to_string(), installation->program.string())};
+Finding judge_ncu(const Result<ncu::Installation>& installation,
+                  const Result<gpu::Driver>& driver) {
+  if (!installation) {
+    return judge_program_failure(
+        "ncu", installation.error(),
+        "install Nsight Compute (Debian: enable the non-free component, then apt-get install "
+        "nsight-compute) or put its folder on PATH");
   }
-  return judge_program_failure(
-      "ncu", installation.error(),
-      "install Nsight Compute (Debian: enable the non-free component, then apt-get install "
-      "nsight-compute) or put its folder on PATH");
+  Finding finding{
+      "ncu", State::Found,
+      fmt::format("{} ({})", installation->version.to_string(), installation->program.string())};
+  if (!driver && driver.error().reason() == gpu::kNoLibrary) {
+    finding.state = State::Broken;
+    finding.detail += ": ends every program it starts, because there is no libcuda.so.1";
+    finding.fix =
+        "install NVIDIA's driver; its user-mode part alone (Debian: apt-get install libcuda1) lets "
+        "ncu start";
+  }
+  return finding;
 }
 
 Finding judge_sampling(const std::optional<std::string>& paranoid, bool privileged) {
@@ -193,6 +215,22 @@ Finding judge_libtorch(const Result<std::string>& answer) {
     finding.fix = "apt-get install libopenblas0-pthread";
   }
   return finding;
+}
+
+Finding judge_nvtx(const Result<std::string>& answer) {
+  const std::string build = "scripts/setup nvtx && make build";
+  const auto node =
+      answer ? parse_json(*answer, "profline-workload --version") : Result<Node>(answer.error());
+  const Node* nvtx = node ? node->find("nvtx") : nullptr;
+  if (nvtx == nullptr || !nvtx->is_bool()) {
+    return {"nvtx", State::Missing, "no profline-workload that would open NVTX ranges",
+            "see libtorch"};
+  }
+  if (nvtx->as_bool()) return {"nvtx", State::Found, "profline-workload opens NVTX ranges"};
+  return {"nvtx", State::Missing,
+          "profline-workload was built without the nvtx3 headers: captures cannot be gated on its "
+          "ranges, nor times attributed to them",
+          build};
 }
 
 Finding judge_disk(const std::filesystem::path& folder, const Result<std::uint64_t>& free_bytes) {

@@ -45,13 +45,17 @@ Finding judge_counters(const std::optional<std::string>& params_text, bool privi
 Finding judge_nsys(const Result<nsys::Installation>& installation,
                    const std::optional<Result<nsys::Trial>>& trial);
 
-Finding judge_ncu(const Result<ncu::Installation>& installation);
+/// ncu reaches a GPU, and starts at all, only through the user-mode driver.
+Finding judge_ncu(const Result<ncu::Installation>& installation, const Result<gpu::Driver>& driver);
 
 /// `paranoid`: /proc/sys/kernel/perf_event_paranoid.
 Finding judge_sampling(const std::optional<std::string>& paranoid, bool privileged);
 
 /// What `profline-workload --version --format json` answered, as text.
 Finding judge_libtorch(const Result<std::string>& answer);
+
+/// Whether the same program opens NVTX ranges, by which captures are gated and times attributed.
+Finding judge_nvtx(const Result<std::string>& answer);
 
 Finding judge_disk(const std::filesystem::path& folder, const Result<std::uint64_t>& free_bytes);
 

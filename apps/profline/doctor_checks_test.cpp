@@ -83,12 +83,44 @@ TEST(DoctorNsys, IsMissingWhenItIsNotOnPath) {
   EXPECT_EQ(finding.detail, "not on PATH");
 }
 
-TEST(DoctorNcu, IsBrokenWhenItDoesNotAnswer) {
-  EXPECT_EQ(judge_ncu(ncu::Installation{"/usr/bin/ncu", {2024, 1, 1}}),
+TEST(DoctorNsys, IsBrokenWhenItCannotReadItsOwnReports) {
+  nsys::Trial trial;
+  trial.report_written = true;
+  trial.reading_problem = "internal error: Module threw exception No module named 'nsysstats'";
+  const Finding finding = judge_nsys(kNsys, trial);
+  EXPECT_EQ(finding.state, State::Broken);
+  EXPECT_EQ(finding.detail,
+            "2023.4.4 (/usr/bin/nsys): captures, but does not read its own reports: internal "
+            "error: Module threw exception No module named 'nsysstats'");
+  EXPECT_TRUE(finding.fix.starts_with("with Debian's package: ln -s ")) << finding.fix;
+}
+
+TEST(DoctorNcu, IsBrokenWhenItDoesNotAnswerOrCannotStartAnything) {
+  const ncu::Installation ncu{"/usr/bin/ncu", {2024, 1, 1}};
+  EXPECT_EQ(judge_ncu(ncu, gpu::Driver{}),
             (Finding{"ncu", State::Found, "2024.1.1 (/usr/bin/ncu)"}));
-  const Finding finding = judge_ncu(Error(ErrorKind::Tool, "'ncu --version' exited with code 127"));
+  EXPECT_EQ(judge_ncu(ncu, Error(ErrorKind::NotFound, "the NVIDIA driver sees no GPU")).state,
+            State::Found)
+      << "gpu tells of that";
+  EXPECT_EQ(
+      judge_ncu(
+          ncu,
+          Error(ErrorKind::NotFound, "no NVIDIA driver: libcuda.so.1").with_reason(gpu::kNoLibrary))
+          .detail,
+      "2024.1.1 (/usr/bin/ncu): ends every program it starts, because there is no "
+      "libcuda.so.1");
+  const Finding finding =
+      judge_ncu(Error(ErrorKind::Tool, "'ncu --version' exited with code 127"), gpu::Driver{});
   EXPECT_EQ(finding.state, State::Broken);
   EXPECT_EQ(finding.detail, "'ncu --version' exited with code 127");
+}
+
+TEST(DoctorNvtx, IsWhatTheWorkloadWasBuiltWith) {
+  EXPECT_EQ(judge_nvtx(std::string(R"({"nvtx": true})")).state, State::Found);
+  const Finding without = judge_nvtx(std::string(R"({"nvtx": false})"));
+  EXPECT_EQ(without.state, State::Missing);
+  EXPECT_EQ(without.fix, "scripts/setup nvtx && make build");
+  EXPECT_EQ(judge_nvtx(Error(ErrorKind::NotFound, "no program")).fix, "see libtorch");
 }
 
 TEST(DoctorSampling, NeedsALowParanoiaOrAnAdministrator) {

@@ -23,8 +23,8 @@ namespace {
 using doctor::Finding;
 using doctor::State;
 
-const std::vector<std::string> kNames = {"gpu", "driver",   "counters", "nsys",
-                                         "ncu", "sampling", "libtorch", "disk"};
+const std::vector<std::string> kNames = {"gpu",      "driver",   "counters", "nsys", "ncu",
+                                         "sampling", "libtorch", "nvtx",     "disk"};
 
 std::optional<std::string> text_of(const std::filesystem::path& file) {
   auto text = read_file(file);
@@ -37,20 +37,32 @@ Result<std::string> ask_workload(ProcessRunner& processes, const std::string& gi
   return output_of(processes, {program.string(), "--version", "--format", "json"});
 }
 
-template <typename Installation>
-Result<Installation> probe_program(ProcessRunner& processes, const std::string& name,
-                                   Result<Installation> (*probe)(ProcessRunner&,
-                                                                 const std::filesystem::path&)) {
-  const auto program = PL_TRY(find_program(name));
-  return probe(processes, program);
+/// By the name that was given, or where a run would look for it.
+Result<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
+  const auto program = name == "nsys" ? nsys::find_nsys(own_path()) : find_program(name);
+  if (!program) return program.error();
+  return nsys::probe(processes, *program);
+}
+
+Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& name) {
+  return ncu::probe(processes, PL_TRY(find_program(name)));
+}
+
+Result<nsys::Trial> try_nsys(ProcessRunner& processes, const nsys::Installation& nsys,
+                             const std::filesystem::path& folder) {
+  nsys::Trial trial = PL_TRY(nsys::try_capture(processes, nsys, folder));
+  if (trial.report_written) {
+    trial.reading_problem = PL_TRY(nsys::try_reading(processes, nsys, folder));
+  }
+  return trial;
 }
 
 Finding check_nsys(ProcessRunner& processes, const std::string& name) {
-  const auto installation = probe_program(processes, name, &nsys::probe);
+  const auto installation = find_nsys(processes, name);
   std::optional<Result<nsys::Trial>> trial;
   const ScratchFolder folder;
   if (installation && !folder.path().empty()) {
-    trial = nsys::try_capture(processes, *installation, folder.path());
+    trial = try_nsys(processes, *installation, folder.path());
   }
   return doctor::judge_nsys(installation, trial);
 }
@@ -87,7 +99,8 @@ Result<std::string> as_json(const std::vector<Finding>& findings) {
 std::vector<Option> DoctorVerb::options() const {
   using Takes = Option::Takes;
   return {
-      {"--nsys", "", Takes::Value, "PROGRAM", "the nsys to look at [nsys on PATH]"},
+      {"--nsys", "", Takes::Value, "PROGRAM",
+       "the nsys to look at [on PATH, or bundled with the ncu on PATH]"},
       {"--ncu", "", Takes::Value, "PROGRAM", "the ncu to look at [ncu on PATH]"},
       {"--workload", "", Takes::Value, "PROGRAM",
        "the profline-workload to look at [beside profline, then on PATH]"},
@@ -107,14 +120,17 @@ Result<ExitCode> DoctorVerb::run(const Services& services, const Invocation& inv
   const bool privileged = geteuid() == 0;
   const std::filesystem::path here = std::filesystem::current_path();
   std::vector<Finding> findings;
-  findings.push_back(doctor::judge_gpu(gpu::load_driver()));
+  const Result<gpu::Driver> driver = gpu::load_driver();
+  findings.push_back(doctor::judge_gpu(driver));
   findings.push_back(doctor::judge_driver(text_of("/proc/driver/nvidia/version")));
   findings.push_back(doctor::judge_counters(text_of("/proc/driver/nvidia/params"), privileged));
   findings.push_back(check_nsys(services.processes, nsys));
-  findings.push_back(doctor::judge_ncu(probe_program(services.processes, ncu, &ncu::probe)));
+  findings.push_back(doctor::judge_ncu(find_ncu(services.processes, ncu), driver));
   findings.push_back(
       doctor::judge_sampling(text_of("/proc/sys/kernel/perf_event_paranoid"), privileged));
-  findings.push_back(doctor::judge_libtorch(ask_workload(services.processes, workload)));
+  const Result<std::string> answer = ask_workload(services.processes, workload);
+  findings.push_back(doctor::judge_libtorch(answer));
+  findings.push_back(doctor::judge_nvtx(answer));
   findings.push_back(doctor::judge_disk(here, free_bytes(here)));
   if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
 

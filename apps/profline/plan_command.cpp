@@ -51,6 +51,7 @@ Result<ExitCode> PlanVerb::run(const Services& services, const Invocation& invoc
     runs.push_back(PL_TRY(prepare_run(wish, Making::Nothing, services, invocation.output)));
   }
   std::vector<PlannedJob> jobs;
+  jobs.reserve(runs.size());
   for (const PreparedRun& run : runs) jobs.push_back({run.overrides, run.plan});
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(plan_json(jobs))

@@ -157,6 +157,7 @@ Node stage_json(const PlannedStage& stage, const Node& config) {
   entry.set("commands", std::move(commands));
   entry.set("artifacts", texts(stage.plan.artifacts));
   std::vector<ChangeRecord> changes;
+  changes.reserve(stage.plan.changes.size());
   for (const pipeline::ConfigChange& change : stage.plan.changes) {
     changes.push_back({change.key, change.value, change.why});
   }

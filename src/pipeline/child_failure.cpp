@@ -27,7 +27,7 @@ std::string own_group() {
 }
 
 std::string fix_for(const PlannedCommand& planned, const Exit& exit) {
-  const std::string log =
+  std::string log =
       planned.command.log.empty() ? "" : "its output: " + planned.command.log.string();
   if (exit.why == Exit::Why::Own && exit.signal == SIGKILL) {
     return "somebody killed it, or the kernel did for want of memory (dmesg tells)" +

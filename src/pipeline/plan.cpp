@@ -103,6 +103,7 @@ std::optional<Error> RunPlan::obstacle() const {
   }
   if (obstacles.empty()) return std::nullopt;
   std::vector<Error> problems;
+  problems.reserve(obstacles.size());
   for (const Obstacle& one : obstacles) problems.push_back(one.to_error());
   return Error::all(problems);
 }

@@ -165,8 +165,9 @@ Result<void> enter_resumed(const RunPlan& plan, const std::vector<ResumeDecision
   std::vector<StageRecord> stages;
   for (std::size_t i = 0; i < fresh.stages.size(); ++i) {
     const StageRecord* old = record.find_stage(fresh.stages[i].name);
-    const bool is_kept = !decisions[i].runs && plan.stages[i].is_on();
-    if (is_kept && old != nullptr) {
+    // A stage that is off now and was ok keeps what it left.
+    const bool is_good = old != nullptr && (plan.stages[i].is_on() || old->state == StageState::Ok);
+    if (!decisions[i].runs && is_good) {
       stages.push_back(*old);
       continue;
     }

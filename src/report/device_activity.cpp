@@ -76,16 +76,22 @@ std::optional<judgement::DeviceActivity> plain_activity(const NsysRange& row,
   return activity;
 }
 
-/// How well a capture gated so shows a stage: its own first, then one of everything, then one of
-/// what is around it.
-int rank_of(const std::string& gate, const std::string& stage) {
+}  // namespace
+
+int gate_rank(const std::string& gate, const std::string& stage) {
   const std::string range = range_of_gate(gate);
   if (range == stage) return 0;
   if (range.empty()) return 1;
   return is_part_of_prefill(stage) && range == "prefill" ? 2 : 3;
 }
 
-}  // namespace
+std::string gate_of(const RunArtifacts& run, const std::string& capture) {
+  if (!run.nsys_ranges) return "";
+  for (const NsysCapture& known : run.nsys_ranges->captures) {
+    if (known.name == capture) return known.range;
+  }
+  return "";
+}
 
 DeviceActivities::DeviceActivities(const RunArtifacts& run) : run_(run) {
   if (run.trace && !run.trace->work.empty()) traced_ = traced_ranges(*run.trace);
@@ -93,17 +99,11 @@ DeviceActivities::DeviceActivities(const RunArtifacts& run) : run_(run) {
 
 std::optional<DeviceActivities::Rows> DeviceActivities::nsys_rows(const std::string& stage) const {
   if (!run_.nsys_ranges) return std::nullopt;
-  const auto gate_of = [&](const NsysRange& row) {
-    for (const NsysCapture& capture : run_.nsys_ranges->captures) {
-      if (capture.name == row.capture) return capture.range;
-    }
-    return std::string();
-  };
   std::optional<Rows> best;
   for (const NsysRange& row : run_.nsys_ranges->ranges) {
     if (row.name != stage) continue;
-    const std::string gate = gate_of(row);
-    if (!best || rank_of(gate, stage) < rank_of(best->gate, stage)) {
+    const std::string gate = gate_of(run_, row.capture);
+    if (!best || gate_rank(gate, stage) < gate_rank(best->gate, stage)) {
       best = Rows{};
       best->gate = gate;
     }
@@ -111,7 +111,8 @@ std::optional<DeviceActivities::Rows> DeviceActivities::nsys_rows(const std::str
   }
   if (!best) return std::nullopt;
   for (const NsysRange& row : run_.nsys_ranges->ranges) {
-    if (row.name == "prefill" && gate_of(row) == best->gate) best->prefills += row.instances;
+    if (row.name == "prefill" && gate_of(run_, row.capture) == best->gate)
+      best->prefills += row.instances;
   }
   return best;
 }

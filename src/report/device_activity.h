@@ -9,6 +9,14 @@
 
 namespace profline::report {
 
+/// How well a capture with this gate shows a stage, best first: one gated on the stage itself, one
+/// of everything, one of what is around it. Of several captures only the best is used: the same
+/// work may be in more than one.
+int gate_rank(const std::string& gate, const std::string& stage);
+
+/// What gates the capture of this name; empty: nothing does, or it is not known.
+std::string gate_of(const RunArtifacts& run, const std::string& capture);
+
 /// What the profilers saw of the device in each stage of the model: nsys where it captured the
 /// stage, else the torch profiler.
 class DeviceActivities {

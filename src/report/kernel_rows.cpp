@@ -5,6 +5,8 @@
 #include <tuple>
 
 #include "analysis/kernels/join.h"
+#include "analysis/kernels/shipped_classes.h"
+#include "report/device_activity.h"
 #include "report/numbers.h"
 #include "report/torch_trace.h"
 
@@ -88,6 +90,7 @@ class Rows {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
+  void find_nsys_rows();
   void find_tables();
   void add(const kernels::JoinedKernel& joined);
   void add_apart(const kernels::JoinedKernel& joined);
@@ -104,6 +107,8 @@ class Rows {
   bool time_is_nsys() const { return has(nsys_); }
 
   const RunArtifacts& run_;
+  Result<kernels::Classifier> classes_ = kernels::shipped_classifier();
+  std::vector<const NsysKernel*> nsys_rows_;
   std::vector<TracedKernel> traced_;
   std::vector<Table> tables_;
   std::size_t nsys_ = kNone;
@@ -113,13 +118,29 @@ class Rows {
   std::size_t apart_left_out_ = 0;
 };
 
+/// Of each stage the rows of the capture that shows it best.
+void Rows::find_nsys_rows() {
+  if (!run_.nsys_kernels) return;
+  std::map<std::string, std::string> best;  // gate by stage
+  for (const NsysKernel& row : run_.nsys_kernels->kernels) {
+    const std::string stage = stage_of(row.ranges);
+    const std::string gate = gate_of(run_, row.capture);
+    const auto [known, is_new] = best.try_emplace(stage, gate);
+    if (!is_new && gate_rank(gate, stage) < gate_rank(known->second, stage)) known->second = gate;
+  }
+  for (const NsysKernel& row : run_.nsys_kernels->kernels) {
+    if (gate_of(run_, row.capture) == best[stage_of(row.ranges)]) nsys_rows_.push_back(&row);
+  }
+}
+
 void Rows::find_tables() {
-  if (run_.nsys_kernels && !run_.nsys_kernels->kernels.empty()) {
-    const auto& rows = run_.nsys_kernels->kernels;
+  find_nsys_rows();
+  if (!nsys_rows_.empty()) {
+    const auto& rows = nsys_rows_;
     nsys_ = tables_.size();
     tables_.push_back(table_of("nsys", rows.size(), [&](std::size_t i) {
-      return kernels::KernelRow{rows[i].printed_name, shape_of(rows[i].grid),
-                                shape_of(rows[i].block), rows[i].calls, rows[i].total_ns};
+      return kernels::KernelRow{rows[i]->printed_name, shape_of(rows[i]->grid),
+                                shape_of(rows[i]->block), rows[i]->calls, rows[i]->total_ns};
     }));
   }
   if (run_.trace) traced_ = traced_kernels(*run_.trace);
@@ -148,7 +169,7 @@ void Rows::add_nsys(SummaryKernel& kernel, const std::vector<std::size_t>& rows)
   time.source = run_.nsys_kernels.file;
   for (const std::size_t row : rows) {
     for (const std::size_t i : tables_[nsys_].members[row]) {
-      const NsysKernel& given = run_.nsys_kernels->kernels[i];
+      const NsysKernel& given = *nsys_rows_[i];
       kernel.kernel_class = given.kernel_class;
       const auto total = static_cast<double>(given.total_ns);
       widen(time, given.calls, total, static_cast<double>(given.min_ns),
@@ -215,6 +236,9 @@ SummaryKernel Rows::row_of(const kernels::JoinedKernel& joined,
   if (has(nsys_)) add_nsys(kernel, rows[nsys_]);
   if (has(torch_)) add_torch(kernel, rows[torch_]);
   if (has(ncu_)) add_ncu(kernel, rows[ncu_]);
+  if (kernel.kernel_class.empty() && classes_) {
+    kernel.kernel_class = classes_->class_of(kernels::canonical_name(kernel.name));
+  }
   sort_parts(kernel.stages);
   sort_parts(kernel.operators);
   return kernel;

@@ -81,6 +81,29 @@ TEST(KernelRows, KernelsThatCannotBeToldApartAreNotJoined) {
   EXPECT_THAT(rows.join.apart, SizeIs(1));
 }
 
+TEST(KernelRows, WorkThatTwoCapturesShowCountsOnce) {
+  TestRun run = h200_run();
+  NsysCapture all = run.nsys_ranges->captures.front();
+  all.name = "run";
+  all.range = "";
+  run.nsys_ranges->captures.push_back(all);
+  const std::size_t count = run.nsys_kernels->kernels.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    NsysKernel again = run.nsys_kernels->kernels[i];
+    again.capture = "run";
+    run.nsys_kernels->kernels.push_back(again);
+    again.capture = "decode.2";  // the second time that the range opened: other work
+    again.calls = 1;
+    run.nsys_kernels->kernels.push_back(again);
+  }
+  NsysCapture second = run.nsys_ranges->captures.front();
+  second.name = "decode.2";
+  run.nsys_ranges->captures.push_back(second);
+  const KernelRows rows = rows_of(run);
+  EXPECT_EQ(rows.join.launches, 120U + 6U);
+  EXPECT_THAT(rows.kernels, SizeIs(6));
+}
+
 TEST(KernelRows, BoundsOfAStageAreWeightedByTime) {
   const KernelRows rows = rows_of(h200_run());
   const auto bounds = bounds_of(rows, "decode");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/kernels/canonical_name.h"
+#include "analysis/kernels/shipped_classes.h"
 #include "analysis/roofline/kernel_table.h"
 #include "analysis/timeline/kernel_table.h"
 #include "base/files.h"
@@ -77,6 +78,11 @@ std::vector<std::uint32_t> numbers(const std::array<std::uint32_t, 3>& shape) {
   return {shape.begin(), shape.end()};
 }
 
+std::string class_of(const kernels::CanonicalName& name) {
+  static const kernels::Classifier classes = must(kernels::shipped_classifier());
+  return classes.class_of(name);
+}
+
 NsysRanges ranges_of(const Timeline& timeline) {
   NsysRanges ranges;
   ranges.tool = timeline.tool;
@@ -105,7 +111,7 @@ NsysKernels kernels_of(const Timeline& timeline) {
     const auto name = kernels::canonical_name(kernel.printed_name);
     kernel.name = name.full;
     kernel.short_name = name.short_name;
-    kernel.kernel_class = "other";
+    kernel.kernel_class = class_of(name);
     kernel.grid = numbers(timeline.shapes[row.shape].grid);
     kernel.block = numbers(timeline.shapes[row.shape].block);
     kernel.ranges = {timeline.names.text(row.range)};
@@ -132,7 +138,7 @@ NcuKernels counters_of(const CounterReport& report) {
     const auto name = kernels::canonical_name(row.name);
     kernel.name = name.full;
     kernel.short_name = name.short_name;
-    kernel.kernel_class = "other";
+    kernel.kernel_class = class_of(name);
     kernel.grid = numbers(row.mean.kernel.shape.grid);
     kernel.block = numbers(row.mean.kernel.shape.block);
     kernel.ranges = {"decode"};

@@ -54,7 +54,7 @@ TEST(Completion, OffersTheValuesOfOptions) {
               ElementsAre("defaults ", "defaults-tree "));
   EXPECT_THAT(offered(tree, "profline --format=j", "j"), ElementsAre("json "));
   EXPECT_THAT(offered(tree, "profline doctor --require gpu,n", "gpu,n"),
-              ElementsAre("gpu,ncu ", "gpu,nsys "));
+              ElementsAre("gpu,ncu ", "gpu,nsys ", "gpu,nvtx "));
   EXPECT_THAT(offered(tree, "profline config -cn d", "d"), ElementsAre("demo ", "dummy "));
   EXPECT_THAT(offered(tree, "profline config -p vars.d", "vars.d"), ElementsAre("vars.db."));
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/json.h"
+#include "nsight_tools.h"
 #include "profline_binary.h"
 #include "testing/paths.h"
 
@@ -31,7 +32,7 @@ TEST(Doctor, JsonHasAStateForEachCheckAndAFixForWhatIsNotFound) {
     EXPECT_EQ(finding.find("fix")->is_null(), found) << names.back();
   }
   EXPECT_EQ(names, (std::vector<std::string>{"gpu", "driver", "counters", "nsys", "ncu", "sampling",
-                                             "libtorch", "disk"}));
+                                             "libtorch", "nvtx", "disk"}));
 }
 
 TEST(Doctor, MissingToolsAreNoFailureUnlessRequired) {
@@ -40,6 +41,16 @@ TEST(Doctor, MissingToolsAreNoFailureUnlessRequired) {
   EXPECT_THAT(relaxed.out, HasSubstr("nsys      missing"));
   EXPECT_EQ(run_profline({"doctor", "--require", "disk,nsys"}, without_tools()).code, 3);
   EXPECT_EQ(run_profline({"doctor", "--require", "disc"}, without_tools()).code, 2);
+}
+
+TEST(Doctor, TriesTheNsightToolsThatAreThere) {
+  std::string why;
+  const auto tools = nsight_tools(why);
+  if (!tools) GTEST_SKIP() << why;
+  const Outcome outcome =
+      run_profline({"doctor", "--require", "nsys,ncu"}, tools->environment(true));
+  EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr((tools->folder / "bin/nsys").string()));
 }
 
 TEST(Doctor, AsksTheWorkloadBesideIt) {

@@ -34,6 +34,7 @@ class Started {
   Started(const fs::path& folder, std::vector<std::string> words) {
     words.insert(words.begin(), profline_program().string());
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     pid_ = ::fork();

@@ -79,10 +79,12 @@ void ProcessWatch::look() {
 
 std::vector<ProcessUse> ProcessWatch::processes() const {
   std::vector<Seen> rows;
+  rows.reserve(seen_.size());
   for (const auto& [key, seen] : seen_) rows.push_back(seen);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Seen& a, const Seen& b) { return a.start_ticks < b.start_ticks; });
   std::vector<ProcessUse> uses;
+  uses.reserve(rows.size());
   for (Seen& row : rows) uses.push_back(std::move(row.use));
   return uses;
 }

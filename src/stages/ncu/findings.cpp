@@ -74,8 +74,10 @@ ncu::Messages messages_of(const NcuFiles& files, bool rerun) {
                             read_file(files.workload(rerun) / "log").value_or(""));
 }
 
-std::optional<Finding> capture_end(const NcuFiles& files, const pipeline::PlannedCommand& planned,
-                                   const Exit& exit, bool rerun) {
+std::optional<Finding> capture_end(const pipeline::StageContext& context,
+                                   const pipeline::PlannedCommand& planned, const Exit& exit,
+                                   bool rerun) {
+  const NcuFiles files(context.setup);
   if (exit.succeeded() || exit.why == Exit::Why::TimedOut) return std::nullopt;
   if (!exit.code) {
     Finding finding = child_problem(planned, exit);
@@ -83,6 +85,13 @@ std::optional<Finding> capture_end(const NcuFiles& files, const pipeline::Planne
     return finding;
   }
   const ncu::Messages messages = messages_of(files, rerun);
+  if (files.has_report() && context.setup.settings.pipeline.ncu.ncu_cli.kill.value_or(false)) {
+    return Finding{Severity::Note, "ended_after_launches",
+                   "ncu ended the workload once it had its launches, as it is told to (" +
+                       exit.describe() + ")",
+                   "pipeline.ncu.ncu_cli.kill=null lets it run to its end, which the profiler's "
+                   "slow-down is measured by"};
+  }
   // The workload's own end is not its own when ncu ended it.
   if (messages.application_code && !messages.no_libcuda) {
     const int code = *messages.application_code;

@@ -18,11 +18,17 @@ using pipeline::PlannedCommand;
 using pipeline::Severity;
 using pipeline::StageContext;
 
+/// What the built-in workload is given otherwise; a user's program is given nothing.
+std::vector<pipeline::ConfigChange> changes_of(const pipeline::RunSetup& setup) {
+  if (setup.settings.pipeline.workload.user_command()) return {};
+  return pipeline::changes_under_profiler(setup.config);
+}
+
 PlannedCommand capture_command(const StageContext& context, bool rerun) {
   const pipeline::RunSetup& setup = context.setup;
   const settings::Ncu& own = setup.settings.pipeline.ncu;
   const NcuFiles files(setup);
-  const auto changes = pipeline::changes_under_profiler(setup.config);
+  const auto changes = changes_of(setup);
   const Command workload =
       workload_command(context, {.stage = "ncu",
                                  .mode = "profiled",
@@ -91,7 +97,7 @@ Result<void> capture(const StageContext& context, pipeline::StageRun& run, bool 
   PL_TRY(write_file_atomic(files.command(rerun), display(planned.command) + "\n"));
   const Exit exit = PL_TRY(run.execute(planned));
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  if (auto told = internal::capture_end(files, planned, exit, rerun)) {
+  if (auto told = internal::capture_end(context, planned, exit, rerun)) {
     run.tell(std::move(*told));
   }
   return {};
@@ -119,20 +125,21 @@ std::vector<Finding> NcuStage::preflight(const StageContext& context) const {
 pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
   const settings::Ncu& own = context.setup.settings.pipeline.ncu;
   pipeline::StagePlan plan;
-  plan.changes = pipeline::changes_under_profiler(context.setup.config);
+  const bool is_built_in = !context.setup.settings.pipeline.workload.user_command();
+  plan.changes = changes_of(context.setup);
   plan.commands = {sections_command(context), capture_command(context, false)};
   const bool is_gated = !ncu::gate(own).empty();
   if (is_gated) plan.commands.push_back(capture_command(context, true));
   if (own.ncu_cli.export_files.csv) plan.commands.push_back(raw_csv_command(context));
   plan.commands.push_back(details_command(context));
   plan.artifacts = {"sections.txt",        "cmd.txt",      "ncu.log",    "run.ncu-rep",
-                    "sections_report.txt", "kernels.json", "kernels.md", "workload/samples.jsonl",
-                    "workload/log"};
+                    "sections_report.txt", "kernels.json", "kernels.md", "workload/log"};
+  if (is_built_in) plan.artifacts.emplace_back("workload/samples.jsonl");
   if (own.ncu_cli.export_files.csv) plan.artifacts.emplace_back("raw.csv");
   if (ncu::is_range_replay(own.ncu_cli)) {
     plan.artifacts.insert(plan.artifacts.end(), {"regions/report.json", "regions/report.md"});
   }
-  if (own.samples) {
+  if (own.samples && is_built_in) {
     plan.limits.push_back(std::to_string(*own.samples) +
                           " of the sampled images (pipeline.ncu.samples)");
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "process/posix_runner.h"
 #include "records/ncu_kernels.h"
 #include "testing/paths.h"
 #include "testing/pipeline/recorded_stage_run.h"
@@ -194,6 +195,20 @@ TEST_F(NcuStageTest, TellsHowTheWorkloadEndedUnderIt) {
   EXPECT_THAT(codes(run.findings()), Contains("tool_killed"));
 }
 
+TEST_F(NcuStageTest, KnowsTheEndThatNcuItselfBringsAbout) {
+  own().ncu_cli.launch_count = 3;
+  own().ncu_cli.kill = true;
+  expect_sections();
+  expect_capture()
+      .writes(file("run.ncu-rep"), "report")
+      .writes(file("ncu.log"), "==ERROR== The application returned an error code (9).\n")
+      .exits(9);
+  expect_imports();
+  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("ended_after_launches"));
+  EXPECT_EQ(run_.findings()[0].severity, Severity::Note);
+}
+
 TEST_F(NcuStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
   tools_.driver = Result<gpu::Driver>(
       Error(ErrorKind::NotFound, "no NVIDIA driver: libcuda.so.1").with_reason(gpu::kNoLibrary));
@@ -234,19 +249,65 @@ TEST_F(NcuStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
 TEST_F(NcuStageTest, PlansTranslationsAndBounds) {
   own().ncu_cli.metrics = schema::CommaList{{"flop_count_sp"}};
   pipeline::StagePlan plan = stage_.plan(context());
-  EXPECT_THAT(plan.limits, ElementsAre("1 of the sampled images (pipeline.ncu.samples)",
-                                       "the first 2000 launches (pipeline.ncu.max_launches)"));
+  EXPECT_THAT(plan.limits, ElementsAre("the first 2000 launches (pipeline.ncu.max_launches)"));
   gate_on({"decode*", "A::A1"});
   own().ncu_cli.replay_mode = settings::ReplayMode::Range;
   plan = stage_.plan(context());
   EXPECT_THAT(plan.notes, Contains("nvtx.include decode* is passed as regex:decode.*/"));
   EXPECT_THAT(plan.notes, Contains("nvtx.include A::A1 is passed as A/*/A1"));
   EXPECT_THAT(plan.artifacts, Contains("regions/report.json"));
-  EXPECT_THAT(plan.limits, ElementsAre("1 of the sampled images (pipeline.ncu.samples)"));
+  EXPECT_THAT(plan.limits, IsEmpty()) << "the gate bounds it";
   std::vector<std::string> names;
   for (const pipeline::PlannedCommand& command : plan.commands) names.push_back(command.name);
   EXPECT_THAT(names,
               ElementsAre("list_sections", "capture", "rerun", "raw_csv", "sections_report"));
+}
+
+/// Runs everything but the capture, of which there is a report already.
+class WithAReport final : public ProcessRunner {
+ public:
+  explicit WithAReport(std::filesystem::path report) : report_(std::move(report)) {}
+
+ private:
+  Result<Exit> run_checked(const Command& command, RunObserver* /*observer*/) override {
+    const std::vector<std::string>& argv = command.argv;
+    const auto output = std::find(argv.begin(), argv.end(), "-o");
+    if (output == argv.end()) return runner_.run(command);
+    std::filesystem::copy_file(report_, *(output + 1) + ".ncu-rep");
+    Exit exit;
+    exit.code = 0;
+    return exit;
+  }
+
+  std::filesystem::path report_;
+  Interrupt interrupt_;
+  PosixRunner runner_{interrupt_};
+};
+
+TEST_F(NcuStageTest, ImportsARealReportWithARealNcu) {
+  const auto tools = testing::source_dir() / "build/tools/nsight-trixie";
+  const auto report =
+      tools / "usr/share/doc/nsight-compute/examples/instructionMix/sobelFloat.ncu-rep";
+  if (!std::filesystem::exists(report)) {
+    GTEST_SKIP() << report << " is not here (scripts/fetch_nsight pair gets it)";
+  }
+  tools_.ncu = ncu::Installation{tools / "bin/ncu", {2024, 1, 1}};
+  WithAReport processes(report);
+  RecordedStageRun run(processes);
+  const auto ran = stage_.run(context(), run);
+  ASSERT_TRUE(ran) << ran.error().to_string();
+  EXPECT_THAT(run.findings(), IsEmpty());
+  EXPECT_THAT(stage_.verify(context()), IsEmpty());
+  const auto summed = stage_.summarise(context(), run);
+  ASSERT_TRUE(summed) << summed.error().to_string();
+  const auto table = from_document<NcuKernels>(*read_file(file("kernels.json")), "kernels.json");
+  ASSERT_TRUE(table) << table.error().to_string();
+  ASSERT_EQ(table->kernels.size(), 1U);
+  EXPECT_EQ(table->kernels[0].printed_name, "void Sobel<float>(uchar4 *, uchar4 *, int, int)");
+  EXPECT_EQ(table->kernels[0].duration_ns, 31872.0);
+  EXPECT_THAT(table->kernels[0].grid, ElementsAre(64, 64, 1));
+  EXPECT_THAT(table->kernels[0].block, ElementsAre(16, 16, 1));
+  EXPECT_THAT(*read_file(file("sections_report.txt")), ::testing::HasSubstr("Sobel"));
 }
 
 }  // namespace

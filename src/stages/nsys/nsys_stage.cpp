@@ -24,6 +24,12 @@ using pipeline::PlannedCommand;
 using pipeline::Severity;
 using pipeline::StageContext;
 
+/// What the built-in workload is given otherwise; a user's program is given nothing.
+std::vector<pipeline::ConfigChange> changes_of(const pipeline::RunSetup& setup) {
+  if (setup.settings.pipeline.workload.user_command()) return {};
+  return pipeline::changes_under_profiler(setup.config);
+}
+
 /// `capture`; of several regions `capture decode`.
 std::string command_name(std::string_view what, const std::string& name) {
   return name == "run" ? std::string(what) : std::string(what) + " " + name;
@@ -31,7 +37,7 @@ std::string command_name(std::string_view what, const std::string& name) {
 
 PlannedCommand capture_command(const StageContext& context, const NsysRegion& region) {
   const pipeline::RunSetup& setup = context.setup;
-  const auto changes = pipeline::changes_under_profiler(setup.config);
+  const auto changes = changes_of(setup);
   const Command workload =
       workload_command(context, {.stage = "nsys",
                                  .mode = "profiled",
@@ -122,7 +128,8 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
   const settings::Nsys& own = setup.settings.pipeline.nsys;
   const bool repeats = internal::repeats(own);
   pipeline::StagePlan plan;
-  plan.changes = pipeline::changes_under_profiler(setup.config);
+  const bool is_built_in = !setup.settings.pipeline.workload.user_command();
+  plan.changes = changes_of(setup);
   for (const NsysRegion& region : internal::nsys_regions(setup)) {
     plan.commands.push_back(capture_command(context, region));
     const NsysReport report = internal::expected_report(region, repeats);
@@ -131,8 +138,9 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
     if (repeats) plan.commands[plan.commands.size() - 2].condition = "for each run.N.nsys-rep";
     plan.commands.back().condition = "if kernels were captured";
     const fs::path below = region.folder.lexically_relative(setup.stage_folder(id()));
-    for (const char* file : {"cmd.txt", "workload/samples.jsonl", "workload/log"}) {
-      plan.artifacts.push_back((below / file).lexically_normal().string());
+    for (const char* file : {"cmd.txt", "workload/log", "workload/samples.jsonl"}) {
+      const bool is_there = is_built_in || fs::path(file).filename() != "samples.jsonl";
+      if (is_there) plan.artifacts.push_back((below / file).lexically_normal().string());
     }
     for (const fs::path& file : {report.report, report.sqlite, report.summary}) {
       plan.artifacts.push_back(
@@ -140,7 +148,7 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
     }
   }
   plan.artifacts.insert(plan.artifacts.end(), {"kernels.json", "kernels.md", "ranges.json"});
-  if (own.samples) {
+  if (own.samples && is_built_in) {
     plan.limits.push_back(std::to_string(*own.samples) +
                           " of the sampled images (pipeline.nsys.samples)");
   }

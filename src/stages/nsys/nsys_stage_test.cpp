@@ -101,7 +101,8 @@ TEST_F(NsysStageTest, CapturesEachRangeInAFolderOfItsOwn) {
                                  "capture A__A1", "export A__A1", "kernel_summary A__A1",
                                  "capture A_A1", "export A_A1", "kernel_summary A_A1"));
   EXPECT_THAT(plan.artifacts, Contains("A__A1/run.nsys-rep"));
-  EXPECT_THAT(plan.artifacts, Contains("A__A1/workload/samples.jsonl"));
+  EXPECT_THAT(plan.artifacts, Contains("A__A1/workload/log"));
+  EXPECT_THAT(plan.limits, IsEmpty()) << "nobody limits a user's program";
   EXPECT_THAT(plan.notes, Contains("the workload runs 3 times, once for each range"));
 }
 

@@ -6,6 +6,8 @@
 #include "base/strings.h"
 #include "process/ask.h"
 #include "process/find_program.h"
+#include "tools/nsys/export.h"
+#include "tools/nsys/profile_command.h"
 
 namespace profline::nsys {
 namespace {
@@ -122,6 +124,24 @@ Result<Trial> try_capture(ProcessRunner& runner, const Installation& nsys,
     trial.importer_lacks = missing_libraries(ldd.tail);
   }
   return trial;
+}
+
+Result<std::string> try_reading(ProcessRunner& runner, const Installation& nsys,
+                                const std::filesystem::path& folder) {
+  const std::filesystem::path sqlite = folder / "trial.sqlite";
+  const auto exported = export_sqlite(runner, nsys.program, folder / "trial.nsys-rep", sqlite);
+  if (!exported) return exported.error().message();
+  Command command = kernel_summary_command(nsys, sqlite, {});
+  command.timeout = kCaptureLimit;
+  const Exit exit = PL_TRY(runner.run(command));
+  // It exits with 0 whatever happens; an empty capture is `SKIPPED`.
+  for (const std::string_view line : lines(exit.tail)) {
+    const bool is_problem = line.find("internal error") != std::string_view::npos ||
+                            line.find("No module named") != std::string_view::npos ||
+                            line.starts_with("ERROR");
+    if (is_problem) return std::string(trim(line));
+  }
+  return std::string();
 }
 
 std::filesystem::path find_importer(const std::filesystem::path& program) {

@@ -45,12 +45,18 @@ struct Trial {
   std::vector<std::string> importer_lacks;  ///< shared libraries the importer did not find
   std::filesystem::path importer;           ///< empty when none was found beside nsys
   std::string output;                       ///< the last lines nsys printed
+  std::string reading_problem;              ///< what nsys says of its own report; see try_reading()
 };
 
 /// Profiles /bin/true in `folder`, which must exist; once more if that leaves nothing. nsys exits
 /// with 0 whether or not it could write a report, so the files are what counts.
 Result<Trial> try_capture(ProcessRunner& runner, const Installation& nsys,
                           const std::filesystem::path& folder);
+
+/// Exports the report of a trial in `folder` and asks for a summary of it. What nsys said went
+/// wrong; empty when nothing did: parts of it can be missing although it captures.
+Result<std::string> try_reading(ProcessRunner& runner, const Installation& nsys,
+                                const std::filesystem::path& folder);
 
 /// The importer that belongs to an nsys: Debian, NVIDIA's own packages and the copy bundled with
 /// Nsight Compute each keep it elsewhere. Empty when it is in none of these places.

@@ -82,6 +82,21 @@ TEST(NsysTrial, IsRepeatedOnceWhenItLeavesNothing) {
   EXPECT_EQ(trial->attempts, 2);
 }
 
+TEST(NsysTrial, OfReadingTellsWhatIsMissing) {
+  const TempDir folder;
+  const Installation nsys{"/usr/bin/nsys", {2023, 4, 4}};
+  FakeProcesses processes;
+  processes.expect({"/usr/bin/nsys", "export"}).writes(folder / "trial.sqlite", "tables");
+  processes.expect({"/usr/bin/nsys", "stats"})
+      .prints("SKIPPED: trial.sqlite does not contain CUDA kernel data.\n");
+  EXPECT_EQ(try_reading(processes, nsys, folder.path()).value(), "");
+  processes.expect({"/usr/bin/nsys", "export"}).writes(folder / "trial.sqlite", "tables");
+  processes.expect({"/usr/bin/nsys", "stats"})
+      .prints("internal error: Module threw exception No module named 'nsysstats'\n");
+  EXPECT_EQ(try_reading(processes, nsys, folder.path()).value(),
+            "internal error: Module threw exception No module named 'nsysstats'");
+}
+
 TEST(NsysSurvey, AsksWhatThisReleaseCanDo) {
   const TempDir folder;
   const auto program = folder / "target-linux-x64/nsys";

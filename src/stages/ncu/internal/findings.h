@@ -21,7 +21,7 @@ std::vector<std::string> ncu_notes(const pipeline::StageContext& context);
 ncu::Messages messages_of(const NcuFiles& files, bool rerun);
 
 /// What is to be said of how ncu ended; nothing when all is well, or when others tell.
-std::optional<pipeline::Finding> capture_end(const NcuFiles& files,
+std::optional<pipeline::Finding> capture_end(const pipeline::StageContext& context,
                                              const pipeline::PlannedCommand& planned,
                                              const Exit& exit, bool rerun);
 
