@@ -177,9 +177,11 @@ Result<void> RunsCommand::prune(const Interrupt& interrupt) {
     }
     outcomes.push_back(std::move(outcome));
   }
+  const bool unlinked = !dry_run && run_index::remove_dangling_latest(index_.root());
   if (!dry_run) PL_TRY(index_.refresh());
   if (!is_json_) {
     fmt::print("{}", prune_text(outcomes, dry_run, output_width(), palette_));
+    if (unlinked) fmt::print("removed the link latest, whose run is gone\n");
     return {};
   }
   Node list = Node::list();

@@ -206,18 +206,21 @@ void RowMaker::judge(const std::set<Family>& families) {
 KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b) {
   constexpr double kGpu = 0.02;
   constexpr double kCpu = 0.06;
+  constexpr double kMostDisturbed = 0.99;
   const bool is_gpu = a.front().run.device.starts_with("cuda");
   const double usual = is_gpu ? kGpu : kCpu;
   double disturbed = 0;
   for (const auto side : {a, b}) {
     for (const RunMeasurements& run : side) disturbed = std::max(disturbed, run.disturbance);
   }
-  const double limit = std::max(usual, disturbed);
   const double reach = std::sqrt(2.0) * statistics::normal_quantile(0.975);
+  // A run that lost the share d would have been shorter by the factor 1 - d, and so may the next.
+  const double by_chance = std::expm1(-reach * std::log1p(-std::min(disturbed, kMostDisturbed)));
+  const double limit = std::max(usual, by_chance);
   return {
       {std::log1p(limit) / reach},
       fmt::format("nothing is known of it; {:.0f} % between two runs is assumed, {}", 100 * limit,
-                  disturbed > usual ? "which is what something else took of a run"
+                  by_chance > usual ? "for something else took much of a run"
                   : is_gpu          ? "as is usual on a GPU"
                                     : "as is usual on a CPU")};
 }

@@ -18,7 +18,8 @@ struct KnownSpread {
 };
 
 /// What is taken for the spread between two runs as long as nothing is known: they differ by up to
-/// 2 % on a GPU and 6 % on a CPU, or by what a busy machine took of one of them, if that is more.
+/// 2 % on a GPU and 6 % on a CPU, or by what a busy machine that took its share of one of them may
+/// do, if that is more.
 KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b);
 
 struct Rules {

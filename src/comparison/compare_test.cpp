@@ -198,9 +198,10 @@ TEST(Compare, AssumesMoreWhereTheMachineWasBusy) {
             "nothing is known of it; 2 % between two runs is assumed, as is usual on a GPU");
   EXPECT_NEAR(stated_spread(a, b).spread.difference_of_two(), 0.02, 1e-9);
   b.front().disturbance = 0.4;
-  EXPECT_EQ(stated_spread(a, b).source,
-            "nothing is known of it; 40 % between two runs is assumed, which is what something "
-            "else took of a run");
+  EXPECT_EQ(
+      stated_spread(a, b).source,
+      "nothing is known of it; 312 % between two runs is assumed, for something else took much "
+      "of a run");
   Runs cpu = {measured_run("a", {10})};
   cpu.front().run.device = "cpu";
   EXPECT_NEAR(stated_spread(cpu, cpu).spread.difference_of_two(), 0.06, 1e-9);

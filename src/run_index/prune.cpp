@@ -75,4 +75,11 @@ Result<std::optional<std::string>> remove_run(const fs::path& folder) {
   return std::optional<std::string>();
 }
 
+bool remove_dangling_latest(const fs::path& root) {
+  std::error_code failure;
+  const fs::path link = root / "latest";
+  if (!fs::is_symlink(fs::symlink_status(link, failure)) || fs::exists(link, failure)) return false;
+  return fs::remove(link, failure);
+}
+
 }  // namespace profline::run_index

@@ -32,4 +32,7 @@ std::uint64_t bytes_below(const std::filesystem::path& folder);
 /// what is in it takes longer.
 Result<std::optional<std::string>> remove_run(const std::filesystem::path& folder);
 
+/// Removes the link `latest` of a root when what it points to is gone; true when it did.
+bool remove_dangling_latest(const std::filesystem::path& root);
+
 }  // namespace profline::run_index

@@ -72,6 +72,17 @@ TEST(RemoveRun, TakesAKilledOneForFinished) {
   EXPECT_FALSE(fs::exists(root / "killed"));
 }
 
+TEST(RemoveRun, LeavesNoLinkThatLeadsNowhere) {
+  const testing::TempDir root;
+  TestRun{}.write(root / "r1");
+  EXPECT_FALSE(remove_dangling_latest(root.path()));
+  fs::create_directory_symlink("r1", root / "latest");
+  EXPECT_FALSE(remove_dangling_latest(root.path()));
+  ASSERT_TRUE(remove_run(root / "r1"));
+  EXPECT_TRUE(remove_dangling_latest(root.path()));
+  EXPECT_TRUE(fs::is_empty(root.path()));
+}
+
 TEST(RemoveRun, DoesNotFollowLinks) {
   const testing::TempDir root;
   ASSERT_TRUE(create_folders(root / "precious"));

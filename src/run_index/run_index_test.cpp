@@ -152,6 +152,7 @@ TEST(RunIndex, BearsManyReadersWhileRunsComeAndGo) {
   };
   {
     std::vector<std::jthread> visitors;
+    visitors.reserve(4);
     for (int id = 0; id < 4; ++id) visitors.emplace_back(visit, id);
   }
   RunIndex index = opened(root.path());
