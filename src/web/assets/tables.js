@@ -61,7 +61,7 @@ function addSearch(table) {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const row of table.tBodies[0].rows) {
-      row.searched = row.searched || row.textContent.toLowerCase();
+      if (words.length) row.searched = row.searched || row.textContent.toLowerCase();
       row.hidden = !(words.every((word) => row.searched.includes(word)) &&
         choices.every((choice) => choice.matches(row)));
       if (!row.hidden) ++shown;
