@@ -38,7 +38,8 @@ void add_modelled(Roof& roof, const RunSummary& summary) {
   for (const SummaryStage& stage : summary.stages) {
     if (!stage.cost) continue;
     const SummaryCost& cost = *stage.cost;
-    if (!roof.bytes_per_second && cost.memory_ns && *cost.memory_ns > 0 && cost.bytes > 0) {
+    // Rather this than what counters imply: those are rounded.
+    if (cost.memory_ns && *cost.memory_ns > 0 && cost.bytes > 0) {
       roof.bytes_per_second = cost.bytes / *cost.memory_ns * 1e9;
     }
     const std::string name = (summary.dtype.empty() ? "model's format" : summary.dtype) + ", dense";
