@@ -29,7 +29,7 @@ help:
 	@echo 'make clean     remove build/'
 
 setup:
-	@scripts/setup build torch nvtx
+	@scripts/setup build torch nvtx web
 
 build: setup
 	@scripts/build dev
@@ -43,6 +43,7 @@ demo: build
 	@scripts/demo
 
 test: build nsight
+	@scripts/setup browser
 	@ctest --preset dev
 
 bench: setup

@@ -18,13 +18,14 @@ if(CMAKE_SCRIPT_MODE_FILE)
     if(text MATCHES "\\)embedded\"")
       message(FATAL_ERROR "${path} holds the text that ends a string here: )embedded\"")
     endif()
-    string(APPEND entries "    {\"${path}\", R\"embedded(${text})embedded\"},\n")
+    string(APPEND entries "    {\"${path}\", R\"embedded(${text})embedded\"sv},\n")
   endforeach()
   string(CONFIGURE [[
 // Made by cmake/embed_tree.cmake.
 #include "@HEADER@"
 
 namespace {
+using namespace std::string_view_literals;  // their length is known, not counted: a large file has no end in constexpr
 constexpr profline::EmbeddedFile kFiles[] = {
 @entries@};
 }  // namespace

@@ -5,6 +5,7 @@
 #include "base/terminal_text.h"
 #include "formats/json_write.h"
 #include "report/write_reports.h"
+#include "web/write_page.h"
 
 namespace profline {
 namespace {
@@ -29,7 +30,9 @@ Result<ExitCode> ReportVerb::run(const Services&, const Invocation& invocation) 
         .with_reason("usage");
   }
   const std::filesystem::path run = arguments.words.front();
-  const report::Written written = PL_TRY(report::write_reports(run));
+  const report::RunArtifacts artifacts = PL_TRY(report::read_run(run));
+  report::Written written = PL_TRY(report::write_reports(artifacts));
+  written.files.push_back(PL_TRY(web::write_page(artifacts)));
   if (invocation.output.format == OutputFormat::Json) {
     fmt::print("{}", PL_TRY(write_json(document(run, written))));
     return ExitCode::Done;

@@ -12,6 +12,7 @@
 #include "profline_version.h"
 #include "report/write_reports.h"
 #include "run_config_files.h"
+#include "web/write_page.h"
 
 namespace profline {
 namespace {
@@ -110,7 +111,9 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
   const pipeline::RunServices world{services.processes, services.interrupt, progress, log, clock};
   std::string verdict;
   const auto write_reports = [&](const fs::path& at) -> Result<void> {
-    verdict = PL_TRY(report::write_reports(at)).verdict;
+    const report::RunArtifacts artifacts = PL_TRY(report::read_run(at));
+    verdict = PL_TRY(report::write_reports(artifacts)).verdict;
+    PL_TRY(web::write_page(artifacts));
     return {};
   };
   const ExitCode code = PL_TRY(pipeline::execute(run.plan, journal, world, write_reports));

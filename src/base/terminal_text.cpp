@@ -62,8 +62,8 @@ Character first_character(std::string_view text) {
 
 /// Line and paragraph separators, and the marks that make text appear in another order than it is.
 bool misleads(char32_t c) {
-  return (c >= 0x80 && c < 0xA0) || c == 0x2028 || c == 0x2029 || (c >= 0x202A && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069);
+  return (c >= 0x80 && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F || c == 0x2028 ||
+         c == 0x2029 || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
 }
 
 std::string escape(const Character& c) {

@@ -27,6 +27,7 @@ TEST(Printable, EscapesWhatWouldActOnATerminalOrBreakALine) {
        "a\xE2\x80\xAE"
        "b\xE2\x81\xA6",
        "a\\u202eb\\u2066"},
+      {"marks of direction", "a\xE2\x80\x8E\xE2\x80\x8F\xD8\x9C", "a\\u200e\\u200f\\u061c"},
       {"not UTF-8", "a\xFF\xE2\x82", "a\\xff\\xe2\\x82"},
       {"lone continuation before a letter", "\x80é", "\\x80é"},
       {"backslash stays", "C:\\new", "C:\\new"},

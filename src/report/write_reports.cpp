@@ -2,13 +2,16 @@
 
 #include "base/files.h"
 #include "report/pages.h"
-#include "report/run_artifacts.h"
 #include "report/summarise.h"
 
 namespace profline::report {
 
 Result<Written> write_reports(const std::filesystem::path& folder) {
   const RunArtifacts run = PL_TRY(read_run(folder));
+  return write_reports(run);
+}
+
+Result<Written> write_reports(const RunArtifacts& run) {
   const RunSummary summary = summarise(run);
   const ReportModel model{run, summary};
   const std::pair<const char*, std::string> files[] = {
@@ -21,7 +24,7 @@ Result<Written> write_reports(const std::filesystem::path& folder) {
   Written written;
   written.verdict = summary.verdict;
   for (const auto& [name, text] : files) {
-    PL_TRY(write_file_atomic(folder / name, text));
+    PL_TRY(write_file_atomic(run.folder / name, text));
     written.files.emplace_back(name);
   }
   return written;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "report/run_artifacts.h"
 
 namespace profline::report {
 
@@ -17,5 +18,8 @@ struct Written {
 /// from what its stages left; the same bytes for the same artifacts. What is missing is told in
 /// them. An Error when the folder holds no run, or cannot be written to.
 Result<Written> write_reports(const std::filesystem::path& run);
+
+/// The same of a run that was read: a trace of gigabytes is read once for all reports.
+Result<Written> write_reports(const RunArtifacts& run);
 
 }  // namespace profline::report

@@ -36,9 +36,11 @@ TEST_F(Report, WritesTheReportAgainAndPrintsTheVerdict) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, StartsWith("sam takes "));
-  EXPECT_THAT(outcome.out, HasSubstr("run/summary.json\nrun/report.md\nrun/operators.md\n"
-                                     "run/kernels.md\nrun/stakeholder_summary.md\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("run/summary.json\nrun/report.md\nrun/operators.md\n"
+                        "run/kernels.md\nrun/stakeholder_summary.md\nrun/report.html\n"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "run/report.md"));
+  EXPECT_TRUE(std::filesystem::exists(folder() / "run/report.html"));
 }
 
 TEST_F(Report, AsJson) {
@@ -47,7 +49,7 @@ TEST_F(Report, AsJson) {
   const auto document = parse_json(outcome.out, "stdout");
   ASSERT_TRUE(document) << document.error().to_string();
   EXPECT_EQ(document->find("schema")->as_string(), "profline.report/1");
-  EXPECT_EQ(document->find("files")->as_list().size(), 5U);
+  EXPECT_EQ(document->find("files")->as_list().size(), 6U);
 }
 
 TEST_F(Report, AFolderThatIsNoRunIsAbsent) {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/embedded_file.h"
+
+namespace profline::web {
+
+/// Styles and scripts of the page, by name.
+std::span<const EmbeddedFile> page_assets();
+/// `echarts.min.js`; none where the program was built without it.
+std::span<const EmbeddedFile> chart_library();
+
+}  // namespace profline::web

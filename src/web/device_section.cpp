@@ -1,0 +1,132 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include "report/numbers.h"
+#include "web/sections.h"
+#include "web/table.h"
+
+namespace profline::web {
+namespace {
+
+struct Cause {
+  const char* name;
+  const char* hint;
+  std::int64_t IdleTime::*ns;
+};
+/// docs/timeline.md has the rules.
+constexpr std::array kCauses = {
+    Cause{"launching", "a launch was under way", &IdleTime::launching_ns},
+    Cause{"queued", "work was queued and had not begun", &IdleTime::queued_ns},
+    Cause{"host between", "the host was between two calls", &IdleTime::host_between_ns},
+    Cause{"synchronizing", "the host waited for the device", &IdleTime::synchronizing_ns},
+    Cause{"copy wait", "the host waited in a copy", &IdleTime::copy_wait_ns},
+    Cause{"allocating", "memory was allocated or freed", &IdleTime::allocating_ns},
+    Cause{"nothing queued", "no call was near", &IdleTime::nothing_queued_ns}};
+
+double per_unit(double ns, const SummaryDevice& device) {
+  return device.units > 0 ? ns / device.units : ns;
+}
+
+Node bar_of(const SummaryStage& stage) {
+  const SummaryDevice& device = *stage.device;
+  std::vector<double> parts = {device.busy_ns};
+  for (const Cause& cause : kCauses) parts.push_back(static_cast<double>(device.idle.*cause.ns));
+  return object({{"name", Node::string(stage.name)},
+                 {"unit", Node::string(stage.unit)},
+                 {"units", number(device.units)},
+                 {"parts_ns", numbers(parts)}});
+}
+
+Markup account_table(const RunSummary& summary) {
+  using Align = Table::Align;
+  std::vector<Table::Column> columns = {
+      {"stage", Align::Left},
+      {"units"},
+      {"captured", Align::Right, "wall time of a unit under the profiler"},
+      {"unprofiled", Align::Right, "the same work without it"},
+      {"busy", Align::Right, "the device did something, a unit"},
+      {"busy share", Align::Right, "of the unprofiled time, or of the captured one"},
+      {"launches", Align::Right, "a unit"},
+      {"gap", Align::Right, "from a launch's end to the next one"}};
+  for (const Cause& cause : kCauses) columns.push_back({cause.name, Align::Right, cause.hint});
+  Table table("account-table", "device busy and idle by cause", std::move(columns));
+  for (const SummaryStage& stage : summary.stages) {
+    if (!stage.device) continue;
+    const SummaryDevice& device = *stage.device;
+    std::vector<Cell> cells = {
+        code_cell(stage.name),
+        {text(fmt::format("{:.0f} {}s", device.units, stage.unit)), device.units, {}},
+        duration_cell(per_unit(device.captured_ns, device)),
+        duration_cell(device.unprofiled_ns
+                          ? std::optional<double>(per_unit(*device.unprofiled_ns, device))
+                          : std::nullopt),
+        duration_cell(per_unit(device.busy_ns, device)),
+        bar_cell(device.busy_share),
+        count_cell(device.launches_per_unit),
+        duration_cell(device.gap_mean_ns)};
+    for (const Cause& cause : kCauses) {
+      cells.push_back(duration_cell(per_unit(static_cast<double>(device.idle.*cause.ns), device)));
+    }
+    table.add(cells);
+  }
+  return table.markup();
+}
+
+Markup capture_notes(const report::RunArtifacts& run) {
+  Markup items;
+  if (!run.nsys_ranges) return items;
+  for (const NsysCapture& capture : run.nsys_ranges->captures) {
+    const UnplacedWork& rest = capture.unplaced;
+    if (rest.outside_ranges > 0) {
+      items += element(
+          "li", text(fmt::format("capture {}: {} pieces of work ({}) were launched in no range",
+                                 capture.name, rest.outside_ranges,
+                                 report::duration(static_cast<double>(rest.outside_ranges_ns)))));
+    }
+    if (rest.without_launch > 0) {
+      items += element(
+          "li",
+          text(fmt::format("capture {}: {} pieces of work ({}) have no record of their launch",
+                           capture.name, rest.without_launch,
+                           report::duration(static_cast<double>(rest.without_launch_ns)))));
+    }
+    for (const std::string& loss : capture.losses) {
+      items += element("li", text("capture " + capture.name + ": " + loss));
+    }
+  }
+  return items.empty() ? items : element("ul", {{"class", "notes"}}, items);
+}
+
+}  // namespace
+
+Section device_section(const PageSource& source) {
+  const RunSummary& summary = source.summary;
+  Section section{"device", "GPU busy and idle"};
+  Node bars = Node::list();
+  std::vector<std::string> files;
+  for (const SummaryStage& stage : summary.stages) {
+    if (!stage.device) continue;
+    bars.as_list().push_back(bar_of(stage));
+    files.push_back(stage.device->source);
+  }
+  if (files.empty()) {
+    section.add_nothing(
+        summary.device == "cpu"
+            ? "The model ran on the CPU: no device was busy or idle."
+            : "No profiler saw the device: switch on pipeline.nsys or pipeline.torch_profiler.");
+    return section;
+  }
+  std::vector<std::string> names = {"busy"};
+  for (const Cause& cause : kCauses) names.emplace_back(cause.name);
+  section.add_chart(
+      "idle", "device busy and idle by cause, each stage",
+      text("Where the captured time of a unit went on the device: busy, and idle by cause."),
+      object({{"parts", texts(names)}, {"stages", std::move(bars)}}));
+  section.body += account_table(summary) +
+                  source_line("Idle time is as captured: the profiler lengthens it.", files) +
+                  capture_notes(source.run);
+  return section;
+}
+
+}  // namespace profline::web

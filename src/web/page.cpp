@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include "base/terminal_text.h"
+#include "formats/json_write.h"
+#include "web/assets.h"
+#include "web/content_policy.h"
+#include "web/sections.h"
+#include "web/write_page.h"
+
+namespace profline::web {
+namespace {
+
+std::string joined(std::span<const EmbeddedFile> files, std::string_view ending) {
+  std::string all;
+  for (const EmbeddedFile& file : files) {
+    if (file.path.ends_with(ending)) all.append(file.text).append("\n");
+  }
+  return all;
+}
+
+std::vector<Section> sections_of(const PageSource& source) {
+  std::vector<Section> all;
+  for (const auto make :
+       {overview_section, spread_section, device_section, timeline_section, kernels_section,
+        roofline_section, counters_section, operators_section, nvml_section, overhead_section,
+        run_section, config_section, environment_section, commands_section, artifacts_section}) {
+    all.push_back(make(source));
+  }
+  return all;
+}
+
+Markup facts(const PageSource& source) {
+  const RunSummary& summary = source.summary;
+  const RunRecord& run = source.run.run;
+  Markup items;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    if (value.empty()) return;
+    items += element("div", element("dt", text(name)) + element("dd", text(value)));
+  };
+  add("experiment", summary.experiment);
+  add("device", summary.device_name.empty() ? summary.device
+                                            : summary.device_name + " (" + summary.device + ")");
+  add("format", summary.dtype);
+  add("engine", summary.engine);
+  add("started", run.started);
+  add("host", run.host);
+  add("profline", run.version + (run.commit.empty() ? "" : " " + run.commit));
+  add("state", std::string(to_text(run.state)));
+  return element("dl", {{"class", "facts"}}, items);
+}
+
+Markup index_of(const std::vector<Section>& sections) {
+  Markup items;
+  for (const Section& section : sections) {
+    items += element("li", element("a", {{"href", "#" + section.id}}, text(section.title)));
+  }
+  return element("nav", {{"aria-label", "sections"}}, element("ol", items));
+}
+
+Markup body_of(const PageSource& source, const std::vector<Section>& sections, bool has_charts) {
+  Markup head = element("h1", element("span", {{"class", "mark"}}, text("profline")) + text(" ") +
+                                  text(source.summary.run));
+  head += element("button", {{"type", "button"}, {"class", "needs-script"}, {"id", "theme"}},
+                  text("Dark")) +
+          facts(source);
+  Markup main;
+  if (!has_charts) {
+    main += element("p", {{"class", "nothing"}},
+                    text("This profline was built without ECharts, so there are no charts; the "
+                         "tables are whole."));
+  }
+  for (const Section& section : sections) {
+    main += element("section", {{"id", section.id}},
+                    element("h2", element("a", {{"href", "#" + section.id}}, text(section.title))) +
+                        section.body);
+  }
+  return element("a", {{"class", "skip"}, {"href", "#verdict"}}, text("Skip to the verdict")) +
+         element("header", {{"class", "top"}}, head) +
+         element("div", {{"class", "page"}}, index_of(sections) + element("main", main)) +
+         element("footer",
+                 text("Written by profline. Charts: Apache ECharts 6.1.0, Apache License 2.0."));
+}
+
+/// Charts show names too: as in text(), nothing in them reorders or hides what is around.
+void make_printable(Node& tree) {
+  if (tree.is_string()) {
+    tree = Node::string(printable(tree.as_string()));
+  } else if (tree.is_list()) {
+    for (Node& item : tree.as_list()) make_printable(item);
+  } else if (tree.is_map()) {
+    for (NodeMap::Entry& entry : tree.as_map()) make_printable(entry.value);
+  }
+}
+
+Result<std::string> data_of(const std::vector<Section>& sections) {
+  NodeMap charts;
+  for (const Section& section : sections) {
+    for (const auto& [name, data] : section.charts) charts.set(name, data);
+  }
+  NodeMap data;
+  data.set("schema", Node::string("profline.page_data/1"));
+  data.set("charts", Node::map(std::move(charts)));
+  Node tree = Node::map(std::move(data));
+  make_printable(tree);
+  return json_for_script(PL_TRY(write_json(tree, {0, true, true})));
+}
+
+Markup script(const std::string& code) {
+  return element("script", verbatim(code));
+}
+
+}  // namespace
+
+Result<std::string> page_of(const PageSource& source) {
+  const std::vector<Section> sections = sections_of(source);
+  const std::string data = PL_TRY(data_of(sections));
+  const std::string library = code_for_script(joined(chart_library(), ".js"));
+  const std::string ours =
+      code_for_script("(() => {\n'use strict';\n" + joined(page_assets(), ".js") + "})();\n");
+  std::vector<std::string> scripts;
+  if (!library.empty()) scripts.push_back(library);
+  scripts.push_back(ours);
+
+  Markup head =
+      element("meta", {{"charset", "utf-8"}}) +
+      element("meta",
+              {{"http-equiv", "Content-Security-Policy"}, {"content", content_policy(scripts)}}) +
+      element("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
+      element("meta", {{"name", "color-scheme"}, {"content", "light dark"}}) +
+      element("title",
+              text("profline " + source.summary.run +
+                   (source.summary.experiment.empty() ? "" : " · " + source.summary.experiment))) +
+      element("style", verbatim(joined(page_assets(), ".css")));
+  Markup body = body_of(source, sections, !library.empty());
+  body += element("script", {{"type", "application/json"}, {"id", "data"}}, verbatim(data));
+  for (const std::string& code : scripts) body += script(code);
+  return "<!doctype html>\n" +
+         element("html", {{"lang", "en"}}, element("head", head) + element("body", body)).html() +
+         "\n";
+}
+
+}  // namespace profline::web

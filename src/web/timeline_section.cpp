@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/numbers.h"
+#include "web/sections.h"
+#include "web/table.h"
+#include "web/timeline_window.h"
+
+namespace profline::web {
+namespace {
+
+/// Steps of the first image that the profiled workload decoded.
+std::size_t captured_tokens(const report::RunArtifacts& run, std::string_view tool) {
+  for (const report::ProfiledSamples& profiled : run.profiled) {
+    if (profiled.stage != tool || !profiled.samples || profiled.samples->empty()) continue;
+    if (!profiled.gate.empty() && profiled.gate != "decode") continue;
+    return profiled.samples->front().token_ns.size();
+  }
+  return 0;
+}
+
+/// Six numbers an event, one after the other: half the size of a list each.
+Node events_of(const Window& window) {
+  Node list = Node::list();
+  list.as_list().reserve(window.events.size() * 6);
+  for (const WindowEvent& event : window.events) {
+    for (const std::int64_t value :
+         {static_cast<std::int64_t>(event.lane), event.start_ns, event.duration_ns,
+          static_cast<std::int64_t>(event.name), static_cast<std::int64_t>(event.kind),
+          event.since_launch_ns}) {
+      list.as_list().push_back(Node::integer(value));
+    }
+  }
+  return list;
+}
+
+Node data_of(const Window& window, const std::string& run_id) {
+  Node lanes = Node::list();
+  for (const Lane& lane : window.lanes) {
+    lanes.as_list().push_back(
+        object({{"name", Node::string(lane.name)}, {"is_device", Node::boolean(lane.is_device)}}));
+  }
+  return object({{"run", Node::string(run_id)},
+                 {"length_ns", Node::integer(window.end_ns - window.begin_ns)},
+                 {"lanes", std::move(lanes)},
+                 {"names", texts(window.names)},
+                 {"events", events_of(window)}});
+}
+
+/// What the lanes hold, for who cannot see the chart.
+Markup lane_table(const Window& window) {
+  using Align = Table::Align;
+  Table table("lanes-table", "lanes of the timeline",
+              {{"lane", Align::Left}, {"events"}, {"longest", Align::Left}, {"its time"}});
+  for (std::size_t i = 0; i < window.lanes.size(); ++i) {
+    std::size_t count = 0;
+    const WindowEvent* longest = nullptr;
+    for (const WindowEvent& event : window.events) {
+      if (event.lane != i) continue;
+      ++count;
+      if (longest == nullptr || event.duration_ns > longest->duration_ns) longest = &event;
+    }
+    if (longest == nullptr) continue;
+    table.add({text_cell(window.lanes[i].name), number_cell(count),
+               code_cell(window.names[longest->name]),
+               duration_cell(static_cast<double>(longest->duration_ns))});
+  }
+  return table.markup();
+}
+
+Markup export_line(const PageSource& source, const ShownCapture& shown) {
+  Markup html = element("span", {{"class", "needs-script"}, {"id", "export"}},
+                        element("button", {{"type", "button"}, {"data-export", "timeline"}},
+                                text("Save what is shown as a Perfetto trace")));
+  html += text(" All of it: ");
+  if (source.run.trace) {
+    html += element("a", {{"href", "./" + source.run.trace.file}}, code(source.run.trace.file)) +
+            text(" opens in ui.perfetto.dev");
+  }
+  if (shown.tool == "nsys") {
+    html += text(source.run.trace ? "; " : "") +
+            code("profline trace " + shown.file + " --export perfetto") +
+            text(" makes one of nsys' capture");
+  }
+  return element("p", {{"class", "from"}}, html + text("."));
+}
+
+}  // namespace
+
+Section timeline_section(const PageSource& source) {
+  Section section{"timeline", "Timeline"};
+  const ShownCapture shown = source.shown_capture();
+  if (shown.rows == nullptr) {
+    section.add_nothing("No capture can be shown: " + source.capture.file + " " +
+                        source.capture.why_not + ", " + source.run.trace.file + " " +
+                        source.run.trace.why_not + ".");
+    return section;
+  }
+  const auto window = window_of(*shown.rows, captured_tokens(source.run, shown.tool));
+  if (!window) {
+    section.add_nothing("The capture " + shown.file + " holds nothing that has a time.");
+    return section;
+  }
+  const std::string sampled = fmt::format(
+      "{}: {}, {} of {} events{}. Times are under the profiler.", window->what,
+      report::duration(static_cast<double>(window->end_ns - window->begin_ns)),
+      window->events.size(), window->all_events,
+      window->left_out > 0
+          ? fmt::format(" ({} more in this time are not shown: deeper or on other threads)",
+                        window->left_out)
+          : "");
+  section.add_chart("timeline", "lanes of host and device over a few steps",
+                    text("A sample: " + sampled +
+                         " Drag to move; the wheel with Ctrl or the bar below zooms, as do + - 0 "
+                         "and the arrows. From ") +
+                        from_files({shown.file}) + text("."),
+                    data_of(*window, source.summary.run));
+  section.body += export_line(source, shown) +
+                  element("details", {{"class", "more"}},
+                          element("summary", text("The lanes as a table")) + lane_table(*window));
+  return section;
+}
+
+}  // namespace profline::web

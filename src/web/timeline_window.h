@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "records/timeline.h"
+
+/// A few steps of a capture, small enough for a page.
+namespace profline::web {
+
+/// Numbers are part of the page's data.
+enum class EventKind : std::uint8_t {
+  Range = 0,
+  Operator = 1,
+  Launch = 2,
+  Synchronize = 3,
+  OtherCall = 4,
+  Kernel = 5,
+  Copy = 6,
+  OtherWork = 7
+};
+
+struct WindowEvent {
+  std::uint32_t lane = 0;
+  std::int64_t start_ns = 0;  ///< since the window's beginning; below 0: begun before it
+  std::int64_t duration_ns = 0;
+  std::uint32_t name = 0;  ///< in Window::names
+  EventKind kind = EventKind::Range;
+  std::int64_t since_launch_ns = -1;  ///< of work: from its launch to its start; -1: not known
+};
+
+struct Lane {
+  std::string name;  ///< `thread 12: CUDA calls`, `GPU 0, stream 7`
+  bool is_device = false;
+};
+
+struct Window {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::string what;  ///< `steps 9 to 12 of 20 of decode`
+  std::vector<Lane> lanes;
+  std::vector<std::string> names;
+  std::vector<WindowEvent> events;
+  std::size_t all_events = 0;  ///< of the capture
+  std::size_t left_out = 0;    ///< of the window: on threads that are not shown, or too deep
+};
+
+struct WindowLimits {
+  std::size_t steps = 4;
+  std::size_t events = 6000;
+  std::size_t threads = 6;
+  std::size_t depth = 5;  ///< of operators and of ranges inside one another
+};
+
+/// The middle of decode: whole steps where the capture tells them, else about as much time as
+/// `tokens` (steps of the captured decode, if known) says; without decode the middle of the longest
+/// range, or of the capture. Made shorter until it has few enough events. Nothing: the capture is
+/// empty.
+std::optional<Window> window_of(const Timeline& timeline, std::size_t tokens,
+                                const WindowLimits& limits = {});
+
+}  // namespace profline::web

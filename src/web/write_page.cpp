@@ -1,0 +1,19 @@
+#include "web/write_page.h"
+
+#include "base/files.h"
+
+namespace profline::web {
+
+Result<std::filesystem::path> write_page(const std::filesystem::path& run_folder) {
+  const report::RunArtifacts run = PL_TRY(report::read_run(run_folder));
+  return write_page(run);
+}
+
+Result<std::filesystem::path> write_page(const report::RunArtifacts& run) {
+  const PageSource source = PL_TRY(read_page_source(run));
+  const std::string page = PL_TRY(page_of(source));
+  PL_TRY(write_file_atomic(run.folder / "report.html", page));
+  return std::filesystem::path("report.html");
+}
+
+}  // namespace profline::web

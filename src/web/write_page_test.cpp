@@ -1,0 +1,75 @@
+#include "web/write_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/json_write.h"
+#include "testing/temp_dir.h"
+
+namespace profline::web {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A run of which nothing is left but what it says of itself.
+void write_bare_run(const std::filesystem::path& folder) {
+  RunRecord run;
+  run.id = "bare";
+  run.state = RunState::Failed;
+  run.device = "cuda:0";
+  run.stages.resize(1);
+  run.stages.front().name = "ncu";
+  run.stages.front().state = StageState::Failed;
+  run.stages.front().findings = {
+      {Severity::Problem, "no_permission", "counters are not allowed", "ask for them"}};
+  ASSERT_TRUE(write_file_atomic(folder / "run.json", *write_json(to_node(run))));
+}
+
+TEST(WritePage, SaysInEachPartWhatIsNotThere) {
+  const testing::TempDir folder;
+  write_bare_run(folder.path());
+  RunSummary summary;
+  summary.run = "bare";
+  summary.device = "cuda:0";
+  summary.verdict = "no verdict";
+  summary.absent = {{"baseline/samples.jsonl", "is not there"}};
+  ASSERT_TRUE(write_file_atomic(folder / "summary.json", *to_document(summary)));
+  const auto written = write_page(folder.path());
+  ASSERT_TRUE(written) << written.error().to_string();
+  EXPECT_EQ(*written, "report.html");
+  const std::string page = *read_file(folder / "report.html");
+  for (const char* told :
+       {"Nothing was measured stage by stage",
+        "There is no run without a profiler: baseline/samples.jsonl is not there.",
+        "No profiler saw the device",
+        "No capture can be shown: nsys/ranges.json is not there, torch_profiler/trace.json is not "
+        "there.",
+        "No tool saw a kernel", "Nothing has both operations and bytes",
+        "ncu counted nothing: ncu/kernels.json is not there.",
+        "The torch profiler recorded no operators",
+        "NVML was not read: baseline/gpu.jsonl is not there.",
+        "No profiled run can be held against", "counters are not allowed", "Fix: ask for them",
+        "The config cannot be shown: config.resolved.json is not there.",
+        "The environment was not recorded: env.json is not there."}) {
+    EXPECT_THAT(page, HasSubstr(told));
+  }
+  EXPECT_THAT(page, Not(HasSubstr("class=\"plot\"")));
+}
+
+TEST(WritePage, NeedsARunAndItsSummary) {
+  const testing::TempDir folder;
+  const auto none = write_page(folder.path());
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind(), ErrorKind::NotFound);
+  write_bare_run(folder.path());
+  const auto unsummarised = write_page(folder.path());
+  ASSERT_FALSE(unsummarised);
+  EXPECT_EQ(unsummarised.error().to_string(), "run bare has no summary.json; 'profline report " +
+                                                  folder.path().string() + "' writes it");
+  EXPECT_EQ(unsummarised.error().kind(), ErrorKind::NotFound);
+}
+
+}  // namespace
+}  // namespace profline::web

@@ -1,0 +1,320 @@
+// Makes the folders of runs that the tests of report.html open.
+//
+//   report_runs h200 FOLDER      decode on an H200: the captures are real, times without a profiler
+//   and NVML are made up report_runs hostile FOLDER   the same with names that would be harmful if
+//   they were more than text report_runs large FOLDER     a million kernels, two million operators
+//   report_runs report FOLDER    writes every report of the run that is there
+//   report_runs page FOLDER      writes report.html again from the summary.json that is there
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+
+#include "analysis/kernels/shipped_classes.h"
+#include "analysis/operators/operator_table.h"
+#include "base/files.h"
+#include "formats/yaml.h"
+#include "report/testing_run.h"
+#include "report/write_reports.h"
+#include "settings/hardware.h"
+#include "stages/ncu/internal/tables.h"
+#include "stages/nsys/internal/tables.h"
+#include "statistics/bootstrap.h"
+#include "testing/captures/nsys_export.h"
+#include "testing/paths.h"
+#include "tools/ncu/csv_reader.h"
+#include "tools/nsys/sqlite_reader.h"
+#include "tools/torch_profiler/testing_trace.h"
+#include "tools/torch_profiler/trace_reader.h"
+#include "web/write_page.h"
+
+namespace profline {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) {
+    std::cerr << result.error().to_string() << '\n';
+    std::exit(1);
+  }
+  if constexpr (!std::is_void_v<T>) return std::move(result).value();
+}
+
+fs::path golden(const std::string& name) {
+  return testing::source_dir() / "tests/golden" / name;
+}
+
+settings::Ceilings h200_ceilings() {
+  const auto path = testing::source_dir() / "conf/hardware/devices.yaml";
+  const Node table = must(parse_yaml(must(read_file(path)), "devices.yaml"));
+  return settings::ceilings_of(*must(settings::read_hardware(table)).find("NVIDIA H200"));
+}
+
+/// Times around those of the one sample that h200_run() has.
+report::Samples varied(const Sample& like, std::size_t images) {
+  statistics::RandomNumbers random(8);
+  const auto jitter = [&](std::int64_t ns) {
+    return ns + ns * static_cast<std::int64_t>(random.below(200)) / 1000;
+  };
+  report::Samples samples;
+  for (std::size_t i = 0; i < images; ++i) {
+    Sample sample = like;
+    sample.image = "page-" + std::to_string(10001 + i).substr(1);
+    sample.index = static_cast<std::uint32_t>(i);
+    sample.prefill_ns = jitter(sample.prefill_ns);
+    sample.decode_ns = 0;
+    for (std::int64_t& ns : sample.token_ns) {
+      ns = jitter(ns) + (random.below(40) == 0 ? ns / 2 : 0);
+      *sample.decode_ns += ns;
+    }
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+std::string gpu_readings() {
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    const double wave = std::sin(i / 20.0);
+    text += "{\"at_ns\":" + std::to_string(i * 100'000'000LL) +
+            ",\"sm_clock_mhz\":" + std::to_string(1755 + static_cast<int>(wave * 90)) +
+            ",\"memory_clock_mhz\":3201,\"power_mw\":" +
+            std::to_string(310'000 + static_cast<int>(wave * 60'000)) +
+            ",\"temperature_c\":" + std::to_string(41 + i / 60) +
+            ",\"gpu_utilisation_pct\":" + std::to_string(15 + i % 4) +
+            ",\"memory_used_bytes\":7516192768,\"throttle_reasons\":" + (i % 50 == 0 ? "4" : "0") +
+            "}\n";
+  }
+  return text;
+}
+
+void add_captures(report::TestRun& run, const fs::path& sqlite) {
+  const kernels::Classifier classifier = must(kernels::shipped_classifier());
+  stages::internal::ReadCapture capture;
+  capture.about.name = "run";
+  capture.about.range = "decode";
+  capture.about.report = "run.nsys-rep";
+  capture.about.sqlite = "run.sqlite";
+  capture.timeline = must(nsys::read_sqlite(sqlite));
+  capture.samples = *run.nsys_samples;
+  stages::internal::NsysTables tables;
+  stages::internal::add_capture(capture, classifier, tables);
+  stages::internal::finish(tables);
+  run.nsys_ranges = tables.ranges;
+  run.nsys_kernels = tables.kernels;
+  const CounterReport counters =
+      must(ncu::load_csv(golden("ncu/2025.3-raw-kernels/input.csv").string(), {}));
+  run.ncu_kernels = stages::internal::kernel_rows(counters, h200_ceilings(), classifier);
+  run.ncu_kernels->tool = "ncu 2025.3.1";
+  run.ncu_kernels->ceilings_source = h200_ceilings().source;
+}
+
+void describe(RunRecord& run) {
+  run.state = RunState::Ok;
+  run.version = "0.1.0";
+  run.host = "gpu-node";
+  run.command_line.argv = {"profline", "run", "pipeline.nsys.enable=true",
+                           "pipeline.ncu.enable=true"};
+  run.command_line.cwd = "/home/user/ocr";
+  for (StageRecord& stage : run.stages) {
+    if (stage.state != StageState::Ok) continue;
+    stage.why = "pipeline." + stage.name + ".enable is true";
+    stage.timing = {8'200'000'000, 8'000'000'000, 120'000'000, 9'000'000};
+    CommandRecord command;
+    command.name = "workload";
+    command.argv = {"profline-workload", "--mode", stage.name, "--config", "config.resolved.json"};
+    command.cwd = "/home/user/ocr";
+    command.wall_ns = 8'000'000'000;
+    command.max_rss_bytes = 3'200'000'000;
+    command.code = 0;
+    command.end = "exited with code 0";
+    command.log = stage.name + "/log";
+    stage.commands = {command};
+    stage.artifacts = {{stage.name + "/log", 1024, std::string(64, 'a')}};
+  }
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+report::TestRun h200_run(const fs::path& sqlite) {
+  report::TestRun run = report::h200_run();
+  run.baseline = varied(run.baseline->front(), 12);
+  add_captures(run, sqlite);
+  describe(run.run);
+  StageRecord& nsys = run.stage("nsys");
+  nsys.limits = {"1 of 12 images (pipeline.nsys.samples)"};
+  nsys.findings.push_back({Severity::Warning, "cpu_sampling_off",
+                           "nsys sampled no call stacks: sampling is off here",
+                           "sysctl kernel.perf_event_paranoid=2"});
+  run.run.timing.total_ns = 41'000'000'000;
+  return run;
+}
+
+/// Beside what the stages leave.
+void write_run_files(const fs::path& folder, const fs::path& sqlite) {
+  fs::create_directories(folder / "nsys");
+  fs::copy_file(sqlite, folder / "nsys/run.sqlite", fs::copy_options::overwrite_existing);
+  write_text(folder / "baseline/gpu.jsonl", gpu_readings());
+  for (const char* name : {"config.resolved.json", "env.json"}) {
+    fs::copy_file(golden("report/cpu-tiny/run") / name, folder / name,
+                  fs::copy_options::overwrite_existing);
+  }
+  write_text(
+      folder / "config.origins.json",
+      R"({"schema": "profline.config_origins/1", "origins": {"device": {"source": "device=cuda:0", "line": 1,)"
+      R"( "column": 8, "config": "", "is_override": true}, "experiment": {"source": "conf/config.yaml",)"
+      R"( "line": 3, "column": 13, "config": "config", "is_override": false}}})");
+}
+
+/// As the workload would have counted them in the stored trace.
+TorchOperators traced_operators() {
+  const Timeline trace =
+      must(torch_profiler::read_trace(golden("trace/kineto-torch-2.11-h200.json.gz")));
+  TorchOperators result;
+  for (const operators::OperatorRow& row : operators::operator_table(trace).rows) {
+    result.operators.push_back({trace.names.text(row.name), "", row.calls, row.self_ns,
+                                row.total_ns, row.self_device_ns, row.device_ns});
+  }
+  return result;
+}
+
+void finish_run(const report::TestRun& run, const TorchOperators& operators, const fs::path& folder,
+                const fs::path& sqlite) {
+  run.write(folder);
+  write_text(folder / "torch_profiler/operators.json", must(to_document(operators)));
+  write_run_files(folder, sqlite);
+  must(report::write_reports(folder));
+  must(web::write_page(folder));
+}
+
+void make_h200(const fs::path& folder) {
+  const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
+  finish_run(h200_run(sqlite), traced_operators(), folder, sqlite);
+}
+
+void make_hostile(const fs::path& folder) {
+  const std::string script = "<script>window.hacked=1</script>";
+  const std::string image = "\"><img src=x onerror=window.hacked=2>";
+  const std::string quotes = "'\"`${window.hacked=3}</code></td><b>bold";
+  const std::string ends = "</script><script>window.hacked=4</script><!--";
+  const std::string reversed = "evil\xE2\x80\xAEtxt.exe\xE2\x80\x8F\x01\xFF";
+  const std::string endless(10 * 1024, 'x');
+  const std::string all[] = {script, image, quotes, ends, reversed, endless};
+  const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
+  report::TestRun run = h200_run(sqlite);
+  run.run.experiment = script + image;
+  run.run.host = quotes;
+  run.run.command_line.argv.push_back(ends);
+  std::size_t i = 0;
+  for (NsysKernel& kernel : run.nsys_kernels->kernels) {
+    kernel.name = kernel.short_name = kernel.printed_name =
+        all[i % std::size(all)] + std::to_string(i);
+    kernel.kernel_class = all[i % 4];
+    ++i;
+    kernel.ranges = {"decode", image};
+  }
+  for (NcuKernel& kernel : run.ncu_kernels->kernels) {
+    kernel.name = kernel.short_name = kernel.printed_name =
+        all[i % std::size(all)] + std::to_string(i);
+    kernel.evidence.push_back(script);
+    ++i;
+    if (!kernel.counters.empty()) kernel.counters.front().name = image;
+  }
+  for (Sample& sample : *run.baseline) sample.image = all[i++ % std::size(all)];
+  StageRecord& nsys = run.stage("nsys");
+  nsys.artifacts.push_back({"nsys/" + image, 1, "x"});
+  nsys.artifacts.push_back({"javascript:window.hacked=5", 1, "x"});
+  nsys.findings.push_back({Severity::Problem, "x", script, image});
+  for (StageRecord& stage : run.run.stages) stage.notes.push_back(script);
+  TorchOperators operators = traced_operators();
+  for (TorchOperator& row : operators.operators) row.name = all[i++ % std::size(all)] + row.name;
+  finish_run(run, operators, folder, sqlite);
+}
+
+std::string operators_json(std::size_t rows) {
+  std::string text =
+      R"({"schema": "profline.operators/1", "duration_ns": 9000000000, "operators": [)";
+  for (std::size_t i = 0; i < rows; ++i) {
+    text += (i == 0 ? "" : ",") + std::string(R"({"name": "aten::op_)") + std::to_string(i % 300) +
+            R"(", "shapes": "[[1, )" + std::to_string(i) +
+            R"(], [64, 64]]", "calls": 10, "self_cpu_ns": )" +
+            std::to_string(100'000'000 / (i + 1)) +
+            R"(, "total_cpu_ns": 100000, "self_device_ns": 10,)" + R"( "total_device_ns": 10})";
+  }
+  return text + "]}";
+}
+
+/// A capture of nsys' with a million kernels, a trace with two million operators and a table of as
+/// many shapes as such a run has; tells how long the reports took.
+void make_large(const fs::path& folder) {
+  fs::create_directories(folder / "made");
+  const fs::path sqlite = folder / "made/large.sqlite";
+  testing::DecodeLoop loop;
+  loop.kernels = 1'000'000;
+  must(testing::write_decode_loop(sqlite, loop));
+  fs::create_directories(folder / "torch_profiler");
+  torch_profiler::GeneratedTrace trace;
+  {
+    std::ofstream file(folder / "torch_profiler/trace.json", std::ios::binary);
+    trace =
+        must(torch_profiler::generate_trace(5'600'000, [&](std::string_view text) -> Result<void> {
+          file << text;
+          return {};
+        }));
+  }
+  write_text(folder / "torch_profiler/operators.json", operators_json(20'000));
+  report::TestRun run = h200_run(sqlite);
+  run.trace.clear();
+  run.write(folder);
+  write_run_files(folder, sqlite);
+  const auto seconds_since = [](std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const report::RunArtifacts artifacts = must(report::read_run(folder));
+  must(report::write_reports(artifacts));
+  const double reports = seconds_since(start);
+  const auto page = std::chrono::steady_clock::now();
+  must(web::write_page(artifacts));
+  std::cout << trace.kernels << " kernels and " << trace.operators << " operators in the trace, "
+            << loop.kernels << " kernels in nsys' capture: summary and Markdown " << reports
+            << " s, report.html " << seconds_since(page) << " s, "
+            << fs::file_size(folder / "report.html") << " bytes\n";
+}
+
+int run(const std::string& what, const fs::path& folder) {
+  if (what == "h200") {
+    make_h200(folder);
+  } else if (what == "hostile") {
+    make_hostile(folder);
+  } else if (what == "large") {
+    make_large(folder);
+  } else if (what == "report") {
+    must(report::write_reports(folder));
+    must(web::write_page(folder));
+  } else if (what == "page") {
+    must(web::write_page(folder));
+  } else {
+    std::cerr << "unknown kind of run: " << what << '\n';
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace profline
+
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::cerr << "report_runs h200|hostile|large|report|page FOLDER\n";
+    return 2;
+  }
+  return profline::run(arguments[1], arguments[2]);
+}

@@ -1,0 +1,312 @@
+// What a reader of report.html sees and does, in Chromium. run_page_tests starts it.
+
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {pathToFileURL} from 'node:url';
+
+const env = process.env;
+const {chromium} = createRequire(join(env.PAGE_TEST_MODULES, 'x.js'))('playwright-core');
+const run = (name) => join(env.PAGE_TEST_RUNS, name);
+const more = (env.PAGE_TEST_MORE || '').split(':').filter(Boolean);
+const pictures = env.PROFLINE_SCREENSHOTS || join(env.PAGE_TEST_RUNS, 'pictures');
+const json = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'));
+const lines = (...path) => readFileSync(join(...path), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+
+let browser;
+before(async () => {
+  mkdirSync(pictures, {recursive: true});
+  browser = await chromium.launch({executablePath: env.PAGE_TEST_CHROMIUM, args: ['--no-sandbox', '--disable-gpu',
+    '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']});
+});
+after(() => browser.close());
+
+// Opens a page, hands it to `look`, and holds it to being quiet: no error, no message, nothing asked of anybody.
+async function open(folder, options, look) {
+  const context = await browser.newContext({viewport: {width: 1440, height: 900}, acceptDownloads: true, ...options});
+  const page = await context.newPage();
+  const complaints = [];
+  const url = pathToFileURL(join(folder, 'report.html')).href;
+  page.on('console', (message) => complaints.push('console: ' + message.text()));
+  page.on('pageerror', (error) => complaints.push('error: ' + error.message));
+  page.on('dialog', (dialog) => complaints.push('dialog: ' + dialog.message()));
+  page.on('request', (request) => {
+    if (request.url() !== url && !request.url().startsWith('blob:')) complaints.push('request: ' + request.url());
+  });
+  try {
+    await page.goto(url);
+    if (options.javaScriptEnabled !== false) await drawn(page);
+    await look(page, context);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await context.close();
+  }
+}
+
+async function drawn(page) {
+  await page.waitForFunction(() => window.profline &&
+    Array.from(document.querySelectorAll('[data-chart]')).every((plot) => plot.dataset.points !== undefined), null,
+  {timeout: 30000});
+}
+
+// How many marks ECharts itself says it drew, by series.
+function marks(page) {
+  return page.evaluate(() => Object.fromEntries(Array.from(window.profline.charts, ([name, chart]) =>
+    [name, chart.getModel().getSeries().map((series) => [series.name, series.getData().count()])])));
+}
+const sum = (series, names) => series.filter(([name]) => !names || names.includes(name))
+  .reduce((all, [, count]) => all + count, 0);
+
+function rowsOf(page, table, column) {
+  return page.$$eval(`#${table} tbody tr:not([hidden])`, (rows, at) => rows.map((row) => row.cells[at].dataset.v ??
+    row.cells[at].textContent), column);
+}
+
+for (const folder of [run('cpu-tiny'), run('h200'), ...more]) {
+  const summary = json(folder, 'summary.json');
+
+  test(`${folder}: every chart has the points of the run's files`, () => open(folder, {}, async (page) => {
+    const ids = await page.$$eval('[id]', (all) => all.map((one) => one.id));
+    assert.equal(new Set(ids).size, ids.length, 'an id is used twice');
+    const counts = await marks(page);
+    const samples = lines(folder, 'baseline/samples.jsonl');
+    const timed = summary.stages.filter((stage) => stage.mean_ns > 0);
+    const rest = summary.request.unaccounted_share > 0 && timed.some((stage) => stage.name === 'lm') ? 1 : 0;
+    assert.equal(sum(counts.waterfall), timed.length + 1 + rest);
+    assert.equal(sum(counts.images), samples.filter((sample) => sample.decode_ns !== null).length + samples.length);
+    const tokens = samples.flatMap((sample) => sample.token_ns);
+    const binned = await page.evaluate(() => window.profline.charts.get('tokens').getOption().series[0].data
+      .reduce((all, bin) => all + (bin.value ?? bin), 0));
+    assert.equal(binned, tokens.length);
+    const longest = Math.max(...samples.map((sample) => sample.token_ns.length));
+    assert.equal(counts.steps[2][1], Math.ceil(longest / Math.ceil(longest / 256)));
+    const seen = summary.stages.filter((stage) => stage.device);
+    if (seen.length) assert.equal(sum(counts.idle), seen.length * 8);
+    const points = summary.kernels.filter((kernel) => kernel.counters && kernel.counters.duration_ns > 0 &&
+      kernel.counters.roofline.operations > 0 && kernel.counters.roofline.dram_bytes > 0).length +
+      summary.stages.filter((stage) => stage.cost && stage.cost.flops > 0 && stage.cost.bytes > 0 && stage.mean_ns > 0).length;
+    assert.equal(sum(counts.roofline, ['points']), points);
+    const data = await page.evaluate(() => window.profline.data.charts);
+    assert.equal(sum(counts.timeline), data.timeline.events.length / 6);
+    if (counts.nvml) assert.equal(sum(counts.nvml), lines(folder, 'baseline/gpu.jsonl').length * 6);
+    // Each is really on the page: marks in an SVG, or a canvas that is not of one colour.
+    const blank = await page.$$eval('.plot', (plots) => plots.filter((plot) => {
+      const canvas = plot.querySelector('canvas');
+      if (!canvas) return plot.querySelectorAll('svg path').length < 3;
+      const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+      return new Set(pixels).size < 5;
+    }).map((plot) => plot.dataset.chart));
+    assert.deepEqual(blank, []);
+  }));
+
+  for (const [name, options] of Object.entries({
+    'light-1440': {}, 'dark-1440': {colorScheme: 'dark'},
+    'light-390': {viewport: {width: 390, height: 844}}, 'dark-390': {viewport: {width: 390, height: 844}, colorScheme: 'dark'},
+  })) {
+    test(`${folder}: ${name} fits its window`, () => open(folder, options, async (page) => {
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= page.viewportSize().width, `the page is ${width} wide`);
+      const bright = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      assert.equal(bright, name.startsWith('dark') ? 'rgb(16, 19, 22)' : 'rgb(255, 255, 255)');
+      const picture = join(pictures, folder.split('/').pop() + '-' + name);
+      await page.screenshot({path: picture + '.png'});
+      await page.screenshot({path: picture + '-whole.png', fullPage: true});
+    }));
+  }
+}
+
+const h200 = run('h200');
+
+test('tables are whole without a script, and charts are not there', () =>
+  open(h200, {javaScriptEnabled: false}, async (page) => {
+    const summary = json(h200, 'summary.json');
+    assert.equal(await page.locator('#kernels-table tbody tr').count(), summary.kernels.length);
+    assert.equal(await page.locator('#stages-table tbody tr').count(), summary.stages.length);
+    assert.equal(await page.locator('figure.chart').first().isVisible(), false);
+    assert.equal(await page.locator('#theme').isVisible(), false);
+    const name = page.locator('#kernels-table details').first();
+    await name.locator('summary').click();
+    assert.equal(await name.locator('.whole').isVisible(), true);
+    assert.ok((await page.locator('.verdict').textContent()).includes(summary.verdict));
+  }));
+
+test('a number changed in summary.json is changed in the page', async () => {
+  const changed = json(h200, 'summary.json');
+  const page_before = readFileSync(join(h200, 'report.html'), 'utf8');
+  assert.ok(!page_before.includes('98.8 k tokens/s') && !page_before.includes('4321 launches per token'));
+  changed.request.tokens_per_second = 98765.4;
+  changed.stages.find((stage) => stage.name === 'decode').device.launches_per_unit = 4321;
+  const folder = join(env.PAGE_TEST_RUNS, 'changed');
+  execFileSync('cp', ['-r', h200, folder]);
+  writeFileSync(join(folder, 'summary.json'), JSON.stringify(changed));
+  execFileSync(env.PAGE_TEST_MAKER, ['page', folder]);
+  await open(folder, {}, async (page) => {
+    const figures = await page.locator('.figures').textContent();
+    assert.match(figures, /98\.8 k tokens\/s/);
+    assert.match(figures, /4321 launches per token/);
+  });
+});
+
+test('columns sort both ways, by mouse and by keyboard, unknown last', () => open(h200, {}, async (page) => {
+  const heads = await page.$$eval('#kernels-table thead th', (cells) => cells.map((cell) => cell.textContent));
+  const launches = heads.indexOf('launches');
+  const byNumber = async () => (await rowsOf(page, 'kernels-table', launches)).filter((value) => value !== '–').map(Number);
+  const button = page.locator('#kernels-table thead th').nth(launches).locator('button');
+  await button.click();
+  let shown = await byNumber();
+  assert.ok(shown.length > 3);
+  assert.deepEqual(shown, [...shown].sort((a, b) => b - a));
+  assert.equal(await page.locator('#kernels-table thead th').nth(launches).getAttribute('aria-sort'), 'descending');
+  await button.focus();
+  await page.keyboard.press('Enter');
+  shown = await byNumber();
+  assert.deepEqual(shown, [...shown].sort((a, b) => a - b));
+  const bound = heads.indexOf('bound');
+  await page.locator('#kernels-table thead th').nth(bound).locator('button').click();
+  const words = await rowsOf(page, 'kernels-table', bound);
+  const known = words.filter((word) => word !== '–');
+  assert.deepEqual(words.slice(0, known.length), known);
+}));
+
+test('search and choices narrow a table down', () => open(h200, {}, async (page) => {
+  const summary = json(h200, 'summary.json');
+  const tools = page.locator('.tools', {has: page.getByLabel('search in kernels, most time first')});
+  const kind = summary.kernels[0].class;
+  const ofKind = summary.kernels.filter((kernel) => kernel.class === kind).length;
+  assert.ok(ofKind < summary.kernels.length, 'all kernels are of one class: nothing to choose');
+  await tools.getByLabel('class', {exact: true}).selectOption(kind);
+  assert.equal((await rowsOf(page, 'kernels-table', 0)).length, ofKind);
+  assert.equal(await tools.locator('output').textContent(), `${ofKind} of ${summary.kernels.length} rows`);
+  await tools.getByLabel('class', {exact: true}).selectOption('');
+  await tools.getByLabel('search in kernels, most time first').fill('no kernel is called that');
+  assert.equal((await rowsOf(page, 'kernels-table', 0)).length, 0);
+  const word = summary.kernels[0].short_name.slice(0, 8);
+  await tools.getByLabel('search in kernels, most time first').fill(word.toUpperCase());
+  const left = (await rowsOf(page, 'kernels-table', 0)).length;
+  assert.ok(left >= 1);
+}));
+
+test('a whole name opens on demand and can be copied', () => open(h200, {permissions: ['clipboard-read', 'clipboard-write']},
+  async (page) => {
+    const name = page.locator('#kernels-table details').first();
+    assert.equal(await name.locator('.whole').isVisible(), false);
+    await name.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    assert.equal(await name.locator('.whole').isVisible(), true);
+    await name.locator('.copy').click();
+    await page.waitForFunction(() => document.querySelector('.copy')?.textContent === 'Copied');
+    const names = json(h200, 'summary.json').kernels.map((kernel) => kernel.name);
+    assert.ok(names.includes(await page.evaluate(() => navigator.clipboard.readText())));
+  }));
+
+test('light and dark are switched, and charts follow', () => open(h200, {colorScheme: 'light'}, async (page) => {
+  const colours = () => page.evaluate(() => [getComputedStyle(document.body).backgroundColor,
+    window.profline.charts.get('images').getOption().color[0]]);
+  const light = await colours();
+  await page.locator('#theme').click();
+  await drawn(page);
+  const dark = await colours();
+  assert.notEqual(light[0], dark[0]);
+  assert.notEqual(light[1], dark[1]);
+  await page.reload();
+  await drawn(page);
+  assert.deepEqual(await colours(), dark);
+}));
+
+test('the roofline shows one region when it is chosen', () => open(h200, {}, async (page) => {
+  const all = sum((await marks(page)).roofline, ['points']);
+  const regions = await page.$$eval('.choices button', (buttons) => buttons.map((button) => button.dataset.region));
+  let total = 0;
+  for (const region of regions.slice(1)) {
+    await page.locator(`.choices button[data-region="${region}"]`).click();
+    const some = sum((await marks(page)).roofline, ['points']);
+    assert.ok(some > 0 && some < all, `${region}: ${some} of ${all}`);
+    total += some;
+  }
+  assert.equal(total, all);
+}));
+
+test('the timeline zooms, and what it shows is saved for Perfetto', () => open(h200, {}, async (page) => {
+  const data = await page.evaluate(() => window.profline.data.charts.timeline);
+  const zoomed = await page.evaluate(() => {
+    const chart = window.profline.charts.get('timeline');
+    chart.dispatchAction({type: 'dataZoom', start: 40, end: 60});
+    return chart.getOption().dataZoom[0].start;
+  });
+  assert.equal(zoomed, 40);
+  await page.locator('[data-chart="timeline"]').focus();
+  const span = () => page.evaluate(() => window.profline.charts.get('timeline').getOption().dataZoom[0])
+    .then((zoom) => [zoom.start, zoom.end]);
+  await page.keyboard.press('+');
+  assert.deepEqual(await span(), [45, 55]);
+  await page.keyboard.press('ArrowRight');
+  assert.deepEqual(await span(), [46.25, 56.25]);
+  await page.keyboard.press('0');
+  assert.deepEqual(await span(), [0, 100]);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('[data-export]').click()]);
+  const trace = json(await download.path());
+  assert.equal(trace.traceEvents.filter((event) => event.ph === 'X').length, data.events.length / 6);
+  assert.ok(data.lanes.some((lane) => lane.is_device) && data.lanes.some((lane) => !lane.is_device));
+}));
+
+test('a printed page has its tables and charts and nothing to press', () => open(h200, {}, async (page) => {
+  await page.emulateMedia({media: 'print'});
+  for (const gone of ['nav', '#theme', '.tools']) {
+    assert.equal(await page.locator(gone).first().isVisible(), false, gone);
+  }
+  await page.pdf({path: join(pictures, 'h200-print.pdf'), format: 'A4'});
+  await page.setViewportSize({width: 780, height: 1100});
+  await page.screenshot({path: join(pictures, 'h200-print.png'), fullPage: true});
+}));
+
+test('what is dark on the screen is light on paper', () => open(h200, {colorScheme: 'dark'}, async (page) => {
+  const ink = () => page.evaluate(() => window.profline.charts.get('images').getOption().textStyle.color);
+  const dark = await ink();
+  const closed = () => page.locator('.stages details:not([open])').count();
+  const before = await closed();
+  assert.ok(before > 0);
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  assert.notEqual(await ink(), dark);
+  assert.equal(await closed(), 0);
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  assert.equal(await ink(), dark);
+  assert.equal(await closed(), before);
+  await page.emulateMedia({media: 'print', colorScheme: 'dark'});
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+}));
+
+test('hostile names are text everywhere', async () => {
+  const hostile = run('hostile');
+  for (const options of [{}, {javaScriptEnabled: false}]) {
+    await open(hostile, options, async (page) => {
+      const scripts = (await page.content()).split('<script').length - 1;
+      assert.ok(scripts >= 2);
+      assert.equal(await page.locator('img, iframe, object, embed').count(), 0);
+      assert.equal(await page.locator('b:text-is("bold")').count(), 0);
+      const links = await page.$$eval('a[href]', (all) => all.map((link) => link.getAttribute('href')));
+      assert.deepEqual(links.filter((link) => !/^(#|\.\/)/.test(link) || link.includes('<')), []);
+      const text = await page.locator('body').textContent();
+      assert.ok(text.includes('<script>window.hacked=1</script>'), 'the name is shown as it is');
+      assert.ok(text.includes('evil\\u202etxt.exe'), 'marks that reorder text are shown');
+      assert.doesNotMatch(await page.locator('main').innerText(), /[\u202a-\u202e\u2066-\u2069\u200e\u200f]/);
+      if (options.javaScriptEnabled === false) return;
+      // Tooltips, choices and opened names as well.
+      await page.evaluate(() => {
+        for (const details of document.querySelectorAll('details')) details.open = true;
+        for (const [name, chart] of window.profline.charts) {
+          for (let series = 0; series < chart.getModel().getSeriesCount(); ++series) {
+            chart.dispatchAction({type: 'showTip', seriesIndex: series, dataIndex: 0});
+          }
+          chart.getDom().dataset.touched = name;
+        }
+      });
+      assert.equal(await page.evaluate(() => window.hacked), undefined);
+      assert.equal(await page.locator('img').count(), 0);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 1440, `a name of 10 KiB makes the page ${width} wide`);
+    });
+  }
+});
