@@ -18,7 +18,7 @@ struct Capture {
   std::filesystem::path log;     ///< ncu's own words, apart from the program's
   /// The second try after an empty capture: without the NVTX gate, and with so many launches.
   std::optional<std::uint32_t> without_gate{};
-  /// Launches by ncu's own identifier, `::regex:gemm:^(2|5)$`, instead of the settings' kernel_name.
+  /// By ncu's own identifier, `::regex:gemm:^(2|5)$`, instead of the settings' kernel_name.
   std::optional<std::string> kernel_id{};
 };
 
