@@ -15,6 +15,7 @@ export NSIGHT NSIGHT_SUITE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build nsight demo test bench asan asan-workload tidy format format-check fuzz install clean
+.PHONY: stage1-run stage2-profile stage-all-run
 
 help:
 	@echo 'make demo      install what is missing, build, show what profline does'
@@ -27,6 +28,7 @@ help:
 	@echo 'make format    clang-format over the tree'
 	@echo 'make fuzz      each fuzz entry for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make clean     remove build/'
+	@echo 'make stage1-run, stage2-profile, stage-all-run   tasks of the Python system; docs/migration.md has more'
 
 setup:
 	@scripts/setup build torch nvtx web
@@ -80,3 +82,14 @@ fuzz:
 
 clean:
 	@rm -rf build
+
+# Tasks of the Python system, by their names. OVERRIDES are added: make stage1-run OVERRIDES='device=cpu'.
+STAGE_RUN := dataset.subset_filelist=datasets/omnidocbench/subsets/dev-20.txt dataset.sampling.num_samples_per_epoch=3 \
+  dataset.sampling.num_epochs=1 infer.max_new_tokens=64
+stage1-run:
+	@scripts/llm_profile_runner $(STAGE_RUN) 'pipeline.torch_profiler.activities=[cpu,cuda]' $(OVERRIDES)
+stage2-profile:
+	@scripts/deep_profile_runner $(STAGE_RUN) pipeline.nsys.enable=true pipeline.ncu.enable=false $(OVERRIDES)
+stage-all-run:
+	@scripts/stage-all-run.sh $(STAGE_RUN) 'pipeline.torch_profiler.activities=[cpu,cuda]' \
+	  pipeline.nsys.enable=true pipeline.ncu.enable=true $(OVERRIDES)

@@ -97,7 +97,14 @@ class Splitter {
       return usage_error(std::string(option.name) + " needs a value, " +
                          std::string(option.value_name));
     }
-    return std::optional(arguments_[next_++]);
+    std::string value = arguments_[next_++];
+    // A list whose help says `SECTION...` goes on to the next option, with blanks for commas.
+    const bool goes_on =
+        option.takes == Option::Takes::Values && option.value_name.ends_with("...");
+    while (goes_on && next_ < arguments_.size() && !is_option(arguments_[next_])) {
+      value += ',' + arguments_[next_++];
+    }
+    return std::optional(std::move(value));
   }
 
   std::span<const std::string> arguments_;

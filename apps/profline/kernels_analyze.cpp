@@ -17,6 +17,7 @@
 #include "formats/json_write.h"
 #include "formats/yaml.h"
 #include "hardware_table.h"
+#include "kernel_pictures.h"
 #include "settings/kernel_classes.h"
 
 namespace profline {
@@ -30,7 +31,8 @@ constexpr std::size_t kNameWidth = 60;
 struct Analysis {
   std::vector<KernelRow> rows;
   std::vector<std::string> notes;
-  std::string all_metrics;  ///< as CSV
+  std::string all_metrics;      ///< as CSV
+  settings::Ceilings ceilings;  ///< of the device of the first kernel that has one
 };
 
 Result<kernels::Classifier> load_classifier(const config::SearchPath& search_path) {
@@ -90,6 +92,7 @@ Result<void> add_capture(Capture capture, const Arguments& arguments,
   for (roofline::KernelMean& mean : roofline::mean_kernels(capture.report)) {
     const std::string device = given.value_or(capture.report.names.text(mean.kernel.device_name));
     const settings::Ceilings ceilings = PL_TRY(ceilings_for(search_path, device));
+    if (analysis.rows.empty() && rows.empty()) analysis.ceilings = ceilings;
     ++number;
     std::string id = capture.id.empty() ? fmt::format("k{:04}", number) : capture.id;
     if (!capture.id.empty() && number > 1) id += fmt::format("_{}", number);
@@ -245,8 +248,10 @@ std::vector<Option> kernels_analyze_options() {
       {"--kernel-desc", "", Takes::Value, "FILE",
        "analyze: YAML list of raw_name and friendly_name, to show kernels by"},
       {"--device", "", Takes::Value, "NAME", "analyze: whose ceilings to use [what ncu says]"},
-      {"--output-dir", "", Takes::Value, "DIR", "analyze: where the tables go [DIR/analysis]"},
-      {"--ncu", "", Takes::Value, "PROGRAM", "analyze: the ncu that imports an .ncu-rep [ncu]"},
+      {"--output-dir", "", Takes::Value, "DIR",
+       "analyze: where the tables go [DIR/analysis]; profile: where captures go "
+       "[tmp/ncu-profile/TIME]"},
+      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that captures, or imports an .ncu-rep [ncu]"},
   };
 }
 
@@ -271,7 +276,9 @@ Result<ExitCode> kernels_analyze(const Services& services, const Invocation& inv
   name_rows(classifier, friendly, analysis.rows);
   const fs::path beside = fs::is_directory(input) ? input : input.parent_path();
   const auto folder = arguments.value("--output-dir");
-  PL_TRY(write_tables(analysis, folder ? fs::path(*folder) : beside / "analysis"));
+  const fs::path output = folder ? fs::path(*folder) : beside / "analysis";
+  PL_TRY(write_tables(analysis, output));
+  PL_TRY(write_kernel_pictures(analysis.rows, analysis.ceilings, margin, output));
   if (invocation.output.verbosity >= 0) {
     for (const std::string& note : analysis.notes) {
       fmt::print(stderr, "profline: {}\n", printable(note));

@@ -250,7 +250,8 @@ std::vector<Option> kernels_top_options() {
        "share of kernel time, or time [time_pct]",
        {"time_pct", "time_ns"}},
       {"--range", "", Takes::Value, "NAME", "only kernels launched in NVTX ranges of this name"},
-      {"--nsys", "", Takes::Value, "PROGRAM", "the nsys that reads a .nsys-rep [nsys on PATH]"},
+      {"--nsys", "", Takes::Value, "PROGRAM",
+       "the nsys that captures, or reads a .nsys-rep [nsys on PATH]"},
   };
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,7 +11,35 @@
 
 namespace profline {
 
-/// A range that ncu replayed as a whole, over its instances.
+/// Where a region's time comes from.
+enum class RegionSource {
+  Range,     ///< ncu replayed it as a whole
+  Kernels,   ///< the sum of the kernels that were profiled in it
+  Children,  ///< nobody measured it: the sum of the regions in it
+};
+constexpr auto names(std::type_identity<RegionSource>) {
+  using schema::named;
+  return std::array{named(RegionSource::Range, "range"), named(RegionSource::Kernels, "kernels"),
+                    named(RegionSource::Children, "children")};
+}
+
+/// A kernel in a region, at any depth.
+struct NcuRegionKernel {
+  std::string name;  ///< short
+  std::uint64_t launches = 0;
+  double total_ns = 0;
+
+  bool operator==(const NcuRegionKernel&) const = default;
+};
+constexpr auto fields(std::type_identity<NcuRegionKernel>) {
+  using schema::field;
+  return std::tuple(
+      field("name", &NcuRegionKernel::name, "what people call it").required(),
+      field("launches", &NcuRegionKernel::launches, "profiled in the region").required(),
+      field("total_ns", &NcuRegionKernel::total_ns, "of these launches").required());
+}
+
+/// A range of the program over its instances, as ncu measured it.
 struct NcuRegion {
   std::string name;    ///< labels of the ranges around it and its own: `A::A1`
   std::string parent;  ///< `A`; empty: none
@@ -23,6 +52,14 @@ struct NcuRegion {
   std::optional<double> duration_ns;  ///< mean of an instance; null: not collected
   std::optional<double> total_ns;     ///< of all instances
   std::vector<NcuCounter> counters;   ///< means of an instance
+  RegionSource source = RegionSource::Range;
+  std::optional<double> inclusive_ns;  ///< all that is in it
+  std::optional<double> exclusive_ns;  ///< what is in none of the regions in it
+  std::optional<double> children_ns;  ///< inclusive time of the regions in it; null: there are none
+  /// Whether the children come to no more than the region itself, within one percent.
+  std::optional<bool> reconciles;
+  std::vector<NcuRegionKernel> kernels;  ///< most time first; of RegionSource::Kernels
+  std::uint64_t launches_left_out = 0;   ///< by rules over kernels
 
   bool operator==(const NcuRegion&) const = default;
 };
@@ -39,7 +76,15 @@ constexpr auto fields(std::type_identity<NcuRegion>) {
       field("instances", &NcuRegion::instances, "that were replayed").required(),
       field("duration_ns", &NcuRegion::duration_ns, "mean of an instance; null: not collected"),
       field("total_ns", &NcuRegion::total_ns, "of all instances; null: not collected"),
-      field("counters", &NcuRegion::counters, "means of an instance, in base units").required());
+      field("counters", &NcuRegion::counters, "means of an instance, in base units").required(),
+      field("source", &NcuRegion::source, "range: replayed as a whole; kernels, children: summed"),
+      field("inclusive_ns", &NcuRegion::inclusive_ns, "all that is in it"),
+      field("exclusive_ns", &NcuRegion::exclusive_ns, "what is in none of the regions in it"),
+      field("children_ns", &NcuRegion::children_ns, "of the regions in it; null: there are none"),
+      field("reconciles", &NcuRegion::reconciles,
+            "children come to no more than the region, within one percent"),
+      field("kernels", &NcuRegion::kernels, "of a sum: what it is the sum of, most time first"),
+      field("launches_left_out", &NcuRegion::launches_left_out, "by rules over kernels"));
 }
 
 /// `ncu/regions/report.json`, with every region; `<folder>/report.json`, with one.

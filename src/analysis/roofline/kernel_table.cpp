@@ -140,9 +140,8 @@ std::string all_metrics_csv(const CounterReport& report, std::span<const KernelR
   return out;
 }
 
-std::string histograms_csv(std::span<const KernelRow> rows) {
-  std::string out;
-  csv::append_record(out, {"metric", "bin_low", "bin_high", "kernels"});
+std::vector<Histogram> histograms(std::span<const KernelRow> rows) {
+  std::vector<Histogram> all;
   for (std::size_t metric = 0; metric < kMetricColumns.size(); ++metric) {
     std::vector<double> values;
     for (const KernelRow& row : rows) {
@@ -151,16 +150,27 @@ std::string histograms_csv(std::span<const KernelRow> rows) {
     if (values.empty()) continue;
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     const double width = (*high - *low) / kBins;
-    std::array<std::size_t, kBins> bins{};
-    for (const double value : values) {
-      const double bin = width > 0 ? (value - *low) / width : 0;
-      ++bins[std::min(static_cast<std::size_t>(bin), kBins - 1)];
-    }
+    Histogram histogram{kMetricColumns[metric], {}};
     for (std::size_t bin = 0; bin < kBins; ++bin) {
       const double from = *low + width * static_cast<double>(bin);
-      const double to = bin + 1 == kBins ? *high : from + width;
-      csv::append_record(out, {std::string(kMetricColumns[metric]), text(from), text(to),
-                               std::to_string(bins[bin])});
+      histogram.bins.push_back({from, bin + 1 == kBins ? *high : from + width, 0});
+    }
+    for (const double value : values) {
+      const double bin = width > 0 ? (value - *low) / width : 0;
+      ++histogram.bins[std::min(static_cast<std::size_t>(bin), kBins - 1)].kernels;
+    }
+    all.push_back(std::move(histogram));
+  }
+  return all;
+}
+
+std::string histograms_csv(std::span<const KernelRow> rows) {
+  std::string out;
+  csv::append_record(out, {"metric", "bin_low", "bin_high", "kernels"});
+  for (const Histogram& histogram : histograms(rows)) {
+    for (const Histogram::Bin& bin : histogram.bins) {
+      csv::append_record(out, {std::string(histogram.metric), text(bin.low), text(bin.high),
+                               std::to_string(bin.kernels)});
     }
   }
   return out;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -56,7 +57,20 @@ std::string metrics_summary_csv(std::span<const KernelRow> rows);
 std::string classification_summary_csv(std::span<const KernelRow> rows);
 /// What was counted, in base units with their names: kernel_id, section, metric_name, value, unit.
 std::string all_metrics_csv(const CounterReport& report, std::span<const KernelRow> rows);
-/// `histograms.csv`: ten bins for each of the thirteen figures.
+/// How many kernels have a figure in each of ten equal bins between its least and its greatest.
+struct Histogram {
+  struct Bin {
+    double low = 0;
+    double high = 0;
+    std::size_t kernels = 0;
+  };
+  std::string_view metric;  ///< of kMetricColumns
+  std::vector<Bin> bins;
+};
+/// Of each of the thirteen figures that any kernel has.
+std::vector<Histogram> histograms(std::span<const KernelRow> rows);
+
+/// `histograms.csv`: the same as a table.
 std::string histograms_csv(std::span<const KernelRow> rows);
 
 }  // namespace profline::roofline

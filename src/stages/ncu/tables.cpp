@@ -6,9 +6,9 @@
 
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/kernels/shipped_classes.h"
+#include "analysis/regions/region_table.h"
 #include "analysis/roofline/kernel_table.h"
-#include "base/strings.h"
-#include "records/region_folder.h"
+#include "base/assert.h"
 #include "schema/read.h"
 #include "stages/ncu/internal/files.h"
 #include "tools/ncu/csv_reader.h"
@@ -140,35 +140,12 @@ NcuKernels kernel_rows(const CounterReport& report, const settings::Ceilings& ce
 }
 
 std::vector<NcuRegion> region_rows(const CounterReport& report) {
-  std::vector<NcuRegion> regions;
-  for (const KernelMean& mean : roofline::mean_kernels(report, {.by_ranges = true})) {
-    if (!mean.kernel.is_range) continue;
-    std::vector<std::string> labels = labels_of(report, mean.kernel);
-    if (labels.empty()) labels = {report.names.text(mean.kernel.name)};
-    NcuRegion region;
-    region.name = join(labels, "::");
-    region.depth = static_cast<std::uint32_t>(labels.size() - 1);
-    labels.pop_back();
-    region.parent = join(labels, "::");
-    const std::string plain = region_folder(region.name);
-    region.folder = plain;
-    const auto is_taken = [&](const NcuRegion& known) { return known.folder == region.folder; };
-    for (int n = 2; std::any_of(regions.begin(), regions.end(), is_taken); ++n) {
-      region.folder = plain + "-" + std::to_string(n);
-    }
-    region.process_name = report.names.text(mean.kernel.process_name);
-    region.device = mean.kernel.device;
-    region.device_name = report.names.text(mean.kernel.device_name);
-    region.instances = mean.launches;
-    const roofline::Measurement measured = roofline::measure(report, mean.kernel);
-    if (measured.time_ns) {
-      region.duration_ns = measured.time_ns->value;
-      region.total_ns = measured.time_ns->value * static_cast<double>(mean.launches);
-    }
-    region.counters = counters_of(report, mean.kernel);
-    regions.push_back(std::move(region));
-  }
-  return regions;
+  auto regions = regions::region_table(report);
+  PL_ASSERT(regions, "there are no rules that could be wrong");
+  std::erase_if(*regions, [](const NcuRegion& region) {
+    return region.source == RegionSource::Kernels;  // of another replay mode
+  });
+  return *std::move(regions);
 }
 
 Result<NcuTables> make_tables(const pipeline::StageContext& context,

@@ -57,8 +57,12 @@ void add_filters(const settings::Ncu& settings, const Capture& capture, Argv& ar
   if (!capture.without_gate) {
     for (const NvtxExpression& range : gate(settings)) argv.add("--nvtx-include", range.passed);
   }
-  if (cli.kernel_name) {
+  if (cli.kernel_name || capture.kernel_id) {
     argv.add("--kernel-name-base", text_of(cli.kernel_name_base));
+  }
+  if (capture.kernel_id) {
+    argv.add("--kernel-id", *capture.kernel_id);
+  } else if (cli.kernel_name) {
     argv.add("--kernel-name", *cli.kernel_name);
   }
   argv.add_if("--launch-skip", cli.launch_skip);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "process/command.h"
 #include "settings/ncu.h"
@@ -17,6 +18,8 @@ struct Capture {
   std::filesystem::path log;     ///< ncu's own words, apart from the program's
   /// The second try after an empty capture: without the NVTX gate, and with so many launches.
   std::optional<std::uint32_t> without_gate{};
+  /// By ncu's own identifier, `::regex:gemm:^(2|5)$`, instead of the settings' kernel_name.
+  std::optional<std::string> kernel_id{};
 };
 
 /// What limits the capture to ranges, translated; empty when nothing does.

@@ -1,0 +1,100 @@
+#include "kernels_regions.h"
+
+#include <fmt/core.h>
+
+#include "analysis/regions/region_table.h"
+#include "base/files.h"
+#include "base/terminal_text.h"
+#include "base/units.h"
+#include "captured_kernels.h"
+
+namespace profline {
+namespace {
+
+std::string duration(const std::optional<double>& ns) {
+  return ns ? human_duration(FractionalNanoseconds(*ns)) : "-";
+}
+
+regions::Rules rules_of(const Arguments& arguments) {
+  regions::Rules rules;
+  for (const Arguments::Given& given : arguments.options()) {
+    if (!given.value) continue;
+    if (given.name == "--kernel-include") {
+      rules.include.push_back(regions::parse_kernel_rule(*given.value));
+    }
+    if (given.name == "--kernel-exclude") {
+      rules.exclude.push_back(regions::parse_kernel_rule(*given.value));
+    }
+  }
+  return rules;
+}
+
+std::string as_text(const std::vector<NcuRegion>& rows) {
+  std::string text = fmt::format("{:<10} {:>9} {:>11} {:>11} {:>8}  {}\n", "source", "instances",
+                                 "inclusive", "exclusive", "adds up", "region");
+  for (const NcuRegion& region : rows) {
+    std::string_view adds_up = "-";
+    if (region.reconciles) adds_up = *region.reconciles ? "yes" : "no";
+    const std::string indent(2 * static_cast<std::size_t>(region.depth), ' ');
+    text += fmt::format("{:<10} {:>9} {:>11} {:>11} {:>8}  {}{}\n", schema::name_of(region.source),
+                        region.instances == 0 ? "-" : std::to_string(region.instances),
+                        duration(region.inclusive_ns), duration(region.exclusive_ns), adds_up,
+                        indent, printable(region.name));
+    for (const NcuRegionKernel& kernel : region.kernels) {
+      text += fmt::format("{:<10} {:>9} {:>11} {:>11} {:>8}  {}    {}\n", "", kernel.launches,
+                          human_duration(FractionalNanoseconds(kernel.total_ns)), "", "", indent,
+                          fit_width(printable(kernel.name), 60));
+    }
+    if (region.launches_left_out > 0) {
+      text += fmt::format("{:<10} {:>9} {:>11} {:>11} {:>8}  {}    left out by rules\n", "",
+                          region.launches_left_out, "", "", "", indent);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<Option> kernels_regions_options() {
+  using Takes = Option::Takes;
+  return {
+      {"--kernel-include", "", Takes::Value, "[REGION=]RE",
+       "regions: only kernels that match count, in that region or everywhere; may be repeated"},
+      {"--kernel-exclude", "", Takes::Value, "[REGION=]RE",
+       "regions: kernels that match do not count, whatever includes them; may be repeated"},
+  };
+}
+
+Result<ExitCode> kernels_regions(const Services& services, const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  if (arguments.words.size() != 1) {
+    return Error(ErrorKind::Config,
+                 "'kernels regions' needs one capture of ncu's, as in 'profline kernels regions "
+                 "run/ncu/raw.csv'")
+        .with_reason("usage");
+  }
+  const std::vector<Capture> captures = PL_TRY(find_captures(
+      arguments.words.front(), services.processes, arguments.value("--ncu").value_or("ncu")));
+  NcuRegions document{.tool = "ncu", .replay_mode = "", .regions = {}};
+  const regions::Rules rules = rules_of(arguments);
+  for (const Capture& capture : captures) {
+    for (NcuRegion& region : PL_TRY(regions::region_table(capture.report, rules))) {
+      document.regions.push_back(std::move(region));
+    }
+  }
+  if (document.regions.empty()) {
+    return Error(ErrorKind::Parse,
+                 arguments.words.front() + ": no row is in an NVTX range; capture with --nvtx");
+  }
+  const std::string text = invocation.output.format == OutputFormat::Json
+                               ? PL_TRY(to_document(document))
+                               : as_text(document.regions);
+  if (const auto file = arguments.value("--output")) {
+    PL_TRY(write_file_atomic(*file, text));
+  } else {
+    fmt::print("{}", text);
+  }
+  return ExitCode::Done;
+}
+
+}  // namespace profline

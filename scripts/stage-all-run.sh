@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# The old stages 1 and 2 in one run directory. Takes overrides as `profline run` does.
+set -euo pipefail
+# shellcheck source=scripts/old_entry_point
+source "$(dirname "${BASH_SOURCE[0]}")/old_entry_point"
+run_instead stage-all-run pipeline.direct_inference.enable=false -- "$@"

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel_lab/kernel_list.h"
+#include "kernel_lab/launch_choice.h"
+#include "process/command.h"
+#include "settings/ncu.h"
+#include "tools/ncu/probe.h"
+
+/// The commands of the lab, as pure functions.
+namespace profline::kernel_lab {
+
+/// ncu's name for certain launches of what an expression matches: `::regex:gemm:^(2|5)$`. Nothing
+/// for an expression that cannot stand there: ncu takes the identifier apart at its colons, which
+/// are written `\x3a`, and that cannot be done inside `[[:alpha:]]`.
+std::optional<std::string> kernel_id(std::string_view regex,
+                                     std::span<const std::uint32_t> invocations);
+
+/// An expression for all of them.
+std::string any_of(std::span<const WantedKernel> kernels);
+
+/// The program under ncu, into `<folder>/ncu.ncu-rep`; what ncu says goes to `<folder>/ncu.log`,
+/// what the program says to `<folder>/program.log`.
+Command capture_command(const ncu::Installation& ncu, const settings::Ncu& settings,
+                        std::string_view regex, const LaunchChoice& choice,
+                        const std::filesystem::path& folder, const Command& program);
+
+/// The program under ncu with one cheap counter, to count the launches that match; the table goes
+/// to `csv`.
+Command counting_command(const ncu::Installation& ncu, const settings::Ncu& settings,
+                         std::string_view regex, const std::filesystem::path& csv,
+                         const Command& program);
+
+/// Tables made of a report, each with its file: the sections, the details page, all counters.
+struct Export {
+  Command command;
+  std::filesystem::path file;
+};
+/// `only`: the rows of kernels that match this expression, where a report has several.
+std::vector<Export> export_commands(const ncu::Installation& ncu, const settings::Ncu& settings,
+                                    const std::filesystem::path& report,
+                                    const std::filesystem::path& folder,
+                                    const std::optional<std::string>& only);
+
+/// The file of all counters in a kernel's folder.
+inline constexpr const char* kMetricsFile = "ncu.metrics.csv";
+inline constexpr const char* kReportFile = "ncu.ncu-rep";
+inline constexpr const char* kLogFile = "ncu.log";
+
+}  // namespace profline::kernel_lab

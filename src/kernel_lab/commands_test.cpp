@@ -1,0 +1,236 @@
+// What ncu is told: for every combination of flags the argv that is kept beside this test, and each
+// of them taken by a real ncu.
+
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "formats/yaml.h"
+#include "kernel_lab/capture_command.h"
+#include "kernel_lab/collection.h"
+#include "process/find_program.h"
+#include "process/interrupt.h"
+#include "process/posix_runner.h"
+#include "testing/paths.h"
+#include "testing/temp_dir.h"
+
+namespace profline::kernel_lab {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ncu::Installation surveyed(const fs::path& program) {
+  return {
+      program,
+      {2024, 1, 1},
+      {"SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy", "SchedulerStats",
+       "SpeedOfLight_RooflineChart", "WarpStateStats"},
+      {"roofline"},
+      {"--clock-control"},
+      {"dram__bytes_read", "dram__bytes_write", "gpu__time_duration",
+       "sm__ops_path_tensor_src_bf16_dst_fp32", "sm__ops_path_tensor_src_fp16",
+       "sm__ops_path_tensor_src_fp8_sparsity_on", "smsp__sass_thread_inst_executed_op_fadd_pred_on",
+       "smsp__sass_thread_inst_executed_op_ffma_pred_on"}};
+}
+
+Result<settings::NcuCli> preset(const std::string& name) {
+  const fs::path file = testing::source_dir() / "conf/profiling/ncu" / (name + ".yaml");
+  return read_preset(PL_TRY(parse_yaml(PL_TRY(read_file(file)), file.string())));
+}
+
+/// A number of flags, each on or off; `bits` says which.
+struct Combination {
+  std::string name;
+  CollectionWish wish;
+  LaunchChoice choice;
+};
+
+Combination combination(unsigned bits) {
+  Combination made;
+  const auto flag = [&](unsigned bit, const char* name) {
+    const bool is_on = (bits >> bit & 1U) != 0;
+    if (is_on) made.name += std::string(made.name.empty() ? "" : " ") + name;
+    return is_on;
+  };
+  made.wish.roofline = !flag(0, "--no-roofline");
+  if (flag(1, "--extra-sections")) made.wish.extra_sections = {"WarpStateStats"};
+  if (flag(2, "--nvtx-include")) made.wish.nvtx_include = {"decode", "prefill::sam"};
+  if (flag(3, "--clock-control")) made.wish.clock_control = settings::ClockControl::None;
+  if (flag(4, "--ncu-config")) made.wish.preset = preset("ncu.default").value();
+  made.choice.skip = 11;
+  if (flag(5, "--sample-launches")) made.choice.invocations = {3, 7, 11};
+  if (made.name.empty()) made.name = "no flags";
+  return made;
+}
+constexpr unsigned kCombinations = 1U << 6U;
+
+constexpr const char* kRegex = R"(^void at::native::reduce_kernel<\(int\)512, .*>\(T3\)$)";
+
+Command command_of(unsigned bits, const fs::path& program, const fs::path& folder) {
+  const Combination made = combination(bits);
+  const ncu::Installation ncu = surveyed(program);
+  return capture_command(ncu, capture_settings(made.wish, ncu), kRegex, made.choice, folder,
+                         Command{.argv = {"/bin/true", "--tokens", "64"}});
+}
+
+TEST(CaptureCommand, OfEveryCombinationOfFlagsIsTheOneThatIsKept) {
+  std::string text;
+  for (unsigned bits = 0; bits < kCombinations; ++bits) {
+    text += "# " + combination(bits).name + "\n" + display(command_of(bits, "ncu", "out")) + "\n";
+  }
+  const fs::path golden = testing::source_dir() / "tests/golden/kernel_lab/argv/expected.txt";
+  if (std::getenv("PROFLINE_UPDATE_GOLDEN") != nullptr) {
+    ASSERT_TRUE(create_folders(golden.parent_path()));
+    ASSERT_TRUE(write_file_atomic(golden, text));
+  }
+  EXPECT_EQ(text, read_file(golden).value_or(""));
+}
+
+/// ncu on PATH, and those that scripts/fetch_nsight pair has unpacked.
+std::vector<fs::path> real_ncus() {
+  std::vector<fs::path> found;
+  if (const auto program = find_program("ncu")) found.push_back(*program);
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(testing::source_dir() / "build/tools", ignored)) {
+    const fs::path program = entry.path() / "bin/ncu";
+    if (fs::exists(program, ignored)) found.push_back(program);
+  }
+  return found;
+}
+
+/// What is wrong with the options; without a GPU ncu says so before it looks for one.
+std::string complaint(const Command& command, ProcessRunner& runner) {
+  const auto exit = runner.run(command);
+  return exit ? exit->tail : exit.error().to_string();
+}
+
+bool is_refusal(const std::string& said) {
+  for (const char* words : {"unrecognised option", "cannot be specified more than once",
+                            "is invalid", "Invalid", "did not match any section", "--help"}) {
+    if (said.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(CaptureCommand, IsTakenByARealNcu) {
+  const std::vector<fs::path> programs = real_ncus();
+  if (programs.empty()) {
+    GTEST_SKIP() << "no ncu on PATH (scripts/fetch_nsight pair gets one for tests)";
+  }
+  Interrupt interrupt;
+  PosixRunner runner(interrupt);
+  const testing::TempDir folder;
+  for (const fs::path& program : programs) {
+    // Any two flags are together in one of these, and apart in another.
+    for (const unsigned bits : {0U, 0b000111U, 0b011001U, 0b101010U, 0b110100U, 0b111111U}) {
+      Command command = command_of(bits, program, folder.path());
+      const auto log = std::find(command.argv.begin(), command.argv.end(), "--log-file");
+      *(log + 1) = "stdout";
+      command.log.clear();
+      const std::string said = complaint(command, runner);
+      EXPECT_FALSE(is_refusal(said)) << display(command) << "\n" << said;
+    }
+    // The check can fail.
+    Command wrong = command_of(0, program, folder.path());
+    wrong.argv.insert(wrong.argv.begin() + 1, "--no-such-option");
+    wrong.log.clear();
+    const auto log = std::find(wrong.argv.begin(), wrong.argv.end(), "--log-file");
+    *(log + 1) = "stdout";
+    EXPECT_TRUE(is_refusal(complaint(wrong, runner)));
+  }
+}
+
+TEST(KernelId, WritesColonsAsNcuTakesThem) {
+  const std::vector<std::uint32_t> launches = {2, 5};
+  EXPECT_EQ(kernel_id("gemm", launches), "::regex:gemm:^(2|5)$");
+  EXPECT_EQ(kernel_id("at::native", launches), R"(::regex:at\x3a\x3anative:^(2|5)$)");
+  EXPECT_EQ(kernel_id(R"(a\:b\\:c)", launches), R"(::regex:a\x3ab\\\x3ac:^(2|5)$)");
+  EXPECT_EQ(kernel_id("[[:alpha:]]", launches), std::nullopt);
+}
+
+TEST(Collection, AddsWhatARooflineNeedsOfWhatThisNcuHas) {
+  EXPECT_THAT(
+      roofline_counters(surveyed("ncu")),
+      ElementsAre("gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+                  "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
+                  "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                  "sm__ops_path_tensor_src_bf16_dst_fp32.sum", "sm__ops_path_tensor_src_fp16.sum"));
+}
+
+TEST(Collection, WithoutARooflineIsTheFourSections) {
+  const settings::Ncu settings = capture_settings({.roofline = false}, surveyed("ncu"));
+  EXPECT_THAT(settings.ncu_cli.sections->items,
+              ElementsAre("SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy", "SchedulerStats"));
+  EXPECT_EQ(settings.ncu_cli.metrics, std::nullopt);
+  EXPECT_EQ(settings.ncu_cli.set, std::nullopt);
+}
+
+TEST(Preset, LeavesOutWhatItDoesNotName) {
+  const auto cli = read_preset(parse_yaml("set: full\n", "p").value());
+  ASSERT_TRUE(cli) << cli.error().to_string();
+  EXPECT_EQ(cli->set, "full");
+  EXPECT_EQ(cli->sections, std::nullopt);
+  EXPECT_EQ(cli->metrics, std::nullopt);
+  for (const char* name : {"ncu.default", "ncu.high", "ncu.h200", "ncu.rtx3090",
+                           "ncu.rtx3090.compute", "ncu.rtx3090.memory"}) {
+    EXPECT_TRUE(preset(name)) << name;
+  }
+}
+
+TEST(Preset, MayNotSayWhichLaunches) {
+  struct Case {
+    std::string_view yaml, message;
+  };
+  constexpr Case kCases[] = {
+      {"ncu_cli:\n  launch_skip: 3\n",
+       "p:2:16: launch_skip: must be null, because --kernel-config, --kernel-regex and "
+       "--num-kernel-call-* say which launches"},
+      {"replay_mode: range\n",
+       "p:1:14: replay_mode: must be kernel or application; ranges are profiled by 'profline run' "
+       "with pipeline.ncu"},
+      {"sets: full\n", "p:1:1: unknown key 'sets' (did you mean 'set'?)"},
+  };
+  for (const Case& c : kCases) {
+    const auto cli = read_preset(parse_yaml(c.yaml, "p").value());
+    ASSERT_FALSE(cli) << c.yaml;
+    EXPECT_EQ(cli.error().to_string(), c.message);
+  }
+}
+
+TEST(Exports, AreATableASectionAndTheCounters) {
+  const ncu::Installation ncu = surveyed("ncu");
+  const settings::Ncu settings = capture_settings({}, ncu);
+  std::vector<std::string> files;
+  for (const Export& table : export_commands(ncu, settings, "r.ncu-rep", "d", "a|b")) {
+    files.push_back(table.file.string());
+    EXPECT_THAT(display(table.command), HasSubstr("--kernel-name-base demangled --kernel-name "
+                                                  "'regex:a|b'"));
+  }
+  EXPECT_THAT(
+      files, ElementsAre("d/ncu.metrics.csv", "d/ncu.details.csv", "d/ncu.section_SpeedOfLight.csv",
+                         "d/ncu.section_MemoryWorkloadAnalysis.csv", "d/ncu.section_Occupancy.csv",
+                         "d/ncu.section_SchedulerStats.csv",
+                         "d/ncu.section_SpeedOfLight_RooflineChart.csv"));
+  const Command counters = export_commands(ncu, settings, "r.ncu-rep", "d", {}).front().command;
+  EXPECT_THAT(counters.argv, ElementsAre("ncu", "--import", "r.ncu-rep", "--csv", "--print-units",
+                                         "base", "--page", "raw"));
+}
+
+TEST(CountingCommand, CollectsOneCounterOfEveryLaunch) {
+  const ncu::Installation ncu = surveyed("ncu");
+  const settings::Ncu settings = capture_settings({.nvtx_include = {"decode"}}, ncu);
+  const Command command =
+      counting_command(ncu, settings, "a|b", "count/launches.csv", {.argv = {"/bin/true"}});
+  EXPECT_EQ(display(command),
+            "env NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT=1 ncu --target-processes all "
+            "--replay-mode kernel --metrics gpu__time_duration.sum --nvtx --kernel-name-base "
+            "demangled --kernel-name 'regex:a|b' --csv --page raw --print-units base --log-file "
+            "count/launches.csv --force-overwrite /bin/true");
+}
+
+}  // namespace
+}  // namespace profline::kernel_lab

@@ -1,0 +1,233 @@
+#include "kernel_lab/lab.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "analysis/kernels/canonical_name.h"
+#include "base/strings.h"
+#include "base/units.h"
+#include "kernel_lab/capture_command.h"
+#include "kernel_lab/counting.h"
+#include "kernel_lab/internal/capture.h"
+#include "kernel_lab/internal/lab_folder.h"
+#include "kernel_lab/passes.h"
+
+namespace profline::kernel_lab {
+namespace {
+
+std::string none_matched(const SeenLaunches& seen, const WantedKernel& kernel,
+                         const KernelLaunches& there) {
+  if (there.outside > 0) {
+    return fmt::format("'{}' is launched {} times, and never inside the ranges that were asked for",
+                       kernel.regex, there.outside);
+  }
+  std::string text =
+      fmt::format("no kernel matched '{}': {} saw {} launches of {} kernels", kernel.regex,
+                  seen.source, seen.launches.size(), seen.names.size());
+  const std::vector<std::string> similar = similar_names(seen, kernel);
+  if (!similar.empty()) text += ", among them " + join(similar, ", ");
+  return text;
+}
+
+/// The whole of a run, kernel after kernel.
+class LabRun {
+ public:
+  LabRun(const LabRequest& request, const LabTools& tools, const LabServices& services)
+      : request_(request), tools_(tools), services_(services) {}
+
+  Result<LabOutcome> run() {
+    PL_TRY(internal::take_folder(request_));
+    list_kernels();
+    if (!pending_.empty()) {
+      PL_TRY(choose());
+      PL_TRY(profile());
+    }
+    LabOutcome outcome;
+    outcome.was_cancelled = was_cancelled_;
+    for (auto& record : records_) {
+      if (record) outcome.kernels.push_back(std::move(*record));
+    }
+    return outcome;
+  }
+
+ private:
+  void list_kernels() {
+    const std::size_t count = request_.kernels.size();
+    records_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      ChosenKernel kernel;
+      kernel.rank = i + 1;
+      kernel.kernel = request_.kernels[i];
+      kernel.folder = kernel_folder(kernel.rank, count, kernel.kernel.name);
+      records_[i] = internal::finished_before(request_, kernel.kernel, kernel.folder);
+      if (!records_[i]) pending_.push_back(std::move(kernel));
+    }
+    const std::size_t kept = count - pending_.size();
+    if (kept > 0) {
+      services_.progress.message(
+          fmt::format("{} of {} kernels are there already and are kept", kept, count));
+    }
+  }
+
+  Result<void> choose() {
+    std::vector<WantedKernel> wanted;
+    for (const ChosenKernel& kernel : pending_) wanted.push_back(kernel.kernel);
+    const auto seen = PL_TRY(count_launches(request_, wanted, tools_, services_));
+    if (!seen) {
+      for (ChosenKernel& kernel : pending_) kernel.choice = choose_uncounted(request_.launches);
+      return {};
+    }
+    program_ = seen->program;
+    counted_ = ", though " + seen->source + " saw it: its name may be spelled otherwise there";
+    auto census = take_census(*seen, wanted);
+    if (!census) return std::move(census).error();
+    if (seen->source == "ncu" && wanted.size() == 1) take_all(*seen, census->front());
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      PL_TRY(choose_for(*seen, (*census)[i], pending_[i]));
+    }
+    std::erase_if(pending_, [](const ChosenKernel& kernel) { return kernel.choice.count == 0; });
+    return {};
+  }
+
+  /// ncu counted only what its own filter matched.
+  static void take_all(const SeenLaunches& seen, KernelLaunches& there) {
+    if (!there.launches.empty() || there.outside > 0) return;
+    there.functions = seen.names;
+    std::vector<std::uint32_t> invocations(seen.names.size(), 0);
+    for (const SeenLaunch& launch : seen.launches) {
+      const std::uint32_t number = ++invocations[launch.name];
+      if (launch.is_inside) there.launches.push_back({launch.name, number, launch.duration_ns});
+    }
+  }
+
+  /// A kernel without a choice (count 0) has failed, and a record says why.
+  Result<void> choose_for(const SeenLaunches& seen, const KernelLaunches& there,
+                          ChosenKernel& kernel) {
+    kernel.launches = there.launches.size();
+    if (there.launches.empty()) {
+      return give_up(kernel, none_matched(seen, kernel.kernel, there));
+    }
+    if (!seen.ignored_ranges.empty()) {
+      kernel.choice = choose_uncounted(request_.launches);
+      kernel.launches.reset();
+      return {};
+    }
+    auto choice = choose_launches(request_.launches, there);
+    if (!choice) return give_up(kernel, choice.error().message());
+    kernel.choice = *std::move(choice);
+    kernel.invocations = invocations_of(kernel.choice, there);
+    const bool needs_id = !kernel.choice.invocations.empty();
+    if (needs_id && !kernel_id(kernel.kernel.regex, kernel.invocations)) {
+      return give_up(kernel, "'" + kernel.kernel.regex +
+                                 "' has a character class such as [[:alpha:]], and ncu cannot be "
+                                 "told single launches with it");
+    }
+    return {};
+  }
+
+  Result<void> give_up(ChosenKernel& kernel, std::string problem) {
+    CaptureRecord record = internal::begun_record(kernel);
+    record.problem = std::move(problem);
+    kernel.choice.count = 0;
+    return finish(std::move(record), kernel.rank);
+  }
+
+  Result<void> finish(CaptureRecord record, std::size_t rank) {
+    PL_TRY(internal::write_record(request_, record));
+    if (record.state == CaptureState::Failed && !was_cancelled_) {
+      services_.progress.error(record.folder.substr(0, record.folder.rfind('_')) + ": " +
+                               record.problem);
+    }
+    records_[rank - 1] = std::move(record);
+    return {};
+  }
+
+  void tell_estimate(const std::vector<Pass>& passes) {
+    const std::size_t count = pending_.size();
+    const std::string what =
+        fmt::format("{} kernel{} in {} run{} of the program", count, count == 1 ? "" : "s",
+                    passes.size(), passes.size() == 1 ? "" : "s");
+    if (!program_) {
+      services_.progress.message(what + "; how long one takes is not known before the first");
+      return;
+    }
+    const std::size_t tables =
+        export_commands(tools_.ncu, request_.ncu, "r", "f", std::nullopt).size();
+    services_.progress.message(
+        fmt::format("{}, about {}: it took {} while its launches were counted", what,
+                    human_elapsed(estimate(passes, tables, *program_)), human_elapsed(*program_)));
+  }
+
+  Result<void> profile() {
+    const Passes plan = plan_passes(pending_, request_.command.merge);
+    for (const std::string& why : plan.not_merged) services_.progress.warning(why);
+    if (plan.passes.empty()) return {};
+    tell_estimate(plan.passes);
+    const Clock::Steady begin = services_.clock.now();
+    for (std::size_t i = 0; i < plan.passes.size() && !was_cancelled_; ++i) {
+      PL_TRY(run_one(plan.passes[i], i, plan.passes.size(), begin));
+    }
+    return {};
+  }
+
+  Result<void> run_one(const Pass& pass, std::size_t index, std::size_t count,
+                       Clock::Steady begin) {
+    Step step(services_.progress, fmt::format("kernel {}/{}", index + 1, count));
+    internal::PassResult result =
+        PL_TRY(internal::run_pass(request_, tools_, services_, pending_, pass, counted_));
+    was_cancelled_ = result.was_cancelled;
+    const bool is_ok =
+        std::all_of(result.records.begin(), result.records.end(),
+                    [](const CaptureRecord& record) { return record.state == CaptureState::Ok; });
+    const auto so_far = services_.clock.now() - begin;
+    const std::size_t left = count - index - 1;
+    const std::string ahead =
+        left == 0 ? ""
+                  : fmt::format(", about {} left",
+                                human_elapsed(so_far / static_cast<std::int64_t>(index + 1) *
+                                              static_cast<std::int64_t>(left)));
+    const std::string note = note_of(pass) + ahead;
+    step.end(was_cancelled_ ? StepOutcome::Cancelled
+             : is_ok        ? StepOutcome::Ok
+                            : StepOutcome::Failed,
+             note);
+    for (std::size_t i = 0; i < result.records.size(); ++i) {
+      PL_TRY(finish(std::move(result.records[i]), pending_[pass.kernels[i]].rank));
+    }
+    return {};
+  }
+
+  std::string note_of(const Pass& pass) const {
+    if (pass.is_merged()) return fmt::format("{} kernels together", pass.kernels.size());
+    const ChosenKernel& kernel = pending_[pass.kernels.front()];
+    const bool has_name = kernel.kernel.name != kUnnamed;
+    const std::string name =
+        has_name ? kernels::canonical_name(kernel.kernel.name).short_name : kernel.kernel.regex;
+    return name + ": " + pass.choice.reason;
+  }
+
+  const LabRequest& request_;
+  const LabTools& tools_;
+  const LabServices& services_;
+  std::vector<ChosenKernel> pending_;
+  std::vector<std::optional<CaptureRecord>> records_;  // by rank
+  std::optional<std::chrono::nanoseconds> program_;
+  std::string counted_;
+  bool was_cancelled_ = false;
+};
+
+}  // namespace
+
+bool LabOutcome::is_complete() const {
+  return !was_cancelled &&
+         std::all_of(kernels.begin(), kernels.end(),
+                     [](const CaptureRecord& record) { return record.state == CaptureState::Ok; });
+}
+
+Result<LabOutcome> run_lab(const LabRequest& request, const LabTools& tools,
+                           const LabServices& services) {
+  return LabRun(request, tools, services).run();
+}
+
+}  // namespace profline::kernel_lab

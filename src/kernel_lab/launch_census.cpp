@@ -1,0 +1,207 @@
+#include "kernel_lab/launch_census.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <regex>
+#include <unordered_map>
+
+#include "analysis/kernels/canonical_name.h"
+#include "analysis/timeline/attribution.h"
+#include "base/strings.h"
+#include "kernel_lab/internal/range_pattern.h"
+
+namespace profline::kernel_lab {
+namespace {
+
+// std::regex recurses for each character it looks at.
+constexpr std::size_t kLongestSearched = 8192;
+
+/// ncu takes Perl's grammar and looks anywhere in the name; ECMAScript's is the same for what
+/// people write.
+Result<std::regex> compiled(const WantedKernel& kernel) {
+  try {
+    return std::regex(kernel.regex, std::regex::ECMAScript);
+  } catch (const std::regex_error& failure) {
+    return Error(ErrorKind::Config, "kernel '" + kernel.name + "': '" + kernel.regex +
+                                        "' is no regular expression: " + failure.what());
+  }
+}
+
+bool matches(const std::regex& expression, const std::string& name) {
+  const auto end =
+      name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), kLongestSearched));
+  try {
+    return std::regex_search(name.begin(), end, expression);
+  } catch (const std::regex_error&) {
+    return false;  // it gave up: too many ways to match
+  }
+}
+
+/// Gives each distinct name a number.
+class NameTable {
+ public:
+  explicit NameTable(std::vector<std::string>& names) : names_(names) {}
+
+  std::uint32_t number_of(const std::string& name) {
+    const auto [entry, is_new] =
+        numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(name);
+    return entry->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+using Patterns = std::vector<internal::RangePattern>;
+
+/// Empty when there are none, or one that only ncu understands.
+Patterns patterns_of(std::span<const std::string> ranges, SeenLaunches& seen) {
+  Patterns patterns;
+  for (const std::string& range : ranges) {
+    if (auto pattern = internal::RangePattern::of(range)) {
+      patterns.push_back(*std::move(pattern));
+    } else {
+      seen.ignored_ranges.push_back(range);
+    }
+  }
+  if (!seen.ignored_ranges.empty()) patterns.clear();
+  return patterns;
+}
+
+bool is_open_in(const Patterns& patterns, const std::vector<std::string>& stack) {
+  return patterns.empty() ||
+         std::any_of(patterns.begin(), patterns.end(), [&](const internal::RangePattern& pattern) {
+           return pattern.is_open_in(stack);
+         });
+}
+
+/// Whether ranges that were asked for are open in a context; asked once a context.
+class Inside {
+ public:
+  Inside(const Timeline& timeline, Patterns patterns)
+      : timeline_(timeline),
+        patterns_(std::move(patterns)),
+        attribution_(timeline::Attribution::of(timeline)) {}
+
+  bool operator()(const DeviceWork& work) {
+    if (patterns_.empty()) return true;
+    const timeline::ContextId context = attribution_.of_work(work);
+    const auto known = known_.find(context);
+    if (known != known_.end()) return known->second;
+    std::vector<std::string> stack;
+    attribution_.each(context, [&](RowIndex range) {
+      stack.push_back(timeline_.names.text(timeline_.ranges[range].name));
+    });
+    std::reverse(stack.begin(), stack.end());
+    return known_[context] = is_open_in(patterns_, stack);
+  }
+
+ private:
+  const Timeline& timeline_;
+  Patterns patterns_;
+  timeline::Attribution attribution_;
+  std::map<timeline::ContextId, bool> known_;
+};
+
+/// Kernels in the order in which the host launched them, which is the one ncu counts by.
+std::vector<const DeviceWork*> in_launch_order(const Timeline& timeline) {
+  std::vector<const DeviceWork*> kernels;
+  for (const DeviceWork& work : timeline.work) {
+    if (work.kind == WorkKind::Kernel) kernels.push_back(&work);
+  }
+  const auto launched_at = [&](const DeviceWork* work) {
+    return work->launch == kNoRow ? work->start_ns : timeline.calls[work->launch].start_ns;
+  };
+  std::stable_sort(kernels.begin(), kernels.end(), [&](const DeviceWork* a, const DeviceWork* b) {
+    return launched_at(a) < launched_at(b);
+  });
+  return kernels;
+}
+
+}  // namespace
+
+SeenLaunches seen_launches(const Timeline& timeline, std::span<const std::string> ranges) {
+  SeenLaunches seen;
+  seen.source = timeline.tool;
+  seen.program = std::chrono::nanoseconds(timeline.end_ns - timeline.begin_ns);
+  Inside is_inside(timeline, patterns_of(ranges, seen));
+  NameTable names(seen.names);
+  for (const DeviceWork* work : in_launch_order(timeline)) {
+    seen.launches.push_back(
+        {names.number_of(timeline.names.text(work->name)), work->duration_ns(), is_inside(*work)});
+  }
+  return seen;
+}
+
+SeenLaunches seen_launches(const CounterReport& report, std::span<const std::string> ranges) {
+  SeenLaunches seen;
+  seen.source = "ncu";
+  const Patterns patterns = patterns_of(ranges, seen);
+  NameTable names(seen.names);
+  for (const ProfiledKernel& kernel : report.kernels) {
+    std::vector<std::string> stack;
+    for (const OpenRange& range : kernel.ranges) stack.push_back(report.names.text(range.name));
+    const Counter* time = report.find(kernel, "gpu__time_duration.sum");
+    seen.launches.push_back({names.number_of(report.names.text(kernel.name)),
+                             time == nullptr ? 0 : static_cast<std::int64_t>(time->value),
+                             is_open_in(patterns, stack)});
+  }
+  return seen;
+}
+
+std::int64_t KernelLaunches::total_ns() const {
+  return std::accumulate(
+      launches.begin(), launches.end(), std::int64_t{0},
+      [](std::int64_t sum, const Launch& launch) { return sum + launch.duration_ns; });
+}
+
+Result<std::vector<KernelLaunches>> take_census(const SeenLaunches& seen,
+                                                std::span<const WantedKernel> kernels) {
+  constexpr std::uint32_t kNot = static_cast<std::uint32_t>(-1);
+  std::vector<KernelLaunches> census;
+  for (const WantedKernel& kernel : kernels) {
+    const std::regex expression = PL_TRY(compiled(kernel));
+    KernelLaunches found;
+    std::vector<std::uint32_t> function_of(seen.names.size(), kNot);
+    for (std::size_t name = 0; name < seen.names.size(); ++name) {
+      if (!matches(expression, seen.names[name])) continue;
+      function_of[name] = static_cast<std::uint32_t>(found.functions.size());
+      found.functions.push_back(seen.names[name]);
+    }
+    std::vector<std::uint32_t> invocations(found.functions.size(), 0);
+    for (const SeenLaunch& launch : seen.launches) {
+      const std::uint32_t function = function_of[launch.name];
+      if (function == kNot) continue;
+      const std::uint32_t invocation = ++invocations[function];
+      if (launch.is_inside) {
+        found.launches.push_back({function, invocation, launch.duration_ns});
+      } else {
+        ++found.outside;
+      }
+    }
+    census.push_back(std::move(found));
+  }
+  return census;
+}
+
+std::vector<std::string> similar_names(const SeenLaunches& seen, const WantedKernel& kernel) {
+  std::vector<std::string> functions;
+  for (const std::string& name : seen.names) {
+    std::string function = kernels::canonical_name(name).function;
+    if (std::find(functions.begin(), functions.end(), function) == functions.end()) {
+      functions.push_back(std::move(function));
+    }
+  }
+  const bool has_name = kernel.name != kUnnamed;
+  const std::string wanted =
+      has_name ? kernels::canonical_name(kernel.name).function : kernel.regex;
+  std::vector<std::string> similar = nearest(wanted, functions, 3);
+  if (!similar.empty()) return similar;
+  if (functions.size() > 3) functions.resize(3);
+  return functions;
+}
+
+}  // namespace profline::kernel_lab

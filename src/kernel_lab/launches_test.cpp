@@ -1,0 +1,243 @@
+// How often a kernel is launched, and which of its launches are profiled.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernel_lab/launch_census.h"
+#include "kernel_lab/launch_choice.h"
+#include "kernel_lab/passes.h"
+#include "testing/paths.h"
+#include "tools/ncu/csv_reader.h"
+#include "tools/nsys/sqlite_reader.h"
+
+namespace profline::kernel_lab {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Numbers = std::vector<std::uint32_t>;
+
+WantedKernel wanted(std::string regex) {
+  return {std::string(kUnnamed), std::move(regex), ""};
+}
+
+LaunchWish wish(std::optional<std::uint32_t> skip, std::uint32_t count = 1) {
+  LaunchWish made;
+  made.skip = skip;
+  made.count = count;
+  return made;
+}
+LaunchWish spread_wish(std::uint32_t count) {
+  LaunchWish made = wish(std::nullopt, count);
+  made.is_spread = true;
+  return made;
+}
+LaunchWish within(LaunchWish made, LaunchWish::Window window) {
+  made.window = window;
+  return made;
+}
+
+/// Launches of one function, with these durations.
+KernelLaunches launched(const std::vector<std::int64_t>& durations) {
+  KernelLaunches there;
+  there.functions = {"gemm"};
+  for (const std::int64_t duration : durations) {
+    there.launches.push_back({0, static_cast<std::uint32_t>(there.launches.size() + 1), duration});
+  }
+  return there;
+}
+
+Timeline real_capture() {
+  auto timeline =
+      nsys::read_sqlite(testing::source_dir() / "tests/golden/nsys/2025.3-decode/input.sqlite");
+  EXPECT_TRUE(timeline) << timeline.error().to_string();
+  return timeline ? *std::move(timeline) : Timeline();
+}
+
+TEST(Census, OfARealCaptureCountsEveryLaunchInItsRanges) {
+  const Timeline timeline = real_capture();
+  const SeenLaunches all = seen_launches(timeline, {});
+  const std::vector<std::string> ranges = {"decode"};
+  const SeenLaunches inside = seen_launches(timeline, ranges);
+  ASSERT_GT(all.launches.size(), 10U);
+  ASSERT_EQ(all.launches.size(), inside.launches.size());
+  const std::vector<WantedKernel> kernels = {wanted("."), wanted("nvjet|gemm"), wanted("^nothing")};
+  const auto census = take_census(all, kernels);
+  ASSERT_TRUE(census);
+  EXPECT_EQ(census->at(0).launches.size(), all.launches.size());
+  EXPECT_EQ(census->at(0).functions.size(), all.names.size());
+  EXPECT_GT(census->at(1).launches.size(), 0U);
+  EXPECT_THAT(census->at(2).launches, IsEmpty());
+  const auto gated = take_census(inside, kernels);
+  ASSERT_TRUE(gated);
+  EXPECT_EQ(gated->at(0).launches.size() + gated->at(0).outside, all.launches.size());
+}
+
+TEST(Census, OfNcusRowsLooksAtTheirRanges) {
+  const auto report =
+      ncu::load_csv(testing::source_dir() / "tests/golden/ncu/2025.3-raw-kernels/input.csv", {});
+  ASSERT_TRUE(report) << report.error().to_string();
+  const std::vector<std::string> nowhere = {"nowhere"};
+  const SeenLaunches seen = seen_launches(*report, {});
+  EXPECT_THAT(seen.launches, SizeIs(report->kernels.size()));
+  EXPECT_GT(seen.launches.front().duration_ns, 0);
+  for (const SeenLaunch& launch : seen_launches(*report, nowhere).launches) {
+    EXPECT_FALSE(launch.is_inside);
+  }
+}
+
+TEST(Census, NumbersLaunchesByFunctionOverTheWholeProgram) {
+  SeenLaunches seen;
+  seen.names = {"void a::gemm<(int)1>()", "void a::gemm<(int)2>()", "copy"};
+  seen.launches = {{0, 5, false}, {2, 1, true}, {1, 7, true}, {0, 6, true}, {1, 8, true}};
+  const std::vector<WantedKernel> kernels = {wanted(R"(a::gemm<\(int\)\d>)"),
+                                             wanted(R"(^void a::gemm<\(int\)1>\(\)$)")};
+  const auto census = take_census(seen, kernels);
+  ASSERT_TRUE(census);
+  Numbers invocations;
+  for (const Launch& launch : census->at(0).launches) invocations.push_back(launch.invocation);
+  EXPECT_THAT(invocations, ElementsAre(1, 2, 2));
+  EXPECT_EQ(census->at(0).outside, 1U);
+  EXPECT_EQ(census->at(0).total_ns(), 21);
+  EXPECT_THAT(census->at(1).launches, SizeIs(1));
+  EXPECT_EQ(census->at(1).launches.front().invocation, 2U);
+  EXPECT_THAT(similar_names(seen, {"gem", "x", ""}), ElementsAre("gemm"));
+}
+
+TEST(Census, TellsOfAnExpressionThatIsNone) {
+  const std::vector<WantedKernel> kernels = {{"k", "gemm(", ""}};
+  const auto census = take_census({}, kernels);
+  ASSERT_FALSE(census);
+  EXPECT_THAT(census.error().message(),
+              ::testing::StartsWith("kernel 'k': 'gemm(' is no regular expression: "));
+}
+
+TEST(Census, LeavesNcusOwnGrammarToNcu) {
+  const std::vector<std::string> ranges = {"decode/", "prefill"};
+  const SeenLaunches seen = seen_launches(real_capture(), ranges);
+  EXPECT_THAT(seen.ignored_ranges, ElementsAre("decode/"));
+  EXPECT_TRUE(seen.launches.front().is_inside);
+}
+
+TEST(Choice, KeepsASkipThatFits) {
+  const auto choice = choose_launches(wish(3, 2), launched({1, 1, 1, 1, 1, 1}));
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->skip, 3U);
+  EXPECT_EQ(choice->count, 2U);
+  EXPECT_EQ(choice->reason, "launches 4 to 5 of 6");
+}
+
+TEST(Choice, DoesNotSkipPastTheEnd) {
+  const std::vector<std::int64_t> twelve(12, 1);
+  const auto one = choose_launches(wish(200), launched(twelve));
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->skip, 11U);
+  EXPECT_EQ(one->count, 1U);
+  EXPECT_EQ(one->reason, "launch 12 of 12; a skip of 200 goes past the end");
+  const auto many = choose_launches(wish(200, 20), launched(twelve));
+  ASSERT_TRUE(many);
+  EXPECT_EQ(many->skip, 0U);
+  EXPECT_EQ(many->count, 12U);
+  EXPECT_EQ(many->reason,
+            "launches 1 to 12 of 12; a skip of 200 goes past the end; 20 were wished");
+}
+
+TEST(Choice, IsOfMedianDurationWhenLeftOpen) {
+  const auto one = choose_launches(wish({}), launched({90'000, 10, 50, 40, 60}));
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->skip, 2U);
+  EXPECT_EQ(one->reason, "launch 3 of 5, of median duration (50 ns)");
+  const auto three = choose_launches(wish({}, 3), launched({5, 10, 20, 30, 40}));
+  ASSERT_TRUE(three);
+  EXPECT_EQ(three->skip, 1U);
+  const auto at_the_edge = choose_launches(wish({}, 3), launched({1, 2, 9, 9, 2}));
+  ASSERT_TRUE(at_the_edge);
+  EXPECT_EQ(at_the_edge->skip, 2U) << "the last launch of that duration has nothing behind it";
+}
+
+TEST(Choice, SpreadsOverAllThereAre) {
+  const auto choice = choose_launches(spread_wish(3), launched(std::vector<std::int64_t>(12, 1)));
+  ASSERT_TRUE(choice);
+  EXPECT_THAT(choice->invocations, ElementsAre(3, 7, 11));
+  EXPECT_EQ(choice->expected, 3U);
+  EXPECT_EQ(choice->reason, "launches 3, 7, 11 of 12");
+  const auto all = choose_launches(spread_wish(9), launched({1, 1}));
+  ASSERT_TRUE(all);
+  EXPECT_THAT(all->invocations, ElementsAre(1, 2));
+}
+
+TEST(Choice, StaysInItsWindow) {
+  const LaunchWish::Window window{.first = 4, .last = 6};
+  const auto skipping = choose_launches(within(wish(9), window), launched({1, 2, 3, 4, 5, 6, 7}));
+  ASSERT_TRUE(skipping);
+  EXPECT_EQ(skipping->skip, 5U);
+  const auto spread =
+      choose_launches(within(spread_wish(3), window), launched({1, 2, 3, 4, 5, 6, 7}));
+  ASSERT_TRUE(spread);
+  EXPECT_THAT(spread->invocations, ElementsAre(4, 5, 6));
+  const auto outside = choose_launches(within(wish({}), window), launched({1, 2}));
+  ASSERT_FALSE(outside);
+  EXPECT_EQ(outside.error().message(), "launches 4 to 6 are asked for, and there are 2");
+}
+
+TEST(Choice, ReadsAWindow) {
+  EXPECT_EQ(parse_window("3:8").value(), (LaunchWish::Window{3, 8}));
+  EXPECT_EQ(parse_window("3-3").value(), (LaunchWish::Window{3, 3}));
+  for (const char* text : {"", "3", "0:4", "5:4", "3:", ":3", "3:x", "3:4:5", "-3:4"}) {
+    const auto window = parse_window(text);
+    ASSERT_FALSE(window) << text;
+    EXPECT_EQ(window.error().message(), std::string("--launch-range is '") + text +
+                                            "', not FIRST:LAST with launches counted from 1, as "
+                                            "in 10:40");
+  }
+}
+
+TEST(Choice, WithoutACensusIsTheWish) {
+  EXPECT_EQ(choose_uncounted(wish(200, 2)).skip, 200U);
+  EXPECT_EQ(choose_uncounted(wish({})).reason, "1 after 0, not counted before");
+}
+
+std::vector<ChosenKernel> three_kernels() {
+  const auto kernel = [](std::size_t rank, std::string regex, Numbers invocations) {
+    ChosenKernel chosen;
+    chosen.rank = rank;
+    chosen.kernel = wanted(std::move(regex));
+    chosen.folder = "kernel_000" + std::to_string(rank);
+    chosen.choice.expected = 1;
+    chosen.invocations = std::move(invocations);
+    return chosen;
+  };
+  return {kernel(1, "a::b", {6}), kernel(2, "[[:alpha:]]", {3}), kernel(3, "c", {2, 6})};
+}
+
+TEST(Passes, AreOneAKernel) {
+  const Passes plan = plan_passes(three_kernels(), false);
+  ASSERT_THAT(plan.passes, SizeIs(3));
+  EXPECT_EQ(plan.passes[1].regex, "[[:alpha:]]");
+  EXPECT_EQ(plan.passes[2].folder, "kernel_0003");
+}
+
+TEST(Passes, AreMergedWhereNcusFilterAllows) {
+  const Passes plan = plan_passes(three_kernels(), true);
+  ASSERT_THAT(plan.passes, SizeIs(2));
+  EXPECT_TRUE(plan.passes[0].is_merged());
+  EXPECT_THAT(plan.passes[0].kernels, ElementsAre(0, 2));
+  EXPECT_EQ(plan.passes[0].regex, "(?:a::b)|(?:c)");
+  EXPECT_THAT(plan.passes[0].choice.invocations, ElementsAre(2, 6));
+  EXPECT_THAT(plan.not_merged,
+              ElementsAre("kernel_0002 has a pass of its own: its expression has a character class "
+                          "such as [[:alpha:]]"));
+}
+
+TEST(Passes, TakeTheProgramOnceEach) {
+  using std::chrono::seconds;
+  const auto kernels = three_kernels();
+  const auto apart = estimate(plan_passes(kernels, false).passes, 7, seconds(10));
+  const auto merged = estimate(plan_passes(kernels, true).passes, 7, seconds(10));
+  EXPECT_GT(apart, seconds(30));
+  EXPECT_GT(apart - merged, seconds(10));
+}
+
+}  // namespace
+}  // namespace profline::kernel_lab
