@@ -39,7 +39,8 @@ Result<ncu::Installation> find_ncu(const Services& services, const Arguments& ar
 /// None is no failure: launches can be counted by ncu as well.
 std::optional<nsys::Installation> find_nsys(const Services& services, const Arguments& arguments) {
   const auto name = arguments.value("--nsys");
-  const Result<fs::path> program = name ? find_program(*name) : nsys::find_nsys(own_path());
+  const Result<fs::path> program =
+      name ? find_program(*name) : nsys::find_nsys(services.processes, own_path());
   if (!program) return std::nullopt;
   auto nsys = nsys::survey(services.processes, *program);
   return nsys ? std::optional(*std::move(nsys)) : std::nullopt;
