@@ -9,8 +9,8 @@
 namespace profline::kernel_lab {
 namespace {
 
-// A guess to plan an afternoon by, not a measurement: ncu's start and connection, some forty replays
-// of a launch with the roofline's counters, reading a report for one table.
+// A guess to plan an afternoon by, not a measurement: ncu's start and connection, some forty
+// replays of a launch with the roofline's counters, reading a report for one table.
 constexpr std::chrono::milliseconds kStart{1500};
 constexpr std::chrono::milliseconds kReplays{400};
 constexpr std::chrono::milliseconds kTable{500};
