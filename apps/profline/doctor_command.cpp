@@ -37,11 +37,8 @@ Result<std::string> ask_workload(ProcessRunner& processes, const std::string& gi
   return output_of(processes, {program.string(), "--version", "--format", "json"});
 }
 
-/// By the name that was given, or where a run would look for it.
 Result<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
-  const auto program = name == "nsys" ? nsys::find_nsys(processes, own_path()) : find_program(name);
-  if (!program) return program.error();
-  return nsys::probe(processes, *program);
+  return nsys::probe(processes, PL_TRY(nsys::choose_nsys(processes, name)));
 }
 
 Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& name) {

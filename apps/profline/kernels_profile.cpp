@@ -38,9 +38,8 @@ Result<ncu::Installation> find_ncu(const Services& services, const Arguments& ar
 
 /// None is no failure: launches can be counted by ncu as well.
 std::optional<nsys::Installation> find_nsys(const Services& services, const Arguments& arguments) {
-  const auto name = arguments.value("--nsys");
-  const Result<fs::path> program =
-      name ? find_program(*name) : nsys::find_nsys(services.processes, own_path());
+  const auto program =
+      nsys::choose_nsys(services.processes, arguments.value("--nsys").value_or("nsys"));
   if (!program) return std::nullopt;
   auto nsys = nsys::survey(services.processes, *program);
   return nsys ? std::optional(*std::move(nsys)) : std::nullopt;

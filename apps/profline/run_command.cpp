@@ -84,7 +84,7 @@ std::string run_text(const FinishedRun& run) {
   }
   if (run.verdict.empty()) return text;
   return text + fmt::format("{:<16}  {}\n{:<16}  {}\n", "verdict", printable(run.verdict), "report",
-                            printable((run.folder / "report.md").string()));
+                            printable((run.folder / "report.html").string()));
 }
 
 Node run_json(const FinishedRun& run) {

@@ -4,9 +4,9 @@
 
 namespace profline {
 
-std::string html_text(std::string_view text) {
+std::string html_escaped(std::string_view text) {
   std::string safe;
-  for (const char c : printable(text)) {
+  for (const char c : text) {
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -31,6 +31,10 @@ std::string html_text(std::string_view text) {
     }
   }
   return safe;
+}
+
+std::string html_text(std::string_view text) {
+  return html_escaped(printable(text));
 }
 
 }  // namespace profline

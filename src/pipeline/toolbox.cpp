@@ -5,11 +5,8 @@
 namespace profline::pipeline {
 namespace {
 
-/// By the name that was given, or where an nsys usually is.
 Result<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
-  const auto found = name == "nsys" ? nsys::find_nsys(processes, own_path()) : find_program(name);
-  if (!found) return found.error();
-  return nsys::survey(processes, *found);
+  return nsys::survey(processes, PL_TRY(nsys::choose_nsys(processes, name)));
 }
 
 Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& name,

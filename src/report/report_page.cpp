@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "report/markdown.h"
+#include "formats/markdown.h"
 #include "report/numbers.h"
 #include "report/pages.h"
+#include "report/stage_sources.h"
 #include "report/stage_times.h"
 #include "report/verdict.h"
 
@@ -137,19 +138,7 @@ std::string stage_section(const RunSummary& summary) {
            "below.\n";
   }
   std::string text = "\n## Where the time goes\n\n" + stage_table(summary) + '\n';
-  std::vector<std::string> times;
-  std::vector<std::string> costs;
-  std::vector<std::string> devices;
-  std::string ceilings;
-  std::string shapes;
-  for (const SummaryStage& stage : summary.stages) {
-    times.push_back(stage.source);
-    if (stage.device) devices.push_back(stage.device->source);
-    if (!stage.cost) continue;
-    costs.push_back(stage.cost->source);
-    ceilings = stage.cost->ceilings;
-    shapes = stage.cost->shapes;
-  }
+  const auto [times, costs, devices, ceilings, shapes] = stage_sources(summary);
   text +=
       summary.request
           ? "- time: median of a unit without a profiler, with the 95 % interval of the median; "

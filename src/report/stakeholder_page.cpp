@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "report/markdown.h"
+#include "formats/markdown.h"
 #include "report/numbers.h"
 #include "report/pages.h"
 #include "report/stage_times.h"

@@ -7,6 +7,7 @@
 #include "analysis/operators/operator_table.h"
 #include "analysis/timeline/accounting.h"
 #include "analysis/timeline/attribution.h"
+#include "analysis/timeline/device_account.h"
 #include "report/operator_flops.h"
 
 namespace profline::report {
@@ -108,27 +109,6 @@ class Kernels {
   std::map<std::pair<Names::Id, Names::Id>, std::optional<double>> flops_;
 };
 
-DeviceAccount device_account(std::int32_t device, const timeline::DeviceTime& time,
-                             const timeline::OwnTime& own) {
-  using timeline::IdleCause;
-  DeviceAccount account;
-  account.device = device;
-  account.busy_ns = time.busy_ns();
-  account.compute_ns = time.with_ns(timeline::kCompute);
-  account.copy_ns = time.with_ns(timeline::kCopy);
-  account.communication_ns = time.with_ns(timeline::kCommunication);
-  account.idle.queued_ns = time.idle_of(IdleCause::Queued);
-  account.idle.launching_ns = time.idle_of(IdleCause::Launching);
-  account.idle.copy_wait_ns = time.idle_of(IdleCause::CopyWait);
-  account.idle.synchronizing_ns = time.idle_of(IdleCause::Synchronizing);
-  account.idle.allocating_ns = time.idle_of(IdleCause::Allocating);
-  account.idle.host_between_ns = time.idle_of(IdleCause::HostBetween);
-  account.idle.nothing_queued_ns = time.idle_of(IdleCause::NothingQueued);
-  account.own_busy_ns = own.busy_ns;
-  account.own_inside_ns = own.inside_ns;
-  return account;
-}
-
 }  // namespace
 
 std::optional<double> TracedKernel::flops_per_launch() const {
@@ -157,7 +137,8 @@ std::vector<NsysRange> traced_ranges(const Timeline& trace) {
     row.work = range.work.count;
     row.work_sum_ns = range.work.sum_ns;
     for (std::size_t i = 0; i < range.time.size(); ++i) {
-      row.devices.push_back(device_account(accounting.devices[i], range.time[i], range.own[i]));
+      row.devices.push_back(timeline::device_account(accounting.devices[i], range.time[i],
+                                                     range.wall_ns, range.own[i]));
     }
     rows.push_back(std::move(row));
   }

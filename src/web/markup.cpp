@@ -3,34 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "base/terminal_text.h"
+#include "formats/html.h"
 
 namespace profline::web {
 namespace {
-
-void append_escaped(std::string& html, std::string_view text) {
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      default:
-        html += c;
-    }
-  }
-}
 
 bool is_void(std::string_view tag) {
   constexpr std::array<std::string_view, 5> kVoid = {"br", "col", "input", "link", "meta"};
@@ -59,7 +35,7 @@ Markup& Markup::operator+=(const Markup& other) {
 Markup text(std::string_view untrusted) {
   std::string html;
   html.reserve(untrusted.size());
-  append_escaped(html, printable(untrusted));
+  html += html_text(untrusted);
   return Markup(std::move(html));
 }
 
@@ -75,7 +51,7 @@ Markup element(std::string_view tag, Attributes attributes, const Markup& childr
     html += ' ';
     html += attribute.name;
     html += "=\"";
-    append_escaped(html, printable(attribute.value));
+    html += html_text(attribute.value);
     html += '"';
   }
   html += '>';

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "report/numbers.h"
+#include "report/stage_sources.h"
 #include "report/stage_times.h"
 #include "web/sections.h"
 #include "web/table.h"
@@ -259,20 +260,8 @@ Markup stage_table(const RunSummary& summary) {
   return table.markup();
 }
 
-Markup stage_sources(const RunSummary& summary) {
-  std::vector<std::string> times;
-  std::vector<std::string> costs;
-  std::vector<std::string> devices;
-  std::string ceilings;
-  std::string shapes;
-  for (const SummaryStage& stage : summary.stages) {
-    times.push_back(stage.source);
-    if (stage.device) devices.push_back(stage.device->source);
-    if (!stage.cost) continue;
-    costs.push_back(stage.cost->source);
-    ceilings = stage.cost->ceilings;
-    shapes = stage.cost->shapes;
-  }
+Markup stage_source_lines(const RunSummary& summary) {
+  const auto [times, costs, devices, ceilings, shapes] = report::stage_sources(summary);
   Markup html =
       source_line(summary.request ? "Times: a unit without a profiler, the median with the 95 % "
                                     "interval of the median."
@@ -308,7 +297,7 @@ Section overview_section(const PageSource& source) {
       waterfall(summary));
   section.charts = std::move(chart.charts);
   section.body += element("div", {{"class", "split"}}, verdicts(summary) + chart.body) +
-                  stage_table(summary) + stage_sources(summary);
+                  stage_table(summary) + stage_source_lines(summary);
   return section;
 }
 

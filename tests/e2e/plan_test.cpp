@@ -137,8 +137,12 @@ TEST(Plan, TellsWhatPreflightFoundAndWhatIsChangedUnderAProfiler) {
                        .find("jobs")
                        ->as_list()
                        .front();
-  ASSERT_EQ(job.find("findings")->as_list().size(), 1U);
-  EXPECT_EQ(job.find("findings")->as_list()[0].find("code")->as_string(), "device_absent");
+  std::vector<std::string> codes;
+  for (const Node& finding : job.find("findings")->as_list()) {
+    codes.push_back(finding.find("code")->as_string());
+  }
+  std::erase_if(codes, [](const std::string& code) { return code.starts_with("disk_"); });
+  EXPECT_EQ(codes, std::vector<std::string>{"device_absent"});
   const Node& changes = *job.find("stages")->as_list()[3].find("changes");
   ASSERT_FALSE(changes.as_list().empty());
   EXPECT_EQ(changes.as_list()[0].find("key")->as_string(), "pipeline.torch_profiler.enable");

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "formats/html.h"
 
 namespace profline::svg {
 namespace {
@@ -33,23 +34,6 @@ std::string_view name_of(Anchor anchor) {
   return anchor == Anchor::Middle ? "middle" : "end";
 }
 
-std::string_view entity(char letter) {
-  switch (letter) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    case '\'':
-      return "&#39;";
-    default:
-      return {};
-  }
-}
-
 }  // namespace
 
 std::string escaped(std::string_view text) {
@@ -57,12 +41,8 @@ std::string escaped(std::string_view text) {
   while (!text.empty()) {
     const std::size_t valid = first_invalid_utf8(text).value_or(text.size());
     for (const char letter : text.substr(0, valid)) {
-      const std::string_view as_entity = entity(letter);
       const auto code = static_cast<unsigned char>(letter);
-      const bool is_control = code < 0x20 && letter != '\t' && letter != '\n';
-      if (!as_entity.empty()) {
-        out += as_entity;
-      } else if (is_control) {
+      if (code < 0x20 && letter != '\t' && letter != '\n') {
         out += kReplacement;
       } else {
         out += letter;
@@ -73,7 +53,7 @@ std::string escaped(std::string_view text) {
     out += kReplacement;
     text.remove_prefix(1);
   }
-  return out;
+  return html_escaped(out);
 }
 
 std::string shortened(std::string_view text, std::size_t most) {

@@ -6,13 +6,13 @@
 
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/timeline/accounting.h"
+#include "analysis/timeline/device_account.h"
 
 namespace profline::stages::internal {
 namespace {
 
 using timeline::Attribution;
 using timeline::ContextId;
-using timeline::IdleCause;
 
 /// `decode`, `domain:decode`: what NsysRange::label makes of it.
 std::string label_of(const Timeline& timeline, const Range& range) {
@@ -139,29 +139,6 @@ void add_kernels(const ReadCapture& capture, const Attribution& attribution,
   }
 }
 
-IdleTime idle_of(const timeline::DeviceTime& time) {
-  return {.queued_ns = time.idle_of(IdleCause::Queued),
-          .launching_ns = time.idle_of(IdleCause::Launching),
-          .copy_wait_ns = time.idle_of(IdleCause::CopyWait),
-          .synchronizing_ns = time.idle_of(IdleCause::Synchronizing),
-          .allocating_ns = time.idle_of(IdleCause::Allocating),
-          .host_between_ns = time.idle_of(IdleCause::HostBetween),
-          .nothing_queued_ns = time.idle_of(IdleCause::NothingQueued)};
-}
-
-DeviceAccount device_account(std::int32_t device, const timeline::DeviceTime& time,
-                             std::int64_t wall_ns) {
-  DeviceAccount account;
-  account.device = device;
-  account.busy_ns = time.busy_ns();
-  account.compute_ns = time.with_ns(timeline::kCompute);
-  account.copy_ns = time.with_ns(timeline::kCopy);
-  account.communication_ns = time.with_ns(timeline::kCommunication);
-  account.idle = idle_of(time);
-  account.residual_ns = wall_ns - account.busy_ns - account.idle.sum_ns();
-  return account;
-}
-
 LaunchAccount launch_account(const timeline::LaunchFigures& figures) {
   return {.launches = figures.launches,
           .copy_calls = figures.copy_calls,
@@ -216,10 +193,8 @@ void add_ranges(const ReadCapture& capture, const Attribution& attribution,
     range.wall_ns = account.wall_ns;
     range.launch = launch_account(account.launch);
     for (std::size_t i = 0; i < accounts.devices.size(); ++i) {
-      range.devices.push_back(
-          device_account(accounts.devices[i], account.time[i], account.wall_ns));
-      range.devices.back().own_busy_ns = account.own[i].busy_ns;
-      range.devices.back().own_inside_ns = account.own[i].inside_ns;
+      range.devices.push_back(timeline::device_account(accounts.devices[i], account.time[i],
+                                                       account.wall_ns, account.own[i]));
     }
     range.work = account.work.count;
     range.work_sum_ns = account.work.sum_ns;
@@ -238,7 +213,7 @@ NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accoun
   about.launch = launch_account(accounts.launch);
   for (std::size_t i = 0; i < accounts.devices.size(); ++i) {
     about.devices.push_back(
-        device_account(accounts.devices[i], accounts.time[i], accounts.wall_ns()));
+        timeline::device_account(accounts.devices[i], accounts.time[i], accounts.wall_ns()));
     // All work of a capture is its own.
     about.devices.back().own_busy_ns = about.devices.back().busy_ns;
     about.devices.back().own_inside_ns = about.devices.back().busy_ns;

@@ -13,6 +13,7 @@ namespace profline::nsys {
 namespace {
 
 constexpr std::chrono::seconds kCaptureLimit{60};
+constexpr std::chrono::seconds kAskLimit{10};
 constexpr int kAttempts = 2;  // on a busy machine nsys loses its agent now and then
 constexpr std::string_view kImporter = "QdstrmImporter";
 
@@ -38,7 +39,7 @@ std::filesystem::path bundled_nsys(const std::filesystem::path& ncu_folder) {
 std::filesystem::path bundle_by_asking(ProcessRunner& runner, const std::filesystem::path& ncu) {
   const Command command{.argv = {ncu.string(), "--target-processes", "application-only", "/bin/sh",
                                  "-c", "readlink /proc/$PPID/exe"},
-                        .timeout = kCaptureLimit};
+                        .timeout = kAskLimit};
   const auto exit = runner.run(command);
   if (!exit) return {};
   for (const std::string_view line : split(exit->tail, '\n')) {
@@ -100,6 +101,10 @@ Result<std::filesystem::path> find_nsys(ProcessRunner& runner, std::string_view 
     if (!bundled.empty()) return bundled;
   }
   return on_path;
+}
+
+Result<std::filesystem::path> choose_nsys(ProcessRunner& runner, const std::string& name) {
+  return name == "nsys" ? find_nsys(runner, own_path()) : profline::find_program(name);
 }
 
 Result<Installation> survey(ProcessRunner& runner, const std::filesystem::path& program) {

@@ -31,6 +31,9 @@ struct Installation {
 /// of where its own is; then it is run to see.
 Result<std::filesystem::path> find_nsys(ProcessRunner& runner, std::string_view path_text);
 
+/// The nsys that was named, or for plain `nsys` the one found so with our own PATH.
+Result<std::filesystem::path> choose_nsys(ProcessRunner& runner, const std::string& name);
+
 /// Asks `program` for its version.
 Result<Installation> probe(ProcessRunner& runner, const std::filesystem::path& program);
 
