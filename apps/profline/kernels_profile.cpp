@@ -125,7 +125,7 @@ std::vector<Option> kernels_profile_options() {
       {"--nsys-report", "", Takes::Value, "FILE",
        "profile: a capture of this program to count launches in"},
       {"--merge", "", Takes::Nothing, "",
-       "profile: several kernels in one run, where ncu's filter allows"},
+       "profile: several kernels in one run, where they are launched close together"},
       {"--force-overwrite", "", Takes::Nothing, "", "profile: do finished kernels again"},
   };
 }

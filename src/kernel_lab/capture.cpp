@@ -45,7 +45,10 @@ class PassRun {
       CaptureRecord record = begun_record(kernels_[index]);
       record.argv = command.argv;
       record.problem = problem;
-      if (pass_.is_merged()) record.merged_with = pass_.folder + "/" + kReportFile;
+      if (pass_.is_merged()) {
+        record.merged_with = pass_.folder + "/" + kReportFile;
+        record.choice = pass_.choice.reason;
+      }
       if (messages.application_code) {
         record.notes.push_back(
             fmt::format("the program ended with code {}", *messages.application_code));
@@ -82,6 +85,11 @@ class PassRun {
       return {};
     }
     check_table(folder / kMetricsFile, record);
+    const auto expected = kernel.choice.expected;
+    if (!pass_.is_merged() && expected && record.profiled > 0 && record.profiled != *expected) {
+      record.notes.push_back(
+          fmt::format("{} launches were to be profiled, and {} were", *expected, record.profiled));
+    }
     return {};
   }
 

@@ -152,7 +152,7 @@ TEST(CaptureCommand, OfSeveralKernelsTogetherIsTakenByARealNcu) {
   const std::vector<WantedKernel> kernels = {{"a", R"(^at::native::a<\(int\)2>$)", ""},
                                              {"b", "(?:gemm|gemv)::b", ""}};
   LaunchChoice choice;
-  choice.invocations = {3, 7};
+  choice.count = 4;
   Interrupt interrupt;
   PosixRunner runner(interrupt);
   for (const fs::path& program : programs) {

@@ -95,9 +95,11 @@ class LabRun {
     if (!there.launches.empty() || there.outside > 0) return;
     there.functions = seen.names;
     std::vector<std::uint32_t> invocations(seen.names.size(), 0);
-    for (const SeenLaunch& launch : seen.launches) {
+    for (std::size_t place = 0; place < seen.launches.size(); ++place) {
+      const SeenLaunch& launch = seen.launches[place];
       const std::uint32_t number = ++invocations[launch.name];
-      if (launch.is_inside) there.launches.push_back({launch.name, number, launch.duration_ns});
+      if (!launch.is_inside) continue;
+      there.launches.push_back({launch.name, number, launch.duration_ns, place});
     }
   }
 
@@ -116,9 +118,10 @@ class LabRun {
     auto choice = choose_launches(request_.launches, there);
     if (!choice) return give_up(kernel, choice.error().message());
     kernel.choice = *std::move(choice);
-    kernel.invocations = invocations_of(kernel.choice, there);
-    const bool needs_id = !kernel.choice.invocations.empty();
-    if (needs_id && !kernel_id(kernel.kernel.regex, kernel.invocations)) {
+    for (const Launch& launch : there.launches) kernel.places.push_back(launch.place);
+    kernel.is_free = !request_.launches.skip && !request_.launches.window;
+    const std::vector<std::uint32_t>& numbers = kernel.choice.invocations;
+    if (!numbers.empty() && !kernel_id(kernel.kernel.regex, numbers)) {
       return give_up(kernel, "'" + kernel.kernel.regex +
                                  "' has a colon that ncu would take for its own, as in [[:alpha:]] "
                                  "or (?i:, and cannot be told single launches with it");

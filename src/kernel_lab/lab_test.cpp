@@ -196,7 +196,7 @@ TEST_F(Lab, MergesKernelsIntoOneRun) {
   const LabOutcome outcome = run(processes);
   EXPECT_TRUE(outcome.is_complete());
   EXPECT_EQ(outcome.kernels[1].merged_with, "merged/ncu.ncu-rep");
-  EXPECT_THAT(processes.commands().front().argv, Contains("--kernel-id"));
+  EXPECT_THAT(processes.commands().front().argv, Contains("--launch-skip"));
 }
 
 TEST(KernelList, IsWhatKernelsTopWrites) {

@@ -172,12 +172,13 @@ Result<std::vector<KernelLaunches>> take_census(const SeenLaunches& seen,
       found.functions.push_back(seen.names[name]);
     }
     std::vector<std::uint32_t> invocations(found.functions.size(), 0);
-    for (const SeenLaunch& launch : seen.launches) {
+    for (std::size_t place = 0; place < seen.launches.size(); ++place) {
+      const SeenLaunch& launch = seen.launches[place];
       const std::uint32_t function = function_of[launch.name];
       if (function == kNot) continue;
       const std::uint32_t invocation = ++invocations[function];
       if (launch.is_inside) {
-        found.launches.push_back({function, invocation, launch.duration_ns});
+        found.launches.push_back({function, invocation, launch.duration_ns, place});
       } else {
         ++found.outside;
       }

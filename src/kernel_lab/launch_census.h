@@ -42,6 +42,7 @@ struct Launch {
   std::uint32_t function = 0;    ///< which of the functions that the expression matches, from 0
   std::uint32_t invocation = 0;  ///< which launch of that function in the program, from 1
   std::int64_t duration_ns = 0;
+  std::size_t place = 0;  ///< among all that were seen
 };
 
 /// The launches of one wanted kernel inside the ranges, in their order.

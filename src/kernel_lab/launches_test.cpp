@@ -198,17 +198,23 @@ TEST(Choice, WithoutACensusIsTheWish) {
   EXPECT_EQ(choose_uncounted(wish({})).reason, "1 after 0, not counted before");
 }
 
+using Places = std::vector<std::size_t>;
+
+ChosenKernel chosen(std::size_t rank, std::string regex, Places places, std::uint32_t count = 1) {
+  ChosenKernel kernel;
+  kernel.rank = rank;
+  kernel.kernel = wanted(std::move(regex));
+  kernel.folder = "kernel_000" + std::to_string(rank);
+  kernel.choice.count = count;
+  kernel.choice.expected = count;
+  kernel.places = std::move(places);
+  kernel.is_free = true;
+  return kernel;
+}
+
 std::vector<ChosenKernel> three_kernels() {
-  const auto kernel = [](std::size_t rank, std::string regex, Numbers invocations) {
-    ChosenKernel chosen;
-    chosen.rank = rank;
-    chosen.kernel = wanted(std::move(regex));
-    chosen.folder = "kernel_000" + std::to_string(rank);
-    chosen.choice.expected = 1;
-    chosen.invocations = std::move(invocations);
-    return chosen;
-  };
-  return {kernel(1, "a::b", {6}), kernel(2, "[[:alpha:]]", {3}), kernel(3, "c", {2, 6})};
+  return {chosen(1, "a::b", {2, 11, 20}), chosen(2, "[[:alpha:]]", {}),
+          chosen(3, "c", {5, 6, 12, 14, 30}, 2)};
 }
 
 TEST(Passes, AreOneAKernel) {
@@ -218,16 +224,50 @@ TEST(Passes, AreOneAKernel) {
   EXPECT_EQ(plan.passes[2].folder, "kernel_0003");
 }
 
-TEST(Passes, AreMergedWhereNcusFilterAllows) {
+TEST(Passes, AreMergedOverAStretchOfLaunchesThatHasThemAll) {
   const Passes plan = plan_passes(three_kernels(), true);
   ASSERT_THAT(plan.passes, SizeIs(2));
   EXPECT_TRUE(plan.passes[0].is_merged());
   EXPECT_THAT(plan.passes[0].kernels, ElementsAre(0, 2));
   EXPECT_EQ(plan.passes[0].regex, "(?:a::b)|(?:c)");
-  EXPECT_THAT(plan.passes[0].choice.invocations, ElementsAre(2, 6));
+  // Of both in their order, a c c a c c a c: 1 to 3, 2 to 4, 4 to 6 and 5 to 7 are the shortest.
+  EXPECT_EQ(plan.passes[0].choice.skip, 3U);
+  EXPECT_EQ(plan.passes[0].choice.count, 3U);
+  EXPECT_THAT(plan.passes[0].choice.invocations, ::testing::IsEmpty());
+  EXPECT_EQ(plan.passes[0].choice.reason, "among launches 4 to 6 of the 8 of these 2 kernels");
   EXPECT_THAT(plan.not_merged,
-              ElementsAre("kernel_0002 has a pass of its own: its expression has a colon that ncu "
-                          "would take for its own, as in [[:alpha:]] or (?i:"));
+              ElementsAre("kernel_0002 has a pass of its own: its launches were not counted"));
+}
+
+TEST(Passes, OfCertainLaunchesHoldThem) {
+  std::vector<ChosenKernel> kernels = {chosen(1, "a", {1, 3, 5}), chosen(2, "b", {2, 4, 6})};
+  for (ChosenKernel& kernel : kernels) kernel.is_free = false;
+  kernels[0].choice.skip = 1;
+  kernels[1].choice.skip = 2;
+  const Passes plan = plan_passes(kernels, true);
+  ASSERT_THAT(plan.passes, SizeIs(1));
+  EXPECT_EQ(plan.passes[0].choice.skip, 2U) << "3, 4, 5, 6 of 1 to 6";
+  EXPECT_EQ(plan.passes[0].choice.count, 4U);
+}
+
+TEST(Passes, OfKernelsFarApartAreNotMerged) {
+  Places many;
+  for (std::size_t place = 1; place < 100; ++place) many.push_back(place);
+  const Passes plan = plan_passes(std::vector{chosen(1, "a", {0}), chosen(2, "b", many, 30)}, true);
+  EXPECT_TRUE(plan.passes[0].is_merged()) << "31 are fewer than 20 and four times what was wished";
+  const Passes apart = plan_passes(
+      std::vector{chosen(1, "a", {0}), chosen(2, "b", {200}), chosen(3, "c", many)}, true);
+  EXPECT_THAT(apart.passes, SizeIs(3));
+  EXPECT_THAT(apart.not_merged,
+              ElementsAre("each kernel has a pass of its own: they are launched too far apart, 101 "
+                          "launches would be profiled to have them all"));
+}
+
+TEST(Passes, OfALaunchThatTwoExpressionsMatchCountItOnce) {
+  const Passes plan = plan_passes(std::vector{chosen(1, "a", {4}), chosen(2, "a|b", {4, 5})}, true);
+  ASSERT_THAT(plan.passes, SizeIs(1));
+  EXPECT_EQ(plan.passes[0].choice.skip, 0U);
+  EXPECT_EQ(plan.passes[0].choice.count, 1U);
 }
 
 TEST(Passes, TakeTheProgramOnceEach) {

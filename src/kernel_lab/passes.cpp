@@ -20,31 +20,113 @@ Pass own_pass(std::span<const ChosenKernel> kernels, std::size_t index) {
   return {{index}, kernel.kernel.regex, kernel.choice, kernel.folder};
 }
 
-/// Why ncu cannot be asked for these launches together with others'; empty: it can.
+/// Why a kernel cannot be in a pass with others; empty: it can.
 std::string obstacle(const ChosenKernel& kernel) {
-  if (kernel.invocations.empty()) return "its launches were not counted";
-  if (!kernel_id(kernel.kernel.regex, kernel.invocations)) {
-    return "its expression has a colon that ncu would take for its own, as in [[:alpha:]] or (?i:";
-  }
+  if (kernel.places.empty()) return "its launches were not counted";
+  if (!kernel.choice.invocations.empty()) return "its launches are spread";
   return {};
 }
 
-Pass merged_pass(std::span<const ChosenKernel> kernels, std::vector<std::size_t> members) {
+/// A stretch of the launches that any of some kernels' expressions matches.
+struct Stretch {
+  std::size_t first = 0;
+  std::size_t size = 0;
+};
+
+/// The launches of some kernels in the order of the program.
+class LaunchOrder {
+ public:
+  LaunchOrder(std::span<const ChosenKernel> kernels, std::span<const std::size_t> members)
+      : kernels_(kernels), members_(members) {
+    for (const std::size_t member : members) {
+      places_.insert(places_.end(), kernels[member].places.begin(), kernels[member].places.end());
+    }
+    std::sort(places_.begin(), places_.end());
+    places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+    owners_.resize(places_.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      for (const std::size_t place : kernels[members[i]].places) {
+        owners_[index_of(place)].push_back(i);
+      }
+    }
+  }
+
+  std::size_t size() const { return places_.size(); }
+
+  /// The shortest stretch with as many launches of each kernel as were wished; of several the
+  /// middle one. Where certain launches were wished, what holds them all.
+  Stretch shortest() const {
+    const bool is_free = std::all_of(members_.begin(), members_.end(),
+                                     [&](std::size_t member) { return kernels_[member].is_free; });
+    return is_free ? shortest_of_any() : around_the_chosen();
+  }
+
+ private:
+  std::size_t index_of(std::size_t place) const {
+    const auto found = std::lower_bound(places_.begin(), places_.end(), place);
+    return static_cast<std::size_t>(found - places_.begin());
+  }
+
+  Stretch around_the_chosen() const {
+    std::size_t first = places_.size();
+    std::size_t last = 0;
+    for (const std::size_t member : members_) {
+      const ChosenKernel& kernel = kernels_[member];
+      const std::size_t end = kernel.choice.skip + kernel.choice.count;
+      first = std::min(first, index_of(kernel.places.at(kernel.choice.skip)));
+      last = std::max(last, index_of(kernel.places.at(end - 1)));
+    }
+    return {first, last - first + 1};
+  }
+
+  Stretch shortest_of_any() const {
+    std::vector<std::int64_t> missing;  // launches that the stretch still has too few of
+    for (const std::size_t member : members_) missing.push_back(kernels_[member].choice.count);
+    std::size_t unmet = members_.size();
+    std::vector<Stretch> best;
+    std::size_t first = 0;
+    for (std::size_t end = 0; end < places_.size(); ++end) {
+      for (const std::size_t owner : owners_[end]) {
+        if (--missing[owner] == 0) --unmet;
+      }
+      while (unmet == 0) {
+        const Stretch found{first, end - first + 1};
+        if (!best.empty() && found.size < best.front().size) best.clear();
+        if (best.empty() || found.size == best.front().size) best.push_back(found);
+        for (const std::size_t owner : owners_[first]) {
+          if (missing[owner]++ == 0) ++unmet;
+        }
+        ++first;
+      }
+    }
+    return best.empty() ? Stretch{0, places_.size()} : best[best.size() / 2];
+  }
+
+  std::span<const ChosenKernel> kernels_;
+  std::span<const std::size_t> members_;
+  std::vector<std::size_t> places_;
+  std::vector<std::vector<std::size_t>> owners_;  // of each place, in members_
+};
+
+/// More launches than this are not worth the run of the program that merging saves.
+std::size_t most_together(std::span<const ChosenKernel> kernels,
+                          std::span<const std::size_t> members) {
+  std::size_t wished = 0;
+  for (const std::size_t member : members) wished += kernels[member].choice.count;
+  return 20 + 4 * wished;
+}
+
+Pass merged_pass(std::span<const ChosenKernel> kernels, std::vector<std::size_t> members,
+                 const Stretch& stretch, std::size_t all) {
   Pass pass;
   std::vector<WantedKernel> wanted;
-  std::uint64_t expected = 0;
-  for (const std::size_t member : members) {
-    const ChosenKernel& kernel = kernels[member];
-    wanted.push_back(kernel.kernel);
-    expected += kernel.choice.expected.value_or(0);
-    pass.choice.invocations.insert(pass.choice.invocations.end(), kernel.invocations.begin(),
-                                   kernel.invocations.end());
-  }
-  std::vector<std::uint32_t>& numbers = pass.choice.invocations;
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  pass.choice.expected = expected;
-  pass.choice.reason = "together";
+  for (const std::size_t member : members) wanted.push_back(kernels[member].kernel);
+  pass.choice.skip = static_cast<std::uint32_t>(stretch.first);
+  pass.choice.count = static_cast<std::uint32_t>(stretch.size);
+  pass.choice.expected = stretch.size;
+  pass.choice.reason =
+      fmt::format("among launches {} to {} of the {} of these {} kernels", stretch.first + 1,
+                  stretch.first + stretch.size, all, members.size());
   pass.regex = any_of(wanted);
   pass.kernels = std::move(members);
   pass.folder = kMergedFolder;
@@ -65,22 +147,24 @@ Passes plan_passes(std::span<const ChosenKernel> kernels, bool merge) {
     }
   }
   if (together.size() < 2) together.clear();
-  if (!together.empty()) plan.passes.push_back(merged_pass(kernels, together));
+  if (!together.empty()) {
+    const LaunchOrder order(kernels, together);
+    const Stretch stretch = order.shortest();
+    if (stretch.size > most_together(kernels, together)) {
+      plan.not_merged.push_back(
+          fmt::format("each kernel has a pass of its own: they are launched too far apart, {} "
+                      "launches would be profiled to have them all",
+                      stretch.size));
+      together.clear();
+    } else {
+      plan.passes.push_back(merged_pass(kernels, together, stretch, order.size()));
+    }
+  }
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const bool is_merged = std::find(together.begin(), together.end(), i) != together.end();
     if (!is_merged) plan.passes.push_back(own_pass(kernels, i));
   }
   return plan;
-}
-
-std::vector<std::uint32_t> invocations_of(const LaunchChoice& choice, const KernelLaunches& there) {
-  if (!choice.invocations.empty()) return choice.invocations;
-  std::vector<std::uint32_t> numbers;
-  const std::size_t end = std::min<std::size_t>(there.launches.size(), choice.skip + choice.count);
-  for (std::size_t i = choice.skip; i < end; ++i) {
-    numbers.push_back(there.launches[i].invocation);
-  }
-  return numbers;
 }
 
 std::chrono::nanoseconds estimate(std::span<const Pass> passes, std::size_t tables_a_kernel,

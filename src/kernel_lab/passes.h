@@ -18,8 +18,9 @@ struct ChosenKernel {
   WantedKernel kernel;
   std::string folder;
   LaunchChoice choice;
-  /// The launches as numbers of the function's invocations; empty: nobody counted.
-  std::vector<std::uint32_t> invocations;
+  /// Its launches inside the ranges, among all of the program; empty: nobody counted.
+  std::vector<std::size_t> places;
+  bool is_free = false;                   ///< any launch will do as well as the chosen one
   std::optional<std::uint64_t> launches;  ///< that match; none: nobody counted
 };
 
@@ -33,16 +34,15 @@ struct Pass {
   bool is_merged() const { return kernels.size() > 1; }
 };
 
-/// A pass a kernel; with `merge` one pass for all kernels whose launches ncu's filter can name
-/// together, and `not_merged` says why others are not in it.
+/// A pass a kernel; with `merge` one pass for all kernels that are launched close together: ncu
+/// takes an expression for several kernels and one stretch of their launches. `not_merged` says why
+/// others are not in it. (ncu could name single launches too, as `::regex:a|b:^(2|5)$`, but counts
+/// those of kernels from libraries under the name of the kernel before, seen with 2025.3.)
 struct Passes {
   std::vector<Pass> passes;
   std::vector<std::string> not_merged;
 };
 Passes plan_passes(std::span<const ChosenKernel> kernels, bool merge);
-
-/// The launches of a choice as numbers of invocations.
-std::vector<std::uint32_t> invocations_of(const LaunchChoice& choice, const KernelLaunches& there);
 
 /// How long the passes will take, about: the program once each, ncu's start, the replays of the
 /// launches, the tables. `program` is what it took while its launches were counted.
