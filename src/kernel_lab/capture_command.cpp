@@ -109,9 +109,8 @@ Command counting_command(const ncu::Installation& ncu, const settings::Ncu& sett
   command.argv.erase(output, output + 2);
   const auto log = std::find(command.argv.begin(), command.argv.end(), "--log-file");
   std::vector<std::string> printing = {"--csv", "--page", "raw", "--print-units", "base"};
-  // Newer releases shorten names, which the expression would no longer match.
-  const bool shortens = !ncu.options.empty() && ncu.takes("--rename-kernels");
-  if (shortens) printing.insert(printing.end(), {"--rename-kernels", "no"});
+  const std::vector<std::string> names = ncu::whole_names(ncu);
+  printing.insert(printing.end(), names.begin(), names.end());
   command.argv.insert(log, printing.begin(), printing.end());
   command.log = csv.parent_path() / "program.log";
   return command;
@@ -126,6 +125,8 @@ std::vector<Export> export_commands(const ncu::Installation& ncu, const settings
     Command command = ncu::raw_csv_command(ncu, report, folder / file);
     command.argv = {ncu.program.string(), "--import", report.string(), "--csv",
                     "--print-units",      "base"};
+    const std::vector<std::string> names = ncu::whole_names(ncu);
+    command.argv.insert(command.argv.end(), names.begin(), names.end());
     if (only) {
       options.insert(options.end(),
                      {"--kernel-name-base", "demangled", "--kernel-name", "regex:" + *only});

@@ -78,7 +78,7 @@ class LabRun {
       for (ChosenKernel& kernel : pending_) kernel.choice = choose_uncounted(request_.launches);
       return {};
     }
-    program_ = seen->program;
+    if (seen->program) program_ = {*seen->program, seen->launches.size()};
     counted_ = ", though " + seen->source + " saw it: its name may be spelled otherwise there";
     auto census = take_census(*seen, wanted);
     if (!census) return std::move(census).error();
@@ -157,9 +157,9 @@ class LabRun {
     }
     const std::size_t tables =
         export_commands(tools_.ncu, request_.ncu, "r", "f", std::nullopt).size();
-    services_.progress.message(
-        fmt::format("{}, about {}: it took {} while its launches were counted", what,
-                    human_elapsed(estimate(passes, tables, *program_)), human_elapsed(*program_)));
+    services_.progress.message(fmt::format(
+        "{}, about {}: it took {} while its launches were counted", what,
+        human_elapsed(estimate(passes, tables, *program_)), human_elapsed(program_->time)));
   }
 
   Result<void> profile() {
@@ -215,7 +215,7 @@ class LabRun {
   const LabServices& services_;
   std::vector<ChosenKernel> pending_;
   std::vector<std::optional<CaptureRecord>> records_;  // by rank
-  std::optional<std::chrono::nanoseconds> program_;
+  std::optional<CountedProgram> program_;
   std::string counted_;
   bool was_cancelled_ = false;
 };

@@ -273,8 +273,8 @@ TEST(Passes, OfALaunchThatTwoExpressionsMatchCountItOnce) {
 TEST(Passes, TakeTheProgramOnceEach) {
   using std::chrono::seconds;
   const auto kernels = three_kernels();
-  const auto apart = estimate(plan_passes(kernels, false).passes, 7, seconds(10));
-  const auto merged = estimate(plan_passes(kernels, true).passes, 7, seconds(10));
+  const auto apart = estimate(plan_passes(kernels, false).passes, 7, {seconds(10), 1000});
+  const auto merged = estimate(plan_passes(kernels, true).passes, 7, {seconds(10), 1000});
   EXPECT_GT(apart, seconds(30));
   EXPECT_GT(apart - merged, seconds(10));
 }

@@ -44,10 +44,16 @@ struct Passes {
 };
 Passes plan_passes(std::span<const ChosenKernel> kernels, bool merge);
 
-/// How long the passes will take, about: the program once each, ncu's start, the replays of the
-/// launches, the tables. `program` is what it took while its launches were counted.
+/// A program while its launches were counted.
+struct CountedProgram {
+  std::chrono::nanoseconds time{0};
+  std::size_t launches = 0;  ///< of all kernels
+};
+
+/// How long the passes will take, about: the program once each, ncu's start and its look at every
+/// launch, the replays of those that are profiled, the tables.
 std::chrono::nanoseconds estimate(std::span<const Pass> passes, std::size_t tables_a_kernel,
-                                  std::chrono::nanoseconds program);
+                                  const CountedProgram& program);
 
 inline constexpr const char* kMergedFolder = "merged";
 

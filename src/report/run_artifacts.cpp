@@ -13,6 +13,10 @@ class Folder {
  public:
   explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
 
+  bool has(const std::string& file) const {
+    std::error_code ignored;
+    return std::filesystem::exists(path_ / file, ignored);
+  }
   /// The file as `read` makes it of its text.
   template <typename T, typename Read>
   Artifact<T> text(const std::string& file, const Read& read) const {
@@ -32,8 +36,7 @@ class Folder {
   Artifact<T> made(const std::string& file, const Read& read) const {
     Artifact<T> artifact;
     artifact.file = file;
-    std::error_code ignored;
-    artifact.is_there = std::filesystem::exists(path_ / artifact.file, ignored);
+    artifact.is_there = has(artifact.file);
     if (!artifact.is_there) {
       artifact.why_not = "is not there";
       return artifact;
@@ -147,8 +150,10 @@ Result<RunArtifacts> read_run(const std::filesystem::path& path) {
         return read_static_costs(PL_TRY(parse_document(text, {"static_compute", 1}, source)));
       });
   run.operators = folder.document<TorchOperators>("torch_profiler/operators.json");
+  const bool is_compressed =
+      !folder.has("torch_profiler/trace.json") && folder.has("torch_profiler/trace.json.gz");
   run.trace = folder.made<Timeline>(
-      "torch_profiler/trace.json",
+      is_compressed ? "torch_profiler/trace.json.gz" : "torch_profiler/trace.json",
       [](const std::filesystem::path& file) { return torch_profiler::read_trace(file); });
   run.nsys_ranges = folder.document<NsysRanges>("nsys/ranges.json");
   run.nsys_kernels = folder.document<NsysKernels>("nsys/kernels.json");

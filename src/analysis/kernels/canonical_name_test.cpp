@@ -151,7 +151,8 @@ TEST(CanonicalName, TellsKernelsApart) {
 TEST(CanonicalName, TellsNamespacesThatCannotBeTheSame) {
   const CanonicalName full = canonical_name("void at::native::(anonymous namespace)::f<int>(int)");
   for (const char* some : {"void at::f<int>(T1)", "void native::f<int>(T1)", "void f<int>(T1)",
-                           "void <unnamed>::f<int>(T1)", "void at::<unnamed>::f<int>(T1)"}) {
+                           "void <unnamed>::f<int>(T1)", "void at::<unnamed>::f<int>(T1)",
+                           "void unnamed>::f<int>(T1)"}) {
     EXPECT_TRUE(compatible(full, canonical_name(some))) << some;
   }
   for (const char* other : {"void c10::f<int>(T1)", "void native::at::f<int>(T1)",

@@ -102,7 +102,9 @@ std::string NameParser::nameless() {
 
 Component NameParser::parse_component() {
   Component component;
-  if (take(kAnonymous) || take("<unnamed>") || take("{anonymous}")) {
+  // ncu 2025.3 shortens `at::native::<unnamed>::f` to `unnamed>::f`.
+  const bool is_cut = looking_at("unnamed>::") && take("unnamed>");
+  if (is_cut || take(kAnonymous) || take("<unnamed>") || take("{anonymous}")) {
     component.name = kAnonymous;
     return component;
   }

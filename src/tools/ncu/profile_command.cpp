@@ -145,10 +145,19 @@ std::vector<std::string> missing_options(const Installation& ncu, const settings
   return missing;
 }
 
+std::vector<std::string> whole_names(const Installation& ncu) {
+  const bool shortens = !ncu.options.empty() && ncu.takes("--rename-kernels");
+  if (!shortens) return {};
+  return {"--rename-kernels", "no"};
+}
+
 Command raw_csv_command(const Installation& ncu, const std::filesystem::path& report,
                         const std::filesystem::path& csv) {
-  return reading_command(
-      ncu, {"--import", report.string(), "--page", "raw", "--csv", "--print-units", "base"}, csv);
+  std::vector<std::string> options = {"--import", report.string(), "--page", "raw",
+                                      "--csv",    "--print-units", "base"};
+  const std::vector<std::string> names = whole_names(ncu);
+  options.insert(options.end(), names.begin(), names.end());
+  return reading_command(ncu, std::move(options), csv);
 }
 
 Command details_command(const Installation& ncu, const std::filesystem::path& report,

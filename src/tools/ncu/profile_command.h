@@ -41,6 +41,10 @@ Command profile_command(const Installation& ncu, const settings::Ncu& settings,
 /// Options that the settings ask for and this ncu does not have.
 std::vector<std::string> missing_options(const Installation& ncu, const settings::NcuCli& cli);
 
+/// What makes this ncu print names whole, as the expressions that choose kernels match them: newer
+/// ones shorten them otherwise, at times in the middle of a word.
+std::vector<std::string> whole_names(const Installation& ncu);
+
 /// The report's numbers as a table with a column a metric, in base units, to `csv`.
 Command raw_csv_command(const Installation& ncu, const std::filesystem::path& report,
                         const std::filesystem::path& csv);
