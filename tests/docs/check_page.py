@@ -32,9 +32,9 @@ COMMAND_INSIDE = re.compile(r"(?:^|\s)((?:\S*/)?profline [a-z]+(?: .*)?)$")
 def environment(build, nsight, home):
     path = [str(build / "bin")] + ([str(nsight / "bin")] if nsight else []) + [os.environ["PATH"]]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PROFLINE_", "HYDRA_"))}
-    return dict(
-        kept, PATH=os.pathsep.join(path), HOME=str(home), LC_ALL="C.UTF-8", TZ="UTC", NO_COLOR="1", CUDA_VISIBLE_DEVICES=""
-    )
+    # Threads that spin while they wait take the cores from the tests beside this one.
+    fixed = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_WAIT_POLICY": "passive"}
+    return dict(kept, PATH=os.pathsep.join(path), HOME=str(home), **fixed)
 
 
 class PageCheck:
