@@ -17,18 +17,51 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCountingMetric = "gpu__time_duration.sum";
 
+/// Whether a colon belongs to the syntax of what begins here: `[:alpha:]`, `(?i:gemm)`. Elsewhere
+/// it is a letter, and `\x3a` says the same.
+bool has_own_colon(std::string_view rest) {
+  if (rest.starts_with("[:")) return true;
+  if (!rest.starts_with("(?")) return false;
+  const std::size_t end = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", 2);
+  return end != std::string_view::npos && rest[end] == ':';
+}
+
+/// An expression that matches the same and has no colon; nothing when there is none.
+std::optional<std::string> without_colons(std::string_view regex) {
+  std::string made;
+  bool is_grouped = false;
+  bool refers_back = false;
+  for (std::size_t i = 0; i < regex.size(); ++i) {
+    const std::string_view rest = regex.substr(i);
+    if (rest.starts_with("(?:")) {
+      // What it catches is of no use here, unless something refers to groups by their numbers.
+      made += '(';
+      is_grouped = true;
+      i += 2;
+    } else if (has_own_colon(rest)) {
+      return std::nullopt;
+    } else if (rest[0] == '\\' && rest.size() > 1 && rest[1] != ':') {
+      refers_back = refers_back || (rest[1] >= '1' && rest[1] <= '9');
+      made += rest.substr(0, 2);
+      ++i;
+    } else if (rest[0] == ':' || rest.starts_with("\\:")) {
+      made += "\\x3a";
+      if (rest[0] != ':') ++i;
+    } else {
+      made += rest[0];
+    }
+  }
+  if (is_grouped && refers_back) return std::nullopt;
+  return made;
+}
+
 }  // namespace
 
 std::optional<std::string> kernel_id(std::string_view regex,
                                      std::span<const std::uint32_t> invocations) {
-  if (regex.find("[:") != std::string_view::npos) return std::nullopt;
-  std::string name;
-  for (const char letter : regex) {
-    const bool is_escaped = letter == ':' && name.ends_with('\\') && !name.ends_with("\\\\");
-    if (is_escaped) name.pop_back();
-    name += letter == ':' ? std::string("\\x3a") : std::string(1, letter);
-  }
-  return fmt::format("::regex:{}:^({})$", name, fmt::join(invocations, "|"));
+  const auto name = without_colons(regex);
+  if (!name) return std::nullopt;
+  return fmt::format("::regex:{}:^({})$", *name, fmt::join(invocations, "|"));
 }
 
 std::string any_of(std::span<const WantedKernel> kernels) {

@@ -18,7 +18,7 @@ namespace profline::kernel_lab {
 
 /// ncu's name for certain launches of what an expression matches: `::regex:gemm:^(2|5)$`. Nothing
 /// for an expression that cannot stand there: ncu takes the identifier apart at its colons, which
-/// are written `\x3a`, and that cannot be done inside `[[:alpha:]]`.
+/// are written `\x3a`, and that cannot be done inside `[[:alpha:]]` or `(?i:`.
 std::optional<std::string> kernel_id(std::string_view regex,
                                      std::span<const std::uint32_t> invocations);
 

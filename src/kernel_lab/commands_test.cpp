@@ -144,12 +144,46 @@ TEST(CaptureCommand, IsTakenByARealNcu) {
   }
 }
 
+TEST(CaptureCommand, OfSeveralKernelsTogetherIsTakenByARealNcu) {
+  const std::vector<fs::path> programs = real_ncus();
+  if (programs.empty()) {
+    GTEST_SKIP() << "no ncu on PATH (scripts/fetch_nsight pair gets one for tests)";
+  }
+  const std::vector<WantedKernel> kernels = {{"a", R"(^at::native::a<\(int\)2>$)", ""},
+                                             {"b", "(?:gemm|gemv)::b", ""}};
+  LaunchChoice choice;
+  choice.invocations = {3, 7};
+  Interrupt interrupt;
+  PosixRunner runner(interrupt);
+  for (const fs::path& program : programs) {
+    const ncu::Installation ncu = surveyed(program);
+    Command command = capture_command(ncu, capture_settings({}, ncu), any_of(kernels), choice,
+                                      testing::TempDir().path(), Command{.argv = {"/bin/true"}});
+    const auto log = std::find(command.argv.begin(), command.argv.end(), "--log-file");
+    *(log + 1) = "stdout";
+    command.log.clear();
+    const std::string said = complaint(command, runner);
+    EXPECT_FALSE(is_refusal(said)) << display(command) << "\n" << said;
+  }
+}
+
 TEST(KernelId, WritesColonsAsNcuTakesThem) {
   const std::vector<std::uint32_t> launches = {2, 5};
   EXPECT_EQ(kernel_id("gemm", launches), "::regex:gemm:^(2|5)$");
   EXPECT_EQ(kernel_id("at::native", launches), R"(::regex:at\x3a\x3anative:^(2|5)$)");
   EXPECT_EQ(kernel_id(R"(a\:b\\:c)", launches), R"(::regex:a\x3ab\\\x3ac:^(2|5)$)");
   EXPECT_EQ(kernel_id("[[:alpha:]]", launches), std::nullopt);
+}
+
+TEST(KernelId, WritesGroupsWithoutAColon) {
+  const std::vector<std::uint32_t> launches = {2, 5};
+  EXPECT_EQ(kernel_id(R"((?:^a::b$)|(?:c\(?:d))", launches),
+            R"(::regex:(^a\x3a\x3ab$)|(c\(?\x3ad):^(2|5)$)");
+  EXPECT_EQ(kernel_id(R"((?:a|b)(c)\1)", launches), std::nullopt);
+  EXPECT_EQ(kernel_id(R"((c)\1)", launches), R"(::regex:(c)\1:^(2|5)$)");
+  EXPECT_EQ(kernel_id("(?i:gemm)", launches), std::nullopt);
+  EXPECT_EQ(kernel_id("(?i-s:gemm)", launches), std::nullopt);
+  EXPECT_EQ(kernel_id("(?=a)b::c", launches), R"(::regex:(?=a)b\x3a\x3ac:^(2|5)$)");
 }
 
 TEST(Collection, AddsWhatARooflineNeedsOfWhatThisNcuHas) {

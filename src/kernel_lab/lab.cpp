@@ -120,8 +120,8 @@ class LabRun {
     const bool needs_id = !kernel.choice.invocations.empty();
     if (needs_id && !kernel_id(kernel.kernel.regex, kernel.invocations)) {
       return give_up(kernel, "'" + kernel.kernel.regex +
-                                 "' has a character class such as [[:alpha:]], and ncu cannot be "
-                                 "told single launches with it");
+                                 "' has a colon that ncu would take for its own, as in [[:alpha:]] "
+                                 "or (?i:, and cannot be told single launches with it");
     }
     return {};
   }

@@ -24,7 +24,7 @@ Pass own_pass(std::span<const ChosenKernel> kernels, std::size_t index) {
 std::string obstacle(const ChosenKernel& kernel) {
   if (kernel.invocations.empty()) return "its launches were not counted";
   if (!kernel_id(kernel.kernel.regex, kernel.invocations)) {
-    return "its expression has a character class such as [[:alpha:]]";
+    return "its expression has a colon that ncu would take for its own, as in [[:alpha:]] or (?i:";
   }
   return {};
 }

@@ -83,7 +83,7 @@ struct CounterCells {
   bool operator==(const CounterCells&) const = default;
 };
 
-/// All of one report.
+/// All of one report, or of several reports of one program.
 struct CounterReport {
   std::string source;  ///< the file
   Names names;
@@ -95,6 +95,9 @@ struct CounterReport {
   /// None: the report does not have it.
   const Counter* find(const ProfiledKernel& kernel, std::string_view name,
                       std::string_view section = {}) const;
+
+  /// The other report's kernels behind these.
+  void append(const CounterReport& other);
 };
 
 }  // namespace profline

@@ -21,5 +21,32 @@ TEST(Counters, AreFoundByNameAndWhereTwoSectionsUseALabelBySection) {
   EXPECT_EQ(report.find(kernel, "Duration"), nullptr);
 }
 
+TEST(Counters, OfAnotherReportComeWithTheirNames) {
+  CounterReport report;
+  report.names.id_of("something else first");
+  report.reading.used = 2;
+  report.reading.skip("no number", "row 3");
+  CounterReport other;
+  other.reading.used = 1;
+  other.reading.skip("no number", "row 9");
+  ProfiledKernel kernel;
+  kernel.name = other.names.id_of("gemm");
+  kernel.ranges = {{0, other.names.id_of("decode")}};
+  kernel.counters = {{other.names.id_of("dram__bytes.sum"), 0, other.names.id_of("byte"), 64}};
+  kernel.texts = {{other.names.id_of("device"), 0, other.names.id_of("NVIDIA H200")}};
+  other.kernels = {kernel};
+  report.append(other);
+  ASSERT_EQ(report.kernels.size(), 1U);
+  const ProfiledKernel& taken = report.kernels[0];
+  EXPECT_EQ(report.names.text(taken.name), "gemm");
+  EXPECT_EQ(report.names.text(taken.ranges[0].name), "decode");
+  EXPECT_EQ(report.names.text(taken.texts[0].text), "NVIDIA H200");
+  ASSERT_NE(report.find(taken, "dram__bytes.sum"), nullptr);
+  EXPECT_EQ(report.find(taken, "dram__bytes.sum")->value, 64);
+  EXPECT_EQ(report.reading.used, 3U);
+  ASSERT_EQ(report.reading.skipped.size(), 1U);
+  EXPECT_EQ(report.reading.skipped[0], (Reading::Skipped{"no number", 2, "row 3"}));
+}
+
 }  // namespace
 }  // namespace profline

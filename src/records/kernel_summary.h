@@ -106,6 +106,8 @@ struct SummaryJoin {
   std::string time_source;
   double total_ns = 0;
   std::uint64_t launches = 0;
+  double outside_ns = 0;
+  std::uint64_t outside_launches = 0;
   std::optional<double> with_counters;
   std::optional<double> with_operators;
   std::optional<double> with_flops;
@@ -118,6 +120,9 @@ constexpr auto fields(std::type_identity<SummaryJoin>) {
       field("time_source", &SummaryJoin::time_source, "file of the times; empty: no tool had any"),
       field("total_ns", &SummaryJoin::total_ns, "of all kernels"),
       field("launches", &SummaryJoin::launches, "of all kernels"),
+      field("outside_ns", &SummaryJoin::outside_ns,
+            "of kernels that are in no row: of the warm-up and of no range of the workload"),
+      field("outside_launches", &SummaryJoin::outside_launches, "of those"),
       field("with_counters", &SummaryJoin::with_counters, "share that ncu profiled; null: no ncu"),
       field("with_operators", &SummaryJoin::with_operators,
             "share whose operator is known; null: no trace of the torch profiler"),

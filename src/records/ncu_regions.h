@@ -11,6 +11,11 @@
 
 namespace profline {
 
+/// What adds up over regions. Times do not where ranges are replayed as a whole: each range waits
+/// for the device at both ends and for the host in between, and ranges inside of another are
+/// measured in a run of their own.
+inline constexpr const char* kInstructions = "smsp__inst_executed.sum";
+
 /// Where a region's time comes from.
 enum class RegionSource {
   Range,     ///< ncu replayed it as a whole
@@ -56,7 +61,10 @@ struct NcuRegion {
   std::optional<double> inclusive_ns;  ///< all that is in it
   std::optional<double> exclusive_ns;  ///< what is in none of the regions in it
   std::optional<double> children_ns;  ///< inclusive time of the regions in it; null: there are none
-  /// Whether the children come to no more than the region itself, within one percent.
+  std::optional<double> instructions;           ///< of all instances (kInstructions)
+  std::optional<double> children_instructions;  ///< of the regions in it
+  /// Whether the children come to no more than the region itself, within one percent: in
+  /// instructions where they were counted, else in time.
   std::optional<bool> reconciles;
   std::vector<NcuRegionKernel> kernels;  ///< most time first; of RegionSource::Kernels
   std::uint64_t launches_left_out = 0;   ///< by rules over kernels
@@ -81,8 +89,11 @@ constexpr auto fields(std::type_identity<NcuRegion>) {
       field("inclusive_ns", &NcuRegion::inclusive_ns, "all that is in it"),
       field("exclusive_ns", &NcuRegion::exclusive_ns, "what is in none of the regions in it"),
       field("children_ns", &NcuRegion::children_ns, "of the regions in it; null: there are none"),
+      field("instructions", &NcuRegion::instructions, "of all instances; null: not counted"),
+      field("children_instructions", &NcuRegion::children_instructions, "of the regions in it"),
       field("reconciles", &NcuRegion::reconciles,
-            "children come to no more than the region, within one percent"),
+            "children come to no more than the region, within one percent: in instructions where "
+            "they were counted, else in time"),
       field("kernels", &NcuRegion::kernels, "of a sum: what it is the sum of, most time first"),
       field("launches_left_out", &NcuRegion::launches_left_out, "by rules over kernels"));
 }

@@ -19,4 +19,14 @@ void Reading::skip(std::string_view reason, std::string_view position, std::uint
   skipped.push_back({std::string(reason), count, std::string(position)});
 }
 
+void Reading::append(const Reading& other) {
+  used += other.used;
+  lost += other.lost;
+  for (const Skipped& one : other.skipped) skip(one.reason, one.first_position, one.count);
+  for (const std::string& note : other.notes) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+  losses.insert(losses.end(), other.losses.begin(), other.losses.end());
+}
+
 }  // namespace profline

@@ -30,6 +30,8 @@ struct Reading {
 
   std::uint64_t events() const;
   void skip(std::string_view reason, std::string_view position, std::uint64_t count = 1);
+  /// What was made of another file as well.
+  void append(const Reading& other);
 };
 
 }  // namespace profline

@@ -82,6 +82,11 @@ void widen(SummaryKernelTime& time, std::uint64_t launches, double total_ns, dou
   time.total_ns += total_ns;
 }
 
+/// What the workload does before it measures: loading, and the warm-up.
+bool is_unmeasured(const std::string& stage) {
+  return stage.empty() || stage == "warmup";
+}
+
 class Rows {
  public:
   explicit Rows(const RunArtifacts& run) : run_(run) {}
@@ -91,6 +96,7 @@ class Rows {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   void find_nsys_rows();
+  bool leaves_out_the_unmeasured() const;
   void find_tables();
   void add(const kernels::JoinedKernel& joined);
   void add_apart(const kernels::JoinedKernel& joined);
@@ -119,6 +125,14 @@ class Rows {
   std::size_t apart_left_out_ = 0;
 };
 
+/// Of our own workload, where there is something else.
+bool Rows::leaves_out_the_unmeasured() const {
+  if (run_.settings && run_.settings->pipeline.workload.user_command()) return false;
+  const std::vector<NsysKernel>& all = run_.nsys_kernels->kernels;
+  return std::any_of(all.begin(), all.end(),
+                     [](const NsysKernel& row) { return !is_unmeasured(stage_of(row.ranges)); });
+}
+
 /// Of each stage the rows of the capture that shows it best.
 void Rows::find_nsys_rows() {
   if (!run_.nsys_kernels) return;
@@ -129,8 +143,16 @@ void Rows::find_nsys_rows() {
     const auto [known, is_new] = best.try_emplace(stage, gate);
     if (!is_new && gate_rank(gate, stage) < gate_rank(known->second, stage)) known->second = gate;
   }
+  const bool leaves_out = leaves_out_the_unmeasured();
   for (const NsysKernel& row : run_.nsys_kernels->kernels) {
-    if (gate_of(run_, row.capture) == best[stage_of(row.ranges)]) nsys_rows_.push_back(&row);
+    const std::string stage = stage_of(row.ranges);
+    if (gate_of(run_, row.capture) != best[stage]) continue;
+    if (leaves_out && is_unmeasured(stage)) {
+      result_.join.outside_launches += row.calls;
+      result_.join.outside_ns += static_cast<double>(row.total_ns);
+    } else {
+      nsys_rows_.push_back(&row);
+    }
   }
 }
 

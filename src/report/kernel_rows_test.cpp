@@ -61,6 +61,31 @@ TEST(KernelRows, AKernelThatOneToolDidNotSeeSaysSo) {
                                      "profiler's trace (ncu profiled 1 launch)"));
 }
 
+TEST(KernelRows, LeavesOutWhatTheWorkloadDoesBeforeItMeasures) {
+  TestRun run = h200_run();
+  NsysKernel warm = run.nsys_kernels->kernels.front();
+  warm.ranges = {"warmup"};
+  warm.calls = 3;
+  warm.total_ns = 1000;
+  NsysKernel loading = warm;
+  loading.ranges.clear();
+  run.nsys_kernels->kernels.push_back(warm);
+  run.nsys_kernels->kernels.push_back(loading);
+  const KernelRows rows = rows_of(run);
+  EXPECT_EQ(rows.join.launches, 120U);
+  EXPECT_EQ(rows.join.outside_launches, 6U);
+  EXPECT_DOUBLE_EQ(rows.join.outside_ns, 2000);
+  EXPECT_EQ(rows.kernels.front().time->launches, 20U);
+}
+
+TEST(KernelRows, WithoutARangeIsAllThereIs) {
+  TestRun run = h200_run();
+  for (NsysKernel& kernel : run.nsys_kernels->kernels) kernel.ranges.clear();
+  const KernelRows rows = rows_of(run);
+  EXPECT_EQ(rows.join.launches, 120U);
+  EXPECT_EQ(rows.join.outside_launches, 0U);
+}
+
 TEST(KernelRows, KernelsThatCannotBeToldApartAreNotJoined) {
   TestRun run = h200_run();
   // Two shapes in nsys' table, none in ncu's: its row may be of either.

@@ -55,13 +55,23 @@ std::string join_words(const RunSummary& summary) {
   std::string text = fmt::format("{} kernels and shapes, {} launches, {} in all; times from {}.",
                                  summary.kernels.size(), join.launches, duration(join.total_ns),
                                  join.time_source.empty() ? "no tool" : code(join.time_source));
+  if (join.outside_launches > 0) {
+    text += fmt::format(" Left out: {} launches ({}) of loading and of the warm-up.",
+                        join.outside_launches, duration(join.outside_ns));
+  }
   const auto add = [&](const std::optional<double>& share, const char* what, const char* file) {
     if (share)
       text += fmt::format(" {} of the time has {} ({}).", percent(*share), what, code(file));
   };
   add(join.with_counters, "counters", "ncu/kernels.json");
   add(join.with_operators, "its operator", "torch_profiler/trace.json");
-  add(join.with_flops, "model FLOPs by the operator's shapes", "torch_profiler/trace.json");
+  if (join.with_flops.value_or(1) > 0) {
+    add(join.with_flops, "model FLOPs by the operator's shapes", "torch_profiler/trace.json");
+  } else {
+    text +=
+        " Model FLOPs are not known: they are of the operators' shapes, which "
+        "pipeline.torch_profiler.record_shapes=true records.";
+  }
   return text + "\n";
 }
 

@@ -37,6 +37,39 @@ std::optional<double> time_of(const CounterReport& report, const ProfiledKernel&
   return measured.time_ns->value;
 }
 
+/// Of all launches that the numbers are a mean of.
+std::optional<double> instructions_of(const CounterReport& report, const KernelMean& mean) {
+  const Counter* counter = report.find(mean.kernel, kInstructions);
+  if (counter == nullptr || !std::isfinite(counter->value)) return std::nullopt;
+  return counter->value * static_cast<double>(mean.launches);
+}
+
+void add_to(std::optional<double>& sum, const std::optional<double>& more) {
+  if (more) sum = sum.value_or(0) + *more;
+}
+
+/// A parent's name, and what all its children come to.
+using Inside = std::map<Labels, double>;
+
+/// Of a region that nobody measured: what is in it.
+void take_children(const Labels& labels, const Inside& inside, bool is_measured,
+                   std::optional<double>& children, std::optional<double>& total) {
+  const auto found = inside.find(labels);
+  if (found != inside.end()) children = found->second;
+  if (!is_measured) total = children;
+}
+
+void add_to_parent(const Labels& labels, const std::optional<double>& total, Inside& inside) {
+  if (total && labels.size() > 1) inside[Labels(labels.begin(), labels.end() - 1)] += *total;
+}
+
+/// Within the tolerance; nothing where one of them is not known.
+std::optional<bool> holds(const std::optional<double>& total,
+                          const std::optional<double>& children) {
+  if (!total || !children) return std::nullopt;
+  return *children <= *total * (1 + kTolerance);
+}
+
 /// Rules with their expressions ready.
 class Filter {
  public:
@@ -144,6 +177,7 @@ class Table {
     NcuRegion& made = region(labels, mean.kernel);
     made.source = RegionSource::Range;
     made.instances += mean.launches;
+    add_to(made.instructions, instructions_of(report_, mean));
     if (const auto time = time_of(report_, mean.kernel)) {
       made.total_ns = made.total_ns.value_or(0) + *time * static_cast<double>(mean.launches);
       made.duration_ns = *made.total_ns / static_cast<double>(made.instances);
@@ -167,7 +201,8 @@ class Table {
     }
     const double total =
         time_of(report_, mean.kernel).value_or(0) * static_cast<double>(mean.launches);
-    made.total_ns = made.total_ns.value_or(0) + total;
+    add_to(made.total_ns, total);
+    add_to(made.instructions, instructions_of(report_, mean));
     if (is_innermost) own_[labels] += total;
     const std::string name = kernels::canonical_name(printed).short_name;
     auto known = std::find_if(made.kernels.begin(), made.kernels.end(),
@@ -179,31 +214,32 @@ class Table {
 
   /// From the deepest up: what is inside each, and what is left to itself.
   void sum_up() {
-    std::map<Labels, double> inside;
+    Inside time_inside;
+    Inside work_inside;
     for (auto entry = regions_.rbegin(); entry != regions_.rend(); ++entry) {
       const Labels& labels = entry->first;
       NcuRegion& region = entry->second;
-      const auto children = inside.find(labels);
-      if (children != inside.end()) region.children_ns = children->second;
-      if (region.source == RegionSource::Children) region.total_ns = region.children_ns;
+      const bool is_measured = region.source != RegionSource::Children;
+      take_children(labels, time_inside, is_measured, region.children_ns, region.total_ns);
+      take_children(labels, work_inside, is_measured, region.children_instructions,
+                    region.instructions);
       region.inclusive_ns = region.total_ns;
-      if (region.inclusive_ns) settle(labels, region);
-      if (region.inclusive_ns && labels.size() > 1) {
-        inside[Labels(labels.begin(), labels.end() - 1)] += *region.inclusive_ns;
-      }
+      settle(labels, region);
+      add_to_parent(labels, region.inclusive_ns, time_inside);
+      add_to_parent(labels, region.instructions, work_inside);
     }
   }
 
   void settle(const Labels& labels, NcuRegion& region) const {
-    const double children = region.children_ns.value_or(0);
-    const double own = *region.inclusive_ns - children;
-    region.exclusive_ns = std::max(0.0, own);
+    region.reconciles = holds(region.instructions, region.children_instructions);
+    if (!region.reconciles) region.reconciles = holds(region.inclusive_ns, region.children_ns);
+    if (!region.inclusive_ns) return;
+    region.exclusive_ns = std::max(0.0, *region.inclusive_ns - region.children_ns.value_or(0));
     // Rules of a child may let in what its parent's leave out.
     const auto counted = own_.find(labels);
     if (region.source == RegionSource::Kernels && !filter_.is_empty()) {
       region.exclusive_ns = counted == own_.end() ? 0 : counted->second;
     }
-    if (region.children_ns) region.reconciles = own >= -kTolerance * *region.inclusive_ns;
   }
 
   static void name_folders(std::vector<NcuRegion>& rows) {

@@ -36,6 +36,13 @@ class Made {
     return row(ranges.back(), true, ns, ranges);
   }
 
+  /// Of the row before.
+  Made& instructions(double count) {
+    report.kernels.back().counters.push_back(
+        {.name = report.names.id_of(kInstructions), .value = count});
+    return *this;
+  }
+
   CounterReport report;
 };
 
@@ -162,6 +169,25 @@ TEST(KernelRule, MayNameARegion) {
   EXPECT_EQ(parse_kernel_rule("A::A1=copy.*").region, "A::A1");
   EXPECT_EQ(parse_kernel_rule("A::A1=copy.*").regex, "copy.*");
   EXPECT_EQ(parse_kernel_rule("a(?=b)").regex, "a(?=b)");
+}
+
+// As measured: each range waits for the device, so that parts take longer than the whole.
+TEST(RegionTable, AddsUpByWorkWhereThatWasCounted) {
+  Made made;
+  made.range(700, {"A"}).instructions(1000);
+  made.range(400, {"A", "A1"}).instructions(300);
+  made.range(450, {"A", "A1"}).instructions(300);
+  made.range(350, {"A", "A2"}).instructions(395);
+  std::vector<NcuRegion> regions = table_of(made.report);
+  ASSERT_THAT(regions, SizeIs(3));
+  EXPECT_EQ(regions[0].children_ns, 1200);
+  EXPECT_EQ(regions[0].instructions, 1000);
+  EXPECT_EQ(regions[0].children_instructions, 995);
+  EXPECT_EQ(regions[0].reconciles, true);
+  EXPECT_EQ(regions[1].instructions, 600);
+  made.range(1, {"A", "A2"}).instructions(20);
+  regions = table_of(made.report);
+  EXPECT_EQ(regions[0].reconciles, false) << "1015 of 1000 is more than one percent";
 }
 
 }  // namespace

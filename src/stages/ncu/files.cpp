@@ -2,14 +2,14 @@
 
 namespace profline::stages::internal {
 
-bool NcuFiles::has_report() const {
+bool NcuFiles::has_report(std::size_t group) const {
   std::error_code failure;
-  return std::filesystem::file_size(report(), failure) > 0 && !failure;
+  return std::filesystem::file_size(report(group), failure) > 0 && !failure;
 }
 
 bool NcuFiles::was_rerun() const {
   std::error_code failure;
-  return std::filesystem::exists(command(true), failure);
+  return std::filesystem::exists(command({.without_gate = true}), failure);
 }
 
 ncu::Installation ncu_of(const pipeline::Toolbox& tools) {

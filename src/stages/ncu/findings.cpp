@@ -1,5 +1,7 @@
 #include "stages/ncu/internal/findings.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/strings.h"
 #include "pipeline/child_failure.h"
@@ -17,9 +19,9 @@ Finding problem(std::string code, std::string text, std::string fix) {
   return {Severity::Problem, std::move(code), std::move(text), std::move(fix), ErrorKind::Tool};
 }
 
-std::string see_log(const NcuFiles& files, bool rerun) {
-  return "its words: " + files.log(rerun).string() +
-         "; the workload's: " + (files.workload(rerun) / "log").string();
+std::string see_log(const NcuFiles& files, const Attempt& attempt) {
+  return "its words: " + files.log(attempt).string() +
+         "; the workload's: " + (files.workload(attempt) / "log").string();
 }
 
 std::string gate_text(const settings::Ncu& own) {
@@ -29,8 +31,9 @@ std::string gate_text(const settings::Ncu& own) {
 }
 
 /// There is no report: why.
-Finding no_report(const pipeline::StageContext& context, const NcuFiles& files, bool rerun) {
-  const ncu::Messages messages = messages_of(files, rerun);
+Finding no_report(const pipeline::StageContext& context, const NcuFiles& files,
+                  const Attempt& attempt) {
+  const ncu::Messages messages = messages_of(files, attempt);
   if (messages.counters_denied) {
     return problem("counters_denied",
                    "the driver keeps performance counters for administrators (ERR_NVGPUCTRPERM)",
@@ -45,38 +48,39 @@ Finding no_report(const pipeline::StageContext& context, const NcuFiles& files, 
   }
   if (messages.program_not_found) {
     return problem("program_absent", "ncu did not find the program: " + messages.errors.front(),
-                   see_log(files, rerun));
+                   see_log(files, attempt));
   }
   if (messages.cannot_write || messages.disk_full) {
     return problem(messages.disk_full ? "disk_full" : "output_unwritable",
                    "ncu could not write its report" +
                        (messages.errors.empty() ? "" : ": " + messages.errors.back()),
-                   see_log(files, rerun));
+                   see_log(files, attempt));
   }
   if (!messages.nothing_profiled.empty()) {
-    const bool gated = !rerun && !ncu::gate(context.setup.settings.pipeline.ncu).empty();
+    const bool gated =
+        !attempt.without_gate && !ncu::gate(context.setup.settings.pipeline.ncu).empty();
     return problem("nothing_profiled",
                    "no " + messages.nothing_profiled + " were profiled" +
-                       (rerun ? " without the gate either: " : ": ") +
+                       (attempt.without_gate ? " without the gate either: " : ": ") +
                        why_nothing(context, messages, gated),
-                   see_log(files, rerun));
+                   see_log(files, attempt));
   }
   return problem(
       "no_report",
       "ncu left no report" + (messages.errors.empty() ? "" : ": " + messages.errors.front()),
-      see_log(files, rerun));
+      see_log(files, attempt));
 }
 
 }  // namespace
 
-ncu::Messages messages_of(const NcuFiles& files, bool rerun) {
-  return ncu::read_messages(read_file(files.log(rerun)).value_or("") + "\n" +
-                            read_file(files.workload(rerun) / "log").value_or(""));
+ncu::Messages messages_of(const NcuFiles& files, const Attempt& attempt) {
+  return ncu::read_messages(read_file(files.log(attempt)).value_or("") + "\n" +
+                            read_file(files.workload(attempt) / "log").value_or(""));
 }
 
 std::optional<Finding> capture_end(const pipeline::StageContext& context,
                                    const pipeline::PlannedCommand& planned, const Exit& exit,
-                                   bool rerun) {
+                                   const Attempt& attempt) {
   const NcuFiles files(context.setup);
   if (exit.succeeded() || exit.why == Exit::Why::TimedOut) return std::nullopt;
   if (!exit.code) {
@@ -84,8 +88,9 @@ std::optional<Finding> capture_end(const pipeline::StageContext& context,
     finding.code = "tool_killed";
     return finding;
   }
-  const ncu::Messages messages = messages_of(files, rerun);
-  if (files.has_report() && context.setup.settings.pipeline.ncu.ncu_cli.kill.value_or(false)) {
+  const ncu::Messages messages = messages_of(files, attempt);
+  if (files.has_report(attempt.group) &&
+      context.setup.settings.pipeline.ncu.ncu_cli.kill.value_or(false)) {
     return Finding{Severity::Note, "ended_after_launches",
                    "ncu ended the workload once it had its launches, as it is told to (" +
                        exit.describe() + ")",
@@ -101,9 +106,9 @@ std::optional<Finding> capture_end(const pipeline::StageContext& context,
                    "its output: " + planned.command.log.string());
   }
   if (messages.errors.empty()) return child_problem(planned, exit);
-  if (!files.has_report()) return std::nullopt;  // told with the missing report
+  if (!files.has_report(attempt.group)) return std::nullopt;  // told with the missing report
   return problem("ncu_failed", "ncu failed: " + messages.errors.front(),
-                 "its words: " + files.log(rerun).string());
+                 "its words: " + files.log(attempt).string());
 }
 
 std::string why_nothing(const pipeline::StageContext& context, const ncu::Messages& messages,
@@ -135,21 +140,41 @@ std::string why_nothing(const pipeline::StageContext& context, const ncu::Messag
 
 std::vector<Finding> check_capture(const pipeline::StageContext& context) {
   const NcuFiles files(context.setup);
-  const bool rerun = files.was_rerun();
-  std::vector<Finding> findings = pipeline::workload_remarks(files.workload(rerun));
+  const Attempt attempt{.without_gate = files.was_rerun()};
+  std::vector<Finding> findings = pipeline::workload_remarks(files.workload(attempt));
   if (!files.has_report()) {
-    findings.push_back(no_report(context, files, rerun));
+    findings.push_back(no_report(context, files, attempt));
     return findings;
   }
-  if (rerun) {
+  if (attempt.without_gate) {
     findings.push_back({Severity::Warning, "gate_dropped",
                         "these are kernels of the whole workload, not of " +
                             gate_text(context.setup.settings.pipeline.ncu) +
                             ", where there were none",
                         "see why above; pipeline.ncu.ncu_cli.nvtx.include names the ranges"});
   }
-  for (const std::string& warning : messages_of(files, rerun).warnings) {
+  for (const std::string& warning : messages_of(files, attempt).warnings) {
     findings.push_back({Severity::Note, "ncu_warning", warning, ""});
+  }
+  return findings;
+}
+
+std::vector<Finding> ranges_not_replayed(const pipeline::StageContext& context,
+                                         const NcuRegions& regions) {
+  std::vector<Finding> findings;
+  if (NcuFiles(context.setup).was_rerun()) return findings;  // told as that
+  for (const ncu::NvtxExpression& range : ncu::gate(context.setup.settings.pipeline.ncu)) {
+    const bool is_there =
+        std::any_of(regions.regions.begin(), regions.regions.end(), [&](const NcuRegion& region) {
+          return region.source == RegionSource::Range && ncu::names_range(range, region.name);
+        });
+    if (is_there) continue;
+    findings.push_back({Severity::Warning, "range_not_replayed",
+                        "no range " + range.given + " was replayed: it never opened, or only " +
+                            "inside of another one that was being replayed",
+                        "write a range inside of another one with its name, as " +
+                            std::string("A::") + range.given +
+                            ": it is then replayed in a run of its own"});
   }
   return findings;
 }

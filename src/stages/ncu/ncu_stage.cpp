@@ -12,6 +12,7 @@ namespace profline::stages {
 namespace {
 
 namespace fs = std::filesystem;
+using internal::Attempt;
 using internal::NcuFiles;
 using pipeline::Finding;
 using pipeline::PlannedCommand;
@@ -24,7 +25,16 @@ std::vector<pipeline::ConfigChange> changes_of(const pipeline::RunSetup& setup) 
   return pipeline::changes_under_profiler(setup.config);
 }
 
-PlannedCommand capture_command(const StageContext& context, bool rerun) {
+std::size_t group_count(const StageContext& context) {
+  return ncu::gate_groups(context.setup.settings.pipeline.ncu).size();
+}
+
+std::string name_of(const Attempt& attempt) {
+  if (attempt.without_gate) return "rerun";
+  return attempt.group == 0 ? "capture" : "capture" + attempt.suffix();
+}
+
+PlannedCommand capture_command(const StageContext& context, const Attempt& attempt) {
   const pipeline::RunSetup& setup = context.setup;
   const settings::Ncu& own = setup.settings.pipeline.ncu;
   const NcuFiles files(setup);
@@ -33,14 +43,15 @@ PlannedCommand capture_command(const StageContext& context, bool rerun) {
       workload_command(context, {.stage = "ncu",
                                  .mode = "profiled",
                                  .config = handed_config_file(setup, "ncu", changes),
-                                 .out = files.workload(rerun),
+                                 .out = files.workload(attempt),
                                  .samples = own.samples});
-  ncu::Capture capture{.output = files.output(), .log = files.log(rerun)};
-  if (rerun) capture.without_gate = own.rerun_launch_count;
-  PlannedCommand planned{
-      rerun ? "rerun" : "capture",
-      ncu::profile_command(internal::ncu_of(context.tools), own, capture, workload)};
-  if (rerun) planned.condition = "if the gate lets nothing through";
+  ncu::Capture capture{.output = files.output(attempt.group), .log = files.log(attempt)};
+  if (attempt.without_gate) capture.without_gate = own.rerun_launch_count;
+  capture.ranges = ncu::gate_groups(own).at(attempt.group);
+  PlannedCommand planned{name_of(attempt), ncu::profile_command(internal::ncu_of(context.tools),
+                                                                own, capture, workload)};
+  if (attempt.without_gate) planned.condition = "if the gate lets nothing through";
+  if (attempt.group > 0) planned.condition = "if the ranges around these were captured";
   return planned;
 }
 
@@ -55,19 +66,19 @@ PlannedCommand sections_command(const StageContext& context) {
                                      unfinished(NcuFiles(context.setup).sections()))};
 }
 
-PlannedCommand raw_csv_command(const StageContext& context) {
+PlannedCommand raw_csv_command(const StageContext& context, std::size_t group) {
   const NcuFiles files(context.setup);
-  return {"raw_csv",
-          ncu::raw_csv_command(internal::ncu_of(context.tools), files.report(),
-                               unfinished(files.raw_csv())),
+  return {"raw_csv" + Attempt{group}.suffix(),
+          ncu::raw_csv_command(internal::ncu_of(context.tools), files.report(group),
+                               unfinished(files.raw_csv(group))),
           "if there is a report"};
 }
 
-PlannedCommand details_command(const StageContext& context) {
+PlannedCommand details_command(const StageContext& context, std::size_t group) {
   const NcuFiles files(context.setup);
-  return {"sections_report",
-          ncu::details_command(internal::ncu_of(context.tools), files.report(),
-                               unfinished(files.sections_report())),
+  return {"sections_report" + Attempt{group}.suffix(),
+          ncu::details_command(internal::ncu_of(context.tools), files.report(group),
+                               unfinished(files.sections_report(group))),
           "if there is a report"};
 }
 
@@ -90,14 +101,14 @@ Result<void> make_file(pipeline::StageRun& run, const PlannedCommand& planned,
 }
 
 /// One try.
-Result<void> capture(const StageContext& context, pipeline::StageRun& run, bool rerun) {
+Result<void> capture(const StageContext& context, pipeline::StageRun& run, const Attempt& attempt) {
   const NcuFiles files(context.setup);
-  PL_TRY(create_folders(files.workload(rerun)));
-  const PlannedCommand planned = capture_command(context, rerun);
-  PL_TRY(write_file_atomic(files.command(rerun), display(planned.command) + "\n"));
+  PL_TRY(create_folders(files.workload(attempt)));
+  const PlannedCommand planned = capture_command(context, attempt);
+  PL_TRY(write_file_atomic(files.command(attempt), display(planned.command) + "\n"));
   const Exit exit = PL_TRY(run.execute(planned));
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  if (auto told = internal::capture_end(context, planned, exit, rerun)) {
+  if (auto told = internal::capture_end(context, planned, exit, attempt)) {
     run.tell(std::move(*told));
   }
   return {};
@@ -107,9 +118,44 @@ Result<void> capture(const StageContext& context, pipeline::StageRun& run, bool 
 bool gate_let_nothing_through(const StageContext& context) {
   const NcuFiles files(context.setup);
   if (files.has_report() || ncu::gate(context.setup.settings.pipeline.ncu).empty()) return false;
-  const ncu::Messages messages = internal::messages_of(files, false);
+  const ncu::Messages messages = internal::messages_of(files, Attempt{});
   return !messages.nothing_profiled.empty() && !messages.no_libcuda && !messages.counters_denied &&
          !messages.application_code;
+}
+
+/// The ranges inside of those that the first attempt replayed, and the attempt without a gate where
+/// that replayed nothing.
+Result<void> capture_more(const StageContext& context, pipeline::StageRun& run) {
+  const NcuFiles files(context.setup);
+  if (gate_let_nothing_through(context)) {
+    const ncu::Messages messages = internal::messages_of(files, Attempt{});
+    run.tell({Severity::Warning, "nothing_profiled",
+              "no " + messages.nothing_profiled +
+                  " were profiled: " + internal::why_nothing(context, messages, true),
+              "it is tried once more without the gate, " +
+                  std::to_string(context.setup.settings.pipeline.ncu.rerun_launch_count) +
+                  " launches at most"});
+    return capture(context, run, {.without_gate = true});
+  }
+  for (std::size_t group = 1; group < group_count(context) && files.has_report(); ++group) {
+    PL_TRY(capture(context, run, {.group = group}));
+  }
+  return {};
+}
+
+std::vector<PlannedCommand> planned_commands(const StageContext& context) {
+  const settings::Ncu& own = context.setup.settings.pipeline.ncu;
+  const std::size_t groups = group_count(context);
+  std::vector<PlannedCommand> commands = {sections_command(context), capture_command(context, {})};
+  if (!ncu::gate(own).empty()) commands.push_back(capture_command(context, {.without_gate = true}));
+  for (std::size_t group = 1; group < groups; ++group) {
+    commands.push_back(capture_command(context, {.group = group}));
+  }
+  for (std::size_t group = 0; group < groups; ++group) {
+    if (own.ncu_cli.export_files.csv) commands.push_back(raw_csv_command(context, group));
+    commands.push_back(details_command(context, group));
+  }
+  return commands;
 }
 
 }  // namespace
@@ -127,15 +173,14 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
   pipeline::StagePlan plan;
   const bool is_built_in = !context.setup.settings.pipeline.workload.user_command();
   plan.changes = changes_of(context.setup);
-  plan.commands = {sections_command(context), capture_command(context, false)};
-  const bool is_gated = !ncu::gate(own).empty();
-  if (is_gated) plan.commands.push_back(capture_command(context, true));
-  if (own.ncu_cli.export_files.csv) plan.commands.push_back(raw_csv_command(context));
-  plan.commands.push_back(details_command(context));
+  plan.commands = planned_commands(context);
   plan.artifacts = {"sections.txt",        "cmd.txt",      "ncu.log",    "run.ncu-rep",
                     "sections_report.txt", "kernels.json", "kernels.md", "workload/log"};
   if (is_built_in) plan.artifacts.emplace_back("workload/samples.jsonl");
   if (own.ncu_cli.export_files.csv) plan.artifacts.emplace_back("raw.csv");
+  for (std::size_t group = 1; group < group_count(context); ++group) {
+    plan.artifacts.push_back(NcuFiles(context.setup).report(group).filename().string());
+  }
   if (ncu::is_range_replay(own.ncu_cli)) {
     plan.artifacts.insert(plan.artifacts.end(), {"regions/report.json", "regions/report.md"});
   }
@@ -156,22 +201,16 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
 Result<void> NcuStage::run(const StageContext& context, pipeline::StageRun& run) const {
   const NcuFiles files(context.setup);
   PL_TRY(make_file(run, sections_command(context), files.sections()));
-  PL_TRY(capture(context, run, false));
-  if (gate_let_nothing_through(context)) {
-    const ncu::Messages messages = internal::messages_of(files, false);
-    run.tell({Severity::Warning, "nothing_profiled",
-              "no " + messages.nothing_profiled +
-                  " were profiled: " + internal::why_nothing(context, messages, true),
-              "it is tried once more without the gate, " +
-                  std::to_string(context.setup.settings.pipeline.ncu.rerun_launch_count) +
-                  " launches at most"});
-    PL_TRY(capture(context, run, true));
+  PL_TRY(capture(context, run, {}));
+  PL_TRY(capture_more(context, run));
+  for (std::size_t group = 0; group < group_count(context); ++group) {
+    if (!files.has_report(group)) continue;
+    if (context.setup.settings.pipeline.ncu.ncu_cli.export_files.csv) {
+      PL_TRY(make_file(run, raw_csv_command(context, group), files.raw_csv(group)));
+    }
+    PL_TRY(make_file(run, details_command(context, group), files.sections_report(group)));
   }
-  if (!files.has_report()) return {};
-  if (context.setup.settings.pipeline.ncu.ncu_cli.export_files.csv) {
-    PL_TRY(make_file(run, raw_csv_command(context), files.raw_csv()));
-  }
-  return make_file(run, details_command(context), files.sections_report());
+  return {};
 }
 
 std::vector<Finding> NcuStage::verify(const StageContext& context) const {
@@ -181,11 +220,18 @@ std::vector<Finding> NcuStage::verify(const StageContext& context) const {
 Result<void> NcuStage::summarise(const StageContext& context, pipeline::StageRun& run) const {
   const NcuFiles files(context.setup);
   const bool keeps_csv = context.setup.settings.pipeline.ncu.ncu_cli.export_files.csv;
-  const fs::path csv = keeps_csv ? files.raw_csv() : unfinished(files.raw_csv());
-  if (!keeps_csv) PL_TRY(run.execute(raw_csv_command(context)));
-  auto tables = internal::make_tables(context, csv);
+  std::vector<fs::path> tables_read;
+  for (std::size_t group = 0; group < group_count(context); ++group) {
+    if (!files.has_report(group)) continue;
+    const fs::path csv = files.raw_csv(group);
+    tables_read.push_back(keeps_csv ? csv : unfinished(csv));
+    if (!keeps_csv) PL_TRY(run.execute(raw_csv_command(context, group)));
+  }
+  auto tables = internal::make_tables(context, tables_read);
   std::error_code ignored;
-  if (!keeps_csv) fs::remove(csv, ignored);
+  for (const fs::path& csv : tables_read) {
+    if (!keeps_csv) fs::remove(csv, ignored);
+  }
   if (!tables) return std::move(tables).error();
   if (tables->kernels.kernels.empty()) {
     run.tell({Severity::Problem, "capture_empty", "the report holds no kernels",
@@ -194,6 +240,9 @@ Result<void> NcuStage::summarise(const StageContext& context, pipeline::StageRun
   PL_TRY(write_file_atomic(files.folder / "kernels.json", PL_TRY(to_document(tables->kernels))));
   PL_TRY(write_file_atomic(files.folder / "kernels.md", internal::kernels_page(tables->kernels)));
   if (!tables->regions) return {};
+  for (Finding& finding : internal::ranges_not_replayed(context, *tables->regions)) {
+    run.tell(std::move(finding));
+  }
   return internal::write_regions(*tables->regions, files.regions());
 }
 

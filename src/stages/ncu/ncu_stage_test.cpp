@@ -263,6 +263,33 @@ TEST_F(NcuStageTest, PlansTranslationsAndBounds) {
               ElementsAre("list_sections", "capture", "rerun", "raw_csv", "sections_report"));
 }
 
+TEST_F(NcuStageTest, ReplaysRangesInsideOfOthersInARunOfTheirOwn) {
+  gate_on({"stem", "A", "A::A1"});
+  own().ncu_cli.replay_mode = settings::ReplayMode::Range;
+  expect_sections();
+  expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu.log"), kConnected);
+  expect_capture()
+      .writes(file("run-nested1.ncu-rep"), "report")
+      .writes(file("ncu-nested1.log"), kConnected);
+  expect_imports();
+  const std::string nested = file("run-nested1.ncu-rep").string();
+  processes_.expect({"/opt/ncu", "--import", nested, "--page", "raw", "--csv"}).prints("\n");
+  processes_.expect({"/opt/ncu", "--import", nested, "--page", "details"}).prints("\n");
+  ASSERT_TRUE(stage_.run(context(), run_));
+  EXPECT_THAT(run_.names(),
+              ElementsAre("list_sections", "capture", "capture-nested1", "raw_csv",
+                          "sections_report", "raw_csv-nested1", "sections_report-nested1"));
+  const std::vector<std::string>& outer = processes_.commands()[1].argv;
+  const std::vector<std::string>& inner = processes_.commands()[2].argv;
+  EXPECT_THAT(outer, ::testing::IsSupersetOf({"stem/", "A/"}));
+  EXPECT_THAT(outer, Not(Contains("A/*/A1")));
+  EXPECT_THAT(inner, Contains("A/*/A1"));
+  EXPECT_THAT(inner, Not(Contains("A/")));
+  for (const char* name : {"cmd-nested1.txt", "raw-nested1.csv", "sections_report-nested1.txt"}) {
+    EXPECT_TRUE(std::filesystem::exists(file(name))) << name;
+  }
+}
+
 /// Runs everything but the capture, of which there is a report already.
 class WithAReport final : public ProcessRunner {
  public:

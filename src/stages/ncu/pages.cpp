@@ -66,13 +66,15 @@ Table region_table(const std::vector<NcuRegion>& regions) {
               {"mean"},
               {"inclusive"},
               {"exclusive"},
+              {"instructions"},
               {"adds up", Table::Align::Left}});
   for (const NcuRegion& region : regions) {
     const std::string adds_up = !region.reconciles ? "–" : *region.reconciles ? "yes" : "no";
     rows.add({markdown::code(region.name), markdown::code(region.folder),
               std::to_string(region.depth), std::to_string(region.instances),
               duration(region.duration_ns), duration(region.inclusive_ns),
-              duration(region.exclusive_ns), adds_up});
+              duration(region.exclusive_ns),
+              region.instructions ? human_count(*region.instructions) : "–", adds_up});
   }
   return rows;
 }

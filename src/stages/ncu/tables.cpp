@@ -149,16 +149,19 @@ std::vector<NcuRegion> region_rows(const CounterReport& report) {
 }
 
 Result<NcuTables> make_tables(const pipeline::StageContext& context,
-                              const std::filesystem::path& csv) {
+                              std::span<const std::filesystem::path> csvs) {
   const pipeline::RunSetup& setup = context.setup;
   const settings::NcuCli& cli = setup.settings.pipeline.ncu.ncu_cli;
   const ncu::Installation ncu = ncu_of(context.tools);
   const std::set<std::string> asked = asked_for(context);
-  CounterReport report = PL_TRY(ncu::load_csv(
-      csv.string(), {.source = csv.filename().string(), .keep = [&](std::string_view name) {
-                       return asked.count(std::string(name)) > 0 ||
-                              roofline::is_useful_counter(name);
-                     }}));
+  const auto is_kept = [&](std::string_view name) {
+    return asked.count(std::string(name)) > 0 || roofline::is_useful_counter(name);
+  };
+  CounterReport report;
+  for (const std::filesystem::path& csv : csvs) {
+    report.append(
+        PL_TRY(ncu::load_csv(csv.string(), {.source = csv.filename().string(), .keep = is_kept})));
+  }
   ncu::add_flop_counts(report, ncu::collection(ncu, cli).translated);
   const kernels::Classifier classifier = PL_TRY(kernels::shipped_classifier());
   NcuTables tables;

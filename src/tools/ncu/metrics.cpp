@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/strings.h"
+#include "records/ncu_regions.h"
 
 namespace profline::ncu {
 namespace {
@@ -67,6 +68,9 @@ Collection collection(const Installation& ncu, const settings::NcuCli& cli) {
     for (const std::string& name : cli.metrics->items) {
       if (!trim(name).empty()) add_metric(ncu, trim(name), is_range_replay(cli), collected);
     }
+  }
+  if (is_range_replay(cli) && ncu.knows_metric(kInstructions)) {
+    add_once(collected.metrics, kInstructions);
   }
   if (cli.sections) {
     for (const std::string& name : cli.sections->items) {

@@ -20,6 +20,7 @@ struct Collection {
   std::vector<std::string> translated;        ///< `flop_count_hp`: asked for by other names
 };
 
+/// With range replay also kInstructions, by which regions add up.
 Collection collection(const Installation& ncu, const settings::NcuCli& cli);
 
 /// Ranges are replayed instead of kernels.

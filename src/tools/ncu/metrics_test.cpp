@@ -59,7 +59,7 @@ TEST(NcuMetrics, ThatPatchKernelsAreNotForRanges) {
   cli.metrics = schema::CommaList{{"flop_count_sp", kFma + ".sum", "gpu__time_duration.sum"}};
   cli.replay_mode = settings::ReplayMode::Range;
   const Collection collected = collection({"/opt/ncu", {2024, 1, 1}}, cli);
-  EXPECT_THAT(collected.metrics, ElementsAre("gpu__time_duration.sum"));
+  EXPECT_THAT(collected.metrics, ElementsAre("gpu__time_duration.sum", "smsp__inst_executed.sum"));
   EXPECT_THAT(collected.unsupported, ElementsAre("flop_count_sp", kFma + ".sum"));
   EXPECT_THAT(collected.unknown_metrics, IsEmpty());
   EXPECT_THAT(collected.translated, IsEmpty());

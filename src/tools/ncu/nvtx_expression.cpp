@@ -1,5 +1,7 @@
 #include "tools/ncu/nvtx_expression.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 
 namespace profline::ncu {
@@ -39,6 +41,14 @@ std::string regex_of(std::string_view glob) {
   return regex;
 }
 
+/// By its name: `A::A1::A2` is in `A::A1` and in `A`.
+bool is_inside(std::string_view inner, std::string_view outer) {
+  if (is_in_ncus_grammar(inner) || is_in_ncus_grammar(outer)) return false;
+  const std::vector<std::string_view> in = levels_of(inner);
+  const std::vector<std::string_view> out = levels_of(outer);
+  return out.size() < in.size() && std::equal(out.begin(), out.end(), in.begin());
+}
+
 }  // namespace
 
 std::string translate_range(std::string_view text) {
@@ -63,6 +73,30 @@ std::vector<NvtxExpression> translate_ranges(std::span<const std::string> items)
     }
   }
   return expressions;
+}
+
+bool names_range(const NvtxExpression& range, std::string_view region) {
+  const bool is_glob = range.given.find_first_of("*?") != std::string::npos;
+  if (is_in_ncus_grammar(range.given) || is_glob) return true;
+  const std::vector<std::string_view> wanted = levels_of(range.given);
+  const std::vector<std::string_view> labels = levels_of(region);
+  auto next = wanted.begin();
+  for (const std::string_view label : labels) {
+    if (next != wanted.end() && label == *next) ++next;
+  }
+  return next == wanted.end() && labels.back() == wanted.back();
+}
+
+std::vector<std::vector<NvtxExpression>> by_nesting(std::span<const NvtxExpression> ranges) {
+  std::vector<std::vector<NvtxExpression>> groups;
+  for (const NvtxExpression& range : ranges) {
+    const auto depth = static_cast<std::size_t>(std::count_if(
+        ranges.begin(), ranges.end(),
+        [&](const NvtxExpression& other) { return is_inside(range.given, other.given); }));
+    if (groups.size() <= depth) groups.resize(depth + 1);
+    groups[depth].push_back(range);
+  }
+  return groups;
 }
 
 }  // namespace profline::ncu

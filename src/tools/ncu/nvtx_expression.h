@@ -29,4 +29,13 @@ std::string translate_range(std::string_view text);
 /// Blank items are left out.
 std::vector<NvtxExpression> translate_ranges(std::span<const std::string> items);
 
+/// Whether the expression means a region of this name, `A::B::A1` with all its labels; always for
+/// one in ncu's own grammar, which only ncu understands.
+bool names_range(const NvtxExpression& range, std::string_view region);
+
+/// Ranges that one run can replay as a whole: while ncu records a range it does not see those that
+/// open in it, so that `A::A1` goes into the group behind that of `A`. What nests without saying so
+/// cannot be told from outside, and stays in the first.
+std::vector<std::vector<NvtxExpression>> by_nesting(std::span<const NvtxExpression> ranges);
+
 }  // namespace profline::ncu

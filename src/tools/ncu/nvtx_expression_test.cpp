@@ -38,5 +38,38 @@ TEST(NvtxExpression, ThatIsBlankIsLeftOut) {
             (std::vector<NvtxExpression>{{"decode", "decode/"}, {"prefill", "prefill/"}}));
 }
 
+TEST(NvtxExpression, InsideOfAnotherIsInAGroupOfItsOwn) {
+  const std::vector<NvtxExpression> ranges = translate_ranges(std::vector<std::string>{
+      "A::A1::A2", "stem", "A", "A::A1", "regex:A.*/", "A_/", "AB::A1", "A::other"});
+  const auto groups = by_nesting(ranges);
+  std::vector<std::vector<std::string>> given;
+  for (const auto& group : groups) {
+    given.emplace_back();
+    for (const NvtxExpression& range : group) given.back().push_back(range.given);
+  }
+  EXPECT_EQ(
+      given,
+      (std::vector<std::vector<std::string>>{
+          {"stem", "A", "regex:A.*/", "A_/", "AB::A1"}, {"A::A1", "A::other"}, {"A::A1::A2"}}));
+  EXPECT_EQ(by_nesting({}).size(), 0U);
+}
+
+TEST(NvtxExpression, NamesRegions) {
+  struct Case {
+    std::string given;
+    std::string_view region;
+    bool is_named;
+  };
+  const std::vector<Case> cases = {
+      {"A", "A", true},          {"A", "B::A", true},         {"A", "A::B", false},
+      {"A::A1", "A::A1", true},  {"A::A1", "A::B::A1", true}, {"A::A1", "A1", false},
+      {"A::A1", "A1::A", false}, {"A::A", "A", false},        {"A*", "whatever", true},
+      {"regex:A/", "B", true},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(names_range({c.given, ""}, c.region), c.is_named) << c.given << " " << c.region;
+  }
+}
+
 }  // namespace
 }  // namespace profline::ncu

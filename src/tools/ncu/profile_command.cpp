@@ -55,7 +55,9 @@ void add_filters(const settings::Ncu& settings, const Capture& capture, Argv& ar
   const settings::NcuCli& cli = settings.ncu_cli;
   argv.add("--nvtx");  // rows then name the ranges their kernels were launched in
   if (!capture.without_gate) {
-    for (const NvtxExpression& range : gate(settings)) argv.add("--nvtx-include", range.passed);
+    for (const NvtxExpression& range : capture.ranges.value_or(gate(settings))) {
+      argv.add("--nvtx-include", range.passed);
+    }
   }
   if (cli.kernel_name || capture.kernel_id) {
     argv.add("--kernel-name-base", text_of(cli.kernel_name_base));
@@ -89,6 +91,12 @@ std::vector<NvtxExpression> gate(const settings::Ncu& ncu) {
   const auto& include = ncu.ncu_cli.nvtx.include;
   if (!ncu.gating_nvtx || !include) return {};
   return translate_ranges(include->items);
+}
+
+std::vector<std::vector<NvtxExpression>> gate_groups(const settings::Ncu& ncu) {
+  std::vector<NvtxExpression> ranges = gate(ncu);
+  if (is_range_replay(ncu.ncu_cli) && !ranges.empty()) return by_nesting(ranges);
+  return {std::move(ranges)};
 }
 
 std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "process/command.h"
 #include "settings/ncu.h"
@@ -20,10 +21,15 @@ struct Capture {
   std::optional<std::uint32_t> without_gate{};
   /// By ncu's own identifier, `::regex:gemm:^(2|5)$`, instead of the settings' kernel_name.
   std::optional<std::string> kernel_id{};
+  /// These ranges instead of all that the settings name.
+  std::optional<std::vector<NvtxExpression>> ranges{};
 };
 
 /// What limits the capture to ranges, translated; empty when nothing does.
 std::vector<NvtxExpression> gate(const settings::Ncu& ncu);
+
+/// The same in groups, each of which needs a run of its own; one group, unless ranges are replayed.
+std::vector<std::vector<NvtxExpression>> gate_groups(const settings::Ncu& ncu);
 
 /// The --launch-count of the first try; none: as many as there are.
 std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu);

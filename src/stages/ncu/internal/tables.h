@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "analysis/kernels/classify.h"
@@ -26,9 +27,9 @@ NcuKernels kernel_rows(const CounterReport& report, const settings::Ceilings& ce
 /// captured. Pure.
 std::vector<NcuRegion> region_rows(const CounterReport& report);
 
-/// The tables of a capture from its CSV.
+/// The tables of a capture from its CSV files, one for each run of ncu.
 Result<NcuTables> make_tables(const pipeline::StageContext& context,
-                              const std::filesystem::path& csv);
+                              std::span<const std::filesystem::path> csvs);
 
 /// `kernels.md`: the kernels with most time under their roofs.
 std::string kernels_page(const NcuKernels& table);
