@@ -31,7 +31,7 @@ std::vector<Option> common_options() {
        "colours of messages; auto: on a terminal, unless NO_COLOR is set",
        {"auto", "always", "never"}},
       {"--verbose", "-v", Takes::Nothing, "", "tell on stderr which configs were merged"},
-      {"--quiet", "-q", Takes::Nothing, "", "no warnings on stderr"},
+      {"--quiet", "-q", Takes::Nothing, "", "no progress on stderr, no warnings about the config"},
       {"--shell-completion", "-sc", Takes::Nothing, "",
        "eval \"$(profline -sc install=bash)\" completes in bash; uninstall=bash ends that"},
   };
@@ -52,6 +52,13 @@ void keep_config_name(const Verb* verb, Arguments& arguments) {
   arguments.add({"--config-name", "demo"});
 }
 
+/// A row of help; what is too long for its column gets a line of its own.
+std::string help_row(const std::string& left, std::string_view right) {
+  constexpr std::size_t kColumn = 29;
+  return left.size() < kColumn ? fmt::format("  {:<29}{}\n", left, right)
+                               : fmt::format("  {}\n  {:<29}{}\n", left, "", right);
+}
+
 std::string option_rows(const std::vector<Option>& options) {
   std::string rows;
   for (const Option& option : options) {
@@ -63,10 +70,7 @@ std::string option_rows(const std::vector<Option>& options) {
     }
     std::string right(option.help);
     if (!option.choices.empty()) right += " (" + join(option.choices, ", ") + ")";
-    // A name too long for its column gets a line of its own.
-    const bool fits = left.size() < 29;
-    rows += fits ? fmt::format("  {:<29}{}\n", left, right)
-                 : fmt::format("  {}\n  {:<29}{}\n", left, "", right);
+    rows += help_row(left, right);
   }
   return rows;
 }
@@ -185,8 +189,7 @@ std::string CommandLine::help() const {
   std::string text =
       fmt::format("{}\nusage: profline COMMAND [WORDS] [OPTIONS]\n\ncommands\n", kSummary);
   for (const auto& verb : verbs_) {
-    const std::string left = fmt::format("{} {}", verb->name(), verb->words());
-    text += fmt::format("  {:<29}{}\n", left, verb->summary());
+    text += help_row(fmt::format("{} {}", verb->name(), verb->words()), verb->summary());
   }
   text += "\noptions\n" + option_rows(common_);
   text +=
@@ -197,8 +200,9 @@ std::string CommandLine::help() const {
 
 std::string CommandLine::help_of(const Verb& verb) const {
   const std::string words = verb.words().empty() ? "" : " " + std::string(verb.words());
-  return fmt::format("{}\n\nusage: profline {}{} [OPTIONS]\n\noptions\n{}\nof every command\n{}",
-                     verb.summary(), verb.name(), words, option_rows(verb.options()),
+  const std::string own = option_rows(verb.options());
+  return fmt::format("{}\n\nusage: profline {}{} [OPTIONS]\n{}\nof every command\n{}",
+                     verb.summary(), verb.name(), words, own.empty() ? "" : "\noptions\n" + own,
                      option_rows(common_));
 }
 

@@ -130,6 +130,14 @@ std::vector<Option> RunVerb::options() const {
   return options;
 }
 
+std::vector<Option> DemoVerb::options() const {
+  std::vector<Option> options = RunVerb::options();
+  for (Option& option : options) {
+    if (option.name == "--config-name") option.help = "the config to begin with [demo]";
+  }
+  return options;
+}
+
 Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invocation) const {
   PL_TRY(check_options(invocation.arguments));
   RunWish wish;

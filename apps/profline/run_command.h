@@ -28,8 +28,9 @@ class DemoVerb final : public RunVerb {
  public:
   std::string_view name() const override { return "demo"; }
   std::string_view summary() const override {
-    return "the same on a tiny model and drawn pages; needs no GPU and no download";
+    return "a run on a tiny model and drawn pages; needs no GPU and no download";
   }
+  std::vector<Option> options() const override;
 
  protected:
   std::string_view config_name() const override { return "demo"; }

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json_write.h"
@@ -162,6 +164,10 @@ Result<FinishedRun> resume_run(RunWish wish, const Services& services,
   for (const pipeline::ResumeDecision& decision : decisions) {
     if (decision.runs) progress->message(decision.stage + " runs: " + decision.why);
     if (!decision.runs) progress->detail(decision.stage + " is left as it is: " + decision.why);
+  }
+  if (std::none_of(decisions.begin(), decisions.end(),
+                   [](const auto& each) { return each.runs; })) {
+    progress->message("nothing is left to run: every stage is ok and its inputs are the same");
   }
   PL_TRY(pipeline::enter_resumed(run.plan, decisions, record));
   fill_in(run, record);

@@ -32,6 +32,16 @@ TEST(CommandLine, ACommandHasHelpOfItsOwn) {
   const Outcome outcome = run_profline({"doctor", "--help"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, HasSubstr("--require"));
+  EXPECT_THAT(run_profline({"demo", "--help"}).out, HasSubstr("[demo]"));
+}
+
+TEST(CommandLine, HelpKeepsItsColumns) {
+  const std::string help = run_profline({"--help"}).out;
+  EXPECT_THAT(help, HasSubstr("\n  runs [show RUN|prune|rebuild]\n                               "
+                              "runs under the output root"));
+  // A command without options of its own shows no empty list of them.
+  EXPECT_THAT(run_profline({"report", "--help"}).out,
+              HasSubstr("usage: profline report RUN [OPTIONS]\n\nof every command\n"));
 }
 
 TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {

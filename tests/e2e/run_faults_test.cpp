@@ -263,6 +263,8 @@ TEST_F(Resume, RunsAgainWhatHasOtherInputs) {
   const Outcome nothing = resume();
   EXPECT_EQ(nothing.code, 0) << nothing.err;
   EXPECT_THAT(nothing.err, ::testing::Not(HasSubstr(" runs: ")));
+  EXPECT_THAT(nothing.err,
+              HasSubstr("nothing is left to run: every stage is ok and its inputs are the same\n"));
   const Outcome one = resume({"pipeline.torch_profiler.record_shapes=true"});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_THAT(one.err, HasSubstr("torch_profiler runs: its config, command or tool changed\n"));

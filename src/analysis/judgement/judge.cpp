@@ -345,7 +345,9 @@ void Judge::on_cpu() {
     return allow_floor();
   }
   because("nothing says how near the ceilings it is: no static analysis", "");
-  decide(Class::Unknown, "switch on pipeline.static_analysis and pipeline.torch_profiler");
+  decide(Class::Unknown, evidence_.operators
+                             ? "switch on pipeline.static_analysis"
+                             : "switch on pipeline.static_analysis and pipeline.torch_profiler");
 }
 
 }  // namespace

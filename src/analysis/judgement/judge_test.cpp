@@ -235,9 +235,11 @@ TEST(Judge, OnACpuCeilingsOrShortOperatorsDecide) {
   EXPECT_EQ(cached.kind, Class::ComputeBound);
   EXPECT_THAT(texts(cached), Contains(HasSubstr("nearer than memory")));
   evidence.cost.reset();
+  EXPECT_EQ(judge(evidence).next_step, "switch on pipeline.static_analysis");
   evidence.operators.reset();
   const Judgement nothing = judge(evidence);
   EXPECT_EQ(nothing.kind, Class::Unknown);
+  EXPECT_EQ(nothing.next_step, "switch on pipeline.static_analysis and pipeline.torch_profiler");
   EXPECT_THAT(nothing.gains, IsEmpty());
 }
 
