@@ -2,37 +2,49 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
 
 #include "base/exit_code.h"
 #include "base/result.h"
 
 namespace profline {
 
+struct ProgramText {
+  const char* name;
+  const char* description;
+};
+
 /// What the programs beside profline have in common: help, usage errors, Errors and stray
-/// exceptions are told in the program's name, each with its exit code. `body` runs once the
-/// command line is read and returns Result<ExitCode>.
-template <typename Body>
-int run_program(CLI::App& app, int argc, char** argv, const Body& body) {
+/// exceptions are told in the program's name, each with its exit code. `declare(app, options)` adds
+/// the options; `body(app, options)` runs once the command line is read and returns
+/// Result<ExitCode>.
+template <typename Options, typename Declare, typename Body>
+int run_program(const ProgramText& text, int argc, char** argv, const Declare& declare,
+                const Body& body) {
   const auto told = [&](const char* problem, ExitCode code) {
-    fmt::print(stderr, "{}: {}\n", app.get_name(), problem);
+    std::fprintf(stderr, "%s: %s\n", text.name, problem);
     return static_cast<int>(code);
   };
   try {
-    app.parse(argc, argv);
-    const Result<ExitCode> done = body();
+    CLI::App app(text.description, text.name);
+    Options options;
+    declare(app, options);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+      std::fputs(app.help().c_str(), stdout);
+      return static_cast<int>(ExitCode::Done);
+    } catch (const CLI::ParseError& failure) {
+      return told(failure.what(), ExitCode::BadInput);
+    }
+    const Result<ExitCode> done = body(app, options);
     if (done) return static_cast<int>(*done);
     for (const Error& problem : done.error().each()) {
       told(problem.to_string().c_str(), ExitCode::Failed);
     }
     return static_cast<int>(exit_code(done.error().kind()));
-  } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return static_cast<int>(ExitCode::Done);
-  } catch (const CLI::ParseError& failure) {
-    return told(failure.what(), ExitCode::BadInput);
   } catch (const std::exception& failure) {
     return told(failure.what(), ExitCode::Failed);
   } catch (...) {

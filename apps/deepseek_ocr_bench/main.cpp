@@ -162,13 +162,13 @@ void add_options(CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
-  CLI::App app("Times each part of generation with DeepSeek-OCR, on random pixels and ids.",
-               "deepseek_ocr_bench");
-  add_options(app, arguments);
-  return run_program(app, argc, argv, [&]() -> Result<ExitCode> {
+  const auto body = [](const CLI::App&, const Arguments& arguments) -> Result<ExitCode> {
     workload::use_threads(static_cast<int>(arguments.threads));
     PL_TRY(measure(arguments));
     return ExitCode::Done;
-  });
+  };
+  return run_program<Arguments>(
+      {"deepseek_ocr_bench",
+       "Times each part of generation with DeepSeek-OCR, on random pixels and ids."},
+      argc, argv, add_options, body);
 }

@@ -150,11 +150,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
-  CLI::App app(kDescription, "deepseek_ocr_parity");
-  add_options(app, arguments);
-  return run_program(app, argc, argv, [&]() -> Result<ExitCode> {
+  const auto body = [](const CLI::App&, const Arguments& arguments) -> Result<ExitCode> {
     workload::use_threads(static_cast<int>(arguments.threads));
     return PL_TRY(compare(arguments)) ? ExitCode::Done : ExitCode::Failed;
-  });
+  };
+  return run_program<Arguments>({"deepseek_ocr_parity", kDescription}, argc, argv, add_options,
+                                body);
 }

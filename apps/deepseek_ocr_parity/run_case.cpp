@@ -93,7 +93,7 @@ at::Tensor encode_image(workload::Engine& engine, const Case& one,
   }
   encode(engine.model(), views.page, one.name + ".", computed);
   workload::Scopes scopes;
-  const at::Tensor rows = engine.encode_image(views, scopes);
+  at::Tensor rows = engine.encode_image(views, scopes);
   computed[one.name + ".image_tokens"] = on_cpu(rows);
   return rows;
 }
@@ -144,16 +144,16 @@ Result<void> compare_tensors(const std::string& name, const Reference& reference
     const char* name;
     std::optional<double> limit;
   };
-  const Wanted kWanted[] = {{"sam", {}},
-                            {"clip", {}},
-                            {"proj", {}},
-                            {"image_tokens", kImageTokensLimit},
-                            {"prefill_logits", kLogitsLimit},
-                            {"decode_logits", kLogitsLimit}};
-  for (const Wanted& wanted : kWanted) {
-    const std::string full = name + "." + wanted.name;
+  const Wanted wanted[] = {{"sam", {}},
+                           {"clip", {}},
+                           {"proj", {}},
+                           {"image_tokens", kImageTokensLimit},
+                           {"prefill_logits", kLogitsLimit},
+                           {"decode_logits", kLogitsLimit}};
+  for (const Wanted& one : wanted) {
+    const std::string full = name + "." + one.name;
     outcome.tensors.push_back(
-        PL_TRY(reference.compare(full, outcome.computed.at(full), wanted.limit)));
+        PL_TRY(reference.compare(full, outcome.computed.at(full), one.limit)));
   }
   return {};
 }

@@ -45,6 +45,7 @@ at::Tensor logits_of(workload::Engine& engine, const Forced& ids) {
 at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& ids) {
   const c10::InferenceMode inference;
   std::vector<at::Tensor> each;
+  each.reserve(ids.size());
   for (const Forced& one : ids) each.push_back(logits_of(engine, one));
   return at::stack(each);
 }

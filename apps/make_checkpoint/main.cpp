@@ -54,17 +54,16 @@ void add_options(CLI::App& app, Arguments& arguments) {
 
 int main(int argc, char** argv) {
   using namespace profline;
-  Arguments arguments;
-  CLI::App app(
-      "Writes a DeepSeek-OCR checkpoint of values computed from the tensors' names: config.json, "
-      "safetensors with index, and the tiny tokenizer. Nothing in it is trained.",
-      "profline-make-checkpoint");
-  add_options(app, arguments);
-  return run_program(app, argc, argv, [&]() -> Result<ExitCode> {
+  const auto body = [](const CLI::App&, const Arguments& arguments) -> Result<ExitCode> {
     const SystemClock clock;
     const auto progress = make_progress({}, STDERR_FILENO, clock);
     PL_TRY(make_checkpoint(arguments, *progress));
     fmt::print("{}\n", arguments.folder.string());
     return ExitCode::Done;
-  });
+  };
+  return run_program<Arguments>(
+      {"profline-make-checkpoint",
+       "Writes a DeepSeek-OCR checkpoint of values computed from the tensors' names: config.json, "
+       "safetensors with index, and the tiny tokenizer. Nothing in it is trained."},
+      argc, argv, add_options, body);
 }

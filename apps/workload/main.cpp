@@ -24,7 +24,6 @@
 namespace {
 
 using namespace profline;
-namespace fs = std::filesystem;
 
 /// What the user typed.
 struct Options {
@@ -120,10 +119,7 @@ Result<void> run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The model that profline profiles, in libtorch.", "profline-workload");
-  Options options;
-  declare(app, options);
-  return run_program(app, argc, argv, [&]() -> Result<ExitCode> {
+  const auto body = [argc](const CLI::App& app, const Options& options) -> Result<ExitCode> {
     if (options.show_version) {
       fmt::print("{}", version_text(options.format == "json"));
     } else if (argc == 1) {
@@ -132,5 +128,8 @@ int main(int argc, char** argv) {
       PL_TRY(run(options));
     }
     return ExitCode::Done;
-  });
+  };
+  return run_program<Options>(
+      {"profline-workload", "The model that profline profiles, in libtorch."}, argc, argv, declare,
+      body);
 }

@@ -33,7 +33,7 @@ std::uint32_t word(std::string_view block, std::size_t index) {
 }
 
 void fold(std::string_view block, State& state) {
-  static const std::array<std::uint32_t, 64> kSines = sines();
+  static const std::array<std::uint32_t, 64> table = sines();
   auto [a, b, c, d] = state;
   for (std::size_t i = 0; i < 64; ++i) {
     const std::size_t round = i / 16;
@@ -53,7 +53,7 @@ void fold(std::string_view block, State& state) {
         mixed = c ^ (b | ~d), at = 7 * i % 16;
         break;
     }
-    mixed += a + kSines[i] + word(block, at);
+    mixed += a + table[i] + word(block, at);
     a = d, d = c, c = b;
     b += std::rotl(mixed, kShifts[round][i % 4]);
   }

@@ -167,22 +167,24 @@ class LabRun {
     for (const std::string& why : plan.not_merged) services_.progress.warning(why);
     if (plan.passes.empty()) return {};
     tell_estimate(plan.passes);
+    passes_ = plan.passes;
     const Clock::Steady begin = services_.clock.now();
-    for (std::size_t i = 0; i < plan.passes.size() && !was_cancelled_; ++i) {
-      PL_TRY(run_one(plan.passes[i], i, plan.passes.size(), begin));
+    for (std::size_t i = 0; i < passes_.size() && !was_cancelled_; ++i) {
+      PL_TRY(run_one(Pass(passes_[i]), i, begin));
     }
     return {};
   }
 
-  Result<void> run_one(const Pass& pass, std::size_t index, std::size_t count,
-                       Clock::Steady begin) {
+  Result<void> run_one(const Pass& pass, std::size_t index, Clock::Steady begin) {
+    const std::size_t count = passes_.size();
     Step step(services_.progress, fmt::format("kernel {}/{}", index + 1, count));
     internal::PassResult result =
         PL_TRY(internal::run_pass(request_, tools_, services_, pending_, pass, counted_));
     was_cancelled_ = result.was_cancelled;
-    const bool is_ok =
-        std::all_of(result.records.begin(), result.records.end(),
-                    [](const CaptureRecord& record) { return record.state == CaptureState::Ok; });
+    const auto is_done = [](const CaptureRecord& record) {
+      return record.state == CaptureState::Ok;
+    };
+    const bool is_ok = std::any_of(result.records.begin(), result.records.end(), is_done);
     const auto so_far = services_.clock.now() - begin;
     const std::size_t left = count - index - 1;
     const std::string ahead =
@@ -196,7 +198,14 @@ class LabRun {
                             : StepOutcome::Failed,
              note);
     for (std::size_t i = 0; i < result.records.size(); ++i) {
-      PL_TRY(finish(std::move(result.records[i]), pending_[pass.kernels[i]].rank));
+      CaptureRecord& record = result.records[i];
+      if (is_ok && !is_done(record)) {
+        // ncu counts launches of some libraries' kernels otherwise than nsys.
+        services_.progress.warning(record.folder + " was not among them, and is profiled alone");
+        passes_.push_back(own_pass(pending_, pass.kernels[i]));
+      } else {
+        PL_TRY(finish(std::move(record), pending_[pass.kernels[i]].rank));
+      }
     }
     return {};
   }
@@ -215,6 +224,7 @@ class LabRun {
   const LabServices& services_;
   std::vector<ChosenKernel> pending_;
   std::vector<std::optional<CaptureRecord>> records_;  // by rank
+  std::vector<Pass> passes_;                           // those to come too
   std::optional<CountedProgram> program_;
   std::string counted_;
   bool was_cancelled_ = false;

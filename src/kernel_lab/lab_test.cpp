@@ -199,6 +199,31 @@ TEST_F(Lab, MergesKernelsIntoOneRun) {
   EXPECT_THAT(processes.commands().front().argv, Contains("--launch-skip"));
 }
 
+// As on an H200: nsys and ncu do not agree on how many launches were before.
+TEST_F(Lab, ProfilesAloneWhatTheRunOfSeveralDidNotHave) {
+  const std::filesystem::path sqlite = folder / "run.sqlite";
+  ASSERT_TRUE(testing::write_decode_loop(sqlite, {.kernels = 240}));
+  request.nsys_report = sqlite;
+  request.command.merge = true;
+  request.kernels = {{"one", "kernel|gemm|a", ""}, {"two", ".", ""}};
+  testing::FakeProcesses processes;
+  const std::string report = (request.folder / "merged/ncu.ncu-rep").string();
+  processes.expect({"ncu", "--target-processes"})
+      .writes(request.folder / "merged/ncu.log", kProfiled);
+  for (const std::string& table : {raw_table(), std::string("==WARNING== nothing\n")}) {
+    processes.expect({"ncu", "--import", report, "--csv", "--print-units", "base", "--page", "raw"})
+        .prints(table);
+    processes.expect({"ncu", "--import", report}).prints("details");
+  }
+  play_capture(processes, 2);
+  const LabOutcome outcome = run(processes);
+  ASSERT_THAT(outcome.kernels, SizeIs(2));
+  EXPECT_TRUE(outcome.is_complete()) << outcome.kernels[1].problem;
+  EXPECT_EQ(outcome.kernels[0].merged_with, "merged/ncu.ncu-rep");
+  EXPECT_EQ(outcome.kernels[1].merged_with, std::nullopt);
+  EXPECT_THAT(outcome.kernels[1].choice, HasSubstr("of median duration"));
+}
+
 TEST(KernelList, IsWhatKernelsTopWrites) {
   const auto read = [](const char* yaml, std::optional<std::size_t> at_most) {
     return read_kernel_list(parse_yaml(yaml, "k.yaml").value(), at_most);

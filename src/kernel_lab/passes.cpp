@@ -17,11 +17,6 @@ constexpr std::chrono::milliseconds kReplays{400};
 constexpr std::chrono::milliseconds kTable{600};
 constexpr std::chrono::microseconds kLook{150};
 
-Pass own_pass(std::span<const ChosenKernel> kernels, std::size_t index) {
-  const ChosenKernel& kernel = kernels[index];
-  return {{index}, kernel.kernel.regex, kernel.choice, kernel.folder};
-}
-
 /// Why a kernel cannot be in a pass with others; empty: it can.
 std::string obstacle(const ChosenKernel& kernel) {
   if (kernel.places.empty()) return "its launches were not counted";
@@ -136,6 +131,11 @@ Pass merged_pass(std::span<const ChosenKernel> kernels, std::vector<std::size_t>
 }
 
 }  // namespace
+
+Pass own_pass(std::span<const ChosenKernel> kernels, std::size_t index) {
+  const ChosenKernel& kernel = kernels[index];
+  return {{index}, kernel.kernel.regex, kernel.choice, kernel.folder};
+}
 
 Passes plan_passes(std::span<const ChosenKernel> kernels, bool merge) {
   Passes plan;

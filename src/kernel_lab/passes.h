@@ -44,6 +44,9 @@ struct Passes {
 };
 Passes plan_passes(std::span<const ChosenKernel> kernels, bool merge);
 
+/// For one kernel of the list alone.
+Pass own_pass(std::span<const ChosenKernel> kernels, std::size_t index);
+
 /// A program while its launches were counted.
 struct CountedProgram {
   std::chrono::nanoseconds time{0};

@@ -28,7 +28,7 @@ std::filesystem::path bundled_nsys(const std::filesystem::path& ncu_folder) {
   }
   std::sort(places.begin() + 1, places.end(), std::greater<>());  // the newest first
   for (const std::filesystem::path& place : places) {
-    const auto nsys = place / "host/target-linux-x64/nsys";
+    auto nsys = place / "host/target-linux-x64/nsys";
     if (std::filesystem::exists(nsys, ignored)) return nsys;
   }
   return {};
@@ -47,7 +47,7 @@ std::filesystem::path bundle_by_asking(ProcessRunner& runner, const std::filesys
     std::error_code ignored;
     while (folder.is_absolute() && folder.has_relative_path()) {
       folder = folder.parent_path();
-      const auto nsys = folder / "host/target-linux-x64/nsys";
+      auto nsys = folder / "host/target-linux-x64/nsys";
       if (std::filesystem::exists(nsys, ignored)) return nsys;
     }
   }

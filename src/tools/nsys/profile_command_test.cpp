@@ -32,7 +32,7 @@ Command workload() {
   return command;
 }
 
-Argv argv_of(const Nsys& options, Capture capture = kCapture) {
+Argv argv_of(const Nsys& options, const Capture& capture = kCapture) {
   return profile_command(kNsys, options, capture, workload()).argv;
 }
 

@@ -35,7 +35,7 @@ class Weights {
 }  // namespace
 
 at::Tensor ShallowResnet::Convolution::operator()(const at::Tensor& x) const {
-  const at::Tensor y = at::conv2d(x, weight, {}, /*stride=*/1, /*padding=*/1);
+  const at::Tensor y = at::conv2d(x, weight, at::Tensor(), /*stride=*/1, /*padding=*/1);
   return at::batch_norm(y, scale, shift, mean, variance, /*training=*/false, /*momentum=*/0.1,
                         /*eps=*/1e-5, /*cudnn_enabled=*/true);
 }

@@ -23,7 +23,7 @@ TEST(NgramRule, BansWhatWouldRepeatNTokens) {
     std::uint32_t size;
     Ids history, banned;
   };
-  const Case kCases[] = {
+  const Case cases[] = {
       {"off", 0, {1, 2, 1, 2}, {}},
       {"one: nothing twice", 1, {3, 1, 3}, {1, 3}},
       {"two: what followed before", 2, {1, 2, 1}, {2}},
@@ -36,7 +36,7 @@ TEST(NgramRule, BansWhatWouldRepeatNTokens) {
       {"nothing repeats", 3, {1, 2, 3, 4}, {}},
       {"empty history", 1, {}, {}},
   };
-  for (const Case& c : kCases) EXPECT_EQ(banned_after(c.size, c.history), c.banned) << c.name;
+  for (const Case& c : cases) EXPECT_EQ(banned_after(c.size, c.history), c.banned) << c.name;
 }
 
 TEST(NgramRule, PromptAndOutputAreOneHistory) {

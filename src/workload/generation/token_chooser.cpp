@@ -17,7 +17,7 @@ TokenChooser::TokenChooser(const GenerationOptions& options, std::span<const std
   if (options.sampling) sampler_.emplace(*options.sampling);
 }
 
-Choice TokenChooser::choose(at::Tensor logits) {
+Choice TokenChooser::choose(const at::Tensor& logits) {
   const std::vector<std::int64_t> banned = ngrams_.banned();
   if (!banned.empty()) {
     logits.index_fill_(1, ids_tensor(banned, logits.device()),

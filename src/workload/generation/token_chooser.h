@@ -25,7 +25,7 @@ class TokenChooser {
   TokenChooser(const GenerationOptions& options, std::span<const std::int64_t> prompt);
 
   /// logits [1, vocabulary] fp32; banned ones are overwritten.
-  Choice choose(at::Tensor logits);
+  Choice choose(const at::Tensor& logits);
 
  private:
   NgramRule ngrams_;

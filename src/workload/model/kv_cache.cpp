@@ -19,7 +19,7 @@ KvCache::View KvCache::append(std::int64_t layer, const at::Tensor& keys,
   PL_ASSERT(length_ + tokens <= capacity_, "the cache was made for all tokens that come");
   const at::Tensor& stored = layers_[static_cast<std::size_t>(layer)];
   const at::Tensor all = stored.narrow(3, 0, length_ + tokens);
-  const View view{all.select(0, 0), all.select(0, 1)};
+  View view{all.select(0, 0), all.select(0, 1)};
   view.keys.narrow(2, length_, tokens).copy_(keys);
   view.values.narrow(2, length_, tokens).copy_(values);
   return view;

@@ -87,6 +87,7 @@ std::vector<KernelRow> kernel_table(const Recording& recording) {
     row.max_ns = std::max(row.max_ns, event.duration_ns);
   }
   std::vector<KernelRow> sorted;
+  sorted.reserve(rows.size());
   for (auto& [key, row] : rows) sorted.push_back(std::move(row));
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const KernelRow& a, const KernelRow& b) { return a.total_ns > b.total_ns; });

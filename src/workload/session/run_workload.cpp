@@ -29,7 +29,7 @@ class Session {
 
   Result<void> run() {
     Step step(services_.progress, schema::name_of(request_.mode));
-    const Result<void> done = carry_out();
+    Result<void> done = carry_out();
     if (!done) {
       const bool cancelled = done.error().kind() == ErrorKind::Cancelled;
       step.end(cancelled ? StepOutcome::Cancelled : StepOutcome::Failed);

@@ -11,7 +11,6 @@ namespace profline::workload {
 namespace {
 
 using profline::testing::TempDir;
-using ::testing::HasSubstr;
 
 settings::Root dummy_settings() {
   settings::Root root;
