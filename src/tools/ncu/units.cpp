@@ -45,6 +45,7 @@ std::optional<Part> part(std::string_view text) {
                                         [&](const Word& word) { return word.text == text; });
   if (time != kTimes.end()) return Part{"s", time->factor, true};
   if (text == "1") return Part{};
+  if (text == "%") return Part{"%"};  // ncu 2025.3 has %/byte and %/register
   if (auto plain = thing(text)) return plain;
   for (const Word& prefix : kPrefixes) {
     if (!text.starts_with(prefix.text)) continue;

@@ -47,6 +47,8 @@ TEST(NcuUnits, ComeToTheSameBaseInEverySpelling) {
       {"SM", "SM", 1},
       {"1/s", "hz", 1},
       {"nsecond/inst", "ns/inst", 1},
+      {"%/byte", "%/byte", 1},
+      {"%/register", "%/register", 1},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.unit);
