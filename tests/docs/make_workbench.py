@@ -27,6 +27,7 @@ def main():
     shutil.copy(GOLDEN / "nsys/2025.3-decode/input.sqlite", folder / "captures/decode.sqlite")
     shutil.copy(GOLDEN / "ncu/2025.3-raw-known-work/input.csv", folder / "captures/ncu-raw.csv")
     shutil.copy(GOLDEN / "pictures/png-rgb/input.png", folder / "scan.png")
+    shutil.copytree(ROOT / "docs/examples", folder / "docs/examples")
     for name in ("20261115-100000", "20261115-110000"):
         argv = [build / "bin/profline", "demo", "-q", "pipeline.nsys.enable=false", *SMALL, f"hydra.run.dir=tmp/profile-output/{name}"]
         subprocess.run(argv, cwd=folder, env=environment(build, None, folder), check=True)
