@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <thread>
 
 #include <ATen/Parallel.h>
@@ -13,17 +12,8 @@
 namespace profline::workload {
 namespace {
 
-/// A thread is worth its start from so many bytes on: an expert's matrix of 2.3 MB has work for
-/// nine.
-constexpr std::int64_t kBytesPerThread = 256 << 10;
-
-void copy_by_threads(std::span<const std::byte> from, std::byte* to) {
-  at::parallel_for(0, static_cast<std::int64_t>(from.size()), kBytesPerThread,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     std::memcpy(to + begin, from.data() + begin,
-                                 static_cast<std::size_t>(end - begin));
-                   });
-}
+/// More find no more bandwidth.
+constexpr int kMostThreads = 8;
 
 c10::Stream current_stream(at::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
@@ -46,6 +36,10 @@ StagedCopy::Piece& StagedCopy::next_free(at::Device device) {
 void StagedCopy::copy(std::span<const std::byte> bytes, const at::Tensor& destination) {
   PL_ASSERT(destination.is_contiguous() && destination.nbytes() == bytes.size(),
             "the caller compared shape and dtype");
+  if (!threads_) {
+    const int count = std::min(kMostThreads, at::get_num_threads());
+    threads_ = std::make_unique<CopyThreads>(static_cast<std::size_t>(count));
+  }
   const at::Device device = destination.device();
   const at::Tensor to = destination.view({-1}).view(at::kByte);
   std::size_t done = 0;
@@ -53,7 +47,7 @@ void StagedCopy::copy(std::span<const std::byte> bytes, const at::Tensor& destin
     const auto part = bytes.subspan(done, std::min(piece_bytes_, bytes.size() - done));
     const auto size = static_cast<std::int64_t>(part.size());
     Piece& piece = next_free(device);
-    copy_by_threads(part, static_cast<std::byte*>(piece.memory.data_ptr()));
+    threads_->copy(part, static_cast<std::byte*>(piece.memory.data_ptr()));
     to.narrow(0, static_cast<std::int64_t>(done), size)
         .copy_(piece.memory.narrow(0, 0, size), /*non_blocking=*/true);
     if (!device.is_cpu()) {

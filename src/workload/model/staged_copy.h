@@ -2,11 +2,14 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include <ATen/ATen.h>
 #include <c10/core/Event.h>
+
+#include "workload/model/copy_threads.h"
 
 namespace profline::workload {
 
@@ -33,6 +36,7 @@ class StagedCopy {
   std::size_t piece_bytes_;
   std::array<Piece, 4> pieces_;
   std::size_t next_ = 0;
+  std::unique_ptr<CopyThreads> threads_;  // from the first copy on
 };
 
 }  // namespace profline::workload
