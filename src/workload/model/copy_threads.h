@@ -8,9 +8,9 @@
 
 namespace profline::workload {
 
-/// Threads that copy memory together: one reads what page cache has at 7 GB/s, eight at 25 (on an
-/// H200's host). Not libtorch's parallel_for: that is a template, and a plain loop in code compiled
-/// without OpenMP.
+/// Threads that copy memory together: one reads what page cache has at 7.6 GB/s, eight at 21.6 (on
+/// an H200's host). Not libtorch's parallel_for: that is a template, and a plain loop in code
+/// compiled without OpenMP.
 class CopyThreads {
  public:
   /// The caller's thread is one of them.

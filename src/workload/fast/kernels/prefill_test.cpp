@@ -16,54 +16,59 @@ using PrefillKernels = testing::KernelTest;
 INSTANTIATE_TEST_SUITE_P(Stored, PrefillKernels, ::testing::Values(Stored::Bf16, Stored::Fp32),
                          testing::stored_name);
 
+int as_int(std::size_t value) {
+  return static_cast<int>(value);
+}
+
+constexpr std::size_t kRopeTokens = 5;
+constexpr std::size_t kHeads = 4;
+constexpr std::size_t kKvHeads = 2;
+constexpr std::size_t kAllHeads = kHeads + 2 * kKvHeads;
+constexpr std::size_t kDim = 32;
+constexpr std::size_t kHalf = kDim / 2;
+constexpr std::size_t kCapacity = 9;
+
+/// Element i of a head's row, turned.
+float turned(const float* row, std::size_t i, const float* cos, const float* sin) {
+  const float other = i < kHalf ? -row[i + kHalf] : row[i - kHalf];
+  return row[i] * cos[i % kHalf] + other * sin[i % kHalf];
+}
+
 TEST_P(PrefillKernels, TurnQueriesAndKeysAndFillTheCache) {
-  constexpr int kTokens = 5;
-  constexpr int kHeads = 4;
-  constexpr int kKvHeads = 2;
-  constexpr int kDim = 32;
-  constexpr int kCapacity = 9;
-  constexpr int kAll = kHeads + 2 * kKvHeads;
-  const auto qkv = random(kTokens * kAll * kDim);
-  std::vector<float> cos(kCapacity * kDim / 2);
+  const auto qkv = random(kRopeTokens * kAllHeads * kDim);
+  std::vector<float> cos(kCapacity * kHalf);
   std::vector<float> sin(cos.size());
   for (std::size_t i = 0; i < cos.size(); ++i) {
     cos[i] = std::cos(0.1F * static_cast<float>(i));
     sin[i] = std::sin(0.1F * static_cast<float>(i));
   }
+  const std::vector<float> untouched(kKvHeads * kCapacity * kDim, 3.0F);
   StoredOnDevice from(qkv, GetParam());
-  StoredOnDevice queries(kHeads * kTokens * kDim, GetParam());
-  StoredOnDevice keys(std::vector<float>(kKvHeads * kCapacity * kDim, 3.0F), GetParam());
-  StoredOnDevice values(std::vector<float>(kKvHeads * kCapacity * kDim, 3.0F), GetParam());
+  StoredOnDevice queries(kHeads * kRopeTokens * kDim, GetParam());
+  StoredOnDevice keys(untouched, GetParam());
+  StoredOnDevice values(untouched, GetParam());
   OnDevice<float> cos_table(cos);
   OnDevice<float> sin_table(sin);
-  RopeStep step{from.get(),      queries.get(), keys.get(), values.get(), cos_table.get(),
-                sin_table.get(), kTokens,       kHeads,     kKvHeads,     kDim,
-                kCapacity};
+  const RopeStep step{from.get(),       queries.get(),   keys.get(),          values.get(),
+                      cos_table.get(),  sin_table.get(), as_int(kRopeTokens), as_int(kHeads),
+                      as_int(kKvHeads), as_int(kDim),    as_int(kCapacity)};
   ASSERT_EQ(launch_rope(step, GetParam(), nullptr), cudaSuccess);
 
-  std::vector<float> expected_queries(kHeads * kTokens * kDim);
-  std::vector<float> expected_keys(kKvHeads * kCapacity * kDim, 3.0F);  // untouched past the tokens
-  std::vector<float> expected_values = expected_keys;
-  for (int token = 0; token < kTokens; ++token) {
-    for (int head = 0; head < kAll; ++head) {
-      for (int i = 0; i < kDim; ++i) {
-        const float* row = qkv.data() + (token * kAll + head) * kDim;
-        const int half = kDim / 2;
-        const float c = cos[static_cast<std::size_t>(token * half + i % half)];
-        const float s = sin[static_cast<std::size_t>(token * half + i % half)];
-        const float turned =
-            i < half ? row[i] * c - row[i + half] * s : row[i] * c + row[i - half] * s;
-        const auto at = [&](int local, int rows) {
-          return static_cast<std::size_t>((local * rows + token) * kDim + i);
-        };
-        if (head < kHeads) {
-          expected_queries[at(head, kTokens)] = turned;
-        } else if (head < kHeads + kKvHeads) {
-          expected_keys[at(head - kHeads, kCapacity)] = turned;
-        } else {
-          expected_values[at(head - kHeads - kKvHeads, kCapacity)] = row[i];
-        }
-      }
+  std::vector<float> expected_queries(kHeads * kRopeTokens * kDim);
+  std::vector<float> expected_keys = untouched;  // past the tokens they stay
+  std::vector<float> expected_values = untouched;
+  for (std::size_t at = 0; at < qkv.size(); ++at) {
+    const std::size_t i = at % kDim;
+    const std::size_t head = at / kDim % kAllHeads;
+    const std::size_t token = at / kDim / kAllHeads;
+    const float turn =
+        turned(qkv.data() + (at - i), i, cos.data() + token * kHalf, sin.data() + token * kHalf);
+    if (head < kHeads) {
+      expected_queries[(head * kRopeTokens + token) * kDim + i] = turn;
+    } else if (head < kHeads + kKvHeads) {
+      expected_keys[((head - kHeads) * kCapacity + token) * kDim + i] = turn;
+    } else {
+      expected_values[((head - kHeads - kKvHeads) * kCapacity + token) * kDim + i] = qkv[at];
     }
   }
   expect_near(queries.values(), expected_queries);
@@ -72,25 +77,37 @@ TEST_P(PrefillKernels, TurnQueriesAndKeysAndFillTheCache) {
 }
 
 struct RouteCase {
-  int tokens, width, experts, chosen;
+  std::size_t tokens, width, experts, chosen;
   bool normalise;
 };
 
 /// Softmax shares of one token's experts, from doubles.
 std::vector<double> shares_of(const float* x, const std::vector<float>& router,
                               const RouteCase& c) {
-  std::vector<double> shares(static_cast<std::size_t>(c.experts), 0.0);
-  for (int column = 0; column < c.width; ++column) {
-    for (int e = 0; e < c.experts; ++e) {
-      shares[static_cast<std::size_t>(e)] +=
-          static_cast<double>(x[column]) * router[static_cast<std::size_t>(column * c.experts + e)];
-    }
+  std::vector<double> shares(c.experts, 0.0);
+  for (std::size_t i = 0; i < router.size(); ++i) {
+    shares[i % c.experts] += static_cast<double>(x[i / c.experts]) * router[i];
   }
   const double max = *std::max_element(shares.begin(), shares.end());
   double sum = 0;
   for (double& share : shares) sum += share = std::exp(share - max);
   for (double& share : shares) share /= sum;
   return shares;
+}
+
+/// What one token must be given.
+void expect_likeliest(const std::vector<double>& shares, const RouteCase& c, const int* chosen,
+                      const float* weights) {
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+  double sum = 0;
+  for (std::size_t k = 0; k < c.chosen; ++k) sum += shares[order[k]];
+  for (std::size_t k = 0; k < c.chosen; ++k) {
+    ASSERT_EQ(chosen[k], as_int(order[k])) << "choice " << k;
+    ASSERT_NEAR(weights[k], shares[order[k]] * (c.normalise ? 1 / sum : 2.5), 1e-5);
+  }
 }
 
 TEST_P(PrefillKernels, ChooseTheLikeliestExperts) {
@@ -101,77 +118,66 @@ TEST_P(PrefillKernels, ChooseTheLikeliestExperts) {
                                   {16, 1280, 64, 6, true}};
   for (const RouteCase& c : kCases) {
     SCOPED_TRACE(::testing::Message() << c.tokens << " tokens, " << c.experts << " experts");
-    const auto x = random(static_cast<std::size_t>(c.tokens * c.width));
-    std::vector<float> router(static_cast<std::size_t>(c.width * c.experts));
+    const auto x = random(c.tokens * c.width);
+    std::vector<float> router(c.width * c.experts);
     std::uniform_real_distribution<float> uniform(-0.1F, 0.1F);
     for (float& weight : router) weight = uniform(generator_);
     StoredOnDevice x_there(x, GetParam());
     OnDevice<float> router_there(router);
-    OnDevice<int> experts(static_cast<std::size_t>(c.tokens * c.chosen));
-    OnDevice<float> weights(static_cast<std::size_t>(c.tokens * c.chosen));
-    RouteStep step{x_there.get(), router_there.get(), experts.get(), weights.get(), c.tokens,
-                   c.width,       c.experts,          c.chosen,      2.5F,          c.normalise};
+    OnDevice<int> experts(c.tokens * c.chosen);
+    OnDevice<float> weights(c.tokens * c.chosen);
+    const RouteStep step{
+        x_there.get(),   router_there.get(), experts.get(),    weights.get(), as_int(c.tokens),
+        as_int(c.width), as_int(c.experts),  as_int(c.chosen), 2.5F,          c.normalise};
     ASSERT_EQ(launch_route(step, GetParam(), nullptr), cudaSuccess);
     const auto chosen = experts.values();
     const auto given = weights.values();
-    for (int token = 0; token < c.tokens; ++token) {
-      const auto shares = shares_of(x.data() + token * c.width, router, c);
-      std::vector<int> order(shares.size());
-      std::iota(order.begin(), order.end(), 0);
-      const auto share = [&](int e) { return shares[static_cast<std::size_t>(e)]; };
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int a, int b) { return share(a) > share(b); });
-      double sum = 0;
-      for (int k = 0; k < c.chosen; ++k) sum += share(order[static_cast<std::size_t>(k)]);
-      for (int k = 0; k < c.chosen; ++k) {
-        const auto place = static_cast<std::size_t>(token * c.chosen + k);
-        const int expert = order[static_cast<std::size_t>(k)];
-        ASSERT_EQ(chosen[place], expert) << "token " << token << ", choice " << k;
-        ASSERT_NEAR(given[place], share(expert) * (c.normalise ? 1 / sum : 2.5), 1e-5);
-      }
+    for (std::size_t token = 0; token < c.tokens; ++token) {
+      SCOPED_TRACE(token);
+      expect_likeliest(shares_of(x.data() + token * c.width, router, c), c,
+                       chosen.data() + token * c.chosen, given.data() + token * c.chosen);
     }
   }
 }
 
 TEST_P(PrefillKernels, SortTokensByExpertAndKeepTheirOrder) {
-  constexpr int kTokens = 101;
-  constexpr int kChosen = 3;
-  constexpr int kExperts = 8;
-  constexpr int kWidth = 16;
+  constexpr std::size_t kTokens = 101;
+  constexpr std::size_t kChosen = 3;
+  constexpr std::size_t kExperts = 8;
+  constexpr std::size_t kWidth = 16;
   std::vector<int> experts(kTokens * kChosen);
-  for (int& expert : experts)
-    expert = static_cast<int>(generator_() % (kExperts - 1));  // one has none
+  for (int& expert : experts) expert = as_int(generator_() % (kExperts - 1));  // one has none
   const auto x = random(kTokens * kWidth);
   OnDevice<int> experts_there(experts);
   StoredOnDevice x_there(x, GetParam());
   OnDevice<int> places(experts.size());
   OnDevice<int> ends(kExperts);
   StoredOnDevice rows(experts.size() * kWidth, GetParam());
-  GroupStep step{experts_there.get(),
-                 x_there.get(),
-                 places.get(),
-                 ends.get(),
-                 rows.get(),
-                 kTokens,
-                 kWidth,
-                 kExperts,
-                 kChosen};
+  const GroupStep step{experts_there.get(),
+                       x_there.get(),
+                       places.get(),
+                       ends.get(),
+                       rows.get(),
+                       kTokens,
+                       kWidth,
+                       kExperts,
+                       kChosen};
   ASSERT_EQ(launch_group(step, GetParam(), nullptr), cudaSuccess);
 
-  std::vector<int> order(experts.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return experts[static_cast<std::size_t>(a)] < experts[static_cast<std::size_t>(b)];
-  });
+  std::vector<std::size_t> order(experts.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return experts[a] < experts[b]; });
   std::vector<int> expected_places(experts.size());
   std::vector<float> expected_rows;
   for (std::size_t place = 0; place < order.size(); ++place) {
-    expected_places[static_cast<std::size_t>(order[place])] = static_cast<int>(place);
+    expected_places[order[place]] = as_int(place);
     const float* row = x.data() + order[place] / kChosen * kWidth;
     expected_rows.insert(expected_rows.end(), row, row + kWidth);
   }
   std::vector<int> expected_ends;
-  for (int e = 0; e < kExperts; ++e) {
+  expected_ends.reserve(kExperts);
+  for (int e = 0; e < as_int(kExperts); ++e) {
     expected_ends.push_back(static_cast<int>(
         std::count_if(experts.begin(), experts.end(), [&](int other) { return other <= e; })));
   }
@@ -181,17 +187,19 @@ TEST_P(PrefillKernels, SortTokensByExpertAndKeepTheirOrder) {
 }
 
 TEST_P(PrefillKernels, GateWithSilu) {
-  constexpr int kRows = 37;
-  constexpr int kInner = 24;
+  constexpr std::size_t kRows = 37;
+  constexpr std::size_t kInner = 24;
   const auto gate_up = random(kRows * 2 * kInner);
   StoredOnDevice from(gate_up, GetParam());
   StoredOnDevice out(kRows * kInner, GetParam());
-  ASSERT_EQ(launch_swiglu(from.get(), out.get(), kRows, kInner, GetParam(), nullptr), cudaSuccess);
+  ASSERT_EQ(
+      launch_swiglu(from.get(), out.get(), as_int(kRows), as_int(kInner), GetParam(), nullptr),
+      cudaSuccess);
   std::vector<float> expected;
-  for (int row = 0; row < kRows; ++row) {
-    for (int i = 0; i < kInner; ++i) {
-      const float gate = gate_up[static_cast<std::size_t>(row * 2 * kInner + i)];
-      const float up = gate_up[static_cast<std::size_t>(row * 2 * kInner + kInner + i)];
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t i = 0; i < kInner; ++i) {
+      const float gate = gate_up[row * 2 * kInner + i];
+      const float up = gate_up[row * 2 * kInner + kInner + i];
       expected.push_back(gate / (1 + std::exp(-gate)) * up);
     }
   }
@@ -199,9 +207,9 @@ TEST_P(PrefillKernels, GateWithSilu) {
 }
 
 TEST_P(PrefillKernels, AddWhatExpertsGave) {
-  constexpr int kTokens = 11;
-  constexpr int kChosen = 2;
-  constexpr int kWidth = 40;
+  constexpr std::size_t kTokens = 11;
+  constexpr std::size_t kChosen = 2;
+  constexpr std::size_t kWidth = 40;
   const auto hidden = random(kTokens * kWidth);
   const auto shared = random(kTokens * kWidth);
   const auto by_expert = random(kTokens * kChosen * kWidth);
@@ -216,25 +224,19 @@ TEST_P(PrefillKernels, AddWhatExpertsGave) {
   StoredOnDevice by_expert_there(by_expert, GetParam());
   OnDevice<int> places_there(places);
   OnDevice<float> weights_there(weights);
-  CombineStep step{hidden_there.get(),
-                   shared_there.get(),
-                   by_expert_there.get(),
-                   places_there.get(),
-                   weights_there.get(),
-                   hidden_there.get(),
-                   kTokens,
-                   kWidth,
-                   kChosen};
+  const CombineStep step{hidden_there.get(), shared_there.get(),  by_expert_there.get(),
+                         places_there.get(), weights_there.get(), hidden_there.get(),
+                         as_int(kTokens),    as_int(kWidth),      as_int(kChosen)};
   ASSERT_EQ(launch_combine(step, GetParam(), nullptr), cudaSuccess);
   std::vector<float> expected;
-  for (int token = 0; token < kTokens; ++token) {
-    for (int i = 0; i < kWidth; ++i) {
-      const auto at = static_cast<std::size_t>(token * kWidth + i);
+  for (std::size_t token = 0; token < kTokens; ++token) {
+    for (std::size_t i = 0; i < kWidth; ++i) {
+      const std::size_t at = token * kWidth + i;
       float sum = hidden[at] + shared[at];
-      for (int k = 0; k < kChosen; ++k) {
-        const auto assignment = static_cast<std::size_t>(token * kChosen + k);
+      for (std::size_t k = 0; k < kChosen; ++k) {
+        const std::size_t assignment = token * kChosen + k;
         sum += weights[assignment] *
-               by_expert[static_cast<std::size_t>(places[assignment] * kWidth + i)];
+               by_expert[static_cast<std::size_t>(places[assignment]) * kWidth + i];
       }
       expected.push_back(sum);
     }

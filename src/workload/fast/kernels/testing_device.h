@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -61,8 +64,8 @@ class StoredOnDevice {
  public:
   StoredOnDevice(const std::vector<float>& values, Stored stored)
       : StoredOnDevice(values.size(), stored) {
-    std::vector<std::uint16_t> halves;
-    for (const float value : values) halves.push_back(to_bf16(value));
+    std::vector<std::uint16_t> halves(values.size());
+    std::transform(values.begin(), values.end(), halves.begin(), to_bf16);
     const bool is_bf16 = stored == Stored::Bf16;
     const void* from = is_bf16 ? static_cast<const void*>(halves.data()) : values.data();
     const std::size_t bytes = values.size() * (is_bf16 ? sizeof(std::uint16_t) : sizeof(float));
