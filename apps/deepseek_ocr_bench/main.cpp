@@ -70,16 +70,30 @@ void print(const bench::Measured& measured) {
   fmt::print("prompt: {} tokens\n", measured.prompt_tokens);
 }
 
-Result<workload::DeepseekOcr> load(const Arguments& arguments,
-                                   const workload::ModelOptions& options) {
+struct Loaded {
+  workload::DeepseekOcr model;
+  std::uint64_t file_bytes = 0;
+};
+
+Result<Loaded> load(const Arguments& arguments, const workload::ModelOptions& options) {
   if (arguments.weights) {
     const weights::Model files = PL_TRY(weights::open_model(*arguments.weights));
     workload::CheckpointWeights source(files.checkpoint);
-    return workload::DeepseekOcr::load(files.config, source, options);
+    return Loaded{PL_TRY(workload::DeepseekOcr::load(files.config, source, options)),
+                  files.checkpoint.byte_count()};
   }
   const DeepseekOcrConfig config = arguments.variant == "tiny" ? tiny_config() : official_config();
   workload::RandomWeights source(config, arguments.seed, options.device);
-  return workload::DeepseekOcr::load(config, source, options);
+  return Loaded{PL_TRY(workload::DeepseekOcr::load(config, source, options))};
+}
+
+/// `0.71 s`, of files with their rate.
+std::string describe_loading(std::uint64_t file_bytes, bench::Duration time) {
+  const double seconds = time.count() / 1000.0;
+  if (file_bytes == 0) return fmt::format("{:.2f} s", seconds);
+  const auto gigabytes = static_cast<double>(file_bytes) / 1e9;
+  return fmt::format("{:.2f} s ({:.2f} GB at {:.2f} GB/s)", seconds, gigabytes,
+                     gigabytes / seconds);
 }
 
 Result<void> measure(Arguments arguments) {
@@ -91,21 +105,21 @@ Result<void> measure(Arguments arguments) {
   const auto clock = PL_TRY(workload::make_device_clock(options.device));
   clock->synchronise();
   const auto start = std::chrono::steady_clock::now();
-  const auto model = PL_TRY(load(arguments, options));
+  const Loaded loaded = PL_TRY(load(arguments, options));
   clock->synchronise();
   const bench::Duration loading = std::chrono::steady_clock::now() - start;
-  const auto opened = PL_TRY(workload::open_engine(model, arguments.engine));
+  const auto opened = PL_TRY(workload::open_engine(loaded.model, arguments.engine));
   for (const std::string& note : opened.notes) fmt::print(stderr, "{}\n", note);
   const auto measured = PL_TRY(workload::catch_torch([&] {
     return bench::measure(*opened.engine, *clock, arguments.shape, arguments.warmup,
                           arguments.rounds);
   }));
   fmt::print(
-      "{} engine, {} {} {}, page {}, tiles {} of {}, {} tokens, {} attention, loaded in {:.2f} s\n",
+      "{} engine, {} {} {}, page {}, tiles {} of {}, {} tokens, {} attention, loaded in {}\n",
       opened.engine->name(), arguments.device, arguments.dtype,
       arguments.weights ? arguments.weights->string() : arguments.variant, arguments.shape.page,
       arguments.tiles, arguments.shape.tile, arguments.shape.tokens, arguments.attention,
-      loading.count() / 1000.0);
+      describe_loading(loaded.file_bytes, loading));
   print(measured);
   if (const auto peak = workload::peak_memory_bytes(options.device)) {
     fmt::print("device memory, peak: {:.3f} GB\n", static_cast<double>(*peak) / 1e9);

@@ -51,13 +51,19 @@ at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& id
 }
 
 Distance distance(const at::Tensor& logits, const at::Tensor& reference) {
-  const at::Tensor far = (logits - reference).to(at::kDouble).norm(2, -1);
-  const at::Tensor each = far / reference.to(at::kDouble).norm(2, -1);
-  const at::Tensor steps = each.narrow(1, 1, each.size(1) - 1);
+  const at::Tensor far = (logits - reference).square().sum(-1, false, at::kDouble);
+  const at::Tensor size = reference.square().sum(-1, false, at::kDouble);
+  const auto ratio = [&](std::int64_t first, std::int64_t rows) {
+    const at::Tensor both = far.narrow(1, first, rows).sum() / size.narrow(1, first, rows).sum();
+    return both.sqrt().item<double>();
+  };
+  const at::Tensor each = (far.sum(1) / size.sum(1)).sqrt().contiguous();
   Distance result;
-  result.first = each.select(1, 0).mean().item<double>();
-  result.mean = steps.mean().item<double>();
-  result.worst = steps.max().item<double>();
+  result.all = ratio(0, far.size(1));
+  result.prompts = ratio(0, 1);
+  result.steps = ratio(1, far.size(1) - 1);
+  result.each.assign(each.data_ptr<double>(), each.data_ptr<double>() + each.numel());
+  result.worst_row = (far / size).sqrt().max().item<double>();
   result.same_choice = logits.argmax(-1).eq(reference.argmax(-1)).sum().item<std::int64_t>();
   result.is_finite = at::isfinite(logits).all().item<bool>();
   return result;

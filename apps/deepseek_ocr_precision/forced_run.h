@@ -35,13 +35,16 @@ std::vector<Forced> random_ids(const DeepseekOcrConfig& config, std::int64_t pro
 /// the CPU.
 at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& ids);
 
-/// ‖logits − reference‖ / ‖reference‖ of each row: means and worst, and how many rows have the same
-/// likeliest id. A row alone says little: one token that goes to another expert decides it.
+/// ‖logits − reference‖ / ‖reference‖, one norm over the rows meant: over all of them, over those
+/// behind a prompt, over those of decode steps, and over what each prompt gave. A row alone says
+/// little: one token that goes to another expert decides it.
 struct Distance {
-  double first = 0;  ///< mean of the prompts'
-  double mean = 0;   ///< of the others
-  double worst = 0;
-  std::int64_t same_choice = 0;
+  double all = 0;
+  double prompts = 0;
+  double steps = 0;
+  std::vector<double> each;  ///< of a prompt and its steps
+  double worst_row = 0;
+  std::int64_t same_choice = 0;  ///< rows with the same likeliest id
   bool is_finite = true;
 };
 Distance distance(const at::Tensor& logits, const at::Tensor& reference);

@@ -1,11 +1,8 @@
 #include "workload/model/weight_source.h"
 
 #include <cstddef>
-#include <cstring>
 #include <utility>
 #include <vector>
-
-#include <ATen/Parallel.h>
 
 #include "base/assert.h"
 #include "inputs/weights/deterministic.h"
@@ -45,22 +42,6 @@ at::ScalarType scalar_type(weights::Dtype dtype) {
 /// Below this a copy's beginning costs more than its bytes.
 constexpr std::size_t kStagedBytes = 1U << 16U;
 
-/// Into a GPU's memory by way of locked memory: several threads read the file's pages, the device
-/// fetches the tensor before while they do. Straight from pageable memory the driver does both in
-/// turn, on one thread. libtorch keeps locked memory until the device has read it.
-void copy_staged(const std::byte* bytes, std::size_t count, const at::Tensor& destination) {
-  const at::Tensor staged =
-      at::empty(destination.sizes(),
-                at::TensorOptions().dtype(destination.scalar_type()).pinned_memory(true));
-  auto* to = static_cast<std::byte*>(staged.data_ptr());
-  constexpr std::int64_t kPerThread = 1 << 20;
-  at::parallel_for(0, static_cast<std::int64_t>(count), kPerThread,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     std::memcpy(to + begin, bytes + begin, static_cast<std::size_t>(end - begin));
-                   });
-  destination.copy_(staged, /*non_blocking=*/true);
-}
-
 }  // namespace
 
 Result<void> CheckpointWeights::fill(std::string_view name, at::Tensor destination) {
@@ -83,7 +64,7 @@ Result<void> CheckpointWeights::fill(std::string_view name, at::Tensor destinati
   }
   const bool is_same = scalar_type(stored->dtype) == destination.scalar_type();
   if (is_same && destination.is_cuda() && stored->bytes.size() >= kStagedBytes) {
-    copy_staged(stored->bytes.data(), stored->bytes.size(), destination);
+    staged_.copy(stored->bytes, destination);
     return {};
   }
   std::vector<std::byte> aligned;

@@ -12,6 +12,7 @@
 #include "inputs/weights/checkpoint.h"
 #include "inputs/weights/tensor_specs.h"
 #include "records/deepseek_ocr_config.h"
+#include "workload/model/staged_copy.h"
 
 namespace profline::workload {
 
@@ -34,6 +35,7 @@ class CheckpointWeights : public WeightSource {
 
  private:
   const weights::Checkpoint& checkpoint_;
+  StagedCopy staged_;
 };
 
 /// Random values made on the device from a seed, spread so that activations stay sane: for

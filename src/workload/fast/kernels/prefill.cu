@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "workload/fast/kernels/device_primitives.cuh"
 #include "workload/fast/kernels/launch.cuh"
 #include "workload/fast/kernels/prefill.h"
@@ -66,48 +68,136 @@ __global__ void __launch_bounds__(kThreads) prefill_rope(const RopeStep a) {
   pack<T>(second, to + half);
 }
 
-/// A thread sums an expert's logits of all the block's tokens over a part of the columns; then a
+/// The block's tokens into shared memory, [D, kRouteTokens] fp32, zeros for those that are not
+/// there. Neighbouring threads have neighbouring tokens: what they store lies side by side.
+template <typename T>
+__device__ void load_tokens(const RouteStep& a, int first, float* x) {
+  const int words = kRouteTokens * words_of<T>(a.width);
+  constexpr int kBatch = 4;
+  for (int from = static_cast<int>(threadIdx.x); from < words; from += kBatch * kThreads) {
+    Word batch[kBatch];
+#pragma unroll
+    for (int n = 0; n < kBatch; ++n) {
+      const int i = from + n * kThreads;
+      const int token = first + i % kRouteTokens;
+      const bool wanted = i < words && token < a.tokens;
+      const T* row = static_cast<const T*>(a.x) + static_cast<std::int64_t>(token) * a.width;
+      batch[n] = wanted ? reinterpret_cast<const Word*>(row)[i / kRouteTokens] : Word{0, 0, 0, 0};
+    }
+#pragma unroll
+    for (int n = 0; n < kBatch; ++n) {
+      const int i = from + n * kThreads;
+      if (i >= words) break;
+      float values[kPerWord<T>];
+      unpack(batch[n], values);
+      const int column = i / kRouteTokens * kPerWord<T>;
+#pragma unroll
+      for (int k = 0; k < kPerWord<T>; ++k) {
+        x[(column + k) * kRouteTokens + i % kRouteTokens] = values[k];
+      }
+    }
+  }
+}
+
+__device__ inline void add_scaled(const float4& row, float factor, float4& sum) {
+  sum.x = fmaf(row.x, factor, sum.x);
+  sum.y = fmaf(row.y, factor, sum.y);
+  sum.z = fmaf(row.z, factor, sum.z);
+  sum.w = fmaf(row.w, factor, sum.w);
+}
+
+/// A thread's way down the router's columns, four experts wide. Always kAhead of its rows are on
+/// their way to shared memory, where only this thread reads them: loads into registers the compiler
+/// moves to their use, one at a time.
+class RouterColumns {
+ public:
+  static constexpr int kAhead = 8;
+
+  __device__ RouterColumns(const RouteStep& a, Word* slots)
+      : slots_(slots + threadIdx.x),
+        groups_(kThreads / (a.expert_count / 4)),
+        group_(static_cast<int>(threadIdx.x) / (a.expert_count / 4)),
+        expert_(static_cast<int>(threadIdx.x) % (a.expert_count / 4) * 4),
+        width_(group_ < groups_ ? a.width : 0),
+        router_(a.router + expert_),
+        stride_(a.expert_count) {
+    for (int n = 0; n < kAhead; ++n) ask(n);
+  }
+
+  __device__ int groups() const { return groups_; }
+  __device__ bool has_columns() const { return width_ > 0; }
+  /// In [groups, kRouteTokens, E].
+  __device__ int place(int token) const {
+    return (group_ * kRouteTokens + token) * stride_ + expert_;
+  }
+
+  /// Sums of the experts' logits over this thread's columns, for tokens x [D, kRouteTokens].
+  __device__ void multiply(const float* x, float4 (&sums)[kRouteTokens]) {
+    for (int n = 0; column(n) < width_; ++n) {
+      wait_for_groups<kAhead - 1>();
+      const float4 row = *reinterpret_cast<const float4*>(slots_ + n % kAhead * kThreads);
+#pragma unroll
+      for (int t = 0; t < kRouteTokens; t += 4) {
+        const float4 four = load_four(x + column(n) * kRouteTokens + t);
+        add_scaled(row, four.x, sums[t]);
+        add_scaled(row, four.y, sums[t + 1]);
+        add_scaled(row, four.z, sums[t + 2]);
+        add_scaled(row, four.w, sums[t + 3]);
+      }
+      ask(n + kAhead);
+    }
+  }
+
+ private:
+  __device__ int column(int n) const {
+    return group_ + n * groups_;
+  }
+  __device__ void ask(int n) {
+    if (column(n) < width_) {
+      const float* row = router_ + static_cast<std::int64_t>(column(n)) * stride_;
+      copy_async(slots_ + n % kAhead * kThreads, reinterpret_cast<const Word*>(row));
+    }
+    end_group();
+  }
+
+  Word* slots_;
+  int groups_, group_, expert_, width_;
+  const float* router_;
+  int stride_;
+};
+
+/// Room for all threads' rows on their way and, after them, for all their sums.
+constexpr int kRouteWords = kThreads * std::max(RouterColumns::kAhead, kRouteTokens);
+
+/// A thread sums four experts' logits of all the block's tokens over a part of the columns; then a
 /// warp chooses for each token.
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
     prefill_route(const RouteStep a, const RoutingRule rule) {
-  extern __shared__ float shared[];
+  extern __shared__ Word shared[];
   __shared__ float logits[kRouteTokens][kMaxExperts];
   __shared__ WarpRouting routings[kWarps];
   static_assert(kRouteTokens == kWarps, "a warp for each token");
-  float* x = shared;                          // [D, kRouteTokens]
-  float* parts = x + kRouteTokens * a.width;  // [groups, kRouteTokens, E]
+  float* parts = reinterpret_cast<float*>(shared);  // [groups, kRouteTokens, E]
+  float* x = parts + kRouteWords * 4;               // [D, kRouteTokens]
   const int first = static_cast<int>(blockIdx.x) * kRouteTokens;
-  const T* tokens = static_cast<const T*>(a.x);
-  for (int i = static_cast<int>(threadIdx.x); i < kRouteTokens * a.width; i += kThreads) {
-    const int token = i / a.width;
-    const int column = i % a.width;
-    const bool wanted = first + token < a.tokens;
-    x[column * kRouteTokens + token] =
-        wanted ? widen(tokens[static_cast<std::int64_t>(first + token) * a.width + column]) : 0.0F;
-  }
+  RouterColumns columns(a, shared);
+  load_tokens<T>(a, first, x);
   __syncthreads();
-  const int groups = kThreads / a.expert_count;
-  const int group = static_cast<int>(threadIdx.x) / a.expert_count;
-  const int expert = static_cast<int>(threadIdx.x) % a.expert_count;
-  if (group < groups) {
-    float sums[kRouteTokens] = {};
-#pragma unroll 4
-    for (int column = group; column < a.width; column += groups) {
-      const float weight = a.router[static_cast<std::int64_t>(column) * a.expert_count + expert];
-#pragma unroll
-      for (int t = 0; t < kRouteTokens; ++t) {
-        sums[t] = fmaf(weight, x[column * kRouteTokens + t], sums[t]);
-      }
-    }
+  float4 sums[kRouteTokens] = {};
+  columns.multiply(x, sums);
+  __syncthreads();  // nobody reads rows any more where the sums go
+  if (columns.has_columns()) {
 #pragma unroll
     for (int t = 0; t < kRouteTokens; ++t) {
-      parts[(group * kRouteTokens + t) * a.expert_count + expert] = sums[t];
+      *reinterpret_cast<float4*>(parts + columns.place(t)) = sums[t];
     }
   }
   __syncthreads();
+  const int groups = columns.groups();
   for (int i = static_cast<int>(threadIdx.x); i < kRouteTokens * a.expert_count; i += kThreads) {
     float sum = 0;
+#pragma unroll 8
     for (int g = 0; g < groups; ++g) sum += parts[g * kRouteTokens * a.expert_count + i];
     logits[i / a.expert_count][i % a.expert_count] = sum;
   }
@@ -229,9 +319,8 @@ cudaError_t rope(const RopeStep& step, cudaStream_t stream) {
 template <typename T>
 cudaError_t route(const RouteStep& step, cudaStream_t stream) {
   const RoutingRule rule{step.expert_count, step.experts_per_token, step.scaling, step.normalise};
-  const int groups = kThreads / step.expert_count;
-  const std::size_t bytes = sizeof(float) * kRouteTokens *
-                            static_cast<std::size_t>(step.width + groups * step.expert_count);
+  const std::size_t bytes = sizeof(Word) * kRouteWords +
+                            sizeof(float) * kRouteTokens * static_cast<std::size_t>(step.width);
   PL_CUDA_TRY(allow_shared(prefill_route<T>, bytes));
   return launch(prefill_route<T>, ceil_div(step.tokens, kRouteTokens), kThreads, bytes, stream,
                 false, step, rule);
