@@ -1,11 +1,6 @@
 // What a run says and leaves when something goes wrong.
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <random>
@@ -13,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file_descriptor.h"
 #include "base/files.h"
 #include "run_folder.h"
+#include "started_profline.h"
 #include "testing/forked.h"
 #include "testing/temp_dir.h"
 #include "workload_binary.h"
@@ -27,63 +22,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-
-/// profline as a process of our own, to be sent signals.
-class Started {
- public:
-  Started(const fs::path& folder, std::vector<std::string> words) {
-    words.insert(words.begin(), profline_program().string());
-    std::vector<char*> argv;
-    argv.reserve(words.size() + 1);
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      const bool is_there = ::chdir(folder.c_str()) == 0;
-      const FileDescriptor err(open_descriptor("err", O_WRONLY | O_CREAT | O_TRUNC, 0600));
-      ::dup2(err.get(), STDERR_FILENO);
-      ::dup2(err.get(), STDOUT_FILENO);
-      if (is_there) ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
-    fd_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  }
-  ~Started() {
-    if (pid_ > 0) end(SIGKILL);
-  }
-  Started(const Started&) = delete;
-  Started& operator=(const Started&) = delete;
-
-  /// True when it ended within that time.
-  bool ends_within(std::chrono::milliseconds limit) const {
-    pollfd waiting{fd_.get(), POLLIN, 0};
-    return ::poll(&waiting, 1, static_cast<int>(limit.count())) == 1;
-  }
-  /// Sends a signal and gives how it ended: an exit code, or minus the signal.
-  int end(int signal) {
-    ::kill(pid_, signal);
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_;
-  FileDescriptor fd_;
-};
-
-/// Looks again and again until it is so; false when it never is.
-template <typename Condition>
-bool comes_true(const Condition& condition, const Started* while_running = nullptr) {
-  using namespace std::chrono_literals;
-  for (auto waited = 0ms; waited < 60s; waited += 20ms) {
-    if (condition()) return true;
-    if (while_running != nullptr && while_running->ends_within(20ms)) return condition();
-    if (while_running == nullptr) ::poll(nullptr, 0, 20);
-  }
-  return false;
-}
 
 TEST(RunFaults, TheEndOfTheWorkloadIsToldAsItWas) {
   struct Case {
@@ -187,7 +125,7 @@ TEST(RunFaults, AnInterruptAtAnyMomentLeavesAReadableFolderAndNoProcess) {
     static_cast<void>(profline.ends_within(moment));
     const int code = profline.end(SIGINT);
     EXPECT_THAT(code, ::testing::AnyOf(0, 130, -SIGINT)) << read_file(folder / "err").value_or("");
-    EXPECT_THAT(processes_mentioning(folder.path().string()), IsEmpty());
+    EXPECT_THAT(processes_of(folder.path()), IsEmpty());
     if (!fs::exists(run)) continue;
     EXPECT_THAT(damage_in(run), IsEmpty());
     if (!fs::exists(run / "run.json")) continue;
@@ -239,8 +177,8 @@ class Resume : public ::testing::Test {
 
 TEST_F(Resume, AfterAKillRunsWhatIsNotOkAndNothingElse) {
   kill_in_the_middle();
-  EXPECT_TRUE(comes_true([&] { return processes_mentioning(folder_.path().string()).empty(); }))
-      << ::testing::PrintToString(processes_mentioning(folder_.path().string()));
+  EXPECT_TRUE(comes_true([&] { return processes_of(folder_.path()).empty(); }))
+      << ::testing::PrintToString(processes_of(folder_.path()));
   const RunRecord before = record_of(folder_ / "run");
   EXPECT_EQ(before.state, RunState::Running);
   EXPECT_EQ(state_of(before, "static_analysis"), StageState::Ok);
