@@ -1,8 +1,10 @@
 // What a run says and leaves when something goes wrong.
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -75,6 +77,66 @@ TEST(RunFaults, ABuiltInWorkloadOutOfMemoryFailsItsStage) {
   EXPECT_EQ(outcome.code, 1) << outcome.err;
   const RunRecord record = record_of(folder / "run");
   EXPECT_EQ(state_of(record, "baseline"), StageState::Failed);
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+}
+
+/// A control group below our own with a limit of memory, while it lives; `why_not` where the
+/// machine has no memory controller of version 2 that we may use.
+class SmallGroup {
+ public:
+  explicit SmallGroup(const std::string& bytes) {
+    const std::string groups = read_file("/proc/self/cgroup").value_or("");
+    const std::size_t at = groups.find("0::/");
+    const fs::path own =
+        "/sys/fs/cgroup" / fs::path(groups.substr(at + 4, groups.find('\n', at) - at - 4));
+    if (at == std::string::npos || !fs::exists(own / "cgroup.subtree_control")) {
+      why_not = "no control groups of version 2 at /sys/fs/cgroup";
+      return;
+    }
+    folder = own / ("profline-test-" + std::to_string(::getpid()));
+    std::error_code failure;
+    if (!fs::create_directory(folder, failure)) {
+      why_not = "no control group can be made below our own: " + failure.message();
+    } else if (!fs::exists(folder / "memory.max")) {
+      why_not = "the memory controller is not passed on to groups below our own";
+    } else {
+      std::ofstream(folder / "memory.max") << bytes << std::flush;
+    }
+  }
+  ~SmallGroup() {
+    if (!folder.empty()) ::rmdir(folder.c_str());
+  }
+  SmallGroup(const SmallGroup&) = delete;
+  SmallGroup& operator=(const SmallGroup&) = delete;
+
+  fs::path folder;
+  std::string why_not;
+};
+
+TEST(RunFaults, AWorkloadThatReachesTheLimitOfItsGroupIsOutOfMemory) {
+  const SmallGroup group("100M");
+  if (!group.why_not.empty()) GTEST_SKIP() << group.why_not;
+  const testing::TempDir folder;
+  // profline joins the group with it, as under a job scheduler.
+  Command job;
+  job.cwd = folder.path();
+  job.argv = {"sh", "-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\"", group.folder.string(),
+              profline_program().string()};
+  const auto words =
+      own_command_run(R"([perl,-e,'my @kept; push @kept, chr(65) x 10000000 while 1'])");
+  job.argv.insert(job.argv.end(), words.begin(), words.end());
+  const Outcome outcome = run_command(job);
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  const RunRecord record = record_of(folder / "run");
+  const StageRecord* stage = record.find_stage("baseline");
+  ASSERT_NE(stage, nullptr);
+  ASSERT_EQ(stage->findings.size(), 2U);
+  EXPECT_EQ(stage->findings[0].code, "out_of_memory");
+  EXPECT_THAT(stage->findings[0].text,
+              StartsWith("workload: out of memory: the kernel killed a process of it with SIGKILL, "
+                         "as the limit of its control group was reached (largest resident set "));
+  EXPECT_EQ(stage->findings[1].text, "workload (perl) killed by SIGKILL");
+  EXPECT_EQ(record.state, RunState::Failed);
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
 }
 

@@ -68,11 +68,33 @@ PlannedCommand summary_command(const StageContext& context, const NsysReport& re
                                        unfinished(report.summary))};
 }
 
+/// Moves a capture that an nsys which was ended left in its temporary folder into ours.
+void keep_captures(const std::vector<fs::path>& captures, const NsysRegion& region) {
+  std::error_code failure;
+  for (const fs::path& capture : captures) {
+    const fs::path kept = region.folder / ("run" + capture.extension().string());
+    fs::rename(capture, kept, failure);
+    if (!failure) continue;
+    // Another file system. One that is gone was made into a report, or had nothing in it.
+    fs::copy_file(capture, kept, fs::copy_options::overwrite_existing, failure);
+    if (failure) fs::remove(kept, failure);
+    fs::remove(capture, failure);
+  }
+}
+
+/// Whether a command was ended while it wrote: what it wrote to is not whole.
+bool was_cut_off(const Exit& exit) {
+  return exit.why != Exit::Why::Own || exit.signal.has_value();
+}
+
 /// One report, ready to be read.
 Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
                          const NsysReport& report) {
   const PlannedCommand exporting = export_command(context, report);
   const Exit exported = PL_TRY(run.execute(exporting));
+  std::error_code failure;
+  if (was_cut_off(exported)) fs::remove(report.sqlite, failure);
+  if (exported.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   const auto contents = nsys::count_contents(report.sqlite, "");
   if (!contents) {
     run.tell(internal::export_failure(report, exported, contents.error()));
@@ -82,7 +104,6 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
   PL_TRY(run.execute(summary_command(context, report)));
   const fs::path made = unfinished(report.summary);
   const auto table = nsys::read_kernel_summary(PL_TRY(read_file(made)), report.summary.string());
-  std::error_code failure;
   if (table) {
     fs::rename(made, report.summary, failure);
     return {};
@@ -102,6 +123,7 @@ Result<Exit> capture(const StageContext& context, pipeline::StageRun& run,
   run.remember_session(region.session);
   nsys::EndsSession ends_session(planned.command.argv.front(), region.session);
   Exit exit = PL_TRY(run.execute(planned, &ends_session));
+  keep_captures(ends_session.captures(), region);
   const bool left_nothing =
       internal::nsys_reports(region).empty() && internal::unimported_captures(region).empty();
   const nsys::Messages messages = nsys::read_messages(exit.tail);
@@ -110,7 +132,9 @@ Result<Exit> capture(const StageContext& context, pipeline::StageRun& run,
   run.tell({Severity::Warning, "nsys_retry",
             "nsys left no report and gave no reason; it is tried once more"});
   planned.name += " again";
-  return run.execute(planned, &ends_session);
+  exit = PL_TRY(run.execute(planned, &ends_session));
+  keep_captures(ends_session.captures(), region);
+  return exit;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "process/interrupt.h"
 #include "process/runner.h"
@@ -16,10 +17,18 @@ class EndsSession final : public RunObserver {
 
   void outlived() override;
 
+  /// What such an agent was writing, in its own temporary folder: nobody else will turn it into a
+  /// report, or remove it.
+  const std::vector<std::filesystem::path>& captures() const { return captures_; }
+
  private:
   std::filesystem::path program_;
   std::string session_;
+  std::vector<std::filesystem::path> captures_;
   Interrupt calm_;  // the user's own interrupt may be why we are here
 };
+
+/// The .qdstrm files that the agent of a session has open.
+std::vector<std::filesystem::path> open_captures(const std::string& session);
 
 }  // namespace profline::nsys
