@@ -34,6 +34,9 @@ class Relay final : public RunObserver {
   void outlived() override {
     if (next_ != nullptr) next_->outlived();
   }
+  void abandoned() override {
+    if (next_ != nullptr) next_->abandoned();
+  }
 
  private:
   RunObserver* next_;
@@ -158,8 +161,7 @@ void LiveStageRun::tell(Finding finding) {
 }
 
 void LiveStageRun::remember_session(const std::string& name) {
-  record_.sessions.push_back(name);
-  save();
+  record_.sessions.push_back(name);  // saved when the child that opens it starts
 }
 
 void LiveStageRun::save() {

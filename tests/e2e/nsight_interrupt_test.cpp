@@ -112,11 +112,14 @@ TEST_F(NsightInterrupt, TwiceEndsNsysAndItsAgentAtOnce) {
   const testing::TempDir folder;
   write_files(folder.path(), {{"stays.sh",
                                "trap 'echo interrupted once' INT\ntrap '' TERM\n"
-                               "echo it runs\nwhile :; do sleep 0.1; done\n"}});
+                               "echo it runs\nwhile :; do sleep 0.1; done\n"},
+                              {"tmp/here", ""}});
   std::vector<std::string> words =
       tiny_run({"pipeline.nsys.enable=true",
                 "pipeline.workload.command=[sh," + (folder / "stays.sh").string() + "]"});
-  Started profline(folder.path(), words, env());
+  std::map<std::string, std::string> with_tmp = env();
+  with_tmp["TMPDIR"] = (folder / "tmp").string();
+  Started profline(folder.path(), words, with_tmp);
   const auto says = [&](const char* text) {
     return comes_true(
         [&] {
@@ -132,6 +135,9 @@ TEST_F(NsightInterrupt, TwiceEndsNsysAndItsAgentAtOnce) {
   expect_interrupted(folder.path(), "nsys");
   const RunRecord record = record_of(folder / "run");
   EXPECT_EQ(record.find_stage("nsys")->commands.at(0).end, "cancelled and killed by SIGKILL");
+  for (const auto& entry : fs::directory_iterator(folder / "tmp")) {
+    EXPECT_NE(entry.path().extension(), ".qdstrm") << "half a capture, where nobody looks";
+  }
 }
 
 TEST_F(NsightInterrupt, WhileNcuRunsIsToldAndCanBeResumed) {

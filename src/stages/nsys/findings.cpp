@@ -14,7 +14,6 @@
 namespace profline::stages::internal {
 namespace {
 
-namespace fs = std::filesystem;
 using pipeline::Finding;
 using pipeline::Severity;
 using settings::CaptureRange;
@@ -94,19 +93,6 @@ Finding importer_failure(const pipeline::StageContext& context, const NsysRegion
                  std::move(fix));
 }
 
-/// nsys was ended, not its importer at fault.
-Finding never_imported(const pipeline::StageContext& context, const fs::path& capture,
-                       const NsysRegion& region) {
-  const fs::path importer = nsys_of(context.tools).importer;
-  return problem("capture_not_imported",
-                 "nsys was ended before it had made its report; what it had captured by then is "
-                 "kept as " +
-                     capture.filename().string(),
-                 (importer.empty() ? "QdstrmImporter" : importer.string()) + " -i " +
-                     capture.string() + " -o " + region.output().string() +
-                     ".nsys-rep may still make one of it");
-}
-
 Finding report_elsewhere(const NsysRegion& region, const nsys::Messages& messages) {
   const bool exists = messages.create_problem.find("File exists") != std::string::npos;
   std::string text = "nsys could not write its report: " + messages.create_problem;
@@ -122,11 +108,7 @@ Finding no_report(const pipeline::StageContext& context, const NsysRegion& regio
   const settings::Nsys& own = context.setup.settings.pipeline.nsys;
   if (auto refused = refusal(region, messages)) return *std::move(refused);
   if (!messages.create_problem.empty()) return report_elsewhere(region, messages);
-  const std::vector<fs::path> unimported = unimported_captures(region);
-  if (messages.importer_problem.empty() && !messages.finished && !unimported.empty()) {
-    return never_imported(context, unimported.front(), region);
-  }
-  if (!messages.importer_problem.empty() || !unimported.empty()) {
+  if (!messages.importer_problem.empty() || !unimported_captures(region).empty()) {
     return importer_failure(context, region, messages);
   }
   const bool is_gated = nsys::effective_range(own) != CaptureRange::None;

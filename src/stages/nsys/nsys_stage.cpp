@@ -68,20 +68,6 @@ PlannedCommand summary_command(const StageContext& context, const NsysReport& re
                                        unfinished(report.summary))};
 }
 
-/// Moves a capture that an nsys which was ended left in its temporary folder into ours.
-void keep_captures(const std::vector<fs::path>& captures, const NsysRegion& region) {
-  std::error_code failure;
-  for (const fs::path& capture : captures) {
-    const fs::path kept = region.folder / ("run" + capture.extension().string());
-    fs::rename(capture, kept, failure);
-    if (!failure) continue;
-    // Another file system. One that is gone was made into a report, or had nothing in it.
-    fs::copy_file(capture, kept, fs::copy_options::overwrite_existing, failure);
-    if (failure) fs::remove(kept, failure);
-    fs::remove(capture, failure);
-  }
-}
-
 /// Whether a command was ended while it wrote: what it wrote to is not whole.
 bool was_cut_off(const Exit& exit) {
   return exit.why != Exit::Why::Own || exit.signal.has_value();
@@ -123,7 +109,6 @@ Result<Exit> capture(const StageContext& context, pipeline::StageRun& run,
   run.remember_session(region.session);
   nsys::EndsSession ends_session(planned.command.argv.front(), region.session);
   Exit exit = PL_TRY(run.execute(planned, &ends_session));
-  keep_captures(ends_session.captures(), region);
   const bool left_nothing =
       internal::nsys_reports(region).empty() && internal::unimported_captures(region).empty();
   const nsys::Messages messages = nsys::read_messages(exit.tail);
@@ -132,9 +117,7 @@ Result<Exit> capture(const StageContext& context, pipeline::StageRun& run,
   run.tell({Severity::Warning, "nsys_retry",
             "nsys left no report and gave no reason; it is tried once more"});
   planned.name += " again";
-  exit = PL_TRY(run.execute(planned, &ends_session));
-  keep_captures(ends_session.captures(), region);
-  return exit;
+  return run.execute(planned, &ends_session);
 }
 
 }  // namespace

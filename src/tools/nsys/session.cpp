@@ -42,10 +42,20 @@ std::vector<fs::path> open_captures(const std::string& session) {
 EndsSession::EndsSession(std::filesystem::path program, std::string session)
     : program_(std::move(program)), session_(std::move(session)) {}
 
+EndsSession::~EndsSession() {
+  std::error_code ignored;
+  for (const fs::path& capture : captures_) fs::remove(capture, ignored);
+}
+
+void EndsSession::abandoned() {
+  captures_ = open_captures(session_);
+}
+
 void EndsSession::outlived() {
   captures_ = open_captures(session_);
-  // What it does not end the runner ends with signals, so there is nothing to tell.
   PosixRunner runner(calm_);
+  if (!captures_.empty()) (void)runner.run(stop_command(program_, session_));
+  // What this does not end the runner ends with signals, so there is nothing to tell.
   (void)runner.run(shutdown_command(program_, session_));
 }
 

@@ -10,16 +10,19 @@
 namespace profline::nsys {
 
 /// Ends nsys' session when nsys itself is gone and its agent is not: nsys starts a detached agent
-/// under which the program runs, and which outlives an nsys that was killed.
+/// under which the program runs, and which outlives an nsys that was killed. What the agent holds
+/// of a capture becomes the report first, where nsys would have put it.
 class EndsSession final : public RunObserver {
  public:
   EndsSession(std::filesystem::path program, std::string session);
+  /// Removes what an agent that had to be killed was writing in its temporary folder: no importer
+  /// reads a capture that was cut off, and nobody else knows of it.
+  ~EndsSession() override;
+  EndsSession(const EndsSession&) = delete;
+  EndsSession& operator=(const EndsSession&) = delete;
 
   void outlived() override;
-
-  /// What such an agent was writing, in its own temporary folder: nobody else will turn it into a
-  /// report, or remove it.
-  const std::vector<std::filesystem::path>& captures() const { return captures_; }
+  void abandoned() override;
 
  private:
   std::filesystem::path program_;
