@@ -1,6 +1,7 @@
 #include "pipeline/memory_kills.h"
 
 #include <csignal>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -9,8 +10,6 @@
 
 namespace profline::pipeline {
 namespace {
-
-namespace fs = std::filesystem;
 
 TEST(MemoryKills, AreReadFromTheGroupWeAreInWhateverItsVersion) {
   struct Case {

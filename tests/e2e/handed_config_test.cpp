@@ -1,5 +1,6 @@
 // Every workload of a run is handed the baseline's config, but for what run.json lists.
 
+#include <algorithm>
 #include <map>
 
 #include <gmock/gmock.h>

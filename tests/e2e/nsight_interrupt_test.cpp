@@ -3,6 +3,8 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <map>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -20,10 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AnyOf;
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 class NsightInterrupt : public ::testing::Test {

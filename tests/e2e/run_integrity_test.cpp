@@ -3,6 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,9 +23,7 @@ namespace profline::e2e {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 /// What `body` says in a child process: `fine`, what is wrong, or `skip: ` and why.
 void expect_fine(const std::function<std::string()>& body) {
