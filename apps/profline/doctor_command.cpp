@@ -87,6 +87,7 @@ Result<std::string> as_json(const std::vector<Finding>& findings) {
   document.set("schema", Node::string("profline.doctor/1"));
   document.set("version", Node::string(kVersion));
   document.set("commit", Node::string(kCommit));
+  document.set("path", Node::string(own_path()));
   document.set("findings", Node::list(std::move(list)));
   return write_json(Node::map(std::move(document)));
 }

@@ -11,6 +11,7 @@
 #include "pipeline/executor.h"
 #include "pipeline/machine.h"
 #include "pipeline/resume.h"
+#include "process/find_program.h"
 #include "profline_version.h"
 #include "report/write_reports.h"
 #include "run_config_files.h"
@@ -105,6 +106,7 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
   const Log log = PL_TRY(Log::open(folder / "run.log", least, clock));
   log.info("profline " + std::string(kVersion) + " (" + kCommit + ")");
   log.info("overrides: " + join(run.overrides, " "));
+  log.info("PATH: " + own_path());
   PL_TRY(write_environment(run, services.processes));
   if (!run.folder_was_named) {
     if (auto told = pipeline::point_latest_at(folder)) record.findings.push_back(std::move(*told));

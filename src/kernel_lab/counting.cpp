@@ -24,6 +24,7 @@ class NsysRun final : public RunObserver {
       : ends_(program, session), ticking_(progress) {}
   void output(std::string_view bytes) override { ticking_.output(bytes); }
   void outlived() override { ends_.outlived(); }
+  void abandoned() override { ends_.abandoned(); }
 
  private:
   nsys::EndsSession ends_;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "pipeline/finding.h"
@@ -16,9 +14,5 @@ Finding child_problem(const PlannedCommand& planned, const Exit& exit);
 
 /// The last line of a child's output that says anything; cut where it is too long to read.
 std::string last_words(const std::string& tail);
-
-/// How many processes the kernel has killed for want of memory in our control group; nothing where
-/// it does not tell.
-std::optional<std::uint64_t> out_of_memory_kills();
 
 }  // namespace profline::pipeline

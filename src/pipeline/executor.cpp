@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/strings.h"
 #include "formats/json_write.h"
 #include "pipeline/inputs_digest.h"
 #include "pipeline/run_files.h"
@@ -67,8 +68,7 @@ class Execution {
  private:
   Result<void> run_stage(const PlannedStage& planned, StageRecord& record);
   Result<void> prepare_folder(const PlannedStage& planned);
-  static void carry_out(const Stage& stage, const StageContext& context, LiveStageRun& run,
-                        TimeAccount& account);
+  void carry_out(const PlannedStage& planned, const StageRecord& record, LiveStageRun& run);
   Result<void> tell_skipped(StageRecord& record);
   StageState state_after(const LiveStageRun& run) const;
   std::string now() const { return utc_timestamp(services_.clock.wall_now()); }
@@ -87,17 +87,43 @@ Result<void> Execution::prepare_folder(const PlannedStage& planned) {
       PL_TRY(handed_config(plan_.setup.config, planned.plan.changes)));
 }
 
+/// Of a stage that was cut off: where, and which of its files are there. What its captures lack
+/// says nothing about the workload then, so they are not judged.
+Finding interrupted(const PlannedStage& planned, const StageRecord& record,
+                    const std::filesystem::path& folder) {
+  std::string text = "interrupted before its first command ran";
+  if (!record.commands.empty()) {
+    const CommandRecord& last = record.commands.back();
+    text = (last.end.starts_with("cancelled") ? "interrupted during " : "interrupted after ") +
+           last.name;
+  }
+  std::vector<std::string> kept;
+  for (const std::string& file : planned.plan.artifacts) {
+    std::error_code failure;
+    if (std::filesystem::exists(folder / file, failure)) kept.push_back(file);
+  }
+  text += kept.empty() ? "; none of its files was there yet"
+                       : "; kept, and not verified: " + join(kept, ", ");
+  return {Severity::Warning, "interrupted", std::move(text), "profline run --resume runs it again"};
+}
+
 /// Runs, verifies and summarises; whatever goes wrong is told.
-void Execution::carry_out(const Stage& stage, const StageContext& context, LiveStageRun& run,
-                          TimeAccount& account) {
+void Execution::carry_out(const PlannedStage& planned, const StageRecord& record,
+                          LiveStageRun& run) {
+  const Stage& stage = *planned.stage;
+  const StageContext context = plan_.context();
   const auto tell_error = [&](const Result<void>& done, const char* code) {
     if (done || done.error().kind() == ErrorKind::Cancelled) return;
     run.tell({Severity::Problem, code, done.error().to_string()});
   };
   tell_error(stage.run(context, run), "stage_error");
-  const TimeAccount::Span reading(account, Activity::Reading);
+  if (run.cancelled()) {
+    run.tell(interrupted(planned, record, plan_.setup.stage_folder(stage.id())));
+    return;
+  }
+  const TimeAccount::Span reading(account_, Activity::Reading);
   for (Finding& finding : stage.verify(context)) run.tell(std::move(finding));
-  if (run.cancelled() || run.has_problem()) return;
+  if (run.has_problem()) return;
   tell_error(stage.summarise(context, run), "summary_error");
 }
 
@@ -113,10 +139,9 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   record.state = StageState::Running;
   record.started = now();
   PL_TRY(prepare_folder(planned));  // the record is saved when the first child starts
-  const Stage& stage = *planned.stage;
   LiveStageRun run(services_, journal_, account_, record,
-                   stage.settings(plan_.setup.settings.pipeline).timeout);
-  carry_out(stage, plan_.context(), run, account_);
+                   planned.stage->settings(plan_.setup.settings.pipeline).timeout);
+  carry_out(planned, record, run);
   record.state = state_after(run);
   PL_TRY(write_inputs(journal_, plan_.setup, record.name));
   {

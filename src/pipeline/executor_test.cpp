@@ -37,6 +37,7 @@ class FakeStage final : public Stage {
     command.argv = {id_, context.setup.folder.string()};
     plan.commands.push_back({"work", command});
     plan.changes = changes;
+    plan.artifacts = artifacts;
     return plan;
   }
   Result<void> run(const StageContext& context, StageRun& run) const override {
@@ -51,6 +52,7 @@ class FakeStage final : public Stage {
   std::vector<Finding> found;
   std::vector<Finding> verified;
   std::vector<ConfigChange> changes;
+  std::vector<std::string> artifacts;
 
  private:
   std::string id_;
@@ -141,6 +143,25 @@ TEST_F(Execute, AnInterruptEndsTheRun) {
   EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
   EXPECT_THAT(states(), ElementsAre("first ok", "baseline pending", "last pending"));
   EXPECT_EQ(read_run_record(folder_.path())->state, RunState::Interrupted);
+}
+
+TEST_F(Execute, AStageThatIsCutOffIsNotJudgedByWhatItLacks) {
+  stage(0).verified = {{Severity::Problem, "empty", "nothing was captured"}};
+  stage(0).artifacts = {"made.txt", "never.txt"};
+  Exit cut;
+  cut.why = Exit::Why::Cancelled;
+  cut.signal = SIGINT;
+  processes_.expect({"first"})
+      .writes(folder_ / "first/made.txt", "x")
+      .does([&](const Command&) { interrupt_.request(); })
+      .ends(cut);
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
+  EXPECT_THAT(states(), ElementsAre("first interrupted", "baseline pending", "last pending"));
+  const RunRecord record = read_run_record(folder_.path()).value();
+  ASSERT_EQ(record.stages[0].findings.size(), 1U);
+  EXPECT_EQ(record.stages[0].findings[0].code, "interrupted");
+  EXPECT_EQ(record.stages[0].findings[0].text,
+            "interrupted during work; kept, and not verified: made.txt");
 }
 
 TEST_F(Execute, AStageWithChangesIsHandedThemInAFileOfItsOwn) {

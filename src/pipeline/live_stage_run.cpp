@@ -1,12 +1,11 @@
 #include "pipeline/live_stage_run.h"
 
 #include <algorithm>
-#include <csignal>
 
 #include "base/files.h"
 #include "base/units.h"
-#include "pipeline/child_failure.h"
 #include "pipeline/child_output.h"
+#include "pipeline/memory_kills.h"
 
 namespace profline::pipeline {
 namespace {
@@ -35,6 +34,9 @@ class Relay final : public RunObserver {
   void outlived() override {
     if (next_ != nullptr) next_->outlived();
   }
+  void abandoned() override {
+    if (next_ != nullptr) next_->abandoned();
+  }
 
  private:
   RunObserver* next_;
@@ -51,20 +53,6 @@ CommandRecord record_of(const PlannedCommand& planned, const fs::path& run) {
   record.cwd = planned.command.cwd.string();
   record.log = planned.command.log.empty() ? "" : planned.command.log.lexically_relative(run);
   return record;
-}
-
-/// The kernel killed it for want of memory, if that is what happened.
-std::optional<Finding> out_of_memory(const PlannedCommand& planned, const Exit& exit,
-                                     std::optional<std::uint64_t> kills_before) {
-  if (exit.signal != SIGKILL || exit.why != Exit::Why::Own) return std::nullopt;
-  const auto kills = out_of_memory_kills();
-  if (!kills || !kills_before || *kills <= *kills_before) return std::nullopt;
-  return Finding{Severity::Problem, "out_of_memory",
-                 planned.name +
-                     ": the kernel killed it because its memory limit was reached (largest "
-                     "resident set " +
-                     human_bytes(exit.max_rss_bytes) + ")",
-                 "give it more memory, or a smaller model or input"};
 }
 
 }  // namespace
@@ -101,7 +89,7 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
   record_.commands.push_back(record_of(planned, journal_.folder()));
   const std::size_t index = record_.commands.size() - 1;
   record_.commands[index].started = utc_timestamp(services_.clock.wall_now());
-  const auto kills_before = out_of_memory_kills();
+  const MemoryKills kills_before = memory_kills();
   Relay relay(observer, services_.progress, [&](const ProcessId& child) {
     record_.commands[index].process = {child.pid, child.start_ticks};
     save();
@@ -118,7 +106,10 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
   }
   note_end(record_.commands[index], planned, *exit);
   if (exit->why == Exit::Why::TimedOut && is_stage_limit) tell_timeout(planned);
-  if (auto told = out_of_memory(planned, *exit, kills_before)) tell(std::move(*told));
+  if (!exit->succeeded()) {
+    auto told = out_of_memory(planned, *exit, kills_before, memory_kills());
+    if (told) tell(std::move(*told));
+  }
   return exit;
 }
 
@@ -170,8 +161,7 @@ void LiveStageRun::tell(Finding finding) {
 }
 
 void LiveStageRun::remember_session(const std::string& name) {
-  record_.sessions.push_back(name);
-  save();
+  record_.sessions.push_back(name);  // saved when the child that opens it starts
 }
 
 void LiveStageRun::save() {

@@ -51,7 +51,8 @@ Result<std::filesystem::path> find_program(std::string_view name, std::string_vi
     return refusal(quoted, found);
   }
   std::filesystem::path not_executable;
-  for (const std::string_view folder : split(path_text, ':')) {
+  const auto folders = split(path_text, ':');
+  for (const std::string_view folder : folders) {
     std::filesystem::path path = cwd / (folder.empty() ? "." : folder) / name;
     const Candidate found = look_at(path);
     if (found == Candidate::Runs) return path;
@@ -60,8 +61,10 @@ Result<std::filesystem::path> find_program(std::string_view name, std::string_vi
   if (!not_executable.empty()) {
     return refusal(quoted + " (" + not_executable.string() + ")", Candidate::NotExecutable);
   }
-  return Error(ErrorKind::NotFound, "cannot run " + quoted + ": no such program in PATH (" +
-                                        std::string(path_text) + ")");
+  // PATH itself is long and the same in every message: run.log and doctor have it.
+  return Error(ErrorKind::NotFound,
+               "cannot run " + quoted + ": not found in PATH (" + std::to_string(folders.size()) +
+                   (folders.size() == 1 ? " folder" : " folders") + " searched)");
 }
 
 Result<std::filesystem::path> find_program(std::string_view name) {

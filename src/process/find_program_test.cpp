@@ -48,7 +48,10 @@ TEST(FindProgram, SaysWhyNot) {
     ErrorKind kind;
   };
   const Case cases[] = {
-      {"nsis", "/a:/b", "cannot run 'nsis': no such program in PATH (/a:/b)", ErrorKind::NotFound},
+      {"nsis", "/a:/b", "cannot run 'nsis': not found in PATH (2 folders searched)",
+       ErrorKind::NotFound},
+      {"nsis", "/a", "cannot run 'nsis': not found in PATH (1 folder searched)",
+       ErrorKind::NotFound},
       {"tool", at,
        "cannot run 'tool' (" + at + "/tool): it is not executable (chmod +x makes it so)",
        ErrorKind::Io},

@@ -104,9 +104,9 @@ TEST_F(Runner, SeeksTheProgramInTheChildsPath) {
   std::filesystem::create_symlink(child({}).argv.front(), folder / "my_tool");
   Command command{.argv = {"my_tool", "out", "found"}};
   expect_error({.argv = {"my_tool"}, .env = {{"PATH", "/nowhere"}}}, ErrorKind::NotFound,
-               "cannot run 'my_tool': no such program in PATH (/nowhere)");
+               "cannot run 'my_tool': not found in PATH (1 folder searched)");
   expect_error({.argv = {"my_tool"}, .unset_env = {"PATH"}}, ErrorKind::NotFound,
-               "cannot run 'my_tool': no such program in PATH (/bin:/usr/bin)");
+               "cannot run 'my_tool': not found in PATH (2 folders searched)");
   command.env["PATH"] = "/nowhere:" + folder.path().string();
   EXPECT_EQ(run(command).tail, "found\n");
 }

@@ -33,6 +33,8 @@ class RunObserver {
   /// with another runner if this one's interrupt was requested. Not called when the user is in a
   /// hurry.
   virtual void outlived() {}
+  /// The same when the user is: they are about to get SIGKILL. The time for a look and no more.
+  virtual void abandoned() {}
 };
 
 class ProcessRunner {

@@ -113,6 +113,9 @@ class Impatient : public RunObserver {
     if (said_.find("ready\n") != std::string::npos) interrupt_.request();
   }
   void outlived() override { ADD_FAILURE() << "no time for this"; }
+  void abandoned() override { ++looks; }
+
+  int looks = 0;
 
  private:
   Interrupt& interrupt_;
@@ -129,6 +132,7 @@ TEST_F(Stopping, ASecondInterruptKillsAtOnce) {
                         patient, observer);
   EXPECT_LT(std::chrono::steady_clock::now() - start, kLong) << "the graces were not skipped";
   EXPECT_EQ(exit.describe(), "cancelled and killed by SIGKILL");
+  EXPECT_EQ(observer.looks, 1);
   EXPECT_TRUE(has_ended(pid_said(exit.tail, "detached")));
 }
 

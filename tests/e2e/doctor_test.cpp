@@ -5,6 +5,7 @@
 
 #include "formats/json.h"
 #include "nsight_tools.h"
+#include "process/find_program.h"
 #include "profline_binary.h"
 #include "testing/paths.h"
 
@@ -25,6 +26,7 @@ TEST(Doctor, JsonHasAStateForEachCheckAndAFixForWhatIsNotFound) {
   const auto document = parse_json(outcome.out, "doctor");
   ASSERT_TRUE(document) << document.error().to_string();
   EXPECT_EQ(document->find_path("schema")->as_string(), "profline.doctor/1");
+  EXPECT_EQ(document->find_path("path")->as_string(), own_path());
   std::vector<std::string> names;
   for (const Node& finding : document->find("findings")->as_list()) {
     names.push_back(finding.find("name")->as_string());

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "nsight_tools.h"
+#include "started_profline.h"
 #include "workload_binary.h"
 
 namespace profline::e2e {
@@ -120,7 +121,7 @@ TEST_F(NcuStageRun, WhenNcuIsKilledNothingStaysBehind) {
   const Finding* finding = made.finding("tool_killed");
   ASSERT_NE(finding, nullptr) << made.outcome.err;
   EXPECT_THAT(finding->text, StartsWith("capture (ncu) killed by SIGKILL"));
-  EXPECT_THAT(processes_naming(made.folder.string()), IsEmpty());
+  EXPECT_THAT(processes_of(made.folder), IsEmpty());
   EXPECT_THAT(processes_naming((folder / "killer.sh").string()), IsEmpty());
 }
 

@@ -85,6 +85,7 @@ NsightRun NsightRunner::attempt(const std::vector<std::string>& overrides, bool 
   arguments.push_back("hydra.run.dir=" + run.folder.string());
   Command base = tools_.environment(with_driver);
   base.cwd = root_.path();
+  for (const auto& [name, value] : env_) base.env[name] = value;
   run.outcome = run_profline(std::move(arguments), std::move(base));
   run.stage = status_in(run.folder / stage_);
   return run;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ class NsightRunner {
   NsightRunner(const NsightTools& tools, std::string stage)
       : tools_(tools), stage_(std::move(stage)) {}
 
+  /// A variable of the environment that runs are given.
+  void set(const std::string& name, const std::string& value) { env_[name] = value; }
   NsightRun run(const std::vector<std::string>& overrides,
                 const std::function<bool(const NsightRun&)>& is_good, bool with_driver = false);
 
@@ -49,6 +52,7 @@ class NsightRunner {
 
   NsightTools tools_;
   std::string stage_;
+  std::map<std::string, std::string> env_;
   testing::TempDir root_;
   int runs_ = 0;
 };

@@ -9,6 +9,7 @@
 #include "nsight_tools.h"
 #include "records/nsys_ranges.h"
 #include "records/sample.h"
+#include "started_profline.h"
 #include "workload_binary.h"
 
 namespace profline::e2e {
@@ -170,9 +171,18 @@ constexpr const char* kKillsProfiler =
     "done\n"
     "exec sleep 9$$.5\n";
 
-TEST_F(NsysStageRun, WhenNsysIsKilledNothingStaysBehind) {
+std::vector<std::string> files_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
+}
+
+TEST_F(NsysStageRun, WhenNsysIsKilledNothingStaysBehindAndTheCaptureIsKept) {
   const testing::TempDir folder;
-  write_files(folder.path(), {{"killer.sh", kKillsProfiler}});
+  write_files(folder.path(), {{"killer.sh", kKillsProfiler}, {"tmp/here", ""}});
+  runner_->set("TMPDIR", (folder / "tmp").string());
   const NsightRun made =
       run({"pipeline.workload.command=[sh," + (folder / "killer.sh").string() + "]"},
           [](const NsightRun& it) { return it.has_finding("tool_killed"); });
@@ -180,12 +190,17 @@ TEST_F(NsysStageRun, WhenNsysIsKilledNothingStaysBehind) {
   const Finding* finding = made.finding("tool_killed");
   ASSERT_NE(finding, nullptr) << made.outcome.err;
   EXPECT_THAT(finding->text, StartsWith("capture (nsys) killed by SIGKILL"));
-  EXPECT_TRUE(made.has_finding("no_report"));
+  EXPECT_FALSE(made.has_finding("no_report"));
+  for (const char* file : {"run.nsys-rep", "run.sqlite"}) {
+    EXPECT_TRUE(std::filesystem::exists(made.folder / "nsys" / file)) << file;
+  }
   ASSERT_TRUE(made.stage);
   ASSERT_EQ(made.stage->sessions.size(), 1U);
   EXPECT_THAT(processes_naming(made.stage->sessions[0]), IsEmpty()) << "nsys' agent";
-  EXPECT_THAT(processes_naming(made.folder.string()), IsEmpty());
+  EXPECT_THAT(processes_of(made.folder), IsEmpty());
   EXPECT_THAT(processes_naming((folder / "killer.sh").string()), IsEmpty());
+  // TMPDIR of the run: nothing of nsys' stays where nobody looks.
+  EXPECT_THAT(files_in(folder / "tmp"), Not(Contains(HasSubstr(".qdstrm"))));
 }
 
 /// What `plan` prints for a gated capture of a program.

@@ -60,9 +60,12 @@ TEST(Plan, BaselineFollowsWhatIsMeasuredAgainstIt) {
   EXPECT_EQ(stage_states(asked)[1], "baseline on");
 }
 
-/// One letter a stage, in their order.
+constexpr std::string_view kLetters = "sbtncd";
+constexpr const char* kStages[] = {"static_analysis", "baseline", "torch_profiler", "nsys", "ncu",
+                                   "direct_inference"};
+
+/// The stages that are on, one letter each, in their order.
 std::string on_letters(const Node& job) {
-  constexpr std::string_view kLetters = "sbtncd";
   std::string letters;
   const std::vector<Node>& stages = job.find("stages")->as_list();
   for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -71,38 +74,58 @@ std::string on_letters(const Node& job) {
   return letters;
 }
 
+/// `sb` of the first two; what is left of nothing is nothing.
+std::string letters_of(unsigned bits) {
+  std::string letters;
+  for (std::size_t i = 0; i < kLetters.size(); ++i) {
+    if ((bits >> i & 1U) != 0) letters += kLetters[i];
+  }
+  return letters;
+}
+
+std::vector<std::string> switched(unsigned bits) {
+  std::vector<std::string> overrides = {"--config-name", "demo", "device=cpu"};
+  for (std::size_t i = 0; i < kLetters.size(); ++i) {
+    overrides.push_back("pipeline." + std::string(kStages[i]) +
+                        ".enable=" + ((bits >> i & 1U) != 0 ? "true" : "false"));
+  }
+  return overrides;
+}
+
+constexpr unsigned kCombinations = 1U << kLetters.size();
+
 TEST(Plan, EveryCombinationOfStagesIsThatCombination) {
-  // One job for each combination: 2 to the power of 6. The one with nothing on is refused.
-  std::vector<std::string> arguments = {"-m", "--config-name", "demo", "device=cpu"};
-  for (const char* stage :
-       {"static_analysis", "baseline", "torch_profiler", "nsys", "ncu", "direct_inference"}) {
-    arguments.push_back("pipeline." + std::string(stage) + ".enable=true,false");
-  }
-  arguments.insert(arguments.begin(), "plan");
-  const Outcome refused = run_profline(arguments);
+  std::vector<std::string> nothing = switched(0);
+  nothing.insert(nothing.begin(), "plan");
+  const Outcome refused = run_profline(nothing);
   EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("no stage is on"));
-  arguments.back() = "pipeline.direct_inference.enable=true";
-  std::vector<std::string> seen;
-  for (const bool direct : {true, false}) {
-    arguments.back() = "pipeline.direct_inference.enable=" + std::string(direct ? "true" : "false");
-    std::vector<std::string> all(arguments.begin() + 1, arguments.end());
-    // With static analysis on where nothing else would be.
-    if (!direct) all[4] = "pipeline.static_analysis.enable=true";
-    const Node plan = planned(std::move(all));
-    for (const Node& job : plan.find("jobs")->as_list()) seen.push_back(on_letters(job));
+  EXPECT_EQ(
+      refused.err,
+      "profline: no stage is on; switch one on, as in pipeline.static_analysis.enable=true\n");
+  for (unsigned bits = 1; bits < kCombinations; ++bits) {
+    SCOPED_TRACE(letters_of(bits));
+    const Node plan = planned(switched(bits));
+    ASSERT_EQ(plan.find("jobs")->as_list().size(), 1U);
+    EXPECT_EQ(on_letters(plan.find("jobs")->as_list().front()), letters_of(bits));
   }
-  std::vector<std::string> expected;
-  for (unsigned bits = 0; bits < 48; ++bits) {
-    const bool direct = bits < 32;
-    const bool statics = direct ? (bits & 16U) == 0 : true;
-    std::string letters = statics ? "s" : "";
-    for (unsigned stage = 0; stage < 4; ++stage) {
-      if ((bits >> (3 - stage) & 1U) == 0) letters += "btnc"[stage];
-    }
-    expected.push_back(letters + (direct ? "d" : ""));
+}
+
+TEST(Plan, ABaselineLeftToItselfIsOnWithWhateverIsMeasuredAgainstIt) {
+  constexpr unsigned kBaseline = 1U << 1U;
+  constexpr unsigned kMeasured = 1U << 2U | 1U << 3U | 1U << 4U;
+  for (unsigned bits = 0; bits < kCombinations; ++bits) {
+    if ((bits & kBaseline) != 0 || bits == 0) continue;
+    SCOPED_TRACE(letters_of(bits));
+    std::vector<std::string> words = switched(bits);
+    words.emplace_back("pipeline.baseline.enable=auto");
+    const Node plan = planned(std::move(words));
+    const bool is_on = (bits & kMeasured) != 0;
+    const Node& job = plan.find("jobs")->as_list().front();
+    EXPECT_EQ(on_letters(job), letters_of(is_on ? bits | kBaseline : bits));
+    const std::string& why = job.find("stages")->as_list()[1].find("why")->as_string();
+    EXPECT_THAT(why, HasSubstr(is_on ? ", and what is measured against it is on: "
+                                     : ", and nothing that is measured against it is on"));
   }
-  EXPECT_EQ(seen, expected);
 }
 
 TEST(Plan, PrintsWhatWouldRunAndRunsNothing) {

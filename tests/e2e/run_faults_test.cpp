@@ -1,21 +1,18 @@
 // What a run says and leaves when something goes wrong.
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file_descriptor.h"
 #include "base/files.h"
 #include "run_folder.h"
+#include "started_profline.h"
 #include "testing/forked.h"
 #include "testing/temp_dir.h"
 #include "workload_binary.h"
@@ -27,63 +24,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-
-/// profline as a process of our own, to be sent signals.
-class Started {
- public:
-  Started(const fs::path& folder, std::vector<std::string> words) {
-    words.insert(words.begin(), profline_program().string());
-    std::vector<char*> argv;
-    argv.reserve(words.size() + 1);
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      const bool is_there = ::chdir(folder.c_str()) == 0;
-      const FileDescriptor err(open_descriptor("err", O_WRONLY | O_CREAT | O_TRUNC, 0600));
-      ::dup2(err.get(), STDERR_FILENO);
-      ::dup2(err.get(), STDOUT_FILENO);
-      if (is_there) ::execv(argv[0], argv.data());
-      ::_exit(127);
-    }
-    fd_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  }
-  ~Started() {
-    if (pid_ > 0) end(SIGKILL);
-  }
-  Started(const Started&) = delete;
-  Started& operator=(const Started&) = delete;
-
-  /// True when it ended within that time.
-  bool ends_within(std::chrono::milliseconds limit) const {
-    pollfd waiting{fd_.get(), POLLIN, 0};
-    return ::poll(&waiting, 1, static_cast<int>(limit.count())) == 1;
-  }
-  /// Sends a signal and gives how it ended: an exit code, or minus the signal.
-  int end(int signal) {
-    ::kill(pid_, signal);
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_;
-  FileDescriptor fd_;
-};
-
-/// Looks again and again until it is so; false when it never is.
-template <typename Condition>
-bool comes_true(const Condition& condition, const Started* while_running = nullptr) {
-  using namespace std::chrono_literals;
-  for (auto waited = 0ms; waited < 60s; waited += 20ms) {
-    if (condition()) return true;
-    if (while_running != nullptr && while_running->ends_within(20ms)) return condition();
-    if (while_running == nullptr) ::poll(nullptr, 0, 20);
-  }
-  return false;
-}
 
 TEST(RunFaults, TheEndOfTheWorkloadIsToldAsItWas) {
   struct Case {
@@ -140,6 +80,66 @@ TEST(RunFaults, ABuiltInWorkloadOutOfMemoryFailsItsStage) {
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
 }
 
+/// A control group below our own with a limit of memory, while it lives; `why_not` where the
+/// machine has no memory controller of version 2 that we may use.
+class SmallGroup {
+ public:
+  explicit SmallGroup(const std::string& bytes) {
+    const std::string groups = read_file("/proc/self/cgroup").value_or("");
+    const std::size_t at = groups.find("0::/");
+    const fs::path own =
+        "/sys/fs/cgroup" / fs::path(groups.substr(at + 4, groups.find('\n', at) - at - 4));
+    if (at == std::string::npos || !fs::exists(own / "cgroup.subtree_control")) {
+      why_not = "no control groups of version 2 at /sys/fs/cgroup";
+      return;
+    }
+    folder = own / ("profline-test-" + std::to_string(::getpid()));
+    std::error_code failure;
+    if (!fs::create_directory(folder, failure)) {
+      why_not = "no control group can be made below our own: " + failure.message();
+    } else if (!fs::exists(folder / "memory.max")) {
+      why_not = "the memory controller is not passed on to groups below our own";
+    } else {
+      std::ofstream(folder / "memory.max") << bytes << std::flush;
+    }
+  }
+  ~SmallGroup() {
+    if (!folder.empty()) ::rmdir(folder.c_str());
+  }
+  SmallGroup(const SmallGroup&) = delete;
+  SmallGroup& operator=(const SmallGroup&) = delete;
+
+  fs::path folder;
+  std::string why_not;
+};
+
+TEST(RunFaults, AWorkloadThatReachesTheLimitOfItsGroupIsOutOfMemory) {
+  const SmallGroup group("100M");
+  if (!group.why_not.empty()) GTEST_SKIP() << group.why_not;
+  const testing::TempDir folder;
+  // profline joins the group with it, as under a job scheduler.
+  Command job;
+  job.cwd = folder.path();
+  job.argv = {"sh", "-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\"", group.folder.string(),
+              profline_program().string()};
+  const auto words =
+      own_command_run(R"([perl,-e,'my @kept; push @kept, chr(65) x 10000000 while 1'])");
+  job.argv.insert(job.argv.end(), words.begin(), words.end());
+  const Outcome outcome = run_command(job);
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  const RunRecord record = record_of(folder / "run");
+  const StageRecord* stage = record.find_stage("baseline");
+  ASSERT_NE(stage, nullptr);
+  ASSERT_EQ(stage->findings.size(), 2U);
+  EXPECT_EQ(stage->findings[0].code, "out_of_memory");
+  EXPECT_THAT(stage->findings[0].text,
+              StartsWith("workload: out of memory: the kernel killed a process of it with SIGKILL, "
+                         "as the limit of its control group was reached (largest resident set "));
+  EXPECT_EQ(stage->findings[1].text, "workload (perl) killed by SIGKILL");
+  EXPECT_EQ(record.state, RunState::Failed);
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+}
+
 TEST(RunFaults, AFolderThatCannotBeMadeIsOneError) {
   const testing::TempDir folder;
   std::vector<std::string> words = own_command_run("[cat]", {"hydra.run.dir=/proc/no/run"});
@@ -187,7 +187,7 @@ TEST(RunFaults, AnInterruptAtAnyMomentLeavesAReadableFolderAndNoProcess) {
     static_cast<void>(profline.ends_within(moment));
     const int code = profline.end(SIGINT);
     EXPECT_THAT(code, ::testing::AnyOf(0, 130, -SIGINT)) << read_file(folder / "err").value_or("");
-    EXPECT_THAT(processes_mentioning(folder.path().string()), IsEmpty());
+    EXPECT_THAT(processes_of(folder.path()), IsEmpty());
     if (!fs::exists(run)) continue;
     EXPECT_THAT(damage_in(run), IsEmpty());
     if (!fs::exists(run / "run.json")) continue;
@@ -239,8 +239,8 @@ class Resume : public ::testing::Test {
 
 TEST_F(Resume, AfterAKillRunsWhatIsNotOkAndNothingElse) {
   kill_in_the_middle();
-  EXPECT_TRUE(comes_true([&] { return processes_mentioning(folder_.path().string()).empty(); }))
-      << ::testing::PrintToString(processes_mentioning(folder_.path().string()));
+  EXPECT_TRUE(comes_true([&] { return processes_of(folder_.path()).empty(); }))
+      << ::testing::PrintToString(processes_of(folder_.path()));
   const RunRecord before = record_of(folder_ / "run");
   EXPECT_EQ(before.state, RunState::Running);
   EXPECT_EQ(state_of(before, "static_analysis"), StageState::Ok);

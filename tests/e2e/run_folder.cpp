@@ -1,7 +1,5 @@
 #include "run_folder.h"
 
-#include <unistd.h>
-
 #include <gtest/gtest.h>
 
 #include "base/files.h"
@@ -91,18 +89,6 @@ std::vector<std::string> damage_in(const fs::path& run) {
   check_artifacts(run, record->artifacts, damage);
   for (const StageRecord& stage : record->stages) check_artifacts(run, stage.artifacts, damage);
   return damage;
-}
-
-std::vector<std::string> processes_mentioning(const std::string& text) {
-  std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string pid = entry.path().filename().string();
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (pid == std::to_string(::getpid())) continue;
-    const std::string line = read_file(entry.path() / "cmdline").value_or("");
-    if (line.find(text) != std::string::npos) found.push_back(pid + ": " + line);
-  }
-  return found;
 }
 
 fs::path workload_script(const fs::path& folder, const std::string& script) {

@@ -25,9 +25,6 @@ StageState state_of(const RunRecord& run, const std::string& stage);
 /// parse or has no schema, a file that differs from its digest in run.json, a temporary.
 std::vector<std::string> damage_in(const std::filesystem::path& run);
 
-/// Command lines of living processes that mention a text.
-std::vector<std::string> processes_mentioning(const std::string& text);
-
 /// A program that does `script` (of sh; `$REAL "$@"` is the true workload) in the workload's place.
 std::filesystem::path workload_script(const std::filesystem::path& folder,
                                       const std::string& script);

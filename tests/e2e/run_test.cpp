@@ -196,7 +196,7 @@ TEST_F(Run, WhatKeepsItFromStartingIsToldAndLeavesNothing) {
        "pipeline.torch_profiler.enable=false\n"},
       {{"pipeline.baseline.enable=true", "pipeline.workload.command=[no-such-program]"},
        3,
-       "profline: stage baseline: cannot run 'no-such-program': no such program in PATH ("},
+       "profline: stage baseline: cannot run 'no-such-program': not found in PATH ("},
       {{"run.mode=deep"}, 2, ""},
       {{"+run.mode=deep"}, 2, ""},
   };

@@ -137,6 +137,7 @@ void Supervision::end_others() {
     tick();  // so that it knows all the child had to say
     subject_.observer->outlived();
   }
+  if (subject_.observer != nullptr && interrupt.in_a_hurry()) subject_.observer->abandoned();
   if (!interrupt.in_a_hurry()) {
     // Those that outlived() has ended by now are no longer there to be signalled.
     subject_.guardian.send({GuardianOrder::Kind::SignalAll, SIGTERM});

@@ -68,11 +68,19 @@ PlannedCommand summary_command(const StageContext& context, const NsysReport& re
                                        unfinished(report.summary))};
 }
 
+/// Whether a command was ended while it wrote: what it wrote to is not whole.
+bool was_cut_off(const Exit& exit) {
+  return exit.why != Exit::Why::Own || exit.signal.has_value();
+}
+
 /// One report, ready to be read.
 Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
                          const NsysReport& report) {
   const PlannedCommand exporting = export_command(context, report);
   const Exit exported = PL_TRY(run.execute(exporting));
+  std::error_code failure;
+  if (was_cut_off(exported)) fs::remove(report.sqlite, failure);
+  if (exported.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   const auto contents = nsys::count_contents(report.sqlite, "");
   if (!contents) {
     run.tell(internal::export_failure(report, exported, contents.error()));
@@ -82,7 +90,6 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
   PL_TRY(run.execute(summary_command(context, report)));
   const fs::path made = unfinished(report.summary);
   const auto table = nsys::read_kernel_summary(PL_TRY(read_file(made)), report.summary.string());
-  std::error_code failure;
   if (table) {
     fs::rename(made, report.summary, failure);
     return {};

@@ -75,6 +75,7 @@ std::optional<UnitScale> unit_scale(std::string_view unit) {
   if (slash == std::string_view::npos) return alone;
   const auto below = part(unit.substr(slash + 1));
   if (!below || (below->base.empty() && !below->is_time)) return std::nullopt;
+  if (below->is_time && above->base == "%") return std::nullopt;
   if (below->is_time) return rate(*above, *below);
   return UnitScale{alone.base + '/' + below->base, alone.factor / below->factor};
 }

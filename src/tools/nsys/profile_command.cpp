@@ -121,6 +121,13 @@ std::string session_name(const std::filesystem::path& run_folder, std::string_vi
   return name;
 }
 
+Command stop_command(const std::filesystem::path& program, const std::string& session) {
+  constexpr std::chrono::seconds kLimit{30};  // importing what was captured takes its time
+  Command command{.argv = {program.string(), "stop", "--session=" + session}};
+  command.timeout = kLimit;
+  return command;
+}
+
 Command shutdown_command(const std::filesystem::path& program, const std::string& session) {
   constexpr std::chrono::seconds kLimit{10};
   Command command{.argv = {program.string(), "shutdown", "--session=" + session, "--kill=sigterm"}};

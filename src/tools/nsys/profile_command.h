@@ -41,6 +41,9 @@ Command kernel_summary_command(const Installation& nsys, const std::filesystem::
 /// folders of the same name may be under way.
 std::string session_name(const std::filesystem::path& run_folder, std::string_view region);
 
+/// Ends the capture of a session, and makes its report, as the nsys that began it would have.
+Command stop_command(const std::filesystem::path& program, const std::string& session);
+
 /// Ends a session with all that runs in it.
 Command shutdown_command(const std::filesystem::path& program, const std::string& session);
 

@@ -155,6 +155,12 @@ TEST(NsysSession, HasANameOfItsOwnThatNsysTakes) {
   EXPECT_EQ(session_name("/a/20261115-101010", "de code@*"), name + "-de_code__");
 }
 
+TEST(NsysSession, IsStoppedWithAReport) {
+  const Command command = stop_command("/opt/nsys", "profline-r");
+  EXPECT_THAT(command.argv, ElementsAre("/opt/nsys", "stop", "--session=profline-r"));
+  EXPECT_TRUE(command.timeout);
+}
+
 TEST(NsysSession, IsShutDownWithAllThatRunsInIt) {
   const Command command = shutdown_command("/opt/nsys", "profline-r");
   EXPECT_THAT(command.argv,

@@ -1,0 +1,236 @@
+// Ctrl-C and SIGTERM while the real Nsight tools run, and what --resume makes of it.
+
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "nsight_tools.h"
+#include "run_folder.h"
+#include "started_profline.h"
+#include "testing/temp_dir.h"
+#include "workload_binary.h"
+
+namespace profline::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+class NsightInterrupt : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    tools_ = nsight_tools(why);
+    if (!tools_) GTEST_SKIP() << why;
+    if (!has_workload() || !workload_has_nvtx()) {
+      GTEST_SKIP() << "profline-workload is not built here with nvtx3 headers";
+    }
+  }
+  std::map<std::string, std::string> env() const { return tools_->environment(true).env; }
+  Outcome resume(const fs::path& folder, const std::vector<std::string>& overrides = {}) const {
+    Command base = tools_->environment(true);
+    base.cwd = folder;
+    std::vector<std::string> words = {"run", "--resume", "run"};
+    words.insert(words.end(), overrides.begin(), overrides.end());
+    return run_profline(std::move(words), std::move(base));
+  }
+
+  std::optional<NsightTools> tools_;
+};
+
+const Finding* finding_in(const StageRecord& stage, std::string_view code) {
+  for (const Finding& finding : stage.findings) {
+    if (finding.code == code) return &finding;
+  }
+  return nullptr;
+}
+
+/// The folder is whole, nothing runs, and run.json says what happened.
+void expect_interrupted(const fs::path& folder, const std::string& stage) {
+  EXPECT_THAT(processes_of(folder), IsEmpty());
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+  const RunRecord record = record_of(folder / "run");
+  EXPECT_EQ(record.state, RunState::Interrupted);
+  EXPECT_EQ(record.exit_code, 130);
+  EXPECT_EQ(state_of(record, stage), StageState::Interrupted);
+  const StageRecord* found = record.find_stage(stage);
+  ASSERT_NE(found, nullptr);
+  const Finding* told = finding_in(*found, "interrupted");
+  ASSERT_NE(told, nullptr) << read_file(folder / "err").value_or("");
+  EXPECT_THAT(told->text, StartsWith("interrupted during capture; kept, and not verified: "));
+  for (const CommandRecord& command : found->commands) EXPECT_NE(command.end, "") << command.name;
+}
+
+/// Takes several seconds, so that there is something left to interrupt.
+std::vector<std::string> long_run(const std::string& stage) {
+  return tiny_run({"pipeline." + stage + ".enable=true", "pipeline." + stage + ".samples=null",
+                   "dataset.pages=100", "infer.max_new_tokens=300"});
+}
+
+/// Waits for words of the workload under a profiler: its first images.
+bool images_are_run(const fs::path& log, const Started& profline) {
+  return comes_true(
+      [&] { return read_file(log).value_or("").find(" images (") != std::string::npos; },
+      &profline);
+}
+
+TEST_F(NsightInterrupt, WhileNsysCapturesKeepsTheReportAndCanBeResumed) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    SCOPED_TRACE(signal);
+    const testing::TempDir folder;
+    Started profline(folder.path(), long_run("nsys"), env());
+    ASSERT_TRUE(images_are_run(folder / "run/nsys/workload/log", profline))
+        << read_file(folder / "err").value_or("");
+    EXPECT_EQ(profline.end(signal), 130);
+    expect_interrupted(folder.path(), "nsys");
+    const RunRecord record = record_of(folder / "run");
+    const StageRecord& stage = *record.find_stage("nsys");
+    EXPECT_TRUE(fs::exists(folder / "run/nsys/run.nsys-rep"));
+    EXPECT_THAT(finding_in(stage, "interrupted")->text, HasSubstr("run.nsys-rep"));
+    EXPECT_THAT(finding_in(stage, "interrupted")->text, HasSubstr("workload/samples.jsonl"));
+    EXPECT_EQ(finding_in(stage, "no_report"), nullptr);
+    const Outcome resumed = resume(folder.path(), {"pipeline.nsys.samples=1"});
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_THAT(resumed.err, HasSubstr("nsys runs: it is interrupted\n"));
+    EXPECT_EQ(record_of(folder / "run").state, RunState::Ok);
+    EXPECT_TRUE(fs::exists(folder / "run/attempts/nsys-1/run.nsys-rep")) << "nothing is lost";
+    EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+  }
+}
+
+TEST_F(NsightInterrupt, TwiceEndsNsysAndItsAgentAtOnce) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"stays.sh",
+                               "trap 'echo interrupted once' INT\ntrap '' TERM\n"
+                               "echo it runs\nwhile :; do sleep 0.1; done\n"},
+                              {"tmp/here", ""}});
+  std::vector<std::string> words =
+      tiny_run({"pipeline.nsys.enable=true",
+                "pipeline.workload.command=[sh," + (folder / "stays.sh").string() + "]"});
+  std::map<std::string, std::string> with_tmp = env();
+  with_tmp["TMPDIR"] = (folder / "tmp").string();
+  Started profline(folder.path(), words, with_tmp);
+  const auto says = [&](const char* text) {
+    return comes_true(
+        [&] {
+          auto log = read_file(folder / "run/nsys/workload/log");
+          return std::move(log).value_or("").find(text) != std::string::npos;
+        },
+        &profline);
+  };
+  ASSERT_TRUE(says("it runs")) << read_file(folder / "err").value_or("");
+  ::kill(profline.pid(), SIGINT);
+  ASSERT_TRUE(says("interrupted once")) << read_file(folder / "err").value_or("");
+  EXPECT_EQ(profline.end(SIGINT), 130);
+  expect_interrupted(folder.path(), "nsys");
+  const RunRecord record = record_of(folder / "run");
+  EXPECT_EQ(record.find_stage("nsys")->commands.at(0).end, "cancelled and killed by SIGKILL");
+  for (const auto& entry : fs::directory_iterator(folder / "tmp")) {
+    EXPECT_NE(entry.path().extension(), ".qdstrm") << "half a capture, where nobody looks";
+  }
+}
+
+TEST_F(NsightInterrupt, WhileNcuRunsIsToldAndCanBeResumed) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    SCOPED_TRACE(signal);
+    const testing::TempDir folder;
+    std::vector<std::string> words = long_run("ncu");
+    words.emplace_back("pipeline.ncu.require_gpu=false");
+    Started profline(folder.path(), words, env());
+    ASSERT_TRUE(images_are_run(folder / "run/ncu/workload/log", profline))
+        << read_file(folder / "err").value_or("");
+    EXPECT_EQ(profline.end(signal), 130);
+    expect_interrupted(folder.path(), "ncu");
+    const RunRecord record = record_of(folder / "run");
+    EXPECT_EQ(finding_in(*record.find_stage("ncu"), "nothing_profiled"), nullptr)
+        << "ncu was not asked to the end";
+    // Without a GPU it cannot be ok, but it is asked to the end, and that is told.
+    const Outcome resumed = resume(folder.path(), {"pipeline.ncu.samples=1"});
+    EXPECT_EQ(resumed.code, 1);
+    EXPECT_THAT(resumed.err, HasSubstr("ncu runs: it is interrupted\n"));
+    EXPECT_THAT(resumed.err, HasSubstr("no kernels were profiled: "));
+    EXPECT_EQ(record_of(folder / "run").state, RunState::Failed);
+    const Outcome without = resume(
+        folder.path(), {"pipeline.ncu.enable=false", "pipeline.static_analysis.enable=true"});
+    EXPECT_EQ(without.code, 0) << without.err;
+    EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+  }
+}
+
+/// Every stage that a CPU can run, nsys gated on a range among them.
+std::vector<std::string> whole_run() {
+  return tiny_run({"pipeline.static_analysis.enable=true", "pipeline.baseline.enable=true",
+                   "pipeline.torch_profiler.enable=true", "pipeline.nsys.enable=true",
+                   "pipeline.nsys.capture_range=nvtx", "pipeline.nsys.nvtx_capture=decode",
+                   "pipeline.direct_inference.enable=true"});
+}
+
+/// What may be said of a run after an interrupt that it was too late or too early for.
+void expect_truth_after_interrupt(const fs::path& folder, int code) {
+  EXPECT_THAT(code, AnyOf(0, 130, -SIGINT)) << read_file(folder / "err").value_or("");
+  EXPECT_THAT(processes_of(folder), IsEmpty());
+  if (!fs::exists(folder / "run")) return;
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+  if (!fs::exists(folder / "run/run.json")) return;
+  const RunRecord record = record_of(folder / "run");
+  EXPECT_EQ(record.state, code == 0 ? RunState::Ok : RunState::Interrupted);
+  for (const StageRecord& stage : record.stages) {
+    EXPECT_THAT(stage.state, AnyOf(StageState::Off, StageState::Interrupted, StageState::Pending,
+                                   StageState::Ok))
+        << stage.name;
+  }
+}
+
+unsigned seed() {
+  const char* given = std::getenv("PROFLINE_TEST_SEED");  // NOLINT(concurrency-mt-unsafe)
+  return given != nullptr ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
+}
+
+TEST_F(NsightInterrupt, AtTenMomentsOfAWholeRunLosesNothing) {
+  using std::chrono::duration_cast;
+  using std::chrono::milliseconds;
+  constexpr int kMoments = 10;
+  const unsigned used = seed();
+  SCOPED_TRACE("PROFLINE_TEST_SEED=" + std::to_string(used));
+  std::mt19937 random(used);
+  milliseconds whole{0};
+  {
+    const testing::TempDir folder;
+    const auto start = std::chrono::steady_clock::now();
+    Command base = tools_->environment(true);
+    base.cwd = folder.path();
+    const Outcome outcome = run_profline(whole_run(), base);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    whole = duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
+  }
+  // One moment in each tenth of the time a run takes; one of the runs is gone on with.
+  const int resumed = static_cast<int>(random() % kMoments);
+  for (int i = 0; i < kMoments; ++i) {
+    const milliseconds tenth = whole / kMoments;
+    std::uniform_int_distribution<milliseconds::rep> within(0, tenth.count());
+    const milliseconds moment = i * tenth + milliseconds(within(random));
+    SCOPED_TRACE("interrupted after " + std::to_string(moment.count()) + " ms");
+    const testing::TempDir folder;
+    Started profline(folder.path(), whole_run(), env());
+    static_cast<void>(profline.ends_within(moment));
+    expect_truth_after_interrupt(folder.path(), profline.end(SIGINT));
+    if (i != resumed || !fs::exists(folder / "run/run.json")) continue;
+    const Outcome outcome = resume(folder.path());
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(record_of(folder / "run").state, RunState::Ok);
+    EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+  }
+}
+
+}  // namespace
+}  // namespace profline::e2e

@@ -1,0 +1,166 @@
+// What a run's folder is worth on disks that are full, read-only or another user's, and when others
+// start at the same moment.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "nsight_tools.h"
+#include "run_folder.h"
+#include "started_profline.h"
+#include "testing/forked.h"
+#include "testing/temp_dir.h"
+#include "workload_binary.h"
+
+namespace profline::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::IsEmpty;
+
+/// What `body` says in a child process: `fine`, what is wrong, or `skip: ` and why.
+void expect_fine(const std::function<std::string()>& body) {
+  const std::string said = testing::in_child(body);
+  if (said.starts_with("skip: ")) GTEST_SKIP() << said.substr(6);
+  EXPECT_EQ(said, "fine");
+}
+
+/// One error that says this, and nothing made.
+std::string refused(const Outcome& outcome, const std::string& text, const fs::path& run) {
+  if (outcome.code == 0) return "exit code 0";
+  if (outcome.err.find(text) == std::string::npos) return outcome.err;
+  if (std::count(outcome.err.begin(), outcome.err.end(), '\n') != 1) return outcome.err;
+  if (fs::exists(run)) return run.string() + " was made";
+  return "fine";
+}
+
+TEST(RunIntegrity, AReadOnlyDiskIsOneErrorBeforeAnythingRuns) {
+  const testing::TempDir folder;
+  fs::create_directory(folder / "disk");
+  expect_fine([&]() -> std::string {
+    std::string why = testing::mount_small_tmpfs((folder / "disk").string(), 32U << 20U);
+    if (why.empty()) why = testing::remount_read_only((folder / "disk").string());
+    if (!why.empty()) return "skip: " + why;
+    const Outcome outcome =
+        run_profline_in(folder.path(), own_command_run("[cat]", {"hydra.run.dir=disk/runs/1"}));
+    return refused(outcome, "read-only file system", folder / "disk/runs");
+  });
+}
+
+TEST(RunIntegrity, AnotherUsersFolderIsOneErrorBeforeAnythingRuns) {
+  constexpr uid_t kNobody = 65534;
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const testing::TempDir folder;
+  fs::create_directory(folder / "theirs");
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::permissions(folder / "theirs", static_cast<fs::perms>(0755));
+  expect_fine([&]() -> std::string {
+    if (::setresgid(kNobody, kNobody, kNobody) != 0 || ::setresuid(kNobody, kNobody, kNobody) != 0)
+      return "skip: cannot become another user";
+    if (::access(profline_program().c_str(), X_OK) != 0) {
+      return "skip: others may not run " + profline_program().string();
+    }
+    const Outcome outcome =
+        run_profline_in(folder.path(), own_command_run("[cat]", {"hydra.run.dir=theirs/runs/1"}));
+    return refused(outcome, "permission denied", folder / "theirs/runs");
+  });
+}
+
+/// A workload that fills the disk it is on, then works as ever; one that is only asked for its
+/// version does not.
+fs::path filling_workload(const fs::path& folder) {
+  return workload_script(folder, "case \"$*\" in *--mode*) dd if=/dev/zero of='" +
+                                     (folder / "fill").string() +
+                                     "' bs=64k 2>/dev/null;; esac\nexec \"$REAL\" \"$@\"");
+}
+
+/// Runs one stage on a disk that gets full in it. The run ends, the record says that the stage
+/// failed, and every file that is there is whole.
+std::string on_a_full_disk(const fs::path& folder, const std::string& stage, Command base) {
+  const std::string why = testing::mount_small_tmpfs(folder.string(), 48U << 20U);
+  if (!why.empty()) return "skip: " + why;
+  const fs::path program = filling_workload(folder);
+  base.cwd = folder;
+  std::vector<std::string> words =
+      tiny_run({"pipeline." + stage + ".enable=true", "--workload", program.string()});
+  if (stage == "ncu") words.emplace_back("pipeline.ncu.require_gpu=false");
+  const Outcome outcome = run_profline(std::move(words), std::move(base));
+  if (outcome.code <= 0) return "exit code " + std::to_string(outcome.code) + ": " + outcome.err;
+  const auto record = read_run_record(folder / "run");
+  if (!record) return record.error().to_string();
+  if (record->state != RunState::Failed) return "state " + std::string(to_text(record->state));
+  if (state_of(*record, stage) != StageState::Failed) {
+    return "the stage is " + std::string(to_text(state_of(*record, stage)));
+  }
+  const auto left = processes_of(folder);
+  if (!left.empty()) return "still running: " + left.front();
+  fs::remove(folder / "fill");
+  const std::vector<std::string> damage = damage_in(folder / "run");
+  return damage.empty() ? "fine" : damage.front();
+}
+
+TEST(RunIntegrity, ADiskThatGetsFullInAnyStageIsTold) {
+  if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
+  for (const char* stage : {"static_analysis", "baseline", "torch_profiler", "direct_inference"}) {
+    SCOPED_TRACE(stage);
+    const testing::TempDir folder;
+    expect_fine([&] { return on_a_full_disk(folder.path(), stage, {}); });
+  }
+}
+
+TEST(RunIntegrity, ADiskThatGetsFullUnderNsightIsTold) {
+  std::string why;
+  const auto tools = nsight_tools(why);
+  if (!tools) GTEST_SKIP() << why;
+  if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
+  for (const char* stage : {"nsys", "ncu"}) {
+    SCOPED_TRACE(stage);
+    const testing::TempDir folder;
+    expect_fine([&] { return on_a_full_disk(folder.path(), stage, tools->environment(true)); });
+  }
+}
+
+TEST(RunIntegrity, RunsThatStartTogetherGetAFolderEach) {
+  constexpr std::size_t kRuns = 4;
+  const testing::TempDir root;
+  std::vector<std::string> words = own_command_run("[\"true\"]");
+  std::replace(words.begin(), words.end(), std::string("hydra.run.dir=run"),
+               std::string("hydra.job.chdir=null"));
+  // The same name for all, whatever the clock says when each comes to it.
+  write_files(root.path(),
+              {{"conf/mine.yaml", "defaults: [demo, _self_]\nhydra:\n  run:\n    dir: " +
+                                      root.path().string() + "/out/20260101-000000\n"}});
+  *std::find(words.begin(), words.end(), "demo") = "mine";
+  words.insert(words.end(), {"--config-dir", (root / "conf").string()});
+  std::vector<std::unique_ptr<Started>> runs;
+  for (std::size_t i = 0; i < kRuns; ++i) {
+    const fs::path folder = root / std::to_string(i);
+    fs::create_directory(folder);
+    runs.push_back(std::make_unique<Started>(folder, words));
+  }
+  for (std::size_t i = 0; i < kRuns; ++i) {
+    EXPECT_TRUE(comes_true([&] { return runs[i]->ends_within(std::chrono::seconds(1)); }));
+    EXPECT_EQ(runs[i]->end(0), 0) << read_file(root / std::to_string(i) / "err").value_or("");
+  }
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(root / "out")) {
+    names.push_back(entry.path().filename().string());
+    if (entry.is_symlink()) continue;
+    EXPECT_EQ(record_of(entry.path()).state, RunState::Ok);
+    EXPECT_THAT(damage_in(entry.path()), IsEmpty());
+  }
+  EXPECT_THAT(names,
+              ::testing::UnorderedElementsAre("20260101-000000", "20260101-000000-2",
+                                              "20260101-000000-3", "20260101-000000-4", "latest"));
+  EXPECT_TRUE(fs::exists(root / "out/latest/run.json"));
+}
+
+}  // namespace
+}  // namespace profline::e2e
