@@ -15,7 +15,8 @@ using ::testing::SizeIs;
 /// A report made by hand: rows with a duration, in ranges.
 class Made {
  public:
-  Made& row(std::string name, bool is_range, double ns, std::vector<std::string> ranges) {
+  Made& row(const std::string& name, bool is_range, double ns,
+            const std::vector<std::string>& ranges) {
     ProfiledKernel kernel;
     kernel.id = report.kernels.size();
     kernel.name = report.names.id_of(name);
@@ -29,10 +30,10 @@ class Made {
     report.kernels.push_back(std::move(kernel));
     return *this;
   }
-  Made& kernel(std::string name, double ns, std::vector<std::string> ranges) {
-    return row(std::move(name), false, ns, std::move(ranges));
+  Made& kernel(const std::string& name, double ns, const std::vector<std::string>& ranges) {
+    return row(name, false, ns, ranges);
   }
-  Made& range(double ns, std::vector<std::string> ranges) {
+  Made& range(double ns, const std::vector<std::string>& ranges) {
     return row(ranges.back(), true, ns, ranges);
   }
 
