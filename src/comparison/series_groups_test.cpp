@@ -44,6 +44,7 @@ TEST(SeriesGroups, JoinByNameAndShapeAndOrderCapturesByTime) {
   const std::vector<RunMeasurements> side_b = {b};
   const auto groups = group_series(side_a, side_b);
   std::vector<std::string> names;
+  names.reserve(groups.size());
   for (const SeriesGroup& group : groups) {
     names.push_back(group.any().short_name + " " + std::to_string(group.a.size()) +
                     std::to_string(group.b.size()));

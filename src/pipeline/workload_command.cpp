@@ -1,6 +1,7 @@
 #include "pipeline/workload_command.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/assert.h"
 #include "formats/json_write.h"
@@ -17,6 +18,13 @@ Command users_command(const RunSetup& setup, std::vector<std::string> argv) {
   command.env["PROFLINE_RUN_DIR"] = setup.folder.string();
   return command;
 }
+
+/// OpenBLAS has threads of its own beside OpenMP's, which the rest of libtorch uses, and they wait
+/// for work by spinning, 2^26 cycles unless told otherwise, while OpenMP's want the cores: on two
+/// cores a request of the tiny model takes 130 ms so, and 27 ms with a short wait. OpenBLAS reads
+/// this when it is loaded, so it cannot be left to the workload.
+constexpr const char* kBlasSpin = "OPENBLAS_THREAD_TIMEOUT";
+constexpr const char* kShortSpin = "4";
 
 std::string program_of(const Toolbox& tools) {
   if (tools.workload && *tools.workload) return tools.workload->value().string();
@@ -56,6 +64,8 @@ Command workload_command(const StageContext& context, const WorkloadRun& run) {
   if (run.baseline) add("--baseline", run.baseline->string());
   if (setup.verbosity < 0) command.argv.emplace_back("--quiet");
   if (setup.verbosity > 0) command.argv.emplace_back("--verbose");
+  const bool is_cpu = setup.settings.device.kind == settings::Device::Kind::Cpu;
+  if (is_cpu && std::getenv(kBlasSpin) == nullptr) command.env[kBlasSpin] = kShortSpin;
   if (setup.chdir) command.cwd = setup.stage_folder(run.stage);
   command.log = run.out / "log";
   return command;

@@ -29,6 +29,20 @@ TEST(WorkloadCommand, RunsTheBuiltInWorkloadInItsStagesFolder) {
   EXPECT_EQ(command.log, "/runs/1/nsys/workload/log");
 }
 
+TEST(WorkloadCommand, LetsThreadsOfOpenBlasWaitShortlyOnACpu) {
+  RunSetup setup;
+  setup.settings.device.kind = settings::Device::Kind::Cpu;
+  const WorkloadRun run{"baseline", "baseline", "/c", "/runs/1/baseline"};
+  ::unsetenv("OPENBLAS_THREAD_TIMEOUT");
+  EXPECT_EQ(workload_command({setup, Toolbox()}, run).env,
+            (std::map<std::string, std::string>{{"OPENBLAS_THREAD_TIMEOUT", "4"}}));
+  ::setenv("OPENBLAS_THREAD_TIMEOUT", "20", 1);
+  EXPECT_TRUE(workload_command({setup, Toolbox()}, run).env.empty()) << "the user's own stays";
+  ::unsetenv("OPENBLAS_THREAD_TIMEOUT");
+  setup.settings.device.kind = settings::Device::Kind::Cuda;
+  EXPECT_TRUE(workload_command({setup, Toolbox()}, run).env.empty());
+}
+
 TEST(WorkloadCommand, RunsAUsersProgramWhereTheUserSaysWithTheRunsFolderNamed) {
   RunSetup setup;
   setup.folder = "/runs/1";

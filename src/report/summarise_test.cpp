@@ -39,8 +39,8 @@ class Outcome {
       if (stage.name == name) return stage;
     }
     ADD_FAILURE() << "no stage " << name;
-    static const SummaryStage kNone;
-    return kNone;
+    static const SummaryStage none;
+    return none;
   }
   std::string page(const char* name) const { return text_of(folder_ / name); }
 

@@ -264,7 +264,7 @@ void make_large(const fs::path& folder) {
   {
     std::ofstream file(folder / "torch_profiler/trace.json", std::ios::binary);
     trace =
-        must(torch_profiler::generate_trace(5'600'000, [&](std::string_view text) -> Result<void> {
+        must(torch_profiler::generate_trace(6'000'000, [&](std::string_view text) -> Result<void> {
           file << text;
           return {};
         }));

@@ -62,6 +62,7 @@ class NcuStageTest : public ::testing::Test {
 
   static std::vector<std::string> codes(const std::vector<Finding>& findings) {
     std::vector<std::string> codes;
+    codes.reserve(findings.size());
     for (const Finding& finding : findings) codes.push_back(finding.code);
     return codes;
   }

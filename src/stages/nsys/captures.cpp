@@ -80,6 +80,7 @@ std::vector<NsysReport> nsys_reports(const NsysRegion& region) {
   }
   std::sort(found.begin(), found.end());
   std::vector<NsysReport> reports;
+  reports.reserve(found.size());
   for (const auto& [number, file] : found) reports.push_back(report_at(region, file, number));
   return reports;
 }

@@ -21,10 +21,8 @@ using settings::CaptureRangeEnd;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::FakeProcesses;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::RecordedStageRun;
-using ::testing::StartsWith;
 
 constexpr const char* kGated =
     "Capture range started in the application.\nCapture range ended in the application.\n";
@@ -61,6 +59,7 @@ class NsysStageTest : public ::testing::Test {
 
   std::vector<std::string> codes(const std::vector<Finding>& findings) {
     std::vector<std::string> codes;
+    codes.reserve(findings.size());
     for (const Finding& finding : findings) codes.push_back(finding.code);
     return codes;
   }
