@@ -30,6 +30,35 @@ struct Stretch {
   std::size_t size = 0;
 };
 
+void keep_shortest(const Stretch& found, std::vector<Stretch>& best) {
+  if (!best.empty() && found.size > best.front().size) return;
+  if (!best.empty() && found.size < best.front().size) best.clear();
+  best.push_back(found);
+}
+
+/// Which kernels a stretch has too few launches of.
+class Tally {
+ public:
+  Tally(std::span<const ChosenKernel> kernels, std::span<const std::size_t> members)
+      : unmet_(members.size()) {
+    missing_.reserve(members.size());
+    for (const std::size_t member : members) missing_.push_back(kernels[member].choice.count);
+  }
+
+  bool is_met() const { return unmet_ == 0; }
+  /// One launch more, or less, of each of these.
+  void take(std::span<const std::size_t> owners) {
+    for (const std::size_t owner : owners) unmet_ -= --missing_[owner] == 0 ? 1U : 0U;
+  }
+  void drop(std::span<const std::size_t> owners) {
+    for (const std::size_t owner : owners) unmet_ += missing_[owner]++ == 0 ? 1U : 0U;
+  }
+
+ private:
+  std::vector<std::int64_t> missing_;  // below 0: more than were wished
+  std::size_t unmet_;
+};
+
 /// The launches of some kernels in the order of the program.
 class LaunchOrder {
  public:
@@ -77,23 +106,14 @@ class LaunchOrder {
   }
 
   Stretch shortest_of_any() const {
-    std::vector<std::int64_t> missing;  // launches that the stretch still has too few of
-    for (const std::size_t member : members_) missing.push_back(kernels_[member].choice.count);
-    std::size_t unmet = members_.size();
+    Tally tally(kernels_, members_);
     std::vector<Stretch> best;
     std::size_t first = 0;
     for (std::size_t end = 0; end < places_.size(); ++end) {
-      for (const std::size_t owner : owners_[end]) {
-        if (--missing[owner] == 0) --unmet;
-      }
-      while (unmet == 0) {
-        const Stretch found{first, end - first + 1};
-        if (!best.empty() && found.size < best.front().size) best.clear();
-        if (best.empty() || found.size == best.front().size) best.push_back(found);
-        for (const std::size_t owner : owners_[first]) {
-          if (missing[owner]++ == 0) ++unmet;
-        }
-        ++first;
+      tally.take(owners_[end]);
+      for (; tally.is_met(); ++first) {
+        keep_shortest({first, end - first + 1}, best);
+        tally.drop(owners_[first]);
       }
     }
     return best.empty() ? Stretch{0, places_.size()} : best[best.size() / 2];
@@ -117,6 +137,7 @@ Pass merged_pass(std::span<const ChosenKernel> kernels, std::vector<std::size_t>
                  const Stretch& stretch, std::size_t all) {
   Pass pass;
   std::vector<WantedKernel> wanted;
+  wanted.reserve(members.size());
   for (const std::size_t member : members) wanted.push_back(kernels[member].kernel);
   pass.choice.skip = static_cast<std::uint32_t>(stretch.first);
   pass.choice.count = static_cast<std::uint32_t>(stretch.size);

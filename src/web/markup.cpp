@@ -63,7 +63,7 @@ Markup element(std::string_view tag, Attributes attributes, const Markup& childr
   return Markup(std::move(html));
 }
 
-std::string json_for_script(std::string json) {
+std::string json_for_script(const std::string& json) {
   return replaced(json, "<", "\\u003c");
 }
 

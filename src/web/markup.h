@@ -49,7 +49,7 @@ inline Markup element(std::string_view tag, const Markup& children) {
 
 /// Text for the inside of a <script> element of type application/json: the same JSON in which
 /// nothing ends the element.
-std::string json_for_script(std::string json);
+std::string json_for_script(const std::string& json);
 
 /// JavaScript for the inside of a <script> element, `</script` in it escaped as in a string.
 std::string code_for_script(std::string_view code);

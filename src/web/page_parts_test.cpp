@@ -19,6 +19,7 @@ TEST(Histogram, CountsEveryValueOnce) {
 
 TEST(Histogram, OneFarValueDoesNotSqueezeTheRest) {
   std::vector<double> values;
+  values.reserve(1001);
   for (int i = 0; i < 1000; ++i) values.push_back(100 + i % 10);
   values.push_back(100'000);
   const Histogram made = histogram(values, 10);

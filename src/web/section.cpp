@@ -68,7 +68,7 @@ Node numbers(const std::vector<double>& values) {
 
 Node object(std::vector<std::pair<std::string, Node>> entries) {
   NodeMap map;
-  for (auto& [key, value] : entries) map.set(key, std::move(value));
+  for (auto& entry : entries) map.set(entry.first, std::move(entry.second));
   return Node::map(std::move(map));
 }
 

