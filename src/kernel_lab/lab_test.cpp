@@ -178,21 +178,33 @@ TEST_F(Lab, CountsWithNcuWhereThereIsNoNsys) {
   EXPECT_GT(outcome.kernels[0].launches.value_or(0), 0U);
 }
 
-TEST_F(Lab, MergesKernelsIntoOneRun) {
-  const std::filesystem::path sqlite = folder / "run.sqlite";
-  ASSERT_TRUE(testing::write_decode_loop(sqlite, {.kernels = 240}));
-  request.nsys_report = sqlite;
-  request.command.merge = true;
-  request.kernels = {{"one", "kernel|gemm|a", ""}, {"two", ".", ""}};
-  testing::FakeProcesses processes;
-  const std::string report = (request.folder / "merged/ncu.ncu-rep").string();
-  processes.expect({"ncu", "--target-processes"})
-      .writes(request.folder / "merged/ncu.log", kProfiled);
-  for (int i = 0; i < 2; ++i) {
-    processes.expect({"ncu", "--import", report, "--csv", "--print-units", "base", "--page", "raw"})
-        .prints(raw_table());
-    processes.expect({"ncu", "--import", report}).prints("details");
+/// Two kernels of a capture of nsys', in one run of ncu whose report has these tables of them.
+class MergedLab : public Lab {
+ protected:
+  MergedLab() {
+    request.nsys_report = folder / "run.sqlite";
+    EXPECT_TRUE(testing::write_decode_loop(request.nsys_report, {.kernels = 240}));
+    request.command.merge = true;
+    request.kernels = {{"one", "kernel|gemm|a", ""}, {"two", ".", ""}};
   }
+
+  void play_merged(testing::FakeProcesses& processes,
+                   const std::vector<std::string>& tables) const {
+    const std::string report = (request.folder / "merged/ncu.ncu-rep").string();
+    processes.expect({"ncu", "--target-processes"})
+        .writes(request.folder / "merged/ncu.log", kProfiled);
+    for (const std::string& table : tables) {
+      processes
+          .expect({"ncu", "--import", report, "--csv", "--print-units", "base", "--page", "raw"})
+          .prints(table);
+      processes.expect({"ncu", "--import", report}).prints("details");
+    }
+  }
+};
+
+TEST_F(MergedLab, TakesOneRun) {
+  testing::FakeProcesses processes;
+  play_merged(processes, {raw_table(), raw_table()});
   const LabOutcome outcome = run(processes);
   EXPECT_TRUE(outcome.is_complete());
   EXPECT_EQ(outcome.kernels[1].merged_with, "merged/ncu.ncu-rep");
@@ -200,21 +212,9 @@ TEST_F(Lab, MergesKernelsIntoOneRun) {
 }
 
 // As on an H200: nsys and ncu do not agree on how many launches were before.
-TEST_F(Lab, ProfilesAloneWhatTheRunOfSeveralDidNotHave) {
-  const std::filesystem::path sqlite = folder / "run.sqlite";
-  ASSERT_TRUE(testing::write_decode_loop(sqlite, {.kernels = 240}));
-  request.nsys_report = sqlite;
-  request.command.merge = true;
-  request.kernels = {{"one", "kernel|gemm|a", ""}, {"two", ".", ""}};
+TEST_F(MergedLab, ProfilesAloneWhatThatRunDidNotHave) {
   testing::FakeProcesses processes;
-  const std::string report = (request.folder / "merged/ncu.ncu-rep").string();
-  processes.expect({"ncu", "--target-processes"})
-      .writes(request.folder / "merged/ncu.log", kProfiled);
-  for (const std::string& table : {raw_table(), std::string("==WARNING== nothing\n")}) {
-    processes.expect({"ncu", "--import", report, "--csv", "--print-units", "base", "--page", "raw"})
-        .prints(table);
-    processes.expect({"ncu", "--import", report}).prints("details");
-  }
+  play_merged(processes, {raw_table(), "==WARNING== nothing\n"});
   play_capture(processes, 2);
   const LabOutcome outcome = run(processes);
   ASSERT_THAT(outcome.kernels, SizeIs(2));
