@@ -44,7 +44,7 @@ TraceExport export_kind(const std::string& given) {
 std::filesystem::path export_path(const Arguments& arguments, const Timeline& timeline,
                                   TraceExport what) {
   const auto to = arguments.value("--to");
-  const std::filesystem::path usual = default_export_path(timeline, what);
+  std::filesystem::path usual = default_export_path(timeline, what);
   if (!to) return usual;
   return arguments.words.size() > 1 ? std::filesystem::path(*to) / usual
                                     : std::filesystem::path(*to);
