@@ -22,7 +22,7 @@ struct ProgramText {
 /// Result<ExitCode>.
 template <typename Options, typename Declare, typename Body>
 int run_program(const ProgramText& text, int argc, char** argv, const Declare& declare,
-                const Body& body) {
+                const Body& body) noexcept {
   const auto told = [&](const char* problem, ExitCode code) {
     std::fprintf(stderr, "%s: %s\n", text.name, problem);
     return static_cast<int>(code);

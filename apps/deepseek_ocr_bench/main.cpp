@@ -173,14 +173,15 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
 }
 
+Result<ExitCode> body(const CLI::App& /*app*/, const Arguments& arguments) {
+  workload::use_threads(static_cast<int>(arguments.threads));
+  PL_TRY(measure(arguments));
+  return ExitCode::Done;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto body = [](const CLI::App&, const Arguments& arguments) -> Result<ExitCode> {
-    workload::use_threads(static_cast<int>(arguments.threads));
-    PL_TRY(measure(arguments));
-    return ExitCode::Done;
-  };
   return run_program<Arguments>(
       {"deepseek_ocr_bench",
        "Times each part of generation with DeepSeek-OCR, on random pixels and ids."},

@@ -149,13 +149,14 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
 }
 
+Result<ExitCode> body(const CLI::App& /*app*/, const Arguments& arguments) {
+  workload::use_threads(static_cast<int>(arguments.threads));
+  return PL_TRY(compare(arguments)) ? ExitCode::Done : ExitCode::Failed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto body = [](const CLI::App&, const Arguments& arguments) -> Result<ExitCode> {
-    workload::use_threads(static_cast<int>(arguments.threads));
-    return PL_TRY(compare(arguments)) ? ExitCode::Done : ExitCode::Failed;
-  };
   return run_program<Arguments>({"deepseek_ocr_precision", kDescription}, argc, argv, add_options,
                                 body);
 }

@@ -49,18 +49,19 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("OUT", arguments.folder, "folder to write, made where it is missing")->required();
 }
 
+Result<ExitCode> body(const CLI::App& /*app*/, const Arguments& arguments) {
+  const SystemClock clock;
+  const auto progress = make_progress({}, STDERR_FILENO, clock);
+  PL_TRY(make_checkpoint(arguments, *progress));
+  fmt::print("{}\n", arguments.folder.string());
+  return ExitCode::Done;
+}
+
 }  // namespace
 }  // namespace profline
 
 int main(int argc, char** argv) {
   using namespace profline;
-  const auto body = [](const CLI::App&, const Arguments& arguments) -> Result<ExitCode> {
-    const SystemClock clock;
-    const auto progress = make_progress({}, STDERR_FILENO, clock);
-    PL_TRY(make_checkpoint(arguments, *progress));
-    fmt::print("{}\n", arguments.folder.string());
-    return ExitCode::Done;
-  };
   return run_program<Arguments>(
       {"profline-make-checkpoint",
        "Writes a DeepSeek-OCR checkpoint of values computed from the tensors' names: config.json, "

@@ -116,20 +116,26 @@ Result<void> run(const Options& options) {
   return workload::run_workload(request, {*progress, clock, [] { return g_stopping.load(); }});
 }
 
-}  // namespace
+/// What is done with a command line of so many words.
+struct Body {
+  int words;
 
-int main(int argc, char** argv) {
-  const auto body = [argc](const CLI::App& app, const Options& options) -> Result<ExitCode> {
+  Result<ExitCode> operator()(const CLI::App& app, const Options& options) const {
     if (options.show_version) {
       fmt::print("{}", version_text(options.format == "json"));
-    } else if (argc == 1) {
+    } else if (words == 1) {
       fmt::print("{}", app.help());
     } else {
       PL_TRY(run(options));
     }
     return ExitCode::Done;
-  };
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
   return run_program<Options>(
       {"profline-workload", "The model that profline profiles, in libtorch."}, argc, argv, declare,
-      body);
+      Body{argc});
 }

@@ -205,7 +205,7 @@ void make_hostile(const fs::path& folder) {
   const std::string quotes = "'\"`${window.hacked=3}</code></td><b>bold";
   const std::string ends = "</script><script>window.hacked=4</script><!--";
   const std::string reversed = "evil\xE2\x80\xAEtxt.exe\xE2\x80\x8F\x01\xFF";
-  const std::string endless(10 * 1024, 'x');
+  const std::string endless(10'240, 'x');
   const std::string all[] = {script, image, quotes, ends, reversed, endless};
   const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
   report::TestRun run = h200_run(sqlite);
