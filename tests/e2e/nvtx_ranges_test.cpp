@@ -54,7 +54,7 @@ std::filesystem::path captured(const std::filesystem::path& nsys,
     const Outcome outcome = run_command(command);
     EXPECT_EQ(outcome.code, 0) << outcome.out << outcome.err;
   }
-  const std::filesystem::path sqlite = folder / "run.sqlite";
+  std::filesystem::path sqlite = folder / "run.sqlite";
   Command command;
   command.argv = {
       nsys.string(), "export",        "--type",       "sqlite", "--force-overwrite=true",
@@ -132,6 +132,7 @@ TEST_F(NvtxRanges, OfTheTinyModelAreNestedAndWarmUpIsApart) {
 TEST_F(NvtxRanges, OfTheDummyNetworkAreItsParts) {
   const std::vector<Range> ranges = capture(dummy_config({}));
   std::vector<std::string> names;
+  names.reserve(ranges.size());
   for (const Range& range : ranges) names.push_back(range.name);
   ASSERT_EQ(names.size(), 1U + 2 * 9) << ::testing::PrintToString(names);
   EXPECT_EQ(names[1], "stem");

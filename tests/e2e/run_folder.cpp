@@ -92,7 +92,7 @@ std::vector<std::string> damage_in(const fs::path& run) {
 }
 
 fs::path workload_script(const fs::path& folder, const std::string& script) {
-  const fs::path program = folder / "workload.sh";
+  fs::path program = folder / "workload.sh";
   const std::string text =
       "#!/bin/sh\nREAL='" + workload_program().string() + "'\n" + script + "\n";
   EXPECT_TRUE(write_file_atomic(program, text));

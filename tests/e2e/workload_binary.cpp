@@ -42,11 +42,11 @@ bool workload_has_nvtx() {
   return nvtx != nullptr && nvtx->as_bool();
 }
 
-std::string tiny_config(std::vector<std::string> overrides) {
+std::string tiny_config(const std::vector<std::string>& overrides) {
   return resolved_config({"--config-name", "demo", "infer.max_new_tokens=4"}, overrides);
 }
 
-std::string dummy_config(std::vector<std::string> overrides) {
+std::string dummy_config(const std::vector<std::string>& overrides) {
   return resolved_config({"--config-name", "dummy"}, overrides);
 }
 

@@ -15,8 +15,8 @@ bool workload_has_nvtx();
 
 /// What profline would hand to it: a config of the tiny model (or the dummy network) on the CPU,
 /// one thread and one small drawn page, changed by these overrides.
-std::string tiny_config(std::vector<std::string> overrides);
-std::string dummy_config(std::vector<std::string> overrides);
+std::string tiny_config(const std::vector<std::string>& overrides);
+std::string dummy_config(const std::vector<std::string>& overrides);
 
 /// Runs build/bin/profline-workload with these arguments in a given folder.
 Outcome run_workload_in(const std::filesystem::path& folder, std::vector<std::string> arguments);
