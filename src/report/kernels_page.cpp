@@ -69,8 +69,8 @@ std::string join_words(const RunSummary& summary) {
     add(join.with_flops, "model FLOPs by the operator's shapes", "torch_profiler/trace.json");
   } else {
     text +=
-        " Model FLOPs are not known: they are of the operators' shapes, which "
-        "pipeline.torch_profiler.record_shapes=true records.";
+        " No operator's shapes tell model FLOPs; pipeline.torch_profiler.record_shapes=true "
+        "records shapes.";
   }
   return text + "\n";
 }

@@ -312,5 +312,23 @@ TEST(WriteReports, AFolderWithoutARunIsAnError) {
   EXPECT_FALSE(std::filesystem::exists(folder / "report.md"));
 }
 
+TEST(Summarise, SaysWhatWouldTellModelFlops) {
+  const testing::TempDir folder;
+  TestRun run = h200_run();
+  run.trace = folder / "trace.json";
+  ASSERT_TRUE(write_file_atomic(run.trace, R"({"traceEvents": [
+      {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 9,
+       "args": {"External id": 1}},
+      {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2,
+       "dur": 1, "args": {"correlation": 5, "External id": 1}},
+      {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 4, "dur": 3,
+       "args": {"correlation": 5, "External id": 1, "device": 0, "stream": 7}}]})"));
+  const Outcome outcome(run);
+  EXPECT_EQ(outcome.summary().join.with_flops, 0);
+  EXPECT_THAT(outcome.page("kernels.md"),
+              HasSubstr("No operator's shapes tell model FLOPs; "
+                        "pipeline.torch_profiler.record_shapes=true records shapes."));
+}
+
 }  // namespace
 }  // namespace profline::report

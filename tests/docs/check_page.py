@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOT_RUN = {"gpu", "root", "network", "long"}
 MODES = NOT_RUN | {"nsys", "like", "sample"}
 SETTINGS = {"exit"}
-CALLED = "/home/me/work"  # what pages call the folder that commands are run in
+CALLED = "/home/me/ocr"  # what pages call the folder that commands are run in
 LIMIT_S = 240
 COMMAND_INSIDE = re.compile(r"(?:^|\s)((?:\S*/)?profline [a-z]+(?: .*)?)$")
 

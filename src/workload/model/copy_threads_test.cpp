@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -29,8 +31,18 @@ TEST(CopyThreads, CopyAllOfItAndNothingBeside) {
   }
 }
 
+std::ptrdiff_t threads_of_this_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
 TEST(CopyThreads, EndWithoutHavingCopied) {
-  const CopyThreads idle(3);
+  const std::ptrdiff_t before = threads_of_this_process();
+  {
+    const CopyThreads idle(3);
+    EXPECT_EQ(threads_of_this_process(), before + 2);
+  }
+  EXPECT_EQ(threads_of_this_process(), before);
 }
 
 }  // namespace
