@@ -57,7 +57,11 @@ Result<Finished> run_jobs(const RunWish& shared, const Services& services,
   const auto jobs = PL_TRY(expand_jobs(*multirun));
   auto sweep = PL_TRY(pipeline::RunFolder::claim(PL_TRY(sweep_folder_wish(*multirun))));
   Finished finished;
-  for (std::size_t i = 0; i < jobs.size() && !services.interrupt.requested(); ++i) {
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (services.interrupt.requested()) {
+      finished.worst = ExitCode::Interrupted;
+      break;
+    }
     RunWish wish = shared;
     wish.job = i;
     wish.sweep_folder = sweep.path();
@@ -154,7 +158,7 @@ Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invoca
     finished.worst = finished.runs.front().code;
   }
   PL_TRY(print(finished.runs, invocation.output.format));
-  return services.interrupt.requested() ? ExitCode::Interrupted : finished.worst;
+  return finished.worst;  // as its run.json says: an interrupt behind the last stage is too late
 }
 
 }  // namespace profline

@@ -11,6 +11,7 @@
 #include "pipeline/executor.h"
 #include "pipeline/machine.h"
 #include "pipeline/resume.h"
+#include "pipeline/run_files.h"
 #include "process/find_program.h"
 #include "profline_version.h"
 #include "report/write_reports.h"

@@ -94,8 +94,9 @@ Finding interrupted(const PlannedStage& planned, const StageRecord& record,
   std::string text = "interrupted before its first command ran";
   if (!record.commands.empty()) {
     const CommandRecord& last = record.commands.back();
-    text = (last.end.starts_with("cancelled") ? "interrupted during " : "interrupted after ") +
-           last.name;
+    text = last.end.starts_with("cancelled")   ? "interrupted during " + last.name
+           : last.end.starts_with("never ran") ? "interrupted before " + last.name + " started"
+                                               : "interrupted after " + last.name;
   }
   std::vector<std::string> kept;
   for (const std::string& file : planned.plan.artifacts) {
@@ -116,15 +117,18 @@ void Execution::carry_out(const PlannedStage& planned, const StageRecord& record
     if (done || done.error().kind() == ErrorKind::Cancelled) return;
     run.tell({Severity::Problem, code, done.error().to_string()});
   };
+  const auto tell_if_cut_off = [&] {
+    if (run.cancelled())
+      run.tell(interrupted(planned, record, plan_.setup.stage_folder(stage.id())));
+    return run.cancelled();
+  };
   tell_error(stage.run(context, run), "stage_error");
-  if (run.cancelled()) {
-    run.tell(interrupted(planned, record, plan_.setup.stage_folder(stage.id())));
-    return;
-  }
+  if (tell_if_cut_off()) return;
   const TimeAccount::Span reading(account_, Activity::Reading);
   for (Finding& finding : stage.verify(context)) run.tell(std::move(finding));
   if (run.has_problem()) return;
   tell_error(stage.summarise(context, run), "summary_error");
+  tell_if_cut_off();
 }
 
 StageState Execution::state_after(const LiveStageRun& run) const {
@@ -143,11 +147,12 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
                    planned.stage->settings(plan_.setup.settings.pipeline).timeout);
   carry_out(planned, record, run);
   record.state = state_after(run);
+  const std::filesystem::path folder = plan_.setup.stage_folder(record.name);
+  PL_TRY(remove_temporaries(folder, services_.clock));  // of a child killed in the middle of a file
   PL_TRY(write_inputs(journal_, plan_.setup, record.name));
   {
     const TimeAccount::Span digesting(account_, Activity::Digesting);
-    record.artifacts =
-        PL_TRY(digest_files(plan_.setup.stage_folder(record.name), plan_.setup.folder));
+    record.artifacts = PL_TRY(digest_files(folder, plan_.setup.folder));
   }
   record.ended = now();
   record.timing = spent_since(before, account_.timing());

@@ -1,16 +1,20 @@
 #include "pipeline/executor.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <csignal>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/atomic_file.h"
 #include "base/files.h"
 #include "pipeline/resume.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
 #include "testing/fake_clock.h"
+#include "testing/forked.h"
 #include "testing/processes/fake_processes.h"
 #include "testing/temp_dir.h"
 
@@ -45,7 +49,8 @@ class FakeStage final : public Stage {
     return {};
   }
   std::vector<Finding> verify(const StageContext&) const override { return verified; }
-  Result<void> summarise(const StageContext& context, StageRun&) const override {
+  Result<void> summarise(const StageContext& context, StageRun& run) const override {
+    if (asks_in_summary) PL_TRY(run.execute({"summary", {.argv = {"summary"}}}));
     return write_file_atomic(context.setup.stage_folder(id_) / "summary", "made");
   }
 
@@ -53,6 +58,7 @@ class FakeStage final : public Stage {
   std::vector<Finding> verified;
   std::vector<ConfigChange> changes;
   std::vector<std::string> artifacts;
+  bool asks_in_summary = false;
 
  private:
   std::string id_;
@@ -77,12 +83,12 @@ class Execute : public ::testing::Test {
   RunPlan plan() {
     return make_plan(setup_, {}, stages_, [](const std::string&) { return "here"; });
   }
-  ExitCode execute_plan(const RunPlan& plan) {
+  ExitCode execute_plan(const RunPlan& plan, const WriteReports& reports = nullptr) {
     RunRecord record;
     enter_stages(plan, record);
     RunJournal journal(folder_.path(), record);
     const auto code =
-        execute(plan, journal, {processes_, interrupt_, progress_, Log::null(), clock_}, nullptr);
+        execute(plan, journal, {processes_, interrupt_, progress_, Log::null(), clock_}, reports);
     EXPECT_TRUE(code) << code.error().to_string();
     return code ? *code : ExitCode::BadInput;
   }
@@ -145,6 +151,42 @@ TEST_F(Execute, AnInterruptEndsTheRun) {
   EXPECT_EQ(read_run_record(folder_.path())->state, RunState::Interrupted);
 }
 
+TEST_F(Execute, AnInterruptJustBeforeAChildStartsCutsItsStageOff) {
+  stage(0).verified = {{Severity::Problem, "empty", "nothing was captured"}};
+  processes_.expect({"first"})
+      .does([&](const Command&) { interrupt_.request(); })
+      .cannot_start(Error(ErrorKind::Cancelled, "cancelled before 'first' was started"));
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
+  EXPECT_THAT(states(), ElementsAre("first interrupted", "baseline pending", "last pending"));
+  const RunRecord record = read_run_record(folder_.path()).value();
+  ASSERT_EQ(record.stages[0].findings.size(), 1U);
+  EXPECT_EQ(record.stages[0].findings[0].text,
+            "interrupted before work started; none of its files was there yet");
+}
+
+TEST_F(Execute, AnInterruptWhileAStageIsSummarisedIsTold) {
+  stage(0).asks_in_summary = true;
+  processes_.expect({"first"});
+  processes_.expect({"summary"})
+      .does([&](const Command&) { interrupt_.request(); })
+      .cannot_start(Error(ErrorKind::Cancelled, "cancelled before 'summary' was started"));
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
+  EXPECT_THAT(states(), ElementsAre("first interrupted", "baseline pending", "last pending"));
+  const RunRecord record = read_run_record(folder_.path()).value();
+  ASSERT_EQ(record.stages[0].findings.size(), 1U);
+  EXPECT_EQ(record.stages[0].findings[0].code, "interrupted");
+}
+
+TEST_F(Execute, AnInterruptAfterTheLastStageIsTooLate) {
+  for (const char* name : kNames) processes_.expect({name});
+  const auto reports = [&](const fs::path&) -> Result<void> {
+    interrupt_.request();
+    return {};
+  };
+  EXPECT_EQ(execute_plan(plan(), reports), ExitCode::Done);
+  EXPECT_EQ(read_run_record(folder_.path())->state, RunState::Ok);
+}
+
 TEST_F(Execute, AStageThatIsCutOffIsNotJudgedByWhatItLacks) {
   stage(0).verified = {{Severity::Problem, "empty", "nothing was captured"}};
   stage(0).artifacts = {"made.txt", "never.txt"};
@@ -162,6 +204,24 @@ TEST_F(Execute, AStageThatIsCutOffIsNotJudgedByWhatItLacks) {
   EXPECT_EQ(record.stages[0].findings[0].code, "interrupted");
   EXPECT_EQ(record.stages[0].findings[0].text,
             "interrupted during work; kept, and not verified: made.txt");
+}
+
+TEST_F(Execute, WhatAKilledChildWasWritingIsRemoved) {
+  const fs::path target = folder_ / "first/half.json";
+  processes_.expect({"first"})
+      .does([&](const Command&) {
+        testing::in_child([&] {
+          auto file = AtomicFile::create(target);
+          if (file && file->append("half")) ::_exit(0);  // as killed: nothing is taken back
+          return "";
+        });
+      })
+      .dies_of(SIGKILL);
+  for (const char* name : {"baseline", "last"}) processes_.expect({name});
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Failed);
+  for (const auto& entry : fs::directory_iterator(folder_ / "first")) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
+  }
 }
 
 TEST_F(Execute, AStageWithChangesIsHandedThemInAFileOfItsOwn) {

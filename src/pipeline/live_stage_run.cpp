@@ -100,6 +100,7 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
     return services_.processes.run(command, relay);
   }();
   if (!exit) {
+    cancelled_ |= exit.error().kind() == ErrorKind::Cancelled;
     record_.commands[index].end = "never ran: " + exit.error().to_string();
     log_.error(planned.name + ": " + exit.error().to_string());
     return exit;

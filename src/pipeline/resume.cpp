@@ -7,7 +7,6 @@
 #include <chrono>
 #include <thread>
 
-#include "base/atomic_file.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "base/strings.h"
@@ -175,16 +174,6 @@ Result<void> enter_resumed(const RunPlan& plan, const std::vector<ResumeDecision
     stages.push_back(std::move(fresh.stages[i]));
   }
   record.stages = std::move(stages);
-  return {};
-}
-
-Result<void> remove_temporaries(const fs::path& run, const Clock& clock) {
-  PL_TRY(remove_stale_temporaries(run, clock));
-  std::error_code failure;
-  for (fs::recursive_directory_iterator at(run, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    if (at->is_directory(failure)) PL_TRY(remove_stale_temporaries(at->path(), clock));
-  }
   return {};
 }
 

@@ -38,7 +38,4 @@ std::vector<ResumeDecision> decide_resume(const RunPlan& plan, const RunRecord& 
 Result<void> enter_resumed(const RunPlan& plan, const std::vector<ResumeDecision>& decisions,
                            RunRecord& record);
 
-/// Removes temporaries that a killed run left, in the run's folder and all below it.
-Result<void> remove_temporaries(const std::filesystem::path& run, const Clock& clock);
-
 }  // namespace profline::pipeline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/atomic_file.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "formats/json.h"
@@ -87,6 +88,16 @@ Result<std::vector<ArtifactRecord>> digest_run_files(const fs::path& run) {
     return Error(ErrorKind::Io, "cannot list " + run.string() + ": " + failure.message());
   }
   return digest_each(std::move(files), run);
+}
+
+Result<void> remove_temporaries(const fs::path& folder, const Clock& clock) {
+  PL_TRY(remove_stale_temporaries(folder, clock));
+  std::error_code failure;
+  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (at->is_directory(failure)) PL_TRY(remove_stale_temporaries(at->path(), clock));
+  }
+  return {};
 }
 
 Result<void> write_inputs(RunJournal& journal, const RunSetup& setup, std::string_view stage) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "pipeline/plan.h"
 #include "pipeline/run_journal.h"
@@ -18,6 +19,9 @@ Result<std::vector<ArtifactRecord>> digest_files(const std::filesystem::path& fo
 /// The files of the run itself: those directly in its folder, but for run.json and run.log, which
 /// still change.
 Result<std::vector<ArtifactRecord>> digest_run_files(const std::filesystem::path& run);
+
+/// Removes what writers that were killed left unfinished, in `folder` and all below it.
+Result<void> remove_temporaries(const std::filesystem::path& folder, const Clock& clock);
 
 /// Defers inputs.yaml of the run, from what a stage's workload wrote of its inputs, or from the
 /// files that a user's command names. Nothing happens when the stage has nothing to tell.

@@ -3,14 +3,13 @@
 #include <signal.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <map>
-#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "interrupt_moments.h"
 #include "nsight_tools.h"
 #include "run_folder.h"
 #include "started_profline.h"
@@ -21,7 +20,6 @@ namespace profline::e2e {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -175,34 +173,12 @@ std::vector<std::string> whole_run() {
                    "pipeline.direct_inference.enable=true"});
 }
 
-/// What may be said of a run after an interrupt that it was too late or too early for.
-void expect_truth_after_interrupt(const fs::path& folder, int code) {
-  EXPECT_THAT(code, AnyOf(0, 130, -SIGINT)) << read_file(folder / "err").value_or("");
-  EXPECT_THAT(processes_of(folder), IsEmpty());
-  if (!fs::exists(folder / "run")) return;
-  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
-  if (!fs::exists(folder / "run/run.json")) return;
-  const RunRecord record = record_of(folder / "run");
-  EXPECT_EQ(record.state, code == 0 ? RunState::Ok : RunState::Interrupted);
-  for (const StageRecord& stage : record.stages) {
-    EXPECT_THAT(stage.state, AnyOf(StageState::Off, StageState::Interrupted, StageState::Pending,
-                                   StageState::Ok))
-        << stage.name;
-  }
-}
-
-unsigned seed() {
-  const char* given = std::getenv("PROFLINE_TEST_SEED");  // NOLINT(concurrency-mt-unsafe)
-  return given != nullptr ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
-}
-
 TEST_F(NsightInterrupt, AtTenMomentsOfAWholeRunLosesNothing) {
   using std::chrono::duration_cast;
   using std::chrono::milliseconds;
   constexpr int kMoments = 10;
-  const unsigned used = seed();
-  SCOPED_TRACE("PROFLINE_TEST_SEED=" + std::to_string(used));
-  std::mt19937 random(used);
+  Moments moments;
+  SCOPED_TRACE(moments.told());
   milliseconds whole{0};
   {
     const testing::TempDir folder;
@@ -214,11 +190,9 @@ TEST_F(NsightInterrupt, AtTenMomentsOfAWholeRunLosesNothing) {
     whole = duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
   }
   // One moment in each tenth of the time a run takes; one of the runs is gone on with.
-  const int resumed = static_cast<int>(random() % kMoments);
+  const int resumed = moments.one_of(kMoments);
   for (int i = 0; i < kMoments; ++i) {
-    const milliseconds tenth = whole / kMoments;
-    std::uniform_int_distribution<milliseconds::rep> within(0, tenth.count());
-    const milliseconds moment = i * tenth + milliseconds(within(random));
+    const milliseconds moment = moments.within(whole, i, kMoments);
     SCOPED_TRACE("interrupted after " + std::to_string(moment.count()) + " ms");
     const testing::TempDir folder;
     Started profline(folder.path(), whole_run(), env());

@@ -5,12 +5,12 @@
 
 #include <chrono>
 #include <fstream>
-#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "interrupt_moments.h"
 #include "run_folder.h"
 #include "started_profline.h"
 #include "testing/forked.h"
@@ -170,36 +170,43 @@ TEST(RunFaults, AFullDiskIsToldInTheRunsRecord) {
   EXPECT_EQ(said, "fine");
 }
 
+/// All that needs no profiler.
+std::vector<std::string> plain_run() {
+  return tiny_run({"pipeline.static_analysis.enable=true", "pipeline.baseline.enable=true",
+                   "infer.max_new_tokens=64", "pipeline.direct_inference.enable=true"});
+}
+
 TEST(RunFaults, AnInterruptAtAnyMomentLeavesAReadableFolderAndNoProcess) {
   if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
-  std::mt19937 random(std::random_device{}());
   constexpr int kMoments = 10;
-  constexpr int kSpanMs = 4000;
+  constexpr std::chrono::seconds kSpan{4};
+  Moments moments;
+  SCOPED_TRACE(moments.told());
   for (int i = 0; i < kMoments; ++i) {
-    const auto moment = std::chrono::milliseconds(random() % kSpanMs);
+    const auto moment = moments.within(kSpan, i, kMoments);
     SCOPED_TRACE("interrupted after " + std::to_string(moment.count()) + " ms");
     const testing::TempDir folder;
-    const fs::path run = folder / "run";
-    Started profline(
-        folder.path(),
-        tiny_run({"pipeline.static_analysis.enable=true", "pipeline.baseline.enable=true",
-                  "infer.max_new_tokens=64", "pipeline.direct_inference.enable=true"}));
+    Started profline(folder.path(), plain_run());
     static_cast<void>(profline.ends_within(moment));
-    const int code = profline.end(SIGINT);
-    EXPECT_THAT(code, ::testing::AnyOf(0, 130, -SIGINT)) << read_file(folder / "err").value_or("");
-    EXPECT_THAT(processes_of(folder.path()), IsEmpty());
-    if (!fs::exists(run)) continue;
-    EXPECT_THAT(damage_in(run), IsEmpty());
-    if (!fs::exists(run / "run.json")) continue;
-    const RunRecord record = record_of(run);
-    EXPECT_EQ(record.state, code == 0 ? RunState::Ok : RunState::Interrupted);
-    for (const StageRecord& stage : record.stages) {
-      EXPECT_NE(stage.state, StageState::Running) << stage.name;
-      if (stage.state == StageState::Ok) continue;
-      EXPECT_THAT(stage.state, ::testing::AnyOf(StageState::Off, StageState::Interrupted,
-                                                StageState::Pending, StageState::Ok));
-    }
+    expect_truth_after_interrupt(folder.path(), profline.end(SIGINT));
   }
+}
+
+TEST(RunFaults, AnInterruptWhileReportsAreWrittenIsTooLate) {
+  if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
+  const testing::TempDir folder;
+  Started profline(folder.path(), plain_run());
+  const bool ran = comes_true(
+      [&] {
+        const auto record = read_run_record(folder / "run");
+        return record && record->state == RunState::Ok;
+      },
+      &profline);
+  ASSERT_TRUE(ran) << read_file(folder / "err").value_or("");
+  const int code = profline.end(SIGINT);
+  EXPECT_THAT(code, ::testing::AnyOf(0, -SIGINT)) << "the run is whole, and run.json says so";
+  expect_truth_after_interrupt(folder.path(), code);
+  EXPECT_TRUE(fs::exists(folder / "run/report.html"));
 }
 
 class Resume : public ::testing::Test {

@@ -114,7 +114,10 @@ Result<Exit> FakeProcesses::run_checked(const Command& command, RunObserver* obs
     return Error(ErrorKind::Tool, "unexpected command: " + display(command));
   }
   play->played_ = true;
-  if (play->error_) return *play->error_;
+  if (play->error_) {
+    for (const auto& action : play->actions_) action(command);
+    return *play->error_;
+  }
 
   std::string log;
   std::string out;

@@ -28,7 +28,7 @@ class Play {
   Play& dies_of(int signal);
   /// Any other end; the tail is added.
   Play& ends(Exit exit);
-  /// It never runs.
+  /// It never runs; what happens meanwhile is what it `does`.
   Play& cannot_start(Error error);
 
   /// May be run any number of times, none included, instead of exactly once.
