@@ -6,7 +6,10 @@
 #include "doctor_command.h"
 #include "explain_command.h"
 #include "infer_command.h"
-#include "kernels_command.h"
+#include "kernels_analyze.h"
+#include "kernels_profile.h"
+#include "kernels_regions.h"
+#include "kernels_top.h"
 #include "plan_command.h"
 #include "report_command.h"
 #include "run_command.h"
@@ -26,7 +29,10 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(std::make_unique<ExplainVerb>());
   verbs.push_back(std::make_unique<AnalyzeVerb>());
   verbs.push_back(std::make_unique<TraceVerb>());
-  verbs.push_back(std::make_unique<KernelsVerb>());
+  verbs.push_back(std::make_unique<KernelsTopVerb>());
+  verbs.push_back(std::make_unique<KernelsProfileVerb>());
+  verbs.push_back(std::make_unique<KernelsAnalyzeVerb>());
+  verbs.push_back(std::make_unique<KernelsRegionsVerb>());
   verbs.push_back(std::make_unique<ReportVerb>());
   verbs.push_back(std::make_unique<CompareVerb>());
   verbs.push_back(std::make_unique<RunsVerb>());

@@ -107,10 +107,28 @@ const Verb* CommandLine::find_verb(std::string_view name) const {
   return found == verbs_.end() ? nullptr : found->get();
 }
 
+std::vector<const Verb*> CommandLine::group(std::string_view word) const {
+  std::vector<const Verb*> found;
+  for (const auto& verb : verbs_) {
+    if (verb->name().starts_with(std::string(word) + " ")) found.push_back(verb.get());
+  }
+  return found;
+}
+
+const Verb* CommandLine::take_named_verb(std::vector<std::string>& words) const {
+  for (const std::size_t count : {2U, 1U}) {
+    if (words.size() < count) continue;
+    const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
+    const Verb* verb = find_verb(join({words.begin(), end}, " "));
+    if (verb != nullptr) words.erase(words.begin(), end);
+    if (verb != nullptr) return verb;
+  }
+  return nullptr;
+}
+
 const Verb* CommandLine::take_verb(Arguments& arguments) const {
   std::vector<std::string>& words = arguments.words;
-  const Verb* verb = words.empty() ? nullptr : find_verb(words.front());
-  if (verb != nullptr) words.erase(words.begin());
+  const Verb* verb = take_named_verb(words);
   const bool is_bare = verb == nullptr && (words.empty() || looks_like_override(words.front()));
   // As in Hydra, these stand for doing something else than running.
   const bool may_turn = is_bare || (verb != nullptr && is_run_like(verb->name()));
@@ -134,9 +152,17 @@ Result<const Verb*> CommandLine::chosen_verb(Arguments& arguments) const {
     return Error(ErrorKind::Config, "no command given; 'profline --help' lists them")
         .with_reason("usage");
   }
-  const std::string word = arguments.words.front();
+  std::string word = arguments.words.front();
   std::vector<std::string> known;
   for (const auto& verb : verbs_) known.emplace_back(verb->name());
+  const bool is_group = !group(word).empty();
+  if (is_group && arguments.words.size() == 1) {
+    return Error(ErrorKind::Config, fmt::format("'{0}' needs to know what to do; 'profline {0} "
+                                                "--help' lists what there is",
+                                                word))
+        .with_reason("usage");
+  }
+  if (is_group) word += " " + arguments.words[1];
   return Error(ErrorKind::Config, "unknown command '" + word + "'" + did_you_mean(word, known) +
                                       "; 'profline --help' lists what there is")
       .with_reason("unknown_command");
@@ -177,6 +203,9 @@ Result<Request> CommandLine::parse(const std::vector<std::string>& arguments) co
   if (given.has("--help") && given.words.empty()) {
     return Request{.kind = Request::Kind::Show, .shown = help()};
   }
+  if (given.has("--help") && given.words.size() == 1 && !group(given.words.front()).empty()) {
+    return Request{.kind = Request::Kind::Show, .shown = help_of_group(given.words.front())};
+  }
   request.verb = PL_TRY(chosen_verb(given));
   if (given.has("--help")) {
     return Request{.kind = Request::Kind::Show, .shown = help_of(*request.verb)};
@@ -199,11 +228,22 @@ std::string CommandLine::help() const {
 }
 
 std::string CommandLine::help_of(const Verb& verb) const {
-  const std::string words = verb.words().empty() ? "" : " " + std::string(verb.words());
+  std::string usage(verb.name());
+  const bool ends_options = verb.words().starts_with("-- ");  // behind it, all is the program's
+  if (ends_options) usage += " [OPTIONS]";
+  if (!verb.words().empty()) usage += " " + std::string(verb.words());
+  if (!ends_options) usage += " [OPTIONS]";
   const std::string own = option_rows(verb.options());
-  return fmt::format("{}\n\nusage: profline {}{} [OPTIONS]\n{}\nof every command\n{}",
-                     verb.summary(), verb.name(), words, own.empty() ? "" : "\noptions\n" + own,
-                     option_rows(common_));
+  return fmt::format("{}\n\nusage: profline {}\n{}\nof every command\n{}", verb.summary(), usage,
+                     own.empty() ? "" : "\noptions\n" + own, option_rows(common_));
+}
+
+std::string CommandLine::help_of_group(std::string_view word) const {
+  std::string text = fmt::format("usage: profline {} WHAT [WORDS] [OPTIONS]\n\ncommands\n", word);
+  for (const Verb* verb : group(word)) {
+    text += help_row(fmt::format("{} {}", verb->name(), verb->words()), verb->summary());
+  }
+  return text + fmt::format("\n'profline {} WHAT --help' shows the options of each.\n", word);
 }
 
 bool wants_color(const std::optional<std::string>& choice, int file_descriptor) {

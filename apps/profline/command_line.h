@@ -33,16 +33,20 @@ class CommandLine {
   const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
   const std::vector<Option>& every_option() const { return every_option_; }
   std::vector<Option> options_of(const Verb& verb) const;
+  /// Commands of two words that begin with this one.
+  std::vector<const Verb*> group(std::string_view word) const;
   /// The command that the words and options mean; a null pointer when they do not say. Its own word
   /// is taken out.
   const Verb* take_verb(Arguments& arguments) const;
 
  private:
   const Verb* find_verb(std::string_view name) const;
+  const Verb* take_named_verb(std::vector<std::string>& words) const;
   Result<const Verb*> chosen_verb(Arguments& arguments) const;
   Result<void> check_options(const Verb& verb, const Arguments& arguments) const;
   std::string help() const;
   std::string help_of(const Verb& verb) const;
+  std::string help_of_group(std::string_view word) const;
 
   const std::vector<std::unique_ptr<Verb>>& verbs_;
   std::vector<Option> common_;

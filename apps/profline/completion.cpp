@@ -28,7 +28,7 @@ class Completion {
     given_ = std::move(*arguments);
     verb_ = command_line_.take_verb(given_);
     if (line_.word.starts_with('-')) return options();
-    if (verb_ == nullptr) return given_.words.empty() ? verbs() : std::vector<std::string>();
+    if (verb_ == nullptr) return verbs();
     if (verb_->words().find("[OVERRIDES]") == std::string_view::npos) return {};
     const bool key_comes_first = verb_->words().starts_with("KEY");
     if (key_comes_first && given_.words.empty()) return of_config().keys(line_.word);
@@ -48,7 +48,13 @@ class Completion {
 
   std::vector<std::string> verbs() const {
     std::vector<std::string> out;
-    for (const auto& verb : command_line_.verbs()) add_finished(out, verb->name(), line_.word);
+    if (given_.words.size() > 1) return out;
+    const std::string before = given_.words.empty() ? "" : given_.words.front() + " ";
+    for (const auto& verb : command_line_.verbs()) {
+      if (!verb->name().starts_with(before)) continue;
+      const std::string_view rest = verb->name().substr(before.size());
+      add_finished(out, rest.substr(0, rest.find(' ')), line_.word);
+    }
     return out;
   }
 

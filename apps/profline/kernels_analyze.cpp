@@ -240,22 +240,21 @@ Result<std::string> as_json(const Analysis& analysis) {
 
 }  // namespace
 
-std::vector<Option> kernels_analyze_options() {
+std::vector<Option> KernelsAnalyzeVerb::options() const {
   using Takes = Option::Takes;
   return {
       {"--classify-margin", "", Takes::Value, "POINTS",
-       "analyze: SM and DRAM shares this close are balanced [5]"},
+       "SM and DRAM shares this close are balanced [5]"},
       {"--kernel-desc", "", Takes::Value, "FILE",
-       "analyze: YAML list of raw_name and friendly_name, to show kernels by"},
-      {"--device", "", Takes::Value, "NAME", "analyze: whose ceilings to use [what ncu says]"},
-      {"--output-dir", "", Takes::Value, "DIR",
-       "analyze: where the tables go [DIR/analysis]; profile: where captures go "
-       "[tmp/ncu-profile/TIME]"},
-      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that captures, or imports an .ncu-rep [ncu]"},
+       "YAML list of raw_name and friendly_name, to show kernels by"},
+      {"--device", "", Takes::Value, "NAME", "whose ceilings to use [what ncu says]"},
+      {"--output-dir", "", Takes::Value, "DIR", "where tables and pictures go [DIR/analysis]"},
+      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that imports an .ncu-rep [ncu on PATH]"},
   };
 }
 
-Result<ExitCode> kernels_analyze(const Services& services, const Invocation& invocation) {
+Result<ExitCode> KernelsAnalyzeVerb::run(const Services& services,
+                                         const Invocation& invocation) const {
   const Arguments& arguments = invocation.arguments;
   if (arguments.words.size() != 1) {
     return Error(ErrorKind::Config,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "verb.h"
@@ -9,7 +10,15 @@ namespace profline {
 /// `profline kernels analyze DIR`: what bounds the kernels that ncu captured. Prints a table and
 /// writes metrics_summary.csv, classification_summary.csv, all_metrics_long.csv, histograms.csv and
 /// pictures into `DIR/analysis`.
-std::vector<Option> kernels_analyze_options();
-Result<ExitCode> kernels_analyze(const Services& services, const Invocation& invocation);
+class KernelsAnalyzeVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "kernels analyze"; }
+  std::string_view summary() const override {
+    return "what bounds the kernels that ncu captured: tables, rooflines, histograms";
+  }
+  std::string_view words() const override { return "DIR"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
 
 }  // namespace profline

@@ -95,42 +95,45 @@ Verbosity verbosity_of(const OutputOptions& output) {
 
 }  // namespace
 
-std::vector<Option> kernels_profile_options() {
+std::vector<Option> KernelsProfileVerb::options() const {
   using Takes = Option::Takes;
   return {
       {"--kernel-config", "", Takes::Value, "FILE",
-       "profile: kernels by name and regex, as 'kernels top' writes them"},
-      {"--kernel-regex", "", Takes::Value, "RE", "profile: one kernel, by its demangled name"},
-      {"--extra-sections", "", Takes::Values, "SECTION...", "profile: sections of ncu to add"},
+       "kernels by name and regex, as 'kernels top' writes them"},
+      {"--topk", "", Takes::Value, "K", "only the first K of them [all]"},
+      {"--kernel-regex", "", Takes::Value, "RE", "one kernel, by its demangled name"},
+      {"--extra-sections", "", Takes::Values, "SECTION...", "sections of ncu to add"},
       {"--num-kernel-call-skip", "", Takes::Value, "N",
-       "profile: launches to skip, as far as there are [to the one of median duration]"},
-      {"--num-kernel-call-profile", "", Takes::Value, "M", "profile: launches a kernel [1]"},
-      {"--sample-launches", "", Takes::Value, "M",
-       "profile: M launches spread over all there are, instead"},
-      {"--launch-range", "", Takes::Value, "A:B", "profile: only launches A to B, from 1"},
+       "launches to skip, as far as there are [to the one of median duration]"},
+      {"--num-kernel-call-profile", "", Takes::Value, "M", "launches a kernel [1]"},
+      {"--sample-launches", "", Takes::Value, "M", "M launches spread over all there are, instead"},
+      {"--launch-range", "", Takes::Value, "A:B", "only launches A to B, from 1"},
       {"--ncu-config", "", Takes::Value, "PRESET",
-       "profile: what ncu is told, a file or a preset's name (ncu.h200) [the four sections of "
+       "what ncu is told, a file or a preset's name (ncu.h200) [the four sections of "
        "ncu.default]"},
-      {"--no-roofline", "", Takes::Nothing, "",
-       "profile: without the roofline's section and counters"},
+      {"--no-roofline", "", Takes::Nothing, "", "without the roofline's section and counters"},
       {"--nvtx-include", "", Takes::Value, "RANGE",
-       "profile: only launches in this range, as decode, decode*, A::A1; may be repeated"},
-      {"--clock-control", "", Takes::Value, "WHAT", "profile: of the GPU's clocks [left to ncu]"},
+       "only launches in this range, as decode, decode*, A::A1; may be repeated"},
+      {"--clock-control", "", Takes::Value, "WHAT",
+       "what ncu does to the GPU's clocks [left to ncu]"},
       {"--count",
        "",
        Takes::Value,
        "HOW",
-       "profile: who counts launches first [auto: nsys, else ncu]",
+       "who counts launches first [auto: nsys, else ncu]",
        {"auto", "nsys", "ncu", "none"}},
-      {"--nsys-report", "", Takes::Value, "FILE",
-       "profile: a capture of this program to count launches in"},
+      {"--nsys-report", "", Takes::Value, "FILE", "a capture of this program to count launches in"},
       {"--merge", "", Takes::Nothing, "",
-       "profile: several kernels in one run, where they are launched close together"},
-      {"--force-overwrite", "", Takes::Nothing, "", "profile: do finished kernels again"},
+       "several kernels in one run, where they are launched close together"},
+      {"--output-dir", "", Takes::Value, "DIR", "where captures go [tmp/ncu-profile/TIME]"},
+      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that captures [ncu on PATH]"},
+      {"--nsys", "", Takes::Value, "PROGRAM", "the nsys that counts launches [nsys on PATH]"},
+      {"--force-overwrite", "", Takes::Nothing, "", "do finished kernels again"},
   };
 }
 
-Result<ExitCode> kernels_profile(const Services& services, const Invocation& invocation) {
+Result<ExitCode> KernelsProfileVerb::run(const Services& services,
+                                         const Invocation& invocation) const {
   const SystemClock clock;
   LabArguments arguments =
       PL_TRY(read_lab_arguments(invocation.arguments, clock, fs::current_path()));

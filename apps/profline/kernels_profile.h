@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "verb.h"
@@ -8,7 +9,15 @@ namespace profline {
 
 /// `profline kernels profile (--kernel-config F | --kernel-regex RE) [OPTIONS] -- CMD…`: one ncu
 /// capture a kernel, of launches that fit. Exit code 1 when a kernel could not be captured.
-std::vector<Option> kernels_profile_options();
-Result<ExitCode> kernels_profile(const Services& services, const Invocation& invocation);
+class KernelsProfileVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "kernels profile"; }
+  std::string_view summary() const override {
+    return "one ncu capture of each kernel, of launches that fit";
+  }
+  std::string_view words() const override { return "-- PROGRAM..."; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
 
 }  // namespace profline

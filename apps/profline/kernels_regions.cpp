@@ -55,17 +55,20 @@ std::string as_text(const std::vector<NcuRegion>& rows) {
 
 }  // namespace
 
-std::vector<Option> kernels_regions_options() {
+std::vector<Option> KernelsRegionsVerb::options() const {
   using Takes = Option::Takes;
   return {
+      {"--output", "-o", Takes::Value, "FILE", "write there instead of to stdout"},
+      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that imports an .ncu-rep [ncu on PATH]"},
       {"--kernel-include", "", Takes::Value, "[REGION=]RE",
-       "regions: only kernels that match count, in that region or everywhere; may be repeated"},
+       "only kernels that match count, in that region or everywhere; may be repeated"},
       {"--kernel-exclude", "", Takes::Value, "[REGION=]RE",
-       "regions: kernels that match do not count, whatever includes them; may be repeated"},
+       "kernels that match do not count, whatever includes them; may be repeated"},
   };
 }
 
-Result<ExitCode> kernels_regions(const Services& services, const Invocation& invocation) {
+Result<ExitCode> KernelsRegionsVerb::run(const Services& services,
+                                         const Invocation& invocation) const {
   const Arguments& arguments = invocation.arguments;
   if (arguments.words.size() != 1) {
     return Error(ErrorKind::Config,

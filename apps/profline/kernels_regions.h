@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "verb.h"
@@ -8,7 +9,15 @@ namespace profline {
 
 /// `profline kernels regions CAPTURE`: what ncu measured by the NVTX ranges of the program, with
 /// inclusive and exclusive times, and rules over which kernels count where.
-std::vector<Option> kernels_regions_options();
-Result<ExitCode> kernels_regions(const Services& services, const Invocation& invocation);
+class KernelsRegionsVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "kernels regions"; }
+  std::string_view summary() const override {
+    return "what ncu measured, by NVTX range: inclusive and exclusive";
+  }
+  std::string_view words() const override { return "CAPTURE"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
 
 }  // namespace profline

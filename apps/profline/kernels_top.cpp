@@ -238,7 +238,7 @@ void tell(const Reading& reading, const OutputOptions& output) {
 
 }  // namespace
 
-std::vector<Option> kernels_top_options() {
+std::vector<Option> KernelsTopVerb::options() const {
   using Takes = Option::Takes;
   return {
       {"--output", "-o", Takes::Value, "FILE", "write there instead of to stdout"},
@@ -250,12 +250,11 @@ std::vector<Option> kernels_top_options() {
        "share of kernel time, or time [time_pct]",
        {"time_pct", "time_ns"}},
       {"--range", "", Takes::Value, "NAME", "only kernels launched in NVTX ranges of this name"},
-      {"--nsys", "", Takes::Value, "PROGRAM",
-       "the nsys that captures, or reads a .nsys-rep [nsys on PATH]"},
+      {"--nsys", "", Takes::Value, "PROGRAM", "the nsys that reads a .nsys-rep [nsys on PATH]"},
   };
 }
 
-Result<ExitCode> kernels_top(const Services& services, const Invocation& invocation) {
+Result<ExitCode> KernelsTopVerb::run(const Services& services, const Invocation& invocation) const {
   const Request request = PL_TRY(read_request(invocation.arguments));
   TopKernels top = PL_TRY(read_report(services, request));
   tell(top.reading, invocation.output);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "verb.h"
@@ -9,7 +10,15 @@ namespace profline {
 /// `profline kernels top REPORT`: the kernels of an nsys report by time, as YAML of names and
 /// regular expressions. The report is an SQLite export, a kernel summary of `nsys stats` as CSV, or
 /// a .nsys-rep, which needs nsys.
-std::vector<Option> kernels_top_options();
-Result<ExitCode> kernels_top(const Services& services, const Invocation& invocation);
+class KernelsTopVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "kernels top"; }
+  std::string_view summary() const override {
+    return "the kernels of an nsys report by time, for kernels profile";
+  }
+  std::string_view words() const override { return "REPORT"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
 
 }  // namespace profline

@@ -38,6 +38,7 @@ struct Invocation {
 class Verb {
  public:
   virtual ~Verb() = default;
+  /// One word, or two where several commands share the first: `kernels top`.
   virtual std::string_view name() const = 0;
   /// One line for the list of commands; lower case, no full stop.
   virtual std::string_view summary() const = 0;

@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 COMPOSING = {"run", "demo", "infer", "plan", "config", "explain"}
+OF_TWO_WORDS = {"kernels"}
 BEFORE_A_PROGRAM = {"sudo", "time", "do", "then", "else", "env", "!", "if", "while"}
 ASSIGNMENT = re.compile(r"^\w+=")
 OVERRIDE = re.compile(r"^[+~]|^[\w./@-]+=")
@@ -76,16 +77,16 @@ class CommandCheck:
         return None
 
     def of_words(self, words):
-        verb = words[:1] if words and not OVERRIDE.match(words[0]) else []
         if not words:
             return None
+        verb = [] if OVERRIDE.match(words[0]) else words[: 2 if words[0] in OF_TWO_WORDS else 1]
         problem, help_text = self.run(verb + ["--help"] + words[len(verb) :])
         if problem:
             return problem
         own = words[: words.index("--")] if "--" in words else words
         for option in (word.partition("=")[0] for word in own if word.startswith("--")):
             if verb and not re.search(rf"{re.escape(option)}\b(?!-)", help_text):
-                return f"the command '{verb[0]}' takes no option '{option}'"
+                return f"the command '{' '.join(verb)}' takes no option '{option}'"
         if (verb or ["run"])[0] not in COMPOSING or not any(OVERRIDE.match(word) for word in own):
             return None
         return self.composition_problem((verb or ["run"])[0], own[len(verb) :])

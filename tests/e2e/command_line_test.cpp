@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(CommandLine, AlonePrintsHelp) {
@@ -33,6 +34,19 @@ TEST(CommandLine, ACommandHasHelpOfItsOwn) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, HasSubstr("--require"));
   EXPECT_THAT(run_profline({"demo", "--help"}).out, HasSubstr("[demo]"));
+}
+
+TEST(CommandLine, CommandsOfTwoWordsHaveHelpTogetherAndEach) {
+  const std::string all = run_profline({"kernels", "--help"}).out;
+  EXPECT_THAT(all, HasSubstr("\n  kernels top REPORT           the kernels of an nsys report"));
+  EXPECT_THAT(all, HasSubstr("\n  kernels regions CAPTURE "));
+  EXPECT_THAT(all, Not(HasSubstr("doctor")));
+  const std::string top = run_profline({"kernels", "top", "--help"}).out;
+  EXPECT_THAT(top, HasSubstr("usage: profline kernels top REPORT [OPTIONS]\n"));
+  EXPECT_THAT(top, HasSubstr("--topk"));
+  EXPECT_THAT(top, Not(HasSubstr("--merge")));
+  EXPECT_THAT(run_profline({"kernels", "profile", "--help"}).out,
+              HasSubstr("usage: profline kernels profile [OPTIONS] -- PROGRAM...\n"));
 }
 
 TEST(CommandLine, HelpKeepsItsColumns) {

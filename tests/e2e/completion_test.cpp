@@ -45,6 +45,10 @@ TEST(Completion, OffersCommandsAndOptions) {
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));
   EXPECT_THAT(offered(tree, "profline doctor --re", "--re"), ElementsAre("--require "));
   EXPECT_THAT(offered(tree, "profline doctor x", "x"), IsEmpty());
+  EXPECT_THAT(offered(tree, "profline kernels ", ""),
+              ElementsAre("analyze ", "profile ", "regions ", "top "));
+  EXPECT_THAT(offered(tree, "profline kernels top --n", "--n"), ElementsAre("--nsys "));
+  EXPECT_THAT(offered(tree, "profline nonsense ", ""), IsEmpty());
 }
 
 TEST(Completion, OffersTheValuesOfOptions) {

@@ -93,8 +93,16 @@ TEST(KernelsTop, SaysWhatIsWrongWithWhatItWasGiven) {
   const Case cases[] = {
       {{"kernels"},
        2,
-       "profline: 'kernels' needs to know what to do, as in 'profline kernels top run.sqlite'"},
-      {{"kernels", "topp", "k.csv"}, 2, "profline: 'kernels topp' is not known; there is 'top'"},
+       "profline: 'kernels' needs to know what to do; 'profline kernels --help' lists what there "
+       "is\n"},
+      {{"kernels", "topp", "k.csv"},
+       2,
+       "profline: unknown command 'kernels topp' (did you mean 'kernels top'?); 'profline --help' "
+       "lists what there is\n"},
+      {{"kernels", "top", "k.csv", "--merge"},
+       2,
+       "profline: the command 'kernels top' takes no option '--merge'; 'profline kernels top "
+       "--help' lists its options\n"},
       {{"kernels", "top"},
        2,
        "profline: 'kernels top' takes one report, as in 'profline kernels top run.sqlite'"},
