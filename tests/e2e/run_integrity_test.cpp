@@ -115,6 +115,25 @@ TEST(RunIntegrity, ADiskThatGetsFullInAnyStageIsTold) {
   }
 }
 
+TEST(RunIntegrity, NoRoomForWhatNsysHasNotImportedIsOneErrorBeforeAnythingRuns) {
+  std::string why;
+  const auto tools = nsight_tools(why);
+  if (!tools) GTEST_SKIP() << why;
+  const testing::TempDir folder;
+  fs::create_directory(folder / "small");
+  expect_fine([&]() -> std::string {
+    std::string no = testing::mount_small_tmpfs((folder / "small").string(), 4U << 20U);
+    if (!no.empty()) return "skip: " + no;
+    Command base = tools->environment(true);
+    base.cwd = folder.path();
+    base.env["TMPDIR"] = (folder / "small").string();
+    const auto words =
+        own_command_run("[cat]", {"pipeline.baseline.enable=false", "pipeline.nsys.enable=true"});
+    return refused(run_profline(words, base), "where nsys keeps what it has not imported yet",
+                   folder / "run");
+  });
+}
+
 TEST(RunIntegrity, ADiskThatGetsFullUnderNsightIsTold) {
   std::string why;
   const auto tools = nsight_tools(why);

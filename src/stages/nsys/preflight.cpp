@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "base/units.h"
 #include "pipeline/workload_ranges.h"
 #include "pipeline/workload_stage.h"
 #include "stages/nsys/internal/findings.h"
@@ -51,6 +52,19 @@ void check_sampling(const nsys::Installation& nsys, const settings::Nsys& own,
                       versioned(nsys) + " can hang for ever while it samples the CPU on newer "
                                         "kernels",
                       "leave pipeline.nsys.sample at none, or set pipeline.nsys.timeout"});
+}
+
+/// nsys needs 2 MiB there for an empty capture; with less it crashes, or hangs for ever.
+void check_temporary_space(std::vector<Finding>& findings) {
+  constexpr std::uint64_t kLeastFree = std::uint64_t{8} << 20U;
+  std::error_code failure;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(failure);
+  const auto free = failure ? kLeastFree : free_bytes(folder).value_or(kLeastFree);
+  if (free >= kLeastFree) return;
+  findings.push_back({Severity::Problem, "temporary_disk_full",
+                      human_bytes(free) + " left on the disk of " + folder.string() +
+                          ", where nsys keeps what it has not imported yet",
+                      "make room, or name another folder: TMPDIR=FOLDER", ErrorKind::Io});
 }
 
 /// A name without its domain.
@@ -107,6 +121,7 @@ std::vector<Finding> nsys_preflight(const pipeline::StageContext& context) {
   check_importer(nsys, findings);
   check_options(nsys, settings.pipeline.nsys, findings);
   check_sampling(nsys, settings.pipeline.nsys, findings);
+  check_temporary_space(findings);
   check_ranges(settings, findings);
   check_device(settings, findings);
   return findings;
