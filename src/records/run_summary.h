@@ -82,6 +82,7 @@ struct SummaryDevice {
   std::optional<double> unprofiled_ns;
   double busy_ns = 0;
   std::optional<double> busy_share;
+  std::optional<double> concurrency;
   std::uint64_t launches = 0;
   std::optional<double> launches_per_unit;
   std::optional<double> gap_mean_ns;
@@ -99,6 +100,8 @@ constexpr auto fields(std::type_identity<SummaryDevice>) {
       field("busy_ns", &SummaryDevice::busy_ns, "the device did something").required(),
       field("busy_share", &SummaryDevice::busy_share,
             "of the unprofiled time, or of the captured one where that is null"),
+      field("concurrency", &SummaryDevice::concurrency,
+            "kernels and copies at a time while it was busy; null: it cannot be told"),
       field("launches", &SummaryDevice::launches, "calls that launch a kernel or a graph"),
       field("launches_per_unit", &SummaryDevice::launches_per_unit, "per image or token"),
       field("gap_mean_ns", &SummaryDevice::gap_mean_ns, "from a launch's end to the next one"),

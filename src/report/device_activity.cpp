@@ -36,6 +36,8 @@ void add(NsysRange& sum, const NsysRange& more) {
   sum.still_open += more.still_open;
   sum.wall_ns += more.wall_ns;
   add(sum.launch, more.launch);
+  sum.work += more.work;
+  sum.work_sum_ns += more.work_sum_ns;
   if (more.tokens) sum.tokens = sum.tokens.value_or(0) + *more.tokens;
   for (const DeviceAccount& device : more.devices) {
     const auto known =
@@ -69,6 +71,10 @@ std::optional<judgement::DeviceActivity> plain_activity(const NsysRange& row,
   judgement::DeviceActivity activity;
   activity.captured_ns = static_cast<double>(row.wall_ns);
   activity.busy_ns = static_cast<double>(busiest->busy_ns);
+  if (row.devices.size() == 1 && busiest->own_busy_ns > 0) {  // the sum is over all devices
+    activity.concurrency =
+        static_cast<double>(row.work_sum_ns) / static_cast<double>(busiest->own_busy_ns);
+  }
   activity.launches = static_cast<double>(row.launch.launches);
   activity.gap_mean_ns = row.launch.mean_gap_ns();
   activity.idle = busiest->idle;

@@ -75,6 +75,21 @@ std::string join_words(const RunSummary& summary) {
   return text + "\n";
 }
 
+/// Of stages whose kernels ran beside each other, as the branches of a CUDA graph do.
+std::string overlap_words(const RunSummary& summary) {
+  constexpr double kWorthTelling = 1.02;
+  std::string text;
+  for (const SummaryStage& stage : summary.stages) {
+    if (!stage.device || stage.device->concurrency.value_or(1) < kWorthTelling) continue;
+    text += fmt::format(
+        "\nIn {} {:.2f} kernels or copies ran at a time while the device was busy ({}): their "
+        "times "
+        "add up to more than the time they took together.\n",
+        code(stage.name), *stage.device->concurrency, code(stage.device->source));
+  }
+  return text;
+}
+
 std::string class_table(const RunSummary& summary) {
   struct Sum {
     double ns = 0;
@@ -194,6 +209,7 @@ std::string kernels_page(const ReportModel& model) {
   std::string text = "# Kernels of " + plain(summary.run) + "\n\n";
   if (summary.kernels.empty()) return text + "No kernels: " + plain(why_none(model)) + ".\n";
   text += join_words(summary);
+  text += overlap_words(summary);
   if (summary.join.total_ns > 0) text += "\n## Classes\n\n" + class_table(summary);
   text += fmt::format("\n## Top {} kernels\n\n", std::min(kTop, summary.kernels.size()));
   text += kernel_table(summary) + rest_words(summary) + counter_details(summary);

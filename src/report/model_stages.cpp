@@ -24,6 +24,7 @@ SummaryDevice device_row(const judgement::DeviceActivity& activity,
   device.unprofiled_ns = activity.unprofiled_ns;
   device.busy_ns = activity.busy_ns;
   device.busy_share = busy_share;
+  device.concurrency = activity.concurrency;
   device.launches = static_cast<std::uint64_t>(activity.launches);
   if (activity.units > 0) device.launches_per_unit = activity.launches / activity.units;
   device.gap_mean_ns = activity.gap_mean_ns;

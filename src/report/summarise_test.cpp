@@ -114,6 +114,24 @@ TEST(Summarise, APartOfPrefillIsBusyWithWhatItLaunchedWheneverThatRan) {
   EXPECT_NEAR(*device->busy_share, 550.0 / 600, 1e-9);
 }
 
+TEST(Summarise, KernelsThatRunBesideEachOtherAreTold) {
+  TestRun run = h200_run();
+  const auto busy = static_cast<double>(decode_account(run).own_busy_ns);
+  NsysRange& decode = run.nsys_ranges->ranges.front();
+  ASSERT_EQ(decode.name, "decode");
+  decode.work_sum_ns = static_cast<std::int64_t>(busy * 1.5);
+  const Outcome beside(run);
+  EXPECT_NEAR(*beside.stage("decode").device->concurrency, 1.5, 1e-3);
+  EXPECT_THAT(beside.page("kernels.md"),
+              HasSubstr("In `decode` 1.50 kernels or copies ran at a time while the device was "
+                        "busy (`nsys/ranges.json`)"));
+  decode.work_sum_ns = static_cast<std::int64_t>(busy);
+  EXPECT_THAT(Outcome(run).page("kernels.md"), Not(HasSubstr("at a time")));
+  decode.devices.push_back(decode.devices.front());  // the sum is over both
+  decode.devices.back().device = 1;
+  EXPECT_FALSE(Outcome(run).stage("decode").device->concurrency);
+}
+
 TEST(Summarise, FewerBytesAreAnotherClass) {
   TestRun run = h200_run();
   decode_account(run).own_busy_ns = 2'500'000;

@@ -47,6 +47,7 @@ Markup account_table(const RunSummary& summary) {
       {"unprofiled", Align::Right, "the same work without it"},
       {"busy", Align::Right, "the device did something, a unit"},
       {"busy share", Align::Right, "of the unprofiled time, or of the captured one"},
+      {"at a time", Align::Right, "kernels and copies while it was busy"},
       {"launches", Align::Right, "a unit"},
       {"gap", Align::Right, "from a launch's end to the next one"}};
   for (const Cause& cause : kCauses) columns.push_back({cause.name, Align::Right, cause.hint});
@@ -63,6 +64,7 @@ Markup account_table(const RunSummary& summary) {
                           : std::nullopt),
         duration_cell(per_unit(device.busy_ns, device)),
         bar_cell(device.busy_share),
+        count_cell(device.concurrency),
         count_cell(device.launches_per_unit),
         duration_cell(device.gap_mean_ns)};
     for (const Cause& cause : kCauses) {

@@ -13,6 +13,8 @@ struct DeviceActivity {
   double units = 1;        ///< of the stage's work that it saw
   double captured_ns = 0;  ///< wall time under the profiler
   double busy_ns = 0;      ///< in which the device did something
+  /// Pieces of work that ran at a time while it was busy, on average; none: it cannot be told.
+  std::optional<double> concurrency = {};
   /// The same work without a profiler. None: it is not known how long that took, and the time under
   /// the profiler has to do.
   std::optional<double> unprofiled_ns = {};
