@@ -106,6 +106,20 @@ TEST_F(NsightInterrupt, WhileNsysCapturesKeepsTheReportAndCanBeResumed) {
   }
 }
 
+TEST_F(NsightInterrupt, AsNsysStartsLeavesNothingInTheWayOfAnotherTry) {
+  // The session of a capture that is cut off so early keeps its name for a moment.
+  const testing::TempDir folder;
+  Started profline(folder.path(),
+                   tiny_run({"pipeline.nsys.enable=true", "pipeline.nsys.capture_range=none"}),
+                   env());
+  ASSERT_TRUE(comes_true([&] { return fs::exists(folder / "run/nsys/workload/log"); }, &profline));
+  static_cast<void>(profline.ends_within(std::chrono::milliseconds(400)));
+  EXPECT_EQ(profline.end(SIGINT), 130) << read_file(folder / "err").value_or("");
+  const Outcome resumed = resume(folder.path());
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+}
+
 TEST_F(NsightInterrupt, TwiceEndsNsysAndItsAgentAtOnce) {
   const testing::TempDir folder;
   write_files(folder.path(), {{"stays.sh",

@@ -9,7 +9,9 @@
 #include "nsight_tools.h"
 #include "records/nsys_ranges.h"
 #include "records/sample.h"
+#include "run_folder.h"
 #include "started_profline.h"
+#include "testing/temp_dir.h"
 #include "workload_binary.h"
 
 namespace profline::e2e {
@@ -219,6 +221,32 @@ std::string planned(const NsightTools& tools, const std::vector<std::string>& ov
   const Outcome outcome = run_profline(std::move(arguments), tools.environment());
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   return outcome.out;
+}
+
+TEST_F(NsysStageRun, TakesAnotherNameWhereASessionHasItsOwn) {
+  const testing::TempDir folder;
+  Command base = tools_->environment(false);
+  base.cwd = folder.path();
+  const auto words = own_command_run(
+      "[/bin/true]", {"pipeline.baseline.enable=false", "pipeline.nsys.enable=true"});
+  std::vector<std::string> planning = words;
+  planning.front() = "plan";
+  const Outcome plan = run_profline(planning, base);
+  const std::size_t at = plan.out.find("--session-new=");
+  ASSERT_NE(at, std::string::npos) << plan.out << plan.err;
+  const std::string name = plan.out.substr(at + 14, plan.out.find(' ', at) - at - 14);
+  // All in one shell: what a command starts is ended with it.
+  base.argv = {
+      "sh", "-c",
+      "nsys start --sample=none --cpuctxsw=none --session-new=$0 --output=held || exit 90\n"
+      "\"$@\"; code=$?\n"
+      "nsys shutdown --session=$0 --kill=sigterm; exit $code",
+      name, profline_program().string()};
+  base.argv.insert(base.argv.end(), words.begin(), words.end());
+  const Outcome made = run_command(base);
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.err, HasSubstr("nsys has another session of that name"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/nsys/run.nsys-rep"));
 }
 
 TEST_F(NsysStageRun, PassesTheRangesEndOnlyWhenItIsSet) {

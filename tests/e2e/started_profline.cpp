@@ -30,6 +30,8 @@ Started::Started(const fs::path& folder, std::vector<std::string> words,
     const FileDescriptor err(open_descriptor("err", O_WRONLY | O_CREAT | O_TRUNC, 0600));
     ::dup2(err.get(), STDERR_FILENO);
     ::dup2(err.get(), STDOUT_FILENO);
+    // What runs the tests may have left signals ignored, as a shell does in the background.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
     for (const auto& [name, value] : env) ::setenv(name.c_str(), value.c_str(), 1);
     if (is_there) ::execv(argv[0], argv.data());
     ::_exit(127);

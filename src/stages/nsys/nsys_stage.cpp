@@ -101,23 +101,36 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
   return {};
 }
 
-/// Runs nsys over the workload; again when it lost its agent and left nothing, as it does now and
-/// then.
-Result<Exit> capture(const StageContext& context, pipeline::StageRun& run,
-                     const NsysRegion& region) {
-  PlannedCommand planned = capture_command(context, region);
-  run.remember_session(region.session);
-  nsys::EndsSession ends_session(planned.command.argv.front(), region.session);
-  Exit exit = PL_TRY(run.execute(planned, &ends_session));
-  const bool left_nothing =
-      internal::nsys_reports(region).empty() && internal::unimported_captures(region).empty();
+/// Why a capture that left nothing may come off at another try; empty: it will not.
+std::string worth_another_try(const Exit& exit, const NsysRegion& region) {
+  if (exit.why != Exit::Why::Own || !internal::nsys_reports(region).empty() ||
+      !internal::unimported_captures(region).empty()) {
+    return {};
+  }
   const nsys::Messages messages = nsys::read_messages(exit.tail);
+  if (messages.session_in_use) {
+    return "nsys has another session of that name, perhaps one that is just ending";
+  }
   const bool lost = messages.agent_lost || (exit.succeeded() && !messages.finished);
-  if (exit.why != Exit::Why::Own || !left_nothing || !lost) return exit;
-  run.tell({Severity::Warning, "nsys_retry",
-            "nsys left no report and gave no reason; it is tried once more"});
-  planned.name += " again";
-  return run.execute(planned, &ends_session);
+  return lost ? "nsys left no report and gave no reason" : "";
+}
+
+/// Runs nsys over the workload; again where that may help: it loses its agent now and then, and the
+/// session of a capture that was cut off keeps its name for a moment.
+Result<Exit> capture(const StageContext& context, pipeline::StageRun& run, NsysRegion region) {
+  constexpr int kTries = 3;
+  const std::string session = region.session;
+  for (int n = 1;; ++n) {
+    PlannedCommand planned = capture_command(context, region);
+    if (n > 1) planned.name += " again";
+    run.remember_session(region.session);
+    nsys::EndsSession ends_session(planned.command.argv.front(), region.session);
+    Exit exit = PL_TRY(run.execute(planned, &ends_session));
+    const std::string why = worth_another_try(exit, region);
+    if (why.empty() || n == kTries) return exit;
+    run.tell({Severity::Warning, "nsys_retry", why + "; it is tried again"});
+    region.session = session + "-" + std::to_string(n + 1);
+  }
 }
 
 }  // namespace

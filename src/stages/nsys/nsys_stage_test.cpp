@@ -140,13 +140,40 @@ TEST_F(NsysStageTest, TellsOfFewerCapturesThanWereAskedFor) {
             "'decode' opened no more often");
 }
 
-TEST_F(NsysStageTest, IsTriedAgainOnceWhenNsysLeavesNothing) {
-  processes_.expect({"/opt/nsys", "profile"}).prints("Connection to Agent lost.\n").exits(1);
-  processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
-  expect_export("run");
+TEST_F(NsysStageTest, IsTriedAgainUnderAnotherNameWhenNsysLeavesNothing) {
+  struct Case {
+    const char* says;
+    const char* told;
+  };
+  constexpr Case kCases[] = {
+      {"Connection to Agent lost.\n", "nsys left no report and gave no reason; it is tried again"},
+      {"Session name 'profline-run' is already in use.\n",
+       "nsys has another session of that name, perhaps one that is just ending; it is tried again"},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.says);
+    RecordedStageRun run(processes_);
+    processes_.expect({"/opt/nsys", "profile"}).prints(c.says).exits(1);
+    processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
+    expect_export("run");
+    ASSERT_TRUE(stage_.run(context(), run));
+    ASSERT_THAT(codes(run.findings()), ElementsAre("nsys_retry"));
+    EXPECT_EQ(run.findings()[0].text, c.told);
+    EXPECT_THAT(run.names(), ElementsAre("capture", "capture again", "export", "kernel_summary"));
+    ASSERT_EQ(run.sessions().size(), 2U) << "both may have to be ended one day";
+    EXPECT_EQ(run.sessions()[1], run.sessions()[0] + "-2");
+    const std::size_t second = processes_.commands().size() - 3;  // export and stats follow
+    EXPECT_THAT(processes_.commands()[second].argv, Contains("--session-new=" + run.sessions()[1]));
+    std::filesystem::remove_all(folder_ / "nsys");
+  }
+}
+
+TEST_F(NsysStageTest, IsTriedThreeTimesAndNoMore) {
+  for (int i = 0; i < 3; ++i) {
+    processes_.expect({"/opt/nsys", "profile"}).prints("Connection to Agent lost.\n").exits(1);
+  }
   ASSERT_TRUE(stage_.run(context(), run_));
-  EXPECT_THAT(codes(run_.findings()), ElementsAre("nsys_retry"));
-  EXPECT_THAT(run_.names(), ElementsAre("capture", "capture again", "export", "kernel_summary"));
+  EXPECT_THAT(codes(stage_.verify(context())), Contains("agent_lost"));
 }
 
 TEST_F(NsysStageTest, ExplainsWhyThereIsNoReport) {

@@ -27,6 +27,9 @@ void read_line(std::string_view line, Messages& messages) {
   if (has(line, "Connection to Agent lost") || has(line, "Agent was terminated")) {
     messages.agent_lost = true;
   }
+  if (line.starts_with("Session name") && has(line, "already in use")) {
+    messages.session_in_use = true;
+  }
   if (has(line, "No space left on device")) messages.disk_full = true;
   if (line.starts_with("ERROR:")) messages.errors.emplace_back(line);
 }

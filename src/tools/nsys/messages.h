@@ -22,6 +22,7 @@ struct Messages {
   std::string usage_problem;     ///< it did not take its options
   std::string program_problem;   ///< it did not find the program
   bool agent_lost = false;
+  bool session_in_use = false;  ///< another one has its name, perhaps one that is just ending
   bool disk_full = false;
   std::vector<std::string> errors;  ///< other lines that begin with ERROR
 };

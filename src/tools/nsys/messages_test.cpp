@@ -64,6 +64,9 @@ TEST(NsysMessages, OfFailuresAreKeptInItsOwnWords) {
   EXPECT_EQ(read_messages("ERROR: invalid session name.\n").errors,
             std::vector<std::string>{"ERROR: invalid session name."});
   EXPECT_TRUE(read_messages("Connection to Agent lost.\n").agent_lost);
+  EXPECT_TRUE(read_messages("Session name 'profline-run-382baa64' is already in use. Run `nsys "
+                            "sessions list` to list your active sessions.\n")
+                  .session_in_use);
   EXPECT_TRUE(read_messages("write failed: No space left on device\n").disk_full);
 }
 

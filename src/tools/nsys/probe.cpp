@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::seconds kCaptureLimit{60};
 constexpr std::chrono::seconds kAskLimit{10};
-constexpr int kAttempts = 2;  // on a busy machine nsys loses its agent now and then
+constexpr int kAttempts = 3;  // on a busy machine nsys loses its agent now and then
 constexpr std::string_view kImporter = "QdstrmImporter";
 
 /// The nsys of a folder of Nsight Compute's; a CUDA toolkit's `bin` lies beside such a folder.
@@ -127,17 +127,19 @@ Result<Installation> survey(ProcessRunner& runner, const std::filesystem::path& 
 
 Result<Trial> try_capture(ProcessRunner& runner, const Installation& nsys,
                           const std::filesystem::path& folder) {
-  // Sampling is off because nsys 2022.4 can hang with it; the session is named after the folder so
-  // that two trials at a time do not meet.
+  // Sampling is off because nsys 2022.4 can hang with it.
   Command command{.argv = {nsys.program.string(), "profile", "--trace=none", "--sample=none",
-                           "--cpuctxsw=none", "--force-overwrite=true",
-                           "--session-new=" + folder.filename().string(),
+                           "--cpuctxsw=none", "--force-overwrite=true", "",
                            "--output=" + (folder / "trial").string(), "/bin/true"}};
+  std::string& session = command.argv[6];
   command.env["TMPDIR"] = folder.string();  // its intermediates are megabytes
   command.timeout = kCaptureLimit;
   Trial trial;
   do {
     ++trial.attempts;
+    // Named after the folder so that two trials at a time do not meet, and one that lost its agent
+    // and this one neither.
+    session = "--session-new=" + folder.filename().string() + "-" + std::to_string(trial.attempts);
     const Exit exit = PL_TRY(runner.run(command));
     trial.output = std::string(trim(exit.tail));
     trial.report_written = has_file_ending_in(folder, ".nsys-rep");

@@ -80,6 +80,8 @@ TEST(NsysTrial, IsRepeatedOnceWhenItLeavesNothing) {
   ASSERT_TRUE(trial) << trial.error().to_string();
   EXPECT_TRUE(trial->report_written);
   EXPECT_EQ(trial->attempts, 2);
+  EXPECT_NE(processes.commands()[0].argv, processes.commands()[1].argv)
+      << "the first one's session may still have its name";
 }
 
 TEST(NsysTrial, OfReadingTellsWhatIsMissing) {
