@@ -94,8 +94,9 @@ NsightRun NsightRunner::attempt(const std::vector<std::string>& overrides, bool 
 NsightRun NsightRunner::run(const std::vector<std::string>& overrides,
                             const std::function<bool(const NsightRun&)>& is_good,
                             bool with_driver) {
+  constexpr int kInterrupted = 130;  // by the time limit: the tool hung
   NsightRun run = attempt(overrides, with_driver);
-  if (is_good(run)) return run;
+  if (run.outcome.code != kInterrupted && is_good(run)) return run;
   std::cout << "once more, as the first run was not as expected: exit code " << run.outcome.code
             << "\n"
             << run.outcome.err << std::endl;
