@@ -236,12 +236,11 @@ TEST_F(NsysStageRun, TakesAnotherNameWhereASessionHasItsOwn) {
   ASSERT_NE(at, std::string::npos) << plan.out << plan.err;
   const std::string name = plan.out.substr(at + 14, plan.out.find(' ', at) - at - 14);
   // All in one shell: what a command starts is ended with it.
-  base.argv = {
-      "sh", "-c",
+  const std::string script =
       "nsys start --sample=none --cpuctxsw=none --session-new=$0 --output=held || exit 90\n"
       "\"$@\"; code=$?\n"
-      "nsys shutdown --session=$0 --kill=sigterm; exit $code",
-      name, profline_program().string()};
+      "nsys shutdown --session=$0 --kill=sigterm; exit $code";
+  base.argv = {"sh", "-c", script, name, profline_program().string()};
   base.argv.insert(base.argv.end(), words.begin(), words.end());
   const Outcome made = run_command(base);
   EXPECT_EQ(made.code, 0) << made.err;

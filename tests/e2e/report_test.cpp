@@ -4,14 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/sha256.h"
 #include "formats/json.h"
-#include "profline_binary.h"
+#include "run_folder.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 
 namespace profline::e2e {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -41,6 +43,30 @@ TEST_F(Report, WritesTheReportAgainAndPrintsTheVerdict) {
                         "run/kernels.md\nrun/stakeholder_summary.md\nrun/report.html\n"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "run/report.md"));
   EXPECT_TRUE(std::filesystem::exists(folder() / "run/report.html"));
+}
+
+TEST_F(Report, IsWhatTheRunsRecordSaysOfIt) {
+  ASSERT_TRUE(write_file_atomic(folder() / "run/report.md", "of another release"));
+  ASSERT_TRUE(write_file_atomic(folder() / "run/notes.txt", "the user's own"));
+  ASSERT_EQ(run({"run"}).code, 0);
+  std::vector<std::string> digested;
+  for (const ArtifactRecord& artifact : record_of(folder() / "run").artifacts) {
+    digested.push_back(artifact.path.string());
+    EXPECT_EQ(artifact.sha256, sha256_file(folder() / "run" / artifact.path).value_or(""));
+  }
+  EXPECT_THAT(digested, ElementsAre("kernels.md", "operators.md", "report.html", "report.md",
+                                    "stakeholder_summary.md", "summary.json"));
+}
+
+TEST_F(Report, LeavesTheRecordOfARunThatGoesOn) {
+  const std::filesystem::path file = folder() / "run/run.json";
+  std::string text = read_file(file).value();
+  const std::size_t at = text.find(R"("state": "ok")");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 13, R"("state": "running")");
+  ASSERT_TRUE(write_file_atomic(file, text));
+  EXPECT_EQ(run({"run"}).code, 0);
+  EXPECT_EQ(read_file(file).value(), text);
 }
 
 TEST_F(Report, AsJson) {
