@@ -57,7 +57,9 @@ Markup account_table(const RunSummary& summary) {
     const SummaryDevice& device = *stage.device;
     std::vector<Cell> cells = {
         code_cell(stage.name),
-        {text(fmt::format("{:.0f} {}s", device.units, stage.unit)), device.units, {}},
+        {text(report::counted(static_cast<std::uint64_t>(device.units), stage.unit)),
+         device.units,
+         {}},
         duration_cell(per_unit(device.captured_ns, device)),
         duration_cell(device.unprofiled_ns
                           ? std::optional<double>(per_unit(*device.unprofiled_ns, device))
