@@ -154,7 +154,10 @@ Result<const Verb*> CommandLine::chosen_verb(Arguments& arguments) const {
   }
   std::string word = arguments.words.front();
   std::vector<std::string> known;
-  for (const auto& verb : verbs_) known.emplace_back(verb->name());
+  for (const auto& verb : verbs_) {
+    known.emplace_back(verb->name());
+    known.emplace_back(verb->name().substr(0, verb->name().find(' ')));
+  }
   const bool is_group = !group(word).empty();
   if (is_group && arguments.words.size() == 1) {
     return Error(ErrorKind::Config, fmt::format("'{0}' needs to know what to do; 'profline {0} "

@@ -58,9 +58,19 @@ class Completion {
     return out;
   }
 
+  /// Of the command; of all that the first of its words may become; of any.
+  std::vector<Option> known_options() const {
+    if (verb_ != nullptr) return command_line_.options_of(*verb_);
+    if (given_.words.empty()) return command_line_.every_option();
+    std::vector<Option> known;
+    for (const Verb* verb : command_line_.group(given_.words.front())) {
+      for (Option& option : command_line_.options_of(*verb)) known.push_back(std::move(option));
+    }
+    return known;
+  }
+
   std::vector<std::string> options() {
-    const std::vector<Option> known =
-        verb_ == nullptr ? command_line_.every_option() : command_line_.options_of(*verb_);
+    const std::vector<Option> known = known_options();
     const std::size_t equals = line_.word.find('=');
     if (equals != std::string::npos) {
       const std::string name = line_.word.substr(0, equals);

@@ -1,15 +1,13 @@
 #include "report_command.h"
 
-#include <algorithm>
 #include <map>
-#include <optional>
 
 #include <fmt/core.h>
 
 #include "base/files.h"
+#include "base/sha256.h"
 #include "base/terminal_text.h"
 #include "formats/json_write.h"
-#include "pipeline/run_files.h"
 #include "pipeline/run_folder.h"
 #include "records/run_record.h"
 #include "report/write_reports.h"
@@ -17,6 +15,8 @@
 
 namespace profline {
 namespace {
+
+namespace fs = std::filesystem;
 
 Node document(const std::filesystem::path& run, const report::Written& written) {
   NodeMap map;
@@ -30,29 +30,33 @@ Node document(const std::filesystem::path& run, const report::Written& written) 
 }
 
 /// Puts the digests of files of the run into its record, and leaves those of others as they are.
-Result<void> note_digests(const std::filesystem::path& run,
-                          const std::vector<std::filesystem::path>& files, RunRecord& record) {
-  std::map<std::filesystem::path, ArtifactRecord> known;
+Result<void> note_digests(const fs::path& run, const std::vector<fs::path>& files,
+                          RunRecord& record) {
+  std::map<fs::path, ArtifactRecord> known;
   for (ArtifactRecord& artifact : record.artifacts) known[artifact.path] = std::move(artifact);
-  for (ArtifactRecord& now : PL_TRY(pipeline::digest_run_files(run))) {
-    const bool is_ours = std::find(files.begin(), files.end(), now.path) != files.end();
-    if (is_ours) known[now.path] = std::move(now);
+  for (const fs::path& file : files) {
+    std::error_code failure;
+    const std::uint64_t bytes = fs::file_size(run / file, failure);
+    known[file] = {file, bytes, PL_TRY(sha256_file(run / file))};
   }
   record.artifacts.clear();
   for (auto& [path, artifact] : known) record.artifacts.push_back(std::move(artifact));
   return {};
 }
 
-/// Writes all reports, and their digests into run.json. A run that is going on, or was killed, is
-/// left to whoever goes on with it.
-Result<report::Written> write_all(const std::filesystem::path& run) {
-  std::optional<pipeline::RunFolder> locked;
+Result<report::Written> write_files(const fs::path& run) {
   const report::RunArtifacts artifacts = PL_TRY(report::read_run(run));
-  const bool is_finished = artifacts.run.state != RunState::Running;
-  if (is_finished) locked.emplace(PL_TRY(pipeline::RunFolder::reopen(run)));
   report::Written written = PL_TRY(report::write_reports(artifacts));
   written.files.push_back(PL_TRY(web::write_page(artifacts)));
-  if (!is_finished) return written;
+  return written;
+}
+
+/// Writes all reports, and their digests into run.json. The record of a run that is going on, or
+/// was killed, is left to whoever goes on with it.
+Result<report::Written> write_all(const fs::path& run) {
+  if (PL_TRY(read_run_record(run)).state == RunState::Running) return write_files(run);
+  const pipeline::RunFolder locked = PL_TRY(pipeline::RunFolder::reopen(run));
+  const report::Written written = PL_TRY(write_files(run));
   RunRecord record = PL_TRY(read_run_record(run));
   PL_TRY(note_digests(run, written.files, record));
   PL_TRY(write_file_atomic(run / "run.json", PL_TRY(write_json(to_node(record)))));

@@ -88,9 +88,9 @@ Result<void> Execution::prepare_folder(const PlannedStage& planned) {
 }
 
 /// Of a stage that was cut off: where, and which of its files are there. What its captures lack
-/// says nothing about the workload then, so they are not judged.
+/// says nothing about the workload then, so they are not judged, unless they were before.
 Finding interrupted(const PlannedStage& planned, const StageRecord& record,
-                    const std::filesystem::path& folder) {
+                    const std::filesystem::path& folder, bool is_verified) {
   std::string text = "interrupted before its first command ran";
   if (!record.commands.empty()) {
     const CommandRecord& last = record.commands.back();
@@ -103,8 +103,9 @@ Finding interrupted(const PlannedStage& planned, const StageRecord& record,
     std::error_code failure;
     if (std::filesystem::exists(folder / file, failure)) kept.push_back(file);
   }
-  text += kept.empty() ? "; none of its files was there yet"
-                       : "; kept, and not verified: " + join(kept, ", ");
+  text += kept.empty()  ? "; none of its files was there yet"
+          : is_verified ? "; kept: " + join(kept, ", ")
+                        : "; kept, and not verified: " + join(kept, ", ");
   return {Severity::Warning, "interrupted", std::move(text), "profline run --resume runs it again"};
 }
 
@@ -117,18 +118,18 @@ void Execution::carry_out(const PlannedStage& planned, const StageRecord& record
     if (done || done.error().kind() == ErrorKind::Cancelled) return;
     run.tell({Severity::Problem, code, done.error().to_string()});
   };
-  const auto tell_if_cut_off = [&] {
-    if (run.cancelled())
-      run.tell(interrupted(planned, record, plan_.setup.stage_folder(stage.id())));
-    return run.cancelled();
+  const auto tell_if_cut_off = [&](bool is_verified) {
+    if (!run.cancelled()) return false;
+    run.tell(interrupted(planned, record, plan_.setup.stage_folder(stage.id()), is_verified));
+    return true;
   };
   tell_error(stage.run(context, run), "stage_error");
-  if (tell_if_cut_off()) return;
+  if (tell_if_cut_off(false)) return;
   const TimeAccount::Span reading(account_, Activity::Reading);
   for (Finding& finding : stage.verify(context)) run.tell(std::move(finding));
   if (run.has_problem()) return;
   tell_error(stage.summarise(context, run), "summary_error");
-  tell_if_cut_off();
+  tell_if_cut_off(true);
 }
 
 StageState Execution::state_after(const LiveStageRun& run) const {
@@ -198,7 +199,8 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
     return std::any_of(record.stages.begin(), record.stages.end(),
                        [&](const StageRecord& stage) { return stage.state == state; });
   };
-  const bool is_interrupted = services_.interrupt.requested() || any(StageState::Interrupted);
+  const bool left_out = services_.interrupt.requested() && any(StageState::Pending);
+  const bool is_interrupted = left_out || any(StageState::Interrupted);
   const bool is_failed = any(StageState::Failed) || any(StageState::TimedOut);
   record.state = is_interrupted ? RunState::Interrupted
                  : is_failed    ? RunState::Failed

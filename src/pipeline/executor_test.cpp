@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
@@ -174,10 +175,25 @@ TEST_F(Execute, AnInterruptWhileAStageIsSummarisedIsTold) {
   EXPECT_THAT(states(), ElementsAre("first interrupted", "baseline pending", "last pending"));
   const RunRecord record = read_run_record(folder_.path()).value();
   ASSERT_EQ(record.stages[0].findings.size(), 1U);
-  EXPECT_EQ(record.stages[0].findings[0].code, "interrupted");
+  EXPECT_EQ(record.stages[0].findings[0].text,
+            "interrupted before summary started; none of its files was there yet");
 }
 
-TEST_F(Execute, AnInterruptAfterTheLastStageIsTooLate) {
+TEST_F(Execute, AnInterruptThatCutsNothingOffIsTooLate) {
+  processes_.expect({"first"});
+  processes_.expect({"baseline"});
+  processes_.expect({"last"}).does([&](const Command&) { interrupt_.request(); });
+  bool reported = false;
+  const auto reports = [&](const fs::path&) -> Result<void> {
+    reported = true;
+    return {};
+  };
+  EXPECT_EQ(execute_plan(plan(), reports), ExitCode::Done);
+  EXPECT_TRUE(reported);
+  EXPECT_THAT(states(), ElementsAre("first ok", "baseline ok", "last ok"));
+}
+
+TEST_F(Execute, AnInterruptWhileReportsAreWrittenIsTooLate) {
   for (const char* name : kNames) processes_.expect({name});
   const auto reports = [&](const fs::path&) -> Result<void> {
     interrupt_.request();
@@ -215,6 +231,10 @@ TEST_F(Execute, WhatAKilledChildWasWritingIsRemoved) {
           if (file && file->append("half")) ::_exit(0);  // as killed: nothing is taken back
           return "";
         });
+        const auto left = fs::directory_iterator(folder_ / "first");
+        EXPECT_TRUE(std::any_of(begin(left), end(left), [](const fs::directory_entry& entry) {
+          return entry.path().filename().string().starts_with(".");
+        })) << "nothing to remove";
       })
       .dies_of(SIGKILL);
   for (const char* name : {"baseline", "last"}) processes_.expect({name});

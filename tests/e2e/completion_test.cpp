@@ -48,6 +48,7 @@ TEST(Completion, OffersCommandsAndOptions) {
   EXPECT_THAT(offered(tree, "profline kernels ", ""),
               ElementsAre("analyze ", "profile ", "regions ", "top "));
   EXPECT_THAT(offered(tree, "profline kernels top --n", "--n"), ElementsAre("--nsys "));
+  EXPECT_THAT(offered(tree, "profline kernels --m", "--m"), ElementsAre("--merge "));
   EXPECT_THAT(offered(tree, "profline nonsense ", ""), IsEmpty());
 }
 

@@ -95,6 +95,10 @@ TEST(KernelsTop, SaysWhatIsWrongWithWhatItWasGiven) {
        2,
        "profline: 'kernels' needs to know what to do; 'profline kernels --help' lists what there "
        "is\n"},
+      {{"kernles", "top", "k.csv"},
+       2,
+       "profline: unknown command 'kernles' (did you mean 'kernels'?); 'profline --help' lists "
+       "what there is\n"},
       {{"kernels", "topp", "k.csv"},
        2,
        "profline: unknown command 'kernels topp' (did you mean 'kernels top'?); 'profline --help' "

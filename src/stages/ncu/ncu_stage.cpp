@@ -93,11 +93,23 @@ Result<void> make_file(pipeline::StageRun& run, const PlannedCommand& planned,
     return {};
   }
   fs::remove(made, failure);
+  if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   run.tell(
       {Severity::Warning, "import_failed",
        planned.name + " (ncu) " + exit.describe() + ", so there is no " + file.filename().string(),
        exit.tail.empty() ? "" : "it said: " + exit.tail});
   return {};
+}
+
+/// Makes what is still to be made, and reads all of it.
+Result<internal::NcuTables> read_tables(const StageContext& context, pipeline::StageRun& run,
+                                        const std::vector<PlannedCommand>& making,
+                                        const std::vector<fs::path>& csvs) {
+  for (const PlannedCommand& command : making) {
+    const Exit exit = PL_TRY(run.execute(command));
+    if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
+  }
+  return internal::make_tables(context, csvs);
 }
 
 /// One try.
@@ -220,16 +232,17 @@ std::vector<Finding> NcuStage::verify(const StageContext& context) const {
 Result<void> NcuStage::summarise(const StageContext& context, pipeline::StageRun& run) const {
   const NcuFiles files(context.setup);
   const bool keeps_csv = context.setup.settings.pipeline.ncu.ncu_cli.export_files.csv;
-  std::vector<fs::path> tables_read;
+  std::vector<fs::path> csvs;
+  std::vector<PlannedCommand> making;
   for (std::size_t group = 0; group < group_count(context); ++group) {
     if (!files.has_report(group)) continue;
     const fs::path csv = files.raw_csv(group);
-    tables_read.push_back(keeps_csv ? csv : unfinished(csv));
-    if (!keeps_csv) PL_TRY(run.execute(raw_csv_command(context, group)));
+    csvs.push_back(keeps_csv ? csv : unfinished(csv));
+    if (!keeps_csv) making.push_back(raw_csv_command(context, group));
   }
-  auto tables = internal::make_tables(context, tables_read);
+  auto tables = read_tables(context, run, making, csvs);
   std::error_code ignored;
-  for (const fs::path& csv : tables_read) {
+  for (const fs::path& csv : csvs) {
     if (!keeps_csv) fs::remove(csv, ignored);
   }
   if (!tables) return std::move(tables).error();

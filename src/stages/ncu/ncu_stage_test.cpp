@@ -109,6 +109,30 @@ TEST_F(NcuStageTest, LeavesNoCsvWhenThatIsNotWanted) {
   EXPECT_THAT(stage_.plan(context()).artifacts, Not(Contains("raw.csv")));
 }
 
+TEST_F(NcuStageTest, AnImportThatIsCutOffIsNoFindingAndLeavesNothing) {
+  Exit cut;
+  cut.why = Exit::Why::Cancelled;
+  cut.signal = 2;
+  for (const bool keeps_csv : {true, false}) {
+    SCOPED_TRACE(keeps_csv);
+    own().ncu_cli.export_files.csv = keeps_csv;
+    RecordedStageRun run(processes_);
+    expect_sections();
+    expect_capture().writes(file("run.ncu-rep"), "report");
+    if (!keeps_csv) processes_.expect({"/opt/ncu", "--import"}).prints("details\n");
+    processes_.expect({"/opt/ncu", "--import"}).prints("\"ID\",\"Ker").ends(cut);
+    auto done = stage_.run(context(), run);
+    EXPECT_EQ(static_cast<bool>(done), !keeps_csv);
+    if (!keeps_csv) done = stage_.summarise(context(), run);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind(), ErrorKind::Cancelled);
+    EXPECT_THAT(run.findings(), IsEmpty());
+    for (const char* name : {"raw.csv", ".raw.csv", "kernels.json"}) {
+      EXPECT_FALSE(std::filesystem::exists(file(name))) << name;
+    }
+  }
+}
+
 TEST_F(NcuStageTest, IsTriedAgainWithoutTheGateThatLetNothingThrough) {
   gate_on({"decode*"});
   expect_sections();

@@ -199,7 +199,8 @@ std::optional<Finding> capture_end(const pipeline::StageContext& context, const 
                    "pipeline.nsys.capture_range_end=stop lets it run to its end"};
   }
   if (exit.succeeded()) return std::nullopt;
-  if (refusal(region, messages)) return std::nullopt;  // told with the missing report
+  // Of this try: the log has those before it, too. It is told with the missing report.
+  if (refusal(region, nsys::read_messages(exit.tail))) return std::nullopt;
   if (code > kSignalBase) {
     return problem(
         "application_killed",

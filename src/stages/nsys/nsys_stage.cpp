@@ -87,8 +87,12 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
     return {};
   }
   if (contents->kernels == 0) return {};
-  PL_TRY(run.execute(summary_command(context, report)));
+  const Exit summed = PL_TRY(run.execute(summary_command(context, report)));
   const fs::path made = unfinished(report.summary);
+  if (was_cut_off(summed)) {
+    fs::remove(made, failure);
+    if (summed.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
+  }
   const auto table = nsys::read_kernel_summary(PL_TRY(read_file(made)), report.summary.string());
   if (table) {
     fs::rename(made, report.summary, failure);
@@ -117,17 +121,24 @@ std::string worth_another_try(const Exit& exit, const NsysRegion& region) {
 
 /// Runs nsys over the workload; again where that may help: it loses its agent now and then, and the
 /// session of a capture that was cut off keeps its name for a moment.
-Result<Exit> capture(const StageContext& context, pipeline::StageRun& run, NsysRegion region) {
+Result<void> capture(const StageContext& context, pipeline::StageRun& run, NsysRegion region) {
   constexpr int kTries = 3;
   const std::string session = region.session;
   for (int n = 1;; ++n) {
     PlannedCommand planned = capture_command(context, region);
     if (n > 1) planned.name += " again";
+    PL_TRY(write_file_atomic(region.folder / "cmd.txt", display(planned.command) + "\n"));
     run.remember_session(region.session);
     nsys::EndsSession ends_session(planned.command.argv.front(), region.session);
-    Exit exit = PL_TRY(run.execute(planned, &ends_session));
+    const Exit exit = PL_TRY(run.execute(planned, &ends_session));
+    if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
     const std::string why = worth_another_try(exit, region);
-    if (why.empty() || n == kTries) return exit;
+    if (why.empty() || n == kTries) {
+      if (auto told = internal::capture_end(context, region, planned, exit)) {
+        run.tell(std::move(*told));
+      }
+      return {};
+    }
     run.tell({Severity::Warning, "nsys_retry", why + "; it is tried again"});
     region.session = session + "-" + std::to_string(n + 1);
   }
@@ -179,13 +190,7 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
 Result<void> NsysStage::run(const StageContext& context, pipeline::StageRun& run) const {
   for (const NsysRegion& region : internal::nsys_regions(context.setup)) {
     PL_TRY(create_folders(region.workload()));
-    const PlannedCommand planned = capture_command(context, region);
-    PL_TRY(write_file_atomic(region.folder / "cmd.txt", display(planned.command) + "\n"));
-    const Exit exit = PL_TRY(capture(context, run, region));
-    if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-    if (auto told = internal::capture_end(context, region, planned, exit)) {
-      run.tell(std::move(*told));
-    }
+    PL_TRY(capture(context, run, region));
     for (const NsysReport& report : internal::nsys_reports(region)) {
       PL_TRY(read_report(context, run, report));
     }

@@ -168,6 +168,24 @@ TEST_F(NsysStageTest, IsTriedAgainUnderAnotherNameWhenNsysLeavesNothing) {
   }
 }
 
+TEST_F(NsysStageTest, ASummaryThatIsCutOffIsNoFindingAndLeavesNothing) {
+  Exit cut;
+  cut.why = Exit::Why::Cancelled;
+  cut.signal = 2;
+  processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
+  processes_.expect({"/opt/nsys", "export"}).does([this](const Command&) {
+    ASSERT_TRUE(testing::write_decode_loop(file("run.sqlite"), {.kernels = 120}));
+  });
+  processes_.expect({"/opt/nsys", "stats"}).prints("Time (%),Total Ti").ends(cut);
+  const auto done = stage_.run(context(), run_);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().kind(), ErrorKind::Cancelled);
+  EXPECT_THAT(run_.findings(), IsEmpty());
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "nsys")) {
+    EXPECT_NE(entry.path().extension(), ".csv") << entry.path();
+  }
+}
+
 TEST_F(NsysStageTest, IsTriedThreeTimesAndNoMore) {
   for (int i = 0; i < 3; ++i) {
     processes_.expect({"/opt/nsys", "profile"}).prints("Connection to Agent lost.\n").exits(1);

@@ -43,7 +43,7 @@ Result<Installation> survey(ProcessRunner& runner, const std::filesystem::path& 
 
 /// What a trial capture showed.
 struct Trial {
-  int attempts = 0;              ///< 2 when the first left nothing at all
+  int attempts = 0;              ///< more than 1 when the first left nothing at all
   bool report_written = false;   ///< a .nsys-rep: nsys works from end to end
   bool left_unimported = false;  ///< only a .qdstrm: its importer is missing or lacks a library
   std::vector<std::string> importer_lacks;  ///< shared libraries the importer did not find
@@ -52,8 +52,8 @@ struct Trial {
   std::string reading_problem;              ///< what nsys says of its own report; see try_reading()
 };
 
-/// Profiles /bin/true in `folder`, which must exist; once more if that leaves nothing. nsys exits
-/// with 0 whether or not it could write a report, so the files are what counts.
+/// Profiles /bin/true in `folder`, which must exist; up to three times while that leaves nothing.
+/// nsys exits with 0 whether or not it could write a report, so the files are what counts.
 Result<Trial> try_capture(ProcessRunner& runner, const Installation& nsys,
                           const std::filesystem::path& folder);
 
