@@ -120,8 +120,9 @@ const Verb* CommandLine::take_named_verb(std::vector<std::string>& words) const 
     if (words.size() < count) continue;
     const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
     const Verb* verb = find_verb(join({words.begin(), end}, " "));
-    if (verb != nullptr) words.erase(words.begin(), end);
-    if (verb != nullptr) return verb;
+    if (verb == nullptr) continue;
+    words.erase(words.begin(), end);
+    return verb;
   }
   return nullptr;
 }

@@ -35,8 +35,8 @@ class CommandLine {
   std::vector<Option> options_of(const Verb& verb) const;
   /// Commands of two words that begin with this one.
   std::vector<const Verb*> group(std::string_view word) const;
-  /// The command that the words and options mean; a null pointer when they do not say. Its own word
-  /// is taken out.
+  /// The command that the words and options mean; a null pointer when they do not say. Its own
+  /// words are taken out.
   const Verb* take_verb(Arguments& arguments) const;
 
  private:

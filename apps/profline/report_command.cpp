@@ -5,20 +5,19 @@
 #include <fmt/core.h>
 
 #include "base/files.h"
-#include "base/sha256.h"
 #include "base/terminal_text.h"
+#include "every_report.h"
 #include "formats/json_write.h"
+#include "pipeline/run_files.h"
 #include "pipeline/run_folder.h"
 #include "records/run_record.h"
-#include "report/write_reports.h"
-#include "web/write_page.h"
 
 namespace profline {
 namespace {
 
 namespace fs = std::filesystem;
 
-Node document(const std::filesystem::path& run, const report::Written& written) {
+Node document(const fs::path& run, const report::Written& written) {
   NodeMap map;
   map.set("schema", Node::string("profline.report/1"));
   map.set("run", Node::string(run.string()));
@@ -30,33 +29,27 @@ Node document(const std::filesystem::path& run, const report::Written& written) 
 }
 
 /// Puts the digests of files of the run into its record, and leaves those of others as they are.
-Result<void> note_digests(const fs::path& run, const std::vector<fs::path>& files,
+Result<void> note_digests(const fs::path& run, const std::vector<fs::path>& names,
                           RunRecord& record) {
+  std::vector<fs::path> files;
+  files.reserve(names.size());
+  for (const fs::path& name : names) files.push_back(run / name);
   std::map<fs::path, ArtifactRecord> known;
   for (ArtifactRecord& artifact : record.artifacts) known[artifact.path] = std::move(artifact);
-  for (const fs::path& file : files) {
-    std::error_code failure;
-    const std::uint64_t bytes = fs::file_size(run / file, failure);
-    known[file] = {file, bytes, PL_TRY(sha256_file(run / file))};
+  for (ArtifactRecord& now : PL_TRY(pipeline::digest_each(std::move(files), run))) {
+    known[now.path] = std::move(now);
   }
   record.artifacts.clear();
   for (auto& [path, artifact] : known) record.artifacts.push_back(std::move(artifact));
   return {};
 }
 
-Result<report::Written> write_files(const fs::path& run) {
-  const report::RunArtifacts artifacts = PL_TRY(report::read_run(run));
-  report::Written written = PL_TRY(report::write_reports(artifacts));
-  written.files.push_back(PL_TRY(web::write_page(artifacts)));
-  return written;
-}
-
 /// Writes all reports, and their digests into run.json. The record of a run that is going on, or
 /// was killed, is left to whoever goes on with it.
 Result<report::Written> write_all(const fs::path& run) {
-  if (PL_TRY(read_run_record(run)).state == RunState::Running) return write_files(run);
+  if (PL_TRY(read_run_record(run)).state == RunState::Running) return write_every_report(run);
   const pipeline::RunFolder locked = PL_TRY(pipeline::RunFolder::reopen(run));
-  const report::Written written = PL_TRY(write_files(run));
+  const report::Written written = PL_TRY(write_every_report(run));
   RunRecord record = PL_TRY(read_run_record(run));
   PL_TRY(note_digests(run, written.files, record));
   PL_TRY(write_file_atomic(run / "run.json", PL_TRY(write_json(to_node(record)))));
@@ -71,7 +64,7 @@ Result<ExitCode> ReportVerb::run(const Services&, const Invocation& invocation) 
     return Error(ErrorKind::Config, "'profline report RUN' takes one run's folder")
         .with_reason("usage");
   }
-  const std::filesystem::path run = arguments.words.front();
+  const fs::path run = arguments.words.front();
   const report::Written written = PL_TRY(write_all(run));
   if (invocation.output.format == OutputFormat::Json) {
     fmt::print("{}", PL_TRY(write_json(document(run, written))));

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "every_report.h"
 #include "formats/json_write.h"
 #include "pipeline/environment.h"
 #include "pipeline/executor.h"
@@ -14,9 +15,7 @@
 #include "pipeline/run_files.h"
 #include "process/find_program.h"
 #include "profline_version.h"
-#include "report/write_reports.h"
 #include "run_config_files.h"
-#include "web/write_page.h"
 
 namespace profline {
 namespace {
@@ -116,9 +115,7 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
   const pipeline::RunServices world{services.processes, services.interrupt, progress, log, clock};
   std::string verdict;
   const auto write_reports = [&](const fs::path& at) -> Result<void> {
-    const report::RunArtifacts artifacts = PL_TRY(report::read_run(at));
-    verdict = PL_TRY(report::write_reports(artifacts)).verdict;
-    PL_TRY(web::write_page(artifacts));
+    verdict = PL_TRY(write_every_report(at)).verdict;
     return {};
   };
   const ExitCode code = PL_TRY(pipeline::execute(run.plan, journal, world, write_reports));

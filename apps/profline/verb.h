@@ -30,7 +30,7 @@ struct Services {
 /// What the user asked of a command.
 struct Invocation {
   OutputOptions output;
-  Arguments arguments;              ///< the command's own word taken out
+  Arguments arguments;              ///< the command's own words taken out
   std::vector<std::string> argv{};  ///< as it was typed, for the record
 };
 

@@ -19,20 +19,6 @@ bool is_finished(const fs::directory_entry& entry) {
   return is_file && !failure && !entry.path().filename().string().starts_with(".");
 }
 
-Result<std::vector<ArtifactRecord>> digest_each(std::vector<fs::path> files, const fs::path& run) {
-  std::sort(files.begin(), files.end());
-  std::vector<ArtifactRecord> artifacts;
-  for (const fs::path& file : files) {
-    std::error_code failure;
-    const std::uint64_t bytes = fs::file_size(file, failure);
-    auto digest = sha256_file(file);
-    if (!digest && digest.error().kind() == ErrorKind::NotFound) continue;
-    if (!digest) return std::move(digest).error();
-    artifacts.push_back({file.lexically_relative(run), bytes, std::move(*digest)});
-  }
-  return artifacts;
-}
-
 /// The words of a user's command that are files.
 Node files_of_command(const RunSetup& setup, const std::vector<std::string>& argv) {
   Node files = Node::list();
@@ -75,6 +61,20 @@ Result<std::vector<ArtifactRecord>> digest_files(const fs::path& folder, const f
     return Error(ErrorKind::Io, "cannot list " + folder.string() + ": " + failure.message());
   }
   return digest_each(std::move(files), run);
+}
+
+Result<std::vector<ArtifactRecord>> digest_each(std::vector<fs::path> files, const fs::path& run) {
+  std::sort(files.begin(), files.end());
+  std::vector<ArtifactRecord> artifacts;
+  for (const fs::path& file : files) {
+    std::error_code failure;
+    const std::uint64_t bytes = fs::file_size(file, failure);
+    auto digest = sha256_file(file);
+    if (!digest && digest.error().kind() == ErrorKind::NotFound) continue;
+    if (!digest) return std::move(digest).error();
+    artifacts.push_back({file.lexically_relative(run), bytes, std::move(*digest)});
+  }
+  return artifacts;
 }
 
 Result<std::vector<ArtifactRecord>> digest_run_files(const fs::path& run) {

@@ -16,6 +16,10 @@ namespace profline::pipeline {
 Result<std::vector<ArtifactRecord>> digest_files(const std::filesystem::path& folder,
                                                  const std::filesystem::path& run);
 
+/// Those files, sorted, as above.
+Result<std::vector<ArtifactRecord>> digest_each(std::vector<std::filesystem::path> files,
+                                                const std::filesystem::path& run);
+
 /// The files of the run itself: those directly in its folder, but for run.json and run.log, which
 /// still change.
 Result<std::vector<ArtifactRecord>> digest_run_files(const std::filesystem::path& run);

@@ -82,9 +82,8 @@ std::string overlap_words(const RunSummary& summary) {
   for (const SummaryStage& stage : summary.stages) {
     if (!stage.device || stage.device->concurrency.value_or(1) < kWorthTelling) continue;
     text += fmt::format(
-        "\nIn {} {:.2f} kernels or copies ran at a time while the device was busy ({}): their "
-        "times "
-        "add up to more than the time they took together.\n",
+        "\nIn {} {:.2f} kernels or copies ran at a time while the device was busy ({}): "
+        "their times add up to more than the time they took together.\n",
         code(stage.name), *stage.device->concurrency, code(stage.device->source));
   }
   return text;

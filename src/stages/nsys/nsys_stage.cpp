@@ -73,6 +73,14 @@ bool was_cut_off(const Exit& exit) {
   return exit.why != Exit::Why::Own || exit.signal.has_value();
 }
 
+/// Why what nsys stats wrote is no summary; empty: it is one.
+Result<std::string> summary_problem(const Exit& exit, const fs::path& made,
+                                    const NsysReport& report) {
+  if (was_cut_off(exit)) return exit.describe();
+  const auto table = nsys::read_kernel_summary(PL_TRY(read_file(made)), report.summary.string());
+  return table ? std::string() : table.error().to_string();
+}
+
 /// One report, ready to be read.
 Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
                          const NsysReport& report) {
@@ -89,18 +97,15 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
   if (contents->kernels == 0) return {};
   const Exit summed = PL_TRY(run.execute(summary_command(context, report)));
   const fs::path made = unfinished(report.summary);
-  if (was_cut_off(summed)) {
-    fs::remove(made, failure);
-    if (summed.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  }
-  const auto table = nsys::read_kernel_summary(PL_TRY(read_file(made)), report.summary.string());
-  if (table) {
+  const std::string problem = PL_TRY(summary_problem(summed, made, report));
+  if (problem.empty()) {
     fs::rename(made, report.summary, failure);
     return {};
   }
   fs::remove(made, failure);
+  if (summed.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   run.tell({Severity::Warning, "kernel_summary",
-            "nsys stats gave no summary of kernels: " + table.error().to_string(),
+            "nsys stats gave no summary of kernels: " + problem,
             "kernels.json has the same figures, computed from " + report.sqlite.string()});
   return {};
 }

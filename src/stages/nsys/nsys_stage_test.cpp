@@ -1,5 +1,7 @@
 #include "stages/nsys/nsys_stage.h"
 
+#include <csignal>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -184,6 +186,19 @@ TEST_F(NsysStageTest, ASummaryThatIsCutOffIsNoFindingAndLeavesNothing) {
   for (const auto& entry : std::filesystem::directory_iterator(folder_ / "nsys")) {
     EXPECT_NE(entry.path().extension(), ".csv") << entry.path();
   }
+}
+
+TEST_F(NsysStageTest, ASummaryThatCrashesCostsOnlyItself) {
+  processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
+  processes_.expect({"/opt/nsys", "export"}).does([this](const Command&) {
+    ASSERT_TRUE(testing::write_decode_loop(file("run.sqlite"), {.kernels = 120}));
+  });
+  processes_.expect({"/opt/nsys", "stats"}).prints("Time (%),Total Ti").dies_of(SIGSEGV);
+  const auto done = stage_.run(context(), run_);
+  ASSERT_TRUE(done) << done.error().to_string();
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("kernel_summary"));
+  EXPECT_EQ(run_.findings()[0].severity, Severity::Warning);
+  EXPECT_EQ(run_.findings()[0].text, "nsys stats gave no summary of kernels: killed by SIGSEGV");
 }
 
 TEST_F(NsysStageTest, IsTriedThreeTimesAndNoMore) {

@@ -54,6 +54,19 @@ std::filesystem::path bundle_by_asking(ProcessRunner& runner, const std::filesys
   return {};
 }
 
+/// Its session is named after the folder and the attempt, so that two trials at a time do not meet,
+/// nor one and what is left of the one before. Sampling is off because nsys 2022.4 can hang with
+/// it.
+Command trial_command(const Installation& nsys, const std::filesystem::path& folder, int attempt) {
+  const std::string session = folder.filename().string() + "-" + std::to_string(attempt);
+  Command command{.argv = {nsys.program.string(), "profile", "--trace=none", "--sample=none",
+                           "--cpuctxsw=none", "--force-overwrite=true", "--session-new=" + session,
+                           "--output=" + (folder / "trial").string(), "/bin/true"}};
+  command.env["TMPDIR"] = folder.string();  // its intermediates are megabytes
+  command.timeout = kCaptureLimit;
+  return command;
+}
+
 bool has_file_ending_in(const std::filesystem::path& folder, std::string_view suffix) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -127,20 +140,10 @@ Result<Installation> survey(ProcessRunner& runner, const std::filesystem::path& 
 
 Result<Trial> try_capture(ProcessRunner& runner, const Installation& nsys,
                           const std::filesystem::path& folder) {
-  // Sampling is off because nsys 2022.4 can hang with it.
-  Command command{.argv = {nsys.program.string(), "profile", "--trace=none", "--sample=none",
-                           "--cpuctxsw=none", "--force-overwrite=true", "",
-                           "--output=" + (folder / "trial").string(), "/bin/true"}};
-  std::string& session = command.argv[6];
-  command.env["TMPDIR"] = folder.string();  // its intermediates are megabytes
-  command.timeout = kCaptureLimit;
   Trial trial;
   do {
     ++trial.attempts;
-    // Named after the folder so that two trials at a time do not meet, and one that lost its agent
-    // and this one neither.
-    session = "--session-new=" + folder.filename().string() + "-" + std::to_string(trial.attempts);
-    const Exit exit = PL_TRY(runner.run(command));
+    const Exit exit = PL_TRY(runner.run(trial_command(nsys, folder, trial.attempts)));
     trial.output = std::string(trim(exit.tail));
     trial.report_written = has_file_ending_in(folder, ".nsys-rep");
     trial.left_unimported = !trial.report_written && has_file_ending_in(folder, ".qdstrm");
