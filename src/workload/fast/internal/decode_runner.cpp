@@ -121,7 +121,8 @@ void DecodeRunner::allocate(std::int64_t capacity) {
   buffers.inner = floats(std::max(shape.dense_inner, shape.experts_per_token * shape.expert_inner +
                                                          shape.shared_inner))
                       .data_ptr<float>();
-  buffers.chosen_experts = ints(kMaxExpertsPerToken).data_ptr<int>();
+  buffers.chosen_experts = reinterpret_cast<unsigned*>(
+      ints(std::int64_t{shape.layers} * kMaxExpertsPerToken).data_ptr<int>());
   logits_ = floats(shape.vocabulary);
   buffers.logits = logits_.data_ptr<float>();
   buffers.best_values = floats(head_blocks(plan_.sms)).data_ptr<float>();

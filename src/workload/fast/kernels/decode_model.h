@@ -69,22 +69,22 @@ struct ChoiceRules {
 
 /// Memory the kernels hand their results through; fp32 unless said otherwise.
 struct DecodeBuffers {
-  float* hidden = nullptr;          ///< [D], the residual stream
-  float* queries = nullptr;         ///< [H d]
-  float* attended = nullptr;        ///< [kMaxSplits, H d], of each split of the keys
-  float* attended_max = nullptr;    ///< [kMaxSplits, H]
-  float* attended_sum = nullptr;    ///< [kMaxSplits, H]
-  float* router_parts = nullptr;    ///< [router_part_count(D), E]
-  float* inner = nullptr;           ///< [largest sum of inner sizes of a layer]
-  int* chosen_experts = nullptr;    ///< [kMaxExpertsPerToken]
-  float* logits = nullptr;          ///< [vocabulary]
-  float* best_values = nullptr;     ///< [head_blocks]
-  int* best_ids = nullptr;          ///< [head_blocks]
-  const float* rope_cos = nullptr;  ///< [capacity, d/2]
-  const float* rope_sin = nullptr;  ///< [capacity, d/2]
-  int* history = nullptr;           ///< [capacity + 1], ids of prompt and output
-  int* banned_at = nullptr;         ///< [vocabulary]: the stamp an id was last banned for
-  int* out_ids = nullptr;           ///< [capacity + 1], memory of the host: ids by their position
+  float* hidden = nullptr;             ///< [D], the residual stream
+  float* queries = nullptr;            ///< [H d]
+  float* attended = nullptr;           ///< [kMaxSplits, H d], of each split of the keys
+  float* attended_max = nullptr;       ///< [kMaxSplits, H]
+  float* attended_sum = nullptr;       ///< [kMaxSplits, H]
+  float* router_parts = nullptr;       ///< [router_part_count(D), E]
+  float* inner = nullptr;              ///< [largest sum of inner sizes of a layer]
+  unsigned* chosen_experts = nullptr;  ///< [layers, kMaxExpertsPerToken], with their tokens' stamps
+  float* logits = nullptr;             ///< [vocabulary]
+  float* best_values = nullptr;        ///< [head_blocks]
+  int* best_ids = nullptr;             ///< [head_blocks]
+  const float* rope_cos = nullptr;     ///< [capacity, d/2]
+  const float* rope_sin = nullptr;     ///< [capacity, d/2]
+  int* history = nullptr;              ///< [capacity + 1], ids of prompt and output
+  int* banned_at = nullptr;            ///< [vocabulary]: the stamp an id was last banned for
+  int* out_ids = nullptr;  ///< [capacity + 1], memory of the host: ids by their position
   DecodeState* state = nullptr;
   ChoiceRules* rules = nullptr;
 };

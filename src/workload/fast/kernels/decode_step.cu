@@ -105,6 +105,9 @@ class Step {
     }
   }
 
+  unsigned* chosen_in(const DecodeLayer& layer) const {
+    return buffers_.chosen_experts + (&layer - plan_.layers) * kMaxExpertsPerToken;
+  }
   int dense_slice() const { return shape_.dense_inner / dense_slices<T>(shape_.dense_inner); }
   std::size_t down_bytes(int columns) const {
     return chunks_of(words_of<T>(columns)) == kSliceChunks
@@ -172,7 +175,8 @@ class Step {
                                     layer.expert_gate_up,
                                     buffers_.router_parts,
                                     buffers_.inner,
-                                    buffers_.chosen_experts,
+                                    chosen_in(layer),
+                                    buffers_.state,
                                     rule,
                                     shape_.width,
                                     shared_inner,
@@ -192,10 +196,17 @@ class Step {
     const int columns = is_moe ? shape_.expert_inner : shape_.dense_inner / shared_slices;
     // An even number: rows go in pairs.
     const int rows = std::min(kDownMaxRows, 2 * ceil_div(shape_.width, 2 * plan_.sms));
-    const DownArguments arguments{
-        buffers_.inner,  layer.down,   layer.expert_down, buffers_.chosen_experts,
-        buffers_.hidden, shape_.width, columns,           is_moe ? shape_.experts_per_token : 0,
-        shared_slices,   rows};
+    const DownArguments arguments{buffers_.inner,
+                                  layer.down,
+                                  layer.expert_down,
+                                  chosen_in(layer),
+                                  buffers_.state,
+                                  buffers_.hidden,
+                                  shape_.width,
+                                  columns,
+                                  is_moe ? shape_.experts_per_token : 0,
+                                  shared_slices,
+                                  rows};
     return launch(down_kernel(columns), blocks(ceil_div(shape_.width, rows)), kThreads,
                   down_bytes(columns), stream_, plan_.overlap, arguments);
   }

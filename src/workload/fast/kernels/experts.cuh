@@ -15,8 +15,9 @@ struct GateUpArguments {
   const void* routed;         // [E, 2 inner, D]; null in a dense layer
   const float* router_parts;  // [parts, E]
   float* inner;               // [k · inner + shared_inner]: chosen experts' first
-  int* chosen;                // [k]
-  RoutingRule rule;           // no experts in a dense layer
+  unsigned* chosen;           // [k], stamped
+  const DecodeState* state;
+  RoutingRule rule;  // no experts in a dense layer
   int width, shared_inner, routed_inner, parts;
   float eps;
 };
@@ -153,6 +154,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_gate_up(const G
     next.advance(a, stride);
   }
   const WidthPart norm(static_cast<const T*>(a.norm), a.width);
+  const int stamp = a.state->stamp;  // no kernel of a step changes it
   let_next_kernel_begin();
   wait_for_kernel_before();
 
@@ -162,7 +164,9 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_gate_up(const G
   if (a.routed != nullptr) {
     join_router_parts(a, parts, scale, logits);
     choose_experts(logits, a.rule, routing);
-    if (first == 0 && lane < a.rule.experts_per_token) a.chosen[lane] = routing.experts[lane];
+    if (first == 0 && lane < a.rule.experts_per_token) {
+      publish_expert(a.chosen + lane, routing.experts[lane], stamp);
+    }
   }
   for (; issued < kGateUpAhead; ++issued) {
     issue_gate_up<T>(stream, issued, next, a, routing);
@@ -188,11 +192,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_gate_up(const G
 /// What a row is multiplied with is cut into slices, a warp each: one for each chosen expert, the
 /// rest parts of the shared experts' (or a dense layer's) columns.
 struct DownArguments {
-  const float* inner;  // [slices · slice_columns]
-  const void* shared;  // [D, shared_slices · slice_columns]
-  const void* routed;  // [E, D, slice_columns]
-  const int* chosen;   // [routed_slices]
-  float* hidden;       // [D], added to
+  const float* inner;      // [slices · slice_columns]
+  const void* shared;      // [D, shared_slices · slice_columns]
+  const void* routed;      // [E, D, slice_columns]
+  const unsigned* chosen;  // [routed_slices], stamped
+  const DecodeState* state;
+  float* hidden;  // [D], added to
   int width, slice_columns, routed_slices, shared_slices, rows_per_block;
 };
 
@@ -264,20 +269,18 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_down(const Down
     stream.issue(index, upper, row + 1 < rows ? upper + row_elements : upper);
   };
 
-  Stream stream(shared + warp * warp_words, words);
-  if (!is_routed) {
-#pragma unroll
-    for (int i = 0; i < kDownAhead; ++i) issue(stream, i);
-  }
+  const int stamp = a.state->stamp;
   let_next_kernel_begin();
+  // The kernel before chooses experts long before it ends, and all its blocks have begun.
+  if (is_routed) {
+    const std::int64_t expert = await_expert(a.chosen + slice, stamp);
+    weights = static_cast<const T*>(a.routed) + expert * a.width * a.slice_columns;
+  }
+  Stream stream(shared + warp * warp_words, words);
+#pragma unroll
+  for (int i = 0; i < kDownAhead; ++i) issue(stream, i);
   wait_for_kernel_before();
 
-  if (is_routed) {
-    weights = static_cast<const T*>(a.routed) +
-              static_cast<std::int64_t>(a.chosen[slice]) * a.width * a.slice_columns;
-#pragma unroll
-    for (int i = 0; i < kDownAhead; ++i) issue(stream, i);
-  }
   const int mine = static_cast<int>(threadIdx.x);
   float sum = mine < rows ? a.hidden[first + mine] : 0.0F;
   const auto multiply = [&](const Vector<T, kChunks>& vector) {

@@ -35,8 +35,8 @@ constexpr int kSplitBatch = 8;
 /// softmax over all splits: values into `x`, padded with zeros. `maxima` and `sums` have room for
 /// kMaxSplits × H each. All of memory is asked for before anything is waited for.
 template <typename T>
-__device__ void join_splits(const OutputArguments& a, float* x, float* maxima, float* sums) {
-  const int count = Splits(a.state->position, a.splits).count;
+__device__ void join_splits(const OutputArguments& a, int count, float* x, float* maxima,
+                            float* sums) {
   const int columns = a.heads * a.head_dim;
   const int places = count * a.heads;
   for (int i = static_cast<int>(threadIdx.x); i < places; i += kThreads) {
@@ -116,13 +116,15 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_output(const Ou
                              widen(static_cast<const T*>(a.mlp_norm)[row])
                        : 0.0F;
   }
+  // No kernel of a step changes the position.
+  const int splits = Splits(a.state->position, a.splits).count;
   let_next_kernel_begin();
   wait_for_kernel_before();
 
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const bool has_row = lane < 2 && first + lane < a.width;
   const float before = has_row ? a.hidden[first + lane] : 0.0F;
-  join_splits<T>(a, x, maxima, maxima + kMaxSplits * a.heads);
+  join_splits<T>(a, splits, x, maxima, maxima + kMaxSplits * a.heads);
   const Vector<T, kChunks> vector(x);
   if (first < a.width) {
     const float2 product = warp_sum(stream.dot(0, vector));

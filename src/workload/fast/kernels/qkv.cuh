@@ -43,16 +43,28 @@ struct QkvPair {
   }
 };
 
+/// How far a pair turns; asked for before the products that it turns are there.
+struct Turn {
+  float cos = 1;
+  float sin = 0;
+
+  template <typename T>
+  __device__ Turn(const QkvArguments& a, const QkvPair<T>& pair, int position) {
+    if (pair.head >= a.heads + a.kv_heads) return;  // values do not
+    const std::int64_t place = static_cast<std::int64_t>(position) * (a.head_dim / 2) + pair.i;
+    cos = a.cos[place];
+    sin = a.sin[place];
+  }
+};
+
 template <typename T>
-__device__ void write_pair(const QkvArguments& a, const QkvPair<T>& pair, float first, float second,
-                           int position) {
+__device__ void write_pair(const QkvArguments& a, const QkvPair<T>& pair, const Turn& turn,
+                           float first, float second, int position) {
   const int half = a.head_dim / 2;
   const bool is_value = pair.head >= a.heads + a.kv_heads;
   if (!is_value) {
-    const float cos = a.cos[static_cast<std::int64_t>(position) * half + pair.i];
-    const float sin = a.sin[static_cast<std::int64_t>(position) * half + pair.i];
-    const float turned = first * cos - second * sin;
-    second = second * cos + first * sin;
+    const float turned = first * turn.cos - second * turn.sin;
+    second = second * turn.cos + first * turn.sin;
     first = turned;
   }
   if (pair.head < a.heads) {
@@ -95,10 +107,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_qkv(const QkvAr
 #pragma unroll
   for (int i = 0; i < kQkvAhead; ++i) issue(stream, i);
   const WidthPart norm(static_cast<const T*>(a.norm), a.width);
+  const int position = a.state->position;  // no kernel of a step changes it
+  Turn next_turn(a, QkvPair<T>(first, a.head_dim), position);
   let_next_kernel_begin();
   wait_for_kernel_before();
 
-  const int position = a.state->position;
   float scale = 0;
   if (a.embedding != nullptr) {
     const T* embedded =
@@ -121,11 +134,13 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_qkv(const QkvAr
   const Vector<T, kChunks> vector(x);
   int index = 0;
   for (int pair = first; pair < pairs; pair += stride, ++index) {
+    const Turn turn = next_turn;
+    next_turn = Turn(a, QkvPair<T>(pair + stride, a.head_dim), position);
     const float2 product = stream.dot(index, vector);
     issue(stream, index + kQkvAhead);
     const float2 sum = warp_sum(product);
     if (threadIdx.x % kWarpLanes == 0) {
-      write_pair(a, QkvPair<T>(pair, a.head_dim), sum.x * scale, sum.y * scale, position);
+      write_pair(a, QkvPair<T>(pair, a.head_dim), turn, sum.x * scale, sum.y * scale, position);
     }
   }
 }

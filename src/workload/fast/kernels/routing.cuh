@@ -19,6 +19,25 @@ struct WarpRouting {
   float weights[kMaxExpertsPerToken];
 };
 
+/// A chosen expert with the stamp of its token, in one word: who sees the stamp has the expert too,
+/// and need not wait for all of the kernel that wrote it.
+__device__ inline unsigned stamp_expert(int expert, int stamp) {
+  return static_cast<unsigned>(stamp) * kMaxExperts + static_cast<unsigned>(expert);
+}
+__device__ inline void publish_expert(unsigned* word, int expert, int stamp) {
+  const unsigned stamped = stamp_expert(expert, stamp);
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(stamped) : "memory");
+}
+/// Waits until the word has this stamp. Whoever publishes it must be on the device already.
+__device__ inline int await_expert(const unsigned* word, int stamp) {
+  const unsigned least = stamp_expert(0, stamp);
+  unsigned found = 0;
+  do {
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(found) : "l"(word) : "memory");
+  } while (found - least >= kMaxExperts);
+  return static_cast<int>(found - least);
+}
+
 /// Unsigned integers in the order of the floats they come from, none of them 0; and back.
 __device__ inline unsigned order_key(float value) {
   const unsigned bits = __float_as_uint(value);
