@@ -57,6 +57,27 @@ TEST(WritePage, SaysInEachPartWhatIsNotThere) {
   EXPECT_THAT(page, Not(HasSubstr("class=\"plot\"")));
 }
 
+TEST(WritePage, SaysHowManyKernelsRanAtATime) {
+  const testing::TempDir folder;
+  write_bare_run(folder.path());
+  RunSummary summary;
+  summary.run = "bare";
+  SummaryStage decode;
+  decode.name = "decode";
+  decode.unit = "token";
+  decode.device.emplace();
+  decode.device->source = "nsys";
+  decode.device->units = 63;
+  decode.device->busy_ns = 29e6;
+  decode.device->concurrency = 2.75;
+  summary.stages = {decode};
+  ASSERT_TRUE(write_file_atomic(folder / "summary.json", *to_document(summary)));
+  ASSERT_TRUE(write_page(folder.path()));
+  const std::string page = *read_file(folder / "report.html");
+  EXPECT_THAT(page, HasSubstr(">at a time<"));
+  EXPECT_THAT(page, HasSubstr(">2.75<"));
+}
+
 TEST(WritePage, NeedsARunAndItsSummary) {
   const testing::TempDir folder;
   const auto none = write_page(folder.path());
