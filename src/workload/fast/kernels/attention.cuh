@@ -74,14 +74,14 @@ struct Attended {
 #pragma unroll
     for (int k = 0; k < kCount; ++k) larger = fmaxf(larger, scores[k]);
     const float base = larger == -INFINITY ? 0.0F : larger;
-    const float keep = exp2f(max - base);
+    const float keep = quick_exp2(max - base);
     max = larger;
     sum *= keep;
 #pragma unroll
     for (int i = 0; i < kPerWord<T>; ++i) values[i] *= keep;
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      const float weight = exp2f(scores[k] - base);
+      const float weight = quick_exp2(scores[k] - base);
       float value[kPerWord<T>];
       unpack(words[k], value);
 #pragma unroll
@@ -194,12 +194,12 @@ __global__ void __launch_bounds__(kAttentionThreads) decode_attention(const Atte
   for (int i = static_cast<int>(threadIdx.x); i < a.head_dim; i += kAttentionThreads) {
     float sum = 0;
     for (int g = 0; g < kGroups; ++g)
-      sum = fmaf(exp2f(group_max[g] - max), group_values[g][i], sum);
+      sum = fmaf(quick_exp2(group_max[g] - max), group_values[g][i], sum);
     a.attended[(static_cast<std::int64_t>(split) * a.heads + head) * a.head_dim + i] = sum;
   }
   if (threadIdx.x == 0) {
     float sum = 0;
-    for (int g = 0; g < kGroups; ++g) sum = fmaf(exp2f(group_max[g] - max), group_sum[g], sum);
+    for (int g = 0; g < kGroups; ++g) sum = fmaf(quick_exp2(group_max[g] - max), group_sum[g], sum);
     a.maxima[split * a.heads + head] = max;
     a.sums[split * a.heads + head] = sum;
   }

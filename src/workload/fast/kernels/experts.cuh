@@ -81,7 +81,7 @@ __device__ inline void join_router_parts(const GateUpArguments& a, const float* 
 }
 
 __device__ inline float silu(float x) {
-  return x / (1.0F + expf(-x));
+  return quick_divide(x, 1.0F + quick_exp(-x));
 }
 
 /// A warp's way through the pairs of a gate row and its up row, from one to the next by a stride.

@@ -68,7 +68,7 @@ __device__ void join_splits(const OutputArguments& a, int count, float* x, float
 #pragma unroll
       for (int i = 0; i < kSplitBatch; ++i) {
         if (from + i >= count) break;
-        const float factor = exp2f(maxima[(from + i) * a.heads + head] - max);
+        const float factor = quick_exp2(maxima[(from + i) * a.heads + head] - max);
         sum = fmaf(factor, sums[(from + i) * a.heads + head], sum);
         joined.x = fmaf(factor, parts[i].x, joined.x);
         joined.y = fmaf(factor, parts[i].y, joined.y);
@@ -76,7 +76,7 @@ __device__ void join_splits(const OutputArguments& a, int count, float* x, float
         joined.w = fmaf(factor, parts[i].w, joined.w);
       }
     }
-    const float inverse = 1.0F / sum;
+    const float inverse = quick_divide(1.0F, sum);
     if (place < padded<T>(columns)) {
       *reinterpret_cast<float4*>(x + place) =
           float4{joined.x * inverse, joined.y * inverse, joined.z * inverse, joined.w * inverse};

@@ -76,10 +76,10 @@ __device__ inline void choose_experts(const float* logits, const RoutingRule& ru
   }
   const float my_logit = value_of_key(my_key);
   const float max = __shfl_sync(kAllLanes, my_logit, 0);
-  const float sum = warp_sum(expf(lower_logit - max) + expf(upper_logit - max));
+  const float sum = warp_sum(quick_exp(lower_logit - max) + quick_exp(upper_logit - max));
   const bool is_chosen = lane < rule.experts_per_token;
-  const float share = is_chosen ? expf(my_logit - max) / sum : 0.0F;
-  const float factor = rule.normalise ? 1.0F / (warp_sum(share) + 1e-20F) : rule.scaling;
+  const float share = is_chosen ? quick_divide(quick_exp(my_logit - max), sum) : 0.0F;
+  const float factor = rule.normalise ? quick_divide(1.0F, warp_sum(share) + 1e-20F) : rule.scaling;
   if (is_chosen) {
     routing.experts[lane] = my_expert;
     routing.weights[lane] = share * factor;
