@@ -110,7 +110,7 @@ std::string help_text(const CommandLine& command_line, std::size_t width) {
   for (const WordCommand& command : word_commands()) {
     row(command.name, command.words, command.summary);
   }
-  text += "\noptions\n" + option_rows(command_line.common_options(), width);
+  text += "\noptions\n" + option_rows(command_line.shared_options(), width);
   return text + '\n' + wrap_words(kClosing, width) + '\n';
 }
 

@@ -32,7 +32,7 @@ class CommandLine {
   /// The commands, those of any command's options that are on a line, and what a command takes.
   const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
   const std::vector<Option>& every_option() const { return every_option_; }
-  const std::vector<Option>& common_options() const { return common_; }
+  const std::vector<Option>& shared_options() const { return common_; }
   std::vector<Option> options_of(const Verb& verb) const;
   /// Commands of two words that begin with this one.
   std::vector<const Verb*> group(std::string_view word) const;

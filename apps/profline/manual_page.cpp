@@ -90,7 +90,7 @@ std::string manual_page(const CommandLine& command_line) {
   text += ".SH NAME\nprofline \\- one config, every profiler, for LLM inference\n";
   text += ".SH SYNOPSIS\n.B profline\n.I COMMAND\n[\\fIWORDS\\fR] [\\fIOPTIONS\\fR]\n";
   text += kDescription;
-  text += ".SH COMMON OPTIONS\n" + options_of(command_line.common_options());
+  text += ".SH COMMON OPTIONS\n" + options_of(command_line.shared_options());
   text += ".SH COMMANDS\n";
   for (const auto& verb : command_line.verbs()) text += command_of(*verb);
   for (const WordCommand& command : word_commands()) {
