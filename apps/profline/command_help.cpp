@@ -48,8 +48,9 @@ std::string option_rows(std::span<const Option> options, std::size_t width) {
 
 /// A command line that can be pasted: where it is broken, the line ends in a backslash.
 std::string example_command(std::string_view command, std::size_t width) {
+  const std::string wrapped = wrap_words(command, width - 2, 6);
   std::string text;
-  for (const std::string_view line : lines(wrap_words(command, width - 2, 6))) {
+  for (const std::string_view line : lines(wrapped)) {
     if (!text.empty()) text += " \\\n";
     text += line;
   }
