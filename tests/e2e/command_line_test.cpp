@@ -191,7 +191,7 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
       {"unknown value",
        {"doctor", "--format", "xml"},
        2,
-       "profline: --format: xml not in {text,json}; 'profline --help' tells more\n"},
+       "profline: --format: xml not in {text,json}; see 'profline --help'\n"},
       {"a file that is not there",
        {"doctor", "--nsys", "/nowhere/nsys"},
        3,
