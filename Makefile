@@ -45,7 +45,7 @@ demo: build
 	@scripts/demo
 
 test: build nsight
-	@scripts/setup browser
+	@scripts/setup browser shells
 	@ctest --preset dev
 
 bench: setup

@@ -13,7 +13,14 @@ class AnalyzeVerb final : public Verb {
  public:
   std::string_view name() const override { return "analyze"; }
   std::string_view summary() const override {
-    return "what a model costs by its shapes: FLOPs, bytes, floor times; nothing is run";
+    return "compute what a model costs from its shapes; runs nothing";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline analyze -cn demo", "FLOPs, bytes and minimum times of the tiny model"},
+        {"profline analyze model/deepseek_ocr/arch@model=deepseek_ocr.random",
+         "the full-size model, without its weights"},
+    };
   }
   std::string_view words() const override { return "[OVERRIDES]"; }
   std::vector<Option> options() const override;

@@ -8,7 +8,7 @@ namespace profline {
 namespace {
 
 Error usage_error(std::string message) {
-  return Error(ErrorKind::Config, std::move(message) + "; 'profline --help' tells more")
+  return Error(ErrorKind::Config, std::move(message) + "; see 'profline --help'")
       .with_reason("usage");
 }
 

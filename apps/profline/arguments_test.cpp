@@ -74,12 +74,12 @@ TEST(SplitArguments, TellsWhatIsWrong) {
        "unknown option '--reslove' (did you mean '--resolve'?); 'profline --help' lists what there "
        "is"},
       {{"--quux=1"}, "unknown option '--quux'; 'profline --help' lists what there is"},
-      {{"--cfg"}, "--cfg needs a value, PART; 'profline --help' tells more"},
-      {{"--cfg", "jop"}, "--cfg: jop not in {job,hydra}; 'profline --help' tells more"},
+      {{"--cfg"}, "--cfg needs a value, PART; see 'profline --help'"},
+      {{"--cfg", "jop"}, "--cfg: jop not in {job,hydra}; see 'profline --help'"},
       {{"--info", "defalts"},
-       "--info: defalts not in {all,defaults}; 'profline --help' tells more"},
-      {{"--require", "gpu,"}, "--require:  not in {gpu,ncu}; 'profline --help' tells more"},
-      {{"--resolve=yes"}, "--resolve takes no value; 'profline --help' tells more"},
+       "--info: defalts not in {all,defaults}; see 'profline --help'"},
+      {{"--require", "gpu,"}, "--require:  not in {gpu,ncu}; see 'profline --help'"},
+      {{"--resolve=yes"}, "--resolve takes no value; see 'profline --help'"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.message);

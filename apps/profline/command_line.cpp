@@ -8,16 +8,14 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "command_help.h"
+#include "manual_page.h"
 #include "profline_version.h"
 
 namespace profline {
 namespace {
 
 using Takes = Option::Takes;
-
-constexpr std::string_view kSummary =
-    "profline runs an LLM inference workload under every profiler and says where its time goes.\n"
-    "One Hydra-style config, one command, one report.\n";
 
 std::vector<Option> common_options() {
   return {
@@ -30,10 +28,10 @@ std::vector<Option> common_options() {
        "WHEN",
        "colours of messages; auto: on a terminal, unless NO_COLOR is set",
        {"auto", "always", "never"}},
-      {"--verbose", "-v", Takes::Nothing, "", "tell on stderr which configs were merged"},
+      {"--verbose", "-v", Takes::Nothing, "", "report on stderr which configs were merged"},
       {"--quiet", "-q", Takes::Nothing, "", "no progress on stderr, no warnings about the config"},
       {"--shell-completion", "-sc", Takes::Nothing, "",
-       "eval \"$(profline -sc install=bash)\" completes in bash; uninstall=bash ends that"},
+       "install=SHELL prints a script that completes commands and keys in bash, zsh or fish"},
   };
 }
 
@@ -52,27 +50,8 @@ void keep_config_name(const Verb* verb, Arguments& arguments) {
   arguments.add({"--config-name", "demo"});
 }
 
-/// A row of help; what is too long for its column gets a line of its own.
-std::string help_row(const std::string& left, std::string_view right) {
-  constexpr std::size_t kColumn = 29;
-  return left.size() < kColumn ? fmt::format("  {:<29}{}\n", left, right)
-                               : fmt::format("  {}\n  {:<29}{}\n", left, "", right);
-}
-
-std::string option_rows(const std::vector<Option>& options) {
-  std::string rows;
-  for (const Option& option : options) {
-    std::string left = option.alias.empty() ? "    " : std::string(option.alias) + ", ";
-    left = fmt::format("{:>5}{}", left, option.name);
-    if (option.takes == Takes::MaybeValue) left += fmt::format(" [{}]", option.value_name);
-    if (option.takes == Takes::Value || option.takes == Takes::Values) {
-      left += fmt::format(" {}", option.value_name);
-    }
-    std::string right(option.help);
-    if (!option.choices.empty()) right += " (" + join(option.choices, ", ") + ")";
-    rows += help_row(left, right);
-  }
-  return rows;
+Request shown(std::string text) {
+  return {.kind = Request::Kind::Show, .shown = std::move(text)};
 }
 
 OutputOptions output_options(const Arguments& arguments) {
@@ -189,65 +168,37 @@ Result<void> CommandLine::check_options(const Verb& verb, const Arguments& argum
   return {};
 }
 
+Result<std::string> CommandLine::help_for(Arguments& given) const {
+  const std::vector<std::string>& words = given.words;
+  if (words.empty()) return help_text(*this, help_width());
+  if (words.size() == 1 && words.front() == kManualWord) return manual_page(*this);
+  if (words.size() == 1 && !group(words.front()).empty()) {
+    return help_of_group(*this, words.front(), help_width());
+  }
+  return help_of(*PL_TRY(chosen_verb(given)), common_, help_width());
+}
+
 Result<Request> CommandLine::parse(const std::vector<std::string>& arguments) const {
-  if (arguments.empty()) return Request{.kind = Request::Kind::Show, .shown = help()};
+  if (arguments.empty()) return shown(help_text(*this, help_width()));
   Request request;
   request.invocation.arguments = PL_TRY(split_arguments(arguments, every_option_));
   Arguments& given = request.invocation.arguments;
   request.invocation.output = output_options(given);
   request.invocation.argv = arguments;
   request.invocation.argv.insert(request.invocation.argv.begin(), "profline");
-  if (given.has("--version")) {
-    return Request{.kind = Request::Kind::Show, .shown = version_text()};
+  if (given.has("--version") || given.words == std::vector<std::string>{"version"}) {
+    return shown(version_text());
   }
   if (given.has("--shell-completion")) {
     request.kind = Request::Kind::ShellCompletion;
     return request;
   }
-  if (given.has("--help") && given.words.empty()) {
-    return Request{.kind = Request::Kind::Show, .shown = help()};
-  }
-  if (given.has("--help") && given.words.size() == 1 && !group(given.words.front()).empty()) {
-    return Request{.kind = Request::Kind::Show, .shown = help_of_group(given.words.front())};
-  }
+  const bool asks_by_word = !given.words.empty() && given.words.front() == "help";
+  if (asks_by_word) given.words.erase(given.words.begin());
+  if (asks_by_word || given.has("--help")) return shown(PL_TRY(help_for(given)));
   request.verb = PL_TRY(chosen_verb(given));
-  if (given.has("--help")) {
-    return Request{.kind = Request::Kind::Show, .shown = help_of(*request.verb)};
-  }
   PL_TRY(check_options(*request.verb, given));
   return request;
-}
-
-std::string CommandLine::help() const {
-  std::string text =
-      fmt::format("{}\nusage: profline COMMAND [WORDS] [OPTIONS]\n\ncommands\n", kSummary);
-  for (const auto& verb : verbs_) {
-    text += help_row(fmt::format("{} {}", verb->name(), verb->words()), verb->summary());
-  }
-  text += "\noptions\n" + option_rows(common_);
-  text +=
-      "\nOptions may stand before and after the command. OVERRIDES are Hydra's: a.b=1 +new.key=x\n"
-      "~gone group=option; 'profline COMMAND --help' shows the options of a command.\n";
-  return text;
-}
-
-std::string CommandLine::help_of(const Verb& verb) const {
-  std::string usage(verb.name());
-  const bool ends_options = verb.words().starts_with("-- ");  // behind it, all is the program's
-  if (ends_options) usage += " [OPTIONS]";
-  if (!verb.words().empty()) usage += " " + std::string(verb.words());
-  if (!ends_options) usage += " [OPTIONS]";
-  const std::string own = option_rows(verb.options());
-  return fmt::format("{}\n\nusage: profline {}\n{}\nof every command\n{}", verb.summary(), usage,
-                     own.empty() ? "" : "\noptions\n" + own, option_rows(common_));
-}
-
-std::string CommandLine::help_of_group(std::string_view word) const {
-  std::string text = fmt::format("usage: profline {} WHAT [WORDS] [OPTIONS]\n\ncommands\n", word);
-  for (const Verb* verb : group(word)) {
-    text += help_row(fmt::format("{} {}", verb->name(), verb->words()), verb->summary());
-  }
-  return text + fmt::format("\n'profline {} WHAT --help' shows the options of each.\n", word);
 }
 
 bool wants_color(const std::optional<std::string>& choice, int file_descriptor) {

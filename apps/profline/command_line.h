@@ -32,6 +32,7 @@ class CommandLine {
   /// The commands, those of any command's options that are on a line, and what a command takes.
   const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
   const std::vector<Option>& every_option() const { return every_option_; }
+  const std::vector<Option>& shared_options() const { return common_; }
   std::vector<Option> options_of(const Verb& verb) const;
   /// Commands of two words that begin with this one.
   std::vector<const Verb*> group(std::string_view word) const;
@@ -44,9 +45,7 @@ class CommandLine {
   const Verb* take_named_verb(std::vector<std::string>& words) const;
   Result<const Verb*> chosen_verb(Arguments& arguments) const;
   Result<void> check_options(const Verb& verb, const Arguments& arguments) const;
-  std::string help() const;
-  std::string help_of(const Verb& verb) const;
-  std::string help_of_group(std::string_view word) const;
+  Result<std::string> help_for(Arguments& given) const;
 
   const std::vector<std::unique_ptr<Verb>>& verbs_;
   std::vector<Option> common_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "command_help.h"
 #include "override_completion.h"
 
 namespace profline {
@@ -54,6 +55,10 @@ class Completion {
       if (!verb->name().starts_with(before)) continue;
       const std::string_view rest = verb->name().substr(before.size());
       add_finished(out, rest.substr(0, rest.find(' ')), line_.word);
+    }
+    if (given_.words.empty()) {
+      for (const WordCommand& command : word_commands())
+        add_finished(out, command.name, line_.word);
     }
     return out;
   }

@@ -12,7 +12,13 @@ class ConfigVerb final : public Verb {
  public:
   std::string_view name() const override { return "config"; }
   std::string_view summary() const override {
-    return "print the composed config, and what is wrong with it";
+    return "print the composed config and list the problems in it";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline config -cn demo --package pipeline.nsys", "one part of the config"},
+        {"profline config --info defaults-tree", "how the config was put together"},
+    };
   }
   std::string_view words() const override { return "[OVERRIDES]"; }
   std::vector<Option> options() const override;

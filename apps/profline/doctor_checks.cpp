@@ -59,18 +59,17 @@ Finding judge_trial(Finding finding, const nsys::Trial& trial) {
                            : "install the whole of Nsight Systems, or another release of it";
     return finding;
   }
+  finding.detail += ": " + nsys::trial_problem(trial);
   if (!trial.importer_lacks.empty()) {
-    finding.detail += ": captures, but its importer lacks " + join(trial.importer_lacks, ", ") +
-                      ", so no report is written";
     finding.fix = install_line(trial.importer_lacks);
+  } else if (!trial.importer_said.empty()) {
+    finding.fix = nsys::importer_fix();
   } else if (trial.left_unimported && trial.importer.empty()) {
-    finding.detail += ": captures, but does not find its importer, so no report is written";
     finding.fix =
         "install the whole of Nsight Systems; with Debian's package also: ln -sfn "
         "../../nsight-systems/host-linux-x64 "
         "/usr/lib/x86_64-linux-gnu/nsight-systems/host-linux-x64";
   } else {
-    finding.detail += ": a trial capture wrote no report; it said: " + trial.output;
     finding.fix = "run 'nsys profile --trace=none --sample=none --cpuctxsw=none /bin/true' by hand";
   }
   return finding;

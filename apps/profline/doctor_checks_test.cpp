@@ -70,6 +70,15 @@ TEST(DoctorNsys, ExplainsAMissingImporter) {
             "written");
 }
 
+TEST(DoctorNsys, QuotesAnImporterThatFailed) {
+  nsys::Trial trial;
+  trial.left_unimported = true;
+  trial.importer_said = "Failed to get number of the device CPUs.";
+  EXPECT_EQ(judge_nsys(kNsys, trial).detail,
+            "2023.4.4 (/usr/bin/nsys): captures, but its importer failed, so no report is written: "
+            "Failed to get number of the device CPUs.");
+}
+
 TEST(DoctorNsys, QuotesNsysWhenTheCauseIsUnknown) {
   nsys::Trial trial;
   trial.output = "something else";

@@ -12,7 +12,13 @@ class DoctorVerb final : public Verb {
  public:
   std::string_view name() const override { return "doctor"; }
   std::string_view summary() const override {
-    return "GPU, driver, nsys, ncu, libtorch, counter permission, disk: found or the exact fix";
+    return "check GPU, driver, nsys, ncu, libtorch, permissions and disk";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline doctor", "what works here, and how to fix what does not"},
+        {"profline doctor --require gpu,nsys", "exit code 3 if one of them is missing"},
+    };
   }
   std::vector<Option> options() const override;
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;

@@ -12,7 +12,13 @@ class ExplainVerb final : public Verb {
  public:
   std::string_view name() const override { return "explain"; }
   std::string_view summary() const override {
-    return "a value of the config, and the files and overrides that set it";
+    return "show a config value and the files and overrides that set it";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline explain infer.max_new_tokens infer.max_new_tokens=64",
+         "where the value comes from"},
+    };
   }
   std::string_view words() const override { return "KEY [OVERRIDES]"; }
   std::vector<Option> options() const override;

@@ -14,7 +14,13 @@ class KernelsAnalyzeVerb final : public Verb {
  public:
   std::string_view name() const override { return "kernels analyze"; }
   std::string_view summary() const override {
-    return "what bounds the kernels that ncu captured: tables, rooflines, histograms";
+    return "classify captured kernels: tables, rooflines, histograms";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline kernels analyze tmp/ncu-profile/20261115-100000",
+         "what bounds each captured kernel"},
+    };
   }
   std::string_view words() const override { return "DIR"; }
   std::vector<Option> options() const override;

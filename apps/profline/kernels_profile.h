@@ -13,7 +13,15 @@ class KernelsProfileVerb final : public Verb {
  public:
   std::string_view name() const override { return "kernels profile"; }
   std::string_view summary() const override {
-    return "one ncu capture of each kernel, of launches that fit";
+    return "capture kernels with ncu, one capture per kernel";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline kernels profile --kernel-regex 'gemm' -- python3 infer.py",
+         "every kernel whose name contains gemm"},
+        {"profline kernels profile --kernel-config top.yaml -- python3 infer.py",
+         "the kernels that kernels top wrote"},
+    };
   }
   std::string_view words() const override { return "-- PROGRAM..."; }
   std::vector<Option> options() const override;

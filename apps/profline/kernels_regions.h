@@ -13,7 +13,12 @@ class KernelsRegionsVerb final : public Verb {
  public:
   std::string_view name() const override { return "kernels regions"; }
   std::string_view summary() const override {
-    return "what ncu measured, by NVTX range: inclusive and exclusive";
+    return "show what ncu measured per NVTX range, inclusive and exclusive";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline kernels regions ncu-raw.csv", "time and launches per range"},
+    };
   }
   std::string_view words() const override { return "CAPTURE"; }
   std::vector<Option> options() const override;

@@ -14,7 +14,13 @@ class KernelsTopVerb final : public Verb {
  public:
   std::string_view name() const override { return "kernels top"; }
   std::string_view summary() const override {
-    return "the kernels of an nsys report by time, for kernels profile";
+    return "list the kernels of a capture by time, for kernels profile";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline kernels top run.sqlite --topk 10",
+         "the ten kernels that take the most time, as YAML"},
+    };
   }
   std::string_view words() const override { return "REPORT"; }
   std::vector<Option> options() const override;

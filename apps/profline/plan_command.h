@@ -12,7 +12,13 @@ class PlanVerb final : public Verb {
  public:
   std::string_view name() const override { return "plan"; }
   std::string_view summary() const override {
-    return "the stages of a run: which are on, why, and what they are told; runs nothing";
+    return "show the enabled stages and the exact commands they would run";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline plan pipeline.nsys.enable=true", "what a run with Nsight Systems would do"},
+        {"profline plan -cn demo --format json", "the same for programs to read"},
+    };
   }
   std::string_view words() const override { return "[OVERRIDES]"; }
   std::vector<Option> options() const override;

@@ -12,7 +12,19 @@ class RunVerb : public Verb {
  public:
   std::string_view name() const override { return "run"; }
   std::string_view summary() const override {
-    return "run the stages that the config switches on and write a run directory";
+    return "run the enabled stages and write a run directory";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline run device=cpu pipeline.torch_profiler.enable=true",
+         "profile the model of the config on the CPU"},
+        {"profline run pipeline.nsys.enable=true pipeline.ncu.enable=true",
+         "add Nsight Systems and Nsight Compute"},
+        {"profline run 'pipeline.workload.command=[python3,infer.py]' pipeline.nsys.enable=true",
+         "profile a program of your own"},
+        {"profline run --resume tmp/profile-output/20261115-100000",
+         "resume a run that was cut off"},
+    };
   }
   std::string_view words() const override { return "[OVERRIDES]"; }
   std::vector<Option> options() const override;
@@ -28,7 +40,13 @@ class DemoVerb final : public RunVerb {
  public:
   std::string_view name() const override { return "demo"; }
   std::string_view summary() const override {
-    return "a run on a tiny model and drawn pages; needs no GPU and no download";
+    return "run everything on a tiny model; needs no GPU and no download";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline demo", "static analysis, baseline and profilers in a few seconds"},
+        {"profline demo --dry-run", "show what it would run"},
+    };
   }
   std::vector<Option> options() const override;
 

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/assert.h"
+#include "base/strings.h"
 #include "base/terminal_text.h"
 
 namespace profline {
@@ -18,6 +20,26 @@ std::string padded(const std::string& cell, std::size_t width, TextTable::Align 
   if (align == TextTable::Align::Left) return pad_width(cell, width);
   const std::size_t own = display_width(cell);
   return std::string(width > own ? width - own : 0, ' ') + cell;
+}
+
+/// Where the last column of a line begins: after the last run of blanks in its first half.
+std::size_t last_column(std::string_view line, std::size_t width) {
+  std::size_t column = line.find_first_not_of(' ');
+  for (std::size_t at = line.find("  "); at < width / 2; at = line.find("  ", at)) {
+    at = line.find_first_not_of(' ', at);
+    if (at >= width / 2) break;
+    column = at;
+  }
+  return column;
+}
+
+std::string wrap_line(std::string_view line, std::size_t width) {
+  const std::string_view content = trim(line);
+  // Colours take no room on the screen; such lines are headings and tables, which fit anyway.
+  const bool stays = content.starts_with("$ ") || line.find('\x1b') != std::string_view::npos;
+  if (stays || display_width(line) <= width) return std::string(line);
+  const std::size_t column = last_column(line, width);
+  return std::string(line.substr(0, column)) + wrap_words(line.substr(column), width, column);
 }
 
 }  // namespace
@@ -33,23 +55,60 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::render(std::size_t width, const Palette& palette) const {
+std::vector<std::size_t> TextTable::natural_widths() const {
   std::vector<std::size_t> widths;
-  std::size_t fixed = kGap * columns_.size();  // the indent counts as a gap
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t widest = display_width(columns_[i].title);
     for (const auto& row : rows_) widest = std::max(widest, display_width(row[i]));
     widths.push_back(widest);
-    if (!columns_[i].stretches) fixed += widest;
   }
+  return widths;
+}
+
+std::vector<std::size_t> TextTable::shown_columns(std::size_t width,
+                                                  const std::vector<std::size_t>& widths) const {
+  std::vector<std::size_t> shown(columns_.size());
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
+  const auto needed = [&] {
+    std::size_t sum = 0;
+    for (const std::size_t i : shown) {
+      sum += kGap + (columns_[i].stretches ? std::min(widths[i], kNarrowest) : widths[i]);
+    }
+    return sum;
+  };
+  const auto spare_of = [&](std::size_t a, std::size_t b) {
+    return columns_[a].spare < columns_[b].spare;
+  };
+  while (needed() > width) {
+    const auto next = std::max_element(shown.begin(), shown.end(), spare_of);
+    if (next == shown.end() || columns_[*next].spare == 0) break;
+    shown.erase(next);
+  }
+  return shown;
+}
+
+std::string TextTable::left_out(const std::vector<std::size_t>& shown) const {
+  std::vector<std::string> titles;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (std::find(shown.begin(), shown.end(), i) == shown.end())
+      titles.push_back(columns_[i].title);
+  }
+  return titles.empty() ? "" : "  not shown at this width: " + join(titles, ", ") + '\n';
+}
+
+std::string TextTable::render(std::size_t width, const Palette& palette) const {
+  std::vector<std::size_t> widths = natural_widths();
+  const std::vector<std::size_t> shown = shown_columns(width, widths);
+  std::size_t fixed = kGap * shown.size();  // the indent counts as a gap
+  for (const std::size_t i : shown) fixed += columns_[i].stretches ? 0 : widths[i];
+  for (const std::size_t i : shown) {
     if (!columns_[i].stretches) continue;
     const std::size_t left = width > fixed + kNarrowest ? width - fixed : kNarrowest;
     widths[i] = std::min(widths[i], left);
   }
   const auto line = [&](const auto& cell_of) {
     std::string text;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (const std::size_t i : shown) {
       text.append(kGap, ' ');
       text += padded(fit_width(cell_of(i), widths[i]), widths[i], columns_[i].align);
     }
@@ -58,18 +117,30 @@ std::string TextTable::render(std::size_t width, const Palette& palette) const {
   };
   std::string out = palette.faint(line([&](std::size_t i) { return columns_[i].title; })) + '\n';
   for (const auto& row : rows_) out += line([&](std::size_t i) { return row[i]; }) + '\n';
-  return out;
+  const std::string missing = left_out(shown);
+  return missing.empty() ? out : out + palette.faint(missing);
 }
 
 std::size_t output_width() {
   constexpr std::size_t kElsewhere = 120;
-  constexpr std::size_t kSmallest = 60;
+  constexpr std::size_t kSmallest = 40;
   winsize size{};
   if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
       size.ws_col == 0) {
     return kElsewhere;
   }
   return std::max<std::size_t>(size.ws_col, kSmallest);
+}
+
+std::string wrap_lines(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += wrap_line(text.substr(0, end), width);
+    if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
 }
 
 }  // namespace profline

@@ -23,7 +23,8 @@ class Palette {
 };
 
 /// Columns of text, each as wide as its widest cell; one of them takes what is left of the line
-/// and is cut to fit.
+/// and is cut to fit. Where a line is too narrow for all of them, those that may be left out go,
+/// and a line below the table names them.
 class TextTable {
  public:
   enum class Align { Left, Right };
@@ -31,6 +32,7 @@ class TextTable {
     std::string title;
     Align align = Align::Right;
     bool stretches = false;  ///< gets what is left; at most one column
+    int spare = 0;           ///< 0: always shown; else the higher, the sooner it is left out
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -42,11 +44,21 @@ class TextTable {
   std::string render(std::size_t width, const Palette& palette) const;
 
  private:
+  std::vector<std::size_t> natural_widths() const;
+  /// Indices of the columns that fit into `width`.
+  std::vector<std::size_t> shown_columns(std::size_t width,
+                                         const std::vector<std::size_t>& widths) const;
+  std::string left_out(const std::vector<std::size_t>& shown) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// How wide stdout is: its terminal's width, or 120 where it is none.
+/// How wide stdout is: its terminal's width, or 120 if it is not a terminal.
 std::size_t output_width();
+
+/// `text` for a terminal of that width. A line that is too long is broken between words and goes on
+/// below the start of its last column; one that begins with `$ ` is a command to copy, and stays.
+std::string wrap_lines(std::string_view text, std::size_t width);
 
 }  // namespace profline

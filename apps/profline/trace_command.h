@@ -12,7 +12,14 @@ class TraceVerb final : public Verb {
  public:
   std::string_view name() const override { return "trace"; }
   std::string_view summary() const override {
-    return "what a Kineto or Chrome trace, or an nsys SQLite, says: kernels, operators, idle time";
+    return "summarise a Kineto or Chrome trace or an nsys report";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline trace trace.json.gz",
+         "kernels, operators and idle time of a torch.profiler trace"},
+        {"profline trace run.sqlite --range decode", "only what happened in one NVTX range"},
+    };
   }
   std::string_view words() const override { return "FILE..."; }
   std::vector<Option> options() const override;

@@ -34,6 +34,12 @@ struct Invocation {
   std::vector<std::string> argv{};  ///< as it was typed, for the record
 };
 
+/// A command line that help shows, and what it is for.
+struct Example {
+  std::string_view command;
+  std::string_view purpose;
+};
+
 /// One command of profline (`profline doctor`): says what options it has, then runs.
 class Verb {
  public:
@@ -44,6 +50,8 @@ class Verb {
   virtual std::string_view summary() const = 0;
   /// The words it takes, as help shows them: `KEY [OVERRIDES]`. Empty: it takes none.
   virtual std::string_view words() const { return {}; }
+  /// For the end of its help: at least one.
+  virtual std::vector<Example> examples() const = 0;
   virtual std::vector<Option> options() const = 0;
   /// Prints its result to stdout. An Error is printed by the caller and chooses the exit code.
   virtual Result<ExitCode> run(const Services& services, const Invocation& invocation) const = 0;

@@ -123,6 +123,36 @@ std::string fit_width(std::string_view text, std::size_t width, std::string_view
   return out;
 }
 
+std::string wrap_words(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string out;
+  std::size_t used = indent;  // the first line starts where the caller put the cursor
+  bool line_is_empty = true;
+  const auto break_line = [&] {
+    out += '\n' + std::string(indent, ' ');
+    used = indent;
+    line_is_empty = true;
+  };
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+    const std::string_view word = text.substr(0, end);
+    const std::size_t columns = display_width(word);
+    if (!line_is_empty && !word.empty()) {
+      if (used + 1 + columns > width) {
+        break_line();
+      } else {
+        out += ' ';
+        ++used;
+      }
+    }
+    out += word;
+    used += columns;
+    line_is_empty = line_is_empty && word.empty();
+    if (end < text.size() && text[end] == '\n') break_line();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
 std::string pad_width(std::string_view text, std::size_t width) {
   std::string out(text);
   const std::size_t used = display_width(text);

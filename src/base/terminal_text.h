@@ -18,6 +18,11 @@ std::size_t display_width(std::string_view text);
 /// `text` if it fits into `width` columns, else its beginning with `ellipsis` at the end.
 std::string fit_width(std::string_view text, std::size_t width, std::string_view ellipsis = "…");
 
+/// `text` broken between words into lines of at most `width` columns. Lines after the first begin
+/// with `indent` blanks, which count; a word that is too long stands on a line of its own, uncut.
+/// Line ends in the text stay.
+std::string wrap_words(std::string_view text, std::size_t width, std::size_t indent = 0);
+
 /// `text` with spaces behind it up to `width` columns.
 std::string pad_width(std::string_view text, std::size_t width);
 

@@ -63,6 +63,20 @@ TEST(FitWidth, CutsBetweenCharactersAndMarksTheCut) {
   EXPECT_EQ(fit_width("abcdef", 5, "..."), "ab...");
 }
 
+TEST(WrapWords, BreaksBetweenWordsAndIndentsWhatFollows) {
+  EXPECT_EQ(wrap_words("", 10), "");
+  EXPECT_EQ(wrap_words("one two", 7), "one two");
+  EXPECT_EQ(wrap_words("one two", 6), "one\ntwo");
+  EXPECT_EQ(wrap_words("one two three", 9, 2), "one two\n  three");
+  EXPECT_EQ(wrap_words("a 图像 b", 6), "a 图像\nb");
+  EXPECT_EQ(wrap_words("first\nsecond", 20, 2), "first\n  second");
+  EXPECT_EQ(wrap_words("a  b", 20), "a b");
+}
+
+TEST(WrapWords, LeavesALongWordWhole) {
+  EXPECT_EQ(wrap_words("at /a/long/path now", 8), "at\n/a/long/path\nnow");
+}
+
 TEST(PadWidth, CountsColumns) {
   EXPECT_EQ(pad_width("图", 4), "图  ");
   EXPECT_EQ(pad_width("abcdef", 4), "abcdef");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -117,7 +118,7 @@ class Constructor {
       }
     }
     if (merged.empty()) return own;
-    merged.insert(merged.end(), own.begin(), own.end());
+    std::copy(own.begin(), own.end(), std::back_inserter(merged));
     return merged;
   }
 
@@ -125,7 +126,7 @@ class Constructor {
     const YamlGraph::Item& item = graph_.items[id];
     if (item.kind == Kind::Mapping) {
       const std::vector<Pair> pairs = PL_TRY(merged_pairs(id));
-      merged.insert(merged.end(), pairs.begin(), pairs.end());
+      std::copy(pairs.begin(), pairs.end(), std::back_inserter(merged));
       return {};
     }
     if (item.kind != Kind::Sequence) return error("'<<' merges a map or a list of maps", id);

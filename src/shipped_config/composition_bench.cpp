@@ -72,7 +72,7 @@ void resolve_and_read_settings(benchmark::State& state) {
     config::Resolution resolution(composition.config, context);
     const auto resolved = resolution.resolve_all();
     PL_ASSERT(resolved.has_value(), "our own tree resolves");
-    const auto settings = settings::read_settings(*resolved);
+    auto settings = settings::read_settings(*resolved);
     PL_ASSERT(settings.has_value(), "our own tree is sound");
     benchmark::DoNotOptimize(settings);
   }

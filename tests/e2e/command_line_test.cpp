@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "base/strings.h"
+#include "base/terminal_text.h"
+#include "process/find_program.h"
 #include "profline_binary.h"
+#include "testing/temp_dir.h"
 
 namespace profline::e2e {
 namespace {
@@ -38,7 +43,7 @@ TEST(CommandLine, ACommandHasHelpOfItsOwn) {
 
 TEST(CommandLine, CommandsOfTwoWordsHaveHelpTogetherAndEach) {
   const std::string all = run_profline({"kernels", "--help"}).out;
-  EXPECT_THAT(all, HasSubstr("\n  kernels top REPORT           the kernels of an nsys report"));
+  EXPECT_THAT(all, HasSubstr("\n  kernels top REPORT           list the kernels of a capture"));
   EXPECT_THAT(all, HasSubstr("\n  kernels regions CAPTURE "));
   EXPECT_THAT(all, Not(HasSubstr("doctor")));
   const std::string top = run_profline({"kernels", "top", "--help"}).out;
@@ -52,10 +57,86 @@ TEST(CommandLine, CommandsOfTwoWordsHaveHelpTogetherAndEach) {
 TEST(CommandLine, HelpKeepsItsColumns) {
   const std::string help = run_profline({"--help"}).out;
   EXPECT_THAT(help, HasSubstr("\n  runs [show RUN|prune|rebuild]\n                               "
-                              "runs under the output root"));
+                              "list the runs under the output root"));
   // A command without options of its own shows no empty list of them.
   EXPECT_THAT(run_profline({"report", "--help"}).out,
-              HasSubstr("usage: profline report RUN [OPTIONS]\n\nof every command\n"));
+              HasSubstr("usage: profline report RUN [OPTIONS]\n\nexamples\n"));
+}
+
+TEST(CommandLine, HelpAndVersionAreWordsToo) {
+  EXPECT_EQ(run_profline({"help"}).out, run_profline({"--help"}).out);
+  EXPECT_EQ(run_profline({"help", "trace"}).out, run_profline({"trace", "--help"}).out);
+  EXPECT_EQ(run_profline({"help", "kernels"}).out, run_profline({"kernels", "--help"}).out);
+  EXPECT_EQ(run_profline({"help", "kernels", "top"}).out,
+            run_profline({"kernels", "top", "--help"}).out);
+  EXPECT_EQ(run_profline({"version"}).out, run_profline({"--version"}).out);
+  const Outcome unknown = run_profline({"help", "trce"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_EQ(unknown.err,
+            "profline: unknown command 'trce' (did you mean 'trace'?); 'profline --help' lists "
+            "what there is\n");
+}
+
+const std::vector<std::vector<std::string>>& every_command() {
+  static const std::vector<std::vector<std::string>> kCommands = {{"run"},
+                                                                  {"demo"},
+                                                                  {"infer"},
+                                                                  {"plan"},
+                                                                  {"config"},
+                                                                  {"explain"},
+                                                                  {"analyze"},
+                                                                  {"trace"},
+                                                                  {"kernels", "top"},
+                                                                  {"kernels", "profile"},
+                                                                  {"kernels", "analyze"},
+                                                                  {"kernels", "regions"},
+                                                                  {"report"},
+                                                                  {"compare"},
+                                                                  {"runs"},
+                                                                  {"doctor"}};
+  return kCommands;
+}
+
+TEST(CommandLine, HelpFitsIntoEightyColumns) {
+  std::vector<std::vector<std::string>> pages = every_command();
+  pages.push_back({});
+  pages.push_back({"kernels"});
+  for (std::vector<std::string> words : pages) {
+    words.insert(words.begin(), "help");
+    SCOPED_TRACE(join(words, " "));
+    const Outcome outcome = run_profline(words);
+    EXPECT_EQ(outcome.code, 0);
+    for (const std::string_view line : lines(outcome.out)) {
+      EXPECT_LE(display_width(line), 80U) << line;
+    }
+  }
+}
+
+TEST(CommandLine, EveryCommandShowsExamplesThatBeginWithIt) {
+  for (std::vector<std::string> words : every_command()) {
+    const std::string name = "profline " + join(words, " ");
+    SCOPED_TRACE(name);
+    words.insert(words.begin(), "help");
+    EXPECT_THAT(run_profline(words).out, HasSubstr("\nexamples\n  " + name));
+  }
+}
+
+TEST(CommandLine, TheManualPageIsWholeAndFormats) {
+  const Outcome page = run_profline({"help", "man"});
+  EXPECT_EQ(page.code, 0);
+  EXPECT_THAT(page.out, StartsWith(".TH PROFLINE 1 "));
+  for (const std::vector<std::string>& words : every_command()) {
+    EXPECT_THAT(page.out, HasSubstr("\n.SS " + join(words, " ") + "\n"));
+  }
+  if (!find_program("groff")) GTEST_SKIP() << "no groff here to format the page";
+  const testing::TempDir folder;
+  ASSERT_TRUE(write_file_atomic(folder.path() / "profline.1", page.out));
+  Command command;
+  command.argv = {"groff", "-man", "-Tutf8", "-ww", (folder.path() / "profline.1").string()};
+  const Outcome formatted = run_command(std::move(command));
+  EXPECT_EQ(formatted.code, 0);
+  EXPECT_EQ(formatted.err, "");
+  EXPECT_THAT(formatted.out, HasSubstr("EXIT STATUS"));
 }
 
 TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
@@ -99,10 +180,10 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
        2,
        "profline: --config-name does not go with --resume: a run keeps its config\n"},
       {"shell completion of what",
-       {"--shell-completion", "install=fish"},
+       {"--shell-completion", "install=tcsh"},
        2,
-       "profline: --shell-completion goes with one of install=bash, uninstall=bash and "
-       "query=bash\n"},
+       "profline: --shell-completion takes install=SHELL, uninstall=SHELL or query=SHELL, where "
+       "SHELL is bash, zsh or fish\n"},
       {"no command",
        {"--format", "json"},
        2,
@@ -110,7 +191,7 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
       {"unknown value",
        {"doctor", "--format", "xml"},
        2,
-       "profline: --format: xml not in {text,json}; 'profline --help' tells more\n"},
+       "profline: --format: xml not in {text,json}; see 'profline --help'\n"},
       {"a file that is not there",
        {"doctor", "--nsys", "/nowhere/nsys"},
        3,

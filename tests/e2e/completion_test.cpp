@@ -1,10 +1,11 @@
-// Completion as bash does it: the installed function is called as bash calls it when Tab is
-// pressed.
+// Completion as bash, zsh and fish do it: in bash and zsh the installed function is called as the
+// shell calls it when Tab is pressed; fish has a command that does all of it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
+#include "process/find_program.h"
 #include "small_tree.h"
 
 namespace profline::e2e {
@@ -37,9 +38,10 @@ std::vector<std::string> offered(const SmallTree& tree, const std::string& line,
 
 TEST(Completion, OffersCommandsAndOptions) {
   const SmallTree tree;
-  EXPECT_THAT(offered(tree, "profline ", ""),
-              ElementsAre("analyze ", "compare ", "config ", "demo ", "doctor ", "explain ",
-                          "infer ", "kernels ", "plan ", "report ", "run ", "runs ", "trace "));
+  EXPECT_THAT(
+      offered(tree, "profline ", ""),
+      ElementsAre("analyze ", "compare ", "config ", "demo ", "doctor ", "explain ", "help ",
+                  "infer ", "kernels ", "plan ", "report ", "run ", "runs ", "trace ", "version "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));
@@ -123,6 +125,61 @@ TEST(Completion, UninstallsWhatItInstalled) {
             "complete -o default -o nospace -F _profline_complete profline\n"
             "gone\n"
             "gone\n");
+}
+
+/// What a program prints in the tree's folder, line by line, with the folder of the tested profline
+/// first on PATH.
+std::vector<std::string> printed(const SmallTree& tree, std::vector<std::string> argv) {
+  Command command;
+  command.cwd = tree.path();
+  command.argv = std::move(argv);
+  command.env["PATH"] = profline_program().parent_path().string() + ":" + own_path();
+  command.env["HOME"] = tree.path().string();
+  const Outcome outcome = run_command(std::move(command));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  std::vector<std::string> out;
+  for (const std::string_view line : lines(outcome.out)) out.emplace_back(line);
+  return out;
+}
+
+/// What zsh's compadd is called with; `before` are the words in front of the one being typed.
+std::vector<std::string> offered_by_zsh(const SmallTree& tree, std::vector<std::string> before,
+                                        const std::string& prefix) {
+  std::vector<std::string> argv = {"zsh", "-f", "-c", R"zsh(
+    autoload -Uz compinit && compinit -u -d ./zcompdump
+    eval "$(profline --shell-completion install=zsh)"
+    compadd() { print -r -- "$@" }
+    _files() { print files }
+    PREFIX=$1; shift
+    words=("$@" "$PREFIX"); CURRENT=$#words
+    _profline)zsh", "zsh", prefix};
+  argv.insert(argv.end(), before.begin(), before.end());
+  return printed(tree, std::move(argv));
+}
+
+TEST(Completion, WorksInZsh) {
+  if (!find_program("zsh")) GTEST_SKIP() << "no zsh here (scripts/setup shells installs it)";
+  const SmallTree tree;
+  EXPECT_THAT(offered_by_zsh(tree, {"profline"}, "ex"), ElementsAre("-Q -- explain"));
+  EXPECT_THAT(offered_by_zsh(tree, {"profline", "config"}, ""), ElementsAre("-Q -S  -- db= vars."));
+  EXPECT_THAT(offered_by_zsh(tree, {"profline", "config"}, "db=p"),
+              ElementsAre("-Q -- db=postgresql"));
+  EXPECT_THAT(offered_by_zsh(tree, {"profline", "trace"}, "x"), ElementsAre("files"));
+}
+
+std::vector<std::string> offered_by_fish(const SmallTree& tree, const std::string& line) {
+  return printed(tree,
+                 {"fish", "--no-config", "-c",
+                  "profline --shell-completion install=fish | source; complete -C $argv[1]", line});
+}
+
+TEST(Completion, WorksInFish) {
+  if (!find_program("fish")) GTEST_SKIP() << "no fish here (scripts/setup shells installs it)";
+  const SmallTree tree;
+  EXPECT_THAT(offered_by_fish(tree, "profline ex"), ElementsAre("explain"));
+  EXPECT_THAT(offered_by_fish(tree, "profline config "), ElementsAre("db=", "vars."));
+  EXPECT_THAT(offered_by_fish(tree, "profline config db=p"), ElementsAre("db=postgresql"));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(Doctor, MissingToolsAreNoFailureUnlessRequired) {
 
 TEST(Doctor, TriesTheNsightToolsThatAreThere) {
   std::string why;
-  const auto tools = nsight_tools(why);
+  const auto tools = working_nsys(why);
   if (!tools) GTEST_SKIP() << why;
   const Outcome outcome =
       run_profline({"doctor", "--require", "nsys,ncu"}, tools->environment(true));

@@ -68,7 +68,7 @@ void expect_handed(const StageRecord& stage, const std::map<std::string, std::st
 
 TEST(HandedConfig, OfEveryStageIsTheBaselinesButForTheListedChanges) {
   std::string why;
-  const auto tools = nsight_tools(why);
+  const auto tools = working_nsys(why);
   if (!tools) GTEST_SKIP() << why;
   if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
   const testing::TempDir folder;

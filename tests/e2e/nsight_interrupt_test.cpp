@@ -28,7 +28,7 @@ class NsightInterrupt : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string why;
-    tools_ = nsight_tools(why);
+    tools_ = working_nsys(why);
     if (!tools_) GTEST_SKIP() << why;
     if (!has_workload() || !workload_has_nvtx()) {
       GTEST_SKIP() << "profline-workload is not built here with nvtx3 headers";

@@ -5,11 +5,15 @@
 #include <iostream>
 
 #include "base/files.h"
+#include "base/sha256.h"
 #include "formats/json.h"
 #include "process/find_program.h"
+#include "process/posix_runner.h"
 #include "process/process_table.h"
 #include "schema/read.h"
 #include "testing/paths.h"
+#include "testing/temp_dir.h"
+#include "tools/nsys/probe.h"
 
 namespace profline::e2e {
 namespace {
@@ -36,6 +40,32 @@ std::optional<StageRecord> status_in(const std::filesystem::path& folder) {
   return std::move(*record);
 }
 
+/// Where a trial's outcome is kept for the other tests of this boot and mount namespace, as nsys
+/// may work in one container and not in another: each test is a process of its own.
+std::filesystem::path trial_file(const NsightTools& tools) {
+  std::error_code failure;
+  const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("");
+  const auto mounts = std::filesystem::read_symlink("/proc/self/ns/mnt", failure);
+  return tools.folder / ("trial-" + sha256_hex(boot + mounts.string()).substr(0, 12) + ".txt");
+}
+
+/// Why this nsys cannot capture here; empty when it can.
+std::string nsys_problem(const NsightTools& tools) {
+  const std::filesystem::path kept = trial_file(tools);
+  if (auto known = read_file(kept)) return *known;
+  Interrupt interrupt;
+  PosixRunner runner(interrupt);
+  const auto nsys = nsys::probe(runner, tools.folder / "bin/nsys");
+  if (!nsys) return nsys.error().to_string();
+  const testing::TempDir folder;
+  const auto trial = nsys::try_capture(runner, *nsys, folder.path());
+  const std::string problem = trial ? nsys::trial_problem(*trial) : trial.error().to_string();
+  if (const auto written = write_file_atomic(kept, problem); !written) {
+    std::cerr << written.error().to_string() << "\n";
+  }
+  return problem;
+}
+
 }  // namespace
 
 Command NsightTools::environment(bool with_driver) const {
@@ -57,6 +87,15 @@ std::optional<NsightTools> nsight_tools(std::string& why_not) {
     return std::nullopt;
   }
   return tools;
+}
+
+std::optional<NsightTools> working_nsys(std::string& why_not) {
+  auto tools = nsight_tools(why_not);
+  if (!tools) return tools;
+  const std::string problem = nsys_problem(*tools);
+  if (problem.empty()) return tools;
+  why_not = "nsys does not work here: " + problem;
+  return std::nullopt;
 }
 
 const Finding* NsightRun::finding(std::string_view code) const {

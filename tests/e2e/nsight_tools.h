@@ -24,6 +24,8 @@ struct NsightTools {
 
 /// Nothing, and why, where they are not there.
 std::optional<NsightTools> nsight_tools(std::string& why_not);
+/// The same where nsys has been seen to write a report here.
+std::optional<NsightTools> working_nsys(std::string& why_not);
 
 /// What a run of profline left.
 struct NsightRun {

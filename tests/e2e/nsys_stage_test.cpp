@@ -33,7 +33,7 @@ class NsysStageRun : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string why;
-    tools_ = nsight_tools(why);
+    tools_ = working_nsys(why);
     if (!tools_) GTEST_SKIP() << why;
     runner_.emplace(*tools_, "nsys");
   }

@@ -78,7 +78,7 @@ class NvtxRanges : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string why;
-    const auto tools = nsight_tools(why);
+    const auto tools = working_nsys(why);
     if (!tools) GTEST_SKIP() << why;
     if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
     if (!workload_has_nvtx()) GTEST_SKIP() << "profline-workload was built without nvtx3 headers";

@@ -117,7 +117,7 @@ TEST(RunIntegrity, ADiskThatGetsFullInAnyStageIsTold) {
 
 TEST(RunIntegrity, NoRoomForWhatNsysHasNotImportedIsOneErrorBeforeAnythingRuns) {
   std::string why;
-  const auto tools = nsight_tools(why);
+  const auto tools = working_nsys(why);
   if (!tools) GTEST_SKIP() << why;
   const testing::TempDir folder;
   fs::create_directory(folder / "small");
@@ -136,7 +136,7 @@ TEST(RunIntegrity, NoRoomForWhatNsysHasNotImportedIsOneErrorBeforeAnythingRuns) 
 
 TEST(RunIntegrity, ADiskThatGetsFullUnderNsightIsTold) {
   std::string why;
-  const auto tools = nsight_tools(why);
+  const auto tools = working_nsys(why);
   if (!tools) GTEST_SKIP() << why;
   if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
   for (const char* stage : {"nsys", "ncu"}) {

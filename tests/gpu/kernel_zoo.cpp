@@ -126,11 +126,16 @@ Result<ExitCode> run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Runs many kinds of GPU kernels once each, for profilers to look at", "kernel_zoo"};
-  Arguments arguments;
-  app.add_option("--trace", arguments.trace,
-                 "run under libtorch's profiler, which writes this file");
-  app.add_option("--eager-only", arguments.eager_only, "exhibits to leave out of the CUDA graph");
-  app.add_option("--replays", arguments.replays, "of the CUDA graph")->capture_default_str();
-  return run_program(app, argc, argv, [&] { return run(arguments); });
+  constexpr ProgramText kText{"kernel_zoo",
+                              "Runs many kinds of GPU kernels once each, for profilers to look at"};
+  return run_program<Arguments>(
+      kText, argc, argv,
+      [](CLI::App& app, Arguments& arguments) {
+        app.add_option("--trace", arguments.trace,
+                       "run under libtorch's profiler, which writes this file");
+        app.add_option("--eager-only", arguments.eager_only,
+                       "exhibits to leave out of the CUDA graph");
+        app.add_option("--replays", arguments.replays, "of the CUDA graph")->capture_default_str();
+      },
+      [](CLI::App&, const Arguments& arguments) { return run(arguments); });
 }

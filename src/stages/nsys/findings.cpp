@@ -76,20 +76,25 @@ Finding never_opened(const pipeline::StageContext& context, const NsysRegion& re
 Finding importer_failure(const pipeline::StageContext& context, const NsysRegion& region,
                          const nsys::Messages& messages) {
   const nsys::Installation nsys = nsys_of(context.tools);
+  const bool has_failed = !messages.importer_problem.empty() &&
+                          !nsys::importer_was_not_found(messages) && nsys.importer_lacks.empty();
   std::string words = messages.importer_problem;
+  if (!messages.importer_reason.empty()) words = messages.importer_reason;
   if (words.empty()) words = "only a .qdstrm was left";
-  std::string fix = "profline doctor looks into it";
+  std::string fix = has_failed ? nsys::importer_fix() : "profline doctor looks into it";
   if (!nsys.importer_lacks.empty()) {
     fix = "its importer lacks " + join(nsys.importer_lacks, ", ") + "; " + fix;
-  } else if (nsys.importer.empty()) {
-    fix = "its importer is not where it looks for it; " + fix;
+  } else if (nsys.importer.empty() && !has_failed) {
+    fix = "its importer is not where nsys looks for it; " + fix;
   }
   const auto left = unimported_captures(region);
   if (!left.empty()) {
     fix += "; once it works: QdstrmImporter -i " + left.front().string() + " -o " +
            region.output().string() + ".nsys-rep";
   }
-  return problem("importer_missing", "nsys captured and could not write its report: " + words,
+  return problem(has_failed ? "importer_failed" : "importer_missing",
+                 has_failed ? "nsys captured, but its importer failed: " + words
+                            : "nsys captured, but could not write its report: " + words,
                  std::move(fix));
 }
 

@@ -218,9 +218,16 @@ TEST_F(NsysStageTest, ExplainsWhyThereIsNoReport) {
        "the range 'decod' of pipeline.nsys.nvtx_capture never opened while the workload ran, so "
        "nothing was captured"},
       {"Importer error status: An unknown error occurred.\nGenerated:\n    /x/run.qdstrm\n",
+       "importer_failed",
+       "nsys captured, but its importer failed: Importer error status: An unknown error occurred."},
+      {"Importer error status: Importation failed.\n  Type: ErrorText\n  Value: \"Failed to get "
+       "number of the device CPUs.\"\nGenerated:\n    /x/run.qdstrm\n",
+       "importer_failed",
+       "nsys captured, but its importer failed: Failed to get number of the device CPUs."},
+      {"Importer error status: The importer binary and its dependencies were not found.\n",
        "importer_missing",
-       "nsys captured and could not write its report: Importer error status: An unknown error "
-       "occurred."},
+       "nsys captured, but could not write its report: Importer error status: The importer binary "
+       "and its dependencies were not found."},
       {"Failed to create '/r/run.nsys-rep': File exists.\nGenerated:\n    "
        "/tmp/nsys-report-1.nsys-rep\n",
        "output_exists",

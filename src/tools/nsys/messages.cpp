@@ -15,7 +15,26 @@ void keep_first(std::string& kept, std::string_view line) {
   if (kept.empty()) kept = line;
 }
 
-/// Lines that can be told by themselves.
+/// `"Failed to get number of the device CPUs."` without its quotes.
+std::string_view unquoted(std::string_view text) {
+  if (text.size() > 1 && text.front() == '"' && text.back() == '"') {
+    text = text.substr(1, text.size() - 2);
+  }
+  return text;
+}
+
+/// The importer prints its exception as a tree:
+///
+///     Items {
+///       Type: ErrorText
+///       Value: "Failed to get number of the device CPUs."
+void read_importer_reason(std::string_view before, std::string_view line, Messages& messages) {
+  constexpr std::string_view kValue = "Value: ";
+  if (before != "Type: ErrorText" || !line.starts_with(kValue)) return;
+  keep_first(messages.importer_reason, unquoted(line.substr(kValue.size())));
+}
+
+/// Lines that mean something on their own.
 void read_line(std::string_view line, Messages& messages) {
   if (line == "Capture range started in the application.") ++messages.ranges_started;
   if (line == "Capture range ended in the application.") ++messages.ranges_ended;
@@ -36,6 +55,10 @@ void read_line(std::string_view line, Messages& messages) {
 
 }  // namespace
 
+bool importer_was_not_found(const Messages& messages) {
+  return has(messages.importer_problem, "not found");
+}
+
 Messages read_messages(std::string_view log) {
   // Progress is drawn over itself with carriage returns.
   std::string text(log);
@@ -53,6 +76,7 @@ Messages read_messages(std::string_view log) {
     // The usage follows the reason.
     if (line.starts_with("usage: nsys")) keep_first(messages.usage_problem, before);
     read_line(line, messages);
+    read_importer_reason(before, line, messages);
     before = line;
   }
   return messages;

@@ -17,7 +17,8 @@ struct Messages {
   bool finished = false;                         ///< it came to its list of `Generated:` files
   std::vector<std::filesystem::path> generated;  ///< what that list names
   // Its own words.
-  std::string importer_problem;  ///< no report, only a .qdstrm
+  std::string importer_problem;  ///< no report, only a .qdstrm: `Importer error status: …`
+  std::string importer_reason;   ///< what its importer itself said, of an import that failed
   std::string create_problem;    ///< the report is elsewhere, or nowhere
   std::string usage_problem;     ///< it did not take its options
   std::string program_problem;   ///< it did not find the program
@@ -26,6 +27,9 @@ struct Messages {
   bool disk_full = false;
   std::vector<std::string> errors;  ///< other lines that begin with ERROR
 };
+
+/// True where the importer did not even start: it was not found, or lacks a library.
+bool importer_was_not_found(const Messages& messages);
 
 /// Reads what a run of `nsys profile` printed, the program's own lines among them.
 Messages read_messages(std::string_view log);

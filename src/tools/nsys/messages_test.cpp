@@ -34,6 +34,37 @@ TEST(NsysMessages, OfARangeThatNeverOpenedAreNone) {
   EXPECT_EQ(messages.generated, Paths());
 }
 
+TEST(NsysMessages, OfAFailedImportHoldWhatTheImporterSaid) {
+  // nsys 2023.4.4 where /sys is not mounted; shortened.
+  const Messages messages = read_messages(R"(Importer error status: Importation failed.
+Import Failed with unexpected exception: main.cpp(34): Throw in function {anonymous}::Importer
+std::exception::what: RuntimeException
+[QuadDCommon::tag_message*] = Status: AnalysisFailed
+Error {
+  Type: RuntimeError
+  SubError {
+    Props {
+      Items {
+        Type: OriginalLine
+        Value: "438"
+      }
+      Items {
+        Type: ErrorText
+        Value: "Failed to get number of the device CPUs."
+      }
+    }
+  }
+}
+Generated:
+    /runs/a.qdstrm
+)");
+  EXPECT_EQ(messages.importer_problem, "Importer error status: Importation failed.");
+  EXPECT_EQ(messages.importer_reason, "Failed to get number of the device CPUs.");
+  EXPECT_FALSE(importer_was_not_found(messages));
+  EXPECT_TRUE(importer_was_not_found(read_messages(
+      "Importer error status: The importer binary and its dependencies were not found.\n")));
+}
+
 TEST(NsysMessages, OfFailuresAreKeptInItsOwnWords) {
   struct Case {
     std::string_view log;

@@ -7,6 +7,7 @@
 #include "process/ask.h"
 #include "process/find_program.h"
 #include "tools/nsys/export.h"
+#include "tools/nsys/messages.h"
 #include "tools/nsys/profile_command.h"
 
 namespace profline::nsys {
@@ -149,12 +150,32 @@ Result<Trial> try_capture(ProcessRunner& runner, const Installation& nsys,
     trial.left_unimported = !trial.report_written && has_file_ending_in(folder, ".qdstrm");
   } while (!trial.report_written && !trial.left_unimported && trial.attempts < kAttempts);
   if (trial.report_written) return trial;
+  const Messages messages = read_messages(trial.output);
+  if (!importer_was_not_found(messages)) {
+    trial.importer_said =
+        messages.importer_reason.empty() ? messages.importer_problem : messages.importer_reason;
+  }
   trial.importer = find_importer(nsys.program);
   if (!trial.importer.empty()) {
     const Exit ldd = PL_TRY(runner.run({.argv = {"ldd", trial.importer.string()}}));
     trial.importer_lacks = missing_libraries(ldd.tail);
   }
   return trial;
+}
+
+std::string trial_problem(const Trial& trial) {
+  if (trial.report_written) return {};
+  if (!trial.importer_lacks.empty()) {
+    return "captures, but its importer lacks " + join(trial.importer_lacks, ", ") +
+           ", so no report is written";
+  }
+  if (!trial.importer_said.empty()) {
+    return "captures, but its importer failed, so no report is written: " + trial.importer_said;
+  }
+  if (trial.left_unimported && trial.importer.empty()) {
+    return "captures, but does not find its importer, so no report is written";
+  }
+  return "a trial capture wrote no report; it said: " + trial.output;
 }
 
 Result<std::string> try_reading(ProcessRunner& runner, const Installation& nsys,
@@ -191,6 +212,14 @@ std::filesystem::path find_importer(const std::filesystem::path& program) {
   }
   std::sort(found.begin(), found.end());
   return found.empty() ? std::filesystem::path() : found.front();
+}
+
+std::string importer_fix() {
+  std::error_code failure;
+  if (!std::filesystem::exists("/sys/devices/system/cpu", failure)) {
+    return "mount /sys (mount -t sysfs sysfs /sys): the importer asks it for the CPUs";
+  }
+  return "try another release of Nsight Systems";
 }
 
 std::vector<std::string> missing_libraries(std::string_view ldd_output) {

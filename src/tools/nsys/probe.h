@@ -45,9 +45,10 @@ Result<Installation> survey(ProcessRunner& runner, const std::filesystem::path& 
 struct Trial {
   int attempts = 0;              ///< more than 1 when the first left nothing at all
   bool report_written = false;   ///< a .nsys-rep: nsys works from end to end
-  bool left_unimported = false;  ///< only a .qdstrm: its importer is missing or lacks a library
+  bool left_unimported = false;  ///< only a .qdstrm: its importer is missing, or it failed
   std::vector<std::string> importer_lacks;  ///< shared libraries the importer did not find
   std::filesystem::path importer;           ///< empty when none was found beside nsys
+  std::string importer_said;                ///< why its importer failed, in the importer's words
   std::string output;                       ///< the last lines nsys printed
   std::string reading_problem;              ///< what nsys says of its own report; see try_reading()
 };
@@ -57,6 +58,10 @@ struct Trial {
 Result<Trial> try_capture(ProcessRunner& runner, const Installation& nsys,
                           const std::filesystem::path& folder);
 
+/// Why a trial capture wrote no report, as the end of a sentence about nsys: "captures, but its
+/// importer failed: …". Empty when it wrote one.
+std::string trial_problem(const Trial& trial);
+
 /// Exports the report of a trial in `folder` and asks for a summary of it. What nsys said went
 /// wrong; empty when nothing did: parts of it can be missing although it captures.
 Result<std::string> try_reading(ProcessRunner& runner, const Installation& nsys,
@@ -65,6 +70,9 @@ Result<std::string> try_reading(ProcessRunner& runner, const Installation& nsys,
 /// The importer that belongs to an nsys: Debian, NVIDIA's own packages and the copy bundled with
 /// Nsight Compute each keep it elsewhere. Empty when it is in none of these places.
 std::filesystem::path find_importer(const std::filesystem::path& program);
+
+/// What to try where the importer starts and fails. It reads /sys, which containers may lack.
+std::string importer_fix();
 
 /// The libraries that the output of `ldd` marks as not found.
 std::vector<std::string> missing_libraries(std::string_view ldd_output);

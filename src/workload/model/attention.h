@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include <ATen/ATen.h>
 
 namespace profline::workload {

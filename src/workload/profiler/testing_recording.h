@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 // What the tests of this folder share: a recording written by hand.
 
 #include "workload/profiler/trace_event.h"

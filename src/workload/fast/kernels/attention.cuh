@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "workload/fast/kernels/device_primitives.cuh"
 #include "workload/fast/kernels/launch.cuh"
 

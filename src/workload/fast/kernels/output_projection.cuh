@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "workload/fast/kernels/attention.cuh"
 
 namespace profline::workload::fast {

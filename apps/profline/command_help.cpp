@@ -1,0 +1,135 @@
+#include "command_help.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "base/terminal_text.h"
+#include "text_table.h"
+
+namespace profline {
+namespace {
+
+using Takes = Option::Takes;
+
+constexpr std::string_view kSummary =
+    "profline runs an LLM inference workload under every profiler and shows where its time goes. "
+    "One Hydra-style config, one command, one report.";
+
+constexpr std::string_view kClosing =
+    "Options may come before or after the command. OVERRIDES use Hydra's syntax: a.b=1 "
+    "+new.key=x ~gone group=option. 'profline COMMAND --help' lists a command's options and "
+    "shows examples.";
+
+constexpr WordCommand kWordCommands[] = {
+    {"help", "[COMMAND]", "show this help or a command's; 'help man' prints the manual page"},
+    {"version", "", "show version and commit"},
+};
+
+/// A row of help; what is too long for its column gets a line of its own.
+std::string help_row(const std::string& left, std::string_view right, std::size_t width) {
+  constexpr std::size_t kColumn = 31;
+  const std::string wrapped = wrap_words(right, width, kColumn) + '\n';
+  const std::string start = "  " + left;
+  return display_width(start) < kColumn ? pad_width(start, kColumn) + wrapped
+                                        : start + '\n' + std::string(kColumn, ' ') + wrapped;
+}
+
+std::string option_rows(std::span<const Option> options, std::size_t width) {
+  std::string rows;
+  for (const Option& option : options) {
+    // Names stand below each other, with the aliases in front.
+    const std::string indent(option.alias.empty() ? 5 : 3 - option.alias.size(), ' ');
+    rows += help_row(indent + option_text(option), option_help(option), width);
+  }
+  return rows;
+}
+
+/// A command line that can be pasted: where it is broken, the line ends in a backslash.
+std::string example_command(std::string_view command, std::size_t width) {
+  const std::string wrapped = wrap_words(command, width - 2, 6);
+  std::string text;
+  for (const std::string_view line : lines(wrapped)) {
+    if (!text.empty()) text += " \\\n";
+    text += line;
+  }
+  return text;
+}
+
+std::string example_rows(const Verb& verb, std::size_t width) {
+  std::string rows;
+  for (const Example& example : verb.examples()) {
+    rows += fmt::format("  {}\n      {}\n", example_command(example.command, width),
+                        wrap_words(example.purpose, width, 6));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::span<const WordCommand> word_commands() {
+  return kWordCommands;
+}
+
+std::size_t help_width() {
+  return std::min<std::size_t>(output_width(), 80);
+}
+
+std::string option_text(const Option& option) {
+  std::string text = option.alias.empty() ? "" : std::string(option.alias) + ", ";
+  text += option.name;
+  if (option.takes == Takes::MaybeValue) text += fmt::format(" [{}]", option.value_name);
+  if (option.takes == Takes::Value || option.takes == Takes::Values) {
+    text += fmt::format(" {}", option.value_name);
+  }
+  return text;
+}
+
+std::string option_help(const Option& option) {
+  std::string text(option.help);
+  if (!option.choices.empty()) text += " (" + join(option.choices, ", ") + ")";
+  return text;
+}
+
+std::string usage_of(const Verb& verb) {
+  std::string usage = "profline " + std::string(verb.name());
+  const bool ends_options = verb.words().starts_with("-- ");  // all that follows is the program's
+  if (ends_options) usage += " [OPTIONS]";
+  if (!verb.words().empty()) usage += " " + std::string(verb.words());
+  return ends_options ? usage : usage + " [OPTIONS]";
+}
+
+std::string help_text(const CommandLine& command_line, std::size_t width) {
+  std::string text =
+      wrap_words(kSummary, width) + "\n\nusage: profline COMMAND [WORDS] [OPTIONS]\n\ncommands\n";
+  const auto row = [&](std::string_view name, std::string_view words, std::string_view summary) {
+    text += help_row(words.empty() ? std::string(name) : fmt::format("{} {}", name, words), summary,
+                     width);
+  };
+  for (const auto& verb : command_line.verbs()) row(verb->name(), verb->words(), verb->summary());
+  for (const WordCommand& command : word_commands()) {
+    row(command.name, command.words, command.summary);
+  }
+  text += "\noptions\n" + option_rows(command_line.shared_options(), width);
+  return text + '\n' + wrap_words(kClosing, width) + '\n';
+}
+
+std::string help_of(const Verb& verb, std::span<const Option> common, std::size_t width) {
+  const std::vector<Option> options = verb.options();
+  std::string text = wrap_words(verb.summary(), width) + "\n\nusage: " + usage_of(verb) + "\n";
+  if (!options.empty()) text += "\noptions\n" + option_rows(options, width);
+  text += "\nexamples\n" + example_rows(verb, width);
+  return text + "\ncommon options\n" + option_rows(common, width);
+}
+
+std::string help_of_group(const CommandLine& command_line, std::string_view word,
+                          std::size_t width) {
+  std::string text = fmt::format("usage: profline {} WHAT [WORDS] [OPTIONS]\n\ncommands\n", word);
+  for (const Verb* verb : command_line.group(word)) {
+    text += help_row(fmt::format("{} {}", verb->name(), verb->words()), verb->summary(), width);
+  }
+  return text + fmt::format("\n'profline {} WHAT --help' shows the options of each.\n", word);
+}
+
+}  // namespace profline
