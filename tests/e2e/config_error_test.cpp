@@ -118,6 +118,12 @@ TEST(ConfigError, RemovedKeysNameWhatReplacedThem) {
        "pipeline.<stage>.enable\n"
        "  run.mode=deep\n"
        "  ^\n"},
+      {{"-cn", "demo", "run.repeats=3"},
+       2,
+       "profline: override 1:1:1: key 'run.repeats' was removed: use "
+       "dataset.sampling.num_samples_per_epoch\n"
+       "  run.repeats=3\n"
+       "  ^\n"},
       {{"-p", "run.mode"},
        2,
        "profline: key 'run.mode' was removed: switch stages with pipeline.<stage>.enable\n"},
