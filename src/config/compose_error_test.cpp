@@ -152,8 +152,20 @@ TEST(ComposeError, TellsWhatIsWrongWithAGroup) {
        "config",
        {"+db=pg"},
        "multiple_values",
-       "conf/config.yaml:2:5: the group 'db' is given two options, 'pg' and 'mysql'; to replace an "
-       "option write 'override db: pg'"},
+       "override 1:1:2: 'db' is in the defaults list already; to choose its option write db=pg\n"
+       "  +db=pg\n   ^"},
+      {"the option that it has",
+       "config",
+       {"+db@db=mysql"},
+       "duplicate_in_defaults",
+       "override 1:1:2: 'db' is in the defaults list already; to choose its option write db=mysql\n"
+       "  +db@db=mysql\n   ^"},
+      {"the same twice",
+       "config",
+       {"+db@other=pg", "+db@other=mysql"},
+       "multiple_values",
+       "override 1:1:2: the group 'db@other' is given two options, 'mysql' and 'pg'; to replace an "
+       "option write 'override db@other: mysql'"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);

@@ -34,6 +34,9 @@ constexpr RemovedKey kRemoved[] = {
     {"analysis.static.write_reports", "use pipeline.static_analysis.write_reports"},
     {"analysis.static.use_analytic_fallback", "use pipeline.static_analysis.use_analytic_fallback"},
     {"analysis.static.use_synthetic_inputs", "use pipeline.static_analysis.use_synthetic_inputs"},
+    {"runner",
+     "for stage2 write pipeline.nsys.enable=true pipeline.ncu.enable=true, for stage1.no-static "
+     "pipeline.static_analysis.enable=false; stage1.default is what profline does by itself"},
     {"stage1_runner", "every stage gets the whole config"},
     {"stage1_runner.disable_static", "use pipeline.static_analysis.enable"},
     {"stage1_runner.device", "use device"},
