@@ -91,7 +91,11 @@ TEST_F(Run, EveryStageThatACpuCanRunLeavesAWholeFolder) {
   const Node origins = json_at(run_dir() / "config.origins.json");
   EXPECT_EQ(origins.find("origins")->find("infer.max_new_tokens")->find("source")->as_string(),
             "override 5");
-  EXPECT_EQ(json_at(run_dir() / "env.json").find_path("libtorch.nvtx")->is_bool(), true);
+  const Node environment = json_at(run_dir() / "env.json");
+  EXPECT_EQ(environment.find_path("libtorch.nvtx")->is_bool(), true);
+  EXPECT_EQ(environment.find_path("libtorch.workload"), nullptr);
+  EXPECT_EQ(environment.find_path("workload.version")->as_string(),
+            environment.find_path("profline.version")->as_string());
   EXPECT_GT(record.timing.children_ns, 0);
   EXPECT_GT(record.timing.between_children_ns, 0);
   EXPECT_LT(record.timing.between_children_ns, record.timing.total_ns);
