@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <random>
+
+#include <fmt/core.h>
 
 #include "base/files.h"
 #include "config/sweep.h"
@@ -151,6 +154,22 @@ Result<pipeline::RunSetup> make_setup(const PreparedRun& run, const fs::path& fo
   return setup;
 }
 
+/// Prints what the hydra node asks for in vain; of a sweep, once. Commands that make sweeps have
+/// chosen a job by now.
+Result<void> warn_of_hydra_node(const Configuration& configuration, const RunWish& wish,
+                                const OutputOptions& output) {
+  if (wish.job.value_or(0) > 0 || output.verbosity < 0) return {};
+  std::vector<std::string> remarks = ignored_hydra_settings(configuration.composition());
+  const auto mode = PL_TRY(hydra_mode(configuration.hydra()));
+  if (!wish.job && !wish.resume && mode == config::RunMode::Multirun) {
+    remarks.emplace_back("hydra.mode is MULTIRUN, and this command runs one job");
+  }
+  for (const std::string& remark : remarks) {
+    fmt::print(stderr, "profline: warning: {}\n", remark);
+  }
+  return {};
+}
+
 Error no_stage() {
   return Error(ErrorKind::Config,
                "no stage is on; switch one on, as in pipeline.static_analysis.enable=true")
@@ -191,12 +210,15 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   PreparedRun run;
   run.overrides = wish.choice.overrides;
   run.configuration = PL_TRY(Configuration::compose(wish.choice));
+  PL_TRY(warn_of_hydra_node(*run.configuration, wish, output));
+  run.configuration->set_mode(wish.job ? config::RunMode::Multirun : config::RunMode::Run);
   if (wish.job) run.configuration->set_job(*wish.job);
   const fs::path folder = PL_TRY(settle_folder(wish, making, run));
   run.configuration->set_output_dir(folder);
   const std::vector<Error> problems = run.configuration->problems();
   print_remarks(*run.configuration, output);
   if (!problems.empty()) return Error::all(problems);
+  PL_TRY(hydra_output_subdir(run.configuration->hydra()));
 
   pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, wish));
   setup.verbosity = output.verbosity;
