@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include "base/files.h"
-#include "config/sweep.h"
 #include "hardware_table.h"
 #include "stages/all_stages.h"
 #include "workload_program.h"
@@ -116,6 +115,19 @@ pipeline::Survey survey_of(const pipeline::Stages& stages, const settings::Root&
   if (!programs.ncu.empty()) survey.ncu_program = programs.ncu;
   survey.find_workload = [given = programs.workload] { return find_workload(given); };
   return survey;
+}
+
+/// What the machine has of what is needed; looked for once where jobs share what was found.
+pipeline::Toolbox look_for_tools(const pipeline::Survey& survey, const RunWish& wish,
+                                 ProcessRunner& processes) {
+  if (!wish.surveys) return pipeline::survey(survey, processes);
+  std::string key;
+  for (const bool asked : {survey.driver.has_value(), survey.workload, survey.nsys, survey.ncu}) {
+    key += asked ? '1' : '0';
+  }
+  const auto found = wish.surveys->found.find(key);
+  if (found != wish.surveys->found.end()) return found->second;
+  return wish.surveys->found.emplace(key, pipeline::survey(survey, processes)).first->second;
 }
 
 pipeline::WhereSet where_set(const Configuration& configuration) {
@@ -228,8 +240,8 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   PL_TRY(settle_device(setup, driver, findings));
   setup.ceilings =
       PL_TRY(ceilings_for(run.configuration->composition().search_path, setup.device_name));
-  pipeline::Toolbox tools = pipeline::survey(
-      survey_of(run.stages, setup.settings, wish.programs, driver), services.processes);
+  pipeline::Toolbox tools = look_for_tools(
+      survey_of(run.stages, setup.settings, wish.programs, driver), wish, services.processes);
   if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
   run.plan = pipeline::make_plan(std::move(setup), std::move(tools), run.stages,
                                  where_set(*run.configuration));
@@ -237,20 +249,6 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   run.plan.findings = std::move(findings);
   add_space_finding(run.plan);
   return run;
-}
-
-Result<std::vector<std::vector<std::string>>> expand_jobs(const Configuration& multirun) {
-  const config::ConfigRepository repository(multirun.composition().search_path, multirun.context());
-  config::SweepServices sweep;
-  sweep.group_options =
-      [&repository](const std::string& group) -> Result<std::vector<std::string>> {
-    return repository.options_of(group);
-  };
-  const std::vector<config::Batch> batches =
-      PL_TRY(config::expand_sweeps(multirun.composition().overrides, std::nullopt, sweep));
-  std::vector<config::Job> jobs;
-  for (const config::Batch& batch : batches) jobs.insert(jobs.end(), batch.begin(), batch.end());
-  return jobs;
 }
 
 }  // namespace profline
