@@ -133,6 +133,20 @@ Result<std::unique_ptr<Configuration>> Configuration::compose(const ConfigChoice
   return configuration;
 }
 
+void Configuration::set_mode(config::RunMode mode) {
+  Node* hydra = composition_.root.find("hydra");
+  if (hydra == nullptr || !hydra->is_map()) return;
+  const std::string name = mode == config::RunMode::Multirun ? "MULTIRUN" : "RUN";
+  const Node* before = hydra->find("mode");
+  if (before != nullptr && *before == Node::string(name)) return;
+  hydra->as_map().set("mode", Node::string(name));
+  // Hydra decides it by adding an override.
+  Node* overrides = hydra->find("overrides");
+  Node* own = overrides == nullptr ? nullptr : overrides->find("hydra");
+  if (own != nullptr && own->is_list())
+    own->as_list().push_back(Node::string("hydra.mode=" + name));
+}
+
 void Configuration::set_output_dir(const fs::path& folder) {
   set_hydra(composition_.root, "runtime", "output_dir", Node::string(folder.string()));
 }

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "config/compose.h"
 #include "config/resolvers.h"
+#include "hydra_settings.h"
 #include "verb.h"
 
 namespace profline {
@@ -48,14 +49,17 @@ class Configuration {
 
   const config::Composition& composition() const { return composition_; }
   const config::ResolveContext& context() const { return context_; }
+  /// For what reads the hydra node.
+  HydraNode hydra() const { return {composition_.root, context_}; }
   /// What deserved attention so far, while composing and resolving.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Where relative paths of the config start.
   const std::filesystem::path& cwd() const { return cwd_; }
 
-  /// What is known once a run has its folder or a job its number: `${hydra:runtime.output_dir}`,
-  /// `${hydra:job.num}`.
+  /// What is known once a run is about to start, has its folder, or a job its number:
+  /// `${hydra:mode}`, `${hydra:runtime.output_dir}`, `${hydra:job.num}`.
+  void set_mode(config::RunMode mode);
   void set_output_dir(const std::filesystem::path& folder);
   void set_job(std::size_t number);
 

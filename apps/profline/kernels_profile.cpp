@@ -115,7 +115,7 @@ std::vector<Option> KernelsProfileVerb::options() const {
       {"--nvtx-include", "", Takes::Value, "RANGE",
        "only launches in this range, as decode, decode*, A::A1; may be repeated"},
       {"--clock-control", "", Takes::Value, "WHAT",
-       "what ncu does to the GPU's clocks [left to ncu]"},
+       "what ncu does to the GPU's clocks [left to ncu]", clock_control_choices()},
       {"--count",
        "",
        Takes::Value,

@@ -84,7 +84,7 @@ Result<settings::ClockControl> clock_control(const std::string& text) {
   for (const auto& known : names(std::type_identity<settings::ClockControl>{})) {
     if (std::get<std::string_view>(known.name) == text) return known.value;
   }
-  return usage("--clock-control is '" + text + "', not base, boost or none");
+  return usage("--clock-control: " + text + " not in {" + join(clock_control_choices(), ",") + "}");
 }
 
 Result<void> read_collection(const Arguments& arguments, const fs::path& cwd, LabArguments& out) {
@@ -152,6 +152,14 @@ fs::path fresh_folder(const Clock& clock, const fs::path& cwd) {
 }
 
 }  // namespace
+
+std::vector<std::string> clock_control_choices() {
+  std::vector<std::string> choices;
+  for (const auto& known : names(std::type_identity<settings::ClockControl>{})) {
+    choices.emplace_back(std::get<std::string_view>(known.name));
+  }
+  return choices;
+}
 
 Result<LabArguments> read_lab_arguments(const Arguments& arguments, const Clock& clock,
                                         const fs::path& cwd) {

@@ -24,6 +24,9 @@ struct LabArguments {
   Command program;
 };
 
+/// The values that --clock-control takes.
+std::vector<std::string> clock_control_choices();
+
 /// Reads options, the list of kernels and the preset. `cwd` is where relative paths begin.
 Result<LabArguments> read_lab_arguments(const Arguments& arguments, const Clock& clock,
                                         const std::filesystem::path& cwd);

@@ -44,12 +44,13 @@ Error with_advice(Error error, const std::vector<std::string>& overrides) {
         .with_reason("group_override_no_match");
   }
   const auto advice = settings::advice_for_removed_key(given->key);
-  if (error.reason() == "key_not_in_config" && advice) {
-    return given
-        ->error("key '" + given->key + "' was removed: " + std::string(*advice), given->key_column)
-        .with_reason("key_not_in_config");
-  }
-  return error;
+  const bool is_group = error.reason() == "not_a_group";  // `runner@stage1_runner=…`
+  if (!advice || (!is_group && error.reason() != "key_not_in_config")) return error;
+  return given
+      ->error(
+          (is_group ? "group '" : "key '") + given->key + "' was removed: " + std::string(*advice),
+          given->key_column)
+      .with_reason(is_group ? "not_a_group" : "key_not_in_config");
 }
 
 Error with_override_shown(Error error, const std::vector<std::string>& overrides) {

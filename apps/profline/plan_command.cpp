@@ -4,26 +4,37 @@
 
 #include "config_command.h"
 #include "plan_print.h"
-#include "run_preparation.h"
+#include "sweep.h"
 
 namespace profline {
 namespace {
 
-/// One wish for each job; without --multirun that is one.
-Result<std::vector<RunWish>> wishes_of(const Invocation& invocation) {
+Result<Jobs> planned_jobs(const Invocation& invocation) {
   RunWish wish;
   wish.choice = config_choice(invocation.arguments);
   wish.programs = program_choice(invocation.arguments);
-  if (!invocation.arguments.has("--multirun")) return std::vector{wish};
-  const auto multirun = PL_TRY(Configuration::compose(wish.choice, config::RunMode::Multirun));
-  wish.sweep_folder = PL_TRY(pipeline::free_run_folder(PL_TRY(sweep_folder_wish(*multirun))));
-  std::vector<RunWish> wishes;
-  for (std::vector<std::string>& overrides : PL_TRY(expand_jobs(*multirun))) {
-    wish.job = wishes.size();
-    wish.choice.overrides = std::move(overrides);
-    wishes.push_back(wish);
+  Jobs jobs = PL_TRY(jobs_of(wish, invocation.arguments.has("--multirun"), invocation.output));
+  if (jobs.sweep) jobs.lie_in(PL_TRY(pipeline::free_run_folder(*jobs.sweep)));
+  return jobs;
+}
+
+Result<std::vector<PreparedRun>> prepared(const Jobs& jobs, const Services& services,
+                                          const OutputOptions& output) {
+  std::vector<PreparedRun> runs;
+  JobProblems problems;
+  for (const RunWish& wish : jobs.wishes) {
+    auto run = prepare_run(wish, Making::Nothing, services, output);
+    if (run) {
+      runs.push_back(std::move(*run));
+    } else if (wish.job && run.error().kind() != ErrorKind::Cancelled) {
+      problems.add(*wish.job, run.error());
+    } else {
+      return run.error();
+    }
+    if (problems.are_enough()) break;
   }
-  return wishes;
+  PL_TRY(problems.result());
+  return runs;
 }
 
 }  // namespace
@@ -46,16 +57,14 @@ Result<ExitCode> PlanVerb::run(const Services& services, const Invocation& invoc
                  std::string(option) + " is for showing the config: add --cfg job")
         .with_reason("usage");
   }
-  std::vector<PreparedRun> runs;
-  for (const RunWish& wish : PL_TRY(wishes_of(invocation))) {
-    runs.push_back(PL_TRY(prepare_run(wish, Making::Nothing, services, invocation.output)));
-  }
+  const Jobs asked = PL_TRY(planned_jobs(invocation));
+  const std::vector<PreparedRun> runs = PL_TRY(prepared(asked, services, invocation.output));
   std::vector<PlannedJob> jobs;
   jobs.reserve(runs.size());
   for (const PreparedRun& run : runs) jobs.push_back({run.overrides, run.plan});
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(plan_json(jobs))
-                               : plan_text(jobs, invocation.arguments.has("--multirun"));
+                               : plan_text(jobs, asked.sweep.has_value());
   fmt::print("{}", text);
   return ExitCode::Done;
 }

@@ -10,6 +10,7 @@
 #include "formats/json_write.h"
 #include "schema/read.h"
 #include "schema/value_text.h"
+#include "sweep.h"
 
 namespace profline {
 namespace {
@@ -189,8 +190,7 @@ std::string plan_text(const std::vector<PlannedJob>& jobs, bool is_multirun) {
   std::string text;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (is_multirun) {
-      text += fmt::format("{}job {}: {}\n", i == 0 ? "" : "\n", i,
-                          printable(join(jobs[i].overrides, " ")));
+      text += (i == 0 ? "" : "\n") + job_line(i, jobs[i].overrides) + "\n";
     }
     text += job_text(jobs[i].plan);
   }

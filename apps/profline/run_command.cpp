@@ -9,6 +9,7 @@
 #include "config_command.h"
 #include "formats/json_write.h"
 #include "run_session.h"
+#include "sweep.h"
 
 namespace profline {
 namespace {
@@ -38,7 +39,7 @@ Result<FinishedRun> run_once(const RunWish& wish, const Services& services,
   return start_run(run, wish, services, invocation);
 }
 
-/// A job that could not start, told; the others still run.
+/// Reports a job that could not start; the others still run.
 ExitCode tell_failed_job(const std::string& which, const Error& error) {
   for (const Error& problem : error.each()) {
     fmt::print(stderr, "profline: {}: {}\n", which, problem.to_string());
@@ -51,21 +52,21 @@ struct Finished {
   ExitCode worst = ExitCode::Done;
 };
 
-Result<Finished> run_jobs(const RunWish& shared, const Services& services,
-                          const Invocation& invocation) {
-  const auto multirun = PL_TRY(Configuration::compose(shared.choice, config::RunMode::Multirun));
-  const auto jobs = PL_TRY(expand_jobs(*multirun));
-  auto sweep = PL_TRY(pipeline::RunFolder::claim(PL_TRY(sweep_folder_wish(*multirun))));
+/// The jobs of a sweep, one after another, if all of them could start.
+Result<Finished> run_sweep(Jobs jobs, const Services& services, const Invocation& invocation) {
+  auto sweep = PL_TRY(pipeline::RunFolder::claim(*jobs.sweep));
+  jobs.lie_in(sweep.path());
+  PL_TRY(check_jobs(jobs.wishes, services));
   Finished finished;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
+  for (std::size_t i = 0; i < jobs.wishes.size(); ++i) {
     if (services.interrupt.requested()) {
       finished.worst = ExitCode::Interrupted;
       break;
     }
-    RunWish wish = shared;
-    wish.job = i;
-    wish.sweep_folder = sweep.path();
-    wish.choice.overrides = jobs[i];
+    const RunWish& wish = jobs.wishes[i];
+    if (invocation.output.verbosity >= 0) {
+      fmt::print(stderr, "{}\n", job_line(i, wish.choice.overrides));
+    }
     auto done = run_once(wish, services, invocation);
     const ExitCode code =
         done ? done->code : tell_failed_job("job " + std::to_string(i), done.error());
@@ -74,6 +75,15 @@ Result<Finished> run_jobs(const RunWish& shared, const Services& services,
     sweep.keep();
     finished.runs.push_back(std::move(*done));
   }
+  return finished;
+}
+
+Result<Finished> run_alone(const RunWish& wish, const Services& services,
+                           const Invocation& invocation) {
+  Finished finished;
+  finished.runs.push_back(PL_TRY(wish.resume ? resume_run(wish, services, invocation)
+                                             : run_once(wish, services, invocation)));
+  finished.worst = finished.runs.front().code;
   return finished;
 }
 
@@ -148,15 +158,14 @@ Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invoca
   wish.choice = config_choice(invocation.arguments);
   if (!invocation.arguments.has("--config-name")) wish.choice.name = config_name();
   wish.programs = program_choice(invocation.arguments);
-  Finished finished;
-  if (invocation.arguments.has("--multirun")) {
-    finished = PL_TRY(run_jobs(wish, services, invocation));
-  } else {
-    wish.resume = invocation.arguments.value("--resume");
-    finished.runs.push_back(PL_TRY(wish.resume ? resume_run(wish, services, invocation)
-                                               : run_once(wish, services, invocation)));
-    finished.worst = finished.runs.front().code;
+  wish.resume = invocation.arguments.value("--resume");
+  Jobs jobs{{wish}};
+  if (!wish.resume) {
+    jobs = PL_TRY(jobs_of(wish, invocation.arguments.has("--multirun"), invocation.output));
   }
+  const Finished finished =
+      PL_TRY(jobs.sweep ? run_sweep(std::move(jobs), services, invocation)
+                        : run_alone(jobs.wishes.front(), services, invocation));
   PL_TRY(print(finished.runs, invocation.output.format));
   return finished.worst;  // as its run.json says: an interrupt behind the last stage is too late
 }

@@ -34,6 +34,22 @@ Node origins_document(const config::Composition& composition) {
   return Node::map(std::move(document));
 }
 
+/// What Hydra leaves in hydra.output_subdir. In the run's folder itself two of the files are there.
+Result<void> write_hydra_files(const Configuration& configuration, const std::filesystem::path& run,
+                               const std::filesystem::path& subdir) {
+  const Node& root = configuration.composition().root;
+  const std::filesystem::path folder = run / subdir;
+  PL_TRY(create_folders(folder));
+  NodeMap hydra;
+  hydra.set("hydra", *root.find("hydra"));
+  PL_TRY(write_file_atomic(folder / "hydra.yaml", write_yaml(Node::map(std::move(hydra)))));
+  if (subdir == ".") return {};
+  PL_TRY(write_file_atomic(folder / "config.yaml", write_yaml(configuration.composition().config)));
+  const Node* task = root.find_path("hydra.overrides.task");
+  return write_file_atomic(folder / "overrides.yaml",
+                           write_yaml(task == nullptr ? Node::list() : *task));
+}
+
 }  // namespace
 
 Result<void> write_config_files(const Configuration& configuration,
@@ -48,8 +64,10 @@ Result<void> write_config_files(const Configuration& configuration,
   PL_TRY(write_file_atomic(folder / "overrides.yaml", write_yaml(overrides)));
   PL_TRY(write_file_atomic(folder / "config.resolved.json",
                            PL_TRY(pipeline::handed_config(setup.config, {}))));
-  return write_file_atomic(folder / "config.origins.json",
-                           PL_TRY(write_json(origins_document(composition), kLenient)));
+  PL_TRY(write_file_atomic(folder / "config.origins.json",
+                           PL_TRY(write_json(origins_document(composition), kLenient))));
+  const auto subdir = PL_TRY(hydra_output_subdir(configuration.hydra()));
+  return subdir ? write_hydra_files(configuration, folder, *subdir) : Result<void>();
 }
 
 }  // namespace profline

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <random>
 
+#include <fmt/core.h>
+
 #include "base/files.h"
-#include "config/sweep.h"
 #include "hardware_table.h"
 #include "stages/all_stages.h"
 #include "workload_program.h"
@@ -115,6 +117,19 @@ pipeline::Survey survey_of(const pipeline::Stages& stages, const settings::Root&
   return survey;
 }
 
+/// What the machine has of what is needed; looked for once where jobs share what was found.
+pipeline::Toolbox look_for_tools(const pipeline::Survey& survey, const RunWish& wish,
+                                 ProcessRunner& processes) {
+  if (!wish.surveys) return pipeline::survey(survey, processes);
+  std::string key;
+  for (const bool asked : {survey.driver.has_value(), survey.workload, survey.nsys, survey.ncu}) {
+    key += asked ? '1' : '0';
+  }
+  const auto found = wish.surveys->found.find(key);
+  if (found != wish.surveys->found.end()) return found->second;
+  return wish.surveys->found.emplace(key, pipeline::survey(survey, processes)).first->second;
+}
+
 pipeline::WhereSet where_set(const Configuration& configuration) {
   return [&configuration](const std::string& key) -> std::string {
     const auto history = configuration.composition().origins.history(key);
@@ -149,6 +164,22 @@ Result<pipeline::RunSetup> make_setup(const PreparedRun& run, const fs::path& fo
   setup.chdir = chdir && chdir->is_bool() && chdir->as_bool();
   setup.sampling_seed = sampling_seed(setup.settings, wish);
   return setup;
+}
+
+/// Prints what the hydra node asks for in vain; of a sweep, once. Commands that make sweeps have
+/// chosen a job by now.
+Result<void> warn_of_hydra_node(const Configuration& configuration, const RunWish& wish,
+                                const OutputOptions& output) {
+  if (wish.job.value_or(0) > 0 || output.verbosity < 0) return {};
+  std::vector<std::string> remarks = ignored_hydra_settings(configuration.composition());
+  const auto mode = PL_TRY(hydra_mode(configuration.hydra()));
+  if (!wish.job && !wish.resume && mode == config::RunMode::Multirun) {
+    remarks.emplace_back("hydra.mode is MULTIRUN, and this command runs one job");
+  }
+  for (const std::string& remark : remarks) {
+    fmt::print(stderr, "profline: warning: {}\n", remark);
+  }
+  return {};
 }
 
 Error no_stage() {
@@ -191,12 +222,15 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   PreparedRun run;
   run.overrides = wish.choice.overrides;
   run.configuration = PL_TRY(Configuration::compose(wish.choice));
+  PL_TRY(warn_of_hydra_node(*run.configuration, wish, output));
+  run.configuration->set_mode(wish.job ? config::RunMode::Multirun : config::RunMode::Run);
   if (wish.job) run.configuration->set_job(*wish.job);
   const fs::path folder = PL_TRY(settle_folder(wish, making, run));
   run.configuration->set_output_dir(folder);
   const std::vector<Error> problems = run.configuration->problems();
   print_remarks(*run.configuration, output);
   if (!problems.empty()) return Error::all(problems);
+  PL_TRY(hydra_output_subdir(run.configuration->hydra()));
 
   pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, wish));
   setup.verbosity = output.verbosity;
@@ -206,8 +240,8 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   PL_TRY(settle_device(setup, driver, findings));
   setup.ceilings =
       PL_TRY(ceilings_for(run.configuration->composition().search_path, setup.device_name));
-  pipeline::Toolbox tools = pipeline::survey(
-      survey_of(run.stages, setup.settings, wish.programs, driver), services.processes);
+  pipeline::Toolbox tools = look_for_tools(
+      survey_of(run.stages, setup.settings, wish.programs, driver), wish, services.processes);
   if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
   run.plan = pipeline::make_plan(std::move(setup), std::move(tools), run.stages,
                                  where_set(*run.configuration));
@@ -215,20 +249,6 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   run.plan.findings = std::move(findings);
   add_space_finding(run.plan);
   return run;
-}
-
-Result<std::vector<std::vector<std::string>>> expand_jobs(const Configuration& multirun) {
-  const config::ConfigRepository repository(multirun.composition().search_path, multirun.context());
-  config::SweepServices sweep;
-  sweep.group_options =
-      [&repository](const std::string& group) -> Result<std::vector<std::string>> {
-    return repository.options_of(group);
-  };
-  const std::vector<config::Batch> batches =
-      PL_TRY(config::expand_sweeps(multirun.composition().overrides, std::nullopt, sweep));
-  std::vector<config::Job> jobs;
-  for (const config::Batch& batch : batches) jobs.insert(jobs.end(), batch.begin(), batch.end());
-  return jobs;
 }
 
 }  // namespace profline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,11 @@ struct ProgramChoice {
 };
 ProgramChoice program_choice(const Arguments& arguments);
 
+/// Tools that were looked for already, by what was asked for.
+struct ToolSurveys {
+  std::map<std::string, pipeline::Toolbox> found;
+};
+
 /// One run to prepare.
 struct RunWish {
   ConfigChoice choice;
@@ -33,6 +39,7 @@ struct RunWish {
   std::optional<std::filesystem::path> sweep_folder{};
   std::optional<std::filesystem::path> resume{};  ///< the run to go on with
   std::optional<std::uint64_t> sampling_seed{};   ///< of the run to go on with
+  std::shared_ptr<ToolSurveys> surveys{};         ///< shared by jobs that are only checked
 };
 
 /// A run that could start: all that is known before anything of it runs. It does not move.
@@ -59,8 +66,5 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
 
 /// Where the jobs of a multirun lie: hydra.sweep.dir, with a suffix where that is taken.
 Result<pipeline::FolderWish> sweep_folder_wish(const Configuration& configuration);
-
-/// The overrides of each job that the sweeps stand for.
-Result<std::vector<std::vector<std::string>>> expand_jobs(const Configuration& multirun);
 
 }  // namespace profline

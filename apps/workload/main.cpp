@@ -56,6 +56,10 @@ std::string version_text(bool as_json) {
   if (as_json) {
     Node document = to_node(build);
     document.as_map().set("nvtx", Node::boolean(workload::has_nvtx()));
+    NodeMap program;
+    program.set("version", Node::string(kVersion));
+    program.set("commit", Node::string(kCommit));
+    document.as_map().set("workload", Node::map(std::move(program)));
     return write_json(document).value();
   }
   return fmt::format("profline-workload {} ({}), libtorch {} ({}), {}, {} threads, {}\n", kVersion,

@@ -62,9 +62,18 @@ Result<Node> value_of(const Override& given) {
   if (!given.value) return Node();
   Result<Node> value = to_node(*given.value, given.place.source);
   if (!value) return told_at(given, value.error(), given.key_column);
-  const Result<void> checked = check_config(*value);
-  if (!checked) return told_at(given, checked.error(), given.key_column);
   return value;
+}
+
+/// That the value can be part of a config. What is only compared, to delete a key, may be anything.
+Result<void> check_value(const Override& given, const Node& value) {
+  if (given.type == OverrideType::Delete) return {};
+  const Result<void> checked = check_config(value);
+  if (checked) return {};
+  const Error& problem = checked.error();
+  if (problem.reason() != "key_type") return told_at(given, problem, given.key_column);
+  // In a file a null key cannot be read; in an override it is a value that does not fit.
+  return given.error(problem.message(), given.value->column()).with_reason("validation");
 }
 
 Result<void> change(const Override& given, Node value, bool force, ConfigTree& tree) {
@@ -114,6 +123,13 @@ Result<void> add(const Override& given, Node value, ConfigTree& tree) {
   return change(given, std::move(value), true, tree);
 }
 
+/// Whether a plain `key=value` names a key that is there: that comes before what is wrong with the
+/// value. Nothing else is done with the tree after an Error.
+Result<void> check_key(const Override& given, const Node& value, ConfigTree& tree) {
+  if (given.type != OverrideType::Change || !value.is_map()) return {};
+  return change(given, Node::map(), false, tree);
+}
+
 Result<void> apply(const Override& given, ConfigTree& tree) {
   if (given.package) {
     return given
@@ -123,6 +139,10 @@ Result<void> apply(const Override& given, ConfigTree& tree) {
         .with_reason("not_a_group");
   }
   Node value = PL_TRY(value_of(given));
+  if (const Result<void> checked = check_value(given, value); !checked) {
+    PL_TRY(check_key(given, value, tree));
+    return checked;
+  }
   switch (given.type) {
     case OverrideType::Delete:
       return remove(given, value, tree);

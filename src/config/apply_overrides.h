@@ -13,7 +13,7 @@ namespace profline::config {
 ///
 /// Each Error has the override with a caret. Reasons: `key_not_in_config`, `add_existing`,
 /// `delete_missing_key`, `delete_value_mismatch`, `not_a_group` (a package, but no such group),
-/// `grammar`, `key_too_deep`, and those of ConfigTree.
+/// `grammar`, `validation` (null as a key of a map), `key_too_deep`, and those of ConfigTree.
 Result<void> apply_overrides(std::span<const Override* const> overrides, ConfigTree& tree);
 
 }  // namespace profline::config

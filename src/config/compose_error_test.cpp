@@ -51,6 +51,29 @@ TEST(ComposeError, TellsWhatIsWrongWithAnOverride) {
        {"a=1", "~db.x"},
        "key_not_in_config",
        "override 1:1:1: there is no key 'a'; to add it write +a=1\n  a=1\n  ^"},
+      {"null as a key of a map that is added",
+       "config",
+       {"+a={null:z}"},
+       "validation",
+       "override 1:1:4: null cannot be a key\n  +a={null:z}\n     ^"},
+      {"null as a key of a map that is merged",
+       "config",
+       {"db={x:{null:z}}"},
+       "validation",
+       "override 1:1:4: x: null cannot be a key\n  db={x:{null:z}}\n     ^"},
+      {"null as a key of a map under a key that is not there",
+       "config",
+       {"nosuch={null:z}"},
+       "key_not_in_config",
+       "override 1:1:1: there is no key 'nosuch'; to add it write +nosuch={null:z}\n"
+       "  nosuch={null:z}\n  ^"},
+      {"null as a key of a map that is only compared",
+       "config",
+       {"~db={null:z}"},
+       "delete_value_mismatch",
+       "override 1:1:2: 'db' is not deleted, because its value is {'driver': 'mysql', 'port': "
+       "3306} "
+       "and not {None: 'z'}\n  ~db={null:z}\n   ^"},
       {"nothing to delete",
        "config",
        {"~db.x"},
@@ -152,8 +175,20 @@ TEST(ComposeError, TellsWhatIsWrongWithAGroup) {
        "config",
        {"+db=pg"},
        "multiple_values",
-       "conf/config.yaml:2:5: the group 'db' is given two options, 'pg' and 'mysql'; to replace an "
-       "option write 'override db: pg'"},
+       "override 1:1:2: 'db' is in the defaults list already; to choose its option write db=pg\n"
+       "  +db=pg\n   ^"},
+      {"the option that it has",
+       "config",
+       {"+db@db=mysql"},
+       "duplicate_in_defaults",
+       "override 1:1:2: 'db' is in the defaults list already; to choose its option write db=mysql\n"
+       "  +db@db=mysql\n   ^"},
+      {"the same twice",
+       "config",
+       {"+db@other=pg", "+db@other=mysql"},
+       "multiple_values",
+       "override 1:1:2: the group 'db@other' is given two options, 'mysql' and 'pg'; to replace an "
+       "option write 'override db@other: mysql'"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);

@@ -33,10 +33,14 @@ void collect(const DefaultsTree& tree, std::vector<ResolvedDefault>& out) {
   for (const std::unique_ptr<DefaultsTree>& child : tree.children) collect(*child, out);
 }
 
-Result<void> check_no_duplicates(const std::vector<ResolvedDefault>& entries) {
+Result<void> check_no_duplicates(const std::vector<ResolvedDefault>& entries,
+                                 const GroupChoices& choices) {
   std::unordered_set<std::string> keys;
   for (const ResolvedDefault& entry : entries) {
     if (!entry.override_key || keys.insert(*entry.override_key).second) continue;
+    if (auto again = choices.added_again(*entry.override_key, "duplicate_in_defaults")) {
+      return std::move(*again);
+    }
     return Error(
                ErrorKind::Config,
                "the group '" + *entry.override_key +
@@ -58,7 +62,7 @@ Result<DefaultsList> list_defaults(const DefaultsRequest& request, GroupChoices&
   list.tree = std::move(built.tree);
   list.lacks_self = built.lacks_self;
   collect(*list.tree, list.entries);
-  PL_TRY(check_no_duplicates(list.entries));
+  PL_TRY(check_no_duplicates(list.entries, choices));
   PL_TRY(choices.check_all_used(repository));
   return list;
 }

@@ -81,6 +81,7 @@ Result<void> GroupChoices::add_external(const Override& given) {
     item.set_mark(mark_of(given));
     item.is_appended = true;
     appended_.push_back(std::move(item));
+    appended_by_.push_back(&given);
     return {};
   }
   const std::string key = key_of(given);
@@ -132,12 +133,28 @@ Result<void> GroupChoices::note_choice(const DefaultItem& item) {
   }
   const std::optional<std::string>& before = choices_[at->second].option;
   if (before == item.name()) return {};
+  if (auto again = added_again(key, "multiple_values")) return std::move(*again);
   return Error(ErrorKind::Config,
                "the group '" + key + "' is given two options, '" + before.value_or("null") +
                    "' and '" + item.name().value_or("null") + "'; to replace an option write '" +
                    "override " + key + ": " + before.value_or("null") + "'",
                item.mark().position())
       .with_reason("multiple_values");
+}
+
+std::optional<Error> GroupChoices::added_again(const std::string& key, const char* reason) const {
+  const Override* given = nullptr;
+  for (std::size_t i = 0; i < appended_.size(); ++i) {
+    if (appended_[i].override_key() != key) continue;
+    if (given != nullptr) return std::nullopt;  // added twice, and perhaps nowhere else
+    given = appended_by_[i];
+  }
+  if (given == nullptr) return std::nullopt;
+  return given
+      ->error("'" + key + "' is in the defaults list already; to choose its option write " + key +
+                  "=" + std::string(given->value_text().value_or("")),
+              given->key_column)
+      .with_reason(reason);
 }
 
 Error GroupChoices::unused_override(const Replacement& replacement,

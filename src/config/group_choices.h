@@ -43,6 +43,9 @@ class GroupChoices {
   bool apply_deletion(DefaultItem& item);
   /// Remembers what was chosen. An Error (reason `multiple_values`) where another option was.
   Result<void> note_choice(const DefaultItem& item);
+  /// The Error, with this reason, where the command line adds a group (`+key=option`) that turned
+  /// out to be in the defaults list anyway; nothing when it adds no such group.
+  std::optional<Error> added_again(const std::string& key, const char* reason) const;
 
   /// An Error (reason `group_override_no_match`, `group_delete_no_match`) about the first override
   /// or deletion that met no entry.
@@ -72,6 +75,7 @@ class GroupChoices {
 
   std::vector<const Override*> value_overrides_;
   std::vector<DefaultItem> appended_;
+  std::vector<const Override*> appended_by_;  // of each item
   std::vector<Replacement> replacements_;
   std::unordered_map<std::string, std::size_t> replacement_of_;
   std::vector<Deletion> deletions_;

@@ -101,9 +101,14 @@ void look_at_workload(const Toolbox& tools, ProcessRunner& processes, Environmen
   environment.workload = ProgramFacts{path, ""};
   const auto answer = output_of(processes, {path, "--version", "--format", "json"});
   if (!answer) return;
-  if (auto facts = parse_json(*answer, "profline-workload --version")) {
-    environment.libtorch = std::move(*facts);
+  auto facts = parse_json(*answer, "profline-workload --version");
+  if (!facts) return;
+  const Node* version = facts->find_path("workload.version");
+  if (version != nullptr && version->is_string()) {
+    environment.workload->version = version->as_string();
   }
+  if (facts->is_map()) facts->as_map().erase("workload");
+  environment.libtorch = std::move(*facts);
 }
 
 std::map<std::string, std::string> telling_variables() {

@@ -5,6 +5,7 @@
 #include "process/interrupt.h"
 #include "process/posix_runner.h"
 #include "schema/read.h"
+#include "testing/processes/fake_processes.h"
 
 namespace profline::pipeline {
 namespace {
@@ -23,6 +24,19 @@ TEST(Environment, TellsOfThisMachineAndReadsBack) {
   EXPECT_EQ(document.find("schema")->as_string(), "profline.env/1");
   document.as_map().erase("schema");
   EXPECT_EQ(schema::read<Environment>(document).value(), environment);
+}
+
+TEST(Environment, HasTheWorkloadsVersionBesideItsLibtorch) {
+  Toolbox tools;
+  tools.workload = std::filesystem::path("/opt/profline-workload");
+  testing::FakeProcesses processes;
+  processes.expect({"/opt/profline-workload", "--version", "--format", "json"})
+      .prints(R"({"version": "2.6.0", "workload": {"version": "0.2.0", "commit": "abc"}})");
+  const Environment environment = look_around(tools, processes);
+  EXPECT_EQ(environment.workload, (ProgramFacts{"/opt/profline-workload", "0.2.0"}));
+  ASSERT_TRUE(environment.libtorch.is_map());
+  EXPECT_EQ(environment.libtorch.as_map().size(), 1U);
+  EXPECT_EQ(environment.libtorch.find("version")->as_string(), "2.6.0");
 }
 
 TEST(Environment, ClocksGoToTheGpuOfTheirUuid) {

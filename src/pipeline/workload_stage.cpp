@@ -1,8 +1,12 @@
 #include "pipeline/workload_stage.h"
 
+#include <algorithm>
+
 #include "base/files.h"
+#include "base/strings.h"
 #include "formats/json.h"
 #include "inputs/dataset/dataset.h"
+#include "inputs/weights/checkpoint.h"
 #include "pipeline/child_failure.h"
 #include "process/find_program.h"
 
@@ -31,24 +35,63 @@ std::vector<Finding> check_users_command(const StageContext& context,
                  "name one that is there: pipeline.workload.command=[PROGRAM,ARGUMENT]")};
 }
 
+using Names = std::vector<std::string>;
+
+Names missing_in(const fs::path& folder, const Names& names) {
+  Names missing;
+  for (const std::string& name : names) {
+    std::error_code failure;
+    if (!fs::exists(folder / name, failure)) missing.push_back(name);
+  }
+  return missing;
+}
+
+Result<Names> missing_model_files(const fs::path& folder, ModelFiles files) {
+  Names names = {"config.json"};
+  if (files != ModelFiles::Config) names.emplace_back("tokenizer.json");
+  Names missing = missing_in(folder, names);
+  if (files != ModelFiles::Weights) return missing;
+  for (std::string& name : PL_TRY(weights::missing_files(folder))) {
+    missing.push_back(name == weights::kSingleFile
+                          ? name + " (or " + std::string(weights::kIndexFile) + ")"
+                          : std::move(name));
+  }
+  return missing;
+}
+
+/// `config.json, no tokenizer.json, no model.safetensors and 3 more`.
+std::string listed(Names missing) {
+  constexpr std::size_t kShown = 4;
+  const std::size_t more = missing.size() - std::min(missing.size(), kShown);
+  missing.resize(missing.size() - more);
+  return join(missing, ", no ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+}
+
 }  // namespace
 
-std::optional<Finding> model_preflight(const StageContext& context) {
+std::optional<Finding> model_preflight(const StageContext& context, ModelFiles files) {
   const RunSetup& setup = context.setup;
   const auto* subject = std::get_if<settings::deepseek_ocr::Subject>(&setup.settings.subject);
   if (subject == nullptr) return std::nullopt;
   const settings::deepseek_ocr::Model& model = subject->model;
   if (model.init == settings::deepseek_ocr::Init::Random) return std::nullopt;
+  const std::string fix =
+      "two presets need no weights: model/deepseek_ocr/arch@model=deepseek_ocr.random and "
+      "deepseek_ocr.tiny";
   const fs::path folder = setup.cwd / model.path.value_or("");
   std::error_code failure;
-  const bool is_there = fs::is_directory(folder, failure);
-  if (is_there && fs::exists(folder / "config.json", failure)) return std::nullopt;
-  return absent(
-      "model_absent",
-      is_there ? "model.path: there is no config.json in '" + folder.string() + "'"
-               : "model.path: there is no folder '" + folder.string() + "'",
-      "two presets need no weights: model/deepseek_ocr/arch@model=deepseek_ocr.random and "
-      "deepseek_ocr.tiny");
+  if (!fs::is_directory(folder, failure)) {
+    return absent("model_absent", "model.path: there is no folder '" + folder.string() + "'", fix);
+  }
+  const auto missing = missing_model_files(folder, files);
+  if (!missing) {
+    return Finding{Severity::Problem, "model_unreadable",
+                   "model.path: " + missing.error().to_string(), "", missing.error().kind()};
+  }
+  if (missing->empty()) return std::nullopt;
+  return absent("model_absent",
+                "model.path: there is no " + listed(*missing) + " in '" + folder.string() + "'",
+                fix);
 }
 
 std::vector<Finding> workload_preflight(const StageContext& context) {
@@ -66,7 +109,9 @@ std::vector<Finding> workload_preflight(const StageContext& context) {
   if (!std::holds_alternative<settings::deepseek_ocr::Subject>(setup.settings.subject)) {
     return findings;
   }
-  if (auto finding = model_preflight(context)) findings.push_back(std::move(*finding));
+  if (auto finding = model_preflight(context, ModelFiles::Weights)) {
+    findings.push_back(std::move(*finding));
+  }
   if (const auto listing = dataset::list_images(setup.settings.dataset, setup.cwd); !listing) {
     findings.push_back(absent("dataset_absent", listing.error().to_string(), ""));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -14,8 +15,11 @@ namespace profline::pipeline {
 /// there; of a user's command, its program or the folder it starts in.
 std::vector<Finding> workload_preflight(const StageContext& context);
 
-/// The same of the model's files alone.
-std::optional<Finding> model_preflight(const StageContext& context);
+/// Which files of a model with weights something reads; each includes those before it.
+enum class ModelFiles : std::uint8_t { Config, Tokenizer, Weights };
+
+/// A Problem when `model.path` lacks some of these files; nothing for a model without weights.
+std::optional<Finding> model_preflight(const StageContext& context, ModelFiles files);
 
 /// A Problem when the config names a program of the user's own, of which this stage can say
 /// nothing: `why` ends the sentence.

@@ -273,6 +273,9 @@ TEST(RemovedKeys, SayWhatReplacedThem) {
             "stages are switched by pipeline.<stage>.enable, and there is no run section");
   EXPECT_EQ(advice_for_removed_key("pipeline.ncu.nvtx_include"),
             "use pipeline.ncu.ncu_cli.nvtx.include");
+  for (const char* key : {"run.repeats", "run.stage1_repeats", "repeats"}) {
+    EXPECT_EQ(advice_for_removed_key(key), "use dataset.sampling.num_samples_per_epoch") << key;
+  }
   for (const char* key :
        {"", "runs", "pipeline", "pipeline.ncu", "pipeline.nsys.trace", "device"}) {
     EXPECT_EQ(advice_for_removed_key(key), std::nullopt) << key;
@@ -287,7 +290,8 @@ TEST(RemovedKeys, AreToldOneByOne) {
                         "run: {device: cpu, top_n_kernels: 30, x: {y: 1}}\n"
                         "analysis: {static: {enabled: true}}\n"
                         "pipeline: {ncu: {set: full, csv: true}, nsys: {capture: nvtx}}\n"),
-            "c.yaml:1:1: key 'repeats' was removed: use dataset.sampling.num_epochs\n"
+            "c.yaml:1:1: key 'repeats' was removed: use "
+            "dataset.sampling.num_samples_per_epoch\n"
             "c.yaml:2:7: key 'run.device' was removed: use device\n"
             "c.yaml:2:20: key 'run.top_n_kernels' was removed: use "
             "pipeline.ncu.ncu_cli.kernel_name, or `profline kernels top` with `profline kernels "

@@ -118,9 +118,57 @@ TEST(ConfigError, RemovedKeysNameWhatReplacedThem) {
        "pipeline.<stage>.enable\n"
        "  run.mode=deep\n"
        "  ^\n"},
+      {{"-cn", "demo", "run.repeats=3"},
+       2,
+       "profline: override 1:1:1: key 'run.repeats' was removed: use "
+       "dataset.sampling.num_samples_per_epoch\n"
+       "  run.repeats=3\n"
+       "  ^\n"},
       {{"-p", "run.mode"},
        2,
        "profline: key 'run.mode' was removed: switch stages with pipeline.<stage>.enable\n"},
+  };
+  expect_errors(cases);
+}
+
+TEST(ConfigError, TheGroupRunnerNamesWhatReplacedIt) {
+  const std::string advice =
+      "for stage2 write pipeline.nsys.enable=true pipeline.ncu.enable=true, for stage1.no-static "
+      "pipeline.static_analysis.enable=false; stage1.default is what profline does by itself\n";
+  const Case cases[] = {
+      {{"-cn", "demo", "runner=stage2"},
+       2,
+       "profline: override 1:1:1: key 'runner' was removed: " + advice +
+           "  runner=stage2\n"
+           "  ^\n"},
+      {{"-cn", "demo", "runner@stage1_runner=stage1.no-static"},
+       2,
+       "profline: override 1:1:1: group 'runner' was removed: " + advice +
+           "  runner@stage1_runner=stage1.no-static\n"
+           "  ^\n"},
+      {{"-cn", "demo", "device=cpu", "+runner@stage1_runner=stage1.default"},
+       2,
+       "profline: override 2:1:2: group 'runner' was removed: " + advice +
+           "  +runner@stage1_runner=stage1.default\n"
+           "   ^\n"},
+  };
+  expect_errors(cases);
+}
+
+TEST(ConfigError, AGroupThatIsThereAlreadyIsChosenAndNotAdded) {
+  const Case cases[] = {
+      {{"-cn", "demo", "+dataset/sampling@dataset.sampling=default"},
+       2,
+       "profline: override 1:1:2: 'dataset/sampling' is in the defaults list already; to choose "
+       "its option write dataset/sampling=default\n"
+       "  +dataset/sampling@dataset.sampling=default\n"
+       "   ^\n"},
+      {{"-cn", "demo", "+dataset/sampling@dataset.sampling=random"},
+       2,
+       "profline: override 1:1:2: 'dataset/sampling' is in the defaults list already; to choose "
+       "its option write dataset/sampling=random\n"
+       "  +dataset/sampling@dataset.sampling=random\n"
+       "   ^\n"},
   };
   expect_errors(cases);
 }

@@ -135,6 +135,16 @@ TEST(KernelsTop, SaysWhatIsWrongWithWhatItWasGiven) {
   }
 }
 
+TEST(KernelsProfile, ListsEveryClockControlThatNcuHas) {
+  const Outcome help = run_profline({"kernels", "profile", "--help"});
+  EXPECT_THAT(help.out, HasSubstr("[left to ncu] (base, boost, none, reset)\n"));
+  const Outcome refused = run_profline(
+      {"kernels", "profile", "--kernel-regex", "k", "--clock-control", "fast", "--", "/bin/true"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, ::testing::StartsWith(
+                               "profline: --clock-control: fast not in {base,boost,none,reset}"));
+}
+
 TEST(KernelsTop, WarnsWhenThereAreFewerThanAskedFor) {
   const testing::TempDir folder;
   write_files(folder.path(), {{"k.csv", kSummary}});

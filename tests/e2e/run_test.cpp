@@ -7,6 +7,7 @@
 #include "formats/json.h"
 #include "formats/yaml.h"
 #include "run_folder.h"
+#include "testing/paths.h"
 #include "testing/temp_dir.h"
 #include "workload_binary.h"
 
@@ -91,7 +92,11 @@ TEST_F(Run, EveryStageThatACpuCanRunLeavesAWholeFolder) {
   const Node origins = json_at(run_dir() / "config.origins.json");
   EXPECT_EQ(origins.find("origins")->find("infer.max_new_tokens")->find("source")->as_string(),
             "override 5");
-  EXPECT_EQ(json_at(run_dir() / "env.json").find_path("libtorch.nvtx")->is_bool(), true);
+  const Node environment = json_at(run_dir() / "env.json");
+  EXPECT_EQ(environment.find_path("libtorch.nvtx")->is_bool(), true);
+  EXPECT_EQ(environment.find_path("libtorch.workload"), nullptr);
+  EXPECT_EQ(environment.find_path("workload.version")->as_string(),
+            environment.find_path("profline.version")->as_string());
   EXPECT_GT(record.timing.children_ns, 0);
   EXPECT_GT(record.timing.between_children_ns, 0);
   EXPECT_LT(record.timing.between_children_ns, record.timing.total_ns);
@@ -176,6 +181,19 @@ TEST_F(Run, WhatKeepsItFromStartingIsToldAndLeavesNothing) {
     int code;
     std::string err;
   };
+  const testing::TempDir models;
+  const std::string config = (testing::source_dir() / "tests/fixtures/deepseek-ocr-tiny").string();
+  for (const char* name : {"bare", "shards"}) {
+    fs::create_directory(models / name);
+    fs::copy_file(fs::path(config) / "config.json", models / name / "config.json");
+  }
+  write_files(models.path(),
+              {{"shards/tokenizer.json", "{}"},
+               {"shards/one.safetensors", ""},
+               {"shards/model.safetensors.index.json",
+                R"({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}})"}});
+  const std::string bare = (models / "bare").string();
+  const std::string shards = (models / "shards").string();
   const Case cases[] = {
       {{},
        2,
@@ -188,6 +206,26 @@ TEST_F(Run, WhatKeepsItFromStartingIsToldAndLeavesNothing) {
        "profline: stages baseline, torch_profiler: model.path: there is no folder '/none'; two "
        "presets need no weights: model/deepseek_ocr/arch@model=deepseek_ocr.random and "
        "deepseek_ocr.tiny\n"},
+      {{"pipeline.static_analysis.enable=true", "pipeline.baseline.enable=true",
+        "model.init=weights", "model.variant=full", "model.path=" + bare},
+       3,
+       "profline: stage baseline: model.path: there is no tokenizer.json, no model.safetensors (or "
+       "model.safetensors.index.json) in '" +
+           bare +
+           "'; two presets need no weights: model/deepseek_ocr/arch@model="
+           "deepseek_ocr.random and deepseek_ocr.tiny\n"},
+      {{"pipeline.static_analysis.enable=true",
+        "pipeline.static_analysis.use_analytic_fallback=false", "model.init=weights",
+        "model.variant=full", "model.path=" + bare},
+       3,
+       "profline: stage static_analysis: model.path: there is no tokenizer.json in '" + bare +
+           "'; let closed forms stand in: pipeline.static_analysis.use_analytic_fallback=true\n"},
+      {{"pipeline.baseline.enable=true", "model.init=weights", "model.variant=full",
+        "model.path=" + shards},
+       3,
+       "profline: stage baseline: model.path: there is no two.safetensors in '" + shards +
+           "'; two presets need no weights: model/deepseek_ocr/arch@model=deepseek_ocr.random and "
+           "deepseek_ocr.tiny\n"},
       {{"pipeline.torch_profiler.enable=true", "pipeline.workload.command=[cat]"},
        2,
        "profline: stage torch_profiler: pipeline.workload.command names a program of your own, "

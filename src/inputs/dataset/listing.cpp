@@ -125,10 +125,18 @@ Result<Listing> finished(Collector& collector, const std::string& dataset,
 }
 
 /// The file list: where the command was started, else in the dataset.
-fs::path find_list(const fs::path& name, const fs::path& cwd, const fs::path& root) {
+Result<fs::path> find_list(const fs::path& name, const fs::path& cwd, const fs::path& root) {
   std::error_code unknown;
-  const fs::path here = cwd / name;
-  return fs::exists(here, unknown) || name.is_absolute() ? here : root / name;
+  std::vector<std::string> tried;
+  for (const fs::path& folder : {cwd, root}) {
+    const fs::path list = (folder / name).lexically_normal();
+    if (fs::exists(list, unknown)) return list;
+    if (std::find(tried.begin(), tried.end(), list.string()) == tried.end()) {
+      tried.push_back(list.string());
+    };
+  }
+  return Error(ErrorKind::NotFound,
+               "dataset.subset_filelist: there is no file " + join(tried, " and no file "));
 }
 
 Result<Listing> list(const settings::ImageFolder& dataset, const fs::path& cwd) {
@@ -140,7 +148,7 @@ Result<Listing> list(const settings::ImageFolder& dataset, const fs::path& cwd) 
                                           "; set dataset.root, or use dataset=synthetic");
   }
   if (dataset.subset_filelist) {
-    const fs::path list = find_list(*dataset.subset_filelist, cwd, collector.root());
+    const fs::path list = PL_TRY(find_list(*dataset.subset_filelist, cwd, collector.root()));
     PL_TRY(collector.add_list(list).during("reading the list of dataset '" + dataset.name + "'"));
     return finished(collector, dataset.name, list.string() + " is empty");
   }

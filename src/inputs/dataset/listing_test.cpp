@@ -90,8 +90,11 @@ TEST_F(Listing, SeeksARelativeFilelistWhereTheCommandWasStartedFirst) {
   EXPECT_EQ(names(list_folder("subset.txt").value()), Names{"images/b.png"});
   fs::remove(folder_ / "data/subset.txt");
   EXPECT_EQ(list_folder("subset.txt").error().to_string(),
-            "reading the list of dataset 'OmniDocBench': cannot read " + in("data/subset.txt") +
-                ": no such file");
+            "dataset.subset_filelist: there is no file " + in("subset.txt") + " and no file " +
+                in("data/subset.txt"));
+  EXPECT_EQ(list_folder("subset.txt").error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(list_folder(in("gone.txt")).error().to_string(),
+            "dataset.subset_filelist: there is no file " + in("gone.txt"));
 }
 
 TEST_F(Listing, WithoutImagesIsAnErrorThatSaysWhatWasMissing) {

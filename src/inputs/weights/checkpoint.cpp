@@ -1,5 +1,6 @@
 #include "inputs/weights/checkpoint.h"
 
+#include <set>
 #include <utility>
 
 #include "base/files.h"
@@ -36,6 +37,13 @@ Result<std::map<std::string, std::string>> read_weight_map(const Node& index) {
   return shards;
 }
 
+/// What the index of a folder says: which shard each tensor is in.
+Result<std::map<std::string, std::string>> read_index(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kIndexFile;
+  const Node index = PL_TRY(parse_json(PL_TRY(read_file(path)), path.string()));
+  return read_weight_map(index);
+}
+
 }  // namespace
 
 Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
@@ -59,8 +67,7 @@ Result<Checkpoint> Checkpoint::open_file(const std::filesystem::path& path) {
 
 Result<Checkpoint> Checkpoint::open_index(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kIndexFile;
-  const Node index = PL_TRY(parse_json(PL_TRY(read_file(path)), path.string()));
-  const std::map<std::string, std::string> shards = PL_TRY(read_weight_map(index));
+  const std::map<std::string, std::string> shards = PL_TRY(read_index(folder));
 
   Checkpoint checkpoint(path);
   std::map<std::string, std::map<std::string_view, const Tensor*>> tensors_of;
@@ -84,6 +91,20 @@ Result<Checkpoint> Checkpoint::open_index(const std::filesystem::path& folder) {
     checkpoint.by_name_.emplace(name, found->second);
   }
   return checkpoint;
+}
+
+Result<std::vector<std::string>> missing_files(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / kSingleFile, ignored)) return std::vector<std::string>();
+  if (!std::filesystem::exists(folder / kIndexFile, ignored)) {
+    return std::vector{std::string(kSingleFile)};
+  }
+  std::set<std::string> shards;
+  for (const auto& [name, shard] : PL_TRY(read_index(folder))) shards.insert(shard);
+  std::erase_if(shards, [&](const std::string& shard) {
+    return std::filesystem::exists(folder / shard, ignored);
+  });
+  return std::vector<std::string>(shards.begin(), shards.end());
 }
 
 const Tensor* Checkpoint::find(std::string_view name) const {

@@ -44,4 +44,9 @@ class Checkpoint {
   std::map<std::string, const Tensor*, std::less<>> by_name_;
 };
 
+/// The files of weights that Checkpoint::open would miss in the folder, by name: the single file
+/// (there is no index either), or those that the index names. Empty when all are there. An Error
+/// for an index that cannot be read.
+Result<std::vector<std::string>> missing_files(const std::filesystem::path& folder);
+
 }  // namespace profline::weights

@@ -11,6 +11,7 @@ namespace profline::weights {
 namespace {
 
 using profline::testing::TempDir;
+using ::testing::ElementsAre;
 
 class CheckpointTest : public ::testing::Test {
  protected:
@@ -49,6 +50,25 @@ TEST_F(CheckpointTest, FindsTensorsOfAllShards) {
   ASSERT_NE(checkpoint.find("b"), nullptr);
   EXPECT_EQ(checkpoint.find("b")->bytes[0], std::byte{'b'});
   EXPECT_EQ(checkpoint.find("d"), nullptr);
+}
+
+TEST_F(CheckpointTest, KnowsWhichFilesAreMissingWithoutOpeningThem) {
+  EXPECT_THAT(missing_files(folder_.path()).value(), ElementsAre("model.safetensors"));
+  write(
+      "model.safetensors.index.json",
+      R"({"weight_map": {"a": "two.safetensors", "b": "one.safetensors", "c": "two.safetensors"}})");
+  EXPECT_THAT(missing_files(folder_.path()).value(),
+              ElementsAre("one.safetensors", "two.safetensors"));
+  write("two.safetensors", "");
+  EXPECT_THAT(missing_files(folder_.path()).value(), ElementsAre("one.safetensors"));
+  write("one.safetensors", "");
+  EXPECT_THAT(missing_files(folder_.path()).value(), ElementsAre());
+  write("model.safetensors.index.json", "{}");
+  EXPECT_EQ(missing_files(folder_.path()).error().to_string(),
+            at("model.safetensors.index.json") +
+                ":1:1: must have a map 'weight_map' from tensors to files");
+  write("model.safetensors", "");
+  EXPECT_THAT(missing_files(folder_.path()).value(), ElementsAre());
 }
 
 TEST_F(CheckpointTest, PrefersTheSingleFile) {

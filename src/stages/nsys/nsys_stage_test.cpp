@@ -343,7 +343,11 @@ TEST_F(NsysStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
   findings = stage_.preflight(context());
   ASSERT_THAT(codes(findings), ElementsAre("nsys_absent"));
   EXPECT_EQ(findings[0].kind, ErrorKind::NotFound);
-  EXPECT_THAT(stage_.plan(context()).commands.front().command.argv.front(), "nsys");
+  const pipeline::StagePlan plan = stage_.plan(context());
+  EXPECT_THAT(plan.commands.front().command.argv.front(), "nsys");
+  EXPECT_THAT(plan.commands.back().command.argv,
+              ElementsAre("nsys", "stats", "--quiet", "--report", "cuda_gpu_kern_sum", "--format",
+                          "csv", file("run.sqlite").string()));
 }
 
 }  // namespace

@@ -24,8 +24,19 @@ const settings::StaticAnalysis& own_settings(const pipeline::StageContext& conte
   return context.setup.settings.pipeline.static_analysis;
 }
 
+/// Why the model's graph cannot be traced: nobody could do it, or its tokenizer is missing, without
+/// which the prompt has no length. Nothing when it can.
+std::optional<Finding> untraceable(const pipeline::StageContext& context) {
+  if (!context.tools.workload || !*context.tools.workload) {
+    const std::string why =
+        context.tools.workload ? context.tools.workload->error().message() : std::string();
+    return Finding{Severity::Problem, "workload_absent", why, "", ErrorKind::NotFound};
+  }
+  return pipeline::model_preflight(context, pipeline::ModelFiles::Tokenizer);
+}
+
 bool can_trace(const pipeline::StageContext& context) {
-  return context.tools.workload && *context.tools.workload;
+  return !untraceable(context);
 }
 
 Result<static_model::StaticCompute> closed_forms(const pipeline::RunSetup& setup,
@@ -68,22 +79,22 @@ std::vector<Finding> StaticAnalysisStage::preflight(const pipeline::StageContext
     return {std::move(*refused)};
   }
   std::vector<Finding> findings;
-  if (auto absent = pipeline::model_preflight(context)) {
+  if (auto absent = pipeline::model_preflight(context, pipeline::ModelFiles::Config)) {
     findings.push_back(std::move(*absent));
-  } else if (const auto subject = subject_of(context.setup.settings, context.setup.cwd); !subject) {
+    return findings;
+  }
+  if (const auto subject = subject_of(context.setup.settings, context.setup.cwd); !subject) {
     findings.push_back({Severity::Problem, "static_subject", subject.error().to_string(), "",
                         subject.error().kind()});
   }
-  const bool is_missing = context.tools.workload && !*context.tools.workload;
-  if (is_missing && own_settings(context).use_analytic_fallback) {
-    findings.push_back({Severity::Note, "not_traced",
-                        "closed forms alone: " + context.tools.workload->error().message()});
-  } else if (is_missing) {
-    findings.push_back({Severity::Problem, "workload_absent",
-                        context.tools.workload->error().message(),
-                        "let closed forms stand in: pipeline.static_analysis."
-                        "use_analytic_fallback=true"});
+  auto obstacle = untraceable(context);
+  if (!obstacle || obstacle->text.empty()) return findings;
+  if (own_settings(context).use_analytic_fallback) {
+    findings.push_back({Severity::Note, "not_traced", "closed forms alone: " + obstacle->text});
+    return findings;
   }
+  obstacle->fix = "let closed forms stand in: pipeline.static_analysis.use_analytic_fallback=true";
+  findings.push_back(std::move(*obstacle));
   return findings;
 }
 

@@ -99,7 +99,9 @@ std::string Installation::kernel_summary_report() const {
     return std::find(reports.begin(), reports.end(), name) != reports.end();
   };
   if (has(kNow)) return std::string(kNow);
-  const bool is_old = reports.empty() ? version.major < 2023 : has(kUntil2022);
+  const bool was_asked = !reports.empty();
+  const bool is_old =
+      was_asked ? has(kUntil2022) : version != ToolVersion{} && version.major < 2023;
   return std::string(is_old ? kUntil2022 : kNow);
 }
 

@@ -22,7 +22,7 @@ struct Installation {
 
   /// Whether `nsys profile` takes this option; true also when it was not asked.
   bool takes(std::string_view option) const;
-  /// The name this release has for the summary of kernels.
+  /// The name this release has for the summary of kernels; today's when the release is unknown.
   std::string kernel_summary_report() const;
 };
 

@@ -171,6 +171,8 @@ TEST(NsysSession, IsShutDownWithAllThatRunsInIt) {
 TEST(NsysStats, AsksForTheReportThatThisReleaseHas) {
   Installation nsys = kNsys;
   EXPECT_EQ(nsys.kernel_summary_report(), "cuda_gpu_kern_sum");
+  nsys.version = {};
+  EXPECT_EQ(nsys.kernel_summary_report(), "cuda_gpu_kern_sum");
   nsys.version = {2022, 4, 2};
   EXPECT_EQ(nsys.kernel_summary_report(), "gpukernsum");
   nsys.reports = {"cuda_gpu_kern_sum", "gpukernsum"};

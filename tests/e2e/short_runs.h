@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "profline_binary.h"
+#include "testing/temp_dir.h"
+
+namespace profline::e2e {
+
+/// A config that runs /bin/true and nothing else; what is added to it is in its hydra node.
+constexpr const char* kShortRun =
+    "defaults:\n"
+    "  - demo\n"
+    "  - _self_\n"
+    "device: cpu\n"
+    "pipeline:\n"
+    "  static_analysis: {enable: false}\n"
+    "  baseline: {enable: true}\n"
+    "  torch_profiler: {enable: false}\n"
+    "  nsys: {enable: false}\n"
+    "  workload: {command: ['true']}\n"
+    "hydra:\n"
+    "  run: {dir: run}\n"
+    "  sweep: {dir: sweep}\n";
+
+/// A folder with that config, named `single`.
+class ShortRuns : public ::testing::Test {
+ protected:
+  ShortRuns() { write_files(folder_.path(), {{"conf/single.yaml", kShortRun}}); }
+
+  Outcome run(const std::string& config, std::vector<std::string> words) {
+    words.insert(words.begin(), {"run", "--config-name", config});
+    return run_profline_in(folder_.path(), std::move(words));
+  }
+  /// What is in the folder, beside its configs.
+  std::vector<std::string> left() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      if (entry.path().filename() != "conf") names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+  std::string text_of(const std::filesystem::path& file) const {
+    return read_file(folder_ / file).value_or("absent");
+  }
+
+  testing::TempDir folder_;
+};
+
+}  // namespace profline::e2e

@@ -1,0 +1,163 @@
+// Sweeps, whether the command line or the config asks for them.
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "run_folder.h"
+#include "short_runs.h"
+
+namespace profline::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Sweep : public ShortRuns {
+ protected:
+  Sweep() {
+    write_files(folder_.path(),
+                {{"conf/swept.yaml", std::string(kShortRun) + "  mode: MULTIRUN\n"
+                                                              "  sweeper:\n"
+                                                              "    params:\n"
+                                                              "      experiment: one,two\n"
+                                                              "      +vars.size: range(1,3)\n"}});
+  }
+
+  static std::vector<std::string> job_lines(const Outcome& outcome) {
+    std::vector<std::string> lines;
+    std::istringstream text(outcome.err);
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with('#')) lines.push_back(line);
+    }
+    return lines;
+  }
+};
+
+TEST_F(Sweep, OfTheConfigRunsAJobForEachCombinationAndShowsIt) {
+  const Outcome outcome = run("swept", {});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(job_lines(outcome),
+              ElementsAre("#0 : experiment=one +vars.size=1", "#1 : experiment=one +vars.size=2",
+                          "#2 : experiment=two +vars.size=1", "#3 : experiment=two +vars.size=2"));
+  EXPECT_EQ(record_of(folder_ / "sweep/0").experiment, "one");
+  EXPECT_EQ(record_of(folder_ / "sweep/3").experiment, "two");
+  EXPECT_EQ(text_of("sweep/3/overrides.yaml"), "- experiment=two\n- +vars.size=2\n");
+  EXPECT_EQ(text_of("run/run.json"), "absent");
+}
+
+TEST_F(Sweep, OfTheConfigYieldsToTheCommandLine) {
+  const Outcome fewer = run("swept", {"experiment=three", "hydra.sweep.dir=a"});
+  ASSERT_EQ(fewer.code, 0) << fewer.err;
+  EXPECT_THAT(job_lines(fewer), ElementsAre("#0 : experiment=three +vars.size=1",
+                                            "#1 : experiment=three +vars.size=2"));
+  EXPECT_EQ(record_of(folder_ / "a/1").experiment, "three");
+  const Outcome single = run("swept", {"hydra.mode=RUN"});
+  ASSERT_EQ(single.code, 0) << single.err;
+  EXPECT_THAT(job_lines(single), ElementsAre());
+  EXPECT_EQ(record_of(folder_ / "run").experiment, "demo");
+}
+
+TEST_F(Sweep, OfTheCommandLineNeedsNoModeAndOverridesIt) {
+  const Outcome asked = run("single", {"-m", "experiment=a,b", "-q"});
+  ASSERT_EQ(asked.code, 0) << asked.err;
+  EXPECT_EQ(asked.err, "");
+  EXPECT_EQ(record_of(folder_ / "sweep/1").experiment, "b");
+  const Outcome overridden =
+      run("single", {"-m", "hydra.mode=RUN", "experiment=c", "hydra.sweep.dir=other"});
+  ASSERT_EQ(overridden.code, 0) << overridden.err;
+  EXPECT_THAT(overridden.err,
+              StartsWith("profline: warning: --multirun overrides hydra.mode, which is RUN\n"
+                         "#0 : experiment=c\n"));
+  EXPECT_EQ(record_of(folder_ / "other/0").experiment, "c");
+}
+
+TEST_F(Sweep, IsPlannedJobByJobWithoutMultirun) {
+  const Outcome plan = run_profline_in(
+      folder_.path(), {"plan", "-cn", "swept", "hydra.sweeper.params={experiment:'x,y'}"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  const std::string sweep = (fs::canonical(folder_.path()) / "sweep").string();
+  EXPECT_THAT(plan.out,
+              StartsWith("#0 : experiment=x +vars.size=1\nrun directory: " + sweep + "/0\n"));
+  EXPECT_THAT(plan.out,
+              HasSubstr("\n#3 : experiment=y +vars.size=2\nrun directory: " + sweep + "/3\n"));
+  EXPECT_THAT(left(), ElementsAre());
+}
+
+TEST_F(Sweep, ChecksAllJobsBeforeTheFirstStarts) {
+  struct Case {
+    std::vector<std::string> words;
+    int code;
+    std::string err;
+  };
+  const std::string sweep = (fs::canonical(folder_.path()) / "sweep").string();
+  const Case cases[] = {
+      {{"pipeline.baseline.timeout=1,0,-1"},
+       2,
+       "profline: job 1: override 1:1:27: pipeline.baseline.timeout: must be a number of "
+       "seconds > 0 or null, not 0\n"
+       "  pipeline.baseline.timeout=0\n"
+       "                            ^\n"
+       "profline: job 2: override 1:1:27: pipeline.baseline.timeout: must be a number of "
+       "seconds > 0 or null, not -1\n"
+       "  pipeline.baseline.timeout=-1\n"
+       "                            ^\n"},
+      {{"experiment=a,b", "pipeline.baseline.timeout=0"},
+       2,
+       "profline: jobs 0, 1: override 2:1:27: pipeline.baseline.timeout: must be a number of "
+       "seconds > 0 or null, not 0\n"
+       "  pipeline.baseline.timeout=0\n"
+       "                            ^\n"},
+      {{"experiment=a,b", "hydra.sweep.subdir=same"},
+       2,
+       "profline: job 1: hydra.sweep.subdir names the folder of job 0 again: '" + sweep +
+           "/same'\n"},
+      {{"hydra.sweeper.params={experiment:'[1'}"},
+       2,
+       "profline: override 1:1:34: hydra.sweeper.params:1:14: expected ',' or ']', found the end\n"
+       "  experiment=[1\n"
+       "               ^\n"},
+      {{"hydra.sweeper.max_batch_size=0"},
+       2,
+       "profline: the size of a batch must be above 0, is 0\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.err);
+    std::vector<std::string> words = c.words;
+    words.emplace_back("-m");
+    const Outcome outcome = run("single", words);
+    EXPECT_EQ(outcome.code, c.code);
+    EXPECT_EQ(outcome.err, c.err);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(left(), ElementsAre());
+  }
+  const Outcome absent = run("single", {"-m", "pipeline.workload.command=[cat],[no-such-program]"});
+  EXPECT_EQ(absent.code, 3);
+  EXPECT_THAT(absent.err, StartsWith("profline: job 1: stage baseline: cannot run "
+                                     "'no-such-program': not found in PATH ("));
+  EXPECT_THAT(left(), ElementsAre());
+}
+
+TEST_F(Sweep, WithASweeperOfPythonIsRefused) {
+  write_files(folder_.path(), {{"conf/hydra/sweeper/optuna.yaml",
+                                "_target_: hydra_plugins.hydra_optuna_sweeper.OptunaSweeper\n"
+                                "params: {}\n"}});
+  const Outcome outcome = run("single", {"-m", "hydra/sweeper=optuna"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err,
+            "profline: conf/hydra/sweeper/optuna.yaml:1:11: the sweeper "
+            "'hydra_plugins.hydra_optuna_sweeper.OptunaSweeper' is Python; profline has Hydra's "
+            "basic sweeper only\n");
+}
+
+TEST_F(Sweep, IsAnnouncedByCommandsThatRunOneJob) {
+  const Outcome outcome = run_profline_in(folder_.path(), {"infer", "-cn", "swept"});
+  EXPECT_THAT(outcome.err, StartsWith("profline: warning: hydra.mode is MULTIRUN, and this command "
+                                      "runs one job\n"));
+}
+
+}  // namespace
+}  // namespace profline::e2e
