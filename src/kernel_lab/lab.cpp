@@ -20,8 +20,9 @@ namespace {
 std::string only_in_ranges(const settings::Ncu& ncu) {
   const auto& include = ncu.ncu_cli.nvtx.include;
   if (!include || include->items.empty()) return {};
-  return fmt::format("{}; --nvtx-include RANGE names another range, --nvtx-include '' none",
-                     join(include->items, ", "));
+  return fmt::format(
+      "{}; --nvtx-include RANGE looks in another range, --nvtx-include '' everywhere",
+      join(include->items, ", "));
 }
 
 std::string none_matched(const SeenLaunches& seen, const WantedKernel& kernel,
