@@ -10,6 +10,7 @@
 #include "configuration.h"
 #include "formats/json_write.h"
 #include "formats/yaml_write.h"
+#include "key_docs.h"
 #include "position_json.h"
 #include "schema/value_text.h"
 
@@ -55,12 +56,28 @@ Result<Node> packaged(const Configuration& configuration, const Showing& showing
   return resolution.resolved(found.value);
 }
 
+bool is_shown(const std::string& key, const Showing& showing) {
+  if (showing.part == "hydra") return false;
+  return !showing.package || key.starts_with(*showing.package + ".");
+}
+
+/// As comments, so that what is printed stays the config.
+std::string filled_in_text(const Node& config, const Showing& showing) {
+  std::string text;
+  for (const schema::FieldDoc& doc : filled_in_keys(config)) {
+    if (!is_shown(doc.path, showing)) continue;
+    if (text.empty()) text = "# Not set, so profline's own value holds:\n";
+    text += "#   " + doc.path + ": " + doc.default_text + '\n';
+  }
+  return text;
+}
+
 /// Scalars for scripts: a string as it is, without quotes.
-std::string as_text(const Node& value, const Showing& showing) {
+std::string as_text(const Node& value, const Showing& showing, const Node& config) {
   if (value.is_string()) return value.as_string() + '\n';
   if (value.is_scalar()) return schema::value_text(value) + '\n';
-  if (!showing.package) return write_yaml(value);
-  return "# @package " + *showing.package + '\n' + write_yaml(value);
+  const std::string header = showing.package ? "# @package " + *showing.package + '\n' : "";
+  return header + write_yaml(value) + filled_in_text(config, showing);
 }
 
 Result<std::string> as_json(const Node& value, const Showing& showing,
@@ -77,6 +94,11 @@ Result<std::string> as_json(const Node& value, const Showing& showing,
   }
   document.set("overrides", std::move(overrides));
   document.set("config", value);
+  Node filled = Node::map();
+  for (const schema::FieldDoc& doc : filled_in_keys(composition.config)) {
+    if (is_shown(doc.path, showing)) filled.as_map().set(doc.path, Node::string(doc.default_text));
+  }
+  document.set("filled_in", std::move(filled));
   document.set("problems", problems_json(problems));
   return write_json(Node::map(std::move(document)),
                     {.bytes_as_base64 = true, .scalar_keys_as_text = true});
@@ -126,7 +148,7 @@ Result<ExitCode> ConfigVerb::run(const Services& /*services*/, const Invocation&
   print_remarks(*configuration, invocation.output);
   const std::string text =
       json ? PL_TRY(as_json(value, showing, configuration->composition(), problems))
-           : as_text(value, showing);
+           : as_text(value, showing, configuration->composition().config);
   fmt::print("{}", text);
   if (problems.empty()) return ExitCode::Done;
   std::fflush(stdout);  // the config first, wherever both go

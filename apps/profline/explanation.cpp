@@ -6,6 +6,7 @@
 #include "config/key_path.h"
 #include "config_keys.h"
 #include "key_docs.h"
+#include "settings/reference.h"
 
 namespace profline {
 namespace {
@@ -81,6 +82,17 @@ Result<std::optional<std::string>> followed(const Configuration& configuration,
   return std::optional(config::full_key(*found.where));
 }
 
+/// What the schema says of the key, whether the config has it or not; false: nothing.
+bool add_doc(const Node& config, Explanation& out) {
+  const auto doc = key_doc(config, out.key);
+  if (!doc) return false;
+  out.type = doc->type;
+  out.help = doc->help;
+  out.default_text = doc->default_text;
+  out.flag = settings::tool_flag(out.key).value_or("");
+  return true;
+}
+
 }  // namespace
 
 Result<Explanation> explain(const Configuration& configuration, const std::string& key) {
@@ -91,18 +103,20 @@ Result<Explanation> explain(const Configuration& configuration, const std::strin
   if (value == nullptr) {
     out.history = history_of(composition, key);
     out.is_deleted = !out.history.empty() && out.history.back().origin.is_deletion;
+    const bool is_known = add_doc(composition.config, out);
     if (out.is_deleted) return out;
     const std::optional<std::string> other = PL_TRY(followed(configuration, key));
     if (other) value = node_at(composition.root, *other);
+    if (value == nullptr && is_known) {
+      out.is_set = false;
+      return out;
+    }
     if (value == nullptr) return no_such_key(composition.root, key);
     out.asked = key;
     out.key = *other;
   }
   out.value = *value;
-  if (const auto doc = key_doc(composition.config, out.key)) {
-    out.type = doc->type;
-    out.help = doc->help;
-  }
+  add_doc(composition.config, out);
   out.history = history_of(composition, out.key);
   // Facts about the run, which only profline knows.
   if (!config::is_missing(*value) && !out.history.empty() &&

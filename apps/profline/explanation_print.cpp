@@ -64,6 +64,20 @@ std::string children_text(const Explanation& explanation) {
   return columns(lines);
 }
 
+std::string flag_text(const Explanation& explanation) {
+  const bool is_group = explanation.value.is_map();
+  return fmt::format("  {} {}\n", is_group ? "always passed as well:" : "becomes",
+                     explanation.flag);
+}
+
+/// What holds without the key; nothing for a map, whose keys have defaults of their own.
+std::string default_text(const Explanation& explanation) {
+  if (explanation.default_text.empty()) return {};
+  const bool is_left_out = !explanation.flag.empty() && explanation.default_text == "null";
+  return fmt::format("  > default  {}{}\n", printable(explanation.default_text),
+                     is_left_out ? ": not passed" : "");
+}
+
 Node place_json(const SettingPlace& place) {
   NodeMap entry;
   set_position(place.origin.position, entry);
@@ -84,6 +98,8 @@ std::string explanation_text(const Explanation& explanation) {
   if (explanation.asked) text = *explanation.asked + " leads to\n";
   if (explanation.is_deleted) {
     text += explanation.key + " is deleted\n";
+  } else if (!explanation.is_set) {
+    text += explanation.key + " is not set\n";
   } else if (explanation.value.is_map()) {
     text += explanation.key + ": " + brief(explanation.value) + '\n';
   } else {
@@ -95,6 +111,9 @@ std::string explanation_text(const Explanation& explanation) {
   if (!explanation.type.empty()) {
     text += fmt::format("  {}: {}\n", explanation.type, explanation.help);
   }
+  if (!explanation.flag.empty()) text += flag_text(explanation);
+  if (!explanation.is_set) return text + default_text(explanation);
+  if (explanation.is_deleted) return text + history_text(explanation) + default_text(explanation);
   return text +
          (explanation.children.empty() ? history_text(explanation) : children_text(explanation));
 }
@@ -103,12 +122,18 @@ Result<std::string> explanation_json(const Explanation& explanation) {
   NodeMap document;
   document.set("schema", Node::string("profline.explain/1"));
   document.set("key", Node::string(explanation.key));
+  document.set("set", Node::boolean(explanation.is_set && !explanation.is_deleted));
   document.set("deleted", Node::boolean(explanation.is_deleted));
   document.set("value", explanation.value);
   document.set("resolved", explanation.resolved.value_or(explanation.value));
   const bool is_known = !explanation.type.empty();
   document.set("type", is_known ? Node::string(explanation.type) : Node());
   document.set("help", is_known ? Node::string(explanation.help) : Node());
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Node() : Node::string(text);
+  };
+  document.set("default", text_or_null(explanation.default_text));
+  document.set("flag", text_or_null(explanation.flag));
   Node origins = Node::list();
   for (const SettingPlace& place : explanation.history) {
     origins.as_list().push_back(place_json(place));

@@ -58,7 +58,7 @@ Result<void> check_collection(const kernel_lab::LabRequest& request, const ncu::
   }
   const bool has_any = !collected.metrics.empty() || !collected.sections.empty() ||
                        request.ncu.ncu_cli.set.has_value();
-  if (!has_any) {
+  if (!has_any && request.ncu.ncu_cli.names_what_to_collect()) {
     return Error(ErrorKind::Config, version + " knows none of the sections and counters asked for");
   }
   return {};
@@ -109,11 +109,15 @@ std::vector<Option> KernelsProfileVerb::options() const {
       {"--sample-launches", "", Takes::Value, "M", "M launches spread over all there are, instead"},
       {"--launch-range", "", Takes::Value, "A:B", "only launches A to B, from 1"},
       {"--ncu-config", "", Takes::Value, "PRESET",
-       "what ncu is told, a file or a preset's name (ncu.h200) [the four sections of "
-       "ncu.default]"},
-      {"--no-roofline", "", Takes::Nothing, "", "without the roofline's section and counters"},
+       "ncu's options: a file, or a shipped preset's name (ncu.h200), taken as it is written "
+       "[the four sections of ncu.default and the roofline]"},
+      {"--roofline", "", Takes::Nothing, "",
+       "add the roofline's section and counters to the preset"},
+      {"--no-roofline", "", Takes::Nothing, "",
+       "without a preset: leave the roofline's section and counters out"},
       {"--nvtx-include", "", Takes::Value, "RANGE",
-       "only launches in this range, as decode, decode*, A::A1; may be repeated"},
+       "only launches in this range, in place of the preset's: decode, decode*, A::A1, or '' for "
+       "everywhere; may be repeated"},
       {"--clock-control", "", Takes::Value, "WHAT",
        "what ncu does to the GPU's clocks [left to ncu]", clock_control_choices()},
       {"--count",

@@ -38,6 +38,21 @@ std::optional<schema::FieldDoc> key_doc(const Node& config, const std::string& k
   return *found;
 }
 
+std::vector<schema::FieldDoc> filled_in_keys(const Node& config) {
+  std::vector<schema::FieldDoc> filled;
+  const auto add = [&](const char* stage, const std::vector<schema::FieldDoc>& docs) {
+    const Node* own = config.find_path(stage);
+    if (own == nullptr || !own->is_map()) return;
+    for (const schema::FieldDoc& doc : docs) {
+      const bool has_value = !doc.is_group && doc.default_text != "null";
+      if (has_value && config.find_path(doc.path) == nullptr) filled.push_back(doc);
+    }
+  };
+  add("pipeline.nsys", schema::describe<settings::Nsys>("pipeline.nsys"));
+  add("pipeline.ncu", schema::describe<settings::Ncu>("pipeline.ncu"));
+  return filled;
+}
+
 std::vector<std::string> choices_of_type(std::string_view type) {
   constexpr std::string_view kOrNull = " or null";
   constexpr std::string_view kOneOf = "one of ";

@@ -93,7 +93,11 @@ Result<void> read_collection(const Arguments& arguments, const fs::path& cwd, La
     wish.preset = PL_TRY(read_preset(PL_TRY(load_preset(*preset, cwd))));
     out.command.preset = *preset;
   }
-  wish.roofline = !arguments.has("--no-roofline");
+  if (arguments.has("--roofline") && arguments.has("--no-roofline")) {
+    return usage("--roofline and --no-roofline exclude each other");
+  }
+  if (arguments.has("--roofline")) wish.roofline = true;
+  if (arguments.has("--no-roofline")) wish.roofline = false;
   for (const std::string& sections : each_value(arguments, "--extra-sections")) {
     for (const std::string_view section : split(sections, ',')) {
       if (!section.empty()) wish.extra_sections.emplace_back(section);

@@ -25,6 +25,27 @@ std::vector<std::string> tensor_counters(const ncu::Installation& ncu) {
   return counters;
 }
 
+/// What the expressions of the lab match.
+constexpr settings::KernelNameBase kNameBase = settings::KernelNameBase::Demangled;
+
+/// Without a preset: the four sections of ncu.default, in every process.
+settings::NcuCli default_cli() {
+  settings::NcuCli cli;
+  cli.target_processes = settings::TargetProcesses::All;
+  cli.replay_mode = settings::ReplayMode::Kernel;
+  cli.sections.emplace();
+  cli.sections->items.assign(std::begin(kDefaultSections), std::end(kDefaultSections));
+  return cli;
+}
+
+void add_ranges(const CollectionWish& wish, settings::NcuCli& cli) {
+  if (wish.nvtx_include.empty()) return;
+  std::vector<std::string> ranges = wish.nvtx_include;
+  std::erase(ranges, "");
+  cli.nvtx.include.reset();
+  if (!ranges.empty()) cli.nvtx.include = schema::SemicolonList{std::move(ranges)};
+}
+
 void add_once(std::vector<std::string>& list, const std::string& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
@@ -35,9 +56,6 @@ Result<settings::NcuCli> read_preset(const Node& tree) {
   const Node* const inner = tree.find("ncu_cli");
   const Node& preset = inner == nullptr ? tree : *inner;
   settings::NcuCli cli = PL_TRY(schema::read<settings::NcuCli>(preset, inner ? "ncu_cli" : ""));
-  if (preset.find("set") == nullptr) cli.set.reset();
-  if (preset.find("metrics") == nullptr) cli.metrics.reset();
-  if (preset.find("sections") == nullptr) cli.sections.reset();
   for (const char* key : {"kernel_name", "launch_skip", "launch_count"}) {
     const Node* const value = preset.find(key);
     if (value == nullptr || value->is_null()) continue;
@@ -46,6 +64,12 @@ Result<settings::NcuCli> read_preset(const Node& tree) {
                      ": must be null, because --kernel-config, --kernel-regex and "
                      "--num-kernel-call-* say which launches",
                  value->position());
+  }
+  if (cli.kernel_name_base.value_or(kNameBase) != kNameBase) {
+    return Error(ErrorKind::Config,
+                 "kernel_name_base: must be demangled or null, because --kernel-config and "
+                 "--kernel-regex are compared with demangled names",
+                 preset.find("kernel_name_base")->position());
   }
   const bool is_of_ranges = cli.replay_mode == settings::ReplayMode::Range ||
                             cli.replay_mode == settings::ReplayMode::AppRange;
@@ -74,25 +98,17 @@ std::vector<std::string> roofline_counters(const ncu::Installation& ncu) {
 
 settings::Ncu capture_settings(const CollectionWish& wish, const ncu::Installation& ncu) {
   settings::Ncu settings;
-  settings.max_launches.reset();
   settings::NcuCli& cli = settings.ncu_cli;
-  if (wish.preset) {
-    cli = *wish.preset;
-  } else {
-    cli.set.reset();
-    cli.metrics.reset();
-    cli.sections.emplace();
-    cli.sections->items.assign(std::begin(kDefaultSections), std::end(kDefaultSections));
-  }
-  cli.kernel_name_base = settings::KernelNameBase::Demangled;
-  cli.force_overwrite = true;  // what is finished is kept by whoever runs this, see run_lab.h
-  if (!wish.nvtx_include.empty()) cli.nvtx.include = schema::SemicolonList{wish.nvtx_include};
+  cli = wish.preset ? *wish.preset : default_cli();
+  cli.kernel_name_base = kNameBase;
+  cli.force_overwrite = true;  // finished captures are kept by run_lab()
+  add_ranges(wish, cli);
   if (wish.clock_control) cli.clock_control = wish.clock_control;
   std::vector<std::string> sections =
       cli.sections ? cli.sections->items : std::vector<std::string>();
   std::vector<std::string> metrics = cli.metrics ? cli.metrics->items : std::vector<std::string>();
   for (const std::string& section : wish.extra_sections) add_once(sections, section);
-  if (wish.roofline) {
+  if (wish.roofline.value_or(!wish.preset)) {
     add_once(sections, kRooflineSection);
     for (const std::string& counter : roofline_counters(ncu)) add_once(metrics, counter);
   }

@@ -56,7 +56,7 @@ Combination combination(unsigned bits) {
     if (is_on) made.name += std::string(made.name.empty() ? "" : " ") + name;
     return is_on;
   };
-  made.wish.roofline = !flag(0, "--no-roofline");
+  if (flag(0, "--no-roofline")) made.wish.roofline = false;
   if (flag(1, "--extra-sections")) made.wish.extra_sections = {"WarpStateStats"};
   if (flag(2, "--nvtx-include")) made.wish.nvtx_include = {"decode", "prefill::sam"};
   if (flag(3, "--clock-control")) made.wish.clock_control = settings::ClockControl::None;
@@ -203,12 +203,39 @@ TEST(Collection, WithoutARooflineIsTheFourSections) {
   EXPECT_EQ(settings.ncu_cli.set, std::nullopt);
 }
 
+TEST(Collection, TakesAPresetAsItIsWritten) {
+  const CollectionWish wish{.preset = read_preset(parse_yaml("set: full\n", "p").value()).value()};
+  const Command command = capture_command(surveyed("ncu"), capture_settings(wish, surveyed("ncu")),
+                                          "gemm", {}, "out", Command{.argv = {"/bin/true"}});
+  EXPECT_THAT(command.argv,
+              ElementsAre("ncu", "--set", "full", "-o", "out/ncu", "--nvtx", "--kernel-name-base",
+                          "demangled", "--kernel-name", "regex:gemm", "--launch-skip", "0",
+                          "--launch-count", "1", "--log-file", "out/ncu.log", "--force-overwrite",
+                          "/bin/true"));
+  CollectionWish with_roofline = wish;
+  with_roofline.roofline = true;
+  const settings::Ncu settings = capture_settings(with_roofline, surveyed("ncu"));
+  EXPECT_THAT(settings.ncu_cli.sections->items, ElementsAre("SpeedOfLight_RooflineChart"));
+  EXPECT_EQ(settings.ncu_cli.metrics->items, roofline_counters(surveyed("ncu")));
+}
+
+TEST(Collection, TakesRangesInPlaceOfThePresets) {
+  CollectionWish wish{.preset = preset("ncu.default").value()};
+  EXPECT_EQ(capture_settings(wish, surveyed("ncu")).ncu_cli.nvtx.include,
+            schema::SemicolonList{{"decode"}});
+  wish.nvtx_include = {"prefill", "lm"};
+  EXPECT_EQ(capture_settings(wish, surveyed("ncu")).ncu_cli.nvtx.include,
+            (schema::SemicolonList{{"prefill", "lm"}}));
+  wish.nvtx_include = {""};
+  EXPECT_EQ(capture_settings(wish, surveyed("ncu")).ncu_cli.nvtx.include, std::nullopt);
+}
+
 TEST(Preset, LeavesOutWhatItDoesNotName) {
   const auto cli = read_preset(parse_yaml("set: full\n", "p").value());
   ASSERT_TRUE(cli) << cli.error().to_string();
-  EXPECT_EQ(cli->set, "full");
-  EXPECT_EQ(cli->sections, std::nullopt);
-  EXPECT_EQ(cli->metrics, std::nullopt);
+  settings::NcuCli only_a_set;
+  only_a_set.set = "full";
+  EXPECT_EQ(*cli, only_a_set);
   for (const char* name : {"ncu.default", "ncu.high", "ncu.h200", "ncu.rtx3090",
                            "ncu.rtx3090.compute", "ncu.rtx3090.memory"}) {
     EXPECT_TRUE(preset(name)) << name;
@@ -226,6 +253,9 @@ TEST(Preset, MayNotSayWhichLaunches) {
       {"replay_mode: range\n",
        "p:1:14: replay_mode: must be kernel or application; ranges are profiled by 'profline run' "
        "with pipeline.ncu"},
+      {"kernel_name_base: function\n",
+       "p:1:19: kernel_name_base: must be demangled or null, because --kernel-config and "
+       "--kernel-regex are compared with demangled names"},
       {"sets: full\n", "p:1:1: unknown key 'sets' (did you mean 'set'?)"},
   };
   for (const Case& c : kCases) {

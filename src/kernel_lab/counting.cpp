@@ -65,6 +65,7 @@ Result<SeenLaunches> from_report(const LabRequest& request, const LabTools& tool
 settings::Nsys counting_options(const nsys::Installation& nsys) {
   settings::Nsys options;
   options.trace = schema::CommaList{{"cuda", "nvtx"}};
+  options.sample = settings::CpuSampling::None;
   // Kernels of a graph are none of their own otherwise.
   const bool has_nodes = !nsys.options.empty() && nsys.takes("--cuda-graph-trace");
   if (has_nodes) options.cuda_graph_trace = settings::GraphTrace::Node;

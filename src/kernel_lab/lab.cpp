@@ -16,11 +16,21 @@
 namespace profline::kernel_lab {
 namespace {
 
+/// Where launches were looked for, and how to look elsewhere; empty: everywhere.
+std::string only_in_ranges(const settings::Ncu& ncu) {
+  const auto& include = ncu.ncu_cli.nvtx.include;
+  if (!include || include->items.empty()) return {};
+  return fmt::format(
+      "{}; --nvtx-include RANGE looks in another range, --nvtx-include '' everywhere",
+      join(include->items, ", "));
+}
+
 std::string none_matched(const SeenLaunches& seen, const WantedKernel& kernel,
-                         const KernelLaunches& there) {
+                         const KernelLaunches& there, const settings::Ncu& ncu) {
   if (there.outside > 0) {
-    return fmt::format("'{}' is launched {} times, and never inside the ranges that were asked for",
-                       kernel.regex, there.outside);
+    return fmt::format("'{}' is launched {}, but never inside {}", kernel.regex,
+                       there.outside == 1 ? "once" : fmt::format("{} times", there.outside),
+                       only_in_ranges(ncu));
   }
   std::string text =
       fmt::format("no kernel matched '{}': {} saw {} launches of {} kernels", kernel.regex,
@@ -75,6 +85,8 @@ class LabRun {
     for (const ChosenKernel& kernel : pending_) wanted.push_back(kernel.kernel);
     const auto seen = PL_TRY(count_launches(request_, wanted, tools_, services_));
     if (!seen) {
+      const std::string ranges = only_in_ranges(request_.ncu);
+      if (!ranges.empty()) counted_ = " inside " + ranges;
       for (ChosenKernel& kernel : pending_) kernel.choice = choose_uncounted(request_.launches);
       return {};
     }
@@ -108,7 +120,7 @@ class LabRun {
                           ChosenKernel& kernel) {
     kernel.launches = there.launches.size();
     if (there.launches.empty()) {
-      return give_up(kernel, none_matched(seen, kernel.kernel, there));
+      return give_up(kernel, none_matched(seen, kernel.kernel, there, request_.ncu));
     }
     if (!seen.ignored_ranges.empty()) {
       kernel.choice = choose_uncounted(request_.launches);

@@ -162,6 +162,25 @@ TEST_F(Lab, ChoosesAmongTheLaunchesOfACapture) {
   EXPECT_THAT(absent.argv, IsEmpty()) << "ncu need not be asked";
 }
 
+TEST_F(Lab, SaysInWhichRangesItLookedAndHowToLookElsewhere) {
+  request.ncu.ncu_cli.nvtx.include = schema::SemicolonList{{"no_such_range"}};
+  request.kernels.resize(1);
+  request.kernels[0].regex = ".";
+  {
+    testing::FakeProcesses processes;
+    processes.expect({"ncu", "--target-processes"}).writes(kernel(1) / "ncu.log", kNothing);
+    EXPECT_EQ(run(processes).kernels.at(0).problem,
+              "no kernel matched '.' inside no_such_range; --nvtx-include RANGE looks in another "
+              "range, --nvtx-include '' everywhere");
+  }
+  request.nsys_report = folder / "run.sqlite";
+  ASSERT_TRUE(testing::write_decode_loop(request.nsys_report, {.kernels = 240}));
+  testing::FakeProcesses nothing_runs;
+  EXPECT_EQ(run(nothing_runs).kernels.at(0).problem,
+            "'.' is launched 240 times, but never inside no_such_range; --nvtx-include RANGE looks "
+            "in another range, --nvtx-include '' everywhere");
+}
+
 TEST_F(Lab, CountsWithNcuWhereThereIsNoNsys) {
   request.count_by = CountBy::Auto;
   request.kernels.resize(1);

@@ -64,7 +64,7 @@ struct StagePlan {
   std::vector<PlannedCommand> commands;
   std::vector<std::string> artifacts;  ///< files and folders it will leave, below its folder
   std::vector<ConfigChange> changes;
-  std::vector<std::string> limits;  ///< `1 of the sampled images (pipeline.nsys.samples)`
+  std::vector<std::string> limits;  ///< `the first 2 requests (pipeline.nsys.samples)`
   std::vector<std::string> notes;   ///< translations and the like
 };
 

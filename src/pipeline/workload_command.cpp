@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "formats/json_write.h"
+#include "pipeline/module_overrides.h"
 
 namespace profline::pipeline {
 namespace {
@@ -46,7 +47,12 @@ Node* find_in(Node& config, std::string_view key) {
 
 Command workload_command(const StageContext& context, const WorkloadRun& run) {
   const RunSetup& setup = context.setup;
-  if (auto argv = setup.settings.pipeline.workload.user_command()) {
+  const settings::Workload& workload = setup.settings.pipeline.workload;
+  if (auto argv = workload.user_command()) {
+    if (!workload.command) {
+      const std::vector<std::string> overrides = module_overrides(setup, run);
+      argv->insert(argv->end(), overrides.begin(), overrides.end());
+    }
     Command command = users_command(setup, std::move(*argv));
     command.log = run.out / "log";
     return command;

@@ -24,8 +24,9 @@ struct WorkloadRun {
 
 /// The program that is profiled, as it runs without a profiler: the built-in workload, or the
 /// user's own, which starts in `pipeline.workload.cwd` and finds the run's folder in
-/// PROFLINE_RUN_DIR. Its output goes to `log` in the folder it writes to. A built-in workload that
-/// was not found is named as it would be (a preflight has told of it).
+/// PROFLINE_RUN_DIR; a module also gets module_overrides(). Its output goes to `log` in the folder
+/// it writes to. A built-in workload that was not found is named as it would be (preflight reports
+/// it).
 Command workload_command(const StageContext& context, const WorkloadRun& run);
 
 /// Where a stage's workload finds its config, which is written before the stage runs: the run's own

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "formats/json.h"
+#include "pipeline/module_overrides.h"
+#include "pipeline/profiled_requests.h"
 
 namespace profline::pipeline {
 namespace {
@@ -54,6 +56,79 @@ TEST(WorkloadCommand, RunsAUsersProgramWhereTheUserSaysWithTheRunsFolderNamed) {
       workload_command({setup, tools}, {"baseline", "baseline", "/c", "/runs/1/baseline"});
   EXPECT_EQ(display(command), "cd /home/me/job && env PROFLINE_RUN_DIR=/runs/1 python3 'a b.py'");
   EXPECT_EQ(command.log, "/runs/1/baseline/log");
+}
+
+/// A run of a Python module that has a config like ours.
+RunSetup module_run() {
+  RunSetup setup;
+  setup.folder = "/runs/1";
+  setup.cwd = "/home/me";
+  setup.settings.pipeline.workload.module = "my.stage1";
+  setup.config = parse(R"({"device": "cuda:1", "model": {"path": "models/ocr"},
+      "infer": {"max_new_tokens": 64},
+      "dataset": {"root": "/data/my pages", "subset_filelist": null,
+                  "sampling": {"num_epochs": 2, "num_samples_per_epoch": 3, "randomize": false,
+                               "seed": null}}})");
+  return setup;
+}
+
+TEST(WorkloadCommand, GivesAModuleWhatTheOldStage2GaveIt) {
+  const RunSetup setup = module_run();
+  const Command command =
+      workload_command({setup, Toolbox()}, {"nsys", "profiled", "/c", "/runs/1/nsys/workload", 1});
+  EXPECT_EQ(command.argv,
+            (std::vector<std::string>{
+                "python3", "-m", "my.stage1", "model.path=/home/me/models/ocr",
+                "dataset.root='/data/my pages'", "device=cuda:1", "infer.max_new_tokens=64",
+                "pipeline.torch_profiler.enable=false", "pipeline.static_analysis.enable=false",
+                "dataset.sampling.num_epochs=1", "dataset.sampling.num_samples_per_epoch=1",
+                "dataset.sampling.randomize=false", "hydra.run.dir=/runs/1/nsys/workload",
+                "hydra.job.chdir=true"}));
+  EXPECT_EQ(command.env, (std::map<std::string, std::string>{{"PROFLINE_RUN_DIR", "/runs/1"}}));
+}
+
+TEST(WorkloadCommand, GivesAModuleTheWholeSamplingWhereNothingCutsItOff) {
+  RunSetup setup = module_run();
+  setup.sampling_seed = 7;
+  *setup.config.find("dataset")->find("subset_filelist") = Node::string("dev-20.txt");
+  const std::vector<std::string> overrides =
+      module_overrides(setup, {"baseline", "baseline", "/c", "/runs/1/baseline"});
+  EXPECT_EQ(std::vector<std::string>(overrides.begin() + 6, overrides.end()),
+            (std::vector<std::string>{
+                "dataset.sampling.num_epochs=2", "dataset.sampling.num_samples_per_epoch=3",
+                "dataset.sampling.randomize=false", "dataset.sampling.seed=7",
+                "dataset.subset_filelist=dev-20.txt", "hydra.run.dir=/runs/1/baseline/workload",
+                "hydra.job.chdir=true"}));
+}
+
+TEST(WorkloadCommand, GivesAModuleOnlyKeysThatTheConfigHas) {
+  RunSetup setup = module_run();
+  setup.config = parse(R"({"device": "cpu", "model": {"path": null}})");
+  EXPECT_EQ(
+      module_overrides(setup, {"ncu", "profiled", "/c", "/runs/1/ncu/workload"}),
+      (std::vector<std::string>{"device=cpu", "pipeline.torch_profiler.enable=false",
+                                "pipeline.static_analysis.enable=false",
+                                "hydra.run.dir=/runs/1/ncu/workload", "hydra.job.chdir=true"}));
+}
+
+TEST(ProfiledRequests, AreThoseThatSamplesOrTheSamplingName) {
+  using Reason = ProfiledRequests::Reason;
+  settings::Root settings;
+  EXPECT_EQ(profiled_requests(settings, {}).reason, Reason::Unbounded);
+  EXPECT_EQ(profiled_requests(settings, {}).count, 1U);
+  EXPECT_EQ(profiled_requests(settings, 5).reason, Reason::Samples);
+  EXPECT_EQ(profiled_requests(settings, 5).count, 5U);
+  settings::SyntheticPages pages;
+  pages.sampling.num_samples_per_epoch = 3;
+  settings.dataset.images = pages;
+  EXPECT_EQ(profiled_requests(settings, {}).reason, Reason::Bounded);
+  EXPECT_EQ(profiled_requests(settings, {}).count, std::nullopt);
+  EXPECT_EQ(profiled_requests(settings, 2).count, 2U);
+  settings.pipeline.workload.module = "my.stage1";
+  EXPECT_EQ(profiled_requests(settings, {}).reason, Reason::Bounded) << "it is given overrides";
+  settings.pipeline.workload.command = {"serve"};
+  EXPECT_EQ(profiled_requests(settings, 2).reason, Reason::Program);
+  EXPECT_EQ(profiled_requests(settings, 2).count, std::nullopt);
 }
 
 TEST(HandedConfig, DiffersFromTheBaselinesInTheListedValuesOnly) {

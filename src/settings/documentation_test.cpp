@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "formats/yaml.h"
 #include "schema/docs.h"
 #include "settings/ncu.h"
 #include "settings/nsys.h"
@@ -27,12 +28,50 @@ void expect_page(const std::string& path, const std::string& text) {
       << path << " is not what the field lists say: run this test with PROFLINE_UPDATE_GOLDEN=1";
 }
 
+Node shipped_file(const std::string& path) {
+  const auto text = read_file(profline::testing::source_dir() / "conf" / path);
+  auto tree = text ? parse_yaml(*text, path) : text.error();
+  EXPECT_TRUE(tree) << tree.error().to_string();
+  return tree ? *std::move(tree) : Node::map();
+}
+
+/// A stage as conf/config.yaml composes it: the preset, then the values of config.yaml itself.
+Node shipped_stage(const std::string& stage, const std::string& preset) {
+  Node merged = shipped_file("profiling/" + stage + "/" + preset + ".yaml");
+  const Node config = shipped_file("config.yaml");
+  const Node* own = config.find_path("pipeline." + stage);
+  EXPECT_NE(own, nullptr) << stage;
+  if (own == nullptr) return merged;
+  for (const NodeMap::Entry& entry : own->as_map()) merged.as_map().set(entry.key, entry.value);
+  return merged;
+}
+
+Node shipped() {
+  NodeMap pipeline;
+  pipeline.set("nsys", shipped_stage("nsys", "nsys.default"));
+  pipeline.set("ncu", shipped_stage("ncu", "ncu.default"));
+  NodeMap root;
+  root.set("pipeline", Node::map(std::move(pipeline)));
+  return Node::map(std::move(root));
+}
+
 TEST(Documentation, HasEveryKeyOfTheConfig) {
-  expect_page("docs/configuration.md", configuration_page());
+  expect_page("docs/configuration.md", configuration_page(shipped()));
 }
 
 TEST(Documentation, HasEveryFlagOfTheProfilers) {
-  expect_page("conf/profiling/README.md", profiling_page());
+  expect_page("conf/profiling/README.md", profiling_page(shipped()));
+}
+
+TEST(ToolFlag, IsTheFlagThatAKeyBecomes) {
+  EXPECT_EQ(tool_flag("pipeline.nsys.capture_range_end"),
+            "--capture-range-end=<v>, with a capture range");
+  EXPECT_EQ(tool_flag("pipeline.ncu.ncu_cli.set"), "--set <v>");
+  EXPECT_EQ(tool_flag("pipeline.nsys"),
+            "--session-new with a name made from the run's folder, --force-overwrite=true and -o");
+  EXPECT_EQ(tool_flag("pipeline.nsys.samples"), std::nullopt) << "nsys does not get it";
+  EXPECT_EQ(tool_flag("pipeline.ncu.max_launches"), std::nullopt);
+  EXPECT_EQ(tool_flag("device"), std::nullopt);
 }
 
 std::set<std::string> value_keys(const std::vector<schema::FieldDoc>& docs) {

@@ -11,13 +11,14 @@ bool names_nothing(const std::optional<schema::CommaList>& list) {
 
 }  // namespace
 
+bool NcuCli::names_what_to_collect() const {
+  return set || !names_nothing(metrics) || !names_nothing(sections);
+}
+
 Checks validate(const Ncu& ncu) {
   Checks checks;
   if (ncu.enable == Enable::No) return checks;  // what is not run may stay half-written
   const NcuCli& cli = ncu.ncu_cli;
-  if (!cli.set && names_nothing(cli.metrics) && names_nothing(cli.sections)) {
-    checks.fail(cli, "must name something to collect in set, sections or metrics");
-  }
   if (cli.set && trim(*cli.set).empty()) checks.fail(cli.set, "must name a set, or be null");
   if (cli.kernel_name && trim(*cli.kernel_name).empty()) {
     checks.fail(cli.kernel_name, "must name a kernel, or be null");

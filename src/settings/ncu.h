@@ -57,8 +57,8 @@ struct NcuNvtx {
 constexpr auto fields(std::type_identity<NcuNvtx>) {
   return std::tuple(
       field("include", &NcuNvtx::include,
-            "only kernels in these ranges: decode, decode*, A::A1, or ncu's own grammar; null: "
-            "everywhere"));
+            "profile only kernels launched in these ranges: decode, decode*, A::A1, or ncu's own "
+            "grammar; null: everywhere"));
 }
 
 struct NcuExport {
@@ -67,22 +67,20 @@ struct NcuExport {
   bool operator==(const NcuExport&) const = default;
 };
 constexpr auto fields(std::type_identity<NcuExport>) {
-  return std::tuple(field("csv", &NcuExport::csv, "write raw.csv after the capture"));
+  return std::tuple(
+      field("csv", &NcuExport::csv, "write raw.csv after the capture; left out: true"));
 }
 
-/// What ncu itself is told; conf/profiling/README.md has the flag of each.
+/// ncu's own options; conf/profiling/README.md has the flag of each. One that a preset leaves out
+/// is not passed, as if it were null; the values that profline ships are in conf/profiling/ncu.
 struct NcuCli {
-  TargetProcesses target_processes = TargetProcesses::All;
-  ReplayMode replay_mode = ReplayMode::Kernel;
+  std::optional<TargetProcesses> target_processes;
+  std::optional<ReplayMode> replay_mode;
   NcuNvtx nvtx;
-  std::optional<std::string> set = "roofline";
-  std::optional<schema::CommaList> metrics =
-      schema::CommaList{{"flop_count_hp", "flop_count_sp", "gpu__time_duration.sum",
-                         "sm__throughput.avg.pct_of_peak_sustained_elapsed",
-                         "dram__throughput.avg.pct_of_peak_sustained_elapsed"}};
-  std::optional<schema::CommaList> sections =
-      schema::CommaList{{"SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy", "SchedulerStats"}};
-  KernelNameBase kernel_name_base = KernelNameBase::Demangled;
+  std::optional<std::string> set;
+  std::optional<schema::CommaList> metrics;
+  std::optional<schema::CommaList> sections;
+  std::optional<KernelNameBase> kernel_name_base;
   std::optional<std::string> kernel_name;
   std::optional<std::uint32_t> launch_skip;
   std::optional<std::uint32_t> launch_count;
@@ -91,45 +89,54 @@ struct NcuCli {
   std::optional<GraphProfiling> graph_profiling;
   std::optional<bool> kill;
   NcuExport export_files;
-  bool force_overwrite = true;
+  bool force_overwrite = false;
 
   bool operator==(const NcuCli&) const = default;
+  /// Whether set, sections or metrics name anything; without that ncu collects its own default set.
+  bool names_what_to_collect() const;
 };
 constexpr auto fields(std::type_identity<NcuCli>) {
   return std::tuple(
-      field("target_processes", &NcuCli::target_processes, "also those that the workload starts"),
-      field("replay_mode", &NcuCli::replay_mode, "what is run again for each pass"),
-      field("nvtx", &NcuCli::nvtx, "gates by NVTX range"),
-      field("set", &NcuCli::set, "set of sections, by ncu's names; null: none"),
+      field("target_processes", &NcuCli::target_processes,
+            "which processes are profiled: all includes those that the workload starts; null: "
+            "ncu's own default"),
+      field("replay_mode", &NcuCli::replay_mode,
+            "what is run again for each pass; null: ncu's own default"),
+      field("nvtx", &NcuCli::nvtx, "limits the capture to NVTX ranges"),
+      field("set", &NcuCli::set, "set of sections, by ncu's names; null: not passed"),
       field("metrics", &NcuCli::metrics,
-            "beside those of the set; flop_count_hp, _sp and _dp are translated; null: none"),
-      field("sections", &NcuCli::sections, "beside those of the set; null: none"),
-      field("kernel_name_base", &NcuCli::kernel_name_base, "what kernel_name is compared with"),
+            "metrics to collect as well; flop_count_hp, _sp and _dp are translated; null: not "
+            "passed"),
+      field("sections", &NcuCli::sections, "sections to collect as well; null: not passed"),
+      field("kernel_name_base", &NcuCli::kernel_name_base,
+            "which form of a kernel's name kernel_name is compared with; null: ncu's own default"),
       field("kernel_name", &NcuCli::kernel_name,
             "only this kernel: a name or regex:EXPRESSION; null: every kernel"),
-      field("launch_skip", &NcuCli::launch_skip, "launches to leave out first; null: none"),
+      field("launch_skip", &NcuCli::launch_skip, "launches to skip first; null: not passed"),
       field("launch_count", &NcuCli::launch_count,
-            "launches to profile; null: pipeline.ncu.max_launches may bound them")
+            "launches to profile; null: pipeline.ncu.max_launches bounds them")
           .at_least(1),
-      field("clock_control", &NcuCli::clock_control, "of the GPU's clocks; null: left to ncu"),
+      field("clock_control", &NcuCli::clock_control,
+            "what ncu does to the GPU's clocks; null: ncu's own default"),
       field("cache_control", &NcuCli::cache_control,
-            "of the GPU's caches between passes; null: left to ncu"),
+            "what ncu does to the GPU's caches between passes; null: ncu's own default"),
       field("graph_profiling", &NcuCli::graph_profiling,
-            "CUDA graphs by node or as a whole; null: left to ncu"),
+            "CUDA graphs by node or as a whole; null: ncu's own default"),
       field("kill", &NcuCli::kill,
-            "end the workload once launch_count is reached; null: left to ncu"),
+            "end the workload once launch_count is reached; null: ncu's own default"),
       field("export", &NcuCli::export_files, "files made from the report"),
-      field("force_overwrite", &NcuCli::force_overwrite, "replace a report that exists"));
+      field("force_overwrite", &NcuCli::force_overwrite,
+            "replace a report that exists; false: not passed"));
 }
 
 /// `pipeline.ncu`: the workload under Nsight Compute.
 struct Ncu : Stage {
   bool gating_nvtx = true;
-  std::optional<std::uint32_t> samples = 1;
-  std::optional<std::uint32_t> max_launches = 2000;
+  std::optional<std::uint32_t> samples;
+  std::optional<std::uint32_t> max_launches;
   std::uint32_t rerun_launch_count = 200;
   bool require_gpu = true;
-  std::string description = "standard kernel profile";
+  std::optional<std::string> description;
   NcuCli ncu_cli;
 
   bool operator==(const Ncu&) const = default;
@@ -139,16 +146,18 @@ constexpr auto fields(std::type_identity<Ncu>) {
       enable_field(),
       field("gating_nvtx", &Ncu::gating_nvtx,
             "false: ncu_cli.nvtx.include does not limit the capture"),
-      field("samples", &Ncu::samples, "first images of the baseline's list; null: all").at_least(1),
+      samples_field(&Ncu::samples),
       field("max_launches", &Ncu::max_launches,
-            "bound where no include, kernel_name or launch_count is one; null: none")
+            "the most launches profiled when neither ncu_cli.launch_count nor ncu_cli.kernel_name "
+            "limits them; null: no bound")
           .at_least(1),
       field("rerun_launch_count", &Ncu::rerun_launch_count,
-            "kernels of the second try, made without the gate that let nothing through")
+            "the most launches of the second attempt, made without the ranges of nvtx.include when "
+            "nothing ran in them")
           .at_least(1),
       field("require_gpu", &Ncu::require_gpu, "false: run ncu without a GPU as well"),
       field("description", &Ncu::description, "what the preset is for"),
-      field("ncu_cli", &Ncu::ncu_cli, "what ncu itself is told"), timeout_field());
+      field("ncu_cli", &Ncu::ncu_cli, "ncu's own options"), timeout_field());
 }
 Checks validate(const Ncu& ncu);
 

@@ -34,8 +34,7 @@ void check_gate(const Nsys& nsys, Checks& checks) {
                 "must name a range such as prefill when capture_range is nvtx; "
                 "gating_nvtx=false captures everything");
   }
-  const std::vector<std::string>& traced = nsys.trace.items;
-  if (std::find(traced.begin(), traced.end(), "nvtx") == traced.end()) {
+  if (nsys.trace && !nsys.traces("nvtx")) {
     checks.fail(nsys.trace, "must contain nvtx when capture_range is nvtx");
   }
 }
@@ -67,12 +66,17 @@ std::optional<CaptureRangeEnd> parse_capture_range_end(std::string_view text) {
   return end;
 }
 
+bool Nsys::traces(std::string_view what) const {
+  if (!trace) return true;
+  return std::find(trace->items.begin(), trace->items.end(), what) != trace->items.end();
+}
+
 Checks validate(const Nsys& nsys) {
   Checks checks;
   if (nsys.enable == Enable::No) return checks;  // what is not run may stay half-written
   if (nsys.capture_range == CaptureRange::Nvtx && nsys.gating_nvtx) check_gate(nsys, checks);
-  if (nsys.trace.items.empty()) {
-    checks.fail(nsys.trace, "must name something to record, such as cuda,nvtx,osrt");
+  if (nsys.trace && nsys.trace->items.empty()) {
+    checks.fail(nsys.trace, "must name something to record, such as cuda,nvtx,osrt, or be null");
   }
   if (nsys.nvtx_domain_include && nsys.nvtx_domain_exclude) {
     checks.fail(nsys.nvtx_domain_exclude,
@@ -85,13 +89,12 @@ Checks validate(const Nsys& nsys) {
 
 namespace profline::schema {
 
-void Codec<settings::CaptureRangeEnd>::read(const Node& node, settings::CaptureRangeEnd& value,
-                                            Reader& reader) {
-  if (const auto end = settings::parse_capture_range_end(node.as_string())) {
-    value = *end;
-  } else {
-    reader.mismatch(node);
-  }
+void Codec<std::optional<settings::CaptureRangeEnd>>::read(
+    const Node& node, std::optional<settings::CaptureRangeEnd>& value, Reader& reader) {
+  value.reset();
+  if (node.is_null() || trim(node.as_string()).empty()) return;
+  value = settings::parse_capture_range_end(node.as_string());
+  if (!value) reader.mismatch(node);
 }
 
 }  // namespace profline::schema

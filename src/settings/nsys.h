@@ -48,42 +48,46 @@ constexpr auto names(std::type_identity<GraphTrace>) {
   return std::array{named(GraphTrace::Graph, "graph"), named(GraphTrace::Node, "node")};
 }
 
-/// `pipeline.nsys`: the workload under Nsight Systems.
+/// `pipeline.nsys`: the workload under Nsight Systems. An option that a preset leaves out is not
+/// passed, as if it were null; the values that profline ships are in conf/profiling/nsys.
 struct Nsys : Stage {
   bool gating_nvtx = true;
-  std::optional<std::uint32_t> samples = 1;
-  schema::CommaList trace{{"cuda", "nvtx", "osrt"}};
-  CpuSampling sample = CpuSampling::None;
+  std::optional<std::uint32_t> samples;
+  std::optional<schema::CommaList> trace;
+  std::optional<CpuSampling> sample;
   CaptureRange capture_range = CaptureRange::None;
-  std::optional<CaptureRangeEnd> capture_range_end = CaptureRangeEnd{};
-  std::optional<schema::OneOrMore> nvtx_capture = schema::OneOrMore{{"prefill"}};
+  std::optional<CaptureRangeEnd> capture_range_end;
+  std::optional<schema::OneOrMore> nvtx_capture;
   std::optional<schema::CommaList> nvtx_domain_include;
   std::optional<schema::CommaList> nvtx_domain_exclude;
   std::optional<GraphTrace> cuda_graph_trace;
 
   bool operator==(const Nsys&) const = default;
+  /// Whether `cuda`, `nvtx`, ... are recorded; without a list nsys records both of these.
+  bool traces(std::string_view what) const;
 };
 constexpr auto fields(std::type_identity<Nsys>) {
   return std::tuple(
       enable_field(),
       field("gating_nvtx", &Nsys::gating_nvtx,
             "false: capture_range=nvtx does not limit the capture"),
-      field("samples", &Nsys::samples, "first images of the baseline's list; null: all")
-          .at_least(1),
-      field("trace", &Nsys::trace, "what is recorded, by nsys's names"),
-      field("sample", &Nsys::sample, "sampling of the CPU"),
+      samples_field(&Nsys::samples),
+      field("trace", &Nsys::trace, "what is recorded, by nsys's names; null: nsys's own default"),
+      field("sample", &Nsys::sample, "how the CPU is sampled; null: nsys's own default"),
       field("capture_range", &Nsys::capture_range,
-            "what opens the capture; none: all of it is captured"),
+            "what opens the capture; none: the whole run is captured"),
       field("capture_range_end", &Nsys::capture_range_end,
-            "what happens when the range ends; null: left to nsys, which ends the workload"),
+            "what happens when the range ends; null or empty: nsys's own default, which ends the "
+            "workload"),
       field("nvtx_capture", &Nsys::nvtx_capture,
-            "range of capture_range=nvtx: name, name@domain, name@*; a list: one capture each"),
+            "the range that capture_range=nvtx waits for, without effect otherwise: name, "
+            "name@domain, name@*; a list: one capture each"),
       field("nvtx_domain_include", &Nsys::nvtx_domain_include,
             "record only these NVTX domains; null: all"),
       field("nvtx_domain_exclude", &Nsys::nvtx_domain_exclude,
             "record all but these NVTX domains; null: all"),
       field("cuda_graph_trace", &Nsys::cuda_graph_trace,
-            "CUDA graphs as a whole or by node; null: left to nsys"),
+            "CUDA graphs as a whole or by node; null: nsys's own default"),
       timeout_field());
 }
 Checks validate(const Nsys& nsys);
@@ -92,15 +96,17 @@ Checks validate(const Nsys& nsys);
 
 namespace profline::schema {
 
+/// An empty string is no value, like null: `capture_range_end=` on a command line.
 template <>
-struct Codec<settings::CaptureRangeEnd> {
-  static constexpr Kinds kKinds{Node::Kind::String};
+struct Codec<std::optional<settings::CaptureRangeEnd>> {
+  static constexpr Kinds kKinds{Node::Kind::String, Node::Kind::Null};
   static std::string text(const Limits&) {
-    return "one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N";
+    return "one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N or null";
   }
-  static void read(const Node& node, settings::CaptureRangeEnd& value, Reader& reader);
-  static Node write(const settings::CaptureRangeEnd& value) {
-    return Node::string(value.to_string());
+  static void read(const Node& node, std::optional<settings::CaptureRangeEnd>& value,
+                   Reader& reader);
+  static Node write(const std::optional<settings::CaptureRangeEnd>& value) {
+    return value ? Node::string(value->to_string()) : Node();
   }
 };
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "schema/docs.h"
+#include "schema/value_text.h"
 #include "settings/hardware.h"
 #include "settings/kernel_classes.h"
 #include "settings/root.h"
@@ -18,9 +19,9 @@ using schema::reference_table;
 constexpr ToolFlag kNsysFlags[] = {
     {"enable", "no flag: runs the stage"},
     {"gating_nvtx", "no flag: false leaves `--capture-range=nvtx` and what belongs to it out"},
-    {"samples", "no flag: limits what the workload is given"},
+    {"samples", "no flag: how many requests the workload runs"},
     {"trace", "`--trace=<v>,<v>`"},
-    {"sample", "`--sample=<v>`, and with none `--cpuctxsw=none`"},
+    {"sample", "`--sample=<v>`, and `--cpuctxsw=none` if it is none"},
     {"capture_range",
      "`--capture-range=<v>`; none: not passed; nvtx: also `NSYS_NVTX_PROFILER_REGISTER_ONLY=0`"},
     {"capture_range_end", "`--capture-range-end=<v>`, with a capture range"},
@@ -40,12 +41,13 @@ constexpr ToolFlag kNcuFlags[] = {
     {"set", "`--set <v>`"},
     {"metrics",
      "`--metrics <v>,<v>`, those that the installed ncu knows; flop_count_sp becomes its fadd, "
-     "fmul and ffma counters"},
+     "fmul and ffma counters; range replay adds `smsp__inst_executed.sum`"},
     {"sections", "`--section <v>` for each that the installed ncu has"},
     {"kernel_name_base", "`--kernel-name-base <v>`, with kernel_name"},
     {"kernel_name", "`--kernel-name <v>`"},
     {"launch_skip", "`--launch-skip <v>`"},
-    {"launch_count", "`--launch-count <v>`"},
+    {"launch_count",
+     "`--launch-count <v>`; null: `pipeline.ncu.max_launches`, unless kernel_name is given"},
     {"clock_control", "`--clock-control <v>`"},
     {"cache_control", "`--cache-control <v>`"},
     {"graph_profiling", "`--graph-profiling <v>`"},
@@ -53,6 +55,28 @@ constexpr ToolFlag kNcuFlags[] = {
     {"export.csv", "no flag: `ncu --import <report> --page raw --csv --print-units base` follows"},
     {"force_overwrite", "`--force-overwrite`"},
 };
+
+constexpr std::string_view kNsysPlace = "pipeline.nsys";
+constexpr std::string_view kNcuPlace = "pipeline.ncu.ncu_cli";
+constexpr std::string_view kNsysAlways =
+    "`--session-new` with a name made from the run's folder, `--force-overwrite=true` and `-o`";
+constexpr std::string_view kNcuAlways =
+    "`--nvtx`, so that rows name the ranges of their kernels, `-o` and `--log-file`";
+
+std::string without_markdown(std::string_view text) {
+  std::string plain(text);
+  std::erase_if(plain, [](char c) { return c == '`' || c == '\\'; });
+  return plain;
+}
+
+/// The values that the shipped config has are the defaults that people meet.
+std::vector<FieldDoc> with_shipped(std::vector<FieldDoc> docs, const Node& shipped) {
+  for (FieldDoc& doc : docs) {
+    const Node* value = shipped.find_path(doc.path);
+    if (value != nullptr && !doc.is_group) doc.default_text = schema::value_text(*value);
+  }
+  return docs;
+}
 
 std::string heading(std::string_view title) {
   return "\n## " + std::string(title) + "\n\n";
@@ -97,7 +121,23 @@ std::span<const ToolFlag> ncu_flags() {
   return kNcuFlags;
 }
 
-std::string configuration_page() {
+std::optional<std::string> tool_flag(std::string_view key) {
+  struct Tool {
+    std::string_view place, always;
+    std::span<const ToolFlag> flags;
+  };
+  for (const Tool& tool :
+       {Tool{kNsysPlace, kNsysAlways, kNsysFlags}, Tool{kNcuPlace, kNcuAlways, kNcuFlags}}) {
+    if (key == tool.place) return without_markdown(tool.always);
+    for (const ToolFlag& each : tool.flags) {
+      const bool is_it = key == std::string(tool.place) + "." + std::string(each.key);
+      if (is_it && !each.flag.starts_with("no flag")) return without_markdown(each.flag);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string configuration_page(const Node& shipped) {
   std::string page = R"(# Configuration
 
 Every key of a composed config. This page is made from the program's field lists by a test; change those, then run
@@ -106,10 +146,42 @@ the test with `PROFLINE_UPDATE_GOLDEN=1`.
 Presets lie in `conf/`, whose copy in the binary is the last place searched. `profline config` prints what a command
 line composes, `profline explain KEY` where a value comes from. A key that is not in these tables is an error, as is
 a value of another type; all problems are listed together. Defaults are those of `conf/config.yaml`, where folders
-start at the one profline is started in. The flags of nsys and ncu are in
-[conf/profiling/README.md](../conf/profiling/README.md).
+start at the one profline is started in. An option of nsys or ncu that a preset of yours leaves out is not passed; the
+flags are in [conf/profiling/README.md](../conf/profiling/README.md).
+
+## Presets of your own
+
+A preset is a file in the folder of its group. What it does not set is not passed to the tool:
+
+```yaml file=conf/profiling/ncu/decode_gemm.yaml
+description: matrix products of decode
+ncu_cli:
+  nvtx:
+    include: decode
+  set: detailed
+  kernel_name_base: demangled  # the whole C++ name; function: its bare name, without templates and parameters
+  kernel_name: 'regex:gemm|gemv'
+  launch_count: 20
+```
+
+`--config-dir` names the folder; it is not needed for `./conf` when that holds the config you start from:
+
+```console
+$ profline explain pipeline.ncu.ncu_cli.kernel_name --config-dir conf profiling/ncu@pipeline.ncu=decode_gemm
+pipeline.ncu.ncu_cli.kernel_name = regex:gemm|gemv
+  string or null: only this kernel: a name or regex:EXPRESSION; null: every kernel
+  becomes --kernel-name <v>
+  > conf/profiling/ncu/decode_gemm.yaml:7:16  regex:gemm|gemv  chosen by override 1: profiling/ncu@pipeline.ncu=decode_gemm
+$ profline explain pipeline.ncu.ncu_cli.metrics --config-dir conf profiling/ncu@pipeline.ncu=decode_gemm
+pipeline.ncu.ncu_cli.metrics is not set
+  list of string or ','-separated string or null: metrics to collect as well; flop_count_hp, _sp and _dp are translated; null: not passed
+  becomes --metrics <v>,<v>, those that the installed ncu knows; flop_count_sp becomes its fadd, fmul and ffma counters; range replay adds smsp__inst_executed.sum
+  > default  null: not passed
+```
+
+On the command line, a key that the chosen preset does not have takes a `+`: `+pipeline.ncu.ncu_cli.launch_skip=5`.
 )";
-  page += heading("For every workload") + reference_table(shared_docs());
+  page += heading("For every workload") + reference_table(with_shipped(shared_docs(), shipped));
   page += heading("dataset: images in a folder (`source: folder`)");
   page += reference_table(describe<ImageFolder>("dataset"));
   page += heading("dataset: drawn pages (`source: synthetic`)");
@@ -129,7 +201,7 @@ start at the one profline is started in. The flags of nsys and ncu are in
   return page;
 }
 
-std::string profiling_page() {
+std::string profiling_page(const Node& shipped) {
   std::string page = R"(# Profiler presets
 
 What each key becomes on the command line of its tool. `profline plan` prints the whole command. This page is made
@@ -141,22 +213,74 @@ from the program's field lists by a test; change those, then run the test with `
 | `profiling/nsys` | `pipeline.nsys` | `nsys.default` |
 | `profiling/ncu` | `pipeline.ncu` | `ncu.default`, `.high`, `.h200`, `.rtx3090`, `.rtx3090.compute`, `.rtx3090.memory` |
 
-Another option is chosen by group and mount: `profiling/ncu@pipeline.ncu=ncu.high`. Every preset has every key of its
-tool, so that each can be overridden without `+` whichever preset is chosen. Null is never passed on. A value is one
-element of the argument list; no shell sees it. The PyTorch profiler has no command line: its keys are in
+Another option is chosen by group and mount: `profiling/ncu@pipeline.ncu=ncu.high`. Every shipped preset has every key
+of its tool, so that each can be overridden without `+` whichever preset is chosen. A key that is null, or that a preset
+of yours leaves out, is not passed: the tool's own default applies. A value is one element of the argument list; no
+shell sees it. The PyTorch profiler has no command line: its keys are in
 [docs/configuration.md](../../docs/configuration.md).
-)";
-  page += heading("Nsight Systems: `pipeline.nsys`");
-  page +=
-      "Beside these, nsys always gets `--session-new` with a name made from the run's folder, "
-      "`--force-overwrite=true` and\n`-o`.\n\n";
-  page += flag_table(describe<Nsys>("pipeline.nsys"), kNsysFlags, "pipeline.nsys");
+
+`profline kernels profile --ncu-config PRESET` takes the presets of ncu as well, with the same rules.
+
+## Nsight Systems: `pipeline.nsys`
+
+Apart from these, nsys always gets )" +
+                     std::string(kNsysAlways) + ".\n\n";
+  page += flag_table(with_shipped(describe<Nsys>(kNsysPlace), shipped), kNsysFlags, kNsysPlace);
   page += heading("Nsight Compute: `pipeline.ncu.ncu_cli`");
-  page +=
-      "Beside these, ncu always gets `--nvtx` (rows then name the ranges of their kernels), `-o` "
-      "and `--log-file`, and\n`--launch-count` from `pipeline.ncu.max_launches` where no include, "
-      "kernel_name or launch_count bounds the capture.\n\n";
-  page += flag_table(describe<NcuCli>("pipeline.ncu.ncu_cli"), kNcuFlags, "pipeline.ncu.ncu_cli");
+  page += "Apart from these, ncu always gets " + std::string(kNcuAlways) + ".\n\n";
+  page += flag_table(with_shipped(describe<NcuCli>(kNcuPlace), shipped), kNcuFlags, kNcuPlace);
+  page += R"(
+## Examples
+
+Overrides, on top of a preset:
+
+| to | override |
+|---|---|
+| profile one kernel, by its whole C++ name | `pipeline.ncu.ncu_cli.kernel_name='regex:gemm.*'` |
+| profile one kernel, by the bare name of its function | `pipeline.ncu.ncu_cli.kernel_name_base=function pipeline.ncu.ncu_cli.kernel_name=flash_fwd_kernel` |
+| profile it in prefill instead of decode | `pipeline.ncu.ncu_cli.nvtx.include=prefill` |
+| profile everywhere, from the program's start | `pipeline.ncu.ncu_cli.nvtx.include=null` |
+| capture one range with nsys | `pipeline.nsys.capture_range=nvtx pipeline.nsys.nvtx_capture=decode` |
+
+A preset of your own, chosen by its name:
+
+```yaml file=conf/profiling/ncu/decode_gemm.yaml
+description: matrix products of decode
+ncu_cli:
+  nvtx:
+    include: decode
+  set: detailed
+  kernel_name_base: demangled
+  kernel_name: 'regex:gemm|gemv'
+  launch_count: 20
+```
+
+```yaml file=conf/profiling/nsys/decode.yaml
+trace: cuda,nvtx
+sample: none
+capture_range: nvtx
+capture_range_end: stop
+nvtx_capture: decode
+```
+
+```console
+$ profline config --config-dir conf profiling/ncu@pipeline.ncu=decode_gemm --package pipeline.ncu.ncu_cli
+# @package pipeline.ncu.ncu_cli
+nvtx:
+  include: decode
+set: detailed
+kernel_name_base: demangled
+kernel_name: regex:gemm|gemv
+launch_count: 20
+# Not set, so profline's own value holds:
+#   pipeline.ncu.ncu_cli.export.csv: true
+#   pipeline.ncu.ncu_cli.force_overwrite: false
+$ profline config --config-dir conf profiling/nsys@pipeline.nsys=decode --package pipeline.nsys.trace
+cuda,nvtx
+```
+
+`plan` prints the commands that these presets come to, and `explain KEY` the flag of a key and what holds where it is not set.
+)";
   return page;
 }
 

@@ -30,19 +30,6 @@ void check_dtype(const Settings& settings, const Dtype& dtype, Checks& checks) {
   }
 }
 
-/// A preset without the key is read as the program's own default, which nobody asked for: what is
-/// captured must be said.
-void check_range_is_given(const Node& config, const Nsys& nsys, schema::Problems& problems) {
-  const Node* given = config.find_path("pipeline.nsys");
-  if (given == nullptr || !given->is_map() || given->find("nvtx_capture") != nullptr) return;
-  const bool is_gated = nsys.capture_range == CaptureRange::Nvtx && nsys.gating_nvtx;
-  if (nsys.enable == Enable::No || !is_gated) return;
-  problems.add(Error(ErrorKind::Config,
-                     "pipeline.nsys: missing key 'nvtx_capture', which must name a range such as "
-                     "prefill when capture_range is nvtx; gating_nvtx=false captures everything",
-                     given->position()));
-}
-
 }  // namespace
 
 Checks validate(const Layout<deepseek_ocr::Subject>& settings) {
@@ -67,7 +54,6 @@ Result<Root> read_settings(const Node& config) {
   Root root = kind_of(known) == WorkloadKind::DummyShallowResnet
                   ? read_layout<dummy_shallow_resnet::Subject>(known, problems)
                   : read_layout<deepseek_ocr::Subject>(known, problems);
-  check_range_is_given(known, root.pipeline.nsys, problems);
   if (!problems.empty()) return problems.to_error();
   return root;
 }

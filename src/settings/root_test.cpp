@@ -74,6 +74,9 @@ TEST(ReadSettings, TakesEveryDocumentedFormOfAValue) {
            "pipeline: {nsys: {nvtx_capture: [prefill, decode@*], trace: [cuda, nvtx]}}",
            "pipeline: {nsys: {capture_range: cudaProfilerApi, capture_range_end: 'repeat:2'}}",
            "pipeline: {nsys: {capture_range_end: null, samples: null, cuda_graph_trace: node}}",
+           "pipeline: {nsys: {enable: true, trace: null, sample: null}}",
+           "pipeline: {ncu: {enable: true, ncu_cli: {set: null, metrics: '', sections: []}}}",
+           "pipeline: {ncu: {ncu_cli: {target_processes: null, kernel_name_base: null}}}",
            "pipeline: {ncu: {ncu_cli: {metrics: 'a.sum, b.avg'}}}",
            "pipeline: {ncu: {ncu_cli: {metrics: null, sections: null, nvtx: {include: null}}}}",
            "pipeline: {ncu: {ncu_cli: {nvtx: {include: 'A;B;A::A1'}, replay_mode: app-range}}}",
@@ -142,7 +145,7 @@ TEST(ReadSettings, TellsOfWrongValues) {
        "quotes)"},
       {"replay mode", "pipeline: {ncu: {ncu_cli: {replay_mode: kernels}}}",
        "c.yaml:1:41: pipeline.ncu.ncu_cli.replay_mode: must be one of kernel, application, range, "
-       "app-range, not 'kernels' (did you mean 'kernel'?)"},
+       "app-range or null, not 'kernels' (did you mean 'kernel'?)"},
       {"no launches", "pipeline: {ncu: {ncu_cli: {launch_count: 0}}}",
        "c.yaml:1:42: pipeline.ncu.ncu_cli.launch_count: must be an integer >= 1 or null, not 0"},
       {"metrics", "pipeline: {ncu: {ncu_cli: {metrics: 'a,,b'}}}",
@@ -209,10 +212,9 @@ TEST(ReadSettings, TellsOfContradictions) {
        "c.yaml:1:51: pipeline.torch_profiler.group_by_input_shape: needs record_shapes=true"},
       {"nothing to record", "pipeline: {torch_profiler: {activities: []}}",
        "c.yaml:1:41: pipeline.torch_profiler.activities: must name cpu, cuda or both"},
-      {"nothing to collect",
-       "pipeline: {ncu: {enable: true, ncu_cli: {set: null, metrics: '', sections: []}}}",
-       "c.yaml:1:41: pipeline.ncu.ncu_cli: must name something to collect in set, sections or "
-       "metrics"},
+      {"nothing to record", "pipeline: {nsys: {enable: true, trace: []}}",
+       "c.yaml:1:40: pipeline.nsys.trace: must name something to record, such as cuda,nvtx,osrt, "
+       "or be null"},
       {"end of nothing",
        "pipeline: {ncu: {enable: auto, max_launches: null, ncu_cli: {kill: true}}}",
        "c.yaml:1:68: pipeline.ncu.ncu_cli.kill: needs launch_count or max_launches, after which "
@@ -261,9 +263,41 @@ TEST(ReadSettings, WantsARangeForAnNvtxGateThatIsUsed) {
                         "trace: cuda}}"),
             "c.yaml:1:78: pipeline.nsys.trace: must contain nvtx when capture_range is nvtx");
   EXPECT_EQ(problems_of("pipeline: {nsys: {enable: true, capture_range: nvtx}}"),
-            "c.yaml:1:18: pipeline.nsys: missing key 'nvtx_capture', which must name a range such "
-            "as prefill when capture_range is nvtx; gating_nvtx=false captures everything");
+            "c.yaml:1:18: " + std::string(kNoRange))
+      << "a key that is left out is null";
   EXPECT_EQ(problems_of("pipeline: {nsys: {enable: false, capture_range: nvtx}}"), "");
+}
+
+TEST(ReadSettings, PassesNoOptionThatAPresetLeavesOut) {
+  const auto root =
+      read_settings(yaml("pipeline:\n"
+                         "  nsys: {enable: true, capture_range: nvtx, nvtx_capture: decode}\n"
+                         "  ncu: {enable: true, ncu_cli: {set: detailed}}\n"));
+  ASSERT_TRUE(root) << root.error().to_string();
+  const Nsys& nsys = root->pipeline.nsys;
+  EXPECT_EQ(nsys.capture_range_end, std::nullopt);
+  EXPECT_EQ(nsys.trace, std::nullopt);
+  EXPECT_EQ(nsys.sample, std::nullopt);
+  EXPECT_EQ(nsys.samples, std::nullopt);
+  NcuCli only_a_set;
+  only_a_set.set = "detailed";
+  EXPECT_EQ(root->pipeline.ncu.ncu_cli, only_a_set);
+  EXPECT_EQ(only_a_set.metrics, std::nullopt);
+  EXPECT_EQ(only_a_set.sections, std::nullopt);
+  EXPECT_EQ(only_a_set.replay_mode, std::nullopt);
+  EXPECT_EQ(only_a_set.target_processes, std::nullopt);
+  EXPECT_EQ(only_a_set.kernel_name_base, std::nullopt);
+  EXPECT_FALSE(only_a_set.force_overwrite);
+  EXPECT_EQ(root->pipeline.ncu.max_launches, std::nullopt);
+}
+
+TEST(ReadSettings, TakesAnEmptyEndOfARangeForNone) {
+  for (const char* value : {"null", "''", "'  '"}) {
+    const auto root =
+        read_settings(yaml("pipeline: {nsys: {capture_range_end: " + std::string(value) + "}}"));
+    ASSERT_TRUE(root) << root.error().to_string();
+    EXPECT_EQ(root->pipeline.nsys.capture_range_end, std::nullopt) << value;
+  }
 }
 
 TEST(RemovedKeys, SayWhatReplacedThem) {

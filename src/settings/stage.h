@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "settings/enable.h"
@@ -23,6 +24,15 @@ constexpr auto timeout_field() {
   return field("timeout", &Stage::timeout,
                "end the stage after this long and keep what was captured; null: never")
       .above(0);
+}
+
+/// How many requests a stage that profiles the workload gives it.
+template <typename T>
+constexpr auto samples_field(std::optional<std::uint32_t> T::*member) {
+  return field("samples", member,
+               "the first N requests of the baseline; null: all of them where "
+               "dataset.sampling.num_samples_per_epoch bounds their number, otherwise the first")
+      .at_least(1);
 }
 
 }  // namespace profline::settings

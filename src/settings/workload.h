@@ -46,7 +46,9 @@ constexpr auto fields(std::type_identity<Workload>) {
       field("command", &Workload::command,
             "program and arguments to profile instead; null: the built-in workload"),
       field("module", &Workload::module,
-            "Python module to profile instead, started as python3 -m MODULE; null or blank: none"),
+            "Python module with a Hydra config to profile instead, started as python3 -m MODULE "
+            "with overrides for device, paths, tokens, sampling and run folder; null or blank: "
+            "none"),
       field("cwd", &Workload::cwd, "where command or module start"),
       field(
           "engine", &Workload::engine,

@@ -125,7 +125,8 @@ TEST(ShippedComposition, HasEveryKeyWhicheverPresetIsChosen) {
   }
 }
 
-TEST(ShippedComposition, HasTheDefaultsThatAreDocumented) {
+// Options of nsys and ncu have no values but those that the presets show.
+TEST(ShippedComposition, DiffersFromTheProgramsDefaultsInFoldersAndOptionsOfToolsOnly) {
   const auto config = Composer().config("config");
   ASSERT_TRUE(config) << config.error().to_string();
   const auto composed = schema::read<Layout<DeepseekOcr>>(*config);
@@ -133,6 +134,23 @@ TEST(ShippedComposition, HasTheDefaultsThatAreDocumented) {
   EXPECT_EQ(schema::to_text(schema::diff(Layout<DeepseekOcr>{}, *composed)),
             "dataset.root: datasets/omnidocbench/source-data -> "
             "/start/datasets/omnidocbench/source-data\n"
+            "pipeline.nsys.trace: null -> [cuda, nvtx, osrt]\n"
+            "pipeline.nsys.sample: null -> none\n"
+            "pipeline.nsys.capture_range_end: null -> stop\n"
+            "pipeline.nsys.nvtx_capture: null -> [prefill]\n"
+            "pipeline.ncu.max_launches: null -> 2000\n"
+            "pipeline.ncu.description: null -> standard kernel profile\n"
+            "pipeline.ncu.ncu_cli.target_processes: null -> all\n"
+            "pipeline.ncu.ncu_cli.replay_mode: null -> kernel\n"
+            "pipeline.ncu.ncu_cli.nvtx.include: null -> [decode]\n"
+            "pipeline.ncu.ncu_cli.set: null -> roofline\n"
+            "pipeline.ncu.ncu_cli.metrics: null -> [flop_count_hp, flop_count_sp, "
+            "gpu__time_duration.sum, sm__throughput.avg.pct_of_peak_sustained_elapsed, "
+            "dram__throughput.avg.pct_of_peak_sustained_elapsed]\n"
+            "pipeline.ncu.ncu_cli.sections: null -> [SpeedOfLight, MemoryWorkloadAnalysis, "
+            "Occupancy, SchedulerStats]\n"
+            "pipeline.ncu.ncu_cli.kernel_name_base: null -> demangled\n"
+            "pipeline.ncu.ncu_cli.force_overwrite: false -> true\n"
             "pipeline.workload.cwd: . -> /start\n"
             "model.path: models/deepseek-ocr -> /start/models/deepseek-ocr\n");
 }
@@ -199,7 +217,10 @@ TEST(ShippedComposition, TakesTheOverridesThatPeopleWereUsedTo) {
       {"infer.max_new_tokens=64", "dataset.sampling.num_samples_per_epoch=3"},
       {"pipeline.torch_profiler.activities=[cpu,cuda]", "pipeline.torch_profiler.enabled=false"},
       {"dataset.subset_filelist=lists/dev-20.txt", "device=cuda:1"},
-      {"+pipeline.ncu.ncu_cli.nvtx.include=decode*"},
+      {"pipeline.ncu.ncu_cli.nvtx.include=decode*"},
+      {"pipeline.nsys.enable=true", "pipeline.nsys.capture_range=nvtx",
+       "pipeline.nsys.capture_range_end="},
+      {"pipeline.nsys.capture_range_end=''"},
       {"pipeline.ncu.ncu_cli.nvtx.include='A;B;A::A1'", "pipeline.ncu.ncu_cli.replay_mode=range"},
       {"pipeline.nsys.enable=true", "pipeline.nsys.capture_range=nvtx",
        "pipeline.nsys.nvtx_capture=decode@*", "pipeline.nsys.capture_range_end=repeat:3"},
@@ -214,6 +235,23 @@ TEST(ShippedComposition, TakesTheOverridesThatPeopleWereUsedTo) {
   for (const Overrides& overrides : given) {
     EXPECT_EQ(problems_of("config", overrides), "") << ::testing::PrintToString(overrides);
   }
+}
+
+TEST(ShippedComposition, GatesNcuOnDecodeWhicheverPresetIsChosen) {
+  Composer composer;
+  for (const char* preset : {"ncu.default", "ncu.high", "ncu.h200"}) {
+    const auto root = composer.settings(
+        "config",
+        {"profiling/ncu@pipeline.ncu=" + std::string(preset), "pipeline.ncu.enable=true"});
+    ASSERT_TRUE(root) << root.error().to_string();
+    EXPECT_EQ(root->pipeline.ncu.ncu_cli.nvtx.include, schema::SemicolonList{{"decode"}}) << preset;
+    EXPECT_EQ(root->pipeline.ncu.max_launches, 2000U);
+  }
+  const auto dummy = composer.settings("dummy", {"pipeline.ncu.enable=true"});
+  ASSERT_TRUE(dummy) << dummy.error().to_string();
+  EXPECT_EQ(dummy->pipeline.ncu.ncu_cli.nvtx.include,
+            (schema::SemicolonList{{"stem", "residual", "head"}}))
+      << "it opens no decode";
 }
 
 TEST(ShippedComposition, SwitchesTheTorchProfilerByItsPreset) {

@@ -99,9 +99,27 @@ TEST(Config, JsonIsOneDocument) {
     "name": "shop",
     "url": "pg:5432"
   },
+  "filled_in": {},
   "problems": []
 }
 )");
+}
+
+TEST(Config, ShowsWhatProflineAddsToAPresetThatLeavesKeysOut) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"conf/profiling/ncu/mine.yaml", "ncu_cli:\n  set: detailed\n"}});
+  const Outcome outcome =
+      run_profline_in(folder.path(), {"config", "--config-dir", "conf", "--package",
+                                      "pipeline.ncu.ncu_cli", "profiling/ncu@pipeline.ncu=mine"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out,
+            "# @package pipeline.ncu.ncu_cli\n"
+            "set: detailed\n"
+            "# Not set, so profline's own value holds:\n"
+            "#   pipeline.ncu.ncu_cli.export.csv: true\n"
+            "#   pipeline.ncu.ncu_cli.force_overwrite: false\n");
+  EXPECT_THAT(run_profline({"config"}).out, ::testing::Not(HasSubstr("# Not set")))
+      << "shipped presets have every key";
 }
 
 TEST(Config, InfoTellsOfTheDefaults) {

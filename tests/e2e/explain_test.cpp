@@ -75,11 +75,14 @@ TEST(Explain, JsonIsOneDocument) {
             R"({
   "schema": "profline.explain/1",
   "key": "vars.db.port",
+  "set": true,
   "deleted": false,
   "value": 1,
   "resolved": 1,
   "type": null,
   "help": null,
+  "default": null,
+  "flag": null,
   "origins": [
     {
       "source": "conf/db/mysql.yaml",
@@ -134,6 +137,56 @@ TEST(Explain, MistakesNameWhatWouldBeRight) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err, c.err);
   }
+}
+
+TEST(Explain, SaysWhatHoldsForAKeyThatAPresetLeavesOut) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"conf/profiling/ncu/mine.yaml", "ncu_cli:\n  set: detailed\n"},
+                              {"conf/profiling/nsys/mine.yaml", "capture_range: nvtx\n"}});
+  struct Case {
+    std::string key;
+    std::string_view out;
+  };
+  const Case cases[] = {
+      {"pipeline.ncu.ncu_cli.metrics",
+       "pipeline.ncu.ncu_cli.metrics is not set\n"
+       "  list of string or ','-separated string or null: metrics to collect as well; "
+       "flop_count_hp, _sp and _dp are translated; null: not passed\n"
+       "  becomes --metrics <v>,<v>, those that the installed ncu knows; flop_count_sp becomes "
+       "its fadd, fmul and ffma counters; range replay adds smsp__inst_executed.sum\n"
+       "  > default  null: not passed\n"},
+      {"pipeline.ncu.ncu_cli.set",
+       "pipeline.ncu.ncu_cli.set = detailed\n"
+       "  string or null: set of sections, by ncu's names; null: not passed\n"
+       "  becomes --set <v>\n"
+       "  > conf/profiling/ncu/mine.yaml:2:8  detailed  chosen by override 1: "
+       "profiling/ncu@pipeline.ncu=mine\n"},
+      {"pipeline.nsys.capture_range_end",
+       "pipeline.nsys.capture_range_end is not set\n"
+       "  one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N or null: what "
+       "happens when the range ends; null or empty: nsys's own default, which ends the workload\n"
+       "  becomes --capture-range-end=<v>, with a capture range\n"
+       "  > default  null: not passed\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.key);
+    const Outcome outcome = run_profline_in(
+        folder.path(), {"explain", c.key, "--config-dir", "conf", "profiling/ncu@pipeline.ncu=mine",
+                        "profiling/nsys@pipeline.nsys=mine"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, c.out);
+  }
+  const Outcome deleted = run_profline(
+      {"explain", "pipeline.nsys.capture_range_end", "~pipeline.nsys.capture_range_end"});
+  EXPECT_THAT(deleted.out, HasSubstr("  > default  null: not passed\n"));
+  const Outcome json =
+      run_profline_in(folder.path(), {"explain", "pipeline.nsys.trace", "--config-dir", "conf",
+                                      "profiling/nsys@pipeline.nsys=mine", "--format=json"});
+  EXPECT_THAT(json.out, HasSubstr("\"set\": false,\n"));
+  EXPECT_THAT(json.out, HasSubstr("\"flag\": \"--trace=<v>,<v>\",\n"));
+  const Outcome group = run_profline({"explain", "pipeline.ncu.ncu_cli"});
+  EXPECT_THAT(group.out, HasSubstr("  always passed as well: --nvtx, so that rows name the ranges "
+                                   "of their kernels, -o and --log-file\n"));
 }
 
 TEST(Explain, ShippedValuesAreInTheProgram) {

@@ -154,5 +154,30 @@ TEST(KernelsTop, WarnsWhenThereAreFewerThanAskedFor) {
   EXPECT_EQ(outcome.err, "profline: --topk asks for 9 kernels, the report has 2\n");
 }
 
+TEST(KernelsProfile, RefusesWhatContradictsItself) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"mine.yaml", "ncu_cli:\n  kernel_name_base: function\n"}});
+  struct Case {
+    std::vector<std::string> options;
+    std::string_view err;
+  };
+  const Case cases[] = {
+      {{"--roofline", "--no-roofline"},
+       "profline: --roofline and --no-roofline exclude each other\n"},
+      {{"--ncu-config", "mine.yaml"},
+       "profline: mine.yaml:2:21: kernel_name_base: must be demangled or null, because "
+       "--kernel-config and --kernel-regex are compared with demangled names\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.err);
+    std::vector<std::string> words = {"kernels", "profile", "--kernel-regex", "gemm"};
+    words.insert(words.end(), c.options.begin(), c.options.end());
+    words.insert(words.end(), {"--", "/bin/true"});
+    const Outcome outcome = run_profline_in(folder.path(), words);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.err, c.err);
+  }
+}
+
 }  // namespace
 }  // namespace profline::e2e

@@ -71,7 +71,7 @@ void expect_interrupted(const fs::path& folder, const std::string& stage) {
 
 /// Takes several seconds, so that there is something left to interrupt.
 std::vector<std::string> long_run(const std::string& stage) {
-  return tiny_run({"pipeline." + stage + ".enable=true", "pipeline." + stage + ".samples=null",
+  return tiny_run({"pipeline." + stage + ".enable=true", "pipeline." + stage + ".samples=100",
                    "dataset.pages=100", "infer.max_new_tokens=300"});
 }
 

@@ -118,6 +118,18 @@ TEST_F(NsysStageRun, CapturesPrefillAndDecodeOfTheFirstMeasuredImage) {
   }
 }
 
+TEST_F(NsysStageRun, RunsTheRequestsOfTheBaselineWhereTheSamplingBoundsThem) {
+  ASSERT_NO_FATAL_FAILURE(need_workload());
+  if (IsSkipped()) return;
+  const NsightRun made =
+      run({kGate, "pipeline.nsys.nvtx_capture=decode", "pipeline.baseline.enable=true",
+           "dataset.pages=4", "dataset.sampling.num_samples_per_epoch=3"});
+  ASSERT_EQ(made.outcome.code, 0) << made.outcome.err;
+  EXPECT_EQ(samples_in(made.folder / "baseline").size(), 3U);
+  EXPECT_EQ(samples_in(made.folder / "nsys/workload").size(), 3U);
+  EXPECT_THAT(made.stage->limits, IsEmpty());
+}
+
 TEST_F(NsysStageRun, ARangeThatRepeatsLeavesACaptureEachTime) {
   ASSERT_NO_FATAL_FAILURE(need_workload());
   if (IsSkipped()) return;
@@ -251,9 +263,14 @@ TEST_F(NsysStageRun, TakesAnotherNameWhereASessionHasItsOwn) {
 TEST_F(NsysStageRun, PassesTheRangesEndOnlyWhenItIsSet) {
   const std::string set = planned(*tools_, {});
   EXPECT_THAT(set, HasSubstr(" --capture-range-end=stop --nvtx-capture=decode "));
-  const std::string left = planned(*tools_, {"pipeline.nsys.capture_range_end=null"});
-  EXPECT_THAT(left, HasSubstr(" --capture-range=nvtx --nvtx-capture=decode "));
-  EXPECT_THAT(left, Not(HasSubstr("--capture-range-end")));
+  for (const char* end : {"pipeline.nsys.capture_range_end=null",
+                          "pipeline.nsys.capture_range_end=", "pipeline.nsys.capture_range_end=''",
+                          "~pipeline.nsys.capture_range_end"}) {
+    SCOPED_TRACE(end);
+    const std::string left = planned(*tools_, {end});
+    EXPECT_THAT(left, HasSubstr(" --capture-range=nvtx --nvtx-capture=decode "));
+    EXPECT_THAT(left, Not(HasSubstr("--capture-range-end")));
+  }
 }
 
 TEST_F(NsysStageRun, AGateWithoutARangeIsRefusedBeforeAnythingRuns) {

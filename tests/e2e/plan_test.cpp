@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::string> stage_states(const Node& job) {
   std::vector<std::string> states;
@@ -170,6 +171,80 @@ TEST(Plan, TellsWhatPreflightFoundAndWhatIsChangedUnderAProfiler) {
   ASSERT_FALSE(changes.as_list().empty());
   EXPECT_EQ(changes.as_list()[0].find("key")->as_string(), "pipeline.torch_profiler.enable");
   EXPECT_EQ(changes.as_list()[0].find("value")->as_bool(), false);
+}
+
+/// The plan of one stage of the demo on a CPU, run in a folder with presets of one's own.
+std::string planned_in(const std::filesystem::path& folder, std::vector<std::string> overrides) {
+  overrides.insert(overrides.begin(),
+                   {"plan", "--config-name", "demo", "--config-dir", "conf", "device=cpu",
+                    "pipeline.nsys.enable=false", "pipeline.torch_profiler.enable=false",
+                    "pipeline.static_analysis.enable=false"});
+  const Outcome outcome = run_profline_in(folder, std::move(overrides));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  return outcome.out;
+}
+
+TEST(Plan, PassesToolsNothingThatAPresetLeavesOut) {
+  const testing::TempDir folder;
+  write_files(folder.path(),
+              {{"conf/profiling/ncu/mine.yaml", "ncu_cli:\n  set: detailed\n"},
+               {"conf/profiling/nsys/mine.yaml", "capture_range: nvtx\nnvtx_capture: decode\n"}});
+  const std::string ncu =
+      planned_in(folder.path(), {"profiling/ncu@pipeline.ncu=mine", "pipeline.ncu.enable=true"});
+  EXPECT_THAT(ncu, HasSubstr("ncu --set detailed -o "));
+  EXPECT_THAT(ncu, HasSubstr("/ncu/run --nvtx --launch-count 2000 --log-file "));
+  EXPECT_THAT(ncu, HasSubstr("/ncu/ncu.log "));
+  EXPECT_THAT(ncu, Not(HasSubstr("--metrics")));
+  const std::string nsys =
+      planned_in(folder.path(), {"profiling/nsys@pipeline.nsys=mine", "pipeline.nsys.enable=true"});
+  EXPECT_THAT(nsys, HasSubstr(" --force-overwrite=true --capture-range=nvtx "
+                              "--nvtx-capture=decode -o "));
+  EXPECT_THAT(nsys, Not(HasSubstr("--trace=")));
+  EXPECT_THAT(nsys, Not(HasSubstr("--sample=")));
+}
+
+TEST(Plan, OfNcuGatesOnDecodeAndSaysWhatTheBoundCovers) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"conf/none.yaml", "{}\n"}});
+  const std::string built_in = planned_in(folder.path(), {"pipeline.ncu.enable=true"});
+  EXPECT_THAT(built_in, HasSubstr(" --nvtx-include decode/ --launch-count 2000 "));
+  EXPECT_THAT(built_in, HasSubstr("\n  limited to the first 2000 launches inside decode "
+                                  "(pipeline.ncu.max_launches)\n"));
+  const std::string program = planned_in(
+      folder.path(), {"pipeline.ncu.enable=true", "pipeline.workload.command=[/bin/true]"});
+  EXPECT_THAT(program, HasSubstr("\n  note: if your program launches nothing inside decode, the "
+                                 "rerun profiles the first 200 launches from the program's start, "
+                                 "loading and warm-up included"));
+  const std::string ungated = planned_in(
+      folder.path(), {"pipeline.ncu.enable=true", "pipeline.workload.command=[/bin/true]",
+                      "pipeline.ncu.ncu_cli.nvtx.include=null"});
+  EXPECT_THAT(ungated, HasSubstr("\n  limited to the first 2000 launches from the program's start, "
+                                 "loading and warm-up included (pipeline.ncu.max_launches)\n"));
+}
+
+TEST(Plan, SaysWhichRequestsAreProfiled) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"conf/none.yaml", "{}\n"}});
+  struct Case {
+    std::vector<std::string> overrides;
+    std::string_view said;
+  };
+  const Case cases[] = {
+      {{},
+       "\n  limited to the first request, because dataset.sampling.num_samples_per_epoch is null "
+       "(pipeline.nsys.samples=N takes the first N)\n"},
+      {{"dataset.sampling.num_samples_per_epoch=3"},
+       "\n  note: all requests of the baseline are profiled, because "
+       "dataset.sampling.num_samples_per_epoch is 3; pipeline.nsys.samples=N takes the first N\n"},
+      {{"dataset.sampling.num_samples_per_epoch=3", "pipeline.nsys.samples=2"},
+       "\n  limited to the first 2 requests (pipeline.nsys.samples)\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.said);
+    std::vector<std::string> overrides = c.overrides;
+    overrides.emplace_back("pipeline.nsys.enable=true");
+    EXPECT_THAT(planned_in(folder.path(), overrides), HasSubstr(c.said));
+  }
 }
 
 TEST(Plan, MultirunPlansEachJob) {

@@ -274,5 +274,29 @@ TEST(RunOwnCommand, MeasuresWallTimeAndEachProcess) {
   EXPECT_THAT(damage_in(run), IsEmpty());
 }
 
+TEST(RunOwnCommand, GivesAModuleTheOverridesOfTheRun) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"stage1.py",
+                               "import sys\n"
+                               "print('\\n'.join(sys.argv[1:]))\n"}});
+  const Outcome outcome = run_profline_in(
+      folder.path(), tiny_run({"pipeline.baseline.enable=true", "pipeline.workload.module=stage1",
+                               "dataset.sampling.num_samples_per_epoch=3"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const fs::path run = fs::canonical(folder / "run");
+  EXPECT_EQ(read_file(run / "baseline/log").value_or(""),
+            "device=cpu\n"
+            "infer.max_new_tokens=4\n"
+            "pipeline.torch_profiler.enable=false\n"
+            "pipeline.static_analysis.enable=false\n"
+            "dataset.sampling.num_epochs=1\n"
+            "dataset.sampling.num_samples_per_epoch=3\n"
+            "dataset.sampling.randomize=false\n"
+            "hydra.run.dir=" +
+                run.string() +
+                "/baseline/workload\n"
+                "hydra.job.chdir=true\n");
+}
+
 }  // namespace
 }  // namespace profline::e2e

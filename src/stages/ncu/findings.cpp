@@ -7,6 +7,7 @@
 #include "pipeline/child_failure.h"
 #include "pipeline/workload_ranges.h"
 #include "pipeline/workload_stage.h"
+#include "stages/ncu/internal/coverage.h"
 #include "tools/ncu/profile_command.h"
 
 namespace profline::stages::internal {
@@ -147,16 +148,30 @@ std::vector<Finding> check_capture(const pipeline::StageContext& context) {
     return findings;
   }
   if (attempt.without_gate) {
+    const settings::Ncu& own = context.setup.settings.pipeline.ncu;
     findings.push_back({Severity::Warning, "gate_dropped",
-                        "these are kernels of the whole workload, not of " +
-                            gate_text(context.setup.settings.pipeline.ncu) +
-                            ", where there were none",
-                        "see why above; pipeline.ncu.ncu_cli.nvtx.include names the ranges"});
+                        "nothing was launched inside " + ranges_text(own) +
+                            ", so the kernels are " + launch_limit(own, true)->text,
+                        "name a range that the program opens: "
+                        "pipeline.ncu.ncu_cli.nvtx.include=RANGE"});
   }
   for (const std::string& warning : messages_of(files, attempt).warnings) {
     findings.push_back({Severity::Note, "ncu_warning", warning, ""});
   }
   return findings;
+}
+
+std::optional<Finding> bound_reached(const pipeline::StageContext& context,
+                                     const NcuKernels& kernels) {
+  const settings::Ncu& own = context.setup.settings.pipeline.ncu;
+  const auto limit = launch_limit(own, false);
+  if (!limit || kernels.launches < limit->count) return std::nullopt;
+  const bool is_from_start = ncu::gate(own).empty() && !own.ncu_cli.kernel_name;
+  return Finding{is_from_start ? Severity::Warning : Severity::Note, "bound_reached",
+                 "the capture covers " + limit->text + "; later ones were not profiled",
+                 is_from_start ? "pipeline.ncu.ncu_cli.nvtx.include=RANGE profiles the part that "
+                                 "counts"
+                               : ""};
 }
 
 std::vector<Finding> ranges_not_replayed(const pipeline::StageContext& context,

@@ -1,7 +1,9 @@
 #include "stages/ncu/ncu_stage.h"
 
 #include "base/files.h"
+#include "pipeline/profiled_requests.h"
 #include "pipeline/workload_command.h"
+#include "stages/ncu/internal/coverage.h"
 #include "stages/ncu/internal/files.h"
 #include "stages/ncu/internal/findings.h"
 #include "stages/ncu/internal/tables.h"
@@ -25,6 +27,10 @@ std::vector<pipeline::ConfigChange> changes_of(const pipeline::RunSetup& setup) 
   return pipeline::changes_under_profiler(setup.config);
 }
 
+pipeline::ProfiledRequests requests_of(const pipeline::RunSetup& setup) {
+  return pipeline::profiled_requests(setup.settings, setup.settings.pipeline.ncu.samples);
+}
+
 std::size_t group_count(const StageContext& context) {
   return ncu::gate_groups(context.setup.settings.pipeline.ncu).size();
 }
@@ -44,13 +50,15 @@ PlannedCommand capture_command(const StageContext& context, const Attempt& attem
                                  .mode = "profiled",
                                  .config = handed_config_file(setup, "ncu", changes),
                                  .out = files.workload(attempt),
-                                 .samples = own.samples});
+                                 .samples = requests_of(setup).count});
   ncu::Capture capture{.output = files.output(attempt.group), .log = files.log(attempt)};
   if (attempt.without_gate) capture.without_gate = own.rerun_launch_count;
   capture.ranges = ncu::gate_groups(own).at(attempt.group);
   PlannedCommand planned{name_of(attempt), ncu::profile_command(internal::ncu_of(context.tools),
                                                                 own, capture, workload)};
-  if (attempt.without_gate) planned.condition = "if the gate lets nothing through";
+  if (attempt.without_gate) {
+    planned.condition = "if nothing is launched inside " + internal::ranges_text(own);
+  }
   if (attempt.group > 0) planned.condition = "if the ranges around these were captured";
   return planned;
 }
@@ -144,15 +152,25 @@ Result<void> capture_more(const StageContext& context, pipeline::StageRun& run) 
     run.tell({Severity::Warning, "nothing_profiled",
               "no " + messages.nothing_profiled +
                   " were profiled: " + internal::why_nothing(context, messages, true),
-              "it is tried once more without the gate, " +
-                  std::to_string(context.setup.settings.pipeline.ncu.rerun_launch_count) +
-                  " launches at most"});
+              "ncu runs once more without the ranges and profiles " +
+                  internal::launch_limit(context.setup.settings.pipeline.ncu, true)->text});
     return capture(context, run, {.without_gate = true});
   }
   for (std::size_t group = 1; group < group_count(context) && files.has_report(); ++group) {
     PL_TRY(capture(context, run, {.group = group}));
   }
   return {};
+}
+
+/// Which launches the table is of, where that is less than all of those that were asked for.
+void tell_coverage(const StageContext& context, pipeline::StageRun& run, NcuKernels& kernels) {
+  if (kernels.gate_dropped) {
+    const settings::Ncu& own = context.setup.settings.pipeline.ncu;
+    kernels.notes.push_back("the capture covers " + internal::launch_limit(own, true)->text);
+  } else if (auto bounded = internal::bound_reached(context, kernels)) {
+    kernels.notes.push_back(bounded->text);
+    run.tell(std::move(*bounded));
+  }
 }
 
 std::vector<PlannedCommand> planned_commands(const StageContext& context) {
@@ -196,17 +214,9 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
   if (ncu::is_range_replay(own.ncu_cli)) {
     plan.artifacts.insert(plan.artifacts.end(), {"regions/report.json", "regions/report.md"});
   }
-  if (own.samples && is_built_in) {
-    plan.limits.push_back(std::to_string(*own.samples) +
-                          " of the sampled images (pipeline.ncu.samples)");
-  }
-  if (const auto bound = ncu::launch_bound(own)) {
-    plan.limits.push_back("the first " + std::to_string(*bound) + " launches (" +
-                          (own.ncu_cli.launch_count ? "pipeline.ncu.ncu_cli.launch_count"
-                                                    : "pipeline.ncu.max_launches") +
-                          ")");
-  }
-  plan.notes = internal::ncu_notes(context);
+  pipeline::add_requests(requests_of(context.setup), id(), context.setup.settings, plan);
+  if (const auto limit = internal::launch_limit(own, false)) plan.limits.push_back(limit->text);
+  for (std::string& note : internal::ncu_notes(context)) plan.notes.push_back(std::move(note));
   return plan;
 }
 
@@ -246,6 +256,7 @@ Result<void> NcuStage::summarise(const StageContext& context, pipeline::StageRun
     if (!keeps_csv) fs::remove(csv, ignored);
   }
   if (!tables) return std::move(tables).error();
+  tell_coverage(context, run, tables->kernels);
   if (tables->kernels.kernels.empty()) {
     run.tell({Severity::Problem, "capture_empty", "the report holds no kernels",
               "its details: " + files.sections_report().string()});

@@ -37,6 +37,7 @@ class NcuStageTest : public ::testing::Test {
     setup_.settings.pipeline.workload.command = {"/bin/true"};
     tools_.ncu = ncu::Installation{"/opt/ncu", {2024, 1, 1}};
     tools_.driver = gpu::Driver{};
+    own().ncu_cli.target_processes = settings::TargetProcesses::All;
     EXPECT_TRUE(create_folders(folder_ / "ncu"));  // as the executor does
   }
 
@@ -151,11 +152,22 @@ TEST_F(NcuStageTest, IsTriedAgainWithoutTheGateThatLetNothingThrough) {
   EXPECT_THAT(again, Not(Contains("--nvtx-include")));
   EXPECT_THAT(again, Contains("200"));
   EXPECT_TRUE(std::filesystem::exists(file("cmd-rerun.txt")));
-  EXPECT_THAT(codes(stage_.verify(context())), ElementsAre("gate_dropped"));
+  EXPECT_EQ(run_.findings()[0].fix,
+            "ncu runs once more without the ranges and profiles the first 200 launches from the "
+            "program's start, loading and warm-up included (pipeline.ncu.rerun_launch_count)");
+  const std::vector<Finding> dropped = stage_.verify(context());
+  ASSERT_THAT(codes(dropped), ElementsAre("gate_dropped"));
+  EXPECT_EQ(dropped[0].text,
+            "nothing was launched inside decode*, so the kernels are the first 200 launches from "
+            "the program's start, loading and warm-up included (pipeline.ncu.rerun_launch_count)");
   ASSERT_TRUE(stage_.summarise(context(), run_));
   const auto table = from_document<NcuKernels>(*read_file(file("kernels.json")), "kernels.json");
   ASSERT_TRUE(table);
   EXPECT_TRUE(table->gate_dropped);
+  EXPECT_THAT(
+      table->notes,
+      Contains("the capture covers the first 200 launches from the program's start, loading "
+               "and warm-up included (pipeline.ncu.rerun_launch_count)"));
 }
 
 TEST_F(NcuStageTest, WithoutAGateExplainsAndStops) {
@@ -272,20 +284,89 @@ TEST_F(NcuStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
 }
 
 TEST_F(NcuStageTest, PlansTranslationsAndBounds) {
+  own().max_launches = 2000;
   own().ncu_cli.metrics = schema::CommaList{{"flop_count_sp"}};
-  pipeline::StagePlan plan = stage_.plan(context());
-  EXPECT_THAT(plan.limits, ElementsAre("the first 2000 launches (pipeline.ncu.max_launches)"));
   gate_on({"decode*", "A::A1"});
   own().ncu_cli.replay_mode = settings::ReplayMode::Range;
-  plan = stage_.plan(context());
+  const pipeline::StagePlan plan = stage_.plan(context());
   EXPECT_THAT(plan.notes, Contains("nvtx.include decode* is passed as regex:decode.*/"));
   EXPECT_THAT(plan.notes, Contains("nvtx.include A::A1 is passed as A/*/A1"));
+  EXPECT_THAT(plan.notes, Contains("smsp__inst_executed.sum is always collected with range replay: "
+                                   "the figures of nested ranges are added up by it"));
   EXPECT_THAT(plan.artifacts, Contains("regions/report.json"));
-  EXPECT_THAT(plan.limits, IsEmpty()) << "the gate bounds it";
+  EXPECT_THAT(
+      plan.limits,
+      ElementsAre("the first 2000 ranges inside decode*, A::A1 (pipeline.ncu.max_launches)"));
   std::vector<std::string> names;
   for (const pipeline::PlannedCommand& command : plan.commands) names.push_back(command.name);
   EXPECT_THAT(names,
               ElementsAre("list_sections", "capture", "rerun", "raw_csv", "sections_report"));
+  EXPECT_EQ(plan.commands[2].condition, "if nothing is launched inside decode*, A::A1");
+}
+
+TEST_F(NcuStageTest, PlansWhichLaunchesTheBoundCovers) {
+  own().ncu_cli.set = "roofline";
+  EXPECT_THAT(stage_.plan(context()).limits, IsEmpty());
+  EXPECT_THAT(stage_.plan(context()).notes,
+              ElementsAre("every launch of the program is profiled, because "
+                          "pipeline.ncu.max_launches is null"));
+  own().max_launches = 2000;
+  EXPECT_THAT(stage_.plan(context()).limits,
+              ElementsAre("the first 2000 launches from the program's start, loading and warm-up "
+                          "included (pipeline.ncu.max_launches)"));
+  gate_on({"decode"});
+  const pipeline::StagePlan gated = stage_.plan(context());
+  EXPECT_THAT(gated.limits,
+              ElementsAre("the first 2000 launches inside decode (pipeline.ncu.max_launches)"));
+  EXPECT_THAT(gated.notes,
+              Contains("if your program launches nothing inside decode, the rerun profiles the "
+                       "first 200 launches from the program's start, loading and warm-up included "
+                       "(pipeline.ncu.rerun_launch_count); "
+                       "pipeline.ncu.ncu_cli.nvtx.include=RANGE names a range of your program"));
+  own().ncu_cli.kernel_name = "regex:gemm";
+  own().ncu_cli.launch_skip = 10;
+  own().ncu_cli.launch_count = 1;
+  EXPECT_THAT(stage_.plan(context()).limits,
+              ElementsAre("the first launch after 10 skipped of regex:gemm inside decode "
+                          "(pipeline.ncu.ncu_cli.launch_count)"));
+}
+
+TEST_F(NcuStageTest, SaysWhichLaunchesWereCapturedWhenTheBoundWasReached) {
+  own().max_launches = 2;
+  expect_sections();
+  expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu.log"), kConnected);
+  expect_imports();
+  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(stage_.summarise(context(), run_));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("bound_reached"));
+  const Finding& finding = run_.findings()[0];
+  EXPECT_EQ(finding.severity, Severity::Warning);
+  EXPECT_EQ(finding.text,
+            "the capture covers the first 2 launches from the program's start, loading and warm-up "
+            "included (pipeline.ncu.max_launches); later ones were not profiled");
+  EXPECT_EQ(finding.fix, "pipeline.ncu.ncu_cli.nvtx.include=RANGE profiles the part that counts");
+  const auto table = from_document<NcuKernels>(*read_file(file("kernels.json")), "kernels.json");
+  ASSERT_TRUE(table) << table.error().to_string();
+  EXPECT_THAT(table->notes, Contains(finding.text));
+}
+
+TEST_F(NcuStageTest, OfABuiltInWorkloadRunsTheRequestsThatTheSamplingBounds) {
+  setup_.settings.pipeline.workload.command.reset();
+  own().max_launches = 2000;
+  own().ncu_cli.set = "roofline";
+  gate_on({"decode"});
+  EXPECT_THAT(stage_.plan(context()).limits,
+              ElementsAre("the first request, because dataset.sampling.num_samples_per_epoch is "
+                          "null (pipeline.ncu.samples=N takes the first N)",
+                          "the first 2000 launches inside decode (pipeline.ncu.max_launches)"));
+  settings::ImageFolder images;
+  images.sampling.num_samples_per_epoch = 3;
+  setup_.settings.dataset.images = images;
+  const pipeline::StagePlan plan = stage_.plan(context());
+  EXPECT_THAT(plan.notes, Contains("all requests of the baseline are profiled, because "
+                                   "dataset.sampling.num_samples_per_epoch is 3; "
+                                   "pipeline.ncu.samples=N takes the first N"));
+  EXPECT_THAT(plan.commands[1].command.argv, Not(Contains("--samples")));
 }
 
 TEST_F(NcuStageTest, ReplaysRangesInsideOfOthersInARunOfTheirOwn) {

@@ -100,7 +100,9 @@ std::string kernels_page(const NcuKernels& table) {
               : "Ceilings: " + markdown::plain(table.ceilings_source) + ".\n";
   if (table.gate_dropped) {
     text +=
-        "\n**The ranges that were asked for held no kernels: these are of the whole workload.**\n";
+        "\n**Nothing was launched inside the ranges of nvtx.include: these kernels are counted "
+        "from "
+        "the program's start, loading and warm-up included.**\n";
   }
   for (const std::string& note : table.notes) text += "\n- " + markdown::plain(note);
   text += "\n\n";

@@ -6,6 +6,8 @@
 #include "base/strings.h"
 #include "pipeline/workload_ranges.h"
 #include "pipeline/workload_stage.h"
+#include "records/ncu_regions.h"
+#include "stages/ncu/internal/coverage.h"
 #include "stages/ncu/internal/findings.h"
 #include "tools/ncu/metrics.h"
 #include "tools/ncu/profile_command.h"
@@ -160,6 +162,19 @@ std::vector<std::string> ncu_notes(const pipeline::StageContext& context) {
   }
   if (own.ncu_cli.nvtx.include && !own.gating_nvtx) {
     notes.emplace_back("nvtx.include is not passed: pipeline.ncu.gating_nvtx is false");
+  }
+  if (!own.ncu_cli.names_what_to_collect()) {
+    notes.emplace_back(
+        "ncu collects its own default set, because neither set, nor sections, nor metrics name "
+        "anything");
+  }
+  if (ncu::is_range_replay(own.ncu_cli)) {
+    notes.push_back(std::string(kInstructions) +
+                    " is always collected with range replay: the figures of nested ranges are "
+                    "added up by it");
+  }
+  for (std::string& note : coverage_notes(own, context.setup.settings.pipeline.workload)) {
+    notes.push_back(std::move(note));
   }
   for (const std::string& name : ncu::collection(ncu_of(context.tools), own.ncu_cli).translated) {
     notes.push_back(name + " is asked for as " + join(ncu::flop_count_parts(name), ", "));

@@ -171,7 +171,7 @@ Result<NcuTables> make_tables(const pipeline::StageContext& context,
   if (tables.kernels.kernels.empty()) tables.kernels.why_none = "the report holds no rows";
   if (!ncu::is_range_replay(cli)) return tables;
   tables.regions = NcuRegions{.tool = tables.kernels.tool,
-                              .replay_mode = schema::write(cli.replay_mode).as_string(),
+                              .replay_mode = schema::write(*cli.replay_mode).as_string(),
                               .regions = region_rows(report)};
   return tables;
 }

@@ -2,6 +2,7 @@
 
 #include "base/files.h"
 #include "formats/sqlite.h"
+#include "pipeline/profiled_requests.h"
 #include "pipeline/workload_command.h"
 #include "stages/nsys/internal/captures.h"
 #include "stages/nsys/internal/findings.h"
@@ -30,6 +31,10 @@ std::vector<pipeline::ConfigChange> changes_of(const pipeline::RunSetup& setup) 
   return pipeline::changes_under_profiler(setup.config);
 }
 
+pipeline::ProfiledRequests requests_of(const pipeline::RunSetup& setup) {
+  return pipeline::profiled_requests(setup.settings, setup.settings.pipeline.nsys.samples);
+}
+
 /// `capture`; of several regions `capture decode`.
 std::string command_name(std::string_view what, const std::string& name) {
   return name == "run" ? std::string(what) : std::string(what) + " " + name;
@@ -43,7 +48,7 @@ PlannedCommand capture_command(const StageContext& context, const NsysRegion& re
                                  .mode = "profiled",
                                  .config = handed_config_file(setup, "nsys", changes),
                                  .out = region.workload(),
-                                 .samples = setup.settings.pipeline.nsys.samples});
+                                 .samples = requests_of(setup).count});
   const nsys::Capture capture{
       .session = region.session, .output = region.output(), .range = region.range};
   return {command_name("capture", region.name),
@@ -184,10 +189,7 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
     }
   }
   plan.artifacts.insert(plan.artifacts.end(), {"kernels.json", "kernels.md", "ranges.json"});
-  if (own.samples && is_built_in) {
-    plan.limits.push_back(std::to_string(*own.samples) +
-                          " of the sampled images (pipeline.nsys.samples)");
-  }
+  pipeline::add_requests(requests_of(setup), id(), setup.settings, plan);
   for (const std::string& note : internal::capture_notes(setup)) plan.notes.push_back(note);
   return plan;
 }

@@ -39,6 +39,7 @@ class NsysStageTest : public ::testing::Test {
     setup_.config = Node::map({});
     setup_.settings.pipeline.workload.command = {"/bin/true"};
     setup_.settings.device.kind = settings::Device::Kind::Cpu;
+    own().sample = settings::CpuSampling::None;
     tools_.nsys = nsys::Installation{"/opt/nsys", {2023, 4, 4}};
   }
 
@@ -105,6 +106,43 @@ TEST_F(NsysStageTest, CapturesEachRangeInAFolderOfItsOwn) {
   EXPECT_THAT(plan.artifacts, Contains("A__A1/workload/log"));
   EXPECT_THAT(plan.limits, IsEmpty()) << "nobody limits a user's program";
   EXPECT_THAT(plan.notes, Contains("the workload runs 3 times, once for each range"));
+}
+
+TEST_F(NsysStageTest, OfABuiltInWorkloadRunsTheRequestsThatTheSamplingBounds) {
+  setup_.settings.pipeline.workload.command.reset();
+  const auto samples_passed = [&] {
+    const std::vector<std::string> argv = stage_.plan(context()).commands[0].command.argv;
+    const auto found = std::find(argv.begin(), argv.end(), "--samples");
+    return found == argv.end() ? std::string("all") : *(found + 1);
+  };
+  EXPECT_EQ(samples_passed(), "1");
+  EXPECT_THAT(stage_.plan(context()).limits,
+              ElementsAre("the first request, because dataset.sampling.num_samples_per_epoch is "
+                          "null (pipeline.nsys.samples=N takes the first N)"));
+  settings::ImageFolder images;
+  images.sampling.num_samples_per_epoch = 3;
+  setup_.settings.dataset.images = images;
+  EXPECT_EQ(samples_passed(), "all");
+  EXPECT_THAT(stage_.plan(context()).limits, IsEmpty());
+  EXPECT_THAT(stage_.plan(context()).notes,
+              ElementsAre("all requests of the baseline are profiled, because "
+                          "dataset.sampling.num_samples_per_epoch is 3; pipeline.nsys.samples=N "
+                          "takes the first N"));
+  own().samples = 2;
+  EXPECT_EQ(samples_passed(), "2");
+  EXPECT_THAT(stage_.plan(context()).limits,
+              ElementsAre("the first 2 requests (pipeline.nsys.samples)"));
+}
+
+TEST_F(NsysStageTest, WarnsOfTheSamplingThatNsysDoesByItself) {
+  tools_.nsys = nsys::Installation{"/opt/nsys", {2022, 4, 2}};
+  own().sample.reset();
+  const std::vector<Finding> findings = stage_.preflight(context());
+  ASSERT_THAT(codes(findings), ElementsAre("sampling_hangs"));
+  EXPECT_EQ(findings[0].text,
+            "nsys 2022.4.2 can hang forever while it samples the CPU (its default when "
+            "pipeline.nsys.sample is not set) on newer kernels");
+  EXPECT_EQ(findings[0].fix, "set pipeline.nsys.sample=none, or set pipeline.nsys.timeout");
 }
 
 TEST_F(NsysStageTest, SumsUpEveryCaptureOfARangeThatRepeats) {
@@ -330,6 +368,7 @@ TEST_F(NsysStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
   old.importer_lacks = {"libdw.so.1"};
   old.options = {"--capture-range", "--nvtx-capture"};
   tools_.nsys = old;
+  own().capture_range_end = CaptureRangeEnd{};
   own().sample = settings::CpuSampling::ProcessTree;
   findings = stage_.preflight(context());
   EXPECT_THAT(codes(findings),

@@ -48,10 +48,11 @@ void check_sampling(const nsys::Installation& nsys, const settings::Nsys& own,
                     std::vector<Finding>& findings) {
   constexpr int kSteadyFrom = 2023;
   if (own.sample == settings::CpuSampling::None || nsys.version.major >= kSteadyFrom) return;
+  const char* by_default = own.sample ? "" : " (its default when pipeline.nsys.sample is not set)";
   findings.push_back({Severity::Warning, "sampling_hangs",
-                      versioned(nsys) + " can hang for ever while it samples the CPU on newer "
-                                        "kernels",
-                      "leave pipeline.nsys.sample at none, or set pipeline.nsys.timeout"});
+                      versioned(nsys) + " can hang forever while it samples the CPU" + by_default +
+                          " on newer kernels",
+                      "set pipeline.nsys.sample=none, or set pipeline.nsys.timeout"});
 }
 
 /// nsys needs 2 MiB there for an empty capture; with less it crashes, or hangs for ever.
@@ -90,10 +91,8 @@ void check_ranges(const settings::Root& settings, std::vector<Finding>& findings
 
 void check_device(const settings::Root& settings, std::vector<Finding>& findings) {
   const settings::Nsys& own = settings.pipeline.nsys;
-  const auto& traced = own.trace.items;
-  const bool traces_cuda = std::find(traced.begin(), traced.end(), "cuda") != traced.end();
   const bool is_gpu = settings.device.kind == settings::Device::Kind::Cuda;
-  if (is_gpu && !traces_cuda) {
+  if (is_gpu && !own.traces("cuda")) {
     findings.push_back({Severity::Warning, "cuda_not_traced",
                         "pipeline.nsys.trace does not name cuda, so no kernels are recorded",
                         "pipeline.nsys.trace=[cuda,nvtx,osrt]"});
@@ -136,7 +135,8 @@ std::vector<std::string> capture_notes(const pipeline::RunSetup& setup) {
   const bool is_gated = nsys::effective_range(own) != CaptureRange::None;
   if (is_gated && !own.capture_range_end) {
     notes.emplace_back(
-        "nsys ends the workload after the first range: pipeline.nsys.capture_range_end is null");
+        "nsys ends the workload after the first range, because pipeline.nsys.capture_range_end is "
+        "not set");
   }
   const std::size_t regions = nsys::gated_ranges(own).size();
   if (regions > 1) {

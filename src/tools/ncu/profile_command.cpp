@@ -46,7 +46,7 @@ class Argv {
 void add_collection(const Installation& ncu, const settings::NcuCli& cli, Argv& argv) {
   const Collection collected = collection(ncu, cli);
   if (cli.set) argv.add("--set", *cli.set);
-  argv.add("--replay-mode", text_of(cli.replay_mode));
+  argv.add_if("--replay-mode", cli.replay_mode);
   if (!collected.metrics.empty()) argv.add("--metrics", join(collected.metrics, ","));
   for (const std::string& section : collected.sections) argv.add("--section", section);
 }
@@ -60,7 +60,7 @@ void add_filters(const settings::Ncu& settings, const Capture& capture, Argv& ar
     }
   }
   if (cli.kernel_name || capture.kernel_id) {
-    argv.add("--kernel-name-base", text_of(cli.kernel_name_base));
+    argv.add_if("--kernel-name-base", cli.kernel_name_base);
   }
   if (capture.kernel_id) {
     argv.add("--kernel-id", *capture.kernel_id);
@@ -102,9 +102,8 @@ std::vector<std::vector<NvtxExpression>> gate_groups(const settings::Ncu& ncu) {
 std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu) {
   const settings::NcuCli& cli = ncu.ncu_cli;
   if (cli.launch_count) return cli.launch_count;
-  const bool is_bounded = !gate(ncu).empty() || cli.kernel_name;
-  // To end the workload after so many launches there must be so many.
-  if (is_bounded && !cli.kill.value_or(false)) return std::nullopt;
+  // ncu ends the workload after a number of launches only when it is given one.
+  if (cli.kernel_name && !cli.kill.value_or(false)) return std::nullopt;
   return ncu.max_launches;
 }
 
@@ -113,7 +112,7 @@ Command profile_command(const Installation& ncu, const settings::Ncu& settings,
   const settings::NcuCli& cli = settings.ncu_cli;
   Argv argv;
   argv.add(ncu.program.string());
-  argv.add("--target-processes", text_of(cli.target_processes));
+  argv.add_if("--target-processes", cli.target_processes);
   add_collection(ncu, cli, argv);
   argv.add("-o", capture.output.string());
   add_filters(settings, capture, argv);

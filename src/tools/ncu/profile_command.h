@@ -31,7 +31,9 @@ std::vector<NvtxExpression> gate(const settings::Ncu& ncu);
 /// The same in groups, each of which needs a run of its own; one group, unless ranges are replayed.
 std::vector<std::vector<NvtxExpression>> gate_groups(const settings::Ncu& ncu);
 
-/// The --launch-count of the first try; none: as many as there are.
+/// The --launch-count of the first attempt: launch_count, or max_launches unless kernel_name
+/// chooses what is profiled. Ranges do not lift it: a loop over tokens launches hundreds of
+/// thousands of kernels, and ncu needs up to a second for each. Nothing: every launch is profiled.
 std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu);
 
 /// The workload under ncu: its own environment, folder and log, ncu's options before its argv.

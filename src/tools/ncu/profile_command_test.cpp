@@ -42,6 +42,12 @@ std::string value_of(const Argv& argv, std::string_view option) {
 
 Ncu plain() {
   Ncu settings;
+  settings.max_launches = 2000;
+  settings.ncu_cli.target_processes = settings::TargetProcesses::All;
+  settings.ncu_cli.replay_mode = settings::ReplayMode::Kernel;
+  settings.ncu_cli.set = "roofline";
+  settings.ncu_cli.kernel_name_base = settings::KernelNameBase::Demangled;
+  settings.ncu_cli.force_overwrite = true;
   settings.ncu_cli.metrics = schema::CommaList{{"gpu__time_duration.sum", "dram__bytes.sum"}};
   settings.ncu_cli.sections = schema::CommaList{{"SpeedOfLight", "Occupancy"}};
   return settings;
@@ -134,26 +140,26 @@ TEST(NcuProfileCommand, IsWhatTheTableOfFlagsSays) {
   EXPECT_EQ(passed, told);
 }
 
-TEST(NcuProfileCommand, PassesNoNull) {
+TEST(NcuProfileCommand, PassesNothingThatIsLeftOut) {
   Ncu settings;
-  settings.max_launches.reset();
-  settings::NcuCli& cli = settings.ncu_cli;
-  cli.set.reset();
-  cli.metrics.reset();
-  cli.sections.reset();
-  EXPECT_THAT(argv_of(settings),
-              ElementsAre("/opt/ncu", "--target-processes", "all", "--replay-mode", "kernel", "-o",
-                          "/r/ncu/run", "--nvtx", "--log-file", "/r/ncu/ncu.log",
-                          "--force-overwrite", "/bin/app", "--mode", "profiled"));
+  EXPECT_THAT(argv_of(settings), ElementsAre("/opt/ncu", "-o", "/r/ncu/run", "--nvtx", "--log-file",
+                                             "/r/ncu/ncu.log", "/bin/app", "--mode", "profiled"));
+  settings.ncu_cli.set = "detailed";
+  settings.ncu_cli.kernel_name = "gemm";
+  EXPECT_THAT(argv_of(settings), ElementsAre("/opt/ncu", "--set", "detailed", "-o", "/r/ncu/run",
+                                             "--nvtx", "--kernel-name", "gemm", "--log-file",
+                                             "/r/ncu/ncu.log", "/bin/app", "--mode", "profiled"));
 }
 
-TEST(NcuProfileCommand, BoundsLaunchesWhereNothingElseDoes) {
+TEST(NcuProfileCommand, BoundsLaunchesInsideOfRangesToo) {
   Ncu settings = plain();
   EXPECT_EQ(launch_bound(settings), 2000U);
   settings.ncu_cli.nvtx.include = schema::SemicolonList{{"decode"}};
-  EXPECT_EQ(launch_bound(settings), std::nullopt);
+  EXPECT_EQ(launch_bound(settings), 2000U);
+  EXPECT_EQ(value_of(argv_of(settings), "--nvtx-include"), "decode/");
+  EXPECT_EQ(value_of(argv_of(settings), "--launch-count"), "2000");
   settings.gating_nvtx = false;
-  EXPECT_EQ(launch_bound(settings), 2000U) << "the gate is off";
+  EXPECT_EQ(launch_bound(settings), 2000U);
   EXPECT_EQ(value_of(argv_of(settings), "--nvtx-include"), "");
   settings.ncu_cli.kernel_name = "gemm";
   EXPECT_EQ(launch_bound(settings), std::nullopt);

@@ -74,9 +74,10 @@ std::vector<std::string> gated_ranges(const settings::Nsys& nsys) {
 Command profile_command(const Installation& nsys, const settings::Nsys& options,
                         const Capture& capture, const Command& workload) {
   Command command = workload;
-  std::vector<std::string> argv = {
-      nsys.program.string(), "profile", "--session-new=" + capture.session,
-      "--trace=" + join(options.trace.items, ","), "--sample=" + text_of(options.sample)};
+  std::vector<std::string> argv = {nsys.program.string(), "profile",
+                                   "--session-new=" + capture.session};
+  if (options.trace) argv.push_back("--trace=" + join(options.trace->items, ","));
+  if (options.sample) argv.push_back("--sample=" + text_of(*options.sample));
   // Without this nsys records context switches by perf, whatever --sample says.
   if (options.sample == CpuSampling::None) argv.emplace_back("--cpuctxsw=none");
   argv.emplace_back("--force-overwrite=true");

@@ -36,14 +36,24 @@ Argv argv_of(const Nsys& options, const Capture& capture = kCapture) {
   return profile_command(kNsys, options, capture, workload()).argv;
 }
 
-Nsys gated() {
+/// As conf/profiling/nsys/nsys.default.yaml has it.
+Nsys preset() {
   Nsys options;
+  options.trace = schema::CommaList{{"cuda", "nvtx", "osrt"}};
+  options.sample = settings::CpuSampling::None;
+  options.capture_range_end = CaptureRangeEnd{};
+  options.nvtx_capture = schema::OneOrMore{{"prefill"}};
+  return options;
+}
+
+Nsys gated() {
+  Nsys options = preset();
   options.capture_range = CaptureRange::Nvtx;
   return options;
 }
 
 TEST(NsysProfileCommand, OfThePresetCapturesEverything) {
-  const Command command = profile_command(kNsys, Nsys(), kCapture, workload());
+  const Command command = profile_command(kNsys, preset(), kCapture, workload());
   EXPECT_THAT(command.argv, ElementsAre("/opt/nsys", "profile", "--session-new=profline-r",
                                         "--trace=cuda,nvtx,osrt", "--sample=none",
                                         "--cpuctxsw=none", "--force-overwrite=true", "-o",
@@ -51,6 +61,16 @@ TEST(NsysProfileCommand, OfThePresetCapturesEverything) {
   EXPECT_EQ(command.env, workload().env);
   EXPECT_EQ(command.cwd, workload().cwd);
   EXPECT_EQ(command.log, workload().log);
+}
+
+TEST(NsysProfileCommand, PassesNothingThatIsLeftOut) {
+  EXPECT_THAT(argv_of(Nsys()), ElementsAre("/opt/nsys", "profile", "--session-new=profline-r",
+                                           "--force-overwrite=true", "-o", "/r/nsys/run",
+                                           "/bin/app", "--mode", "profiled"));
+  Nsys options;
+  options.capture_range = CaptureRange::Nvtx;
+  options.nvtx_capture = schema::OneOrMore{{"decode"}};
+  EXPECT_THAT(argv_of(options), Not(Contains(StartsWith("--capture-range-end"))));
 }
 
 TEST(NsysProfileCommand, GatedOnARangeNamesItAndSeesPlainStrings) {
@@ -101,7 +121,7 @@ TEST(NsysProfileCommand, WithGatingOffDropsTheNvtxGateAndNoOther) {
 
 TEST(NsysProfileCommand, PassesEveryOtherKey) {
   Nsys options;
-  options.trace.items = {"cuda", "nvtx"};
+  options.trace = schema::CommaList{{"cuda", "nvtx"}};
   options.sample = settings::CpuSampling::ProcessTree;
   options.nvtx_domain_include = schema::CommaList{{"default", "llm"}};
   options.cuda_graph_trace = settings::GraphTrace::Node;

@@ -6,6 +6,7 @@
 
 #include "pipeline/stage.h"
 #include "process/exit.h"
+#include "records/ncu_kernels.h"
 #include "records/ncu_regions.h"
 #include "stages/ncu/internal/files.h"
 #include "tools/ncu/messages.h"
@@ -32,6 +33,11 @@ std::string why_nothing(const pipeline::StageContext& context, const ncu::Messag
 
 /// What files and logs say about the capture.
 std::vector<pipeline::Finding> check_capture(const pipeline::StageContext& context);
+
+/// Which launches the first attempt captured when their number reached the bound, so that later
+/// ones are missing; nothing when it did not.
+std::optional<pipeline::Finding> bound_reached(const pipeline::StageContext& context,
+                                               const NcuKernels& kernels);
 
 /// Ranges that were to be replayed and are not in the table.
 std::vector<pipeline::Finding> ranges_not_replayed(const pipeline::StageContext& context,
