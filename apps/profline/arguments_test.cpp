@@ -76,8 +76,7 @@ TEST(SplitArguments, TellsWhatIsWrong) {
       {{"--quux=1"}, "unknown option '--quux'; 'profline --help' lists what there is"},
       {{"--cfg"}, "--cfg needs a value, PART; see 'profline --help'"},
       {{"--cfg", "jop"}, "--cfg: jop not in {job,hydra}; see 'profline --help'"},
-      {{"--info", "defalts"},
-       "--info: defalts not in {all,defaults}; see 'profline --help'"},
+      {{"--info", "defalts"}, "--info: defalts not in {all,defaults}; see 'profline --help'"},
       {{"--require", "gpu,"}, "--require:  not in {gpu,ncu}; see 'profline --help'"},
       {{"--resolve=yes"}, "--resolve takes no value; see 'profline --help'"},
   };

@@ -125,7 +125,7 @@ class OldCommandLines(unittest.TestCase):
              "--sample-launches chooses by itself: leave --num-kernel-call-* out"),
             (one + ["--sample-launches", "2", "--count", "none"],
              "--sample-launches needs to know how many there are: --count none excludes it"),
-            (one + ["--clock-control", "fast"], "--clock-control is 'fast', not base, boost or none"),
+            (one + ["--clock-control", "fast"], "--clock-control: fast not in {base,boost,none,reset}; see 'profline --help'"),
         ):
             program = [] if arguments == one else ["--", "/bin/app"]
             done = self.captured(profile + arguments + program)
