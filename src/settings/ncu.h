@@ -9,6 +9,7 @@
 
 #include "schema/problems.h"
 #include "schema/text_list.h"
+#include "settings/limits.h"
 #include "settings/stage.h"
 
 namespace profline::settings {
@@ -107,10 +108,11 @@ constexpr auto fields(std::type_identity<NcuCli>) {
       field("kernel_name_base", &NcuCli::kernel_name_base, "what kernel_name is compared with"),
       field("kernel_name", &NcuCli::kernel_name,
             "only this kernel: a name or regex:EXPRESSION; null: every kernel"),
-      field("launch_skip", &NcuCli::launch_skip, "launches to leave out first; null: none"),
+      field("launch_skip", &NcuCli::launch_skip, "launches to leave out first; null: none")
+          .range(0, kMostLaunches),
       field("launch_count", &NcuCli::launch_count,
             "launches to profile; null: pipeline.ncu.max_launches may bound them")
-          .at_least(1),
+          .range(1, kMostLaunches),
       field("clock_control", &NcuCli::clock_control, "of the GPU's clocks; null: left to ncu"),
       field("cache_control", &NcuCli::cache_control,
             "of the GPU's caches between passes; null: left to ncu"),
@@ -139,13 +141,14 @@ constexpr auto fields(std::type_identity<Ncu>) {
       enable_field(),
       field("gating_nvtx", &Ncu::gating_nvtx,
             "false: ncu_cli.nvtx.include does not limit the capture"),
-      field("samples", &Ncu::samples, "first images of the baseline's list; null: all").at_least(1),
+      field("samples", &Ncu::samples, "first images of the baseline's list; null: all")
+          .range(1, kMostImages),
       field("max_launches", &Ncu::max_launches,
             "bound where no include, kernel_name or launch_count is one; null: none")
-          .at_least(1),
+          .range(1, kMostLaunches),
       field("rerun_launch_count", &Ncu::rerun_launch_count,
             "kernels of the second try, made without the gate that let nothing through")
-          .at_least(1),
+          .range(1, kMostLaunches),
       field("require_gpu", &Ncu::require_gpu, "false: run ncu without a GPU as well"),
       field("description", &Ncu::description, "what the preset is for"),
       field("ncu_cli", &Ncu::ncu_cli, "what ncu itself is told"), timeout_field());

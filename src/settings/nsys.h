@@ -11,6 +11,7 @@
 #include "schema/field.h"
 #include "schema/problems.h"
 #include "schema/text_list.h"
+#include "settings/limits.h"
 #include "settings/stage.h"
 
 namespace profline::settings {
@@ -69,7 +70,7 @@ constexpr auto fields(std::type_identity<Nsys>) {
       field("gating_nvtx", &Nsys::gating_nvtx,
             "false: capture_range=nvtx does not limit the capture"),
       field("samples", &Nsys::samples, "first images of the baseline's list; null: all")
-          .at_least(1),
+          .range(1, kMostImages),
       field("trace", &Nsys::trace, "what is recorded, by nsys's names"),
       field("sample", &Nsys::sample, "sampling of the CPU"),
       field("capture_range", &Nsys::capture_range,
@@ -96,7 +97,8 @@ template <>
 struct Codec<settings::CaptureRangeEnd> {
   static constexpr Kinds kKinds{Node::Kind::String};
   static std::string text(const Limits&) {
-    return "one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N";
+    return "one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N (N up to " +
+           std::to_string(settings::kMostCaptures) + ")";
   }
   static void read(const Node& node, settings::CaptureRangeEnd& value, Reader& reader);
   static Node write(const settings::CaptureRangeEnd& value) {
