@@ -2,8 +2,6 @@
 
 #include <cstdio>
 
-#include <fmt/core.h>
-
 #include "config/hydra_node.h"
 #include "config_info.h"
 #include "config_keys.h"
@@ -12,6 +10,7 @@
 #include "formats/yaml_write.h"
 #include "position_json.h"
 #include "schema/value_text.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -114,7 +113,7 @@ Result<ExitCode> ConfigVerb::run(const Services& /*services*/, const Invocation&
     const std::string text =
         json ? PL_TRY(info_json(*configuration, what)) : info_text(*configuration, what);
     print_remarks(*configuration, invocation.output);
-    fmt::print("{}", text);
+    PL_TRY(print_result(text));
     return ExitCode::Done;
   }
   Showing showing{arguments.value("--cfg").value_or("job"), arguments.value("--package"),
@@ -127,9 +126,8 @@ Result<ExitCode> ConfigVerb::run(const Services& /*services*/, const Invocation&
   const std::string text =
       json ? PL_TRY(as_json(value, showing, configuration->composition(), problems))
            : as_text(value, showing);
-  fmt::print("{}", text);
+  PL_TRY(print_result(text));
   if (problems.empty()) return ExitCode::Done;
-  std::fflush(stdout);  // the config first, wherever both go
   return Error::all(problems);
 }
 

@@ -1,10 +1,9 @@
 #include "plan_command.h"
 
-#include <fmt/core.h>
-
 #include "config_command.h"
 #include "plan_print.h"
 #include "run_preparation.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -56,7 +55,7 @@ Result<ExitCode> PlanVerb::run(const Services& services, const Invocation& invoc
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(plan_json(jobs))
                                : plan_text(jobs, invocation.arguments.has("--multirun"));
-  fmt::print("{}", text);
+  PL_TRY(print_result(text));
   return ExitCode::Done;
 }
 

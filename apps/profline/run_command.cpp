@@ -9,6 +9,7 @@
 #include "config_command.h"
 #include "formats/json_write.h"
 #include "run_session.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -41,7 +42,7 @@ Result<FinishedRun> run_once(const RunWish& wish, const Services& services,
 /// A job that could not start, told; the others still run.
 ExitCode tell_failed_job(const std::string& which, const Error& error) {
   for (const Error& problem : error.each()) {
-    fmt::print(stderr, "profline: {}: {}\n", which, problem.to_string());
+    print_remark(fmt::format("profline: {}: {}", which, problem.to_string()));
   }
   return exit_code(error.kind());
 }
@@ -107,7 +108,7 @@ Node run_json(const FinishedRun& run) {
 
 Result<void> print(const std::vector<FinishedRun>& runs, OutputFormat format) {
   if (format == OutputFormat::Text) {
-    for (const FinishedRun& run : runs) fmt::print("{}", run_text(run));
+    for (const FinishedRun& run : runs) PL_TRY(print_result(run_text(run)));
     return {};
   }
   NodeMap document;
@@ -115,8 +116,7 @@ Result<void> print(const std::vector<FinishedRun>& runs, OutputFormat format) {
   Node list = Node::list();
   for (const FinishedRun& run : runs) list.as_list().push_back(run_json(run));
   document.set("runs", std::move(list));
-  fmt::print("{}", PL_TRY(write_json(Node::map(std::move(document)))));
-  return {};
+  return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
 }
 
 }  // namespace

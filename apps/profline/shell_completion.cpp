@@ -3,9 +3,8 @@
 #include <charconv>
 #include <cstdlib>
 
-#include <fmt/core.h>
-
 #include "completion.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -38,9 +37,11 @@ Result<ExitCode> answer_query(const CommandLine& command_line) {
   // Where bash sees the word otherwise (inside of quotes), all of it is offered.
   const std::size_t kept =
       line.word.ends_with(replaced) ? line.word.size() - replaced.size() : std::size_t{0};
+  std::string candidates;
   for (const std::string& candidate : complete(line, command_line)) {
-    fmt::print("{}\n", candidate.substr(kept));
+    candidates += candidate.substr(kept) + "\n";
   }
+  PL_TRY(print_result(candidates));
   return ExitCode::Done;
 }
 
@@ -50,7 +51,7 @@ Result<ExitCode> run_shell_completion(const Arguments& arguments, const CommandL
   const std::string word = arguments.words.size() == 1 ? arguments.words.front() : "";
   if (word == "query=bash") return answer_query(command_line);
   if (word == "install=bash" || word == "uninstall=bash") {
-    fmt::print("{}", word == "install=bash" ? kInstall : kUninstall);
+    PL_TRY(print_result(word == "install=bash" ? kInstall : kUninstall));
     return ExitCode::Done;
   }
   return Error(ErrorKind::Config,
