@@ -2,8 +2,6 @@
 
 #include <charconv>
 
-#include <fmt/core.h>
-
 #include "analysis/static_model/static_compute.h"
 #include "base/files.h"
 #include "base/strings.h"
@@ -11,6 +9,7 @@
 #include "formats/json_write.h"
 #include "hardware_table.h"
 #include "stages/static_analysis/analysis_subject.h"
+#include "standard_streams.h"
 #include "tools/gpu/driver.h"
 
 namespace profline {
@@ -203,7 +202,7 @@ Result<ExitCode> AnalyzeVerb::run(const Services& /*services*/,
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(write_json(static_model::to_node(result)))
                                : static_model::to_text(result);
-  fmt::print("{}", text);
+  PL_TRY(print_result(text));
   return ExitCode::Done;
 }
 

@@ -15,6 +15,7 @@
 #include "comparison_text.h"
 #include "earlier_runs.h"
 #include "option_values.h"
+#include "standard_streams.h"
 #include "statistics/distributions.h"
 
 namespace profline {
@@ -144,10 +145,10 @@ Result<ExitCode> CompareVerb::run(const Services& services, const Invocation& in
 
   PL_TRY(write_pages(found, arguments, wishes.top));
   if (invocation.output.format == OutputFormat::Json) {
-    fmt::print("{}", PL_TRY(to_document(found)));
+    PL_TRY(print_result(PL_TRY(to_document(found))));
   } else {
     const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
-    fmt::print("{}", comparison_text(found, wishes.top, output_width(), palette));
+    PL_TRY(print_result(comparison_text(found, wishes.top, output_width(), palette)));
   }
   return is_failure(found, arguments) ? ExitCode::Failed : ExitCode::Done;
 }

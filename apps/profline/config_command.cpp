@@ -2,8 +2,6 @@
 
 #include <cstdio>
 
-#include <fmt/core.h>
-
 #include "config/hydra_node.h"
 #include "config_info.h"
 #include "config_keys.h"
@@ -13,6 +11,7 @@
 #include "key_docs.h"
 #include "position_json.h"
 #include "schema/value_text.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -136,7 +135,7 @@ Result<ExitCode> ConfigVerb::run(const Services& /*services*/, const Invocation&
     const std::string text =
         json ? PL_TRY(info_json(*configuration, what)) : info_text(*configuration, what);
     print_remarks(*configuration, invocation.output);
-    fmt::print("{}", text);
+    PL_TRY(print_result(text));
     return ExitCode::Done;
   }
   Showing showing{arguments.value("--cfg").value_or("job"), arguments.value("--package"),
@@ -149,9 +148,8 @@ Result<ExitCode> ConfigVerb::run(const Services& /*services*/, const Invocation&
   const std::string text =
       json ? PL_TRY(as_json(value, showing, configuration->composition(), problems))
            : as_text(value, showing, configuration->composition().config);
-  fmt::print("{}", text);
+  PL_TRY(print_result(text));
   if (problems.empty()) return ExitCode::Done;
-  std::fflush(stdout);  // the config first, wherever both go
   return Error::all(problems);
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/core.h>
-
 #include "base/terminal_text.h"
 #include "formats/json_write.h"
 #include "formats/yaml_write.h"

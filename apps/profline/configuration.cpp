@@ -4,12 +4,11 @@
 #include <cstdlib>
 #include <ctime>
 
-#include <fmt/core.h>
-
 #include "config/config_source.h"
 #include "override_advice.h"
 #include "settings/root.h"
 #include "shipped_config/shipped_config.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -172,13 +171,13 @@ std::vector<Error> Configuration::problems() const {
 void print_remarks(const Configuration& configuration, const OutputOptions& output) {
   if (output.verbosity > 0) {
     for (const config::ResolvedDefault& entry : configuration.composition().defaults.entries) {
-      fmt::print(stderr, "profline: merged '{}' into {}\n", entry.config,
-                 entry.package.empty() ? "the root" : "'" + entry.package + "'");
+      print_remark("profline: merged '" + entry.config + "' into " +
+                   (entry.package.empty() ? "the root" : "'" + entry.package + "'"));
     }
   }
   if (output.verbosity < 0) return;
   for (const std::string& warning : configuration.warnings()) {
-    fmt::print(stderr, "profline: warning: {}\n", warning);
+    print_remark("profline: warning: " + warning);
   }
 }
 

@@ -1,8 +1,7 @@
 #include "explain_command.h"
 
-#include <fmt/core.h>
-
 #include "explanation.h"
+#include "standard_streams.h"
 
 namespace profline {
 
@@ -26,7 +25,7 @@ Result<ExitCode> ExplainVerb::run(const Services& /*services*/,
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(explanation_json(explanation))
                                : explanation_text(explanation);
-  fmt::print("{}", text);
+  PL_TRY(print_result(text));
   return ExitCode::Done;
 }
 

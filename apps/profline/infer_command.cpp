@@ -8,6 +8,7 @@
 #include "base/terminal_text.h"
 #include "formats/json_write.h"
 #include "run_session.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -51,11 +52,11 @@ std::vector<std::pair<std::string, fs::path>> outputs_of(const pipeline::RunSetu
 
 Result<void> print_outputs(const pipeline::RunSetup& setup, OutputFormat format) {
   if (format == OutputFormat::Text) {
-    fmt::print("{:<12} {}\n", "run", printable(setup.folder.string()));
+    std::string text = fmt::format("{:<12} {}\n", "run", printable(setup.folder.string()));
     for (const auto& [what, path] : outputs_of(setup)) {
-      fmt::print("{:<12} {}\n", what, printable(path.string()));
+      text += fmt::format("{:<12} {}\n", what, printable(path.string()));
     }
-    return {};
+    return print_result(text);
   }
   NodeMap document;
   document.set("schema", Node::string("profline.infer/1"));
@@ -63,8 +64,7 @@ Result<void> print_outputs(const pipeline::RunSetup& setup, OutputFormat format)
   NodeMap outputs;
   for (const auto& [what, path] : outputs_of(setup)) outputs.set(what, Node::string(path.string()));
   document.set("outputs", Node::map(std::move(outputs)));
-  fmt::print("{}", PL_TRY(write_json(Node::map(std::move(document)))));
-  return {};
+  return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "hardware_table.h"
 #include "kernel_pictures.h"
 #include "settings/kernel_classes.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -280,13 +281,13 @@ Result<ExitCode> KernelsAnalyzeVerb::run(const Services& services,
   PL_TRY(write_kernel_pictures(analysis.rows, analysis.ceilings, margin, output));
   if (invocation.output.verbosity >= 0) {
     for (const std::string& note : analysis.notes) {
-      fmt::print(stderr, "profline: {}\n", printable(note));
+      print_remark("profline: " + printable(note));
     }
   }
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(as_json(analysis))
                                : as_text(analysis);
-  fmt::print("{}", text);
+  PL_TRY(print_result(text));
   return ExitCode::Done;
 }
 

@@ -11,6 +11,7 @@
 #include "lab_request.h"
 #include "process/find_program.h"
 #include "schema/read.h"
+#include "standard_streams.h"
 #include "tools/gpu/driver.h"
 #include "tools/ncu/metrics.h"
 
@@ -153,9 +154,9 @@ Result<ExitCode> KernelsProfileVerb::run(const Services& services,
   PL_TRY(check_collection(request, tools.ncu, *progress));
   const kernel_lab::LabOutcome outcome =
       PL_TRY(kernel_lab::run_lab(request, tools, {services.processes, *progress, clock}));
-  fmt::print("{}", invocation.output.format == OutputFormat::Json
-                       ? PL_TRY(as_json(request, outcome))
-                       : as_text(request, outcome));
+  PL_TRY(print_result(invocation.output.format == OutputFormat::Json
+                          ? PL_TRY(as_json(request, outcome))
+                          : as_text(request, outcome)));
   if (outcome.was_cancelled) return ExitCode::Interrupted;
   return outcome.is_complete() ? ExitCode::Done : ExitCode::Failed;
 }

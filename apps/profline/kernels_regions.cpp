@@ -7,6 +7,7 @@
 #include "base/terminal_text.h"
 #include "base/units.h"
 #include "captured_kernels.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -95,7 +96,7 @@ Result<ExitCode> KernelsRegionsVerb::run(const Services& services,
   if (const auto file = arguments.value("--output")) {
     PL_TRY(write_file_atomic(*file, text));
   } else {
-    fmt::print("{}", text);
+    PL_TRY(print_result(text));
   }
   return ExitCode::Done;
 }

@@ -16,6 +16,7 @@
 #include "formats/yaml_write.h"
 #include "process/find_program.h"
 #include "scratch_folder.h"
+#include "standard_streams.h"
 #include "tools/nsys/export.h"
 #include "tools/nsys/sqlite_reader.h"
 #include "tools/nsys/stats_csv.h"
@@ -225,9 +226,7 @@ Result<std::string> as_json(const TopKernels& top, const Request& request, std::
 
 /// What the file did not give, on stderr.
 void tell(const Reading& reading, const OutputOptions& output) {
-  const auto line = [](const std::string& text) {
-    fmt::print(stderr, "profline: {}\n", printable(text));
-  };
+  const auto line = [](const std::string& text) { print_remark("profline: " + printable(text)); };
   for (const std::string& loss : reading.losses) line("incomplete: " + loss);
   if (output.verbosity < 0) return;
   for (const Reading::Skipped& skipped : reading.skipped) {
@@ -266,8 +265,8 @@ Result<ExitCode> KernelsTopVerb::run(const Services& services, const Invocation&
   sort_kernels(top.kernels, request.sort_by);
   const std::size_t all = top.kernels.size();
   if (request.at_most && *request.at_most > all) {
-    fmt::print(stderr, "profline: --topk asks for {} kernels, the report has {}\n",
-               *request.at_most, all);
+    print_remark(fmt::format("profline: --topk asks for {} kernels, the report has {}",
+                             *request.at_most, all));
   }
   if (request.at_most) top.kernels.resize(std::min(*request.at_most, all));
   const std::string text = invocation.output.format == OutputFormat::Json
@@ -276,7 +275,7 @@ Result<ExitCode> KernelsTopVerb::run(const Services& services, const Invocation&
   if (request.output) {
     PL_TRY(write_file_atomic(*request.output, text));
   } else {
-    fmt::print("{}", text);
+    PL_TRY(print_result(text));
   }
   return ExitCode::Done;
 }

@@ -1,16 +1,19 @@
 #include <exception>
-
-#include <fmt/core.h>
+#include <new>
+#include <string>
 
 #include "program.h"
+#include "standard_streams.h"
 
 int main(int argc, char** argv) {
   try {
     return static_cast<int>(profline::run_program({argv + 1, argv + argc}));
+  } catch (const std::bad_alloc&) {
+    profline::print_remark("profline: out of memory");
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "profline: bug: {}\n", failure.what());
+    profline::print_remark(std::string("profline: bug: ") + failure.what());
   } catch (...) {
-    fmt::print(stderr, "profline: bug: an exception that is none of C++'s own\n");
+    profline::print_remark("profline: bug: an exception that does not come from C++'s library");
   }
   return static_cast<int>(profline::ExitCode::Failed);
 }

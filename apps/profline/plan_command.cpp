@@ -1,9 +1,8 @@
 #include "plan_command.h"
 
-#include <fmt/core.h>
-
 #include "config_command.h"
 #include "plan_print.h"
+#include "standard_streams.h"
 #include "sweep.h"
 
 namespace profline {
@@ -65,7 +64,7 @@ Result<ExitCode> PlanVerb::run(const Services& services, const Invocation& invoc
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(plan_json(jobs))
                                : plan_text(jobs, asked.sweep.has_value());
-  fmt::print("{}", text);
+  PL_TRY(print_result(text));
   return ExitCode::Done;
 }
 

@@ -1,52 +1,107 @@
 #include "program.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <array>
+#include <cerrno>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include "base/file_descriptor.h"
+#include "base/os_error.h"
+#include "base/unfinished_work.h"
 #include "command_line.h"
+#include "process/end_on_interrupt.h"
 #include "process/interrupt.h"
 #include "process/posix_runner.h"
 #include "shell_completion.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
 
+std::string prefix(bool in_color) {
+  return in_color ? "\x1b[1;31mprofline:\x1b[0m " : "profline: ";
+}
+
 ExitCode fail(const Error& error, bool in_color) {
-  constexpr std::string_view kRed = "\x1b[1;31m";
-  constexpr std::string_view kPlain = "\x1b[0m";
-  for (const Error& problem : error.each()) {
-    fmt::print(stderr, "{}profline:{} {}\n", in_color ? kRed : "", in_color ? kPlain : "",
-               problem.to_string());
-  }
+  for (const Error& problem : error.each()) print_remark(prefix(in_color) + problem.to_string());
   return exit_code(error.kind());
+}
+
+/// Signals, children and their logs, databases and folders take a few each. Asked for once, so that
+/// too low a limit is one clear error and not whatever happens to fail first.
+Result<void> check_descriptors() {
+  constexpr std::size_t kNeeded = 32;
+  std::array<FileDescriptor, kNeeded> spare;
+  for (FileDescriptor& each : spare) {
+    each = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
+    if (each.is_open()) continue;
+    if (errno != EMFILE) return os_error("open", "an event descriptor", errno);
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    return Error(ErrorKind::Io,
+                 fmt::format("too few files may be open at a time: the limit is {}, and profline "
+                             "needs {} more than are open now; raise it with 'ulimit -n 1024'",
+                             limit.rlim_cur, kNeeded));
+  }
+  return {};
+}
+
+/// The end of a command that has not acted on an interrupt itself; it still runs meanwhile.
+void end_interrupted(const std::string& last_words) {
+  undo_unfinished_work();
+  constexpr int kPatienceMs = 50;
+  pollfd readers{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&readers, 1, kPatienceMs) == 1) print_remark(last_words);
+  ::_exit(static_cast<int>(ExitCode::Interrupted));
+}
+
+std::string last_words(const Request& request) {
+  constexpr const char* kClearLine = "\r\x1b[K";  // of what progress has drawn
+  const auto color = request.invocation.arguments.value("--color");
+  return (::isatty(STDERR_FILENO) == 1 ? kClearLine : "") +
+         prefix(wants_color(color, STDERR_FILENO)) + "interrupted";
 }
 
 Result<ExitCode> carry_out(const Request& request, const CommandLine& command_line) {
   if (request.kind == Request::Kind::Show) {
-    fmt::print("{}", request.shown);
+    PL_TRY(print_result(request.shown));
     return ExitCode::Done;
   }
   if (request.kind == Request::Kind::ShellCompletion) {
     return run_shell_completion(request.invocation.arguments, command_line);
   }
+  PL_TRY(check_descriptors());
   Interrupt interrupt;
   const InterruptOnSignals on_signals(interrupt);
+  const EndOnInterrupt ending(interrupt, [words = last_words(request)] { end_interrupted(words); });
   PosixRunner processes(interrupt);
   return request.verb->run({processes, interrupt}, request.invocation);
+}
+
+Result<ExitCode> carry_out_and_check(const Request& request, const CommandLine& command_line) {
+  const ExitCode code = PL_TRY(carry_out(request, command_line));
+  PL_TRY(check_result_arrived());
+  return code;
 }
 
 }  // namespace
 
 ExitCode run_program(const std::vector<std::string>& arguments) {
+  const ClosedPipe closed_pipe = prepare_standard_streams();
   const auto verbs = all_verbs();
   const CommandLine command_line(verbs);
   const auto request = command_line.parse(arguments);
   if (!request) return fail(request.error(), wants_color(std::nullopt, STDERR_FILENO));
-  const auto done = carry_out(*request, command_line);
+  const auto done = carry_out_and_check(*request, command_line);
   if (done) return *done;
+  if (done.error().reason() == kPipeClosed && closed_pipe == ClosedPipe::EndsBySignal) {
+    end_by_closed_pipe();
+  }
   const auto color = request->invocation.arguments.value("--color");
   return fail(done.error(), wants_color(color, STDERR_FILENO));
 }

@@ -2,8 +2,6 @@
 
 #include <map>
 
-#include <fmt/core.h>
-
 #include "base/files.h"
 #include "base/terminal_text.h"
 #include "every_report.h"
@@ -11,6 +9,7 @@
 #include "pipeline/run_files.h"
 #include "pipeline/run_folder.h"
 #include "records/run_record.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -67,11 +66,12 @@ Result<ExitCode> ReportVerb::run(const Services&, const Invocation& invocation) 
   const fs::path run = arguments.words.front();
   const report::Written written = PL_TRY(write_all(run));
   if (invocation.output.format == OutputFormat::Json) {
-    fmt::print("{}", PL_TRY(write_json(document(run, written))));
+    PL_TRY(print_result(PL_TRY(write_json(document(run, written)))));
     return ExitCode::Done;
   }
-  fmt::print("{}\n", printable(written.verdict));
-  for (const auto& file : written.files) fmt::print("{}\n", (run / file).string());
+  std::string text = printable(written.verdict) + "\n";
+  for (const auto& file : written.files) text += (run / file).string() + "\n";
+  PL_TRY(print_result(text));
   return ExitCode::Done;
 }
 

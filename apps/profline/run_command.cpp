@@ -9,6 +9,7 @@
 #include "config_command.h"
 #include "formats/json_write.h"
 #include "run_session.h"
+#include "standard_streams.h"
 #include "sweep.h"
 
 namespace profline {
@@ -42,7 +43,7 @@ Result<FinishedRun> run_once(const RunWish& wish, const Services& services,
 /// Reports a job that could not start; the others still run.
 ExitCode tell_failed_job(const std::string& which, const Error& error) {
   for (const Error& problem : error.each()) {
-    fmt::print(stderr, "profline: {}: {}\n", which, problem.to_string());
+    print_remark(fmt::format("profline: {}: {}", which, problem.to_string()));
   }
   return exit_code(error.kind());
 }
@@ -65,7 +66,7 @@ Result<Finished> run_sweep(Jobs jobs, const Services& services, const Invocation
     }
     const RunWish& wish = jobs.wishes[i];
     if (invocation.output.verbosity >= 0) {
-      fmt::print(stderr, "{}\n", job_line(i, wish.choice.overrides));
+      print_remark(job_line(i, wish.choice.overrides));
     }
     auto done = run_once(wish, services, invocation);
     const ExitCode code =
@@ -117,7 +118,7 @@ Node run_json(const FinishedRun& run) {
 
 Result<void> print(const std::vector<FinishedRun>& runs, OutputFormat format) {
   if (format == OutputFormat::Text) {
-    for (const FinishedRun& run : runs) fmt::print("{}", run_text(run));
+    for (const FinishedRun& run : runs) PL_TRY(print_result(run_text(run)));
     return {};
   }
   NodeMap document;
@@ -125,8 +126,7 @@ Result<void> print(const std::vector<FinishedRun>& runs, OutputFormat format) {
   Node list = Node::list();
   for (const FinishedRun& run : runs) list.as_list().push_back(run_json(run));
   document.set("runs", std::move(list));
-  fmt::print("{}", PL_TRY(write_json(Node::map(std::move(document)))));
-  return {};
+  return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "base/unfinished_work.h"
 #include "every_report.h"
 #include "formats/json_write.h"
 #include "pipeline/environment.h"
@@ -96,22 +97,57 @@ Result<void> write_environment(const PreparedRun& run, ProcessRunner& processes)
                            PL_TRY(write_json(pipeline::to_node(environment))));
 }
 
+/// A run's files until run.json is among them: a command that fails or is interrupted before leaves
+/// nothing in a folder of its own.
+class StartingRun {
+ public:
+  explicit StartingRun(const pipeline::RunFolder& folder) {
+    if (!folder.is_new()) return;
+    path_ = folder.path();
+    unfinished_ = UnfinishedWork([path = path_] { remove(path); });
+  }
+  ~StartingRun() {
+    if (!path_.empty()) remove(path_);
+  }
+  StartingRun(const StartingRun&) = delete;
+  StartingRun& operator=(const StartingRun&) = delete;
+
+  void started() {
+    path_.clear();
+    unfinished_.finish();
+  }
+
+ private:
+  static void remove(const fs::path& path) {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+
+  fs::path path_;  // empty: nothing is to be removed
+  UnfinishedWork unfinished_;
+};
+
 /// Runs the stages that the record has as Pending, with the run's own files written first.
 Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services& services,
                               const Clock& clock, Progress& progress) {
   const fs::path folder = run.plan.setup.folder;
+  StartingRun starting(*run.folder);
   PL_TRY(write_config_files(*run.configuration, run.plan.setup));
-  run.folder->keep();
   const LogLevel least = run.plan.setup.verbosity > 0 ? LogLevel::Debug : LogLevel::Info;
   const Log log = PL_TRY(Log::open(folder / "run.log", least, clock));
   log.info("profline " + std::string(kVersion) + " (" + kCommit + ")");
   log.info("overrides: " + join(run.overrides, " "));
   log.info("PATH: " + own_path());
   PL_TRY(write_environment(run, services.processes));
-  if (!run.folder_was_named) {
-    if (auto told = pipeline::point_latest_at(folder)) record.findings.push_back(std::move(*told));
-  }
   pipeline::RunJournal journal(folder, std::move(record));
+  PL_TRY(journal.save());
+  starting.started();
+  run.folder->keep();
+  if (!run.folder_was_named) {
+    if (auto told = pipeline::point_latest_at(folder)) {
+      journal.record().findings.push_back(std::move(*told));
+    }
+  }
   const pipeline::RunServices world{services.processes, services.interrupt, progress, log, clock};
   std::string verdict;
   const auto write_reports = [&](const fs::path& at) -> Result<void> {

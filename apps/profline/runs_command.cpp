@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <fmt/core.h>
-
 #include "base/strings.h"
 #include "command_line.h"
 #include "formats/json_write.h"
@@ -15,6 +13,7 @@
 #include "run_index/run_index.h"
 #include "runs_text.h"
 #include "schema/read.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -65,7 +64,7 @@ class RunsCommand {
   void tell_notes(bool quiet) const {
     if (quiet) return;
     for (const std::string& note : index_.notes()) {
-      fmt::print(stderr, "profline: warning: {}\n", note);
+      print_remark("profline: warning: " + note);
     }
   }
 
@@ -92,8 +91,7 @@ Result<void> RunsCommand::print_document(NodeMap body) const {
   document.set("schema", Node::string("profline.runs/1"));
   document.set("root", Node::string(index_.root().string()));
   for (NodeMap::Entry& entry : body) document.set(std::move(entry.key), std::move(entry.value));
-  fmt::print("{}", PL_TRY(write_json(Node::map(std::move(document)))));
-  return {};
+  return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
 }
 
 Result<void> RunsCommand::list() {
@@ -114,8 +112,7 @@ Result<void> RunsCommand::list() {
   std::vector<std::string> columns;
   for (const auto& condition : filter_.metrics) columns.push_back(condition.name);
   if (columns.empty()) columns = {"prefill_ms", "token_ms"};
-  fmt::print("{}", runs_text(runs, columns, output_width(), palette_));
-  return {};
+  return print_result(runs_text(runs, columns, output_width(), palette_));
 }
 
 Result<void> RunsCommand::show(const std::string& wanted) {
@@ -138,8 +135,7 @@ Result<void> RunsCommand::show(const std::string& wanted) {
       body.set("record", to_node(record));
       return print_document(std::move(body));
     }
-    fmt::print("{}", run_text(run, record, folder.string(), bytes, output_width(), palette_));
-    return {};
+    return print_result(run_text(run, record, folder.string(), bytes, output_width(), palette_));
   }
   return Error(ErrorKind::NotFound, "there is no run '" + wanted + "' below " +
                                         index_.root().string() + did_you_mean(wanted, names));
@@ -172,6 +168,7 @@ Result<void> RunsCommand::prune(const Interrupt& interrupt) {
       if (interrupt.requested()) {
         outcome.why_not = "interrupted before its turn";
       } else if (!dry_run) {
+        const Interrupt::OrderlyStop whole_or_not_at_all(interrupt);
         outcome.why_not = PL_TRY(run_index::remove_run(folder)).value_or("");
       }
     }
@@ -180,9 +177,8 @@ Result<void> RunsCommand::prune(const Interrupt& interrupt) {
   const bool unlinked = !dry_run && run_index::remove_dangling_latest(index_.root());
   if (!dry_run) PL_TRY(index_.refresh());
   if (!is_json_) {
-    fmt::print("{}", prune_text(outcomes, dry_run, output_width(), palette_));
-    if (unlinked) fmt::print("removed the link latest, whose run is gone\n");
-    return {};
+    return print_result(prune_text(outcomes, dry_run, output_width(), palette_) +
+                        (unlinked ? "removed the link latest, whose run is gone\n" : ""));
   }
   Node list = Node::list();
   for (const PruneOutcome& outcome : outcomes) list.as_list().push_back(outcome_node(outcome));

@@ -11,7 +11,13 @@ ScratchFolder::ScratchFolder() {
   const std::filesystem::path parent = std::filesystem::temp_directory_path(failure);
   if (failure) return;
   std::string name = (parent / "profline-XXXXXX").string();
-  if (mkdtemp(name.data()) != nullptr) path_ = name;
+  const UnfinishedWork::Lock made_and_noted = UnfinishedWork::lock();
+  if (mkdtemp(name.data()) == nullptr) return;
+  path_ = name;
+  unfinished_ = UnfinishedWork([name] {
+    std::error_code ignored;
+    std::filesystem::remove_all(name, ignored);
+  });
 }
 
 ScratchFolder::~ScratchFolder() {

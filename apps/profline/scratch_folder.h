@@ -2,9 +2,12 @@
 
 #include <filesystem>
 
+#include "base/unfinished_work.h"
+
 namespace profline {
 
-/// A folder for what a command needs only while it runs, gone at the end with all it holds.
+/// A folder for what a command needs only while it runs, gone at the end with all it holds,
+/// at an interrupt too.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -17,6 +20,7 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
+  UnfinishedWork unfinished_;
 };
 
 }  // namespace profline

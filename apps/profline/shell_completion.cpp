@@ -3,9 +3,8 @@
 #include <charconv>
 #include <cstdlib>
 
-#include <fmt/core.h>
-
 #include "completion.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -76,7 +75,7 @@ std::string from_environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-ExitCode answer_query(const CommandLine& command_line, bool whole_words) {
+Result<ExitCode> answer_query(const CommandLine& command_line, bool whole_words) {
   const std::string text = from_environment("COMP_LINE");
   const std::string point = from_environment("COMP_POINT");
   std::size_t cursor = text.size();
@@ -86,9 +85,11 @@ ExitCode answer_query(const CommandLine& command_line, bool whole_words) {
   // Where bash sees the word otherwise (inside of quotes), all of it is offered.
   const bool offers_rest = !whole_words && line.word.ends_with(replaced);
   const std::size_t kept = offers_rest ? line.word.size() - replaced.size() : std::size_t{0};
+  std::string candidates;
   for (const std::string& candidate : complete(line, command_line)) {
-    fmt::print("{}\n", candidate.substr(kept));
+    candidates += candidate.substr(kept) + "\n";
   }
+  PL_TRY(print_result(candidates));
   return ExitCode::Done;
 }
 
@@ -100,7 +101,7 @@ Result<ExitCode> run_shell_completion(const Arguments& arguments, const CommandL
     const std::string name(shell.name);
     if (word == "query=" + name) return answer_query(command_line, shell.name != "bash");
     if (word != "install=" + name && word != "uninstall=" + name) continue;
-    fmt::print("{}", word.starts_with("install") ? shell.install : shell.uninstall);
+    PL_TRY(print_result(word.starts_with("install") ? shell.install : shell.uninstall));
     return ExitCode::Done;
   }
   return Error(

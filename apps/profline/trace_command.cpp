@@ -6,12 +6,11 @@
 #include <deque>
 #include <limits>
 
-#include <fmt/core.h>
-
 #include "capture_file.h"
 #include "command_line.h"
 #include "formats/json_write.h"
 #include "kernel_classes.h"
+#include "standard_streams.h"
 #include "trace_export.h"
 #include "trace_json.h"
 #include "trace_report.h"
@@ -63,7 +62,7 @@ Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments
   for (const TraceReport& report : reports) {
     const auto path = export_path(arguments, *report.timeline, what);
     for (const auto& written : PL_TRY(export_trace(report, what, path))) {
-      fmt::print("{}\n", written.string());
+      PL_TRY(print_result(written.string() + "\n"));
     }
   }
   return {};
@@ -114,12 +113,13 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
   if (arguments.has("--export")) {
     PL_TRY(export_all(reports, arguments));
   } else if (invocation.output.format == OutputFormat::Json) {
-    fmt::print("{}", PL_TRY(write_json(trace_document(reports, top))));
+    PL_TRY(print_result(PL_TRY(write_json(trace_document(reports, top)))));
   } else {
     const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
     const std::size_t width = output_width();
     for (std::size_t i = 0; i < reports.size(); ++i) {
-      fmt::print("{}{}", i > 0 ? "\n\n" : "", trace_text(reports[i], top, width, palette));
+      if (i > 0) PL_TRY(print_result("\n\n"));
+      PL_TRY(print_result(trace_text(reports[i], top, width, palette)));
     }
   }
   return ExitCode::Done;

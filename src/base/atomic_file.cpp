@@ -20,6 +20,7 @@
 #include "base/files.h"
 #include "base/os_error.h"
 #include "base/sha256.h"
+#include "base/unfinished_work.h"
 
 namespace profline {
 namespace {
@@ -130,6 +131,7 @@ struct AtomicFile::Pending {
   std::string temporary;  // its name in the folder; empty when there is none (any more)
   std::string collected;  // bytes not yet handed to the system
   std::optional<Error> failure;
+  UnfinishedWork unfinished;  // while there is a temporary
 
   Pending() = default;
   Pending(const Pending&) = delete;
@@ -139,6 +141,7 @@ struct AtomicFile::Pending {
   void discard() {
     if (!temporary.empty()) ::unlinkat(folder.get(), temporary.c_str(), 0);
     temporary.clear();
+    unfinished.finish();
   }
 
   Result<void> create_temporary(std::optional<mode_t> permissions);
@@ -150,11 +153,14 @@ Result<void> AtomicFile::Pending::create_temporary(std::optional<mode_t> permiss
   constexpr int kAttempts = 16;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::string candidate = new_temporary_name();
+    const UnfinishedWork::Lock made_and_noted = UnfinishedWork::lock();
     file = open_descriptor_at(folder.get(), candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL,
                               permissions.value_or(0666));
     if (!file.is_open() && errno == EEXIST) continue;
     if (!file.is_open()) return os_error(kAttempt, path, errno);
     temporary = candidate;
+    unfinished =
+        UnfinishedWork([at = folder.get(), candidate] { ::unlinkat(at, candidate.c_str(), 0); });
     // Someone clearing up may have come between the creation and the lock: then it is theirs.
     struct stat status {};
     const Lock lock = try_lock(file);
@@ -226,6 +232,7 @@ Result<void> AtomicFile::commit() {
     return pending->fail(errno);
   }
   pending->temporary.clear();
+  pending->unfinished.finish();
   if (const int failed = sync(pending->folder)) {
     return os_error("make durable", pending->path, failed);
   }

@@ -1,6 +1,7 @@
 #include "pipeline/executor.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -147,6 +148,8 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   LiveStageRun run(services_, journal_, account_, record,
                    planned.stage->settings(plan_.setup.settings.pipeline).timeout);
   carry_out(planned, record, run);
+  std::optional<Interrupt::OrderlyStop> ends_in_order;
+  if (run.cancelled()) ends_in_order.emplace(services_.interrupt);
   record.state = state_after(run);
   const std::filesystem::path folder = plan_.setup.stage_folder(record.name);
   PL_TRY(remove_temporaries(folder, services_.clock));  // of a child killed in the middle of a file
@@ -193,6 +196,8 @@ Result<void> Execution::run_stages() {
 }
 
 Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
+  std::optional<Interrupt::OrderlyStop> ends_in_order;
+  if (services_.interrupt.requested()) ends_in_order.emplace(services_.interrupt);
   PL_TRY(journal_.write_deferred());
   RunRecord& record = journal_.record();
   const auto any = [&](StageState state) {
@@ -208,6 +213,7 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
   record.timing = account_.timing();
   if (!is_interrupted && write_reports) {
     PL_TRY(journal_.save());  // reports are made from what is on disk
+    ends_in_order.reset();    // of a large run they take long
     const TimeAccount::Span reporting(account_, Activity::Reporting);
     const auto written = write_reports(plan_.setup.folder);
     if (!written) {
@@ -216,6 +222,7 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
       record.state = RunState::Failed;
     }
   }
+  ends_in_order.emplace(services_.interrupt);  // too late for any other end than this
   const ExitCode code = record.state == RunState::Ok       ? ExitCode::Done
                         : record.state == RunState::Failed ? ExitCode::Failed
                                                            : ExitCode::Interrupted;
@@ -241,7 +248,6 @@ void enter_stages(const RunPlan& plan, RunRecord& record) {
 
 Result<ExitCode> execute(const RunPlan& plan, RunJournal& journal, const RunServices& services,
                          const WriteReports& write_reports) {
-  PL_TRY(journal.save());
   Execution execution(plan, journal, services);
   auto run = execution.run_stages();
   if (!run) {

@@ -18,10 +18,11 @@ using WriteReports = std::function<Result<void>(const std::filesystem::path& run
 /// same run, stages that are still good keep their record, and are not run again.
 void enter_stages(const RunPlan& plan, RunRecord& record);
 
-/// Runs the stages that the record has as Pending, in order. run.json is saved when a child
-/// starts, which tells of the stage before too, and at the end. The Error is for what keeps the run
-/// from being recorded (a full disk); all else is in the record, and told. A stage that fails does
-/// not stop the others, unless `pipeline.keep_going` says so; an interrupt does.
+/// Runs the stages that the record has as Pending, in order. run.json, which the caller has saved
+/// once, is saved when a child starts, which tells of the stage before too, and at the end. The
+/// Error is for what keeps the run from being recorded (a full disk); all else is in the record,
+/// and told. A stage that fails does not stop the others, unless `pipeline.keep_going` says so; an
+/// interrupt does.
 Result<ExitCode> execute(const RunPlan& plan, RunJournal& journal, const RunServices& services,
                          const WriteReports& write_reports);
 

@@ -28,6 +28,11 @@ fs::path with_suffix(const fs::path& folder, int n) {
   return n == 1 ? folder : fs::path(folder.string() + "-" + std::to_string(n));
 }
 
+/// Youngest first; what is not empty stays.
+void remove_folders(const std::vector<fs::path>& made) {
+  for (auto path = made.rbegin(); path != made.rend(); ++path) ::rmdir(path->c_str());
+}
+
 Error holds_a_run(const fs::path& folder) {
   return Error(ErrorKind::Config, "hydra.run.dir: '" + folder.string() +
                                       "' holds a run already; name another folder, or go on with "
@@ -84,6 +89,7 @@ Result<fs::path> free_run_folder(const FolderWish& wish) {
 }
 
 Result<RunFolder> RunFolder::claim(const FolderWish& wish) {
+  const UnfinishedWork::Lock made_and_noted = UnfinishedWork::lock();
   RunFolder claimed(wish.folder);
   std::vector<fs::path> made = missing_above(wish.folder);
   PL_TRY(create_folders(wish.folder.parent_path()));
@@ -97,6 +103,7 @@ Result<RunFolder> RunFolder::claim(const FolderWish& wish) {
     if (errno != EEXIST) return os_error("create", claimed.path_, errno);
     if (wish.given) break;
   }
+  claimed.unfinished_ = UnfinishedWork([made = claimed.made_] { remove_folders(made); });
   claimed.lock_ = PL_TRY(open_folder(claimed.path_));
   if (!PL_TRY(try_lock(claimed.lock_, claimed.path_))) return in_use(claimed.path_);
   if (is_there(claimed.path_ / "run.json")) return holds_a_run(claimed.path_);
@@ -120,7 +127,7 @@ Result<RunFolder> RunFolder::reopen(const fs::path& folder) {
 }
 
 RunFolder::~RunFolder() {
-  for (auto path = made_.rbegin(); path != made_.rend(); ++path) ::rmdir(path->c_str());
+  remove_folders(made_);
 }
 
 std::optional<Finding> point_latest_at(const fs::path& run) {
@@ -132,6 +139,7 @@ std::optional<Finding> point_latest_at(const fs::path& run) {
   const fs::file_status status = fs::symlink_status(link, failure);
   if (fs::exists(status) && !fs::is_symlink(status)) return told("something else has that name");
   const fs::path fresh = run.parent_path() / (".latest-" + std::to_string(::getpid()));
+  const UnfinishedWork::Lock made_and_renamed = UnfinishedWork::lock();
   fs::remove(fresh, failure);
   fs::create_directory_symlink(run.filename(), fresh, failure);
   if (!failure) fs::rename(fresh, link, failure);

@@ -6,6 +6,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/result.h"
+#include "base/unfinished_work.h"
 #include "pipeline/finding.h"
 
 namespace profline::pipeline {
@@ -22,8 +23,9 @@ struct FolderWish {
 /// nothing. An Error of kind Config for a given one that holds a run.
 Result<std::filesystem::path> free_run_folder(const FolderWish& wish);
 
-/// The folder of a run, locked against other runs while this lives. What was made for it is removed
-/// again unless keep() was called: a command that fails before it starts leaves nothing.
+/// The folder of a run, locked against other runs while this lives. Folders that were made for it
+/// are removed again, if they are empty, unless keep() was called: a command that fails or is
+/// interrupted before it starts leaves nothing.
 class RunFolder {
  public:
   /// Makes the folder, with those above it.
@@ -37,7 +39,12 @@ class RunFolder {
   ~RunFolder();
 
   const std::filesystem::path& path() const { return path_; }
-  void keep() { made_.clear(); }
+  /// Made by claim(), so that all that is in it is ours.
+  bool is_new() const { return !made_.empty() && made_.back() == path_; }
+  void keep() {
+    made_.clear();
+    unfinished_.finish();
+  }
 
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -45,6 +52,7 @@ class RunFolder {
   std::filesystem::path path_;
   std::vector<std::filesystem::path> made_;  // outermost first
   FileDescriptor lock_;
+  UnfinishedWork unfinished_;
 };
 
 /// Makes the link `latest` beside the run point to it. Nothing to tell when that worked; a folder

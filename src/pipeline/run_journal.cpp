@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/exit_code.h"
 #include "base/file_descriptor.h"
 #include "base/files.h"
 #include "formats/json_write.h"
@@ -14,18 +17,59 @@ namespace {
 
 constexpr off_t kReserveBytes = off_t{512} * 1024;
 
+std::filesystem::path reserve_of(const std::filesystem::path& folder) {
+  return folder / ".reserve";
+}
+
+/// What an interrupted run was at, apart from its children.
+void tell_interrupted(RunRecord& record) {
+  bool was_in_a_stage = false;
+  for (StageRecord& stage : record.stages) {
+    if (stage.state != StageState::Running) continue;
+    was_in_a_stage = true;
+    stage.state = StageState::Interrupted;
+    stage.ended = record.ended;
+    stage.findings.push_back({Severity::Warning, "interrupted",
+                              "interrupted while profline worked on what it had captured",
+                              "profline run --resume runs it again"});
+  }
+  const bool is_pending =
+      std::any_of(record.stages.begin(), record.stages.end(),
+                  [](const StageRecord& stage) { return stage.state == StageState::Pending; });
+  if (was_in_a_stage || is_pending) return;
+  record.findings.push_back({Severity::Warning, "interrupted",
+                             "interrupted before all reports were written",
+                             "profline report writes them"});
+}
+
+/// Of a run that an interrupt ends without its executor: from what is on disk, as memory is another
+/// thread's. A record with an exit code is final.
+void close_as_interrupted(const std::filesystem::path& folder) {
+  ::unlink(reserve_of(folder).c_str());
+  Result<RunRecord> record = read_run_record(folder);
+  if (!record || record->exit_code) return;
+  record->state = RunState::Interrupted;
+  record->exit_code = static_cast<int>(ExitCode::Interrupted);
+  record->ended = utc_timestamp(SystemClock().wall_now());
+  tell_interrupted(*record);
+  const auto text = write_json(to_node(*record));
+  if (text) static_cast<void>(write_file_atomic(folder / "run.json", *text));
+}
+
 }  // namespace
 
 RunJournal::RunJournal(std::filesystem::path folder, RunRecord record)
-    : folder_(std::move(folder)), record_(std::move(record)) {
+    : folder_(std::move(folder)),
+      record_(std::move(record)),
+      unfinished_([at = folder_] { close_as_interrupted(at); }) {
   const FileDescriptor file =
-      open_descriptor(reserve().c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+      open_descriptor(reserve_of(folder_).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   // Where space cannot be held back, a full disk may cost the last state and nothing else.
   if (file.is_open()) static_cast<void>(::posix_fallocate(file.get(), 0, kReserveBytes));
 }
 
 RunJournal::~RunJournal() {
-  ::unlink(reserve().c_str());
+  ::unlink(reserve_of(folder_).c_str());
 }
 
 Result<void> RunJournal::save() {
@@ -43,7 +87,7 @@ Result<void> RunJournal::write_deferred() {
 
 Result<void> RunJournal::write(const std::filesystem::path& name, std::string_view bytes) {
   auto written = write_file_atomic(folder_ / name, bytes);
-  if (written || ::unlink(reserve().c_str()) != 0) return written;
+  if (written || ::unlink(reserve_of(folder_).c_str()) != 0) return written;
   return write_file_atomic(folder_ / name, bytes);
 }
 

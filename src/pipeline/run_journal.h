@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unfinished_work.h"
 #include "records/run_record.h"
 
 namespace profline::pipeline {
 
 /// The record of a run and its file: whatever becomes of us, run.json holds the state of the last
 /// save() in one piece. A little of the disk is held back for it, so that a run that filled the
-/// disk can still say so.
+/// disk can still say so. If an interrupt ends the program in the middle of work of its own, the
+/// record says so too.
 class RunJournal {
  public:
   /// Holds disk space back; the folder is there.
@@ -38,11 +40,11 @@ class RunJournal {
   };
 
   Result<void> write(const std::filesystem::path& name, std::string_view bytes);
-  std::filesystem::path reserve() const { return folder_ / ".reserve"; }
 
   std::filesystem::path folder_;
   RunRecord record_;
   std::vector<Deferred> deferred_;
+  UnfinishedWork unfinished_;
 };
 
 }  // namespace profline::pipeline

@@ -17,6 +17,7 @@ Result<std::string> output_of(ProcessRunner& runner, std::vector<std::string> ar
   Command command{.argv = std::move(argv)};
   command.out = "/proc/self/fd/" + std::to_string(memory.get());
   command.timeout = limit;
+  command.stop_briefly = true;
   const Exit exit = PL_TRY(runner.run(command));
   std::string answer = PL_TRY(read_file(command.out));
   if (exit.succeeded()) return answer;

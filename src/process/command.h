@@ -24,6 +24,9 @@ struct Command {
   std::filesystem::path log{};
   std::filesystem::path out{};  ///< when set: stdout alone, the file made anew
   std::optional<std::chrono::milliseconds> timeout{};
+  /// It has nothing to put in order, as what only answers a question: when it is to stop, it gets a
+  /// tenth of a second after each signal.
+  bool stop_briefly = false;
 };
 
 /// Whether anybody could run it: there is a program, no text holds a NUL byte (the child would see

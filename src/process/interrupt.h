@@ -9,8 +9,8 @@
 
 namespace profline {
 
-/// The user's wish to stop. Asked once, what runs is stopped with patience; asked again, at once.
-/// It cannot be taken back.
+/// The user's request to stop. Asked once, what runs is stopped with patience; asked again, at
+/// once. It cannot be taken back.
 class Interrupt {
  public:
   Interrupt();
@@ -30,8 +30,25 @@ class Interrupt {
   int requested_fd() const { return requested_fd_.get(); }
   int in_a_hurry_fd() const { return in_a_hurry_fd_.get(); }
 
+  /// While one of these lives, somebody sees the request and acts on it in order, such as by
+  /// stopping a child with patience: EndOnInterrupt waits for that.
+  class OrderlyStop {
+   public:
+    explicit OrderlyStop(const Interrupt& interrupt) : interrupt_(interrupt) {
+      ++interrupt.orderly_stops_;
+    }
+    ~OrderlyStop() { --interrupt_.orderly_stops_; }
+    OrderlyStop(const OrderlyStop&) = delete;
+    OrderlyStop& operator=(const OrderlyStop&) = delete;
+
+   private:
+    const Interrupt& interrupt_;
+  };
+  bool is_stopping_in_order() const noexcept { return orderly_stops_.load() > 0; }
+
  private:
   std::atomic<int> requests_{0};
+  mutable std::atomic<int> orderly_stops_{0};
   FileDescriptor requested_fd_;
   FileDescriptor in_a_hurry_fd_;
 };

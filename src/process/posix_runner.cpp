@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -29,6 +30,15 @@ Result<FileDescriptor> empty_input() {
   return file;
 }
 
+StopRules rules_for(const Command& command, const StopRules& usual) {
+  constexpr std::chrono::milliseconds kBrief{100};
+  if (!command.stop_briefly) return usual;
+  StopRules brief = usual;
+  brief.interrupt_grace = std::min(brief.interrupt_grace, kBrief);
+  brief.terminate_grace = std::min(brief.terminate_grace, kBrief);
+  return brief;
+}
+
 /// The first news of every guardian: whether there is a child at all.
 Result<GuardianNews> child_of(const Guardian& guardian, const std::string& program) {
   const std::optional<GuardianNews> news = guardian.next_news();
@@ -52,6 +62,8 @@ Result<Exit> PosixRunner::run_checked(const Command& command, RunObserver* obser
   if (interrupt_.requested()) {
     return Error(ErrorKind::Cancelled, "cancelled before '" + program + "' was started");
   }
+  const Interrupt::OrderlyStop stops_the_child(interrupt_);
+  const StopRules rules = rules_for(command, rules_);
   const auto image = PL_TRY(internal::ExecImage::of(command));
   auto log = PL_TRY(internal::OutputLog::open(command.log));
   const FileDescriptor input = PL_TRY(empty_input());
@@ -61,8 +73,8 @@ Result<Exit> PosixRunner::run_checked(const Command& command, RunObserver* obser
   internal::LaunchPlan plan;
   image.describe_to(plan);
   plan.stdio = {input.get(), out.is_open() ? out.get() : log.fd(), log.fd()};
-  plan.terminate_grace = rules_.terminate_grace;
-  plan.kill_wait = rules_.kill_wait;
+  plan.terminate_grace = rules.terminate_grace;
+  plan.kill_wait = rules.kill_wait;
   Guardian guardian = PL_TRY(Guardian::start(plan));
   const auto failure = guardian.wait_for_exec();
   if (failure) return image.error_of(*failure);
@@ -70,7 +82,7 @@ Result<Exit> PosixRunner::run_checked(const Command& command, RunObserver* obser
   out.reset();
 
   if (observer != nullptr) observer->started({started.pid, started.start_ticks});
-  return internal::Supervision({guardian, log, interrupt_, rules_, command.timeout, observer},
+  return internal::Supervision({guardian, log, interrupt_, rules, command.timeout, observer},
                                started)
       .run();
 }

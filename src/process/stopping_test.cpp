@@ -85,6 +85,18 @@ TEST_F(Stopping, SigkillFollowsWhenBothAreIgnored) {
   EXPECT_EQ(exit.describe(), "cancelled and killed by SIGKILL");
 }
 
+TEST_F(Stopping, WhatHasNothingToPutInOrderGetsLittleTime) {
+  StopRules patient;
+  patient.interrupt_grace = patient.terminate_grace = std::chrono::hours(1);
+  Command command = child({"ignore", kInt, "ignore", kTerm, "out", "ready", "wait"});
+  command.stop_briefly = true;
+  WhenSaid observer("ready\n", [&] { interrupt.request_once(); });
+  const auto exit = PosixRunner(interrupt, patient).run(command, observer);
+  ASSERT_TRUE(exit) << exit.error().to_string();
+  EXPECT_EQ(exit->describe(), "cancelled and killed by SIGKILL");
+  EXPECT_FALSE(interrupt.is_stopping_in_order());
+}
+
 TEST_F(Stopping, AStoppedChildIsWokenToHearIt) {
   WhenSaid observer("ready\n", [&] {
     ::kill(observer.child.pid, SIGSTOP);

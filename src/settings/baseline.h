@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <tuple>
 
+#include "settings/limits.h"
 #include "settings/stage.h"
 
 namespace profline::settings {
@@ -20,7 +21,8 @@ constexpr auto fields(std::type_identity<Baseline>) {
   return std::tuple(
       field("enable", &Baseline::enable, "run this stage; auto: if a stage that measures runs"),
       field("warmup_rounds", &Baseline::warmup_rounds,
-            "unmeasured inferences first; config.yaml takes them from torch_profiler's preset"),
+            "unmeasured inferences first; config.yaml takes them from torch_profiler's preset")
+          .range(0, kMostRounds),
       field("warmup_synthetic", &Baseline::warmup_synthetic,
             "warm up on a grey page instead of the first image; from torch_profiler's preset too"),
       timeout_field());

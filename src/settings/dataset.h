@@ -12,6 +12,7 @@
 #include "schema/codec.h"
 #include "schema/field.h"
 #include "schema/problems.h"
+#include "settings/limits.h"
 
 namespace profline::settings {
 
@@ -28,9 +29,9 @@ constexpr auto fields(std::type_identity<Sampling>) {
   return std::tuple(
       field("num_samples_per_epoch", &Sampling::num_samples_per_epoch,
             "images an epoch, a window that moves on with each; null: all")
-          .at_least(1),
+          .range(1, kMostImages),
       field("num_epochs", &Sampling::num_epochs, "how often the dataset is gone through")
-          .at_least(1),
+          .range(1, kMostRounds),
       field("randomize", &Sampling::randomize, "shuffle the images in each epoch"),
       field("seed", &Sampling::seed, "of the shuffle; null: another order in each run"));
 }
@@ -89,7 +90,7 @@ constexpr auto fields(std::type_identity<SyntheticPages>) {
   return std::tuple(
       field("name", &SyntheticPages::name, "what the report calls the dataset"),
       field("source", &SyntheticPages::source, "where images come from; decides the other keys"),
-      field("pages", &SyntheticPages::pages, "how many are drawn").at_least(1),
+      field("pages", &SyntheticPages::pages, "how many are drawn").range(1, kMostPages),
       field("page_sizes", &SyntheticPages::page_sizes, "width x height in pixels, used in turn"),
       field("seed", &SyntheticPages::seed, "of what is drawn"),
       field("sampling", &SyntheticPages::sampling, "which pages are run"));

@@ -10,6 +10,7 @@
 #include "schema/field.h"
 #include "schema/problems.h"
 #include "settings/dtype.h"
+#include "settings/limits.h"
 
 /// `model` and `infer` when `pipeline.workload.kind` is `deepseek_ocr`.
 namespace profline::settings::deepseek_ocr {
@@ -40,22 +41,23 @@ constexpr auto fields(std::type_identity<Preprocess>) {
       field("enable", &Preprocess::enable, "false: empty pictures, only the prompt counts"),
       field("base_size", &Preprocess::base_size, "side of the whole page's view beside tiles")
           .unit("px")
-          .at_least(1),
+          .range(1, kMostPixelsASide),
       field("image_size", &Preprocess::image_size,
             "side of a tile; of the page's view when crop_mode is false")
           .unit("px")
-          .at_least(1),
+          .range(1, kMostPixelsASide),
       field("crop_mode", &Preprocess::crop_mode, "cut large pictures into tiles as well"),
       field("patch_size", &Preprocess::patch_size, "side of what becomes one token of SAM")
           .unit("px")
-          .at_least(1),
+          .range(1, kMostPixelsASide),
       field("downsample_ratio", &Preprocess::downsample_ratio,
             "tokens of SAM on a side for one token of the language model")
-          .at_least(1),
-      field("max_tiles", &Preprocess::max_tiles, "tiles of a picture at most").at_least(2),
+          .range(1, kMostPixelsASide),
+      field("max_tiles", &Preprocess::max_tiles, "tiles of a picture at most").range(2, kMostTiles),
       field("crop_threshold", &Preprocess::crop_threshold,
             "pictures no larger than this on either side get no tiles; the presets say image_size")
-          .unit("px"),
+          .unit("px")
+          .range(0, kMostPictureSide),
       field("resize", &Preprocess::resize,
             "how the page gets its view's shape; auto: squash without tiles and up to 640, else "
             "letterbox"));
@@ -122,12 +124,14 @@ struct Infer {
 constexpr auto fields(std::type_identity<Infer>) {
   return std::tuple(
       field("temperature", &Infer::temperature, "of sampling; above 0 with do_sample").at_least(0),
-      field("max_new_tokens", &Infer::max_new_tokens, "tokens to generate at most").above(0),
+      field("max_new_tokens", &Infer::max_new_tokens, "tokens to generate at most")
+          .range(1, kMostTokens),
       field("no_repeat_ngram_size", &Infer::no_repeat_ngram_size,
-            "so many tokens never come twice in a row of this length; 0: off"),
+            "so many tokens never come twice in a row of this length; 0: off")
+          .range(0, kMostTokens),
       field("do_sample", &Infer::do_sample, "false: always the likeliest token"),
       field("top_k", &Infer::top_k, "sample from so many of the likeliest tokens; null: all")
-          .at_least(1),
+          .range(1, kMostTokens),
       field("top_p", &Infer::top_p, "sample from the likeliest tokens of this share; null: all")
           .above(0)
           .at_most(1),
@@ -137,11 +141,11 @@ constexpr auto fields(std::type_identity<Infer>) {
             "or model_window"),
       field("context_len_fixed", &Infer::context_len_fixed, "of context_len_mode=fixed")
           .unit("tokens")
-          .at_least(1),
+          .range(1, kMostTokens),
       field("model_window", &Infer::model_window,
             "of context_len_mode=max; null: what the model's config.json says")
           .unit("tokens")
-          .at_least(1),
+          .range(1, kMostTokens),
       field("decoder_prompt", &Infer::decoder_prompt, "with `<image>` where the page goes"));
 }
 Checks validate(const Infer& infer);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/strings.h"
 #include "formats/yaml.h"
 #include "schema/docs.h"
 #include "settings/ncu.h"
@@ -72,6 +73,18 @@ TEST(ToolFlag, IsTheFlagThatAKeyBecomes) {
   EXPECT_EQ(tool_flag("pipeline.nsys.samples"), std::nullopt) << "nsys does not get it";
   EXPECT_EQ(tool_flag("pipeline.ncu.max_launches"), std::nullopt);
   EXPECT_EQ(tool_flag("device"), std::nullopt);
+}
+
+TEST(Documentation, HasAnUpperLimitForEveryCount) {
+  std::set<std::string> unlimited;
+  const std::string page = configuration_page(shipped());
+  for (const std::string_view line : lines(page)) {
+    const std::vector<std::string_view> cells = split(line, '|');
+    if (cells.size() < 3 || cells[2].find("integer") == std::string_view::npos) continue;
+    if (cells[2].find(" to ") == std::string_view::npos) unlimited.emplace(trim(cells[1]));
+  }
+  const std::set<std::string> seeds = {"`dataset.sampling.seed`", "`dataset.seed`", "`infer.seed`"};
+  EXPECT_EQ(unlimited, seeds);
 }
 
 std::set<std::string> value_keys(const std::vector<schema::FieldDoc>& docs) {

@@ -10,6 +10,7 @@
 #include "schema/problems.h"
 #include "settings/device.h"
 #include "settings/dtype.h"
+#include "settings/limits.h"
 
 /// `model` and `infer` when `pipeline.workload.kind` is `dummy_shallow_resnet`.
 namespace profline::settings::dummy_shallow_resnet {
@@ -24,7 +25,9 @@ struct Preprocess {
 constexpr auto fields(std::type_identity<Preprocess>) {
   return std::tuple(
       field("enable", &Preprocess::enable, "the dataset's pictures instead of random input"),
-      field("image_size", &Preprocess::image_size, "side of the input").unit("px").at_least(1),
+      field("image_size", &Preprocess::image_size, "side of the input")
+          .unit("px")
+          .range(1, kMostPixelsASide),
       field("normalize", &Preprocess::normalize, "bring the input to mean 0 and deviation 1"));
 }
 
@@ -54,12 +57,12 @@ struct Infer {
   bool operator==(const Infer&) const = default;
 };
 constexpr auto fields(std::type_identity<Infer>) {
-  return std::tuple(
-      field("description", &Infer::description, "for people"),
-      field("dtype", &Infer::dtype, "of tensors"),
-      field("batch_size", &Infer::batch_size, "pictures in one forward pass").at_least(1),
-      field("device", &Infer::device,
-            "null: the root's `device`; a name given here must be the same"));
+  return std::tuple(field("description", &Infer::description, "for people"),
+                    field("dtype", &Infer::dtype, "of tensors"),
+                    field("batch_size", &Infer::batch_size, "pictures in one forward pass")
+                        .range(1, kMostInABatch),
+                    field("device", &Infer::device,
+                          "null: the root's `device`; a name given here must be the same"));
 }
 
 /// What the workload of this kind is told.

@@ -9,6 +9,7 @@
 
 #include "schema/problems.h"
 #include "schema/text_list.h"
+#include "settings/limits.h"
 #include "settings/stage.h"
 
 namespace profline::settings {
@@ -112,10 +113,11 @@ constexpr auto fields(std::type_identity<NcuCli>) {
             "which form of a kernel's name kernel_name is compared with; null: ncu's own default"),
       field("kernel_name", &NcuCli::kernel_name,
             "only this kernel: a name or regex:EXPRESSION; null: every kernel"),
-      field("launch_skip", &NcuCli::launch_skip, "launches to skip first; null: not passed"),
+      field("launch_skip", &NcuCli::launch_skip, "launches to skip first; null: not passed")
+          .range(0, kMostLaunches),
       field("launch_count", &NcuCli::launch_count,
             "launches to profile; null: pipeline.ncu.max_launches bounds them")
-          .at_least(1),
+          .range(1, kMostLaunches),
       field("clock_control", &NcuCli::clock_control,
             "what ncu does to the GPU's clocks; null: ncu's own default"),
       field("cache_control", &NcuCli::cache_control,
@@ -150,11 +152,11 @@ constexpr auto fields(std::type_identity<Ncu>) {
       field("max_launches", &Ncu::max_launches,
             "the most launches profiled when neither ncu_cli.launch_count nor ncu_cli.kernel_name "
             "limits them; null: no bound")
-          .at_least(1),
+          .range(1, kMostLaunches),
       field("rerun_launch_count", &Ncu::rerun_launch_count,
             "the most launches of the second attempt, made without the ranges of nvtx.include when "
             "nothing ran in them")
-          .at_least(1),
+          .range(1, kMostLaunches),
       field("require_gpu", &Ncu::require_gpu, "false: run ncu without a GPU as well"),
       field("description", &Ncu::description, "what the preset is for"),
       field("ncu_cli", &Ncu::ncu_cli, "ncu's own options"), timeout_field());

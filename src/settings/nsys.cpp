@@ -62,7 +62,7 @@ std::optional<CaptureRangeEnd> parse_capture_range_end(std::string_view text) {
   }
   if (end.action != Action::Repeat && end.action != Action::RepeatShutdown) return std::nullopt;
   end.count = internal::whole_number<std::uint32_t>(text.substr(colon + 1));
-  if (end.count.value_or(0) == 0) return std::nullopt;
+  if (end.count.value_or(0) == 0 || *end.count > kMostCaptures) return std::nullopt;
   return end;
 }
 

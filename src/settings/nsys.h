@@ -11,6 +11,7 @@
 #include "schema/field.h"
 #include "schema/problems.h"
 #include "schema/text_list.h"
+#include "settings/limits.h"
 #include "settings/stage.h"
 
 namespace profline::settings {
@@ -101,7 +102,8 @@ template <>
 struct Codec<std::optional<settings::CaptureRangeEnd>> {
   static constexpr Kinds kKinds{Node::Kind::String, Node::Kind::Null};
   static std::string text(const Limits&) {
-    return "one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N or null";
+    return "one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N (N up to " +
+           std::to_string(settings::kMostCaptures) + ") or null";
   }
   static void read(const Node& node, std::optional<settings::CaptureRangeEnd>& value,
                    Reader& reader);

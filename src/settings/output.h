@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "schema/field.h"
+#include "settings/limits.h"
 
 namespace profline::settings {
 
@@ -52,10 +53,11 @@ struct DeepseekVisualization {
 };
 constexpr auto fields(std::type_identity<DeepseekVisualization>) {
   return std::tuple(
-      field("max_images", &DeepseekVisualization::max_images, "pictures are of the first so many"),
+      field("max_images", &DeepseekVisualization::max_images, "pictures are of the first so many")
+          .range(0, kMostImages),
       field("thumbnail_width", &DeepseekVisualization::thumbnail_width, "of the small pictures")
           .unit("px")
-          .at_least(1));
+          .range(1, kMostPixelsASide));
 }
 
 struct DeepseekOutput {

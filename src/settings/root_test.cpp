@@ -111,7 +111,7 @@ TEST(ReadSettings, ListsAllProblemsTogether) {
             "c.yaml:8:13: pipeline.nsys.enable: must be one of true, false, auto, not 'maybe'\n"
             "c.yaml:9:5: pipeline.nsys: unknown key 'capture_rang' (did you mean "
             "'capture_range'?)\n"
-            "c.yaml:11:19: infer.max_new_tokens: must be an integer > 0, not 0\n"
+            "c.yaml:11:19: infer.max_new_tokens: must be an integer from 1 to 1048576, not 0\n"
             "c.yaml:12:1: unknown key 'extra' (known keys: experiment, device, use_flash_attn, "
             "dataset, pipeline, vars, model, infer)");
 }
@@ -119,13 +119,16 @@ TEST(ReadSettings, ListsAllProblemsTogether) {
 TEST(ReadSettings, TellsOfWrongValues) {
   constexpr WrongInput kCases[] = {
       {"infinite tokens", "infer: {max_new_tokens: inf}",
-       "c.yaml:1:25: infer.max_new_tokens: must be an integer > 0, not the string 'inf'"},
+       "c.yaml:1:25: infer.max_new_tokens: must be an integer from 1 to 1048576, not the string "
+       "'inf'"},
       {"float infinity", "infer: {max_new_tokens: .inf}",
-       "c.yaml:1:25: infer.max_new_tokens: must be an integer > 0, not the float .inf"},
+       "c.yaml:1:25: infer.max_new_tokens: must be an integer from 1 to 1048576, not the float "
+       ".inf"},
       {"no tokens", "infer: {max_new_tokens: null}",
-       "c.yaml:1:25: infer.max_new_tokens: must be an integer > 0, not null"},
+       "c.yaml:1:25: infer.max_new_tokens: must be an integer from 1 to 1048576, not null"},
       {"a float of tokens", "infer: {max_new_tokens: 3.7}",
-       "c.yaml:1:25: infer.max_new_tokens: must be an integer > 0, not the float 3.7"},
+       "c.yaml:1:25: infer.max_new_tokens: must be an integer from 1 to 1048576, not the float "
+       "3.7"},
       {"device", "device: gpu",
        "c.yaml:1:9: device: must be one of auto, cpu, cuda, cuda:N, not 'gpu'"},
       {"dtype", "model: {dtype: int4}",
@@ -139,7 +142,10 @@ TEST(ReadSettings, TellsOfWrongValues) {
        "hotkey, not 'cudaprofilerapi' (did you mean 'cudaProfilerApi'?)"},
       {"end of a range", "pipeline: {nsys: {capture_range_end: 'repeat:0'}}",
        "c.yaml:1:38: pipeline.nsys.capture_range_end: must be one of none, stop, stop-shutdown, "
-       "repeat, repeat:N, repeat-shutdown:N or null, not 'repeat:0'"},
+       "repeat, repeat:N, repeat-shutdown:N (N up to 1000000) or null, not 'repeat:0'"},
+      {"captures without end", "pipeline: {nsys: {capture_range_end: 'repeat:1000001'}}",
+       "c.yaml:1:38: pipeline.nsys.capture_range_end: must be one of none, stop, stop-shutdown, "
+       "repeat, repeat:N, repeat-shutdown:N (N up to 1000000) or null, not 'repeat:1000001'"},
       {"switch in quotes", "pipeline: {ncu: {enable: 'true'}}",
        "c.yaml:1:26: pipeline.ncu.enable: must be one of true, false, auto, not 'true' (without "
        "quotes)"},
@@ -147,7 +153,8 @@ TEST(ReadSettings, TellsOfWrongValues) {
        "c.yaml:1:41: pipeline.ncu.ncu_cli.replay_mode: must be one of kernel, application, range, "
        "app-range or null, not 'kernels' (did you mean 'kernel'?)"},
       {"no launches", "pipeline: {ncu: {ncu_cli: {launch_count: 0}}}",
-       "c.yaml:1:42: pipeline.ncu.ncu_cli.launch_count: must be an integer >= 1 or null, not 0"},
+       "c.yaml:1:42: pipeline.ncu.ncu_cli.launch_count: must be an integer from 1 to 1000000000 or "
+       "null, not 0"},
       {"metrics", "pipeline: {ncu: {ncu_cli: {metrics: 'a,,b'}}}",
        "c.yaml:1:37: pipeline.ncu.ncu_cli.metrics: has an empty item: 'a,,b'"},
       {"time limit", "pipeline: {ncu: {timeout: 0}}",
@@ -164,9 +171,13 @@ TEST(ReadSettings, TellsOfWrongValues) {
        "c.yaml:1:47: pipeline.torch_profiler.activities.1: must be one of cpu, cuda, not 'gpu' "
        "(did you mean 'cpu'?)"},
       {"no epochs", "dataset: {sampling: {num_epochs: 0}}",
-       "c.yaml:1:34: dataset.sampling.num_epochs: must be an integer >= 1, not 0"},
+       "c.yaml:1:34: dataset.sampling.num_epochs: must be an integer from 1 to 10000, not 0"},
       {"one tile", "model: {preprocess: {max_tiles: 1}}",
-       "c.yaml:1:33: model.preprocess.max_tiles: must be an integer >= 2, not 1"},
+       "c.yaml:1:33: model.preprocess.max_tiles: must be an integer from 2 to 1000, not 1"},
+      {"tiles without end", "model: {preprocess: {max_tiles: 100000}}",
+       "c.yaml:1:33: model.preprocess.max_tiles: must be an integer from 2 to 1000, not 100000"},
+      {"more than the type holds", "dataset: {source: synthetic, pages: 4294967296}",
+       "c.yaml:1:37: dataset.pages: must be an integer from 1 to 100000, not 4294967296"},
       {"no map", "[]", "c.yaml:1:1: must be a map, not a list"},
   };
   expect_problems(kCases);

@@ -33,8 +33,9 @@ TEST(CaptureRangeEnd, IsWhatNsysTakes) {
     ASSERT_TRUE(end);
     EXPECT_EQ(end->to_string(), text);
   }
-  for (const char* text : {"", "Stop", "repeat:", "repeat:0", "repeat:x", "repeat:-1", "repeat:2:3",
-                           "repeat-shutdown", "repeat-shutdown:0", "stop:2", "none:1"}) {
+  for (const char* text :
+       {"", "Stop", "repeat:", "repeat:0", "repeat:x", "repeat:-1", "repeat:2:3", "repeat:1000001",
+        "repeat-shutdown", "repeat-shutdown:0", "stop:2", "none:1"}) {
     EXPECT_FALSE(parse_capture_range_end(text)) << text;
   }
 }

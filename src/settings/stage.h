@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "settings/enable.h"
+#include "settings/limits.h"
 
 namespace profline::settings {
 
@@ -32,7 +33,7 @@ constexpr auto samples_field(std::optional<std::uint32_t> T::*member) {
   return field("samples", member,
                "the first N requests of the baseline; null: all of them where "
                "dataset.sampling.num_samples_per_epoch bounds their number, otherwise the first")
-      .at_least(1);
+      .range(1, kMostImages);
 }
 
 }  // namespace profline::settings

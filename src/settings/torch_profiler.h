@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schema/problems.h"
+#include "settings/limits.h"
 #include "settings/output.h"
 #include "settings/stage.h"
 
@@ -46,11 +47,13 @@ constexpr auto fields(std::type_identity<TorchProfiler>) {
       field("group_by_input_shape", &TorchProfiler::group_by_input_shape,
             "one row for each shape in the operator table; needs record_shapes"),
       field("warmup_rounds", &TorchProfiler::warmup_rounds,
-            "inferences before anything is recorded"),
+            "inferences before anything is recorded")
+          .range(0, kMostRounds),
       field("warmup_synthetic", &TorchProfiler::warmup_synthetic,
             "warm up on a grey page instead of the first image"),
       field("decode_steps", &TorchProfiler::decode_steps,
-            "tokens recorded after prefill; null: all"),
+            "tokens recorded after prefill; null: all")
+          .range(0, kMostTokens),
       field("output", &TorchProfiler::output, "written from the baseline's texts, after timing"),
       timeout_field());
 }

@@ -10,6 +10,7 @@
 
 #include "schema/field.h"
 #include "schema/problems.h"
+#include "settings/limits.h"
 
 namespace profline::settings {
 
@@ -54,7 +55,7 @@ constexpr auto fields(std::type_identity<Workload>) {
           "engine", &Workload::engine,
           "how the model is run: eager, libtorch's operators one by one; fast, our CUDA kernels as "
           "graphs (an error where they cannot run); auto: fast where it can run, else eager"),
-      field("threads", &Workload::threads, "CPU threads; null: all cores").at_least(1),
+      field("threads", &Workload::threads, "CPU threads; null: all cores").range(1, kMostThreads),
       field("nvtx_steps", &Workload::nvtx_steps, "an NVTX range decode_step for each token"));
 }
 Checks validate(const Workload& workload);

@@ -286,8 +286,8 @@ TEST(ShippedComposition, TellsWhichOverrideIsWrong) {
     problems.push_back(problem.position()->to_string() + " | " + problem.message());
   }
   EXPECT_THAT(problems,
-              ElementsAre("override 2:1:22 | infer.max_new_tokens: must be an integer > 0, not the "
-                          "float .inf",
+              ElementsAre("override 2:1:22 | infer.max_new_tokens: must be an integer from 1 to "
+                          "1048576, not the float .inf",
                           "override 3:1:23 | pipeline.ncu.ncu_cli: unknown key 'sets' (did you "
                           "mean 'set'?)"));
 }

@@ -42,6 +42,18 @@ class CheckLayers(unittest.TestCase):
             self.findings(), ["src/schema/s.cpp:1: 'schema' includes 'base' without naming it in DEPS"]
         )
 
+    def test_profline_prints_where_a_lost_result_is_noticed(self):
+        self.write("apps/profline/CMakeLists.txt", "profline_program(profline SOURCES main.cpp)")
+        self.write("apps/profline/main.cpp", '// to stdout\nprint_result(text);\n  fmt::print("{}", text);\n')
+        self.write("apps/workload/CMakeLists.txt", "profline_program(workload SOURCES main.cpp)")
+        self.write("apps/workload/main.cpp", 'fmt::print("{}", text);\n')
+        self.assertEqual(
+            self.findings(),
+            [
+                "apps/profline/main.cpp:3: print through print_result() and print_remark() of standard_streams.h",
+            ],
+        )
+
     def test_a_dependency_points_down(self):
         self.write("src/formats/f.h", "")
         self.write("src/base/CMakeLists.txt", "profline_module(base SOURCES a.cpp DEPS formats)")

@@ -38,10 +38,13 @@ std::vector<Item> sample(const std::vector<Image>& images, const settings::Sampl
   std::vector<std::size_t> order(all);
   std::vector<Item> items;
   items.reserve(count * sampling.num_epochs);
+  std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::uint32_t epoch = 0; epoch < sampling.num_epochs; ++epoch) {
-    std::iota(order.begin(), order.end(), std::size_t{0});
     const std::size_t first = sampling.randomize ? 0 : epoch * wanted % all;
-    if (sampling.randomize) shuffle(order, random);
+    if (sampling.randomize) {
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      shuffle(order, random);
+    }
     for (std::uint32_t index = 0; index < count; ++index) {
       items.push_back(
           {.image = images[order[(first + index) % all]], .epoch = epoch, .index = index});

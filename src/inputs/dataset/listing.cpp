@@ -9,6 +9,7 @@
 #include "inputs/dataset/dataset.h"
 #include "inputs/dataset/glob.h"
 #include "inputs/images/decode.h"
+#include "settings/limits.h"
 
 namespace profline::dataset {
 namespace {
@@ -216,10 +217,29 @@ Result<Listing> list(const settings::SyntheticPages& dataset, const fs::path&) {
   return listing;
 }
 
+/// What sample() makes of so many images has to fit into memory.
+Result<void> check_requests(std::size_t images, const settings::Dataset& dataset) {
+  const settings::Sampling& sampling = dataset.sampling();
+  const std::uint64_t an_epoch =
+      sampling.num_samples_per_epoch
+          ? std::min<std::uint64_t>(images, *sampling.num_samples_per_epoch)
+          : images;
+  const std::uint64_t requests = an_epoch * sampling.num_epochs;
+  if (requests <= settings::kMostImages) return {};
+  return Error(ErrorKind::Config,
+               "dataset '" + dataset.name() + "': " + std::to_string(an_epoch) + " images in " +
+                   std::to_string(sampling.num_epochs) + " epochs are " + std::to_string(requests) +
+                   " requests; at most " + std::to_string(settings::kMostImages) +
+                   ": lower dataset.sampling.num_samples_per_epoch or num_epochs");
+}
+
 }  // namespace
 
 Result<Listing> list_images(const settings::Dataset& dataset, const fs::path& cwd) {
-  return std::visit([&](const auto& held) { return list(held, cwd); }, dataset.images);
+  Listing listing =
+      PL_TRY(std::visit([&](const auto& held) { return list(held, cwd); }, dataset.images));
+  PL_TRY(check_requests(listing.images.size(), dataset));
+  return listing;
 }
 
 }  // namespace profline::dataset

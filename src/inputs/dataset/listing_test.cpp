@@ -168,5 +168,19 @@ TEST_F(Listing, OfSyntheticPagesTakesTheSizesInTurn) {
             "dataset 'synthetic': a page of 100000x100000 is too large; at most 178956970 pixels");
 }
 
+TEST_F(Listing, IsRefusedWhenItComesToTooManyRequests) {
+  settings::SyntheticPages pages;
+  pages.pages = 1'000;
+  pages.sampling.num_epochs = 1'000;
+  EXPECT_TRUE(list_images({pages}, folder_.path()));
+  pages.sampling.num_epochs = 1'001;
+  EXPECT_EQ(
+      list_images({pages}, folder_.path()).error().to_string(),
+      "dataset 'synthetic': 1000 images in 1001 epochs are 1001000 requests; at most 1000000: "
+      "lower dataset.sampling.num_samples_per_epoch or num_epochs");
+  pages.sampling.num_samples_per_epoch = 999;
+  EXPECT_TRUE(list_images({pages}, folder_.path()));
+}
+
 }  // namespace
 }  // namespace profline::dataset

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "base/assert.h"
 #include "inputs/images/resize.h"
@@ -94,14 +96,25 @@ Grid choose_grid(Size picture, const Preprocess& settings) {
   const double ratio = static_cast<double>(picture.width) / picture.height;
   const double pixels = static_cast<double>(picture.width) * picture.height;
   const double tile_pixels = static_cast<double>(settings.image_size) * settings.image_size;
+  // Of grids equally near, the largest whose tiles the picture fills by more than half; the
+  // smallest if it fills none so far.
+  const auto is_better = [&](const Grid& grid, const Grid& than) {
+    const auto is_filled = [&](const Grid& each) {
+      return pixels > 0.5 * tile_pixels * each.tiles();
+    };
+    if (is_filled(grid) != is_filled(than)) return is_filled(grid);
+    const auto place = std::pair(grid.tiles(), grid.columns);
+    const auto other = std::pair(than.tiles(), than.columns);
+    return is_filled(grid) ? place > other : place < other;
+  };
   Grid best;
   double least = std::numeric_limits<double>::infinity();
-  for (std::uint32_t tiles = kFewestTiles; tiles <= settings.max_tiles; ++tiles) {
-    for (std::uint32_t columns = 1; columns <= tiles; ++columns) {
-      if (tiles % columns != 0) continue;
-      const Grid grid{.columns = columns, .rows = tiles / columns};
-      const double distance = std::abs(ratio - static_cast<double>(columns) / grid.rows);
-      if (distance < least || (distance == least && pixels > 0.5 * tile_pixels * tiles)) {
+  for (std::uint32_t columns = 1; columns <= settings.max_tiles; ++columns) {
+    for (std::uint32_t rows = 1; rows <= settings.max_tiles / columns; ++rows) {
+      const Grid grid{.columns = columns, .rows = rows};
+      if (grid.tiles() < kFewestTiles) continue;
+      const double distance = std::abs(ratio - static_cast<double>(columns) / rows);
+      if (distance < least || (distance == least && is_better(grid, best))) {
         least = distance;
         best = grid;
       }

@@ -83,6 +83,40 @@ TEST(ChooseGrid, TakesTheLargerOfEqualsForLargePictures) {
   EXPECT_EQ(choose_grid({10, 100'000}, gundam), (Grid{1, 9}));
 }
 
+/// The published search, which looks at every number of columns for every number of tiles.
+Grid searched_grid(Size picture, const Preprocess& settings) {
+  const double ratio = static_cast<double>(picture.width) / picture.height;
+  const double pixels = static_cast<double>(picture.width) * picture.height;
+  const double tile_pixels = static_cast<double>(settings.image_size) * settings.image_size;
+  Grid best;
+  double least = INFINITY;
+  for (std::uint32_t tiles = 2; tiles <= settings.max_tiles; ++tiles) {
+    for (std::uint32_t columns = 1; columns <= tiles; ++columns) {
+      if (tiles % columns != 0) continue;
+      const double distance = std::abs(ratio - static_cast<double>(columns) / (tiles / columns));
+      if (distance < least || (distance == least && pixels > 0.5 * tile_pixels * tiles)) {
+        least = distance;
+        best = {.columns = columns, .rows = tiles / columns};
+      }
+    }
+  }
+  return best;
+}
+
+TEST(ChooseGrid, FindsWhatTheLongerPublishedSearchFinds) {
+  Preprocess settings = *mode("gundam");
+  for (const std::uint32_t most : {2U, 6U, 9U, 12U, 64U}) {
+    settings.max_tiles = most;
+    for (const std::uint32_t width : {641U, 960U, 1280U, 1920U, 3000U, 10'000U}) {
+      for (const std::uint32_t height : {64U, 640U, 641U, 720U, 1280U, 2560U, 3000U, 9'600U}) {
+        const Size size{width, height};
+        EXPECT_EQ(choose_grid(size, settings), searched_grid(size, settings))
+            << width << 'x' << height << " in up to " << most << " tiles";
+      }
+    }
+  }
+}
+
 TEST(ChooseGrid, HasATresholdOfItsOwn) {
   Preprocess settings = *mode("gundam");
   settings.crop_threshold = 1000;

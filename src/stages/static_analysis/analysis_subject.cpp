@@ -42,7 +42,9 @@ Result<Sample> sample_picture(const settings::Root& settings, const ocr::Preproc
   }
   const dataset::Listing listing = PL_TRY(dataset::list_images(settings.dataset, cwd));
   constexpr std::uint64_t kSeed = 0;
-  const auto items = dataset::sample(listing.images, settings.dataset.sampling(), kSeed);
+  settings::Sampling sampling = settings.dataset.sampling();
+  sampling.num_epochs = 1;  // the first image is all that is asked for
+  const auto items = dataset::sample(listing.images, sampling, kSeed);
   const dataset::Image& first = items.empty() ? listing.images.front() : items.front().image;
   const dataset::Facts facts = PL_TRY(dataset::facts(first));
   return Sample{facts.size, first.name};

@@ -10,6 +10,7 @@ Command export_command(const std::filesystem::path& program, const std::filesyst
                            "--force-overwrite=true", "--output=" + sqlite.string(),
                            report.string()}};
   command.env["TMPDIR"] = sqlite.parent_path().string();
+  command.stop_briefly = true;
   return command;
 }
 

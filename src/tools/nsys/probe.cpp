@@ -40,7 +40,8 @@ std::filesystem::path bundled_nsys(const std::filesystem::path& ncu_folder) {
 std::filesystem::path bundle_by_asking(ProcessRunner& runner, const std::filesystem::path& ncu) {
   const Command command{.argv = {ncu.string(), "--target-processes", "application-only", "/bin/sh",
                                  "-c", "readlink /proc/$PPID/exe"},
-                        .timeout = kAskLimit};
+                        .timeout = kAskLimit,
+                        .stop_briefly = true};
   const auto exit = runner.run(command);
   if (!exit) return {};
   for (const std::string_view line : split(exit->tail, '\n')) {
@@ -65,6 +66,7 @@ Command trial_command(const Installation& nsys, const std::filesystem::path& fol
                            "--output=" + (folder / "trial").string(), "/bin/true"}};
   command.env["TMPDIR"] = folder.string();  // its intermediates are megabytes
   command.timeout = kCaptureLimit;
+  command.stop_briefly = true;
   return command;
 }
 
@@ -187,6 +189,7 @@ Result<std::string> try_reading(ProcessRunner& runner, const Installation& nsys,
   if (!exported) return exported.error().message();
   Command command = kernel_summary_command(nsys, sqlite, {});
   command.timeout = kCaptureLimit;
+  command.stop_briefly = true;
   const Exit exit = PL_TRY(runner.run(command));
   // It exits with 0 whatever happens; an empty capture is `SKIPPED`.
   for (const std::string_view line : lines(exit.tail)) {
