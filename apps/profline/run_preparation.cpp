@@ -3,14 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <random>
-
-#include <fmt/core.h>
 
 #include "base/files.h"
 #include "hardware_table.h"
 #include "stages/all_stages.h"
+#include "standard_streams.h"
 #include "workload_program.h"
 
 namespace profline {
@@ -176,9 +174,7 @@ Result<void> warn_of_hydra_node(const Configuration& configuration, const RunWis
   if (!wish.job && !wish.resume && mode == config::RunMode::Multirun) {
     remarks.emplace_back("hydra.mode is MULTIRUN, and this command runs one job");
   }
-  for (const std::string& remark : remarks) {
-    fmt::print(stderr, "profline: warning: {}\n", remark);
-  }
+  for (const std::string& remark : remarks) print_remark("profline: warning: " + remark);
   return {};
 }
 

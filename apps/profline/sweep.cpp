@@ -1,7 +1,6 @@
 #include "sweep.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include <fmt/core.h>
@@ -11,6 +10,7 @@
 #include "config/hydra_node.h"
 #include "config/sweep.h"
 #include "hydra_settings.h"
+#include "standard_streams.h"
 
 namespace profline {
 namespace {
@@ -87,7 +87,7 @@ Result<Jobs> jobs_of(const RunWish& wish, bool multirun_given, const OutputOptio
   const auto mode = PL_TRY(hydra_mode(configuration.hydra()));
   if (!multirun_given && mode != config::RunMode::Multirun) return Jobs{{wish}};
   if (mode == config::RunMode::Run && output.verbosity >= 0) {
-    fmt::print(stderr, "profline: warning: --multirun overrides hydra.mode, which is RUN\n");
+    print_remark("profline: warning: --multirun overrides hydra.mode, which is RUN");
   }
   Jobs jobs;
   jobs.sweep = PL_TRY(sweep_folder_wish(configuration));

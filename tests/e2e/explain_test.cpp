@@ -163,8 +163,9 @@ TEST(Explain, SaysWhatHoldsForAKeyThatAPresetLeavesOut) {
        "profiling/ncu@pipeline.ncu=mine\n"},
       {"pipeline.nsys.capture_range_end",
        "pipeline.nsys.capture_range_end is not set\n"
-       "  one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N or null: what "
-       "happens when the range ends; null or empty: nsys's own default, which ends the workload\n"
+       "  one of none, stop, stop-shutdown, repeat, repeat:N, repeat-shutdown:N (N up to "
+       "1000000) or null: what happens when the range ends; null or empty: nsys's own default, "
+       "which ends the workload\n"
        "  becomes --capture-range-end=<v>, with a capture range\n"
        "  > default  null: not passed\n"},
   };
