@@ -74,7 +74,8 @@ std::vector<Option> TraceVerb::options() const {
   using Takes = Option::Takes;
   return {
       {"--top", "", Takes::Value, "N", "rows a table shows, or 'all' (default 20)"},
-      {"--range", "", Takes::Value, "NAME", "only what happened in ranges of this name"},
+      {"--range", "", Takes::Value, "NAME",
+       "only what happened in ranges of this name, or that a glob such as 'decode*' matches"},
       {"--export",
        "",
        Takes::Value,

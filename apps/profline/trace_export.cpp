@@ -69,7 +69,7 @@ std::string ranges_csv(const TraceReport& report) {
   const Names& names = report.timeline->names;
   for (const timeline::RangeAccount& range : report.accounting.ranges) {
     for (std::size_t i = 0; i < range.time.size(); ++i) {
-      const std::vector<std::string> cells = {names.text(range.name),
+      const std::vector<std::string> cells = {range.label,
                                               names.text(range.domain),
                                               std::to_string(range.instances),
                                               std::to_string(range.wall_ns),

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "trace_copies.h"
+#include "trace_ranges.h"
+
 namespace profline {
 namespace {
 
@@ -110,6 +113,8 @@ class Document {
     map.set("rank", timeline_.rank >= 0 ? number(timeline_.rank) : Node());
     map.set("world_size", timeline_.world_size > 0 ? number(timeline_.world_size) : Node());
     map.set("range", report_.range ? Node::string(*report_.range) : Node());
+    const timeline::RangeAccount* in_range = report_.range_account();
+    map.set("in_range", in_range != nullptr ? range_row(*in_range) : Node());
     map.set("gpus", rows_of(timeline_.gpus, timeline_.gpus.size(), [](const Gpu& gpu) {
               NodeMap row;
               row.set("device", number(gpu.device));
@@ -130,13 +135,8 @@ class Document {
               return Node::map(std::move(entry));
             }));
     map.set("kernels", kernels());
-    map.set("copies", rows_of(report_.copies.rows, top_, [&](const auto& row) {
-              NodeMap entry;
-              entry.set("name", Node::string(timeline_.names.text(row.name)));
-              entry.set("instances", count(row.instances));
-              entry.set("total_ns", number(row.total_ns));
-              return Node::map(std::move(entry));
-            }));
+    map.set("copies", copies_node(report_, top_));
+    map.set("collectives", collectives_node(report_, top_));
     map.set("operators", operators());
     map.set("reading", reading());
     return Node::map(std::move(map));
@@ -158,6 +158,7 @@ Node Document::accounting() const {
   const timeline::Accounting& all = report_.accounting;
   NodeMap map;
   map.set("devices", device_times(all.devices, all.time));
+  map.set("gpu_spans", gpu_spans_node(report_));
   map.set("launch", launch_figures(all.launch, all.launches_per_token()));
   map.set("tokens", count(all.tokens));
   map.set("work", work_sum(all.work));
@@ -171,11 +172,17 @@ Node Document::accounting() const {
 
 Node Document::range_row(const timeline::RangeAccount& range) const {
   NodeMap map;
-  map.set("name", Node::string(timeline_.names.text(range.name)));
-  map.set("domain", text_or_null(timeline_.names.text(range.domain)));
+  const bool is_sum = &range == report_.range_account();
+  map.set("name", Node::string(range.label));
+  if (!is_sum) {
+    map.set("names", count(range.names));
+    map.set("domain", text_or_null(timeline_.names.text(range.domain)));
+  }
   map.set("instances", count(range.instances));
   map.set("still_open", count(range.still_open));
   map.set("wall_ns", number(range.wall_ns));
+  const auto busy = range.busy_share();
+  map.set("mean_busy_share", busy ? Node::real(*busy) : Node());
   map.set("devices", device_times(report_.accounting.devices, range.time));
   Node own = Node::list();
   for (std::size_t i = 0; i < range.own.size(); ++i) {
@@ -187,7 +194,7 @@ Node Document::range_row(const timeline::RangeAccount& range) const {
   }
   map.set("own", std::move(own));
   map.set("work", work_sum(range.work));
-  map.set("direct_work", work_sum(range.direct_work));
+  if (!is_sum) map.set("direct_work", work_sum(range.direct_work));
   map.set("launch", launch_figures(range.launch, range.launches_per_token()));
   return Node::map(std::move(map));
 }

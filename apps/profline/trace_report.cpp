@@ -2,26 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <unordered_map>
 
-#include "base/strings.h"
+#include "range_choice.h"
 
 namespace profline {
 namespace {
-
-Error no_such_range(const Timeline& timeline, const std::string& range) {
-  std::set<std::string> names;
-  for (const Range& known : timeline.ranges) names.insert(timeline.names.text(known.name));
-  const std::vector<std::string> known(names.begin(), names.end());
-  std::string message = timeline.source + " has no range '" + range + "'";
-  if (known.empty()) {
-    message += ", nor any other";
-  } else {
-    message += did_you_mean(range, known);
-  }
-  return {ErrorKind::NotFound, std::move(message)};
-}
 
 /// Most time first; what takes equally long by name.
 template <typename Row, typename NameOf>
@@ -100,13 +86,10 @@ Result<TraceReport> trace_report(const Timeline& timeline, const kernels::Classi
   accounting.is_collective = [&](std::string_view name) {
     return classes.class_of(kernels::canonical_name(name)) == "collective";
   };
+  accounting.focus = options.range;
   report.accounting = timeline::account(timeline, attribution, accounting);
-  if (options.range) {
-    const auto found = std::find_if(
-        report.accounting.ranges.begin(), report.accounting.ranges.end(),
-        [&](const auto& range) { return timeline.names.text(range.name) == *options.range; });
-    if (found == report.accounting.ranges.end()) return no_such_range(timeline, *options.range);
-    report.range_account = &*found;
+  if (options.range && !report.accounting.focus) {
+    return no_such_range(timeline.source, report.accounting, *options.range);
   }
   timeline::KernelTableOptions table;
   table.by_shape = true;
@@ -117,7 +100,12 @@ Result<TraceReport> trace_report(const Timeline& timeline, const kernels::Classi
     kernels.add(row);
   }
   kernels.give(report);
-  report.copies = timeline::copy_table(timeline);
+  report.copy_instances = static_cast<std::uint64_t>(
+      std::count_if(timeline.work.begin(), timeline.work.end(), [](const DeviceWork& work) {
+        return work.kind == WorkKind::Copy || work.kind == WorkKind::Fill;
+      }));
+  report.copies = timeline::transfer_table(timeline, {options.range, &attribution});
+  report.collectives = timeline::collective_table(timeline, {options.range, &attribution});
   report.operators = operators::operator_table(timeline, {.inside = options.range});
   return report;
 }

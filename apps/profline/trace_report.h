@@ -9,7 +9,9 @@
 #include "analysis/kernels/classify.h"
 #include "analysis/operators/operator_table.h"
 #include "analysis/timeline/accounting.h"
+#include "analysis/timeline/collectives.h"
 #include "analysis/timeline/kernel_table.h"
+#include "analysis/timeline/transfers.h"
 #include "base/result.h"
 #include "records/timeline.h"
 
@@ -43,22 +45,29 @@ struct TraceClass {
 /// All that `profline trace` tells of one capture.
 struct TraceReport {
   const Timeline* timeline = nullptr;
-  std::optional<std::string> range;  ///< only what happened in it
+  std::optional<std::string> range;  ///< only what happened in the ranges that it names
   timeline::Accounting accounting;
-  const timeline::RangeAccount* range_account = nullptr;  ///< of `range`, in `accounting`
   operators::OperatorTable operators;
-  std::vector<TraceKernel> kernels;  ///< most time first
-  std::vector<TraceClass> classes;   ///< most time first
-  timeline::KernelTable copies;
+  std::vector<TraceKernel> kernels;           ///< most time first
+  std::vector<TraceClass> classes;            ///< most time first
+  std::vector<timeline::TransferRow> copies;  ///< and fills; most time first
+  std::vector<timeline::CollectiveRow> collectives;
+  std::uint64_t copy_instances = 0;  ///< copies and fills, in ranges or not
   std::int64_t kernel_ns = 0;
   std::uint64_t kernel_instances = 0;
+
+  /// Of all that `range` names; none without it.
+  const timeline::RangeAccount* range_account() const {
+    return accounting.focus ? &*accounting.focus : nullptr;
+  }
 };
 
 struct TraceReportOptions {
   std::optional<std::string> range = {};
 };
 
-/// The timeline must outlive the report. An Error when there is no such range.
+/// The timeline must outlive the report. An Error that lists the ranges there are when none is
+/// named by `options.range`, a name or a glob.
 Result<TraceReport> trace_report(const Timeline& timeline, const kernels::Classifier& classes,
                                  const TraceReportOptions& options);
 

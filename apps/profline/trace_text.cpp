@@ -7,6 +7,9 @@
 
 #include "base/terminal_text.h"
 #include "base/units.h"
+#include "trace_copies.h"
+#include "trace_ranges.h"
+#include "trace_words.h"
 
 namespace profline {
 namespace {
@@ -14,19 +17,6 @@ namespace {
 using timeline::DeviceTime;
 using timeline::IdleCause;
 using Align = TextTable::Align;
-
-std::string duration(std::int64_t ns) {
-  return human_duration(std::chrono::nanoseconds(ns));
-}
-
-std::string percent(std::int64_t part, std::int64_t whole) {
-  if (whole <= 0) return "-";
-  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 class TraceText {
  public:
@@ -36,11 +26,13 @@ class TraceText {
   std::string run() {
     summary();
     devices();
+    out_ += gpu_spans_text(report_, width_, palette_);
     launches();
-    ranges();
+    out_ += ranges_text(report_, top_, width_, palette_);
     classes();
     kernels();
-    copies();
+    out_ += copies_text(report_, top_, width_, palette_);
+    out_ += collectives_text(report_, top_, width_, palette_);
     operators();
     reading();
     return std::move(out_);
@@ -61,21 +53,20 @@ class TraceText {
     return report_.range ? "in '" + printable(*report_.range) + "'" : "";
   }
   const std::vector<DeviceTime>& times() const {
-    return report_.range_account != nullptr ? report_.range_account->time : report_.accounting.time;
+    return report_.range_account() != nullptr ? report_.range_account()->time
+                                              : report_.accounting.time;
   }
   std::int64_t wall_ns() const {
-    return report_.range_account != nullptr ? report_.range_account->wall_ns
-                                            : report_.accounting.wall_ns();
+    return report_.range_account() != nullptr ? report_.range_account()->wall_ns
+                                              : report_.accounting.wall_ns();
   }
 
   void summary();
   void devices();
   void device_rows(TextTable& table, const std::string& device, const DeviceTime& time) const;
   void launches();
-  void ranges();
   void classes();
   void kernels();
-  void copies();
   void operators();
   void reading();
 
@@ -104,11 +95,11 @@ void TraceText::summary() {
           plural(timeline_.calls.size(), "call", "calls") + ", " +
           plural(report_.accounting.kernels.count, "kernel launch", "kernel launches") + " (" +
           duration(report_.accounting.kernels.sum_ns) + "), " +
-          plural(report_.copies.instances, "copy or fill", "copies and fills") + ", " +
+          plural(report_.copy_instances, "copy or fill", "copies and fills") + ", " +
           plural(timeline_.ranges.size(), "range", "ranges") + '\n';
-  if (report_.range_account != nullptr) {
+  if (report_.range_account() != nullptr) {
     out_ += "  only what happened in " +
-            plural(report_.range_account->instances, "instance", "instances") + " of range '" +
+            plural(report_.range_account()->instances, "instance", "instances") + " of range '" +
             printable(*report_.range) + "', " + duration(wall_ns()) + '\n';
   }
 }
@@ -147,23 +138,24 @@ void TraceText::devices() {
 }
 
 void TraceText::launches() {
-  const timeline::LaunchFigures& figures =
-      report_.range_account != nullptr ? report_.range_account->launch : report_.accounting.launch;
+  const timeline::LaunchFigures& figures = report_.range_account() != nullptr
+                                               ? report_.range_account()->launch
+                                               : report_.accounting.launch;
   if (figures.launches + figures.copy_calls == 0) return;
   heading("launches", in_range());
   out_ += "  " + plural(figures.launches, "launch", "launches") + ", " +
           plural(figures.copy_calls, "copy or fill", "copies and fills");
-  const auto per_token = report_.range_account != nullptr
-                             ? report_.range_account->launches_per_token()
+  const auto per_token = report_.range_account() != nullptr
+                             ? report_.range_account()->launches_per_token()
                              : report_.accounting.launches_per_token();
-  if (per_token) out_ += fmt::format(", {:.1f} launches a token", *per_token);
+  if (per_token) out_ += fmt::format(", {:.1f} launches per token", *per_token);
   out_ += '\n';
   const auto mean = [](const timeline::Spread& spread) {
     return human_duration(FractionalNanoseconds(spread.mean_ns()));
   };
   if (figures.gap.count > 0) {
     out_ += "  gap between launches of a thread: mean " + mean(figures.gap);
-    if (report_.range_account == nullptr) {
+    if (report_.range_account() == nullptr) {
       out_ += ", median " + duration(report_.accounting.gap.median_ns) + ", p99 " +
               duration(report_.accounting.gap.p99_ns);
     }
@@ -171,45 +163,11 @@ void TraceText::launches() {
   }
   if (figures.delay_from_start.count > 0) {
     out_ += "  from launch to start of the work: mean " + mean(figures.delay_from_start);
-    if (report_.range_account == nullptr) {
+    if (report_.range_account() == nullptr) {
       out_ += ", median " + duration(report_.accounting.delay.median_ns) + ", p99 " +
               duration(report_.accounting.delay.p99_ns);
     }
     out_ += '\n';
-  }
-}
-
-void TraceText::ranges() {
-  if (report_.accounting.ranges.empty()) return;
-  heading("ranges", "GPU busy: in any device while the range was open; own: launched in it");
-  TextTable table({{"range", Align::Left, true},
-                   {"count"},
-                   {"host time"},
-                   {"GPU busy"},
-                   {"own"},
-                   {"launches"},
-                   {"kernels"}});
-  std::size_t shown = 0;
-  for (const timeline::RangeAccount& range : report_.accounting.ranges) {
-    if (shown++ == top_) break;
-    std::int64_t busy_ns = 0;
-    std::int64_t own_ns = 0;
-    for (const DeviceTime& time : range.time) busy_ns += time.busy_ns();
-    for (const timeline::OwnTime& own : range.own) own_ns += own.busy_ns;
-    const std::string& domain = timeline_.names.text(range.domain);
-    std::string name = timeline_.names.text(range.name);
-    if (!domain.empty()) name += " @" + domain;
-    if (range.still_open > 0) name += fmt::format(" ({} not closed)", range.still_open);
-    table.add({name, std::to_string(range.instances), duration(range.wall_ns),
-               percent(busy_ns, range.wall_ns), duration(own_ns),
-               std::to_string(range.launch.launches), std::to_string(range.work.count)});
-  }
-  show(table);
-  rest(report_.accounting.ranges.size());
-  const timeline::Accounting& all = report_.accounting;
-  if (all.outside_ranges.count > 0) {
-    out_ += "  " + plural(all.outside_ranges.count, "piece", "pieces") + " of work (" +
-            duration(all.outside_ranges.sum_ns) + ") in no range\n";
   }
 }
 
@@ -247,20 +205,6 @@ void TraceText::kernels() {
   }
   show(table);
   rest(report_.kernels.size());
-}
-
-void TraceText::copies() {
-  if (report_.copies.rows.empty() || report_.range) return;
-  heading("copies and fills");
-  TextTable table({{"time"}, {"count"}, {"mean"}, {"what", Align::Left, true}});
-  for (std::size_t i = 0; i < std::min(top_, report_.copies.rows.size()); ++i) {
-    const timeline::KernelRow& row = report_.copies.rows[i];
-    table.add({duration(row.total_ns), std::to_string(row.instances),
-               human_duration(FractionalNanoseconds(row.mean_ns())),
-               timeline_.names.text(row.name)});
-  }
-  show(table);
-  rest(report_.copies.rows.size());
 }
 
 void TraceText::operators() {

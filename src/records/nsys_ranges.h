@@ -178,6 +178,27 @@ constexpr auto fields(std::type_identity<UnplacedWork>) {
           .required());
 }
 
+/// From the first to the last activity of one device in a capture.
+struct GpuSpan {
+  std::int32_t device = 0;
+  std::int64_t begin_ns = 0;  ///< since the capture's first event
+  std::int64_t end_ns = 0;
+  std::int64_t busy_ns = 0;  ///< of the time in between
+
+  bool operator==(const GpuSpan&) const = default;
+
+  std::int64_t length_ns() const { return end_ns - begin_ns; }
+};
+constexpr auto fields(std::type_identity<GpuSpan>) {
+  using schema::field;
+  return std::tuple(
+      field("device", &GpuSpan::device, "as CUDA counts them").required(),
+      field("begin_ns", &GpuSpan::begin_ns, "of its first work, since the capture's first event")
+          .required(),
+      field("end_ns", &GpuSpan::end_ns, "of the work that ended last").required(),
+      field("busy_ns", &GpuSpan::busy_ns, "time in between in which something ran").required());
+}
+
 /// One report of nsys. With a range that repeats there are several of one run.
 struct NsysCapture {
   std::string name;    ///< unique: `run`, `run.2`, `decode`, `decode.2`
@@ -190,7 +211,8 @@ struct NsysCapture {
   std::uint64_t ranges = 0;  ///< instances
   LaunchAccount launch;
   std::vector<DeviceAccount> devices;
-  std::vector<std::string> gpus;  ///< names, in the order of their numbers
+  std::vector<GpuSpan> gpu_spans;  ///< as `devices`; empty in files of 0.1
+  std::vector<std::string> gpus;   ///< names, in the order of their numbers
   UnplacedWork unplaced;
   std::vector<std::string> losses;  ///< by nsys's own word, or because the file is damaged
   std::vector<std::string> notes;
@@ -212,6 +234,7 @@ constexpr auto fields(std::type_identity<NsysCapture>) {
       field("ranges", &NsysCapture::ranges, "instances of NVTX ranges").required(),
       field("launch", &NsysCapture::launch, "calls made in it").required(),
       field("devices", &NsysCapture::devices, "where its time went, a device each").required(),
+      field("gpu_spans", &NsysCapture::gpu_spans, "first to last activity, a device each"),
       field("gpus", &NsysCapture::gpus, "names of the GPUs").required(),
       field("unplaced", &NsysCapture::unplaced, "work that belongs to no range").required(),
       field("losses", &NsysCapture::losses, "what is missing from it").required(),

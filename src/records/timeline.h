@@ -58,6 +58,8 @@ enum class CopyKind : std::uint8_t {
   HostToHost,
   Other
 };
+/// Where one side of a copy lies, or what a fill fills.
+enum class MemoryKind : std::uint8_t { Unknown, Pageable, Pinned, Device, Array, Managed };
 
 /// What a device did: a kernel, a copy, a fill, or a CUDA graph whose nodes were not recorded.
 struct DeviceWork {
@@ -71,6 +73,9 @@ struct DeviceWork {
   std::uint64_t graph_node = 0;  ///< 0: not launched by a graph
   WorkKind kind = WorkKind::Kernel;
   CopyKind copy = CopyKind::None;
+  MemoryKind from = MemoryKind::Unknown;  ///< of copies
+  MemoryKind to = MemoryKind::Unknown;    ///< of copies and fills
+  RowIndex collective = kNoRow;           ///< in Timeline::collectives: what it is a part of
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   bool operator==(const DeviceWork&) const = default;
@@ -122,6 +127,20 @@ struct Operator {
   bool operator==(const Operator&) const = default;
 };
 
+/// A collective or a send or receive, as the framework or NCCL described it. The kernels that
+/// carried it out name it: DeviceWork::collective.
+struct Collective {
+  Names::Id name = 0;           ///< as written: `allreduce`, `ncclAllReduce`
+  Names::Id dtype = 0;          ///< `BFloat16`; empty: not recorded
+  Names::Id group = 0;          ///< of ranks that took part; empty: not recorded
+  std::uint32_t ranks = 0;      ///< how many those are; 0: not recorded
+  bool has_bytes = false;       ///< false: the sizes below are not known
+  std::uint64_t in_bytes = 0;   ///< what this rank put in
+  std::uint64_t out_bytes = 0;  ///< what this rank got out
+
+  bool operator==(const Collective&) const = default;
+};
+
 struct Gpu {
   std::int32_t device = 0;
   std::string name;
@@ -154,6 +173,7 @@ struct Timeline {
   std::vector<HostCall> calls;
   std::vector<Range> ranges;
   std::vector<Operator> operators;
+  std::vector<Collective> collectives;  ///< in no particular order
 
   Reading reading;
 };

@@ -125,7 +125,7 @@ std::vector<NsysRange> traced_ranges(const Timeline& trace) {
   std::vector<NsysRange> rows;
   for (const timeline::RangeAccount& range : accounting.ranges) {
     NsysRange row;
-    row.name = trace.names.text(range.name);
+    row.name = range.label;
     row.domain = trace.names.text(range.domain);
     row.instances = range.instances;
     row.still_open = range.still_open;

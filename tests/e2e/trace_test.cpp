@@ -74,7 +74,7 @@ TEST(Trace, KeepsToARange) {
   const Outcome wrong = run_profline({"trace", "--range", "decod", h200_trace()});
   EXPECT_EQ(wrong.code, 3);
   EXPECT_EQ(wrong.err,
-            "profline: " + h200_trace() + " has no range 'decod' (did you mean 'decode'?)\n");
+            "profline: " + h200_trace() + " has no range that matches 'decod'; it has 'decode'\n");
 }
 
 TEST(Trace, ExportsWhatOtherProgramsOpen) {

@@ -4,15 +4,20 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/timeline/range_names.h"
+
 namespace profline::operators {
 namespace {
 
-/// Where a thread is inside a range of one name: intervals in order, none touching another.
+/// Where a thread is inside the ranges that a pattern names: intervals in order, none touching
+/// another.
 class Inside {
  public:
-  Inside(const Timeline& timeline, const std::string& name) : by_thread_(timeline.threads.size()) {
+  Inside(const Timeline& timeline, const std::string& pattern)
+      : by_thread_(timeline.threads.size()) {
+    const std::vector<bool> matching = timeline::matching_ranges(timeline, pattern);
     for (const Range& range : timeline.ranges) {
-      if (range.thread == kNoRow || timeline.names.text(range.name) != name) continue;
+      if (range.thread == kNoRow || !matching[range.name]) continue;
       auto& intervals = by_thread_[range.thread];
       if (!intervals.empty() && range.start_ns <= intervals.back().second) {
         intervals.back().second = std::max(intervals.back().second, range.end_ns);

@@ -34,7 +34,8 @@ struct OperatorTable {
 
 struct OperatorTableOptions {
   bool by_shape = false;
-  /// Only operators that begin inside a range of this name on their thread.
+  /// Only operators that begin inside a range that this names (timeline::matches_range()) on their
+  /// thread.
   std::optional<std::string> inside = {};
 };
 

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "analysis/timeline/internal/device_sweep.h"
+#include "analysis/timeline/internal/focus.h"
 #include "analysis/timeline/internal/placement.h"
+#include "analysis/timeline/range_names.h"
 
 namespace profline::timeline {
 namespace {
@@ -12,20 +16,40 @@ namespace {
 using internal::DeviceIndex;
 using internal::kNoDevice;
 
-/// The accounts that a range adds to: that of its name, and its own where that was asked for.
+RangeAccount empty_account(std::string label, std::size_t devices) {
+  RangeAccount account;
+  account.label = std::move(label);
+  account.time.resize(devices);
+  account.own.resize(devices);
+  return account;
+}
+
+/// The accounts that a range adds to: that of its label, and its own where that was asked for.
 class RangeAccounts {
  public:
   RangeAccounts(const Timeline& timeline, std::size_t devices, const AccountingOptions& options) {
+    const RangeLabels labels(timeline);
     std::unordered_map<std::uint64_t, RowIndex> groups;
+    std::unordered_set<std::uint64_t> names;  // of ranges, with their domains
     for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
       const Range& range = timeline.ranges[row];
-      const std::uint64_t key = std::uint64_t{range.domain} << 32U | range.name;
-      const auto [entry, is_new] = groups.try_emplace(key, static_cast<RowIndex>(by_name.size()));
-      if (is_new) by_name.push_back(empty_account(range, devices));
+      const std::uint64_t domain = std::uint64_t{range.domain} << 32U;
+      const std::uint32_t label = labels.of(range.name);
+      const auto [entry, is_new] =
+          groups.try_emplace(domain | label, static_cast<RowIndex>(by_label.size()));
+      if (is_new) {
+        by_label.push_back(empty_account(labels.text(label), devices));
+        by_label.back().name = range.name;
+        by_label.back().domain = range.domain;
+      }
+      if (names.insert(domain | range.name).second) ++by_label[entry->second].names;
       group_of_.push_back(entry->second);
       if (options.instances_of && timeline.names.text(range.name) == *options.instances_of) {
         instance_of_.emplace(row, static_cast<RowIndex>(instances.size()));
-        instances.push_back(empty_account(range, devices));
+        instances.push_back(empty_account(*options.instances_of, devices));
+        instances.back().name = range.name;
+        instances.back().names = 1;
+        instances.back().domain = range.domain;
         instances.back().range = row;
       }
     }
@@ -33,25 +57,16 @@ class RangeAccounts {
 
   template <typename Change>
   void change(RowIndex range, Change&& change) {
-    change(by_name[group_of_[range]]);
+    change(by_label[group_of_[range]]);
     if (instance_of_.empty()) return;
     const auto instance = instance_of_.find(range);
     if (instance != instance_of_.end()) change(instances[instance->second]);
   }
 
-  std::vector<RangeAccount> by_name;
+  std::vector<RangeAccount> by_label;
   std::vector<RangeAccount> instances;
 
  private:
-  static RangeAccount empty_account(const Range& range, std::size_t devices) {
-    RangeAccount account;
-    account.name = range.name;
-    account.domain = range.domain;
-    account.time.resize(devices);
-    account.own.resize(devices);
-    return account;
-  }
-
   std::vector<RowIndex> group_of_;
   std::unordered_map<RowIndex, RowIndex> instance_of_;
 };
@@ -77,20 +92,22 @@ class Accountant {
         attribution_(attribution),
         options_(options),
         placement_(internal::place(timeline, options.is_collective)),
-        ranges_(timeline, placement_.devices.size(), options) {}
+        ranges_(timeline, placement_.devices.size(), options) {
+    if (options.focus) open_focus(*options.focus);
+  }
 
   Accounting run() {
     result_.devices = placement_.devices;
     result_.begin_ns = timeline_.begin_ns;
     result_.end_ns = timeline_.end_ns;
     result_.time = internal::sweep_devices(
-        timeline_, placement_, [&](RowIndex range, std::span<const DeviceTime> time) {
-          ranges_.change(range, [&](RangeAccount& account) { add_window(range, time, account); });
-        });
+        timeline_, placement_, windows(),
+        [&](std::size_t window, std::span<const DeviceTime> time) { close_window(window, time); });
     add_launches();
     add_work();
     add_tokens();
-    result_.ranges = std::move(ranges_.by_name);
+    find_active_spans();
+    result_.ranges = std::move(ranges_.by_label);
     result_.instances = std::move(ranges_.instances);
     std::stable_sort(
         result_.ranges.begin(), result_.ranges.end(),
@@ -99,13 +116,58 @@ class Accountant {
   }
 
  private:
-  void add_window(RowIndex row, std::span<const DeviceTime> time, RangeAccount& account) const {
-    const Range& range = timeline_.ranges[row];
-    ++account.instances;
-    if (!range.closed) ++account.still_open;
-    account.wall_ns += range.duration_ns();
+  void open_focus(const std::string& pattern) {
+    focus_.emplace(timeline_, pattern);
+    if (focus_->instances() == 0) return;
+    RangeAccount& account =
+        result_.focus.emplace(empty_account(pattern, placement_.devices.size()));
+    account.instances = focus_->instances();
+    account.still_open = focus_->still_open();
+  }
+
+  /// Those of the ranges, then those of the focus.
+  std::vector<internal::Window> windows() const {
+    std::vector<internal::Window> windows;
+    windows.reserve(timeline_.ranges.size());
+    for (const Range& range : timeline_.ranges) windows.push_back({range.start_ns, range.end_ns});
+    if (focus_) {
+      windows.insert(windows.end(), focus_->windows().begin(), focus_->windows().end());
+    }
+    return windows;
+  }
+
+  void close_window(std::size_t window, std::span<const DeviceTime> time) {
+    if (window >= timeline_.ranges.size()) {
+      const internal::Window& of_focus = focus_->windows()[window - timeline_.ranges.size()];
+      return add_time(of_focus.end_ns - of_focus.start_ns, time, *result_.focus);
+    }
+    const Range& range = timeline_.ranges[window];
+    ranges_.change(static_cast<RowIndex>(window), [&](RangeAccount& account) {
+      ++account.instances;
+      if (!range.closed) ++account.still_open;
+      add_time(range.duration_ns(), time, account);
+    });
+  }
+
+  static void add_time(std::int64_t wall_ns, std::span<const DeviceTime> time,
+                       RangeAccount& account) {
+    account.wall_ns += wall_ns;
     for (std::size_t device = 0; device < time.size(); ++device) {
       account.time[device] += time[device];
+    }
+  }
+
+  void find_active_spans() {
+    result_.active.resize(placement_.devices.size());
+    std::vector<bool> found(placement_.devices.size());
+    for (const DeviceWork& work : timeline_.work) {
+      const DeviceIndex device = placement_.of_work(work);
+      if (device == kNoDevice) continue;
+      ActiveSpan& span = result_.active[device];
+      // Work is in order of its beginning.
+      if (!found[device]) span = {work.start_ns, work.end_ns};
+      found[device] = true;
+      span.end_ns = std::max(span.end_ns, work.end_ns);
     }
   }
 
@@ -133,8 +195,19 @@ class Accountant {
           if (both) account.launch.gap.add(call.start_ns - previous->end_ns);
         });
       });
+      add_launch_to_focus(call, previous);
     }
     result_.gap = quantiles(gaps);
+  }
+
+  void add_launch_to_focus(const HostCall& call, const HostCall* previous) {
+    if (!result_.focus) return;
+    const auto window = focus_->find(call.thread, call.start_ns);
+    if (!window) return;
+    count_launch(call, result_.focus->launch);
+    if (previous != nullptr && focus_->windows()[*window].start_ns <= previous->start_ns) {
+      result_.focus->launch.gap.add(call.start_ns - previous->end_ns);
+    }
   }
 
   static void count_launch(const HostCall& call, LaunchFigures& figures) {
@@ -144,8 +217,11 @@ class Accountant {
 
   void add_work() {
     // Work is in order of its beginning, so that a union needs only its end so far.
-    std::vector<std::int64_t> covered_ns(timeline_.ranges.size() * placement_.devices.size(),
-                                         std::numeric_limits<std::int64_t>::min());
+    constexpr std::int64_t kNothingYet = std::numeric_limits<std::int64_t>::min();
+    const std::size_t devices = placement_.devices.size();
+    std::vector<std::int64_t> covered_ns(timeline_.ranges.size() * devices, kNothingYet);
+    std::vector<std::int64_t> focus_covered_ns;
+    if (result_.focus) focus_covered_ns.assign(focus_->windows().size() * devices, kNothingYet);
     std::vector<bool> has_work(timeline_.calls.size());
     std::vector<std::int64_t> delays;
     for (const DeviceWork& work : timeline_.work) {
@@ -161,6 +237,7 @@ class Accountant {
       delays.push_back(work.start_ns - launch.start_ns);
       add_delay(work, launch, result_.launch);
       add_to_ranges(work, launch, covered_ns);
+      add_to_focus(work, launch, focus_covered_ns);
     }
     result_.delay = quantiles(delays);
     for (std::size_t call = 0; call < has_work.size(); ++call) {
@@ -183,22 +260,41 @@ class Accountant {
     attribution_.each(context, [&](RowIndex range) {
       OwnTime own;
       if (device != kNoDevice) {
-        own = new_time(work, timeline_.ranges[range],
+        const Range& row = timeline_.ranges[range];
+        own = new_time(work, {row.start_ns, row.end_ns},
                        covered_ns[std::size_t{range} * placement_.devices.size() + device]);
       }
       ranges_.change(range, [&](RangeAccount& account) {
         account.work.add(work);
         if (range == innermost) account.direct_work.add(work);
         add_delay(work, launch, account.launch);
-        if (device == kNoDevice) return;
-        account.own[device].busy_ns += own.busy_ns;
-        account.own[device].inside_ns += own.inside_ns;
+        if (device != kNoDevice) add_own(own, account.own[device]);
       });
     });
   }
 
-  /// What the work adds to the union of the range's work, which so far reaches to `covered_ns`.
-  static OwnTime new_time(const DeviceWork& work, const Range& range, std::int64_t& covered_ns) {
+  void add_to_focus(const DeviceWork& work, const HostCall& launch,
+                    std::vector<std::int64_t>& covered_ns) {
+    if (!result_.focus) return;
+    const auto window = focus_->find(launch.thread, launch.start_ns);
+    if (!window) return;
+    result_.focus->work.add(work);
+    add_delay(work, launch, result_.focus->launch);
+    const DeviceIndex device = placement_.of_work(work);
+    if (device == kNoDevice) return;
+    add_own(new_time(work, focus_->windows()[*window],
+                     covered_ns[*window * placement_.devices.size() + device]),
+            result_.focus->own[device]);
+  }
+
+  static void add_own(const OwnTime& more, OwnTime& sum) {
+    sum.busy_ns += more.busy_ns;
+    sum.inside_ns += more.inside_ns;
+  }
+
+  /// What the work adds to the union of the window's work, which so far reaches to `covered_ns`.
+  static OwnTime new_time(const DeviceWork& work, const internal::Window& range,
+                          std::int64_t& covered_ns) {
     const std::int64_t begin_ns = std::max(work.start_ns, covered_ns);
     if (begin_ns >= work.end_ns) return {};
     covered_ns = work.end_ns;
@@ -217,6 +313,8 @@ class Accountant {
       };
       count(row);
       attribution_.each(attribution_.around(row), count);
+      const Range& range = timeline_.ranges[row];
+      if (result_.focus && focus_->find(range.thread, range.start_ns)) ++result_.focus->tokens;
     }
     result_.tokens = options_.tokens.value_or(tokens);
   }
@@ -226,6 +324,7 @@ class Accountant {
   const AccountingOptions& options_;
   const internal::Placement placement_;
   RangeAccounts ranges_;
+  std::optional<internal::Focus> focus_;
   Accounting result_;
 };
 

@@ -109,10 +109,21 @@ struct OwnTime {
   bool operator==(const OwnTime&) const = default;
 };
 
-/// A range, or all ranges of one name and domain: then a sum over the instances, a nested one of
-/// the same name counted again.
+/// From the first to the last activity of a device.
+struct ActiveSpan {
+  std::int64_t begin_ns = 0;  ///< of its first work
+  std::int64_t end_ns = 0;    ///< of the work that ended last
+
+  std::int64_t length_ns() const { return end_ns - begin_ns; }
+  bool operator==(const ActiveSpan&) const = default;
+};
+
+/// A range, or all ranges of one label and domain: then a sum over the instances, a nested one of
+/// the same label counted again.
 struct RangeAccount {
-  Names::Id name = 0;
+  std::string label;        ///< range_label() of the names; of a single instance its name
+  Names::Id name = 0;       ///< of the first instance
+  std::uint64_t names = 0;  ///< how many different names the label stands for
   Names::Id domain = 0;
   RowIndex range = kNoRow;  ///< of a single instance
   std::uint64_t instances = 0;
@@ -129,6 +140,9 @@ struct RangeAccount {
 
   /// Nothing when there are no tokens.
   std::optional<double> launches_per_token() const;
+  /// The mean over all devices of the share of wall time in which each was busy, 0 to 1. Nothing
+  /// without a device, or of a range that lasted no time.
+  std::optional<double> busy_share() const;
 };
 
 /// Quantiles of a set of lengths, each a length that occurs (nearest rank).
@@ -144,15 +158,19 @@ struct Accounting {
   std::vector<std::int32_t> devices;  ///< ids of those that worked, ascending
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::vector<DeviceTime> time;  ///< a device each; all close to wall_ns()
+  std::vector<DeviceTime> time;    ///< a device each; all close to wall_ns()
+  std::vector<ActiveSpan> active;  ///< a device each; all its busy time is in there
   LaunchFigures launch;
   Quantiles gap;    ///< of launch.gap
   Quantiles delay;  ///< of launch.delay_from_start
   WorkSum work;
   WorkSum kernels;
   std::uint64_t tokens = 0;
-  std::vector<RangeAccount> ranges;     ///< one a name and domain, longest wall time first
+  std::vector<RangeAccount> ranges;     ///< one a label and domain, longest wall time first
   std::vector<RangeAccount> instances;  ///< those that were asked for, in order of time
+  /// All ranges that AccountingOptions::focus names, together: ranges that overlap on a thread
+  /// count once. Its label is the pattern. Nothing when the pattern names no range.
+  std::optional<RangeAccount> focus;
 
   // What could not be placed: work = work in ranges + outside_ranges + without_launch.
   WorkSum without_launch;  ///< no record of what launched it
@@ -162,6 +180,8 @@ struct Accounting {
 
   std::int64_t wall_ns() const { return end_ns - begin_ns; }
   std::optional<double> launches_per_token() const;
+  /// Of all devices together: from the first activity of any to the last. Zero without devices.
+  ActiveSpan active_of_all() const;
 };
 
 struct AccountingOptions {
@@ -172,6 +192,8 @@ struct AccountingOptions {
   std::string token_range = "decode_step";
   /// Accounts of each instance of the ranges of this name; absent: none.
   std::optional<std::string> instances_of = {};
+  /// The ranges that Accounting::focus is of, as matches_range() takes a pattern; absent: none.
+  std::optional<std::string> focus = {};
 };
 
 /// O((n + ranges) log n + n * depth of the ranges); integers throughout.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -72,6 +73,23 @@ void WorkSum::add(const DeviceWork& work) {
 
 std::optional<double> RangeAccount::launches_per_token() const {
   return per_token(launch.launches, tokens);
+}
+
+std::optional<double> RangeAccount::busy_share() const {
+  if (time.empty() || wall_ns <= 0) return std::nullopt;
+  double busy_ns = 0;
+  for (const DeviceTime& device : time) busy_ns += static_cast<double>(device.busy_ns());
+  return busy_ns / (static_cast<double>(wall_ns) * static_cast<double>(time.size()));
+}
+
+ActiveSpan Accounting::active_of_all() const {
+  if (active.empty()) return {};
+  ActiveSpan all = active.front();
+  for (const ActiveSpan& span : active) {
+    all.begin_ns = std::min(all.begin_ns, span.begin_ns);
+    all.end_ns = std::max(all.end_ns, span.end_ns);
+  }
+  return all;
 }
 
 std::optional<double> Accounting::launches_per_token() const {

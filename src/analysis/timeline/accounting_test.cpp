@@ -97,6 +97,97 @@ TEST(Accounting, OfARangeCoversItsWallTimeAndTellsItsOwnWorkFromOthers) {
   EXPECT_EQ(result.delay, (Quantiles{3, 8, 8}));
 }
 
+TEST(Accounting, GivesTheSpanFromFirstToLastActivityOfEachDevice) {
+  TimelineBuilder builder;
+  const RowIndex thread = builder.thread(1, 1);
+  const RowIndex first = builder.stream(0, 7);
+  const RowIndex second = builder.stream(3, 7);
+  builder.work({20, 60, first}).work({30, 40, first}).work({50, 55, first});
+  builder.work({45, 90, second}).work({1, 2, kNoRow});
+  builder.call({0, 100, thread, CallKind::Synchronize});
+  const Accounting result = account_of(builder.window(0, 100).build());
+  EXPECT_THAT(result.active, ElementsAre(ActiveSpan{20, 60}, ActiveSpan{45, 90}));
+  EXPECT_EQ(result.time[0].busy_ns(), 40);
+  EXPECT_EQ(result.active_of_all(), (ActiveSpan{20, 90}));
+  EXPECT_EQ(account_of(Timeline()).active_of_all(), ActiveSpan());
+}
+
+TEST(Accounting, SharesABusyRangeOfSeveralDevicesOutAsAMean) {
+  TimelineBuilder builder;
+  const RowIndex thread = builder.thread(1, 1);
+  builder.work({0, 100, builder.stream(0, 7)}).work({0, 90, builder.stream(1, 7)});
+  builder.range({0, 100, "decode", thread}).range({50, 50, "nothing", thread});
+  const Accounting result = account_of(builder.window(0, 100).build());
+  EXPECT_DOUBLE_EQ(result.ranges[0].busy_share().value(), 0.95);
+  EXPECT_EQ(result.ranges[1].busy_share(), std::nullopt) << "it lasted no time";
+  EXPECT_EQ(RangeAccount().busy_share(), std::nullopt) << "there is no device";
+}
+
+TEST(Accounting, MakesOneRowOfRangesThatPyTorchNumbers) {
+  TimelineBuilder builder;
+  const RowIndex thread = builder.thread(1, 1);
+  builder.range({0, 40, "ProfilerStep#1", thread}).range({40, 90, "ProfilerStep#2", thread});
+  builder.range({1, 2, "aten::to, op_id = 7", thread}).range({3, 5, "aten::to, op_id = 9", thread});
+  builder.range({6, 7, "aten::to, op_id = 9", thread});
+  const Timeline timeline = builder.window(0, 100).build();
+  const Accounting result = account_of(timeline);
+  ASSERT_EQ(result.ranges.size(), 2U);
+  EXPECT_EQ(result.ranges[0].label, "ProfilerStep#*");
+  EXPECT_EQ(result.ranges[0].instances, 2U);
+  EXPECT_EQ(result.ranges[0].names, 2U);
+  EXPECT_EQ(result.ranges[0].wall_ns, 90);
+  EXPECT_EQ(result.ranges[1].label, "aten::to");
+  EXPECT_EQ(result.ranges[1].instances, 3U);
+  EXPECT_EQ(result.ranges[1].names, 2U);
+  EXPECT_EQ(result.ranges[1].wall_ns, 4);
+}
+
+TEST(Accounting, CountsWhatOverlappingRangesOfAFocusHoldOnce) {
+  TimelineBuilder builder;
+  const RowIndex thread = builder.thread(1, 1);
+  const RowIndex stream = builder.stream(0, 7);
+  builder.range({10, 40, "decode", thread}).range({12, 25, "decode_step", thread});
+  builder.range({30, 60, "decode_late", thread, RangeKind::StartEnd});
+  builder.range({70, 80, "decode", thread}).range({90, 95, "other", thread});
+  builder.work({15, 30, stream, builder.call({13, 14, thread})});
+  builder.work({45, 65, stream, builder.call({42, 43, thread})});  // launched in decode_late alone
+  builder.work({75, 78, stream, builder.call({72, 73, thread})});
+  builder.work({92, 94, stream, builder.call({91, 92, thread})});
+  const Timeline timeline = builder.window(0, 100).build();
+  const Accounting result = account_of(timeline, {.focus = "decode*"});
+  ASSERT_TRUE(result.focus);
+  const RangeAccount& focus = *result.focus;
+  EXPECT_EQ(focus.label, "decode*");
+  EXPECT_EQ(focus.instances, 4U);
+  EXPECT_EQ(focus.wall_ns, 50 + 10);
+  EXPECT_EQ(focus.time[0].wall_ns(), 60);
+  EXPECT_EQ(focus.time[0].busy_ns(), 15 + 15 + 3);
+  EXPECT_EQ(focus.own[0], (OwnTime{15 + 20 + 3, 15 + 15 + 3}));
+  EXPECT_EQ(focus.work, (WorkSum{3, 15 + 20 + 3}));
+  EXPECT_EQ(focus.launch.launches, 3U);
+  EXPECT_EQ(focus.launch.gap.count, 1U) << "the third launch is in another window";
+  EXPECT_EQ(focus.tokens, 1U);
+  EXPECT_EQ(account_of(timeline, {.focus = "prefill"}).focus, std::nullopt);
+}
+
+/// A focus on one name whose instances do not overlap is the row of that name.
+TEST(Accounting, OfAFocusEqualsTheRowOfItsRange) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Timeline timeline = random_timeline(seed);
+    timeline.ranges.resize(std::min<std::size_t>(timeline.ranges.size(), 1));
+    if (timeline.ranges.empty()) continue;
+    const std::string name = timeline.names.text(timeline.ranges[0].name);
+    const Accounting result = account_of(timeline, {.focus = name});
+    ASSERT_TRUE(result.focus) << seed;
+    const RangeAccount& row = result.ranges.front();
+    EXPECT_EQ(result.focus->wall_ns, row.wall_ns) << seed;
+    EXPECT_EQ(result.focus->time, row.time) << seed;
+    EXPECT_EQ(result.focus->own, row.own) << seed;
+    EXPECT_EQ(result.focus->work, row.work) << seed;
+    EXPECT_EQ(result.focus->launch, row.launch) << seed;
+  }
+}
+
 TEST(Accounting, NamesWhatItCannotPlace) {
   TimelineBuilder builder;
   const RowIndex thread = builder.thread(1, 1);

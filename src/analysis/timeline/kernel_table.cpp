@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/timeline/range_names.h"
 #include "base/assert.h"
 
 namespace profline::timeline {
@@ -139,19 +140,6 @@ void order_rows(const Timeline& timeline, KernelTable& table) {
                    });
 }
 
-/// Which contexts are inside a range of the name, each looked at once: a context's answer is its
-/// own range's or that of what is below it, which came before it.
-std::vector<bool> contexts_inside(const Timeline& timeline, const Attribution& attribution,
-                                  const std::string& name) {
-  std::vector<bool> inside(attribution.context_count());
-  for (ContextId id = 1; id < inside.size(); ++id) {
-    const Context& context = attribution.context(id);
-    inside[id] =
-        inside[context.below] || timeline.names.text(timeline.ranges[context.range].name) == name;
-  }
-  return inside;
-}
-
 }  // namespace
 
 double KernelTable::share(const KernelRow& row) const {
@@ -164,7 +152,7 @@ KernelTable kernel_table(const Timeline& timeline, const KernelTableOptions& opt
             "ranges need the attribution");
   std::vector<bool> inside;
   if (options.inside) {
-    inside = contexts_inside(timeline, *options.attribution, *options.inside);
+    inside = contexts_in_ranges(timeline, *options.attribution, *options.inside);
   }
   const auto wanted = [&](const DeviceWork& work) {
     if (work.kind != WorkKind::Kernel) return false;

@@ -44,7 +44,8 @@ struct KernelTableOptions {
   bool by_shape = false;
   bool by_range = false;  ///< rows are also told apart by innermost range; needs `attribution`
   std::optional<std::int32_t> device = {};  ///< only kernels of this device
-  /// Only kernels launched in a range of this name, at any depth; needs `attribution`.
+  /// Only kernels launched in a range that this names (matches_range()), at any depth; needs
+  /// `attribution`.
   std::optional<std::string> inside = {};
   const Attribution* attribution = nullptr;
 };

@@ -63,6 +63,42 @@ std::vector<KernelSum> by_name(const std::vector<NsysKernel>& kernels) {
   return sums;
 }
 
+/// What the columns of a range need, of all devices.
+DeviceAccount sum_of(const std::vector<DeviceAccount>& devices) {
+  DeviceAccount sum;
+  for (const DeviceAccount& device : devices) {
+    sum.busy_ns += device.busy_ns;
+    sum.idle.queued_ns += device.idle.queued_ns;
+    sum.idle.launching_ns += device.idle.launching_ns;
+    sum.idle.copy_wait_ns += device.idle.copy_wait_ns;
+    sum.idle.synchronizing_ns += device.idle.synchronizing_ns;
+    sum.idle.allocating_ns += device.idle.allocating_ns;
+    sum.idle.host_between_ns += device.idle.host_between_ns;
+    sum.idle.nothing_queued_ns += device.idle.nothing_queued_ns;
+  }
+  return sum;
+}
+
+std::string captures_section(const NsysRanges& table) {
+  Table rows({{"capture", Table::Align::Left},
+              {"wall"},
+              {"device", Table::Align::Left},
+              {"GPU span"},
+              {"GPU busy"},
+              {"of span"},
+              {"of wall"}});
+  for (const NsysCapture& capture : table.captures) {
+    for (const GpuSpan& span : capture.gpu_spans) {
+      rows.add({markdown::code(capture.name), duration(capture.wall_ns),
+                fmt::format("GPU {}", span.device), duration(span.length_ns()),
+                duration(span.busy_ns), percent(span.busy_ns, span.length_ns()),
+                percent(span.busy_ns, capture.wall_ns)});
+    }
+  }
+  if (rows.empty()) return "No device work was recorded.\n";
+  return rows.text();
+}
+
 std::string ranges_section(const NsysRanges& table) {
   Table rows({{"capture", Table::Align::Left},
               {"range", Table::Align::Left},
@@ -76,20 +112,21 @@ std::string ranges_section(const NsysRanges& table) {
               {"idle: waiting for the GPU"},
               {"idle: other"}});
   for (const NsysRange& range : table.ranges) {
-    const DeviceAccount none;
-    const DeviceAccount& device = range.devices.empty() ? none : range.devices.front();
+    const DeviceAccount all = sum_of(range.devices);
     const std::int64_t known =
-        device.idle.host_between_ns + device.idle.launching_ns + device.idle.synchronizing_ns;
+        all.idle.host_between_ns + all.idle.launching_ns + all.idle.synchronizing_ns;
     const auto per_token = range.launches_per_token();
+    // Each device closes to the range's wall time, so that this is the mean of their shares.
+    const std::int64_t of_ns = range.wall_ns * static_cast<std::int64_t>(range.devices.size());
     const auto share = [&](std::int64_t ns) {
-      return range.devices.empty() ? "–" : percent(ns, range.wall_ns);
+      return range.devices.empty() ? "–" : percent(ns, of_ns);
     };
     rows.add({markdown::code(range.capture), markdown::code(range.label()),
-              std::to_string(range.instances), duration(range.wall_ns), share(device.busy_ns),
+              std::to_string(range.instances), duration(range.wall_ns), share(all.busy_ns),
               range.devices.empty() ? "–" : std::to_string(range.launch.launches),
               per_token && !range.devices.empty() ? fmt::format("{:.0f}", *per_token) : "–",
-              share(device.idle.host_between_ns), share(device.idle.launching_ns),
-              share(device.idle.synchronizing_ns), share(device.idle.sum_ns() - known)});
+              share(all.idle.host_between_ns), share(all.idle.launching_ns),
+              share(all.idle.synchronizing_ns), share(all.idle.sum_ns() - known)});
   }
   if (rows.empty()) return "No NVTX ranges were recorded.\n";
   return rows.text();
@@ -139,8 +176,14 @@ std::string kernels_page(const NsysTables& tables) {
       "ranges: `ranges.json`.\n\n",
       markdown::plain(tables.kernels.tool), tables.kernels.launches,
       duration(tables.kernels.total_ns));
-  text += "## Where the time of each range went\n\n";
-  text += "Shares are of the range's wall time on its first device.\n\n";
+  text += "## How busy the GPU was\n\n";
+  text +=
+      "Wall time is from the first to the last event of the capture, the GPU span from the first "
+      "to "
+      "the last activity of the device.\n\n";
+  text += captures_section(tables.ranges);
+  text += "\n## Where the time of each range went\n\n";
+  text += "Shares are of the range's wall time; with several devices, the mean over them.\n\n";
   text += ranges_section(tables.ranges);
   text += "\n## Kernels with most time\n\n";
   text += kernels_section(tables.kernels);

@@ -7,6 +7,7 @@
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/timeline/accounting.h"
 #include "analysis/timeline/device_account.h"
+#include "analysis/timeline/range_names.h"
 
 namespace profline::stages::internal {
 namespace {
@@ -17,7 +18,7 @@ using timeline::ContextId;
 /// `decode`, `domain:decode`: what NsysRange::label makes of it.
 std::string label_of(const Timeline& timeline, const Range& range) {
   const std::string& domain = timeline.names.text(range.domain);
-  const std::string& name = timeline.names.text(range.name);
+  const std::string name = timeline::range_label(timeline.names.text(range.name));
   return domain.empty() ? name : domain + ":" + name;
 }
 
@@ -185,7 +186,7 @@ void add_ranges(const ReadCapture& capture, const Attribution& attribution,
   for (const timeline::RangeAccount& account : accounts.ranges) {
     NsysRange range;
     range.capture = capture.about.name;
-    range.name = timeline.names.text(account.name);
+    range.name = account.label;
     range.domain = timeline.names.text(account.domain);
     range.around = around(timeline, attribution, account);
     range.instances = account.instances;
@@ -217,6 +218,10 @@ NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accoun
     // All work of a capture is its own.
     about.devices.back().own_busy_ns = about.devices.back().busy_ns;
     about.devices.back().own_inside_ns = about.devices.back().busy_ns;
+    about.gpu_spans.push_back({.device = accounts.devices[i],
+                               .begin_ns = accounts.active[i].begin_ns - accounts.begin_ns,
+                               .end_ns = accounts.active[i].end_ns - accounts.begin_ns,
+                               .busy_ns = accounts.time[i].busy_ns()});
   }
   for (const Gpu& gpu : timeline.gpus) about.gpus.push_back(gpu.name);
   about.unplaced = {.outside_ranges = accounts.outside_ranges.count,
@@ -253,8 +258,8 @@ void finish(NsysTables& tables) {
   std::stable_sort(tables.kernels.kernels.begin(), tables.kernels.kernels.end(),
                    [](const NsysKernel& a, const NsysKernel& b) {
                      if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-                     return std::tie(a.name, a.capture, a.ranges) <
-                            std::tie(b.name, b.capture, b.ranges);
+                     return std::tie(a.name, a.capture, a.ranges, a.grid, a.block, a.device) <
+                            std::tie(b.name, b.capture, b.ranges, b.grid, b.block, b.device);
                    });
   for (const NsysKernel& kernel : tables.kernels.kernels) {
     tables.kernels.launches += kernel.calls;

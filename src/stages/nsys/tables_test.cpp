@@ -14,6 +14,7 @@
 namespace profline::stages::internal {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -101,6 +102,42 @@ TEST_F(NsysTablesOfALoop, AssignAllOfWallTime) {
   ASSERT_NE(step, nullptr);
   EXPECT_THAT(step->around, ElementsAre("decode"));
   EXPECT_EQ(step->instances, 2U);
+}
+
+TEST_F(NsysTablesOfALoop, GiveTheSpanFromFirstToLastActivityOfTheGpu) {
+  ASSERT_EQ(tables_.ranges.captures.size(), 1U);
+  const NsysCapture& capture = tables_.ranges.captures[0];
+  ASSERT_EQ(capture.gpu_spans.size(), 1U);
+  const GpuSpan& span = capture.gpu_spans[0];
+  EXPECT_EQ(span.device, 0);
+  EXPECT_EQ(span.busy_ns, capture.devices[0].busy_ns);
+  EXPECT_GT(span.begin_ns, 0) << "the first launch comes before";
+  EXPECT_LE(span.end_ns, capture.wall_ns);
+  EXPECT_LE(span.busy_ns, span.length_ns());
+}
+
+TEST(NsysPage, SharesRangesOfSeveralDevicesOutAsAMean) {
+  NsysTables tables;
+  NsysCapture capture;
+  capture.name = "run";
+  capture.wall_ns = 2000;
+  capture.gpu_spans = {{0, 0, 1000, 1000}, {1, 500, 1000, 400}};
+  tables.ranges.captures.push_back(capture);
+  NsysRange range;
+  range.capture = "run";
+  range.name = "decode";
+  range.wall_ns = 1000;
+  range.instances = 1;
+  range.devices.resize(2);
+  range.devices[0].busy_ns = 1000;
+  range.devices[1].busy_ns = 900;
+  range.devices[1].idle.launching_ns = 100;
+  tables.ranges.ranges.push_back(range);
+  EXPECT_THAT(kernels_page(tables),
+              AllOf(HasSubstr("| `run` | 2.00 us | GPU 0 | 1.00 us | 1.00 us | 100.0 % | 50.0 % |\n"
+                              "| `run` | 2.00 us | GPU 1 | 500 ns | 400 ns | 80.0 % | 20.0 % |\n"),
+                    HasSubstr("| `run` | `decode` | 1 | 1.00 us | 95.0 % | 0 | – | 0.0 % | 5.0 % | "
+                              "0.0 % | 0.0 % |\n")));
 }
 
 TEST_F(NsysTablesOfALoop, AreShownWithNamesThatDoNoHarm) {

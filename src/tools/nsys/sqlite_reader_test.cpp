@@ -90,8 +90,8 @@ TEST(NsysSqlite, ReadsTheSchemasOfAllReleases) {
               "5, 50, 59, 'prefill', " + std::to_string(kTid) + ", 0");
     const Timeline timeline = file.read();
     EXPECT_EQ(timeline.tool, c.tool);
-    EXPECT_EQ(timeline.begin_ns, 0);
-    EXPECT_EQ(timeline.end_ns, 100);
+    EXPECT_EQ(timeline.begin_ns, 5);
+    EXPECT_EQ(timeline.end_ns, 50);
     EXPECT_EQ(timeline.unix_origin_ns, 1794726136956807234);
     ASSERT_THAT(timeline.work, SizeIs(1));
     const DeviceWork& kernel = timeline.work[0];
@@ -136,7 +136,7 @@ TEST(NsysSqlite, ReadsWhatNsysMadeOnAnH200) {
   EXPECT_EQ(timeline->reading.events(), 399U);
   EXPECT_THAT(timeline->reading.skipped,
               ElementsAre(Reading::Skipped{"PROFILER_OVERHEAD: not one of the tables that are read",
-                                           1, "row 1"}));
+                                           1, "all rows"}));
   EXPECT_THAT(timeline->reading.losses,
               ElementsAre("Not all NVTX events might have been collected.",
                           "Not all CUDA events might have been collected."));
@@ -206,9 +206,10 @@ TEST(NsysSqlite, ReadsCopiesFillsGraphsAndNodes) {
   EXPECT_EQ(timeline.work[3].graph_node, 33U);
   EXPECT_EQ(timeline.work[4].kind, WorkKind::Graph);
   EXPECT_EQ(name(4), "[CUDA graph 3]");
-  EXPECT_THAT(timeline.reading.notes,
-              Contains("1 graph launches were traced as a whole; their kernels are not in the file "
-                       "(nsys profile --cuda-graph-trace=node records them)"));
+  EXPECT_THAT(
+      timeline.reading.notes,
+      Contains("1 graph launch was traced as a whole: the kernels are not in the file (nsys "
+               "profile --cuda-graph-trace=node records them)"));
 }
 
 TEST(NsysSqlite, ReadsRangesOfBothKindsWithDomainsRegisteredStringsAndOpenEnds) {
@@ -234,14 +235,14 @@ TEST(NsysSqlite, ReadsRangesOfBothKindsWithDomainsRegisteredStringsAndOpenEnds) 
   EXPECT_NE(timeline.ranges[1].thread, timeline.ranges[1].end_thread);
   EXPECT_EQ(text(timeline.ranges[2].domain), "domain 4");
   EXPECT_FALSE(timeline.ranges[2].closed);
-  EXPECT_EQ(timeline.ranges[2].end_ns, 90);
+  EXPECT_EQ(timeline.ranges[2].end_ns, 60) << "the last that was recorded";
   EXPECT_EQ(text(timeline.ranges[3].name), "(unnamed)");
   EXPECT_THAT(timeline.reading.skipped,
-              ElementsAre(Reading::Skipped{"NVTX_EVENTS: NvtxMark is no range", 1, "row 5"}));
+              ElementsAre(Reading::Skipped{"NVTX_EVENTS: NvtxMark is no range", 1, "start 35"}));
   EXPECT_THAT(timeline.reading.notes,
-              ElementsAre("1 ranges were still open when the capture ended; they are taken to end "
-                          "with it",
-                          "1 events have no name in StringIds; they are called (unnamed)"));
+              ElementsAre("1 range was still open when the capture ended: counted up to its last "
+                          "event",
+                          "1 event has no name in StringIds: shown as (unnamed)"));
 }
 
 TEST(NsysSqlite, StandsForCallsThatWereNotTracedByTheWaitsThatWere) {
@@ -263,11 +264,16 @@ TEST(NsysSqlite, StandsForCallsThatWereNotTracedByTheWaitsThatWere) {
   EXPECT_EQ(timeline.calls[1].start_ns, 60);
   EXPECT_EQ(timeline.calls[1].kind, CallKind::Synchronize);
   EXPECT_EQ(timeline.reading.used, 4U);
+  EXPECT_THAT(
+      timeline.reading.notes,
+      ElementsAre("1 synchronization has no call in the file: CUPTI's record of the wait is "
+                  "used instead"));
 }
 
 TEST(NsysSqlite, SkipsRowsThatAreNoIntervalsAndTells) {
   Export file;
   file.kernel(50, 40, 1);
+  file.kernel(45, 40, 1);
   file.kernel(60, 70, 2);
   file.run("CREATE TABLE OSRT_API (start INTEGER, end INTEGER, nameId INTEGER)");
   file.run("INSERT INTO OSRT_API VALUES (1, 2, 1), (3, 4, 1)");
@@ -280,11 +286,12 @@ TEST(NsysSqlite, SkipsRowsThatAreNoIntervalsAndTells) {
   EXPECT_THAT(
       timeline.reading.skipped,
       ElementsAre(
-          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: end before start", 1, "row 1"},
-          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: no start or no end", 1, "row 2"},
-          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: a time that no clock shows", 1, "row 3"},
-          Reading::Skipped{"OSRT_API: not one of the tables that are read", 2, "row 1"}));
-  EXPECT_EQ(timeline.reading.events(), 6U);
+          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: a time that no clock shows", 1, "start 0"},
+          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: end before start", 2, "start 45"},
+          Reading::Skipped{"CUPTI_ACTIVITY_KIND_KERNEL: no start or no end", 1,
+                           "a row without a start"},
+          Reading::Skipped{"OSRT_API: not one of the tables that are read", 2, "all rows"}));
+  EXPECT_EQ(timeline.reading.events(), 7U);
 }
 
 TEST(NsysSqlite, TellsOfOddTimesAndKeepsTheRows) {
@@ -300,11 +307,132 @@ TEST(NsysSqlite, TellsOfOddTimesAndKeepsTheRows) {
   EXPECT_EQ(timeline.end_ns, 5'000'000'010);
   EXPECT_THAT(
       timeline.reading.notes,
-      ElementsAre("1 events begin before the capture did, the first at -30 ns",
-                  "1 events begin after the capture's end at 100 ns, the last ends at 5000000010 "
-                  "ns (a jump of the clock?)",
-                  "1 pieces of work begin before the call that launched them: the clocks of host "
-                  "and device disagree"));
+      ElementsAre("1 event begins before the session of nsys did, the first at -30 ns",
+                  "1 event begins after the session of nsys ended at 100 ns, the last ends at "
+                  "5000000010 ns (a jump of the clock?)",
+                  "1 piece of work begins before the call that launched it: the clocks of host and "
+                  "device disagree"));
+}
+
+TEST(NsysSqlite, TakesTheLengthOfACaptureFromItsRowsNotFromTheSession) {
+  Export file;
+  file.call(200'000'000'000, 200'000'000'100, 1);
+  file.kernel(200'000'000'200, 200'969'000'000, 1);
+  file.run("INSERT INTO ANALYSIS_DETAILS VALUES (0, 295660000000, 0, 295660000000)");
+  const Timeline timeline = file.read();
+  EXPECT_EQ(timeline.begin_ns, 200'000'000'000);
+  EXPECT_EQ(timeline.end_ns, 200'969'000'000);
+  EXPECT_THAT(timeline.reading.notes, IsEmpty());
+}
+
+TEST(NsysSqlite, KnowsTheMemoryThatCopiesGoFromAndTo) {
+  Export file;
+  file.run("CREATE TABLE ENUM_CUDA_MEM_KIND (id INTEGER, name TEXT, label TEXT)");
+  file.run(
+      "INSERT INTO ENUM_CUDA_MEM_KIND VALUES (0, '', 'Pageable'), (1, '', 'Pinned'), "
+      "(2, '', 'Device'), (3, '', 'Array'), (6, '', 'Managed Static'), (7, '', 'Unknown')");
+  file.run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, "
+      "correlationId, globalPid, bytes, copyKind, srcKind, dstKind) VALUES "
+      "(10, 20, 0, 1, 7, 1, 0, 4096, 1, 0, 2), (30, 40, 0, 1, 7, 2, 0, 8, 2, 3, 1), "
+      "(50, 60, 0, 1, 7, 3, 0, 9, 8, 7, 6), (61, 62, 0, 1, 7, 3, 0, 9, 8, NULL, 99)");
+  file.run(
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, end, deviceId, contextId, streamId, "
+      "correlationId, globalPid, value, bytes, memKind) VALUES (70, 80, 0, 1, 7, 4, 0, 0, 512, 2)");
+  const Timeline timeline = file.read();
+  std::vector<std::pair<MemoryKind, MemoryKind>> kinds;
+  for (const DeviceWork& work : timeline.work) kinds.emplace_back(work.from, work.to);
+  using K = MemoryKind;
+  EXPECT_THAT(kinds,
+              ElementsAre(std::pair(K::Pageable, K::Device), std::pair(K::Array, K::Pinned),
+                          std::pair(K::Unknown, K::Managed), std::pair(K::Unknown, K::Unknown),
+                          std::pair(K::Unknown, K::Device)));
+}
+
+/// Calls of NCCL as nsys records them: ranges with extended payloads.
+class NcclExport : public Export {
+ public:
+  NcclExport() {
+    run("ALTER TABLE NVTX_EVENTS ADD COLUMN binaryData BLOB");
+    run("CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId INTEGER, schemaId INTEGER, idx "
+        "INTEGER, "
+        "flags INTEGER, type INTEGER, name TEXT, description TEXT, arrayOrUnionDetail INTEGER, "
+        "offset INTEGER)");
+    run("INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES "
+        "(1, 11, 0, NULL, 18, 'NCCL communicator ID', NULL, NULL, NULL), "
+        "(1, 11, 1, NULL, 5, 'No. of ranks', NULL, NULL, 8), "
+        "(1, 12, 0, NULL, 18, 'NCCL communicator ID', NULL, NULL, NULL), "
+        "(1, 12, 1, NULL, 22, 'Message size [bytes]', NULL, NULL, 8)");
+    nvtx("start, end, eventType, text, globalTid, domainId",
+         "1, NULL, 75, 'NCCL', " + std::to_string(kTid) + ", 1");
+  }
+  /// A range of NCCL; `payload` as hexadecimal digits.
+  void nccl(std::int64_t start, std::int64_t end, const std::string& name,
+            const std::string& payload) {
+    nvtx("start, end, eventType, text, globalTid, domainId, binaryData",
+         std::to_string(start) + ", " + std::to_string(end) + ", 59, '" + name + "', " +
+             std::to_string(kTid) + ", 1, " + (payload.empty() ? "NULL" : "x'" + payload + "'"));
+  }
+  /// One byte each, little-endian: domain 1, the schema, the sizes, a communicator and a number.
+  static std::string payload(const std::string& schema, const std::string& communicator,
+                             const std::string& number) {
+    const std::string zeros(14, '0');
+    return "01" + zeros + schema + zeros + "10" + zeros + "20" + zeros + communicator + zeros +
+           number + zeros;
+  }
+};
+
+/// `ncclAllReduce 0xab x4: 16 -> 16`
+std::vector<std::string> collectives(const Timeline& timeline) {
+  std::vector<std::string> lines;
+  for (const Collective& row : timeline.collectives) {
+    lines.push_back(timeline.names.text(row.name) + ' ' + timeline.names.text(row.group) + " x" +
+                    std::to_string(row.ranks) + ": " + std::to_string(row.in_bytes) + " -> " +
+                    std::to_string(row.out_bytes));
+  }
+  return lines;
+}
+
+TEST(NsysSqlite, ReadsTheSizesThatNcclRecords) {
+  NcclExport file;
+  file.nccl(10, 20, "ncclCommInitRank", NcclExport::payload("0b", "ab", "04"));
+  file.nccl(30, 40, "ncclAllReduce", NcclExport::payload("0c", "ab", "10"));
+  file.call(32, 34, 1);
+  file.kernel(50, 60, 1);
+  file.nccl(70, 80, "ncclAllGather", NcclExport::payload("0c", "ab", "08"));
+  file.call(82, 84, 2);
+  file.kernel(90, 95, 2);
+  file.nccl(100, 110, "ncclReduceScatter", NcclExport::payload("0c", "cd", "08"));
+  file.nccl(120, 130, "ncclAllReduce", NcclExport::payload("63", "ab", "10"));  // no such schema
+  file.nccl(140, 150, "ncclAllReduce", "01");                                   // cut short
+  const Timeline timeline = file.read();
+  EXPECT_THAT(collectives(timeline),
+              ElementsAre("ncclAllReduce 0xab x4: 16 -> 16", "ncclAllGather 0xab x4: 8 -> 32",
+                          "ncclReduceScatter 0xcd x0: 8 -> 8"));
+  ASSERT_THAT(timeline.work, SizeIs(2));
+  EXPECT_EQ(timeline.work[0].collective, 0U);
+  EXPECT_EQ(timeline.work[1].collective, kNoRow) << "launched after the call";
+}
+
+TEST(NsysSqlite, GivesAKernelOfAGroupToTheOnlyCallInIt) {
+  NcclExport file;
+  file.nccl(10, 12, "ncclAllReduce", NcclExport::payload("0c", "ab", "10"));
+  file.nccl(14, 15, "ncclGroupEnd", "");  // of an inner group: launches nothing
+  file.nccl(20, 30, "ncclGroupEnd", "");
+  file.call(22, 24, 1);
+  file.kernel(50, 60, 1);
+  file.nccl(40, 42, "ncclSend", NcclExport::payload("0c", "ab", "01"));
+  file.nccl(43, 44, "ncclRecv", NcclExport::payload("0c", "ab", "02"));
+  file.nccl(45, 49, "ncclGroupEnd", "");
+  file.call(46, 47, 2);
+  file.kernel(70, 80, 2);
+  const Timeline timeline = file.read();
+  EXPECT_THAT(collectives(timeline),
+              ElementsAre("ncclAllReduce 0xab x0: 16 -> 16", "ncclSend 0xab x0: 1 -> 1",
+                          "ncclRecv 0xab x0: 2 -> 2"));
+  ASSERT_THAT(timeline.work, SizeIs(2));
+  EXPECT_EQ(timeline.work[0].collective, 0U);
+  EXPECT_EQ(timeline.work[1].collective, kNoRow) << "of two calls nobody can say which";
 }
 
 TEST(NsysSqlite, ReplacesBytesThatAreNoUtf8) {
@@ -316,7 +444,7 @@ TEST(NsysSqlite, ReplacesBytesThatAreNoUtf8) {
             "ab\xEF\xBF\xBD"
             "c\xEF\xBF\xBD(");
   EXPECT_THAT(timeline.reading.notes,
-              ElementsAre("1 names are not UTF-8; their bad bytes are shown as U+FFFD"));
+              ElementsAre("1 name is not UTF-8: bad bytes are shown as U+FFFD"));
 }
 
 TEST(NsysSqlite, TakesAKernelNameOfHalfAMebibyte) {

@@ -132,4 +132,27 @@ CopyKind copy_kind(std::string_view name) {
   return CopyKind::Other;
 }
 
+MemoryKinds memory_kinds(std::string_view name) {
+  constexpr auto kKinds = std::to_array<std::pair<std::string_view, MemoryKind>>({
+      {"Pageable", MemoryKind::Pageable},
+      {"Pinned", MemoryKind::Pinned},
+      {"Device", MemoryKind::Device},
+      {"Array", MemoryKind::Array},
+      {"Managed", MemoryKind::Managed},
+  });
+  const auto kind_of = [&](std::string_view text) {
+    for (const auto& [word, kind] : kKinds) {
+      if (text == word) return kind;
+    }
+    return MemoryKind::Unknown;
+  };
+  constexpr std::string_view kArrow = " -> ";
+  const std::size_t open = name.rfind('(');
+  if (open == std::string_view::npos || !name.ends_with(')')) return {};
+  const std::string_view inside = name.substr(open + 1, name.size() - open - 2);
+  const std::size_t arrow = inside.find(kArrow);
+  if (arrow == std::string_view::npos) return {MemoryKind::Unknown, kind_of(inside)};
+  return {kind_of(inside.substr(0, arrow)), kind_of(inside.substr(arrow + kArrow.size()))};
+}
+
 }  // namespace profline::torch_profiler::internal

@@ -77,6 +77,28 @@ Slot long_args_slot(std::string_view key) {
   return nullptr;
 }
 
+/// Of what PyTorch says about a collective, by length as below.
+Slot collective_slot(std::string_view key) {
+  switch (key.size()) {
+    case 5:
+      return key == "dtype" ? &RawEvent::dtype : nullptr;
+    case 10:
+      return key == "Group size" ? &RawEvent::group_size : nullptr;
+    case 13:
+      return key == "In msg nelems" ? &RawEvent::in_elements : nullptr;
+    case 14:
+      return key == "Out msg nelems" ? &RawEvent::out_elements : nullptr;
+    case 15:
+      return key == "Collective name" ? &RawEvent::collective : nullptr;
+    case 18:
+      return key == "Process Group Name" ? &RawEvent::group_name : nullptr;
+    case 25:
+      return key == "Process Group Description" ? &RawEvent::group_description : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
 Slot args_slot(std::string_view key) {
   switch (key.size()) {
     case 4:
@@ -85,17 +107,26 @@ Slot args_slot(std::string_view key) {
       return key == "name" ? &RawEvent::args_name : nullptr;
     case 5:
       if (key == "block") return &RawEvent::block;
-      return key == "bytes" ? &RawEvent::bytes : nullptr;
+      if (key == "bytes") return &RawEvent::bytes;
+      return collective_slot(key);
     case 6:
       if (key == "device") return &RawEvent::device;
       return key == "stream" ? &RawEvent::stream : nullptr;
     case 7:
       return key == "context" ? &RawEvent::context : nullptr;
-    case 10:
     case 11:
-    case 13:
     case 20:
       return long_args_slot(key);
+    case 10:
+    case 13: {
+      const Slot slot = long_args_slot(key);
+      return slot != nullptr ? slot : collective_slot(key);
+    }
+    case 14:
+    case 15:
+    case 18:
+    case 25:
+      return collective_slot(key);
     default:
       return nullptr;
   }

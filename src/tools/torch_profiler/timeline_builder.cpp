@@ -26,7 +26,8 @@ TimelineBuilder::TimelineBuilder()
     : names_(timeline_.names),
       threads_(timeline_.threads),
       streams_(timeline_.streams),
-      shapes_(timeline_.shapes) {}
+      shapes_(timeline_.shapes),
+      collectives_(timeline_, names_) {}
 
 void TimelineBuilder::skip(std::string_view reason, std::uint64_t offset) {
   ++events_;
@@ -203,10 +204,14 @@ void TimelineBuilder::add_work(const RawEvent& event, const Times& times, EventC
   work.row.graph_node = unsigned_of(event.graph_node).value_or(0);
   if (kind == EventClass::Kernel) {
     work.row.shape = shapes_.row_of(event);
+    work.row.collective = collectives_.add_kernel(event);
   } else {
     work.row.bytes = unsigned_of(event.bytes).value_or(0);
     work.row.kind = kind == EventClass::Copy ? WorkKind::Copy : WorkKind::Fill;
     if (kind == EventClass::Copy) work.row.copy = copy_kind(event.name.text());
+    const MemoryKinds memory = memory_kinds(event.name.text());
+    work.row.from = memory.from;
+    work.row.to = memory.to;
   }
   work.correlation = unsigned_of(event.correlation).value_or(0);
   work.external_id = unsigned_of(event.external_id).value_or(0);
@@ -250,6 +255,7 @@ void TimelineBuilder::add_operator(const RawEvent& event, const Times& times) {
   op.external_id = unsigned_of(event.external_id).value_or(0);
   if (event.external_id.kind() == RawValue::Kind::String) ++quoted_numbers_;
   timeline_.operators.push_back(op);
+  collectives_.add_operator(event);
 }
 
 void TimelineBuilder::add_metadata(const RawEvent& event, std::uint64_t offset) {

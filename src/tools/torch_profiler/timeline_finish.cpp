@@ -162,6 +162,7 @@ Timeline TimelineBuilder::finish(std::string source) {
   rebase();
   threads_.apply_names(timeline_.names);
   link(timeline_, std::move(work_), std::move(calls_));
+  collectives_.finish();
   tell();
   return std::move(timeline_);
 }

@@ -73,18 +73,20 @@ struct Busy {
 
 class DeviceSweep {
  public:
-  DeviceSweep(const Timeline& timeline, const Placement& placement, const RangeClosed& closed)
+  DeviceSweep(const Timeline& timeline, const Placement& placement, std::span<const Window> windows,
+              const WindowClosed& closed)
       : timeline_(timeline),
         placement_(placement),
+        windows_(windows),
         closed_(closed),
         present_(placement.devices.size()),
         since_ns_(placement.devices.size(), timeline.begin_ns),
         sums_(placement.devices.size()),
         queued_by_(timeline.calls.size()),
         busy_(busy_hosts()),
-        opening_(ranges_by(&Range::start_ns)),
-        closing_(ranges_by(&Range::end_ns)),
-        at_opening_(timeline.ranges.size(), kNoRow) {
+        opening_(windows_by(&Window::start_ns)),
+        closing_(windows_by(&Window::end_ns)),
+        at_opening_(windows.size(), kNoRow) {
     for (const DeviceWork& work : timeline.work) {
       if (waits(work)) ++queued_by_[work.launch];
     }
@@ -93,8 +95,8 @@ class DeviceSweep {
   std::vector<DeviceTime> run() {
     for (std::int64_t now = next(); now != kNever; now = next()) {
       // Rows that cover no time begin before they end, hence this order.
-      open_ranges(now);
-      close_ranges(now);
+      open_windows(now);
+      close_windows(now);
       start_work(now);
       end_work(now);
       start_calls(now);
@@ -117,10 +119,10 @@ class DeviceSweep {
     earlier(!call_ends_.empty(), call_ends_.empty() ? 0 : call_ends_.top().when_ns);
     if (next_busy_ < busy_.size()) earlier(true, busy_[next_busy_].when_ns);
     if (next_opening_ < opening_.size()) {
-      earlier(true, timeline_.ranges[opening_[next_opening_]].start_ns);
+      earlier(true, windows_[opening_[next_opening_]].start_ns);
     }
     if (next_closing_ < closing_.size()) {
-      earlier(true, timeline_.ranges[closing_[next_closing_]].end_ns);
+      earlier(true, windows_[closing_[next_closing_]].end_ns);
     }
     return when;
   }
@@ -140,25 +142,23 @@ class DeviceSweep {
     for (std::size_t device = 0; device < sums_.size(); ++device) advance(device, now);
   }
 
-  void open_ranges(std::int64_t now) {
-    while (next_opening_ < opening_.size() &&
-           timeline_.ranges[opening_[next_opening_]].start_ns <= now) {
+  void open_windows(std::int64_t now) {
+    while (next_opening_ < opening_.size() && windows_[opening_[next_opening_]].start_ns <= now) {
       advance_all(now);
       at_opening_[opening_[next_opening_++]] = keep_sums();
     }
   }
 
-  void close_ranges(std::int64_t now) {
-    while (next_closing_ < closing_.size() &&
-           timeline_.ranges[closing_[next_closing_]].end_ns <= now) {
+  void close_windows(std::int64_t now) {
+    while (next_closing_ < closing_.size() && windows_[closing_[next_closing_]].end_ns <= now) {
       advance_all(now);
-      const RowIndex range = closing_[next_closing_++];
-      const std::size_t kept = at_opening_[range];
+      const RowIndex window = closing_[next_closing_++];
+      const std::size_t kept = at_opening_[window];
       std::vector<DeviceTime>& before = kept_[kept];
       for (std::size_t device = 0; device < sums_.size(); ++device) {
         before[device] = difference(sums_[device], before[device]);
       }
-      closed_(range, before);
+      closed_(window, before);
       free_.push_back(static_cast<RowIndex>(kept));
     }
   }
@@ -267,18 +267,18 @@ class DeviceSweep {
     return changes;
   }
 
-  std::vector<RowIndex> ranges_by(std::int64_t Range::*when) const {
-    std::vector<RowIndex> order(timeline_.ranges.size());
+  std::vector<RowIndex> windows_by(std::int64_t Window::*when) const {
+    std::vector<RowIndex> order(windows_.size());
     std::iota(order.begin(), order.end(), RowIndex{0});
-    std::stable_sort(order.begin(), order.end(), [&](RowIndex a, RowIndex b) {
-      return timeline_.ranges[a].*when < timeline_.ranges[b].*when;
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](RowIndex a, RowIndex b) { return windows_[a].*when < windows_[b].*when; });
     return order;
   }
 
   const Timeline& timeline_;
   const Placement& placement_;
-  const RangeClosed& closed_;
+  const std::span<const Window> windows_;
+  const WindowClosed& closed_;
 
   // By device.
   std::vector<Present> present_;
@@ -298,8 +298,8 @@ class DeviceSweep {
   std::size_t next_opening_ = 0;
   std::size_t next_closing_ = 0;
 
-  // The sums at the opening of each range that is open.
-  std::vector<RowIndex> at_opening_;  // by range: which of kept_
+  // The sums at the opening of each window that is open.
+  std::vector<RowIndex> at_opening_;  // by window: which of kept_
   std::vector<std::vector<DeviceTime>> kept_;
   std::vector<RowIndex> free_;
 };
@@ -307,8 +307,9 @@ class DeviceSweep {
 }  // namespace
 
 std::vector<DeviceTime> sweep_devices(const Timeline& timeline, const Placement& placement,
-                                      const RangeClosed& range_closed) {
-  return DeviceSweep(timeline, placement, range_closed).run();
+                                      std::span<const Window> windows,
+                                      const WindowClosed& window_closed) {
+  return DeviceSweep(timeline, placement, windows, window_closed).run();
 }
 
 }  // namespace profline::timeline::internal

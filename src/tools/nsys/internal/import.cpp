@@ -22,6 +22,10 @@ std::string repaired_text(std::string_view text) {
 
 }  // namespace
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + ' ' + std::string(count == 1 ? one : many);
+}
+
 std::string sql_name(std::string_view identifier) {
   std::string text = "\"";
   for (const char byte : identifier) {
@@ -85,7 +89,12 @@ void Strings::load_all(sqlite::Database& database) {
   while (there && *there) {
     std::int64_t id = 0;
     std::string_view text;
-    if (all->try_get(0, id) && all->try_get(1, text)) known_.try_emplace(id, intern(text));
+    if (all->try_get(0, id) && all->try_get(1, text)) {
+      const Names::Id name = intern(text);
+      std::optional<Names::Id>& known = known_[id];
+      // Of an id that is there twice the first text in the alphabet, wherever it stands.
+      if (!known || names_->text(name) < names_->text(*known)) known = name;
+    }
     there = all->step();
   }
 }
@@ -103,10 +112,8 @@ std::optional<Names::Id> Strings::find(std::int64_t id) {
 
 Names::Id Strings::intern(std::string_view text) {
   if (!first_invalid_utf8(text)) return names_->id_of(text);
-  const std::size_t known = names_->size();
-  const Names::Id id = names_->id_of(repaired_text(text));
-  if (names_->size() > known) ++repaired_;
-  return id;
+  repaired_.emplace(text);
+  return names_->id_of(repaired_text(text));
 }
 
 std::optional<std::string> Import::table(std::initializer_list<std::string_view> names) {
@@ -124,14 +131,13 @@ bool Import::has_column(std::string_view table, std::string_view column) const {
          std::find(entry->second.begin(), entry->second.end(), column) != entry->second.end();
 }
 
-std::string Import::select(const std::string& table, const std::vector<std::string_view>& columns,
-                           bool row_ids) const {
+std::string Import::select(const std::string& table,
+                           const std::vector<std::string_view>& columns) const {
   std::string sql = "SELECT ";
   for (const std::string_view column : columns) {
     if (!sql.ends_with(' ')) sql += ',';
     sql += has_column(table, column) ? sql_name(column) : "NULL";
   }
-  if (row_ids) sql += ",rowid";
   sql += " FROM " + sql_name(table);
   if (slice.is_all()) return sql;
   return sql + " WHERE rowid BETWEEN " + std::to_string(slice.first) + " AND " +
@@ -170,9 +176,11 @@ Error Import::endless() {
   return Error(ErrorKind::Parse, "more rows than fit into the file");
 }
 
-void Import::skip(const std::string& table, std::string_view reason, std::uint64_t row,
-                  std::uint64_t count) {
-  timeline.reading.skip(table + ": " + std::string(reason), "row " + std::to_string(row), count);
+void Import::skip(const std::string& table, std::string_view reason, const Rows& row) {
+  SkippedRows& skipped = skipped_rows[table + ": " + std::string(reason)];
+  ++skipped.count;
+  const auto start = row.maybe(0);
+  if (start) skipped.first_start_ns = std::min(*start, skipped.first_start_ns.value_or(*start));
 }
 
 std::uint32_t Import::process(std::int64_t global_id) {
@@ -186,6 +194,7 @@ RowIndex Import::thread(std::int64_t global_tid) {
   if (is_new) {
     process(global_tid);
     timeline.threads.push_back({pid_of(global_tid), tid_of(global_tid), 0});
+    thread_keys.push_back(global_tid);
   }
   return entry->second;
 }
@@ -201,6 +210,7 @@ RowIndex Import::stream(const StreamKey& key) {
     const std::uint64_t context = (static_cast<std::uint64_t>(key.context) & 0xFFFFFFFFU) |
                                   std::uint64_t{process(key.process)} << 32U;
     timeline.streams.push_back({device, context, key.stream});
+    stream_keys.push_back(key);
   }
   return entry->second;
 }
@@ -220,23 +230,23 @@ Names::Id Import::name(std::optional<std::int64_t> string_id) {
   return timeline.names.id_of("(unnamed)");
 }
 
-std::optional<Interval> interval(Import& import, const std::string& table, const Rows& rows) {
-  return interval(import, table, rows, rows.maybe(1));
+std::optional<Interval> interval(Import& file, const std::string& table, const Rows& rows) {
+  return interval(file, table, rows, rows.maybe(1));
 }
 
-std::optional<Interval> interval(Import& import, const std::string& table, const Rows& rows,
+std::optional<Interval> interval(Import& file, const std::string& table, const Rows& rows,
                                  std::optional<std::int64_t> end) {
   const auto start = rows.maybe(0);
   if (!start || !end) {
-    import.skip(table, "no start or no end", rows.row());
+    file.skip(table, "no start or no end", rows);
     return std::nullopt;
   }
   if (*end < *start) {
-    import.skip(table, "end before start", rows.row());
+    file.skip(table, "end before start", rows);
     return std::nullopt;
   }
   if (*start < -kFarthestTime || *end > kFarthestTime) {
-    import.skip(table, "a time that no clock shows", rows.row());
+    file.skip(table, "a time that no clock shows", rows);
     return std::nullopt;
   }
   return Interval{*start, *end};

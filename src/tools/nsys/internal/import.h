@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,6 +30,9 @@ std::uint64_t most_rows_in(sqlite::Database& database);
 using Schema = std::map<std::string, std::vector<std::string>, std::less<>>;
 Result<Schema> read_schema(sqlite::Database& database);
 
+/// `1 event has`, `2 events have`
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
+
 /// In quotes, for a name that comes from the file.
 std::string sql_name(std::string_view identifier);
 
@@ -43,9 +47,11 @@ class Strings {
   std::optional<Names::Id> find(std::int64_t id);
   /// A text of the file as one of ours: bytes that are no UTF-8 replaced by U+FFFD.
   Names::Id intern(std::string_view text);
-  /// How many different texts held such bytes.
-  std::uint64_t repaired() const { return repaired_; }
-  void add_repaired(std::uint64_t count) { repaired_ += count; }
+  /// The different texts that held such bytes.
+  const std::set<std::string>& repaired() const { return repaired_; }
+  void add_repaired(const std::set<std::string>& more) {
+    repaired_.insert(more.begin(), more.end());
+  }
 
  private:
   explicit Strings(Names& names) : names_(&names) {}
@@ -56,7 +62,7 @@ class Strings {
   Names* names_;
   std::optional<sqlite::Statement> lookup_;
   std::unordered_map<std::int64_t, std::optional<Names::Id>> known_;
-  std::uint64_t repaired_ = 0;
+  std::set<std::string> repaired_;
 };
 
 /// A process as nsys numbers them: the upper 40 bits of a globalTid, the machine's part included.
@@ -75,10 +81,7 @@ constexpr std::int64_t tid_of(std::int64_t global_id) {
 /// another type gives the fallback.
 class Rows {
  public:
-  Rows(sqlite::Statement statement, bool has_row_ids)
-      : statement_(std::move(statement)),
-        has_row_ids_(has_row_ids),
-        last_column_(statement_.column_count() - 1) {}
+  explicit Rows(sqlite::Statement statement) : statement_(std::move(statement)) {}
 
   Result<bool> step() {
     ++count_;
@@ -98,18 +101,17 @@ class Rows {
     if (!statement_.try_get(column, value)) return std::nullopt;
     return value;
   }
-  /// Its row id, which is the last column of a table that has them, else its number from 1.
-  std::uint64_t row() const {
-    const auto fallback = static_cast<std::int64_t>(count_);
-    return static_cast<std::uint64_t>(has_row_ids_ ? integer(last_column_, fallback) : fallback);
+  /// The bytes of a blob or of a text.
+  std::optional<std::string_view> bytes(int column) const {
+    sqlite::Blob value;
+    if (!statement_.try_get(column, value)) return text(column);
+    return std::string_view(reinterpret_cast<const char*>(value.data()), value.size());
   }
   /// How many there were, this one included.
   std::uint64_t count() const { return count_; }
 
  private:
   sqlite::Statement statement_;
-  bool has_row_ids_;
-  int last_column_;
   std::uint64_t count_ = 0;
 };
 
@@ -130,6 +132,13 @@ struct StreamKey {
   std::int64_t stream = 0;
 
   auto operator<=>(const StreamKey&) const = default;
+};
+
+/// Rows that were skipped for one reason.
+struct SkippedRows {
+  std::uint64_t count = 0;
+  std::optional<std::int64_t> first_start_ns;  ///< of those that have a start
+  bool whole_table = false;
 };
 
 struct ShapeHash {
@@ -155,7 +164,11 @@ struct Import {
   std::unordered_map<std::int64_t, std::uint32_t> processes{};  ///< by process_key, in order
   std::map<StreamKey, RowIndex> stream_rows{};
   std::unordered_map<LaunchShape, RowIndex, ShapeHash> shape_rows{};
-  std::uint64_t unnamed = 0;  ///< rows whose name is not in StringIds
+  std::vector<std::int64_t> thread_keys{};            ///< by row of Timeline::threads: globalTid
+  std::vector<StreamKey> stream_keys{};               ///< by row of Timeline::streams
+  std::uint64_t unnamed = 0;                          ///< rows whose name is not in StringIds
+  std::map<std::string, SkippedRows> skipped_rows{};  ///< by table and reason
+  std::int64_t session_ns = 0;  ///< how long nsys says it captured; 0: it does not say
 
   /// The first of these tables that is there; it then counts as read.
   std::optional<std::string> table(std::initializer_list<std::string_view> names);
@@ -164,10 +177,9 @@ struct Import {
   /// Damage ends the scan and is told as a loss.
   template <typename Visit>
   void scan(const std::string& table, const std::vector<std::string_view>& columns, Visit&& visit) {
-    const bool row_ids = last_row_id(table).has_value();
-    Result<sqlite::Statement> statement = database.prepare(select(table, columns, row_ids));
+    Result<sqlite::Statement> statement = database.prepare(select(table, columns));
     if (!statement) return lose_rest(table, 0, statement.error());
-    Rows rows(std::move(statement).value(), row_ids);
+    Rows rows(std::move(statement).value());
     while (true) {
       const Result<bool> there = rows.step();
       if (!there) return lose_rest(table, rows.count() - 1, there.error());
@@ -176,8 +188,7 @@ struct Import {
       visit(std::as_const(rows));
     }
   }
-  std::string select(const std::string& table, const std::vector<std::string_view>& columns,
-                     bool row_ids) const;
+  std::string select(const std::string& table, const std::vector<std::string_view>& columns) const;
   /// Nothing for a table without row ids, or one that is damaged or empty.
   std::optional<std::int64_t> last_row_id(const std::string& table);
   static Error endless();
@@ -186,8 +197,8 @@ struct Import {
   std::size_t rows_at_most(const std::string& table);
 
   void use() { ++timeline.reading.used; }
-  void skip(const std::string& table, std::string_view reason, std::uint64_t row,
-            std::uint64_t count = 1);
+  /// Skips the row, whose first column is its start.
+  void skip(const std::string& table, std::string_view reason, const Rows& row);
   void note(std::string text) { timeline.reading.notes.push_back(std::move(text)); }
 
   RowIndex thread(std::int64_t global_tid);
@@ -226,5 +237,14 @@ void read_diagnostics(Import& import);
 void count_other_tables(Import& import);
 /// Order, the capture's begin and end, names of threads: what needs all rows.
 void finish(Import& import);
+
+/// nsys promises no order of rows, so what is read must not depend on it. Rows are compared by what
+/// they say, and not by numbers that were given as they came.
+void order_calls(Import& import);
+/// Puts the work from `first` on in order, that before being so.
+void order_work(Import& import, std::size_t first);
+void order_ranges(Import& import);
+/// Numbers threads, streams and shapes by what they are.
+void renumber(Import& import);
 
 }  // namespace profline::nsys::internal

@@ -1,7 +1,6 @@
 // Calls of the CUDA runtime and driver, and the waits that CUPTI records beside them.
 
 #include <algorithm>
-#include <tuple>
 
 #include "records/call_kind.h"
 #include "tools/nsys/internal/import.h"
@@ -26,97 +25,90 @@ class Kinds {
   std::vector<std::optional<CallKind>> kinds_;
 };
 
-void read_call_table(Import& import, const std::string& table) {
-  Timeline& timeline = import.timeline;
-  timeline.calls.reserve(timeline.calls.size() + import.rows_at_most(table));
+void read_call_table(Import& file, const std::string& table) {
+  Timeline& timeline = file.timeline;
+  timeline.calls.reserve(timeline.calls.size() + file.rows_at_most(table));
   Kinds kinds(timeline.names);
   std::int64_t last_tid = 0;
   RowIndex last_thread = kNoRow;
-  import.scan(table, {"start", "end", "globalTid", "correlationId", "nameId"},
-              [&](const Rows& rows) {
-                const auto when = interval(import, table, rows);
-  if (!when) return;
-  const std::int64_t tid = rows.integer(2);
-  if (last_thread == kNoRow || tid != last_tid) last_thread = import.thread(tid);
-  last_tid = tid;
-  HostCall call{.start_ns = when->start_ns, .end_ns = when->end_ns};
-  call.correlation = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(3), 0));
-  call.name = import.name(rows.maybe(4));
-  call.thread = last_thread;
-  call.kind = kinds.of(call.name);
-  timeline.calls.push_back(call);
-  import.use();
-});
-}  // namespace
+  file.scan(table, {"start", "end", "globalTid", "correlationId", "nameId"}, [&](const Rows& rows) {
+    const auto when = interval(file, table, rows);
+    if (!when) return;
+    const std::int64_t tid = rows.integer(2);
+    if (last_thread == kNoRow || tid != last_tid) last_thread = file.thread(tid);
+    last_tid = tid;
+    HostCall call{.start_ns = when->start_ns, .end_ns = when->end_ns};
+    call.correlation = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(3), 0));
+    call.name = file.name(rows.maybe(4));
+    call.thread = last_thread;
+    call.kind = kinds.of(call.name);
+    timeline.calls.push_back(call);
+    file.use();
+  });
+}
 
-void order_calls(Import& import) {
-  std::vector<HostCall>& calls = import.timeline.calls;
-  // An outer call before the inner ones that start with it.
-  const auto before = [](const HostCall& a, const HostCall& b) {
-    return std::tie(a.start_ns, b.end_ns, a.correlation) <
-           std::tie(b.start_ns, a.end_ns, b.correlation);
-  };
-  if (!std::is_sorted(calls.begin(), calls.end(), before)) {
-    std::sort(calls.begin(), calls.end(), before);
+void index_calls(Import& file) {
+  order_calls(file);
+  std::vector<std::uint32_t> process_of_thread(file.timeline.threads.size());
+  for (const auto& [global_tid, row] : file.thread_rows) {
+    process_of_thread[row] = file.process(global_tid);
   }
-  std::vector<std::uint32_t> process_of_thread(import.timeline.threads.size());
-  for (const auto& [global_tid, row] : import.thread_rows) {
-    process_of_thread[row] = import.process(global_tid);
-  }
-  import.calls = std::make_shared<const CallIndex>(CallIndex::of(calls, process_of_thread));
+  file.calls =
+      std::make_shared<const CallIndex>(CallIndex::of(file.timeline.calls, process_of_thread));
 }
 
 /// CUPTI's own record of a wait. It belongs to a call as a rule and then adds nothing; where calls
 /// were not traced it is all there is, and stands for the call. It does not say which thread
 /// waited. A wait of one stream for another is none of the host's.
-void read_synchronization(Import& import) {
+void read_synchronization(Import& file) {
   constexpr std::int64_t kStreamWaitsForEvent = 2;
-  const auto table = import.table({"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"});
+  const auto table = file.table({"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"});
   if (!table) return;
   std::vector<HostCall> alone;
-  import.scan(*table, {"start", "end", "globalPid", "correlationId", "syncType"},
-              [&](const Rows& rows) {
-                const auto when = interval(import, *table, rows);
-  if (!when) return;
-  import.use();
-  const std::int64_t global_pid = rows.integer(2);
-  const auto correlation = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(3), 0));
-  const bool host_waits = rows.integer(4) != kStreamWaitsForEvent;
-  const RowIndex call = import.calls->find(import.process(global_pid), correlation);
-  if (call != kNoRow || !host_waits) return;
-  alone.push_back({.start_ns = when->start_ns,
-                   .end_ns = when->end_ns,
-                   .correlation = correlation,
-                   .name = import.timeline.names.id_of("(synchronization)"),
-                   .thread = import.thread(process_key(global_pid)),
-                   .kind = CallKind::Synchronize});
-});
-if (alone.empty()) return;
-import.note("the calls of " + std::to_string(alone.size()) + " synchronizations are not in the " +
-            "file; what CUPTI recorded of the waits stands for them");
-import.timeline.calls.insert(import.timeline.calls.end(), alone.begin(), alone.end());
-order_calls(import);
-}  // namespace profline::nsys::internal
+  file.scan(*table, {"start", "end", "globalPid", "correlationId", "syncType"},
+            [&](const Rows& rows) {
+              const auto when = interval(file, *table, rows);
+              if (!when) return;
+              file.use();
+              const std::int64_t global_pid = rows.integer(2);
+              const auto correlation =
+                  static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(3), 0));
+              const bool host_waits = rows.integer(4) != kStreamWaitsForEvent;
+              const RowIndex call = file.calls->find(file.process(global_pid), correlation);
+              if (call != kNoRow || !host_waits) return;
+              alone.push_back({.start_ns = when->start_ns,
+                               .end_ns = when->end_ns,
+                               .correlation = correlation,
+                               .name = file.timeline.names.id_of("(synchronization)"),
+                               .thread = file.thread(process_key(global_pid)),
+                               .kind = CallKind::Synchronize});
+            });
+  if (alone.empty()) return;
+  file.note(counted(alone.size(), "synchronization has", "synchronizations have") +
+            " no call in the file: CUPTI's record of the wait is used instead");
+  file.timeline.calls.insert(file.timeline.calls.end(), alone.begin(), alone.end());
+  index_calls(file);
+}
 
 }  // namespace
 
-void read_calls(Import& import) {
+void read_calls(Import& file) {
   bool any = false;
   // One table holds both the runtime's and the driver's calls since 2019; some converters split it.
   for (const std::string_view name :
        {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
-    const auto table = import.table({name});
+    const auto table = file.table({name});
     if (!table) continue;
     any = true;
-    read_in_slices(import, *table, [&](Import& part) { read_call_table(part, *table); });
+    read_in_slices(file, *table, [&](Import& part) { read_call_table(part, *table); });
   }
   if (!any) {
-    import.note(
+    file.note(
         "no table CUPTI_ACTIVITY_KIND_RUNTIME: calls of CUDA were not traced, so no work "
         "has a launch record");
   }
-  order_calls(import);
-  read_synchronization(import);
+  index_calls(file);
+  read_synchronization(file);
 }
 
 }  // namespace profline::nsys::internal

@@ -4,67 +4,74 @@
 #include <charconv>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "tools/nsys/internal/import.h"
 
 namespace profline::nsys::internal {
 namespace {
 
-void read_tool(Import& import) {
-  import.timeline.tool = "nsys";
-  const auto table = import.table({"META_DATA_EXPORT", "EXPORT_META_DATA"});
+void read_tool(Import& file) {
+  file.timeline.tool = "nsys";
+  const auto table = file.table({"META_DATA_EXPORT", "EXPORT_META_DATA"});
   if (!table) return;
-  import.scan(*table, {"name", "value"}, [&](const Rows& rows) {
+  file.scan(*table, {"name", "value"}, [&](const Rows& rows) {
     const auto name = rows.text(0);
-  const auto value = rows.text(1);
-  if (!name || !value || value->empty()) return;
-  if (*name == "EXPORT_PRODUCT_VERSION") import.timeline.tool = "nsys " + std::string(*value);
-});
-}  // namespace
+    const auto value = rows.text(1);
+    if (!name || !value || value->empty()) return;
+    if (*name == "EXPORT_PRODUCT_VERSION") file.timeline.tool = "nsys " + std::string(*value);
+  });
+}
 
-void read_gpus(Import& import) {
-  if (const auto table = import.table({"TARGET_INFO_CUDA_DEVICE"})) {
-    import.scan(*table, {"pid", "cudaId", "gpuId"}, [&](const Rows& rows) {
+void read_gpus(Import& file) {
+  if (const auto table = file.table({"TARGET_INFO_CUDA_DEVICE"})) {
+    file.scan(*table, {"pid", "cudaId", "gpuId"}, [&](const Rows& rows) {
       const auto gpu = rows.maybe(2);
-    if (!gpu || *gpu < 0 || *gpu > std::numeric_limits<std::int32_t>::max()) return;
-    import.device_of[{rows.integer(0), rows.integer(1)}] = static_cast<std::int32_t>(*gpu);
-  });
-}
-const auto table = import.table({"TARGET_INFO_GPU", "TARGET_INFO_CUDA_GPU"});
-if (!table) return;
-  import.scan(*table,
-              {"id", "name", "uuid", "totalMemory", "smCount", "computeMajor", "computeMinor"},
-              [&](const Rows& rows) {
-                Gpu gpu;
-  gpu.device = static_cast<std::int32_t>(rows.integer(0));
-  gpu.name =
-      import.timeline.names.text(import.strings.intern(rows.text(1).value_or(std::string_view())));
-  gpu.uuid =
-      import.timeline.names.text(import.strings.intern(rows.text(2).value_or(std::string_view())));
-  gpu.memory_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(3), 0));
-  gpu.multiprocessors = static_cast<std::uint32_t>(std::max<std::int64_t>(rows.integer(4), 0));
-  if (const auto major = rows.maybe(5)) {
-    gpu.compute_capability = std::to_string(*major) + "." + std::to_string(rows.integer(6));
+      if (!gpu || *gpu < 0 || *gpu > std::numeric_limits<std::int32_t>::max()) return;
+      const auto device = static_cast<std::int32_t>(*gpu);
+      const auto [entry, is_new] =
+          file.device_of.try_emplace({rows.integer(0), rows.integer(1)}, device);
+      if (!is_new) entry->second = std::min(entry->second, device);
+    });
   }
-  import.timeline.gpus.push_back(std::move(gpu));
-  }  // namespace profline::nsys::internal
-);
+  const auto table = file.table({"TARGET_INFO_GPU", "TARGET_INFO_CUDA_GPU"});
+  if (!table) return;
+  file.scan(
+      *table, {"id", "name", "uuid", "totalMemory", "smCount", "computeMajor", "computeMinor"},
+      [&](const Rows& rows) {
+        Gpu gpu;
+        gpu.device = static_cast<std::int32_t>(rows.integer(0));
+        gpu.name = file.timeline.names.text(
+            file.strings.intern(rows.text(1).value_or(std::string_view())));
+        gpu.uuid = file.timeline.names.text(
+            file.strings.intern(rows.text(2).value_or(std::string_view())));
+        gpu.memory_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(3), 0));
+        gpu.multiprocessors =
+            static_cast<std::uint32_t>(std::max<std::int64_t>(rows.integer(4), 0));
+        if (const auto major = rows.maybe(5)) {
+          gpu.compute_capability = std::to_string(*major) + "." + std::to_string(rows.integer(6));
+        }
+        file.timeline.gpus.push_back(std::move(gpu));
+      });
+  std::sort(file.timeline.gpus.begin(), file.timeline.gpus.end(), [](const Gpu& a, const Gpu& b) {
+    return std::tie(a.device, a.name, a.uuid) < std::tie(b.device, b.name, b.uuid);
+  });
 }
 
-void read_clock(Import& import) {
-  Timeline& timeline = import.timeline;
-  if (const auto table = import.table({"TARGET_INFO_SESSION_START_TIME"})) {
-    import.scan(*table, {"utcEpochNs"},
-                [&](const Rows& rows) { timeline.unix_origin_ns = rows.integer(0);
-  });
-}
-// Times of events count from the beginning of the session, those of this table do not.
-if (const auto table = import.table({"ANALYSIS_DETAILS"})) {
-    import.scan(*table, {"duration"}, [&](const Rows& rows) {
-      const std::int64_t duration_ns = std::min(rows.integer(0), kFarthestTime);
-    timeline.end_ns = std::max(timeline.end_ns, duration_ns);
-});
-}
+void read_clock(Import& file) {
+  Timeline& timeline = file.timeline;
+  if (const auto table = file.table({"TARGET_INFO_SESSION_START_TIME"})) {
+    file.scan(*table, {"utcEpochNs"}, [&](const Rows& rows) {
+      timeline.unix_origin_ns = std::max(timeline.unix_origin_ns, rows.integer(0));
+    });
+  }
+  // Times of events count from the beginning of the session, those of this table do not. Its
+  // duration is that of the session, which may last long before and after all that was traced.
+  if (const auto table = file.table({"ANALYSIS_DETAILS"})) {
+    file.scan(*table, {"duration"}, [&](const Rows& rows) {
+      file.session_ns = std::max(file.session_ns, std::min(rows.integer(0), kFarthestTime));
+    });
+  }
 }
 
 bool tells_of_loss(std::string_view text) {
@@ -102,28 +109,52 @@ bool is_event_table(const std::string& name, const std::vector<std::string>& col
          });
 }
 
-void name_threads(Import& import) {
-  Timeline& timeline = import.timeline;
-  std::map<std::int64_t, Names::Id> process_names;
-  if (const auto table = import.table({"PROCESSES"})) {
-    import.scan(*table, {"globalPid", "name"}, [&](const Rows& rows) {
+/// What a process or thread is called, chosen among several rows without regard to their order: by
+/// rank, then the first in the alphabet.
+class ChosenNames {
+ public:
+  explicit ChosenNames(const Names& names) : names_(names) {}
+
+  void offer(std::int64_t key, std::int64_t rank, Names::Id name) {
+    const auto [entry, is_new] = chosen_.try_emplace(key, rank, name);
+    auto& [best_rank, best] = entry->second;
+    if (is_new || rank < best_rank) return;
+    if (rank > best_rank || names_.text(name) < names_.text(best)) entry->second = {rank, name};
+  }
+  /// 0, the empty name, for what has none.
+  Names::Id of(std::int64_t key) const {
+    const auto found = chosen_.find(key);
+    return found != chosen_.end() ? found->second.second : 0;
+  }
+
+ private:
+  const Names& names_;
+  std::map<std::int64_t, std::pair<std::int64_t, Names::Id>> chosen_;
+};
+
+void name_threads(Import& file) {
+  Timeline& timeline = file.timeline;
+  ChosenNames processes(timeline.names);
+  ChosenNames threads(timeline.names);
+  if (const auto table = file.table({"PROCESSES"})) {
+    file.scan(*table, {"globalPid", "name"}, [&](const Rows& rows) {
+      const std::int64_t process = process_key(rows.integer(0));
       const auto name = rows.text(1);
-    if (!name || import.processes.count(process_key(rows.integer(0))) == 0) return;
-    process_names[process_key(rows.integer(0))] = import.strings.intern(*name);
-  });
-}
-for (const auto& [global_tid, row] : import.thread_rows) {
-  const auto name = process_names.find(process_key(global_tid));
-  if (name != process_names.end()) timeline.threads[row].name = name->second;
-}
-if (const auto table = import.table({"ThreadNames"})) {
-    import.scan(*table, {"globalTid", "nameId"}, [&](const Rows& rows) {
-      const auto thread = import.thread_rows.find(rows.integer(0));
-    if (thread == import.thread_rows.end()) return;
-    const auto name = import.strings.find(rows.integer(1, -1));
-    if (name) timeline.threads[thread->second].name = *name;
-});
-}
+      if (!name || file.processes.count(process) == 0) return;
+      processes.offer(process, 0, file.strings.intern(*name));
+    });
+  }
+  if (const auto table = file.table({"ThreadNames"})) {
+    file.scan(*table, {"globalTid", "nameId", "priority"}, [&](const Rows& rows) {
+      if (file.thread_rows.count(rows.integer(0)) == 0) return;
+      const auto name = file.strings.find(rows.integer(1, -1));
+      if (name) threads.offer(rows.integer(0), rows.integer(2), *name);
+    });
+  }
+  for (const auto& [global_tid, row] : file.thread_rows) {
+    const Names::Id own = threads.of(global_tid);
+    timeline.threads[row].name = own != 0 ? own : processes.of(process_key(global_tid));
+  }
 }
 
 /// The hull of all rows.
@@ -156,44 +187,48 @@ std::uint64_t beginning_before(const std::vector<Row>& rows, std::int64_t when_n
   return static_cast<std::uint64_t>(first - rows.begin());
 }
 
-/// nsys says how long it captured; rows that lie outside are kept, and told.
-void set_window(Import& import) {
-  Timeline& timeline = import.timeline;
-  Hull hull;
-  hull.hold(timeline.work);
-  hull.hold(timeline.calls);
-  hull.hold(timeline.ranges);
-  const std::int64_t duration_ns = timeline.end_ns;
-  if (hull.empty()) return;
-  const bool overlaps = duration_ns > 0 && hull.begin_ns < duration_ns && hull.end_ns > 0;
-  if (!overlaps) {
-    // Exported with shifted times, or no word about the session at all.
-    timeline.begin_ns = hull.begin_ns;
-    timeline.end_ns = hull.end_ns;
-    return;
-  }
+/// nsys says how long its session was; rows that lie outside are kept, and reported.
+void note_rows_outside_session(Import& file, const Hull& hull) {
+  const Timeline& timeline = file.timeline;
+  const std::int64_t session_ns = file.session_ns;
+  const bool overlaps = session_ns > 0 && hull.begin_ns < session_ns && hull.end_ns > 0;
+  if (!overlaps) return;  // exported with shifted times, or no word about the session at all
   const std::uint64_t early = beginning_before(timeline.work, 0) +
                               beginning_before(timeline.calls, 0) +
                               beginning_before(timeline.ranges, 0);
   const std::uint64_t late = timeline.work.size() + timeline.calls.size() + timeline.ranges.size() -
-                             beginning_before(timeline.work, duration_ns) -
-                             beginning_before(timeline.calls, duration_ns) -
-                             beginning_before(timeline.ranges, duration_ns);
+                             beginning_before(timeline.work, session_ns) -
+                             beginning_before(timeline.calls, session_ns) -
+                             beginning_before(timeline.ranges, session_ns);
   if (early > 0) {
-    import.note(std::to_string(early) + " events begin before the capture did, the first at " +
-                std::to_string(hull.begin_ns) + " ns");
+    file.note(counted(early, "event begins", "events begin") +
+              " before the session of nsys did, the first at " + std::to_string(hull.begin_ns) +
+              " ns");
   }
   if (late > 0) {
-    import.note(std::to_string(late) + " events begin after the capture's end at " +
-                std::to_string(duration_ns) + " ns, the last ends at " +
-                std::to_string(hull.end_ns) + " ns (a jump of the clock?)");
+    file.note(counted(late, "event begins", "events begin") +
+              " after the session of nsys ended at " + std::to_string(session_ns) +
+              " ns, the last ends at " + std::to_string(hull.end_ns) +
+              " ns (a jump of the clock?)");
   }
-  timeline.begin_ns = std::min<std::int64_t>(0, hull.begin_ns);
-  timeline.end_ns = std::max(duration_ns, hull.end_ns);
 }
 
-void close_ranges(Import& import) {
-  Timeline& timeline = import.timeline;
+/// The capture is from its first row to its last. The session that nsys was in for it may have
+/// waited minutes for a capture range to open.
+void set_window(Import& file) {
+  Timeline& timeline = file.timeline;
+  Hull hull;
+  hull.hold(timeline.work);
+  hull.hold(timeline.calls);
+  hull.hold(timeline.ranges);
+  if (hull.empty()) return;
+  note_rows_outside_session(file, hull);
+  timeline.begin_ns = hull.begin_ns;
+  timeline.end_ns = hull.end_ns;
+}
+
+void close_ranges(Import& file) {
+  Timeline& timeline = file.timeline;
   std::uint64_t open = 0;
   for (Range& range : timeline.ranges) {
     if (range.closed) continue;
@@ -201,81 +236,103 @@ void close_ranges(Import& import) {
     range.end_ns = std::max(range.start_ns, timeline.end_ns);
   }
   if (open > 0) {
-    import.note(std::to_string(open) +
-                " ranges were still open when the capture ended; they are taken to end with it");
+    file.note(counted(open, "range was", "ranges were") +
+              " still open when the capture ended: counted up to its last event");
   }
 }
 
 }  // namespace
 
-void read_metadata(Import& import) {
-  read_tool(import);
-  read_gpus(import);
-  read_clock(import);
+void read_metadata(Import& file) {
+  read_tool(file);
+  read_gpus(file);
+  read_clock(file);
 }
 
-void read_diagnostics(Import& import) {
-  const auto table = import.table({"DIAGNOSTIC_EVENT"});
+void read_diagnostics(Import& file) {
+  const auto table = file.table({"DIAGNOSTIC_EVENT"});
   if (!table) return;
   std::map<std::int64_t, std::string> severities = {{2, "Warning"}, {3, "Error"}};
-  if (const auto names = import.table({"ENUM_DIAGNOSTIC_SEVERITY_LEVEL"})) {
-    import.scan(*names, {"id", "name"}, [&](const Rows& rows) {
+  if (const auto names = file.table({"ENUM_DIAGNOSTIC_SEVERITY_LEVEL"})) {
+    file.scan(*names, {"id", "name"}, [&](const Rows& rows) {
       if (const auto name = rows.text(1)) severities[rows.integer(0)] = std::string(*name);
-  });
-}
-Reading& reading = import.timeline.reading;
-  import.scan(*table, {"severity", "text"}, [&](const Rows& rows) {
-    import.use();
-  const std::string& severity = severities[rows.integer(0, -1)];
-  const auto text = rows.text(1);
-  if (!text || (severity != "Warning" && severity != "Error")) return;
-  const std::string& told = import.timeline.names.text(import.strings.intern(*text));
-  if (!tells_of_loss(told)) return import.note("nsys: " + told);
-  reading.losses.push_back(told);
-  reading.lost += only_number(told).value_or(0);
-  });
-  }
-
-  void count_other_tables(Import& import) {
-    for (const auto& [name, columns] : import.schema) {
-      const bool read = std::find(import.tables_read.begin(), import.tables_read.end(), name) !=
-                        import.tables_read.end();
-      // Diagnostics are read last, for their place among the messages.
-      if (read || name == "DIAGNOSTIC_EVENT" || !is_event_table(name, columns)) continue;
-      const auto count =
-          import.database.query_value<std::int64_t>("SELECT count(*) FROM " + sql_name(name));
-      if (!count) {
-        import.lose_rest(name, 0, count.error());
-      } else if (*count > 0) {
-        import.skip(name, "not one of the tables that are read", 1,
-                    static_cast<std::uint64_t>(*count));
-      }
-    }
-  }
-
-  void finish(Import& import) {
-    Timeline& timeline = import.timeline;
-    std::sort(timeline.ranges.begin(), timeline.ranges.end(), [](const Range& a, const Range& b) {
-      return std::tie(a.start_ns, b.end_ns, a.thread, a.name) <
-             std::tie(b.start_ns, a.end_ns, b.thread, b.name);
     });
-    set_window(import);
-    close_ranges(import);
-    name_threads(import);
-    if (import.unnamed > 0) {
-      import.note(std::to_string(import.unnamed) +
-                  " events have no name in StringIds; they are called (unnamed)");
+  }
+  struct Message {
+    std::int64_t when_ns;
+    std::string text;
+    auto operator<=>(const Message&) const = default;
+  };
+  std::vector<Message> messages;
+  file.scan(*table, {"timestamp", "severity", "text"}, [&](const Rows& rows) {
+    file.use();
+    const std::string& severity = severities[rows.integer(1, -1)];
+    const auto text = rows.text(2);
+    if (!text || (severity != "Warning" && severity != "Error")) return;
+    messages.push_back({rows.integer(0), file.timeline.names.text(file.strings.intern(*text))});
+  });
+  std::sort(messages.begin(), messages.end());
+  Reading& reading = file.timeline.reading;
+  for (const Message& message : messages) {
+    if (!tells_of_loss(message.text)) {
+      file.note("nsys: " + message.text);
+      continue;
     }
-    if (import.strings.repaired() > 0) {
-      import.note(std::to_string(import.strings.repaired()) +
-                  " names are not UTF-8; their bad bytes are shown as U+FFFD");
-    }
-    if (const std::uint64_t count = works_before_launch(timeline)) {
-      import.note(
-          std::to_string(count) +
-          " pieces of work begin before the call that launched them: the clocks of host and "
-          "device disagree");
+    reading.losses.push_back(message.text);
+    reading.lost += only_number(message.text).value_or(0);
+  }
+}
+
+void count_other_tables(Import& file) {
+  for (const auto& [name, columns] : file.schema) {
+    const bool read =
+        std::find(file.tables_read.begin(), file.tables_read.end(), name) != file.tables_read.end();
+    // Diagnostics are read last, for their place among the messages.
+    if (read || name == "DIAGNOSTIC_EVENT" || !is_event_table(name, columns)) continue;
+    const auto count =
+        file.database.query_value<std::int64_t>("SELECT count(*) FROM " + sql_name(name));
+    if (!count) {
+      file.lose_rest(name, 0, count.error());
+    } else if (*count > 0) {
+      SkippedRows& skipped = file.skipped_rows[name + ": not one of the tables that are read"];
+      skipped.count = static_cast<std::uint64_t>(*count);
+      skipped.whole_table = true;
     }
   }
+}
 
-  }  // namespace profline::nsys::internal
+namespace {
+
+void report_skipped(Import& file) {
+  for (const auto& [reason, rows] : file.skipped_rows) {
+    std::string position = rows.whole_table ? "all rows" : "a row without a start";
+    if (rows.first_start_ns) position = "start " + std::to_string(*rows.first_start_ns);
+    file.timeline.reading.skip(reason, position, rows.count);
+  }
+}
+
+}  // namespace
+
+void finish(Import& file) {
+  Timeline& timeline = file.timeline;
+  order_ranges(file);
+  set_window(file);
+  close_ranges(file);
+  renumber(file);
+  name_threads(file);
+  report_skipped(file);
+  if (file.unnamed > 0) {
+    file.note(counted(file.unnamed, "event has", "events have") +
+              " no name in StringIds: shown as (unnamed)");
+  }
+  if (const std::size_t count = file.strings.repaired().size()) {
+    file.note(counted(count, "name is", "names are") + " not UTF-8: bad bytes are shown as U+FFFD");
+  }
+  if (const std::uint64_t count = works_before_launch(timeline)) {
+    file.note(counted(count, "piece of work begins before the call that launched it",
+                      "pieces of work begin before the calls that launched them") +
+              ": the clocks of host and device disagree");
+  }
+}
+
+}  // namespace profline::nsys::internal

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "tools/nsys/internal/import.h"
+#include "tools/nsys/internal/nccl.h"
 
 namespace profline::nsys::internal {
 namespace {
@@ -30,20 +31,20 @@ struct KnownType {
   std::string name;
 };
 
-std::map<std::int64_t, KnownType> event_types(Import& import) {
+std::map<std::int64_t, KnownType> event_types(Import& file) {
   std::map<std::int64_t, KnownType> types;
   const auto add = [&](std::int64_t id, std::string_view name) {
     const auto known = std::ranges::find(kEventTypes, name, &EventTypeName::name);
     types[id] = {known != kEventTypes.end() ? known->type : EventType::Other, std::string(name)};
   };
   for (const EventTypeName& type : kEventTypes) add(type.id, type.name);
-  if (const auto table = import.table({"ENUM_NSYS_EVENT_TYPE"})) {
-    import.scan(*table, {"id", "name"}, [&](const Rows& rows) {
+  if (const auto table = file.table({"ENUM_NSYS_EVENT_TYPE"})) {
+    file.scan(*table, {"id", "name"}, [&](const Rows& rows) {
       if (const auto name = rows.text(1)) add(rows.integer(0), *name);
-  });
+    });
+  }
+  return types;
 }
-return types;
-}  // namespace
 
 /// Domains are numbered in each process; a range may come before the row that names its domain.
 class Domains {
@@ -56,9 +57,12 @@ class Domains {
     if (is_new) names_.push_back({id, std::nullopt});
     return entry->second;
   }
-  void set_name(std::int64_t process, std::int64_t id, Names::Id name) {
+  void set_name(std::int64_t process, std::int64_t id, Names::Id name, const Names& names) {
     const Names::Id domain = number(process, id);
-    if (domain != 0 && !names_[domain - 1].name) names_[domain - 1].name = name;
+    if (domain == 0) return;
+    // A domain has one name; if the file says otherwise, the first in the alphabet.
+    std::optional<Names::Id>& known = names_[domain - 1].name;
+    if (!known || names.text(name) < names.text(*known)) known = name;
   }
   Names::Id name(Names::Id number, Names& names) const {
     if (number == 0) return 0;
@@ -77,16 +81,17 @@ class Domains {
 
 class RangeReader {
  public:
-  RangeReader(Import& import, std::string table)
-      : import_(import), table_(std::move(table)), types_(event_types(import)) {}
+  RangeReader(Import& file, std::string table)
+      : import_(file), table_(std::move(table)), types_(event_types(file)), payloads_(file) {}
 
   void read() {
-    import_.scan(
-        table_,
-        {"start", "end", "eventType", "text", "textId", "globalTid", "endGlobalTid", "domainId"},
-        [&](const Rows& rows) { read_row(rows); });
+    import_.scan(table_,
+                 {"start", "end", "eventType", "text", "textId", "globalTid", "endGlobalTid",
+                  "domainId", "binaryData"},
+                 [&](const Rows& rows) { read_row(rows); });
     Timeline& timeline = import_.timeline;
     for (Range& range : timeline.ranges) range.domain = domains_.name(range.domain, timeline.names);
+    nccl_.finish(timeline);
   }
 
  private:
@@ -95,12 +100,12 @@ class RangeReader {
     const EventType type = known != types_.end() ? known->second.type : EventType::Other;
     if (type == EventType::Other) {
       const std::string what = known != types_.end() ? known->second.name : "event of unknown type";
-      return import_.skip(table_, what + " is no range", rows.row());
+      return import_.skip(table_, what + " is no range", rows);
     }
     const std::int64_t global_tid = rows.integer(5);
     const std::int64_t domain = rows.integer(7);
     if (type == EventType::DomainCreate) {
-      domains_.set_name(process_key(global_tid), domain, text(rows));
+      domains_.set_name(process_key(global_tid), domain, text(rows), import_.timeline.names);
       return import_.use();
     }
     add_range(rows, type == EventType::PushPop ? RangeKind::PushPop : RangeKind::StartEnd,
@@ -121,6 +126,10 @@ class RangeReader {
     range.kind = kind;
     range.closed = end.has_value();
     import_.timeline.ranges.push_back(range);
+    if (!payloads_.empty()) {
+      const auto bytes = rows.bytes(8);
+      nccl_.add(range, import_.timeline.names, bytes ? payloads_.decode(*bytes) : std::nullopt);
+    }
     import_.use();
   }
 
@@ -136,15 +145,17 @@ class RangeReader {
   Import& import_;
   std::string table_;
   std::map<std::int64_t, KnownType> types_;
+  NcclSchemas payloads_;
+  NcclCalls nccl_;
   Domains domains_;
 };
 
-}  // namespace profline::nsys::internal
+}  // namespace
 
-void read_ranges(Import& import) {
-  const auto table = import.table({"NVTX_EVENTS"});
-  if (!table) return import.note("no table NVTX_EVENTS: the file holds no ranges");
-  RangeReader(import, *table).read();
+void read_ranges(Import& file) {
+  const auto table = file.table({"NVTX_EVENTS"});
+  if (!table) return file.note("no table NVTX_EVENTS: the file holds no ranges");
+  RangeReader(file, *table).read();
 }
 
 }  // namespace profline::nsys::internal

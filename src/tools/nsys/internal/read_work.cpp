@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 
 #include "tools/nsys/internal/import.h"
 
@@ -28,7 +27,7 @@ constexpr std::array<std::string_view, kOwn> kCommonColumns = {
 
 class WorkReader {
  public:
-  explicit WorkReader(Import& import) : import_(import) {}
+  explicit WorkReader(Import& file) : import_(file) {}
 
   void kernels(const std::string& table) {
     scan(table,
@@ -58,23 +57,29 @@ class WorkReader {
     const auto table = import_.table({"CUPTI_ACTIVITY_KIND_MEMCPY"});
     if (!table) return;
     const std::map<std::int64_t, Copy> kinds = copy_kinds();
-    scan(*table, {"bytes", "copyKind"}, [&](const Rows& rows, DeviceWork& work) {
-      const auto found = kinds.find(rows.integer(kOwn + 1, -1));
-      const Copy& copy = found != kinds.end() ? found->second : unknown_copy_;
-      work.kind = WorkKind::Copy;
-      work.name = copy.name;
-      work.copy = copy.kind;
-      work.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(kOwn), 0));
-    });
+    const std::map<std::int64_t, MemoryKind> memory = memory_kinds();
+    scan(*table, {"bytes", "copyKind", "srcKind", "dstKind"},
+         [&](const Rows& rows, DeviceWork& work) {
+           const auto found = kinds.find(rows.integer(kOwn + 1, -1));
+           const Copy& copy = found != kinds.end() ? found->second : unknown_copy_;
+           work.kind = WorkKind::Copy;
+           work.name = copy.name;
+           work.copy = copy.kind;
+           work.from = memory_kind(memory, rows.maybe(kOwn + 2));
+           work.to = memory_kind(memory, rows.maybe(kOwn + 3));
+           work.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(kOwn), 0));
+         });
   }
 
   void fills() {
     const auto table = import_.table({"CUPTI_ACTIVITY_KIND_MEMSET"});
     if (!table) return;
     const Names::Id name = import_.timeline.names.id_of("[CUDA memset]");
-    scan(*table, {"bytes"}, [&](const Rows& rows, DeviceWork& work) {
+    const std::map<std::int64_t, MemoryKind> memory = memory_kinds();
+    scan(*table, {"bytes", "memKind"}, [&](const Rows& rows, DeviceWork& work) {
       work.kind = WorkKind::Fill;
       work.name = name;
+      work.to = memory_kind(memory, rows.maybe(kOwn + 1));
       work.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(kOwn), 0));
     });
   }
@@ -90,9 +95,9 @@ class WorkReader {
           import_.timeline.names.id_of("[CUDA graph " + std::to_string(rows.integer(kOwn)) + "]");
     });
     if (count == 0) return;
-    import_.note(std::to_string(count) +
-                 " graph launches were traced as a whole; their kernels are not in the file (nsys "
-                 "profile --cuda-graph-trace=node records them)");
+    import_.note(counted(count, "graph launch was", "graph launches were") +
+                 " traced as a whole: the kernels are not in the file (nsys profile "
+                 "--cuda-graph-trace=node records them)");
   }
 
  private:
@@ -185,6 +190,29 @@ class WorkReader {
     return kinds;
   }
 
+  /// By the labels of the file. Without them nobody knows: CUPTI and nsys number the kinds
+  /// differently.
+  std::map<std::int64_t, MemoryKind> memory_kinds() {
+    std::map<std::int64_t, MemoryKind> kinds;
+    const auto table = import_.table({"ENUM_CUDA_MEM_KIND"});
+    if (!table) return kinds;
+    import_.scan(*table, {"id", "label"}, [&](const Rows& rows) {
+      const std::string_view label = rows.text(1).value_or(std::string_view());
+      if (label == "Pageable") kinds[rows.integer(0)] = MemoryKind::Pageable;
+      if (label == "Pinned") kinds[rows.integer(0)] = MemoryKind::Pinned;
+      if (label.starts_with("Device")) kinds[rows.integer(0)] = MemoryKind::Device;
+      if (label == "Array") kinds[rows.integer(0)] = MemoryKind::Array;
+      if (label.starts_with("Managed")) kinds[rows.integer(0)] = MemoryKind::Managed;
+    });
+    return kinds;
+  }
+
+  static MemoryKind memory_kind(const std::map<std::int64_t, MemoryKind>& kinds,
+                                std::optional<std::int64_t> id) {
+    const auto found = id ? kinds.find(*id) : kinds.end();
+    return found != kinds.end() ? found->second : MemoryKind::Unknown;
+  }
+
   /// Arrays lie on the device; unified memory is moved as any other.
   static CopyKind kind_of(std::string_view label) {
     const auto split = label.find("-to-");
@@ -210,41 +238,30 @@ class WorkReader {
   Copy unknown_copy_;
 };
 
-/// Puts the rows from `first` on in order, those before being so. A table mostly is already, and
-/// then this costs little more than a look at it.
-void order_since(std::vector<DeviceWork>& work, std::size_t first) {
-  const auto before = [](const DeviceWork& a, const DeviceWork& b) {
-    return std::tie(a.start_ns, a.end_ns, a.stream) < std::tie(b.start_ns, b.end_ns, b.stream);
-  };
-  const auto middle = work.begin() + static_cast<std::ptrdiff_t>(first);
-  if (!std::is_sorted(middle, work.end(), before)) std::sort(middle, work.end(), before);
-  std::inplace_merge(work.begin(), middle, work.end(), before);
-}
-
 /// Reads the kernels by slices, each with `read`.
-void read_kernel_table(Import& import, void (WorkReader::*read)(const std::string& table)) {
-  if (const auto table = import.table({"CUPTI_ACTIVITY_KIND_KERNEL"})) {
-    read_in_slices(import, *table, [&](Import& part) { (WorkReader(part).*read)(*table); });
+void read_kernel_table(Import& file, void (WorkReader::*read)(const std::string& table)) {
+  if (const auto table = file.table({"CUPTI_ACTIVITY_KIND_KERNEL"})) {
+    read_in_slices(file, *table, [&](Import& part) { (WorkReader(part).*read)(*table); });
   } else {
-    import.note("no table CUPTI_ACTIVITY_KIND_KERNEL: the file holds no kernels");
+    file.note("no table CUPTI_ACTIVITY_KIND_KERNEL: the file holds no kernels");
   }
-  order_since(import.timeline.work, 0);
+  order_work(file, 0);
 }
 
 }  // namespace
 
-void read_work(Import& import) {
-  read_kernel_table(import, &WorkReader::kernels);
-  const std::size_t kernels = import.timeline.work.size();
-  WorkReader reader(import);
+void read_work(Import& file) {
+  read_kernel_table(file, &WorkReader::kernels);
+  const std::size_t kernels = file.timeline.work.size();
+  WorkReader reader(file);
   reader.copies();
   reader.fills();
   reader.graphs();
-  order_since(import.timeline.work, kernels);
+  order_work(file, kernels);
 }
 
-void read_kernels_only(Import& import) {
-  read_kernel_table(import, &WorkReader::kernel_times);
+void read_kernels_only(Import& file) {
+  read_kernel_table(file, &WorkReader::kernel_times);
 }
 
 }  // namespace profline::nsys::internal

@@ -19,7 +19,8 @@ struct Part {
   std::unordered_map<std::int64_t, RowIndex> thread_rows;
   std::map<StreamKey, RowIndex> stream_rows;
   std::uint64_t unnamed = 0;
-  std::uint64_t repaired = 0;
+  std::map<std::string, SkippedRows> skipped_rows;
+  std::set<std::string> repaired;
   std::optional<Error> failure;
 };
 
@@ -42,63 +43,71 @@ Part read_part(const Import& whole, const Slice& slice, const std::function<void
     part.failure = std::move(database).error();
     return part;
   }
-  Import import{.database = *database,
-                .schema = whole.schema,
-                .timeline = part.timeline,
-                .strings = Strings::of(*database, whole.schema, part.timeline.names),
-                .slice = slice,
-                .most_rows = whole.most_rows,
-                .calls = whole.calls,
-                .device_of = whole.device_of,
-                .processes = whole.processes};
-  read(import);
-  part.thread_rows = std::move(import.thread_rows);
-  part.stream_rows = std::move(import.stream_rows);
-  part.unnamed = import.unnamed;
-  part.repaired = import.strings.repaired();
+  Import file{.database = *database,
+              .schema = whole.schema,
+              .timeline = part.timeline,
+              .strings = Strings::of(*database, whole.schema, part.timeline.names),
+              .slice = slice,
+              .most_rows = whole.most_rows,
+              .calls = whole.calls,
+              .device_of = whole.device_of,
+              .processes = whole.processes};
+  read(file);
+  part.thread_rows = std::move(file.thread_rows);
+  part.stream_rows = std::move(file.stream_rows);
+  part.unnamed = file.unnamed;
+  part.skipped_rows = std::move(file.skipped_rows);
+  part.repaired = file.strings.repaired();
   return part;
 }
 
-std::vector<RowIndex> merged_threads(Import& import, const Part& part) {
+std::vector<RowIndex> merged_threads(Import& file, const Part& part) {
   // In the order in which the part met them, so that the result does not depend on the hash.
   std::vector<std::int64_t> ids(part.thread_rows.size());
   for (const auto& [id, row] : part.thread_rows) ids[row] = id;
   std::vector<RowIndex> rows;
   rows.reserve(ids.size());
-  for (const std::int64_t id : ids) rows.push_back(import.thread(id));
+  for (const std::int64_t id : ids) rows.push_back(file.thread(id));
   return rows;
 }
 
-std::vector<RowIndex> merged_streams(Import& import, const Part& part) {
+std::vector<RowIndex> merged_streams(Import& file, const Part& part) {
   std::vector<StreamKey> keys(part.stream_rows.size());
   for (const auto& [key, row] : part.stream_rows) keys[row] = key;
   std::vector<RowIndex> rows;
   rows.reserve(keys.size());
-  for (const StreamKey& key : keys) rows.push_back(import.stream(key));
+  for (const StreamKey& key : keys) rows.push_back(file.stream(key));
   return rows;
 }
 
-void merge_reading(Import& import, Reading part) {
-  Reading& whole = import.timeline.reading;
+void merge_reading(Import& file, Reading part) {
+  Reading& whole = file.timeline.reading;
   whole.used += part.used;
-  for (const Reading::Skipped& skipped : part.skipped) {
-    whole.skip(skipped.reason, skipped.first_position, skipped.count);
-  }
   std::move(part.notes.begin(), part.notes.end(), std::back_inserter(whole.notes));
   std::move(part.losses.begin(), part.losses.end(), std::back_inserter(whole.losses));
 }
 
+void merge_skipped(Import& file, const std::map<std::string, SkippedRows>& part) {
+  for (const auto& [reason, rows] : part) {
+    SkippedRows& whole = file.skipped_rows[reason];
+    whole.count += rows.count;
+    if (!rows.first_start_ns) continue;
+    whole.first_start_ns =
+        std::min(*rows.first_start_ns, whole.first_start_ns.value_or(*rows.first_start_ns));
+  }
+}
+
 /// Appends the part's rows, what they refer to renumbered, and empties it.
-void merge(Import& import, Part& part) {
-  Timeline& whole = import.timeline;
+void merge(Import& file, Part& part) {
+  Timeline& whole = file.timeline;
   std::vector<Names::Id> names;
   for (Names::Id id = 0; id < part.timeline.names.size(); ++id) {
     names.push_back(whole.names.id_of(part.timeline.names.text(id)));
   }
   std::vector<RowIndex> shapes;
-  for (const LaunchShape& shape : part.timeline.shapes) shapes.push_back(import.shape(shape));
-  const std::vector<RowIndex> threads = merged_threads(import, part);
-  const std::vector<RowIndex> streams = merged_streams(import, part);
+  for (const LaunchShape& shape : part.timeline.shapes) shapes.push_back(file.shape(shape));
+  const std::vector<RowIndex> threads = merged_threads(file, part);
+  const std::vector<RowIndex> streams = merged_streams(file, part);
   for (HostCall call : part.timeline.calls) {
     call.name = names[call.name];
     call.thread = threads[call.thread];
@@ -110,28 +119,29 @@ void merge(Import& import, Part& part) {
     if (work.stream != kNoRow) work.stream = streams[work.stream];
     whole.work.push_back(work);
   }
-  merge_reading(import, std::move(part.timeline.reading));
-  import.unnamed += part.unnamed;
-  import.strings.add_repaired(part.repaired);
+  merge_reading(file, std::move(part.timeline.reading));
+  merge_skipped(file, part.skipped_rows);
+  file.unnamed += part.unnamed;
+  file.strings.add_repaired(part.repaired);
   part = Part();
 }
 
 }  // namespace
 
-void read_in_slices(Import& import, const std::string& table,
+void read_in_slices(Import& file, const std::string& table,
                     const std::function<void(Import&)>& read) {
-  const std::int64_t last = import.last_row_id(table).value_or(0);
-  const std::size_t rows = import.rows_at_most(table);
+  const std::int64_t last = file.last_row_id(table).value_or(0);
+  const std::size_t rows = file.rows_at_most(table);
   // An id that lies about the number of rows would make slices without end.
   const bool is_large = last > kRowsPerSlice && static_cast<std::size_t>(last) == rows;
-  if (!is_large || !import.path) return read(import);
+  if (!is_large || !file.path) return read(file);
 
   const std::vector<Slice> slices = slices_of(last);
   std::vector<Part> parts(slices.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t at = next++; at < slices.size(); at = next++) {
-      parts[at] = read_part(import, slices[at], read);
+      parts[at] = read_part(file, slices[at], read);
     }
   };
   {
@@ -140,19 +150,19 @@ void read_in_slices(Import& import, const std::string& table,
     for (unsigned thread = 1; thread < cores; ++thread) threads.emplace_back(work);
     work();
   }
-  std::size_t calls = import.timeline.calls.size();
-  std::size_t works = import.timeline.work.size();
+  std::size_t calls = file.timeline.calls.size();
+  std::size_t works = file.timeline.work.size();
   for (const Part& part : parts) {
     calls += part.timeline.calls.size();
     works += part.timeline.work.size();
   }
-  import.timeline.calls.reserve(calls);
-  import.timeline.work.reserve(works);
+  file.timeline.calls.reserve(calls);
+  file.timeline.work.reserve(works);
   for (Part& part : parts) {
     if (part.failure) {
-      import.lose_rest(table, 0, *part.failure);
+      file.lose_rest(table, 0, *part.failure);
     } else {
-      merge(import, part);
+      merge(file, part);
     }
   }
 }

@@ -38,4 +38,11 @@ CallKind call_kind(std::string_view name);
 /// From where to where, by the name of the event: `Memcpy DtoH (Device -> Pinned)`.
 CopyKind copy_kind(std::string_view name);
 
+/// The kinds of memory that the name of a copy or fill ends in: `(Device -> Pinned)`, `(Device)`.
+struct MemoryKinds {
+  MemoryKind from = MemoryKind::Unknown;
+  MemoryKind to = MemoryKind::Unknown;
+};
+MemoryKinds memory_kinds(std::string_view name);
+
 }  // namespace profline::torch_profiler::internal

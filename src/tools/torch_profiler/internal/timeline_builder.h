@@ -13,6 +13,7 @@
 #include "formats/node.h"
 #include "records/timeline.h"
 #include "tools/torch_profiler/internal/categories.h"
+#include "tools/torch_profiler/internal/collective_table.h"
 #include "tools/torch_profiler/internal/event_tables.h"
 #include "tools/torch_profiler/internal/trace_event.h"
 
@@ -108,6 +109,7 @@ class TimelineBuilder {
   ThreadTable threads_;
   StreamTable streams_;
   ShapeTable shapes_;
+  CollectiveTable collectives_;
   std::vector<PendingWork> work_;
   std::vector<PendingCall> calls_;
 

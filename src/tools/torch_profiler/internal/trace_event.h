@@ -37,6 +37,8 @@ struct RawEvent {
   // Of its args:
   RawValue correlation, external_id, device, context, stream, grid, block, registers, shared_bytes,
       bytes, graph_node, input_shapes, args_name;
+  // Of its args, about a collective:
+  RawValue collective, in_elements, out_elements, dtype, group_size, group_name, group_description;
 };
 
 /// Reads the event that the text begins with. Lenient: what is between the separators of JSON's

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "base/units.h"
+
+/// How `profline trace` writes figures.
+namespace profline {
+
+inline std::string duration(std::int64_t ns) {
+  return human_duration(std::chrono::nanoseconds(ns));
+}
+
+inline std::string percent(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return "-";
+  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// Of a share of 1.
+inline std::string percent(const std::optional<double>& share) {
+  return share ? fmt::format("{:.1f} %", 100.0 * *share) : "-";
+}
+
+inline std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+/// 10^9 bytes per second: `12.3`, `0.0042`.
+inline std::string gigabytes_per_second(const std::optional<double>& rate) {
+  return rate ? fmt::format("{:.3g}", *rate) : "-";
+}
+
+}  // namespace profline

@@ -1,0 +1,138 @@
+// Collectives as PyTorch describes them, read from a trace.
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/torch_profiler/testing_trace.h"
+#include "tools/torch_profiler/trace_reader.h"
+
+namespace profline::torch_profiler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Timeline read(const std::string& events) {
+  auto timeline = read_trace(chunks_of(R"({"traceEvents": [)" + events + "]}"), "t.json", {});
+  EXPECT_TRUE(timeline) << timeline.error().to_string();
+  return timeline ? *std::move(timeline) : Timeline();
+}
+
+/// `allreduce BFloat16 0 (default_pg) x8: 8192 -> 8192`, one line a collective.
+std::vector<std::string> lines(const Timeline& t) {
+  std::vector<std::string> lines;
+  for (const Collective& row : t.collectives) {
+    lines.push_back(t.names.text(row.name) + ' ' + t.names.text(row.dtype) + ' ' +
+                    t.names.text(row.group) + " x" + std::to_string(row.ranks) + ": " +
+                    (row.has_bytes
+                         ? std::to_string(row.in_bytes) + " -> " + std::to_string(row.out_bytes)
+                         : "size not known"));
+  }
+  return lines;
+}
+
+constexpr const char* kAllReduce =
+    R"("Collective name": "allreduce", "In msg nelems": 4096, "Out msg nelems": 4096, "Group size": 8, "dtype": "BFloat16", "In split size": "[]", "Process Group Name": "0", "Process Group Description": "default_pg")";
+
+std::string operation(int ts, int id, const std::string& args) {
+  return R"({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 9, "tid": 9, "ts": )" +
+         std::to_string(ts) + R"(, "dur": 20, "args": {"External id": )" + std::to_string(id) +
+         (args.empty() ? "" : ", ") + args + "}},";
+}
+std::string launch(int ts, int correlation) {
+  return R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernelExC", "pid": 9, "tid": 9, "ts": )" +
+         std::to_string(ts) + R"(, "dur": 5, "args": {"correlation": )" +
+         std::to_string(correlation) + "}},";
+}
+std::string kernel(int ts, int correlation, const std::string& name, const std::string& args) {
+  return R"({"ph": "X", "cat": "kernel", "name": ")" + name + R"(", "pid": 0, "tid": 7, "ts": )" +
+         std::to_string(ts) + R"(, "dur": 30, "args": {"device": 0, "stream": 7, "correlation": )" +
+         std::to_string(correlation) + (args.empty() ? "" : ", ") + args + "}},";
+}
+constexpr const char* kEnd =
+    R"({"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "x"}})";
+
+TEST(TraceCollectives, AreOneRowThoughOperatorAndKernelBothDescribeThem) {
+  const Timeline t = read(operation(100, 5, kAllReduce) + launch(105, 1) +
+                          kernel(130, 1, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+                                 std::string(R"("External id": 5, )") + kAllReduce) +
+                          kEnd);
+  EXPECT_THAT(lines(t), ElementsAre("allreduce BFloat16 0 (default_pg) x8: 8192 -> 8192"));
+  ASSERT_EQ(t.work.size(), 1U);
+  EXPECT_EQ(t.work[0].collective, 0U);
+}
+
+TEST(TraceCollectives, AreFoundByTheOperatorAroundTheLaunchWhereKernelsSayNothing) {
+  const Timeline t = read(operation(100, 5, kAllReduce) + launch(105, 1) + launch(111, 2) +
+                          kernel(130, 1, "ncclKernel_AllReduce_RING_LL_Sum_half", "") +
+                          kernel(170, 2, "elementwise_kernel", "") + kEnd);
+  EXPECT_THAT(lines(t), ElementsAre("allreduce BFloat16 0 (default_pg) x8: 8192 -> 8192"));
+  EXPECT_EQ(t.work[0].collective, 0U);
+  EXPECT_EQ(t.work[1].collective, kNoRow) << "launched there, but no kernel of NCCL";
+}
+
+TEST(TraceCollectives, AreFoundByTheKernelAloneAsInAGraph) {
+  const Timeline t = read(
+      kernel(
+          130, 1, "ncclDevKernel_AllGather_RING_LL",
+          R"("Collective name": "_allgather_base", "In msg nelems": 10, "Out msg nelems": 80, "Group size": 8, "dtype": "Float", "Process Group Name": "1")") +
+      kEnd);
+  EXPECT_THAT(lines(t), ElementsAre("_allgather_base Float 1 x8: 40 -> 320"));
+  EXPECT_EQ(t.work[0].collective, 0U);
+}
+
+TEST(TraceCollectives, LeaveOutOperatorsThatMoveNothing) {
+  const Timeline t = read(
+      operation(
+          100, 5,
+          R"("Collective name": "wait", "In msg nelems": 0, "Out msg nelems": 0, "dtype": "Byte")") +
+      operation(200, 6, "") + kEnd);
+  EXPECT_THAT(lines(t), IsEmpty());
+}
+
+TEST(TraceCollectives, SayWhenTheSizeIsNotKnown) {
+  const Timeline t = read(
+      kernel(
+          130, 1, "ncclDevKernel_Broadcast",
+          R"("Collective name": "broadcast", "In msg nelems": 7, "Group size": 2, "dtype": "Odd")") +
+      kernel(230, 2, "ncclDevKernel_Broadcast",
+             R"("Collective name": "broadcast", "Group size": 2, "dtype": "Float")") +
+      kernel(
+          330, 3, "ncclDevKernel_Broadcast",
+          R"("Collective name": "broadcast", "In msg nelems": 9223372036854775807, "Group size": 2, "dtype": "Double")") +
+      kEnd);
+  EXPECT_THAT(lines(t), ElementsAre("broadcast Odd  x2: size not known",
+                                    "broadcast Float  x2: size not known",
+                                    "broadcast Double  x2: size not known"));
+}
+
+TEST(TraceCopies, HaveTheMemoryThatTheirNamesTell) {
+  const auto copy = [](const char* category, const char* name) {
+    return std::string(R"({"ph": "X", "cat": ")") + category + R"(", "name": ")" + name +
+           R"(", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"device": 0, "stream": 7}},)";
+  };
+  struct Case {
+    const char *category, *name;
+    MemoryKind from, to;
+  };
+  constexpr Case kCases[] = {
+      {"gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", MemoryKind::Pageable, MemoryKind::Device},
+      {"gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", MemoryKind::Device, MemoryKind::Pinned},
+      {"gpu_memcpy", "Memcpy HtoD (Strange -> Array)", MemoryKind::Unknown, MemoryKind::Array},
+      {"gpu_memcpy", "CopyHostToDevice", MemoryKind::Unknown, MemoryKind::Unknown},
+      {"gpu_memset", "Memset (Device)", MemoryKind::Unknown, MemoryKind::Device},
+      {"gpu_memset", "Memset (Managed", MemoryKind::Unknown, MemoryKind::Unknown},
+  };
+  for (const Case& c : kCases) {
+    const Timeline t = read(copy(c.category, c.name) + kEnd);
+    ASSERT_EQ(t.work.size(), 1U) << c.name;
+    EXPECT_EQ(t.work[0].from, c.from) << c.name;
+    EXPECT_EQ(t.work[0].to, c.to) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace profline::torch_profiler
