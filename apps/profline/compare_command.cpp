@@ -148,7 +148,7 @@ Result<ExitCode> CompareVerb::run(const Services& services, const Invocation& in
     PL_TRY(print_result(PL_TRY(to_document(found))));
   } else {
     const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
-    PL_TRY(print_result(comparison_text(found, wishes.top, output_width(), palette)));
+    PL_TRY(print_result(for_terminal(comparison_text(found, wishes.top, output_width(), palette))));
   }
   return is_failure(found, arguments) ? ExitCode::Failed : ExitCode::Done;
 }

@@ -16,6 +16,7 @@
 #include "profline_version.h"
 #include "scratch_folder.h"
 #include "standard_streams.h"
+#include "text_table.h"
 #include "workload_program.h"
 
 namespace profline {
@@ -135,7 +136,7 @@ Result<ExitCode> DoctorVerb::run(const Services& services, const Invocation& inv
 
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(as_json(findings))
-                               : as_text(findings);
+                               : for_terminal(as_text(findings));
   PL_TRY(print_result(text));
 
   const bool satisfied = std::all_of(findings.begin(), findings.end(), [&](const Finding& finding) {

@@ -2,6 +2,7 @@
 
 #include "explanation.h"
 #include "standard_streams.h"
+#include "text_table.h"
 
 namespace profline {
 
@@ -24,7 +25,7 @@ Result<ExitCode> ExplainVerb::run(const Services& /*services*/,
   print_remarks(*configuration, invocation.output);
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(explanation_json(explanation))
-                               : explanation_text(explanation);
+                               : for_terminal(explanation_text(explanation));
   PL_TRY(print_result(text));
   return ExitCode::Done;
 }

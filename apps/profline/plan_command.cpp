@@ -4,6 +4,7 @@
 #include "plan_print.h"
 #include "standard_streams.h"
 #include "sweep.h"
+#include "text_table.h"
 
 namespace profline {
 namespace {
@@ -63,7 +64,7 @@ Result<ExitCode> PlanVerb::run(const Services& services, const Invocation& invoc
   for (const PreparedRun& run : runs) jobs.push_back({run.overrides, run.plan});
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(plan_json(jobs))
-                               : plan_text(jobs, asked.sweep.has_value());
+                               : for_terminal(plan_text(jobs, asked.sweep.has_value()));
   PL_TRY(print_result(text));
   return ExitCode::Done;
 }

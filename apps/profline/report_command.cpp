@@ -10,6 +10,7 @@
 #include "pipeline/run_folder.h"
 #include "records/run_record.h"
 #include "standard_streams.h"
+#include "text_table.h"
 
 namespace profline {
 namespace {
@@ -71,7 +72,7 @@ Result<ExitCode> ReportVerb::run(const Services&, const Invocation& invocation) 
   }
   std::string text = printable(written.verdict) + "\n";
   for (const auto& file : written.files) text += (run / file).string() + "\n";
-  PL_TRY(print_result(text));
+  PL_TRY(print_result(for_terminal(std::move(text))));
   return ExitCode::Done;
 }
 

@@ -11,6 +11,7 @@
 #include "run_session.h"
 #include "standard_streams.h"
 #include "sweep.h"
+#include "text_table.h"
 
 namespace profline {
 namespace {
@@ -118,7 +119,7 @@ Node run_json(const FinishedRun& run) {
 
 Result<void> print(const std::vector<FinishedRun>& runs, OutputFormat format) {
   if (format == OutputFormat::Text) {
-    for (const FinishedRun& run : runs) PL_TRY(print_result(run_text(run)));
+    for (const FinishedRun& run : runs) PL_TRY(print_result(for_terminal(run_text(run))));
     return {};
   }
   NodeMap document;

@@ -135,7 +135,8 @@ Result<void> RunsCommand::show(const std::string& wanted) {
       body.set("record", to_node(record));
       return print_document(std::move(body));
     }
-    return print_result(run_text(run, record, folder.string(), bytes, output_width(), palette_));
+    return print_result(
+        for_terminal(run_text(run, record, folder.string(), bytes, output_width(), palette_)));
   }
   return Error(ErrorKind::NotFound, "there is no run '" + wanted + "' below " +
                                         index_.root().string() + did_you_mean(wanted, names));

@@ -66,7 +66,7 @@ std::string runs_text(std::span<const IndexedRun> runs, std::span<const std::str
                       std::size_t width, const Palette& palette) {
   if (runs.empty()) return "no runs\n";
   std::vector<TextTable::Column> columns = {{"run", Align::Left},
-                                            {"started (UTC)", Align::Left},
+                                            {"started (UTC)", Align::Left, false, 3},
                                             {"state", Align::Left},
                                             {"model", Align::Left},
                                             {"device", Align::Left}};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/assert.h"
 #include "base/strings.h"
@@ -22,6 +23,17 @@ std::string padded(const std::string& cell, std::size_t width, TextTable::Align 
   return std::string(width > own ? width - own : 0, ' ') + cell;
 }
 
+/// Nothing where stdout is not a terminal, or one that does not say.
+std::optional<std::size_t> terminal_width() {
+  constexpr std::size_t kSmallest = 40;
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+      size.ws_col == 0) {
+    return std::nullopt;
+  }
+  return std::max<std::size_t>(size.ws_col, kSmallest);
+}
+
 /// Where the last column of a line begins: after the last run of blanks in its first half.
 std::size_t last_column(std::string_view line, std::size_t width) {
   std::size_t column = line.find_first_not_of(' ');
@@ -34,12 +46,10 @@ std::size_t last_column(std::string_view line, std::size_t width) {
 }
 
 std::string wrap_line(std::string_view line, std::size_t width) {
-  const std::string_view content = trim(line);
-  // Colours take no room on the screen; such lines are headings and tables, which fit anyway.
-  const bool stays = content.starts_with("$ ") || line.find('\x1b') != std::string_view::npos;
-  if (stays || display_width(line) <= width) return std::string(line);
+  if (trim(line).starts_with("$ ") || display_width(line) <= width) return std::string(line);
   const std::size_t column = last_column(line, width);
-  return std::string(line.substr(0, column)) + wrap_words(line.substr(column), width, column);
+  const std::string_view before = line.substr(0, column);
+  return std::string(before) + wrap_words(line.substr(column), width, display_width(before));
 }
 
 }  // namespace
@@ -123,13 +133,12 @@ std::string TextTable::render(std::size_t width, const Palette& palette) const {
 
 std::size_t output_width() {
   constexpr std::size_t kElsewhere = 120;
-  constexpr std::size_t kSmallest = 40;
-  winsize size{};
-  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-      size.ws_col == 0) {
-    return kElsewhere;
-  }
-  return std::max<std::size_t>(size.ws_col, kSmallest);
+  return terminal_width().value_or(kElsewhere);
+}
+
+std::string for_terminal(std::string text) {
+  const std::optional<std::size_t> width = terminal_width();
+  return width ? wrap_lines(text, *width) : text;
 }
 
 std::string wrap_lines(std::string_view text, std::size_t width) {

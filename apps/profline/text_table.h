@@ -61,4 +61,8 @@ std::size_t output_width();
 /// below the start of its last column; one that begins with `$ ` is a command to copy, and stays.
 std::string wrap_lines(std::string_view text, std::size_t width);
 
+/// The same for the terminal that stdout is; elsewhere, and in a file above all, text stays as it
+/// is.
+std::string for_terminal(std::string text);
+
 }  // namespace profline

@@ -120,7 +120,7 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
     const std::size_t width = output_width();
     for (std::size_t i = 0; i < reports.size(); ++i) {
       if (i > 0) PL_TRY(print_result("\n\n"));
-      PL_TRY(print_result(trace_text(reports[i], top, width, palette)));
+      PL_TRY(print_result(for_terminal(trace_text(reports[i], top, width, palette))));
     }
   }
   return ExitCode::Done;

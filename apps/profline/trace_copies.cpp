@@ -68,11 +68,11 @@ std::string copies_text(const TraceReport& report, std::size_t top, std::size_t 
   if (report.copies.empty()) return "";
   TextTable table({{"time"},
                    {"count"},
-                   {"mean"},
+                   {"mean", Align::Right, false, 1},
                    {"bytes"},
                    {"GB/s"},
                    {"direction", Align::Left},
-                   {"memory", Align::Left},
+                   {"memory", Align::Left, false, 2},
                    {"what", Align::Left, true}});
   for (std::size_t i = 0; i < std::min(top, report.copies.size()); ++i) {
     const TransferRow& row = report.copies[i];
@@ -94,9 +94,9 @@ std::string collectives_text(const TraceReport& report, std::size_t top, std::si
                    {"bytes"},
                    {"GB/s"},
                    {"bus GB/s"},
-                   {"ranks"},
-                   {"type", Align::Left},
-                   {"group", Align::Left},
+                   {"ranks", Align::Right, false, 1},
+                   {"type", Align::Left, false, 2},
+                   {"group", Align::Left, false, 3},
                    {"collective", Align::Left, true}});
   for (std::size_t i = 0; i < std::min(top, report.collectives.size()); ++i) {
     const CollectiveRow& row = report.collectives[i];

@@ -65,8 +65,8 @@ std::string ranges_text(const TraceReport& report, std::size_t top, std::size_t 
                    {"host time"},
                    {"GPU busy"},
                    {"own"},
-                   {"launches"},
-                   {"kernels"}});
+                   {"launches", Align::Right, false, 1},
+                   {"kernels", Align::Right, false, 2}});
   std::size_t shown = 0;
   for (const timeline::RangeAccount& range : all.ranges) {
     if (shown++ == top) break;

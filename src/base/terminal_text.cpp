@@ -79,6 +79,14 @@ std::size_t width_of(const Character& c) {
   return c.valid && in_any(kWide, c.code) ? 2 : 1;
 }
 
+/// How long the colour code is that the text begins with, `\x1b[1;31m`; 0 where it begins with
+/// none.
+std::size_t color_code_size(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end < text.size() && text[end] == 'm' ? end + 1 : 0;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -99,6 +107,10 @@ std::string printable(std::string_view text) {
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
+    if (const std::size_t color = color_code_size(text); color > 0) {
+      text.remove_prefix(color);
+      continue;
+    }
     const Character c = first_character(text);
     width += width_of(c);
     text.remove_prefix(c.bytes.size());

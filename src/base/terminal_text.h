@@ -12,7 +12,8 @@ namespace profline {
 std::string printable(std::string_view text);
 
 /// Columns a terminal needs for printable UTF-8: 2 for East Asian wide characters and emoji, 0 for
-/// combining marks, 1 for the rest. By ranges, so approximately right for what is new in Unicode.
+/// combining marks and our own colour codes, 1 for the rest. By ranges, so approximately right for
+/// what is new in Unicode.
 std::size_t display_width(std::string_view text);
 
 /// `text` if it fits into `width` columns, else its beginning with `ellipsis` at the end.

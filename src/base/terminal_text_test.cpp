@@ -46,6 +46,8 @@ TEST(DisplayWidth, KnowsWideAndCombiningCharacters) {
   EXPECT_EQ(display_width("图像"), 4U);
   EXPECT_EQ(display_width("ｆ한😀"), 6U);
   EXPECT_EQ(display_width("█░…"), 3U);
+  EXPECT_EQ(display_width("\x1b[1;31mred\x1b[0m"), 3U);
+  EXPECT_EQ(display_width("\x1b[31"), 4U) << "not a colour code";
 }
 
 TEST(FitWidth, CutsBetweenCharactersAndMarksTheCut) {
