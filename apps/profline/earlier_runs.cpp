@@ -1,9 +1,8 @@
 #include "earlier_runs.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
 
+#include "comparison/series_groups.h"
 #include "run_index/run_index.h"
 #include "run_index/run_series.h"
 
@@ -13,6 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 using run_index::IndexedRun;
 using run_index::RunIndex;
+
+/// Three runs of a thing; fewer say next to nothing about a spread.
+constexpr double kLeastDegrees = 2;
 
 fs::path whole(const fs::path& folder) {
   std::error_code failure;
@@ -32,24 +34,30 @@ EarlierRuns::EarlierRuns(std::span<const fs::path> runs) {
   std::set<fs::path> compared;
   std::set<fs::path> roots;
   for (const fs::path& run : runs) {
-    const fs::path folder = whole(run);
-    compared.insert(folder);
-    roots.insert(folder.parent_path());
+    compared.insert(whole(run));
+    roots.insert(whole(run).parent_path());
   }
+  std::vector<IndexedRun> known;
   std::vector<fs::path> folders;
+  std::set<std::string> fingerprints;
   for (const fs::path& root : roots) {
     for (IndexedRun& run : runs_below(root)) {
-      const fs::path folder = root / run.folder;
-      if (compared.contains(folder) && !run.fingerprint.empty()) {
-        fingerprints_.insert(run.fingerprint);
-      }
-      folders.push_back(folder);
-      known_runs_.push_back(std::move(run));
+      folders.push_back(root / run.folder);
+      if (compared.contains(folders.back())) fingerprints.insert(run.fingerprint);
+      known.push_back(std::move(run));
     }
   }
-  const std::vector<bool> opens = run_index::opens_series(known_runs_);
+  const std::vector<bool> opens = run_index::opens_series(known);
   for (std::size_t i = 0; i < folders.size(); ++i) {
     if (opens[i]) openers_.insert(folders[i]);
+  }
+  for (const auto& [fingerprint, usual] : run_index::usual_runs(known)) {
+    if (fingerprint.empty() || !fingerprints.contains(fingerprint)) continue;
+    auto& group = groups_.emplace_back();
+    for (const std::size_t i : usual) {
+      auto measured = comparison::read_measurements(folders[i], {.captures = false});
+      if (measured) group.push_back(std::move(*measured));
+    }
   }
 }
 
@@ -57,11 +65,29 @@ bool EarlierRuns::opens_series(const fs::path& run) const {
   return openers_.contains(whole(run));
 }
 
+std::optional<statistics::RunSpread> EarlierRuns::spread_within(const std::string& metric) const {
+  std::vector<statistics::RunUnits> groups;
+  bool paired = true;
+  for (const auto& runs : groups_) {
+    comparison::SeriesGroup group;
+    for (const comparison::RunMeasurements& run : runs) {
+      for (const comparison::Series& series : run.series) {
+        if (series.name == metric) group.a.push_back(&series);
+      }
+    }
+    if (group.a.empty()) continue;
+    comparison::PairedUnits units = comparison::pair_units(group, true);
+    paired = paired && units.paired;
+    groups.push_back(std::move(units.a));
+  }
+  auto spread = statistics::spread_within(groups, paired);
+  return spread && spread->degrees >= kLeastDegrees ? spread : std::nullopt;
+}
+
 std::optional<comparison::KnownSpread> EarlierRuns::spread(const std::string& metric) {
   const auto [place, is_new] = known_.try_emplace(metric);
   if (!is_new) return place->second;
-  const auto spread = run_index::spread_of(known_runs_, fingerprints_, metric);
-  if (spread) {
+  if (const auto spread = spread_within(metric)) {
     place->second = comparison::KnownSpread{
         *spread,
         fmt::format("runs of the same things differ by up to {:.1f} % (two at a time, {:.0f} "

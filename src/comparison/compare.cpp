@@ -231,6 +231,43 @@ void RowMaker::judge(const std::set<Family>& families) {
   }
 }
 
+std::optional<double> clock_factor(std::span<const RunMeasurements> a,
+                                   std::span<const RunMeasurements> b) {
+  const auto clock_a = mean_clock(a);
+  const auto clock_b = mean_clock(b);
+  return clock_a && clock_b ? std::optional(*clock_b / *clock_a) : std::nullopt;
+}
+
+/// What is known of a side's runs; those that are left out go.
+std::vector<ComparedRun> settle(std::vector<RunMeasurements>& side) {
+  leave_out_openers(side);
+  std::vector<ComparedRun> runs;
+  for (const RunMeasurements& run : side) runs.push_back(run.run);
+  std::erase_if(side, [](const RunMeasurements& run) { return run.run.left_out; });
+  return runs;
+}
+
+std::vector<std::string> notes_on_left_out(const Comparison& found) {
+  std::vector<std::string> notes;
+  for (const auto* side : {&found.a, &found.b}) {
+    for (const ComparedRun& run : *side) {
+      if (!run.left_out) continue;
+      notes.push_back(run.folder + " is left out: it is the first run after a pause");
+    }
+  }
+  return notes;
+}
+
+/// Rows that are SLOWER and count; see compare().
+std::vector<std::string> regressions_of(const std::vector<Row>& rows, bool asked_by_name) {
+  std::vector<std::string> names;
+  for (const Row& row : rows) {
+    const bool counts = !is_captured(row.family) || asked_by_name;
+    if (counts && row.verdict == std::optional(Verdict::Slower)) names.push_back(row.short_name);
+  }
+  return names;
+}
+
 }  // namespace
 
 KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b) {
@@ -270,26 +307,6 @@ bool wants_captures(std::span<const std::string> only) {
   return only.empty() || !std::all_of(only.begin(), only.end(), is_unprofiled);
 }
 
-namespace {
-
-std::optional<double> clock_factor(std::span<const RunMeasurements> a,
-                                   std::span<const RunMeasurements> b) {
-  const auto clock_a = mean_clock(a);
-  const auto clock_b = mean_clock(b);
-  return clock_a && clock_b ? std::optional(*clock_b / *clock_a) : std::nullopt;
-}
-
-/// What is known of a side's runs; those that are left out go.
-std::vector<ComparedRun> settle(std::vector<RunMeasurements>& side) {
-  leave_out_openers(side);
-  std::vector<ComparedRun> runs;
-  for (const RunMeasurements& run : side) runs.push_back(run.run);
-  std::erase_if(side, [](const RunMeasurements& run) { return run.run.left_out; });
-  return runs;
-}
-
-}  // namespace
-
 Result<Comparison> compare(std::vector<RunMeasurements> a, std::vector<RunMeasurements> b,
                            const Rules& rules) {
   Comparison found;
@@ -301,12 +318,7 @@ Result<Comparison> compare(std::vector<RunMeasurements> a, std::vector<RunMeasur
   found.confidence = statistics::Bootstrap{}.confidence;
   found.differences = differences_between(a.front(), b.front());
   found.notes = notes_of(a, b, found.differences);
-  for (const auto* side : {&found.a, &found.b}) {
-    for (const ComparedRun& run : *side) {
-      if (!run.left_out) continue;
-      found.notes.push_back(run.folder + " is left out: it is the first run after a pause");
-    }
-  }
+  for (std::string& note : notes_on_left_out(found)) found.notes.push_back(std::move(note));
   RowMaker maker(rules, {a, b, found.differences.same_inputs.value_or(true), clock_factor(a, b),
                          disturbed_reason(a, b)});
   for (const SeriesGroup& group : groups) {
@@ -315,12 +327,7 @@ Result<Comparison> compare(std::vector<RunMeasurements> a, std::vector<RunMeasur
   }
   found.run_spread = maker.run_spread();
   found.rows = std::move(maker).finish();
-  for (const Row& row : found.rows) {
-    const bool counts = !is_captured(row.family) || !rules.only.empty();
-    if (counts && row.verdict == std::optional(Verdict::Slower)) {
-      found.regressions.push_back(row.short_name);
-    }
-  }
+  found.regressions = regressions_of(found.rows, !rules.only.empty());
   if (found.rows.empty()) found.notes.emplace_back("neither side measured anything");
   return found;
 }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <numeric>
+#include <optional>
 #include <sstream>
+#include <tuple>
 
 #include "analysis/samples/sample_series.h"
 
@@ -15,7 +16,6 @@ using Seconds = std::chrono::sys_seconds;
 
 constexpr std::chrono::hours kPause{1};
 constexpr std::size_t kNewest = 50;
-constexpr double kLeastDegrees = 2;
 
 /// Of `2026-11-15T10:20:30.123Z`, without the fraction.
 std::optional<Seconds> moment_of(const std::string& timestamp) {
@@ -44,7 +44,7 @@ bool is_usable(const IndexedRun& run) {
 std::vector<bool> opens_series(std::span<const IndexedRun> runs) {
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
     return std::tie(runs[i].started, runs[i].folder) < std::tie(runs[j].started, runs[j].folder);
   });
   std::vector<bool> opens(runs.size(), false);
@@ -60,28 +60,19 @@ std::vector<bool> opens_series(std::span<const IndexedRun> runs) {
   return opens;
 }
 
-std::optional<statistics::RunSpread> spread_of(std::span<const IndexedRun> runs,
-                                               const std::set<std::string>& fingerprints,
-                                               std::string_view metric) {
+std::map<std::string, std::vector<std::size_t>> usual_runs(std::span<const IndexedRun> runs) {
   const std::vector<bool> opens = opens_series(runs);
-  std::map<std::string, std::vector<std::pair<std::string, double>>> by_fingerprint;
+  std::map<std::string, std::vector<std::size_t>> usual;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const IndexedMetric* figure = runs[i].find_metric(metric);
-    const bool counts = is_usable(runs[i]) && !opens[i] && figure != nullptr && figure->value > 0;
-    if (!counts || !fingerprints.contains(runs[i].fingerprint)) continue;
-    by_fingerprint[runs[i].fingerprint].emplace_back(runs[i].started, figure->value);
+    if (is_usable(runs[i]) && !opens[i]) usual[runs[i].fingerprint].push_back(i);
   }
-  std::vector<std::vector<double>> groups;
-  for (auto& [fingerprint, values] : by_fingerprint) {
-    std::stable_sort(values.begin(), values.end(),
-                     [](const auto& x, const auto& y) { return x.first > y.first; });
-    std::vector<double>& group = groups.emplace_back();
-    for (const auto& [started, value] : values) {
-      if (group.size() < kNewest) group.push_back(value);
-    }
+  for (auto& [fingerprint, these] : usual) {
+    std::stable_sort(these.begin(), these.end(), [&](std::size_t i, std::size_t j) {
+      return runs[i].started > runs[j].started;
+    });
+    if (these.size() > kNewest) these.resize(kNewest);
   }
-  const auto spread = statistics::spread_within(groups);
-  return spread && spread->degrees >= kLeastDegrees ? spread : std::nullopt;
+  return usual;
 }
 
 }  // namespace profline::run_index

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <optional>
-#include <set>
+#include <cstddef>
+#include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "run_index/indexed_run.h"
-#include "statistics/comparison.h"
 
 /// What runs that were made one after the other say about each other.
 namespace profline::run_index {
@@ -18,11 +16,8 @@ namespace profline::run_index {
 /// follow. A run whose start is not known opens none.
 std::vector<bool> opens_series(std::span<const IndexedRun> runs);
 
-/// How far runs of the same things are apart in a figure: of those with one of these fingerprints
-/// that ended well, were not disturbed and do not open a series; of each fingerprint the newest 50.
-/// Nothing when there are fewer than three of a kind.
-std::optional<statistics::RunSpread> spread_of(std::span<const IndexedRun> runs,
-                                               const std::set<std::string>& fingerprints,
-                                               std::string_view metric);
+/// Which runs say how far runs of the same thing are apart, by fingerprint: those that ended well,
+/// were not disturbed and do not open a series, the newest 50 of each.
+std::map<std::string, std::vector<std::size_t>> usual_runs(std::span<const IndexedRun> runs);
 
 }  // namespace profline::run_index

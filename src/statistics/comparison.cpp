@@ -71,12 +71,22 @@ std::optional<RunSpread> spread_of_logs(std::span<const std::vector<double>> gro
   return RunSpread{std::sqrt(squares / degrees), degrees, {}};
 }
 
+/// What becomes of a run of a group in another one, as a logarithm.
+double log_ratio_of(const std::vector<double>& a, const std::vector<double>& b, bool paired) {
+  if (!paired) return std::log(median_of(b) / median_of(a));
+  std::vector<double> logs(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) logs[i] = std::log(b[i] / a[i]);
+  return median_of(std::move(logs));
+}
+
 /// Of any two runs of a group, ascending.
-std::vector<double> differences_within(std::span<const std::vector<double>> groups) {
+std::vector<double> differences_within(std::span<const RunUnits> groups, bool paired) {
   std::vector<double> found;
-  for (const auto& group : groups) {
+  for (const RunUnits& group : groups) {
     for (std::size_t i = 0; i < group.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) found.push_back(std::abs(group[i] - group[j]));
+      for (std::size_t j = 0; j < i; ++j) {
+        found.push_back(std::abs(log_ratio_of(group[i], group[j], paired)));
+      }
     }
   }
   std::sort(found.begin(), found.end());
@@ -176,13 +186,13 @@ double RunSpread::difference_of_two() const {
   return std::expm1(std::max(usual, largest_difference(*this)));
 }
 
-std::optional<RunSpread> spread_within(std::span<const std::vector<double>> groups) {
-  std::vector<std::vector<double>> logs(groups.begin(), groups.end());
-  for (auto& group : logs) {
-    for (double& value : group) value = std::log(value);
+std::optional<RunSpread> spread_within(std::span<const RunUnits> groups, bool paired) {
+  std::vector<std::vector<double>> values;
+  for (const RunUnits& group : groups) {
+    if (!group.empty()) values.push_back(run_values(group, group, paired));
   }
-  auto spread = spread_of_logs(logs);
-  if (spread) spread->differences = differences_within(logs);
+  auto spread = spread_of_logs(values);
+  if (spread) spread->differences = differences_within(groups, paired);
   return spread;
 }
 

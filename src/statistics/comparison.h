@@ -32,9 +32,10 @@ struct RunSpread {
   double difference_of_two() const;
 };
 
-/// The pooled spread of values within groups of runs of the same thing; nothing when no group has
-/// two.
-std::optional<RunSpread> spread_within(std::span<const std::vector<double>> groups);
+/// The pooled spread within groups of runs of the same thing; nothing when no group has two runs.
+/// `paired`: unit i is the same input in every run of a group, and two runs differ by the median of
+/// what their inputs differ by, else by their medians.
+std::optional<RunSpread> spread_within(std::span<const RunUnits> groups, bool paired);
 
 struct ComparisonRule {
   /// Changes up to this do not matter.

@@ -146,11 +146,11 @@ TEST(Effect, OfOneRunASideIsNeverBelowTheKnownSpread) {
 
 TEST(Effect, OfOneRunASideIsNeverWhatRunsOfTheSameThingShowed) {
   // Nineteen runs within 1 %, and one that strayed by 15 %: a deviation makes little of it.
-  Values earlier(19);
+  RunUnits earlier(19);
   RandomNumbers random(5);
-  for (double& value : earlier) value = 10 * std::exp(0.004 * noise(random));
-  earlier.push_back(11.5);
-  const auto spread = spread_within(std::vector<Values>{earlier});
+  for (Values& run : earlier) run = {10 * std::exp(0.004 * noise(random))};
+  earlier.push_back({11.5});
+  const auto spread = spread_within(std::vector<RunUnits>{earlier}, false);
   ASSERT_TRUE(spread);
   const ComparisonRule rule{.known_spread = spread};
   const Values usual = measured(random, 20, 10, 0.001);
@@ -160,13 +160,34 @@ TEST(Effect, OfOneRunASideIsNeverWhatRunsOfTheSameThingShowed) {
 }
 
 TEST(Effect, OfOneRunASideIsSameWhereRunsHardlyDiffer) {
-  Values earlier(19);
+  RunUnits earlier(19);
   RandomNumbers random(6);
-  for (double& value : earlier) value = 10 * std::exp(0.002 * noise(random));
+  for (Values& run : earlier) run = {10 * std::exp(0.002 * noise(random))};
   const ComparisonRule rule{.threshold = 0.01,
-                            .known_spread = spread_within(std::vector<Values>{earlier})};
+                            .known_spread = spread_within(std::vector<RunUnits>{earlier}, false)};
   const Values usual = measured(random, 20, 10, 0.001);
   EXPECT_EQ(judged({usual}, {measured(random, 20, 10.02, 0.001)}, rule), Verdict::Same);
+}
+
+TEST(Effect, OfOneRunASideIsSeldomSameWhereTheChangeIsAsLargeAsTheThreshold) {
+  RandomNumbers random(8);
+  const auto run = [&] { return Values{10 * std::exp(0.01 * noise(random))}; };
+  for (const int others : {5, 12, 20}) {
+    int same = 0;
+    int same_of_nothing = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+      RunUnits earlier;
+      for (int i = 0; i < others; ++i) earlier.push_back(run());
+      const ComparisonRule rule{
+          .threshold = 0.05, .known_spread = spread_within(std::vector<RunUnits>{earlier}, false)};
+      const Values a = run();
+      const Values b = run();
+      same += judged({a}, {{b.front() * 1.05}}, rule) == Verdict::Same ? 1 : 0;
+      same_of_nothing += judged({a}, {b}, rule) == Verdict::Same ? 1 : 0;
+    }
+    EXPECT_LE(same, 16) << others;
+    EXPECT_GE(same_of_nothing, 140) << others;
+  }
 }
 
 TEST(Effect, OfSeveralRunsGoesByTheirOwnSpread) {
@@ -235,12 +256,21 @@ TEST(Effect, DependsOnNothingButItsInput) {
 }
 
 TEST(Spread, IsThatWithinGroups) {
-  const std::vector<Values> groups = {{10, 10.2}, {50, 51}, {7}};
-  const auto spread = spread_within(groups);
+  const std::vector<RunUnits> groups = {{{10}, {10.2}}, {{50}, {51}}, {{7}}};
+  const auto spread = spread_within(groups, false);
   ASSERT_TRUE(spread);
   EXPECT_EQ(spread->degrees, 2);
   EXPECT_NEAR(spread->deviation, std::log(1.02) / std::sqrt(2.0), 1e-12);
-  EXPECT_FALSE(spread_within(std::vector<Values>{{7}, {}}));
+  ASSERT_EQ(spread->differences.size(), 2U);
+  EXPECT_NEAR(spread->differences.front(), std::log(1.02), 1e-12);
+  EXPECT_FALSE(spread_within(std::vector<RunUnits>{{{7}}, {}}, false));
+}
+
+TEST(Spread, OfTheSameInputsIsThatOfPairs) {
+  // Every input takes 2 % more, and the medians differ by much more for the odd one among them.
+  const std::vector<RunUnits> groups = {{{10, 20, 60}, {10.2, 20.4, 12}}};
+  EXPECT_NEAR(spread_within(groups, true)->differences.front(), std::log(1.02), 1e-12);
+  EXPECT_NEAR(spread_within(groups, false)->differences.front(), std::log(20 / 12.0), 1e-12);
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ TEST_F(Compare, FailsForARegression) {
 
 TEST_F(Compare, LeadsWithWhatGotSlower) {
   // Prefill stays as it is, which makes requests slower by less than tokens.
-  write("a", {.id = "a", .token_ms = 2.0, .deviation = 0.001, .seed = 1});
-  write("b", {.id = "b", .token_ms = 4.0, .deviation = 0.001, .seed = 2});
+  write("a", {.id = "a", .token_ms = 2.0, .deviation = 0.000001, .seed = 1});
+  write("b", {.id = "b", .token_ms = 4.0, .deviation = 0.000001, .seed = 2});
   const Outcome outcome = run_profline({"compare", path("a"), path("b"), "--run-spread", "0.1%"});
   EXPECT_THAT(outcome.out,
               HasSubstr("\n4 SLOWER (request_ms +20.5 %, decode_ms +100.0 %, token_ms +100.0 % and "
@@ -122,8 +122,9 @@ TEST_F(Compare, OfOneRunASideDecidesNothingBelowTheSpreadOfRuns) {
 TEST_F(Compare, TakesFoldersOfRuns) {
   for (int i = 1; i <= 4; ++i) {
     const std::string id = "r" + std::to_string(i);
-    write("a/" + id, {.id = id, .token_ms = 2.0 + 0.002 * i, .seed = i});
-    write("b/" + id, {.id = id, .token_ms = 2.0 + 0.002 * i, .seed = 10 + i});
+    const std::string started = "2026-11-15T10:00:0" + std::to_string(i);
+    write("a/" + id, {.id = id, .started = started, .token_ms = 2.0 + 0.002 * i, .seed = i});
+    write("b/" + id, {.id = id, .started = started, .token_ms = 2.0 + 0.002 * i, .seed = 10 + i});
   }
   const Outcome outcome =
       run_profline({"compare", path("a"), path("b"), "--threshold", "5%", "--format", "json"});
@@ -136,7 +137,10 @@ TEST_F(Compare, TakesFoldersOfRuns) {
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->find("verdict")->as_string(), "SAME");
   EXPECT_TRUE(row->find("paired")->as_bool());
-  EXPECT_EQ(row->find_path("a.runs")->as_int(), 4);
+  EXPECT_EQ(row->find_path("a.runs")->as_int(), 3) << "the first run of the series is left out";
+  EXPECT_EQ(row->find_path("b.runs")->as_int(), 4);
+  EXPECT_EQ(document->find("notes")->as_list().front().as_string(),
+            path("a/r1") + " is left out: it is the first run after a pause");
 }
 
 TEST_F(Compare, SaysThatInputsDiffer) {

@@ -122,7 +122,7 @@ TEST_F(Runs, OfAUsersProgramHaveItsNameAndWallTime) {
   EXPECT_EQ(outcome.out,
             "  run  started (UTC)        state   workload  device  prefill_ms  token_ms  wall_ms  "
             "experiment\n"
-            "  r4   2026-11-16 10:00:00  ok      train.py  cpu              –         –   1.50 s  "
+            "  r4   2026-11-16 10:00:00  ok      train.py  cpu              –         –    1.5 s  "
             "mine\n"
             "  r3   2026-11-15 10:00:00  failed  tiny      cpu        30.0 ms   2.00 ms        –  "
             "fast\n");
