@@ -14,12 +14,13 @@ NSIGHT_SUITE ?= trixie
 export NSIGHT NSIGHT_SUITE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build nsight demo test bench asan asan-workload tidy format format-check fuzz install clean
+.PHONY: help setup build nsight demo test test-long bench asan asan-workload tidy format format-check fuzz install clean
 .PHONY: stage1-run stage2-profile stage-all-run
 
 help:
 	@echo 'make demo      install what is missing, build, show what profline does'
 	@echo 'make test      install what is missing, build, run every test'
+	@echo 'make test-long how often profline compare calls identical runs different; takes minutes, best on a quiet machine'
 	@echo 'make build     programs in build/bin/'
 	@echo 'make bench     benchmarks (release build), with the machine they ran on'
 	@echo 'make install   release build into $$DESTDIR$$PREFIX ($(DESTDIR)$(PREFIX))'
@@ -47,6 +48,10 @@ demo: build
 test: build nsight
 	@scripts/setup browser shells
 	@ctest --preset dev
+
+# What a test cannot hold: it depends on the machine and on what else happens there.
+test-long: build
+	@scripts/identical_runs 20 build/identical-runs
 
 bench: setup
 	@scripts/build release programs benches

@@ -27,11 +27,10 @@ using comparison::KnownSpread;
 using comparison::RunMeasurements;
 
 constexpr std::size_t kDefaultTop = 20;
-constexpr double kDefaultThreshold = 0.01;
 
 /// What the options ask for.
 struct Wishes {
-  double threshold = kDefaultThreshold;
+  std::optional<double> threshold;
   std::optional<double> run_spread;
   std::vector<std::string> metrics;
   std::size_t top = kDefaultTop;
@@ -67,9 +66,9 @@ Result<std::vector<RunMeasurements>> read_side(const std::vector<fs::path>& fold
 
 KnownSpread given_spread(double difference_of_two) {
   const double reach = std::sqrt(2.0) * statistics::normal_quantile(0.975);
-  return {
-      {std::log1p(difference_of_two) / reach},
-      fmt::format("by --run-spread two runs differ by up to {:.3g} %", 100 * difference_of_two)};
+  return {{.deviation = std::log1p(difference_of_two) / reach},
+          fmt::format("by --run-spread two runs differ by up to {:.3g} %", 100 * difference_of_two),
+          KnownSpread::Basis::Given};
 }
 
 Result<void> write_pages(const Comparison& found, const Arguments& arguments, std::size_t top) {
@@ -98,7 +97,8 @@ bool is_failure(const Comparison& found, const Arguments& arguments) {
 std::vector<Option> CompareVerb::options() const {
   using Takes = Option::Takes;
   return {
-      {"--threshold", "", Takes::Value, "SHARE", "changes up to this do not matter (default 1%)"},
+      {"--threshold", "", Takes::Value, "SHARE",
+       "changes up to this do not matter (default 1%, on a CPU 5%)"},
       {"--metric", "", Takes::Value, "NAME",
        "only this row, or rows: a name, one with *, or metrics, stages, operators, kernels; may be "
        "repeated"},
@@ -128,20 +128,24 @@ Result<ExitCode> CompareVerb::run(const Services& services, const Invocation& in
   const std::vector<fs::path> folders_a = PL_TRY(comparison::runs_in(arguments.words[0]));
   const std::vector<fs::path> folders_b = PL_TRY(comparison::runs_in(arguments.words[1]));
   const bool with_captures = comparison::wants_captures(wishes.metrics);
-  const auto a = PL_TRY(read_side(folders_a, with_captures, services.interrupt));
-  const auto b = PL_TRY(read_side(folders_b, with_captures, services.interrupt));
+  auto a = PL_TRY(read_side(folders_a, with_captures, services.interrupt));
+  auto b = PL_TRY(read_side(folders_b, with_captures, services.interrupt));
 
   std::vector<fs::path> all = folders_a;
   all.insert(all.end(), folders_b.begin(), folders_b.end());
   EarlierRuns earlier(all);
+  for (auto* side : {&a, &b}) {
+    for (RunMeasurements& run : *side) run.opens_series = earlier.opens_series(run.run.folder);
+  }
+  const KnownSpread stated = comparison::stated_spread(a, b);
   const comparison::Rules rules{
-      .threshold = wishes.threshold,
+      .threshold = wishes.threshold.value_or(comparison::usual_threshold(a, b)),
       .only = wishes.metrics,
       .known_spread = [&](const comparison::Series& series) {
         if (wishes.run_spread) return given_spread(*wishes.run_spread);
-        return earlier.spread(series.name).value_or(comparison::stated_spread(a, b));
+        return earlier.spread(series.name).value_or(stated);
       }};
-  const Comparison found = PL_TRY(comparison::compare(a, b, rules));
+  const Comparison found = PL_TRY(comparison::compare(std::move(a), std::move(b), rules));
 
   PL_TRY(write_pages(found, arguments, wishes.top));
   if (invocation.output.format == OutputFormat::Json) {

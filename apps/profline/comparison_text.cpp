@@ -63,9 +63,9 @@ std::string table(const Section& section, std::size_t top, std::size_t width,
   TextTable rows(columns);
   for (std::size_t i = 0; i < std::min(top, section.rows.size()); ++i) {
     const Row& row = *section.rows[i];
-    std::vector<std::string> cells = {value_text(row.a, row.unit), value_text(row.b, row.unit),
-                                      change_text(row.change),     interval_text(row),
-                                      verdict_text(row),           smallest_text(row)};
+    std::vector<std::string> cells = {
+        value_text(row.a, row.unit), value_text(row.b, row.unit), change_cell(row),
+        interval_text(row),          verdict_text(row),           smallest_text(row)};
     if (section.has_clocks) cells.push_back(change_text(row.change_at_equal_clocks));
     if (section.has_calls) cells.push_back(calls_text(row));
     cells.push_back(row.shape.empty() ? row.short_name : row.short_name + " " + row.shape);
@@ -75,6 +75,7 @@ std::string table(const Section& section, std::size_t top, std::size_t width,
   if (section.rows.size() > top) {
     text += palette.faint(fmt::format("  and {} more\n", section.rows.size() - top));
   }
+  if (section.has_stars) text += palette.faint(fmt::format("  * {}\n", kPairedNote));
   return text;
 }
 
@@ -93,9 +94,10 @@ std::string comparison_text(const Comparison& comparison, std::size_t top, std::
         '\n' + palette.heading(section.title) + "  " + palette.faint(section.explanation) + '\n';
     text += table(section, is_captured ? top : section.rows.size(), width, palette);
   }
-  text += '\n' + palette.heading(tally_text(comparison)) + '\n';
+  text += '\n' + palette.heading(printable(tally_text(comparison))) + '\n';
+  for (const std::string& reason : withheld_texts(comparison)) text += printable(reason) + '\n';
   text += palette.faint(fmt::format(
-      "changes up to {:.3g} % do not matter; intervals of {:.0f} %; 'could see': the smallest "
+      "changes up to {:.3g} % do not matter; {:.0f} % intervals; 'could see' is the smallest "
       "change "
       "that would\nhave been found 4 times in 5; run-to-run spread: {}\n",
       100 * comparison.threshold, 100 * comparison.confidence, printable(comparison.run_spread)));

@@ -45,6 +45,18 @@ Result<RunFilter> filter_of(const Arguments& arguments) {
   return filter;
 }
 
+/// The figures that say most, of those that any of the runs has.
+std::vector<std::string> usual_columns(const std::vector<IndexedRun>& runs) {
+  std::vector<std::string> columns;
+  for (const char* name : {"prefill_ms", "token_ms", "wall_ms"}) {
+    const bool is_there = std::any_of(runs.begin(), runs.end(), [&](const IndexedRun& run) {
+      return run.find_metric(name) != nullptr;
+    });
+    if (is_there) columns.emplace_back(name);
+  }
+  return columns;
+}
+
 /// One command's view of the world below an output root.
 class RunsCommand {
  public:
@@ -111,7 +123,7 @@ Result<void> RunsCommand::list() {
   }
   std::vector<std::string> columns;
   for (const auto& condition : filter_.metrics) columns.push_back(condition.name);
-  if (columns.empty()) columns = {"prefill_ms", "token_ms"};
+  if (columns.empty()) columns = usual_columns(runs);
   return print_result(runs_text(runs, columns, output_width(), palette_));
 }
 
@@ -170,13 +182,13 @@ Result<void> RunsCommand::prune(const Interrupt& interrupt) {
         outcome.why_not = "interrupted before its turn";
       } else if (!dry_run) {
         const Interrupt::OrderlyStop whole_or_not_at_all(interrupt);
-        outcome.why_not = PL_TRY(run_index::remove_run(folder)).value_or("");
+        outcome.why_not =
+            PL_TRY(run_index::remove_run(index_.root(), outcome.step.run.folder)).value_or("");
       }
     }
     outcomes.push_back(std::move(outcome));
   }
   const bool unlinked = !dry_run && run_index::remove_dangling_latest(index_.root());
-  if (!dry_run) PL_TRY(index_.refresh());
   if (!is_json_) {
     return print_result(prune_text(outcomes, dry_run, output_width(), palette_) +
                         (unlinked ? "removed the link latest, whose run is gone\n" : ""));
@@ -202,14 +214,15 @@ std::vector<Option> RunsVerb::options() const {
       {"--root", "", Takes::Value, "FOLDER",
        "where runs are written to (default tmp/profile-output)"},
       {"--experiment", "", Takes::Value, "TEXT", "only runs whose experiment has this in it"},
-      {"--model", "", Takes::Value, "TEXT", "only runs of a model that has this in its name"},
+      {"--model", "", Takes::Value, "TEXT",
+       "only runs of a model or program that has this in its name"},
       {"--device", "", Takes::Value, "TEXT", "only runs on this device: cuda:0, or part of a name"},
       {"--since", "", Takes::Value, "DAY", "only runs begun then or later, UTC: 2026-11-15"},
       {"--until", "", Takes::Value, "DAY", "only runs begun until the end of it"},
       {"--metric", "", Takes::Value, "NAME",
-       "only runs that have this figure, or where it is so: 'token_ms<5'; may be repeated"},
+       "only runs that have this figure, or where it holds: 'token_ms<5'; may be repeated"},
       {"--top", "", Takes::Value, "N", "only the newest N"},
-      {"--keep", "", Takes::Value, "N", "prune: the newest N stay; one that is going on always"},
+      {"--keep", "", Takes::Value, "N", "prune: keep the newest N, and any that is still running"},
       {"--dry-run", "", Takes::Nothing, "", "prune: only say what would be removed"},
   };
 }
@@ -233,7 +246,9 @@ Result<ExitCode> RunsVerb::run(const Services& services, const Invocation& invoc
         .with_reason("usage");
   }
   RunFilter filter = PL_TRY(filter_of(arguments));
-  RunIndex index = PL_TRY(RunIndex::open(arguments.value("--root").value_or(kDefaultRoot)));
+  // What decides which runs are removed must come from the runs themselves.
+  const auto keep = action == "prune" ? RunIndex::Keep::No : RunIndex::Keep::Yes;
+  RunIndex index = PL_TRY(RunIndex::open(arguments.value("--root").value_or(kDefaultRoot), keep));
   PL_TRY(index.refresh());
   RunsCommand command(invocation, std::move(index), std::move(filter));
   Result<void> done;

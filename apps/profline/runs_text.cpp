@@ -68,14 +68,15 @@ std::string runs_text(std::span<const IndexedRun> runs, std::span<const std::str
   std::vector<TextTable::Column> columns = {{"run", Align::Left},
                                             {"started (UTC)", Align::Left, false, 3},
                                             {"state", Align::Left},
-                                            {"model", Align::Left},
+                                            {"workload", Align::Left},
                                             {"device", Align::Left}};
   for (const std::string& metric : metrics) columns.push_back({metric});
   columns.push_back({"experiment", Align::Left, true});
   TextTable table(columns);
   for (const IndexedRun& run : runs) {
     std::vector<std::string> cells = {run.folder, moment(run.started), run.state,
-                                      or_dash(run.model), or_dash(run.device)};
+                                      or_dash(run.model.empty() ? run.program : run.model),
+                                      or_dash(run.device)};
     for (const std::string& metric : metrics) {
       cells.push_back(metric_text(run.find_metric(metric)));
     }
@@ -97,6 +98,7 @@ std::string run_text(const IndexedRun& run, const RunRecord& record, const std::
   line("started", run.started);
   line("ended", run.ended);
   line("model", run.model);
+  line("program", run.program);
   line("device", run.device_name.empty() ? run.device : run.device + ", " + run.device_name);
   line("host", run.host);
   line("profline", run.version + (run.commit.empty() ? "" : ", " + run.commit));
@@ -107,7 +109,7 @@ std::string run_text(const IndexedRun& run, const RunRecord& record, const std::
   text += stages_text(record, width, palette);
   if (run.metrics.empty()) return text;
   text += '\n' + palette.heading("metrics") + "  " +
-          palette.faint("median over images, without a profiler") + '\n';
+          palette.faint("without a profiler, median over images") + '\n';
   TextTable metrics({{"metric", Align::Left}, {"value"}, {"images"}});
   for (const IndexedMetric& metric : run.metrics) {
     metrics.add({metric.name, metric_text(&metric), std::to_string(metric.n)});

@@ -12,6 +12,7 @@
 #include "comparison/differences.h"
 #include "comparison/notes.h"
 #include "comparison/series_groups.h"
+#include "comparison/withholding.h"
 #include "statistics/distributions.h"
 #include "statistics/false_discovery.h"
 #include "statistics/summary.h"
@@ -88,11 +89,19 @@ std::string unit_text(const Row& row) {
   return is_captured(row.family) ? "blocks of calls" : "images";
 }
 
+/// What all rows of a comparison have in common.
+struct Setting {
+  std::span<const RunMeasurements> a;
+  std::span<const RunMeasurements> b;
+  bool may_pair = true;
+  std::optional<double> clock_factor;
+  std::string disturbed;  ///< why no row has a verdict; empty: it may have one
+};
+
 /// Makes rows; verdicts need all of those that are asked together.
 class RowMaker {
  public:
-  RowMaker(const Rules& rules, bool may_pair, std::optional<double> clock_factor)
-      : rules_(rules), may_pair_(may_pair), clock_factor_(clock_factor) {}
+  RowMaker(const Rules& rules, Setting setting) : rules_(rules), setting_(std::move(setting)) {}
 
   void add(const SeriesGroup& group) {
     Row row = blank(group);
@@ -137,11 +146,11 @@ class RowMaker {
     return row;
   }
   void fill(Row& row, const SeriesGroup& group, Judged& judged);
+  std::string withheld(const Effect& effect, const KnownSpread& known) const;
   void judge(const std::set<Family>& families);
 
   const Rules& rules_;
-  bool may_pair_;
-  std::optional<double> clock_factor_;
+  Setting setting_;
   std::string run_spread_;
   std::vector<Row> rows_;
   std::vector<Judged> judged_;
@@ -152,15 +161,26 @@ std::string limit_text(const Row& row, Limit limit, const KnownSpread& known) {
     case Limit::Units:
       return unit_text(row);
     case Limit::SeenSpread:
-      return "spread of these runs";
+      return "spread of the runs compared";
     case Limit::KnownSpread:
       return "run-to-run spread: " + known.source;
   }
   return "";
 }
 
+std::string RowMaker::withheld(const Effect& effect, const KnownSpread& known) const {
+  if (!setting_.disturbed.empty() || effect.spread_is_seen) return setting_.disturbed;
+  return spread_reason(setting_.a, setting_.b, known.basis);
+}
+
+/// The larger one of how far up and how far down the change may be.
+std::optional<double> largest_change(const statistics::Interval& bounds) {
+  const double most = std::max(bounds.high, 1 / bounds.low) - 1;
+  return std::isfinite(most) ? std::optional(most) : std::nullopt;
+}
+
 void RowMaker::fill(Row& row, const SeriesGroup& group, Judged& judged) {
-  const PairedUnits units = pair_units(group, may_pair_);
+  const PairedUnits units = pair_units(group, setting_.may_pair);
   const KnownSpread known = rules_.known_spread(group.any());
   judged.rule = {.threshold = rules_.threshold,
                  .paired = units.paired,
@@ -169,17 +189,22 @@ void RowMaker::fill(Row& row, const SeriesGroup& group, Judged& judged) {
   judged.effect = statistics::effect_of(units.a, units.b, judged.rule);
   const statistics::Ratio& ratio = judged.effect.ratio;
   if (run_spread_.empty()) {
-    run_spread_ = judged.effect.spread_is_seen ? "that of these runs" : known.source;
+    run_spread_ = judged.effect.spread_is_seen ? "that of the runs compared" : known.source;
   }
   row.paired = units.paired;
   row.change = ratio.value - 1;
   row.low = ratio.interval.low - 1;
   if (std::isfinite(ratio.interval.high)) row.high = ratio.interval.high - 1;
   row.p = judged.effect.p;
-  row.smallest_effect = judged.effect.smallest;
   row.limit = limit_text(row, judged.effect.limit, known);
-  if (clock_factor_ && !is_captured(row.family)) {
-    const double factor = row.higher_is_better ? 1 / *clock_factor_ : *clock_factor_;
+  row.withheld = withheld(judged.effect, known);
+  if (row.withheld.empty()) {
+    row.at_most = largest_change(ratio.one_sided);
+    row.smallest_effect = judged.effect.smallest;
+  }
+  if (setting_.clock_factor && !is_captured(row.family)) {
+    const double clocks = *setting_.clock_factor;
+    const double factor = row.higher_is_better ? 1 / clocks : clocks;
     row.change_at_equal_clocks = ratio.value * factor - 1;
   }
 }
@@ -188,7 +213,12 @@ void RowMaker::judge(const std::set<Family>& families) {
   std::vector<const Judged*> asked;
   std::vector<double> p;
   for (const Judged& judged : judged_) {
-    if (!families.contains(rows_[judged.row].family)) continue;
+    Row& row = rows_[judged.row];
+    if (!families.contains(row.family)) continue;
+    if (!row.withheld.empty()) {
+      row.verdict = Verdict::Undecided;
+      continue;
+    }
     asked.push_back(&judged);
     p.push_back(judged.effect.p);
   }
@@ -199,6 +229,43 @@ void RowMaker::judge(const std::set<Family>& families) {
     row.verdict = statistics::verdict_of(asked[i]->effect, adjusted[i], asked[i]->rule,
                                          row.higher_is_better ? Better::Higher : Better::Lower);
   }
+}
+
+std::optional<double> clock_factor(std::span<const RunMeasurements> a,
+                                   std::span<const RunMeasurements> b) {
+  const auto clock_a = mean_clock(a);
+  const auto clock_b = mean_clock(b);
+  return clock_a && clock_b ? std::optional(*clock_b / *clock_a) : std::nullopt;
+}
+
+/// What is known of a side's runs; those that are left out go.
+std::vector<ComparedRun> settle(std::vector<RunMeasurements>& side) {
+  leave_out_openers(side);
+  std::vector<ComparedRun> runs;
+  for (const RunMeasurements& run : side) runs.push_back(run.run);
+  std::erase_if(side, [](const RunMeasurements& run) { return run.run.left_out; });
+  return runs;
+}
+
+std::vector<std::string> notes_on_left_out(const Comparison& found) {
+  std::vector<std::string> notes;
+  for (const auto* side : {&found.a, &found.b}) {
+    for (const ComparedRun& run : *side) {
+      if (!run.left_out) continue;
+      notes.push_back(run.folder + " is left out: it is the first run after a pause");
+    }
+  }
+  return notes;
+}
+
+/// Rows that are SLOWER and count; see compare().
+std::vector<std::string> regressions_of(const std::vector<Row>& rows, bool asked_by_name) {
+  std::vector<std::string> names;
+  for (const Row& row : rows) {
+    const bool counts = !is_captured(row.family) || asked_by_name;
+    if (counts && row.verdict == std::optional(Verdict::Slower)) names.push_back(row.short_name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -217,49 +284,50 @@ KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const Ru
   // A run that lost the share d would have been shorter by the factor 1 - d, and so may the next.
   const double by_chance = std::expm1(-reach * std::log1p(-std::min(disturbed, kMostDisturbed)));
   const double limit = std::max(usual, by_chance);
-  return {
-      {std::log1p(limit) / reach},
-      fmt::format("nothing is known of it; {:.0f} % between two runs is assumed, {}", 100 * limit,
-                  by_chance > usual ? "for something else took much of a run"
-                  : is_gpu          ? "as is usual on a GPU"
-                                    : "as is usual on a CPU")};
+  return {{.deviation = std::log1p(limit) / reach},
+          fmt::format("not known; {:.0f} % between two runs is assumed, {}", 100 * limit,
+                      by_chance > usual ? "because something else took much of a run's time"
+                      : is_gpu          ? "as is usual on a GPU"
+                                        : "as is usual on a CPU"),
+          KnownSpread::Basis::Assumed};
+}
+
+double usual_threshold(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b) {
+  constexpr double kGpu = 0.01;
+  constexpr double kCpu = 0.05;
+  const auto is_gpu = [](const RunMeasurements& run) { return run.run.device.starts_with("cuda"); };
+  return is_gpu(a.front()) && is_gpu(b.front()) ? kGpu : kCpu;
 }
 
 bool wants_captures(std::span<const std::string> only) {
   const auto is_unprofiled = [](const std::string& wish) {
-    return wish == "metrics" || wish == "stages" || wish == kWallFigure || samples::is_figure(wish);
+    return wish == "metrics" || wish == "stages" || wish == samples::kWallFigure ||
+           samples::is_figure(wish);
   };
   return only.empty() || !std::all_of(only.begin(), only.end(), is_unprofiled);
 }
 
-Result<Comparison> compare(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b,
+Result<Comparison> compare(std::vector<RunMeasurements> a, std::vector<RunMeasurements> b,
                            const Rules& rules) {
+  Comparison found;
+  found.a = settle(a);
+  found.b = settle(b);
   const std::vector<SeriesGroup> groups = group_series(a, b);
   PL_TRY(check_wishes(groups, rules.only));
-  Comparison found;
-  for (const RunMeasurements& run : a) found.a.push_back(run.run);
-  for (const RunMeasurements& run : b) found.b.push_back(run.run);
   found.threshold = rules.threshold;
   found.confidence = statistics::Bootstrap{}.confidence;
   found.differences = differences_between(a.front(), b.front());
   found.notes = notes_of(a, b, found.differences);
-  std::optional<double> clock_factor;
-  const auto clock_a = mean_clock(a);
-  const auto clock_b = mean_clock(b);
-  if (clock_a && clock_b) clock_factor = *clock_b / *clock_a;
-  RowMaker maker(rules, found.differences.same_inputs.value_or(true), clock_factor);
+  for (std::string& note : notes_on_left_out(found)) found.notes.push_back(std::move(note));
+  RowMaker maker(rules, {a, b, found.differences.same_inputs.value_or(true), clock_factor(a, b),
+                         disturbed_reason(a, b)});
   for (const SeriesGroup& group : groups) {
     if (!is_asked_for(group.any(), rules.only)) continue;
     maker.add(group);
   }
   found.run_spread = maker.run_spread();
   found.rows = std::move(maker).finish();
-  for (const Row& row : found.rows) {
-    const bool counts = !is_captured(row.family) || !rules.only.empty();
-    if (counts && row.verdict == std::optional(Verdict::Slower)) {
-      found.regressions.push_back(row.short_name);
-    }
-  }
+  found.regressions = regressions_of(found.rows, !rules.only.empty());
   if (found.rows.empty()) found.notes.emplace_back("neither side measured anything");
   return found;
 }

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "comparison/row_text.h"
 #include "comparison/testing_measurements.h"
 
 namespace profline::comparison {
@@ -16,9 +17,10 @@ using ::testing::IsEmpty;
 using Runs = std::vector<RunMeasurements>;
 
 Rules rules(double deviation = 0.001) {
-  return {.threshold = 0.01, .only = {}, .known_spread = [=](const Series&) {
-            return KnownSpread{{deviation}, "the test says so"};
-          }};
+  return {
+      .threshold = 0.01, .only = {}, .known_spread = [=](const Series&) {
+        return KnownSpread{{.deviation = deviation}, "the test says so", KnownSpread::Basis::Given};
+      }};
 }
 
 Comparison compared(const Runs& a, const Runs& b, const Rules& with = rules()) {
@@ -71,8 +73,8 @@ TEST(Compare, SaysThatInputsDifferAndPairsThemNot) {
   EXPECT_THAT(found.differences.inputs,
               ElementsAre(Difference{"page-1000", "digest of page-1000", "another"}));
   EXPECT_THAT(found.notes,
-              ElementsAre("the sides read different inputs (1 changed, 0 only in A, 0 only in B): "
-                          "their times are not of the same work"));
+              ElementsAre("the sides read different inputs (1 changed, 0 only in A, 0 only in B), "
+                          "so their times are not for the same work"));
 }
 
 TEST(Compare, OfOneRunASideKeepsToTheKnownSpread) {
@@ -140,7 +142,10 @@ TEST(Compare, TellsClocksBesideTheTimes) {
   const Row& row = found.rows.front();
   EXPECT_EQ(row.verdict, Verdict::Slower) << "the clock excuses nothing";
   EXPECT_NEAR(*row.change_at_equal_clocks, 0, 0.002);
-  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("SM clock 1980 MHz and 1800 MHz on average")));
+  EXPECT_THAT(found.notes,
+              ElementsAre("the SM clock was 1980 MHz and 1800 MHz on average: 'at equal clocks' is "
+                          "the change that remains if time scales with the clock, which "
+                          "memory-bound work does not"));
 }
 
 TEST(Compare, TellsWhatAReaderMustKnow) {
@@ -153,6 +158,7 @@ TEST(Compare, TellsWhatAReaderMustKnow) {
   b.notes = {"b: torch_profiler/trace.json: line 3: torn"};
   RunMeasurements odd = b;
   odd.run.id = "c";
+  odd.run.folder = "runs/c";
   odd.run.state = "ok";
   odd.disturbance = 0;
   odd.notes.clear();
@@ -161,11 +167,11 @@ TEST(Compare, TellsWhatAReaderMustKnow) {
   const Comparison found = compared({a}, {b, odd});
   EXPECT_THAT(
       found.notes,
-      ElementsAre("one side holds different things: c differs from b in config (seed)",
-                  "run b is failed", "b: torch_profiler/trace.json: line 3: torn",
-                  "run b was disturbed: steps beyond 5 times the median took 30 % of its decode "
-                  "time",
-                  "the sides generated 100 and 90 tokens: request_ms and decode_ms are not of the "
+      ElementsAre("the runs of one side are not alike: runs/c differs from runs/b in config (seed)",
+                  "runs/b is failed", "b: torch_profiler/trace.json: line 3: torn",
+                  "runs/b was disturbed: decode steps of more than 5 times the median took 30 % of "
+                  "its decode time",
+                  "the sides generated 100 and 90 tokens: request_ms and decode_ms are not for the "
                   "same work, token_ms is"));
 }
 
@@ -175,36 +181,134 @@ TEST(Compare, OfSeveralRunsGoesByTheirOwnSpread) {
   for (std::uint64_t i = 0; i < 3; ++i) {
     a.push_back(measured_run("a" + std::to_string(i), noisy(i, 20, 10, 0.002)));
     b.push_back(measured_run("b" + std::to_string(i), noisy(9 + i, 20, 10.5, 0.002)));
-    a.back().disturbance = 0.1 + 0.1 * static_cast<double>(i);
   }
+  a.front().disturbance = 0.1;
+  b.front().disturbance = 0.3;
   const Comparison found = compared(a, b, rules(10));
   EXPECT_EQ(found.rows.front().verdict, Verdict::Slower);
-  EXPECT_EQ(found.run_spread, "that of these runs");
+  EXPECT_EQ(found.run_spread, "that of the runs compared");
   EXPECT_EQ(found.rows.front().a->runs, 3U);
   EXPECT_THAT(found.notes,
-              ElementsAre("3 of 6 runs were disturbed: steps beyond 5 times the median took 10 to "
-                          "30 % of their decode time"));
+              ElementsAre("2 of 6 runs were disturbed: decode steps of more than 5 times the "
+                          "median took 10 to 30 % of their decode time"));
+}
+
+/// The only row's verdict, and why it was withheld.
+std::string verdict_and_reason(const Comparison& found) {
+  const Row& row = found.rows.front();
+  return verdict_text(row) + ": " + row.withheld;
+}
+
+TEST(Compare, WithholdsTheVerdictOfADisturbedRun) {
+  Runs a = {measured_run("a", noisy(1, 40, 10, 0.01))};
+  const Runs b = {measured_run("b", noisy(2, 40, 5, 0.01))};
+  EXPECT_EQ(verdict_and_reason(compared(a, b)), "FASTER: ");
+  a.front().disturbance = 0.05;
+  const Comparison found = compared(a, b);
+  EXPECT_EQ(verdict_and_reason(found), "UNDECIDED: runs/a was disturbed");
+  EXPECT_EQ(found.rows.front().smallest_effect, std::nullopt) << "it would have found nothing";
+  EXPECT_EQ(found.rows.front().at_most, std::nullopt);
+  EXPECT_NEAR(*found.rows.front().change, -0.5, 0.01) << "what was measured is shown all the same";
+  EXPECT_EQ(verdict_and_reason(compared(b, a)), "UNDECIDED: runs/a was disturbed");
+}
+
+TEST(Compare, WithholdsTheVerdictWhereOneSideAloneWasDisturbed) {
+  Runs a;
+  Runs b;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    a.push_back(measured_run("a" + std::to_string(i), noisy(i, 20, 10, 0.002)));
+    b.push_back(measured_run("b" + std::to_string(i), noisy(9 + i, 20, 5, 0.002)));
+    a.back().disturbance = 0.2;
+  }
+  EXPECT_EQ(verdict_and_reason(compared(a, b)),
+            "UNDECIDED: the runs of A were disturbed and those of B were not");
+  EXPECT_EQ(verdict_and_reason(compared(b, a)),
+            "UNDECIDED: the runs of B were disturbed and those of A were not");
+  for (RunMeasurements& run : b) run.disturbance = 0.2;
+  EXPECT_EQ(verdict_and_reason(compared(a, b)), "FASTER: ") << "both bore the same";
+}
+
+TEST(Compare, WithholdsTheVerdictWhereTheSpreadIsAssumed) {
+  const auto assumed = [](double threshold) {
+    return Rules{
+        .threshold = threshold, .only = {}, .known_spread = [](const Series&) {
+          return KnownSpread{{.deviation = 0.0001}, "assumed", KnownSpread::Basis::Assumed};
+        }};
+  };
+  const Runs a = {measured_run("a", noisy(1, 40, 10, 0.001))};
+  const Runs b = {measured_run("b", noisy(2, 40, 8.8, 0.001))};
+  const std::string reason =
+      "UNDECIDED: too few runs to know how far two runs of the same thing are apart";
+  EXPECT_EQ(verdict_and_reason(compared(a, b, assumed(0.01))), reason);
+  EXPECT_EQ(verdict_and_reason(compared(a, b, assumed(0.5))), reason) << "nor is it the same";
+  const Runs two = {a.front(), measured_run("c", noisy(3, 40, 10, 0.001))};
+  EXPECT_EQ(verdict_and_reason(compared(two, b, assumed(0.01))), reason);
+  const Runs three = {two[0], two[1], measured_run("d", noisy(4, 40, 10, 0.001))};
+  EXPECT_EQ(verdict_and_reason(compared(three, b, assumed(0.01))), "FASTER: ");
+}
+
+TEST(Compare, TakesTheFirstRunOfASeriesForWhatItIs) {
+  Runs a = {measured_run("a", noisy(1, 40, 10, 0.001))};
+  const Runs b = {measured_run("b", noisy(2, 40, 8.8, 0.001))};
+  a.front().opens_series = true;
+  const auto known = [](KnownSpread::Basis basis) {
+    return Rules{.threshold = 0.01, .only = {}, .known_spread = [=](const Series&) {
+                   return KnownSpread{{.deviation = 0.001}, "known", basis};
+                 }};
+  };
+  EXPECT_EQ(verdict_and_reason(compared(a, b, known(KnownSpread::Basis::Runs))),
+            "UNDECIDED: runs/a is the first run after a pause, which is often slower");
+  EXPECT_EQ(verdict_and_reason(compared(a, b, known(KnownSpread::Basis::Given))), "FASTER: ")
+      << "who gives the spread has seen to that";
+}
+
+TEST(Compare, LeavesTheFirstRunOfASeriesOutWhereThereAreOthers) {
+  Runs a;
+  Runs b;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const double first = i == 0 ? 2 : 1;
+    a.push_back(measured_run("a" + std::to_string(i), noisy(i, 20, 10 * first, 0.002)));
+    b.push_back(measured_run("b" + std::to_string(i), noisy(9 + i, 20, 10, 0.002)));
+  }
+  EXPECT_EQ(compared(a, b).rows.front().verdict, Verdict::Undecided);
+  a.front().opens_series = true;
+  const Comparison found = compared(a, b);
+  EXPECT_EQ(found.rows.front().verdict, Verdict::Same);
+  EXPECT_EQ(found.rows.front().a->runs, 3U);
+  EXPECT_EQ(found.a.size(), 4U);
+  EXPECT_TRUE(found.a.front().left_out);
+  EXPECT_THAT(found.notes, ElementsAre("runs/a0 is left out: it is the first run after a pause"));
+  a.pop_back();
+  EXPECT_EQ(compared(a, b).rows.front().a->runs, 3U) << "two others would be too few";
 }
 
 TEST(Compare, SaysThatARunIsOnBothSides) {
   const RunMeasurements run = measured_run("a", noisy(1, 20, 10, 0.001));
-  EXPECT_THAT(compared({run}, {run}).notes, ElementsAre("run a is on both sides"));
+  EXPECT_THAT(compared({run}, {run}).notes, ElementsAre("runs/a is on both sides"));
 }
 
 TEST(Compare, AssumesMoreWhereTheMachineWasBusy) {
   const Runs a = {measured_run("a", {10})};
   Runs b = {measured_run("b", {10})};
   EXPECT_EQ(stated_spread(a, b).source,
-            "nothing is known of it; 2 % between two runs is assumed, as is usual on a GPU");
+            "not known; 2 % between two runs is assumed, as is usual on a GPU");
   EXPECT_NEAR(stated_spread(a, b).spread.difference_of_two(), 0.02, 1e-9);
   b.front().disturbance = 0.4;
-  EXPECT_EQ(
-      stated_spread(a, b).source,
-      "nothing is known of it; 312 % between two runs is assumed, for something else took much "
-      "of a run");
+  EXPECT_EQ(stated_spread(a, b).source,
+            "not known; 312 % between two runs is assumed, because something else took much of a "
+            "run's time");
   Runs cpu = {measured_run("a", {10})};
   cpu.front().run.device = "cpu";
   EXPECT_NEAR(stated_spread(cpu, cpu).spread.difference_of_two(), 0.06, 1e-9);
+}
+
+TEST(Compare, MindsSmallerChangesOnAGpu) {
+  const Runs gpu = {measured_run("a", {10})};
+  Runs cpu = {measured_run("b", {10})};
+  cpu.front().run.device = "cpu";
+  EXPECT_EQ(usual_threshold(gpu, gpu), 0.01);
+  EXPECT_EQ(usual_threshold(gpu, cpu), 0.05);
+  EXPECT_EQ(usual_threshold(cpu, gpu), 0.05);
 }
 
 TEST(Compare, ReadsCapturesOnlyWhereTheyMayMatter) {

@@ -36,6 +36,7 @@ struct ComparedRun {
   std::string device;
   std::string host;
   std::optional<double> sm_clock_mhz;
+  bool left_out = false;
 
   bool operator==(const ComparedRun&) const = default;
 };
@@ -51,7 +52,9 @@ constexpr auto fields(std::type_identity<ComparedRun>) {
       field("host", &ComparedRun::host, "the machine's name"),
       field("sm_clock_mhz", &ComparedRun::sm_clock_mhz,
             "mean over the unprofiled run; null: not recorded")
-          .unit("MHz"));
+          .unit("MHz"),
+      field("left_out", &ComparedRun::left_out,
+            "it opens the series of runs, and its side has enough others"));
 }
 
 /// A value that differs between the sides; one that is absent does not exist there.
@@ -121,7 +124,9 @@ struct Row {
   std::optional<double> change;
   std::optional<double> low;
   std::optional<double> high;
+  std::optional<double> at_most;
   std::optional<Verdict> verdict;
+  std::string withheld;
   std::optional<double> p;
   std::optional<double> adjusted_p;
   std::optional<double> smallest_effect;
@@ -142,10 +147,15 @@ constexpr auto fields(std::type_identity<Row>) {
       field("higher_is_better", &Row::higher_is_better, "false: lower is"),
       field("a", &Row::a, "the first side; null: it has no such row"),
       field("b", &Row::b, "the second side; null: it has no such row"),
-      field("change", &Row::change, "b / a - 1; null: a side is missing"),
+      field("change", &Row::change,
+            "b / a - 1, of paired rows the median of each input's own; null: a side is missing"),
       field("low", &Row::low, "lower end of the interval of the change"),
       field("high", &Row::high, "upper end; null: there is none"),
+      field("at_most", &Row::at_most,
+            "the change is at most this, up or down; null: it cannot be bounded"),
       field("verdict", &Row::verdict, "FASTER, SLOWER, SAME or UNDECIDED; null: a side is missing"),
+      field("withheld", &Row::withheld,
+            "why it is UNDECIDED whatever was measured; empty: the measurement decides"),
       field("p", &Row::p, "how often chance alone gives such a difference"),
       field("adjusted_p", &Row::adjusted_p, "the same, for as many rows as the family has"),
       field("smallest_effect", &Row::smallest_effect,

@@ -89,8 +89,8 @@ std::vector<std::string> disagreements(std::span<const RunMeasurements> side) {
     }
     if (!found.inputs.empty()) of.push_back("inputs");
     if (of.empty()) continue;
-    notes.push_back("one side holds different things: " + other.run.id + " differs from " +
-                    side.front().run.id + " in " + join(of, ", "));
+    notes.push_back("the runs of one side are not alike: " + other.run.folder + " differs from " +
+                    side.front().run.folder + " in " + join(of, ", "));
   }
   return notes;
 }

@@ -70,7 +70,7 @@ std::string section_html(const Section& section, std::size_t top) {
   for (std::size_t i = 0; i < std::min(top, section.rows.size()); ++i) {
     const Row& row = *section.rows[i];
     text += "<tr>" + cell(name_cell(row), "l") + cell(html_text(value_text(row.a, row.unit))) +
-            cell(html_text(value_text(row.b, row.unit))) + cell(change_text(row.change)) +
+            cell(html_text(value_text(row.b, row.unit))) + cell(change_cell(row)) +
             cell(interval_text(row)) + verdict_cell(row) + cell(smallest_text(row));
     if (section.has_clocks) text += cell(change_text(row.change_at_equal_clocks));
     if (section.has_calls) text += cell(html_text(calls_text(row)));
@@ -80,6 +80,7 @@ std::string section_html(const Section& section, std::size_t top) {
   if (section.rows.size() > top) {
     text += fmt::format("<p class=\"none\">and {} more</p>\n", section.rows.size() - top);
   }
+  if (section.has_stars) text += fmt::format("<p class=\"none\">* {}</p>\n", kPairedNote);
   return text;
 }
 
@@ -121,6 +122,9 @@ std::string differences_html(const Comparison& comparison) {
 std::string html_page(const Comparison& comparison, const PageOptions& options) {
   std::string text(kHead);
   text += "<h1>" + html_text(tally_text(comparison)) + "</h1>\n";
+  for (const std::string& reason : withheld_texts(comparison)) {
+    text += "<p class=\"warn\">" + html_text(reason) + "</p>\n";
+  }
   text += runs_html("A", comparison.a) + runs_html("B", comparison.b);
   for (const std::string& note : comparison.notes) {
     text += "<p class=\"warn\">" + html_text(note) + "</p>\n";
@@ -131,7 +135,7 @@ std::string html_page(const Comparison& comparison, const PageOptions& options) 
     text += section_html(section, is_captured ? options.top : SIZE_MAX);
   }
   text += fmt::format(
-      "<footer>Changes up to {:.3g} % do not matter. Intervals of {:.0f} %. Could see: the "
+      "<footer>Changes up to {:.3g} % do not matter; {:.0f} % intervals. 'Could see' is the "
       "smallest "
       "change that would have been found 4 times in 5. Run-to-run spread: {}.</footer>\n"
       "</body>\n</html>\n",

@@ -35,7 +35,7 @@ std::string section_table(const Section& section, std::size_t top) {
     std::vector<std::string> cells = {code(row.short_name) + shape,
                                       value_text(row.a, row.unit),
                                       value_text(row.b, row.unit),
-                                      change_text(row.change),
+                                      change_cell(row),
                                       interval_text(row),
                                       verdict_mark(row),
                                       smallest_text(row)};
@@ -47,6 +47,7 @@ std::string section_table(const Section& section, std::size_t top) {
   if (section.rows.size() > top) {
     text += fmt::format("\nand {} more\n", section.rows.size() - top);
   }
+  if (section.has_stars) text += fmt::format("\n\\* {}\n", kPairedNote);
   return text;
 }
 
@@ -71,7 +72,8 @@ std::string differences(const DifferenceList& list) {
 }  // namespace
 
 std::string markdown_page(const Comparison& comparison, const PageOptions& options) {
-  std::string text = "### profline compare: " + tally_text(comparison) + "\n\n";
+  std::string text = "### profline compare: " + plain(tally_text(comparison)) + "\n\n";
+  for (const std::string& reason : withheld_texts(comparison)) text += plain(reason) + "\n\n";
   text += "A: " + code(side_text(comparison.a)) + ", B: " + code(side_text(comparison.b)) + "\n\n";
   if (comparison.differences.same_inputs == std::optional(false)) {
     text += "**The sides read different inputs.**\n\n";
@@ -92,7 +94,7 @@ std::string markdown_page(const Comparison& comparison, const PageOptions& optio
     text += is_captured ? folded(title, table) : "**" + title + "**\n\n" + table + '\n';
   }
   text += fmt::format(
-      "<sub>Changes up to {:.3g} % do not matter; intervals of {:.0f} %; 'could see': the smallest "
+      "<sub>Changes up to {:.3g} % do not matter; {:.0f} % intervals; 'could see' is the smallest "
       "change that would have been found 4 times in 5. Run-to-run spread: {}.</sub>\n",
       100 * comparison.threshold, 100 * comparison.confidence, plain(comparison.run_spread));
   return text;

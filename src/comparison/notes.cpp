@@ -5,12 +5,10 @@
 #include <fmt/format.h>
 
 #include "comparison/differences.h"
+#include "comparison/withholding.h"
 
 namespace profline::comparison {
 namespace {
-
-/// Of decode time; less is seen on quiet machines too.
-constexpr double kDisturbed = 0.02;
 
 std::string input_note(const Differences& differences) {
   std::size_t changed = 0;
@@ -26,8 +24,9 @@ std::string input_note(const Differences& differences) {
     }
   }
   return fmt::format(
-      "the sides read different inputs ({} changed, {} only in A, {} only in B): their times are "
-      "not of the same work",
+      "the sides read different inputs ({} changed, {} only in A, {} only in B), so their times "
+      "are "
+      "not for the same work",
       changed, only_a, only_b);
 }
 
@@ -37,7 +36,7 @@ std::string disturbance_note(std::span<const RunMeasurements> a,
   std::vector<const RunMeasurements*> disturbed;
   for (const auto side : {a, b}) {
     for (const RunMeasurements& run : side) {
-      if (run.disturbance > kDisturbed) disturbed.push_back(&run);
+      if (is_disturbed(run)) disturbed.push_back(&run);
     }
   }
   if (disturbed.empty()) return "";
@@ -46,13 +45,13 @@ std::string disturbance_note(std::span<const RunMeasurements> a,
       [](const auto* x, const auto* y) { return x->disturbance < y->disturbance; });
   const std::string who =
       disturbed.size() == 1
-          ? "run " + disturbed.front()->run.id + " was disturbed"
+          ? disturbed.front()->run.folder + " was disturbed"
           : fmt::format("{} of {} runs were disturbed", disturbed.size(), a.size() + b.size());
   const std::string share =
       disturbed.size() == 1 ? fmt::format("{:.0f} % of its", 100 * (*most)->disturbance)
                             : fmt::format("{:.0f} to {:.0f} % of their",
                                           100 * (*least)->disturbance, 100 * (*most)->disturbance);
-  return who + ": steps beyond 5 times the median took " + share + " decode time";
+  return who + ": decode steps of more than 5 times the median took " + share + " decode time";
 }
 
 }  // namespace
@@ -74,14 +73,14 @@ std::vector<std::string> notes_of(std::span<const RunMeasurements> a,
     const bool is_on_both = std::any_of(b.begin(), b.end(), [&](const RunMeasurements& other) {
       return other.run.folder == run.run.folder;
     });
-    if (is_on_both) notes.push_back("run " + run.run.id + " is on both sides");
+    if (is_on_both) notes.push_back(run.run.folder + " is on both sides");
   }
   if (differences.same_inputs == std::optional(false)) notes.push_back(input_note(differences));
-  if (!differences.same_inputs) notes.emplace_back("a side does not say what inputs it read");
+  if (!differences.same_inputs) notes.emplace_back("one side did not record its inputs");
   for (const auto side : {a, b}) {
     for (std::string& note : disagreements(side)) notes.push_back(std::move(note));
     for (const RunMeasurements& run : side) {
-      if (run.run.state != "ok") notes.push_back("run " + run.run.id + " is " + run.run.state);
+      if (run.run.state != "ok") notes.push_back(run.run.folder + " is " + run.run.state);
       notes.insert(notes.end(), run.notes.begin(), run.notes.end());
     }
   }
@@ -90,16 +89,17 @@ std::vector<std::string> notes_of(std::span<const RunMeasurements> a,
   const auto& tokens_b = b.front().new_tokens;
   if (tokens_a && tokens_b && *tokens_a != *tokens_b) {
     notes.push_back(
-        fmt::format("the sides generated {} and {} tokens: request_ms and decode_ms "
-                    "are not of the same work, token_ms is",
+        fmt::format("the sides generated {} and {} tokens: request_ms and decode_ms are not for "
+                    "the same work, token_ms is",
                     *tokens_a, *tokens_b));
   }
   const auto clock_a = mean_clock(a);
   const auto clock_b = mean_clock(b);
   if (clock_a && clock_b) {
     notes.push_back(
-        fmt::format("SM clock {:.0f} MHz and {:.0f} MHz on average: 'at equal clocks' tells what "
-                    "is left if time goes with the clock, which what waits for memory does not",
+        fmt::format("the SM clock was {:.0f} MHz and {:.0f} MHz on average: 'at equal clocks' is "
+                    "the change that remains if time scales with the clock, which memory-bound "
+                    "work does not",
                     *clock_a, *clock_b));
   }
   return notes;

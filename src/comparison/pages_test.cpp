@@ -22,9 +22,9 @@ Comparison example() {
   add_kernel(b, "copy", {1, 1});
   b.series.back().calls = 3;
   const Rules rules{.known_spread = [](const Series&) {
-    return KnownSpread{{0.0001}, "the test says so"};
+    return KnownSpread{{.deviation = 0.0001}, "the test says so", KnownSpread::Basis::Given};
   }};
-  return compare(std::vector{a}, std::vector{b}, rules).value();
+  return compare({a}, {b}, rules).value();
 }
 
 /// Every text a stranger can choose, in every place where it is shown.
@@ -40,23 +40,89 @@ Comparison hostile(const std::string& name) {
   }
   found.notes = {name};
   found.run_spread = name;
-  for (Row& row : found.rows) row.name = row.short_name = row.shape = name;
+  for (Row& row : found.rows) row.name = row.short_name = row.shape = row.withheld = name;
   return found;
 }
 
 TEST(Pages, SayWhatMattersFirst) {
   const Comparison found = example();
-  EXPECT_EQ(tally_text(found), "1 SLOWER");
+  EXPECT_EQ(tally_text(found), "1 SLOWER (token_ms +10.0 %)");
   const std::string markdown = markdown_page(found);
-  EXPECT_THAT(markdown, testing::StartsWith("### profline compare: 1 SLOWER\n"));
+  EXPECT_THAT(markdown,
+              testing::StartsWith("### profline compare: 1 SLOWER (token\\_ms +10.0 %)\n"));
   EXPECT_THAT(markdown, HasSubstr("| `token_ms` | 10.0 ms | 11.0 ms | +10.0 % | "));
   EXPECT_THAT(markdown, HasSubstr("| **SLOWER** |"));
   EXPECT_THAT(markdown, HasSubstr("| only in B |"));
   EXPECT_THAT(markdown, HasSubstr("config: the same"));
   const std::string html = html_page(found);
-  EXPECT_THAT(html, HasSubstr("<h1>1 SLOWER</h1>"));
+  EXPECT_THAT(html, HasSubstr("<h1>1 SLOWER (token_ms +10.0 %)</h1>"));
   EXPECT_THAT(html, HasSubstr("<td class=\"l SLOWER\">SLOWER</td>"));
   EXPECT_THAT(html, HasSubstr("<code title=\"ns::gemm\">gemm</code>"));
+}
+
+TEST(Pages, NameTheSidesByTheirFolders) {
+  Comparison found = example();
+  found.a.front().folder = "runs/main/1";
+  found.b = {found.b.front(), found.b.front()};
+  found.b[0].folder = "runs/branch/1";
+  found.b[1].folder = "runs/branch/5";
+  EXPECT_EQ(side_text(found.a), "runs/main/1");
+  EXPECT_EQ(side_text(found.b), "runs/branch (2 runs, 1 to 5)");
+  EXPECT_THAT(markdown_page(found),
+              HasSubstr("A: `runs/main/1`, B: `runs/branch (2 runs, 1 to 5)`\n"));
+  EXPECT_THAT(html_page(found), HasSubstr("<b>B</b> runs/branch (2 runs, 1 to 5)"));
+}
+
+TEST(Pages, ShowWhatGotSlowerFirst) {
+  Comparison found = example();
+  const Row slower = found.rows.front();
+  const auto named = [&](std::string name, double change, Verdict verdict) {
+    Row row = slower;
+    row.name = row.short_name = std::move(name);
+    row.change = change;
+    row.verdict = verdict;
+    return row;
+  };
+  found.rows = {named("token_ms", -0.12, Verdict::Faster), named("decode_ms", 0, Verdict::Same),
+                named("request_ms", 0.095, Verdict::Slower)};
+  EXPECT_EQ(tally_text(found), "1 SLOWER (request_ms +9.5 %), 1 FASTER (token_ms -12.0 %), 1 SAME");
+  const std::vector<Section> sections = sections_of(found);
+  ASSERT_EQ(sections.size(), 1U);
+  std::vector<std::string> names;
+  for (const Row* row : sections.front().rows) names.push_back(row->name);
+  EXPECT_THAT(names, testing::ElementsAre("request_ms", "token_ms", "decode_ms"));
+  for (int i = 0; i < 4; ++i) found.rows.push_back(named("sam", 0.2, Verdict::Slower));
+  EXPECT_THAT(
+      tally_text(found),
+      testing::StartsWith("5 SLOWER (request_ms +9.5 %, sam +20.0 %, sam +20.0 % and 2 more), "));
+}
+
+TEST(Pages, ExplainAChangeThatTheColumnsDoNotShow) {
+  // Two inputs got slower by 10 %, and the slowest one faster: the medians stay as they are.
+  RunMeasurements a = measured_run("a", {10, 11, 12});
+  RunMeasurements b = measured_run("b", {11, 12.1, 6});
+  const Rules rules{.known_spread = [](const Series&) {
+    return KnownSpread{{.deviation = 0.0001}, "the test says so", KnownSpread::Basis::Given};
+  }};
+  const Comparison found = compare({a}, {b}, rules).value();
+  EXPECT_EQ(change_cell(found.rows.front()), "+10.0 % *");
+  EXPECT_THAT(markdown_page(found), HasSubstr("\\* each input is compared with itself, and the "
+                                              "change is the median over inputs; it need not "
+                                              "equal B / A\n"));
+  EXPECT_THAT(html_page(found), HasSubstr("<p class=\"none\">* each input is compared"));
+  EXPECT_EQ(change_cell(example().rows.front()), "+10.0 %");
+  EXPECT_THAT(markdown_page(example()), Not(HasSubstr("each input is compared")));
+}
+
+TEST(Pages, SayWhyThereIsNoVerdict) {
+  Comparison found = example();
+  EXPECT_THAT(withheld_texts(found), testing::IsEmpty());
+  for (Row& row : found.rows) row.withheld = "runs/a was disturbed";
+  const std::string text =
+      "no verdict: runs/a was disturbed; compare folders with several runs each";
+  EXPECT_THAT(withheld_texts(found), testing::ElementsAre(text));
+  EXPECT_THAT(markdown_page(found), HasSubstr(text));
+  EXPECT_THAT(html_page(found), HasSubstr(text));
 }
 
 TEST(Pages, LoadNothing) {

@@ -1,6 +1,9 @@
 #include "comparison/row_text.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -21,6 +24,28 @@ std::string signed_percent(double change) {
   return factor < 99.95 ? fmt::format("x{:.1f}", factor) : fmt::format("x{:.0f}", factor);
 }
 
+/// Whether the values of a row suggest another change than the one beside them. They are shown with
+/// three digits, which alone makes half a percent.
+bool is_of_pairs(const Row& row) {
+  constexpr double kShown = 0.005;
+  if (!row.paired || !row.a || !row.b || !row.change) return false;
+  return std::abs(row.b->value / row.a->value - 1 - *row.change) > kShown;
+}
+
+bool is_unprofiled(const Row& row) {
+  return row.family == Family::Metric || row.family == Family::Stage;
+}
+
+/// `request_ms +9.5 %, sam +20.1 % and 2 more`.
+std::string changes_text(const std::vector<const Row*>& rows) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, rows.size()); ++i) {
+    text += (text.empty() ? "" : ", ") + rows[i]->short_name + " " + change_text(rows[i]->change);
+  }
+  return rows.size() > kMost ? fmt::format("{} and {} more", text, rows.size() - kMost) : text;
+}
+
 }  // namespace
 
 std::string value_text(const std::optional<Amount>& amount, std::string_view unit) {
@@ -33,6 +58,10 @@ std::string value_text(const std::optional<Amount>& amount, std::string_view uni
 
 std::string change_text(const std::optional<double>& change) {
   return change ? signed_percent(*change) : std::string(kNone);
+}
+
+std::string change_cell(const Row& row) {
+  return change_text(row.change) + (is_of_pairs(row) ? " *" : "");
 }
 
 std::string interval_text(const Row& row) {
@@ -63,43 +92,65 @@ std::string calls_text(const Row& row) {
 }
 
 std::string side_text(const std::vector<ComparedRun>& side) {
-  if (side.size() == 1) return side.front().id;
-  return fmt::format("{} runs, {} to {}", side.size(), side.front().id, side.back().id);
+  const std::filesystem::path first = side.front().folder;
+  if (side.size() == 1) return first.string();
+  const std::filesystem::path last = side.back().folder;
+  return fmt::format("{} ({} runs, {} to {})", first.parent_path().string(), side.size(),
+                     first.filename().string(), last.filename().string());
 }
 
 std::string tally_text(const Comparison& comparison) {
   constexpr std::array kOrder = {Verdict::Slower, Verdict::Faster, Verdict::Same,
                                  Verdict::Undecided};
-  std::map<Verdict, int> counts;
+  std::map<Verdict, std::vector<const Row*>> rows;
   for (const Row& row : comparison.rows) {
-    const bool is_unprofiled = row.family == Family::Metric || row.family == Family::Stage;
-    if (row.verdict && is_unprofiled) ++counts[*row.verdict];
+    if (row.verdict && is_unprofiled(row)) rows[*row.verdict].push_back(&row);
   }
   std::string text;
   for (const Verdict verdict : kOrder) {
-    if (counts[verdict] == 0) continue;
+    const auto& these = rows[verdict];
+    if (these.empty()) continue;
     text +=
-        fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[verdict], schema::name_of(verdict));
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", these.size(), schema::name_of(verdict));
+    const bool is_change = verdict == Verdict::Slower || verdict == Verdict::Faster;
+    if (is_change) text += " (" + changes_text(these) + ")";
   }
   return text.empty() ? "nothing that was measured without a profiler is on both sides" : text;
 }
 
+std::vector<std::string> withheld_texts(const Comparison& comparison) {
+  std::vector<std::string> reasons;
+  for (const Row& row : comparison.rows) {
+    const bool is_known = std::find(reasons.begin(), reasons.end(), row.withheld) != reasons.end();
+    if (!row.withheld.empty() && !is_known) reasons.push_back(row.withheld);
+  }
+  for (std::string& reason : reasons) {
+    reason = "no verdict: " + reason + "; compare folders with several runs each";
+  }
+  return reasons;
+}
+
 std::vector<Section> sections_of(const Comparison& comparison) {
-  std::vector<Section> sections = {
-      {Family::Metric, "metrics", "an image each, without a profiler", {}},
-      {Family::Stage, "stages", "an image each, without a profiler", {}},
-      {Family::Operator,
-       "operators",
-       "a call's own time on the host, under the torch profiler",
-       {}},
-      {Family::Kernel, "kernels", "a launch, under a profiler", {}}};
+  std::vector<Section> sections = {{Family::Metric, "metrics", "per image, without a profiler", {}},
+                                   {Family::Stage, "stages", "per image, without a profiler", {}},
+                                   {Family::Operator,
+                                    "operators",
+                                    "a call's own time on the host, under the torch profiler",
+                                    {}},
+                                   {Family::Kernel, "kernels", "per launch, under a profiler", {}}};
   for (const Row& row : comparison.rows) {
     for (Section& section : sections) {
       if (section.family != row.family) continue;
       section.rows.push_back(&row);
       section.has_clocks = section.has_clocks || row.change_at_equal_clocks.has_value();
       section.has_calls = section.has_calls || !calls_text(row).empty();
+      section.has_stars = section.has_stars || is_of_pairs(row);
     }
+  }
+  for (Section& section : sections) {
+    std::stable_partition(section.rows.begin(), section.rows.end(), [](const Row* row) {
+      return row->verdict == std::optional(Verdict::Slower);
+    });
   }
   std::erase_if(sections, [](const Section& section) { return section.rows.empty(); });
   return sections;

@@ -15,6 +15,12 @@ namespace profline::comparison {
 std::string value_text(const std::optional<Amount>& amount, std::string_view unit);
 /// `+4.9 %`, `-0.3 %`; a dash for none.
 std::string change_text(const std::optional<double>& change);
+/// The change of a row, with a star where the values beside it do not show it: see kPairedNote.
+std::string change_cell(const Row& row);
+/// What the star means.
+constexpr std::string_view kPairedNote =
+    "each input is compared with itself, and the change is the median over inputs; it need not "
+    "equal B / A";
 /// `+3.1 % to +6.2 %`; a dash for none.
 std::string interval_text(const Row& row);
 /// `FASTER`, or `only in A` where there is nothing to compare.
@@ -24,13 +30,16 @@ std::string smallest_text(const Row& row);
 /// `120`, or `120 -> 60` where the sides differ; empty of what is not called.
 std::string calls_text(const Row& row);
 
-/// What runs a side has: `20261115-170000`, `5 runs, 20261115-170000 to 20261115-171500`.
+/// The folders of a side: `runs/main/1`, `runs/main (5 runs, 1 to 5)`.
 std::string side_text(const std::vector<ComparedRun>& side);
-/// `1 SLOWER, 3 SAME, 4 UNDECIDED`, of metrics and stages; what there is none of is left out.
+/// `1 SLOWER (request_ms +9.5 %), 3 SAME, 4 UNDECIDED`, of metrics and stages; what there is none
+/// of is left out.
 std::string tally_text(const Comparison& comparison);
+/// Why rows have no verdict whatever was measured, each reason once, with what to do about it.
+std::vector<std::string> withheld_texts(const Comparison& comparison);
 
-/// A family with its rows, in the order in which pages show them; families without rows are not
-/// there.
+/// A family with its rows, in the order in which pages show them: what got slower first. Families
+/// without rows are not there.
 struct Section {
   Family family = Family::Metric;
   std::string_view title;
@@ -38,6 +47,7 @@ struct Section {
   std::vector<const Row*> rows;
   bool has_clocks = false;
   bool has_calls = false;
+  bool has_stars = false;  ///< a change that is explained by kPairedNote
 };
 std::vector<Section> sections_of(const Comparison& comparison);
 

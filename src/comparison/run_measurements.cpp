@@ -24,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerUs = 1e3;
 /// Launches that follow each other are not independent: means of this many blocks nearly are.
 constexpr std::size_t kBlocks = 32;
@@ -94,12 +93,12 @@ class Reader {
 void Reader::process() {
   const auto document = tree("baseline/process.json", parse_json);
   if (!document) return;
-  const double wall_ns = number(document->find("wall_ns"));
-  if (wall_ns <= 0) return;
+  const auto wall_ms = samples::wall_ms(*document);
+  if (!wall_ms) return;
   Series wall;
-  wall.name = wall.short_name = std::string(kWallFigure);
+  wall.name = wall.short_name = std::string(samples::kWallFigure);
   wall.unit = "ms";
-  wall.units = {wall_ns / kNsPerMs};
+  wall.units = {*wall_ms};
   wall.keys = {"command"};
   found_.series.push_back(std::move(wall));
 }

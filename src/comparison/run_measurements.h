@@ -15,9 +15,6 @@
 /// What a run left that can be compared.
 namespace profline::comparison {
 
-/// What is known of a user's command: how long it took.
-constexpr std::string_view kWallFigure = "wall_ms";
-
 /// One figure of one run.
 struct Series {
   Family family = Family::Metric;
@@ -43,6 +40,9 @@ struct RunMeasurements {
   /// Share of decode time by which steps outlasted five times the usual one: what a busy machine
   /// takes, and takes otherwise the next time.
   double disturbance = 0;
+  /// Nothing ran on the machine in the hour before: caches were cold. For who knows of other runs
+  /// to say.
+  bool opens_series = false;
   std::vector<std::string> notes;  ///< what could not be read, and why
 };
 

@@ -119,7 +119,9 @@ Result<void> Database::settle(const How& how, const OpenOptions& options) {
   configure(SQLITE_DBCONFIG_WRITABLE_SCHEMA, damaged_too);
   configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false);
   configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false);
-  configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, how.ours);
+  // We never write triggers or views: those in a file of ours are somebody else's doing.
+  configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, false);
+  configure(SQLITE_DBCONFIG_ENABLE_VIEW, !how.ours);
   configure(SQLITE_DBCONFIG_ENABLE_FKEY, how.ours);
   if (!how.ours) PL_TRY(execute("PRAGMA cell_size_check = ON"));
   PL_TRY(execute("PRAGMA mmap_size = " + std::to_string(options.mmap_bytes)));
@@ -150,19 +152,19 @@ Result<Database> Database::open_read_only(const fs::path& path, const OpenOption
 Result<Database> Database::open_read_write(const fs::path& path, Create create,
                                            const OpenOptions& options) {
   std::error_code failure;
+  // The folder may be reached through links, the database itself may not be one.
   const fs::path absolute = fs::absolute(path, failure);
-  const fs::file_status status = fs::status(absolute, failure);
-  if (fs::is_directory(status)) {
-    return Error(ErrorKind::Parse, "is a folder, not an SQLite database", {path.string(), 0, 0});
-  }
-  if (create == Create::No && !fs::exists(status)) return not_found(path.string(), "no such file");
-  if (!fs::exists(absolute.parent_path(), failure)) {
-    return not_found(path.string(), "its folder does not exist");
+  const fs::path folder = fs::canonical(absolute.parent_path(), failure);
+  if (failure) return not_found(path.string(), "its folder does not exist");
+  const fs::path file = folder / absolute.filename();
+  if (!PL_TRY(internal::may_be_written(file, path.string())) && create == Create::No) {
+    return not_found(path.string(), "no such file");
   }
   const bool may_create = create == Create::Yes;
-  return open({.uri = internal::uri(absolute, may_create ? "mode=rwc" : "mode=rw"),
+  return open({.uri = internal::uri(file, may_create ? "mode=rwc" : "mode=rw"),
                .name = path.string(),
-               .flags = SQLITE_OPEN_READWRITE | (may_create ? SQLITE_OPEN_CREATE : 0)},
+               .flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW |
+                        (may_create ? SQLITE_OPEN_CREATE : 0)},
               options);
 }
 

@@ -233,7 +233,8 @@ class Database {
   /// without a -shm refused: leaving these changes out would be silent loss.
   static Result<Database> open_read_only(const std::filesystem::path& path,
                                          const OpenOptions& options = {});
-  /// Opens a database of our own. Foreign keys are enforced.
+  /// Opens a database of our own. Foreign keys are enforced; triggers and views do nothing, for we
+  /// write none. A link is refused.
   static Result<Database> open_read_write(const std::filesystem::path& path, Create create,
                                           const OpenOptions& options = {});
   static Result<Database> in_memory();

@@ -69,7 +69,34 @@ Result<ReadOnlyMode> wal_mode(const fs::path& path, const std::string& name) {
                {name, 0, 0});
 }
 
+/// The last 8 bytes of a journal that belongs to a transaction over several databases; the name of
+/// their common journal is in front of them.
+bool names_another_journal(const fs::path& journal) {
+  constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  std::array<char, kJournalMagic.size()> end{};
+  std::ifstream file(journal, std::ios::binary);
+  file.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
+  file.read(end.data(), end.size());
+  return file && std::string_view(end.data(), end.size()) == kJournalMagic;
+}
+
 }  // namespace
+
+Result<bool> may_be_written(const fs::path& path, const std::string& name) {
+  std::error_code failure;
+  const fs::file_status status = fs::symlink_status(path, failure);
+  if (fs::is_symlink(status)) return Error(ErrorKind::Io, "is a link", {name, 0, 0});
+  if (fs::is_directory(status)) return no_database(name, "is a folder, not an SQLite database");
+  if (!fs::exists(status)) return false;
+  if (!fs::is_regular_file(status)) return no_database(name, "is not a regular file");
+  const fs::path journal = beside(path, "-journal");
+  const fs::file_status beside_it = fs::symlink_status(journal, failure);
+  const bool is_plain = !fs::exists(beside_it) || fs::is_regular_file(beside_it);
+  if (!is_plain || names_another_journal(journal)) {
+    return Error(ErrorKind::Io, "has a -journal file that profline did not write", {name, 0, 0});
+  }
+  return true;
+}
 
 Result<ReadOnlyMode> inspect(const fs::path& path, const std::string& name, bool damaged_too) {
   // Anything else but a plain file may block (a pipe) or never end (a device).

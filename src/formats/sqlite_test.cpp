@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
 #include "testing/temp_dir.h"
 
 namespace profline::sqlite {
@@ -274,6 +275,66 @@ TEST(SqliteReadWrite, CreatesOnlyWhenAsked) {
   EXPECT_EQ(nowhere.error().kind(), ErrorKind::NotFound);
   EXPECT_EQ(told(Database::open_read_write(folder.path(), Create::Yes)),
             folder.path().string() + ": is a folder, not an SQLite database");
+}
+
+TEST(SqliteReadWrite, RunsNoTriggersAndReadsNoViews) {
+  const testing::TempDir folder;
+  const std::filesystem::path path = folder / "runs.sqlite";
+  Result<Database> database = Database::open_read_write(path, Create::Yes);
+  ASSERT_TRUE(database) << told(database);
+  ASSERT_TRUE(
+      database->execute("CREATE TABLE run (id); CREATE TABLE victim (id);"
+                        "INSERT INTO victim VALUES (1);"
+                        "CREATE TRIGGER hook AFTER INSERT ON run BEGIN DELETE FROM victim; END;"
+                        "CREATE VIEW metric AS SELECT id FROM run;"
+                        "INSERT INTO run VALUES (1);"));
+  EXPECT_EQ(database->query_value<std::int64_t>("SELECT count(*) FROM victim").value(), 1);
+  EXPECT_EQ(told(database->query_value<std::int64_t>("SELECT count(*) FROM metric")),
+            path.string() +
+                ": access to view \"metric\" prohibited, in 'SELECT count(*) FROM "
+                "metric'");
+}
+
+TEST(SqliteReadWrite, RefusesALink) {
+  const testing::TempDir folder;
+  ASSERT_TRUE(Database::open_read_write(folder / "theirs.sqlite", Create::Yes));
+  std::filesystem::create_symlink(folder / "theirs.sqlite", folder / "runs.sqlite");
+  std::filesystem::create_symlink(folder / "nowhere", folder / "dangling.sqlite");
+  for (const char* name : {"runs.sqlite", "dangling.sqlite"}) {
+    const Result<Database> database = Database::open_read_write(folder / name, Create::Yes);
+    EXPECT_EQ(told(database), (folder / name).string() + ": is a link");
+    EXPECT_EQ(database.error().kind(), ErrorKind::Io);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "nowhere"));
+  // The folder may well be reached through one.
+  std::filesystem::create_directory_symlink(folder.path(), folder / "here");
+  EXPECT_TRUE(Database::open_read_write(folder / "here/theirs.sqlite", Create::No));
+}
+
+/// A journal that was left by a transaction over two databases, whose common journal has this name.
+std::string journal_naming(const std::string& victim) {
+  const std::string magic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  const auto number = [](std::uint32_t value) {
+    std::string bytes;
+    for (const unsigned shift : {24U, 16U, 8U, 0U}) bytes += static_cast<char>(value >> shift);
+    return bytes;
+  };
+  std::uint32_t sum = 0;
+  for (const char byte : victim) sum += static_cast<std::uint32_t>(byte);
+  return magic + std::string(504, '\0') + number(0x40000000 / 4096 + 1) + victim +
+         number(static_cast<std::uint32_t>(victim.size())) + number(sum) + magic;
+}
+
+TEST(SqliteReadWrite, RemovesNoFileThatAJournalNames) {
+  const testing::TempDir folder;
+  const std::filesystem::path path = folder / "runs.sqlite";
+  ASSERT_TRUE(Database::open_read_write(path, Create::Yes)->execute("CREATE TABLE run (id)"));
+  const std::filesystem::path victim = folder / "victim";
+  ASSERT_TRUE(write_file_atomic(victim, "precious"));
+  ASSERT_TRUE(write_file_atomic(folder / "runs.sqlite-journal", journal_naming(victim.string())));
+  EXPECT_EQ(told(Database::open_read_write(path, Create::No)),
+            path.string() + ": has a -journal file that profline did not write");
+  EXPECT_TRUE(std::filesystem::exists(victim));
 }
 
 TEST(SqliteReadWrite, TellsOfALock) {

@@ -1,10 +1,12 @@
 #include "run_index/indexed_run.h"
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/samples/sample_series.h"
 #include "base/files.h"
 #include "base/sha256.h"
+#include "base/strings.h"
 #include "formats/json.h"
 #include "formats/json_write.h"
 #include "formats/yaml.h"
@@ -65,20 +67,67 @@ std::string fingerprint_of(const IndexedRun& run, const Node& config, const Node
   return text ? sha256_hex(*text).substr(0, kDigits) : "";
 }
 
-std::vector<IndexedMetric> metrics_of(const fs::path& file) {
-  std::vector<IndexedMetric> metrics;
+void read_samples(const fs::path& file, IndexedRun& run) {
   const auto text = read_file(file);
-  if (!text) return metrics;
+  if (!text) return;
   const auto samples = parse_samples(*text, file.string());
-  if (!samples) return metrics;
+  if (!samples) return;
+  run.disturbance = samples::disturbed_share(*samples);
   for (const samples::Series& series : samples::series_of(*samples)) {
-    metrics.push_back({series.name, series.unit, samples::value_of(series),
-                       static_cast<std::int64_t>(series.units.size())});
+    run.metrics.push_back({series.name, series.unit, samples::value_of(series),
+                           static_cast<std::int64_t>(series.units.size())});
   }
-  return metrics;
+}
+
+void read_process(const fs::path& file, IndexedRun& run) {
+  const auto wall = samples::wall_ms(tree_or_null(file, parse_json));
+  if (wall) run.metrics.push_back({std::string(samples::kWallFigure), "ms", *wall, 1});
+}
+
+/// The user's program and its arguments; empty where the built-in workload ran.
+std::vector<std::string> users_command(const Node& config) {
+  std::vector<std::string> command;
+  const Node* given = config.find_path("pipeline.workload.command");
+  if (given != nullptr && given->is_list()) {
+    for (const Node& word : given->as_list()) {
+      if (word.is_string()) command.push_back(word.as_string());
+    }
+    return command;
+  }
+  const std::string module(trim(text_at(config, "pipeline.workload.module")));
+  if (!module.empty()) command = {"python3", "-m", module};
+  return command;
+}
+
+bool is_interpreter(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kOthers = {"bash", "sh",   "node",
+                                                       "perl", "ruby", "julia"};
+  return name.starts_with("python") ||
+         std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end();
 }
 
 }  // namespace
+
+std::string program_name(std::span<const std::string> command) {
+  if (command.empty()) return "";
+  const std::string name = fs::path(command.front()).filename().string();
+  if (name == "torchrun") {
+    // Its options may take values of their own.
+    const auto script = std::find_if(command.begin(), command.end(),
+                                     [](const std::string& word) { return word.ends_with(".py"); });
+    return script == command.end() ? name : fs::path(*script).filename().string();
+  }
+  if (!is_interpreter(name)) return name;
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word == "-m" && i + 1 < command.size()) return command[i + 1];
+    if (word == "-c") return name + " -c";
+    const bool takes_value = word == "-X" || word == "-W";
+    if (takes_value) ++i;
+    if (!word.starts_with("-")) return fs::path(word).filename().string();
+  }
+  return name;
+}
 
 const IndexedMetric* IndexedRun::find_metric(std::string_view name) const {
   const auto found = std::find_if(metrics.begin(), metrics.end(),
@@ -98,7 +147,8 @@ Result<IndexedRun> read_indexed_run(const fs::path& root, const fs::path& folder
   run.experiment = record.experiment;
   run.state = to_text(record.state);
   run.exit_code = record.exit_code;
-  run.model = text_at(config, "model.name");
+  run.program = program_name(users_command(config));
+  if (run.program.empty()) run.model = text_at(config, "model.name");
   run.device = record.device;
   run.device_name = device_name(environment, record.device);
   run.host = record.host;
@@ -107,7 +157,8 @@ Result<IndexedRun> read_indexed_run(const fs::path& root, const fs::path& folder
   run.started = record.started;
   run.ended = record.ended;
   run.fingerprint = fingerprint_of(run, config, environment, inputs);
-  run.metrics = metrics_of(at / "baseline" / "samples.jsonl");
+  read_samples(at / "baseline" / "samples.jsonl", run);
+  read_process(at / "baseline" / "process.json", run);
   return run;
 }
 

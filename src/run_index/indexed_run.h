@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -12,7 +13,7 @@
 
 namespace profline::run_index {
 
-/// A figure of a run's unprofiled part: the median over its images.
+/// A figure of a run's unprofiled part: the median over its images, or a program's wall time.
 struct IndexedMetric {
   std::string name;
   std::string unit;
@@ -22,7 +23,7 @@ struct IndexedMetric {
   bool operator==(const IndexedMetric&) const = default;
 };
 constexpr auto fields(std::type_identity<IndexedMetric>) {
-  return std::tuple(field("name", &IndexedMetric::name, "token_ms, sam, …").required(),
+  return std::tuple(field("name", &IndexedMetric::name, "token_ms, sam, wall_ms, …").required(),
                     field("unit", &IndexedMetric::unit, "of the value").required(),
                     field("value", &IndexedMetric::value, "median over images").required(),
                     field("n", &IndexedMetric::n, "images").required());
@@ -35,7 +36,8 @@ struct IndexedRun {
   std::string experiment;
   std::string state;
   std::optional<std::int64_t> exit_code;
-  std::string model;
+  std::string model;    ///< empty for a user's own program
+  std::string program;  ///< `train.py`; empty for the built-in workload
   std::string device;
   std::string device_name;
   std::string host;
@@ -44,6 +46,7 @@ struct IndexedRun {
   std::string started;
   std::string ended;
   std::string fingerprint;
+  double disturbance = 0;
   std::vector<IndexedMetric> metrics;
 
   bool operator==(const IndexedRun&) const = default;
@@ -59,7 +62,8 @@ constexpr auto fields(std::type_identity<IndexedRun>) {
             "running, killed (says running and is not), ok, failed, interrupted")
           .required(),
       field("exit_code", &IndexedRun::exit_code, "what profline returned; null: it has not"),
-      field("model", &IndexedRun::model, "model.name of its config"),
+      field("model", &IndexedRun::model, "model.name of its config; empty: it ran a program"),
+      field("program", &IndexedRun::program, "what it ran instead of a model: train.py"),
       field("device", &IndexedRun::device, "cpu or cuda:N"),
       field("device_name", &IndexedRun::device_name, "what the driver or the kernel calls it"),
       field("host", &IndexedRun::host, "the machine's name"),
@@ -69,8 +73,14 @@ constexpr auto fields(std::type_identity<IndexedRun>) {
       field("ended", &IndexedRun::ended, "UTC; empty: it has not"),
       field("fingerprint", &IndexedRun::fingerprint,
             "the same for runs of the same thing: config, inputs, machine and program"),
+      field("disturbance", &IndexedRun::disturbance,
+            "share of decode time that something else on the machine took"),
       field("metrics", &IndexedRun::metrics, "of its unprofiled part"));
 }
+
+/// What people call a program that is started like this: `train.py` for `python3 -u train.py --x`,
+/// `pkg.train` for `python3 -m pkg.train`.
+std::string program_name(std::span<const std::string> command);
 
 /// Reads what a list shows of the run in `root` / `folder`. Only run.json has to be there; a run
 /// that says it is running is shown as that. An Error when run.json cannot be read.

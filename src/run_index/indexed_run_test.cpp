@@ -30,6 +30,44 @@ TEST(IndexedRun, IsWhatListsShow) {
   ASSERT_NE(run.find_metric("token_ms"), nullptr);
   EXPECT_EQ(*run.find_metric("token_ms"), (IndexedMetric{"token_ms", "ms", 2, 1}));
   EXPECT_EQ(run.find_metric("sam"), nullptr);
+  EXPECT_EQ(run.program, "");
+  EXPECT_EQ(run.disturbance, 0);
+}
+
+TEST(IndexedRun, OfAUsersProgramHasItsNameAndWallTime) {
+  const testing::TempDir root;
+  TestRun{}.write(root / "r1");
+  std::filesystem::remove(root / "r1/baseline/samples.jsonl");
+  ASSERT_TRUE(write_file_atomic(root / "r1/config.resolved.json",
+                                R"({"model": {"name": "deepseek_ocr"}, "pipeline": {"workload": )"
+                                R"({"command": ["python3", "work/train.py", "--fast"]}}})"));
+  ASSERT_TRUE(write_file_atomic(root / "r1/baseline/process.json", R"({"wall_ns": 2500000})"));
+  const IndexedRun run = must_read(root.path(), "r1");
+  EXPECT_EQ(run.model, "");
+  EXPECT_EQ(run.program, "train.py");
+  EXPECT_EQ(run.metrics, (std::vector<IndexedMetric>{{"wall_ms", "ms", 2.5, 1}}));
+  ASSERT_TRUE(write_file_atomic(root / "r1/config.resolved.json",
+                                R"({"model": {"name": "deepseek_ocr"}, "pipeline": {"workload": )"
+                                R"({"command": null, "module": "pkg.train"}}})"));
+  EXPECT_EQ(must_read(root.path(), "r1").program, "pkg.train");
+}
+
+TEST(ProgramName, IsWhatPeopleCallIt) {
+  struct Case {
+    std::vector<std::string> command;
+    std::string_view name;
+  };
+  const Case cases[] = {
+      {{"/opt/bin/serve", "--port", "1"}, "serve"},
+      {{"python3", "-u", "-X", "dev", "src/train.py", "x"}, "train.py"},
+      {{"/usr/bin/python3.11", "-m", "pkg.train"}, "pkg.train"},
+      {{"python3", "-c", "print(1)"}, "python3 -c"},
+      {{"bash", "run.sh"}, "run.sh"},
+      {{"torchrun", "--nproc_per_node", "2", "train.py"}, "train.py"},
+      {{"python3"}, "python3"},
+      {{}, ""},
+  };
+  for (const Case& c : cases) EXPECT_EQ(program_name(c.command), c.name);
 }
 
 TEST(IndexedRun, HasTheFingerprintOfWhatItMeasured) {

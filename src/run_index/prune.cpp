@@ -17,6 +17,18 @@ std::string newest(std::size_t keep) {
   return keep == 1 ? "the newest" : fmt::format("the {} newest", keep);
 }
 
+/// The folder as the disk has it, when it lies in the root itself: no `..`, no link.
+std::optional<fs::path> inside(const fs::path& root, const fs::path& folder) {
+  std::error_code failure;
+  const fs::path whole = fs::canonical(root, failure);
+  if (failure || folder.empty() || folder.is_absolute()) return std::nullopt;
+  const fs::path expected = (whole / folder).lexically_normal();
+  const bool is_below =
+      expected != whole && !expected.lexically_relative(whole).string().starts_with("..");
+  if (!is_below || fs::canonical(expected, failure) != expected) return std::nullopt;
+  return expected;
+}
+
 }  // namespace
 
 std::vector<PruneStep> plan_prune(const std::vector<IndexedRun>& newest_first, std::size_t keep) {
@@ -25,13 +37,13 @@ std::vector<PruneStep> plan_prune(const std::vector<IndexedRun>& newest_first, s
   for (const IndexedRun& run : newest_first) {
     PruneStep step{run, Action::Keep, ""};
     if (run.state == "running") {
-      step.why = "it is going on";
+      step.why = "it is still running";
     } else if (kept < keep) {
       ++kept;
       step.why = keep == 1 ? "it is the newest" : "one of " + newest(keep);
     } else {
       step.action = Action::Remove;
-      step.why = keep == 0 ? "none is to be kept" : "older than " + newest(keep);
+      step.why = keep == 0 ? "--keep is 0" : "older than " + newest(keep);
     }
     steps.push_back(std::move(step));
   }
@@ -51,15 +63,19 @@ std::uint64_t bytes_below(const fs::path& folder) {
   return bytes;
 }
 
-Result<std::optional<std::string>> remove_run(const fs::path& folder) {
+Result<std::optional<std::string>> remove_run(const fs::path& root, const fs::path& run) {
+  std::error_code failure;
+  if (!fs::exists(fs::symlink_status(root / run, failure))) return std::optional("it is gone");
+  const auto found = inside(root, run);
+  if (!found) return std::optional("it does not lie in " + root.string());
+  const fs::path& folder = *found;
   const FolderLock lock(folder, FolderLock::Kind::Own);
   const auto record = read_run_record(folder);
   if (!record && record.error().kind() == ErrorKind::NotFound) return std::optional("it is gone");
   const bool says_running = !record || record->state == RunState::Running;
   // On a file system without locks a run is taken at its word.
-  if (says_running && !lock.is_held()) return std::optional("it is going on");
-  if (lock.is_taken()) return std::optional("somebody is using it");
-  std::error_code failure;
+  if (says_running && !lock.is_held()) return std::optional("it is still running");
+  if (lock.is_taken()) return std::optional("another program is using it");
   const fs::path aside =
       folder.parent_path() /
       fmt::format(".pruned-{}-{}", folder.filename().string(), static_cast<int>(::getpid()));

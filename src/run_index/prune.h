@@ -17,7 +17,7 @@ struct PruneStep {
 
   IndexedRun run;
   Action action = Action::Keep;
-  std::string why;  ///< `one of the 5 newest`, `older than the 5 newest`, `it is going on`
+  std::string why;  ///< `one of the 5 newest`, `older than the 5 newest`, `it is still running`
 };
 
 /// Keeps the `keep` newest of the finished runs and removes the others; one that is going on is
@@ -27,10 +27,12 @@ std::vector<PruneStep> plan_prune(const std::vector<IndexedRun>& newest_first, s
 /// Size of all files below a folder.
 std::uint64_t bytes_below(const std::filesystem::path& folder);
 
-/// Removes a run's folder, with its lock held: nothing when it was removed, else why it was not
-/// (it is going on after all, or is no run any more). It vanishes from the root at once; removing
-/// what is in it takes longer.
-Result<std::optional<std::string>> remove_run(const std::filesystem::path& folder);
+/// Removes a run, with its lock held: nothing when it was removed, else why it was not (it is going
+/// on after all, is no run any more, or does not lie in the root). `folder` is relative to `root`;
+/// no link on the way is followed. It vanishes from the root at once; removing what is in it takes
+/// longer.
+Result<std::optional<std::string>> remove_run(const std::filesystem::path& root,
+                                              const std::filesystem::path& folder);
 
 /// Removes the link `latest` of a root when what it points to is gone; true when it did.
 bool remove_dangling_latest(const std::filesystem::path& root);

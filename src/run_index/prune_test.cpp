@@ -30,7 +30,7 @@ TEST(PlanPrune, KeepsTheNewestAndWhatIsGoingOn) {
   EXPECT_EQ(steps[0].action, Action::Keep);
   EXPECT_EQ(steps[0].why, "one of the 2 newest");
   EXPECT_EQ(steps[1].action, Action::Keep);
-  EXPECT_EQ(steps[1].why, "it is going on");
+  EXPECT_EQ(steps[1].why, "it is still running");
   EXPECT_EQ(steps[2].action, Action::Keep) << "one that is going on does not count";
   EXPECT_EQ(steps[3].action, Action::Remove);
   EXPECT_EQ(steps[3].why, "older than the 2 newest");
@@ -45,11 +45,11 @@ TEST(RemoveRun, RemovesAllOfIt) {
   const testing::TempDir root;
   TestRun{}.write(root / "r1");
   EXPECT_GT(bytes_below(root / "r1"), 100U);
-  const auto done = remove_run(root / "r1");
+  const auto done = remove_run(root.path(), "r1");
   ASSERT_TRUE(done) << done.error().to_string();
   EXPECT_EQ(*done, std::nullopt);
   EXPECT_TRUE(fs::is_empty(root.path()));
-  EXPECT_EQ(remove_run(root / "r1").value(), "it is gone");
+  EXPECT_EQ(remove_run(root.path(), "r1").value(), "it is gone");
 }
 
 TEST(RemoveRun, LeavesWhatIsGoingOn) {
@@ -59,8 +59,8 @@ TEST(RemoveRun, LeavesWhatIsGoingOn) {
   const FolderLock first(root / "going", FolderLock::Kind::Own);
   const FolderLock second(root / "resumed", FolderLock::Kind::Own);
   ASSERT_TRUE(first.is_held() && second.is_held());
-  EXPECT_EQ(remove_run(root / "going").value(), "it is going on");
-  EXPECT_EQ(remove_run(root / "resumed").value(), "somebody is using it");
+  EXPECT_EQ(remove_run(root.path(), "going").value(), "it is still running");
+  EXPECT_EQ(remove_run(root.path(), "resumed").value(), "another program is using it");
   EXPECT_TRUE(fs::exists(root / "going/run.json"));
   EXPECT_TRUE(fs::exists(root / "resumed/run.json"));
 }
@@ -68,7 +68,7 @@ TEST(RemoveRun, LeavesWhatIsGoingOn) {
 TEST(RemoveRun, TakesAKilledOneForFinished) {
   const testing::TempDir root;
   TestRun{.state = RunState::Running}.write(root / "killed");
-  EXPECT_EQ(remove_run(root / "killed").value(), std::nullopt);
+  EXPECT_EQ(remove_run(root.path(), "killed").value(), std::nullopt);
   EXPECT_FALSE(fs::exists(root / "killed"));
 }
 
@@ -78,9 +78,29 @@ TEST(RemoveRun, LeavesNoLinkThatLeadsNowhere) {
   EXPECT_FALSE(remove_dangling_latest(root.path()));
   fs::create_directory_symlink("r1", root / "latest");
   EXPECT_FALSE(remove_dangling_latest(root.path()));
-  ASSERT_TRUE(remove_run(root / "r1"));
+  ASSERT_TRUE(remove_run(root.path(), "r1"));
   EXPECT_TRUE(remove_dangling_latest(root.path()));
   EXPECT_TRUE(fs::is_empty(root.path()));
+}
+
+TEST(RemoveRun, RemovesNothingOutsideTheRoot) {
+  const testing::TempDir above;
+  TestRun{}.write(above / "victim");
+  TestRun{}.write(above / "sweep/0");
+  TestRun{}.write(above / "root/a");
+  const fs::path root = above / "root";
+  fs::create_directory_symlink(above / "victim", root / "link");
+  fs::create_directory_symlink(above / "sweep", root / "sweep");
+  const std::string why = "it does not lie in " + root.string();
+  const std::string absolute = (above / "victim").string();
+  for (const std::string& folder :
+       {std::string("../victim"), std::string("a/../../victim"), absolute, std::string("link"),
+        std::string("sweep/0"), std::string("."), std::string("..")}) {
+    EXPECT_EQ(remove_run(root, folder).value(), why) << folder;
+  }
+  EXPECT_TRUE(fs::exists(above / "victim/run.json"));
+  EXPECT_TRUE(fs::exists(above / "sweep/0/run.json"));
+  EXPECT_EQ(remove_run(root, "a").value(), std::nullopt);
 }
 
 TEST(RemoveRun, DoesNotFollowLinks) {
@@ -90,7 +110,7 @@ TEST(RemoveRun, DoesNotFollowLinks) {
   TestRun{}.write(root / "r1");
   fs::create_directory_symlink(root / "precious", root / "r1/link");
   EXPECT_LT(bytes_below(root / "r1"), 100'000U);
-  EXPECT_EQ(remove_run(root / "r1").value(), std::nullopt);
+  EXPECT_EQ(remove_run(root.path(), "r1").value(), std::nullopt);
   EXPECT_TRUE(fs::exists(root / "precious/file"));
 }
 

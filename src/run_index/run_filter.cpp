@@ -80,7 +80,8 @@ Result<MetricCondition> parse_metric_condition(std::string_view text) {
 }
 
 bool RunFilter::holds(const IndexedRun& run) const {
-  if (!holds_for(experiment, run.experiment) || !holds_for(model, run.model)) return false;
+  const std::string& workload = run.program.empty() ? run.model : run.program;
+  if (!holds_for(experiment, run.experiment) || !holds_for(model, workload)) return false;
   if (device && !contains(run.device, *device) && !contains(run.device_name, *device)) return false;
   if (since && run.started < *since) return false;
   // As much of the moment as the bound tells: all of a day is not after that day.

@@ -28,7 +28,7 @@ Result<MetricCondition> parse_metric_condition(std::string_view text);
 /// Which runs are meant. Texts are found anywhere in the field, letters of either case alike.
 struct RunFilter {
   std::optional<std::string> experiment = {};
-  std::optional<std::string> model = {};
+  std::optional<std::string> model = {};   ///< or the program that ran instead
   std::optional<std::string> device = {};  ///< `cuda:0`, or part of its name
   std::optional<std::string> since = {};   ///< a day or a moment of it, UTC: `2026-11-15`
   std::optional<std::string> until = {};   ///< the same; all of that day belongs to it

@@ -7,28 +7,13 @@
 #include <set>
 
 #include "run_index/folder_lock.h"
+#include "run_index/index_file.h"
 
 namespace profline::run_index {
 namespace {
 
 namespace fs = std::filesystem;
-using sqlite::Database;
 using sqlite::Transaction;
-
-constexpr std::int64_t kVersion = 1;
-constexpr const char* kTables = R"(
-CREATE TABLE run (
-  folder TEXT PRIMARY KEY, stamp TEXT NOT NULL, id TEXT NOT NULL, experiment TEXT NOT NULL,
-  state TEXT NOT NULL, exit_code INTEGER, model TEXT NOT NULL, device TEXT NOT NULL,
-  device_name TEXT NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL, "commit" TEXT NOT NULL,
-  started TEXT NOT NULL, ended TEXT NOT NULL, fingerprint TEXT NOT NULL);
-CREATE TABLE metric (
-  folder TEXT NOT NULL REFERENCES run(folder) ON DELETE CASCADE,
-  name TEXT NOT NULL, unit TEXT NOT NULL, value REAL NOT NULL, n INTEGER NOT NULL,
-  place INTEGER NOT NULL, PRIMARY KEY (folder, name));
-CREATE INDEX run_fingerprint ON run(fingerprint);
-PRAGMA user_version = 1;
-)";
 
 bool is_run(const fs::path& folder) {
   std::error_code failure;
@@ -58,27 +43,6 @@ std::string stamp_of(const fs::path& file) {
          std::to_string(facts.st_mtim.tv_sec) + "." + std::to_string(facts.st_mtim.tv_nsec);
 }
 
-/// Makes the tables where they are missing or of another version. Whoever comes second finds them.
-Result<void> settle(Database& database) {
-  constexpr const char* kAsk = "PRAGMA user_version";
-  if (PL_TRY(database.query_value<std::int64_t>(kAsk)) == kVersion) return {};
-  Transaction transaction = PL_TRY(Transaction::begin(database));
-  if (PL_TRY(database.query_value<std::int64_t>(kAsk)) == kVersion) return transaction.commit();
-  PL_TRY(database.execute("DROP TABLE IF EXISTS metric; DROP TABLE IF EXISTS run;"));
-  PL_TRY(database.execute(kTables));
-  return transaction.commit();
-}
-
-Result<Database> open_settled(const fs::path& file) {
-  constexpr sqlite::OpenOptions kPatient{.busy_timeout = std::chrono::seconds(20)};
-  Database database = PL_TRY(Database::open_read_write(file, sqlite::Create::Yes, kPatient));
-  PL_TRY(settle(database));
-  // Damage may lie behind a first page that is whole.
-  const std::vector<std::string> damage = PL_TRY(database.quick_check());
-  if (!damage.empty()) return Error(ErrorKind::Parse, file.string() + ": " + damage.front());
-  return database;
-}
-
 Result<void> check_root(const fs::path& root) {
   std::error_code failure;
   if (fs::is_directory(root, failure)) return {};
@@ -86,12 +50,20 @@ Result<void> check_root(const fs::path& root) {
                                         "'; --root names the one that runs are written to");
 }
 
-void remove_index(const fs::path& file) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(fs::symlink_status(file, ignored))) return;
-  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
-    fs::remove(file.string() + suffix, ignored);
+Result<IndexedRun> read_row(const sqlite::Statement& row) {
+  IndexedRun run;
+  int column = 0;
+  for (std::string* text : {&run.id, &run.folder, &run.experiment, &run.state}) {
+    *text = PL_TRY(row.get<std::string>(column++));
   }
+  run.exit_code = PL_TRY(row.get<std::optional<std::int64_t>>(column++));
+  for (std::string* text :
+       {&run.model, &run.program, &run.device, &run.device_name, &run.host, &run.version,
+        &run.commit, &run.started, &run.ended, &run.fingerprint}) {
+    *text = PL_TRY(row.get<std::string>(column++));
+  }
+  run.disturbance = PL_TRY(row.get<double>(column++));
+  return run;
 }
 
 }  // namespace
@@ -121,37 +93,28 @@ Result<RunIndex> RunIndex::open(const fs::path& root, Keep keep) {
   PL_TRY(check_root(root));
   const fs::path file = root / kIndexFile;
   std::error_code failure;
-  if (keep == Keep::IfThere && !fs::exists(file, failure)) {
-    Database nowhere = PL_TRY(Database::in_memory());
-    PL_TRY(settle(nowhere));
-    return RunIndex(root, std::move(nowhere));
+  const bool is_there = fs::exists(fs::symlink_status(file, failure));
+  if (keep == Keep::No || (keep == Keep::IfThere && !is_there)) {
+    return RunIndex(root, PL_TRY(index_in_memory()));
   }
-  auto database = open_settled(file);
-  if (!database && database.error().kind() == ErrorKind::Parse) {
-    remove_index(file);
-    database = open_settled(file);
-  }
+  auto database = open_index_file(file);
   if (database) return RunIndex(root, std::move(*database));
-  Database kept = PL_TRY(Database::in_memory());
-  PL_TRY(settle(kept));
-  RunIndex index(root, std::move(kept));
-  index.notes_.push_back("the index is not kept: " + database.error().to_string());
+  RunIndex index(root, PL_TRY(index_in_memory()));
+  index.notes_.push_back("the index is not used, and every run was read from its folder: " +
+                         database.error().to_string());
   return index;
 }
 
 Result<void> RunIndex::write(const IndexedRun& run, const std::string& stamp) {
   sqlite::Statement row = PL_TRY(database_.query(
-      "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       std::string_view(run.folder), std::string_view(stamp), std::string_view(run.id),
       std::string_view(run.experiment), std::string_view(run.state), run.exit_code,
-      std::string_view(run.model), std::string_view(run.device), std::string_view(run.device_name),
-      std::string_view(run.host), std::string_view(run.version), std::string_view(run.commit),
-      std::string_view(run.started), std::string_view(run.ended),
-      std::string_view(run.fingerprint)));
+      std::string_view(run.model), std::string_view(run.program), std::string_view(run.device),
+      std::string_view(run.device_name), std::string_view(run.host), std::string_view(run.version),
+      std::string_view(run.commit), std::string_view(run.started), std::string_view(run.ended),
+      std::string_view(run.fingerprint), run.disturbance));
   PL_TRY(row.step());
-  sqlite::Statement forget =
-      PL_TRY(database_.query("DELETE FROM metric WHERE folder = ?", std::string_view(run.folder)));
-  PL_TRY(forget.step());
   std::int64_t place = 0;
   for (const IndexedMetric& metric : run.metrics) {
     sqlite::Statement insert =
@@ -163,6 +126,15 @@ Result<void> RunIndex::write(const IndexedRun& run, const std::string& stamp) {
   return {};
 }
 
+Result<void> RunIndex::forget(std::string_view folder) {
+  for (const char* sql :
+       {"DELETE FROM metric WHERE folder = ?", "DELETE FROM run WHERE folder = ?"}) {
+    sqlite::Statement gone = PL_TRY(database_.query(sql, folder));
+    PL_TRY(gone.step());
+  }
+  return {};
+}
+
 Result<void> RunIndex::refresh() {
   // Folders are looked at under the lock, so that of two programs the later one has the last word.
   Transaction transaction = PL_TRY(Transaction::begin(database_));
@@ -170,7 +142,9 @@ Result<void> RunIndex::refresh() {
   sqlite::Statement stamps = PL_TRY(database_.query("SELECT folder, stamp FROM run"));
   PL_TRY((stamps.each<std::string, std::string>(
       [&](const std::string& folder, const std::string& stamp) { known[folder] = stamp; })));
+  folders_.clear();
   for (const fs::path& folder : PL_TRY(run_folders(root_))) {
+    folders_.insert(folder.string());
     const std::string stamp = stamp_of(root_ / folder / "run.json");
     const auto before = known.find(folder.string());
     const bool is_known = before != known.end() && before->second == stamp;
@@ -183,20 +157,17 @@ Result<void> RunIndex::refresh() {
       notes_.push_back(folder.string() + " is left out: " + run.error().to_string());
       continue;
     }
+    PL_TRY(forget(run->folder));
     PL_TRY(write(*run, stamp));
     if (before != known.end()) known.erase(before);
   }
-  for (const auto& [folder, stamp] : known) {
-    sqlite::Statement gone =
-        PL_TRY(database_.query("DELETE FROM run WHERE folder = ?", std::string_view(folder)));
-    PL_TRY(gone.step());
-  }
+  for (const auto& [folder, stamp] : known) PL_TRY(forget(folder));
   return transaction.commit();
 }
 
 Result<void> RunIndex::rebuild() {
   Transaction transaction = PL_TRY(Transaction::begin(database_));
-  PL_TRY(database_.execute("DELETE FROM run"));
+  PL_TRY(database_.execute("DELETE FROM metric; DELETE FROM run;"));
   PL_TRY(transaction.commit());
   return refresh();
 }
@@ -211,20 +182,13 @@ Result<std::vector<IndexedRun>> RunIndex::runs() {
         metrics[folder].push_back({name, unit, value, n});
       })));
   sqlite::Statement rows = PL_TRY(database_.query(
-      "SELECT id, folder, experiment, state, exit_code, model, device, device_name, host, version, "
-      "\"commit\", started, ended, fingerprint FROM run ORDER BY started DESC, folder DESC"));
+      "SELECT id, folder, experiment, state, exit_code, model, program, device, device_name, host, "
+      "version, \"commit\", started, ended, fingerprint, disturbance FROM run ORDER BY started "
+      "DESC, folder DESC"));
   std::vector<IndexedRun> runs;
   while (PL_TRY(rows.step())) {
-    IndexedRun run;
-    int column = 0;
-    for (std::string* text : {&run.id, &run.folder, &run.experiment, &run.state}) {
-      *text = PL_TRY(rows.get<std::string>(column++));
-    }
-    run.exit_code = PL_TRY(rows.get<std::optional<std::int64_t>>(column++));
-    for (std::string* text : {&run.model, &run.device, &run.device_name, &run.host, &run.version,
-                              &run.commit, &run.started, &run.ended, &run.fingerprint}) {
-      *text = PL_TRY(rows.get<std::string>(column++));
-    }
+    IndexedRun run = PL_TRY(read_row(rows));
+    if (!folders_.contains(run.folder)) continue;
     run.metrics = std::move(metrics[run.folder]);
     const bool says_running = run.state == "running";
     if (says_running && FolderLock(root_ / run.folder, FolderLock::Kind::Look).is_held()) {
@@ -233,21 +197,6 @@ Result<std::vector<IndexedRun>> RunIndex::runs() {
     runs.push_back(std::move(run));
   }
   return runs;
-}
-
-Result<std::optional<statistics::RunSpread>> RunIndex::spread(
-    std::string_view metric, std::span<const std::string> fingerprints) {
-  std::vector<std::vector<double>> groups;
-  for (const std::string& fingerprint :
-       std::set<std::string>(fingerprints.begin(), fingerprints.end())) {
-    std::vector<double>& group = groups.emplace_back();
-    sqlite::Statement rows = PL_TRY(database_.query(
-        "SELECT value FROM run JOIN metric USING (folder) WHERE fingerprint = ? AND name = ? AND "
-        "state = 'ok' AND value > 0 ORDER BY folder",
-        std::string_view(fingerprint), metric));
-    PL_TRY(rows.each<double>([&](double value) { group.push_back(value); }));
-  }
-  return statistics::spread_within(groups);
 }
 
 }  // namespace profline::run_index

@@ -63,6 +63,12 @@ TEST(RunIndex, FollowsTheFolders) {
   EXPECT_EQ(index.runs()->back().find_metric("token_ms")->value, 9);
 }
 
+sqlite::Database altered(const fs::path& file) {
+  auto database = sqlite::Database::open_read_write(file, sqlite::Create::Yes);
+  EXPECT_TRUE(database) << database.error().to_string();
+  return std::move(*database);
+}
+
 TEST(RunIndex, CanBeRemovedDamagedOrOfAnotherVersion) {
   const testing::TempDir root;
   TestRun{}.write(root / "a");
@@ -72,10 +78,11 @@ TEST(RunIndex, CanBeRemovedDamagedOrOfAnotherVersion) {
     RunIndex index = opened(root.path());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
   }
-  ASSERT_TRUE(write_file_atomic(root / kIndexFile, std::string(5000, 'x')));
+  ASSERT_TRUE(write_file_atomic(root / kIndexFile, ""));
   {
     RunIndex index = opened(root.path());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
+    EXPECT_THAT(index.notes(), IsEmpty());
   }
   fs::resize_file(root / kIndexFile, fs::file_size(root / kIndexFile) / 2);
   {
@@ -84,12 +91,119 @@ TEST(RunIndex, CanBeRemovedDamagedOrOfAnotherVersion) {
     ASSERT_TRUE(index.rebuild());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
   }
-  {
-    auto other = sqlite::Database::open_read_write(root / kIndexFile, sqlite::Create::No);
-    ASSERT_TRUE(other->execute("PRAGMA user_version = 99; DROP TABLE metric;"));
-  }
+  ASSERT_TRUE(altered(root / kIndexFile).execute("PRAGMA user_version = 99; DROP TABLE metric;"));
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("a ok"));
+  EXPECT_THAT(index.notes(), IsEmpty());
+}
+
+TEST(RunIndex, OfTheFirstReleaseIsMadeAgain) {
+  const testing::TempDir root;
+  TestRun{}.write(root / "a");
+  ASSERT_TRUE(altered(root / kIndexFile).execute(R"(
+    CREATE TABLE run (
+      folder TEXT PRIMARY KEY, stamp TEXT NOT NULL, id TEXT NOT NULL, experiment TEXT NOT NULL,
+      state TEXT NOT NULL, exit_code INTEGER, model TEXT NOT NULL, device TEXT NOT NULL,
+      device_name TEXT NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL,
+      "commit" TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL,
+      fingerprint TEXT NOT NULL);
+    CREATE TABLE metric (
+      folder TEXT NOT NULL REFERENCES run(folder) ON DELETE CASCADE,
+      name TEXT NOT NULL, unit TEXT NOT NULL, value REAL NOT NULL, n INTEGER NOT NULL,
+      place INTEGER NOT NULL, PRIMARY KEY (folder, name));
+    CREATE INDEX run_fingerprint ON run(fingerprint);
+    PRAGMA user_version = 1;)"));
+  RunIndex index = opened(root.path());
+  EXPECT_THAT(index.notes(), IsEmpty());
+  EXPECT_THAT(folders(index), ElementsAre("a ok"));
+  RunIndex again = opened(root.path());
+  EXPECT_THAT(again.notes(), IsEmpty());
+}
+
+TEST(RunIndex, LeavesTheDatabaseOfAnotherProgramAlone) {
+  struct Case {
+    std::string_view name, schema;
+  };
+  constexpr Case kCases[] = {
+      {"with names like ours", "CREATE TABLE run (precious); CREATE TABLE metric (precious);"},
+      {"of the same version", "CREATE TABLE run (precious); PRAGMA user_version = 1;"},
+      {"marked as its own", "CREATE TABLE notes (precious); PRAGMA application_id = 77;"},
+      {"without a table", "PRAGMA user_version = 5;"},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    const testing::TempDir root;
+    TestRun{}.write(root / "a");
+    ASSERT_TRUE(altered(root / kIndexFile).execute(std::string(c.schema)));
+    const std::string before = read_file(root / kIndexFile).value();
+    RunIndex index = opened(root.path());
+    EXPECT_THAT(folders(index), ElementsAre("a ok"));
+    EXPECT_THAT(index.notes(),
+                ElementsAre("the index is not used, and every run was read from its folder: " +
+                            (root / kIndexFile).string() + ": is a database of another program"));
+    EXPECT_EQ(read_file(root / kIndexFile).value(), before);
+  }
+}
+
+TEST(RunIndex, LeavesAFileThatIsNoDatabaseAlone) {
+  const testing::TempDir root;
+  TestRun{}.write(root / "a");
+  ASSERT_TRUE(write_file_atomic(root / kIndexFile, std::string(5000, 'x')));
+  RunIndex index = opened(root.path());
+  EXPECT_THAT(folders(index), ElementsAre("a ok"));
+  EXPECT_THAT(index.notes(),
+              ElementsAre("the index is not used, and every run was read from its folder: " +
+                          (root / kIndexFile).string() + ": is not an SQLite database"));
+  EXPECT_EQ(read_file(root / kIndexFile).value(), std::string(5000, 'x'));
+}
+
+TEST(RunIndex, FollowsNoLink) {
+  const testing::TempDir root;
+  const testing::TempDir elsewhere;
+  TestRun{}.write(root / "a");
+  TestRun{}.write(elsewhere / "b");
+  { opened(elsewhere.path()); }
+  const std::string before = read_file(elsewhere / kIndexFile).value();
+  fs::create_symlink(elsewhere / kIndexFile, root / kIndexFile);
+  RunIndex index = opened(root.path());
+  EXPECT_THAT(folders(index), ElementsAre("a ok"));
+  EXPECT_THAT(index.notes(),
+              ElementsAre("the index is not used, and every run was read from its folder: " +
+                          (root / kIndexFile).string() + ": is a link"));
+  EXPECT_EQ(read_file(elsewhere / kIndexFile).value(), before);
+}
+
+TEST(RunIndex, HasOnlyRunsThatLieInTheRoot) {
+  const testing::TempDir above;
+  TestRun{}.write(above / "victim");
+  TestRun{}.write(above / "root/a");
+  const fs::path root = above / "root";
+  { opened(root); }
+  const std::string insert =
+      "INSERT INTO run SELECT '../victim', stamp, id, experiment, state, exit_code, model, "
+      "program, "
+      "device, device_name, host, version, \"commit\", started, ended, fingerprint, disturbance "
+      "FROM run WHERE folder = 'a';";
+  struct Case {
+    std::string_view name;
+    std::string schema;
+  };
+  const Case cases[] = {
+      {"a row", insert},
+      {"a trigger", "CREATE TRIGGER hook AFTER DELETE ON run BEGIN " + insert +
+                        " END; UPDATE run SET stamp = ''"},
+      {"a view",
+       "ALTER TABLE run RENAME TO hidden; CREATE VIEW run AS SELECT '../victim' AS "
+       "folder, * FROM hidden"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    { opened(root); }
+    ASSERT_TRUE(altered(root / kIndexFile).execute(c.schema));
+    RunIndex index = opened(root);
+    EXPECT_THAT(index.notes(), IsEmpty());
+    EXPECT_THAT(folders(index), ElementsAre("a ok"));
+  }
 }
 
 TEST(RunIndex, TellsOfRunsItCannotRead) {
@@ -120,11 +234,17 @@ TEST(RunIndex, IsKeptInMemoryWhereItCannotBeWritten) {
   fs::create_directories(root / kIndexFile);
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("a ok"));
-  EXPECT_THAT(index.notes(), ElementsAre(HasSubstr("the index is not kept: ")));
+  EXPECT_THAT(index.notes(),
+              ElementsAre("the index is not used, and every run was read from its folder: " +
+                          (root / kIndexFile).string() + ": is a folder, not an SQLite database"));
   // Who only looks makes no file.
   const testing::TempDir other;
   TestRun{}.write(other / "a");
   ASSERT_TRUE(RunIndex::open(other.path(), RunIndex::Keep::IfThere));
+  EXPECT_FALSE(fs::exists(other / kIndexFile));
+  auto sceptic = RunIndex::open(other.path(), RunIndex::Keep::No);
+  ASSERT_TRUE(sceptic && sceptic->refresh());
+  EXPECT_THAT(folders(*sceptic), ElementsAre("a ok"));
   EXPECT_FALSE(fs::exists(other / kIndexFile));
 }
 
@@ -158,23 +278,6 @@ TEST(RunIndex, BearsManyReadersWhileRunsComeAndGo) {
   RunIndex index = opened(root.path());
   EXPECT_EQ(index.runs()->size(), 14U);
   EXPECT_THAT(index.notes(), IsEmpty());
-}
-
-TEST(RunIndex, KnowsTheSpreadOfTheSameThing) {
-  const testing::TempDir root;
-  TestRun{.token_ms = 2.0}.write(root / "a");
-  TestRun{.token_ms = 2.1}.write(root / "b");
-  TestRun{.token_ms = 2.2}.write(root / "c");
-  TestRun{.state = RunState::Failed, .token_ms = 50}.write(root / "failed");
-  TestRun{.model = "other", .token_ms = 90}.write(root / "other");
-  RunIndex index = opened(root.path());
-  const std::vector<std::string> same = {read_indexed_run(root.path(), "a")->fingerprint};
-  const auto spread = index.spread("token_ms", same).value();
-  ASSERT_TRUE(spread);
-  EXPECT_EQ(spread->degrees, 2);
-  // The deviation of log 2, log 2.1 and log 2.2.
-  EXPECT_NEAR(spread->deviation, 0.0476596, 1e-6);
-  EXPECT_FALSE(index.spread("sam", same).value());
 }
 
 }  // namespace

@@ -68,7 +68,33 @@ std::optional<RunSpread> spread_of_logs(std::span<const std::vector<double>> gro
     degrees += static_cast<double>(group.size() - 1);
   }
   if (degrees == 0) return std::nullopt;
-  return RunSpread{std::sqrt(squares / degrees), degrees};
+  return RunSpread{std::sqrt(squares / degrees), degrees, {}};
+}
+
+/// What becomes of a run of a group in another one, as a logarithm.
+double log_ratio_of(const std::vector<double>& a, const std::vector<double>& b, bool paired) {
+  if (!paired) return std::log(median_of(b) / median_of(a));
+  std::vector<double> logs(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) logs[i] = std::log(b[i] / a[i]);
+  return median_of(std::move(logs));
+}
+
+/// Of any two runs of a group, ascending.
+std::vector<double> differences_within(std::span<const RunUnits> groups, bool paired) {
+  std::vector<double> found;
+  for (const RunUnits& group : groups) {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        found.push_back(std::abs(log_ratio_of(group[i], group[j], paired)));
+      }
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+double largest_difference(const RunSpread& spread) {
+  return spread.differences.empty() ? 0 : spread.differences.back();
 }
 
 std::optional<RunSpread> seen_spread(const RunUnits& a, const RunUnits& b, bool paired) {
@@ -100,37 +126,51 @@ double rank_p(std::span<const double> a, std::span<const double> b, bool paired)
   return signed_rank(differences).p;
 }
 
-/// Half the width that a spread between runs alone gives the interval, as a logarithm, and p.
+/// What a spread between runs alone allows: half the width of the intervals, as logarithms, and p.
 struct RunEvidence {
   double half = 0;
+  double half_one_sided = 0;
   double p = 1;
 };
 
 RunEvidence run_evidence(const RunSpread& spread, double log_ratio, std::size_t runs_a,
                          std::size_t runs_b, double confidence) {
-  const double deviation = spread.deviation * std::sqrt(1.0 / static_cast<double>(runs_a) +
-                                                        1.0 / static_cast<double>(runs_b));
+  // Of one run a side, against which differences of two runs are measured, this is 1.
+  const double share =
+      std::sqrt(0.5 / static_cast<double>(runs_a) + 0.5 / static_cast<double>(runs_b));
+  const double deviation = std::sqrt(2.0) * share * spread.deviation;
   RunEvidence evidence;
   evidence.half = student_quantile((1 + confidence) / 2, spread.degrees) * deviation;
+  evidence.half_one_sided = student_quantile(confidence, spread.degrees) * deviation;
   if (deviation > 0) {
     evidence.p = 2 * student_cdf(-std::abs(log_ratio) / deviation, spread.degrees);
   } else if (log_ratio != 0) {
     evidence.p = 0;
   }
+  if (!spread.differences.empty()) {
+    evidence.half = std::max(evidence.half, share * largest_difference(spread));
+    evidence.half_one_sided =
+        std::max(evidence.half_one_sided, share * quantile(spread.differences, 2 * confidence - 1));
+  }
   return evidence;
 }
 
-void widen(Effect& effect, double half, Limit limit) {
-  const double value = effect.ratio.value;
-  Interval& interval = effect.ratio.interval;
-  const double width = std::log(interval.high / interval.low);
-  interval.low = std::min(interval.low, value * std::exp(-half));
-  interval.high = std::max(interval.high, value * std::exp(half));
-  if (2 * half > width) effect.limit = limit;
+Interval widened(const Interval& interval, double value, double half) {
+  return {std::min(interval.low, value * std::exp(-half)),
+          std::max(interval.high, value * std::exp(half))};
+}
+
+void widen(Ratio& ratio, const RunEvidence& evidence) {
+  ratio.interval = widened(ratio.interval, ratio.value, evidence.half);
+  ratio.one_sided = widened(ratio.one_sided, ratio.value, evidence.half_one_sided);
+}
+
+double log_width(const Interval& interval) {
+  return std::log(interval.high / interval.low);
 }
 
 std::optional<double> smallest_effect(const Effect& effect, const ComparisonRule& rule) {
-  const double half = 0.5 * std::log(effect.ratio.interval.high / effect.ratio.interval.low);
+  const double half = 0.5 * log_width(effect.ratio.interval);
   if (!std::isfinite(half)) return std::nullopt;
   const double reach = normal_quantile((1 + rule.bootstrap.confidence) / 2);
   const double needed = half * (1 + normal_quantile(kPower) / reach);
@@ -141,15 +181,19 @@ std::optional<double> smallest_effect(const Effect& effect, const ComparisonRule
 
 double RunSpread::difference_of_two() const {
   constexpr double kConfidence = 0.95;
-  return std::expm1(student_quantile((1 + kConfidence) / 2, degrees) * std::sqrt(2.0) * deviation);
+  const double usual =
+      student_quantile((1 + kConfidence) / 2, degrees) * std::sqrt(2.0) * deviation;
+  return std::expm1(std::max(usual, largest_difference(*this)));
 }
 
-std::optional<RunSpread> spread_within(std::span<const std::vector<double>> groups) {
-  std::vector<std::vector<double>> logs(groups.begin(), groups.end());
-  for (auto& group : logs) {
-    for (double& value : group) value = std::log(value);
+std::optional<RunSpread> spread_within(std::span<const RunUnits> groups, bool paired) {
+  std::vector<std::vector<double>> values;
+  for (const RunUnits& group : groups) {
+    if (!group.empty()) values.push_back(run_values(group, group, paired));
   }
-  return spread_of_logs(logs);
+  auto spread = spread_of_logs(values);
+  if (spread) spread->differences = differences_within(groups, paired);
+  return spread;
 }
 
 Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rule) {
@@ -165,6 +209,7 @@ Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rul
   const std::size_t fewest = std::min(units_a.size(), units_b.size());
   if (fewest < 2 && !spread) {
     effect.ratio.interval = {0, std::numeric_limits<double>::infinity()};
+    effect.ratio.one_sided = effect.ratio.interval;
     return effect;
   }
   const bool by_ranks = ranks_can_tell(units_a.size(), units_b.size(), rule) || !spread;
@@ -173,7 +218,10 @@ Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rul
     const RunEvidence evidence = run_evidence(*spread, std::log(effect.ratio.value), a.size(),
                                               b.size(), rule.bootstrap.confidence);
     effect.p = std::max(effect.p, evidence.p);
-    widen(effect, evidence.half, seen ? Limit::SeenSpread : Limit::KnownSpread);
+    if (2 * evidence.half > log_width(effect.ratio.interval)) {
+      effect.limit = seen ? Limit::SeenSpread : Limit::KnownSpread;
+    }
+    widen(effect.ratio, evidence);
   }
   effect.smallest = smallest_effect(effect, rule);
   return effect;
@@ -183,7 +231,8 @@ Verdict verdict_of(const Effect& effect, double adjusted_p, const ComparisonRule
                    Better better) {
   const double more = 1 + rule.threshold;
   const Interval& interval = effect.ratio.interval;
-  if (interval.low >= 1 / more && interval.high <= more) return Verdict::Same;
+  const Interval& bounds = effect.ratio.one_sided;
+  if (bounds.low >= 1 / more && bounds.high <= more) return Verdict::Same;
   if (adjusted_p > 1 - rule.bootstrap.confidence) return Verdict::Undecided;
   const bool lower_is_faster = better == Better::Lower;
   if (interval.high < 1 / more) return lower_is_faster ? Verdict::Faster : Verdict::Slower;

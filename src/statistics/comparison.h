@@ -22,15 +22,20 @@ struct RunSpread {
   double deviation = 0;
   /// What it is known from: runs less groups of runs. Infinite: it was stated.
   double degrees = std::numeric_limits<double>::infinity();
+  /// By how much any two runs of a group differ, as logarithms, ascending; empty: it was stated.
+  /// Runs stray further and more often than a deviation tells.
+  std::vector<double> differences = {};
 
   bool operator==(const RunSpread&) const = default;
-  /// In how far two runs may differ, 95 of 100 times (the repeatability limit of ISO 5725).
+  /// By how much two runs may differ: 95 of 100 times (the repeatability limit of ISO 5725), and as
+  /// much as two of these did.
   double difference_of_two() const;
 };
 
-/// The pooled spread of values within groups of runs of the same thing; nothing when no group has
-/// two.
-std::optional<RunSpread> spread_within(std::span<const std::vector<double>> groups);
+/// The pooled spread within groups of runs of the same thing; nothing when no group has two runs.
+/// `paired`: unit i is the same input in every run of a group, and two runs differ by the median of
+/// what their inputs differ by, else by their medians.
+std::optional<RunSpread> spread_within(std::span<const RunUnits> groups, bool paired);
 
 struct ComparisonRule {
   /// Changes up to this do not matter.
@@ -58,13 +63,15 @@ struct Effect {
 
 /// The interval is the wider one of two: what the units say, and what the spread between runs
 /// allows, be it seen (four runs and more on both sides together) or known. So one run a side
-/// never tells a change below the known spread, however many units it has.
+/// never tells a change below the known spread, however many units it has, nor one that two runs of
+/// the same thing have shown.
 Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rule);
 
 enum class Verdict { Faster, Slower, Same, Undecided };
 enum class Better { Lower, Higher };
 
-/// Same: the whole interval lies within the threshold. Faster, Slower: all of it beyond, and
+/// Same: two one-sided tests say that the change is within the threshold (Schuirmann 1987): both
+/// ends of the one-sided interval are. Faster, Slower: all of the interval lies beyond, and
 /// `adjusted_p`, which counts how many questions were asked, is small enough. Else Undecided.
 Verdict verdict_of(const Effect& effect, double adjusted_p, const ComparisonRule& rule,
                    Better better);

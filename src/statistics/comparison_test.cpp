@@ -98,8 +98,30 @@ TEST(Verdict, SaysSameWhereAChangeWouldHaveBeenSeen) {
   EXPECT_GE(counted(Verdict::Same, 2000, 0.0, false, 10), 9);
 }
 
+TEST(Verdict, IsSameByTwoOneSidedTests) {
+  // The change is within 2 % with 95 % confidence either way, though not within 95 % of both.
+  const Effect effect{.ratio = {1.005, {0.979, 1.03}, {0.985, 1.019}}, .p = 0.5};
+  EXPECT_EQ(verdict_of(effect, 0.5, {.threshold = 0.02}, Better::Lower), Verdict::Same);
+  EXPECT_EQ(verdict_of(effect, 0.5, {.threshold = 0.018}, Better::Lower), Verdict::Undecided);
+}
+
+TEST(Verdict, IsSeldomSameWhereTheChangeIsAsLargeAsTheThreshold) {
+  // At the edge of the threshold an equivalence test may be wrong 5 times in 100.
+  for (const bool paired : {false, true}) {
+    RandomNumbers random(31);
+    const ComparisonRule rule{.threshold = 0.01, .paired = paired, .bootstrap = {.resamples = 400}};
+    int same = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+      const Values a = measured(random, 100, 10, 0.02);
+      const Values b = measured(random, 100, 10 * 1.01, 0.02);
+      same += judged({a}, {b}, rule) == Verdict::Same ? 1 : 0;
+    }
+    EXPECT_LE(same, 16) << paired;
+  }
+}
+
 TEST(Verdict, FollowsWhatIsBetter) {
-  const Effect slower{.ratio = {1.1, {1.05, 1.15}}, .p = 0.001};
+  const Effect slower{.ratio = {1.1, {1.05, 1.15}, {1.06, 1.14}}, .p = 0.001};
   const ComparisonRule rule;
   EXPECT_EQ(verdict_of(slower, 0.001, rule, Better::Lower), Verdict::Slower);
   EXPECT_EQ(verdict_of(slower, 0.001, rule, Better::Higher), Verdict::Faster);
@@ -114,12 +136,58 @@ TEST(Effect, OfOneRunASideIsNeverBelowTheKnownSpread) {
   const Values b = measured(random, 500, 10.5, 0.001);
   EXPECT_EQ(judged({a}, {b}), Verdict::Slower);
   ComparisonRule rule;
-  rule.known_spread = RunSpread{0.03};
+  rule.known_spread = RunSpread{.deviation = 0.03};
   const Effect effect = effect_of({a}, {b}, rule);
   EXPECT_EQ(effect.limit, Limit::KnownSpread);
   EXPECT_NEAR(effect.ratio.interval.low, 1.05 * std::exp(-1.96 * 0.03 * std::sqrt(2.0)), 1e-3);
   EXPECT_EQ(verdict_of(effect, effect.p, rule, Better::Lower), Verdict::Undecided);
-  EXPECT_NEAR(RunSpread{0.03}.difference_of_two(), 0.0867, 1e-3);
+  EXPECT_NEAR(RunSpread{.deviation = 0.03}.difference_of_two(), 0.0867, 1e-3);
+}
+
+TEST(Effect, OfOneRunASideIsNeverWhatRunsOfTheSameThingShowed) {
+  // Nineteen runs within 1 %, and one that strayed by 15 %: a deviation makes little of it.
+  RunUnits earlier(19);
+  RandomNumbers random(5);
+  for (Values& run : earlier) run = {10 * std::exp(0.004 * noise(random))};
+  earlier.push_back({11.5});
+  const auto spread = spread_within(std::vector<RunUnits>{earlier}, false);
+  ASSERT_TRUE(spread);
+  const ComparisonRule rule{.known_spread = spread};
+  const Values usual = measured(random, 20, 10, 0.001);
+  EXPECT_EQ(judged({usual}, {measured(random, 20, 11.5, 0.001)}, rule), Verdict::Undecided);
+  EXPECT_EQ(judged({usual}, {measured(random, 20, 15, 0.001)}, rule), Verdict::Slower);
+  EXPECT_GT(spread->difference_of_two(), 0.15);
+}
+
+TEST(Effect, OfOneRunASideIsSameWhereRunsHardlyDiffer) {
+  RunUnits earlier(19);
+  RandomNumbers random(6);
+  for (Values& run : earlier) run = {10 * std::exp(0.002 * noise(random))};
+  const ComparisonRule rule{.threshold = 0.01,
+                            .known_spread = spread_within(std::vector<RunUnits>{earlier}, false)};
+  const Values usual = measured(random, 20, 10, 0.001);
+  EXPECT_EQ(judged({usual}, {measured(random, 20, 10.02, 0.001)}, rule), Verdict::Same);
+}
+
+TEST(Effect, OfOneRunASideIsSeldomSameWhereTheChangeIsAsLargeAsTheThreshold) {
+  RandomNumbers random(8);
+  const auto run = [&] { return Values{10 * std::exp(0.01 * noise(random))}; };
+  for (const int others : {5, 12, 20}) {
+    int same = 0;
+    int same_of_nothing = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+      RunUnits earlier;
+      for (int i = 0; i < others; ++i) earlier.push_back(run());
+      const ComparisonRule rule{
+          .threshold = 0.05, .known_spread = spread_within(std::vector<RunUnits>{earlier}, false)};
+      const Values a = run();
+      const Values b = run();
+      same += judged({a}, {{b.front() * 1.05}}, rule) == Verdict::Same ? 1 : 0;
+      same_of_nothing += judged({a}, {b}, rule) == Verdict::Same ? 1 : 0;
+    }
+    EXPECT_LE(same, 16) << others;
+    EXPECT_GE(same_of_nothing, 140) << others;
+  }
 }
 
 TEST(Effect, OfSeveralRunsGoesByTheirOwnSpread) {
@@ -132,7 +200,7 @@ TEST(Effect, OfSeveralRunsGoesByTheirOwnSpread) {
     return side;
   };
   ComparisonRule rule;
-  rule.known_spread = RunSpread{10};  // not asked: the runs tell themselves
+  rule.known_spread = RunSpread{.deviation = 10};  // not asked: the runs tell themselves
   const Effect steady = effect_of(runs(10, 0.002), runs(10.5, 0.002), rule);
   EXPECT_EQ(steady.limit, Limit::SeenSpread);
   EXPECT_EQ(verdict_of(steady, steady.p, rule, Better::Lower), Verdict::Slower);
@@ -160,7 +228,7 @@ TEST(Effect, OfOneUnitASideNeedsAKnownSpread) {
   const Effect alone = effect_of({{10}}, {{20}}, {});
   EXPECT_FALSE(alone.smallest);
   EXPECT_EQ(verdict_of(alone, alone.p, {}, Better::Lower), Verdict::Undecided);
-  const ComparisonRule rule{.known_spread = RunSpread{0.02}};
+  const ComparisonRule rule{.known_spread = RunSpread{.deviation = 0.02}};
   const Effect known = effect_of({{10}}, {{20}}, rule);
   EXPECT_EQ(verdict_of(known, known.p, rule, Better::Lower), Verdict::Slower);
   EXPECT_EQ(judged({{10}}, {{10.2}}, rule), Verdict::Undecided);
@@ -188,12 +256,21 @@ TEST(Effect, DependsOnNothingButItsInput) {
 }
 
 TEST(Spread, IsThatWithinGroups) {
-  const std::vector<Values> groups = {{10, 10.2}, {50, 51}, {7}};
-  const auto spread = spread_within(groups);
+  const std::vector<RunUnits> groups = {{{10}, {10.2}}, {{50}, {51}}, {{7}}};
+  const auto spread = spread_within(groups, false);
   ASSERT_TRUE(spread);
   EXPECT_EQ(spread->degrees, 2);
   EXPECT_NEAR(spread->deviation, std::log(1.02) / std::sqrt(2.0), 1e-12);
-  EXPECT_FALSE(spread_within(std::vector<Values>{{7}, {}}));
+  ASSERT_EQ(spread->differences.size(), 2U);
+  EXPECT_NEAR(spread->differences.front(), std::log(1.02), 1e-12);
+  EXPECT_FALSE(spread_within(std::vector<RunUnits>{{{7}}, {}}, false));
+}
+
+TEST(Spread, OfTheSameInputsIsThatOfPairs) {
+  // Every input takes 2 % more, and the medians differ by much more for the odd one among them.
+  const std::vector<RunUnits> groups = {{{10, 20, 60}, {10.2, 20.4, 12}}};
+  EXPECT_NEAR(spread_within(groups, true)->differences.front(), std::log(1.02), 1e-12);
+  EXPECT_NEAR(spread_within(groups, false)->differences.front(), std::log(20 / 12.0), 1e-12);
 }
 
 }  // namespace

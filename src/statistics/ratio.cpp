@@ -59,16 +59,21 @@ class Resampler {
 
 /// The share of each tail, made smaller for short lists: the deviation of n values is too small by
 /// sqrt((n - 1) / n), and a normal quantile for them by as much as Student's is larger.
-double tail_share(double confidence, double n) {
-  const double tail = (1 - confidence) / 2;
+double tail_share(double tail, double n) {
   if (n < 2) return 0;
   const double reach = std::sqrt(n / (n - 1)) * -student_quantile(tail, n - 1);
   return normal_cdf(-reach);
 }
 
-Interval middle_of(std::vector<double>& values, double tail) {
-  std::sort(values.begin(), values.end());
-  return {quantile(values, tail), quantile(values, 1 - tail)};
+/// The intervals of a ratio, of `n` values, from what resamples gave for it.
+void set_intervals(Ratio& ratio, std::vector<double> drawn, double confidence, std::size_t n) {
+  std::sort(drawn.begin(), drawn.end());
+  const auto between = [&](double tail) {
+    const double share = tail_share(tail, static_cast<double>(n));
+    return Interval{quantile(drawn, share), quantile(drawn, 1 - share)};
+  };
+  ratio.interval = between((1 - confidence) / 2);
+  ratio.one_sided = between(1 - confidence);
 }
 
 void require_positive(std::span<const double> values) {
@@ -93,8 +98,7 @@ Ratio ratio_of_centres(std::span<const double> a, std::span<const double> b, Cen
     const double before = from_a.drawn_centre(random);
     drawn = from_b.drawn_centre(random) / before;
   }
-  const auto shorter = static_cast<double>(std::min(a.size(), b.size()));
-  ratio.interval = middle_of(ratios, tail_share(options.confidence, shorter));
+  set_intervals(ratio, std::move(ratios), options.confidence, std::min(a.size(), b.size()));
   return ratio;
 }
 
@@ -111,8 +115,7 @@ Ratio ratio_of_pairs(std::span<const double> a, std::span<const double> b, Centr
   RandomNumbers random(options.seed);
   std::vector<double> ratios(options.resamples);
   for (double& drawn : ratios) drawn = std::exp(pairs.drawn_centre(random));
-  ratio.interval =
-      middle_of(ratios, tail_share(options.confidence, static_cast<double>(logs.size())));
+  set_intervals(ratio, std::move(ratios), options.confidence, logs.size());
   return ratio;
 }
 

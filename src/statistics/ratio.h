@@ -13,6 +13,9 @@ enum class Centre { Median, Mean };
 struct Ratio {
   double value = 1;
   Interval interval{1, 1};
+  /// Each end is a bound at the confidence on its own: what two one-sided tests ask for. Lies
+  /// within `interval`.
+  Interval one_sided{1, 1};
 
   bool operator==(const Ratio&) const = default;
 };

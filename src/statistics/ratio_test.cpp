@@ -27,8 +27,8 @@ TEST(Ratio, IsThatOfTheCentres) {
 
 TEST(Ratio, OfEqualListsIsOneWithoutWidth) {
   const Values same(9, 4.0);
-  EXPECT_EQ(ratio_of_centres(same, same), (Ratio{1, {1, 1}}));
-  EXPECT_EQ(ratio_of_pairs(Values{1, 5, 9}, Values{2, 10, 18}), (Ratio{2, {2, 2}}));
+  EXPECT_EQ(ratio_of_centres(same, same), (Ratio{1, {1, 1}, {1, 1}}));
+  EXPECT_EQ(ratio_of_pairs(Values{1, 5, 9}, Values{2, 10, 18}), (Ratio{2, {2, 2}, {2, 2}}));
 }
 
 TEST(Ratio, IsTheSameEachTime) {

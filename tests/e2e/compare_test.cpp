@@ -36,54 +36,95 @@ const Node* row_of(const Node& document, std::string_view name) {
 TEST_F(Compare, FailsForARegression) {
   write("a/r1", {.id = "r1", .token_ms = 2.0, .seed = 1});
   write("b/r2", {.id = "r2", .token_ms = 2.2, .seed = 2});
-  const Outcome outcome = run_profline({"compare", path("a/r1"), path("b/r2")});
+  const auto compare = [&](const std::string& a, const std::string& b,
+                           const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"compare", path(a), path(b), "--run-spread", "2%"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_profline(arguments);
+  };
+  const Outcome outcome = compare("a/r1", "b/r2");
   EXPECT_EQ(outcome.code, 1) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  EXPECT_THAT(outcome.out, AllOf(StartsWith("A  r1, 'demo', cuda:0\nB  r2, 'demo', cuda:0\n"),
-                                 HasSubstr("inputs       the same\n"), HasSubstr("SLOWER"),
-                                 HasSubstr("tokens_per_s"),
-                                 HasSubstr("2 % between two runs is assumed, as is usual on a GPU"),
-                                 Not(HasSubstr("\x1b"))));
-  EXPECT_EQ(run_profline({"compare", path("b/r2"), path("a/r1")}).code, 0)
-      << "faster is no failure";
-  const std::vector<std::string> never = {"compare", path("a/r1"), path("b/r2"), "--fail-on",
-                                          "never"};
-  EXPECT_EQ(run_profline(never).code, 0);
-  const std::vector<std::string> spared = {"compare", path("a/r1"), path("b/r2"), "--threshold",
-                                           "15%"};
-  EXPECT_EQ(run_profline(spared).code, 0) << "up to 15 % does not matter";
+  EXPECT_THAT(
+      outcome.out,
+      AllOf(StartsWith("A  " + path("a/r1") + ", 'demo', cuda:0\nB  " + path("b/r2") +
+                       ", 'demo', cuda:0\n"),
+            HasSubstr("inputs       the same\n"), HasSubstr("SLOWER"), HasSubstr("tokens_per_s"),
+            HasSubstr("by --run-spread two runs differ by up to 2 %"), Not(HasSubstr("\x1b"))));
+  EXPECT_EQ(compare("b/r2", "a/r1").code, 0) << "faster is no failure";
+  EXPECT_EQ(compare("a/r1", "b/r2", {"--fail-on", "never"}).code, 0);
+  EXPECT_EQ(compare("a/r1", "b/r2", {"--threshold", "15%"}).code, 0) << "up to 15 % is no matter";
+}
+
+TEST_F(Compare, LeadsWithWhatGotSlower) {
+  // Prefill stays as it is, which makes requests slower by less than tokens.
+  write("a", {.id = "a", .token_ms = 2.0, .deviation = 0.000001, .seed = 1});
+  write("b", {.id = "b", .token_ms = 4.0, .deviation = 0.000001, .seed = 2});
+  const Outcome outcome = run_profline({"compare", path("a"), path("b"), "--run-spread", "0.1%"});
+  EXPECT_THAT(outcome.out,
+              HasSubstr("\n4 SLOWER (request_ms +20.5 %, decode_ms +100.0 %, token_ms +100.0 % and "
+                        "1 more), 2 SAME\n"));
+  EXPECT_LT(outcome.out.find("tokens_per_s\n"), outcome.out.find("prefill_ms\n"));
+}
+
+TEST_F(Compare, OfOneRunASideDecidesNothingWhereNoSpreadIsKnown) {
+  write("a/r1", {.id = "r1", .token_ms = 2.0, .deviation = 0.001, .seed = 1});
+  write("b/r2", {.id = "r2", .token_ms = 1.7, .deviation = 0.001, .seed = 2});
+  const Outcome outcome = run_profline({"compare", path("a/r1"), path("b/r2")});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      AllOf(HasSubstr("\n6 UNDECIDED\nno verdict: too few runs to know how far two runs of "
+                      "the same thing are apart; compare folders with several runs each\n"),
+            HasSubstr("run-to-run spread: not known; 2 % between two runs is assumed, as is "
+                      "usual on a GPU\n"),
+            Not(HasSubstr("FASTER"))));
 }
 
 TEST_F(Compare, OfOneRunASideDecidesNothingBelowTheSpreadOfRuns) {
-  write("a/r1", {.id = "r1", .token_ms = 2.0, .deviation = 0.001, .seed = 1});
-  write("b/r2", {.id = "r2", .token_ms = 2.03, .deviation = 0.001, .seed = 2});
-  const auto verdict = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"compare", path("a/r1"), path("b/r2"), "--format",
-                                          "json",    "--metric",   "token_ms"};
+  const auto started = [](int i) { return "2026-11-15T10:00:" + std::to_string(10 + i) + ".000Z"; };
+  write("a/r1",
+        {.id = "r1", .started = started(1), .token_ms = 2.0, .deviation = 0.001, .seed = 1});
+  write("a/r2",
+        {.id = "r2", .started = started(2), .token_ms = 2.03, .deviation = 0.001, .seed = 2});
+  const auto verdict = [&](const std::string& a, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"compare", path(a),    path("a/r2"), "--format",
+                                          "json",    "--metric", "token_ms"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome outcome = run_profline(arguments);
     const auto document = parse_json(outcome.out, "out");
     EXPECT_TRUE(document) << outcome.err;
-    return row_of(*document, "token_ms")->find("verdict")->as_string();
+    const Node* row = row_of(*document, "token_ms");
+    return row->find("verdict")->as_string() + ": " + row->find("withheld")->as_string();
   };
-  EXPECT_EQ(verdict({}), "UNDECIDED");
-  EXPECT_EQ(verdict({"--run-spread", "0.1%"}), "SLOWER");
-  // Runs beside it that measured the same thing and hardly differ.
+  EXPECT_EQ(verdict("a/r1"),
+            "UNDECIDED: too few runs to know how far two runs of the same thing are apart");
+  EXPECT_EQ(verdict("a/r1", {"--run-spread", "0.1%"}), "SLOWER: ");
+  EXPECT_EQ(verdict("a/r1", {"--run-spread", "10%"}), "UNDECIDED: ");
+  // Runs beside them that measured the same thing, r2 among them, and hardly differ.
   for (int i = 3; i <= 8; ++i) {
-    write("a/r" + std::to_string(i), {.id = "r" + std::to_string(i),
-                                      .token_ms = 2.0 + 0.0005 * i,
-                                      .deviation = 0.001,
-                                      .seed = i});
+    const std::string id = "r" + std::to_string(i);
+    write("a/" + id, {.id = id,
+                      .started = started(i),
+                      .token_ms = 2.0 + 0.0005 * i,
+                      .deviation = 0.001,
+                      .seed = i});
   }
-  EXPECT_EQ(verdict({}), "SLOWER");
+  EXPECT_EQ(verdict("a/r1"), "UNDECIDED: " + path("a/r1") +
+                                 " is the first run after a pause, which is often slower");
+  EXPECT_EQ(verdict("a/r3"), "UNDECIDED: ") << "r2 is one of them";
+  EXPECT_EQ(verdict("a/r3", {"--threshold", "5%"}), "SAME: ");
+  write("a/r9", {.id = "r9", .started = started(9), .token_ms = 2.0, .stall = 20});
+  EXPECT_EQ(verdict("a/r9"), "UNDECIDED: " + path("a/r9") + " was disturbed");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "a/runs.sqlite")) << "it only looked";
 }
 
 TEST_F(Compare, TakesFoldersOfRuns) {
   for (int i = 1; i <= 4; ++i) {
     const std::string id = "r" + std::to_string(i);
-    write("a/" + id, {.id = id, .token_ms = 2.0 + 0.002 * i, .seed = i});
-    write("b/" + id, {.id = id, .token_ms = 2.0 + 0.002 * i, .seed = 10 + i});
+    const std::string started = "2026-11-15T10:00:0" + std::to_string(i);
+    write("a/" + id, {.id = id, .started = started, .token_ms = 2.0 + 0.002 * i, .seed = i});
+    write("b/" + id, {.id = id, .started = started, .token_ms = 2.0 + 0.002 * i, .seed = 10 + i});
   }
   const Outcome outcome =
       run_profline({"compare", path("a"), path("b"), "--threshold", "5%", "--format", "json"});
@@ -96,15 +137,20 @@ TEST_F(Compare, TakesFoldersOfRuns) {
   ASSERT_NE(row, nullptr);
   EXPECT_EQ(row->find("verdict")->as_string(), "SAME");
   EXPECT_TRUE(row->find("paired")->as_bool());
-  EXPECT_EQ(row->find_path("a.runs")->as_int(), 4);
+  EXPECT_EQ(row->find_path("a.runs")->as_int(), 3) << "the first run of the series is left out";
+  EXPECT_EQ(row->find_path("b.runs")->as_int(), 4);
+  EXPECT_EQ(document->find("notes")->as_list().front().as_string(),
+            path("a/r1") + " is left out: it is the first run after a pause");
 }
 
 TEST_F(Compare, SaysThatInputsDiffer) {
   write("a", {.id = "a"});
   write("b", {.id = "b", .seed = 2, .digest = "y"});
   const Outcome outcome = run_profline({"compare", path("a"), path("b")});
-  EXPECT_THAT(outcome.out,
-              HasSubstr("the sides read different inputs (40 changed, 0 only in A, 0 only in B)"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("the sides read different inputs (40 changed, 0 only in A, 0 only in B), so "
+                "their times are not for the same work\n"));
 }
 
 TEST_F(Compare, WritesPagesOfWhateverNamesThereAre) {

@@ -13,18 +13,21 @@ Node text(std::string value) {
   return Node::string(std::move(value));
 }
 
-Node sample_of(int image, std::int64_t token_ns) {
+/// Four steps, of which the last may stall.
+Node sample_of(int image, std::int64_t token_ns, double stall) {
   constexpr std::int64_t kPrefill = 30'000'000;
+  const auto last_ns = static_cast<std::int64_t>(stall * static_cast<double>(token_ns));
   NodeMap sample;
   sample.set("image", text("page-" + std::to_string(image)));
   for (const char* key : {"epoch", "prompt_tokens"}) sample.set(key, Node::integer(0));
   sample.set("index", Node::integer(image));
-  sample.set("new_tokens", Node::integer(3));
+  sample.set("new_tokens", Node::integer(5));
   sample.set("finish", text("length"));
   sample.set("preprocess_ns", Node::integer(1'000'000));
   sample.set("prefill_ns", Node::integer(kPrefill));
-  sample.set("decode_ns", Node::integer(2 * token_ns));
-  sample.set("token_ns", Node::list({Node::integer(token_ns), Node::integer(token_ns)}));
+  sample.set("decode_ns", Node::integer(3 * token_ns + last_ns));
+  sample.set("token_ns", Node::list({Node::integer(token_ns), Node::integer(token_ns),
+                                     Node::integer(token_ns), Node::integer(last_ns)}));
   sample.set("dtype", text("bf16"));
   sample.set("threads", Node::integer(1));
   sample.set("engine", text("eager"));
@@ -53,11 +56,20 @@ void MadeRun::write(const std::filesystem::path& folder) const {
     double noise = -6;
     for (int i = 0; i < 12; ++i) noise += static_cast<double>(random() >> 11U) * 0x1p-53;
     const double ms = token_ms * std::exp(deviation * noise);
-    samples += compact(sample_of(image, std::llround(ms * 1e6))) + "\n";
+    samples += compact(sample_of(image, std::llround(ms * 1e6), stall)) + "\n";
     NodeMap entry;
     entry.set("image", text("page-" + std::to_string(image)));
     entry.set("sha256", text(digest));
     images_read.as_list().push_back(Node::map(std::move(entry)));
+  }
+  if (wall_ms > 0) {
+    write_files(folder, {{"baseline/process.json",
+                          "{\"wall_ns\": " + std::to_string(std::llround(wall_ms * 1e6)) + "}"},
+                         {"config.resolved.json",
+                          R"({"model": {"name": "deepseek_ocr"}, "pipeline": {"workload": )"
+                          R"({"command": ["python3", "train.py"]}}})"},
+                         {"run.json", compact(Node::map(std::move(run)))}});
+    return;
   }
   NodeMap inputs;
   inputs.set("images", std::move(images_read));

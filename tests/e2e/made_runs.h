@@ -17,6 +17,10 @@ struct MadeRun {
   int images = 40;
   int seed = 1;
   std::string digest = "x";  ///< of every image
+  /// Of every image, one step lasts this many times as long.
+  double stall = 1;
+  /// A user's program of that wall time instead of a model; 0: a model.
+  double wall_ms = 0;
 
   void write(const std::filesystem::path& folder) const;
 };

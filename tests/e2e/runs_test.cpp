@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "formats/json.h"
+#include "formats/sqlite.h"
 #include "made_runs.h"
 #include "profline_binary.h"
 #include "testing/temp_dir.h"
@@ -56,11 +57,12 @@ TEST_F(Runs, AreListedNewestFirst) {
   const Outcome outcome = runs({});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  EXPECT_EQ(outcome.out,
-            "  run  started (UTC)        state   model  device  prefill_ms  token_ms  experiment\n"
-            "  r3   2026-11-15 10:00:00  failed  tiny   cpu        30.0 ms   2.00 ms  fast\n"
-            "  r2   2026-11-14 10:00:00  ok      tiny   cuda:0     30.0 ms   2.00 ms  Fast path\n"
-            "  r1   2026-11-13 10:00:00  ok      tiny   cuda:0     30.0 ms   3.00 ms  eager\n");
+  EXPECT_EQ(
+      outcome.out,
+      "  run  started (UTC)        state   workload  device  prefill_ms  token_ms  experiment\n"
+      "  r3   2026-11-15 10:00:00  failed  tiny      cpu        30.0 ms   2.00 ms  fast\n"
+      "  r2   2026-11-14 10:00:00  ok      tiny      cuda:0     30.0 ms   2.00 ms  Fast path\n"
+      "  r1   2026-11-13 10:00:00  ok      tiny      cuda:0     30.0 ms   3.00 ms  eager\n");
   EXPECT_EQ(runs({"list"}).out, outcome.out);
   EXPECT_TRUE(fs::exists(root() / "runs.sqlite"));
   fs::remove(root() / "runs.sqlite");
@@ -108,6 +110,111 @@ TEST_F(Runs, ArePrunedAfterADryRun) {
 TEST_F(Runs, PruneOnlyWhatTheFiltersLeave) {
   EXPECT_EQ(runs({"prune", "--keep", "0", "--experiment", "eager"}).code, 0);
   EXPECT_THAT(listed({}), ElementsAre("r3", "r2"));
+}
+
+TEST_F(Runs, OfAUsersProgramHaveItsNameAndWallTime) {
+  add({.id = "r4",
+       .experiment = "mine",
+       .started = "2026-11-16T10:00:00.000Z",
+       .device = "cpu",
+       .wall_ms = 1500});
+  const Outcome outcome = runs({"--top", "2"});
+  EXPECT_EQ(outcome.out,
+            "  run  started (UTC)        state   workload  device  prefill_ms  token_ms  wall_ms  "
+            "experiment\n"
+            "  r4   2026-11-16 10:00:00  ok      train.py  cpu              –         –    1.5 s  "
+            "mine\n"
+            "  r3   2026-11-15 10:00:00  failed  tiny      cpu        30.0 ms   2.00 ms        –  "
+            "fast\n");
+  EXPECT_THAT(listed({"--metric", "wall_ms<2000"}), ElementsAre("r4"));
+  EXPECT_THAT(listed({"--model", "train"}), ElementsAre("r4"));
+  EXPECT_THAT(listed({"--model", "deepseek_ocr"}), ElementsAre());
+  EXPECT_THAT(runs({"show", "r4"}).out, HasSubstr("  program     train.py\n"));
+}
+
+/// The index of the root after somebody had his way with it.
+class HostileIndex : public Runs {
+ protected:
+  void SetUp() override {
+    Runs::SetUp();
+    MadeRun{.id = "victim"}.write(folder_ / "tmp/victim");
+    ASSERT_EQ(runs({}).code, 0);
+  }
+  void alter(const std::string& sql) const {
+    auto index = sqlite::Database::open_read_write(index_file(), sqlite::Create::Yes);
+    ASSERT_TRUE(index) << index.error().to_string();
+    const auto done = index->execute(sql);
+    ASSERT_TRUE(done) << done.error().to_string();
+  }
+  fs::path index_file() const { return root() / "runs.sqlite"; }
+  void expect_only_the_root_is_pruned() const {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{}, {"prune", "--keep", "1"}, {"prune", "--keep", "0"}}) {
+      const Outcome outcome = runs(arguments);
+      EXPECT_EQ(outcome.code, 0) << outcome.err;
+      EXPECT_THAT(outcome.out, Not(HasSubstr("victim")));
+    }
+    EXPECT_TRUE(fs::exists(folder_ / "tmp/victim/run.json"));
+    EXPECT_THAT(listed({}), ElementsAre());
+  }
+
+  /// A row for what lies beside the root.
+  const std::string intruder_ =
+      "INSERT OR REPLACE INTO run SELECT '../victim', stamp, id, experiment, state, exit_code, "
+      "model, program, device, device_name, host, version, \"commit\", '2020', ended, fingerprint, "
+      "disturbance FROM run LIMIT 1";
+};
+
+TEST_F(HostileIndex, CannotNameAFolderOutsideTheRoot) {
+  alter(intruder_);
+  expect_only_the_root_is_pruned();
+}
+
+TEST_F(HostileIndex, CannotNameAFolderThroughATrigger) {
+  alter("CREATE TRIGGER hook AFTER DELETE ON run BEGIN " + intruder_ +
+        "; END; UPDATE run SET stamp = ''");
+  expect_only_the_root_is_pruned();
+}
+
+TEST_F(HostileIndex, CannotNameAFolderThroughAView) {
+  alter(
+      "ALTER TABLE run RENAME TO hidden; CREATE VIEW run AS SELECT '../victim' AS folder, stamp, "
+      "id, experiment, state, exit_code, model, program, device, device_name, host, version, "
+      "\"commit\", started, ended, fingerprint, disturbance FROM hidden");
+  expect_only_the_root_is_pruned();
+}
+
+TEST_F(HostileIndex, CannotChooseWhichRunsGo) {
+  alter("UPDATE run SET started = '2999' WHERE folder = 'r1'");
+  EXPECT_EQ(runs({"prune", "--keep", "1"}).code, 0);
+  EXPECT_THAT(listed({}), ElementsAre("r3"));
+}
+
+TEST_F(HostileIndex, CannotHaveAnotherProgramsDatabaseAltered) {
+  const fs::path theirs = folder_ / "theirs.sqlite";
+  {
+    auto database = sqlite::Database::open_read_write(theirs, sqlite::Create::Yes);
+    ASSERT_TRUE(database->execute(
+        "CREATE TABLE run (precious); CREATE TABLE metric (precious); INSERT INTO run VALUES (1)"));
+  }
+  const std::string before = read_file(theirs).value();
+  const std::string lead =
+      "profline: warning: the index is not used, and every run was read from its folder: "
+      "tmp/profile-output/runs.sqlite: ";
+  fs::remove(index_file());
+  fs::create_symlink(theirs, index_file());
+  const Outcome linked = runs({});
+  EXPECT_EQ(linked.code, 0);
+  EXPECT_EQ(linked.err, lead + "is a link\n");
+  EXPECT_THAT(linked.out, HasSubstr("  r1 "));
+  fs::remove(index_file());
+  fs::create_hard_link(theirs, index_file());
+  EXPECT_EQ(runs({}).err, lead + "is a database of another program\n");
+  EXPECT_EQ(runs({"rebuild"}).err, lead + "is a database of another program\n");
+  EXPECT_EQ(read_file(theirs).value(), before);
+  EXPECT_EQ(runs({"prune", "--keep", "1"}).code, 0);
+  EXPECT_EQ(read_file(theirs).value(), before);
+  EXPECT_FALSE(fs::exists(root() / "r1"));
 }
 
 TEST_F(Runs, WithHostileNamesAreInert) {

@@ -113,6 +113,11 @@ double value_of(const Series& series) {
   return statistics::quantile(sorted, 0.5);
 }
 
+std::optional<double> wall_ms(const Node& process) {
+  const Node* wall = process.is_map() ? process.find("wall_ns") : nullptr;
+  return wall != nullptr && wall->is_int() ? ms(wall->as_int()) : std::nullopt;
+}
+
 double disturbed_share(std::span<const Sample> samples) {
   constexpr double kUsual = 5;
   double lost = 0;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "formats/node.h"
 #include "records/sample.h"
 #include "statistics/comparison.h"
 
@@ -33,6 +35,15 @@ bool is_figure(std::string_view name);
 
 /// What stands for a run in lists and between runs: the median.
 double value_of(const Series& series);
+
+/// What is known of a user's program: how long it took.
+constexpr std::string_view kWallFigure = "wall_ms";
+/// That of a `baseline/process.json`; nothing when it has none.
+std::optional<double> wall_ms(const Node& process);
+
+/// A run that lost more than this share of its decode time to something else is not to be judged;
+/// less is seen on quiet machines too.
+constexpr double kDisturbedShare = 0.02;
 
 /// The share of decode time, 0 to 1, by which steps outlasted five times their image's median: not
 /// the model's doing, but that of something else on the machine. 0 without steps.

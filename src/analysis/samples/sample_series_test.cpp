@@ -71,5 +71,14 @@ TEST(SampleSeries, TellWhatAMachineTookForItself) {
   EXPECT_EQ(disturbed_share({}), 0);
 }
 
+TEST(SampleSeries, KnowTheWallTimeOfAProgram) {
+  NodeMap process;
+  process.set("wall_ns", Node::integer(2'500'000));
+  EXPECT_EQ(wall_ms(Node::map(process)), 2.5);
+  process.set("wall_ns", Node::integer(0));
+  EXPECT_EQ(wall_ms(Node::map(process)), std::nullopt);
+  EXPECT_EQ(wall_ms(Node()), std::nullopt);
+}
+
 }  // namespace
 }  // namespace profline::samples

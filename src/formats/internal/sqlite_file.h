@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-/// How a database file that is not ours can be read without writing anything.
+/// What can be told from the files of a database before SQLite opens them.
 namespace profline::sqlite::internal {
 
 enum class ReadOnlyMode {
@@ -18,6 +18,12 @@ enum class ReadOnlyMode {
 /// files lie beside what a link points to.
 Result<ReadOnlyMode> inspect(const std::filesystem::path& path, const std::string& name,
                              bool damaged_too);
+
+/// Whether there is a database at `path` that we may open for writing; false when there is no such
+/// file. An Error for a folder, a link (what it points to may be another program's), anything else
+/// that is not a plain file, and for a -journal that names a second journal: SQLite would remove
+/// the file of that name, wherever it lies, and no journal of ours ever does.
+Result<bool> may_be_written(const std::filesystem::path& path, const std::string& name);
 
 /// `file:` URI with every byte escaped that could be taken for syntax.
 std::string uri(const std::filesystem::path& absolute, std::string_view query);
