@@ -206,9 +206,10 @@ TEST(NsysSqlite, ReadsCopiesFillsGraphsAndNodes) {
   EXPECT_EQ(timeline.work[3].graph_node, 33U);
   EXPECT_EQ(timeline.work[4].kind, WorkKind::Graph);
   EXPECT_EQ(name(4), "[CUDA graph 3]");
-  EXPECT_THAT(timeline.reading.notes,
-              Contains("1 graph launches were traced as a whole; their kernels are not in the file "
-                       "(nsys profile --cuda-graph-trace=node records them)"));
+  EXPECT_THAT(
+      timeline.reading.notes,
+      Contains("1 graph launch was traced as a whole; the kernels inside are not in the file "
+               "(nsys profile --cuda-graph-trace=node records them)"));
 }
 
 TEST(NsysSqlite, ReadsRangesOfBothKindsWithDomainsRegisteredStringsAndOpenEnds) {

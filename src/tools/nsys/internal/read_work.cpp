@@ -4,6 +4,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/counted.h"
 #include "tools/nsys/internal/import.h"
 
 namespace profline::nsys::internal {
@@ -90,9 +91,9 @@ class WorkReader {
           import_.timeline.names.id_of("[CUDA graph " + std::to_string(rows.integer(kOwn)) + "]");
     });
     if (count == 0) return;
-    import_.note(std::to_string(count) +
-                 " graph launches were traced as a whole; their kernels are not in the file (nsys "
-                 "profile --cuda-graph-trace=node records them)");
+    import_.note(counted(count, "graph launch was", "graph launches were") +
+                 " traced as a whole; the kernels inside are not in the file (nsys profile "
+                 "--cuda-graph-trace=node records them)");
   }
 
  private:
