@@ -111,8 +111,8 @@ for (const folder of [run('cpu-tiny'), run('h200'), ...more]) {
 
   test(`${folder}: a screen has one time per token, or says what the other one is`, () => open(folder, {}, async (page) => {
     const decode = summary.stages.find((stage) => stage.name === 'decode');
-    const mean = await page.evaluate((ns) => duration(ns), decode.mean_ns);
-    assert.match(await page.locator('.figure', {hasText: 'per token'}).innerText(), new RegExp(`^per token(, mean)?\\s+${mean}`));
+    const mean = await page.evaluate((ns) => window.profline.functions.duration(ns), decode.mean_ns);
+    assert.match(await page.locator('.figure', {has: page.locator('dt', {hasText: /^per token/})}).innerText(), new RegExp(`^per token(, mean)?\\s+${mean}`));
     const sentence = await page.locator('.stage[data-stage="decode"] > p').first().innerText();
     const others = Array.from(sentence.matchAll(/of (?:the )?([\d.]+ [mun]?s) per token/g), (match) => match[1]);
     if (others.some((other) => other !== mean)) {
@@ -324,7 +324,10 @@ test('every class of kernels has a colour of its own, in light and in dark', asy
     'convolution', 'collective', 'sort', 'scan', 'random', 'one of its own', 'another', 'no class'];
   for (const colorScheme of ['light', 'dark']) {
     await open(h200, {colorScheme}, async (page) => {
-      const colours = await page.evaluate((given) => classColours(given, palette()), names);
+      const colours = await page.evaluate((given) => {
+        const {classColours, palette} = window.profline.functions;
+        return classColours(given, palette());
+      }, names);
       for (const [at, colour] of colours.entries()) {
         assert.match(colour, /^#[0-9a-f]{6}$/);
         for (let other = 0; other < at; ++other) {
@@ -333,7 +336,11 @@ test('every class of kernels has a colour of its own, in light and in dark', asy
         }
       }
       // A class looks the same whichever others there are, and the chart uses it.
-      assert.deepEqual(await page.evaluate(() => classColours(['copy', 'gemm'], palette())), [colours[4], colours[0]]);
+      const two = await page.evaluate(() => {
+        const {classColours, palette} = window.profline.functions;
+        return classColours(['copy', 'gemm'], palette());
+      });
+      assert.deepEqual(two, [colours[4], colours[0]]);
       const drawnColours = await page.evaluate(() => window.profline.charts.get('classes').getOption().series
         .map((series) => series.itemStyle.color));
       assert.equal(new Set(drawnColours).size, drawnColours.length);
@@ -343,6 +350,7 @@ test('every class of kernels has a colour of its own, in light and in dark', asy
 
 test('short events fill as much of a pixel as they take, and long gaps carry their length', () => open(h200, {}, async (page) => {
   const made = await page.evaluate(() => {
+    const {gapsBetween, pixelShares} = window.profline.functions;
     const event = (start, length, kind = 5) => ({start, length, kind});
     // Ten nanoseconds a pixel: half of the first, an eighth and a half of the second, a bar of its own.
     const shares = pixelShares([event(0, 5), event(10, 1.25), event(12, 5, 6), event(100, 40)], 0.1, 0, 16);
@@ -364,7 +372,7 @@ test('short events fill as much of a pixel as they take, and long gaps carry the
     const ratio = canvas.width / chart.getWidth();
     const grid = chart.getModel().getComponent('grid').coordinateSystem.getRect();
     const y = chart.convertToPixel({yAxisIndex: 0}, at);
-    const height = laneHeight(data.lanes.length) * 0.78;
+    const height = window.profline.functions.laneHeight(data.lanes.length) * 0.78;
     const image = canvas.getContext('2d').getImageData(grid.x * ratio, (y - height / 2 + 1) * ratio, grid.width * ratio, (height - 2) * ratio);
     let ink = 0;
     for (let i = 0; i < image.data.length; i += 4) {
