@@ -317,6 +317,17 @@ TEST(Summarise, OfAnotherProgramNothingIsPromisedFromTimesUnderAProfiler) {
                         "with the tool's own work); times of captures and ranges include that.\n"));
 }
 
+TEST(Summarise, OfAnotherProgramARangeAloneIsSetAgainstTheWholeProgram) {
+  ProgramRun program;
+  program.capture().range = "forward";  // nothing else was captured
+  program.add_range("forward", 6'000'000);
+  program.write();
+  EXPECT_EQ(program.summary.verdict,
+            "Range forward is host-bound: 6.00 ms per range, GPU busy 10.0 % of the time under the "
+            "profiler, 1 launch per range. Range forward is 60.0 % of the captured time. Without a "
+            "profiler the program takes 2.0 s (one run)");
+}
+
 TEST(Summarise, OfAnotherProgramAdviceNamesOnlyFilesThatAreThere) {
   ProgramRun program;
   program.add_range("forward", 6'000'000);

@@ -62,19 +62,18 @@ std::string because(const SummaryStage& stage) {
 /// How much of everything the stage is, and what could be gained.
 std::string importance(const RunSummary& summary, const SummaryStage& stage) {
   std::string text;
-  if (is_capture(stage)) {
-    if (summary.program) {
-      text = "Without a profiler it takes " + duration(summary.program->wall_ns) + " (one run)";
-    }
-  } else if (stage.share) {
+  if (stage.share && !is_capture(stage)) {
     text = fmt::format("{} is {} of {}", subject(summary, stage), percent(*stage.share),
                        whole_of(summary));
   }
-  if (stage.gains.empty()) return text;
-  std::string gain = gain_words(stage, stage.gains.front());
-  if (!text.empty()) return text + "; " + gain;
-  gain.front() = 'A';
-  return gain;
+  if (!stage.gains.empty()) {
+    std::string gain = gain_words(stage, stage.gains.front());
+    if (text.empty()) gain.front() = 'A';
+    text += (text.empty() ? "" : "; ") + gain;
+  }
+  if (!summary.program) return text;
+  return fmt::format("{}{}Without a profiler {} takes {} (one run)", text, text.empty() ? "" : ". ",
+                     is_capture(stage) ? "it" : "the program", duration(summary.program->wall_ns));
 }
 
 }  // namespace
