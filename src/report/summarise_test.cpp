@@ -356,6 +356,24 @@ TEST(Summarise, RangesBelowOnePercentOfTheTimeAreNoNextSteps) {
   EXPECT_THAT(report, HasSubstr("- `tiny`: host-bound, 0.9 % of the captured time; GPU busy"));
 }
 
+TEST(Summarise, AStageThatCouldSaveLessThanOnePercentIsNoNextStep) {
+  TestRun run = h200_run();
+  run.baseline->front().sam_ns = 60'000;  // 1.6 % of 3.7 ms
+  NsysRange sam = run.nsys_ranges->ranges.front();
+  sam.name = "sam";
+  sam.instances = 1;
+  sam.tokens.reset();
+  NsysRange prefill = sam;
+  prefill.name = "prefill";
+  sam.devices.front().own_busy_ns = 42'000;  // of 60 us: less than a third can be saved
+  run.nsys_ranges->ranges.push_back(prefill);
+  run.nsys_ranges->ranges.push_back(sam);
+  const Outcome outcome(run);
+  ASSERT_FALSE(outcome.stage("sam").gains.empty());
+  EXPECT_THAT(outcome.page("stakeholder_summary.md"), Not(HasSubstr(". `sam`: ")));
+  EXPECT_THAT(outcome.page("stakeholder_summary.md"), HasSubstr("1. `decode`: launch less"));
+}
+
 TEST(Summarise, OneOfAThingIsNeverAPlural) {
   ProgramRun program;
   program.capture().launch.launches = 1;

@@ -100,7 +100,9 @@ std::string gain_words(const SummaryStage& stage, const SummaryGain& gain) {
 }
 
 bool is_worth_a_step(const SummaryStage& stage) {
-  return !stage.share || *stage.share >= kWorthAStep;
+  if (!stage.share) return true;
+  const double at_most = stage.gains.empty() ? 1 : 1 - 1 / stage.gains.front().speedup;
+  return *stage.share * at_most >= kWorthAStep;
 }
 
 std::string verdict_of(const RunSummary& summary) {

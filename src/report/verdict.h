@@ -7,7 +7,7 @@
 
 namespace profline::report {
 
-/// Of all the time: a stage below it is no next step.
+/// Of all the time: what takes less, or could save less, is no next step.
 inline constexpr double kWorthAStep = 0.01;
 
 /// The stage that takes the most time; null without stages.

@@ -23,6 +23,16 @@ std::optional<MemoryRoof> of_static_analysis(const report::RunArtifacts& run) {
                     run.static_costs.file};
 }
 
+/// A CPU's is measured with the baseline: stages are held against it.
+std::optional<MemoryRoof> of_stages(const RunSummary& summary) {
+  for (const SummaryStage& stage : summary.stages) {
+    if (!stage.cost || stage.cost->memory_ns.value_or(0) <= 0 || stage.cost->bytes <= 0) continue;
+    return MemoryRoof{stage.cost->bytes / *stage.cost->memory_ns * kNsPerSecond,
+                      stage.cost->ceilings, stage.cost->source};
+  }
+  return std::nullopt;
+}
+
 /// A floor that is longer than the operations take at their peak is the time of the bytes.
 std::optional<double> bandwidth_of_floor(const NcuRoofline& at) {
   if (!at.floor_ns || !at.dram_bytes || *at.floor_ns <= 0 || *at.dram_bytes <= 0) {
@@ -82,8 +92,9 @@ std::optional<MemoryRoof> of_dram_counters(const report::RunArtifacts& run) {
 
 }  // namespace
 
-std::optional<MemoryRoof> memory_roof(const report::RunArtifacts& run) {
+std::optional<MemoryRoof> memory_roof(const report::RunArtifacts& run, const RunSummary& summary) {
   if (auto roof = of_static_analysis(run)) return roof;
+  if (auto roof = of_stages(summary)) return roof;
   if (auto roof = of_kernel_floors(run)) return roof;
   return of_dram_counters(run);
 }

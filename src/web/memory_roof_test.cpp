@@ -38,7 +38,7 @@ TEST(MemoryRoof, IsTheBandwidthOfTheDeviceTableThatFloorsWereComputedWith) {
   kernel.roofline.floor_ns = 626e6 / 4.8e12 * 1e9;
   report::RunArtifacts run = run_with({compute, kernel});
   run.ncu_kernels.content->ceilings_source = "its datasheet";
-  const auto roof = memory_roof(run);
+  const auto roof = memory_roof(run, {});
   ASSERT_TRUE(roof);
   EXPECT_DOUBLE_EQ(roof->bytes_per_second, 4.8e12);
   EXPECT_EQ(roof->from, "the bandwidth of NVIDIA H200 (its datasheet)");
@@ -52,17 +52,33 @@ TEST(MemoryRoof, IsTheOneOfStaticAnalysisWhereThereIsOne) {
   run.static_costs.content->ceilings.device = "NVIDIA H200";
   run.static_costs.content->ceilings.source = "its datasheet";
   run.static_costs.content->ceilings.bytes_per_second = 4.8e12;
-  const auto roof = memory_roof(run);
+  const auto roof = memory_roof(run, {});
   ASSERT_TRUE(roof);
   EXPECT_EQ(roof->bytes_per_second, 4.8e12);
   EXPECT_EQ(roof->file, "static_analysis/static_compute.json");
+}
+
+TEST(MemoryRoof, OfACpuIsTheOneThatItsStagesAreHeldAgainst) {
+  RunSummary summary;
+  summary.stages.resize(2);  // the first has no cost
+  SummaryCost cost;
+  cost.bytes = 1e6;
+  cost.memory_ns = 1e5;
+  cost.ceilings = "measured on this CPU";
+  cost.source = "baseline/metrics.json";
+  summary.stages.back().cost = cost;
+  const auto roof = memory_roof({}, summary);
+  ASSERT_TRUE(roof);
+  EXPECT_DOUBLE_EQ(roof->bytes_per_second, 1e10);
+  EXPECT_EQ(roof->from, "measured on this CPU");
+  EXPECT_EQ(roof->file, "baseline/metrics.json");
 }
 
 TEST(MemoryRoof, OfADeviceThatIsNotInTheTableFollowsFromItsDramCounters) {
   NcuKernel streaming = cached_kernel();  // its percentage is the least rounded one
   streaming.roofline.bytes_per_second = 2.902e12;
   streaming.counters.back().value = 60.48;
-  const auto roof = memory_roof(run_with({cached_kernel(), streaming}));
+  const auto roof = memory_roof(run_with({cached_kernel(), streaming}), {});
   ASSERT_TRUE(roof);
   EXPECT_NEAR(roof->bytes_per_second, 4.798e12, 1e9);
   EXPECT_EQ(roof->from, "what ncu's DRAM throughput counters imply; the device table has no entry");
@@ -71,8 +87,8 @@ TEST(MemoryRoof, OfADeviceThatIsNotInTheTableFollowsFromItsDramCounters) {
 TEST(MemoryRoof, IsNotGuessedFromSharesThatIncludeCaches) {
   NcuKernel kernel = cached_kernel();
   kernel.counters.pop_back();
-  EXPECT_FALSE(memory_roof(run_with({kernel})));
-  EXPECT_FALSE(memory_roof({}));
+  EXPECT_FALSE(memory_roof(run_with({kernel}), {}));
+  EXPECT_FALSE(memory_roof({}, {}));
 }
 
 }  // namespace

@@ -100,8 +100,10 @@ void add_program(Figures& figures, const RunSummary& summary, const SummaryProgr
   figures.push_back(figure("CPU time", duration(program.cpu_user_ns + program.cpu_system_ns),
                            text(duration(program.cpu_user_ns) + " user, " +
                                 duration(program.cpu_system_ns) + " system")));
-  figures.push_back(figure("peak memory", human_bytes(program.max_rss_bytes),
-                           text("of the largest of " + counted(program.processes, "process"))));
+  figures.push_back(figure(
+      "peak memory", human_bytes(program.max_rss_bytes),
+      text(program.processes > 1 ? "of the largest of " + counted(program.processes, "process")
+                                 : "resident, one process")));
   const SummaryStage* const largest = report::largest_stage(summary);
   if (largest == nullptr || !largest->device || !largest->device->busy_share) return;
   figures.push_back(figure("GPU busy", percent(*largest->device->busy_share),

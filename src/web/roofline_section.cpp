@@ -55,7 +55,7 @@ Roof roof_of(const PageSource& source) {
   Roof roof;
   if (source.run.ncu_kernels) add_counted(roof, *source.run.ncu_kernels);
   add_modelled(roof, source.summary);
-  roof.memory = memory_roof(source.run);
+  roof.memory = memory_roof(source.run, source.summary);
   return roof;
 }
 

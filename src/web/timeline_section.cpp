@@ -113,10 +113,11 @@ Section timeline_section(const PageSource& source) {
       "busy; long gaps carry their length. ",
       window->what, report::duration(static_cast<double>(window->end_ns - window->begin_ns)),
       window->events.size(), counted(window->all_events, "event"),
-      window->left_out > 0
-          ? fmt::format(" ({} in this time not shown: deeper, or on other threads)",
-                        counted(window->left_out, "more event is", "more events are"))
-          : "");
+      window->left_out > 0 ? " (" +
+                                 counted(window->left_out, "more event in this time is",
+                                         "more events in this time are") +
+                                 " not shown: deeper, or on other threads)"
+                           : "");
   section.add_chart(
       "timeline", "lanes of host and GPU over a few steps",
       text(sampled + "Drag to move; zoom with Ctrl and the wheel, with the bar below, or with "

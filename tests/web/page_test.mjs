@@ -393,6 +393,11 @@ test('short events fill as much of a pixel as they take, and long gaps carry the
   assert.ok(words.length > 0);
 }));
 
+test('the memory roof of a CPU is the one that was measured', () => open(run('cpu-tiny'), {}, async (page) => {
+  assert.ok(await page.evaluate(() => window.profline.data.charts.roofline.bytes_per_second) > 1e9);
+  assert.match((await page.locator('#roofline .from').allInnerTexts()).join('\n'), /Memory roof: .*B\/s, measured on this CPU\./);
+}));
+
 test('the memory roof is the bandwidth of the device, and the page says whose word that is', async () => {
   for (const [folder, file] of [[h200, 'static_analysis/static_compute.json'], [run('h200-counters'), 'ncu/kernels.json']]) {
     await open(folder, {}, async (page) => {
