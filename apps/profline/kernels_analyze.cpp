@@ -9,6 +9,7 @@
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/kernels/classify.h"
 #include "analysis/roofline/kernel_table.h"
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/terminal_text.h"
 #include "base/units.h"
@@ -110,8 +111,9 @@ Result<void> add_capture(Capture capture, const Arguments& arguments,
     analysis.notes.push_back(prefix + note);
   }
   for (const Reading::Skipped& skipped : capture.report.reading.skipped) {
-    analysis.notes.push_back(fmt::format("{}{} rows skipped: {} ({})", prefix, skipped.count,
-                                         skipped.reason, skipped.first_position));
+    analysis.notes.push_back(fmt::format("{}{} skipped: {} ({})", prefix,
+                                         counted(skipped.count, "row"), skipped.reason,
+                                         skipped.first_position));
   }
   std::string metrics = roofline::all_metrics_csv(capture.report, rows);
   if (!analysis.all_metrics.empty()) metrics.erase(0, metrics.find('\n') + 1);

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "analysis/timeline/kernel_table.h"
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
@@ -174,8 +175,8 @@ std::string exact_regex(std::string_view name) {
 }
 
 std::string description(const TopKernel& kernel, std::size_t rank) {
-  return fmt::format("Kernel #{} - {:.1f}% of GPU time, {} calls", rank,
-                     kernel.time_percent.value_or(0), kernel.instances);
+  return fmt::format("Kernel #{} - {:.1f}% of GPU time, {}", rank, kernel.time_percent.value_or(0),
+                     counted(kernel.instances, "call"));
 }
 
 Node kernel_node(const TopKernel& kernel, std::size_t rank) {
@@ -265,8 +266,8 @@ Result<ExitCode> KernelsTopVerb::run(const Services& services, const Invocation&
   sort_kernels(top.kernels, request.sort_by);
   const std::size_t all = top.kernels.size();
   if (request.at_most && *request.at_most > all) {
-    print_remark(fmt::format("profline: --topk asks for {} kernels, the report has {}",
-                             *request.at_most, all));
+    print_remark(fmt::format("profline: --topk asks for {}, the report has {}",
+                             counted(*request.at_most, "kernel"), all));
   }
   if (request.at_most) top.kernels.resize(std::min(*request.at_most, all));
   const std::string text = invocation.output.format == OutputFormat::Json

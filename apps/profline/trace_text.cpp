@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "base/counted.h"
 #include "base/terminal_text.h"
 #include "base/units.h"
 #include "trace_copies.h"
@@ -148,7 +149,7 @@ void TraceText::launches() {
   const auto per_token = report_.range_account() != nullptr
                              ? report_.range_account()->launches_per_token()
                              : report_.accounting.launches_per_token();
-  if (per_token) out_ += fmt::format(", {:.1f} launches per token", *per_token);
+  if (per_token) out_ += ", " + counted_mean(*per_token, "launch") + " per token";
   out_ += '\n';
   const auto mean = [](const timeline::Spread& spread) {
     return human_duration(FractionalNanoseconds(spread.mean_ns()));
@@ -230,8 +231,8 @@ void TraceText::operators() {
 void TraceText::reading() {
   const Reading& reading = timeline_.reading;
   heading("reading");
-  out_ += fmt::format("  {} events: {} used, {} skipped\n", reading.events(), reading.used,
-                      reading.events() - reading.used);
+  out_ += fmt::format("  {}: {} used, {} skipped\n", counted(reading.events(), "event"),
+                      reading.used, reading.events() - reading.used);
   for (const Reading::Skipped& entry : reading.skipped) {
     out_ += fmt::format("  {:>10}  {}\n", entry.count, printable(entry.reason));
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "base/counted.h"
 #include "base/files.h"
 #include "kernel_lab/capture_command.h"
 #include "kernel_lab/counting.h"
@@ -87,8 +88,9 @@ class PassRun {
     check_table(folder / kMetricsFile, record);
     const auto expected = kernel.choice.expected;
     if (!pass_.is_merged() && expected && record.profiled > 0 && record.profiled != *expected) {
-      record.notes.push_back(
-          fmt::format("{} launches were to be profiled, and {} were", *expected, record.profiled));
+      record.notes.push_back(fmt::format("{} to be profiled, and {}",
+                                         counted(*expected, "launch was", "launches were"),
+                                         counted(record.profiled, "was", "were")));
     }
     return {};
   }

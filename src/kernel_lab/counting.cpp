@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/counted.h"
 #include "base/files.h"
 #include "kernel_lab/capture_command.h"
 #include "tools/ncu/csv_reader.h"
@@ -147,8 +148,8 @@ Result<std::optional<SeenLaunches>> count_launches(const LabRequest& request,
     step.end(is_cancelled ? StepOutcome::Cancelled : StepOutcome::Failed);
     return std::move(seen).error();
   }
-  step.end(StepOutcome::Ok, fmt::format("{} launches of {} kernels, by {}", seen->launches.size(),
-                                        seen->names.size(), seen->source));
+  step.end(StepOutcome::Ok, fmt::format("{} of {}, by {}", counted(seen->launches.size(), "launch"),
+                                        counted(seen->names.size(), "kernel"), seen->source));
   return std::optional(*std::move(seen));
 }
 

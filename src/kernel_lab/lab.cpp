@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "analysis/kernels/canonical_name.h"
+#include "base/counted.h"
 #include "base/strings.h"
 #include "base/units.h"
 #include "kernel_lab/capture_command.h"
@@ -33,8 +34,8 @@ std::string none_matched(const SeenLaunches& seen, const WantedKernel& kernel,
                        only_in_ranges(ncu));
   }
   std::string text =
-      fmt::format("no kernel matched '{}': {} saw {} launches of {} kernels", kernel.regex,
-                  seen.source, seen.launches.size(), seen.names.size());
+      fmt::format("no kernel matched '{}': {} saw {} of {}", kernel.regex, seen.source,
+                  counted(seen.launches.size(), "launch"), counted(seen.names.size(), "kernel"));
   const std::vector<std::string> similar = similar_names(seen, kernel);
   if (!similar.empty()) text += ", among them " + join(similar, ", ");
   return text;

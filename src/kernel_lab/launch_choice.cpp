@@ -104,7 +104,8 @@ LaunchChoice spread(const LaunchWish& wish, const Candidates& from, const Kernel
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   choice.count = narrow(numbers.size());
   choice.expected = selected(there.launches, numbers);
-  choice.reason = fmt::format("launches {} of {}", fmt::join(numbers, ", "), there.launches.size());
+  choice.reason = fmt::format("{} {} of {}", numbers.size() == 1 ? "launch" : "launches",
+                              fmt::join(numbers, ", "), there.launches.size());
   if (there.functions.size() > 1) {
     choice.reason += fmt::format("; of each of the {} kernels that the expression matches",
                                  there.functions.size());

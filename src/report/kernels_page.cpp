@@ -52,12 +52,13 @@ std::string bound(const SummaryKernel& kernel) {
 
 std::string join_words(const RunSummary& summary) {
   const SummaryJoin& join = summary.join;
-  std::string text = fmt::format("{} kernels and shapes, {} launches, {} in all; times from {}.",
-                                 summary.kernels.size(), join.launches, duration(join.total_ns),
+  std::string text = fmt::format("{} and launch shape, {}, {} in total; times from {}.",
+                                 counted(summary.kernels.size(), "row by kernel", "rows by kernel"),
+                                 counted(join.launches, "launch"), duration(join.total_ns),
                                  join.time_source.empty() ? "no tool" : code(join.time_source));
   if (join.outside_launches > 0) {
-    text += fmt::format(" Left out: {} launches ({}) of loading and of the warm-up.",
-                        join.outside_launches, duration(join.outside_ns));
+    text += fmt::format(" Not included: {} ({}) of loading and warm-up.",
+                        counted(join.outside_launches, "launch"), duration(join.outside_ns));
   }
   const auto add = [&](const std::optional<double>& share, const char* what, const char* file) {
     if (share)
@@ -69,8 +70,8 @@ std::string join_words(const RunSummary& summary) {
     add(join.with_flops, "model FLOPs by the operator's shapes", "torch_profiler/trace.json");
   } else {
     text +=
-        " No operator's shapes tell model FLOPs; pipeline.torch_profiler.record_shapes=true "
-        "records shapes.";
+        " Model FLOPs are not known, because no shapes were recorded "
+        "(pipeline.torch_profiler.record_shapes=true records them).";
   }
   return text + "\n";
 }
@@ -82,8 +83,8 @@ std::string overlap_words(const RunSummary& summary) {
   for (const SummaryStage& stage : summary.stages) {
     if (!stage.device || stage.device->concurrency.value_or(1) < kWorthTelling) continue;
     text += fmt::format(
-        "\nIn {} {:.2f} kernels or copies ran at a time while the device was busy ({}): "
-        "their times add up to more than the time they took together.\n",
+        "\nIn {} {:.2f} kernels or copies ran at a time while the GPU was busy ({}): their times "
+        "add up to more than the time they took together.\n",
         code(stage.name), *stage.device->concurrency, code(stage.device->source));
   }
   return text;
@@ -106,7 +107,7 @@ std::string class_table(const RunSummary& summary) {
                    [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
   markdown::Table table({{"class", Align::Left}, {"time"}, {"share"}, {"launches"}, {"mean"}});
   for (const auto& [name, sum] : rows) {
-    table.add({name.empty() ? "(not classed)" : plain(name), duration(sum.ns),
+    table.add({name.empty() ? "(no class)" : plain(name), duration(sum.ns),
                percent(sum.ns / summary.join.total_ns), std::to_string(sum.launches),
                duration(sum.ns / static_cast<double>(sum.launches))});
   }
@@ -151,8 +152,9 @@ std::string rest_words(const RunSummary& summary) {
     ns += summary.kernels[i].time->total_ns;
     launches += summary.kernels[i].time->launches;
   }
-  return fmt::format("\n{} more rows, {} launches, {}: all of them are in {}.\n",
-                     summary.kernels.size() - kTop, launches, duration(ns), code("summary.json"));
+  return fmt::format("\n{}, {}, {}: all of them are in {}.\n",
+                     counted(summary.kernels.size() - kTop, "more row"),
+                     counted(launches, "launch"), duration(ns), code("summary.json"));
 }
 
 std::string counter_details(const RunSummary& summary) {
@@ -210,7 +212,7 @@ std::string kernels_page(const ReportModel& model) {
   text += join_words(summary);
   text += overlap_words(summary);
   if (summary.join.total_ns > 0) text += "\n## Classes\n\n" + class_table(summary);
-  text += fmt::format("\n## Top {} kernels\n\n", std::min(kTop, summary.kernels.size()));
+  text += "\n## Top " + counted(std::min(kTop, summary.kernels.size()), "kernel") + "\n\n";
   text += kernel_table(summary) + rest_words(summary) + counter_details(summary);
   if (!summary.join.apart.empty()) {
     text += "\n## What did not join\n\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/static_model/deepseek_ocr.h"
+#include "base/counted.h"
 #include "inputs/images/views.h"
 #include "report/stage_times.h"
 
@@ -195,9 +196,8 @@ void Costs::by_static_shapes() {
                       " prompt tokens, and no sample has as many";
     return;
   }
-  result_.shapes = costs.shapes_from + ", " + std::to_string(costs.prompt_tokens) +
-                   " prompt tokens: " + std::to_string(images) + " of " +
-                   std::to_string(run_.baseline->size()) + " samples";
+  result_.shapes = costs.shapes_from + ", " + counted(costs.prompt_tokens, "prompt token") + ": " +
+                   std::to_string(images) + " of " + counted(run_.baseline->size(), "sample");
 }
 
 }  // namespace

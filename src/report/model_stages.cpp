@@ -55,9 +55,20 @@ class Stages {
   void add_cost(SummaryStage& stage, judgement::StageEvidence& evidence) const;
   void add_operators(SummaryStage& stage, judgement::StageEvidence& evidence) const;
   void judge(SummaryStage stage, judgement::StageEvidence evidence);
-  void add_captured(const std::string& name, const char* unit, double mean_ns,
-                    std::optional<judgement::DeviceActivity> device);
+  struct Captured {
+    std::string name;
+    const char* unit = "range";
+    double wall_ns = 0;  ///< of all instances
+    std::uint64_t instances = 0;
+    std::optional<judgement::DeviceActivity> device = {};
+  };
+  std::vector<Captured> captured_ranges() const;
+  void add_captured(const Captured& captured, double all_ns);
   bool on_gpu() const { return run_.run.device.starts_with("cuda"); }
+  bool is_program() const {
+    return run_.process.is_there ||
+           (run_.settings && run_.settings->pipeline.workload.user_command());
+  }
 
   const RunArtifacts& run_;
   const MeasuredCosts& costs_;
@@ -151,10 +162,11 @@ void Stages::add_operators(SummaryStage& stage, judgement::StageEvidence& eviden
 void Stages::judge(SummaryStage stage, judgement::StageEvidence evidence) {
   evidence.stage = stage.name;
   evidence.unit = stage.unit;
+  evidence.is_program = is_program();
+  if (run_.operators && !run_.operators->operators.empty()) evidence.host_page = "operators.md";
   if (run_.nsys_ranges) {
     evidence.to_see_device =
-        "let nsys capture it as well: pipeline.nsys.capture_range=none shows "
-        "every range";
+        "let nsys capture it as well (pipeline.nsys.capture_range=none records every range)";
   }
   if (!evidence.device) evidence.device = devices_.find(stage.name);
   evidence.kernels = bounds_of(kernels_, stage.name);
@@ -162,7 +174,7 @@ void Stages::judge(SummaryStage stage, judgement::StageEvidence evidence) {
   if (evidence.device) {
     stage.device = device_row(*evidence.device, judgement.busy_share);
   } else if (evidence.has_device) {
-    stage.lacks.push_back("device activity: no capture of nsys or the torch profiler shows range " +
+    stage.lacks.push_back("GPU activity: no capture of nsys or the torch profiler has range " +
                           stage.name);
   }
   stage.kind = to_text(judgement.kind);
@@ -176,44 +188,59 @@ void Stages::judge(SummaryStage stage, judgement::StageEvidence evidence) {
   stages_.push_back(std::move(stage));
 }
 
-void Stages::add_captured(const std::string& name, const char* unit, double mean_ns,
-                          std::optional<judgement::DeviceActivity> device) {
+void Stages::add_captured(const Captured& captured, double all_ns) {
   SummaryStage stage;
-  stage.name = name;
-  stage.unit = unit;
-  stage.mean_ns = mean_ns;
+  stage.name = captured.name;
+  stage.unit = captured.unit;
+  stage.mean_ns = captured.wall_ns / static_cast<double>(captured.instances);
+  if (all_ns > 0) stage.share = std::min(captured.wall_ns / all_ns, 1.0);
   stage.source = run_.nsys_ranges.file;
-  stage.lacks.emplace_back("time without a profiler: the baseline has none of this");
+  stage.lacks.emplace_back("time without a profiler: the baseline does not measure it");
   judgement::StageEvidence evidence;
-  evidence.measured_ns = mean_ns;
+  evidence.measured_ns = *stage.mean_ns;
   evidence.measured_in = stage.source;
-  evidence.has_device = on_gpu() || device.has_value();
-  evidence.device = std::move(device);
+  evidence.has_device = on_gpu() || captured.device.has_value();
+  evidence.device = captured.device;
   judge(std::move(stage), std::move(evidence));
 }
 
-/// Of a program that is not ours: each capture as a whole, then its ranges.
+/// Those with the most time first.
+std::vector<Stages::Captured> Stages::captured_ranges() const {
+  std::vector<Captured> all;
+  for (const std::string& name : devices_.range_names()) {
+    Captured range;
+    range.name = name;
+    for (const NsysRange& row : run_.nsys_ranges->ranges) {
+      if (row.name != name) continue;
+      range.wall_ns += static_cast<double>(row.wall_ns);
+      range.instances += row.instances;
+    }
+    if (range.instances > 0 && range.wall_ns > 0) all.push_back(std::move(range));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Captured& a, const Captured& b) { return a.wall_ns > b.wall_ns; });
+  if (all.size() > kMostRanges) all.resize(kMostRanges);
+  return all;
+}
+
+/// Of what the baseline did not time: each capture as a whole, then its ranges. Shares are of the
+/// captured time.
 void Stages::captured() {
   if (!run_.nsys_ranges) return;
+  double all_ns = 0;
+  for (const NsysCapture& capture : run_.nsys_ranges->captures) {
+    all_ns += static_cast<double>(capture.wall_ns);
+  }
+  const std::vector<Captured> ranges = captured_ranges();
+  if (!ranges.empty()) all_ns = std::max(all_ns, ranges.front().wall_ns);
   for (const NsysCapture& capture : run_.nsys_ranges->captures) {
     auto device = DeviceActivities::of_capture(capture, run_.nsys_ranges.file);
     if (!device || !capture.range.empty()) continue;
-    add_captured("capture " + capture.name, "capture", static_cast<double>(capture.wall_ns),
-                 std::move(device));
+    add_captured({"capture " + capture.name, "capture", static_cast<double>(capture.wall_ns), 1,
+                  std::move(device)},
+                 all_ns);
   }
-  for (const std::string& name : devices_.range_names()) {
-    if (stages_.size() >= kMostRanges) return;
-    std::int64_t wall_ns = 0;
-    std::uint64_t instances = 0;
-    for (const NsysRange& row : run_.nsys_ranges->ranges) {
-      if (row.name != name) continue;
-      wall_ns += row.wall_ns;
-      instances += row.instances;
-    }
-    if (instances == 0 || wall_ns <= 0) continue;
-    add_captured(name, "range", static_cast<double>(wall_ns) / static_cast<double>(instances),
-                 std::nullopt);
-  }
+  for (const Captured& range : ranges) add_captured(range, all_ns);
 }
 
 }  // namespace

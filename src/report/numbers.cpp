@@ -24,13 +24,6 @@ std::string factor(double ratio) {
   return ratio >= 9.95 ? fmt::format("{:.0f}x", ratio) : fmt::format("{:.1f}x", ratio);
 }
 
-std::string counted(std::uint64_t number, std::string_view noun) {
-  const std::string_view ending = number == 1                                    ? ""
-                                  : noun.ends_with("ch") || noun.ends_with("ss") ? "es"
-                                                                                 : "s";
-  return fmt::format("{} {}{}", number, noun, ending);
-}
-
 std::string duration(const std::optional<double>& ns) {
   return ns ? duration(*ns) : kNotKnown;
 }

@@ -1,12 +1,15 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
+
+#include "base/counted.h"
 
 /// Figures as the reports print them.
 namespace profline::report {
+
+using profline::counted;
+using profline::counted_mean;
 
 /// Three digits with their unit: `2.80 ms`.
 std::string duration(double ns);
@@ -14,8 +17,6 @@ std::string duration(double ns);
 std::string percent(double share);
 /// `3.6x`, `31x`.
 std::string factor(double ratio);
-/// `1 launch`, `20 launches`.
-std::string counted(std::uint64_t number, std::string_view noun);
 /// A dash for what is not known.
 std::string duration(const std::optional<double>& ns);
 std::string percent(const std::optional<double>& share);

@@ -84,9 +84,9 @@ std::string rest_words(const TorchOperators& operators, bool by_device) {
     calls += rows[i]->calls;
     self += rows[i]->self_cpu_ns;
   }
-  return fmt::format(
-      "\n{} more rows, {} calls, {} of their own on the CPU: all of them are in {}.\n",
-      rows.size() - kTop, calls, duration(ns(self)), code("torch_profiler/operators.json"));
+  return fmt::format("\n{}, {}, {} of their own on the CPU: all of them are in {}.\n",
+                     counted(rows.size() - kTop, "more row"), counted(calls, "call"),
+                     duration(ns(self)), code("torch_profiler/operators.json"));
 }
 
 std::string stage_tables(const Timeline& trace) {
@@ -95,8 +95,8 @@ std::string stage_tables(const Timeline& trace) {
     const operators::OperatorTable table =
         operators::operator_table(trace, {.inside = std::string(stage)});
     if (table.calls == 0) continue;
-    text += fmt::format("\n### {}\n\n{} calls, {} of their own on the CPU\n\n", stage, table.calls,
-                        duration(ns(table.self_ns)));
+    text += fmt::format("\n### {}\n\n{}, {} of their own on the CPU\n\n", stage,
+                        counted(table.calls, "call"), duration(ns(table.self_ns)));
     markdown::Table rows(
         {{"operator", Align::Left}, {"calls"}, {"self CPU"}, {"of the stage"}, {"self device"}});
     for (std::size_t i = 0; i < std::min(kTopOfStage, table.rows.size()); ++i) {
@@ -134,10 +134,11 @@ std::string operators_page(const ReportModel& model) {
       code("report.md"), duration(ns(run.operators->duration_ns)), by_device ? "device" : "CPU",
       code(run.operators.file));
   if (run.operators->resolution_ns > 1) {
-    text += fmt::format("This libtorch tells times in steps of {}.\n",
+    text += fmt::format("This libtorch reports times in steps of {}.\n",
                         duration(ns(run.operators->resolution_ns)));
   }
-  text += fmt::format("\n## Top {} operators\n\n", std::min(kTop, run.operators->operators.size()));
+  text +=
+      "\n## Top " + counted(std::min(kTop, run.operators->operators.size()), "operator") + "\n\n";
   text += operator_table(*run.operators, by_device) + rest_words(*run.operators, by_device);
   if (!run.trace) return text;
   const std::string stages = stage_tables(*run.trace);

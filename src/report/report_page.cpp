@@ -20,7 +20,7 @@ using markdown::Table;
 using Align = Table::Align;
 
 constexpr std::size_t kShown = 5;
-/// Of a request: stages below it get a line each.
+/// Of all the time: stages below it get a line each.
 constexpr double kSmall = 0.02;
 
 /// Files as code, each once, in the order of first mention.
@@ -67,10 +67,10 @@ std::string heading(const ReportModel& model) {
                       : plain(summary.device_name) + " (" + plain(summary.device) + ")");
   if (!summary.dtype.empty()) facts.push_back(plain(summary.dtype + ", engine " + summary.engine));
   if (const auto& request = summary.request) {
-    facts.push_back(fmt::format("{} image{}, {:.0f} prompt and {:.0f} new tokens each on average",
-                                request->images, request->images == 1 ? "" : "s",
-                                request->prompt_tokens, request->new_tokens));
-    facts.push_back(duration(request->mean_ns) + " a request");
+    facts.push_back(fmt::format("{}, {:.0f} prompt and {:.0f} new tokens each on average",
+                                counted(request->images, "image"), request->prompt_tokens,
+                                request->new_tokens));
+    facts.push_back(duration(request->mean_ns) + " per request on average");
     if (request->tokens_per_second) {
       facts.push_back(human_rate(*request->tokens_per_second, "tokens") + " in decode");
     }
@@ -78,8 +78,8 @@ std::string heading(const ReportModel& model) {
   }
   if (const auto& program = summary.program) {
     facts.push_back(fmt::format(
-        "{} wall time of one run, {} and {} CPU time in user and system, {} "
-        "at most, {}, {}; from {}",
+        "one run without a profiler: {} wall time, {} of CPU time in user and {} in system mode, "
+        "at most {} of memory, {}, {}; from {}",
         duration(program->wall_ns), duration(program->cpu_user_ns),
         duration(program->cpu_system_ns), human_bytes(program->max_rss_bytes),
         counted(program->processes, "process"), plain(program->end), code(program->source)));
@@ -105,13 +105,13 @@ std::vector<std::string> plain_row(const std::string& name, double share) {
 std::string stage_table(const RunSummary& summary) {
   Table table({{"stage", Align::Left},
                {"unit", Align::Left},
-               {"time"},
+               {summary.request ? "median [95 %]" : "mean"},
                {"share"},
                {"floor"},
                {"of floor"},
                {"MFU"},
                {"bandwidth"},
-               {"device busy"},
+               {"GPU busy"},
                {"launches per unit"},
                {"class", Align::Left}});
   const auto& request = summary.request;
@@ -127,39 +127,46 @@ std::string stage_table(const RunSummary& summary) {
                percent(device ? device->busy_share : Figure()),
                count(device ? device->launches_per_unit : Figure()), plain(stage.kind)});
     const bool ends_prefill = stage.name == "lm" && request;
-    if (ends_prefill) table.add(plain_row("prefill, outside these", request->unaccounted_share));
+    if (ends_prefill) table.add(plain_row("rest of prefill", request->unaccounted_share));
   }
   return table.text();
 }
 
 std::string stage_section(const RunSummary& summary) {
   if (summary.stages.empty()) {
-    return "\n## Where the time goes\n\nNothing was measured stage by stage: see what is missing "
+    return "\n## Where the time goes\n\nNothing was measured stage by stage; see what is missing "
            "below.\n";
   }
   std::string text = "\n## Where the time goes\n\n" + stage_table(summary) + '\n';
   const auto [times, costs, devices, ceilings, shapes] = stage_sources(summary);
   text +=
       summary.request
-          ? "- time: median of a unit without a profiler, with the 95 % interval of the median; "
-            "share: of a request's mean time; from " +
+          ? "- median: per unit without a profiler, with the 95 % interval of the median; share: "
+            "of the mean time of a request. Times in the text are means, from which shares and "
+            "rates follow; from " +
                 sources(times) + '\n'
-          : "- time: mean of a range under the profiler; from " + sources(times) + '\n';
+          : "- mean: per unit under the profiler, which lengthens it; share: of the captured time, "
+            "ranges inside one another counted in each; from " +
+                sources(times) + '\n';
   if (!costs.empty()) {
-    text += "- floor: the least time by FLOPs and by bytes of weights and KV cache; shapes: " +
-            plain(shapes) + "; ceilings: " + (ceilings.empty() ? "not known" : plain(ceilings)) +
-            "; from " + sources(costs) + '\n';
+    text +=
+        "- floor: the theoretical minimum by FLOPs and by bytes of weights and KV cache; "
+        "shapes: " +
+        plain(shapes) + "; ceilings: " + (ceilings.empty() ? "not known" : plain(ceilings)) +
+        "; from " + sources(costs) + '\n';
   }
   if (!devices.empty()) {
-    text += "- device busy: of the unprofiled time of the same images where there is one; from " +
-            sources(devices) + '\n';
+    text += summary.request ? "- GPU busy: of the time that the captured inputs take without a "
+                              "profiler, where that is known; from "
+                            : "- GPU busy: of the time under the profiler; from ";
+    text += sources(devices) + '\n';
   }
   return text;
 }
 
-std::string evidence_of(const SummaryStage& stage) {
+std::string evidence_of(const RunSummary& summary, const SummaryStage& stage) {
   std::string text = fmt::format("\n### {}: {}", code(stage.name), plain(stage.kind));
-  if (stage.share) text += fmt::format(", {} of a request", percent(*stage.share));
+  if (stage.share) text += fmt::format(", {} of {}", percent(*stage.share), whole_of(summary));
   text += "\n\n";
   for (const SummaryReason& reason : stage.reasons) {
     text += "- " + plain(reason.text);
@@ -167,18 +174,18 @@ std::string evidence_of(const SummaryStage& stage) {
     text += '\n';
   }
   for (const SummaryGain& gain : stage.gains) {
-    text += fmt::format("- {}: {} per {} at best ({} as fast)\n", plain(gain.when),
-                        duration(gain.time_ns), stage.unit, factor(gain.speedup));
+    text += "- " + plain(gain_words(stage, gain)) + '\n';
   }
   for (const std::string& lack : stage.lacks) text += "- not known: " + plain(lack) + '\n';
   return text + "\nNext: " + plain(stage.next_step) + ".\n";
 }
 
 /// Stages that nothing was there to see, together: they lack the same.
-std::string not_judged(const std::vector<const SummaryStage*>& stages) {
+std::string not_judged(const RunSummary& summary, const std::vector<const SummaryStage*>& stages) {
   std::string text = "\n### Not judged\n\n";
   for (const SummaryStage* stage : stages) {
-    text += fmt::format("- {}, {} of a request", code(stage->name), percent(stage->share));
+    text += "- " + code(stage->name);
+    if (stage->share) text += fmt::format(", {} of {}", percent(*stage->share), whole_of(summary));
     if (!stage->reasons.empty()) text += ": " + plain(stage->reasons.front().text);
     text += '\n';
     for (const std::string& lack : stage->lacks) text += "  - not known: " + plain(lack) + '\n';
@@ -187,9 +194,9 @@ std::string not_judged(const std::vector<const SummaryStage*>& stages) {
 }
 
 /// One line; all of its evidence is in summary.json.
-std::string small_stage(const SummaryStage& stage) {
-  std::string text = fmt::format("- {}: {}, {} of a request", code(stage.name), plain(stage.kind),
-                                 percent(stage.share));
+std::string small_stage(const RunSummary& summary, const SummaryStage& stage) {
+  std::string text = fmt::format("- {}: {}, {} of {}", code(stage.name), plain(stage.kind),
+                                 percent(stage.share), whole_of(summary));
   if (!stage.reasons.empty()) text += "; " + plain(stage.reasons.front().text);
   return text + '\n';
 }
@@ -214,11 +221,12 @@ std::string kernel_section(const RunSummary& summary) {
                kernel.operators.empty() ? "–" : code(kernel.operators.front().name),
                kernel.counters ? plain(kernel.counters->bound) : "–"});
   }
-  text += table.text() + fmt::format(
-                             "\nThe first {} of {} rows; [kernels.md](kernels.md) has more. "
-                             "Times from {}.\n",
-                             std::min(kShown, summary.kernels.size()), summary.kernels.size(),
-                             code(summary.join.time_source));
+  text +=
+      table.text() + fmt::format(
+                         "\nThe first {} of {}; [kernels.md](kernels.md) has more. "
+                         "Times from {}.\n",
+                         std::min(kShown, summary.kernels.size()),
+                         counted(summary.kernels.size(), "row"), code(summary.join.time_source));
   return text;
 }
 
@@ -256,8 +264,8 @@ std::string overhead_section(const RunSummary& summary) {
   }
   return "\n## What each profiler cost\n\n" + table.text() +
          (summary.program
-              ? "\nBy the wall time of its process.\n"
-              : "\nThe workload's own times of the same images, with the profiler and in "
+              ? "\nWall times of the program's process.\n"
+              : "\nThe workload's own times for the same images, with the profiler and in "
                 "`baseline/`.\n");
 }
 
@@ -312,7 +320,7 @@ std::string run_section(const RunRecord& run) {
         "- " + plain(finding.text) + (finding.fix.empty() ? "" : "; " + plain(finding.fix)) + '\n';
   }
   std::string text = "\n## Stages of the run\n\n" + table.text();
-  if (!findings.empty()) text += "\nWhat they told:\n\n" + findings;
+  if (!findings.empty()) text += "\nFindings:\n\n" + findings;
   return text + "\nFrom `run.json`; commands, environments and checksums are there.\n";
 }
 
@@ -339,16 +347,16 @@ std::string report_page(const ReportModel& model) {
   std::string small;
   std::vector<const SummaryStage*> unknown;
   for (const SummaryStage* stage : by_share(summary)) {
-    if (stage->kind == "unknown") {
+    if (stage->kind == "unknown" && is_worth_a_step(*stage)) {
       unknown.push_back(stage);
     } else if (stage->share && *stage->share < kSmall) {
-      small += small_stage(*stage);
+      small += small_stage(summary, *stage);
     } else {
-      text += evidence_of(*stage);
+      text += evidence_of(summary, *stage);
     }
   }
   if (!small.empty()) text += "\n### Smaller stages\n\n" + small;
-  if (!unknown.empty()) text += not_judged(unknown);
+  if (!unknown.empty()) text += not_judged(summary, unknown);
   text += kernel_section(summary) + operator_section(model) + overhead_section(summary);
   text += spread_section(model) + run_section(model.run.run) + missing_section(summary);
   return text;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ using Align = Table::Align;
 constexpr std::size_t kShown = 5;
 /// Of prefill and decode one dominates when it takes this many times as long as the other.
 constexpr double kDominates = 1.2;
-/// Of a request: stages below it are not worth a sentence.
+/// Of all the time: stages below it are not worth a sentence.
 constexpr double kSmall = 0.02;
 
 std::string environment(const ReportModel& model) {
@@ -64,7 +65,7 @@ std::string aggregates(const ReportModel& model) {
           code(baseline.file) + ".\n";
   const auto& request = model.summary.request;
   if (request && request->tokens_per_second) {
-    text += fmt::format("\n{} in decode, {:.0f} new tokens a request.\n",
+    text += fmt::format("\n{} in decode, {:.0f} new tokens per request.\n",
                         human_rate(*request->tokens_per_second, "tokens"), request->new_tokens);
   }
   return text;
@@ -80,11 +81,11 @@ std::string utilisation(const RunSummary& summary) {
     source = stage.cost->source;
   }
   if (table.empty()) return "";
-  std::string text = "\n## Use of the device\n\n" + table.text();
+  std::string text = "\n## Hardware utilisation\n\n" + table.text();
   if (summary.request && summary.request->mfu) {
     text += "\nModel-level MFU: " + percent(*summary.request->mfu) + ".";
   }
-  return text + " 100 % of the floor is all that the device can do for these shapes. From " +
+  return text + " At 100 % of the floor the hardware could do no more for these shapes. From " +
          plain(source) + ".\n";
 }
 
@@ -93,11 +94,11 @@ std::string phase_words(const SummaryRequest& request) {
   const double prefill = request.prefill_share;
   const double decode = request.decode_share;
   if (decode <= 0) {
-    return fmt::format("Nothing is generated; the forward pass takes {} of a request.",
+    return fmt::format("Nothing is generated; the forward pass takes {} of each request.",
                        percent(prefill));
   }
   if (decode >= kDominates * prefill) {
-    std::string text = fmt::format("Decode dominates: {} of a request's {} against {} in prefill",
+    std::string text = fmt::format("Decode dominates: {} of the {} per request, prefill {}",
                                    percent(decode), duration(request.mean_ns), percent(prefill));
     if (request.tokens_per_second) {
       text += ", at " + human_rate(*request.tokens_per_second, "tokens");
@@ -105,11 +106,24 @@ std::string phase_words(const SummaryRequest& request) {
     return text + ".";
   }
   if (prefill >= kDominates * decode) {
-    return fmt::format("Prefill dominates: {} of a request's {} against {} in decode.",
-                       percent(prefill), duration(request.mean_ns), percent(decode));
+    return fmt::format("Prefill dominates: {} of the {} per request, decode {}.", percent(prefill),
+                       duration(request.mean_ns), percent(decode));
   }
-  return fmt::format("Prefill and decode are comparable: {} and {} of a request's {}.",
+  return fmt::format("Prefill and decode are comparable: {} and {} of the {} per request.",
                      percent(prefill), percent(decode), duration(request.mean_ns));
+}
+
+/// What the profilers cost, and whether the times of the stages include that.
+std::string slowdown_words(const RunSummary& summary) {
+  const SummaryOverhead* worst = nullptr;
+  for (const SummaryOverhead& row : summary.overhead) {
+    if (worst == nullptr || row.slowdown > worst->slowdown) worst = &row;
+  }
+  if (worst == nullptr || worst->slowdown < 1.25) return "";
+  return fmt::format("- Profilers slow the program down by up to {} ({}, {}); {}.\n",
+                     factor(worst->slowdown), plain(worst->stage), plain(worst->phase),
+                     summary.request ? "the times above are from the run without one"
+                                     : "times of captures and ranges include that");
 }
 
 std::string takeaways(const RunSummary& summary) {
@@ -118,33 +132,17 @@ std::string takeaways(const RunSummary& summary) {
     text += "- " + phase_words(*summary.request) + '\n';
     if (summary.request->preprocess_share >= 0.1) {
       text += fmt::format(
-          "- Preprocessing on the host takes {} of a request before the model "
-          "begins.\n",
+          "- Preprocessing on the host takes {} of each request before the model starts.\n",
           percent(summary.request->preprocess_share));
     }
   }
   for (const SummaryStage& stage : summary.stages) {
     if (stage.kind == "unknown" || (stage.share && *stage.share < kSmall)) continue;
-    text += fmt::format("- {} {}", code(stage.name),
-                        stage.kind == "mixed" ? "has no single limit" : "is " + plain(stage.kind));
+    text += "- " + class_words(stage, code(stage.name));
     if (!stage.reasons.empty()) text += ": " + plain(stage.reasons.front().text);
     text += ".\n";
   }
-  double worst = 1;
-  std::string profiler;
-  for (const SummaryOverhead& row : summary.overhead) {
-    if (row.slowdown > worst) {
-      worst = row.slowdown;
-      profiler = row.stage + " (" + row.phase + ")";
-    }
-  }
-  if (worst >= 1.25) {
-    text += fmt::format(
-        "- Profilers slow the program down by up to {:.2f}x ({}); the times above "
-        "are from the run without one.\n",
-        worst, plain(profiler));
-  }
-  return text;
+  return text + slowdown_words(summary);
 }
 
 std::string top_tables(const ReportModel& model) {
@@ -175,39 +173,48 @@ std::string top_tables(const ReportModel& model) {
          code(model.summary.join.time_source) + ".\n";
 }
 
+struct Step {
+  double saved = 0;  ///< of a request
+  std::string text;
+};
+
+Step step_of(const SummaryStage& stage) {
+  Step step;
+  step.text = code(stage.name) + ": " + plain(stage.next_step);
+  if (!stage.gains.empty() && stage.share) {
+    step.saved = *stage.share * (1 - 1 / stage.gains.front().speedup);
+    step.text += fmt::format("; that could save at most {} of each request", percent(step.saved));
+  }
+  return step;
+}
+
+/// Stages that nothing explains, in one step: they lack the same.
+std::optional<Step> step_to_know(const RunSummary& summary) {
+  std::string names;
+  double share = 0;
+  std::string next;
+  for (const SummaryStage& stage : summary.stages) {
+    if (stage.kind != "unknown" || !is_worth_a_step(stage)) continue;
+    names += (names.empty() ? "" : ", ") + code(stage.name);
+    share += stage.share.value_or(0);
+    next = stage.next_step;
+  }
+  if (names.empty()) return std::nullopt;
+  std::string text = "what limits " + names + " is not known";
+  // Ranges may lie inside one another: their shares are no sum.
+  if (share > 0 && summary.request) text += fmt::format(" ({} of each request)", percent(share));
+  return Step{0, text + "; " + plain(next)};
+}
+
 /// Steps by what they could save of a whole request, most first.
 std::string recommendations(const RunSummary& summary) {
-  struct Step {
-    double saved = 0;
-    std::string text;
-  };
   std::vector<Step> steps;
-  std::string unknown;
-  double unknown_share = 0;
-  std::string to_know;
   for (const SummaryStage& stage : summary.stages) {
-    if (stage.kind == "unknown") {
-      unknown += (unknown.empty() ? "" : ", ") + code(stage.name);
-      unknown_share += stage.share.value_or(0);
-      to_know = stage.next_step;
-      continue;
-    }
-    if (stage.share && *stage.share < kSmall) continue;
-    Step step;
-    step.text = code(stage.name) + ": " + plain(stage.next_step);
-    if (!stage.gains.empty() && stage.share) {
-      step.saved = *stage.share * (1 - 1 / stage.gains.front().speedup);
-      step.text += fmt::format("; that could save at most {} of a request", percent(step.saved));
-    }
-    steps.push_back(std::move(step));
+    if (stage.kind != "unknown" && is_worth_a_step(stage)) steps.push_back(step_of(stage));
   }
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step& a, const Step& b) { return a.saved > b.saved; });
-  if (!unknown.empty()) {
-    std::string text = "what bounds " + unknown + " is not known";
-    if (unknown_share > 0) text += fmt::format(" ({} of a request)", percent(unknown_share));
-    steps.push_back({0, text + "; " + plain(to_know)});
-  }
+  if (auto unknown = step_to_know(summary)) steps.push_back(std::move(*unknown));
   if (steps.empty()) return "";
   std::string text = "\n## Next steps\n\n";
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -219,8 +226,8 @@ std::string recommendations(const RunSummary& summary) {
 std::string caveats(const RunSummary& summary) {
   std::string text;
   if (summary.request && summary.request->images < 3) {
-    text += fmt::format("- Only {} image{} measured: the spread says little.\n",
-                        summary.request->images, summary.request->images == 1 ? " was" : "s were");
+    text += fmt::format("- Only {} measured: the spread says little.\n",
+                        counted(summary.request->images, "image was", "images were"));
   }
   for (const std::string& note : summary.notes) text += "- " + plain(note) + ".\n";
   return text.empty() ? "" : "\n## Caveats\n\n" + text;

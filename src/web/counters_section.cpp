@@ -107,17 +107,17 @@ Section counters_section(const PageSource& source) {
     const StageRecord* const stage = source.run.run.find_stage("ncu");
     section.add_nothing(
         stage != nullptr && stage->state == StageState::Off
-            ? "ncu was not asked for: pipeline.ncu.enable=true counts what kernels do."
+            ? "ncu was not enabled; pipeline.ncu.enable=true counts what kernels do."
             : "ncu counted nothing: " + ncu.file + " " + why + ".");
     return section;
   }
   const Table table = overview(*ncu);
   section.body += table.markup();
-  std::string what = fmt::format("{}: {} launches profiled.", ncu->tool.empty() ? "ncu" : ncu->tool,
-                                 ncu->launches);
+  std::string what = fmt::format("{}: {} profiled.", ncu->tool.empty() ? "ncu" : ncu->tool,
+                                 counted(ncu->launches, "launch"));
   if (table.rows() < ncu->kernels.size()) {
-    what += fmt::format(" Shown are the first {} of {} rows by launches times duration.",
-                        table.rows(), ncu->kernels.size());
+    what += fmt::format(" Shown are the first {} of {}, by launches times duration.", table.rows(),
+                        counted(ncu->kernels.size(), "row"));
   }
   section.body += source_line(what, {ncu.file});
   Markup each;

@@ -43,13 +43,14 @@ Markup account_table(const RunSummary& summary) {
   std::vector<Table::Column> columns = {
       {"stage", Align::Left},
       {"units"},
-      {"captured", Align::Right, "wall time of a unit under the profiler"},
+      {"captured", Align::Right, "wall time per unit under the profiler"},
       {"unprofiled", Align::Right, "the same work without it"},
-      {"busy", Align::Right, "the device did something, a unit"},
-      {"busy share", Align::Right, "of the unprofiled time, or of the captured one"},
-      {"at a time", Align::Right, "kernels and copies while it was busy"},
-      {"launches", Align::Right, "a unit"},
-      {"gap", Align::Right, "from a launch's end to the next one"}};
+      {"busy", Align::Right, "time in which the GPU did something, per unit"},
+      {"busy share", Align::Right,
+       "of the unprofiled time where it is known, else of the captured"},
+      {"at a time", Align::Right, "kernels and copies running together while it was busy"},
+      {"launches", Align::Right, "per unit"},
+      {"gap", Align::Right, "from the end of a launch to the next one"}};
   for (const Cause& cause : kCauses) columns.push_back({cause.name, Align::Right, cause.hint});
   Table table("account-table", "device busy and idle by cause", std::move(columns));
   for (const SummaryStage& stage : summary.stages) {
@@ -82,19 +83,17 @@ Markup capture_notes(const report::RunArtifacts& run) {
   if (!run.nsys_ranges) return items;
   for (const NsysCapture& capture : run.nsys_ranges->captures) {
     const UnplacedWork& rest = capture.unplaced;
-    if (rest.outside_ranges > 0) {
+    const auto add = [&](std::uint64_t count, std::int64_t ns, const char* one, const char* many,
+                         const char* what) {
+      if (count == 0) return;
       items += element(
-          "li", text(fmt::format("capture {}: {} pieces of work ({}) were launched in no range",
-                                 capture.name, rest.outside_ranges,
-                                 report::duration(static_cast<double>(rest.outside_ranges_ns)))));
-    }
-    if (rest.without_launch > 0) {
-      items += element(
-          "li",
-          text(fmt::format("capture {}: {} pieces of work ({}) have no record of their launch",
-                           capture.name, rest.without_launch,
-                           report::duration(static_cast<double>(rest.without_launch_ns)))));
-    }
+          "li", text(fmt::format("capture {}: {} {} ({})", capture.name, counted(count, one, many),
+                                 what, report::duration(static_cast<double>(ns)))));
+    };
+    add(rest.outside_ranges, rest.outside_ranges_ns, "piece of work was", "pieces of work were",
+        "launched outside all ranges");
+    add(rest.without_launch, rest.without_launch_ns, "piece of work has", "pieces of work have",
+        "no record of the launch");
     for (const std::string& loss : capture.losses) {
       items += element("li", text("capture " + capture.name + ": " + loss));
     }
@@ -117,18 +116,17 @@ Section device_section(const PageSource& source) {
   if (files.empty()) {
     section.add_nothing(
         summary.device == "cpu"
-            ? "The model ran on the CPU: no device was busy or idle."
-            : "No profiler saw the device: switch on pipeline.nsys or pipeline.torch_profiler.");
+            ? "The model ran on the CPU, so there is no GPU activity."
+            : "No profiler recorded the GPU: enable pipeline.nsys or pipeline.torch_profiler.");
     return section;
   }
   std::vector<std::string> names = {"busy"};
   for (const Cause& cause : kCauses) names.emplace_back(cause.name);
-  section.add_chart(
-      "idle", "device busy and idle by cause, each stage",
-      text("Where the captured time of a unit went on the device: busy, and idle by cause."),
-      object({{"parts", texts(names)}, {"stages", std::move(bars)}}));
+  section.add_chart("idle", "device busy and idle by cause, each stage",
+                    text("How the GPU spent the captured time: busy, and idle by cause."),
+                    object({{"parts", texts(names)}, {"stages", std::move(bars)}}));
   section.body += account_table(summary) +
-                  source_line("Idle time is as captured: the profiler lengthens it.", files) +
+                  source_line("Idle time is as captured; the profiler lengthens it.", files) +
                   capture_notes(source.run);
   return section;
 }

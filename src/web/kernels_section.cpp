@@ -30,7 +30,7 @@ std::string first_stage(const SummaryKernel& kernel) {
 
 Markup parts(const std::vector<SummaryKernelPart>& all) {
   if (all.empty()) return text("–");
-  Markup html = code(all.front().name, 40);
+  Markup html = code(all.front().name, 26);
   if (all.size() > 1) html += text(fmt::format(" +{}", all.size() - 1));
   return html;
 }
@@ -56,32 +56,32 @@ std::vector<Cell> cells_of(const SummaryKernel& kernel) {
           bar_cell(time ? Figure(time->share) : Figure()),
           time ? number_cell(time->launches) : text_cell(""),
           duration_cell(mean),
+          {parts(kernel.operators), {}, {}},
+          text_cell(kernel.counters ? kernel.counters->bound : ""),
+          share_cell(of_roof(kernel)),
           duration_cell(time ? Figure(time->min_ns) : Figure()),
           duration_cell(time ? Figure(time->max_ns) : Figure()),
           text_cell(shape(kernel.grid)),
-          text_cell(shape(kernel.block)),
-          {parts(kernel.operators), {}, {}},
-          text_cell(kernel.counters ? kernel.counters->bound : ""),
-          share_cell(of_roof(kernel))};
+          text_cell(shape(kernel.block))};
 }
 
 Table kernel_table(const RunSummary& summary, double& left_out_ns) {
   using Align = Table::Align;
   Table table("kernels-table", "kernels, most time first",
-              {{"kernel", Align::Left, "what people call it; open it for the whole name"},
+              {{"kernel", Align::Left, "its short name; open it for the whole one"},
                {"class", Align::Left, "", true},
                {"stage", Align::Left, "of the model, in which it ran longest", true},
                {"total"},
                {"share", Align::Right, "of all kernel time"},
                {"launches"},
                {"mean"},
+               {"operator", Align::Left, "that launched it, the one with the most time"},
+               {"bound", Align::Left, "by its counters", true},
+               {"of roof", Align::Right, "of the nearer ceiling, by its counters"},
                {"min"},
                {"max"},
                {"grid", Align::Left},
-               {"block", Align::Left},
-               {"operator", Align::Left, "that launched it, the one with the most time"},
-               {"bound", Align::Left, "by its counters", true},
-               {"of roof", Align::Right, "of the nearer ceiling, by its counters"}});
+               {"block", Align::Left}});
   table.with_search();
   for (const SummaryKernel& kernel : summary.kernels) {
     if (table.rows() >= kMostRows || table.bytes() >= kMostBytes) {
@@ -121,9 +121,9 @@ Node classes(const RunSummary& summary) {
 
 Markup told(const RunSummary& summary, const Table& table, double left_out_ns) {
   const SummaryJoin& join = summary.join;
-  std::string what =
-      fmt::format("{} kernels by name and launch shape, {} launches, {} in all.",
-                  summary.kernels.size(), join.launches, report::duration(join.total_ns));
+  std::string what = fmt::format("{} and launch shape, {}, {} in total.",
+                                 counted(summary.kernels.size(), "row by kernel", "rows by kernel"),
+                                 counted(join.launches, "launch"), report::duration(join.total_ns));
   if (table.rows() < summary.kernels.size()) {
     what += fmt::format(
         " Shown are the first {}; the other {} took {} ({} of kernel time) and are in "
@@ -146,13 +146,13 @@ Section kernels_section(const PageSource& source) {
   if (summary.kernels.empty()) {
     section.add_nothing(summary.device == "cpu"
                             ? "The model ran on the CPU: there are no kernels. Operators are below."
-                            : "No tool saw a kernel; what is missing says why.");
+                            : "No tool recorded a kernel; see what was not captured below.");
     return section;
   }
   double left_out_ns = 0;
   const Table table = kernel_table(summary, left_out_ns);
   section.add_chart("classes", "kernel time by class and stage",
-                    text("Kernel time by class, each stage of the model."), classes(summary));
+                    text("Kernel time by class, for each stage of the model."), classes(summary));
   section.body += table.markup() + told(summary, table, left_out_ns);
   if (!summary.join.apart.empty()) {
     Markup items;

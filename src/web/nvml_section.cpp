@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "web/sections.h"
 #include "web/table.h"
 
@@ -118,10 +119,9 @@ Section nvml_section(const PageSource& source) {
                                   (gpu ? "is empty" : gpu.why_not) + ".");
     return section;
   }
-  section.add_chart("nvml",
-                    "clocks, power, temperature and memory of the GPU over the measured run",
-                    text(fmt::format("{} readings over the run without a profiler.", gpu->size())),
-                    data_of(*gpu));
+  section.add_chart(
+      "nvml", "clocks, power, temperature and memory of the GPU over the measured run",
+      text(counted(gpu->size(), "reading") + " over the run without a profiler."), data_of(*gpu));
   section.body += range_table(*gpu) + source_line(throttling(*gpu), {gpu.file});
   return section;
 }

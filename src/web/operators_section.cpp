@@ -97,11 +97,12 @@ Section operators_section(const PageSource& source) {
   }
   const Table table = table_of(*operators);
   const Sums sums = sums_of(*operators);
-  std::string what = fmt::format("{} operators, {} of self time on the CPU",
-                                 operators->operators.size(), report::duration(sums.self_cpu_ns));
+  std::string what = fmt::format("{}, {} of self time on the CPU",
+                                 counted(operators->operators.size(), "operator"),
+                                 report::duration(sums.self_cpu_ns));
   if (sums.self_device_ns > 0)
     what += ", " + report::duration(sums.self_device_ns) + " on the device";
-  what += ", under the torch profiler: shares hold, times are longer than without it.";
+  what += ", under the torch profiler, which lengthens all times but hardly changes shares.";
   if (table.rows() < operators->operators.size()) {
     what += fmt::format(" Shown are the first {}; all are in the file.", table.rows());
   }

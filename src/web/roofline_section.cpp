@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/units.h"
 #include "report/numbers.h"
+#include "web/memory_roof.h"
 #include "web/sections.h"
 #include "web/table.h"
 
@@ -16,46 +18,45 @@ constexpr std::size_t kMostPoints = 500;
 /// What the device can do, as the artifacts' own shares say.
 struct Roof {
   std::map<std::string, double> operations_per_second;  ///< by cores and precision
-  std::optional<double> bytes_per_second;
+  std::optional<MemoryRoof> memory;
 };
 
 void add_counted(Roof& roof, const NcuKernels& kernels) {
   for (const NcuKernel& kernel : kernels.kernels) {
     const NcuRoofline& at = kernel.roofline;
     // The peak of a mixture is no ceiling of one precision.
-    if (kernel.work.size() == 1 && at.peak_operations_per_second) {
-      const NcuWork& work = kernel.work.front();
-      roof.operations_per_second[work.precision + " " + work.cores] =
-          *at.peak_operations_per_second;
-    }
-    if (!roof.bytes_per_second && at.bytes_per_second && at.memory_share && *at.memory_share > 0) {
-      roof.bytes_per_second = *at.bytes_per_second / *at.memory_share;
-    }
+    if (kernel.work.size() != 1 || !at.peak_operations_per_second) continue;
+    const NcuWork& work = kernel.work.front();
+    roof.operations_per_second[work.precision + " " + work.cores] = *at.peak_operations_per_second;
   }
 }
 
 void add_modelled(Roof& roof, const RunSummary& summary) {
+  const std::string name = (summary.dtype.empty() ? "model's format" : summary.dtype) + ", dense";
   for (const SummaryStage& stage : summary.stages) {
     if (!stage.cost) continue;
     const SummaryCost& cost = *stage.cost;
-    // Rather this than what counters imply: those are rounded.
-    if (cost.memory_ns && *cost.memory_ns > 0 && cost.bytes > 0) {
-      roof.bytes_per_second = cost.bytes / *cost.memory_ns * 1e9;
-    }
-    const std::string name = (summary.dtype.empty() ? "model's format" : summary.dtype) + ", dense";
     if (cost.compute_ns && *cost.compute_ns > 0 && cost.flops > 0) {
       roof.operations_per_second.emplace(name, cost.flops / *cost.compute_ns * 1e9);
     }
   }
   // The same ceiling under two names: the counters' one says which cores.
-  const auto modelled = roof.operations_per_second.find(summary.dtype + ", dense");
+  const auto modelled = roof.operations_per_second.find(name);
   if (modelled == roof.operations_per_second.end()) return;
-  for (const auto& [name, rate] : roof.operations_per_second) {
-    if (name != modelled->first && rate > 0 && std::abs(rate / modelled->second - 1) < 0.01) {
+  for (const auto& [other, rate] : roof.operations_per_second) {
+    if (other != modelled->first && rate > 0 && std::abs(rate / modelled->second - 1) < 0.01) {
       roof.operations_per_second.erase(modelled);
       return;
     }
   }
+}
+
+Roof roof_of(const PageSource& source) {
+  Roof roof;
+  if (source.run.ncu_kernels) add_counted(roof, *source.run.ncu_kernels);
+  add_modelled(roof, source.summary);
+  roof.memory = memory_roof(source.run, source.summary);
+  return roof;
 }
 
 struct Point {
@@ -105,7 +106,7 @@ void add_stages(std::vector<Point>& points, const RunSummary& summary) {
     if (stage.cost->flops <= 0) continue;
     Point point;
     point.name = stage.name + ", as a whole";
-    point.whole = stage.name + ": FLOPs and bytes by its shapes";
+    point.whole = stage.name + ": FLOPs and bytes computed from its shapes";
     point.region = stage.name;
     point.bound = stage.kind;
     point.intensity = stage.cost->flops / stage.cost->bytes;
@@ -135,7 +136,8 @@ Node data_of(const Roof& roof, const std::vector<Point>& points) {
                                      {"of_roof", number(point.of_roof)},
                                      {"is_stage", Node::boolean(point.is_stage)}}));
   }
-  return object({{"bytes_per_second", number(roof.bytes_per_second)},
+  const auto bandwidth = roof.memory ? std::optional(roof.memory->bytes_per_second) : std::nullopt;
+  return object({{"bytes_per_second", number(bandwidth)},
                  {"ceilings", std::move(ceilings)},
                  {"points", std::move(list)}});
 }
@@ -145,9 +147,9 @@ Markup point_table(const std::vector<Point>& points) {
   Table table("roofline-table", "points under the roof",
               {{"what", Align::Left},
                {"region", Align::Left, "", true},
-               {"FLOP/B", Align::Right, "operations a byte of device memory"},
+               {"FLOP/B", Align::Right, "operations per byte of device memory"},
                {"FLOP/s"},
-               {"of roof", Align::Right, "floor by time"},
+               {"of roof", Align::Right, "floor divided by time"},
                {"time"},
                {"bound", Align::Left, "", true}});
   table.with_search();
@@ -163,46 +165,57 @@ Markup point_table(const std::vector<Point>& points) {
   return table.markup();
 }
 
-}  // namespace
-
-Section roofline_section(const PageSource& source) {
-  const RunSummary& summary = source.summary;
-  Section section{"roofline", "Roofline"};
-  Roof roof;
-  if (source.run.ncu_kernels) add_counted(roof, *source.run.ncu_kernels);
-  add_modelled(roof, summary);
-  std::vector<Point> points;
-  add_kernels(points, summary);
-  add_stages(points, summary);
-  if (points.empty()) {
-    section.add_nothing(
-        "Nothing has both operations and bytes: that takes static analysis or ncu.");
-    return section;
+/// Where the lines of the chart are from.
+Markup roof_lines(const PageSource& source, const Roof& roof) {
+  Markup html;
+  if (roof.memory) {
+    html += source_line(fmt::format("Memory roof: {}B/s, {}.",
+                                    human_count(roof.memory->bytes_per_second), roof.memory->from),
+                        {roof.memory->file});
+  } else {
+    html += source_line("There is no memory roof: the bandwidth of this device is not known.", {});
   }
-  section.add_chart("roofline",
-                    "operations a second by operations a byte, with the device's ceilings",
-                    text("Circles: kernels, FLOPs and DRAM bytes by their counters, area by their "
-                         "time. Diamonds: stages of the "
-                         "model, FLOPs and bytes by their shapes and the unprofiled time. Lines: "
-                         "what the device could do."),
-                    data_of(roof, points));
-  section.body +=
-      element("details", {{"class", "more"}},
-              element("summary", text(fmt::format("The points as a table ({})", points.size()))) +
-                  point_table(points));
+  if (roof.operations_per_second.empty()) return html;
   std::vector<std::string> files;
   std::string ceilings;
   if (source.run.ncu_kernels) {
     files.push_back(source.run.ncu_kernels.file);
     ceilings = source.run.ncu_kernels->ceilings_source;
   }
-  for (const SummaryStage& stage : summary.stages) {
+  for (const SummaryStage& stage : source.summary.stages) {
     if (!stage.cost) continue;
     files.push_back(stage.cost->source);
     if (ceilings.empty()) ceilings = stage.cost->ceilings;
   }
+  return html + source_line("Compute roofs: " + ceilings + ".", files);
+}
+
+}  // namespace
+
+Section roofline_section(const PageSource& source) {
+  const RunSummary& summary = source.summary;
+  Section section{"roofline", "Roofline"};
+  std::vector<Point> points;
+  add_kernels(points, summary);
+  add_stages(points, summary);
+  if (points.empty()) {
+    section.add_nothing(
+        "No kernel or stage has both operations and bytes: that needs static analysis or ncu.");
+    return section;
+  }
+  const Roof roof = roof_of(source);
+  section.add_chart("roofline",
+                    "operations per second over operations per byte, with the device's ceilings",
+                    text("Circles are kernels: FLOPs and DRAM bytes by their counters, area by "
+                         "time. Diamonds are stages of the model: FLOPs and bytes computed from "
+                         "their shapes, time without a profiler. The lines are what the device "
+                         "can do."),
+                    data_of(roof, points));
   section.body +=
-      source_line("Ceilings: " + (ceilings.empty() ? "not known" : ceilings) + ".", files);
+      element("details", {{"class", "more"}},
+              element("summary", text(fmt::format("The points as a table ({})", points.size()))) +
+                  point_table(points)) +
+      roof_lines(source, roof);
   return section;
 }
 

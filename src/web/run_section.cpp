@@ -68,7 +68,7 @@ Markup findings_of(const RunRecord& run) {
   for (const StageRecord& stage : run.stages) {
     for (const Finding& one : stage.findings) items += finding(stage.name, one);
   }
-  if (items.empty()) return element("p", text("No stage told of a problem."));
+  if (items.empty()) return element("p", text("No stage reported a problem."));
   return element("ul", {{"class", "findings"}}, items);
 }
 
@@ -85,7 +85,7 @@ Markup changes_of(const RunRecord& run) {
     }
   }
   if (table.empty()) return {};
-  return element("h3", text("Given otherwise than to the baseline")) + table.markup();
+  return element("h3", text("Settings that differ from the baseline")) + table.markup();
 }
 
 Markup missing(const RunSummary& summary) {
@@ -95,7 +95,7 @@ Markup missing(const RunSummary& summary) {
   }
   for (const std::string& note : summary.notes) items += element("li", text(note));
   if (items.empty())
-    return element("p", text("Every file that the report uses was there and whole."));
+    return element("p", text("Every file that the report uses is there and complete."));
   return element("ul", {{"class", "notes"}}, items);
 }
 
@@ -104,8 +104,8 @@ Markup missing(const RunSummary& summary) {
 Section run_section(const PageSource& source) {
   const RunRecord& run = source.run.run;
   Section section{"run", "Warnings and what was not captured"};
-  section.body += element("h3", text("What the stages told")) + findings_of(run) +
-                  element("h3", text("Not captured, not known")) + missing(source.summary) +
+  section.body += element("h3", text("Findings")) + findings_of(run) +
+                  element("h3", text("Not captured")) + missing(source.summary) +
                   element("h3", text("Stages of the run")) + stage_table(run) + changes_of(run) +
                   source_line(fmt::format("The whole run took {}.", elapsed(run.timing.total_ns)),
                               {"run.json", "summary.json"});
@@ -116,7 +116,7 @@ Section overhead_section(const PageSource& source) {
   using Align = Table::Align;
   Section section{"overhead", "What each profiler cost"};
   if (source.summary.overhead.empty()) {
-    section.add_nothing("No profiled run can be held against an unprofiled one.");
+    section.add_nothing("No profiled run can be compared with one without a profiler.");
     return section;
   }
   Table table("overhead-table", "slow-down by each profiler",
@@ -128,20 +128,23 @@ Section overhead_section(const PageSource& source) {
                {"slow-down"},
                {"from", Align::Left}});
   for (const SummaryOverhead& row : source.summary.overhead) {
-    table.add({code_cell(row.stage),
-               text_cell(row.phase),
-               {text(fmt::format("{:.0f} {}{}", row.units, row.unit, row.units == 1 ? "" : "s")),
-                row.units,
-                {}},
-               duration_cell(row.baseline_ns),
-               duration_cell(row.profiled_ns),
-               {text(fmt::format("{:.2f}x", row.slowdown)), row.slowdown, {}},
-               code_cell(row.source)});
+    table.add(
+        {code_cell(row.stage),
+         text_cell(row.phase),
+         {text(report::counted(static_cast<std::uint64_t>(row.units), row.unit)), row.units, {}},
+         duration_cell(row.baseline_ns),
+         duration_cell(row.profiled_ns),
+         {text(fmt::format("{:.2f}x", row.slowdown)), row.slowdown, {}},
+         code_cell(row.source)});
   }
   section.body +=
       table.markup() +
-      source_line("The workload's own times of the same images, with the profiler and without.",
-                  {"baseline/samples.jsonl"});
+      (source.summary.program
+           ? source_line("Wall times of the program's process, with the profiler and without.",
+                         {source.summary.program->source, "run.json"})
+           : source_line("The workload's own times for the same images, with the profiler and "
+                         "without.",
+                         {"baseline/samples.jsonl"}));
   return section;
 }
 

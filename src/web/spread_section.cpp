@@ -130,7 +130,8 @@ Markup image_table(const report::Samples& samples) {
   }
   Markup html = table.markup();
   if (samples.size() > kMostImages) {
-    html += source_line(fmt::format("The first {} of {} images.", kMostImages, samples.size()), {});
+    html += source_line(
+        fmt::format("The first {} of {}.", kMostImages, counted(samples.size(), "image")), {});
   }
   return html;
 }
@@ -140,16 +141,17 @@ void add_tokens(Section& section, const report::Samples& samples, const std::str
   std::vector<double> all;
   for (const auto& times : series) all.insert(all.end(), times.begin(), times.end());
   if (all.empty()) return;
-  section.add_chart("tokens", "how many tokens took how long",
-                    text("Decode steps by their time. From ") + from_files({file}) + text("."),
-                    of_histogram("tokens", histogram(all, kBins)));
+  section.add_chart(
+      "tokens", "how many tokens took how long",
+      text("Decode steps by how long they took. From ") + from_files({file}) + text("."),
+      of_histogram("tokens", histogram(all, kBins)));
   Node list = Node::list();
   for (const Band& band : bands(series, kMostBands)) {
     list.as_list().push_back(numbers(
         {band.first, band.last, band.low, band.median, band.high, static_cast<double>(band.n)}));
   }
-  section.add_chart("steps", "time of a decode step by its place in the answer",
-                    text("Time of a step by its place: the median, and where eight in ten lie."),
+  section.add_chart("steps", "time of a decode step by its position in the answer",
+                    text("Time of a step by its position: the median, and the middle 80 %."),
                     std::move(list));
 }
 
@@ -158,6 +160,11 @@ void add_tokens(Section& section, const report::Samples& samples, const std::str
 Section spread_section(const PageSource& source) {
   Section section{"spread", "Spread over images and tokens"};
   const auto& baseline = source.run.baseline;
+  if (source.summary.program) {
+    section.add_nothing("The program ran once without a profiler, so there is no spread: see " +
+                        source.summary.program->source + ".");
+    return section;
+  }
   if (!baseline || baseline->empty()) {
     section.add_nothing("There is no run without a profiler: " + baseline.file + " " +
                         (baseline.why_not.empty() ? "has no samples" : baseline.why_not) + ".");

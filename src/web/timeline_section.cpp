@@ -48,42 +48,47 @@ Node data_of(const Window& window, const std::string& run_id) {
                  {"events", events_of(window)}});
 }
 
-/// What the lanes hold, for who cannot see the chart.
+/// What the lanes hold, for readers who cannot see the chart.
 Markup lane_table(const Window& window) {
   using Align = Table::Align;
   Table table("lanes-table", "lanes of the timeline",
-              {{"lane", Align::Left}, {"events"}, {"longest", Align::Left}, {"its time"}});
+              {{"lane", Align::Left},
+               {"events"},
+               {"busy", Align::Right, "share of the shown time in which the lane has an event"},
+               {"longest gap", Align::Right, "in which it has none"},
+               {"longest event", Align::Left},
+               {"its time"}});
+  const auto length = static_cast<double>(window.end_ns - window.begin_ns);
   for (std::size_t i = 0; i < window.lanes.size(); ++i) {
-    std::size_t count = 0;
-    const WindowEvent* longest = nullptr;
-    for (const WindowEvent& event : window.events) {
-      if (event.lane != i) continue;
-      ++count;
-      if (longest == nullptr || event.duration_ns > longest->duration_ns) longest = &event;
-    }
-    if (longest == nullptr) continue;
-    table.add({text_cell(window.lanes[i].name), number_cell(count),
-               code_cell(window.names[longest->name]),
-               duration_cell(static_cast<double>(longest->duration_ns))});
+    const LaneAccount account = account_of(window, i);
+    if (account.longest == nullptr) continue;
+    table.add({text_cell(window.lanes[i].name), number_cell(account.events),
+               bar_cell(static_cast<double>(account.busy_ns) / length),
+               duration_cell(static_cast<double>(account.longest_gap_ns)),
+               code_cell(window.names[account.longest->name]),
+               duration_cell(static_cast<double>(account.longest->duration_ns))});
   }
   return table.markup();
 }
 
+/// Names only what the run has: the torch profiler's trace, nsys' capture.
 Markup export_line(const PageSource& source, const ShownCapture& shown) {
   Markup html = element("span", {{"class", "needs-script"}, {"id", "export"}},
                         element("button", {{"type", "button"}, {"data-export", "timeline"}},
-                                text("Save what is shown as a Perfetto trace")));
-  html += text(" All of it: ");
+                                text("Save what is shown as a Perfetto trace")) +
+                            text(" "));
+  Markup whole;
   if (source.run.trace) {
-    html += element("a", {{"href", "./" + source.run.trace.file}}, code(source.run.trace.file)) +
-            text(" opens in ui.perfetto.dev");
+    whole += element("a", {{"href", "./" + source.run.trace.file}}, code(source.run.trace.file)) +
+             text(" opens in ui.perfetto.dev");
   }
   if (shown.tool == "nsys") {
-    html += text(source.run.trace ? "; " : "") +
-            code("profline trace " + shown.file + " --export perfetto") +
-            text(" makes one of nsys' capture");
+    whole += text(source.run.trace ? "; " : "") +
+             code("profline trace " + shown.file + " --export perfetto") +
+             text(" converts the nsys capture");
   }
-  return element("p", {{"class", "from"}}, html + text("."));
+  if (!whole.empty()) html += text("The whole capture: ") + whole + text(".");
+  return element("p", {{"class", "from"}}, html);
 }
 
 }  // namespace
@@ -99,23 +104,26 @@ Section timeline_section(const PageSource& source) {
   }
   const auto window = window_of(*shown.rows, captured_tokens(source.run, shown.tool));
   if (!window) {
-    section.add_nothing("The capture " + shown.file + " holds nothing that has a time.");
+    section.add_nothing("The capture " + shown.file + " has no events.");
     return section;
   }
   const std::string sampled = fmt::format(
-      "{}: {}, {} of {} events{}. Times are under the profiler.", window->what,
-      report::duration(static_cast<double>(window->end_ns - window->begin_ns)),
-      window->events.size(), window->all_events,
-      window->left_out > 0
-          ? fmt::format(" ({} more in this time are not shown: deeper or on other threads)",
-                        window->left_out)
-          : "");
-  section.add_chart("timeline", "lanes of host and device over a few steps",
-                    text("A sample: " + sampled +
-                         " Drag to move; the wheel with Ctrl or the bar below zooms, as do + - 0 "
-                         "and the arrows. From ") +
-                        from_files({shown.file}) + text("."),
-                    data_of(*window, source.summary.run));
+      "A sample: {}, {}, {} of the capture's {}{}. Times are under the profiler. Where events are "
+      "too short for bars of their own, the height of the lane is the share of each pixel that is "
+      "busy; long gaps carry their length. ",
+      window->what, report::duration(static_cast<double>(window->end_ns - window->begin_ns)),
+      window->events.size(), counted(window->all_events, "event"),
+      window->left_out > 0 ? " (" +
+                                 counted(window->left_out, "more event in this time is",
+                                         "more events in this time are") +
+                                 " not shown: deeper, or on other threads)"
+                           : "");
+  section.add_chart(
+      "timeline", "lanes of host and GPU over a few steps",
+      text(sampled + "Drag to move; zoom with Ctrl and the wheel, with the bar below, or with "
+                     "the keys + - 0 and the arrows. From ") +
+          from_files({shown.file}) + text("."),
+      data_of(*window, source.summary.run));
   section.body += export_line(source, shown) +
                   element("details", {{"class", "more"}},
                           element("summary", text("The lanes as a table")) + lane_table(*window));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/kernels/canonical_name.h"
+#include "base/counted.h"
 
 namespace profline::web {
 namespace {
@@ -60,9 +61,10 @@ std::optional<Span> whole_steps(const Timeline& timeline, std::size_t wanted) {
   if (steps.empty()) return std::nullopt;
   const std::size_t count = std::min(wanted, steps.size());
   const std::size_t first = (steps.size() - count) / 2;
-  return Span{
-      steps[first]->start_ns, steps[first + count - 1]->end_ns,
-      fmt::format("steps {} to {} of {} of decode", first + 1, first + count, steps.size())};
+  const std::string which = count == 1 ? fmt::format("step {}", first + 1)
+                                       : fmt::format("steps {} to {}", first + 1, first + count);
+  return Span{steps[first]->start_ns, steps[first + count - 1]->end_ns,
+              fmt::format("decode {} of {}", which, steps.size())};
 }
 
 Span middle(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t length_ns, std::string what) {
@@ -81,9 +83,9 @@ std::optional<Span> part_of_decode(const Timeline& timeline, std::size_t tokens,
   const auto length =
       static_cast<std::int64_t>(static_cast<double>(decode.duration_ns()) *
                                 static_cast<double>(wanted) / static_cast<double>(tokens));
-  return middle(
-      decode.start_ns, decode.end_ns, length,
-      fmt::format("the time of {} of {} steps, from the middle of decode", wanted, tokens));
+  return middle(decode.start_ns, decode.end_ns, length,
+                fmt::format("the time of {} of {}, from the middle of decode", wanted,
+                            counted(tokens, "step")));
 }
 
 Span part_of_longest(const Timeline& timeline) {
@@ -107,7 +109,7 @@ Span fitting(const Timeline& timeline, Span span, std::size_t most) {
   span.what = whole;
   if (share < 0.99) {
     span.what += fmt::format(
-        ", {:.2g} % of that time, {:.0f} % into it", share * 100,
+        " ({:.2g} % of that time, {:.0f} % into it)", share * 100,
         static_cast<double>(span.begin_ns - begin_ns) / static_cast<double>(length) * 100);
   }
   return span;
@@ -303,6 +305,32 @@ std::optional<Window> window_of(const Timeline& timeline, std::size_t tokens,
   Window window = Builder(timeline, fits, limits).build();
   if (window.events.empty()) return std::nullopt;
   return window;
+}
+
+LaneAccount account_of(const Window& window, std::size_t lane) {
+  std::vector<const WindowEvent*> events;
+  for (const WindowEvent& event : window.events) {
+    if (event.lane == lane) events.push_back(&event);
+  }
+  std::stable_sort(events.begin(), events.end(),
+                   [](const auto* a, const auto* b) { return a->start_ns < b->start_ns; });
+  const std::int64_t length = window.end_ns - window.begin_ns;
+  LaneAccount account;
+  account.events = events.size();
+  std::int64_t covered = 0;
+  for (const WindowEvent* event : events) {
+    if (account.longest == nullptr || event->duration_ns > account.longest->duration_ns) {
+      account.longest = event;
+    }
+    const std::int64_t start = std::clamp<std::int64_t>(event->start_ns, covered, length);
+    const std::int64_t end =
+        std::clamp<std::int64_t>(event->start_ns + event->duration_ns, start, length);
+    account.longest_gap_ns = std::max(account.longest_gap_ns, start - covered);
+    account.busy_ns += end - start;
+    covered = std::max(covered, end);
+  }
+  account.longest_gap_ns = std::max(account.longest_gap_ns, length - covered);
+  return account;
 }
 
 }  // namespace profline::web

@@ -40,7 +40,7 @@ struct Lane {
 struct Window {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::string what;  ///< `steps 9 to 12 of 20 of decode`
+  std::string what;  ///< `decode steps 9 to 12 of 20`
   std::vector<Lane> lanes;
   std::vector<std::string> names;
   std::vector<WindowEvent> events;
@@ -61,5 +61,16 @@ struct WindowLimits {
 /// empty.
 std::optional<Window> window_of(const Timeline& timeline, std::size_t tokens,
                                 const WindowLimits& limits = {});
+
+/// What a lane comes to within the window.
+struct LaneAccount {
+  std::size_t events = 0;
+  const WindowEvent* longest = nullptr;  ///< null: the lane is empty
+  std::int64_t busy_ns = 0;              ///< in which it has an event
+  std::int64_t longest_gap_ns = 0;       ///< in which it has none
+
+  bool operator==(const LaneAccount&) const = default;
+};
+LaneAccount account_of(const Window& window, std::size_t lane);
 
 }  // namespace profline::web

@@ -61,7 +61,7 @@ std::vector<std::string> lanes(const Window& window) {
 TEST(TimelineWindow, TakesWholeStepsFromTheMiddle) {
   const auto window = window_of(decode_of(20, true), 0);
   ASSERT_TRUE(window);
-  EXPECT_EQ(window->what, "steps 9 to 12 of 20 of decode");
+  EXPECT_EQ(window->what, "decode steps 9 to 12 of 20");
   EXPECT_EQ(window->begin_ns, 8000);
   EXPECT_EQ(window->end_ns, 12000);
   EXPECT_THAT(lanes(*window), ElementsAre("host: ranges", "host: ranges +1", "host: CUDA calls",
@@ -101,7 +101,7 @@ TEST(TimelineWindow, ShrinksUntilItFits) {
   const auto window = window_of(decode_of(1000, false), 0, limits);
   ASSERT_TRUE(window);
   EXPECT_LE(window->events.size(), 20U);
-  EXPECT_EQ(window->what, "all of decode, 0.78 % of that time, 50 % into it");
+  EXPECT_EQ(window->what, "all of decode (0.78 % of that time, 50 % into it)");
 }
 
 TEST(TimelineWindow, TellsOfThreadsThatAreNotShown) {
@@ -119,6 +119,31 @@ TEST(TimelineWindow, TellsOfThreadsThatAreNotShown) {
 
 TEST(TimelineWindow, AnEmptyCaptureHasNone) {
   EXPECT_FALSE(window_of(Timeline(), 0));
+}
+
+TEST(LaneAccount, IsTheTimeInWhichTheLaneHasAnEvent) {
+  Window window;
+  window.end_ns = 1'000;
+  window.lanes = {{"GPU 0, stream 7", true}, {"host: ranges", false}};
+  const auto add = [&](std::uint32_t lane, std::int64_t start, std::int64_t duration) {
+    WindowEvent event;
+    event.lane = lane;
+    event.start_ns = start;
+    event.duration_ns = duration;
+    window.events.push_back(event);
+  };
+  add(0, 500, 100);
+  add(0, -50, 150);  // begun before the window
+  add(0, 550, 100);  // overlaps
+  add(0, 950, 200);  // ends after it
+  add(1, 0, 1'000);
+  const LaneAccount device = account_of(window, 0);
+  EXPECT_EQ(device.events, 4U);
+  EXPECT_EQ(device.busy_ns, 100 + 150 + 50);
+  EXPECT_EQ(device.longest_gap_ns, 400);
+  EXPECT_EQ(device.longest, &window.events[3]);
+  EXPECT_EQ(account_of(window, 1).longest_gap_ns, 0);
+  EXPECT_EQ(account_of(window, 2), (LaneAccount{0, nullptr, 0, 1'000}));
 }
 
 }  // namespace

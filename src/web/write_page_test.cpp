@@ -43,13 +43,13 @@ TEST(WritePage, SaysInEachPartWhatIsNotThere) {
   for (const char* told :
        {"Nothing was measured stage by stage",
         "There is no run without a profiler: baseline/samples.jsonl is not there.",
-        "No profiler saw the device",
+        "No profiler recorded the GPU",
         "No capture can be shown: nsys/ranges.json is not there, torch_profiler/trace.json is",
-        "No tool saw a kernel", "Nothing has both operations and bytes",
+        "No tool recorded a kernel", "No kernel or stage has both operations and bytes",
         "ncu counted nothing: ncu/kernels.json is not there.",
         "The torch profiler recorded no operators",
         "NVML was not read: baseline/gpu.jsonl is not there.",
-        "No profiled run can be held against", "counters are not allowed", "Fix: ask for them",
+        "No profiled run can be compared with", "counters are not allowed", "Fix: ask for them",
         "The config cannot be shown: config.resolved.json is not there.",
         "The environment was not recorded: env.json is not there."}) {
     EXPECT_THAT(page, HasSubstr(told));

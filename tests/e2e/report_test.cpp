@@ -37,7 +37,7 @@ TEST_F(Report, WritesTheReportAgainAndPrintsTheVerdict) {
   const Outcome outcome = run({"run"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  EXPECT_THAT(outcome.out, StartsWith("sam takes "));
+  EXPECT_THAT(outcome.out, StartsWith("SAM is host-bound: "));
   EXPECT_THAT(outcome.out,
               HasSubstr("run/summary.json\nrun/report.md\nrun/operators.md\n"
                         "run/kernels.md\nrun/stakeholder_summary.md\nrun/report.html\n"));

@@ -1,10 +1,13 @@
 // Makes the folders of runs that the tests of report.html open.
 //
-//   report_runs h200 FOLDER      decode on an H200: the captures are real, times without a profiler
-//   and NVML are made up report_runs hostile FOLDER   the same with names that would be harmful if
-//   they were more than text report_runs large FOLDER     a million kernels, two million operators
-//   report_runs report FOLDER    writes every report of the run that is there
-//   report_runs page FOLDER      writes report.html again from the summary.json that is there
+//   report_runs h200 FOLDER           decode on an H200: the captures are real, times without a
+//                                     profiler and NVML are made up
+//   report_runs h200-counters FOLDER  the same without static analysis: ceilings are the counters'
+//   report_runs program FOLDER        a program that is not ours: captures, and its wall time
+//   report_runs hostile FOLDER        names that would be harmful if they were more than text
+//   report_runs large FOLDER          a million kernels, two million operators
+//   report_runs report FOLDER         writes every report of the run that is there
+//   report_runs page FOLDER           writes report.html again from the summary.json that is there
 
 #include <algorithm>
 #include <chrono>
@@ -199,6 +202,38 @@ void make_h200(const fs::path& folder) {
   finish_run(h200_run(sqlite), traced_operators(), folder, sqlite);
 }
 
+void make_counters_only(const fs::path& folder) {
+  const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
+  report::TestRun run = h200_run(sqlite);
+  run.static_compute.reset();
+  run.stage("static_analysis").state = StageState::Off;
+  finish_run(run, traced_operators(), folder, sqlite);
+}
+
+void make_program(const fs::path& folder) {
+  const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
+  report::TestRun run = h200_run(sqlite);
+  run.baseline.reset();
+  run.nsys_samples.reset();
+  run.torch_samples.reset();
+  run.trace.clear();
+  run.static_compute.reset();
+  run.nsys_ranges->captures.front().range.clear();
+  for (NsysRange& range : run.nsys_ranges->ranges) range.tokens.reset();
+  for (const char* stage : {"static_analysis", "torch_profiler"}) {
+    run.stage(stage).state = StageState::Off;
+  }
+  run.write(folder);
+  write_run_files(folder, sqlite);
+  fs::remove(folder / "config.resolved.json");  // of another workload
+  write_text(folder / "baseline/process.json",
+             R"({"schema": "profline.process/1", "runs": 1, "end": "exited with code 0",)"
+             R"( "wall_ns": 900000000, "cpu_user_ns": 600000000, "cpu_system_ns": 90000000,)"
+             R"( "max_rss_bytes": 734003200, "processes": [{}]})");
+  must(report::write_reports(folder));
+  must(web::write_page(folder));
+}
+
 void make_hostile(const fs::path& folder) {
   const std::string script = "<script>window.hacked=1</script>";
   const std::string image = "\"><img src=x onerror=window.hacked=2>";
@@ -292,6 +327,10 @@ void make_large(const fs::path& folder) {
 int run(const std::string& what, const fs::path& folder) {
   if (what == "h200") {
     make_h200(folder);
+  } else if (what == "h200-counters") {
+    make_counters_only(folder);
+  } else if (what == "program") {
+    make_program(folder);
   } else if (what == "hostile") {
     make_hostile(folder);
   } else if (what == "large") {
@@ -313,7 +352,7 @@ int run(const std::string& what, const fs::path& folder) {
 
 int main(int count, char** arguments) {
   if (count != 3) {
-    std::cerr << "report_runs h200|hostile|large|report|page FOLDER\n";
+    std::cerr << "report_runs h200|h200-counters|program|hostile|large|report|page FOLDER\n";
     return 2;
   }
   return profline::run(arguments[1], arguments[2]);

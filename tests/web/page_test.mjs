@@ -65,8 +65,60 @@ function rowsOf(page, table, column) {
     row.cells[at].textContent), column);
 }
 
+// Distance of two colours, `#rrggbb` each, as CIE76 has it.
+function distance(a, b) {
+  const lab = (hex) => {
+    const [r, g, blue] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+      .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const f = (t) => t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116;
+    const [x, y, z] = [(0.4124 * r + 0.3576 * g + 0.1805 * blue) / 0.95047, 0.2126 * r + 0.7152 * g + 0.0722 * blue,
+      (0.0193 * r + 0.1192 * g + 0.9505 * blue) / 1.08883].map(f);
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+  };
+  const [p, q] = [lab(a), lab(b)];
+  return Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+}
+
 for (const folder of [run('cpu-tiny'), run('h200'), ...more]) {
   const summary = json(folder, 'summary.json');
+
+  test(`${folder}: at 1280 no figure is alone in its row, and a kernel's operator and bound are in sight`, () =>
+    open(folder, {viewport: {width: 1280, height: 900}}, async (page) => {
+      for (const width of [1280, 1000, 900, 700, 390]) {
+        await page.setViewportSize({width, height: 900});
+        const tiles = await page.$$eval('.figure', (all) => all.map((one) => one.getBoundingClientRect())
+          .map(({top, width: wide}) => ({top: Math.round(top), wide: Math.round(wide)})));
+        const last = tiles.filter((tile) => tile.top === tiles.at(-1).top);
+        const whole = (await page.locator('.figures').boundingBox()).width;
+        assert.ok(tiles.length === 1 || last.length > 1 || last[0].wide > whole - 2, `${width}: ${JSON.stringify(tiles)}`);
+      }
+      await page.setViewportSize({width: 1280, height: 900});
+      if (!summary.kernels.length) return;
+      const table = page.locator('#kernels-table');
+      await table.scrollIntoViewIfNeeded();
+      const edge = await table.evaluate((one) => one.closest('.scroll').getBoundingClientRect().right);
+      for (const title of ['operator', 'bound']) {
+        const head = await table.locator('thead th', {hasText: new RegExp(`^${title}$`)}).boundingBox();
+        assert.ok(head.x + head.width <= edge, `${title} ends at ${head.x + head.width}, the table at ${edge}`);
+      }
+    }));
+
+  test(`${folder}: one of a thing is never a plural`, () => open(folder, {}, async (page) => {
+    const text = await page.locator('body').innerText();
+    const wrong = /(^|[^\d.,:])1 (launches|kernels|rows|calls|images|tokens|steps|operators|events|readings|processes)\b/m;
+    assert.doesNotMatch(text, wrong);
+  }));
+
+  test(`${folder}: a screen has one time per token, or says what the other one is`, () => open(folder, {}, async (page) => {
+    const decode = summary.stages.find((stage) => stage.name === 'decode');
+    const mean = await page.evaluate((ns) => window.profline.functions.duration(ns), decode.mean_ns);
+    assert.match(await page.locator('.figure', {has: page.locator('dt', {hasText: /^per token/})}).innerText(), new RegExp(`^per token(, mean)?\\s+${mean}`));
+    const sentence = await page.locator('.stage[data-stage="decode"] > p').first().innerText();
+    const others = Array.from(sentence.matchAll(/of (?:the )?([\d.]+ [mun]?s) per token/g), (match) => match[1]);
+    if (others.some((other) => other !== mean)) {
+      assert.match(sentence, /that the captured input takes without a profiler; the average of all inputs is /);
+    }
+  }));
 
   test(`${folder}: every chart has the points of the run's files`, () => open(folder, {}, async (page) => {
     const ids = await page.$$eval('[id]', (all) => all.map((one) => one.id));
@@ -90,7 +142,9 @@ for (const folder of [run('cpu-tiny'), run('h200'), ...more]) {
       summary.stages.filter((stage) => stage.cost && stage.cost.flops > 0 && stage.cost.bytes > 0 && stage.mean_ns > 0).length;
     assert.equal(sum(counts.roofline, ['points']), points);
     const data = await page.evaluate(() => window.profline.data.charts);
-    assert.equal(sum(counts.timeline), data.timeline.events.length / 6);
+    const {lanes, events} = data.timeline;
+    assert.equal(sum(counts.timeline.filter(([name]) => name !== 'shares')), events.length / 6);
+    assert.equal(sum(counts.timeline, ['shares']), lanes.length);
     if (counts.nvml) assert.equal(sum(counts.nvml), lines(folder, 'baseline/gpu.jsonl').length * 6);
     // Each is really on the page: marks in an SVG, or a canvas that is not of one colour.
     const blank = await page.$$eval('.plot', (plots) => plots.filter((plot) => {
@@ -251,6 +305,109 @@ test('the timeline zooms, and what it shows is saved for Perfetto', () => open(h
   assert.equal(trace.traceEvents.filter((event) => event.ph === 'X').length, data.events.length / 6);
   assert.ok(data.lanes.some((lane) => lane.is_device) && data.lanes.some((lane) => !lane.is_device));
 }));
+
+test("of a program that is not ours nothing is promised from profiled time", () => open(run('program'), {}, async (page) => {
+  const text = await page.locator('body').innerText();
+  assert.match(text, /The program is host-bound: .* captured, GPU busy .* of the time under the profiler, 120 launches\./);
+  assert.match(text, /Without a profiler it takes 900 ms \(one run\)/);
+  assert.match(text, /The program ran once without a profiler, so there is no spread: see baseline\/process\.json\./);
+  for (const wrong of [/\d x? ?faster/, /There is no run without a profiler/, /as fast/, /at most \d/, /of each request/, /of a request/, /operators\.md/]) {
+    assert.doesNotMatch(text, wrong);
+  }
+  assert.doesNotMatch(text, /per unit, without a profiler/);
+  assert.match(text, /Mean time of each capture and range, under the profiler\./);
+  await page.screenshot({path: join(pictures, 'program-light-1440.png')});
+}));
+
+test('every class of kernels has a colour of its own, in light and in dark', async () => {
+  const names = ['gemm', 'attention', 'elementwise', 'norm', 'copy', 'moe', 'reduction', 'softmax', 'indexing', 'gemv',
+    'convolution', 'collective', 'sort', 'scan', 'random', 'one of its own', 'another', 'no class'];
+  for (const colorScheme of ['light', 'dark']) {
+    await open(h200, {colorScheme}, async (page) => {
+      const colours = await page.evaluate((given) => {
+        const {classColours, palette} = window.profline.functions;
+        return classColours(given, palette());
+      }, names);
+      for (const [at, colour] of colours.entries()) {
+        assert.match(colour, /^#[0-9a-f]{6}$/);
+        for (let other = 0; other < at; ++other) {
+          const far = distance(colour, colours[other]);
+          assert.ok(far > 20, `${colorScheme}: ${names[at]} and ${names[other]} are ${far.toFixed(1)} apart`);
+        }
+      }
+      // A class looks the same whichever others there are, and the chart uses it.
+      const two = await page.evaluate(() => {
+        const {classColours, palette} = window.profline.functions;
+        return classColours(['copy', 'gemm'], palette());
+      });
+      assert.deepEqual(two, [colours[4], colours[0]]);
+      const drawnColours = await page.evaluate(() => window.profline.charts.get('classes').getOption().series
+        .map((series) => series.itemStyle.color));
+      assert.equal(new Set(drawnColours).size, drawnColours.length);
+    });
+  }
+});
+
+test('short events fill as much of a pixel as they take, and long gaps carry their length', () => open(h200, {}, async (page) => {
+  const made = await page.evaluate(() => {
+    const {gapsBetween, pixelShares} = window.profline.functions;
+    const event = (start, length, kind = 5) => ({start, length, kind});
+    // Ten nanoseconds a pixel: half of the first, an eighth and a half of the second, a bar of its own.
+    const shares = pixelShares([event(0, 5), event(10, 1.25), event(12, 5, 6), event(100, 40)], 0.1, 0, 16);
+    return {kernels: Array.from(shares.get(5)), copies: Array.from(shares.get(6)),
+      gaps: gapsBetween([event(0, 5), event(2, 10), event(40, 20)], 0, 100)};
+  });
+  assert.deepEqual(made.kernels.slice(0, 3), [0.5, 0.125, 0]);
+  assert.deepEqual(made.copies.slice(0, 3), [0, 0.5, 0]);
+  assert.ok(made.kernels.slice(2).every((share) => share === 0));
+  assert.deepEqual(made.gaps, [{start: 12, end: 40}, {start: 60, end: 100}]);
+  // What is drawn of a lane of the GPU: its ink is its busy share, where a bar of a pixel each would have made it solid.
+  const lane = await page.evaluate(() => {
+    const chart = window.profline.charts.get('timeline');
+    const data = window.profline.data.charts.timeline;
+    const at = data.lanes.findIndex((one) => one.is_device);
+    let busy = 0;
+    for (let i = 0; i < data.events.length; i += 6) if (data.events[i] === at) busy += data.events[i + 2];
+    const canvas = chart.getDom().querySelector('canvas');
+    const ratio = canvas.width / chart.getWidth();
+    const grid = chart.getModel().getComponent('grid').coordinateSystem.getRect();
+    const y = chart.convertToPixel({yAxisIndex: 0}, at);
+    const height = window.profline.functions.laneHeight(data.lanes.length) * 0.78;
+    const image = canvas.getContext('2d').getImageData(grid.x * ratio, (y - height / 2 + 1) * ratio, grid.width * ratio, (height - 2) * ratio);
+    let ink = 0;
+    for (let i = 0; i < image.data.length; i += 4) {
+      // Coloured, and not the grey of lines and labels.
+      const [r, g, b] = image.data.slice(i, i + 3);
+      if (Math.max(r, g, b) - Math.min(r, g, b) > 40) ++ink;
+    }
+    return {busy: busy / data.length_ns, ink: ink / (image.data.length / 4)};
+  });
+  assert.ok(lane.busy < 0.5, `the lane is ${lane.busy} busy: too much to show anything`);
+  assert.ok(Math.abs(lane.ink - lane.busy) < 0.12, JSON.stringify(lane));
+  const words = await page.evaluate(() => {
+    const texts = [];
+    window.profline.charts.get('timeline').getZr().storage.getDisplayList(true)
+      .forEach((one) => { if (one.type === 'tspan' && one.style.text) texts.push(one.style.text); });
+    return texts.filter((text) => /^(gap )?[\d.]+ [mun]?s$/.test(text));
+  });
+  assert.ok(words.length > 0);
+}));
+
+test('the memory roof of a CPU is the one that was measured', () => open(run('cpu-tiny'), {}, async (page) => {
+  assert.ok(await page.evaluate(() => window.profline.data.charts.roofline.bytes_per_second) > 1e9);
+  assert.match((await page.locator('#roofline .from').allInnerTexts()).join('\n'), /Memory roof: .*B\/s, measured on this CPU\./);
+}));
+
+test('the memory roof is the bandwidth of the device, and the page says whose word that is', async () => {
+  for (const [folder, file] of [[h200, 'static_analysis/static_compute.json'], [run('h200-counters'), 'ncu/kernels.json']]) {
+    await open(folder, {}, async (page) => {
+      assert.equal(await page.evaluate(() => Math.round(window.profline.data.charts.roofline.bytes_per_second / 1e9)), 4800);
+      const said = await page.locator('#roofline .from').allInnerTexts();
+      assert.ok(said.some((line) => line.startsWith('Memory roof: 4.80 TB/s, the bandwidth of NVIDIA H200 (') &&
+        line.endsWith(`From ${file}.`)), said.join('\n'));
+    });
+  }
+});
 
 test('a printed page has its tables and charts and nothing to press', () => open(h200, {}, async (page) => {
   await page.emulateMedia({media: 'print'});

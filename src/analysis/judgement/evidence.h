@@ -15,8 +15,8 @@ struct DeviceActivity {
   double busy_ns = 0;      ///< in which the device did something
   /// Pieces of work that ran at a time while it was busy, on average; none: it cannot be told.
   std::optional<double> concurrency = {};
-  /// The same work without a profiler. None: it is not known how long that took, and the time under
-  /// the profiler has to do.
+  /// The same work without a profiler. None: nobody measured it. The time under the profiler then
+  /// decides the class, and allows no statement about how fast the program could be.
   std::optional<double> unprofiled_ns = {};
   double launches = 0;
   std::optional<double> gap_mean_ns = {};  ///< from the end of a launch to the next one
@@ -66,8 +66,12 @@ struct StageEvidence {
   double measured_ns = 0;   ///< a unit, without a profiler where there is such a run
   std::string measured_in;  ///< the file
   bool has_device = false;  ///< the model runs on a GPU; else on the CPU
+  /// A program that is not ours: static analysis and the torch profiler cannot see it.
+  bool is_program = false;
+  /// The report's page of what the host did; empty: nothing recorded it.
+  std::string host_page = {};
   /// What would show the device's work, where nothing has.
-  std::string to_see_device = "capture it: pipeline.nsys.enable=true";
+  std::string to_see_device = "capture it with nsys (pipeline.nsys.enable=true)";
   std::optional<DeviceActivity> device = {};
   std::optional<Cost> cost = {};
   std::optional<KernelBounds> kernels = {};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/units.h"
 
 namespace profline::judgement {
@@ -23,28 +24,39 @@ std::string percent(double share) {
 struct Cause {
   std::string_view words;
   double ns;
-  bool is_launching;      ///< speaks for launches; else for the host
-  std::string_view cure;  ///< of the host's
+  bool is_launching;  ///< speaks for launches; else for the host
+  std::string cure;   ///< of the host's
 };
 
-std::array<Cause, 7> causes_of(const DeviceActivity& device, const Limits& limits) {
+/// Names no page that this run does not have.
+std::string cure_between_launches(const StageEvidence& evidence) {
+  const std::string out = "and move it out of the loop";
+  if (!evidence.host_page.empty()) {
+    return "see " + evidence.host_page + " for what the host does between launches, " + out;
+  }
+  return "find out what the host does between launches (" +
+         std::string(evidence.is_program ? "the timeline in report.html shows where"
+                                         : "pipeline.torch_profiler.enable=true records it") +
+         ") " + out;
+}
+
+std::array<Cause, 7> causes_of(const StageEvidence& evidence, const Limits& limits) {
+  const DeviceActivity& device = *evidence.device;
   const IdleTime& idle = device.idle;
   const auto ns = [](std::int64_t value) { return static_cast<double>(value); };
   const bool short_gaps = !device.gap_mean_ns || *device.gap_mean_ns <= limits.launch_gap_ns;
   return {{
-      {"between launches", ns(idle.host_between_ns), short_gaps,
-       "look in torch_profiler/operators.md for what the host does between launches, and take it "
-       "out of the loop"},
+      {"between launches", ns(idle.host_between_ns), short_gaps, cure_between_launches(evidence)},
       {"inside launch calls", ns(idle.launching_ns), true, ""},
-      {"queued and not begun", ns(idle.queued_ns), true, ""},
-      {"host waiting for the device", ns(idle.synchronizing_ns), false,
-       "take synchronisation (item(), copies to the host, events) out of the loop"},
+      {"queued but not started", ns(idle.queued_ns), true, ""},
+      {"host waiting for the GPU", ns(idle.synchronizing_ns), false,
+       "move synchronisation (item(), copies to the host, events) out of the loop"},
       {"host inside copies", ns(idle.copy_wait_ns), false,
-       "keep the data on the device, or copy from pinned memory behind other work"},
-      {"host allocating", ns(idle.allocating_ns), false,
-       "allocate once and use it again: a caching allocator, static buffers"},
+       "keep the data on the GPU, or copy from pinned memory while other work runs"},
+      {"host allocating memory", ns(idle.allocating_ns), false,
+       "allocate once and reuse the memory: a caching allocator, static buffers"},
       {"nothing queued", ns(idle.nothing_queued_ns), false,
-       "overlap what the host does before the first launch and after the last with other work"},
+       "overlap the host's work before the first launch and after the last with work on the GPU"},
   }};
 }
 
@@ -55,11 +67,11 @@ struct IdleVerdict {
   std::string cure;         ///< of the largest cause that is the host's
 };
 
-IdleVerdict judge_idle(const DeviceActivity& device, const Limits& limits) {
-  auto causes = causes_of(device, limits);
+IdleVerdict judge_idle(const StageEvidence& evidence, const Limits& limits) {
+  auto causes = causes_of(evidence, limits);
   std::stable_sort(causes.begin(), causes.end(),
                    [](const Cause& a, const Cause& b) { return a.ns > b.ns; });
-  const auto total = static_cast<double>(device.idle.sum_ns());
+  const auto total = static_cast<double>(evidence.device->idle.sum_ns());
   IdleVerdict verdict;
   if (total <= 0) return verdict;
   for (const Cause& cause : causes) {
@@ -93,6 +105,11 @@ class Judge {
   void works(bool is_seen);
   bool by_counters();
   bool by_ceilings(double at_least);
+  void not_counted();
+  void waits_and_works(double busy_share, const IdleVerdict& idle);
+  double counted_share() const;
+  std::string busy_of(const DeviceActivity& device) const;
+  std::string launches_per_unit(const DeviceActivity& device) const;
   void tell_device(const DeviceActivity& device);
   void tell_cost();
   void tell_operators(const HostOperators& operators);
@@ -131,10 +148,11 @@ void Judge::decide(Class kind, std::string next_step) {
 }
 
 void Judge::allow_no_idle() {
-  if (!evidence_.device || !result_.busy_share) return;
+  // A profiler lengthens idle time: only what was measured without one can be saved.
+  if (!evidence_.device || !evidence_.device->unprofiled_ns || !result_.busy_share) return;
   const double left = evidence_.measured_ns * *result_.busy_share;
   if (left <= 0 || left >= evidence_.measured_ns) return;
-  result_.gains.push_back({"if the device never waited", evidence_.measured_ns - left, left,
+  result_.gains.push_back({"if the GPU never waited", evidence_.measured_ns - left, left,
                            evidence_.measured_ns / left});
 }
 
@@ -142,44 +160,64 @@ void Judge::allow_floor() {
   if (!evidence_.cost || !evidence_.cost->floor_ns) return;
   const double left = *evidence_.cost->floor_ns;
   if (left <= 0 || left >= evidence_.measured_ns) return;
-  result_.gains.push_back({"at the floor of its shapes", evidence_.measured_ns - left, left,
-                           evidence_.measured_ns / left});
+  result_.gains.push_back({"at the hardware limit for these shapes", evidence_.measured_ns - left,
+                           left, evidence_.measured_ns / left});
+}
+
+/// Of which time the device was busy, and why that is not the stage's own where it is not.
+std::string Judge::busy_of(const DeviceActivity& device) const {
+  const double units = std::max(device.units, 1.0);
+  const std::string busy = time(device.busy_ns / units);
+  const std::string wall = time(device.wall_ns() / units);
+  if (!device.unprofiled_ns) {
+    return fmt::format(" under the profiler ({} of {} per {})", busy, wall, evidence_.unit);
+  }
+  const std::string mean = time(evidence_.measured_ns);
+  if (wall == mean) return fmt::format(" ({} of {} per {})", busy, wall, evidence_.unit);
+  return fmt::format(
+      " ({} of the {} per {} that the captured input takes without a profiler; the average of all "
+      "inputs is {})",
+      busy, wall, evidence_.unit, mean);
 }
 
 void Judge::tell_device(const DeviceActivity& device) {
-  const double units = std::max(device.units, 1.0);
-  const std::string source = device.unprofiled_ns ? with_measured(device.source) : device.source;
-  because(fmt::format("device busy {} of {} per {} ({}){}", time(device.busy_ns / units),
-                      time(device.wall_ns() / units), evidence_.unit, percent(*result_.busy_share),
-                      device.unprofiled_ns ? "" : ", both under the profiler"),
-          source);
+  because(fmt::format("GPU busy {} of the time{}", percent(*result_.busy_share), busy_of(device)),
+          device.unprofiled_ns ? with_measured(device.source) : device.source);
   if (device.launches <= 0) return;
-  std::string text = fmt::format("{:.0f} launches per {}", device.launches / units, evidence_.unit);
+  std::string text = launches_per_unit(device);
   if (device.gap_mean_ns) text += ", " + time(*device.gap_mean_ns) + " from one to the next";
   because(std::move(text), device.source);
+}
+
+std::string Judge::launches_per_unit(const DeviceActivity& device) const {
+  return counted_mean(device.launches / std::max(device.units, 1.0), "launch") + " per " +
+         evidence_.unit;
 }
 
 void Judge::tell_cost() {
   if (!evidence_.cost || evidence_.measured_ns <= 0) return;
   const Cost& cost = *evidence_.cost;
-  std::string text;
-  if (cost.floor_ns) {
-    text =
-        fmt::format("floor {} per {}, {} of the measured {}", time(*cost.floor_ns), evidence_.unit,
-                    percent(*cost.floor_ns / evidence_.measured_ns), time(evidence_.measured_ns));
-  }
-  const auto add = [&](const std::string& part) {
-    text += (text.empty() ? "" : text.find(':') == std::string::npos ? ": " : "; ") + part;
-  };
+  std::string parts;
   if (cost.compute_ns) {
-    add(fmt::format("{}FLOP take {} of the time at the peak", human_count(cost.flops),
-                    percent(compute_share())));
+    parts = fmt::format("at peak rate {}FLOP take {} of it", human_count(cost.flops),
+                        percent(compute_share()));
   }
   if (cost.memory_ns) {
-    add(fmt::format("{}B of weights and KV cache take {} of it at full bandwidth",
-                    human_count(cost.bytes), percent(memory_share())));
+    parts += fmt::format("{}at full bandwidth {}B of weights and KV cache take {}{}",
+                         parts.empty() ? "" : ", ", human_count(cost.bytes),
+                         percent(memory_share()), parts.empty() ? " of it" : "");
   }
-  if (text.empty()) return;
+  if (parts.empty() && !cost.floor_ns) return;
+  std::string text =
+      "the measured time is " + time(evidence_.measured_ns) + " per " + evidence_.unit;
+  if (cost.floor_ns) {
+    text = fmt::format(
+        "the theoretical minimum for these shapes is {} per {}, {} of "
+        "the measured {}",
+        time(*cost.floor_ns), evidence_.unit, percent(*cost.floor_ns / evidence_.measured_ns),
+        time(evidence_.measured_ns));
+  }
+  if (!parts.empty()) text += ": " + parts;
   because(text + " (" + cost.ceilings + ")", with_measured(cost.source));
 }
 
@@ -188,23 +226,20 @@ void Judge::waits_for_host(double busy_share, const IdleVerdict& idle) {
   if (!by_launches) {
     return decide(Class::HostBound,
                   idle.cure.empty()
-                      ? "capture with CUDA calls traced, to see what the host waits for"
+                      ? "trace CUDA calls as well (pipeline.nsys.trace) to see what the host does"
                       : idle.cure);
   }
-  const DeviceActivity& device = *evidence_.device;
-  const double launches = device.launches / std::max(device.units, 1.0);
   decide(Class::LaunchBound,
-         fmt::format("launch less: put {} into a CUDA graph, or fuse its kernels; {:.0f} "
-                     "launches keep the device busy only {} of the time",
-                     evidence_.stage, launches, percent(busy_share)));
+         fmt::format("launch less: put {} into a CUDA graph or fuse its kernels; with {} the GPU "
+                     "is busy only {} of the time",
+                     evidence_.stage, launches_per_unit(*evidence_.device), percent(busy_share)));
 }
 
 std::string Judge::memory_step() const {
   std::string step =
-      "move fewer bytes: weights and KV cache in fewer bits, more sequences a pass, "
-      "fused operators";
+      "move fewer bytes: weights and KV cache in fewer bits, larger batches, fused operators";
   if (memory_share() > 0) {
-    step += fmt::format("; at full bandwidth what must be read takes {} of the time",
+    step += fmt::format("; at full bandwidth the necessary bytes take {} of the time",
                         percent(memory_share()));
   }
   return step;
@@ -212,21 +247,27 @@ std::string Judge::memory_step() const {
 
 std::string Judge::compute_step() const {
   std::string step =
-      "compute less or cheaper: fewer or smaller inputs, a lower precision, better tiles";
+      "compute less or cheaper: fewer or smaller inputs, lower precision, better tiles";
   if (compute_share() > 0) {
-    step += fmt::format("; the products take {} of the time at the peak", percent(compute_share()));
+    step += fmt::format("; at peak rate the necessary operations take {} of the time",
+                        percent(compute_share()));
   }
   return step;
 }
 
+/// Of the kernel time, that of kernels with counters.
+double Judge::counted_share() const {
+  if (!evidence_.kernels || evidence_.kernels->all_ns <= 0) return 0;
+  return evidence_.kernels->counted_ns() / evidence_.kernels->all_ns;
+}
+
 bool Judge::by_counters() {
-  if (!evidence_.kernels) return false;
+  if (counted_share() < limits_.majority) return false;
   const KernelBounds& kernels = *evidence_.kernels;
   const double counted = kernels.counted_ns();
-  if (kernels.all_ns <= 0 || counted / kernels.all_ns < limits_.majority) return false;
-  because(fmt::format("of the kernel time that has counters ({}): {} compute-bound, {} "
-                      "memory-bound, {} far from both ceilings",
-                      percent(counted / kernels.all_ns), percent(kernels.compute_ns / counted),
+  because(fmt::format("of the time of kernels with counters ({} of all kernel time), {} is "
+                      "compute-bound, {} memory-bound and {} far from both limits",
+                      percent(counted_share()), percent(kernels.compute_ns / counted),
                       percent(kernels.memory_ns / counted), percent(kernels.latency_ns / counted)),
           kernels.source);
   if (kernels.memory_ns / counted >= limits_.majority) {
@@ -235,9 +276,9 @@ bool Judge::by_counters() {
     decide(Class::ComputeBound, compute_step());
   } else if (kernels.latency_ns / counted >= limits_.majority) {
     decide(Class::Mixed,
-           "make its kernels larger: most of them end before they fill the device (kernels.md)");
+           "make the kernels larger: most of them end before they fill the GPU (see kernels.md)");
   } else {
-    decide(Class::Mixed, "take the kernels with the most time one by one (kernels.md)");
+    decide(Class::Mixed, "work through the kernels with the most time (see kernels.md)");
   }
   return true;
 }
@@ -248,13 +289,13 @@ bool Judge::by_ceilings(double at_least) {
   // More than all of the time means that the bytes did not come from memory: they are in a cache.
   const bool is_cached = memory_share() > 1;
   if (is_cached) {
-    because("what it reads is nearer than memory: at full bandwidth it would take longer",
+    because("its data comes from a cache: reading it from memory would take longer than measured",
             evidence_.cost->source);
   }
   const double memory = is_cached ? 0 : memory_share();
   if (std::max(compute, memory) < at_least) return false;
   if (std::abs(compute - memory) <= limits_.margin) {
-    decide(Class::Mixed, "both ceilings are equally near: fewer bytes and fewer operations alike");
+    decide(Class::Mixed, "both limits are equally close: reduce bytes and operations alike");
   } else if (memory > compute) {
     decide(Class::MemoryBound, memory_step());
   } else {
@@ -263,21 +304,43 @@ bool Judge::by_ceilings(double at_least) {
   return true;
 }
 
+/// A busy device that nothing says more about.
+void Judge::not_counted() {
+  const std::string what = "how close it is to the hardware limits is not known: ";
+  const std::string counters =
+      counted_share() > 0 ? "only " + percent(counted_share()) + " of the kernel time has counters"
+                          : "there are no counters";
+  if (evidence_.is_program) {
+    because(what + counters, "");
+    return decide(Class::Unknown,
+                  counted_share() > 0
+                      ? "let ncu profile more of its launches (pipeline.ncu.max_launches)"
+                      : "count what its kernels do with ncu (pipeline.ncu.enable=true)");
+  }
+  because(what + counters + " and no static analysis", "");
+  decide(Class::Unknown, "enable pipeline.static_analysis or pipeline.ncu for this stage");
+}
+
 /// The device is the limit; `is_seen`: a profiler saw it work.
 void Judge::works(bool is_seen) {
   if (by_counters() || by_ceilings(is_seen ? limits_.near : limits_.majority)) return;
   if (is_seen && evidence_.cost && evidence_.cost->floor_ns) {
     return decide(Class::Mixed,
-                  "the device works, and not near a ceiling: look at the kernels with the most "
+                  "the GPU is busy but not close to a limit: look at the kernels with the most "
                   "time (kernels.md), with counters (pipeline.ncu.enable=true)");
   }
-  if (is_seen) {
-    because("nothing says how near the ceilings it is: no counters, no static analysis", "");
-    return decide(Class::Unknown,
-                  "switch on pipeline.static_analysis or pipeline.ncu for this stage");
-  }
-  because("nothing saw what the device did in this stage", "");
+  if (is_seen) return not_counted();
+  because("no profiler recorded what the GPU did in this stage", "");
   decide(Class::Unknown, evidence_.to_see_device);
+}
+
+void Judge::waits_and_works(double busy_share, const IdleVerdict& idle) {
+  const std::string first = idle.launch_share >= 0.5
+                                ? "launch less first (a CUDA graph), then improve the kernels"
+                            : idle.cure.empty() ? "find out what it waits for"
+                                                : idle.cure;
+  decide(Class::Mixed, fmt::format("the GPU is idle {} of the time and works for the rest: {}",
+                                   percent(1 - busy_share), first));
 }
 
 void Judge::with_device() {
@@ -290,9 +353,9 @@ void Judge::with_device() {
   const double busy_share = std::min(device.busy_ns / device.wall_ns(), 1.0);
   result_.busy_share = busy_share;
   tell_device(device);
-  const IdleVerdict idle = judge_idle(device, limits_);
+  const IdleVerdict idle = judge_idle(evidence_, limits_);
   if (!idle.words.empty() && busy_share < limits_.busy) {
-    because("of the idle time: " + idle.words, device.source);
+    because("idle time: " + idle.words, device.source);
   }
   tell_cost();
   if (1 - busy_share >= limits_.idle) {
@@ -305,22 +368,18 @@ void Judge::with_device() {
     allow_floor();
     return allow_no_idle();
   }
-  decide(Class::Mixed,
-         fmt::format("the device waits for {} of the time and works for the rest: {}",
-                     percent(1 - busy_share),
-                     idle.launch_share >= 0.5 ? "launch less first (a CUDA graph), then its kernels"
-                                              : "first " + idle.cure));
+  waits_and_works(busy_share, idle);
   allow_no_idle();
   allow_floor();
 }
 
 void Judge::tell_operators(const HostOperators& operators) {
-  because(
-      fmt::format("{:.0f} operator calls per {}; {} of the operators' own time is in those that "
-                  "take less than {} a call; most of it in {} ({})",
-                  operators.calls, evidence_.unit, percent(operators.short_share),
-                  time(limits_.operator_ns), operators.largest, percent(operators.largest_share)),
-      operators.source);
+  because(fmt::format("{} per {}; {} of the operators' own time is in operators that take less "
+                      "than {} per call; the largest is {} ({})",
+                      counted_mean(operators.calls, "operator call"), evidence_.unit,
+                      percent(operators.short_share), time(limits_.operator_ns), operators.largest,
+                      percent(operators.largest_share)),
+          operators.source);
 }
 
 void Judge::on_cpu() {
@@ -330,24 +389,30 @@ void Judge::on_cpu() {
     tell_operators(*evidence_.operators);
     if (evidence_.operators->short_share >= limits_.majority) {
       decide(Class::HostBound,
-             "call fewer operators: fuse them, or give each more to do; most of the time goes to "
+             "call fewer operators: fuse them or give each more work; most of the time goes to "
              "calls too short to do much");
       return allow_floor();
     }
   }
   if (evidence_.cost && evidence_.cost->floor_ns) {
     decide(Class::Mixed, evidence_.operators
-                             ? "most of the time is in long operators that are far from both "
-                               "ceilings: look at " +
-                                   evidence_.operators->largest + " first"
-                             : "far from both ceilings: switch on pipeline.torch_profiler to see "
-                               "which operators take the time");
+                             ? "most of the time is in long operators far from both limits: start "
+                               "with " +
+                                   evidence_.operators->largest
+                             : "far from both limits: enable pipeline.torch_profiler to see which "
+                               "operators take the time");
     return allow_floor();
   }
-  because("nothing says how near the ceilings it is: no static analysis", "");
+  if (evidence_.is_program) {
+    because("no GPU work was captured in it", "");
+    return decide(
+        Class::Unknown,
+        "sample the host's call stacks (pipeline.nsys.sample=process-tree) to see what it does");
+  }
+  because("how close it is to the hardware limits is not known: there is no static analysis", "");
   decide(Class::Unknown, evidence_.operators
-                             ? "switch on pipeline.static_analysis"
-                             : "switch on pipeline.static_analysis and pipeline.torch_profiler");
+                             ? "enable pipeline.static_analysis"
+                             : "enable pipeline.static_analysis and pipeline.torch_profiler");
 }
 
 }  // namespace

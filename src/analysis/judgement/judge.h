@@ -45,7 +45,7 @@ struct Reason {
 
 /// What a unit would take if one obstacle were gone. A bound, never a promise.
 struct Gain {
-  std::string when;  ///< `if the device never waited`
+  std::string when;  ///< `if the GPU never waited`
   double saved_ns = 0;
   double time_ns = 0;  ///< what is left
   double speedup = 1;

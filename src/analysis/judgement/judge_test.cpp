@@ -61,27 +61,27 @@ TEST(Judge, ADeviceThatWaitsBetweenLaunchesIsLaunchBound) {
   EXPECT_THAT(
       judgement.reasons,
       ElementsAre(
-          Reason{"device busy 2.80 ms of 10.0 ms per token (28.0 %)",
+          Reason{"GPU busy 28.0 % of the time (2.80 ms of 10.0 ms per token)",
                  "nsys/ranges.json, baseline/samples.jsonl"},
           Reason{"1219 launches per token, 6.10 us from one to the next", "nsys/ranges.json"},
-          Reason{"of the idle time: 56 % between launches, 42 % inside launch calls, 2 % host "
-                 "waiting for the device",
+          Reason{"idle time: 56 % between launches, 42 % inside launch calls, 2 % host waiting for "
+                 "the GPU",
                  "nsys/ranges.json"},
           Reason{
-              "floor 320 us per token, 3.2 % of the measured 10.0 ms: 1.20 GFLOP take 0.012 % of "
-              "the time at the peak; 1.50 GB of weights and KV cache take 3.1 % of it at full "
-              "bandwidth (NVIDIA H200)",
+              "the theoretical minimum for these shapes is 320 us per token, 3.2 % of "
+              "the measured 10.0 ms: at peak rate 1.20 GFLOP take 0.012 % of it, at full bandwidth "
+              "1.50 GB of weights and KV cache take 3.1 % (NVIDIA H200)",
               "static_analysis/static_compute.json, baseline/samples.jsonl"}));
   ASSERT_THAT(judgement.gains, SizeIs(2));
-  EXPECT_EQ(judgement.gains[0].when, "if the device never waited");
+  EXPECT_EQ(judgement.gains[0].when, "if the GPU never waited");
   EXPECT_NEAR(judgement.gains[0].time_ns, 2.8 * kMs, 1);
   EXPECT_NEAR(judgement.gains[0].saved_ns, 7.2 * kMs, 1);
   EXPECT_NEAR(judgement.gains[0].speedup, 10 / 2.8, 1e-9);
-  EXPECT_EQ(judgement.gains[1].when, "at the floor of its shapes");
+  EXPECT_EQ(judgement.gains[1].when, "at the hardware limit for these shapes");
   EXPECT_NEAR(judgement.gains[1].speedup, 10 / 0.32, 1e-9);
   EXPECT_EQ(judgement.next_step,
-            "launch less: put decode into a CUDA graph, or fuse its kernels; 1219 launches keep "
-            "the device busy only 28.0 % of the time");
+            "launch less: put decode into a CUDA graph or fuse its kernels; with 1219 launches per "
+            "token the GPU is busy only 28.0 % of the time");
 }
 
 TEST(Judge, LessIdleTimeChangesTheClassAndTheWords) {
@@ -93,8 +93,8 @@ TEST(Judge, LessIdleTimeChangesTheClassAndTheWords) {
   const Case cases[] = {
       {2.8, Class::LaunchBound, "launch less: put decode into a CUDA graph"},
       {5.0, Class::LaunchBound, "launch less: put decode into a CUDA graph"},
-      {6.0, Class::Mixed, "the device waits for 40.0 % of the time and works for the rest"},
-      {7.6, Class::Mixed, "the device works, and not near a ceiling"},
+      {6.0, Class::Mixed, "the GPU is idle 40.0 % of the time and works for the rest"},
+      {7.6, Class::Mixed, "the GPU is busy but not close to a limit"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.busy_ms);
@@ -116,7 +116,75 @@ TEST(Judge, TheUnprofiledTimeCountsAndNotTheProfilers) {
   EXPECT_EQ(judgement.kind, Class::Mixed);
   EXPECT_THAT(
       texts(judgement),
-      Contains("device busy 8.00 ms of 14.0 ms per token (57.1 %), both under the profiler"));
+      Contains("GPU busy 57.1 % of the time under the profiler (8.00 ms of 14.0 ms per token)"));
+}
+
+TEST(Judge, TimeUnderAProfilerPromisesNoGain) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.cost.reset();
+  ASSERT_THAT(judge(evidence).gains, SizeIs(1));
+  evidence.device->unprofiled_ns.reset();
+  const Judgement judgement = judge(evidence);
+  EXPECT_EQ(judgement.kind, Class::LaunchBound);
+  EXPECT_THAT(judgement.gains, IsEmpty());
+}
+
+TEST(Judge, ExplainsATimeThatIsNotTheMeanOfAllInputs) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.measured_ns = 9.5 * kMs;  // of all images; the captured one takes 10 ms per token
+  EXPECT_THAT(texts(judge(evidence)),
+              Contains("GPU busy 28.0 % of the time (2.80 ms of the 10.0 ms per token that the "
+                       "captured input takes without a profiler; the average of all inputs is "
+                       "9.50 ms)"));
+}
+
+TEST(Judge, OneLaunchIsALaunch) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.device->launches = evidence.device->units;
+  const Judgement judgement = judge(evidence);
+  EXPECT_THAT(texts(judgement), Contains("1 launch per token, 6.10 us from one to the next"));
+  EXPECT_EQ(judgement.next_step,
+            "launch less: put decode into a CUDA graph or fuse its kernels; with 1 launch per "
+            "token the GPU is busy only 28.0 % of the time");
+}
+
+TEST(Judge, NamesAPageOnlyWhereTheRunHasIt) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.device->gap_mean_ns = 400'000;  // the host does something of its own
+  EXPECT_EQ(judge(evidence).next_step,
+            "find out what the host does between launches (pipeline.torch_profiler.enable=true "
+            "records it) and move it out of the loop");
+  evidence.host_page = "operators.md";
+  EXPECT_EQ(judge(evidence).next_step,
+            "see operators.md for what the host does between launches, and move it out of the "
+            "loop");
+  evidence.host_page = "";
+  evidence.is_program = true;
+  EXPECT_EQ(judge(evidence).next_step,
+            "find out what the host does between launches (the timeline in report.html shows "
+            "where) and move it out of the loop");
+}
+
+TEST(Judge, AdvisesAnotherProgramOnlyWhatItCanUse) {
+  StageEvidence evidence = launch_bound_decode();
+  evidence.is_program = true;
+  evidence.cost.reset();
+  evidence.device->busy_ns = 64 * 9.8 * kMs;
+  EXPECT_EQ(judge(evidence).next_step,
+            "count what its kernels do with ncu (pipeline.ncu.enable=true)");
+  KernelBounds kernels;
+  kernels.memory_ns = 10;
+  kernels.all_ns = 100;
+  evidence.kernels = kernels;
+  const Judgement few = judge(evidence);
+  EXPECT_EQ(few.next_step, "let ncu profile more of its launches (pipeline.ncu.max_launches)");
+  EXPECT_THAT(texts(few), Contains("how close it is to the hardware limits is not known: only "
+                                   "10.0 % of the kernel time has counters"));
+  evidence.device.reset();
+  evidence.has_device = false;
+  EXPECT_EQ(judge(evidence).next_step,
+            "sample the host's call stacks (pipeline.nsys.sample=process-tree) to see what it "
+            "does");
 }
 
 TEST(Judge, IdleTimeThatIsNotOfLaunchesIsTheHosts) {
@@ -125,10 +193,10 @@ TEST(Judge, IdleTimeThatIsNotOfLaunchesIsTheHosts) {
     std::string_view cure;
   };
   const Case cases[] = {
-      {&IdleTime::synchronizing_ns, "take synchronisation"},
-      {&IdleTime::copy_wait_ns, "keep the data on the device"},
+      {&IdleTime::synchronizing_ns, "move synchronisation"},
+      {&IdleTime::copy_wait_ns, "keep the data on the GPU"},
       {&IdleTime::allocating_ns, "allocate once"},
-      {&IdleTime::nothing_queued_ns, "overlap what the host does before the first launch"},
+      {&IdleTime::nothing_queued_ns, "overlap the host's work before the first launch"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.cure);
@@ -152,8 +220,8 @@ TEST(Judge, ABusyDeviceIsBoundByTheNearerCeiling) {
   evidence.cost->floor_ns = 6 * kMs;
   const Judgement memory = judge(evidence);
   EXPECT_EQ(memory.kind, Class::MemoryBound);
-  EXPECT_THAT(memory.next_step, HasSubstr("what must be read takes 60.0 % of the time"));
-  EXPECT_EQ(memory.gains.at(0).when, "at the floor of its shapes");
+  EXPECT_THAT(memory.next_step, HasSubstr("the necessary bytes take 60.0 % of the time"));
+  EXPECT_EQ(memory.gains.at(0).when, "at the hardware limit for these shapes");
 
   evidence.cost->compute_ns = 7 * kMs;
   EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
@@ -169,7 +237,8 @@ TEST(Judge, ABusyDeviceIsBoundByTheNearerCeiling) {
   EXPECT_EQ(unknown.kind, Class::Unknown);
   EXPECT_THAT(
       texts(unknown),
-      Contains("nothing says how near the ceilings it is: no counters, no static analysis"));
+      Contains("how close it is to the hardware limits is not known: there are no counters and no "
+               "static analysis"));
 }
 
 TEST(Judge, CountersDecideWhereTheyCoverTheKernels) {
@@ -184,12 +253,13 @@ TEST(Judge, CountersDecideWhereTheyCoverTheKernels) {
   const Judgement memory = judge(evidence);
   EXPECT_EQ(memory.kind, Class::MemoryBound);
   EXPECT_THAT(memory.reasons,
-              Contains(Reason{"of the kernel time that has counters (80.0 %): 0.0 % compute-bound, "
-                              "87.5 % memory-bound, 12.5 % far from both ceilings",
+              Contains(Reason{"of the time of kernels with counters (80.0 % of all kernel time), "
+                              "0.0 % is compute-bound, 87.5 % memory-bound and 12.5 % far from "
+                              "both limits",
                               "ncu/kernels.json"}));
   evidence.kernels->memory_ns = 10;
   evidence.kernels->latency_ns = 70;
-  EXPECT_THAT(judge(evidence).next_step, HasSubstr("make its kernels larger"));
+  EXPECT_THAT(judge(evidence).next_step, HasSubstr("make the kernels larger"));
   evidence.kernels->compute_ns = 200;
   evidence.kernels->all_ns = 300;
   EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
@@ -202,7 +272,7 @@ TEST(Judge, WithoutACaptureOnlyANearCeilingDecides) {
   evidence.device.reset();
   const Judgement unseen = judge(evidence);
   EXPECT_EQ(unseen.kind, Class::Unknown);
-  EXPECT_EQ(unseen.next_step, "capture it: pipeline.nsys.enable=true");
+  EXPECT_EQ(unseen.next_step, "capture it with nsys (pipeline.nsys.enable=true)");
   EXPECT_FALSE(unseen.busy_share);
   evidence.cost->memory_ns = 8 * kMs;  // it cannot have waited long
   EXPECT_EQ(judge(evidence).kind, Class::MemoryBound);
@@ -218,35 +288,34 @@ TEST(Judge, OnACpuCeilingsOrShortOperatorsDecide) {
   EXPECT_THAT(
       host.reasons,
       Contains(Reason{"2000 operator calls per token; 90.0 % of the operators' own time is in "
-                      "those that take less than 20.0 us a call; most of it in aten::mm "
+                      "operators that take less than 20.0 us per call; the largest is aten::mm "
                       "(25.0 %)",
                       "torch_profiler/trace.json"}));
   evidence.operators->short_share = 0.1;
   const Judgement mixed = judge(evidence);
   EXPECT_EQ(mixed.kind, Class::Mixed);
   EXPECT_EQ(mixed.next_step,
-            "most of the time is in long operators that are far from both ceilings: look at "
-            "aten::mm first");
+            "most of the time is in long operators far from both limits: start with aten::mm");
   evidence.cost->compute_ns = 7 * kMs;
   EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
   // More than all of the time: the weights are in a cache, and memory bounds nothing.
   evidence.cost->memory_ns = 12 * kMs;
   const Judgement cached = judge(evidence);
   EXPECT_EQ(cached.kind, Class::ComputeBound);
-  EXPECT_THAT(texts(cached), Contains(HasSubstr("nearer than memory")));
+  EXPECT_THAT(texts(cached), Contains(HasSubstr("comes from a cache")));
   evidence.cost.reset();
-  EXPECT_EQ(judge(evidence).next_step, "switch on pipeline.static_analysis");
+  EXPECT_EQ(judge(evidence).next_step, "enable pipeline.static_analysis");
   evidence.operators.reset();
   const Judgement nothing = judge(evidence);
   EXPECT_EQ(nothing.kind, Class::Unknown);
-  EXPECT_EQ(nothing.next_step, "switch on pipeline.static_analysis and pipeline.torch_profiler");
+  EXPECT_EQ(nothing.next_step, "enable pipeline.static_analysis and pipeline.torch_profiler");
   EXPECT_THAT(nothing.gains, IsEmpty());
 }
 
 TEST(Judge, AFloorAboveTheMeasuredTimeAllowsNothing) {
   StageEvidence evidence = launch_bound_decode();
   evidence.cost->floor_ns = 11 * kMs;
-  EXPECT_THAT(judge(evidence).gains, ElementsAre(Field(&Gain::when, "if the device never waited")));
+  EXPECT_THAT(judge(evidence).gains, ElementsAre(Field(&Gain::when, "if the GPU never waited")));
   evidence.device->busy_ns = 2 * *evidence.device->unprofiled_ns;  // two streams on other clocks
   EXPECT_DOUBLE_EQ(*judge(evidence).busy_share, 1);
 }

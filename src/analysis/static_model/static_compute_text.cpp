@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "analysis/static_model/static_compute.h"
+#include "base/counted.h"
 #include "base/terminal_text.h"
 #include "base/units.h"
 
@@ -57,10 +58,10 @@ std::vector<Row> stage_rows(const StageCost& stage, const StaticCompute& result)
 
 std::string title(const StageCost& stage, const StaticCompute& result, bool all_steps) {
   if (stage.stage == Stage::Prefill) {
-    return "prefill of " + std::to_string(result.cost.prompt_tokens) + " tokens";
+    return "prefill of " + counted(result.cost.prompt_tokens, "token");
   }
   if (stage.stage != Stage::Decode) return std::string(to_text(stage.stage));
-  if (all_steps) return "decode, all " + std::to_string(result.cost.new_tokens - 1) + " steps";
+  if (all_steps) return "decode, all " + counted(result.cost.new_tokens - 1, "step");
   return "decode, one step at context " + std::to_string(result.cost.context);
 }
 
@@ -130,7 +131,7 @@ std::vector<std::pair<std::string, std::string>> facts(const StaticCompute& resu
                                        grouped(cost.parameters() * cost.format.bytes) +
                                        " bytes in " + cost.format.name);
   if (!result.views.empty()) lines.emplace_back("pictures", views_words(result));
-  lines.emplace_back("request", std::to_string(cost.prompt_tokens) + " tokens of prompt, " +
+  lines.emplace_back("request", counted(cost.prompt_tokens, "token") + " of prompt, " +
                                     std::to_string(cost.new_tokens) + " new, batch " +
                                     std::to_string(cost.batch));
   lines.emplace_back("KV cache", grouped(cost.kv_bytes) + " bytes after the prompt");

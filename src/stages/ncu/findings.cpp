@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "pipeline/child_failure.h"
@@ -134,7 +135,7 @@ std::string why_nothing(const pipeline::StageContext& context, const ncu::Messag
   }
   if (own.ncu_cli.launch_skip.value_or(0) > 0) {
     why += (why.empty() ? "" : ", or ") + std::string("there are no more than the ") +
-           std::to_string(*own.ncu_cli.launch_skip) + " launches that launch_skip leaves out";
+           counted(*own.ncu_cli.launch_skip, "launch") + " that launch_skip leaves out";
   }
   return why.empty() ? "the workload launched none" : why;
 }

@@ -1,5 +1,6 @@
 #include "stages/ncu/ncu_stage.h"
 
+#include "base/counted.h"
 #include "base/files.h"
 #include "pipeline/profiled_requests.h"
 #include "pipeline/workload_command.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/counted.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/units.h"
@@ -93,8 +94,8 @@ std::string region_page(const NcuRegion& region) {
 
 std::string kernels_page(const NcuKernels& table) {
   std::string text = "# Kernels by Nsight Compute\n\n";
-  text += fmt::format("{}; {} launches profiled. All rows and counters: `kernels.json`.\n",
-                      markdown::plain(table.tool), table.launches);
+  text += fmt::format("{}; {} profiled. All rows and counters: `kernels.json`.\n",
+                      markdown::plain(table.tool), counted(table.launches, "launch"));
   text += table.ceilings_source.empty()
               ? "No ceilings are known for this device, so there are no roofs.\n"
               : "Ceilings: " + markdown::plain(table.ceilings_source) + ".\n";

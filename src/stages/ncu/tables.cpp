@@ -9,6 +9,7 @@
 #include "analysis/regions/region_table.h"
 #include "analysis/roofline/kernel_table.h"
 #include "base/assert.h"
+#include "base/counted.h"
 #include "schema/read.h"
 #include "stages/ncu/internal/files.h"
 #include "tools/ncu/csv_reader.h"
@@ -116,7 +117,7 @@ std::set<std::string> asked_for(const pipeline::StageContext& context) {
 std::vector<std::string> notes_of(const Reading& reading) {
   std::vector<std::string> notes = reading.notes;
   for (const Reading::Skipped& skipped : reading.skipped) {
-    notes.push_back(std::to_string(skipped.count) + " rows skipped: " + skipped.reason + " (" +
+    notes.push_back(counted(skipped.count, "row") + " skipped: " + skipped.reason + " (" +
                     skipped.first_position + ")");
   }
   return notes;

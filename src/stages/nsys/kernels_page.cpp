@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "base/counted.h"
 #include "base/strings.h"
 #include "base/units.h"
 #include "formats/markdown.h"
@@ -161,8 +162,9 @@ std::string kernels_section(const NsysKernels& table) {
   }
   std::string text = rows.text();
   if (sums.size() > shown) {
-    text += fmt::format("\n{} more kernels with {} of the time are in `kernels.json`.\n",
-                        sums.size() - shown, percent(rest_ns, table.total_ns));
+    text += fmt::format("\n{} with {} of the time in `kernels.json`.\n",
+                        counted(sums.size() - shown, "more kernel is", "more kernels are"),
+                        percent(rest_ns, table.total_ns));
   }
   return text;
 }
@@ -172,9 +174,9 @@ std::string kernels_section(const NsysKernels& table) {
 std::string kernels_page(const NsysTables& tables) {
   std::string text = "# Kernels and ranges by Nsight Systems\n\n";
   text += fmt::format(
-      "{}; {} launches of kernels, {} together. Full names, shapes and places: `kernels.json`; "
-      "ranges: `ranges.json`.\n\n",
-      markdown::plain(tables.kernels.tool), tables.kernels.launches,
+      "{}; {}, {} together. Full names, shapes and ranges of each: `kernels.json`; all ranges: "
+      "`ranges.json`.\n\n",
+      markdown::plain(tables.kernels.tool), counted(tables.kernels.launches, "kernel launch"),
       duration(tables.kernels.total_ns));
   text += "## How busy the GPU was\n\n";
   text +=

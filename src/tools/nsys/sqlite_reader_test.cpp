@@ -208,8 +208,8 @@ TEST(NsysSqlite, ReadsCopiesFillsGraphsAndNodes) {
   EXPECT_EQ(name(4), "[CUDA graph 3]");
   EXPECT_THAT(
       timeline.reading.notes,
-      Contains("1 graph launch was traced as a whole: the kernels are not in the file (nsys "
-               "profile --cuda-graph-trace=node records them)"));
+      Contains("1 graph launch was traced as a whole; the kernels inside are not in the file "
+               "(nsys profile --cuda-graph-trace=node records them)"));
 }
 
 TEST(NsysSqlite, ReadsRangesOfBothKindsWithDomainsRegisteredStringsAndOpenEnds) {

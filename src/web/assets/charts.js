@@ -48,7 +48,7 @@ function waterfall(data, colours) {
       axisLabel: {color: colours.dim, formatter: tickDuration, hideOverlap: true, showMaxLabel: false}}),
     yAxis: [
       axisOf(colours, {...rows, data: data.map((step) => step.name),
-        axisLabel: {color: colours.ink, fontFamily: colours.mono, fontSize: 12, width: 100, overflow: 'truncate'}}),
+        axisLabel: {color: colours.ink, fontFamily: colours.mono, fontSize: 12, width: 112, overflow: 'truncate'}}),
       axisOf(colours, {...rows, position: 'right', data: data.map((step) => duration(step.time_ns) + '\n' +
         (step.floor_ns === null ? 'no floor' : 'floor ' + duration(step.floor_ns))),
       axisLabel: {color: colours.ink, fontSize: 12, lineHeight: 15, interval: 0}}),
@@ -83,7 +83,7 @@ function tokens(data, colours) {
       tip(from(at.dataIndex) + ' to ' + from(at.dataIndex + 1), [['tokens', String(at.value)]]) :
       tip('longer than ' + from(data.counts.length), [['tokens', String(data.above)]])},
     xAxis: axisOf(colours, {type: 'category', data: labels}),
-    yAxis: axisOf(colours, {type: 'value', name: 'tokens, by time of a step', nameTextStyle: {color: colours.dim, align: 'left'}}),
+    yAxis: axisOf(colours, {type: 'value', name: 'tokens, by time per step', nameTextStyle: {color: colours.dim, align: 'left'}}),
     series: [{type: 'bar', barCategoryGap: '8%', data: [...data.counts, ...rest]}],
   }};
 }
@@ -95,11 +95,11 @@ function steps(data, colours) {
     tooltip: {trigger: 'axis', formatter: (given) => {
       const band = data[given[0].dataIndex];
       const place = band[0] === band[1] ? 'step ' + (band[0] + 1) : 'steps ' + (band[0] + 1) + ' to ' + (band[1] + 1);
-      return tip(place, [['median', duration(band[3])], ['8 in 10', duration(band[2]) + ' to ' + duration(band[4])],
+      return tip(place, [['median', duration(band[3])], ['middle 80 %', duration(band[2]) + ' to ' + duration(band[4])],
         ['n', String(band[5])]]);
     }},
     xAxis: axisOf(colours, {type: 'value', min: 1, max: 'dataMax', minInterval: 1, splitLine: {show: false}}),
-    yAxis: axisOf(colours, {type: 'value', min: 0, name: 'time of a step, by place', nameTextStyle: {color: colours.dim, align: 'left'},
+    yAxis: axisOf(colours, {type: 'value', min: 0, name: 'time of a step, by position', nameTextStyle: {color: colours.dim, align: 'left'},
       axisLabel: {color: colours.dim, formatter: tickDuration}}),
     series: [
       {...quiet, data: at(2)},
@@ -115,7 +115,8 @@ function steps(data, colours) {
 function stackedBars(plot, colours, rows, parts, partColours, say) {
   const hasRoom = (share, name) => share * (plot.clientWidth - 100) > name.length * 7 + 8;
   return {points: rows.length * parts.length, height: rows.length * 34 + 78, option: {
-    legend: {top: 0, left: 0, textStyle: {color: colours.dim}, itemWidth: 12, itemHeight: 10, type: 'scroll'},
+    legend: {top: 0, left: 0, textStyle: {color: colours.dim}, itemWidth: 12, itemHeight: 10, type: 'scroll',
+      pageTextStyle: {color: colours.dim}, pageIconColor: colours.accent, pageIconInactiveColor: colours.line},
     tooltip: {formatter: (at) => say(at.dataIndex, at.seriesIndex)},
     grid: {left: 8, right: 24, top: 30, bottom: 8, containLabel: true},
     xAxis: axisOf(colours, {type: 'value', max: 1, axisLabel: {color: colours.dim, formatter: (x) => x * 100 + ' %'}}),
@@ -144,12 +145,27 @@ function idle(data, colours, plot) {
     ]));
 }
 
+// Classes that most programs have come first, so that they look the same in every report; others take what is left.
+const knownClasses = ['gemm', 'attention', 'elementwise', 'norm', 'copy', 'moe', 'reduction', 'softmax', 'indexing', 'gemv',
+  'convolution', 'collective', 'sort', 'scan', 'random'];
+
+function classColours(names, colours) {
+  const taken = names.map((name) => knownClasses.indexOf(name));
+  const free = colours.classes.map((colour, at) => at).filter((at) => !taken.includes(at));
+  return names.map((name, at) => {
+    if (name === 'no class') return colours.grey;
+    const slot = taken[at] >= 0 ? taken[at] : free.shift();
+    return slot === undefined ? colours.grey : colours.classes[slot];
+  });
+}
+
 function classes(data, colours, plot) {
   const rows = data.stages.map((name, stage) => {
     const times = data.classes.map((kind) => kind.times_ns[stage]);
     return {name, times, shares: sharesOf(times)};
   });
-  return stackedBars(plot, colours, rows, data.classes.map((kind) => kind.name), colours.series, (row, part) =>
+  const names = data.classes.map((kind) => kind.name);
+  return stackedBars(plot, colours, rows, names, classColours(names, colours), (row, part) =>
     tip(rows[row].name + ': ' + data.classes[part].name, [
       ['of its kernel time', percent(rows[row].shares[part])], ['time', duration(rows[row].times[part])]]));
 }

@@ -1,25 +1,28 @@
-// Operations a second over operations a byte, both by powers of ten, under what the device can do.
+// Operations per second over operations per byte, both on logarithmic axes, under what the device can do.
 
-function rooflineCeilings(data, low, high, colours) {
+function rooflineCeilings(data, low, high, colours, isNarrow) {
   const bandwidth = data.bytes_per_second;
   const top = Math.max(...data.ceilings.map((ceiling) => ceiling.rate), 0);
-  const line = (name, points, text, colour) => ({type: 'line', name, symbol: 'none', silent: true, z: 1,
-    lineStyle: {color: colour, width: 1.2}, data: points,
-    endLabel: {show: true, formatter: text, color: colours.dim, fontSize: 12, offset: [-6, -9], align: 'right'}});
+  const line = (name, points, text, isBelow) => ({type: 'line', name, symbol: 'none', silent: true, z: 1,
+    lineStyle: {color: colours.ink, width: 1.2}, data: points,
+    endLabel: {show: true, formatter: text, color: colours.dim, fontSize: 12, offset: [-6, isBelow ? 10 : -9], align: 'right'}});
   const all = [];
-  for (const ceiling of data.ceilings) {
+  let above = Infinity;
+  for (const ceiling of [...data.ceilings].sort((a, b) => b.rate - a.rate)) {
     const from = bandwidth ? Math.max(ceiling.rate / bandwidth, low) : low;
     if (from >= high) continue;
+    // The name of a ceiling close below another one has no room above its line.
     all.push(line('ceiling', [[from, ceiling.rate], [high, ceiling.rate]],
-      ceiling.name + ' ' + amount(ceiling.rate, 'FLOP/s'), colours.ink));
+      ceiling.name + ' ' + amount(ceiling.rate, 'FLOP/s'), above / ceiling.rate < 3));
+    above = ceiling.rate;
   }
   if (bandwidth) {
     const ridge = top > 0 ? Math.min(top / bandwidth, high) : high;
-    all.push({...line('memory', [[low, low * bandwidth], [ridge, ridge * bandwidth]], '', colours.ink), endLabel: {show: false}});
+    all.push({...line('memory', [[low, low * bandwidth], [ridge, ridge * bandwidth]], ''), endLabel: {show: false}});
     // A point that is not seen carries the name of the slope.
     const at = Math.sqrt(low * ridge);
     all.push({type: 'scatter', name: 'slope', silent: true, symbolSize: 0.1, data: [[at, at * bandwidth]],
-      label: {show: true, position: 'left', formatter: 'memory ' + amount(bandwidth, 'B/s'), color: colours.dim, fontSize: 12}});
+      label: {show: true, position: isNarrow ? 'right' : 'left', distance: 12, formatter: 'memory ' + amount(bandwidth, 'B/s'), color: colours.dim, fontSize: 12}});
   }
   return all;
 }
@@ -80,10 +83,10 @@ function roofline(data, colours, plot) {
         ['of its roof', percent(point.of_roof)], ['time', duration(point.time_ns)], ['name', cut(point.whole, 240)]]);
     }},
     grid: {left: 24, right: 24, top: 16, bottom: 28, containLabel: true},
-    xAxis: {...logAxis('FLOP a byte of device memory', low, high, ''), nameGap: 28},
+    xAxis: {...logAxis('FLOP per byte of device memory', low, high, ''), nameGap: 28},
     yAxis: {...logAxis('FLOP/s', bottom, top, 'FLOP/s'), nameLocation: 'end', name: ''},
     series: [{type: 'scatter', id: 'points', name: 'points', z: 3, data: shown('all'), labelLayout: {hideOverlap: true}},
-      ...rooflineCeilings(data, low, high, colours)],
+      ...rooflineCeilings(data, low, high, colours, plot.clientWidth < 560)],
     aria: {label: {description: points.length + ' points, bound by ' + bounds.join(', ')}},
   }, after: (chart) => regionChoices(plot, Array.from(new Set(points.map((point) => point.region))).sort(), bounds,
     (region) => {

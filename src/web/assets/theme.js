@@ -49,6 +49,7 @@ function palette() {
     accent: of('--accent'), sans: of('--sans'), mono: of('--mono'),
     series: ['--c1', '--c2', '--c3', '--c4', '--c5', '--c6', '--c7', '--c8'].map(of),
     grey: of('--c8'),
+    classes: Array.from({length: 20}, (_, at) => of('--k' + (at + 1))),
     kind: (name) => kinds[name] || of('--c8'),
   };
 }

@@ -22,10 +22,6 @@ std::string repaired_text(std::string_view text) {
 
 }  // namespace
 
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
-  return std::to_string(count) + ' ' + std::string(count == 1 ? one : many);
-}
-
 std::string sql_name(std::string_view identifier) {
   std::string text = "\"";
   for (const char byte : identifier) {

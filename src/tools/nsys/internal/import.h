@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/result.h"
 #include "formats/sqlite.h"
 #include "records/timeline.h"
@@ -29,9 +30,6 @@ std::uint64_t most_rows_in(sqlite::Database& database);
 /// The tables of a file with their columns, as they are on disk.
 using Schema = std::map<std::string, std::vector<std::string>, std::less<>>;
 Result<Schema> read_schema(sqlite::Database& database);
-
-/// `1 event has`, `2 events have`
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
 
 /// In quotes, for a name that comes from the file.
 std::string sql_name(std::string_view identifier);

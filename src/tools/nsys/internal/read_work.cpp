@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/counted.h"
 #include "tools/nsys/internal/import.h"
 
 namespace profline::nsys::internal {
@@ -96,7 +97,7 @@ class WorkReader {
     });
     if (count == 0) return;
     import_.note(counted(count, "graph launch was", "graph launches were") +
-                 " traced as a whole: the kernels are not in the file (nsys profile "
+                 " traced as a whole; the kernels inside are not in the file (nsys profile "
                  "--cuda-graph-trace=node records them)");
   }
 

@@ -1,0 +1,102 @@
+#include "web/memory_roof.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace profline::web {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+constexpr double kPercent = 100;
+
+std::string bandwidth_of(const std::string& device, const std::string& source) {
+  return "the bandwidth of " + (device.empty() ? "this device" : device) +
+         (source.empty() ? "" : " (" + source + ")");
+}
+
+std::optional<MemoryRoof> of_static_analysis(const report::RunArtifacts& run) {
+  if (!run.static_costs) return std::nullopt;
+  const settings::Ceilings& ceilings = run.static_costs->ceilings;
+  if (!ceilings.bytes_per_second || *ceilings.bytes_per_second <= 0) return std::nullopt;
+  return MemoryRoof{*ceilings.bytes_per_second, bandwidth_of(ceilings.device, ceilings.source),
+                    run.static_costs.file};
+}
+
+/// A CPU's is measured with the baseline: stages are held against it.
+std::optional<MemoryRoof> of_stages(const RunSummary& summary) {
+  for (const SummaryStage& stage : summary.stages) {
+    if (!stage.cost || stage.cost->memory_ns.value_or(0) <= 0 || stage.cost->bytes <= 0) continue;
+    return MemoryRoof{stage.cost->bytes / *stage.cost->memory_ns * kNsPerSecond,
+                      stage.cost->ceilings, stage.cost->source};
+  }
+  return std::nullopt;
+}
+
+/// A floor that is longer than the operations take at their peak is the time of the bytes.
+std::optional<double> bandwidth_of_floor(const NcuRoofline& at) {
+  if (!at.floor_ns || !at.dram_bytes || *at.floor_ns <= 0 || *at.dram_bytes <= 0) {
+    return std::nullopt;
+  }
+  double compute_ns = 0;
+  if (at.operations.value_or(0) > 0) {
+    if (!at.peak_operations_per_second || *at.peak_operations_per_second <= 0) return std::nullopt;
+    compute_ns = *at.operations / *at.peak_operations_per_second * kNsPerSecond;
+  }
+  constexpr double kMoreThanRounding = 1.0001;
+  if (*at.floor_ns <= compute_ns * kMoreThanRounding) return std::nullopt;
+  return *at.dram_bytes / *at.floor_ns * kNsPerSecond;
+}
+
+std::optional<MemoryRoof> of_kernel_floors(const report::RunArtifacts& run) {
+  if (!run.ncu_kernels) return std::nullopt;
+  for (const NcuKernel& kernel : run.ncu_kernels->kernels) {
+    if (const auto rate = bandwidth_of_floor(kernel.roofline)) {
+      return MemoryRoof{*rate, bandwidth_of(kernel.device_name, run.ncu_kernels->ceilings_source),
+                        run.ncu_kernels.file};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Of DRAM alone, in percent of what it sustains.
+std::optional<double> dram_percent(const NcuKernel& kernel) {
+  constexpr std::array<std::string_view, 3> kNames = {
+      "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+      "dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM Throughput"};
+  for (const std::string_view name : kNames) {
+    for (const NcuCounter& counter : kernel.counters) {
+      if (counter.name == name && counter.unit == "%") return counter.value;
+    }
+  }
+  return std::nullopt;
+}
+
+/// By the kernel with the largest share: its percentage has lost the least to rounding.
+std::optional<MemoryRoof> of_dram_counters(const report::RunArtifacts& run) {
+  if (!run.ncu_kernels) return std::nullopt;
+  double best = 0;
+  double rate = 0;
+  for (const NcuKernel& kernel : run.ncu_kernels->kernels) {
+    const auto share = dram_percent(kernel);
+    const auto& reached = kernel.roofline.bytes_per_second;
+    if (!share || !reached || *share <= best || *reached <= 0) continue;
+    best = *share;
+    rate = *reached / (*share / kPercent);
+  }
+  if (best <= 0) return std::nullopt;
+  return MemoryRoof{rate,
+                    "what ncu's DRAM throughput counters imply; the device table has no entry",
+                    run.ncu_kernels.file};
+}
+
+}  // namespace
+
+std::optional<MemoryRoof> memory_roof(const report::RunArtifacts& run, const RunSummary& summary) {
+  if (auto roof = of_static_analysis(run)) return roof;
+  if (auto roof = of_stages(summary)) return roof;
+  if (auto roof = of_kernel_floors(run)) return roof;
+  return of_dram_counters(run);
+}
+
+}  // namespace profline::web

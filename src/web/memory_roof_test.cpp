@@ -1,0 +1,95 @@
+#include "web/memory_roof.h"
+
+#include <gtest/gtest.h>
+
+namespace profline::web {
+namespace {
+
+/// As ncu saw indexSelectSmallIndex on an H200: its data comes from the L2 cache, so that the
+/// busiest part of the memory system is far busier than DRAM.
+NcuKernel cached_kernel() {
+  NcuKernel kernel;
+  kernel.device_name = "NVIDIA H200";
+  kernel.duration_ns = 1'000;
+  kernel.roofline.operations = 1e6;
+  kernel.roofline.dram_bytes = 626e6;
+  kernel.roofline.bytes_per_second = 0.626e12;
+  kernel.roofline.memory_share = 0.32;
+  kernel.counters = {{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%", 32},
+                     {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "%", 13}};
+  return kernel;
+}
+
+report::RunArtifacts run_with(std::vector<NcuKernel> kernels) {
+  report::RunArtifacts run;
+  run.ncu_kernels.file = "ncu/kernels.json";
+  run.ncu_kernels.content.emplace();
+  run.ncu_kernels.content->kernels = std::move(kernels);
+  return run;
+}
+
+TEST(MemoryRoof, IsTheBandwidthOfTheDeviceTableThatFloorsWereComputedWith) {
+  NcuKernel compute = cached_kernel();
+  compute.roofline.peak_operations_per_second = 1e12;
+  compute.roofline.operations = 1e9;
+  compute.roofline.floor_ns = 1e6;  // by operations: says nothing of memory
+  NcuKernel kernel = cached_kernel();
+  kernel.roofline.peak_operations_per_second = 1e15;
+  kernel.roofline.floor_ns = 626e6 / 4.8e12 * 1e9;
+  report::RunArtifacts run = run_with({compute, kernel});
+  run.ncu_kernels.content->ceilings_source = "its datasheet";
+  const auto roof = memory_roof(run, {});
+  ASSERT_TRUE(roof);
+  EXPECT_DOUBLE_EQ(roof->bytes_per_second, 4.8e12);
+  EXPECT_EQ(roof->from, "the bandwidth of NVIDIA H200 (its datasheet)");
+  EXPECT_EQ(roof->file, "ncu/kernels.json");
+}
+
+TEST(MemoryRoof, IsTheOneOfStaticAnalysisWhereThereIsOne) {
+  report::RunArtifacts run = run_with({cached_kernel()});
+  run.static_costs.file = "static_analysis/static_compute.json";
+  run.static_costs.content.emplace();
+  run.static_costs.content->ceilings.device = "NVIDIA H200";
+  run.static_costs.content->ceilings.source = "its datasheet";
+  run.static_costs.content->ceilings.bytes_per_second = 4.8e12;
+  const auto roof = memory_roof(run, {});
+  ASSERT_TRUE(roof);
+  EXPECT_EQ(roof->bytes_per_second, 4.8e12);
+  EXPECT_EQ(roof->file, "static_analysis/static_compute.json");
+}
+
+TEST(MemoryRoof, OfACpuIsTheOneThatItsStagesAreHeldAgainst) {
+  RunSummary summary;
+  summary.stages.resize(2);  // the first has no cost
+  SummaryCost cost;
+  cost.bytes = 1e6;
+  cost.memory_ns = 1e5;
+  cost.ceilings = "measured on this CPU";
+  cost.source = "baseline/metrics.json";
+  summary.stages.back().cost = cost;
+  const auto roof = memory_roof({}, summary);
+  ASSERT_TRUE(roof);
+  EXPECT_DOUBLE_EQ(roof->bytes_per_second, 1e10);
+  EXPECT_EQ(roof->from, "measured on this CPU");
+  EXPECT_EQ(roof->file, "baseline/metrics.json");
+}
+
+TEST(MemoryRoof, OfADeviceThatIsNotInTheTableFollowsFromItsDramCounters) {
+  NcuKernel streaming = cached_kernel();  // its percentage is the least rounded one
+  streaming.roofline.bytes_per_second = 2.902e12;
+  streaming.counters.back().value = 60.48;
+  const auto roof = memory_roof(run_with({cached_kernel(), streaming}), {});
+  ASSERT_TRUE(roof);
+  EXPECT_NEAR(roof->bytes_per_second, 4.798e12, 1e9);
+  EXPECT_EQ(roof->from, "what ncu's DRAM throughput counters imply; the device table has no entry");
+}
+
+TEST(MemoryRoof, IsNotGuessedFromSharesThatIncludeCaches) {
+  NcuKernel kernel = cached_kernel();
+  kernel.counters.pop_back();
+  EXPECT_FALSE(memory_roof(run_with({kernel}), {}));
+  EXPECT_FALSE(memory_roof({}, {}));
+}
+
+}  // namespace
+}  // namespace profline::web
