@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -141,7 +143,6 @@ TEST(Signals, OneEndsWhatOnlyAsksOtherPrograms) {
 
 TEST(Signals, OneEndsARunThatReadsWhatItsStagesLeft) {
   const testing::TempDir folder;
-  fs::create_directory(folder / "made");
   // The reports are made from the requests that a program may record; these never come.
   Started profline(
       folder.path(),

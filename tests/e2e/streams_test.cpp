@@ -1,9 +1,7 @@
 // What becomes of a command whose stdout, stderr or files cannot be written, or which is given too
 // little to work with.
 
-#include <sys/stat.h>
-
-#include <algorithm>
+#include <cctype>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
