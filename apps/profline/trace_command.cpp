@@ -75,7 +75,7 @@ std::vector<Option> TraceVerb::options() const {
   return {
       {"--top", "", Takes::Value, "N", "rows a table shows, or 'all' (default 20)"},
       {"--range", "", Takes::Value, "NAME",
-       "only what happened in ranges of this name, or that a glob such as 'decode*' matches"},
+       "only what happened in ranges of this name or glob: 'decode*'"},
       {"--export",
        "",
        Takes::Value,
