@@ -55,10 +55,14 @@ std::string differences(const Comparison& comparison, std::size_t width, const P
 
 std::string table(const Section& section, std::size_t top, std::size_t width,
                   const Palette& palette) {
-  std::vector<TextTable::Column> columns = {
-      {"A"}, {"B"}, {"change"}, {"interval"}, {"verdict", Align::Left}, {"could see"}};
-  if (section.has_clocks) columns.push_back({"equal clocks"});
-  if (section.has_calls) columns.push_back({"calls"});
+  std::vector<TextTable::Column> columns = {{"A"},
+                                            {"B"},
+                                            {"change"},
+                                            {"interval", Align::Right, false, 1},
+                                            {"verdict", Align::Left},
+                                            {"could see", Align::Right, false, 3}};
+  if (section.has_clocks) columns.push_back({"equal clocks", Align::Right, false, 2});
+  if (section.has_calls) columns.push_back({"calls", Align::Right, false, 4});
   columns.push_back({"", Align::Left, true});
   TextTable rows(columns);
   for (std::size_t i = 0; i < std::min(top, section.rows.size()); ++i) {

@@ -7,11 +7,13 @@
 
 #include <fmt/core.h>
 
+#include "analysis/kernels/name_regex.h"
 #include "analysis/timeline/kernel_table.h"
 #include "base/counted.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
+#include "capture_file.h"
 #include "formats/csv_number.h"
 #include "formats/json_write.h"
 #include "formats/yaml_write.h"
@@ -40,6 +42,7 @@ struct TopKernels {
   std::string tool;
   std::vector<TopKernel> kernels;
   Reading reading;
+  bool is_trace = false;  ///< names are spelled as Kineto does, which is not how ncu does
 };
 
 struct Request {
@@ -73,13 +76,10 @@ Result<Request> read_request(const Arguments& arguments) {
   return request;
 }
 
-Result<TopKernels> from_sqlite(const fs::path& path, const Request& request) {
-  const bool by_range = request.range.has_value();
-  Timeline timeline =
-      PL_TRY(nsys::read_sqlite(path, by_range ? nsys::SqliteRows::All : nsys::SqliteRows::Kernels));
+TopKernels from_timeline(Timeline timeline, const Request& request) {
   timeline::KernelTableOptions options;
   std::optional<timeline::Attribution> attribution;
-  if (by_range) {
+  if (request.range) {
     attribution = timeline::Attribution::of(timeline);
     options.inside = request.range;
     options.attribution = &*attribution;
@@ -95,11 +95,22 @@ Result<TopKernels> from_sqlite(const fs::path& path, const Request& request) {
   return top;
 }
 
+Result<TopKernels> from_sqlite(const fs::path& path, const Request& request) {
+  const auto rows = request.range ? nsys::SqliteRows::All : nsys::SqliteRows::Kernels;
+  return from_timeline(PL_TRY(nsys::read_sqlite(path, rows)), request);
+}
+
+Result<TopKernels> from_trace(const Request& request) {
+  TopKernels top = from_timeline(PL_TRY(read_capture(request.report)), request);
+  top.is_trace = true;
+  return top;
+}
+
 Result<TopKernels> from_csv(const Request& request) {
   if (request.range) {
     return Error(ErrorKind::Config,
-                 "--range needs an SQLite export or a .nsys-rep: a summary as CSV does not say in "
-                 "which range a kernel was launched");
+                 "--range needs an SQLite export, a .nsys-rep or a Kineto trace: a summary as CSV "
+                 "does not say in which range a kernel was launched");
   }
   const std::string text = PL_TRY(read_file(request.report));
   nsys::KernelSummary summary = PL_TRY(nsys::read_kernel_summary(text, request.report.string()));
@@ -132,6 +143,7 @@ Result<TopKernels> from_report(const Services& services, const Request& request)
 }
 
 Result<TopKernels> read_report(const Services& services, const Request& request) {
+  if (PL_TRY(looks_like_trace(request.report))) return from_trace(request);
   const FileDescriptor file = PL_TRY(open_for_reading(request.report));
   constexpr std::string_view kSqlite = "SQLite format 3";
   std::array<char, kSqlite.size()> magic{};
@@ -146,7 +158,7 @@ Result<TopKernels> read_report(const Services& services, const Request& request)
   return from_csv(request);
 }
 
-/// Shares that the file does not tell, from its times.
+/// Shares that the file does not have, from its times.
 void fill_shares(std::vector<TopKernel>& kernels) {
   double total = 0;
   for (const TopKernel& kernel : kernels) total += static_cast<double>(kernel.total_ns.value_or(0));
@@ -163,51 +175,50 @@ void sort_kernels(std::vector<TopKernel>& kernels, const std::string& by) {
   });
 }
 
-/// A regular expression that only this name matches, in ncu's dialect as in Python's.
-std::string exact_regex(std::string_view name) {
-  constexpr std::string_view kSpecial = "\\^$.|?*+()[]{}";
-  std::string regex = "^";
-  for (const char letter : name) {
-    if (kSpecial.find(letter) != std::string_view::npos) regex += '\\';
-    regex += letter;
-  }
-  return regex += '$';
-}
-
 std::string description(const TopKernel& kernel, std::size_t rank) {
   return fmt::format("Kernel #{} - {:.1f}% of GPU time, {}", rank, kernel.time_percent.value_or(0),
                      counted(kernel.instances, "call"));
 }
 
-Node kernel_node(const TopKernel& kernel, std::size_t rank) {
+Node kernel_node(const TopKernels& top, std::size_t rank) {
+  const TopKernel& kernel = top.kernels[rank - 1];
   NodeMap entry;
   entry.set("name", Node::string(kernel.name));
-  entry.set("regex", Node::string(exact_regex(kernel.name)));
+  entry.set("regex", Node::string(top.is_trace ? kernels::spelling_regex(kernel.name)
+                                               : kernels::exact_regex(kernel.name)));
   entry.set("description", Node::string(description(kernel, rank)));
   return Node::map(std::move(entry));
 }
 
+std::string_view about_regexes(const TopKernels& top) {
+  if (top.is_trace) {
+    return "# Traces spell names unlike ncu. Each regex finds its kernel in either spelling, by "
+           "the\n"
+           "# function and what tells its template arguments apart; close relatives may match "
+           "too.\n";
+  }
+  return "# Each regex matches one name exactly. To catch relatives of a kernel, replace what\n"
+         "# differs between them, such as template arguments, by '.*'.\n";
+}
+
 std::string as_yaml(const TopKernels& top, const Request& request, std::size_t all) {
   Node::List kernels;
-  for (const TopKernel& kernel : top.kernels) {
-    kernels.push_back(kernel_node(kernel, kernels.size() + 1));
+  for (std::size_t rank = 1; rank <= top.kernels.size(); ++rank) {
+    kernels.push_back(kernel_node(top, rank));
   }
   const std::string where = request.range ? ", in range " + printable(*request.range) : "";
   NodeMap document;
   document.set("kernels", Node::list(std::move(kernels)));
-  return fmt::format(
-             "# Kernels of {} ({}), by {}{}: {} of {}.\n"
-             "# Each regex matches one name exactly. To catch relatives of a kernel, replace what\n"
-             "# differs between them, such as template arguments, by '.*'.\n",
-             printable(request.report.filename().string()), printable(top.tool), request.sort_by,
-             where, top.kernels.size(), all) +
+  return fmt::format("# Kernels of {} ({}), by {}{}: {} of {}.\n{}",
+                     printable(request.report.filename().string()), printable(top.tool),
+                     request.sort_by, where, top.kernels.size(), all, about_regexes(top)) +
          write_yaml(Node::map(std::move(document)));
 }
 
 Result<std::string> as_json(const TopKernels& top, const Request& request, std::size_t all) {
   Node::List kernels;
   for (const TopKernel& kernel : top.kernels) {
-    Node node = kernel_node(kernel, kernels.size() + 1);
+    Node node = kernel_node(top, kernels.size() + 1);
     NodeMap& entry = node.as_map();
     entry.set("time_pct", kernel.time_percent ? Node::real(*kernel.time_percent) : Node());
     entry.set("total_ns", kernel.total_ns ? Node::integer(*kernel.total_ns) : Node());
@@ -225,12 +236,15 @@ Result<std::string> as_json(const TopKernels& top, const Request& request, std::
   return write_json(Node::map(std::move(document)));
 }
 
-/// What the file did not give, on stderr.
-void tell(const Reading& reading, const OutputOptions& output) {
+/// What the file did not give, on stderr. Most events of a trace are of no use here, and only
+/// `profline trace` lists them.
+void tell(const TopKernels& top, const OutputOptions& output) {
+  const Reading& reading = top.reading;
   const auto line = [](const std::string& text) { print_remark("profline: " + printable(text)); };
   for (const std::string& loss : reading.losses) line("incomplete: " + loss);
   if (output.verbosity < 0) return;
   for (const Reading::Skipped& skipped : reading.skipped) {
+    if (top.is_trace) break;
     line(fmt::format("skipped {} ({}): {}", skipped.count, skipped.first_position, skipped.reason));
   }
   for (const std::string& note : reading.notes) line("note: " + note);
@@ -249,7 +263,7 @@ std::vector<Option> KernelsTopVerb::options() const {
        "COLUMN",
        "share of kernel time, or time [time_pct]",
        {"time_pct", "time_ns"}},
-      {"--range", "", Takes::Value, "NAME", "only kernels launched in NVTX ranges of this name"},
+      {"--range", "", Takes::Value, "NAME", "only kernels launched in ranges of this name"},
       {"--nsys", "", Takes::Value, "PROGRAM", "the nsys that reads a .nsys-rep [nsys on PATH]"},
   };
 }
@@ -257,7 +271,7 @@ std::vector<Option> KernelsTopVerb::options() const {
 Result<ExitCode> KernelsTopVerb::run(const Services& services, const Invocation& invocation) const {
   const Request request = PL_TRY(read_request(invocation.arguments));
   TopKernels top = PL_TRY(read_report(services, request));
-  tell(top.reading, invocation.output);
+  tell(top, invocation.output);
   if (top.kernels.empty()) {
     const std::string where = request.range ? " in ranges named '" + *request.range + "'" : "";
     return Error(ErrorKind::Parse, request.report.string() + ": no kernels" + where);

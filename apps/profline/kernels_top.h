@@ -7,14 +7,14 @@
 
 namespace profline {
 
-/// `profline kernels top REPORT`: the kernels of an nsys report by time, as YAML of names and
-/// regular expressions. The report is an SQLite export, a kernel summary of `nsys stats` as CSV, or
-/// a .nsys-rep, which needs nsys.
+/// `profline kernels top REPORT`: the kernels of a report by time, as YAML of names and regular
+/// expressions. The report is an SQLite export of nsys, a kernel summary of `nsys stats` as CSV, a
+/// .nsys-rep, which needs nsys, or a Kineto trace.
 class KernelsTopVerb final : public Verb {
  public:
   std::string_view name() const override { return "kernels top"; }
   std::string_view summary() const override {
-    return "list the kernels of a capture by time, for kernels profile";
+    return "list the kernels of an nsys report or a trace by time, for kernels profile";
   }
   std::vector<Example> examples() const override {
     return {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 
+#include "base/terminal_text.h"
 #include "capture_file.h"
 #include "command_line.h"
 #include "formats/json_write.h"
@@ -34,6 +35,14 @@ Result<std::size_t> top_of(const Arguments& arguments) {
   return top;
 }
 
+operators::OperatorOrder operator_order(const std::string& column) {
+  using operators::OperatorOrder;
+  if (column == "total") return OperatorOrder::Total;
+  if (column == "gpu_self") return OperatorOrder::SelfDevice;
+  if (column == "gpu_total") return OperatorOrder::Device;
+  return column == "calls" ? OperatorOrder::Calls : OperatorOrder::Self;
+}
+
 TraceExport export_kind(const std::string& given) {
   if (given == "perfetto") return TraceExport::Perfetto;
   return given == "csv" ? TraceExport::Csv : TraceExport::Json;
@@ -49,7 +58,16 @@ std::filesystem::path export_path(const Arguments& arguments, const Timeline& ti
                                     : std::filesystem::path(*to);
 }
 
-Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments& arguments) {
+/// A viewer shows more of a trace than profline reads, Python frames above all.
+void tell_what_is_left_out(const Timeline& timeline, const std::filesystem::path& written) {
+  const std::string left_out = left_out_of_perfetto(timeline);
+  if (left_out.empty()) return;
+  print_remark("profline: " + printable(written.string()) +
+               " leaves out what profline does not read: " + printable(left_out));
+}
+
+Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments& arguments,
+                        const OutputOptions& output) {
   const TraceExport what = export_kind(*arguments.value("--export"));
   if (reports.size() > 1 && arguments.has("--to")) {
     std::error_code failure;
@@ -64,6 +82,9 @@ Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments
     for (const auto& written : PL_TRY(export_trace(report, what, path))) {
       PL_TRY(print_result(written.string() + "\n"));
     }
+    if (what == TraceExport::Perfetto && output.verbosity >= 0) {
+      tell_what_is_left_out(*report.timeline, path);
+    }
   }
   return {};
 }
@@ -76,6 +97,12 @@ std::vector<Option> TraceVerb::options() const {
       {"--top", "", Takes::Value, "N", "rows a table shows, or 'all' (default 20)"},
       {"--range", "", Takes::Value, "NAME",
        "only what happened in ranges of this name or glob: 'decode*'"},
+      {"--operators-by",
+       "",
+       Takes::Value,
+       "COLUMN",
+       "sort the operators by this column [self]",
+       {"self", "total", "gpu_self", "gpu_total", "calls"}},
       {"--export",
        "",
        Takes::Value,
@@ -103,16 +130,18 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
   const std::size_t top = PL_TRY(top_of(arguments));
   const auto own_classes = arguments.value("--kernel-classes");
   const kernels::Classifier classes = PL_TRY(load_kernel_classes(own_classes));
+  TraceReportOptions options;
+  options.range = arguments.value("--range");
+  options.operator_order = operator_order(arguments.value("--operators-by").value_or("self"));
   std::deque<Timeline> timelines;  // never moved: reports look into them
   std::vector<TraceReport> reports;
   for (const std::string& word : arguments.words) {
     if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
     timelines.push_back(PL_TRY(read_capture(word)));
-    reports.push_back(
-        PL_TRY(trace_report(timelines.back(), classes, {arguments.value("--range")})));
+    reports.push_back(PL_TRY(trace_report(timelines.back(), classes, options)));
   }
   if (arguments.has("--export")) {
-    PL_TRY(export_all(reports, arguments));
+    PL_TRY(export_all(reports, arguments, invocation.output));
   } else if (invocation.output.format == OutputFormat::Json) {
     PL_TRY(print_result(PL_TRY(write_json(trace_document(reports, top)))));
   } else {

@@ -46,6 +46,21 @@ std::string kernels_csv(const TraceReport& report) {
   return out;
 }
 
+/// One row per kernel and operator that launched it.
+std::string kernel_operators_csv(const TraceReport& report) {
+  std::string out;
+  csv::append_record(out, {"name", "operator", "instances", "total_ns"});
+  for (const TraceKernel& kernel : report.kernels) {
+    for (const TraceKernel::Launcher& row : kernel.launchers) {
+      const std::vector<std::string> cells = {kernel.name.full, report.timeline->names.text(row.op),
+                                              std::to_string(row.instances),
+                                              std::to_string(row.total_ns)};
+      csv::append_record(out, cells);
+    }
+  }
+  return out;
+}
+
 std::string operators_csv(const TraceReport& report) {
   std::string out;
   csv::append_record(
@@ -87,9 +102,11 @@ std::string ranges_csv(const TraceReport& report) {
 
 Result<Paths> export_csv(const TraceReport& report, const std::filesystem::path& folder) {
   PL_TRY(create_folders(folder));
-  const std::pair<const char*, std::string> files[] = {{"kernels.csv", kernels_csv(report)},
-                                                       {"operators.csv", operators_csv(report)},
-                                                       {"ranges.csv", ranges_csv(report)}};
+  const std::pair<const char*, std::string> files[] = {
+      {"kernels.csv", kernels_csv(report)},
+      {"kernel_operators.csv", kernel_operators_csv(report)},
+      {"operators.csv", operators_csv(report)},
+      {"ranges.csv", ranges_csv(report)}};
   Paths written;
   for (const auto& [name, text] : files) {
     PL_TRY(write_file_atomic(folder / name, text));
@@ -128,6 +145,20 @@ std::filesystem::path default_export_path(const Timeline& timeline, TraceExport 
       break;
   }
   return stem + ".report.json";
+}
+
+std::string left_out_of_perfetto(const Timeline& timeline) {
+  std::string text;
+  for (const Reading::Skipped& entry : timeline.reading.skipped) {
+    const auto begins = [&](std::string_view what) { return entry.reason.starts_with(what); };
+    // These are written anew, or are marks of the profiler itself.
+    if (begins("flow arrow") || begins("metadata for viewers") || begins("the profiler's own")) {
+      continue;
+    }
+    if (!text.empty()) text += ", ";
+    text += entry.reason + " (" + std::to_string(entry.count) + ')';
+  }
+  return text;
 }
 
 Result<Paths> export_trace(const TraceReport& report, TraceExport what,

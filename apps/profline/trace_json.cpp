@@ -98,6 +98,15 @@ Node work_sum(const timeline::WorkSum& sum) {
   return Node::map(std::move(map));
 }
 
+Node launches(const TraceLaunches& all) {
+  NodeMap map;
+  map.set("calls", count(all.calls));
+  map.set("graph_calls", count(all.graph_calls));
+  map.set("kernels", count(all.kernels));
+  map.set("graph_kernels", count(all.graph_kernels));
+  return Node::map(std::move(map));
+}
+
 class Document {
  public:
   Document(const TraceReport& report, std::size_t top)
@@ -135,6 +144,7 @@ class Document {
               return Node::map(std::move(entry));
             }));
     map.set("kernels", kernels());
+    map.set("launches", launches(report_.launches));
     map.set("copies", copies_node(report_, top_));
     map.set("collectives", collectives_node(report_, top_));
     map.set("operators", operators());
@@ -220,6 +230,13 @@ Node Document::kernels() const {
                                                     : Node());
               entry.set("instances", count(shape.instances));
               entry.set("total_ns", number(shape.total_ns));
+              return Node::map(std::move(entry));
+            }));
+    map.set("operators", rows_of(kernel.launchers, top_, [&](const TraceKernel::Launcher& row) {
+              NodeMap entry;
+              entry.set("name", text_or_null(timeline_.names.text(row.op)));
+              entry.set("instances", count(row.instances));
+              entry.set("total_ns", number(row.total_ns));
               return Node::map(std::move(entry));
             }));
     return Node::map(std::move(map));

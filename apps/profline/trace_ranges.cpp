@@ -82,7 +82,7 @@ std::string ranges_text(const TraceReport& report, std::size_t top, std::size_t 
     out += palette.faint(fmt::format("  and {} more\n", all.ranges.size() - top));
   }
   if (all.outside_ranges.count > 0) {
-    out += "  " + plural(all.outside_ranges.count, "piece", "pieces") + " of work (" +
+    out += "  " + counted(all.outside_ranges.count, "piece", "pieces") + " of work (" +
            duration(all.outside_ranges.sum_ns) + ") in no range\n";
   }
   return out;

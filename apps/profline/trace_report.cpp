@@ -28,11 +28,8 @@ class Kernels {
     kernel.max_ns = std::max(kernel.max_ns, row.max_ns);
     kernel.instances += row.instances;
     kernel.total_ns += row.total_ns;
-    TraceKernel::Shape shape;
-    if (row.shape != kNoRow) shape.shape = timeline_.shapes[row.shape];
-    shape.instances = row.instances;
-    shape.total_ns = row.total_ns;
-    kernel.shapes.push_back(shape);
+    add_shape(row, kernel);
+    add_launcher(row, kernel);
   }
 
   void give(TraceReport& report) {
@@ -45,6 +42,7 @@ class Kernels {
       report.kernel_ns += kernel.total_ns;
       report.kernel_instances += kernel.instances;
     }
+    for (TraceKernel& kernel : kernels_) order_parts(kernel);
     for (auto& [name, found] : classes) report.classes.push_back(std::move(found));
     order(report.classes, [](const TraceClass& row) -> const std::string& { return row.name; });
     order(kernels_, [](const TraceKernel& row) -> const std::string& { return row.name.full; });
@@ -52,6 +50,37 @@ class Kernels {
   }
 
  private:
+  /// Rows are by shape and operator: each shape may come several times, and each operator.
+  void add_shape(const timeline::KernelRow& row, TraceKernel& kernel) const {
+    std::optional<LaunchShape> shape;
+    if (row.shape != kNoRow) shape = timeline_.shapes[row.shape];
+    auto found = std::find_if(kernel.shapes.begin(), kernel.shapes.end(),
+                              [&](const auto& known) { return known.shape == shape; });
+    if (found == kernel.shapes.end()) {
+      found = kernel.shapes.insert(found, TraceKernel::Shape{shape, 0, 0});
+    }
+    found->instances += row.instances;
+    found->total_ns += row.total_ns;
+  }
+
+  static void add_launcher(const timeline::KernelRow& row, TraceKernel& kernel) {
+    auto found = std::find_if(kernel.launchers.begin(), kernel.launchers.end(),
+                              [&](const auto& known) { return known.op == row.op; });
+    if (found == kernel.launchers.end()) {
+      found = kernel.launchers.insert(found, TraceKernel::Launcher{row.op, 0, 0});
+    }
+    found->instances += row.instances;
+    found->total_ns += row.total_ns;
+  }
+
+  void order_parts(TraceKernel& kernel) const {
+    std::stable_sort(kernel.shapes.begin(), kernel.shapes.end(),
+                     [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+    order(kernel.launchers, [&](const TraceKernel::Launcher& row) -> const std::string& {
+      return timeline_.names.text(row.op);
+    });
+  }
+
   TraceKernel& kernel_of(Names::Id id) {
     const auto known = by_id_.find(id);
     if (known != by_id_.end()) return kernels_[known->second];
@@ -74,6 +103,24 @@ class Kernels {
   std::unordered_map<std::string, std::size_t> by_name_;
 };
 
+TraceLaunches launches_of(const Timeline& timeline) {
+  TraceLaunches launches;
+  for (const HostCall& call : timeline.calls) {
+    const bool is_graph = call.kind == CallKind::GraphLaunch;
+    if (is_graph || call.kind == CallKind::Launch) ++launches.calls;
+    if (is_graph) ++launches.graph_calls;
+  }
+  for (const DeviceWork& work : timeline.work) {
+    if (work.kind != WorkKind::Kernel) continue;
+    ++launches.kernels;
+    const bool by_graph =
+        work.graph_node != 0 ||
+        (work.launch != kNoRow && timeline.calls[work.launch].kind == CallKind::GraphLaunch);
+    if (by_graph) ++launches.graph_kernels;
+  }
+  return launches;
+}
+
 }  // namespace
 
 Result<TraceReport> trace_report(const Timeline& timeline, const kernels::Classifier& classes,
@@ -93,6 +140,7 @@ Result<TraceReport> trace_report(const Timeline& timeline, const kernels::Classi
   }
   timeline::KernelTableOptions table;
   table.by_shape = true;
+  table.by_operator = true;
   table.inside = options.range;
   table.attribution = &attribution;
   Kernels kernels(timeline, classes);
@@ -106,7 +154,10 @@ Result<TraceReport> trace_report(const Timeline& timeline, const kernels::Classi
       }));
   report.copies = timeline::transfer_table(timeline, {options.range, &attribution});
   report.collectives = timeline::collective_table(timeline, {options.range, &attribution});
-  report.operators = operators::operator_table(timeline, {.inside = options.range});
+  report.operator_order = options.operator_order;
+  report.operators = operators::operator_table(
+      timeline, {.order = options.operator_order, .inside = options.range});
+  report.launches = launches_of(timeline);
   return report;
 }
 

@@ -33,6 +33,14 @@ struct TraceKernel {
   };
   std::vector<Shape> shapes;  ///< most time first
 
+  /// What of the kernel an operator launched: the innermost one around the launch.
+  struct Launcher {
+    Names::Id op = 0;  ///< 0: launched in no operator, or without a record of the launch
+    std::uint64_t instances = 0;
+    std::int64_t total_ns = 0;
+  };
+  std::vector<Launcher> launchers;  ///< most time first
+
   double mean_ns() const { return static_cast<double>(total_ns) / static_cast<double>(instances); }
 };
 
@@ -42,12 +50,22 @@ struct TraceClass {
   std::int64_t total_ns = 0;
 };
 
-/// All that `profline trace` tells of one capture.
+/// Host calls that launch, and the kernels that ran: a CUDA graph is one call and many kernels.
+struct TraceLaunches {
+  std::uint64_t calls = 0;
+  std::uint64_t graph_calls = 0;    ///< of `calls`: those that launch a CUDA graph
+  std::uint64_t kernels = 0;        ///< that ran
+  std::uint64_t graph_kernels = 0;  ///< of `kernels`: those that a graph launched
+};
+
+/// All that `profline trace` reports about one capture.
 struct TraceReport {
   const Timeline* timeline = nullptr;
   std::optional<std::string> range;  ///< only what happened in the ranges that it names
   timeline::Accounting accounting;
   operators::OperatorTable operators;
+  operators::OperatorOrder operator_order = operators::OperatorOrder::Self;
+  TraceLaunches launches;                     ///< of the whole capture
   std::vector<TraceKernel> kernels;           ///< most time first
   std::vector<TraceClass> classes;            ///< most time first
   std::vector<timeline::TransferRow> copies;  ///< and fills; most time first
@@ -64,6 +82,7 @@ struct TraceReport {
 
 struct TraceReportOptions {
   std::optional<std::string> range = {};
+  operators::OperatorOrder operator_order = operators::OperatorOrder::Self;
 };
 
 /// The timeline must outlive the report. An Error that lists the ranges there are when none is

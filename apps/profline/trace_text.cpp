@@ -19,6 +19,9 @@ using timeline::DeviceTime;
 using timeline::IdleCause;
 using Align = TextTable::Align;
 
+/// Narrower tables of kernels do without the operators.
+constexpr std::size_t kWidthForOperators = 112;
+
 class TraceText {
  public:
   TraceText(const TraceReport& report, std::size_t top, std::size_t width, const Palette& palette)
@@ -66,6 +69,8 @@ class TraceText {
   void devices();
   void device_rows(TextTable& table, const std::string& device, const DeviceTime& time) const;
   void launches();
+  std::string launch_calls(std::uint64_t calls) const;
+  std::string launcher_of(const TraceKernel& kernel) const;
   void classes();
   void kernels();
   void operators();
@@ -92,15 +97,15 @@ void TraceText::summary() {
     line += fmt::format(", GPU {}: {}", gpu.device, printable(gpu.name));
   }
   out_ += "  " + line + '\n';
-  out_ += "  " + plural(timeline_.operators.size(), "operator", "operators") + ", " +
-          plural(timeline_.calls.size(), "call", "calls") + ", " +
-          plural(report_.accounting.kernels.count, "kernel launch", "kernel launches") + " (" +
+  out_ += "  " + counted(timeline_.operators.size(), "operator", "operators") + ", " +
+          counted(timeline_.calls.size(), "call", "calls") + ", " +
+          counted(report_.accounting.kernels.count, "kernel", "kernels") + " (" +
           duration(report_.accounting.kernels.sum_ns) + "), " +
-          plural(report_.copy_instances, "copy or fill", "copies and fills") + ", " +
-          plural(timeline_.ranges.size(), "range", "ranges") + '\n';
+          counted(report_.copy_instances, "copy or fill", "copies and fills") + ", " +
+          counted(timeline_.ranges.size(), "range", "ranges") + '\n';
   if (report_.range_account() != nullptr) {
     out_ += "  only what happened in " +
-            plural(report_.range_account()->instances, "instance", "instances") + " of range '" +
+            counted(report_.range_account()->instances, "instance", "instances") + " of range '" +
             printable(*report_.range) + "', " + duration(wall_ns()) + '\n';
   }
 }
@@ -138,18 +143,34 @@ void TraceText::devices() {
   show(table);
 }
 
+/// `5 launches by the host, all of CUDA graphs; 425 kernels ran`: a graph is one launch and many
+/// kernels, so that the two numbers may be far apart.
+std::string TraceText::launch_calls(std::uint64_t calls) const {
+  const TraceLaunches& all = report_.launches;
+  const bool is_whole = report_.range_account() == nullptr;
+  const auto of_graphs = [&](std::uint64_t part, std::uint64_t whole, std::string_view what) {
+    if (!is_whole || part == 0) return std::string();
+    const std::string how_many = part == whole ? "all" : std::to_string(part);
+    return fmt::format(", {} {}", how_many, what);
+  };
+  return counted(calls, "launch by the host", "launches by the host") +
+         of_graphs(all.graph_calls, calls, "of CUDA graphs") + "; " +
+         counted(report_.kernel_instances, "kernel", "kernels") + " ran" +
+         of_graphs(all.graph_kernels, all.kernels, "in graphs");
+}
+
 void TraceText::launches() {
   const timeline::LaunchFigures& figures = report_.range_account() != nullptr
                                                ? report_.range_account()->launch
                                                : report_.accounting.launch;
   if (figures.launches + figures.copy_calls == 0) return;
   heading("launches", in_range());
-  out_ += "  " + plural(figures.launches, "launch", "launches") + ", " +
-          plural(figures.copy_calls, "copy or fill", "copies and fills");
+  out_ += "  " + launch_calls(figures.launches) + "; " +
+          counted(figures.copy_calls, "copy or fill", "copies and fills");
   const auto per_token = report_.range_account() != nullptr
                              ? report_.range_account()->launches_per_token()
                              : report_.accounting.launches_per_token();
-  if (per_token) out_ += ", " + counted_mean(*per_token, "launch") + " per token";
+  if (per_token) out_ += "; " + counted_mean(*per_token, "launch") + " per token";
   out_ += '\n';
   const auto mean = [](const timeline::Spread& spread) {
     return human_duration(FractionalNanoseconds(spread.mean_ns()));
@@ -175,7 +196,7 @@ void TraceText::launches() {
 void TraceText::classes() {
   if (report_.classes.empty()) return;
   heading("kernel classes", in_range());
-  TextTable table({{"class", Align::Left}, {"time"}, {"share"}, {"launches"}});
+  TextTable table({{"class", Align::Left}, {"time"}, {"share"}, {"count"}});
   for (const TraceClass& row : report_.classes) {
     table.add({row.name, duration(row.total_ns), percent(row.total_ns, report_.kernel_ns),
                std::to_string(row.instances)});
@@ -183,46 +204,96 @@ void TraceText::classes() {
   show(table);
 }
 
+/// The operator that launched most of it, and how many others did: `aten::mm +2`. Names of kernels
+/// need the room more: 24 columns of 120.
+std::string TraceText::launcher_of(const TraceKernel& kernel) const {
+  const std::size_t widest = std::clamp<std::size_t>(width_, kWidthForOperators, 128) - 96;
+  if (kernel.launchers.empty() || kernel.launchers.front().op == 0) return "-";
+  std::string name = printable(timeline_.names.text(kernel.launchers.front().op));
+  const std::size_t others = kernel.launchers.size() - 1;
+  const std::string more = others > 0 ? fmt::format(" +{}", others) : "";
+  return fit_width(name, widest - more.size()) + more;
+}
+
 void TraceText::kernels() {
   if (report_.kernels.empty()) return;
-  heading("kernels", in_range());
-  TextTable table({{"time"},
-                   {"share"},
-                   {"launches"},
-                   {"mean"},
-                   {"shapes"},
-                   {"class", Align::Left},
-                   {"kernel", Align::Left, true}});
+  const bool has_operators = !timeline_.operators.empty() && width_ >= kWidthForOperators;
+  const std::string what = has_operators ? "with the operator that launched most of each" : "";
+  heading("kernels", in_range() + (report_.range && has_operators ? ", " : "") + what);
+  std::vector<TextTable::Column> columns = {{"time"},
+                                            {"share"},
+                                            {"count"},
+                                            {"mean", Align::Right, false, 1},
+                                            {"shapes", Align::Right, false, 2},
+                                            {"class", Align::Left}};
+  if (has_operators) columns.push_back({"operator", Align::Left});
+  columns.push_back({"kernel", Align::Left, true});
+  TextTable table(std::move(columns));
   std::map<std::string_view, int> short_names;
   for (const TraceKernel& kernel : report_.kernels) ++short_names[kernel.name.short_name];
   for (std::size_t i = 0; i < std::min(top_, report_.kernels.size()); ++i) {
     const TraceKernel& kernel = report_.kernels[i];
     const bool is_enough = short_names[kernel.name.short_name] == 1;
-    table.add({duration(kernel.total_ns), percent(kernel.total_ns, report_.kernel_ns),
-               std::to_string(kernel.instances),
-               human_duration(FractionalNanoseconds(kernel.mean_ns())),
-               std::to_string(kernel.shapes.size()), kernel.kernel_class,
-               is_enough ? kernel.name.short_name : kernel.name.key});
+    std::vector<std::string> cells = {duration(kernel.total_ns),
+                                      percent(kernel.total_ns, report_.kernel_ns),
+                                      std::to_string(kernel.instances),
+                                      human_duration(FractionalNanoseconds(kernel.mean_ns())),
+                                      std::to_string(kernel.shapes.size()),
+                                      kernel.kernel_class};
+    if (has_operators) cells.push_back(launcher_of(kernel));
+    cells.push_back(is_enough ? kernel.name.short_name : kernel.name.key);
+    table.add(std::move(cells));
   }
   show(table);
   rest(report_.kernels.size());
 }
 
+std::string_view order_text(operators::OperatorOrder order) {
+  switch (order) {
+    case operators::OperatorOrder::Total:
+      return "by total host time";
+    case operators::OperatorOrder::SelfDevice:
+      return "by GPU time of their own launches";
+    case operators::OperatorOrder::Device:
+      return "by total GPU time";
+    case operators::OperatorOrder::Calls:
+      return "by number of calls";
+    case operators::OperatorOrder::Self:
+      break;
+  }
+  return "by host time of their own";
+}
+
 void TraceText::operators() {
   if (report_.operators.rows.empty()) return;
-  heading("operators", report_.range ? in_range() : "by time of their own on the host");
-  TextTable table({{"self"},
-                   {"share"},
-                   {"total"},
-                   {"GPU self"},
-                   {"GPU total"},
-                   {"calls"},
-                   {"operator", Align::Left, true}});
-  for (std::size_t i = 0; i < std::min(top_, report_.operators.rows.size()); ++i) {
-    const operators::OperatorRow& row = report_.operators.rows[i];
-    table.add({duration(row.self_ns), percent(row.self_ns, report_.operators.self_ns),
-               duration(row.total_ns), duration(row.self_device_ns), duration(row.device_ns),
-               std::to_string(row.calls), timeline_.names.text(row.name)});
+  heading("operators", (report_.range ? in_range() + ", " : "") +
+                           std::string(order_text(report_.operator_order)));
+  const bool by_device = report_.operator_order == operators::OperatorOrder::SelfDevice ||
+                         report_.operator_order == operators::OperatorOrder::Device;
+  // The share is that of the column before it.
+  using Columns = std::vector<TextTable::Column>;
+  Columns columns = by_device
+                        ? Columns{{"GPU self"}, {"share"}, {"GPU total"}, {"self"}, {"total"}}
+                        : Columns{{"self"}, {"share"}, {"total"}, {"GPU self"}, {"GPU total"}};
+  columns.back().spare = 1;
+  columns.push_back({"calls"});
+  columns.push_back({"operator", Align::Left, true});
+  TextTable table(std::move(columns));
+  const operators::OperatorTable& all = report_.operators;
+  for (std::size_t i = 0; i < std::min(top_, all.rows.size()); ++i) {
+    const operators::OperatorRow& row = all.rows[i];
+    const std::string self = duration(row.self_ns);
+    const std::string total = duration(row.total_ns);
+    const std::string gpu_self = duration(row.self_device_ns);
+    const std::string gpu_total = duration(row.device_ns);
+    const std::string calls = std::to_string(row.calls);
+    const std::string& name = timeline_.names.text(row.name);
+    if (by_device) {
+      const std::string share = percent(row.self_device_ns, all.self_device_ns);
+      table.add({gpu_self, share, gpu_total, self, total, calls, name});
+    } else {
+      table.add({self, percent(row.self_ns, all.self_ns), total, gpu_self, gpu_total, calls, name});
+    }
   }
   show(table);
   rest(report_.operators.rows.size());
@@ -238,7 +309,7 @@ void TraceText::reading() {
   }
   const timeline::Accounting& all = report_.accounting;
   if (all.without_launch.count > 0 && reading.notes.empty()) {
-    out_ += "  " + plural(all.without_launch.count, "piece", "pieces") +
+    out_ += "  " + counted(all.without_launch.count, "piece", "pieces") +
             " of work without a record of the launch\n";
   }
   for (const std::string& note : reading.notes) {

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/counted.h"
 #include "base/units.h"
 
 /// How `profline trace` writes figures.
@@ -25,10 +26,6 @@ inline std::string percent(std::int64_t part, std::int64_t whole) {
 /// Of a share of 1.
 inline std::string percent(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100.0 * *share) : "-";
-}
-
-inline std::string plural(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 /// 10^9 bytes per second: `12.3`, `0.0042`.

@@ -86,6 +86,8 @@ class Reader {
   bool take_unit(std::string_view unit, char close);
   Result<bool> enters_list(std::string_view list_key);
   Result<bool> comma_follows();
+  /// Delivers a line; `whole` when its end is there.
+  Result<void> read_line(std::string_view line, bool whole);
 
   simdjson::error_code parse(std::string_view text, simdjson::dom::element& root);
   Result<void> deliver_element(std::string_view text, std::uint64_t offset, bool may_be_torn);
@@ -236,7 +238,11 @@ Result<bool> Reader::enters_list(std::string_view list_key) {
   PL_TRY(window_.check_size(head.value_begin));
   if (head.malformed || window_.rest()[head.value_begin] != '[') return false;
   const auto key = parse_json(head.key, {});
-  if (!key || key->as_string() != list_key) return false;
+  if (!key) return false;
+  if (key->as_string() != list_key) {
+    if (handlers_.other_list) PL_TRY(handlers_.other_list(key->as_string()));
+    return false;
+  }
   if (list_seen_) {
     return error_at(window_.offset(), "a second list under the key " + std::string(head.key));
   }
@@ -315,6 +321,20 @@ Result<JsonStreamTotals> Reader::read_document(std::string_view list_key) {
   return totals();
 }
 
+Result<void> Reader::read_line(std::string_view line, bool whole) {
+  std::string_view text = trim(line);
+  if (text.ends_with(',')) text = trim(text.substr(0, text.size() - 1));
+  const auto taken = handlers_.take ? handlers_.take(text, window_.offset()) : JsonTaken();
+  if (taken.outcome != JsonTaken::Outcome::Taken) {
+    return deliver_element(text, window_.offset(), !whole);
+  }
+  ++totals_.elements;
+  const std::string_view rest = trim(text.substr(taken.bytes));
+  if (rest.empty()) return {};
+  return refuse(rest, window_.offset() + static_cast<std::size_t>(rest.data() - line.data()),
+                {0, "expected the end of the line after the element", false}, Unit::Element);
+}
+
 Result<JsonStreamTotals> Reader::read_lines() {
   while (PL_TRY(window_.skip_blank())) {
     std::size_t end = window_.rest().find('\n');
@@ -326,7 +346,7 @@ Result<JsonStreamTotals> Reader::read_lines() {
     const bool whole = end != std::string_view::npos;
     const std::string_view line = window_.rest().substr(0, end);
     PL_TRY(window_.check_size(line.size()));
-    PL_TRY(deliver_element(trim(line), window_.offset(), !whole));
+    PL_TRY(read_line(line, whole));
     window_.take(line.size());
   }
   return totals();

@@ -53,6 +53,10 @@ struct JsonStreamHandlers {
   /// Each member of the map around the list except the list; ignored when this is empty. The source
   /// of the value's marks names the byte at which it begins.
   std::function<Result<void>(const std::string& key, Node value)> member;
+
+  /// Asked before a member that is another list is read: an Error ends the reading there, so that a
+  /// document of another kind need not be read to its end. Empty: every member is read.
+  std::function<Result<void>(const std::string& key)> other_list;
 };
 
 struct JsonStreamLimits {
@@ -86,8 +90,8 @@ struct JsonStreamTotals {
 Result<JsonStreamTotals> read_json_list(ChunkSource source, std::string_view list_key,
                                         JsonStreamHandlers handlers, JsonStreamLimits limits = {});
 
-/// Reads JSON Lines: one element a line, blank lines ignored, LF or CRLF. A last line without a
-/// line feed counts if it is complete.
+/// Reads JSON Lines: one element per line, blank lines and a comma at the end of a line ignored, LF
+/// or CRLF. A last line without a line feed counts if it is complete.
 Result<JsonStreamTotals> read_json_lines(ChunkSource source, JsonStreamHandlers handlers,
                                          JsonStreamLimits limits = {});
 

@@ -7,7 +7,7 @@ namespace profline {
 namespace {
 
 struct Rule {
-  std::string_view prefix;  // behind `cuda`, `cu` or `hip`
+  std::string_view prefix;  // after `cuda`, `cu` or `hip`
   CallKind kind;
 };
 
@@ -60,6 +60,11 @@ CallKind call_kind(std::string_view function) {
   const auto rule = std::ranges::find_if(
       kRules, [&](const Rule& candidate) { return action.starts_with(candidate.prefix); });
   return rule == kRules.end() ? CallKind::Other : rule->kind;
+}
+
+bool is_call_name(std::string_view name) {
+  const std::string_view action = without_library(name);
+  return name == "INVALID" || (!action.empty() && action.front() >= 'A' && action.front() <= 'Z');
 }
 
 }  // namespace profline

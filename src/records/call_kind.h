@@ -13,4 +13,8 @@ namespace profline {
 /// nor does `cudaEventQuery`. Copies that wait, like `cudaMemcpy`, are Copy.
 CallKind call_kind(std::string_view function);
 
+/// Whether a name is that of a function of the CUDA runtime or driver (or HIP's). `INVALID` is one:
+/// Kineto writes that for functions which are newer than its list of them.
+bool is_call_name(std::string_view name);
+
 }  // namespace profline

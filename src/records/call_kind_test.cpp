@@ -41,5 +41,15 @@ TEST(CallKind, IsToldByTheFunctionsName) {
   for (const Case& c : kCases) EXPECT_EQ(call_kind(c.function), c.kind) << c.function;
 }
 
+TEST(CallKind, NamesOfFunctionsAreKnown) {
+  for (const char* name : {"cudaLaunchKernel", "cuLaunchKernelEx", "hipMemcpyAsync", "INVALID"}) {
+    EXPECT_TRUE(is_call_name(name)) << name;
+  }
+  for (const char* name :
+       {"aten::mm", "cuda_kernel", "custom_op", "hipster", "cu", "invalid", ""}) {
+    EXPECT_FALSE(is_call_name(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace profline

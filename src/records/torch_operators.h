@@ -42,6 +42,7 @@ struct TorchOperators {
   std::int64_t duration_ns = 0;
   std::int64_t resolution_ns = 1;
   std::vector<TorchOperator> operators;
+  std::vector<TorchOperator> runtime_calls;
   std::vector<TorchOperator> ranges;
 
   bool operator==(const TorchOperators&) const = default;
@@ -51,6 +52,8 @@ constexpr auto fields(std::type_identity<TorchOperators>) {
       field("duration_ns", &TorchOperators::duration_ns, "that was recorded").required(),
       field("resolution_ns", &TorchOperators::resolution_ns, "steps in which times are told"),
       field("operators", &TorchOperators::operators, "most self time first").required(),
+      field("runtime_calls", &TorchOperators::runtime_calls,
+            "calls of the CUDA runtime and driver, most self time first"),
       field("ranges", &TorchOperators::ranges, "the program's own scopes"));
 }
 

@@ -115,8 +115,8 @@ TEST(KernelsTop, SaysWhatIsWrongWithWhatItWasGiven) {
        "profline: --topk is '-1', not a whole number above 0\n"},
       {{"kernels", "top", "k.csv", "--range", "decode"},
        2,
-       "profline: --range needs an SQLite export or a .nsys-rep: a summary as CSV does not say in "
-       "which range a kernel was launched\n"},
+       "profline: --range needs an SQLite export, a .nsys-rep or a Kineto trace: a summary as CSV "
+       "does not say in which range a kernel was launched\n"},
       {{"kernels", "top", "none.sqlite"}, 3, "profline: cannot read none.sqlite: no such file\n"},
       {{"kernels", "top", "no.csv"}, 2, "profline: no.csv: no header of a kernel summary"},
       {{"kernels", "top", "r.nsys-rep", "--nsys", "/no/nsys"},

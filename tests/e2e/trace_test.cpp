@@ -36,8 +36,8 @@ TEST(Trace, TellsWhereTheTimeWent) {
               AllOf(HasSubstr("Kineto, 7.22 ms, GPU 0: NVIDIA H200\n"),
                     HasSubstr("GPU 0   busy                      376 us    5.2 %\n"),
                     HasSubstr("decode      1    7.22 ms     5.2 %  376 us       120      120\n"),
-                    HasSubstr("44.3 us  11.8 %        20  2.22 us       1  reduction    "
-                              "reduce_kernel<NormTwoOps>\n"),
+                    HasSubstr("44.3 us  11.8 %     20  2.22 us       1  reduction    "
+                              "aten::linalg_vector_norm  reduce_kernel<NormTwoOps>\n"),
                     HasSubstr("4.58 ms  63.5 %  4.58 ms    261 us     261 us     40  aten::mm\n"),
                     HasSubstr("1005 events: 505 used, 500 skipped\n"), Not(HasSubstr("\x1b"))));
   EXPECT_EQ(run_profline({"trace", h200_trace()}).out, outcome.out);

@@ -95,6 +95,78 @@ TEST(KernelClasses, AreRightForKernelsThatPeopleMeet) {
   }
 }
 
+// Names as vLLM, SGLang, TensorRT-LLM, FlashInfer, DeepSeek and PyTorch write them in their traces.
+TEST(KernelClasses, AreRightForKernelsOfServingAndTrainingFrameworks) {
+  struct Case {
+    std::string_view name, expected;
+  };
+  constexpr Case kCases[] = {
+      {"void dpsk::ep::internode::combine<false, 8, __nv_bfloat16, 8, 2, 16, 24>(int4*, float*)",
+       "collective"},
+      {"void dpsk::ep::internode::dispatch<false, 8, true, 8>(int4*, float*, long*)", "collective"},
+      {"void dpsk::ep::internode::notify_dispatch<false, 8>(int const*, long*, int)", "collective"},
+      {"void dpsk::ep::internode::cached_notify<false>(int, int, int, int, int*)", "collective"},
+      {"void dpsk::ep::cuda::get_dispatch_layout<256, 32, 8>(long const*, int*)", "collective"},
+      {"void deep_ep::internode_ll::dispatch<true, 7168>(void*, float*)", "collective"},
+      {"void barrier_on_stream_kernel_threadgroup<(threadgroup_t)1>(int, int)", "collective"},
+      {"mscclKernel_Sum_half_Simple_false(mscclDevComm*, mscclAlgo*, mscclWork*)", "collective"},
+      {"void cutlass::device_kernel<dpsk::grouped_gemm::cuda::fp8_ptp128c::GemmKernel>(int)",
+       "gemm"},
+      {"_fwd_kernel", "attention"},
+      {"_fwd_kernel_stage1", "attention"},
+      {"_fwd_kernel_stage2", "attention"},
+      {"_fwd_grouped_kernel_stage1", "attention"},
+      {"kernel_mha", "attention"},
+      {"void flashinfer::SinglePrefillWithKVCacheKernel<flashinfer::KernelTraits<0>>(int)",
+       "attention"},
+      {"reduce_segments", "attention"},
+      {"sage_fwd", "attention"},
+      {"void qk_int_sv_f8_attn_kernel<128u, 64u, 32u, 64u, 128u, (DataType)1, "
+       "(QuantGranularity)3>(signed char*)",
+       "attention"},
+      {"void (anonymous namespace)::wvSplitK_hf_sml_<__hip_bfloat16, 64, 2, 16, 8, 2, 4>(int)",
+       "gemv"},
+      {"void tensorrt_llm::kernels::cutlass_kernels::expandInputRowsKernel<__nv_bfloat16>(int)",
+       "moe"},
+      {"_matmul_ogs_NNT_bf16xbf16xmxfp4_128x256x128x1_swiglu", "moe"},
+      {"_fwd_kernel_ep_scatter_1", "moe"},
+      {"deepep_permute_triton_kernel", "moe"},
+      {"void vllm::cvt_fp16_to_fp4<__nv_bfloat16, false>(int, int, __nv_bfloat16 const*)",
+       "quantization"},
+      {"void cuda::per_token_cast_to_fp8_with_channels<__nv_bfloat16, 128, false>(int)",
+       "quantization"},
+      {"void cuda::per_channel_cast_and_transpose<256, 128, true>(void const*)", "quantization"},
+      {"void per_token_group_quant_8bit_kernel<c10::BFloat16, c10::Float8_e4m3fn>(int)",
+       "quantization"},
+      {"void at::native::quantile_kernel<float>(float*)", "other"},
+      {"void flashinfer::sampling::TopPSamplingFromProbKernel<1024u, (cub::BlockScanAlgorithm)2, "
+       "true, float, int>(float*)",
+       "sampling"},
+      {"void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u, true>(float*)",
+       "sampling"},
+      {"rejection_greedy_sample_kernel", "sampling"},
+      {"_selective_scan_update_kernel", "state_space"},
+      {"void selective_scan_fwd_kernel<Selective_Scan_fwd_kernel_traits<128, 16>>(int)",
+       "state_space"},
+      {"_chunk_scan_fwd_kernel", "state_space"},
+      {"_chunk_state_fwd_kernel", "state_space"},
+      {"chunk_gated_delta_rule_fwd_kernel_h_blockdim64", "state_space"},
+      {"fused_recurrent_gated_delta_rule_fwd_kernel", "state_space"},
+      {"void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate<float>(long)",
+       "norm"},
+      {"void at::native::(anonymous namespace)::GammaBetaBackwardSimpleCUDAKernel<float>(long)",
+       "norm"},
+      {"void vllm::rms_norm_static_fp8_quant_kernel<c10::BFloat16>(int)", "norm"},
+      {"void at::native::(anonymous namespace)::adaptive_min_pool(int)", "elementwise"},
+      {"void cuda::swiglu_backward<__nv_bfloat16>(void const*)", "elementwise"},
+  };
+  const auto classifier = shipped();
+  ASSERT_TRUE(classifier) << classifier.error().to_string();
+  for (const Case& c : kCases) {
+    EXPECT_EQ(classifier->class_of(canonical_name(c.name)), c.expected) << c.name;
+  }
+}
+
 TEST(KernelClasses, AreTheSameWhicheverToolSpellsTheKernel) {
   const auto classifier = shipped();
   ASSERT_TRUE(classifier) << classifier.error().to_string();

@@ -67,6 +67,7 @@ class Sweep {
   void close_before(ThreadState& thread, std::int64_t time_ns);
   void close_top(ThreadState& thread);
   void add_work();
+  void order_rows();
 
   const Timeline& timeline_;
   const OperatorTableOptions& options_;
@@ -147,6 +148,35 @@ void Sweep::add_work() {
   }
 }
 
+std::int64_t value_in(const OperatorRow& row, OperatorOrder column) {
+  switch (column) {
+    case OperatorOrder::Total:
+      return row.total_ns;
+    case OperatorOrder::SelfDevice:
+      return row.self_device_ns;
+    case OperatorOrder::Device:
+      return row.device_ns;
+    case OperatorOrder::Calls:
+      return static_cast<std::int64_t>(row.calls);
+    case OperatorOrder::Self:
+      break;
+  }
+  return row.self_ns;
+}
+
+void Sweep::order_rows() {
+  const auto text = [&](Names::Id id) -> const std::string& { return timeline_.names.text(id); };
+  std::sort(table_.rows.begin(), table_.rows.end(),
+            [&](const OperatorRow& a, const OperatorRow& b) {
+              const std::int64_t of_a = value_in(a, options_.order);
+              const std::int64_t of_b = value_in(b, options_.order);
+              if (of_a != of_b) return of_a > of_b;
+              if (a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
+              if (a.name != b.name) return text(a.name) < text(b.name);
+              return text(a.input_shapes) < text(b.input_shapes);
+            });
+}
+
 OperatorTable Sweep::run() {
   row_of_op_.assign(timeline_.operators.size(), kNone);
   around_.assign(timeline_.operators.size(), kNoRow);
@@ -163,13 +193,7 @@ OperatorTable Sweep::run() {
     table_.self_ns += row.self_ns;
     table_.calls += row.calls;
   }
-  std::sort(table_.rows.begin(), table_.rows.end(),
-            [&](const OperatorRow& a, const OperatorRow& b) {
-              if (a.self_ns != b.self_ns) return a.self_ns > b.self_ns;
-              if (a.name != b.name)
-                return timeline_.names.text(a.name) < timeline_.names.text(b.name);
-              return timeline_.names.text(a.input_shapes) < timeline_.names.text(b.input_shapes);
-            });
+  order_rows();
   return std::move(table_);
 }
 

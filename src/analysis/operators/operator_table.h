@@ -25,8 +25,11 @@ struct OperatorRow {
   bool operator==(const OperatorRow&) const = default;
 };
 
+/// Which column rows are ordered by, largest first.
+enum class OperatorOrder : std::uint8_t { Self, Total, SelfDevice, Device, Calls };
+
 struct OperatorTable {
-  std::vector<OperatorRow> rows;  ///< most self time first; of equal time, by name
+  std::vector<OperatorRow> rows;  ///< in the order asked for; of equal ones, by self time and name
   std::int64_t self_ns = 0;       ///< of all: time in which a thread was in an operator
   std::int64_t self_device_ns = 0;
   std::uint64_t calls = 0;
@@ -34,6 +37,7 @@ struct OperatorTable {
 
 struct OperatorTableOptions {
   bool by_shape = false;
+  OperatorOrder order = OperatorOrder::Self;
   /// Only operators that begin inside a range that this names (timeline::matches_range()) on their
   /// thread.
   std::optional<std::string> inside = {};

@@ -72,6 +72,28 @@ TEST(OperatorTable, ClipsWhatOutlastsTheOperatorAroundIt) {
             "a x1 total 100 self 90 device 0/0\nb x1 total 60 self 10 device 0/0\n");
 }
 
+TEST(OperatorTable, IsOrderedByTheColumnAskedFor) {
+  Capture capture;
+  const RowIndex linear = capture.op("linear", 0, 100);
+  const RowIndex mm = capture.op("mm", 10, 20);
+  capture.op("mm", 20, 30);
+  capture.op("empty", 40, 90);
+  capture.kernel(mm, 7);
+  capture.kernel(linear, 2);
+  const auto names = [&](OperatorOrder order) {
+    std::string text;
+    for (const OperatorRow& row : operator_table(capture.timeline, {.order = order}).rows) {
+      text += capture.timeline.names.text(row.name) + ' ';
+    }
+    return text;
+  };
+  EXPECT_EQ(names(OperatorOrder::Self), "empty linear mm ");
+  EXPECT_EQ(names(OperatorOrder::Total), "linear empty mm ");
+  EXPECT_EQ(names(OperatorOrder::SelfDevice), "mm linear empty ");
+  EXPECT_EQ(names(OperatorOrder::Device), "linear mm empty ");
+  EXPECT_EQ(names(OperatorOrder::Calls), "mm empty linear ");
+}
+
 TEST(OperatorTable, TellsShapesApartAndKeepsToARange) {
   Capture capture;
   capture.op("mm", 0, 10, 0, "[[1]]");

@@ -20,6 +20,7 @@ struct Key {
   Names::Id domain = 0;
   bool in_range = false;
   bool launched = true;
+  Names::Id op = 0;
 
   bool operator==(const Key&) const = default;
 };
@@ -30,6 +31,7 @@ struct KeyHash {
     hash = (hash ^ (hash >> 31U)) * 0x9E3779B97F4A7C15U;
     hash ^= key.range | std::uint64_t{key.domain} << 32U;
     hash = (hash ^ (hash >> 29U)) * 0xBF58476D1CE4E5B9U;
+    hash += key.op * 0x9E3779B97F4A7C15U;
     return hash ^ (hash >> 32U) ^ (key.in_range ? 1U : 0U) ^ (key.launched ? 2U : 0U);
   }
 };
@@ -94,6 +96,7 @@ class Grouping {
     row.range_domain = key.domain;
     row.in_range = key.in_range;
     row.launched = key.launched;
+    row.op = key.op;
     row.instances = durations.size();
     for (const std::int64_t duration : durations) row.total_ns += duration;
     const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
@@ -131,13 +134,20 @@ class Grouping {
 
 void order_rows(const Timeline& timeline, KernelTable& table) {
   const auto text = [&](Names::Id id) -> const std::string& { return timeline.names.text(id); };
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [&](const KernelRow& a, const KernelRow& b) {
-                     if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-                     if (a.instances != b.instances) return a.instances < b.instances;
-                     return std::tie(text(a.name), text(a.range_domain), text(a.range)) <
-                            std::tie(text(b.name), text(b.range_domain), text(b.range));
-                   });
+  std::stable_sort(
+      table.rows.begin(), table.rows.end(), [&](const KernelRow& a, const KernelRow& b) {
+        if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+        if (a.instances != b.instances) return a.instances < b.instances;
+        return std::tie(text(a.name), text(a.range_domain), text(a.range), text(a.op)) <
+               std::tie(text(b.name), text(b.range_domain), text(b.range), text(b.op));
+      });
+}
+
+/// The name of the operator that launched the work.
+Names::Id operator_of(const Timeline& timeline, const DeviceWork& work) {
+  if (work.launch == kNoRow) return 0;
+  const RowIndex op = timeline.calls[work.launch].op;
+  return op == kNoRow ? 0 : timeline.operators[op].name;
 }
 
 }  // namespace
@@ -168,6 +178,7 @@ KernelTable kernel_table(const Timeline& timeline, const KernelTableOptions& opt
     if (!wanted(work)) return false;
     key.name = work.name;
     if (options.by_shape) key.shape = work.shape;
+    if (options.by_operator) key.op = operator_of(timeline, work);
     if (!options.by_range) return true;
     const ContextId context = options.attribution->of_work(work);
     key.launched = context != kNoLaunch;

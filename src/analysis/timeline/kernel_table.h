@@ -21,6 +21,9 @@ struct KernelRow {
   Names::Id range_domain = 0;
   bool in_range = false;
   bool launched = true;  ///< only told apart by range: false where there is no launch record
+  /// When rows are told apart by operator: the innermost one around the launch. 0: there is none,
+  /// or no record of the launch.
+  Names::Id op = 0;
   std::uint64_t instances = 0;
   std::int64_t total_ns = 0;
   std::int64_t min_ns = 0;
@@ -42,7 +45,8 @@ struct KernelTable {
 
 struct KernelTableOptions {
   bool by_shape = false;
-  bool by_range = false;  ///< rows are also told apart by innermost range; needs `attribution`
+  bool by_range = false;     ///< rows are also told apart by innermost range; needs `attribution`
+  bool by_operator = false;  ///< rows are also told apart by launching operator
   std::optional<std::int32_t> device = {};  ///< only kernels of this device
   /// Only kernels launched in a range that this names (matches_range()), at any depth; needs
   /// `attribution`.

@@ -75,6 +75,18 @@ TEST(KernelTable, TellsRangesApartAndFiltersByThem) {
               ElementsAre(Row{"[copy]", "outside", 1, 20}));
 }
 
+TEST(KernelTable, TellsOperatorsApart) {
+  Timeline timeline = two_kernels();
+  timeline.operators.push_back({9, 40, timeline.names.id_of("aten::mm"), 0, 0, 0});
+  timeline.calls[0].op = 0;
+  std::vector<std::string> rows;
+  for (const KernelRow& row : kernel_table(timeline, {.by_operator = true}).rows) {
+    rows.push_back(timeline.names.text(row.name) + " of '" + timeline.names.text(row.op) + "' " +
+                   std::to_string(row.total_ns));
+  }
+  EXPECT_THAT(rows, ElementsAre("gemm of '' 11", "gemm of 'aten::mm' 10", "softmax of '' 1"));
+}
+
 TEST(KernelTable, TakesTheMeanOfTheMiddleTwoForTheMedian) {
   TimelineBuilder builder;
   const RowIndex stream = builder.stream(0, 7);

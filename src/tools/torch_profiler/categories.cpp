@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "records/call_kind.h"
+
 namespace profline::torch_profiler::internal {
 namespace {
 
@@ -25,6 +27,12 @@ constexpr auto kCategories = std::to_array<Category>({
     {"overhead", EventClass::Overhead},
     {"cuda_sync", EventClass::DeviceSync},
     {"Trace", EventClass::ProfilerSpan},
+    // Of converters from nsys (nsys2json and its relatives):
+    {"cuda", EventClass::Cuda},
+    {"cuda_api", EventClass::Call},
+    {"nvtx", EventClass::Range},
+    {"nvtx-kernel", EventClass::GpuRange},
+    {"osrt", EventClass::OsCall},
     {"hip_runtime", EventClass::Call},
     {"xpu_runtime", EventClass::Call},
     {"xpu_driver", EventClass::Call},
@@ -43,6 +51,13 @@ constexpr auto kCategories = std::to_array<Category>({
     {"Overhead", EventClass::Overhead},
     {"Python", EventClass::PythonFrame},
     {"User Annotation", EventClass::Range},
+});
+
+/// Categories with the work of devices that are not supported.
+constexpr auto kForeignDevices = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"mtia_ccp_events", "MTIA"},
+    {"mtia_workloadd", "MTIA"},
+    {"hpu_op", "HPU"},
 });
 
 bool contains(std::string_view text, std::string_view part) {
@@ -70,7 +85,25 @@ EventClass event_class(std::string_view category) {
   if (category.empty()) return EventClass::None;
   const auto* found = std::find_if(kCategories.begin(), kCategories.end(),
                                    [&](const Category& known) { return known.first == category; });
-  return found == kCategories.end() ? EventClass::Unknown : found->second;
+  if (found != kCategories.end()) return found->second;
+  return device_of(category).empty() ? EventClass::Unknown : EventClass::ForeignDevice;
+}
+
+bool is_of_converter(std::string_view category) {
+  return category == "cuda" || category == "cuda_api" || category == "nvtx";
+}
+
+EventClass class_by_name(std::string_view name) {
+  if (is_call_name(name)) return EventClass::Call;
+  const std::string lower = lower_case(name.substr(0, 32));
+  if (contains(lower, "memcpy")) return EventClass::Copy;
+  return contains(lower, "memset") ? EventClass::Fill : EventClass::Kernel;
+}
+
+std::string_view device_of(std::string_view category) {
+  const auto* found = std::find_if(kForeignDevices.begin(), kForeignDevices.end(),
+                                   [&](const auto& known) { return known.first == category; });
+  return found == kForeignDevices.end() ? std::string_view() : found->second;
 }
 
 std::string_view skip_reason(EventClass event_class) {
@@ -82,11 +115,15 @@ std::string_view skip_reason(EventClass event_class) {
     case EventClass::Overhead:
       return "the profiler's own overhead";
     case EventClass::DeviceSync:
-      return "synchronisation as a lane of the device, told by its call";
+      return "synchronisation shown on the device: its call is read";
     case EventClass::ProfilerSpan:
       return "the profiler's own span";
     case EventClass::CounterRange:
       return "counters of a range";
+    case EventClass::OsCall:
+      return "call of the operating system's runtime";
+    case EventClass::ForeignDevice:
+      return "work of a device that is not supported";
     default:
       return {};
   }

@@ -69,7 +69,9 @@ Slot event_slot(std::string_view key) {
 
 Slot long_args_slot(std::string_view key) {
   if (key == "External id" || key == "external id") return &RawEvent::external_id;
-  if (key == "correlation") return &RawEvent::correlation;
+  if (key == "correlation" || key == "correlationId" || key == "correlation_id") {
+    return &RawEvent::correlation;
+  }
   if (key == "Input Dims" || key == "Input dims") return &RawEvent::input_shapes;
   if (key == "shared memory") return &RawEvent::shared_bytes;
   if (key == "graph node id") return &RawEvent::graph_node;
@@ -118,11 +120,11 @@ Slot args_slot(std::string_view key) {
     case 20:
       return long_args_slot(key);
     case 10:
-    case 13: {
+    case 13:
+    case 14: {
       const Slot slot = long_args_slot(key);
       return slot != nullptr ? slot : collective_slot(key);
     }
-    case 14:
     case 15:
     case 18:
     case 25:

@@ -204,10 +204,10 @@ void Linker::push(std::vector<RowIndex>& stack, RowIndex op) {
 }
 
 /// RECORD_FUNCTION in a program makes an operator; what tells it from those of the framework is
-/// that nothing of the framework is around it and that its name is in no namespace.
+/// that nothing of the framework is around it and that its name is in no namespace. Whether shapes
+/// were recorded does not matter: a trace has the same ranges with and without them.
 bool Linker::is_scope(RowIndex op, const std::vector<RowIndex>& around) const {
   const Operator& row = timeline_.operators[op];
-  if (row.input_shapes != 0) return false;
   if (!around.empty() && !scopes_[around.back()]) return false;
   const std::string& name = timeline_.names.text(row.name);
   return !name.empty() && name.find("::") == std::string::npos;

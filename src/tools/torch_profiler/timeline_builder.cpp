@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "records/call_kind.h"
+
 namespace profline::torch_profiler::internal {
 namespace {
 
@@ -14,6 +16,19 @@ constexpr std::size_t kMostReasons = 64;  // categories told apart; a hostile tr
 RawValue as_text(const RawValue& value) {
   const std::string_view text = value.text();
   return {RawValue::Kind::String, text.data(), text.data() + text.size()};
+}
+
+/// Converters from nsys show the calls and the ranges of a thread as two lanes of a viewer, "CUDA
+/// API Thread 12" and "NVTX Thread 12". The number tells that they are one.
+RawValue host_thread(const RawValue& lane) {
+  const std::string_view text = lane.text();
+  if (lane.kind() != RawValue::Kind::String ||
+      !(text.starts_with("CUDA API") || text.starts_with("NVTX"))) {
+    return lane;
+  }
+  const std::size_t before = text.find_last_not_of("0123456789");
+  if (before + 1 == text.size()) return lane;
+  return {RawValue::Kind::Bare, text.data() + before + 1, text.data() + text.size()};
 }
 
 bool is_device_process(const RawValue& process) {
@@ -169,16 +184,40 @@ EventClass TimelineBuilder::class_of(const RawEvent& event) {
   if (category != last_category_) {
     last_category_.assign(category);
     last_class_ = event_class(category);
+    is_converted_ = is_converted_ || is_of_converter(category);
+  }
+  if (last_class_ == EventClass::Cuda) return class_by_name(event.name.text());
+  // Without categories calls stand among the operators, as in what PyTorch's EventList exports.
+  if (last_class_ == EventClass::None && !is_device_process(event.process) &&
+      is_call_name(event.name.text())) {
+    return EventClass::Call;
   }
   return last_class_;
 }
 
+std::optional<std::string> TimelineBuilder::refusal() const {
+  if (foreign_.empty() || !work_.empty()) return std::nullopt;
+  std::string devices;
+  std::string events;
+  for (const auto& [category, count] : foreign_) {
+    const std::string_view device = device_of(category);
+    if (devices.find(device) == std::string::npos) {
+      devices += (devices.empty() ? "" : " and ") + std::string(device);
+    }
+    events +=
+        (events.empty() ? "" : ", ") + std::to_string(count) + " of category '" + category + "'";
+  }
+  return "a trace of " + devices + " devices, which are not supported: their work is in events (" +
+         events + ") that profline does not read";
+}
+
 void TimelineBuilder::skip_class(const RawEvent& event, EventClass kind, std::uint64_t offset) {
+  if (kind == EventClass::ForeignDevice) ++foreign_[std::string(event.category.text())];
   if (kind != EventClass::Unknown) return skip(skip_reason(kind), offset);
   std::string category(event.category.text().substr(0, kLongestCategory));
   if (unknown_categories_.size() < kMostReasons) unknown_categories_.insert(category);
   if (!unknown_categories_.contains(category)) category = "others";
-  skip("category '" + category + "' is none that rows are made of", offset);
+  skip("category '" + category + "', which is not read", offset);
 }
 
 Stream TimelineBuilder::stream_of(const RawEvent& event) const {
@@ -225,7 +264,7 @@ void TimelineBuilder::add_call(const RawEvent& event, const Times& times) {
   call.row.start_ns = times.start_ns;
   call.row.end_ns = times.end_ns;
   call.row.name = names_.id_of(event.name);
-  call.row.thread = threads_.row_of(event.process, event.thread);
+  call.row.thread = threads_.row_of(event.process, host_thread(event.thread));
   call.row.correlation = unsigned_of(event.correlation).value_or(0);
   call.row.kind = call_kind(event.name.text());
   call.external_id = unsigned_of(event.external_id).value_or(0);
@@ -239,7 +278,7 @@ void TimelineBuilder::add_range(const RawEvent& event, const Times& times, Range
   range.start_ns = times.start_ns;
   range.end_ns = times.end_ns;
   range.name = names_.id_of(event.name);
-  range.thread = threads_.row_of(event.process, event.thread);
+  range.thread = threads_.row_of(event.process, host_thread(event.thread));
   range.end_thread = range.thread;
   range.kind = kind;
   timeline_.ranges.push_back(range);

@@ -152,7 +152,7 @@ void TimelineBuilder::tell() {
 
 Timeline TimelineBuilder::finish(std::string source) {
   timeline_.source = std::move(source);
-  timeline_.tool = "Kineto";
+  timeline_.tool = is_converted_ ? "Chrome trace" : "Kineto";
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
   each_time([&](std::int64_t start_ns, std::int64_t end_ns) {
     last_ns = std::max({last_ns, start_ns, end_ns});

@@ -1,9 +1,10 @@
 #include "tools/torch_profiler/trace_reader.h"
 
-#include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/strings.h"
 #include "formats/gzip.h"
 #include "formats/json_stream.h"
 #include "tools/torch_profiler/internal/timeline_builder.h"
@@ -39,6 +40,15 @@ Result<std::string> first_bytes(const ChunkSource& source, std::size_t count) {
   return bytes;
 }
 
+/// What PyTorch's ExecutionTraceObserver writes: `{"schema": "1.1.1-chakra.0.0.4", ..., "nodes":
+/// [...]}`. It may be gigabytes long and has nothing that happened at a time.
+Error is_execution_trace(const std::string& schema) {
+  return {ErrorKind::Parse,
+          "this is an execution trace (PyTorch's ExecutionTraceObserver" +
+              (schema.empty() ? std::string() : ", schema " + schema) +
+              "), which has no times; give the trace that the profiler exported instead"};
+}
+
 JsonStreamHandlers handlers_for(TimelineBuilder& builder) {
   JsonStreamHandlers handlers;
   handlers.take = [&builder](std::string_view text, std::uint64_t offset) {
@@ -61,8 +71,14 @@ JsonStreamHandlers handlers_for(TimelineBuilder& builder) {
     if (builder.told_malformed()) return;
     builder.note("byte " + std::to_string(skipped.problem_offset) + ": " + skipped.reason);
   };
-  handlers.member = [&builder](const std::string& key, const Node& value) -> Result<void> {
+  const auto schema = std::make_shared<std::string>();
+  handlers.member = [&builder, schema](const std::string& key, const Node& value) -> Result<void> {
+    if (key == "schema" && value.is_string()) *schema = value.as_string();
     builder.add_member(key, value);
+    return {};
+  };
+  handlers.other_list = [&builder, schema](const std::string& key) -> Result<void> {
+    if (key == "nodes" && builder.events() == 0) return is_execution_trace(*schema);
     return {};
   };
   return handlers;
@@ -79,6 +95,63 @@ void tell_of_the_end(const JsonStreamTotals& totals, TimelineBuilder& builder) {
   }
 }
 
+/// How much of the text is looked at to find out its form.
+constexpr std::size_t kLookedAt = std::size_t{64} << 10U;
+
+/// Where the map ends that the text begins with; npos when it does not end in the text.
+std::size_t end_of_map(std::string_view text) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+/// The first line of a text of JSON Lines: a map, then the end of the line. Nothing when the text
+/// has another form, such as a map with all events in it.
+std::optional<std::string_view> first_json_line(std::string_view text) {
+  text = trim(text);
+  if (!text.starts_with('{')) return std::nullopt;
+  const std::size_t end = end_of_map(text);
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view map = text.substr(0, end);
+  const std::string_view rest = text.substr(end);
+  if (map.find("\"traceEvents\"") != std::string_view::npos) return std::nullopt;
+  const std::size_t next = rest.find_first_not_of(" \t\r\n,");
+  const bool is_followed = next != std::string_view::npos && rest[next] == '{' &&
+                           rest.substr(0, next).find('\n') != std::string_view::npos;
+  const bool is_alone = rest.empty() && map.find("\"ph\"") != std::string_view::npos;
+  return is_followed || is_alone ? std::optional(map) : std::nullopt;
+}
+
+Result<JsonStreamTotals> read_events(ChunkSource text, TimelineBuilder& builder,
+                                     const TraceLimits& limits) {
+  const std::string beginning = PL_TRY(first_bytes(text, kLookedAt));
+  ChunkSource whole = put_back(beginning, std::move(text));
+  const JsonStreamLimits stream_limits = {limits.window_bytes, limits.max_event_bytes};
+  const auto line = first_json_line(beginning);
+  if (!line) {
+    return read_json_list(std::move(whole), "traceEvents", handlers_for(builder), stream_limits);
+  }
+  if (line->find("\"ph\"") == std::string_view::npos) {
+    return Error(ErrorKind::Parse,
+                 "these are JSON lines, and the first is not a trace event (it has no 'ph'); if "
+                 "nsys wrote them, use 'nsys export --type sqlite' instead");
+  }
+  return read_json_lines(std::move(whole), handlers_for(builder), stream_limits);
+}
+
 }  // namespace
 
 Result<Timeline> read_trace(ChunkSource bytes, std::string source, const TraceLimits& limits) {
@@ -93,11 +166,10 @@ Result<Timeline> read_trace(ChunkSource bytes, std::string source, const TraceLi
     text = [gzip](std::span<char> into) { return gzip->read(into); };
   }
   TimelineBuilder builder;
-  const auto totals = read_json_list(std::move(text), "traceEvents", handlers_for(builder),
-                                     {limits.window_bytes, limits.max_event_bytes});
+  const auto totals = read_events(std::move(text), builder, limits);
   if (!totals) {
-    // Of a file that goes wrong in the middle what came before is kept; of one that is no trace
-    // there is nothing.
+    // What came before the place where a file goes wrong is kept; a file that is not a trace has
+    // nothing there.
     if (builder.events() == 0) {
       const bool is_damaged = gzip && gzip->problem();
       const Error cause = is_damaged ? Error(ErrorKind::Parse, *gzip->problem()) : totals.error();
@@ -108,6 +180,9 @@ Result<Timeline> read_trace(ChunkSource bytes, std::string source, const TraceLi
     tell_of_the_end(*totals, builder);
   }
   if (gzip && gzip->problem()) builder.loss(*gzip->problem());
+  if (const auto refusal = builder.refusal()) {
+    return Error(ErrorKind::Parse, source + " is " + *refusal);
+  }
   return builder.finish(std::move(source));
 }
 

@@ -14,12 +14,13 @@ namespace profline::torch_profiler {
 struct TraceLimits {
   /// How much of the text is in memory at a time.
   std::size_t window_bytes = std::size_t{1} << 20U;
-  /// A larger event ends the reading (told, what came before is kept).
+  /// A larger event ends the reading; what came before it is kept, and the loss is reported.
   std::size_t max_event_bytes = std::size_t{64} << 20U;
 };
 
-/// Reads a trace, `.json` or `.json.gz` by content: a map with `traceEvents` anywhere in it, or the
-/// list alone, closed or not. What is in memory is a window of the text and the tables made of it.
+/// Reads a trace, `.json` or `.json.gz` by content: a map with `traceEvents` anywhere in it, the
+/// list alone, closed or not, or one event per line. What is in memory is a window of the text and
+/// the tables made of it.
 ///
 /// Kernels, copies and fills become `work`; calls of the CUDA, HIP, XPU or another runtime `calls`;
 /// operators `operators`; user annotations `ranges`, as do operators that are a program's own
@@ -27,9 +28,10 @@ struct TraceLimits {
 /// correlation, the nodes of a CUDA graph to the launch of the graph; calls to the innermost
 /// operator around them.
 ///
-/// Each event is used or skipped in `reading`, where is told as well what had to be put up with:
-/// invalid escapes and numbers, a torn end, a clock in nanoseconds. An Error means that there was
-/// no trace to read.
+/// Each event is used or skipped in `reading`, which also lists what was tolerated: invalid escapes
+/// and numbers, a torn end, a clock in nanoseconds. An Error means that there was no trace to read:
+/// execution traces, and traces whose device work is of devices that are not supported, are refused
+/// by name, the former without reading them to their end.
 Result<Timeline> read_trace(const std::filesystem::path& file, const TraceLimits& limits = {});
 
 /// The same of any bytes; `source` stands for the file's name.

@@ -241,7 +241,7 @@ const std::vector<Dirt>& dirt() {
        R"([{"ph":"Q"},{"name":"x"},{"ph":"XX"},{"ph":"X","cat":"magic","ts":1,"dur":1}])",
        0,
        {"a phase ('ph') that no row is made of x2 at byte 1", "no phase ('ph') x1 at byte 12",
-        "category 'magic' is none that rows are made of x1 at byte 37"},
+        "category 'magic', which is not read x1 at byte 37"},
        {},
        {}},
       {"a member that is not JSON",

@@ -11,24 +11,24 @@ namespace {
 class Rows {
  public:
   std::size_t index_of(const TraceEvent& event, bool by_shape) {
-    const bool is_range = event.kind == TraceEvent::Kind::Range;
+    const bool is_operator = event.kind == TraceEvent::Kind::Operator;
     std::string shapes =
-        by_shape && event.has_shapes && !is_range ? shapes_text(event.shapes) : std::string();
+        by_shape && event.has_shapes && is_operator ? shapes_text(event.shapes) : std::string();
     const auto [entry, is_new] =
-        found_.try_emplace(Key{is_range, event.name, std::move(shapes)}, rows.size());
+        found_.try_emplace(Key{event.kind, event.name, std::move(shapes)}, rows.size());
     if (is_new) {
       rows.push_back({.name = event.name, .shapes = entry->first.shapes});
-      is_range_row.push_back(is_range);
+      kinds.push_back(event.kind);
     }
     return entry->second;
   }
 
   std::vector<OperatorRow> rows;
-  std::vector<bool> is_range_row;
+  std::vector<TraceEvent::Kind> kinds;  // of each row
 
  private:
   struct Key {
-    bool is_range;
+    TraceEvent::Kind kind;
     std::string name;
     std::string shapes;
     auto operator<=>(const Key&) const = default;
@@ -42,6 +42,20 @@ bool is_recursive(const CallTree& tree, const std::vector<std::size_t>& row_of, 
     if (row_of[*above] == row_of[call]) return true;
   }
   return false;
+}
+
+/// On a GPU the device's time decides what matters, on a CPU there is none of it.
+void order_rows(std::vector<OperatorRow>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
+    if (a.self_device_ns != b.self_device_ns) return a.self_device_ns > b.self_device_ns;
+    if (a.self_cpu_ns != b.self_cpu_ns) return a.self_cpu_ns > b.self_cpu_ns;
+    return std::tie(a.name, a.shapes) < std::tie(b.name, b.shapes);
+  });
+}
+
+std::vector<OperatorRow>& list_of(TraceEvent::Kind kind, OperatorTable& table) {
+  if (kind == TraceEvent::Kind::Range) return table.ranges;
+  return kind == TraceEvent::Kind::Runtime ? table.calls : table.operators;
 }
 
 }  // namespace
@@ -62,15 +76,10 @@ OperatorTable operator_table(const Recording& recording, const CallTree& tree, b
   }
   OperatorTable table;
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-    (rows.is_range_row[i] ? table.ranges : table.operators).push_back(std::move(rows.rows[i]));
+    list_of(rows.kinds[i], table).push_back(std::move(rows.rows[i]));
   }
-  // On a GPU the device's time decides what matters, on a CPU there is none of it.
-  std::sort(table.operators.begin(), table.operators.end(),
-            [](const OperatorRow& a, const OperatorRow& b) {
-              if (a.self_device_ns != b.self_device_ns) return a.self_device_ns > b.self_device_ns;
-              if (a.self_cpu_ns != b.self_cpu_ns) return a.self_cpu_ns > b.self_cpu_ns;
-              return std::tie(a.name, a.shapes) < std::tie(b.name, b.shapes);
-            });
+  order_rows(table.operators);
+  order_rows(table.calls);
   return table;
 }
 

@@ -1,13 +1,17 @@
 #include "workload/profiler/record.h"
 
+#include <algorithm>
+#include <array>
 #include <exception>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <unordered_set>
 
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
+#include "records/call_kind.h"
 #include "workload/profiler/profiler_compat.h"
 
 namespace profline::workload {
@@ -26,7 +30,8 @@ TraceEvent::Kind kind_of(const KinetoEvent& event) {
     const bool copies = name.starts_with("Memcpy") || name.starts_with("Memset");
     return copies ? TraceEvent::Kind::Copy : TraceEvent::Kind::Kernel;
   }
-  if (event.linkedCorrelationId() != 0) return TraceEvent::Kind::Runtime;
+  // Calls outside of every operator have no link.
+  if (event.linkedCorrelationId() != 0 || is_call_name(name)) return TraceEvent::Kind::Runtime;
   const bool is_scope = event.scope() == static_cast<std::uint8_t>(at::RecordScope::USER_SCOPE);
   return is_scope ? TraceEvent::Kind::Range : TraceEvent::Kind::Operator;
 }
@@ -53,6 +58,15 @@ TraceEvent converted(const KinetoEvent& event) {
   return ours;
 }
 
+/// What the profiler itself takes, which Kineto shows among the operators.
+bool is_overhead(const std::string& name) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"Activity Buffer Request", "Buffer Flush", "Command Buffer Full", "Driver Compiler",
+       "Instrumentation", "Lazy Function Loading", "Resource", "Runtime Triggered Module Loading",
+       "UVM Activity Init"});
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 /// Kineto repeats ranges on the GPU's time line; they are no kernels.
 void drop_ranges_on_devices(std::vector<TraceEvent>& events) {
   std::unordered_set<std::string> ranges;
@@ -69,7 +83,7 @@ Recorded converted(const torch_profiler::ProfilerResult& result) {
   Recording& recording = recorded.recording;
   recording.resolution_ns = compat::tells_nanoseconds<KinetoEvent>() ? 1 : 1000;
   for (const KinetoEvent& event : result.events()) {
-    if (compat::is_hidden(event)) continue;
+    if (compat::is_hidden(event) || is_overhead(event.name())) continue;
     recording.events.push_back(converted(event));
     recorded.has_stacks = recorded.has_stacks || event.hasStack();
   }

@@ -73,6 +73,7 @@ Node operators_document(const OperatorTable& table, const Recording& recording) 
   map.set("duration_ns", Node::integer(recording.end_ns - recording.begin_ns));
   map.set("resolution_ns", Node::integer(recording.resolution_ns));
   map.set("operators", operator_nodes(table.operators));
+  map.set("runtime_calls", operator_nodes(table.calls));
   map.set("ranges", operator_nodes(table.ranges));
   return Node::map(std::move(map));
 }
@@ -85,9 +86,14 @@ std::string operators_markdown(const OperatorTable& table, const Recording& reco
       "Recorded: {} ms.\n",
       shown, table.operators.size(), ms(recording.end_ns - recording.begin_ns));
   if (recording.resolution_ns > 1) {
-    text += fmt::format("This libtorch tells times in steps of {} ns.\n", recording.resolution_ns);
+    text +=
+        fmt::format("This libtorch records times in steps of {} ns.\n", recording.resolution_ns);
   }
   text += '\n' + operator_rows(table.operators, kShownRows);
+  if (!table.calls.empty()) {
+    text +=
+        "\n## Calls of the CUDA runtime and driver\n\n" + operator_rows(table.calls, kShownRows);
+  }
   if (!table.ranges.empty()) text += "\n## Ranges\n\n" + operator_rows(table.ranges, kShownRows);
   return text;
 }

@@ -25,8 +25,10 @@ struct OperatorRow {
 };
 
 struct OperatorTable {
-  std::vector<OperatorRow> operators;  ///< calls of the CUDA runtime too; most self time first
-  std::vector<OperatorRow> ranges;     ///< in the order in which they first began
+  std::vector<OperatorRow>
+      operators;                    ///< most self time first, that of the device before the host's
+  std::vector<OperatorRow> calls;   ///< of the CUDA runtime and driver; in the same order
+  std::vector<OperatorRow> ranges;  ///< in the order in which they first began
 };
 
 OperatorTable operator_table(const Recording& recording, const CallTree& tree, bool by_shape);

@@ -42,6 +42,21 @@ TEST(OperatorTable, SelfTimesAddUpToTheWholeTime) {
   EXPECT_THAT(table.ranges, ElementsAre(OperatorRow{"prefill", "", 1, 20, 90, 0, 0}));
 }
 
+// Kineto calls a call INVALID that is newer than its list.
+TEST(OperatorTable, KeepsCallsOfTheRuntimeApart) {
+  TraceEvent launch = call("cudaLaunchKernel", 10, 30);
+  TraceEvent unknown = call("INVALID", 30, 35);
+  launch.kind = unknown.kind = TraceEvent::Kind::Runtime;
+  const Recording recording = recording_of({call("aten::mm", 0, 50, 1), launch, unknown}, 0, 50);
+  const OperatorTable table = table_of(recording);
+  EXPECT_THAT(table.operators, ElementsAre(OperatorRow{"aten::mm", "", 1, 25, 50, 0, 0}));
+  EXPECT_THAT(table.calls, ElementsAre(OperatorRow{"cudaLaunchKernel", "", 1, 20, 20, 0, 0},
+                                       OperatorRow{"INVALID", "", 1, 5, 5, 0, 0}));
+  EXPECT_THAT(operators_markdown(table, recording),
+              HasSubstr("## Calls of the CUDA runtime and driver\n\n| name |"));
+  EXPECT_EQ(operators_document(table, recording).find("runtime_calls")->as_list().size(), 2U);
+}
+
 TEST(OperatorTable, SumsTheDevicesTime) {
   const Recording recording =
       recording_of({call("aten::linear", 0, 50, 1), call("aten::mm", 20, 30, 2),

@@ -15,6 +15,7 @@ enum class EventClass : std::uint8_t {
   Copy,
   Fill,
   Call,
+  Cuda,  ///< a kernel, copy, fill or call: the name tells, see class_by_name
   // Known and not used:
   GpuRange,
   PythonFrame,
@@ -22,11 +23,23 @@ enum class EventClass : std::uint8_t {
   DeviceSync,
   ProfilerSpan,
   CounterRange,
-  None,     ///< the event has no category
-  Unknown,  ///< a category that we have not met
+  OsCall,
+  ForeignDevice,  ///< work of a device that is not supported, see device_of
+  None,           ///< the event has no category
+  Unknown,        ///< a category that we have not met
 };
 
 EventClass event_class(std::string_view category);
+
+/// Whether converters from nsys write this category, and Kineto does not.
+bool is_of_converter(std::string_view category);
+
+/// What an event of class Cuda is.
+EventClass class_by_name(std::string_view name);
+
+/// The devices whose work is in events of this category: `MTIA`. Empty unless the class is
+/// ForeignDevice.
+std::string_view device_of(std::string_view category);
 
 /// Why events of this class are skipped; empty when they are not, or when the class does not say.
 std::string_view skip_reason(EventClass event_class);

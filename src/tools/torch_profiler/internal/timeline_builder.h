@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,6 +47,9 @@ class TimelineBuilder {
   void note(std::string text) { timeline_.reading.notes.push_back(std::move(text)); }
   void loss(std::string text) { timeline_.reading.losses.push_back(std::move(text)); }
   std::uint64_t events() const { return events_; }
+  /// Why this is no trace for us: all its device work is of devices that are not supported. Nothing
+  /// when it is one.
+  std::optional<std::string> refusal() const;
   /// False once: the first of its kind is told in full, the others are counted.
   bool told_malformed() { return std::exchange(told_malformed_, true); }
 
@@ -119,6 +123,7 @@ class TimelineBuilder {
   EventClass last_class_ = EventClass::None;
   std::set<std::string> unknown_categories_;
   std::vector<SkipCount> skipped_;
+  std::map<std::string, std::uint64_t> foreign_;  // events with work of other devices, by category
 
   ClockUnit unit_ = ClockUnit::Microseconds;
   bool has_fractions_ = false;
@@ -128,6 +133,7 @@ class TimelineBuilder {
   std::uint64_t quoted_numbers_ = 0;
   std::uint64_t without_stream_ = 0;
   bool told_malformed_ = false;
+  bool is_converted_ = false;  // from nsys, by another program
 };
 
 /// Puts each table in order of time and fills in `launch` and `op`; adds the ranges that are scopes
