@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 
+#include "base/terminal_text.h"
 #include "capture_file.h"
 #include "command_line.h"
 #include "formats/json_write.h"
@@ -62,7 +63,7 @@ Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments
   for (const TraceReport& report : reports) {
     const auto path = export_path(arguments, *report.timeline, what);
     for (const auto& written : PL_TRY(export_trace(report, what, path))) {
-      PL_TRY(print_result(written.string() + "\n"));
+      PL_TRY(print_result(printable(written.string()) + "\n"));
     }
   }
   return {};
