@@ -152,7 +152,7 @@ std::string info_text(const Configuration& configuration, const std::string& wha
     if (!text.empty()) text += '\n';
     text += topic.text(configuration.composition());
   }
-  return text;
+  return printable_lines(text);  // paths are anybody's
 }
 
 Result<std::string> info_json(const Configuration& configuration, const std::string& what) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "base/terminal_text.h"
 #include "config/config_source.h"
 #include "override_advice.h"
 #include "settings/root.h"
@@ -171,13 +172,13 @@ std::vector<Error> Configuration::problems() const {
 void print_remarks(const Configuration& configuration, const OutputOptions& output) {
   if (output.verbosity > 0) {
     for (const config::ResolvedDefault& entry : configuration.composition().defaults.entries) {
-      print_remark("profline: merged '" + entry.config + "' into " +
+      print_remark("profline: merged '" + printable(entry.config) + "' into " +
                    (entry.package.empty() ? "the root" : "'" + entry.package + "'"));
     }
   }
   if (output.verbosity < 0) return;
   for (const std::string& warning : configuration.warnings()) {
-    print_remark("profline: warning: " + warning);
+    print_remark("profline: warning: " + printable_lines(warning));
   }
 }
 

@@ -183,7 +183,7 @@ Result<LabArguments> read_lab_arguments(const Arguments& arguments, const Clock&
   out.command.version = fmt::format("{} ({})", kVersion, kCommit);
   out.command.output_dir = out.folder.string();
   out.command.merge = arguments.has("--merge");
-  out.command.launch_command = out.program.argv;
+  out.command.launch_command = Redactor::of_environment().words(out.program.argv);
   out.command.working_dir = cwd.string();
   return out;
 }

@@ -61,7 +61,9 @@ Result<ExitCode> PlanVerb::run(const Services& services, const Invocation& invoc
   const std::vector<PreparedRun> runs = PL_TRY(prepared(asked, services, invocation.output));
   std::vector<PlannedJob> jobs;
   jobs.reserve(runs.size());
-  for (const PreparedRun& run : runs) jobs.push_back({run.overrides, run.plan});
+  for (const PreparedRun& run : runs) {
+    jobs.push_back({run.plan.setup.redactor.words(run.overrides), redacted(run.plan)});
+  }
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(plan_json(jobs))
                                : for_terminal(plan_text(jobs, asked.sweep.has_value()));

@@ -8,10 +8,10 @@
 
 namespace profline {
 
-/// One job of a plan; a plan without --multirun has one.
+/// One job of a plan, without secrets; a plan without --multirun has one.
 struct PlannedJob {
   std::vector<std::string> overrides;
-  const pipeline::RunPlan& plan;
+  pipeline::RunPlan plan;
 };
 
 /// Each stage with its commands, changes, limits and what preflight found; for people.

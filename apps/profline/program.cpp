@@ -12,6 +12,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/os_error.h"
+#include "base/terminal_text.h"
 #include "base/unfinished_work.h"
 #include "command_line.h"
 #include "process/end_on_interrupt.h"
@@ -28,7 +29,9 @@ std::string prefix(bool in_color) {
 }
 
 ExitCode fail(const Error& error, bool in_color) {
-  for (const Error& problem : error.each()) print_remark(prefix(in_color) + problem.to_string());
+  for (const Error& problem : error.each()) {
+    print_remark(prefix(in_color) + printable_lines(problem.to_string()));
+  }
   return exit_code(error.kind());
 }
 

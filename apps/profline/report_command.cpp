@@ -2,12 +2,13 @@
 
 #include <map>
 
-#include "base/files.h"
+#include "base/atomic_file.h"
 #include "base/terminal_text.h"
 #include "every_report.h"
 #include "formats/json_write.h"
 #include "pipeline/run_files.h"
 #include "pipeline/run_folder.h"
+#include "records/redacted_run.h"
 #include "records/run_record.h"
 #include "standard_streams.h"
 #include "text_table.h"
@@ -52,7 +53,8 @@ Result<report::Written> write_all(const fs::path& run) {
   const report::Written written = PL_TRY(write_every_report(run));
   RunRecord record = PL_TRY(read_run_record(run));
   PL_TRY(note_digests(run, written.files, record));
-  PL_TRY(write_file_atomic(run / "run.json", PL_TRY(write_json(to_node(record)))));
+  PL_TRY(write_private_file(run / "run.json",
+                            PL_TRY(write_json(to_node(redacted(record, Redactor()))))));
   return written;
 }
 
@@ -71,7 +73,7 @@ Result<ExitCode> ReportVerb::run(const Services&, const Invocation& invocation) 
     return ExitCode::Done;
   }
   std::string text = printable(written.verdict) + "\n";
-  for (const auto& file : written.files) text += (run / file).string() + "\n";
+  for (const auto& file : written.files) text += printable((run / file).string()) + "\n";
   PL_TRY(print_result(for_terminal(std::move(text))));
   return ExitCode::Done;
 }

@@ -44,7 +44,7 @@ Result<FinishedRun> run_once(const RunWish& wish, const Services& services,
 /// Reports a job that could not start; the others still run.
 ExitCode tell_failed_job(const std::string& which, const Error& error) {
   for (const Error& problem : error.each()) {
-    print_remark(fmt::format("profline: {}: {}", which, problem.to_string()));
+    print_remark(fmt::format("profline: {}: {}", which, printable_lines(problem.to_string())));
   }
   return exit_code(error.kind());
 }

@@ -6,7 +6,12 @@
 #include <random>
 
 #include "base/files.h"
+#include "base/strings.h"
+#include "config_keys.h"
+#include "formats/node_redaction.h"
 #include "hardware_table.h"
+#include "process/find_program.h"
+#include "process/temporary_folder.h"
 #include "stages/all_stages.h"
 #include "standard_streams.h"
 #include "workload_program.h"
@@ -100,10 +105,32 @@ Result<void> settle_device(pipeline::RunSetup& setup,
   return {};
 }
 
-pipeline::Survey survey_of(const pipeline::Stages& stages, const settings::Root& settings,
-                           const ProgramChoice& programs,
+/// The programs to run: those that are named now, else those of the attempt before. One of the
+/// latter that is gone is an Error: another one found by itself, or none, would change what the run
+/// measures without a word.
+Result<ProgramChoice> settle_programs(const pipeline::Stage::Needs& needs,
+                                      const ProgramChoice& programs) {
+  ProgramChoice settled = programs;
+  std::vector<Error> gone;
+  const auto settle = [&](bool is_needed, const std::string& name,
+                          const std::optional<std::string>& remembered, std::string& named) {
+    if (!is_needed || !named.empty() || !remembered) return;
+    named = *remembered;
+    const auto found = find_program(named);
+    if (found) return;
+    std::string text = "the " + name + " that this run was made with is gone: ";
+    text += found.error().message() + "; name another one: --" + name + " PROGRAM";
+    gone.push_back(Error(ErrorKind::NotFound, std::move(text)).with_reason("tool_gone"));
+  };
+  settle(needs.workload, "workload", programs.remembered.workload, settled.workload);
+  settle(needs.nsys, "nsys", programs.remembered.nsys, settled.nsys);
+  settle(needs.ncu, "ncu", programs.remembered.ncu, settled.ncu);
+  if (!gone.empty()) return Error::all(gone);
+  return settled;
+}
+
+pipeline::Survey survey_of(const pipeline::Stage::Needs& needs, const ProgramChoice& programs,
                            std::optional<Result<gpu::Driver>> driver) {
-  const pipeline::Stage::Needs needs = pipeline::needs_of(stages, settings);
   pipeline::Survey survey;
   survey.driver = std::move(driver);
   survey.workload = needs.workload;
@@ -161,7 +188,28 @@ Result<pipeline::RunSetup> make_setup(const PreparedRun& run, const fs::path& fo
   const auto chdir = PL_TRY(with_hydra.select("hydra.job.chdir"));
   setup.chdir = chdir && chdir->is_bool() && chdir->as_bool();
   setup.sampling_seed = sampling_seed(setup.settings, wish);
+  setup.redactor = Redactor::of_environment();
+  know_secrets(configuration.composition().config, setup.redactor);
+  know_secrets(setup.config, setup.redactor);
   return setup;
+}
+
+/// Says that the run's files are not the whole truth, where they are not.
+std::optional<Finding> redaction_finding(const pipeline::RunSetup& setup,
+                                         const std::vector<std::string>& overrides) {
+  const Node part = redacted_part(setup.config, redacted(setup.config, setup.redactor));
+  std::vector<std::string> places;
+  if (part.is_map()) {
+    for_each_key(part, [&](const std::string& key, const Node& value) {
+      if (!value.is_map()) places.push_back(key);
+    });
+  }
+  const bool in_overrides = setup.redactor.words(overrides) != overrides;
+  if (places.empty() && in_overrides) places.emplace_back("overrides");
+  if (places.empty()) return std::nullopt;
+  return Finding{Severity::Note, "redacted",
+                 "values that look like secrets are replaced by " + std::string(kRedacted) +
+                     " in the files of this run: " + join(places, ", ")};
 }
 
 /// Prints what the hydra node asks for in vain; of a sweep, once. Commands that make sweeps have
@@ -203,8 +251,18 @@ std::vector<Option> run_options() {
 }
 
 ProgramChoice program_choice(const Arguments& arguments) {
-  return {arguments.value("--workload").value_or(""), arguments.value("--nsys").value_or(""),
-          arguments.value("--ncu").value_or("")};
+  const auto named = [&](const char* option) -> std::string {
+    const std::string name = arguments.value(option).value_or("");
+    if (name.find('/') == std::string::npos) return name;
+    std::error_code failure;
+    const fs::path path = fs::absolute(name, failure);
+    return failure ? name : path.lexically_normal().string();
+  };
+  ProgramChoice programs;
+  programs.workload = named("--workload");
+  programs.nsys = named("--nsys");
+  programs.ncu = named("--ncu");
+  return programs;
 }
 
 Result<FolderWish> sweep_folder_wish(const Configuration& configuration) {
@@ -236,14 +294,20 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   PL_TRY(settle_device(setup, driver, findings));
   setup.ceilings =
       PL_TRY(ceilings_for(run.configuration->composition().search_path, setup.device_name));
-  pipeline::Toolbox tools = look_for_tools(
-      survey_of(run.stages, setup.settings, wish.programs, driver), wish, services.processes);
+  const pipeline::Stage::Needs needs = pipeline::needs_of(run.stages, setup.settings);
+  const ProgramChoice programs = PL_TRY(settle_programs(needs, wish.programs));
+  PL_TRY(temporary_folder());  // without it every tool would seem to be missing
+  pipeline::Toolbox tools =
+      look_for_tools(survey_of(needs, programs, driver), wish, services.processes);
   if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
   run.plan = pipeline::make_plan(std::move(setup), std::move(tools), run.stages,
                                  where_set(*run.configuration));
   if (all_are_off(run.plan)) return no_stage();
   run.plan.findings = std::move(findings);
   add_space_finding(run.plan);
+  if (auto told = redaction_finding(run.plan.setup, run.overrides)) {
+    run.plan.findings.push_back(std::move(*told));
+  }
   return run;
 }
 

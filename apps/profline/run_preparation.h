@@ -10,6 +10,7 @@
 #include "configuration.h"
 #include "pipeline/plan.h"
 #include "pipeline/run_folder.h"
+#include "records/run_record.h"
 #include "verb.h"
 
 namespace profline {
@@ -17,12 +18,14 @@ namespace profline {
 /// The options of commands that run or plan stages.
 std::vector<Option> run_options();
 
-/// The programs that were named; empty: found by themselves.
+/// The programs that were named; empty: those of the attempt before, else found by themselves.
 struct ProgramChoice {
-  std::string workload;
-  std::string nsys;
-  std::string ncu;
+  std::string workload{};
+  std::string nsys{};
+  std::string ncu{};
+  ToolsRecord remembered{};  ///< of the run to resume
 };
+/// Names that are paths come back absolute, as a run remembers them.
 ProgramChoice program_choice(const Arguments& arguments);
 
 /// Tools that were looked for already, by what was asked for.

@@ -9,6 +9,7 @@
 #include "base/unfinished_work.h"
 #include "every_report.h"
 #include "formats/json_write.h"
+#include "formats/node_redaction.h"
 #include "pipeline/environment.h"
 #include "pipeline/executor.h"
 #include "pipeline/machine.h"
@@ -83,6 +84,7 @@ void fill_in(const PreparedRun& run, RunRecord& record) {
   record.boot_id = pipeline::boot_id();
   record.process = pipeline::own_process();
   record.command_line.overrides = run.overrides;
+  record.tools = pipeline::remembered_tools(run.plan.tools, std::move(record.tools));
   record.sampling_seed = setup.sampling_seed;
   record.findings = run.plan.findings;
 }
@@ -93,8 +95,8 @@ Result<void> write_environment(const PreparedRun& run, ProcessRunner& processes)
   environment.profline =
       ProgramFacts{fs::read_symlink("/proc/self/exe", failure).string(), kVersion};
   environment.commit = kCommit;
-  return write_file_atomic(run.plan.setup.folder / "env.json",
-                           PL_TRY(write_json(pipeline::to_node(environment))));
+  const Node document = redacted(pipeline::to_node(environment), run.plan.setup.redactor);
+  return write_file_atomic(run.plan.setup.folder / "env.json", PL_TRY(write_json(document)));
 }
 
 /// A run's files until run.json is among them: a command that fails or is interrupted before leaves
@@ -131,15 +133,17 @@ class StartingRun {
 Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services& services,
                               const Clock& clock, Progress& progress) {
   const fs::path folder = run.plan.setup.folder;
+  pipeline::clear_unfinished_starts(folder, !run.folder_was_named, clock);
   StartingRun starting(*run.folder);
   PL_TRY(write_config_files(*run.configuration, run.plan.setup));
   const LogLevel least = run.plan.setup.verbosity > 0 ? LogLevel::Debug : LogLevel::Info;
-  const Log log = PL_TRY(Log::open(folder / "run.log", least, clock));
+  const Redactor& redactor = run.plan.setup.redactor;
+  const Log log = PL_TRY(Log::open(folder / "run.log", least, clock, redactor));
   log.info("profline " + std::string(kVersion) + " (" + kCommit + ")");
-  log.info("overrides: " + join(run.overrides, " "));
+  log.info("overrides: " + join(redactor.words(run.overrides), " "));
   log.info("PATH: " + own_path());
   PL_TRY(write_environment(run, services.processes));
-  pipeline::RunJournal journal(folder, std::move(record));
+  pipeline::RunJournal journal(folder, std::move(record), redactor);
   PL_TRY(journal.save());
   starting.started();
   run.folder->keep();
@@ -179,12 +183,11 @@ Result<FinishedRun> resume_run(RunWish wish, const Services& services,
   // Waits for what its guardians still end, so the record is read again under the lock.
   RunRecord record = PL_TRY(read_run_record(*wish.resume));
   const CommandLineRecord& given = record.command_line;
-  ConfigChoice choice{given.config_path, given.config_dir, given.config_name, given.overrides,
-                      fs::path(given.cwd)};
-  choice.overrides.insert(choice.overrides.end(), wish.choice.overrides.begin(),
-                          wish.choice.overrides.end());
-  wish.choice = std::move(choice);
+  wish.choice = {given.config_path, given.config_dir, given.config_name,
+                 PL_TRY(pipeline::resumed_overrides(given.overrides, wish.choice.overrides)),
+                 fs::path(given.cwd)};
   wish.sampling_seed = record.sampling_seed;
+  wish.programs.remembered = record.tools;
   PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services, invocation.output));
   record = PL_TRY(read_run_record(*wish.resume));
   for (const std::string& told :
@@ -193,6 +196,7 @@ Result<FinishedRun> resume_run(RunWish wish, const Services& services,
   }
   tell_findings(run.plan, *progress);
   if (auto obstacle = run.plan.obstacle()) return std::move(*obstacle);
+  if (auto lost = pipeline::lost_stages(run.plan, record)) return std::move(*lost);
   PL_TRY(pipeline::remove_temporaries(run.plan.setup.folder, clock));
   const std::vector<std::string> changed = pipeline::changed_inputs(run.plan.setup.folder);
   if (!changed.empty()) progress->message("inputs changed: " + join(changed, ", "));
@@ -203,7 +207,7 @@ Result<FinishedRun> resume_run(RunWish wish, const Services& services,
   }
   if (std::none_of(decisions.begin(), decisions.end(),
                    [](const auto& each) { return each.runs; })) {
-    progress->message("nothing is left to run: every stage is ok and its inputs are the same");
+    progress->message(pipeline::nothing_to_run(run.plan));
   }
   PL_TRY(pipeline::enter_resumed(run.plan, decisions, record));
   fill_in(run, record);

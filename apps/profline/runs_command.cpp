@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "command_line.h"
 #include "formats/json_write.h"
 #include "option_values.h"
@@ -76,7 +77,7 @@ class RunsCommand {
   void tell_notes(bool quiet) const {
     if (quiet) return;
     for (const std::string& note : index_.notes()) {
-      print_remark("profline: warning: " + note);
+      print_remark("profline: warning: " + printable(note));
     }
   }
 

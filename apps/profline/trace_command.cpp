@@ -80,7 +80,7 @@ Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments
   for (const TraceReport& report : reports) {
     const auto path = export_path(arguments, *report.timeline, what);
     for (const auto& written : PL_TRY(export_trace(report, what, path))) {
-      PL_TRY(print_result(written.string() + "\n"));
+      PL_TRY(print_result(printable(written.string()) + "\n"));
     }
     if (what == TraceExport::Perfetto && output.verbosity >= 0) {
       tell_what_is_left_out(*report.timeline, path);

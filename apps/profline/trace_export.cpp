@@ -22,7 +22,7 @@ std::string dims(const std::array<std::uint32_t, 3>& numbers) {
 /// One row an identity: kernel and launch shape.
 std::string kernels_csv(const TraceReport& report) {
   std::string out;
-  csv::append_record(out, {"name", "short_name", "class", "grid", "block", "registers_per_thread",
+  csv::append_export(out, {"name", "short_name", "class", "grid", "block", "registers_per_thread",
                            "shared_bytes", "instances", "total_ns"});
   for (const TraceKernel& kernel : report.kernels) {
     for (const TraceKernel::Shape& row : kernel.shapes) {
@@ -40,7 +40,7 @@ std::string kernels_csv(const TraceReport& report) {
           cell(std::to_string(shape.static_shared_bytes + shape.dynamic_shared_bytes)),
           std::to_string(row.instances),
           std::to_string(row.total_ns)};
-      csv::append_record(out, cells);
+      csv::append_export(out, cells);
     }
   }
   return out;
@@ -63,7 +63,7 @@ std::string kernel_operators_csv(const TraceReport& report) {
 
 std::string operators_csv(const TraceReport& report) {
   std::string out;
-  csv::append_record(
+  csv::append_export(
       out, {"name", "calls", "self_ns", "total_ns", "self_device_ns", "device_ns", "launched"});
   for (const operators::OperatorRow& row : report.operators.rows) {
     const std::vector<std::string> cells = {
@@ -71,7 +71,7 @@ std::string operators_csv(const TraceReport& report) {
         std::to_string(row.self_ns),           std::to_string(row.total_ns),
         std::to_string(row.self_device_ns),    std::to_string(row.device_ns),
         std::to_string(row.launched)};
-    csv::append_record(out, cells);
+    csv::append_export(out, cells);
   }
   return out;
 }
@@ -79,7 +79,7 @@ std::string operators_csv(const TraceReport& report) {
 /// One row a range and device.
 std::string ranges_csv(const TraceReport& report) {
   std::string out;
-  csv::append_record(out, {"name", "domain", "instances", "wall_ns", "device", "busy_ns", "idle_ns",
+  csv::append_export(out, {"name", "domain", "instances", "wall_ns", "device", "busy_ns", "idle_ns",
                            "own_busy_ns", "launches", "work"});
   const Names& names = report.timeline->names;
   for (const timeline::RangeAccount& range : report.accounting.ranges) {
@@ -94,7 +94,7 @@ std::string ranges_csv(const TraceReport& report) {
                                               std::to_string(range.own[i].busy_ns),
                                               std::to_string(range.launch.launches),
                                               std::to_string(range.work.count)};
-      csv::append_record(out, cells);
+      csv::append_export(out, cells);
     }
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -14,7 +15,9 @@
 #include "cli_program.h"
 #include "formats/json.h"
 #include "formats/json_write.h"
+#include "formats/node_redaction.h"
 #include "profline_version.h"
+#include "records/config_secrets.h"
 #include "schema/read.h"
 #include "settings/root.h"
 #include "workload/measure/nvtx.h"
@@ -85,10 +88,14 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("-v,--verbose", options.verbose, "details too");
 }
 
-/// A config as profline writes it may say so in its first key.
+/// A config as profline writes it may say so in its first key, and lacks values that look like
+/// secrets, which come in the environment.
 Result<settings::Root> load_config(const std::string& path) {
   Node config = PL_TRY(parse_json(PL_TRY(read_file(path)), path));
   if (config.is_map()) config.as_map().erase("schema");
+  if (const char* secrets = std::getenv(kConfigSecrets)) {
+    restore(config, PL_TRY(parse_json(secrets, kConfigSecrets)));
+  }
   return settings::read_settings(config);
 }
 

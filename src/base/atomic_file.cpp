@@ -191,6 +191,15 @@ AtomicFile& AtomicFile::operator=(AtomicFile&&) noexcept = default;
 AtomicFile::~AtomicFile() = default;
 
 Result<AtomicFile> AtomicFile::create(const fs::path& path) {
+  return create(path, Access::Usual);
+}
+
+Result<AtomicFile> AtomicFile::create_private(const fs::path& path) {
+  return create(path, Access::Private);
+}
+
+Result<AtomicFile> AtomicFile::create(const fs::path& path, Access access) {
+  constexpr mode_t kOwnerOnly = 0600;
   PL_TRY(internal::check_path(kAttempt, path));
   const fs::path place = PL_TRY(follow_links(path));
   const fs::path name = place.filename();
@@ -201,8 +210,9 @@ Result<AtomicFile> AtomicFile::create(const fs::path& path) {
   pending->path = path;
   pending->name = name.string();
   pending->folder = PL_TRY(open_folder(path, folder));
-  const std::optional<mode_t> permissions =
+  std::optional<mode_t> permissions =
       PL_TRY(permissions_to_keep(path, pending->folder.get(), pending->name));
+  if (access == Access::Private) permissions = kOwnerOnly;
   PL_TRY(pending->create_temporary(permissions));
   return AtomicFile(std::move(pending));
 }
@@ -237,6 +247,12 @@ Result<void> AtomicFile::commit() {
     return os_error("make durable", pending->path, failed);
   }
   return {};
+}
+
+Result<void> write_private_file(const fs::path& path, std::string_view bytes) {
+  AtomicFile file = PL_TRY(AtomicFile::create_private(path));
+  PL_TRY(file.append(bytes));
+  return file.commit();
 }
 
 namespace {

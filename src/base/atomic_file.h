@@ -32,6 +32,8 @@ namespace profline {
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::filesystem::path& path);
+  /// One that only its owner may read and write (0600), whatever stood there before.
+  static Result<AtomicFile> create_private(const std::filesystem::path& path);
   AtomicFile(AtomicFile&&) noexcept;
   AtomicFile& operator=(AtomicFile&&) noexcept;
   ~AtomicFile();
@@ -43,10 +45,16 @@ class AtomicFile {
 
  private:
   struct Pending;
+  enum class Access { Usual, Private };
+  static Result<AtomicFile> create(const std::filesystem::path& path, Access access);
   explicit AtomicFile(std::unique_ptr<Pending> pending);
 
   std::unique_ptr<Pending> pending_;  // null once committed
 };
+
+/// As write_file_atomic, for a file that only its owner may read: one that holds a command line or
+/// an environment.
+Result<void> write_private_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// Removes from `folder` (not from those below it) the temporaries of writers that were killed, and
 /// tells which; those of living writers stay.

@@ -404,5 +404,16 @@ TEST(AtomicFile, AWriterKilledAtAnyMomentLeavesTheOldFileOrTheNewOne) {
   ::munmap(memory, sizeof(Committed));
 }
 
+TEST(AtomicFile, APrivateOneIsItsOwnersAloneWhateverStoodThere) {
+  const TempDir dir;
+  put(dir / "old", "x");
+  ASSERT_EQ(::chmod((dir / "old").c_str(), 0644), 0);
+  for (const char* name : {"old", "new"}) {
+    ASSERT_TRUE(write_private_file(dir / name, "secret"));
+    EXPECT_EQ(permissions_of(dir / name), 0600U) << name;
+    EXPECT_EQ(read_file(dir / name).value(), "secret");
+  }
+}
+
 }  // namespace
 }  // namespace profline

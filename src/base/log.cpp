@@ -76,16 +76,18 @@ struct Log::File {
   const Clock& clock;
   std::shared_ptr<DescriptorSink> sink;  // shared: what spdlog's loggers take
   spdlog::logger logger;
+  Redactor redactor;
 };
 
 Log::Log(std::shared_ptr<File> file, std::string context)
     : file_(std::move(file)), context_(std::move(context)) {}
 
-Result<Log> Log::open(const std::filesystem::path& path, LogLevel least, const Clock& clock) {
+Result<Log> Log::open(const std::filesystem::path& path, LogLevel least, const Clock& clock,
+                      Redactor redactor) {
   constexpr std::string_view kAttempt = "write the log";
   PL_TRY(internal::check_path(kAttempt, path));
   FileDescriptor opened =
-      open_descriptor(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY, 0666);
+      open_descriptor(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY, 0600);
   if (!opened.is_open() && errno == ENOENT) {  // the file itself would have been made
     return os_error(kAttempt, path, ErrorKind::NotFound, "its folder does not exist");
   }
@@ -93,7 +95,8 @@ Result<Log> Log::open(const std::filesystem::path& path, LogLevel least, const C
   auto sink = std::make_shared<DescriptorSink>(std::move(opened));
   sink->set_formatter(std::make_unique<spdlog::pattern_formatter>(
       "%Y-%m-%dT%H:%M:%S.%eZ %v", spdlog::pattern_time_type::utc, "\n"));
-  auto file = std::make_shared<File>(File{path, clock, sink, spdlog::logger("", sink)});
+  auto file = std::make_shared<File>(
+      File{path, clock, sink, spdlog::logger("", sink), std::move(redactor)});
   file->logger.set_level(spdlog_level(least));
   return Log(std::move(file), {});
 }
@@ -110,7 +113,7 @@ void Log::write(LogLevel level, std::string_view text) const {
   if (!file_ || !file_->logger.should_log(spdlog_level(level))) return;
   std::string line(level_column(level));
   line += context_;
-  line += printable(text);
+  line += printable(file_->redactor.text(text));
   file_->logger.log(file_->clock.wall_now(), spdlog::source_loc{}, spdlog_level(level), line);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/redaction.h"
 #include "base/result.h"
 
 namespace profline {
@@ -21,8 +22,10 @@ enum class LogLevel { Debug, Info, Warning, Error };
 /// is escaped. Handed to those who need it; copies write to the same file.
 class Log {
  public:
-  /// Opens the file at its end, creating it if need be. The clock must outlive the log.
-  static Result<Log> open(const std::filesystem::path& path, LogLevel least, const Clock& clock);
+  /// Opens the file at its end, creating it if need be, for its owner alone to read. What
+  /// `redactor` takes for a secret does not reach it. The clock must outlive the log.
+  static Result<Log> open(const std::filesystem::path& path, LogLevel least, const Clock& clock,
+                          Redactor redactor = {});
   /// One that keeps nothing.
   static Log null();
 

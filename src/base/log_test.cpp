@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <gtest/gtest.h>
 
@@ -100,6 +101,20 @@ TEST(Log, IsNotInheritedByProgramsWeStart) {
     EXPECT_NE(::fcntl(std::stoi(entry.path().filename().string()), F_GETFD) & FD_CLOEXEC, 0);
   }
   EXPECT_EQ(found, 1);
+}
+
+TEST(Log, HasNoSecretsAndIsItsOwnersAlone) {
+  const TempDir dir;
+  const FakeClock clock;
+  Redactor redactor;
+  redactor.know("opensesame");
+  const Log log = Log::open(dir / "run.log", LogLevel::Info, clock, redactor).value();
+  log.info("serve --token abc, then opensesame");
+  EXPECT_EQ(read_file(dir / "run.log").value(),
+            "2026-11-15T10:20:30.123Z info  serve --token <redacted>, then <redacted>\n");
+  struct stat status {};
+  ASSERT_EQ(::stat((dir / "run.log").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
 }  // namespace

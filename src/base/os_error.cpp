@@ -1,6 +1,7 @@
 #include "base/os_error.h"
 
 #include <errno.h>
+#include <sys/statvfs.h>
 
 #include <cctype>
 #include <system_error>
@@ -46,7 +47,22 @@ ErrorKind os_error_kind(int error_number) {
   }
 }
 
+bool is_out_of_inodes(const std::filesystem::path& path) {
+  std::filesystem::path place = path;
+  struct statvfs status {};
+  while (::statvfs(place.c_str(), &status) != 0) {
+    if (errno != ENOENT || !place.has_parent_path() || place == place.root_path()) return false;
+    place = place.parent_path();
+  }
+  // Some file systems make them as they go, and say that there are none.
+  return status.f_files > 0 && status.f_favail == 0 && status.f_bavail > 0;
+}
+
 Error os_error(std::string_view attempt, const std::filesystem::path& path, int error_number) {
+  if (error_number == ENOSPC && is_out_of_inodes(path)) {
+    return os_error(attempt, path, ErrorKind::Io,
+                    "no inodes left on its file system: it has room for bytes, not for more files");
+  }
   return os_error(attempt, path, os_error_kind(error_number), os_error_words(error_number));
 }
 

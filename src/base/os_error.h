@@ -16,6 +16,10 @@ std::string os_error_words(int error_number);
 /// name); Io where the system failed at something it has.
 ErrorKind os_error_kind(int error_number);
 
+/// Whether the file system of `path` (or of the nearest folder above it) takes no more files,
+/// though it has space: what the system calls `no space left on device` as well.
+bool is_out_of_inodes(const std::filesystem::path& path);
+
 /// `cannot read conf/x.yaml: no such file`, for the attempt `read`.
 Error os_error(std::string_view attempt, const std::filesystem::path& path, int error_number);
 /// The same with a cause in our own words.

@@ -11,6 +11,9 @@ namespace profline {
 /// `\u202e`). All else, the backslash included, stays as it is: made to be read, not to be undone.
 std::string printable(std::string_view text);
 
+/// The same for text of several lines, whose line ends stay.
+std::string printable_lines(std::string_view text);
+
 /// Columns a terminal needs for printable UTF-8: 2 for East Asian wide characters and emoji, 0 for
 /// combining marks and our own colour codes, 1 for the rest. By ranges, so approximately right for
 /// what is new in Unicode.

@@ -84,5 +84,10 @@ TEST(PadWidth, CountsColumns) {
   EXPECT_EQ(pad_width("abcdef", 4), "abcdef");
 }
 
+TEST(PrintableLines, KeepsTheLines) {
+  EXPECT_EQ(printable_lines("a\x1b[31m\nb\t\n"), "a\\x1b[31m\nb\\t\n");
+  EXPECT_EQ(printable_lines(""), "");
+}
+
 }  // namespace
 }  // namespace profline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -86,6 +87,28 @@ void append_cells(std::string& out, const Cells& cells) {
     append_cell(out, cell);
   }
   out += '\n';
+}
+
+bool is_number(std::string_view cell) {
+  if (cell.starts_with('+')) cell.remove_prefix(1);
+  double value = 0;
+  const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  return status == std::errc() && end == cell.data() + cell.size();
+}
+
+bool is_formula(std::string_view cell) {
+  constexpr std::string_view kStarts = "=+-@\t\r";
+  return !cell.empty() && kStarts.find(cell.front()) != std::string_view::npos && !is_number(cell);
+}
+
+template <typename Cells>
+void append_harmless(std::string& out, const Cells& cells) {
+  std::vector<std::string> harmless;
+  harmless.reserve(cells.size());
+  for (const auto& cell : cells) {
+    harmless.emplace_back(is_formula(cell) ? "'" + std::string(cell) : std::string(cell));
+  }
+  append_cells(out, harmless);
 }
 
 }  // namespace
@@ -368,6 +391,13 @@ void append_record(std::string& out, std::span<const std::string> cells) {
 }
 void append_record(std::string& out, std::initializer_list<std::string_view> cells) {
   append_cells(out, cells);
+}
+
+void append_export(std::string& out, std::span<const std::string> cells) {
+  append_harmless(out, cells);
+}
+void append_export(std::string& out, std::initializer_list<std::string_view> cells) {
+  append_harmless(out, cells);
 }
 
 std::string write(std::span<const std::vector<std::string>> records) {

@@ -153,6 +153,12 @@ void append_record(std::string& out, std::span<const std::string_view> cells);
 void append_record(std::string& out, std::span<const std::string> cells);
 void append_record(std::string& out, std::initializer_list<std::string_view> cells);
 
+/// The same for a table that people open in a spreadsheet, where a name out of a capture could be a
+/// formula: a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets a `'` in
+/// front, unless it is a number.
+void append_export(std::string& out, std::span<const std::string> cells);
+void append_export(std::string& out, std::initializer_list<std::string_view> cells);
+
 /// All records as one text.
 std::string write(std::span<const std::vector<std::string>> records);
 

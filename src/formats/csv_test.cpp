@@ -267,6 +267,18 @@ TEST(CsvWriter, QuotesOnlyWhatNeedsIt) {
             "\"\xEF\xBB\xBFmark\"\n");
 }
 
+TEST(CsvWriter, AnExportHasNoFormulasAndItsNumbersStayNumbers) {
+  std::string out;
+  append_export(out, {"=cmd|' /C calc'!A0", "+SUM(A1)", "-2+3", "@x", "\tx", "-", "plain"});
+  append_export(out, {"-1", "+2.5", "-1e-9", "3", "-inf", "", "a=b", "--x"});
+  EXPECT_EQ(out,
+            "'=cmd|' /C calc'!A0,'+SUM(A1),'-2+3,'@x,'\tx,'-,plain\n"
+            "-1,+2.5,-1e-9,3,-inf,,a=b,'--x\n");
+  out.clear();
+  append_export(out, {"\r=1"});
+  EXPECT_EQ(out, "\"'\r=1\"\n");
+}
+
 TEST(CsvWriter, WhatIsWrittenIsReadBack) {
   std::mt19937 random(4180);
   constexpr std::string_view kAlphabet("\",\n\r\t\0 ab\xEF\xBB\xBF\xFF\xFE\x1B", 15);

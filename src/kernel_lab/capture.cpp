@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "base/files.h"
+#include "base/redaction.h"
 #include "kernel_lab/capture_command.h"
 #include "kernel_lab/counting.h"
 #include "kernel_lab/explain.h"
@@ -44,7 +45,7 @@ class PassRun {
         result.was_cancelled ? "stopped" : why_failed(messages, exit, pass_.regex, counted);
     for (const std::size_t index : pass_.kernels) {
       CaptureRecord record = begun_record(kernels_[index]);
-      record.argv = command.argv;
+      record.argv = Redactor::of_environment().words(command.argv);
       record.problem = problem;
       if (pass_.is_merged()) {
         record.merged_with = pass_.folder + "/" + kReportFile;

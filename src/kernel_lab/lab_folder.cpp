@@ -1,5 +1,6 @@
 #include "kernel_lab/internal/lab_folder.h"
 
+#include "base/atomic_file.h"
 #include "base/files.h"
 #include "base/strings.h"
 
@@ -31,7 +32,7 @@ Result<void> take_folder(const LabRequest& request) {
   const fs::path file = request.folder / kCommandFile;
   if (!request.force_overwrite) PL_TRY(check_same_command(request, file));
   PL_TRY(create_folders(request.folder));
-  return write_file_atomic(file, to_yaml(request.command));
+  return write_private_file(file, to_yaml(request.command));
 }
 
 std::optional<CaptureRecord> finished_before(const LabRequest& request, const WantedKernel& kernel,
@@ -48,7 +49,7 @@ std::optional<CaptureRecord> finished_before(const LabRequest& request, const Wa
 Result<void> write_record(const LabRequest& request, const CaptureRecord& record) {
   const fs::path folder = request.folder / record.folder;
   PL_TRY(create_folders(folder));
-  return write_file_atomic(folder / kCaptureFile, PL_TRY(to_document(record)));
+  return write_private_file(folder / kCaptureFile, PL_TRY(to_document(record)));
 }
 
 }  // namespace profline::kernel_lab::internal

@@ -18,10 +18,23 @@ std::string fix_for(const PlannedCommand& planned, const Exit& exit) {
   std::string log =
       planned.command.log.empty() ? "" : "its output: " + planned.command.log.string();
   if (exit.why == Exit::Why::Own && exit.signal == SIGKILL) {
-    return "somebody killed it, or the kernel did for want of memory (dmesg tells)" +
+    return "it was killed from outside, or by the kernel's out-of-memory killer (see dmesg)" +
            (log.empty() ? "" : "; " + log);
   }
   return log;
+}
+
+/// A line of the stack that libtorch prints after its reason:
+///   frame #3: c10::alloc_cpu(unsigned long) + 0x1a2 (0x7f… in /usr/lib/libc10.so)
+bool is_stack(std::string_view line) {
+  return line.starts_with("frame #") || line.starts_with("Exception raised from ") ||
+         line.starts_with("<omitting python frames>");
+}
+
+/// What the C++ runtime puts ahead of the reason.
+std::string_view without_what(std::string_view line) {
+  constexpr std::string_view kWhat = "what():";
+  return line.starts_with(kWhat) ? trim(line.substr(kWhat.size())) : line;
 }
 
 }  // namespace
@@ -29,7 +42,8 @@ std::string fix_for(const PlannedCommand& planned, const Exit& exit) {
 std::string last_words(const std::string& tail) {
   std::string_view last;
   for (const std::string_view line : lines(tail)) {
-    if (!trim(line).empty()) last = trim(line);
+    const std::string_view words = trim(line);
+    if (!words.empty() && !is_stack(words)) last = without_what(words);
   }
   if (last.size() <= kMostWords) return std::string(last);
   return std::string(last.substr(0, kMostWords)) + " ...";

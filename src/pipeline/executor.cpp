@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/atomic_file.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "formats/json_write.h"
 #include "pipeline/inputs_digest.h"
 #include "pipeline/run_files.h"
 #include "pipeline/workload_command.h"
@@ -57,6 +57,11 @@ std::string note_of(const StageRecord& record) {
   return std::to_string(warnings) + (warnings == 1 ? " warning" : " warnings");
 }
 
+bool is_gone(const std::filesystem::path& folder) {
+  std::error_code failure;
+  return !std::filesystem::is_directory(folder, failure);
+}
+
 /// One run over its stages.
 class Execution {
  public:
@@ -72,6 +77,7 @@ class Execution {
   void carry_out(const PlannedStage& planned, const StageRecord& record, LiveStageRun& run);
   Result<void> tell_skipped(StageRecord& record);
   StageState state_after(const LiveStageRun& run) const;
+  Result<void> keep_folder(const std::filesystem::path& folder, LiveStageRun& run);
   std::string now() const { return utc_timestamp(services_.clock.wall_now()); }
 
   const RunPlan& plan_;
@@ -83,9 +89,9 @@ class Execution {
 Result<void> Execution::prepare_folder(const PlannedStage& planned) {
   PL_TRY(create_folders(plan_.setup.stage_folder(planned.stage->id())));
   if (planned.plan.changes.empty()) return {};
-  return write_file_atomic(
+  return write_private_file(
       handed_config_file(plan_.setup, planned.stage->id(), planned.plan.changes),
-      PL_TRY(handed_config(plan_.setup.config, planned.plan.changes)));
+      PL_TRY(handed_config(plan_.setup, planned.plan.changes)));
 }
 
 /// Of a stage that was cut off: where, and which of its files are there. What its captures lack
@@ -124,13 +130,32 @@ void Execution::carry_out(const PlannedStage& planned, const StageRecord& record
     run.tell(interrupted(planned, record, plan_.setup.stage_folder(stage.id()), is_verified));
     return true;
   };
-  tell_error(stage.run(context, run), "stage_error");
+  const Result<void> ran = stage.run(context, run);
+  if (is_gone(plan_.setup.stage_folder(stage.id()))) return;  // all that is left to say
+  tell_error(ran, "stage_error");
   if (tell_if_cut_off(false)) return;
   const TimeAccount::Span reading(account_, Activity::Reading);
   for (Finding& finding : stage.verify(context)) run.tell(std::move(finding));
   if (run.has_problem()) return;
   tell_error(stage.summarise(context, run), "summary_error");
   tell_if_cut_off(true);
+}
+
+/// A stage's folder is there after it, too. A program may delete it: then the stage has failed, and
+/// if it deletes the run's, the run ends.
+Result<void> Execution::keep_folder(const std::filesystem::path& folder, LiveStageRun& run) {
+  if (is_gone(plan_.setup.folder)) {
+    return Error(ErrorKind::Io, "the folder of this run, '" + plan_.setup.folder.string() +
+                                    "', was deleted while stage " + folder.filename().string() +
+                                    " ran; nothing of the run is left to read or resume")
+        .with_reason("run_folder_gone");
+  }
+  if (!is_gone(folder)) return {};
+  run.tell({Severity::Problem, "stage_folder_gone",
+            "the folder of the stage, '" + folder.string() +
+                "', was deleted while it ran; what it had written is lost",
+            "something that the program runs deletes it"});
+  return create_folders(folder);
 }
 
 StageState Execution::state_after(const LiveStageRun& run) const {
@@ -150,20 +175,21 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   carry_out(planned, record, run);
   std::optional<Interrupt::OrderlyStop> ends_in_order;
   if (run.cancelled()) ends_in_order.emplace(services_.interrupt);
-  record.state = state_after(run);
   const std::filesystem::path folder = plan_.setup.stage_folder(record.name);
+  PL_TRY(keep_folder(folder, run));
+  record.state = state_after(run);
   PL_TRY(remove_temporaries(folder, services_.clock));  // of a child killed in the middle of a file
   PL_TRY(write_inputs(journal_, plan_.setup, record.name));
   {
     const TimeAccount::Span digesting(account_, Activity::Digesting);
+    make_captures_private(folder);
     record.artifacts = PL_TRY(digest_files(folder, plan_.setup.folder));
   }
   record.ended = now();
   record.timing = spent_since(before, account_.timing());
   // run.json follows when the next child starts, or at the end: making it durable takes longer than
   // all else between two children, and a kill in between costs no more than running this again.
-  journal_.defer(std::filesystem::path(record.name) / "status.json",
-                 PL_TRY(write_json(to_node(record))));
+  PL_TRY(journal_.defer_status(record));
   if (run.journal_error()) return *run.journal_error();
   step.end(outcome_of(record.state), note_of(record));
   return {};
@@ -172,8 +198,7 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
 Result<void> Execution::tell_skipped(StageRecord& record) {
   Step step(services_.progress, record.name);
   PL_TRY(create_folders(plan_.setup.stage_folder(record.name)));
-  journal_.defer(std::filesystem::path(record.name) / "status.json",
-                 PL_TRY(write_json(to_node(record))));
+  PL_TRY(journal_.defer_status(record));
   step.end(StepOutcome::Skipped, note_of(record));
   return {};
 }
@@ -238,6 +263,18 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
   return code;
 }
 
+/// Notes why the run cannot go on: the last that can be said on a disk that takes no more.
+Error given_up(RunJournal& journal, const RunServices& services, Error why) {
+  RunRecord& record = journal.record();
+  record.state = RunState::Failed;
+  record.exit_code = static_cast<int>(exit_code(why.kind()));
+  record.ended = utc_timestamp(services.clock.wall_now());
+  record.findings.push_back({Severity::Problem, "run_error", why.to_string()});
+  static_cast<void>(journal.save());
+  static_cast<void>(journal.write_deferred());
+  return why;
+}
+
 }  // namespace
 
 void enter_stages(const RunPlan& plan, RunRecord& record) {
@@ -250,16 +287,10 @@ Result<ExitCode> execute(const RunPlan& plan, RunJournal& journal, const RunServ
                          const WriteReports& write_reports) {
   Execution execution(plan, journal, services);
   auto run = execution.run_stages();
-  if (!run) {
-    // The last that can be said on a disk that takes no more.
-    journal.record().state = RunState::Failed;
-    journal.record().exit_code = static_cast<int>(exit_code(run.error().kind()));
-    journal.record().findings.push_back({Severity::Problem, "run_error", run.error().to_string()});
-    static_cast<void>(journal.save());
-    static_cast<void>(journal.write_deferred());
-    return std::move(run).error();
-  }
-  return execution.finish(write_reports);
+  if (!run) return given_up(journal, services, std::move(run).error());
+  auto finished = execution.finish(write_reports);
+  if (!finished) return given_up(journal, services, std::move(finished).error());
+  return finished;
 }
 
 }  // namespace profline::pipeline

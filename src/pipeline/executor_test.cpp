@@ -248,8 +248,8 @@ TEST_F(Execute, AStageWithChangesIsHandedThemInAFileOfItsOwn) {
   stage(0).changes = {{"workload.engine", Node::string("other"), "to see it"}};
   for (const char* name : kNames) processes_.expect({name});
   EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
-  Node changed = setup_.config;
-  changed.find("workload")->as_map().set("engine", Node::string("other"));
+  RunSetup changed = setup_;
+  changed.config.find("workload")->as_map().set("engine", Node::string("other"));
   EXPECT_EQ(read_file(folder_ / "first/config.json").value(), handed_config(changed, {}).value());
   EXPECT_FALSE(fs::exists(folder_ / "last/config.json"));
 }
@@ -289,6 +289,32 @@ TEST_F(Execute, ResumeKeepsWhatIsOkAndUnchanged) {
   EXPECT_EQ(record.stages[2].state, StageState::Pending);
   EXPECT_TRUE(fs::exists(folder_ / "attempts/last-1/summary"));
   EXPECT_FALSE(fs::exists(folder_ / "last"));
+}
+
+TEST_F(Execute, AStageOfTheRunThatWouldBeSkippedNowIsAnError) {
+  for (const char* name : kNames) processes_.expect({name});
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
+  RunRecord record = read_run_record(folder_.path()).value();
+  EXPECT_EQ(nothing_to_run(plan()),
+            "nothing is left to run: every stage is ok and its inputs are the same");
+  stage(2).found = {{Severity::Problem, "absent", "there is no tool", "install it"}};
+  settings_[2].enable = settings::Enable::Auto;
+  const RunPlan again = plan();
+  EXPECT_EQ(lost_stages(again, record), std::nullopt) << "its result stands";
+  EXPECT_EQ(nothing_to_run(again),
+            "nothing is left to run: last is skipped as before; every other stage is ok and its "
+            "inputs are the same");
+  for (const StageState state : {StageState::Running, StageState::Failed, StageState::Pending}) {
+    record.stages[2].state = state;
+    const auto lost = lost_stages(again, record);
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->kind(), ErrorKind::NotFound);
+    EXPECT_EQ(lost->to_string(),
+              "stage last is part of this run and cannot run now: there is no tool; install it; to "
+              "leave it out: pipeline.last.enable=false");
+  }
+  record.stages[2].state = StageState::Skipped;
+  EXPECT_EQ(lost_stages(again, record), std::nullopt) << "it never was part of it";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/sha256.h"
 #include "formats/json_write.h"
+#include "formats/node_redaction.h"
 
 namespace profline::pipeline {
 namespace {
@@ -90,8 +91,10 @@ std::string inputs_digest(const PlannedStage& planned, const RunPlan& plan) {
   const Stage::Needs needs = planned.stage->needs(plan.setup.settings);
   if (needs.nsys) add_version("nsys", plan.tools.nsys);
   if (needs.ncu) add_version("ncu", plan.tools.ncu);
-  const auto text = write_json(Node::map(std::move(document)),
-                               {.indent = 0, .bytes_as_base64 = true, .scalar_keys_as_text = true});
+  // Without secrets: one that was renewed is no other input, and a digest of one could be guessed.
+  const Node inputs = redacted(Node::map(std::move(document)), plan.setup.redactor);
+  const auto text =
+      write_json(inputs, {.indent = 0, .bytes_as_base64 = true, .scalar_keys_as_text = true});
   return sha256_hex(text ? *text : text.error().to_string());
 }
 

@@ -4,8 +4,10 @@
 
 #include "base/files.h"
 #include "base/units.h"
+#include "pipeline/child_log.h"
 #include "pipeline/child_output.h"
 #include "pipeline/memory_kills.h"
+#include "process/log_limits.h"
 
 namespace profline::pipeline {
 namespace {
@@ -85,7 +87,7 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
   const bool is_stage_limit = left && (!command.timeout || *left <= *command.timeout);
   if (is_stage_limit) command.timeout = *left;
   if (!command.log.empty()) PL_TRY(create_folders(command.log.parent_path()));
-  log_.info(planned.name + ": " + display(command));
+  log_.info(planned.name + ": " + display(redacted(command, journal_.redactor())));
   record_.commands.push_back(record_of(planned, journal_.folder()));
   const std::size_t index = record_.commands.size() - 1;
   record_.commands[index].started = utc_timestamp(services_.clock.wall_now());
@@ -105,6 +107,7 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
     log_.error(planned.name + ": " + exit.error().to_string());
     return exit;
   }
+  settle(planned);
   note_end(record_.commands[index], planned, *exit);
   if (exit->why == Exit::Why::TimedOut && is_stage_limit) tell_timeout(planned);
   if (!exit->succeeded()) {
@@ -112,6 +115,18 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
     if (told) tell(std::move(*told));
   }
   return exit;
+}
+
+/// What the child printed, made fit to be kept.
+void LiveStageRun::settle(const PlannedCommand& planned) {
+  if (planned.command.log.empty()) return;
+  const auto left_out = settle_log(planned.command.log, journal_.redactor());
+  if (!left_out) log_.warning(planned.name + ": " + left_out.error().to_string());
+  if (!left_out || *left_out == 0) return;
+  tell({Severity::Note, "log_cut",
+        planned.name + " printed a lot: its log keeps the first " + human_bytes(kLogHeadBytes) +
+            " and the last " + human_bytes(kLogTailBytes) + ", and " + human_bytes(*left_out) +
+            " between them are left out"});
 }
 
 void LiveStageRun::note_end(CommandRecord& record, const PlannedCommand& planned,
@@ -141,6 +156,7 @@ void LiveStageRun::tell_timeout(const PlannedCommand& planned) {
 }
 
 void LiveStageRun::tell(Finding finding) {
+  finding.text = journal_.redactor().text(finding.text);  // it may quote what a child printed
   std::string text = record_.name + ": " + finding.text;
   if (!finding.fix.empty()) text += "; " + finding.fix;
   switch (finding.severity) {

@@ -50,6 +50,7 @@ class LiveStageRun final : public StageRun {
 
  private:
   std::optional<std::chrono::milliseconds> time_left() const;
+  void settle(const PlannedCommand& planned);
   void note_end(CommandRecord& record, const PlannedCommand& planned, const Exit& exit);
   void tell_timeout(const PlannedCommand& planned);
   void save();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "formats/node_redaction.h"
 #include "schema/enum_codec.h"
 
 namespace profline::pipeline {
@@ -106,6 +107,27 @@ std::optional<Error> RunPlan::obstacle() const {
   problems.reserve(obstacles.size());
   for (const Obstacle& one : obstacles) problems.push_back(one.to_error());
   return Error::all(problems);
+}
+
+RunPlan redacted(RunPlan plan) {
+  const Redactor& redactor = plan.setup.redactor;
+  const auto redact_texts = [&](std::vector<std::string>& texts) {
+    for (std::string& text : texts) text = redactor.text(text);
+  };
+  const auto redact_findings = [&](std::vector<Finding>& findings) {
+    for (Finding& finding : findings) finding.text = redactor.text(finding.text);
+  };
+  plan.setup.config = redacted(plan.setup.config, redactor);
+  redact_findings(plan.findings);
+  for (PlannedStage& stage : plan.stages) {
+    redact_findings(stage.findings);
+    redact_texts(stage.plan.limits);
+    redact_texts(stage.plan.notes);
+    for (PlannedCommand& planned : stage.plan.commands) {
+      planned.command = redacted(std::move(planned.command), redactor);
+    }
+  }
+  return plan;
 }
 
 Stage::Needs needs_of(const Stages& stages, const settings::Root& settings) {

@@ -38,6 +38,9 @@ struct RunPlan {
   std::optional<Error> obstacle() const;
 };
 
+/// The plan without its secrets, to be shown; not to be run.
+RunPlan redacted(RunPlan plan);
+
 /// What the enabled stages need of the machine.
 Stage::Needs needs_of(const Stages& stages, const settings::Root& settings);
 

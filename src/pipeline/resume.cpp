@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "base/redaction.h"
 #include "base/sha256.h"
 #include "base/strings.h"
 #include "formats/yaml.h"
@@ -54,6 +55,12 @@ std::string digest_now(const Node& entry) {
 }
 
 const char* const kLists[] = {"images", "files"};
+
+/// `db.password` of `+db.password=x`.
+std::string_view key_of(std::string_view given) {
+  given.remove_prefix(std::min(given.find_first_not_of("+~"), given.size()));
+  return given.substr(0, given.find('='));
+}
 
 /// A command of the stage reads what the baseline leaves.
 bool reads_baseline(const PlannedStage& stage, const RunPlan& plan) {
@@ -155,6 +162,67 @@ std::vector<ResumeDecision> decide_resume(const RunPlan& plan, const RunRecord& 
     decisions.push_back(std::move(decision));
   }
   return decisions;
+}
+
+Result<std::vector<std::string>> resumed_overrides(const std::vector<std::string>& before,
+                                                   std::vector<std::string> now) {
+  std::vector<std::string> overrides;
+  std::vector<Error> missing;
+  for (const std::string& given : before) {
+    if (given.find(kRedacted) == std::string::npos) {
+      overrides.push_back(given);
+      continue;
+    }
+    const auto again = std::find_if(now.begin(), now.end(), [&](const std::string& other) {
+      return key_of(other) == key_of(given);
+    });
+    if (again == now.end()) {
+      missing.push_back(Error(ErrorKind::Config,
+                              "the run's files do not have the value of '" + given +
+                                  "', which looked like a secret; give it again: --resume RUN " +
+                                  std::string(key_of(given)) + "=VALUE")
+                            .with_reason("override_redacted"));
+      continue;
+    }
+    overrides.push_back(std::move(*again));
+    now.erase(again);
+  }
+  if (!missing.empty()) return Error::all(missing);
+  overrides.insert(overrides.end(), now.begin(), now.end());
+  return overrides;
+}
+
+std::optional<Error> lost_stages(const RunPlan& plan, const RunRecord& before) {
+  std::vector<Error> lost;
+  for (const PlannedStage& planned : plan.stages) {
+    const std::string name(planned.stage->id());
+    const StageRecord* old = before.find_stage(name);
+    const bool was_on = old != nullptr && old->state != StageState::Off &&
+                        old->state != StageState::Skipped && old->state != StageState::Ok;
+    if (!was_on || planned.state != StageState::Skipped) continue;
+    for (const Finding& finding : planned.findings) {
+      if (finding.severity != Severity::Problem) continue;
+      std::string text =
+          "stage " + name + " is part of this run and cannot run now: " + finding.text;
+      if (!finding.fix.empty()) text += "; " + finding.fix;
+      text += "; to leave it out: pipeline." + name + ".enable=false";
+      lost.push_back(Error(finding.kind, std::move(text)).with_reason("stage_lost"));
+    }
+  }
+  if (lost.empty()) return std::nullopt;
+  return Error::all(lost);
+}
+
+std::string nothing_to_run(const RunPlan& plan) {
+  std::vector<std::string> skipped;
+  for (const PlannedStage& planned : plan.stages) {
+    if (planned.state == StageState::Skipped) skipped.emplace_back(planned.stage->id());
+  }
+  if (skipped.empty()) {
+    return "nothing is left to run: every stage is ok and its inputs are the same";
+  }
+  return "nothing is left to run: " + join(skipped, ", ") + (skipped.size() == 1 ? " is" : " are") +
+         " skipped as before; every other stage is ok and its inputs are the same";
 }
 
 Result<void> enter_resumed(const RunPlan& plan, const std::vector<ResumeDecision>& decisions,

@@ -38,11 +38,13 @@ Node files_of_command(const RunSetup& setup, const std::vector<std::string>& arg
   return files;
 }
 
-Node inputs_of_command(const RunSetup& setup, const std::vector<std::string>& argv) {
+/// `shown` is the command without its secrets.
+Node inputs_of_command(const RunSetup& setup, const std::vector<std::string>& argv,
+                       const std::vector<std::string>& shown) {
   NodeMap document;
   document.set("schema", Node::string("profline.inputs/1"));
   Node words = Node::list();
-  for (const std::string& word : argv) words.as_list().push_back(Node::string(word));
+  for (const std::string& word : shown) words.as_list().push_back(Node::string(word));
   document.set("command", std::move(words));
   document.set("files", files_of_command(setup, argv));
   return Node::map(std::move(document));
@@ -90,6 +92,25 @@ Result<std::vector<ArtifactRecord>> digest_run_files(const fs::path& run) {
   return digest_each(std::move(files), run);
 }
 
+void make_captures_private(const fs::path& folder) {
+  constexpr std::string_view kCaptures[] = {".nsys-rep", ".qdstrm", ".sqlite", ".ncu-rep"};
+  std::error_code failure;
+  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    const std::string ending = at->path().extension().string();
+    const bool is_capture =
+        std::find(std::begin(kCaptures), std::end(kCaptures), ending) != std::end(kCaptures);
+    std::error_code ignored;
+    if (!is_capture || !at->is_regular_file(ignored) || at->is_symlink(ignored)) continue;
+    fs::permissions(at->path(), fs::perms::owner_read | fs::perms::owner_write, ignored);
+  }
+}
+
+Result<void> write_command_file(const fs::path& file, const Command& command,
+                                const Redactor& redactor) {
+  return write_private_file(file, display(redacted(command, redactor)) + "\n");
+}
+
 Result<void> remove_temporaries(const fs::path& folder, const Clock& clock) {
   PL_TRY(remove_stale_temporaries(folder, clock));
   std::error_code failure;
@@ -102,7 +123,8 @@ Result<void> remove_temporaries(const fs::path& folder, const Clock& clock) {
 
 Result<void> write_inputs(RunJournal& journal, const RunSetup& setup, std::string_view stage) {
   if (const auto argv = setup.settings.pipeline.workload.user_command()) {
-    journal.defer("inputs.yaml", write_yaml(inputs_of_command(setup, *argv)));
+    const std::vector<std::string> words = setup.redactor.words(*argv);
+    journal.defer("inputs.yaml", write_yaml(inputs_of_command(setup, *argv, words)));
     return {};
   }
   const fs::path file = setup.stage_folder(stage) / "inputs.json";

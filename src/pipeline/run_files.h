@@ -24,6 +24,14 @@ Result<std::vector<ArtifactRecord>> digest_each(std::vector<std::filesystem::pat
 /// still change.
 Result<std::vector<ArtifactRecord>> digest_run_files(const std::filesystem::path& run);
 
+/// Takes reports of nsys and ncu below `folder` from the eyes of others: they hold the command line
+/// and the environment of the program, as they were.
+void make_captures_private(const std::filesystem::path& folder);
+
+/// Writes the command as a text for people, for its owner alone and without its secrets.
+Result<void> write_command_file(const std::filesystem::path& file, const Command& command,
+                                const Redactor& redactor);
+
 /// Removes what writers that were killed left unfinished, in `folder` and all below it.
 Result<void> remove_temporaries(const std::filesystem::path& folder, const Clock& clock);
 

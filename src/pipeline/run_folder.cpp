@@ -1,15 +1,18 @@
 #include "pipeline/run_folder.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <thread>
 
+#include "base/atomic_file.h"
 #include "base/files.h"
 #include "base/os_error.h"
 #include "base/units.h"
@@ -76,6 +79,25 @@ Error in_use(const fs::path& path) {
                "run folder '" + path.string() + "' is in use by another profline");
 }
 
+constexpr std::string_view kNewLatest = ".latest-";
+
+/// A link that a start with this pid in its name has made and not renamed.
+bool is_dead_link(std::string_view name) {
+  if (!name.starts_with(kNewLatest)) return false;
+  name.remove_prefix(kNewLatest.size());
+  pid_t pid = 0;
+  const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), pid);
+  const bool is_pid = status == std::errc() && end == name.data() + name.size() && pid > 0;
+  return is_pid && ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+void clear_unfinished_start(const fs::path& folder, const Clock& clock) {
+  const auto opened = open_folder(folder);
+  if (!opened || !try_lock(*opened, folder).value_or(false)) return;
+  const auto removed = remove_stale_temporaries(folder, clock);
+  if (removed && !removed->empty()) ::rmdir(folder.c_str());  // only when nothing else is in it
+}
+
 }  // namespace
 
 Result<fs::path> free_run_folder(const FolderWish& wish) {
@@ -138,7 +160,7 @@ std::optional<Finding> point_latest_at(const fs::path& run) {
   std::error_code failure;
   const fs::file_status status = fs::symlink_status(link, failure);
   if (fs::exists(status) && !fs::is_symlink(status)) return told("something else has that name");
-  const fs::path fresh = run.parent_path() / (".latest-" + std::to_string(::getpid()));
+  const fs::path fresh = run.parent_path() / (std::string(kNewLatest) + std::to_string(::getpid()));
   const UnfinishedWork::Lock made_and_renamed = UnfinishedWork::lock();
   fs::remove(fresh, failure);
   fs::create_directory_symlink(run.filename(), fresh, failure);
@@ -149,7 +171,30 @@ std::optional<Finding> point_latest_at(const fs::path& run) {
   return told(failure.message());
 }
 
+void clear_unfinished_starts(const fs::path& run, bool has_siblings, const Clock& clock) {
+  static_cast<void>(remove_stale_temporaries(run, clock));  // in the way of nobody if it stays
+  if (!has_siblings) return;
+  std::error_code failure;
+  for (fs::directory_iterator at(run.parent_path(), failure), end; !failure && at != end;
+       at.increment(failure)) {
+    const fs::path& path = at->path();
+    std::error_code ignored;
+    if (at->is_symlink(ignored)) {
+      if (is_dead_link(path.filename().string())) fs::remove(path, ignored);
+    } else if (at->is_directory(ignored) && path != run && !is_there(path / "run.json")) {
+      clear_unfinished_start(path, clock);
+    }
+  }
+}
+
 std::optional<Finding> check_space(const fs::path& folder, bool captures) {
+  if (is_out_of_inodes(folder)) {
+    return Finding{Severity::Problem, "inodes_used_up",
+                   "no inodes left on the disk of " + folder.string() +
+                       ": it has room for bytes, not for more files",
+                   "remove files there, or name another folder: hydra.run.dir=FOLDER",
+                   ErrorKind::Io};
+  }
   const auto free = free_bytes(folder);
   if (!free) return std::nullopt;  // making the folder will tell
   const std::string seen = human_bytes(*free) + " left on the disk of " + folder.string();

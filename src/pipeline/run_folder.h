@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/file_descriptor.h"
 #include "base/result.h"
 #include "base/unfinished_work.h"
@@ -58,6 +59,12 @@ class RunFolder {
 /// Makes the link `latest` beside the run point to it. Nothing to tell when that worked; a folder
 /// or file of that name is left alone.
 std::optional<Finding> point_latest_at(const std::filesystem::path& run);
+
+/// Removes what starts of profline left that were killed before their run had a run.json: temporary
+/// files in `run` and, where others lie beside it (`has_siblings`), in those that have no run.json
+/// either, and links on their way to becoming `latest`. What somebody still uses stays.
+void clear_unfinished_starts(const std::filesystem::path& run, bool has_siblings,
+                             const Clock& clock);
 
 /// What the disk under a run has to say before it starts: a Problem when it is as good as full, a
 /// Warning when a capture of ordinary size would not fit.

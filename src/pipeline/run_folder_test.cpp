@@ -1,8 +1,15 @@
 #include "pipeline/run_folder.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/atomic_file.h"
 #include "base/files.h"
+#include "testing/forked.h"
 #include "testing/temp_dir.h"
 
 namespace profline::pipeline {
@@ -73,6 +80,45 @@ TEST(RunFolder, LatestPointsAtTheNewestAndLeavesWhatIsNoLink) {
   ASSERT_TRUE(told);
   EXPECT_EQ(told->text,
             "no link " + (folder / "latest").string() + ": something else has that name");
+}
+
+/// Starts to write a file there, and is killed.
+void leave_temporary(const fs::path& folder) {
+  fs::create_directories(folder);
+  testing::in_child([&]() -> std::string {
+    auto file = AtomicFile::create(folder / "config.yaml");
+    if (file && file->append("half")) ::_exit(0);  // as killed: nothing is taken back
+    return "";
+  });
+  ASSERT_FALSE(fs::is_empty(folder)) << "nothing to remove";
+}
+
+TEST(RunFolder, WhatAKilledStartLeftBeforeItsRecordIsRemovedByTheNext) {
+  const testing::TempDir root;
+  const SystemClock clock;
+  leave_temporary(root / "1");  // and nothing else
+  leave_temporary(root / "2");
+  ASSERT_TRUE(write_file_atomic(root / "2/config.yaml", "a: 1"));
+  leave_temporary(root / "3");
+  ASSERT_TRUE(write_file_atomic(root / "3/run.json", "{}"));  // --resume sees to this one
+  leave_temporary(root / "4");
+  const auto used = RunFolder::claim({root / "4", true});
+  ASSERT_TRUE(used) << used.error().to_string();
+  leave_temporary(root / "5");
+  const std::string gone = testing::in_child([] { return std::to_string(::getpid()); });
+  fs::create_directory_symlink("5", root / (".latest-" + gone));
+  fs::create_directory_symlink("5", root / (".latest-" + std::to_string(::getpid())));
+  fs::create_directory_symlink("5", root / ".latest-mine");
+  clear_unfinished_starts(root / "5", true, clock);
+  std::vector<std::string> left;
+  for (const auto& entry : fs::recursive_directory_iterator(root.path())) {
+    const std::string name = entry.path().lexically_relative(root.path()).string();
+    left.push_back(name.substr(0, std::min(name.find("-tmp-"), name.size() - 4) + 4));
+  }
+  EXPECT_THAT(left, ::testing::UnorderedElementsAre("2", "2/config.yaml", "3", "3/run.json",
+                                                    "3/.profline-tmp", "4", "4/.profline-tmp", "5",
+                                                    ".latest-" + std::to_string(::getpid()),
+                                                    ".latest-mine"));
 }
 
 }  // namespace

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/file_descriptor.h"
-#include "base/files.h"
 #include "formats/json_write.h"
+#include "records/redacted_run.h"
 
 namespace profline::pipeline {
 namespace {
@@ -53,15 +54,20 @@ void close_as_interrupted(const std::filesystem::path& folder) {
   record->ended = utc_timestamp(SystemClock().wall_now());
   tell_interrupted(*record);
   const auto text = write_json(to_node(*record));
-  if (text) static_cast<void>(write_file_atomic(folder / "run.json", *text));
+  if (text) static_cast<void>(write_private_file(folder / "run.json", *text));
 }
 
 }  // namespace
 
-RunJournal::RunJournal(std::filesystem::path folder, RunRecord record)
+RunJournal::RunJournal(std::filesystem::path folder, RunRecord record, Redactor redactor)
     : folder_(std::move(folder)),
       record_(std::move(record)),
+      redactor_(std::move(redactor)),
       unfinished_([at = folder_] { close_as_interrupted(at); }) {
+  hold_back();
+}
+
+void RunJournal::hold_back() {
   const FileDescriptor file =
       open_descriptor(reserve_of(folder_).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   // Where space cannot be held back, a full disk may cost the last state and nothing else.
@@ -73,7 +79,18 @@ RunJournal::~RunJournal() {
 }
 
 Result<void> RunJournal::save() {
-  return write("run.json", PL_TRY(write_json(to_node(record_))));
+  const std::string text = PL_TRY(write_json(to_node(redacted(record_, redactor_))));
+  auto written = write_private_file(folder_ / "run.json", text);
+  if (written || ::unlink(reserve_of(folder_).c_str()) != 0) return written;
+  written = write_private_file(folder_ / "run.json", text);
+  hold_back();  // what the old file had is free now, and the next state wants it
+  return written;
+}
+
+Result<void> RunJournal::defer_status(const StageRecord& stage) {
+  defer(std::filesystem::path(stage.name) / "status.json",
+        PL_TRY(write_json(to_node(redacted(stage, redactor_)))));
+  return {};
 }
 
 void RunJournal::defer(std::filesystem::path name, std::string bytes) {
@@ -81,14 +98,10 @@ void RunJournal::defer(std::filesystem::path name, std::string bytes) {
 }
 
 Result<void> RunJournal::write_deferred() {
-  for (const Deferred& file : std::exchange(deferred_, {})) PL_TRY(write(file.name, file.bytes));
+  for (const Deferred& file : std::exchange(deferred_, {})) {
+    PL_TRY(write_private_file(folder_ / file.name, file.bytes));
+  }
   return {};
-}
-
-Result<void> RunJournal::write(const std::filesystem::path& name, std::string_view bytes) {
-  auto written = write_file_atomic(folder_ / name, bytes);
-  if (written || ::unlink(reserve_of(folder_).c_str()) != 0) return written;
-  return write_file_atomic(folder_ / name, bytes);
 }
 
 }  // namespace profline::pipeline

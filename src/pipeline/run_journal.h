@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/redaction.h"
 #include "base/result.h"
 #include "base/unfinished_work.h"
 #include "records/run_record.h"
@@ -16,8 +17,9 @@ namespace profline::pipeline {
 /// record says so too.
 class RunJournal {
  public:
-  /// Holds disk space back; the folder is there.
-  RunJournal(std::filesystem::path folder, RunRecord record);
+  /// Holds disk space back; the folder is there. Files are for their owner alone, and without what
+  /// the redactor takes for a secret.
+  RunJournal(std::filesystem::path folder, RunRecord record, Redactor redactor = {});
   /// Gives the space back.
   ~RunJournal();
   RunJournal(const RunJournal&) = delete;
@@ -26,8 +28,11 @@ class RunJournal {
   RunRecord& record() { return record_; }
   const RunRecord& record() const { return record_; }
   const std::filesystem::path& folder() const { return folder_; }
+  const Redactor& redactor() const { return redactor_; }
 
   Result<void> save();
+  /// status.json of a stage, which can wait.
+  Result<void> defer_status(const StageRecord& stage);
   /// A small file of the run that can wait: making it durable takes time, and there is plenty while
   /// the next child runs.
   void defer(std::filesystem::path name, std::string bytes);
@@ -39,10 +44,11 @@ class RunJournal {
     std::string bytes;
   };
 
-  Result<void> write(const std::filesystem::path& name, std::string_view bytes);
+  void hold_back();
 
   std::filesystem::path folder_;
   RunRecord record_;
+  Redactor redactor_;
   std::vector<Deferred> deferred_;
   UnfinishedWork unfinished_;
 };

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "base/redaction.h"
 #include "base/result.h"
 #include "formats/node.h"
 #include "pipeline/finding.h"
@@ -26,7 +27,7 @@ struct RunSetup {
   std::string id;                ///< of the run: the folder's name; also in nsys's session name
   std::filesystem::path folder;  ///< of the run; absolute
   std::filesystem::path cwd;     ///< where the command was started: relative paths start here
-  Node config;                   ///< resolved, `device` decided: what config.resolved.json holds
+  Node config;                   ///< resolved, `device` decided; config.resolved.json less secrets
   settings::Root settings;       ///< the same, read
   bool chdir = true;  ///< hydra.job.chdir: the built-in workload starts in its stage's folder
   /// Of a random order of images whose seed the config leaves open: all stages see the same images.
@@ -35,6 +36,7 @@ struct RunSetup {
   std::string device_name;      ///< what the driver calls the device; empty: none, or a CPU
   settings::Ceilings ceilings;  ///< of the device; empty: it is not known
   int verbosity = 0;
+  Redactor redactor{};  ///< what is written down goes through it
 
   std::filesystem::path stage_folder(std::string_view stage) const { return folder / stage; }
 };

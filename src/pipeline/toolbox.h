@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "records/run_record.h"
 #include "tools/gpu/driver.h"
 #include "tools/ncu/probe.h"
 #include "tools/nsys/probe.h"
@@ -35,5 +36,9 @@ struct Survey {
 };
 
 Toolbox survey(const Survey& survey, ProcessRunner& processes);
+
+/// The programs that were found, absolute; one that was not asked for or not found stays as
+/// `before` has it.
+ToolsRecord remembered_tools(const Toolbox& tools, ToolsRecord before);
 
 }  // namespace profline::pipeline

@@ -5,7 +5,9 @@
 
 #include "base/assert.h"
 #include "formats/json_write.h"
+#include "formats/node_redaction.h"
 #include "pipeline/module_overrides.h"
+#include "records/config_secrets.h"
 
 namespace profline::pipeline {
 namespace {
@@ -43,6 +45,15 @@ Node* find_in(Node& config, std::string_view key) {
   return at;
 }
 
+/// What the config that is handed to the workload lacks, as JSON; nothing when it lacks nothing.
+std::optional<std::string> config_secrets(const RunSetup& setup) {
+  const Node part = redacted_part(setup.config, redacted(setup.config, setup.redactor));
+  if (part.is_null()) return std::nullopt;
+  auto text = write_json(part, {.indent = 0, .bytes_as_base64 = true, .scalar_keys_as_text = true});
+  if (!text) return std::nullopt;
+  return std::move(*text);
+}
+
 }  // namespace
 
 Command workload_command(const StageContext& context, const WorkloadRun& run) {
@@ -72,6 +83,7 @@ Command workload_command(const StageContext& context, const WorkloadRun& run) {
   if (setup.verbosity > 0) command.argv.emplace_back("--verbose");
   const bool is_cpu = setup.settings.device.kind == settings::Device::Kind::Cpu;
   if (is_cpu && std::getenv(kBlasSpin) == nullptr) command.env[kBlasSpin] = kShortSpin;
+  if (auto secrets = config_secrets(setup)) command.env[kConfigSecrets] = std::move(*secrets);
   if (setup.chdir) command.cwd = setup.stage_folder(run.stage);
   command.log = run.out / "log";
   return command;
@@ -83,8 +95,8 @@ fs::path handed_config_file(const RunSetup& setup, std::string_view stage,
   return setup.stage_folder(stage) / "config.json";
 }
 
-Result<std::string> handed_config(const Node& config, std::span<const ConfigChange> changes) {
-  Node changed = config;
+Result<std::string> handed_config(const RunSetup& setup, std::span<const ConfigChange> changes) {
+  Node changed = redacted(setup.config, setup.redactor);
   for (const ConfigChange& change : changes) {
     Node* value = find_in(changed, change.key);
     PL_ASSERT(value != nullptr, "changes are made from keys that the config has");

@@ -34,8 +34,9 @@ Command workload_command(const StageContext& context, const WorkloadRun& run);
 std::filesystem::path handed_config_file(const RunSetup& setup, std::string_view stage,
                                          std::span<const ConfigChange> changes);
 
-/// The text of the config with these changes: what a stage hands to its workload.
-Result<std::string> handed_config(const Node& config, std::span<const ConfigChange> changes);
+/// The text of the config with these changes: what a stage hands to its workload. It is a file of
+/// the run and has no secrets; those that the built-in workload needs are in its environment.
+Result<std::string> handed_config(const RunSetup& setup, std::span<const ConfigChange> changes);
 
 /// What is changed under another program's profiler: libtorch's own is off, as CUPTI serves one
 /// client, and nothing is drawn or written that would disturb the measurement. Only what the config

@@ -138,11 +138,31 @@ TEST(HandedConfig, DiffersFromTheBaselinesInTheListedValuesOnly) {
   ASSERT_EQ(changes.size(), 2U);
   EXPECT_EQ(changes[0].key, "pipeline.torch_profiler.enable");
   EXPECT_EQ(changes[1].key, "pipeline.torch_profiler.output.visualization.enable");
-  auto text = handed_config(config, changes);
+  RunSetup setup;
+  setup.config = config;
+  auto text = handed_config(setup, changes);
   ASSERT_TRUE(text);
   EXPECT_EQ(parse(*text), parse(R"({"schema": "profline.resolved_config/1", "a": 1,
       "pipeline": {"torch_profiler": {"enable": false,
       "output": {"prediction": {"enable": false}, "visualization": {"enable": false}}}}})"));
+}
+
+TEST(HandedConfig, HasNoSecretsAndTheWorkloadGetsThemInItsEnvironment) {
+  RunSetup setup;
+  setup.settings.device.kind = settings::Device::Kind::Cuda;
+  setup.config = parse(R"({"model": {"path": "/m", "prompt": "see https://me:hunter2@host/x"}})");
+  const Node handed = parse(handed_config(setup, {}).value());
+  EXPECT_EQ(handed, parse(R"({"schema": "profline.resolved_config/1",
+      "model": {"path": "/m", "prompt": "see https://me:<redacted>@host/x"}})"));
+  const WorkloadRun run{"baseline", "baseline", "/c", "/runs/1/baseline"};
+  const Command command = workload_command({setup, Toolbox()}, run);
+  ASSERT_EQ(command.env.size(), 1U);
+  EXPECT_EQ(parse(command.env.at("PROFLINE_CONFIG_SECRETS")),
+            parse(R"({"model": {"prompt": "see https://me:hunter2@host/x"}})"));
+  EXPECT_EQ(redacted(command, Redactor()).env.at("PROFLINE_CONFIG_SECRETS"), "<redacted>");
+  setup.settings.pipeline.workload.command = {"python3", "a.py"};
+  EXPECT_EQ(workload_command({setup, Toolbox()}, run).env.count("PROFLINE_CONFIG_SECRETS"), 0U)
+      << "a program of the user's own has its own ways";
 }
 
 }  // namespace

@@ -95,4 +95,10 @@ std::string display(const Command& command) {
   return text;
 }
 
+Command redacted(Command command, const Redactor& redactor) {
+  command.argv = redactor.words(command.argv);
+  command.env = redactor.variables(command.env);
+  return command;
+}
+
 }  // namespace profline

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/redaction.h"
 #include "base/result.h"
 
 namespace profline {
@@ -37,5 +38,8 @@ Result<void> check(const Command& command);
 ///   cd /tmp && env -u LANG A='b c' nsys profile 'my app'
 /// One line, unless an argument holds a line break. We never execute this text.
 std::string display(const Command& command);
+
+/// The command without the secrets of its arguments and variables, to be shown or written down.
+Command redacted(Command command, const Redactor& redactor);
 
 }  // namespace profline

@@ -231,6 +231,21 @@ constexpr auto fields(std::type_identity<CommandLineRecord>) {
       field("overrides", &CommandLineRecord::overrides, "in their order"));
 }
 
+/// The programs that a run was made with, so that --resume takes the same ones.
+struct ToolsRecord {
+  std::optional<std::string> workload;
+  std::optional<std::string> nsys;
+  std::optional<std::string> ncu;
+
+  bool operator==(const ToolsRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<ToolsRecord>) {
+  return std::tuple(
+      field("workload", &ToolsRecord::workload, "profline-workload; null: not needed or not found"),
+      field("nsys", &ToolsRecord::nsys, "null: not needed or not found"),
+      field("ncu", &ToolsRecord::ncu, "null: not needed or not found"));
+}
+
 struct RunRecord {
   std::string id;
   std::string experiment;
@@ -246,6 +261,7 @@ struct RunRecord {
   std::string boot_id;
   ProcessRecord process;
   CommandLineRecord command_line;
+  ToolsRecord tools;
   std::optional<std::uint64_t> sampling_seed;
   std::vector<Finding> findings;
   RunTiming timing;
@@ -273,6 +289,7 @@ constexpr auto fields(std::type_identity<RunRecord>) {
       field("boot_id", &RunRecord::boot_id, "of the machine's boot: start ticks count from it"),
       field("process", &RunRecord::process, "profline itself"),
       field("command_line", &RunRecord::command_line, "how it was started"),
+      field("tools", &RunRecord::tools, "programs that its stages ran; --resume takes the same"),
       field("sampling_seed", &RunRecord::sampling_seed,
             "of a random order whose seed the config leaves open"),
       field("findings", &RunRecord::findings, "about the run as a whole"),

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "formats/json.h"
+#include "records/redacted_run.h"
 #include "tools/torch_profiler/trace_reader.h"
 
 namespace profline::report {
@@ -130,7 +131,8 @@ std::vector<ProfiledSamples> read_profiled(const Folder& folder) {
 Result<RunArtifacts> read_run(const std::filesystem::path& path) {
   RunArtifacts run;
   run.folder = path;
-  run.run = PL_TRY(read_run_record(path));
+  // Runs of older versions hold secrets; their reports do not.
+  run.run = redacted(PL_TRY(read_run_record(path)), Redactor());
   const Folder folder(path);
   run.settings = folder.text<settings::Root>("config.resolved.json", read_config);
   run.environment = folder.text<Environment>("env.json", read_environment);

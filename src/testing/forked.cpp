@@ -38,7 +38,8 @@ std::string in_child(const std::function<std::string()>& body) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "child died";
 }
 
-std::string mount_small_tmpfs(const std::string& folder, std::size_t bytes) {
+std::string mount_small_tmpfs(const std::string& folder, std::size_t bytes,
+                              const std::string& options) {
   // Root needs no user namespace; everyone else may mount in one of their own, where allowed.
   if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
     return "unshare: " + os_error_words(errno);
@@ -46,7 +47,8 @@ std::string mount_small_tmpfs(const std::string& folder, std::size_t bytes) {
   if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return "making mounts private: " + os_error_words(errno);
   }
-  const std::string size = "size=" + std::to_string(bytes);
+  std::string size = "size=" + std::to_string(bytes);
+  if (!options.empty()) size += "," + options;
   if (::mount("tmpfs", folder.c_str(), "tmpfs", 0, size.c_str()) != 0) {
     return "mounting a tmpfs: " + os_error_words(errno);
   }

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"
+#include "formats/node_redaction.h"
 #include "tools/nsys/sqlite_reader.h"
 
 namespace profline::web {
@@ -29,8 +30,10 @@ Artifact<T> read(const std::filesystem::path& folder, const std::string& file, c
   return artifact;
 }
 
+/// Without secrets, which runs of older versions hold.
 Result<Node> read_json(const std::filesystem::path& path) {
-  return parse_json(PL_TRY(read_file(path)), path.filename().string());
+  return redacted(PL_TRY(parse_json(PL_TRY(read_file(path)), path.filename().string())),
+                  Redactor());
 }
 
 std::optional<double> figure(const Node& line, std::string_view key, double scale) {

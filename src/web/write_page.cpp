@@ -1,6 +1,6 @@
 #include "web/write_page.h"
 
-#include "base/files.h"
+#include "base/atomic_file.h"
 
 namespace profline::web {
 
@@ -12,7 +12,7 @@ Result<std::filesystem::path> write_page(const std::filesystem::path& run_folder
 Result<std::filesystem::path> write_page(const report::RunArtifacts& run) {
   const PageSource source = PL_TRY(read_page_source(run));
   const std::string page = PL_TRY(page_of(source));
-  PL_TRY(write_file_atomic(run.folder / "report.html", page));
+  PL_TRY(write_private_file(run.folder / "report.html", page));  // it has the command lines
   return std::filesystem::path("report.html");
 }
 

@@ -9,8 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/atomic_file.h"
 #include "base/files.h"
 #include "interrupt_moments.h"
+#include "nsight_tools.h"
 #include "run_folder.h"
 #include "started_profline.h"
 #include "testing/forked.h"
@@ -77,6 +79,11 @@ TEST(RunFaults, ABuiltInWorkloadOutOfMemoryFailsItsStage) {
   EXPECT_EQ(outcome.code, 1) << outcome.err;
   const RunRecord record = record_of(folder / "run");
   EXPECT_EQ(state_of(record, "baseline"), StageState::Failed);
+  const StageRecord* stage = record.find_stage("baseline");
+  ASSERT_NE(stage, nullptr);
+  for (const Finding& finding : stage->findings) {
+    EXPECT_THAT(finding.text, ::testing::Not(HasSubstr("frame #")));
+  }
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
 }
 
@@ -168,6 +175,121 @@ TEST(RunFaults, AFullDiskIsToldInTheRunsRecord) {
   });
   if (said.starts_with("skip: ")) GTEST_SKIP() << said.substr(6);
   EXPECT_EQ(said, "fine");
+}
+
+TEST(RunFaults, ADiskWithoutInodesIsReportedAsThatInTheRunsRecord) {
+  const testing::TempDir folder;
+  const std::string said = testing::in_child([&]() -> std::string {
+    const std::string why =
+        testing::mount_small_tmpfs(folder.path().string(), 64U << 20U, "nr_inodes=200");
+    if (!why.empty()) return "skip: " + why;
+    const Outcome outcome = run_profline_in(
+        folder.path(),
+        own_command_run("[sh,-c,'mkdir fill; i=0; while : > fill/$i; do i=$((i+1)); done; true']"));
+    if (outcome.code != 1) return "exit code " + std::to_string(outcome.code) + outcome.err;
+    if (outcome.err.find("no inodes left on its file system") == std::string::npos) {
+      return outcome.err;
+    }
+    const std::string text = read_file(folder / "run/run.json").value_or("");
+    if (text.find("no inodes left on its file system") == std::string::npos) return text;
+    const auto record = read_run_record(folder / "run");
+    if (!record) return record.error().to_string();
+    if (record->state != RunState::Failed) return "state " + std::string(to_text(record->state));
+    const Outcome again =
+        run_profline_in(folder.path(), own_command_run("[cat]", {"hydra.run.dir=b"}));
+    if (again.err.find("no inodes left on the disk of ") == std::string::npos) return again.err;
+    fs::remove_all(folder / "fill");
+    const std::vector<std::string> damage = damage_in(folder / "run");
+    return damage.empty() ? "fine" : damage.front();
+  });
+  if (said.starts_with("skip: ")) GTEST_SKIP() << said.substr(6);
+  EXPECT_EQ(said, "fine");
+}
+
+TEST(RunFaults, AProgramThatDeletesTheRunsFolderGetsAClearEnd) {
+  const testing::TempDir folder;
+  const Outcome outcome =
+      run_profline_in(folder.path(), own_command_run("[sh,-c,'rm -rf \"$PROFLINE_RUN_DIR\"']"));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("profline: the folder of this run, '" + (folder / "run").string() +
+                        "', was deleted while stage baseline ran; nothing of the run is left to "
+                        "read or resume\n"));
+  EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("cannot"))) << "one reason, and the right one";
+  EXPECT_FALSE(fs::exists(folder / "run"));
+}
+
+TEST(RunFaults, AProgramThatDeletesItsStagesFolderFailsTheStage) {
+  const testing::TempDir folder;
+  const Outcome outcome = run_profline_in(
+      folder.path(), own_command_run("[sh,-c,'rm -rf \"$PROFLINE_RUN_DIR/baseline\"']"));
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  const RunRecord record = record_of(folder / "run");
+  const StageRecord* stage = record.find_stage("baseline");
+  ASSERT_NE(stage, nullptr);
+  EXPECT_EQ(stage->state, StageState::Failed);
+  ASSERT_EQ(stage->findings.size(), 1U) << outcome.err;
+  EXPECT_EQ(stage->findings[0].code, "stage_folder_gone");
+  EXPECT_EQ(stage->findings[0].text,
+            "the folder of the stage, '" + (folder / "run/baseline").string() +
+                "', was deleted while it ran; what it had written is lost");
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+}
+
+TEST(RunFaults, AProgramThatPrintsAGigabyteLeavesALogOfBoundedSize) {
+  const testing::TempDir folder;
+  const Outcome outcome = run_profline_in(
+      folder.path(),
+      own_command_run("[sh,-c,'echo first; yes 0123456789abcdef | head -c 1000000000; echo; echo "
+                      "last']"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const fs::path log = folder / "run/baseline/log";
+  EXPECT_LT(fs::file_size(log), 33U << 20U);
+  const std::string text = read_file(log).value_or("");
+  EXPECT_THAT(text.substr(0, 100), StartsWith("first\n0123456789abcdef\n"));
+  EXPECT_THAT(text.substr(text.size() - 100), ::testing::EndsWith("\nlast\n"));
+  EXPECT_NE(text.find(" of output left out here; the first 8.0 MiB and the last 24.0 MiB are "
+                      "kept]\n0123456789abcdef\n"),
+            std::string::npos);
+  const RunRecord record = record_of(folder / "run");
+  const StageRecord* stage = record.find_stage("baseline");
+  ASSERT_NE(stage, nullptr);
+  ASSERT_FALSE(stage->findings.empty());
+  EXPECT_EQ(stage->findings[0].code, "log_cut");
+  EXPECT_EQ(stage->findings[0].text,
+            "workload printed a lot: its log keeps the first 8.0 MiB and the last 24.0 MiB, and "
+            "921.7 MiB between them are left out");
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
+}
+
+TEST(RunFaults, ATemporaryFolderThatIsNotThereIsReportedAsThat) {
+  const testing::TempDir folder;
+  Command base;
+  base.cwd = folder.path();
+  base.env["TMPDIR"] = "/nowhere/at/all";
+  for (const char* nsys : {"true", "auto"}) {
+    const Outcome outcome =
+        run_profline(own_command_run("[cat]", {std::string("pipeline.nsys.enable=") + nsys}), base);
+    EXPECT_EQ(outcome.code, 3);
+    EXPECT_EQ(outcome.err,
+              "profline: TMPDIR names '/nowhere/at/all', which is not a folder; set TMPDIR to one "
+              "for temporary files, as in TMPDIR=/tmp\n");
+    EXPECT_FALSE(fs::exists(folder / "run"));
+  }
+}
+
+TEST(RunFaults, WhatAStartLeftThatWasKilledBeforeItsRecordIsRemovedByTheNext) {
+  const testing::TempDir folder;
+  fs::create_directory(folder / "run");
+  testing::in_child([&]() -> std::string {
+    auto file = AtomicFile::create(folder / "run/config.yaml");
+    if (file && file->append("half")) ::_exit(0);  // as killed: nothing is taken back
+    return "";
+  });
+  ASSERT_FALSE(fs::is_empty(folder / "run"));
+  const Outcome outcome = run_profline_in(folder.path(), own_command_run("[\"true\"]"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
 }
 
 /// All that needs no profiler.
@@ -290,6 +412,90 @@ TEST_F(Resume, RunsAgainWhatHasOtherInputs) {
     EXPECT_THAT(all.err, HasSubstr(std::string(stage) + " runs: ")) << stage;
   }
   EXPECT_THAT(damage_in(folder_ / "run"), IsEmpty());
+}
+
+TEST_F(Resume, TakesTheProgramsOfTheFirstAttempt) {
+  kill_in_the_middle();
+  fs::remove(folder_ / "hang");
+  const Outcome outcome = run_profline_in(folder_.path(), {"run", "--resume", "run"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const RunRecord after = record_of(folder_ / "run");
+  EXPECT_EQ(after.tools.workload, program_.string());
+  for (const char* name : {"baseline", "torch_profiler"}) {
+    const StageRecord* stage = after.find_stage(name);
+    ASSERT_NE(stage, nullptr) << name;
+    ASSERT_FALSE(stage->commands.empty()) << name;
+    EXPECT_EQ(stage->commands[0].argv[0], program_.string()) << name;
+  }
+}
+
+TEST_F(Resume, AProgramOfTheFirstAttemptThatIsGoneIsAnError) {
+  kill_in_the_middle();
+  fs::remove(folder_ / "hang");
+  fs::rename(program_, folder_ / "elsewhere.sh");
+  const RunRecord before = record_of(folder_ / "run");
+  const Outcome gone = run_profline_in(folder_.path(), {"run", "--resume", "run"});
+  EXPECT_EQ(gone.code, 3);
+  EXPECT_EQ(gone.err, "profline: the workload that this run was made with is gone: cannot run '" +
+                          program_.string() +
+                          "': no such file; name another one: --workload PROGRAM\n");
+  EXPECT_EQ(record_of(folder_ / "run"), before) << "a resume that does not start changes nothing";
+  const Outcome other =
+      run_profline_in(folder_.path(), {"run", "--resume", "run", "--workload", "./elsewhere.sh"});
+  ASSERT_EQ(other.code, 0) << other.err;
+  EXPECT_EQ(record_of(folder_ / "run").tools.workload, (folder_ / "elsewhere.sh").string());
+}
+
+/// A run of a program of the user's own whose nsys stage is left to itself and is killed there.
+class ResumeUnderNsys : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    const auto tools = nsight_tools(why);
+    if (!tools) GTEST_SKIP() << why;
+    nsys_ = folder_ / "nsys";
+    fs::create_symlink(fs::canonical(tools->folder / "bin/nsys"), nsys_);
+    write_files(folder_.path(), {{"hang", "x"}});
+    Started profline(folder_.path(),
+                     own_command_run("[sh,-c,'if [ -e hang ]; then sleep 1000; fi']",
+                                     {"pipeline.baseline.enable=false", "pipeline.nsys.enable=auto",
+                                      "--nsys", nsys_.string()}));
+    const bool hangs = comes_true(
+        [&] {
+          const auto record = read_run_record(folder_ / "run");
+          const StageRecord* stage = record ? record->find_stage("nsys") : nullptr;
+          return stage != nullptr && !stage->commands.empty() &&
+                 stage->commands[0].process.pid != 0;
+        },
+        &profline);
+    ASSERT_TRUE(hangs) << read_file(folder_ / "err").value_or("");
+    ASSERT_EQ(profline.end(SIGKILL), -SIGKILL);
+    fs::remove(folder_ / "hang");
+  }
+
+  testing::TempDir folder_;
+  fs::path nsys_;
+};
+
+TEST_F(ResumeUnderNsys, RunsTheStageWithTheSameNsys) {
+  const Outcome outcome = run_profline_in(folder_.path(), {"run", "--resume", "run"});
+  EXPECT_THAT(outcome.err, HasSubstr("nsys runs: it is running\n"));
+  const RunRecord after = record_of(folder_ / "run");
+  EXPECT_EQ(after.tools.nsys, nsys_.string());
+  const StageRecord* stage = after.find_stage("nsys");
+  ASSERT_NE(stage, nullptr);
+  ASSERT_FALSE(stage->commands.empty()) << outcome.err;
+  EXPECT_EQ(stage->commands[0].argv[0], nsys_.string());
+}
+
+TEST_F(ResumeUnderNsys, AnNsysThatIsGoneIsAnErrorAndNotASkippedStage) {
+  fs::remove(nsys_);
+  const Outcome outcome = run_profline_in(folder_.path(), {"run", "--resume", "run"});
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.err, "profline: the nsys that this run was made with is gone: cannot run '" +
+                             nsys_.string() +
+                             "': no such file; name another one: --nsys PROGRAM\n");
+  EXPECT_EQ(state_of(record_of(folder_ / "run"), "nsys"), StageState::Running);
 }
 
 TEST_F(Resume, RefusesARunThatIsNoneAndOneThatStillRuns) {

@@ -146,6 +146,64 @@ TEST(RunIntegrity, ADiskThatGetsFullUnderNsightIsTold) {
   }
 }
 
+/// Where a text has something that acts on a terminal or reorders what is read: an escape other
+/// than ours for colours, or a mark that turns the direction. Empty: nowhere.
+std::string harm_in(const std::string& text) {
+  for (const char* mark : {"\x1b]", "\x1b[31", "\xe2\x80\xae", "\xe2\x81\xa6", "\x07"}) {
+    const std::size_t at = text.find(mark);
+    if (at != std::string::npos) return text.substr(at > 60 ? at - 60 : 0, 120);
+  }
+  return {};
+}
+
+TEST(RunIntegrity, ANameThatActsOnATerminalIsHarmlessInAllThatIsPrintedAndWritten) {
+  const testing::TempDir root;
+  const std::string name =
+      "evil\x1b]0;owned\x07\x1b[31m\xe2\x80\xae"
+      "cod.exe\xe2\x81\xa6";
+  const fs::path folder = root / name;
+  fs::create_directory(folder);
+  const std::vector<std::string> words =
+      own_command_run(R"([sh,-c,'printf "\033]0;owned\007\342\200\256x\n" >&2; exit 3'])");
+  const Outcome run = run_profline_in(folder, words);
+  EXPECT_EQ(run.code, 1);
+  EXPECT_EQ(harm_in(run.out + run.err), "");
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "run")) {
+    const std::string ending = entry.path().extension().string();
+    if (ending != ".md" && ending != ".html" && ending != ".txt" && ending != ".yaml" &&
+        entry.path().filename() != "run.log") {
+      continue;
+    }
+    EXPECT_EQ(harm_in(read_file(entry.path()).value_or("")), "") << entry.path().filename();
+  }
+  std::vector<std::string> plan = words;
+  plan.front() = "plan";
+  std::replace(plan.begin(), plan.end(), std::string("hydra.run.dir=run"),
+               std::string("hydra.run.dir=other"));
+  const std::vector<std::vector<std::string>> commands = {
+      plan,
+      {"report", "run"},
+      {"report", (folder / "none").string()},
+      {"runs", "--root", folder.string()},
+      {"compare", (folder / "run").string(), (folder / "run").string()},
+      {"run", "--resume", (folder / "none").string()},
+      {"run", "--config-dir", (folder / "none").string()},
+      {"run", "--" + name},
+      {"run", name + "=1"},
+      {name},
+      {"trace", (folder / "none.json").string()},
+      {"trace", (folder / "run").string()},
+      {"kernels", "top", (folder / "none").string()},
+      {"config", "--info", "searchpath", "--config-dir", folder.string()},
+      {"explain", name},
+      {"doctor", "--workload", (folder / "none").string()},
+  };
+  for (const auto& command : commands) {
+    const Outcome outcome = run_profline_in(folder, command);
+    EXPECT_EQ(harm_in(outcome.out + outcome.err), "") << command[0];
+  }
+}
+
 TEST(RunIntegrity, RunsThatStartTogetherGetAFolderEach) {
   constexpr std::size_t kRuns = 4;
   const testing::TempDir root;

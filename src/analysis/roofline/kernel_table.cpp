@@ -91,7 +91,7 @@ std::string metrics_summary_csv(std::span<const KernelRow> rows) {
     header.emplace_back(name);
   }
   std::string out;
-  csv::append_record(out, header);
+  csv::append_export(out, header);
   for (const KernelRow& row : rows) {
     const ProfiledKernel& kernel = row.mean.kernel;
     std::vector<std::string> cells = {
@@ -113,26 +113,26 @@ std::string metrics_summary_csv(std::span<const KernelRow> rows) {
              text(point.dram_bytes), text(point.l2_bytes), text(scaled(point.floor_ns, 1e3))}) {
       cells.push_back(std::move(cell));
     }
-    csv::append_record(out, cells);
+    csv::append_export(out, cells);
   }
   return out;
 }
 
 std::string classification_summary_csv(std::span<const KernelRow> rows) {
   std::string out;
-  csv::append_record(out, {"kernel_id", "classification"});
+  csv::append_export(out, {"kernel_id", "classification"});
   for (const KernelRow& row : rows) {
-    csv::append_record(out, {row.id, to_text(row.margin_class)});
+    csv::append_export(out, {row.id, to_text(row.margin_class)});
   }
   return out;
 }
 
 std::string all_metrics_csv(const CounterReport& report, std::span<const KernelRow> rows) {
   std::string out;
-  csv::append_record(out, {"kernel_id", "section", "metric_name", "value", "unit"});
+  csv::append_export(out, {"kernel_id", "section", "metric_name", "value", "unit"});
   for (const KernelRow& row : rows) {
     for (const Counter& counter : row.mean.kernel.counters) {
-      csv::append_record(
+      csv::append_export(
           out, {row.id, report.names.text(counter.section), report.names.text(counter.name),
                 text(counter.value), report.names.text(counter.unit)});
     }
@@ -166,10 +166,10 @@ std::vector<Histogram> histograms(std::span<const KernelRow> rows) {
 
 std::string histograms_csv(std::span<const KernelRow> rows) {
   std::string out;
-  csv::append_record(out, {"metric", "bin_low", "bin_high", "kernels"});
+  csv::append_export(out, {"metric", "bin_low", "bin_high", "kernels"});
   for (const Histogram& histogram : histograms(rows)) {
     for (const Histogram::Bin& bin : histogram.bins) {
-      csv::append_record(out, {std::string(histogram.metric), text(bin.low), text(bin.high),
+      csv::append_export(out, {std::string(histogram.metric), text(bin.low), text(bin.high),
                                std::to_string(bin.kernels)});
     }
   }

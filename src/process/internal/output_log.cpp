@@ -11,22 +11,21 @@
 
 #include "process/exit.h"
 #include "process/internal/above_stdio.h"
+#include "process/log_limits.h"
+#include "process/temporary_folder.h"
 
 namespace profline::internal {
 namespace {
 
-constexpr mode_t kMode = 0666;  // less the user's umask
+constexpr mode_t kMode = 0666;       // less the user's umask
+constexpr mode_t kOwnerOnly = 0600;  // programs print command lines, and worse
 
 Error cannot_write(const std::filesystem::path& path, int error) {
   return Error(ErrorKind::Io, "cannot write output to '" + path.string() + "': " + strerror(error));
 }
 
 Result<FileDescriptor> nameless_file() {
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
-  if (error) {
-    return Error(ErrorKind::Io, "no folder for temporary files (TMPDIR): " + error.message());
-  }
+  const std::filesystem::path folder = PL_TRY(temporary_folder());
   FileDescriptor file = above_stdio(
       FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600)));
   if (file.is_open()) return file;
@@ -44,12 +43,13 @@ Result<OutputLog> OutputLog::open(const std::filesystem::path& path) {
   if (path.empty()) return OutputLog(PL_TRY(nameless_file()));
   // One description for both streams, in append mode: what comes first stands first.
   FileDescriptor file = above_stdio(
-      FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kMode)));
+      FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kOwnerOnly)));
   if (!file.is_open()) return cannot_write(path, errno);
   return OutputLog(std::move(file));
 }
 
-OutputLog::OutputLog(FileDescriptor file) : file_(std::move(file)), start_(size()), seen_(start_) {}
+OutputLog::OutputLog(FileDescriptor file)
+    : file_(std::move(file)), start_(size()), seen_(start_), given_back_(kLogHeadBytes) {}
 
 std::uint64_t OutputLog::size() const {
   struct stat status {};
@@ -73,10 +73,23 @@ std::string OutputLog::read_between(std::uint64_t from, std::uint64_t to) const 
   return bytes;
 }
 
+/// The child appends meanwhile, so nothing can be moved; a hole needs no move. Where there are none
+/// (some network file systems), the file is cut when the child has ended.
+void OutputLog::give_back_middle(std::uint64_t end) {
+  constexpr std::uint64_t kStep = std::uint64_t{8} << 20U;
+  if (end < given_back_ + kLogTailBytes + kStep) return;
+  const std::uint64_t upto = end - kLogTailBytes;
+  static_cast<void>(::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                static_cast<off_t>(given_back_),
+                                static_cast<off_t>(upto - given_back_)));
+  given_back_ = upto;
+}
+
 std::string OutputLog::new_bytes() {
   const std::uint64_t end = size();
   std::string bytes = read_between(seen_, end);
   seen_ = end;
+  give_back_middle(end);
   return bytes;
 }
 

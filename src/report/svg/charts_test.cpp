@@ -52,6 +52,9 @@ std::vector<roofline::KernelRow> real_rows() {
 TEST(Svg, EscapesWhatItIsGiven) {
   EXPECT_EQ(escaped("a<b>&\"c'"), "a&lt;b&gt;&amp;&quot;c&#39;");
   EXPECT_EQ(escaped("x\x01\xFFy\n"), "x\xEF\xBF\xBD\xEF\xBF\xBDy\n");
+  EXPECT_EQ(escaped("a\xE2\x80\xAE"
+                    "b"),
+            "a\\u202eb");
   Picture picture(10, 10, "</title><script>");
   picture.text({1, 2}, "<b>", "small");
   EXPECT_THAT(picture.finish(), Not(HasSubstr("<script>")));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "formats/html.h"
 
 namespace profline::svg {
@@ -53,7 +54,7 @@ std::string escaped(std::string_view text) {
     out += kReplacement;
     text.remove_prefix(1);
   }
-  return html_escaped(out);
+  return html_escaped(printable_lines(out));  // marks that reorder text
 }
 
 std::string shortened(std::string_view text, std::size_t most) {

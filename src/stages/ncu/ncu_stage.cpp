@@ -3,6 +3,7 @@
 #include "base/counted.h"
 #include "base/files.h"
 #include "pipeline/profiled_requests.h"
+#include "pipeline/run_files.h"
 #include "pipeline/workload_command.h"
 #include "stages/ncu/internal/coverage.h"
 #include "stages/ncu/internal/files.h"
@@ -126,7 +127,8 @@ Result<void> capture(const StageContext& context, pipeline::StageRun& run, const
   const NcuFiles files(context.setup);
   PL_TRY(create_folders(files.workload(attempt)));
   const PlannedCommand planned = capture_command(context, attempt);
-  PL_TRY(write_file_atomic(files.command(attempt), display(planned.command) + "\n"));
+  PL_TRY(pipeline::write_command_file(files.command(attempt), planned.command,
+                                      context.setup.redactor));
   const Exit exit = PL_TRY(run.execute(planned));
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   if (auto told = internal::capture_end(context, planned, exit, attempt)) {

@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "formats/sqlite.h"
 #include "pipeline/profiled_requests.h"
+#include "pipeline/run_files.h"
 #include "pipeline/workload_command.h"
 #include "stages/nsys/internal/captures.h"
 #include "stages/nsys/internal/findings.h"
@@ -137,7 +138,8 @@ Result<void> capture(const StageContext& context, pipeline::StageRun& run, NsysR
   for (int n = 1;; ++n) {
     PlannedCommand planned = capture_command(context, region);
     if (n > 1) planned.name += " again";
-    PL_TRY(write_file_atomic(region.folder / "cmd.txt", display(planned.command) + "\n"));
+    PL_TRY(pipeline::write_command_file(region.folder / "cmd.txt", planned.command,
+                                        context.setup.redactor));
     run.remember_session(region.session);
     nsys::EndsSession ends_session(planned.command.argv.front(), region.session);
     const Exit exit = PL_TRY(run.execute(planned, &ends_session));
