@@ -33,7 +33,7 @@ Result<void> check_sweeper(const HydraNode& hydra) {
                       "' is Python; profline has Hydra's basic sweeper only");
 }
 
-/// The parameter as an override; where its text is wrong, its place in the config is told as well.
+/// The parameter as an override; an error in its text also names its place in the config.
 Result<config::Override> parse_param(const std::string& key, const Node& value,
                                      const Position& position) {
   auto parsed = config::parse_override(key + "=" + config::python_str(value),

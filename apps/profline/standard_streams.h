@@ -28,7 +28,7 @@ Result<void> print_result(std::string_view text);
 constexpr const char* kPipeClosed = "pipe_closed";
 
 /// Whether all that print_result() wrote has arrived, as far as the system knows by now: file
-/// systems of a network tell of a full disk only when a file is closed.
+/// systems of a network report a full disk only when a file is closed.
 Result<void> check_result_arrived();
 
 /// Writes a line to stderr. Where that is impossible nobody is left to tell.

@@ -81,7 +81,7 @@ Result<Jobs> jobs_of(const RunWish& wish, bool multirun_given, const OutputOptio
   const auto multirun = Configuration::compose(wish.choice, config::RunMode::Multirun);
   if (!multirun) {
     if (multirun_given) return multirun.error();
-    return Jobs{{wish}};  // what is wrong is told when the run is prepared
+    return Jobs{{wish}};  // preparing the run reports what is wrong
   }
   const Configuration& configuration = **multirun;
   const auto mode = PL_TRY(hydra_mode(configuration.hydra()));
