@@ -30,7 +30,8 @@ inline std::string percent(const std::optional<double>& share) {
 
 /// 10^9 bytes per second: `12.3`, `0.0042`.
 inline std::string gigabytes_per_second(const std::optional<double>& rate) {
-  return rate ? fmt::format("{:.3g}", *rate) : "-";
+  if (!rate) return "-";
+  return *rate < 1000 ? fmt::format("{:.3g}", *rate) : fmt::format("{:.0f}", *rate);
 }
 
 }  // namespace profline

@@ -9,7 +9,7 @@
 
 namespace profline::pipeline {
 
-/// How many processes the kernel has killed for want of memory; nothing where it does not tell.
+/// How many processes the kernel has killed because memory ran out; nothing where it does not say.
 struct MemoryKills {
   std::optional<std::uint64_t> group;    ///< in our control group, version 1 or 2
   std::optional<std::uint64_t> machine;  ///< anywhere

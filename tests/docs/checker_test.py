@@ -81,7 +81,7 @@ $ profline docter
 
     def test_a_value_that_does_not_fit_in_a_command_that_is_not_run(self):
         page = "```console long\n$ profline demo -m infer.max_new_tokens=8,many\n```\n"
-        self.one(page, "must be an integer > 0, not the string 'many'")
+        self.one(page, "must be an integer from 1 to 1048576, not the string 'many'")
 
     def test_a_syntax_error_in_a_command_that_is_not_run(self):
         self.one("```console root\n$ echo 'options nvidia\n```\n", "4: 'echo 'options nvidia' is not understood")

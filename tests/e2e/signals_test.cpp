@@ -92,7 +92,6 @@ TEST(Signals, OneEndsEveryCommandThatWaitsForAFile) {
       {with("run"), "pipe"},
       {{"report", "runs/r1"}, "runs/r1/run.json"},
       {{"compare", "runs/r1", "runs/r1"}, "runs/r1/run.json"},
-      {{"runs", "--root", "runs"}, "runs/r1/run.json"},
       {{"run", "--resume", "runs/r1"}, "runs/r1/run.json"},
   };
   for (const Case& c : cases) {

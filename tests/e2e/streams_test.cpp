@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Streams, AReportAndARunWhoseResultIsLostFailToo) {
   const testing::TempDir folder;
   const Outcome run =
-      run_script(folder.path(), "profline \"$@\" >/dev/full", own_command_run("[true]"));
+      run_script(folder.path(), "profline \"$@\" >/dev/full", own_command_run("[/bin/true]"));
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, EndsWith("profline: cannot write the result to standard output: no space "
                                 "left on device\n"));
@@ -120,7 +120,7 @@ TEST(Streams, APipeThatNobodyReadsEndsACommandAsItEndsOthers) {
 TEST(Streams, ARunGoesOnWhenNobodyReadsItsProgress) {
   const testing::TempDir folder;
   const std::string told = std::string(kClosedPipe) + "profline \"$@\" 2>&5; echo \"code $?\"";
-  const Outcome without_progress = run_script(folder.path(), told, own_command_run("[true]"));
+  const Outcome without_progress = run_script(folder.path(), told, own_command_run("[/bin/true]"));
   EXPECT_THAT(without_progress.out, EndsWith("code 0\n"));
   EXPECT_EQ(record_of(folder / "run").state, RunState::Ok);
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
@@ -129,7 +129,7 @@ TEST(Streams, ARunGoesOnWhenNobodyReadsItsProgress) {
   // `profline run … 2>&1 | head -1`: nobody reads the result either.
   const std::string neither =
       std::string(kClosedPipe) + "profline \"$@\" >&5 2>&5; echo \"code $?\"";
-  const Outcome alone = run_script(folder.path(), neither, own_command_run("[true]"));
+  const Outcome alone = run_script(folder.path(), neither, own_command_run("[/bin/true]"));
   EXPECT_EQ(alone.out, "code 141\n");
   EXPECT_EQ(record_of(folder / "run").state, RunState::Ok);
   EXPECT_EQ(record_of(folder / "run").exit_code, 0);
@@ -150,7 +150,7 @@ TEST(Streams, ClosedStreamsAreNoFilesOfOurs) {
   EXPECT_EQ(lost.err,
             "profline: cannot write the result to standard output: bad file descriptor\n");
   const Outcome run =
-      run_script(folder.path(), "profline \"$@\" <&- 2>&-", own_command_run("[true]"));
+      run_script(folder.path(), "profline \"$@\" <&- 2>&-", own_command_run("[/bin/true]"));
   EXPECT_EQ(run.code, 0);
   EXPECT_EQ(record_of(folder / "run").state, RunState::Ok);
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
@@ -163,7 +163,7 @@ TEST(Streams, TheLimitOnTheSizeOfFilesIsAnErrorOfTheFileThatReachesIt) {
   EXPECT_EQ(config.err, "profline: cannot write the result to standard output: file too large\n");
   // 200 blocks of 512 bytes: less than what is held back for run.json, and than report.html.
   const Outcome run =
-      run_script(folder.path(), "ulimit -f 200; profline \"$@\"", own_command_run("[true]"));
+      run_script(folder.path(), "ulimit -f 200; profline \"$@\"", own_command_run("[/bin/true]"));
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, HasSubstr("report.html: file too large\n"));
   const RunRecord record = record_of(folder / "run");
@@ -174,6 +174,9 @@ TEST(Streams, TheLimitOnTheSizeOfFilesIsAnErrorOfTheFileThatReachesIt) {
 }
 
 TEST(Streams, TooFewDescriptorsAreOneClearError) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizers need descriptors of their own";
+#endif
   const testing::TempDir folder;
   const Outcome few = run_script(folder.path(), "ulimit -n 4; exec \"$0\" \"$@\"", {"config"});
   EXPECT_EQ(few.code, 1);
@@ -186,7 +189,7 @@ TEST(Streams, TooFewDescriptorsAreOneClearError) {
     SCOPED_TRACE(limit);
     const Outcome outcome =
         run_script(folder.path(), "ulimit -n " + std::to_string(limit) + "; exec \"$0\" \"$@\"",
-                   own_command_run("[true]"));
+                   own_command_run("[/bin/true]"));
     EXPECT_EQ(outcome.code, limit < 35 ? 1 : 0) << outcome.err;
     EXPECT_THAT(outcome.err, Not(HasSubstr("bug")));
     fs::remove_all(folder / "run");

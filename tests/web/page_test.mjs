@@ -308,7 +308,7 @@ test('the timeline zooms, and what it shows is saved for Perfetto', () => open(h
 
 test("of a program that is not ours nothing is promised from profiled time", () => open(run('program'), {}, async (page) => {
   const text = await page.locator('body').innerText();
-  assert.match(text, /The program is host-bound: .* captured, GPU busy .* of the time under the profiler, 120 launches\./);
+  assert.match(text, /The program is launch-bound: .* captured, GPU busy .* of the time under the profiler, 120 launches\./);
   assert.match(text, /Without a profiler it takes 900 ms \(one run\)/);
   assert.match(text, /The program ran once without a profiler, so there is no spread: see baseline\/process\.json\./);
   for (const wrong of [/\d x? ?faster/, /There is no run without a profiler/, /as fast/, /at most \d/, /of each request/, /of a request/, /operators\.md/]) {

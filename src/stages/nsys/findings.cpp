@@ -213,7 +213,7 @@ std::optional<Finding> capture_end(const pipeline::StageContext& context, const 
             " under nsys (exit code " + std::to_string(code) +
             "); the last of what was captured may be missing",
         code == kSignalBase + SIGKILL
-            ? "somebody killed it, or the kernel did for want of memory; " + see_log(region)
+            ? "something killed it, perhaps the kernel's out-of-memory killer; " + see_log(region)
             : see_log(region));
   }
   return problem("application_failed",
