@@ -321,7 +321,8 @@ test("of a program that is not ours nothing is promised from profiled time", () 
 
 test('every class of kernels has a colour of its own, in light and in dark', async () => {
   const names = ['gemm', 'attention', 'elementwise', 'norm', 'copy', 'moe', 'reduction', 'softmax', 'indexing', 'gemv',
-    'convolution', 'collective', 'sort', 'scan', 'random', 'one of its own', 'another', 'no class'];
+    'convolution', 'collective', 'sort', 'scan', 'random', 'sampling', 'quantization', 'state_space', 'one of its own', 'another',
+    'no class'];
   for (const colorScheme of ['light', 'dark']) {
     await open(h200, {colorScheme}, async (page) => {
       const colours = await page.evaluate((given) => {

@@ -147,7 +147,7 @@ function idle(data, colours, plot) {
 
 // Classes that most programs have come first, so that they look the same in every report; others take what is left.
 const knownClasses = ['gemm', 'attention', 'elementwise', 'norm', 'copy', 'moe', 'reduction', 'softmax', 'indexing', 'gemv',
-  'convolution', 'collective', 'sort', 'scan', 'random'];
+  'convolution', 'collective', 'sort', 'scan', 'random', 'sampling', 'quantization', 'state_space'];
 
 function classColours(names, colours) {
   const taken = names.map((name) => knownClasses.indexOf(name));
