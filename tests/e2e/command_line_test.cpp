@@ -132,7 +132,8 @@ TEST(CommandLine, TheManualPageIsWholeAndFormats) {
   const testing::TempDir folder;
   ASSERT_TRUE(write_file_atomic(folder.path() / "profline.1", page.out));
   Command command;
-  command.argv = {"groff", "-man", "-Tutf8", "-P-cbou", "-ww", (folder.path() / "profline.1").string()};
+  command.argv = {"groff",   "-man", "-Tutf8",
+                  "-P-cbou", "-ww",  (folder.path() / "profline.1").string()};
   const Outcome formatted = run_command(std::move(command));
   EXPECT_EQ(formatted.code, 0);
   EXPECT_EQ(formatted.err, "");
