@@ -42,7 +42,9 @@ nsight:
 	@[ '$(NSIGHT)' = 0 ] || scripts/fetch_nsight pair '$(NSIGHT_SUITE)' >/dev/null || \
 	  echo 'make: tests that need Nsight tools will say that they were skipped' >&2
 
-demo: build
+# Only the programs: whoever tries profline for the first time should not wait for its tests.
+demo: setup
+	@scripts/build dev programs
 	@scripts/demo
 
 test: build nsight
