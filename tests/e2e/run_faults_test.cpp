@@ -206,10 +206,17 @@ TEST(RunFaults, ADiskWithoutInodesIsReportedAsThatInTheRunsRecord) {
   EXPECT_EQ(said, "fine");
 }
 
+/// A program that deletes the folder, and tries again where profline wrote a file into it
+/// meanwhile.
+std::string deleting(const std::string& path) {
+  return "[sh,-c,'while test -e \"" + path + "\"; do rm -rf \"" + path +
+         "\" 2>/dev/null; done; true']";
+}
+
 TEST(RunFaults, AProgramThatDeletesTheRunsFolderGetsAClearEnd) {
   const testing::TempDir folder;
   const Outcome outcome =
-      run_profline_in(folder.path(), own_command_run("[sh,-c,'rm -rf \"$PROFLINE_RUN_DIR\"']"));
+      run_profline_in(folder.path(), own_command_run(deleting("$PROFLINE_RUN_DIR")));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err,
               HasSubstr("profline: the folder of this run, '" + (folder / "run").string() +
@@ -221,8 +228,8 @@ TEST(RunFaults, AProgramThatDeletesTheRunsFolderGetsAClearEnd) {
 
 TEST(RunFaults, AProgramThatDeletesItsStagesFolderFailsTheStage) {
   const testing::TempDir folder;
-  const Outcome outcome = run_profline_in(
-      folder.path(), own_command_run("[sh,-c,'rm -rf \"$PROFLINE_RUN_DIR/baseline\"']"));
+  const Outcome outcome =
+      run_profline_in(folder.path(), own_command_run(deleting("$PROFLINE_RUN_DIR/baseline")));
   EXPECT_EQ(outcome.code, 1) << outcome.err;
   const RunRecord record = record_of(folder / "run");
   const StageRecord* stage = record.find_stage("baseline");
