@@ -160,8 +160,9 @@ Result<NcuTables> make_tables(const pipeline::StageContext& context,
   };
   CounterReport report;
   for (const std::filesystem::path& csv : csvs) {
-    report.append(
-        PL_TRY(ncu::load_csv(csv.string(), {.source = csv.filename().string(), .keep = is_kept})));
+    auto part = ncu::load_csv(csv.string(), {.source = csv.filename().string(), .keep = is_kept});
+    if (!part) return std::move(part).error();
+    report.append(*part);
   }
   ncu::add_flop_counts(report, ncu::collection(ncu, cli).translated);
   const kernels::Classifier classifier = PL_TRY(kernels::shipped_classifier());
