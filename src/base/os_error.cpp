@@ -54,7 +54,7 @@ bool is_out_of_inodes(const std::filesystem::path& path) {
     if (errno != ENOENT || !place.has_parent_path() || place == place.root_path()) return false;
     place = place.parent_path();
   }
-  // Some file systems make them as they go, and say that there are none.
+  // Some file systems create inodes on demand and report a total of zero.
   return status.f_files > 0 && status.f_favail == 0 && status.f_bavail > 0;
 }
 

@@ -22,7 +22,7 @@ TEST(RedactedRun, HasNoSecretInItsCommandsOverridesAndMessages) {
   CommandRecord command;
   command.argv = {"python", "--token", "abc"};
   command.env = {{"HF_TOKEN", "abc"}, {"LANG", "C"}};
-  command.cwd = "/work/opensesame";
+  command.cwd = "/srv/opensesame";
   stage.commands = {command};
   stage.findings = {{Severity::Problem, "child_failed", "exited: opensesame"}};
   stage.changes = {{"hub", Node::string("opensesame"), "to see it"}};
@@ -40,7 +40,7 @@ TEST(RedactedRun, HasNoSecretInItsCommandsOverridesAndMessages) {
   EXPECT_THAT(kept.argv, ElementsAre("python", "--token", "<redacted>"));
   EXPECT_EQ(kept.env.at("HF_TOKEN"), "<redacted>");
   EXPECT_EQ(kept.env.at("LANG"), "C");
-  EXPECT_EQ(kept.cwd, "/work/opensesame");
+  EXPECT_EQ(kept.cwd, "/srv/opensesame");
   EXPECT_EQ(written.stages[0].findings[0].text, "exited: <redacted>");
   EXPECT_EQ(written.stages[0].changes[0].value, Node::string("<redacted>"));
 }

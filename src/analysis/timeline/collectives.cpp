@@ -43,7 +43,7 @@ constexpr std::array kKinds = {
     Kind{"send", Links::Once},           Kind{"recv", Links::Once},
 };
 
-/// Nothing for a name that is none of a collective we know.
+/// Nothing for the name of a collective that we do not know.
 const Kind* kind_of(std::string_view name) {
   const std::string plain = letters(name);
   const auto* found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& known) {

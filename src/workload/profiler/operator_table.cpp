@@ -44,7 +44,7 @@ bool is_recursive(const CallTree& tree, const std::vector<std::size_t>& row_of, 
   return false;
 }
 
-/// On a GPU the device's time decides what matters, on a CPU there is none of it.
+/// On a GPU the device's time decides what matters; a run on a CPU has no device time.
 void order_rows(std::vector<OperatorRow>& rows) {
   std::sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
     if (a.self_device_ns != b.self_device_ns) return a.self_device_ns > b.self_device_ns;
