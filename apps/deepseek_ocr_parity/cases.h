@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -24,7 +23,7 @@ struct Case {
   std::int64_t seq_len = 0;
 };
 constexpr auto fields(std::type_identity<Case>) {
-  return std::tuple(
+  return field_list(
       field("case", &Case::name, "prefix of its tensors").required(),
       field("global_size", &Case::global_size, "side of the page's view").required().at_least(16),
       field("local", &Case::local, "number of tiles and their side; null: none").at_least(1),
@@ -40,7 +39,7 @@ struct Cases {
   std::string pattern;
 };
 constexpr auto fields(std::type_identity<Cases>) {
-  return std::tuple(field("cases", &Cases::cases, "the inputs").required(),
+  return field_list(field("cases", &Cases::cases, "the inputs").required(),
                     field("pattern", &Cases::pattern, "how pixels are made").required());
 }
 

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "base/figures.h"
 #include "base/strings.h"
-#include "base/units.h"
 #include "formats/json.h"
 
 namespace profline::doctor {

@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
+#include "base/figures.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "base/units.h"
 #include "formats/json_write.h"
 #include "lab_request.h"
 #include "process/find_program.h"

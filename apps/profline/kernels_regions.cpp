@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include "analysis/regions/region_table.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/terminal_text.h"
-#include "base/units.h"
 #include "captured_kernels.h"
 #include "standard_streams.h"
 

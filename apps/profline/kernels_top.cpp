@@ -9,7 +9,7 @@
 
 #include "analysis/kernels/name_regex.h"
 #include "analysis/timeline/kernel_table.h"
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"

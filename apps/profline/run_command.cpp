@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "base/figures.h"
 #include "base/terminal_text.h"
-#include "base/units.h"
 #include "config_command.h"
 #include "formats/json_write.h"
 #include "run_session.h"

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "base/figures.h"
 #include "base/terminal_text.h"
-#include "base/units.h"
 
 namespace profline {
 namespace {

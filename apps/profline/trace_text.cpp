@@ -5,9 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/terminal_text.h"
-#include "base/units.h"
 #include "trace_copies.h"
 #include "trace_ranges.h"
 #include "trace_words.h"

@@ -8,8 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "base/counted.h"
-#include "base/units.h"
+#include "base/figures.h"
 
 /// How `profline trace` writes figures.
 namespace profline {

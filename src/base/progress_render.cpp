@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "base/figures.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "base/units.h"
 
 namespace profline {
 namespace {

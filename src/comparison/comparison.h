@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/document.h"
@@ -41,7 +40,7 @@ struct ComparedRun {
   bool operator==(const ComparedRun&) const = default;
 };
 constexpr auto fields(std::type_identity<ComparedRun>) {
-  return std::tuple(
+  return field_list(
       field("id", &ComparedRun::id, "of the run").required(),
       field("folder", &ComparedRun::folder, "where it lies").required(),
       field("experiment", &ComparedRun::experiment, "free text of its config"),
@@ -66,7 +65,7 @@ struct Difference {
   bool operator==(const Difference&) const = default;
 };
 constexpr auto fields(std::type_identity<Difference>) {
-  return std::tuple(field("key", &Difference::key, "what differs").required(),
+  return field_list(field("key", &Difference::key, "what differs").required(),
                     field("a", &Difference::a, "on the first side; null: it is not there"),
                     field("b", &Difference::b, "on the second side; null: it is not there"));
 }
@@ -80,7 +79,7 @@ struct Differences {
   bool operator==(const Differences&) const = default;
 };
 constexpr auto fields(std::type_identity<Differences>) {
-  return std::tuple(
+  return field_list(
       field("config", &Differences::config, "of the resolved configuration").required(),
       field("environment", &Differences::environment, "of machine and programs").required(),
       field("inputs", &Differences::inputs, "by image or file: its digest").required(),
@@ -98,7 +97,7 @@ struct Amount {
   bool operator==(const Amount&) const = default;
 };
 constexpr auto fields(std::type_identity<Amount>) {
-  return std::tuple(
+  return field_list(
       field("value", &Amount::value, "median, in the row's unit").required(),
       field("n", &Amount::n, "independent values it is of: images, blocks of calls").required(),
       field("runs", &Amount::runs, "that have it").required(),
@@ -137,7 +136,7 @@ struct Row {
   bool operator==(const Row&) const = default;
 };
 constexpr auto fields(std::type_identity<Row>) {
-  return std::tuple(
+  return field_list(
       field("family", &Row::family, "what it is a row of").required(),
       field("name", &Row::name, "of the figure, stage, operator; of a kernel its identity")
           .required(),
@@ -182,7 +181,7 @@ struct Comparison {
   bool operator==(const Comparison&) const = default;
 };
 constexpr auto fields(std::type_identity<Comparison>) {
-  return std::tuple(
+  return field_list(
       field("a", &Comparison::a, "runs of the first side").required(),
       field("b", &Comparison::b, "runs of the second side").required(),
       field("threshold", &Comparison::threshold, "changes up to this do not matter").required(),

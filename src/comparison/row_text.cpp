@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/units.h"
+#include "base/figures.h"
 #include "schema/enum_codec.h"
 
 namespace profline::comparison {

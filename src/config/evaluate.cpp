@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kUnit = "\x1f";  // between the parts of a cache key
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
@@ -112,7 +112,8 @@ Result<Value> Resolution::evaluate_form(const Frame& frame, const Expression& at
   for (const Place* around = &frame.parent; around != nullptr; around = around->parent) {
     if (selection.value.place() == around) {
       return error_at(frame, at.offset, ErrorKind::Config,
-                      "interpolation key " + quoted(key) + " is what holds this value", "circular");
+                      "interpolation key " + in_quotes(key) + " is what holds this value",
+                      "circular");
     }
   }
   return std::move(selection.value);
@@ -149,7 +150,7 @@ Result<std::string> Resolution::joined(const Frame& frame, const std::vector<Exp
     if (value.text() == nullptr) {
       return error_at(frame, part.offset, ErrorKind::Config,
                       std::string(role) + " must be a string, and " +
-                          quoted(frame.text.substr(part.offset, part.length)) + " is " +
+                          in_quotes(frame.text.substr(part.offset, part.length)) + " is " +
                           std::string(value.described()),
                       "resolver_error");
     }
@@ -175,7 +176,7 @@ Result<Value> Resolution::evaluate_form(const Frame& frame, const Expression& at
     const std::vector<std::string> names =
         context_.resolvers == nullptr ? std::vector<std::string>() : context_.resolvers->names();
     return error_at(frame, at.offset, ErrorKind::Config,
-                    "unknown resolver " + quoted(name) + did_you_mean(name, names),
+                    "unknown resolver " + in_quotes(name) + did_you_mean(name, names),
                     "unsupported_interpolation");
   }
   const ResolverOptions& options = resolver->options;
@@ -246,7 +247,7 @@ Error Resolution::resolver_error(const Frame& frame, const Expression& at, const
 
 Error Resolution::selection_error(const Frame& frame, const Expression& at, const std::string& key,
                                   const Selection& selection) const {
-  const std::string name = "interpolation key " + quoted(key);
+  const std::string name = "interpolation key " + in_quotes(key);
   const auto fail = [&](const std::string& what, const char* reason) {
     return error_at(frame, at.offset, ErrorKind::Config, name + what, reason);
   };
@@ -254,16 +255,16 @@ Error Resolution::selection_error(const Frame& frame, const Expression& at, cons
     case Selection::Outcome::AboveRoot:
       return fail(" goes above the root", "interpolation_key");
     case Selection::Outcome::Missing:
-      return fail(" leads to " + quoted(full_key(*selection.where)) + ", whose value is ???",
+      return fail(" leads to " + in_quotes(full_key(*selection.where)) + ", whose value is ???",
                   "missing_value");
     case Selection::Outcome::NotContainer:
-      return fail(" not found: " + quoted(full_key(*selection.where)) + " is " +
+      return fail(" not found: " + in_quotes(full_key(*selection.where)) + " is " +
                       std::string(selection.value.described()) + " and holds no " +
-                      quoted(selection.steps[selection.failed_step + 1]),
+                      in_quotes(selection.steps[selection.failed_step + 1]),
                   "resolver_error");
     case Selection::Outcome::BadIndex:
-      return fail(" not found: " + quoted(full_key(*selection.where)) + " is a list and " +
-                      quoted(selection.steps[selection.failed_step]) + " is no index",
+      return fail(" not found: " + in_quotes(full_key(*selection.where)) + " is a list and " +
+                      in_quotes(selection.steps[selection.failed_step]) + " is no index",
                   "resolver_error");
     default:
       return fail(" not found" + nearest_key(key, selection), "interpolation_key");
@@ -279,7 +280,7 @@ std::string Resolution::nearest_key(const std::string& key, const Selection& sel
   std::vector<std::string> steps = selection.steps;
   steps[selection.failed_step] = close.front();
   const std::string dots(std::min(key.find_first_not_of('.'), key.size()), '.');
-  return " (did you mean " + quoted(dots + join(steps, ".")) + "?)";
+  return " (did you mean " + in_quotes(dots + join(steps, ".")) + "?)";
 }
 
 Error Resolution::circle_error(const Place& again) const {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kSuggestions = 3;
 
-std::string quoted(std::span<const std::string> names) {
+std::string in_quotes(std::span<const std::string> names) {
   std::string text;
   for (const std::string& name : names) {
     if (!text.empty()) text += ", ";
@@ -87,9 +87,10 @@ class HeaderSearch {
 
   Error not_found() const {
     if (closest_) return find_all(*closest_, options_.required).error();
-    return Error(ErrorKind::Parse,
-                 "no header with " + quoted(options_.required) + " in " + counted(lines_, "line"),
-                 {reader_.source(), 0, 0});
+    return Error(
+        ErrorKind::Parse,
+        "no header with " + in_quotes(options_.required) + " in " + counted(lines_, "line"),
+        {reader_.source(), 0, 0});
   }
 
   Reader& reader_;
@@ -129,7 +130,7 @@ Result<std::size_t> Header::require(std::string_view name) const {
     const std::vector<std::string> close = nearest(name, names_, kSuggestions);
     return Error(ErrorKind::Parse,
                  "no column '" + std::string(name) + "'" +
-                     (close.empty() ? "" : " (nearest: " + quoted(close) + ")"),
+                     (close.empty() ? "" : " (nearest: " + in_quotes(close) + ")"),
                  position_);
   }
   if (std::find(names_.begin() + static_cast<std::ptrdiff_t>(*column) + 1, names_.end(), name) !=

@@ -21,7 +21,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return '\'' + std::string(text) + '\'';
 }
 
@@ -101,7 +101,7 @@ std::string Diagnosis::character() const {
   while ((static_cast<unsigned char>(peek(length)) & 0xC0U) == 0x80U) ++length;
   const std::string_view shown = text_.substr(at_, length);
   if (first_invalid_utf8(shown)) return "byte " + hex("0x", byte, 2) + ", which is not valid UTF-8";
-  return quoted(shown);
+  return in_quotes(shown);
 }
 
 JsonProblem Diagnosis::explain(JsonExpected expected) {
@@ -154,7 +154,7 @@ JsonProblem Diagnosis::explain_word(std::string_view expected) const {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::string shown(text_.substr(at_, rest.size() + (is_signed ? 1 : 0)));
   if (lower == "nan" || lower == "inf" || lower == "infinity") {
-    return here(quoted(shown) + " is not JSON, its numbers are finite");
+    return here(in_quotes(shown) + " is not JSON, its numbers are finite");
   }
   if (peek() == '+') return here("a number has no leading '+'");
   if (peek() == '.' && is_digit(peek(1))) {
@@ -167,17 +167,17 @@ JsonProblem Diagnosis::explain_word(std::string_view expected) const {
       return ends("unexpected end inside '" + std::string(literal) + '\'');
     }
     if (lower == literal || (lower == "none" && literal == "null")) {
-      return here("unexpected " + quoted(shown) + wanted + " (did you mean " + quoted(literal) +
-                  "?)");
+      return here("unexpected " + in_quotes(shown) + wanted + " (did you mean " +
+                  in_quotes(literal) + "?)");
     }
   }
-  return here("unexpected " + quoted(shown) + wanted);
+  return here("unexpected " + in_quotes(shown) + wanted);
 }
 
 JsonProblem Diagnosis::missing_digit(std::size_t number, std::string_view where) const {
   if (at_end()) return ends("unexpected end inside a number");
   const std::string_view shown = text_.substr(number, std::min(at_ - number, kLongestShownWord));
-  return {number, "a digit must follow " + std::string(where) + " in " + quoted(shown), false};
+  return {number, "a digit must follow " + std::string(where) + " in " + in_quotes(shown), false};
 }
 
 JsonProblem Diagnosis::explain_number() {
@@ -204,7 +204,7 @@ JsonProblem Diagnosis::explain_number() {
   }
   if (is_float) {
     const std::string_view shown = text_.substr(start, std::min(at_ - start, kLongestShownWord));
-    return {start, quoted(shown) + " is too large for a float", false};
+    return {start, in_quotes(shown) + " is too large for a float", false};
   }
   return {start,
           "an integer of " + std::to_string(digits) + " digits, at most " +

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/redaction.h"
 #include "kernel_lab/capture_command.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/document.h"
@@ -42,7 +41,7 @@ struct CaptureRecord {
 constexpr auto fields(std::type_identity<CaptureRecord>) {
   using schema::field;
   using R = CaptureRecord;
-  return std::tuple(
+  return field_list(
       field("folder", &R::folder, "beside command.yaml").required(),
       field("name", &R::name, "of the kernel, as it was asked for").required(),
       field("regex", &R::regex, "what its name had to match").required(),

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -38,7 +37,7 @@ struct CommandFile {
 constexpr auto fields(std::type_identity<CommandFile>) {
   using schema::field;
   using F = CommandFile;
-  return std::tuple(
+  return field_list(
       field("timestamp", &F::timestamp, "UTC").required(),
       field("script", &F::script, "what wrote this").required(),
       field("version", &F::version, "of profline").required(),

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "kernel_lab/capture_command.h"
 #include "tools/ncu/csv_reader.h"

@@ -14,7 +14,7 @@ struct KernelFile {
   std::vector<WantedKernel> kernels;
 };
 constexpr auto fields(std::type_identity<KernelFile>) {
-  return std::tuple(
+  return field_list(
       schema::field("kernels", &KernelFile::kernels, "name and regex of each").required());
 }
 

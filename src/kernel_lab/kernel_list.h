@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -25,7 +24,7 @@ struct WantedKernel {
 };
 constexpr auto fields(std::type_identity<WantedKernel>) {
   using schema::field;
-  return std::tuple(field("name", &WantedKernel::name, "what the kernel is called").required(),
+  return field_list(field("name", &WantedKernel::name, "what the kernel is called").required(),
                     field("regex", &WantedKernel::regex, "what its name must match").required(),
                     field("description", &WantedKernel::description, "for people"));
 }

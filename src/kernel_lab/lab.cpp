@@ -5,9 +5,8 @@
 #include <fmt/core.h>
 
 #include "analysis/kernels/canonical_name.h"
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/strings.h"
-#include "base/units.h"
 #include "kernel_lab/capture_command.h"
 #include "kernel_lab/counting.h"
 #include "kernel_lab/internal/capture.h"

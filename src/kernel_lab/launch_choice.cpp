@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "base/units.h"
+#include "base/figures.h"
 
 namespace profline::kernel_lab {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/atomic_file.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/os_error.h"
-#include "base/units.h"
 #include "process/log_limits.h"
 
 namespace profline::pipeline {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/figures.h"
 #include "base/files.h"
-#include "base/units.h"
 #include "pipeline/child_log.h"
 #include "pipeline/child_output.h"
 #include "pipeline/memory_kills.h"

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <csignal>
 
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "base/units.h"
 
 namespace profline::pipeline {
 namespace {

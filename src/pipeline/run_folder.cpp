@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "base/atomic_file.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/os_error.h"
-#include "base/units.h"
 #include "pipeline/machine.h"
 #include "records/run_record.h"
 

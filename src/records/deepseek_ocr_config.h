@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -72,7 +71,7 @@ struct Language {
   }
 };
 constexpr auto fields(std::type_identity<Language>) {
-  return std::tuple(
+  return field_list(
       field("vocab_size", &Language::vocab_size, "rows of the embedding, unused ones included")
           .required()
           .range(1, kMaxIds),
@@ -144,7 +143,7 @@ struct Projector {
   bool operator==(const Projector&) const = default;
 };
 constexpr auto fields(std::type_identity<Projector>) {
-  return std::tuple(
+  return field_list(
       field("projector_type", &Projector::projector_type, "kind of network"),
       field("input_dim", &Projector::input_dim, "CLIP's width and SAM's")
           .required()
@@ -171,7 +170,7 @@ struct Sam {
   bool is_global(std::int64_t layer) const;
 };
 constexpr auto fields(std::type_identity<Sam>) {
-  return std::tuple(
+  return field_list(
       field("width", &Sam::width, "channels").required().range(1, kMaxSize),
       field("layers", &Sam::layers, "blocks").required().range(1, kMaxLayers),
       field("heads", &Sam::heads, "attention heads").required().range(1, kMaxSize),
@@ -203,7 +202,7 @@ struct Clip {
   std::int64_t grid() const { return image_size / patch_size; }
 };
 constexpr auto fields(std::type_identity<Clip>) {
-  return std::tuple(
+  return field_list(
       field("width", &Clip::width, "channels").required().range(1, kMaxSize),
       field("layers", &Clip::layers, "blocks").required().range(1, kMaxLayers),
       field("heads", &Clip::heads, "attention heads").required().range(1, kMaxSize),
@@ -223,7 +222,7 @@ struct Towers {
   bool operator==(const Towers&) const = default;
 };
 constexpr auto fields(std::type_identity<Towers>) {
-  return std::tuple(field("clip-l-14-224", &Towers::clip, "the second tower"),
+  return field_list(field("clip-l-14-224", &Towers::clip, "the second tower"),
                     field("sam_vit_b", &Towers::sam, "the first tower"));
 }
 
@@ -235,7 +234,7 @@ struct Vision {
   bool operator==(const Vision&) const = default;
 };
 constexpr auto fields(std::type_identity<Vision>) {
-  return std::tuple(
+  return field_list(
       field("image_size", &Vision::image_size, "side SAM's position table was made for")
           .unit("px")
           .required()
@@ -273,12 +272,11 @@ struct DeepseekOcrConfig : deepseek_ocr::Language {
   std::int64_t sam_grid() const { return vision_config.image_size / sam().patch_size; }
 };
 constexpr auto fields(std::type_identity<DeepseekOcrConfig>) {
-  return std::tuple_cat(
-      fields(std::type_identity<deepseek_ocr::Language>{}),
-      std::tuple(field("projector_config", &DeepseekOcrConfig::projector_config,
-                       "from the towers to the decoder"),
-                 field("vision_config", &DeepseekOcrConfig::vision_config, "the two towers"),
-                 field("tile_tag", &DeepseekOcrConfig::tile_tag, "how tiles are laid out")));
+  return fields(std::type_identity<deepseek_ocr::Language>{}) +
+         field_list(field("projector_config", &DeepseekOcrConfig::projector_config,
+                          "from the towers to the decoder"),
+                    field("vision_config", &DeepseekOcrConfig::vision_config, "the two towers"),
+                    field("tile_tag", &DeepseekOcrConfig::tile_tag, "how tiles are laid out"));
 }
 /// Rules over several keys, and the values of others that this model has no code for.
 Checks validate(const DeepseekOcrConfig& config);

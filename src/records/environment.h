@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "formats/node.h"
@@ -26,7 +25,7 @@ struct CpuFacts {
   bool operator==(const CpuFacts&) const = default;
 };
 constexpr auto fields(std::type_identity<CpuFacts>) {
-  return std::tuple(
+  return field_list(
       field("model", &CpuFacts::model, "as the kernel names it"),
       field("threads", &CpuFacts::threads, "that this program may use"),
       field("governor", &CpuFacts::governor, "of frequency scaling, of the first CPU"),
@@ -49,7 +48,7 @@ struct GpuFacts {
   bool operator==(const GpuFacts&) const = default;
 };
 constexpr auto fields(std::type_identity<GpuFacts>) {
-  return std::tuple(field("index", &GpuFacts::index, "as CUDA counts, after CUDA_VISIBLE_DEVICES"),
+  return field_list(field("index", &GpuFacts::index, "as CUDA counts, after CUDA_VISIBLE_DEVICES"),
                     field("name", &GpuFacts::name, "as the driver names it"),
                     field("uuid", &GpuFacts::uuid, "GPU-…"),
                     field("compute_capability", &GpuFacts::compute_capability, "9.0"),
@@ -68,7 +67,7 @@ struct ProgramFacts {
   bool operator==(const ProgramFacts&) const = default;
 };
 constexpr auto fields(std::type_identity<ProgramFacts>) {
-  return std::tuple(field("path", &ProgramFacts::path, "where it was found"),
+  return field_list(field("path", &ProgramFacts::path, "where it was found"),
                     field("version", &ProgramFacts::version, "as it says itself"));
 }
 
@@ -92,7 +91,7 @@ struct Environment {
   bool operator==(const Environment&) const = default;
 };
 constexpr auto fields(std::type_identity<Environment>) {
-  return std::tuple(
+  return field_list(
       field("host", &Environment::host, "the machine's name"),
       field("os", &Environment::os, "distribution and release"),
       field("kernel", &Environment::kernel, "release of the running kernel"),

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <string>
-#include <tuple>
 
 #include "base/error.h"
 #include "schema/field.h"
@@ -34,7 +33,7 @@ struct Finding {
 };
 constexpr auto fields(std::type_identity<Finding>) {
   using schema::field;
-  return std::tuple(field("severity", &Finding::severity, "how much it matters").required(),
+  return field_list(field("severity", &Finding::severity, "how much it matters").required(),
                     field("code", &Finding::code, "stable name, for programs").required(),
                     field("text", &Finding::text, "what was seen").required(),
                     field("fix", &Finding::fix, "what to do about it; may be empty"));

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/ncu_kernels.h"
@@ -21,7 +20,7 @@ struct SummaryKernelPart {
   bool operator==(const SummaryKernelPart&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryKernelPart>) {
-  return std::tuple(field("name", &SummaryKernelPart::name, "of the stage or operator").required(),
+  return field_list(field("name", &SummaryKernelPart::name, "of the stage or operator").required(),
                     field("launches", &SummaryKernelPart::launches, "there"),
                     field("total_ns", &SummaryKernelPart::total_ns, "of those"));
 }
@@ -37,7 +36,7 @@ struct SummaryKernelTime {
   bool operator==(const SummaryKernelTime&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryKernelTime>) {
-  return std::tuple(
+  return field_list(
       field("launches", &SummaryKernelTime::launches, "that were captured").required(),
       field("total_ns", &SummaryKernelTime::total_ns, "of those").required(),
       field("share", &SummaryKernelTime::share, "of all kernel time, 0 to 1"),
@@ -58,7 +57,7 @@ struct SummaryKernelCounters {
   bool operator==(const SummaryKernelCounters&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryKernelCounters>) {
-  return std::tuple(
+  return field_list(
       field("launches", &SummaryKernelCounters::launches, "that were profiled").required(),
       field("duration_ns", &SummaryKernelCounters::duration_ns, "mean, under ncu's clocks"),
       field("roofline", &SummaryKernelCounters::roofline, "under the device's ceilings"),
@@ -86,7 +85,7 @@ struct SummaryKernel {
   bool operator==(const SummaryKernel&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryKernel>) {
-  return std::tuple(
+  return field_list(
       field("name", &SummaryKernel::name, "canonical, the same whichever tool saw it").required(),
       field("short_name", &SummaryKernel::short_name, "what people call it"),
       field("class", &SummaryKernel::kernel_class, "by conf/kernels/classes.yaml; may be empty"),
@@ -116,7 +115,7 @@ struct SummaryJoin {
   bool operator==(const SummaryJoin&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryJoin>) {
-  return std::tuple(
+  return field_list(
       field("time_source", &SummaryJoin::time_source, "file of the times; empty: no tool had any"),
       field("total_ns", &SummaryJoin::total_ns, "of all kernels"),
       field("launches", &SummaryJoin::launches, "of all kernels"),

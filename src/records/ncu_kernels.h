@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/document.h"
@@ -21,7 +20,7 @@ struct NcuCounter {
 };
 constexpr auto fields(std::type_identity<NcuCounter>) {
   using schema::field;
-  return std::tuple(field("name", &NcuCounter::name, "as asked for").required(),
+  return field_list(field("name", &NcuCounter::name, "as asked for").required(),
                     field("unit", &NcuCounter::unit, "empty: a plain number").required(),
                     field("value", &NcuCounter::value, "mean over the launches").required());
 }
@@ -37,7 +36,7 @@ struct NcuWork {
 };
 constexpr auto fields(std::type_identity<NcuWork>) {
   using schema::field;
-  return std::tuple(field("cores", &NcuWork::cores, "tensor or vector").required(),
+  return field_list(field("cores", &NcuWork::cores, "tensor or vector").required(),
                     field("precision", &NcuWork::precision, "of the operands").required(),
                     field("operations", &NcuWork::operations, "a launch").required(),
                     field("counters", &NcuWork::counters, "what it was computed from").required());
@@ -61,7 +60,7 @@ struct NcuRoofline {
 };
 constexpr auto fields(std::type_identity<NcuRoofline>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("operations", &NcuRoofline::operations, "a launch; a multiply-add is two"),
       field("dram_bytes", &NcuRoofline::dram_bytes, "read and written, a launch"),
       field("l2_bytes", &NcuRoofline::l2_bytes, "asked of the L2 cache, a launch"),
@@ -103,7 +102,7 @@ struct NcuKernel {
 };
 constexpr auto fields(std::type_identity<NcuKernel>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("name", &NcuKernel::name, "canonical, the same whichever tool saw it").required(),
       field("short_name", &NcuKernel::short_name, "what people call it").required(),
       field("printed_name", &NcuKernel::printed_name, "as ncu wrote it").required(),
@@ -143,7 +142,7 @@ struct NcuKernels {
 };
 constexpr auto fields(std::type_identity<NcuKernels>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("tool", &NcuKernels::tool, "what captured").required(),
       field("ceilings_source", &NcuKernels::ceilings_source, "of the roofs; empty: none known")
           .required(),

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/ncu_kernels.h"
@@ -38,7 +37,7 @@ struct NcuRegionKernel {
 };
 constexpr auto fields(std::type_identity<NcuRegionKernel>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("name", &NcuRegionKernel::name, "what people call it").required(),
       field("launches", &NcuRegionKernel::launches, "profiled in the region").required(),
       field("total_ns", &NcuRegionKernel::total_ns, "of these launches").required());
@@ -73,7 +72,7 @@ struct NcuRegion {
 };
 constexpr auto fields(std::type_identity<NcuRegion>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("name", &NcuRegion::name, "labels joined by ::, outermost first").required(),
       field("parent", &NcuRegion::parent, "name without the last label; empty: none").required(),
       field("depth", &NcuRegion::depth, "ranges around it").required(),
@@ -110,7 +109,7 @@ struct NcuRegions {
 };
 constexpr auto fields(std::type_identity<NcuRegions>) {
   using schema::field;
-  return std::tuple(field("tool", &NcuRegions::tool, "what captured").required(),
+  return field_list(field("tool", &NcuRegions::tool, "what captured").required(),
                     field("replay_mode", &NcuRegions::replay_mode, "range or app-range").required(),
                     field("regions", &NcuRegions::regions, "as they were first seen").required());
 }

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/document.h"
@@ -35,7 +34,7 @@ struct NsysKernel {
 };
 constexpr auto fields(std::type_identity<NsysKernel>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("name", &NsysKernel::name, "canonical, the same whichever tool saw it").required(),
       field("short_name", &NsysKernel::short_name, "what people call it").required(),
       field("printed_name", &NsysKernel::printed_name, "as nsys wrote it").required(),
@@ -70,7 +69,7 @@ struct NsysKernels {
 };
 constexpr auto fields(std::type_identity<NsysKernels>) {
   using schema::field;
-  return std::tuple(field("tool", &NsysKernels::tool, "what captured").required(),
+  return field_list(field("tool", &NsysKernels::tool, "what captured").required(),
                     field("launches", &NsysKernels::launches, "of all rows").required(),
                     field("total_ns", &NsysKernels::total_ns, "of all rows").required(),
                     field("why_none", &NsysKernels::why_none, "why there are no rows"),

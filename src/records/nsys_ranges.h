@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/document.h"
@@ -31,7 +30,7 @@ struct IdleTime {
 };
 constexpr auto fields(std::type_identity<IdleTime>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("queued_ns", &IdleTime::queued_ns, "work was handed over and had not begun").required(),
       field("launching_ns", &IdleTime::launching_ns, "the host was inside a launch").required(),
       field("copy_wait_ns", &IdleTime::copy_wait_ns, "... inside a copy or fill").required(),
@@ -64,7 +63,7 @@ struct DeviceAccount {
 };
 constexpr auto fields(std::type_identity<DeviceAccount>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("device", &DeviceAccount::device, "as CUDA counts them").required(),
       field("busy_ns", &DeviceAccount::busy_ns, "something ran: the union of all work").required(),
       field("compute_ns", &DeviceAccount::compute_ns, "a kernel ran, other work or not").required(),
@@ -96,7 +95,7 @@ struct LaunchAccount {
 };
 constexpr auto fields(std::type_identity<LaunchAccount>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("launches", &LaunchAccount::launches, "calls that launch a kernel or a graph")
           .required(),
       field("copy_calls", &LaunchAccount::copy_calls, "calls that copy or fill").required(),
@@ -134,7 +133,7 @@ struct NsysRange {
 };
 constexpr auto fields(std::type_identity<NsysRange>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("capture", &NsysRange::capture, "which capture it is of").required(),
       field("name", &NsysRange::name, "of the NVTX range").required(),
       field("domain", &NsysRange::domain, "empty: the default one").required(),
@@ -166,7 +165,7 @@ struct UnplacedWork {
 };
 constexpr auto fields(std::type_identity<UnplacedWork>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("outside_ranges", &UnplacedWork::outside_ranges, "launched in no range").required(),
       field("outside_ranges_ns", &UnplacedWork::outside_ranges_ns, "sum of durations").required(),
       field("without_launch", &UnplacedWork::without_launch, "no record of its launch").required(),
@@ -191,7 +190,7 @@ struct GpuSpan {
 };
 constexpr auto fields(std::type_identity<GpuSpan>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("device", &GpuSpan::device, "as CUDA counts them").required(),
       field("begin_ns", &GpuSpan::begin_ns, "of its first work, since the capture's first event")
           .required(),
@@ -223,7 +222,7 @@ struct NsysCapture {
 };
 constexpr auto fields(std::type_identity<NsysCapture>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("name", &NsysCapture::name, "unique in this file").required(),
       field("range", &NsysCapture::range, "the range that gated it; empty: none").required(),
       field("report", &NsysCapture::report, "the .nsys-rep, below the stage's folder").required(),
@@ -256,7 +255,7 @@ struct NsysRanges {
 };
 constexpr auto fields(std::type_identity<NsysRanges>) {
   using schema::field;
-  return std::tuple(field("tool", &NsysRanges::tool, "what captured").required(),
+  return field_list(field("tool", &NsysRanges::tool, "what captured").required(),
                     field("captures", &NsysRanges::captures, "one a report").required(),
                     field("ranges", &NsysRanges::ranges, "by capture, longest first").required());
 }

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -29,7 +28,7 @@ struct ProcessRecord {
   bool operator==(const ProcessRecord&) const = default;
 };
 constexpr auto fields(std::type_identity<ProcessRecord>) {
-  return std::tuple(
+  return field_list(
       field("pid", &ProcessRecord::pid, "as the kernel numbers it"),
       field("start_ticks", &ProcessRecord::start_ticks, "clock ticks from boot to its start"));
 }
@@ -43,7 +42,7 @@ struct ArtifactRecord {
   bool operator==(const ArtifactRecord&) const = default;
 };
 constexpr auto fields(std::type_identity<ArtifactRecord>) {
-  return std::tuple(field("path", &ArtifactRecord::path, "below the run's folder").required(),
+  return field_list(field("path", &ArtifactRecord::path, "below the run's folder").required(),
                     field("bytes", &ArtifactRecord::bytes, "its size"),
                     field("sha256", &ArtifactRecord::sha256, "of its content"));
 }
@@ -69,7 +68,7 @@ struct CommandRecord {
   bool operator==(const CommandRecord&) const = default;
 };
 constexpr auto fields(std::type_identity<CommandRecord>) {
-  return std::tuple(
+  return field_list(
       field("name", &CommandRecord::name, "what it was for").required(),
       field("argv", &CommandRecord::argv, "program and arguments, as they reached it"),
       field("env", &CommandRecord::env, "variables added to our own"),
@@ -96,7 +95,7 @@ struct ChangeRecord {
   bool operator==(const ChangeRecord&) const = default;
 };
 constexpr auto fields(std::type_identity<ChangeRecord>) {
-  return std::tuple(field("key", &ChangeRecord::key, "in the config").required(),
+  return field_list(field("key", &ChangeRecord::key, "in the config").required(),
                     field("value", &ChangeRecord::value, "what it was changed to"),
                     field("why", &ChangeRecord::why, "what for"));
 }
@@ -133,7 +132,7 @@ struct StageTiming {
   bool operator==(const StageTiming&) const = default;
 };
 constexpr auto fields(std::type_identity<StageTiming>) {
-  return std::tuple(
+  return field_list(
       field("total_ns", &StageTiming::total_ns, "of the stage"),
       field("children_ns", &StageTiming::children_ns, "while a child ran"),
       field("reading_ns", &StageTiming::reading_ns, "verifying and summarising, less children"),
@@ -159,7 +158,7 @@ struct StageRecord {
   bool operator==(const StageRecord&) const = default;
 };
 constexpr auto fields(std::type_identity<StageRecord>) {
-  return std::tuple(
+  return field_list(
       field("name", &StageRecord::name, "the stage").required(),
       field("state", &StageRecord::state, "how far it came").required(),
       field("why", &StageRecord::why, "what switched it on or off"),
@@ -200,7 +199,7 @@ struct RunTiming {
   bool operator==(const RunTiming&) const = default;
 };
 constexpr auto fields(std::type_identity<RunTiming>) {
-  return std::tuple(
+  return field_list(
       field("total_ns", &RunTiming::total_ns, "from the first stage's start to the report"),
       field("children_ns", &RunTiming::children_ns, "while a child ran"),
       field("reading_ns", &RunTiming::reading_ns, "verifying and summarising captures"),
@@ -222,7 +221,7 @@ struct CommandLineRecord {
   bool operator==(const CommandLineRecord&) const = default;
 };
 constexpr auto fields(std::type_identity<CommandLineRecord>) {
-  return std::tuple(
+  return field_list(
       field("argv", &CommandLineRecord::argv, "profline and its arguments"),
       field("cwd", &CommandLineRecord::cwd, "where it was started; relative paths start here"),
       field("config_name", &CommandLineRecord::config_name, "--config-name"),
@@ -240,7 +239,7 @@ struct ToolsRecord {
   bool operator==(const ToolsRecord&) const = default;
 };
 constexpr auto fields(std::type_identity<ToolsRecord>) {
-  return std::tuple(
+  return field_list(
       field("workload", &ToolsRecord::workload, "profline-workload; null: not needed or not found"),
       field("nsys", &ToolsRecord::nsys, "null: not needed or not found"),
       field("ncu", &ToolsRecord::ncu, "null: not needed or not found"));
@@ -274,7 +273,7 @@ struct RunRecord {
   const StageRecord* find_stage(std::string_view name) const;
 };
 constexpr auto fields(std::type_identity<RunRecord>) {
-  return std::tuple(
+  return field_list(
       field("id", &RunRecord::id, "the folder's name").required(),
       field("experiment", &RunRecord::experiment, "free text of the config"),
       field("state", &RunRecord::state, "of the run as a whole").required(),

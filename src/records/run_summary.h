@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/document.h"
@@ -31,7 +30,7 @@ struct SummaryTimes {
   bool operator==(const SummaryTimes&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryTimes>) {
-  return std::tuple(
+  return field_list(
       field("n", &SummaryTimes::n, "how many were measured").required(),
       field("median_ns", &SummaryTimes::median_ns, "the middle one"),
       field("mean_ns", &SummaryTimes::mean_ns, "their mean"),
@@ -61,7 +60,7 @@ struct SummaryCost {
   bool operator==(const SummaryCost&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryCost>) {
-  return std::tuple(
+  return field_list(
       field("flops", &SummaryCost::flops, "a unit; a multiply-add is two").required(),
       field("bytes", &SummaryCost::bytes, "a unit, of weights and KV cache").required(),
       field("compute_ns", &SummaryCost::compute_ns, "FLOPs by peak; null: the peak is not known"),
@@ -92,7 +91,7 @@ struct SummaryDevice {
   bool operator==(const SummaryDevice&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryDevice>) {
-  return std::tuple(
+  return field_list(
       field("units", &SummaryDevice::units, "of the stage's work in the capture").required(),
       field("captured_ns", &SummaryDevice::captured_ns, "wall time under the profiler").required(),
       field("unprofiled_ns", &SummaryDevice::unprofiled_ns,
@@ -116,7 +115,7 @@ struct SummaryReason {
   bool operator==(const SummaryReason&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryReason>) {
-  return std::tuple(field("text", &SummaryReason::text, "a number that decided").required(),
+  return field_list(field("text", &SummaryReason::text, "a number that decided").required(),
                     field("source", &SummaryReason::source, "the file it is from"));
 }
 
@@ -129,7 +128,7 @@ struct SummaryGain {
   bool operator==(const SummaryGain&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryGain>) {
-  return std::tuple(field("when", &SummaryGain::when, "what would have to vanish").required(),
+  return field_list(field("when", &SummaryGain::when, "what would have to vanish").required(),
                     field("saved_ns", &SummaryGain::saved_ns, "of a unit, at most"),
                     field("time_ns", &SummaryGain::time_ns, "what would be left of a unit"),
                     field("speedup", &SummaryGain::speedup, "of the stage, at most"));
@@ -156,7 +155,7 @@ struct SummaryStage {
   bool operator==(const SummaryStage&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryStage>) {
-  return std::tuple(
+  return field_list(
       field("name", &SummaryStage::name, "sam, clip, projector, lm, decode, or a range").required(),
       field("part_of", &SummaryStage::part_of, "prefill, of its parts"),
       field("unit", &SummaryStage::unit, "what the figures are of: image or token").required(),
@@ -194,7 +193,7 @@ struct SummaryRequest {
   bool operator==(const SummaryRequest&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryRequest>) {
-  return std::tuple(
+  return field_list(
       field("images", &SummaryRequest::images, "that were measured").required(),
       field("prompt_tokens", &SummaryRequest::prompt_tokens, "mean"),
       field("new_tokens", &SummaryRequest::new_tokens, "mean"),
@@ -223,7 +222,7 @@ struct SummaryProgram {
   bool operator==(const SummaryProgram&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryProgram>) {
-  return std::tuple(
+  return field_list(
       field("wall_ns", &SummaryProgram::wall_ns, "from start to end, of one run").required(),
       field("cpu_user_ns", &SummaryProgram::cpu_user_ns, "of all its processes"),
       field("cpu_system_ns", &SummaryProgram::cpu_system_ns, "of all its processes"),
@@ -247,7 +246,7 @@ struct SummaryOverhead {
   bool operator==(const SummaryOverhead&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryOverhead>) {
-  return std::tuple(
+  return field_list(
       field("stage", &SummaryOverhead::stage, "whose profiler").required(),
       field("phase", &SummaryOverhead::phase, "prefill, decode or the whole program").required(),
       field("unit", &SummaryOverhead::unit, "image, token or run"),
@@ -266,7 +265,7 @@ struct SummaryAbsent {
   bool operator==(const SummaryAbsent&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryAbsent>) {
-  return std::tuple(field("file", &SummaryAbsent::file, "below the run's folder").required(),
+  return field_list(field("file", &SummaryAbsent::file, "below the run's folder").required(),
                     field("why", &SummaryAbsent::why, "it was not used"));
 }
 
@@ -292,7 +291,7 @@ struct RunSummary {
   bool operator==(const RunSummary&) const = default;
 };
 constexpr auto fields(std::type_identity<RunSummary>) {
-  return std::tuple(
+  return field_list(
       field("run", &RunSummary::run, "id").required(),
       field("experiment", &RunSummary::experiment, "free text of the config"),
       field("device", &RunSummary::device, "the model ran on: cpu or cuda:N"),

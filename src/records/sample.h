@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -49,7 +48,7 @@ struct Sample {
 };
 constexpr auto fields(std::type_identity<Sample>) {
   using schema::field;
-  return std::tuple(
+  return field_list(
       field("image", &Sample::image, "path or name of the picture").required(),
       field("epoch", &Sample::epoch, "from 0").required(),
       field("index", &Sample::index, "in its epoch, from 0").required(),

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "records/document.h"
@@ -23,7 +22,7 @@ struct TorchOperator {
   bool operator==(const TorchOperator&) const = default;
 };
 constexpr auto fields(std::type_identity<TorchOperator>) {
-  return std::tuple(
+  return field_list(
       field("name", &TorchOperator::name, "as libtorch calls it").required(),
       field("shapes", &TorchOperator::shapes, "of its inputs, with group_by_input_shape"),
       field("calls", &TorchOperator::calls, "how often").required(),
@@ -48,7 +47,7 @@ struct TorchOperators {
   bool operator==(const TorchOperators&) const = default;
 };
 constexpr auto fields(std::type_identity<TorchOperators>) {
-  return std::tuple(
+  return field_list(
       field("duration_ns", &TorchOperators::duration_ns, "that was recorded").required(),
       field("resolution_ns", &TorchOperators::resolution_ns, "steps in which times are told"),
       field("operators", &TorchOperators::operators, "most self time first").required(),

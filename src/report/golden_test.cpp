@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "report/testing_run.h"
 #include "report/write_reports.h"
 #include "testing/paths.h"
+#include "testing/runs/recorded_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::report {
@@ -23,13 +23,13 @@ void expect_golden(const std::filesystem::path& run, const std::string& name) {
   ASSERT_TRUE(written) << written.error().to_string();
   for (const auto& file : written->files) {
     SCOPED_TRACE(file);
-    const std::string text = text_of(run / file);
+    const std::string text = testing::text_of(run / file);
     const auto expected = golden(name) / "expected" / file;
     if (std::getenv("PROFLINE_UPDATE_GOLDEN") != nullptr) {
       ASSERT_TRUE(create_folders(expected.parent_path()));
       ASSERT_TRUE(write_file_atomic(expected, text));
     }
-    EXPECT_EQ(text, text_of(expected));
+    EXPECT_EQ(text, testing::text_of(expected));
   }
 }
 
@@ -42,7 +42,7 @@ TEST(ReportGolden, TheTinyModelOnACpu) {
 
 TEST(ReportGolden, DecodeOnAnH200) {
   const testing::TempDir folder;
-  h200_run().write(folder.path());
+  testing::h200_run().write(folder.path());
   expect_golden(folder.path(), "h200-decode");
 }
 

@@ -1,10 +1,10 @@
-#include "report/kernel_rows.h"
+#include "summary/kernel_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/testing_run.h"
 #include "report/write_reports.h"
+#include "testing/runs/recorded_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::report {
@@ -17,16 +17,16 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-KernelRows rows_of(const TestRun& run) {
+summary::KernelRows rows_of(const testing::TestRun& run) {
   const testing::TempDir folder;
   run.write(folder.path());
-  const auto artifacts = read_run(folder.path());
+  const auto artifacts = summary::read_run(folder.path());
   EXPECT_TRUE(artifacts) << artifacts.error().to_string();
-  return artifacts ? kernel_rows(*artifacts) : KernelRows();
+  return artifacts ? summary::kernel_rows(*artifacts) : summary::KernelRows();
 }
 
 TEST(KernelRows, JoinsWhatThreeToolsSawOfTheSameKernels) {
-  const KernelRows rows = rows_of(h200_run());
+  const summary::KernelRows rows = rows_of(testing::h200_run());
   ASSERT_THAT(rows.kernels, SizeIs(6));
   EXPECT_THAT(rows.join.apart, IsEmpty());
   EXPECT_THAT(rows.kernels, Each(Field(&SummaryKernel::lacks, "")));
@@ -42,13 +42,13 @@ TEST(KernelRows, JoinsWhatThreeToolsSawOfTheSameKernels) {
 }
 
 TEST(KernelRows, AKernelThatOneToolDidNotSeeSaysSo) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   const std::string gone = run.ncu_kernels->kernels.front().name;
   run.ncu_kernels->kernels.erase(run.ncu_kernels->kernels.begin());
   NcuKernel stranger = run.ncu_kernels->kernels.front();
   stranger.printed_name = "never_launched";
   run.ncu_kernels->kernels.push_back(stranger);
-  const KernelRows rows = rows_of(run);
+  const summary::KernelRows rows = rows_of(run);
   EXPECT_LT(*rows.join.with_counters, 1);
   ASSERT_THAT(rows.kernels, SizeIs(7));
   for (const SummaryKernel& kernel : rows.kernels) {
@@ -62,7 +62,7 @@ TEST(KernelRows, AKernelThatOneToolDidNotSeeSaysSo) {
 }
 
 TEST(KernelRows, LeavesOutWhatTheWorkloadDoesBeforeItMeasures) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   NsysKernel warm = run.nsys_kernels->kernels.front();
   warm.ranges = {"warmup"};
   warm.calls = 3;
@@ -71,7 +71,7 @@ TEST(KernelRows, LeavesOutWhatTheWorkloadDoesBeforeItMeasures) {
   loading.ranges.clear();
   run.nsys_kernels->kernels.push_back(warm);
   run.nsys_kernels->kernels.push_back(loading);
-  const KernelRows rows = rows_of(run);
+  const summary::KernelRows rows = rows_of(run);
   EXPECT_EQ(rows.join.launches, 120U);
   EXPECT_EQ(rows.join.outside_launches, 6U);
   EXPECT_DOUBLE_EQ(rows.join.outside_ns, 2000);
@@ -79,15 +79,15 @@ TEST(KernelRows, LeavesOutWhatTheWorkloadDoesBeforeItMeasures) {
 }
 
 TEST(KernelRows, WithoutARangeIsAllThereIs) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   for (NsysKernel& kernel : run.nsys_kernels->kernels) kernel.ranges.clear();
-  const KernelRows rows = rows_of(run);
+  const summary::KernelRows rows = rows_of(run);
   EXPECT_EQ(rows.join.launches, 120U);
   EXPECT_EQ(rows.join.outside_launches, 0U);
 }
 
 TEST(KernelRows, KernelsThatCannotBeToldApartAreNotJoined) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   // Two shapes in nsys' table, none in ncu's: its row may be of either.
   NsysKernel other = run.nsys_kernels->kernels.front();
   other.grid = {7, 1, 1};
@@ -95,7 +95,7 @@ TEST(KernelRows, KernelsThatCannotBeToldApartAreNotJoined) {
   for (NcuKernel& kernel : run.ncu_kernels->kernels) {
     if (kernel.printed_name == other.printed_name) kernel.grid.clear();
   }
-  const KernelRows rows = rows_of(run);
+  const summary::KernelRows rows = rows_of(run);
   int apart = 0;
   for (const SummaryKernel& kernel : rows.kernels) {
     if (kernel.lacks.find("agree in name and shape") == std::string::npos) continue;
@@ -107,7 +107,7 @@ TEST(KernelRows, KernelsThatCannotBeToldApartAreNotJoined) {
 }
 
 TEST(KernelRows, WorkThatTwoCapturesShowCountsOnce) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   NsysCapture all = run.nsys_ranges->captures.front();
   all.name = "run";
   all.range = "";
@@ -124,18 +124,18 @@ TEST(KernelRows, WorkThatTwoCapturesShowCountsOnce) {
   NsysCapture second = run.nsys_ranges->captures.front();
   second.name = "decode.2";
   run.nsys_ranges->captures.push_back(second);
-  const KernelRows rows = rows_of(run);
+  const summary::KernelRows rows = rows_of(run);
   EXPECT_EQ(rows.join.launches, 120U + 6U);
   EXPECT_THAT(rows.kernels, SizeIs(6));
 }
 
 TEST(KernelRows, BoundsOfAStageAreWeightedByTime) {
-  const KernelRows rows = rows_of(h200_run());
-  const auto bounds = bounds_of(rows, "decode");
+  const summary::KernelRows rows = rows_of(testing::h200_run());
+  const auto bounds = summary::bounds_of(rows, "decode");
   ASSERT_TRUE(bounds);
   EXPECT_NEAR(bounds->counted_ns(), rows.join.total_ns, 1e-6);
   EXPECT_NEAR(bounds->all_ns, rows.join.total_ns, 1e-6);
-  EXPECT_FALSE(bounds_of(rows, "sam"));
+  EXPECT_FALSE(summary::bounds_of(rows, "sam"));
 }
 
 /// The page without code and escaped characters: what is left may be markup.
@@ -166,7 +166,7 @@ std::string markup_of(const std::string& page) {
 
 TEST(KernelRows, NamesAreNeverMarkup) {
   const std::string hostile = "evil|`x` <script>alert(1)</script> [a](http://b)\n# heading *x*";
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   run.nsys_kernels->kernels.front().printed_name = hostile;
   run.ncu_kernels->kernels.front().evidence = {hostile};
   run.nsys_ranges->captures.front().losses = {hostile};
@@ -178,13 +178,13 @@ TEST(KernelRows, NamesAreNeverMarkup) {
   ASSERT_TRUE(write_reports(folder.path()));
   for (const char* page : {"report.md", "kernels.md", "operators.md", "stakeholder_summary.md"}) {
     SCOPED_TRACE(page);
-    const std::string text = markup_of(text_of(folder / page));
+    const std::string text = markup_of(testing::text_of(folder / page));
     EXPECT_THAT(text, Not(HasSubstr("\n# heading")));
     EXPECT_THAT(text, Not(HasSubstr("<")));
     EXPECT_THAT(text, Not(HasSubstr("](http")));
     EXPECT_THAT(text, Not(HasSubstr("://")));
   }
-  const std::string kernels = text_of(folder / "kernels.md");
+  const std::string kernels = testing::text_of(folder / "kernels.md");
   EXPECT_THAT(kernels, HasSubstr("``evil\\|`x`"));
 }
 

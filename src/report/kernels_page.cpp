@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/units.h"
+#include "base/figures.h"
 #include "formats/markdown.h"
-#include "report/numbers.h"
 #include "report/pages.h"
 
 namespace profline::report {
@@ -188,7 +187,7 @@ std::string counter_details(const RunSummary& summary) {
 }
 
 std::string why_none(const ReportModel& model) {
-  const RunArtifacts& run = model.run;
+  const summary::RunArtifacts& run = model.run;
   if (run.run.device == "cpu") return "the model ran on the CPU";
   if (run.nsys_kernels && run.nsys_kernels->why_none) return *run.nsys_kernels->why_none;
   if (run.ncu_kernels && run.ncu_kernels->why_none) return *run.ncu_kernels->why_none;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "analysis/operators/operator_table.h"
+#include "base/figures.h"
 #include "formats/markdown.h"
-#include "report/numbers.h"
 #include "report/pages.h"
-#include "report/stage_times.h"
+#include "summary/stage_times.h"
 
 namespace profline::report {
 namespace {
@@ -91,7 +91,7 @@ std::string rest_words(const TorchOperators& operators, bool by_device) {
 
 std::string stage_tables(const Timeline& trace) {
   std::string text;
-  for (const std::string_view stage : kModelStages) {
+  for (const std::string_view stage : summary::kModelStages) {
     const operators::OperatorTable table =
         operators::operator_table(trace, {.inside = std::string(stage)});
     if (table.calls == 0) continue;
@@ -114,7 +114,7 @@ std::string stage_tables(const Timeline& trace) {
 }  // namespace
 
 std::string operators_page(const ReportModel& model) {
-  const RunArtifacts& run = model.run;
+  const summary::RunArtifacts& run = model.run;
   std::string text = "# Operators of " + plain(model.summary.run) + "\n\n";
   if (!run.operators) {
     const auto absent =

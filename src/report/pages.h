@@ -3,13 +3,13 @@
 #include <string>
 
 #include "records/run_summary.h"
-#include "report/run_artifacts.h"
+#include "summary/run_artifacts.h"
 
 namespace profline::report {
 
 /// All that the pages are written from: the figures, and the artifacts for what is shown as it is.
 struct ReportModel {
-  const RunArtifacts& run;
+  const summary::RunArtifacts& run;
   const RunSummary& summary;
 };
 

@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "base/units.h"
+#include "base/figures.h"
 #include "formats/markdown.h"
-#include "report/numbers.h"
 #include "report/pages.h"
-#include "report/stage_sources.h"
-#include "report/stage_times.h"
-#include "report/verdict.h"
+#include "summary/stage_sources.h"
+#include "summary/stage_times.h"
+#include "summary/verdict.h"
 
 namespace profline::report {
 namespace {
@@ -55,7 +54,7 @@ std::string heading(const ReportModel& model) {
   const RunSummary& summary = model.summary;
   std::string text =
       "# Run " + plain(summary.run) + "\n\n**Verdict: " + plain(summary.verdict) + ".**";
-  const SummaryStage* const largest = largest_stage(summary);
+  const SummaryStage* const largest = summary::largest_stage(summary);
   if (largest != nullptr && largest->kind != "unknown") {
     text += " Next: " + plain(largest->next_step) + ".";
   }
@@ -138,7 +137,7 @@ std::string stage_section(const RunSummary& summary) {
            "below.\n";
   }
   std::string text = "\n## Where the time goes\n\n" + stage_table(summary) + '\n';
-  const auto [times, costs, devices, ceilings, shapes] = stage_sources(summary);
+  const auto [times, costs, devices, ceilings, shapes] = summary::stage_sources(summary);
   text +=
       summary.request
           ? "- median: per unit without a profiler, with the 95 % interval of the median; share: "
@@ -166,7 +165,8 @@ std::string stage_section(const RunSummary& summary) {
 
 std::string evidence_of(const RunSummary& summary, const SummaryStage& stage) {
   std::string text = fmt::format("\n### {}: {}", code(stage.name), plain(stage.kind));
-  if (stage.share) text += fmt::format(", {} of {}", percent(*stage.share), whole_of(summary));
+  if (stage.share)
+    text += fmt::format(", {} of {}", percent(*stage.share), summary::whole_of(summary));
   text += "\n\n";
   for (const SummaryReason& reason : stage.reasons) {
     text += "- " + plain(reason.text);
@@ -174,7 +174,7 @@ std::string evidence_of(const RunSummary& summary, const SummaryStage& stage) {
     text += '\n';
   }
   for (const SummaryGain& gain : stage.gains) {
-    text += "- " + plain(gain_words(stage, gain)) + '\n';
+    text += "- " + plain(summary::gain_words(stage, gain)) + '\n';
   }
   for (const std::string& lack : stage.lacks) text += "- not known: " + plain(lack) + '\n';
   return text + "\nNext: " + plain(stage.next_step) + ".\n";
@@ -185,7 +185,8 @@ std::string not_judged(const RunSummary& summary, const std::vector<const Summar
   std::string text = "\n### Not judged\n\n";
   for (const SummaryStage* stage : stages) {
     text += "- " + code(stage->name);
-    if (stage->share) text += fmt::format(", {} of {}", percent(*stage->share), whole_of(summary));
+    if (stage->share)
+      text += fmt::format(", {} of {}", percent(*stage->share), summary::whole_of(summary));
     if (!stage->reasons.empty()) text += ": " + plain(stage->reasons.front().text);
     text += '\n';
     for (const std::string& lack : stage->lacks) text += "  - not known: " + plain(lack) + '\n';
@@ -196,7 +197,7 @@ std::string not_judged(const RunSummary& summary, const std::vector<const Summar
 /// One line; all of its evidence is in summary.json.
 std::string small_stage(const RunSummary& summary, const SummaryStage& stage) {
   std::string text = fmt::format("- {}: {}, {} of {}", code(stage.name), plain(stage.kind),
-                                 percent(stage.share), whole_of(summary));
+                                 percent(stage.share), summary::whole_of(summary));
   if (!stage.reasons.empty()) text += "; " + plain(stage.reasons.front().text);
   return text + '\n';
 }
@@ -283,7 +284,7 @@ std::string spread_section(const ReportModel& model) {
                {"min"},
                {"max"}});
   for (const char* stage : {"preprocess", "prefill", "sam", "clip", "projector", "lm", "decode"}) {
-    const auto times = stage_spread(*baseline, metrics, stage);
+    const auto times = summary::stage_spread(*baseline, metrics, stage);
     if (!times || times->max_ns <= 0) continue;
     const bool is_decode = std::string_view(stage) == "decode";
     table.add({is_decode ? "decode, per token" : stage, std::to_string(times->n),
@@ -347,7 +348,7 @@ std::string report_page(const ReportModel& model) {
   std::string small;
   std::vector<const SummaryStage*> unknown;
   for (const SummaryStage* stage : by_share(summary)) {
-    if (stage->kind == "unknown" && is_worth_a_step(*stage)) {
+    if (stage->kind == "unknown" && summary::is_worth_a_step(*stage)) {
       unknown.push_back(stage);
     } else if (stage->share && *stage->share < kSmall) {
       small += small_stage(summary, *stage);

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "base/units.h"
+#include "base/figures.h"
 #include "formats/markdown.h"
-#include "report/numbers.h"
 #include "report/pages.h"
-#include "report/stage_times.h"
-#include "report/verdict.h"
+#include "summary/stage_times.h"
+#include "summary/verdict.h"
 
 namespace profline::report {
 namespace {
@@ -50,7 +49,7 @@ std::string aggregates(const ReportModel& model) {
   const Node* const metrics = model.run.metrics ? &*model.run.metrics : nullptr;
   Table table({{"", Align::Left}, {"mean"}, {"std"}, {"median"}, {"n"}});
   for (const char* what : {"prefill", "sam", "clip", "projector", "lm", "preprocess", "decode"}) {
-    const auto times = stage_spread(*baseline, metrics, what);
+    const auto times = summary::stage_spread(*baseline, metrics, what);
     if (!times || times->max_ns <= 0) continue;
     const std::string_view name = what;
     table.add({name == "decode" ? "Decode, per token"
@@ -138,7 +137,7 @@ std::string takeaways(const RunSummary& summary) {
   }
   for (const SummaryStage& stage : summary.stages) {
     if (stage.kind == "unknown" || (stage.share && *stage.share < kSmall)) continue;
-    text += "- " + class_words(stage, code(stage.name));
+    text += "- " + summary::class_words(stage, code(stage.name));
     if (!stage.reasons.empty()) text += ": " + plain(stage.reasons.front().text);
     text += ".\n";
   }
@@ -194,7 +193,7 @@ std::optional<Step> step_to_know(const RunSummary& summary) {
   double share = 0;
   std::string next;
   for (const SummaryStage& stage : summary.stages) {
-    if (stage.kind != "unknown" || !is_worth_a_step(stage)) continue;
+    if (stage.kind != "unknown" || !summary::is_worth_a_step(stage)) continue;
     names += (names.empty() ? "" : ", ") + code(stage.name);
     share += stage.share.value_or(0);
     next = stage.next_step;
@@ -210,7 +209,7 @@ std::optional<Step> step_to_know(const RunSummary& summary) {
 std::string recommendations(const RunSummary& summary) {
   std::vector<Step> steps;
   for (const SummaryStage& stage : summary.stages) {
-    if (stage.kind != "unknown" && is_worth_a_step(stage)) steps.push_back(step_of(stage));
+    if (stage.kind != "unknown" && summary::is_worth_a_step(stage)) steps.push_back(step_of(stage));
   }
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step& a, const Step& b) { return a.saved > b.saved; });

@@ -1,11 +1,11 @@
-#include "report/summarise.h"
+#include "summary/summarise.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "report/testing_run.h"
 #include "report/write_reports.h"
+#include "testing/runs/recorded_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::report {
@@ -23,12 +23,12 @@ using ::testing::SizeIs;
 /// What a run comes to, with the pages it leaves.
 class Outcome {
  public:
-  explicit Outcome(const TestRun& run) {
+  explicit Outcome(const testing::TestRun& run) {
     run.write(folder_.path());
     const auto written = write_reports(folder_.path());
     EXPECT_TRUE(written) << written.error().to_string();
     const auto summary =
-        from_document<RunSummary>(text_of(folder_ / "summary.json"), "summary.json");
+        from_document<RunSummary>(testing::text_of(folder_ / "summary.json"), "summary.json");
     EXPECT_TRUE(summary) << summary.error().to_string();
     if (summary) summary_ = *summary;
   }
@@ -42,14 +42,14 @@ class Outcome {
     static const SummaryStage none;
     return none;
   }
-  std::string page(const char* name) const { return text_of(folder_ / name); }
+  std::string page(const char* name) const { return testing::text_of(folder_ / name); }
 
  private:
   testing::TempDir folder_;
   RunSummary summary_;
 };
 
-DeviceAccount& decode_account(TestRun& run) {
+DeviceAccount& decode_account(testing::TestRun& run) {
   for (NsysRange& range : run.nsys_ranges->ranges) {
     if (range.name == "decode") return range.devices.front();
   }
@@ -59,7 +59,7 @@ DeviceAccount& decode_account(TestRun& run) {
 }
 
 TEST(Summarise, SaysThatDecodeWaitsForLaunches) {
-  const Outcome outcome(h200_run());
+  const Outcome outcome(testing::h200_run());
   const SummaryStage& decode = outcome.stage("decode");
   EXPECT_EQ(decode.kind, "launch-bound");
   ASSERT_TRUE(decode.device);
@@ -78,7 +78,7 @@ TEST(Summarise, SaysThatDecodeWaitsForLaunches) {
 }
 
 TEST(Summarise, AnotherCaptureGivesAnotherClassAndSentence) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   DeviceAccount& account = decode_account(run);
   account.own_busy_ns = 2'500'000;  // of 2.6 ms: hardly any idle time is left
   const Outcome busy(run);
@@ -96,7 +96,7 @@ TEST(Summarise, AnotherCaptureGivesAnotherClassAndSentence) {
 }
 
 TEST(Summarise, APartOfPrefillIsBusyWithWhatItLaunchedWheneverThatRan) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   // The host is through with sam after 100 us; its work keeps the device busy for 550 of 600 us.
   for (const char* name : {"prefill", "sam", "sam"}) {
     NsysRange range = run.nsys_ranges->ranges.front();
@@ -116,7 +116,7 @@ TEST(Summarise, APartOfPrefillIsBusyWithWhatItLaunchedWheneverThatRan) {
 }
 
 TEST(Summarise, KernelsThatRunBesideEachOtherAreTold) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   const auto busy = static_cast<double>(decode_account(run).own_busy_ns);
   NsysRange& decode = run.nsys_ranges->ranges.front();
   ASSERT_EQ(decode.name, "decode");
@@ -134,7 +134,7 @@ TEST(Summarise, KernelsThatRunBesideEachOtherAreTold) {
 }
 
 TEST(Summarise, FewerBytesAreAnotherClass) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   decode_account(run).own_busy_ns = 2'500'000;
   run.ncu_kernels.reset();  // ceilings decide, not counters
   // A memory that takes 80 us for what a step reads.
@@ -152,7 +152,7 @@ TEST(Summarise, FewerBytesAreAnotherClass) {
 }
 
 TEST(Summarise, WithoutNsysTheTorchProfilersTraceShowsTheDevice) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   run.nsys_ranges.reset();
   run.nsys_kernels.reset();
   run.stage("nsys").state = StageState::Off;
@@ -167,11 +167,11 @@ TEST(Summarise, WithoutNsysTheTorchProfilersTraceShowsTheDevice) {
 }
 
 TEST(Summarise, MakesNothingUpForWhatIsMissing) {
-  TestRun run;
-  run.run = h200_run().run;
+  testing::TestRun run;
+  run.run = testing::h200_run().run;
   for (StageRecord& stage : run.run.stages) stage.state = StageState::Off;
   run.stage("baseline").state = StageState::Ok;
-  run.baseline = h200_run().baseline;
+  run.baseline = testing::h200_run().baseline;
   const Outcome outcome(run);
   const SummaryStage& decode = outcome.stage("decode");
   EXPECT_EQ(decode.kind, "unknown");
@@ -194,8 +194,8 @@ TEST(Summarise, MakesNothingUpForWhatIsMissing) {
 }
 
 TEST(Summarise, ARunThatMeasuredNothingHasNoVerdict) {
-  TestRun run;
-  run.run = h200_run().run;
+  testing::TestRun run;
+  run.run = testing::h200_run().run;
   run.stage("baseline").state = StageState::Failed;
   const Outcome outcome(run);
   EXPECT_EQ(outcome.summary().verdict,
@@ -206,7 +206,7 @@ TEST(Summarise, ARunThatMeasuredNothingHasNoVerdict) {
 }
 
 TEST(Summarise, OfAnotherProgramTheRangesAreItsStages) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   run.baseline.reset();
   run.nsys_samples.reset();
   run.torch_samples.reset();
@@ -227,8 +227,8 @@ TEST(Summarise, OfAnotherProgramTheRangesAreItsStages) {
 class ProgramRun {
  public:
   ProgramRun() {
-    run.run = h200_run().run;
-    run.nsys_ranges = h200_run().nsys_ranges;
+    run.run = testing::h200_run().run;
+    run.nsys_ranges = testing::h200_run().nsys_ranges;
     NsysCapture& capture = run.nsys_ranges->captures.front();
     capture.name = "run";
     capture.range = "";
@@ -267,15 +267,15 @@ class ProgramRun {
         R"({"schema": "profline.process/1", "runs": 1, "end": "exited with code 0",
           "wall_ns": 2000000000, "cpu_user_ns": 5, "cpu_system_ns": 6, "max_rss_bytes": 4096,
           "processes": [{}, {}]})"));
-    const auto read = read_run(folder.path());
+    const auto read = summary::read_run(folder.path());
     ASSERT_TRUE(read) << read.error().to_string();
-    summary = summarise(*read);
+    summary = summary::summarise(*read);
     ASSERT_TRUE(write_reports(*read));
   }
-  std::string page(const char* name) const { return text_of(folder / name); }
+  std::string page(const char* name) const { return testing::text_of(folder / name); }
 
   testing::TempDir folder;
-  TestRun run;
+  testing::TestRun run;
   RunSummary summary;
 };
 
@@ -357,7 +357,7 @@ TEST(Summarise, RangesBelowOnePercentOfTheTimeAreNoNextSteps) {
 }
 
 TEST(Summarise, AStageThatCouldSaveLessThanOnePercentIsNoNextStep) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   run.baseline->front().sam_ns = 60'000;  // 1.6 % of 3.7 ms
   NsysRange sam = run.nsys_ranges->ranges.front();
   sam.name = "sam";
@@ -378,7 +378,7 @@ TEST(Summarise, OneOfAThingIsNeverAPlural) {
   ProgramRun program;
   program.capture().launch.launches = 1;
   program.add_range("forward", 6'000'000);
-  program.run.nsys_kernels = h200_run().nsys_kernels;
+  program.run.nsys_kernels = testing::h200_run().nsys_kernels;
   program.run.nsys_kernels->kernels.resize(1);
   program.run.nsys_kernels->kernels.front().calls = 1;
   program.run.nsys_kernels->launches = 1;
@@ -392,7 +392,7 @@ TEST(Summarise, OneOfAThingIsNeverAPlural) {
 }
 
 TEST(Summarise, TellsWhatEachProfilerCost) {
-  const Outcome outcome(h200_run());
+  const Outcome outcome(testing::h200_run());
   const auto& overhead = outcome.summary().overhead;
   ASSERT_THAT(overhead, SizeIs(4));
   EXPECT_EQ(overhead[1], (SummaryOverhead{"torch_profiler", "decode", "token", 20, 130e3, 360e3,
@@ -402,7 +402,7 @@ TEST(Summarise, TellsWhatEachProfilerCost) {
 }
 
 TEST(Summarise, DoubtsABaselineThatIsSlowerThanAProfiledRun) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   for (std::int64_t& token : run.nsys_samples->front().token_ns) token = 65'000;
   EXPECT_THAT(Outcome(run).summary().notes,
               Contains("decode was faster under nsys than without (65.0 us against 130 us per "
@@ -411,7 +411,7 @@ TEST(Summarise, DoubtsABaselineThatIsSlowerThanAProfiledRun) {
 }
 
 TEST(Summarise, TellsOfTokensThatTakeFarLongerThanOthers) {
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   run.baseline->front().token_ns.front() = 5'000'000;
   EXPECT_THAT(Outcome(run).summary().notes,
               Contains(HasSubstr("decode: one token in a hundred takes 4.07 ms or more, 31x the "
@@ -420,13 +420,14 @@ TEST(Summarise, TellsOfTokensThatTakeFarLongerThanOthers) {
 
 TEST(Summarise, AFileThatCannotBeReadIsToldAndTheRestStands) {
   const testing::TempDir folder;
-  h200_run().write(folder.path());
-  const std::string whole = text_of(folder / "nsys/ranges.json");
+  testing::h200_run().write(folder.path());
+  const std::string whole = testing::text_of(folder / "nsys/ranges.json");
   ASSERT_TRUE(write_file_atomic(folder / "nsys/ranges.json", whole.substr(0, whole.size() / 2)));
   ASSERT_TRUE(write_file_atomic(folder / "ncu/kernels.json",
                                 R"({"schema": "profline.ncu_kernels/2", "kernels": []})"));
   ASSERT_TRUE(write_reports(folder.path()));
-  const auto summary = from_document<RunSummary>(text_of(folder / "summary.json"), "summary.json");
+  const auto summary =
+      from_document<RunSummary>(testing::text_of(folder / "summary.json"), "summary.json");
   ASSERT_TRUE(summary) << summary.error().to_string();
   EXPECT_THAT(summary->absent, Contains(Field(&SummaryAbsent::file, "nsys/ranges.json")));
   EXPECT_THAT(summary->absent,
@@ -440,16 +441,16 @@ TEST(Summarise, AFileThatCannotBeReadIsToldAndTheRestStands) {
 
 TEST(WriteReports, GivesTheSameBytesAgain) {
   const testing::TempDir folder;
-  h200_run().write(folder.path());
+  testing::h200_run().write(folder.path());
   ASSERT_TRUE(write_reports(folder.path()));
   std::vector<std::string> first;
   const auto written = write_reports(folder.path());
   ASSERT_TRUE(written);
   EXPECT_THAT(written->files, SizeIs(5));
-  for (const auto& file : written->files) first.push_back(text_of(folder.path() / file));
+  for (const auto& file : written->files) first.push_back(testing::text_of(folder.path() / file));
   ASSERT_TRUE(write_reports(folder.path()));
   for (std::size_t i = 0; i < first.size(); ++i) {
-    EXPECT_EQ(text_of(folder.path() / written->files[i]), first[i]) << written->files[i];
+    EXPECT_EQ(testing::text_of(folder.path() / written->files[i]), first[i]) << written->files[i];
   }
 }
 
@@ -463,7 +464,7 @@ TEST(WriteReports, AFolderWithoutARunIsAnError) {
 
 TEST(Summarise, SaysWhatWouldTellModelFlops) {
   const testing::TempDir folder;
-  TestRun run = h200_run();
+  testing::TestRun run = testing::h200_run();
   run.trace = folder / "trace.json";
   ASSERT_TRUE(write_file_atomic(run.trace, R"({"traceEvents": [
       {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 9,

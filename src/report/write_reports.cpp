@@ -2,17 +2,17 @@
 
 #include "base/files.h"
 #include "report/pages.h"
-#include "report/summarise.h"
+#include "summary/summarise.h"
 
 namespace profline::report {
 
 Result<Written> write_reports(const std::filesystem::path& folder) {
-  const RunArtifacts run = PL_TRY(read_run(folder));
+  const summary::RunArtifacts run = PL_TRY(summary::read_run(folder));
   return write_reports(run);
 }
 
-Result<Written> write_reports(const RunArtifacts& run) {
-  const RunSummary summary = summarise(run);
+Result<Written> write_reports(const summary::RunArtifacts& run) {
+  const RunSummary summary = summary::summarise(run);
   const ReportModel model{run, summary};
   const std::pair<const char*, std::string> files[] = {
       {"summary.json", PL_TRY(to_document(summary))},

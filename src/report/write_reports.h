@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "report/run_artifacts.h"
+#include "summary/run_artifacts.h"
 
 namespace profline::report {
 
@@ -20,6 +20,6 @@ struct Written {
 Result<Written> write_reports(const std::filesystem::path& run);
 
 /// The same of a run that was read: a trace of gigabytes is read once for all reports.
-Result<Written> write_reports(const RunArtifacts& run);
+Result<Written> write_reports(const summary::RunArtifacts& run);
 
 }  // namespace profline::report

@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -23,7 +22,7 @@ struct IndexedMetric {
   bool operator==(const IndexedMetric&) const = default;
 };
 constexpr auto fields(std::type_identity<IndexedMetric>) {
-  return std::tuple(field("name", &IndexedMetric::name, "token_ms, sam, wall_ms, …").required(),
+  return field_list(field("name", &IndexedMetric::name, "token_ms, sam, wall_ms, …").required(),
                     field("unit", &IndexedMetric::unit, "of the value").required(),
                     field("value", &IndexedMetric::value, "median over images").required(),
                     field("n", &IndexedMetric::n, "images").required());
@@ -54,7 +53,7 @@ struct IndexedRun {
   const IndexedMetric* find_metric(std::string_view name) const;
 };
 constexpr auto fields(std::type_identity<IndexedRun>) {
-  return std::tuple(
+  return field_list(
       field("id", &IndexedRun::id, "of the run").required(),
       field("folder", &IndexedRun::folder, "below the output root").required(),
       field("experiment", &IndexedRun::experiment, "free text of its config"),

@@ -276,7 +276,7 @@ struct Bounded {
   bool operator==(const Bounded&) const = default;
 };
 constexpr auto fields(std::type_identity<Bounded>) {
-  return std::tuple(field("exact", &Bounded::exact, "x").range(5, 6),
+  return field_list(field("exact", &Bounded::exact, "x").range(5, 6),
                     field("above", &Bounded::above, "x").above(0),
                     field("share", &Bounded::share, "x").range(0, 1.5),
                     field("each", &Bounded::each, "x").at_least(2),

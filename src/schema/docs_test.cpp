@@ -46,7 +46,7 @@ struct Leaf {
   int size = 1;
 };
 constexpr auto fields(std::type_identity<Leaf>) {
-  return std::tuple(field("size", &Leaf::size, "x"),
+  return field_list(field("size", &Leaf::size, "x"),
                     field("width", &Leaf::size, "x").deprecated("use 'size'"));
 }
 
@@ -57,7 +57,7 @@ struct Branch {
   std::optional<Leaf> present = Leaf{.size = 3};
 };
 constexpr auto fields(std::type_identity<Branch>) {
-  return std::tuple(field("branches", &Branch::branches, "x"),
+  return field_list(field("branches", &Branch::branches, "x"),
                     field("special", &Branch::special, "x"), field("absent", &Branch::absent, "x"),
                     field("present", &Branch::present, "x"));
 }

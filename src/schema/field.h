@@ -1,11 +1,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 /// How a struct says what its fields are called and mean. This is all that a header with options
@@ -17,13 +18,13 @@
 ///   };
 ///
 ///   constexpr auto fields(std::type_identity<Options>) {
-///     return std::tuple(
+///     return field_list(
 ///         field("capture_range", &Options::capture_range, "what opens the capture"),
 ///         field("timeout", &Options::timeout, "end the tool after this long").at_least(1));
 ///   }
 ///
 /// The values a field has before anything is read, and which the documentation tells as defaults,
-/// are those of `Options{}`. A struct may inherit fields: `std::tuple_cat` joins two lists.
+/// are those of `Options{}`. A struct may inherit fields: `+` joins two lists.
 namespace profline::schema {
 
 /// A bound as it was written: 1 stays an integer, so that it is compared exactly and printed as 1.
@@ -124,6 +125,41 @@ constexpr RemovedKey removed(std::string_view name, std::string_view advice) {
   return {name, advice};
 }
 
+/// The lines of one field list. A list of its own and not a std::tuple, because every file that
+/// includes a struct compiles its list, and a tuple of forty types takes a compiler much longer.
+template <std::size_t index, typename Line>
+struct FieldSlot {
+  Line line;
+};
+template <typename Indices, typename... Lines>
+struct FieldSlots;
+template <std::size_t... indices, typename... Lines>
+struct FieldSlots<std::index_sequence<indices...>, Lines...> : FieldSlot<indices, Lines>... {
+  static constexpr std::size_t kSize = sizeof...(Lines);
+};
+template <typename... Lines>
+using FieldList = FieldSlots<std::index_sequence_for<Lines...>, Lines...>;
+
+template <typename... Lines>
+constexpr FieldList<Lines...> field_list(Lines... lines) {
+  return {{lines}...};
+}
+
+/// The line at `index` of a list.
+template <std::size_t index, typename Line>
+constexpr const Line& field_at(const FieldSlot<index, Line>& slot) {
+  return slot.line;
+}
+
+/// The lines of both lists, in order.
+template <std::size_t... first, typename... FirstLines, std::size_t... second,
+          typename... SecondLines>
+constexpr FieldList<FirstLines..., SecondLines...> operator+(
+    const FieldSlots<std::index_sequence<first...>, FirstLines...>& one,
+    const FieldSlots<std::index_sequence<second...>, SecondLines...>& other) {
+  return {{field_at<first>(one)}..., {field_at<second>(other)}...};
+}
+
 /// What a value of an enum is called: a string or, for switches that are more than a switch, a
 /// boolean. Of several names for one value the first is written, all are read.
 template <typename Enum>
@@ -164,6 +200,7 @@ concept NamedEnum = std::is_enum_v<T> && requires {
 namespace profline {
 // The words of a field list, in reach of every module.
 using schema::field;
+using schema::field_list;
 using schema::named;
 using schema::removed;
 }  // namespace profline

@@ -188,15 +188,15 @@ struct Timed {
   bool operator==(const Timed&) const = default;
 };
 constexpr auto fields(std::type_identity<Timed>) {
-  return std::tuple(field("timeout", &Timed::timeout, "end it after this long").at_least(1));
+  return field_list(field("timeout", &Timed::timeout, "end it after this long").at_least(1));
 }
 struct Probe : Timed {
   bool strict = false;
   bool operator==(const Probe&) const = default;
 };
 constexpr auto fields(std::type_identity<Probe>) {
-  return std::tuple_cat(fields(std::type_identity<Timed>{}),
-                        std::tuple(field("strict", &Probe::strict, "fail when it is absent")));
+  return fields(std::type_identity<Timed>{}) +
+         field_list(field("strict", &Probe::strict, "fail when it is absent"));
 }
 
 TEST(ReadStruct, InheritsFields) {
@@ -211,7 +211,7 @@ TEST(ReadStruct, InheritsFields) {
 
 struct Nothing {};
 constexpr auto fields(std::type_identity<Nothing>) {
-  return std::tuple(removed("all", "there is nothing to set"));
+  return field_list(removed("all", "there is nothing to set"));
 }
 
 TEST(ReadStruct, MayHaveNoFieldsAtAll) {
@@ -278,7 +278,7 @@ struct Window {
   std::vector<int> steps;
 };
 constexpr auto fields(std::type_identity<Window>) {
-  return std::tuple(field("first", &Window::first, "x"), field("steps", &Window::steps, "x"));
+  return field_list(field("first", &Window::first, "x"), field("steps", &Window::steps, "x"));
 }
 Checks validate(const Window& window) {
   Checks checks;

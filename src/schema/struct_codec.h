@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -22,7 +21,7 @@ inline constexpr auto kFields = fields(std::type_identity<T>{});
 
 template <typename T, std::size_t index>
 constexpr FieldEntry field_entry() {
-  constexpr const auto& kField = std::get<index>(kFields<T>);
+  constexpr const auto& kField = field_at<index>(kFields<T>);
   using Line = std::remove_cvref_t<decltype(kField)>;
   if constexpr (std::same_as<Line, RemovedKey>) {
     static_assert(!kField.advice.empty(), "a removed key says what replaced it");
@@ -33,7 +32,7 @@ constexpr FieldEntry field_entry() {
     static_assert(!kField.text.limits.any() || takes_limits<Member>(),
                   "limits are for fields that hold numbers");
     return {.text = kField.text, .type = &type_of<Member>, .member = [](void* object) -> void* {
-              return std::addressof(static_cast<T*>(object)->*std::get<index>(kFields<T>).member);
+              return std::addressof(static_cast<T*>(object)->*field_at<index>(kFields<T>).member);
             }};
   }
 }
@@ -45,8 +44,7 @@ struct Structure {
       std::index_sequence<indices...>) {
     return {field_entry<T, indices>()...};
   }
-  static constexpr auto kEntries =
-      entries(std::make_index_sequence<std::tuple_size_v<decltype(kFields<T>)>>());
+  static constexpr auto kEntries = entries(std::make_index_sequence<decltype(kFields<T>)::kSize>());
   static_assert(texts_are_distinct(kEntries,
                                    [](const FieldEntry& entry) { return entry.text.name; }),
                 "two fields have one name");

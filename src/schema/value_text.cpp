@@ -18,7 +18,7 @@ bool is_control(char c) {
 }
 
 /// Between `quote`s, with everything that would break the line escaped as in JSON.
-std::string quoted(std::string_view text, char quote) {
+std::string in_quotes(std::string_view text, char quote) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out(1, quote);
   for (const char c : text) {
@@ -64,7 +64,7 @@ std::string string_text(const std::string& text, bool in_container) {
                      !reads_as_another_kind(text) &&
                      (!in_container || text.find_first_of(",:[]{}") == std::string::npos) &&
                      text.front() != '[' && text.front() != '{';
-  return plain ? text : quoted(text, '"');
+  return plain ? text : in_quotes(text, '"');
 }
 
 std::string text_of(const Node& node, bool in_container);
@@ -142,7 +142,7 @@ std::string shown(const Node& node) {
   if (node.is_string()) {
     const std::string_view whole = node.as_string();
     const std::string_view part = shortened(whole);
-    return quoted(part, '\'') + (part.size() < whole.size() ? "…" : "");
+    return in_quotes(part, '\'') + (part.size() < whole.size() ? "…" : "");
   }
   const bool named_by_kind = !node.is_scalar() || node.kind() == Node::Kind::Bytes;
   return named_by_kind ? std::string(describe(node.kind())) : value_text(node);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "settings/limits.h"
 #include "settings/stage.h"
@@ -18,7 +17,7 @@ struct Baseline : Stage {
   bool operator==(const Baseline&) const = default;
 };
 constexpr auto fields(std::type_identity<Baseline>) {
-  return std::tuple(
+  return field_list(
       field("enable", &Baseline::enable, "run this stage; auto: if a stage that measures runs"),
       field("warmup_rounds", &Baseline::warmup_rounds,
             "unmeasured inferences first; config.yaml takes them from torch_profiler's preset")

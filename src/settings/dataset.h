@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -26,7 +25,7 @@ struct Sampling {
   bool operator==(const Sampling&) const = default;
 };
 constexpr auto fields(std::type_identity<Sampling>) {
-  return std::tuple(
+  return field_list(
       field("num_samples_per_epoch", &Sampling::num_samples_per_epoch,
             "images an epoch, a window that moves on with each; null: all")
           .range(1, kMostImages),
@@ -55,7 +54,7 @@ struct ImageFolder {
   bool operator==(const ImageFolder&) const = default;
 };
 constexpr auto fields(std::type_identity<ImageFolder>) {
-  return std::tuple(
+  return field_list(
       field("name", &ImageFolder::name, "what the report calls the dataset"),
       field("source", &ImageFolder::source, "where images come from; decides the other keys"),
       field("root", &ImageFolder::root, "the folder; a relative one starts where profline does"),
@@ -87,7 +86,7 @@ struct SyntheticPages {
   bool operator==(const SyntheticPages&) const = default;
 };
 constexpr auto fields(std::type_identity<SyntheticPages>) {
-  return std::tuple(
+  return field_list(
       field("name", &SyntheticPages::name, "what the report calls the dataset"),
       field("source", &SyntheticPages::source, "where images come from; decides the other keys"),
       field("pages", &SyntheticPages::pages, "how many are drawn").range(1, kMostPages),
@@ -108,7 +107,7 @@ struct ImageFiles {
   bool operator==(const ImageFiles&) const = default;
 };
 constexpr auto fields(std::type_identity<ImageFiles>) {
-  return std::tuple(
+  return field_list(
       field("name", &ImageFiles::name, "what the report calls the dataset"),
       field("source", &ImageFiles::source, "where images come from; decides the other keys"),
       field("root", &ImageFiles::root, "where relative names start"),

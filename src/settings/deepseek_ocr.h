@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "schema/field.h"
 #include "schema/problems.h"
@@ -37,7 +36,7 @@ struct Preprocess {
   bool operator==(const Preprocess&) const = default;
 };
 constexpr auto fields(std::type_identity<Preprocess>) {
-  return std::tuple(
+  return field_list(
       field("enable", &Preprocess::enable, "false: empty pictures, only the prompt counts"),
       field("base_size", &Preprocess::base_size, "side of the whole page's view beside tiles")
           .unit("px")
@@ -86,7 +85,7 @@ struct Model {
   bool operator==(const Model&) const = default;
 };
 constexpr auto fields(std::type_identity<Model>) {
-  return std::tuple(
+  return field_list(
       field("name", &Model::name, "what the report calls the model"),
       field("path", &Model::path,
             "folder with config.json, safetensors and tokenizer.json; null with init=random"),
@@ -122,7 +121,7 @@ struct Infer {
   bool operator==(const Infer&) const = default;
 };
 constexpr auto fields(std::type_identity<Infer>) {
-  return std::tuple(
+  return field_list(
       field("temperature", &Infer::temperature, "of sampling; above 0 with do_sample").at_least(0),
       field("max_new_tokens", &Infer::max_new_tokens, "tokens to generate at most")
           .range(1, kMostTokens),

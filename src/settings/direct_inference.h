@@ -1,7 +1,5 @@
 #pragma once
 
-#include <tuple>
-
 #include "settings/output.h"
 #include "settings/stage.h"
 
@@ -14,7 +12,7 @@ struct DirectInference : Stage {
   bool operator==(const DirectInference&) const = default;
 };
 constexpr auto fields(std::type_identity<DirectInference>) {
-  return std::tuple(enable_field(),
+  return field_list(enable_field(),
                     field("output", &DirectInference::output, "what is written of the answers"),
                     timeout_field());
 }

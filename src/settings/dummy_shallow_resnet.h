@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "schema/field.h"
 #include "schema/problems.h"
@@ -23,7 +22,7 @@ struct Preprocess {
   bool operator==(const Preprocess&) const = default;
 };
 constexpr auto fields(std::type_identity<Preprocess>) {
-  return std::tuple(
+  return field_list(
       field("enable", &Preprocess::enable, "the dataset's pictures instead of random input"),
       field("image_size", &Preprocess::image_size, "side of the input")
           .unit("px")
@@ -40,7 +39,7 @@ struct Model {
   bool operator==(const Model&) const = default;
 };
 constexpr auto fields(std::type_identity<Model>) {
-  return std::tuple(
+  return field_list(
       field("description", &Model::description, "for people"),
       field("name", &Model::name, "what the report calls the model"),
       field("path", &Model::path, "null: the network has no files, its weights are random"),
@@ -57,7 +56,7 @@ struct Infer {
   bool operator==(const Infer&) const = default;
 };
 constexpr auto fields(std::type_identity<Infer>) {
-  return std::tuple(field("description", &Infer::description, "for people"),
+  return field_list(field("description", &Infer::description, "for people"),
                     field("dtype", &Infer::dtype, "of tensors"),
                     field("batch_size", &Infer::batch_size, "pictures in one forward pass")
                         .range(1, kMostInABatch),

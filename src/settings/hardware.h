@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -29,7 +28,7 @@ struct TensorRates {
   bool operator==(const TensorRates&) const = default;
 };
 constexpr auto fields(std::type_identity<TensorRates>) {
-  return std::tuple(
+  return field_list(
       field("fp64", &TensorRates::fp64, "fp64").above(0),
       field("tf32", &TensorRates::tf32, "TF32").above(0),
       field("bf16", &TensorRates::bf16, "bf16, accumulated in fp32").above(0),
@@ -52,7 +51,7 @@ struct VectorRates {
   bool operator==(const VectorRates&) const = default;
 };
 constexpr auto fields(std::type_identity<VectorRates>) {
-  return std::tuple(field("fp64", &VectorRates::fp64, "fp64").above(0),
+  return field_list(field("fp64", &VectorRates::fp64, "fp64").above(0),
                     field("fp32", &VectorRates::fp32, "fp32").above(0),
                     field("fp16", &VectorRates::fp16, "fp16").above(0),
                     field("bf16", &VectorRates::bf16, "bf16").above(0));
@@ -69,7 +68,7 @@ struct DeviceLimits {
   bool operator==(const DeviceLimits&) const = default;
 };
 constexpr auto fields(std::type_identity<DeviceLimits>) {
-  return std::tuple(
+  return field_list(
       field("names", &DeviceLimits::names, "what the driver calls the device, whole").required(),
       field("memory_gb", &DeviceLimits::memory_gb, "of its own, 10^9 bytes")
           .unit("GB")
@@ -94,7 +93,7 @@ struct Hardware {
   const DeviceLimits* find(std::string_view device_name) const;
 };
 constexpr auto fields(std::type_identity<Hardware>) {
-  return std::tuple(field("devices", &Hardware::devices, "one entry a device"));
+  return field_list(field("devices", &Hardware::devices, "one entry a device"));
 }
 Checks validate(const Hardware& hardware);
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -21,7 +20,7 @@ struct KernelClassRule {
   bool operator==(const KernelClassRule&) const = default;
 };
 constexpr auto fields(std::type_identity<KernelClassRule>) {
-  return std::tuple(
+  return field_list(
       field("class", &KernelClassRule::name, "the class: gemm, attention, ...").required(),
       field("contains", &KernelClassRule::contains, "texts, one of which the name has in it"),
       field("matches", &KernelClassRule::matches,
@@ -35,7 +34,7 @@ struct KernelClasses {
   bool operator==(const KernelClasses&) const = default;
 };
 constexpr auto fields(std::type_identity<KernelClasses>) {
-  return std::tuple(field("rules", &KernelClasses::rules, "the first one that applies decides"));
+  return field_list(field("rules", &KernelClasses::rules, "the first one that applies decides"));
 }
 
 Result<KernelClasses> read_kernel_classes(const Node& table);

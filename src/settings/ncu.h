@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "schema/problems.h"
@@ -56,7 +55,7 @@ struct NcuNvtx {
   bool operator==(const NcuNvtx&) const = default;
 };
 constexpr auto fields(std::type_identity<NcuNvtx>) {
-  return std::tuple(
+  return field_list(
       field("include", &NcuNvtx::include,
             "profile only kernels launched in these ranges: decode, decode*, A::A1, or ncu's own "
             "grammar; null: everywhere"));
@@ -68,7 +67,7 @@ struct NcuExport {
   bool operator==(const NcuExport&) const = default;
 };
 constexpr auto fields(std::type_identity<NcuExport>) {
-  return std::tuple(
+  return field_list(
       field("csv", &NcuExport::csv, "write raw.csv after the capture; left out: true"));
 }
 
@@ -97,7 +96,7 @@ struct NcuCli {
   bool names_what_to_collect() const;
 };
 constexpr auto fields(std::type_identity<NcuCli>) {
-  return std::tuple(
+  return field_list(
       field("target_processes", &NcuCli::target_processes,
             "which processes are profiled: all includes those that the workload starts; null: "
             "ncu's own default"),
@@ -144,7 +143,7 @@ struct Ncu : Stage {
   bool operator==(const Ncu&) const = default;
 };
 constexpr auto fields(std::type_identity<Ncu>) {
-  return std::tuple(
+  return field_list(
       enable_field(),
       field("gating_nvtx", &Ncu::gating_nvtx,
             "false: ncu_cli.nvtx.include does not limit the capture"),

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "schema/codec.h"
 #include "schema/field.h"
@@ -68,7 +67,7 @@ struct Nsys : Stage {
   bool traces(std::string_view what) const;
 };
 constexpr auto fields(std::type_identity<Nsys>) {
-  return std::tuple(
+  return field_list(
       enable_field(),
       field("gating_nvtx", &Nsys::gating_nvtx,
             "false: capture_range=nvtx does not limit the capture"),

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <tuple>
 
 #include "schema/field.h"
 #include "settings/limits.h"
@@ -17,7 +16,7 @@ struct PredictionOutput {
   bool operator==(const PredictionOutput&) const = default;
 };
 constexpr auto fields(std::type_identity<PredictionOutput>) {
-  return std::tuple(field("enable", &PredictionOutput::enable, "write predictions.jsonl"),
+  return field_list(field("enable", &PredictionOutput::enable, "write predictions.jsonl"),
                     field("save_dir", &PredictionOutput::save_dir,
                           "folder, relative to the stage's; null: pred"));
 }
@@ -29,7 +28,7 @@ struct VisualizationOutput {
   bool operator==(const VisualizationOutput&) const = default;
 };
 constexpr auto fields(std::type_identity<VisualizationOutput>) {
-  return std::tuple(
+  return field_list(
       field("enable", &VisualizationOutput::enable, "write pictures with the boxes drawn in"),
       field("save_dir", &VisualizationOutput::save_dir,
             "folder, relative to the stage's; null: viz"));
@@ -41,7 +40,7 @@ struct DeepseekPrediction {
   bool operator==(const DeepseekPrediction&) const = default;
 };
 constexpr auto fields(std::type_identity<DeepseekPrediction>) {
-  return std::tuple(field("strip_special_tokens", &DeepseekPrediction::strip_special_tokens,
+  return field_list(field("strip_special_tokens", &DeepseekPrediction::strip_special_tokens,
                           "leave special tokens out of the texts; boxes need them"));
 }
 
@@ -52,7 +51,7 @@ struct DeepseekVisualization {
   bool operator==(const DeepseekVisualization&) const = default;
 };
 constexpr auto fields(std::type_identity<DeepseekVisualization>) {
-  return std::tuple(
+  return field_list(
       field("max_images", &DeepseekVisualization::max_images, "pictures are of the first so many")
           .range(0, kMostImages),
       field("thumbnail_width", &DeepseekVisualization::thumbnail_width, "of the small pictures")
@@ -67,7 +66,7 @@ struct DeepseekOutput {
   bool operator==(const DeepseekOutput&) const = default;
 };
 constexpr auto fields(std::type_identity<DeepseekOutput>) {
-  return std::tuple(
+  return field_list(
       field("prediction", &DeepseekOutput::prediction, "more about the texts"),
       field("visualization", &DeepseekOutput::visualization, "more about the pictures"));
 }
@@ -78,7 +77,7 @@ struct ExtraOutput {
   bool operator==(const ExtraOutput&) const = default;
 };
 constexpr auto fields(std::type_identity<ExtraOutput>) {
-  return std::tuple(field("deepseek_ocr", &ExtraOutput::deepseek_ocr, "of DeepSeek-OCR"));
+  return field_list(field("deepseek_ocr", &ExtraOutput::deepseek_ocr, "of DeepSeek-OCR"));
 }
 
 /// What a stage writes of the model's answers, for people to look at.
@@ -94,7 +93,7 @@ struct Output {
   std::filesystem::path visualization_dir() const;
 };
 constexpr auto fields(std::type_identity<Output>) {
-  return std::tuple(field("prediction", &Output::prediction, "the model's texts"),
+  return field_list(field("prediction", &Output::prediction, "the model's texts"),
                     field("visualization", &Output::visualization, "pictures of what it found"),
                     field("extra", &Output::extra, "what only one model has"));
 }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <tuple>
-
 #include "settings/baseline.h"
 #include "settings/direct_inference.h"
 #include "settings/ncu.h"
@@ -26,7 +24,7 @@ struct Pipeline {
   bool operator==(const Pipeline&) const = default;
 };
 constexpr auto fields(std::type_identity<Pipeline>) {
-  return std::tuple(
+  return field_list(
       field("static_analysis", &Pipeline::static_analysis, "what the model costs by its shapes"),
       field("baseline", &Pipeline::baseline, "the run without a profiler that timings come from"),
       field("torch_profiler", &Pipeline::torch_profiler, "one image under libtorch's profiler"),

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 #include <variant>
 
 #include "base/result.h"
@@ -26,7 +25,7 @@ struct Shared {
   bool operator==(const Shared&) const = default;
 };
 constexpr auto fields(std::type_identity<Shared>) {
-  return std::tuple(
+  return field_list(
       field("experiment", &Shared::experiment, "free text, shown in the report and by runs"),
       field("device", &Shared::device, "where the model runs; auto: first CUDA device, else cpu"),
       field("use_flash_attn", &Shared::use_flash_attn,
@@ -43,10 +42,9 @@ struct Layout : Shared, Subject {
 };
 template <typename Subject>
 constexpr auto fields(std::type_identity<Layout<Subject>>) {
-  return std::tuple_cat(
-      fields(std::type_identity<Shared>{}),
-      std::tuple(field("model", &Subject::model, "the network; its keys follow the workload"),
-                 field("infer", &Subject::infer, "how it is run; its keys follow the workload")));
+  return fields(std::type_identity<Shared>{}) +
+         field_list(field("model", &Subject::model, "the network; its keys follow the workload"),
+                    field("infer", &Subject::infer, "how it is run; its keys follow the workload"));
 }
 Checks validate(const Layout<deepseek_ocr::Subject>& settings);
 Checks validate(const Layout<dummy_shallow_resnet::Subject>& settings);

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <tuple>
-
 #include "settings/stage.h"
 
 namespace profline::settings {
@@ -17,7 +15,7 @@ struct StaticAnalysis : Stage {
   bool operator==(const StaticAnalysis&) const = default;
 };
 constexpr auto fields(std::type_identity<StaticAnalysis>) {
-  return std::tuple(enable_field(),
+  return field_list(enable_field(),
                     field("write_reports", &StaticAnalysis::write_reports,
                           "write static_compute.json and static_compute.md"),
                     field("use_analytic_fallback", &StaticAnalysis::use_analytic_fallback,

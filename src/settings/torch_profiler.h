@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "schema/problems.h"
@@ -36,7 +35,7 @@ struct TorchProfiler : Stage {
   bool operator==(const TorchProfiler&) const = default;
 };
 constexpr auto fields(std::type_identity<TorchProfiler>) {
-  return std::tuple(
+  return field_list(
       enable_field(),
       field("enabled", &TorchProfiler::enabled, "what the preset says; `enable` refers to it"),
       field("activities", &TorchProfiler::activities,

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "schema/field.h"
@@ -42,7 +41,7 @@ struct Workload {
   std::optional<std::vector<std::string>> user_command() const;
 };
 constexpr auto fields(std::type_identity<Workload>) {
-  return std::tuple(
+  return field_list(
       field("kind", &Workload::kind, "the built-in workload; decides the keys of model and infer"),
       field("command", &Workload::command,
             "program and arguments to profile instead; null: the built-in workload"),

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/units.h"
-#include "report/numbers.h"
+#include "base/figures.h"
 #include "web/sections.h"
 #include "web/table.h"
 
@@ -91,7 +90,7 @@ Markup counters_of(const NcuKernel& kernel) {
   return element("details", {{"class", "kernel"}},
                  element("summary", code(kernel.short_name, 80) +
                                         text(fmt::format("{} · {} · {}", where, kernel.bound,
-                                                         report::duration(kernel.duration_ns)))) +
+                                                         duration(kernel.duration_ns)))) +
                      element("p", element("code", {{"class", "whole"}}, text(kernel.name))) +
                      (evidence.empty() ? evidence : element("ul", evidence)) +
                      element("table", {{"class", "plain"}}, element("tbody", rows)));

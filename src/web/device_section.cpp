@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/numbers.h"
+#include "base/figures.h"
 #include "web/sections.h"
 #include "web/table.h"
 
@@ -58,9 +58,7 @@ Markup account_table(const RunSummary& summary) {
     const SummaryDevice& device = *stage.device;
     std::vector<Cell> cells = {
         code_cell(stage.name),
-        {text(report::counted(static_cast<std::uint64_t>(device.units), stage.unit)),
-         device.units,
-         {}},
+        {text(counted(static_cast<std::uint64_t>(device.units), stage.unit)), device.units, {}},
         duration_cell(per_unit(device.captured_ns, device)),
         duration_cell(device.unprofiled_ns
                           ? std::optional<double>(per_unit(*device.unprofiled_ns, device))
@@ -78,7 +76,7 @@ Markup account_table(const RunSummary& summary) {
   return table.markup();
 }
 
-Markup capture_notes(const report::RunArtifacts& run) {
+Markup capture_notes(const summary::RunArtifacts& run) {
   Markup items;
   if (!run.nsys_ranges) return items;
   for (const NsysCapture& capture : run.nsys_ranges->captures) {
@@ -88,7 +86,7 @@ Markup capture_notes(const report::RunArtifacts& run) {
       if (count == 0) return;
       items += element(
           "li", text(fmt::format("capture {}: {} {} ({})", capture.name, counted(count, one, many),
-                                 what, report::duration(static_cast<double>(ns)))));
+                                 what, duration(static_cast<double>(ns)))));
     };
     add(rest.outside_ranges, rest.outside_ranges_ns, "piece of work was", "pieces of work were",
         "launched outside all ranges");

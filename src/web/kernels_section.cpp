@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "report/numbers.h"
+#include "base/figures.h"
 #include "web/sections.h"
 #include "web/table.h"
 
@@ -123,18 +123,17 @@ Markup told(const RunSummary& summary, const Table& table, double left_out_ns) {
   const SummaryJoin& join = summary.join;
   std::string what = fmt::format("{} and launch shape, {}, {} in total.",
                                  counted(summary.kernels.size(), "row by kernel", "rows by kernel"),
-                                 counted(join.launches, "launch"), report::duration(join.total_ns));
+                                 counted(join.launches, "launch"), duration(join.total_ns));
   if (table.rows() < summary.kernels.size()) {
     what += fmt::format(
         " Shown are the first {}; the other {} took {} ({} of kernel time) and are in "
         "summary.json.",
-        table.rows(), summary.kernels.size() - table.rows(), report::duration(left_out_ns),
-        report::percent(join.total_ns > 0 ? left_out_ns / join.total_ns : 0));
+        table.rows(), summary.kernels.size() - table.rows(), duration(left_out_ns),
+        percent(join.total_ns > 0 ? left_out_ns / join.total_ns : 0));
   }
   if (join.with_counters)
-    what += " With counters: " + report::percent(*join.with_counters) + " of kernel time.";
-  if (join.with_operators)
-    what += " With a known operator: " + report::percent(*join.with_operators) + ".";
+    what += " With counters: " + percent(*join.with_counters) + " of kernel time.";
+  if (join.with_operators) what += " With a known operator: " + percent(*join.with_operators) + ".";
   return source_line(what, {join.time_source});
 }
 

@@ -15,7 +15,7 @@ std::string bandwidth_of(const std::string& device, const std::string& source) {
          (source.empty() ? "" : " (" + source + ")");
 }
 
-std::optional<MemoryRoof> of_static_analysis(const report::RunArtifacts& run) {
+std::optional<MemoryRoof> of_static_analysis(const summary::RunArtifacts& run) {
   if (!run.static_costs) return std::nullopt;
   const settings::Ceilings& ceilings = run.static_costs->ceilings;
   if (!ceilings.bytes_per_second || *ceilings.bytes_per_second <= 0) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<double> bandwidth_of_floor(const NcuRoofline& at) {
   return *at.dram_bytes / *at.floor_ns * kNsPerSecond;
 }
 
-std::optional<MemoryRoof> of_kernel_floors(const report::RunArtifacts& run) {
+std::optional<MemoryRoof> of_kernel_floors(const summary::RunArtifacts& run) {
   if (!run.ncu_kernels) return std::nullopt;
   for (const NcuKernel& kernel : run.ncu_kernels->kernels) {
     if (const auto rate = bandwidth_of_floor(kernel.roofline)) {
@@ -73,7 +73,7 @@ std::optional<double> dram_percent(const NcuKernel& kernel) {
 }
 
 /// By the kernel with the largest share: its percentage has lost the least to rounding.
-std::optional<MemoryRoof> of_dram_counters(const report::RunArtifacts& run) {
+std::optional<MemoryRoof> of_dram_counters(const summary::RunArtifacts& run) {
   if (!run.ncu_kernels) return std::nullopt;
   double best = 0;
   double rate = 0;
@@ -92,7 +92,7 @@ std::optional<MemoryRoof> of_dram_counters(const report::RunArtifacts& run) {
 
 }  // namespace
 
-std::optional<MemoryRoof> memory_roof(const report::RunArtifacts& run, const RunSummary& summary) {
+std::optional<MemoryRoof> memory_roof(const summary::RunArtifacts& run, const RunSummary& summary) {
   if (auto roof = of_static_analysis(run)) return roof;
   if (auto roof = of_stages(summary)) return roof;
   if (auto roof = of_kernel_floors(run)) return roof;

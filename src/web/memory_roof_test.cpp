@@ -20,8 +20,8 @@ NcuKernel cached_kernel() {
   return kernel;
 }
 
-report::RunArtifacts run_with(std::vector<NcuKernel> kernels) {
-  report::RunArtifacts run;
+summary::RunArtifacts run_with(std::vector<NcuKernel> kernels) {
+  summary::RunArtifacts run;
   run.ncu_kernels.file = "ncu/kernels.json";
   run.ncu_kernels.content.emplace();
   run.ncu_kernels.content->kernels = std::move(kernels);
@@ -36,7 +36,7 @@ TEST(MemoryRoof, IsTheBandwidthOfTheDeviceTableThatFloorsWereComputedWith) {
   NcuKernel kernel = cached_kernel();
   kernel.roofline.peak_operations_per_second = 1e15;
   kernel.roofline.floor_ns = 626e6 / 4.8e12 * 1e9;
-  report::RunArtifacts run = run_with({compute, kernel});
+  summary::RunArtifacts run = run_with({compute, kernel});
   run.ncu_kernels.content->ceilings_source = "its datasheet";
   const auto roof = memory_roof(run, {});
   ASSERT_TRUE(roof);
@@ -46,7 +46,7 @@ TEST(MemoryRoof, IsTheBandwidthOfTheDeviceTableThatFloorsWereComputedWith) {
 }
 
 TEST(MemoryRoof, IsTheOneOfStaticAnalysisWhereThereIsOne) {
-  report::RunArtifacts run = run_with({cached_kernel()});
+  summary::RunArtifacts run = run_with({cached_kernel()});
   run.static_costs.file = "static_analysis/static_compute.json";
   run.static_costs.content.emplace();
   run.static_costs.content->ceilings.device = "NVIDIA H200";

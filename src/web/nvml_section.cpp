@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "web/sections.h"
 #include "web/table.h"
 

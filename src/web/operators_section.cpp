@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/numbers.h"
+#include "base/figures.h"
 #include "web/sections.h"
 #include "web/table.h"
 
@@ -97,11 +97,10 @@ Section operators_section(const PageSource& source) {
   }
   const Table table = table_of(*operators);
   const Sums sums = sums_of(*operators);
-  std::string what = fmt::format("{}, {} of self time on the CPU",
-                                 counted(operators->operators.size(), "operator"),
-                                 report::duration(sums.self_cpu_ns));
-  if (sums.self_device_ns > 0)
-    what += ", " + report::duration(sums.self_device_ns) + " on the device";
+  std::string what =
+      fmt::format("{}, {} of self time on the CPU",
+                  counted(operators->operators.size(), "operator"), duration(sums.self_cpu_ns));
+  if (sums.self_device_ns > 0) what += ", " + duration(sums.self_device_ns) + " on the device";
   what += ", under the torch profiler, which lengthens all times but hardly changes shares.";
   if (table.rows() < operators->operators.size()) {
     what += fmt::format(" Shown are the first {}; all are in the file.", table.rows());

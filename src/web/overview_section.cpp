@@ -2,20 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "base/units.h"
-#include "report/numbers.h"
-#include "report/stage_sources.h"
-#include "report/stage_times.h"
-#include "report/verdict.h"
+#include "base/figures.h"
+#include "summary/stage_sources.h"
+#include "summary/stage_times.h"
+#include "summary/verdict.h"
 #include "web/sections.h"
 #include "web/table.h"
 
 namespace profline::web {
 namespace {
-
-using report::duration;
-using report::factor;
-using report::percent;
 
 /// Of all the time: stages below it are folded away.
 constexpr double kSmall = 0.02;
@@ -62,7 +57,7 @@ void add_request(Figures& figures, const PageSource& source, const SummaryReques
                        request.prompt_tokens, request.new_tokens))));
   if (source.run.baseline) {
     const Node* const metrics = source.run.metrics ? &*source.run.metrics : nullptr;
-    if (const auto prefill = report::stage_spread(*source.run.baseline, metrics, "prefill")) {
+    if (const auto prefill = summary::stage_spread(*source.run.baseline, metrics, "prefill")) {
       figures.push_back(mean_figure("prefill", *prefill, "image"));
     }
   }
@@ -104,7 +99,7 @@ void add_program(Figures& figures, const RunSummary& summary, const SummaryProgr
       "peak memory", human_bytes(program.max_rss_bytes),
       text(program.processes > 1 ? "of the largest of " + counted(program.processes, "process")
                                  : "resident, one process")));
-  const SummaryStage* const largest = report::largest_stage(summary);
+  const SummaryStage* const largest = summary::largest_stage(summary);
   if (largest == nullptr || !largest->device || !largest->device->busy_share) return;
   figures.push_back(figure("GPU busy", percent(*largest->device->busy_share),
                            text("in " + largest->name + ", under the profiler")));
@@ -142,7 +137,7 @@ Markup from_note(const SummaryReason& reason) {
 
 /// What the class follows from, in a sentence.
 Markup sentence(const SummaryStage& stage) {
-  const std::string what = report::class_words(stage, stage.name);
+  const std::string what = summary::class_words(stage, stage.name);
   if (stage.reasons.empty()) return text(what);
   return text(what + ": " + stage.reasons.front().text);
 }
@@ -158,13 +153,13 @@ Markup evidence_of(const SummaryStage& stage) {
   }
   for (std::size_t i = 1; i < stage.gains.size(); ++i) {
     const SummaryGain& gain = stage.gains[i];
-    items += element("li", text(report::gain_words(stage, gain)));
+    items += element("li", text(summary::gain_words(stage, gain)));
   }
   for (const std::string& lack : stage.lacks) {
     items += element("li", text("not known: " + lack));
   }
   Markup html = element("ul", items);
-  if (!stage.next_step.empty() && report::is_worth_a_step(stage)) {
+  if (!stage.next_step.empty() && summary::is_worth_a_step(stage)) {
     html += element("p", {{"class", "next"}}, element("b", text("Next: ")) + text(stage.next_step));
   }
   return html;
@@ -174,7 +169,7 @@ Markup verdict_of(const RunSummary& summary, const SummaryStage& stage, bool is_
   std::string time = stage.mean_ns ? duration(*stage.mean_ns) + " per " + stage.unit : "";
   if (stage.share) {
     time += fmt::format("{}{} of {}", time.empty() ? "" : " · ", percent(*stage.share),
-                        report::whole_of(summary));
+                        summary::whole_of(summary));
   }
   const Markup head =
       element("h3", text(stage.name)) +
@@ -203,7 +198,7 @@ Markup verdicts(const RunSummary& summary) {
   if (!small.empty()) {
     large += element("details", {{"class", "smaller"}},
                      element("summary", text(fmt::format("Below {} of {}: {}", percent(kSmall),
-                                                         report::whole_of(summary), names))) +
+                                                         summary::whole_of(summary), names))) +
                          small);
   }
   return element("div", {{"class", "stages"}}, large);
@@ -297,7 +292,7 @@ Markup stage_table(const RunSummary& summary) {
 }
 
 Markup stage_source_lines(const RunSummary& summary) {
-  const auto [times, costs, devices, ceilings, shapes] = report::stage_sources(summary);
+  const auto [times, costs, devices, ceilings, shapes] = summary::stage_sources(summary);
   Markup html = source_line(
       summary.request ? "Times: per unit, without a profiler; the median with its 95 % interval. "
                         "Times in the text are means, from which shares and rates follow."

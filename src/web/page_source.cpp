@@ -9,7 +9,7 @@
 namespace profline::web {
 namespace {
 
-using report::Artifact;
+using summary::Artifact;
 
 template <typename T, typename Read>
 Artifact<T> read(const std::filesystem::path& folder, const std::string& file, const Read& reader) {
@@ -60,7 +60,7 @@ std::string sqlite_of(const NsysRanges& ranges) {
 }
 
 Artifact<Timeline> read_capture(const std::filesystem::path& folder,
-                                const report::RunArtifacts& run) {
+                                const summary::RunArtifacts& run) {
   Artifact<Timeline> none;
   none.file = run.nsys_ranges.file;
   none.why_not = run.nsys_ranges ? "names no capture" : run.nsys_ranges.why_not;
@@ -113,7 +113,7 @@ Result<std::vector<GpuReading>> parse_gpu_readings(std::string_view text,
   return readings;
 }
 
-Result<PageSource> read_page_source(const report::RunArtifacts& run) {
+Result<PageSource> read_page_source(const summary::RunArtifacts& run) {
   PageSource source{run, {}, {}, {}, {}, {}, {}};
   const std::filesystem::path& folder = run.folder;
   std::error_code ignored;

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "records/run_summary.h"
-#include "report/run_artifacts.h"
+#include "summary/run_artifacts.h"
 
 namespace profline::web {
 
@@ -33,13 +33,13 @@ struct ShownCapture {
 
 /// All that the page is made of. run.json and summary.json have to be there.
 struct PageSource {
-  const report::RunArtifacts& run;
+  const summary::RunArtifacts& run;
   RunSummary summary;
-  report::Artifact<Node> environment;
-  report::Artifact<Node> config;
-  report::Artifact<Node> origins;
-  report::Artifact<std::vector<GpuReading>> gpu;
-  report::Artifact<Timeline> capture;  ///< nsys' export, of the capture that holds decode
+  summary::Artifact<Node> environment;
+  summary::Artifact<Node> config;
+  summary::Artifact<Node> origins;
+  summary::Artifact<std::vector<GpuReading>> gpu;
+  summary::Artifact<Timeline> capture;  ///< nsys' export, of the capture that holds decode
 
   /// nsys where there is one, else the torch profiler's trace; no rows: neither.
   ShownCapture shown_capture() const;
@@ -48,7 +48,7 @@ struct PageSource {
 /// Reads what the page needs beyond the artifacts, which must outlive it. An Error when the run was
 /// not summarised (`profline report` does); another file that cannot be read is told in its
 /// Artifact.
-Result<PageSource> read_page_source(const report::RunArtifacts& run);
+Result<PageSource> read_page_source(const summary::RunArtifacts& run);
 
 /// The lines of gpu.jsonl.
 Result<std::vector<GpuReading>> parse_gpu_readings(std::string_view text,

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/units.h"
+#include "base/figures.h"
 #include "formats/json_write.h"
 #include "process/command.h"
 #include "web/sections.h"

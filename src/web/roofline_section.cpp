@@ -4,8 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/units.h"
-#include "report/numbers.h"
+#include "base/figures.h"
 #include "web/memory_roof.h"
 #include "web/sections.h"
 #include "web/table.h"

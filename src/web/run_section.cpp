@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include "base/units.h"
+#include "base/figures.h"
 #include "formats/json_write.h"
-#include "report/numbers.h"
 #include "web/sections.h"
 #include "web/table.h"
 
@@ -128,14 +127,13 @@ Section overhead_section(const PageSource& source) {
                {"slow-down"},
                {"from", Align::Left}});
   for (const SummaryOverhead& row : source.summary.overhead) {
-    table.add(
-        {code_cell(row.stage),
-         text_cell(row.phase),
-         {text(report::counted(static_cast<std::uint64_t>(row.units), row.unit)), row.units, {}},
-         duration_cell(row.baseline_ns),
-         duration_cell(row.profiled_ns),
-         {text(fmt::format("{:.2f}x", row.slowdown)), row.slowdown, {}},
-         code_cell(row.source)});
+    table.add({code_cell(row.stage),
+               text_cell(row.phase),
+               {text(counted(static_cast<std::uint64_t>(row.units), row.unit)), row.units, {}},
+               duration_cell(row.baseline_ns),
+               duration_cell(row.profiled_ns),
+               {text(fmt::format("{:.2f}x", row.slowdown)), row.slowdown, {}},
+               code_cell(row.source)});
   }
   section.body +=
       table.markup() +

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "report/numbers.h"
-#include "report/stage_times.h"
+#include "base/figures.h"
+#include "summary/stage_times.h"
 #include "web/histogram.h"
 #include "web/sections.h"
 #include "web/table.h"
@@ -22,7 +22,7 @@ Node of_histogram(const char* title, const Histogram& histogram) {
                  {"above", Node::integer(static_cast<std::int64_t>(histogram.above))}});
 }
 
-std::vector<std::vector<double>> token_times(const report::Samples& samples) {
+std::vector<std::vector<double>> token_times(const summary::Samples& samples) {
   std::vector<std::vector<double>> series;
   for (const Sample& sample : samples) {
     std::vector<double> times;
@@ -33,16 +33,16 @@ std::vector<std::vector<double>> token_times(const report::Samples& samples) {
   return series;
 }
 
-std::vector<double> image_times(const report::Samples& samples, std::string_view stage) {
+std::vector<double> image_times(const summary::Samples& samples, std::string_view stage) {
   std::vector<double> times;
   for (const Sample& sample : samples) {
-    const report::StageTime time = report::stage_time(sample, stage);
+    const summary::StageTime time = summary::stage_time(sample, stage);
     if (time.units > 0) times.push_back(time.ns);
   }
   return times;
 }
 
-Markup spread_table(const report::Samples& samples, const Node* metrics) {
+Markup spread_table(const summary::Samples& samples, const Node* metrics) {
   using Align = Table::Align;
   Table table("spread-table", "spread of the unprofiled times",
               {{"what", Align::Left},
@@ -56,14 +56,14 @@ Markup spread_table(const report::Samples& samples, const Node* metrics) {
                {"min"},
                {"max"}});
   for (const char* stage : kParts) {
-    const auto times = report::stage_spread(samples, metrics, stage);
+    const auto times = summary::stage_spread(samples, metrics, stage);
     if (!times || times->max_ns <= 0) continue;
     const bool is_decode = std::string_view(stage) == "decode";
     table.add({text_cell(is_decode ? "decode, per token" : stage),
                number_cell(times->n),
                duration_cell(times->median_ns),
-               {text(fmt::format("{} to {}", report::duration(times->median_low_ns),
-                                 report::duration(times->median_high_ns))),
+               {text(fmt::format("{} to {}", duration(times->median_low_ns),
+                                 duration(times->median_high_ns))),
                 times->median_high_ns - times->median_low_ns,
                 {}},
                duration_cell(times->mean_ns),
@@ -92,7 +92,7 @@ std::string_view ended_by(FinishReason reason) {
   return "";
 }
 
-Markup image_table(const report::Samples& samples) {
+Markup image_table(const summary::Samples& samples) {
   using Align = Table::Align;
   Table table("images-table", "measured images",
               {{"image", Align::Left},
@@ -136,7 +136,7 @@ Markup image_table(const report::Samples& samples) {
   return html;
 }
 
-void add_tokens(Section& section, const report::Samples& samples, const std::string& file) {
+void add_tokens(Section& section, const summary::Samples& samples, const std::string& file) {
   const auto series = token_times(samples);
   std::vector<double> all;
   for (const auto& times : series) all.insert(all.end(), times.begin(), times.end());

@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/assert.h"
+#include "base/figures.h"
 #include "base/terminal_text.h"
-#include "base/units.h"
-#include "report/numbers.h"
 
 namespace profline::web {
 namespace {
@@ -94,19 +93,19 @@ Cell code_cell(std::string_view untrusted) {
 }
 
 Cell duration_cell(const std::optional<double>& ns) {
-  return figure(report::duration(ns), ns);
+  return figure(duration(ns), ns);
 }
 
 Cell share_cell(const std::optional<double>& share) {
-  return figure(report::percent(share), share);
+  return figure(percent(share), share);
 }
 
 Cell bar_cell(const std::optional<double>& share) {
-  return {text(report::percent(share)), share, share};
+  return {text(percent(share)), share, share};
 }
 
 Cell count_cell(const std::optional<double>& number) {
-  return figure(report::count(number), number);
+  return figure(count(number), number);
 }
 
 Cell number_cell(std::uint64_t number) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/numbers.h"
+#include "base/figures.h"
 #include "web/sections.h"
 #include "web/table.h"
 #include "web/timeline_window.h"
@@ -11,8 +11,8 @@ namespace profline::web {
 namespace {
 
 /// Steps of the first image that the profiled workload decoded.
-std::size_t captured_tokens(const report::RunArtifacts& run, std::string_view tool) {
-  for (const report::ProfiledSamples& profiled : run.profiled) {
+std::size_t captured_tokens(const summary::RunArtifacts& run, std::string_view tool) {
+  for (const summary::ProfiledSamples& profiled : run.profiled) {
     if (profiled.stage != tool || !profiled.samples || profiled.samples->empty()) continue;
     if (!profiled.gate.empty() && profiled.gate != "decode") continue;
     return profiled.samples->front().token_ns.size();
@@ -111,7 +111,7 @@ Section timeline_section(const PageSource& source) {
       "A sample: {}, {}, {} of the capture's {}{}. Times are under the profiler. Where events are "
       "too short for bars of their own, the height of the lane is the share of each pixel that is "
       "busy; long gaps carry their length. ",
-      window->what, report::duration(static_cast<double>(window->end_ns - window->begin_ns)),
+      window->what, duration(static_cast<double>(window->end_ns - window->begin_ns)),
       window->events.size(), counted(window->all_events, "event"),
       window->left_out > 0 ? " (" +
                                  counted(window->left_out, "more event in this time is",

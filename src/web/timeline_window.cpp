@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/kernels/canonical_name.h"
-#include "base/counted.h"
+#include "base/figures.h"
 
 namespace profline::web {
 namespace {

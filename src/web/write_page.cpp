@@ -5,11 +5,11 @@
 namespace profline::web {
 
 Result<std::filesystem::path> write_page(const std::filesystem::path& run_folder) {
-  const report::RunArtifacts run = PL_TRY(report::read_run(run_folder));
+  const summary::RunArtifacts run = PL_TRY(summary::read_run(run_folder));
   return write_page(run);
 }
 
-Result<std::filesystem::path> write_page(const report::RunArtifacts& run) {
+Result<std::filesystem::path> write_page(const summary::RunArtifacts& run) {
   const PageSource source = PL_TRY(read_page_source(run));
   const std::string page = PL_TRY(page_of(source));
   PL_TRY(write_private_file(run.folder / "report.html", page));  // it has the command lines

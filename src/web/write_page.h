@@ -13,7 +13,7 @@ namespace profline::web {
 Result<std::filesystem::path> write_page(const std::filesystem::path& run_folder);
 
 /// The same of a run that was read.
-Result<std::filesystem::path> write_page(const report::RunArtifacts& run);
+Result<std::filesystem::path> write_page(const summary::RunArtifacts& run);
 
 /// The page itself.
 Result<std::string> page_of(const PageSource& source);

@@ -19,7 +19,6 @@
 #include "analysis/operators/operator_table.h"
 #include "base/files.h"
 #include "formats/yaml.h"
-#include "report/testing_run.h"
 #include "report/write_reports.h"
 #include "settings/hardware.h"
 #include "stages/ncu/internal/tables.h"
@@ -27,6 +26,7 @@
 #include "statistics/bootstrap.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/paths.h"
+#include "testing/runs/recorded_run.h"
 #include "tools/ncu/csv_reader.h"
 #include "tools/nsys/sqlite_reader.h"
 #include "tools/torch_profiler/testing_trace.h"
@@ -58,12 +58,12 @@ settings::Ceilings h200_ceilings() {
 }
 
 /// Times around those of the one sample that h200_run() has.
-report::Samples varied(const Sample& like, std::size_t images) {
+summary::Samples varied(const Sample& like, std::size_t images) {
   statistics::RandomNumbers random(8);
   const auto jitter = [&](std::int64_t ns) {
     return ns + ns * static_cast<std::int64_t>(random.below(200)) / 1000;
   };
-  report::Samples samples;
+  summary::Samples samples;
   for (std::size_t i = 0; i < images; ++i) {
     Sample sample = like;
     sample.image = "page-" + std::to_string(10001 + i).substr(1);
@@ -95,7 +95,7 @@ std::string gpu_readings() {
   return text;
 }
 
-void add_captures(report::TestRun& run, const fs::path& sqlite) {
+void add_captures(testing::TestRun& run, const fs::path& sqlite) {
   const kernels::Classifier classifier = must(kernels::shipped_classifier());
   stages::internal::ReadCapture capture;
   capture.about.name = "run";
@@ -146,8 +146,8 @@ void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-report::TestRun h200_run(const fs::path& sqlite) {
-  report::TestRun run = report::h200_run();
+testing::TestRun h200_run(const fs::path& sqlite) {
+  testing::TestRun run = testing::h200_run();
   run.baseline = varied(run.baseline->front(), 12);
   add_captures(run, sqlite);
   describe(run.run);
@@ -188,8 +188,8 @@ TorchOperators traced_operators() {
   return result;
 }
 
-void finish_run(const report::TestRun& run, const TorchOperators& operators, const fs::path& folder,
-                const fs::path& sqlite) {
+void finish_run(const testing::TestRun& run, const TorchOperators& operators,
+                const fs::path& folder, const fs::path& sqlite) {
   run.write(folder);
   write_text(folder / "torch_profiler/operators.json", must(to_document(operators)));
   write_run_files(folder, sqlite);
@@ -204,7 +204,7 @@ void make_h200(const fs::path& folder) {
 
 void make_counters_only(const fs::path& folder) {
   const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
-  report::TestRun run = h200_run(sqlite);
+  testing::TestRun run = h200_run(sqlite);
   run.static_compute.reset();
   run.stage("static_analysis").state = StageState::Off;
   finish_run(run, traced_operators(), folder, sqlite);
@@ -212,7 +212,7 @@ void make_counters_only(const fs::path& folder) {
 
 void make_program(const fs::path& folder) {
   const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
-  report::TestRun run = h200_run(sqlite);
+  testing::TestRun run = h200_run(sqlite);
   run.baseline.reset();
   run.nsys_samples.reset();
   run.torch_samples.reset();
@@ -243,7 +243,7 @@ void make_hostile(const fs::path& folder) {
   const std::string endless(10'240, 'x');
   const std::string all[] = {script, image, quotes, ends, reversed, endless};
   const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
-  report::TestRun run = h200_run(sqlite);
+  testing::TestRun run = h200_run(sqlite);
   run.run.experiment = script + image;
   run.run.host = quotes;
   run.run.command_line.argv.push_back(ends);
@@ -305,7 +305,7 @@ void make_large(const fs::path& folder) {
         }));
   }
   write_text(folder / "torch_profiler/operators.json", operators_json(20'000));
-  report::TestRun run = h200_run(sqlite);
+  testing::TestRun run = h200_run(sqlite);
   run.trace.clear();
   run.write(folder);
   write_run_files(folder, sqlite);
@@ -313,7 +313,7 @@ void make_large(const fs::path& folder) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const auto start = std::chrono::steady_clock::now();
-  const report::RunArtifacts artifacts = must(report::read_run(folder));
+  const summary::RunArtifacts artifacts = must(summary::read_run(folder));
   must(report::write_reports(artifacts));
   const double reports = seconds_since(start);
   const auto page = std::chrono::steady_clock::now();

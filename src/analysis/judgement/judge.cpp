@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/counted.h"
-#include "base/units.h"
+#include "base/figures.h"
 
 namespace profline::judgement {
 namespace {

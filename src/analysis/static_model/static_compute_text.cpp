@@ -3,9 +3,8 @@
 #include <cstdlib>
 
 #include "analysis/static_model/static_compute.h"
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/terminal_text.h"
-#include "base/units.h"
 
 namespace profline::static_model {
 namespace {

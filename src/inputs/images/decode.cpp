@@ -1,7 +1,7 @@
 #include "inputs/images/decode.h"
 
+#include "base/figures.h"
 #include "base/files.h"
-#include "base/units.h"
 #include "inputs/images/internal/codecs.h"
 
 namespace profline::images {

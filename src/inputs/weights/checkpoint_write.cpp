@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/figures.h"
 #include "base/files.h"
-#include "base/units.h"
 #include "formats/json_write.h"
 #include "inputs/weights/checkpoint.h"
 #include "inputs/weights/deterministic.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "base/units.h"
+#include "base/figures.h"
 #include "report/svg/internal/plot.h"
 
 namespace profline::svg {

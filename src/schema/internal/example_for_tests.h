@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "formats/node.h"
@@ -43,7 +42,7 @@ struct Nsys {
   bool operator==(const Nsys&) const = default;
 };
 constexpr auto fields(std::type_identity<Nsys>) {
-  return std::tuple(
+  return field_list(
       field("enable", &Nsys::enable, "run this stage; auto: if its preflight passes"),
       field("trace", &Nsys::trace, "what nsys records"),
       field("capture_range", &Nsys::capture_range, "what opens the capture"),
@@ -68,7 +67,7 @@ struct NcuNvtx {
   bool operator==(const NcuNvtx&) const = default;
 };
 constexpr auto fields(std::type_identity<NcuNvtx>) {
-  return std::tuple(field("include", &NcuNvtx::include, "only kernels in these ranges"));
+  return field_list(field("include", &NcuNvtx::include, "only kernels in these ranges"));
 }
 
 struct NcuCli {
@@ -81,7 +80,7 @@ struct NcuCli {
   bool operator==(const NcuCli&) const = default;
 };
 constexpr auto fields(std::type_identity<NcuCli>) {
-  return std::tuple(field("set", &NcuCli::set, "section set"),
+  return field_list(field("set", &NcuCli::set, "section set"),
                     field("nvtx", &NcuCli::nvtx, "gates by NVTX range"),
                     field("metrics", &NcuCli::metrics, "metrics beside those of the set"),
                     field("sections", &NcuCli::sections, "sections beside those of the set"),
@@ -96,7 +95,7 @@ struct Ncu {
   bool operator==(const Ncu&) const = default;
 };
 constexpr auto fields(std::type_identity<Ncu>) {
-  return std::tuple(
+  return field_list(
       field("enable", &Ncu::enable, "run this stage"),
       field("ncu_cli", &Ncu::ncu_cli, "options of ncu itself"),
       field("max_launches", &Ncu::max_launches, "bound when nothing else bounds the capture")
@@ -120,7 +119,7 @@ struct ModelOutput {
   bool operator==(const ModelOutput&) const = default;
 };
 constexpr auto fields(std::type_identity<ModelOutput>) {
-  return std::tuple(
+  return field_list(
       field("max_images", &ModelOutput::max_images, "pictures to write").range(1, 512),
       field("save_dir", &ModelOutput::save_dir, "where, below the stage's folder"));
 }
@@ -139,7 +138,7 @@ struct TorchProfiler {
   bool operator==(const TorchProfiler&) const = default;
 };
 constexpr auto fields(std::type_identity<TorchProfiler>) {
-  return std::tuple(
+  return field_list(
       field("enable", &TorchProfiler::enable, "run this stage"),
       field("enabled", &TorchProfiler::enabled, "the same").deprecated("use 'enable'"),
       field("activities", &TorchProfiler::activities, "what is recorded"),
@@ -155,7 +154,7 @@ struct Pipeline {
   bool operator==(const Pipeline&) const = default;
 };
 constexpr auto fields(std::type_identity<Pipeline>) {
-  return std::tuple(field("torch_profiler", &Pipeline::torch_profiler, "PyTorch profiler"),
+  return field_list(field("torch_profiler", &Pipeline::torch_profiler, "PyTorch profiler"),
                     field("nsys", &Pipeline::nsys, "Nsight Systems"),
                     field("ncu", &Pipeline::ncu, "Nsight Compute"),
                     field("keep_going", &Pipeline::keep_going, "go on after a failed stage"));
@@ -170,7 +169,7 @@ struct Infer {
   bool operator==(const Infer&) const = default;
 };
 constexpr auto fields(std::type_identity<Infer>) {
-  return std::tuple(
+  return field_list(
       field("max_new_tokens", &Infer::max_new_tokens, "tokens to generate").above(0).required(),
       field("temperature", &Infer::temperature, "of sampling").at_least(0),
       field("top_p", &Infer::top_p, "nucleus of sampling").above(0).at_most(1),
@@ -187,7 +186,7 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 constexpr auto fields(std::type_identity<Config>) {
-  return std::tuple(
+  return field_list(
       field("experiment", &Config::experiment, "free text, shown in the report"),
       field("image_size", &Config::image_size, "of a tile").unit("px").range(64, 4096),
       field("infer", &Config::infer, "generation"),

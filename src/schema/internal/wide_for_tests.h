@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "schema/field.h"
@@ -59,7 +58,7 @@ struct Wide {
   bool operator==(const Wide&) const = default;
 };
 constexpr auto fields(std::type_identity<Wide>) {
-  return std::tuple(field("flag_1", &Wide::flag_1, "what it is for"),
+  return field_list(field("flag_1", &Wide::flag_1, "what it is for"),
                     field("count_1", &Wide::count_1, "what it is for").at_least(1),
                     field("share_1", &Wide::share_1, "what it is for"),
                     field("name_1", &Wide::name_1, "what it is for"),

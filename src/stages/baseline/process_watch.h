@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "process/runner.h"
@@ -23,7 +22,7 @@ struct ProcessUse {
   bool operator==(const ProcessUse&) const = default;
 };
 constexpr auto fields(std::type_identity<ProcessUse>) {
-  return std::tuple(
+  return field_list(
       field("pid", &ProcessUse::pid, "as the kernel numbers it"),
       field("parent", &ProcessUse::parent, "the process that made it"),
       field("name", &ProcessUse::name, "as the kernel has it: at most 15 bytes"),

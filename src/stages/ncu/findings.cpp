@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "pipeline/child_failure.h"

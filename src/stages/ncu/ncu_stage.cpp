@@ -1,6 +1,6 @@
 #include "stages/ncu/ncu_stage.h"
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "pipeline/profiled_requests.h"
 #include "pipeline/run_files.h"

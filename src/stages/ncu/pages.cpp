@@ -2,10 +2,9 @@
 
 #include <fmt/core.h>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "base/units.h"
 #include "formats/markdown.h"
 #include "stages/ncu/internal/tables.h"
 

@@ -9,7 +9,7 @@
 #include "analysis/regions/region_table.h"
 #include "analysis/roofline/kernel_table.h"
 #include "base/assert.h"
-#include "base/counted.h"
+#include "base/figures.h"
 #include "schema/read.h"
 #include "stages/ncu/internal/files.h"
 #include "tools/ncu/csv_reader.h"

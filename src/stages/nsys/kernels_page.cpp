@@ -5,9 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/strings.h"
-#include "base/units.h"
 #include "formats/markdown.h"
 #include "stages/nsys/internal/tables.h"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "base/units.h"
 #include "pipeline/workload_ranges.h"
 #include "pipeline/workload_stage.h"
 #include "stages/nsys/internal/findings.h"

@@ -22,7 +22,7 @@ struct TextRow {
 };
 constexpr auto fields(std::type_identity<TextRow>) {
   using schema::field;
-  return std::tuple(field("image", &TextRow::image, "its name in the dataset").required(),
+  return field_list(field("image", &TextRow::image, "its name in the dataset").required(),
                     field("epoch", &TextRow::epoch, "from 0").required(),
                     field("index", &TextRow::index, "in its epoch, from 0").required(),
                     field("text", &TextRow::text, "all that was generated").required());

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "base/result.h"
 #include "formats/sqlite.h"
 #include "records/timeline.h"

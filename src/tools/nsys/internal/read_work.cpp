@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/counted.h"
+#include "base/figures.h"
 #include "tools/nsys/internal/import.h"
 
 namespace profline::nsys::internal {

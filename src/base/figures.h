@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Figures as people read them, everywhere: one rule for rounding, units and plurals.
+namespace profline {
+
+/// A length of time as measured or as a mean of measurements; every std::chrono duration fits.
+using FractionalNanoseconds = std::chrono::duration<double, std::nano>;
+
+// Text for people: three significant digits where it is about speed, the same in every locale. A
+// value that would round up to the next unit is written in that unit (`1.00 ms`, never `1000 us`).
+// What is not a number (a mean of nothing) is `n/a`.
+
+/// `870 ns`, `12.3 us`, `1.24 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`.
+std::string human_duration(FractionalNanoseconds duration);
+/// For what a person waits for: `0.3 s`, `12.3 s`, then as human_duration().
+std::string human_elapsed(FractionalNanoseconds duration);
+/// `512 B`, `1.5 KiB`, `3.2 GiB`.
+std::string human_bytes(std::uint64_t bytes);
+/// `3.2 GiB/s`.
+std::string human_byte_rate(double bytes_per_second);
+/// `950`, `12.3 k`, `1.24 M`, `3.00 G`; whole numbers below a thousand stay whole.
+std::string human_count(double count);
+/// `12.3 images/s`, `1.24 k tokens/s`, `0.250 images/s`.
+std::string human_rate(double per_second, std::string_view unit);
+
+/// `1 launch`, `20 launches`, `3 copies`. `many` is for nouns that do not follow the rules
+/// (`copy or fill`) and for phrases with their verb (`event has`, `events have`).
+std::string counted(std::uint64_t number, std::string_view one, std::string_view many = {});
+
+/// A mean: `1 launch`, `399 launches`, `1.4 launches`. From ten on it is rounded to a whole number.
+std::string counted_mean(double number, std::string_view one, std::string_view many = {});
+
+/// Three digits with their unit: `2.80 ms`.
+std::string duration(double ns);
+/// `28.0 %`; below a tenth of a percent with two digits: `0.012 %`.
+std::string percent(double share);
+/// `3.6x`, `31x`.
+std::string factor(double ratio);
+/// A dash for what is not known.
+std::string duration(const std::optional<double>& ns);
+std::string percent(const std::optional<double>& share);
+std::string count(const std::optional<double>& value);
+
+}  // namespace profline

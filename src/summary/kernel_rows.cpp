@@ -1,0 +1,405 @@
+#include "summary/kernel_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/kernels/join.h"
+#include "analysis/kernels/shipped_classes.h"
+#include "base/figures.h"
+#include "summary/device_activity.h"
+#include "summary/torch_trace.h"
+
+namespace profline::summary {
+namespace {
+
+using Shape = std::array<std::uint32_t, 3>;
+using Key = std::tuple<std::string, Shape, Shape>;
+constexpr std::size_t kMostApart = 20;
+
+Shape shape_of(const std::vector<std::uint32_t>& numbers) {
+  Shape shape{};
+  std::copy_n(numbers.begin(), std::min<std::size_t>(numbers.size(), 3), shape.begin());
+  return shape;
+}
+
+std::vector<std::uint32_t> numbers_of(const Shape& shape) {
+  if (shape == Shape{}) return {};
+  return {shape.begin(), shape.end()};
+}
+
+/// Rows of one tool by what it prints and launches: what join() takes.
+struct Table {
+  kernels::KernelTable table;
+  std::vector<std::vector<std::size_t>> members;  ///< rows of the tool's file, by row above
+};
+
+/// `row(i)` tells the name, shape, launches and time of row i of the file.
+template <typename Row>
+Table table_of(std::string tool, std::size_t count, const Row& row) {
+  Table result;
+  result.table.tool = std::move(tool);
+  std::map<Key, std::size_t> places;
+  for (std::size_t i = 0; i < count; ++i) {
+    const kernels::KernelRow given = row(i);
+    const auto [place, is_new] =
+        places.try_emplace(Key(given.name, given.grid, given.block), result.members.size());
+    if (is_new) {
+      result.table.rows.push_back(given);
+      result.members.emplace_back();
+    } else {
+      result.table.rows[place->second].launches += given.launches;
+      result.table.rows[place->second].time_ns += given.time_ns;
+    }
+    result.members[place->second].push_back(i);
+  }
+  return result;
+}
+
+void add_part(std::vector<SummaryKernelPart>& parts, const std::string& name,
+              std::uint64_t launches, double total_ns) {
+  const auto known = std::find_if(parts.begin(), parts.end(),
+                                  [&](const SummaryKernelPart& part) { return part.name == name; });
+  if (known == parts.end()) {
+    parts.push_back({name, launches, total_ns});
+    return;
+  }
+  known->launches += launches;
+  known->total_ns += total_ns;
+}
+
+void sort_parts(std::vector<SummaryKernelPart>& parts) {
+  std::sort(parts.begin(), parts.end(), [](const SummaryKernelPart& a, const SummaryKernelPart& b) {
+    return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name);
+  });
+}
+
+void widen(SummaryKernelTime& time, std::uint64_t launches, double total_ns, double min_ns,
+           double max_ns) {
+  time.min_ns = time.launches == 0 ? min_ns : std::min(time.min_ns, min_ns);
+  time.max_ns = std::max(time.max_ns, max_ns);
+  time.launches += launches;
+  time.total_ns += total_ns;
+}
+
+/// What the workload does before it measures: loading, and the warm-up.
+bool is_unmeasured(const std::string& stage) {
+  return stage.empty() || stage == "warmup";
+}
+
+class Rows {
+ public:
+  explicit Rows(const RunArtifacts& run) : run_(run) {}
+  KernelRows make();
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  void find_nsys_rows();
+  bool leaves_out_the_unmeasured() const;
+  void find_tables();
+  void add(const kernels::JoinedKernel& joined);
+  void add_apart(const kernels::JoinedKernel& joined);
+  SummaryKernel row_of(const kernels::JoinedKernel& joined,
+                       const std::vector<std::vector<std::size_t>>& rows) const;
+  void add_nsys(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const;
+  void add_ncu(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const;
+  void add_torch(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const;
+  std::string what_lacks(const SummaryKernel& kernel) const;
+  void sort();
+  void add_up();
+  void tell_apart(std::string text);
+  bool has(std::size_t table) const { return table != kNone; }
+  /// The table that times are from.
+  bool time_is_nsys() const { return has(nsys_); }
+
+  const RunArtifacts& run_;
+  Result<kernels::Classifier> classes_ = kernels::shipped_classifier();
+  std::vector<const NsysKernel*> nsys_rows_;
+  std::vector<TracedKernel> traced_;
+  std::vector<Table> tables_;
+  std::size_t nsys_ = kNone;
+  std::size_t ncu_ = kNone;
+  std::size_t torch_ = kNone;
+  KernelRows result_;
+  std::size_t apart_left_out_ = 0;
+};
+
+/// Of our own workload, where there is something else.
+bool Rows::leaves_out_the_unmeasured() const {
+  if (run_.settings && run_.settings->pipeline.workload.user_command()) return false;
+  const std::vector<NsysKernel>& all = run_.nsys_kernels->kernels;
+  return std::any_of(all.begin(), all.end(),
+                     [](const NsysKernel& row) { return !is_unmeasured(stage_of(row.ranges)); });
+}
+
+/// Of each stage the rows of the capture that shows it best.
+void Rows::find_nsys_rows() {
+  if (!run_.nsys_kernels) return;
+  std::map<std::string, std::string> best;  // gate by stage
+  for (const NsysKernel& row : run_.nsys_kernels->kernels) {
+    const std::string stage = stage_of(row.ranges);
+    const std::string gate = gate_of(run_, row.capture);
+    const auto [known, is_new] = best.try_emplace(stage, gate);
+    if (!is_new && gate_rank(gate, stage) < gate_rank(known->second, stage)) known->second = gate;
+  }
+  const bool leaves_out = leaves_out_the_unmeasured();
+  for (const NsysKernel& row : run_.nsys_kernels->kernels) {
+    const std::string stage = stage_of(row.ranges);
+    if (gate_of(run_, row.capture) != best[stage]) continue;
+    if (leaves_out && is_unmeasured(stage)) {
+      result_.join.outside_launches += row.calls;
+      result_.join.outside_ns += static_cast<double>(row.total_ns);
+    } else {
+      nsys_rows_.push_back(&row);
+    }
+  }
+}
+
+void Rows::find_tables() {
+  find_nsys_rows();
+  if (!nsys_rows_.empty()) {
+    const auto& rows = nsys_rows_;
+    nsys_ = tables_.size();
+    tables_.push_back(table_of("nsys", rows.size(), [&](std::size_t i) {
+      return kernels::KernelRow{rows[i]->printed_name, shape_of(rows[i]->grid),
+                                shape_of(rows[i]->block), rows[i]->calls, rows[i]->total_ns};
+    }));
+  }
+  if (run_.trace) traced_ = traced_kernels(*run_.trace);
+  if (!traced_.empty()) {
+    torch_ = tables_.size();
+    tables_.push_back(table_of("the torch profiler", traced_.size(), [&](std::size_t i) {
+      return kernels::KernelRow{traced_[i].name, traced_[i].grid, traced_[i].block,
+                                traced_[i].launches, traced_[i].total_ns};
+    }));
+  }
+  if (!run_.ncu_kernels) return;
+  const auto& rows = run_.ncu_kernels->kernels;
+  const bool any = std::any_of(rows.begin(), rows.end(),
+                               [](const NcuKernel& kernel) { return !kernel.is_range; });
+  if (!any) return;
+  ncu_ = tables_.size();
+  // Rows of ranges keep their place in the file, and have no name that a kernel could have.
+  tables_.push_back(table_of("ncu", rows.size(), [&](std::size_t i) {
+    return kernels::KernelRow{rows[i].is_range ? "" : rows[i].printed_name, shape_of(rows[i].grid),
+                              shape_of(rows[i].block), rows[i].launches, 0};
+  }));
+}
+
+void Rows::add_nsys(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const {
+  SummaryKernelTime time;
+  time.source = run_.nsys_kernels.file;
+  for (const std::size_t row : rows) {
+    for (const std::size_t i : tables_[nsys_].members[row]) {
+      const NsysKernel& given = *nsys_rows_[i];
+      kernel.kernel_class = given.kernel_class;
+      const auto total = static_cast<double>(given.total_ns);
+      widen(time, given.calls, total, static_cast<double>(given.min_ns),
+            static_cast<double>(given.max_ns));
+      add_part(kernel.stages, stage_of(given.ranges), given.calls, total);
+    }
+  }
+  if (time.launches > 0) kernel.time = time;
+}
+
+void Rows::add_torch(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const {
+  SummaryKernelTime time;
+  time.source = run_.trace.file;
+  double flops = 0;
+  std::uint64_t with_flops = 0;
+  std::vector<SummaryKernelPart> stages;
+  for (const std::size_t row : rows) {
+    for (const std::size_t i : tables_[torch_].members[row]) {
+      const TracedKernel& given = traced_[i];
+      widen(time, given.launches, static_cast<double>(given.total_ns),
+            static_cast<double>(given.min_ns), static_cast<double>(given.max_ns));
+      for (const auto& [name, part] : given.operators) {
+        add_part(kernel.operators, name, part.launches, static_cast<double>(part.total_ns));
+      }
+      for (const auto& [name, part] : given.stages) {
+        add_part(stages, name, part.launches, static_cast<double>(part.total_ns));
+      }
+      flops += given.flops;
+      with_flops += given.launches_with_flops;
+    }
+  }
+  if (time.launches == 0) return;
+  if (with_flops == time.launches) kernel.model_flops = flops / static_cast<double>(with_flops);
+  if (time_is_nsys()) return;
+  kernel.time = time;
+  kernel.stages = std::move(stages);
+}
+
+void Rows::add_ncu(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const {
+  const NcuKernel* most = nullptr;
+  std::uint64_t launches = 0;
+  for (const std::size_t row : rows) {
+    for (const std::size_t i : tables_[ncu_].members[row]) {
+      const NcuKernel& given = run_.ncu_kernels->kernels[i];
+      if (given.is_range) continue;
+      launches += given.launches;
+      if (most == nullptr || given.launches > most->launches) most = &given;
+    }
+  }
+  if (most == nullptr) return;
+  if (kernel.kernel_class.empty()) kernel.kernel_class = most->kernel_class;
+  kernel.counters = SummaryKernelCounters{
+      launches,           most->duration_ns, most->roofline,       most->bound,
+      most->margin_class, most->evidence,    run_.ncu_kernels.file};
+}
+
+SummaryKernel Rows::row_of(const kernels::JoinedKernel& joined,
+                           const std::vector<std::vector<std::size_t>>& rows) const {
+  SummaryKernel kernel;
+  kernel.name = joined.name;
+  kernel.short_name = joined.short_name;
+  kernel.grid = numbers_of(joined.grid);
+  kernel.block = numbers_of(joined.block);
+  if (has(nsys_)) add_nsys(kernel, rows[nsys_]);
+  if (has(torch_)) add_torch(kernel, rows[torch_]);
+  if (has(ncu_)) add_ncu(kernel, rows[ncu_]);
+  if (kernel.kernel_class.empty() && classes_) {
+    kernel.kernel_class = classes_->class_of(kernels::canonical_name(kernel.name));
+  }
+  sort_parts(kernel.stages);
+  sort_parts(kernel.operators);
+  return kernel;
+}
+
+std::string Rows::what_lacks(const SummaryKernel& kernel) const {
+  std::vector<std::string> lacks;
+  if (!kernel.time) lacks.push_back(has(nsys_) ? "not in nsys' capture" : "no time");
+  if (has(ncu_) && !kernel.counters) lacks.emplace_back("not profiled by ncu");
+  if (has(torch_) && kernel.operators.empty()) {
+    lacks.emplace_back("not in the torch profiler's trace");
+  }
+  std::string text;
+  for (const std::string& lack : lacks) text += (text.empty() ? "" : "; ") + lack;
+  return text;
+}
+
+void Rows::tell_apart(std::string text) {
+  if (result_.join.apart.size() < kMostApart) {
+    result_.join.apart.push_back(std::move(text));
+  } else {
+    ++apart_left_out_;
+  }
+}
+
+/// Rows that cannot be told apart stay as each tool has them.
+void Rows::add_apart(const kernels::JoinedKernel& joined) {
+  tell_apart(joined.short_name + ": " + joined.reason);
+  for (std::size_t table = 0; table < tables_.size(); ++table) {
+    // Torch's rows repeat the times that nsys' rows have.
+    if (table == torch_ && time_is_nsys() && !joined.rows[nsys_].empty()) continue;
+    for (const std::size_t row : joined.rows[table]) {
+      std::vector<std::vector<std::size_t>> alone(tables_.size());
+      alone[table] = {row};
+      SummaryKernel kernel = row_of(joined, alone);
+      kernel.grid = numbers_of(tables_[table].table.rows[row].grid);
+      kernel.block = numbers_of(tables_[table].table.rows[row].block);
+      kernel.lacks = joined.reason;
+      result_.kernels.push_back(std::move(kernel));
+    }
+  }
+}
+
+void Rows::add(const kernels::JoinedKernel& joined) {
+  const bool is_range = joined.name.empty();
+  if (is_range) return;
+  if (joined.state == kernels::JoinState::Ambiguous) return add_apart(joined);
+  SummaryKernel kernel = row_of(joined, joined.rows);
+  kernel.lacks = what_lacks(kernel);
+  if (!kernel.time) {
+    const std::uint64_t launches = kernel.counters ? kernel.counters->launches : 0;
+    tell_apart(joined.short_name + ": " + kernel.lacks +
+               (launches > 0 ? " (ncu profiled " + counted(launches, "launch") + ")" : ""));
+  }
+  result_.kernels.push_back(std::move(kernel));
+}
+
+void Rows::sort() {
+  std::sort(result_.kernels.begin(), result_.kernels.end(),
+            [](const SummaryKernel& a, const SummaryKernel& b) {
+              const double of_a = a.time ? a.time->total_ns : -1;
+              const double of_b = b.time ? b.time->total_ns : -1;
+              return std::tie(of_b, a.name, a.grid, a.block) <
+                     std::tie(of_a, b.name, b.grid, b.block);
+            });
+}
+
+void Rows::add_up() {
+  SummaryJoin& join = result_.join;
+  double with_counters = 0;
+  double with_operators = 0;
+  double with_flops = 0;
+  for (const SummaryKernel& kernel : result_.kernels) {
+    if (!kernel.time) continue;
+    const double ns = kernel.time->total_ns;
+    join.total_ns += ns;
+    join.launches += kernel.time->launches;
+    if (kernel.counters) with_counters += ns;
+    if (!kernel.operators.empty()) with_operators += ns;
+    if (kernel.model_flops) with_flops += ns;
+  }
+  if (join.total_ns <= 0) return;
+  for (SummaryKernel& kernel : result_.kernels) {
+    if (kernel.time) kernel.time->share = kernel.time->total_ns / join.total_ns;
+  }
+  if (has(ncu_)) join.with_counters = with_counters / join.total_ns;
+  if (!has(torch_)) return;
+  join.with_operators = with_operators / join.total_ns;
+  join.with_flops = with_flops / join.total_ns;
+}
+
+KernelRows Rows::make() {
+  find_tables();
+  std::vector<kernels::KernelTable> tables;
+  tables.reserve(tables_.size());
+  for (const Table& table : tables_) tables.push_back(table.table);
+  if (tables.empty()) return {};
+  for (const kernels::JoinedKernel& joined : kernels::join(tables).kernels) add(joined);
+  sort();
+  add_up();
+  if (time_is_nsys()) {
+    result_.join.time_source = run_.nsys_kernels.file;
+  } else if (has(torch_)) {
+    result_.join.time_source = run_.trace.file;
+  }
+  if (apart_left_out_ > 0) {
+    result_.join.apart.push_back("and " + std::to_string(apart_left_out_) + " more");
+  }
+  return std::move(result_);
+}
+
+double& time_of(judgement::KernelBounds& bounds, std::string_view bound) {
+  if (bound == "compute") return bounds.compute_ns;
+  if (bound == "memory") return bounds.memory_ns;
+  return bound == "latency" ? bounds.latency_ns : bounds.other_ns;
+}
+
+}  // namespace
+
+KernelRows kernel_rows(const RunArtifacts& run) {
+  return Rows(run).make();
+}
+
+std::optional<judgement::KernelBounds> bounds_of(const KernelRows& rows, std::string_view stage) {
+  judgement::KernelBounds bounds;
+  bool any = false;
+  for (const SummaryKernel& kernel : rows.kernels) {
+    for (const SummaryKernelPart& part : kernel.stages) {
+      if (part.name != stage) continue;
+      bounds.all_ns += part.total_ns;
+      if (!kernel.counters) continue;
+      any = true;
+      bounds.source = kernel.counters->source + ", " + rows.join.time_source;
+      time_of(bounds, kernel.counters->bound) += part.total_ns;
+    }
+  }
+  if (!any) return std::nullopt;
+  return bounds;
+}
+
+}  // namespace profline::summary

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "analysis/static_model/static_compute.h"
+#include "records/ncu_kernels.h"
+#include "records/nsys_kernels.h"
+#include "records/nsys_ranges.h"
+#include "records/run_record.h"
+#include "records/sample.h"
+#include "summary/run_artifacts.h"
+
+namespace profline::testing {
+
+/// A run's folder to be, made of real captures; a test changes what it is about, then writes it.
+struct TestRun {
+  RunRecord run;
+  std::optional<std::vector<Sample>> baseline;
+  std::optional<std::vector<Sample>> nsys_samples;
+  std::optional<std::vector<Sample>> torch_samples;
+  std::optional<static_model::StaticCompute> static_compute;
+  std::optional<NsysRanges> nsys_ranges;
+  std::optional<NsysKernels> nsys_kernels;
+  std::optional<NcuKernels> ncu_kernels;
+  std::filesystem::path trace;  ///< copied to torch_profiler/trace.json; empty: none
+
+  StageRecord& stage(std::string_view name);
+  /// Leaves the folder as the stages would.
+  void write(const std::filesystem::path& folder) const;
+};
+
+/// Decode of a small bf16 network on an H200, 20 steps of six kernels each, as nsys 2025.3, ncu
+/// 2025.3 and libtorch 2.11 saw it; its times without a profiler are made up (130 us a token).
+TestRun h200_run();
+
+/// A file's text, or a failure of the test.
+std::string text_of(const std::filesystem::path& file);
+
+}  // namespace profline::testing
