@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/result.h"
 
 namespace profline {

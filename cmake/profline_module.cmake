@@ -154,7 +154,7 @@ function(profline_program name)
   endif()
 endfunction()
 
-# One GoogleTest program, each of its tests a ctest test of its own.
+# One GoogleTest program, each of its tests a ctest test of its own. PROFLINE_TEST_PROGRAMS is the list of them all.
 function(profline_test name)
   cmake_parse_arguments(PARSE_ARGV 1 T "" "TIMEOUT;LABEL" "SOURCES;LIBS")
   if(NOT T_TIMEOUT)
@@ -168,6 +168,7 @@ function(profline_test name)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests CXX_CLANG_TIDY "${PROFLINE_TEST_TIDY}")
   target_link_libraries(${name} PRIVATE ${T_LIBS} GTest::gmock GTest::gtest_main profline_warnings)
   profline_precompiled(${name} test)
+  set_property(GLOBAL APPEND PROPERTY PROFLINE_TEST_PROGRAMS $<TARGET_FILE:${name}>)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
 endfunction()
 

@@ -10,19 +10,18 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "base/exit_code.h"
+#include "base/error.h"
+#include "base/figures.h"
 #include "cli_program.h"
-#include "inputs/weights/tensor_specs.h"
+#include "inputs/weights/model_tensors.h"
+#include "phases.h"
 #include "records/deepseek_ocr_config.h"
 #include "settings/workload.h"
-#include "stages.h"
 #include "workload/fast/open_engine.h"
 #include "workload/measure/device_clock.h"
 #include "workload/model/deepseek_ocr.h"
-#include "workload/model/device.h"
-#include "workload/model/torch_errors.h"
 #include "workload/model/weight_source.h"
-#include "workload/threads.h"
+#include "workload/torch_runtime.h"
 
 namespace {
 
@@ -63,11 +62,11 @@ at::ScalarType scalar_type(const std::string& name) {
 }
 
 void print(const bench::Measured& measured) {
-  for (const bench::Stage& stage : measured.stages) {
-    fmt::print("{:<20} {:>10.4f} ms   median of {}\n", stage.name, stage.median().count(),
-               stage.times.size());
+  for (const bench::Phase& phase : measured.phases) {
+    fmt::print("{:<20} {:>10.4f} ms   median of {}\n", phase.name, phase.median().count(),
+               phase.times.size());
   }
-  fmt::print("prompt: {} tokens\n", measured.prompt_tokens);
+  fmt::print("prompt: {}\n", counted(static_cast<std::uint64_t>(measured.prompt_tokens), "token"));
 }
 
 struct Loaded {
@@ -87,13 +86,13 @@ Result<Loaded> load(const Arguments& arguments, const workload::ModelOptions& op
   return Loaded{PL_TRY(workload::DeepseekOcr::load(config, source, options))};
 }
 
-/// `0.71 s`, of files with their rate.
+/// `710 ms`, of files with their rate.
 std::string describe_loading(std::uint64_t file_bytes, bench::Duration time) {
-  const double seconds = time.count() / 1000.0;
-  if (file_bytes == 0) return fmt::format("{:.2f} s", seconds);
-  const auto gigabytes = static_cast<double>(file_bytes) / 1e9;
-  return fmt::format("{:.2f} s ({:.2f} GB at {:.2f} GB/s)", seconds, gigabytes,
-                     gigabytes / seconds);
+  std::string text = human_duration(time);
+  if (file_bytes == 0) return text;
+  const auto bytes = static_cast<double>(file_bytes);
+  return fmt::format("{} ({} at {})", text, amount(bytes, "B"),
+                     amount(bytes / (time.count() / 1000.0), "B/s"));
 }
 
 Result<void> measure(Arguments arguments) {
@@ -122,7 +121,7 @@ Result<void> measure(Arguments arguments) {
       describe_loading(loaded.file_bytes, loading));
   print(measured);
   if (const auto peak = workload::peak_memory_bytes(options.device)) {
-    fmt::print("device memory, peak: {:.3f} GB\n", static_cast<double>(*peak) / 1e9);
+    fmt::print("device memory, peak: {}\n", amount(static_cast<double>(*peak), "B"));
   }
   return {};
 }

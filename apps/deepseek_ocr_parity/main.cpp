@@ -10,19 +10,16 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "cases.h"
 #include "cli_program.h"
-#include "comparison.h"
-#include "inputs/weights/safetensors_write.h"
-#include "inputs/weights/tensor_specs.h"
-#include "run_case.h"
+#include "inputs/weights/model_tensors.h"
+#include "inputs/weights/safetensors.h"
 #include "settings/workload.h"
 #include "workload/fast/open_engine.h"
 #include "workload/model/deepseek_ocr.h"
-#include "workload/model/device.h"
 #include "workload/model/weight_source.h"
-#include "workload/threads.h"
+#include "workload/torch_runtime.h"
 
 namespace {
 

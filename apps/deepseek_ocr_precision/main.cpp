@@ -8,15 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "cli_program.h"
-#include "forced_run.h"
-#include "free_run.h"
+#include "generation_runs.h"
 #include "records/deepseek_ocr_config.h"
-#include "workload/fast/fast_engine.h"
-#include "workload/model/device.h"
-#include "workload/model/torch_errors.h"
-#include "workload/threads.h"
+#include "workload/fast/open_engine.h"
+#include "workload/torch_runtime.h"
 
 namespace {
 

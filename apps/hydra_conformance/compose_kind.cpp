@@ -3,11 +3,10 @@
 #include "base/files.h"
 #include "config/compose.h"
 #include "config/hydra_node.h"
-#include "config/interpolation.h"
-#include "encode.h"
+#include "config/interpolation/expression.h"
 #include "formats/json.h"
 #include "kinds.h"
-#include "resolve_kind.h"
+#include "vectors.h"
 
 namespace profline::conformance {
 namespace {

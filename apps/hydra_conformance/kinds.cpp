@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "config/interpolation/load.h"
+#include "vectors.h"
+
 namespace profline::conformance {
 namespace {
 
@@ -80,6 +83,16 @@ std::vector<std::string> differences(const Kind& kind, const Node& expected, con
     if (!contains(kind.ignored, name) && expected.find(name) == nullptr) out.push_back(name);
   }
   return out;
+}
+
+Node answer_yaml(const Vector& vector, const std::filesystem::path& /*folder*/) {
+  const Node* yaml = vector.input.find("yaml");
+  if (yaml == nullptr || !yaml->is_string()) {
+    return failure(Error(ErrorKind::Parse, "the vector has no YAML text"));
+  }
+  const Result<Node> tree = config::load_config(yaml->as_string(), "config.yaml");
+  if (!tree) return failure(tree.error());
+  return object({{"ok", Node::boolean(true)}, {"value", encode(*tree)}});
 }
 
 }  // namespace profline::conformance

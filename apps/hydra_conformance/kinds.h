@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/interpolation/resolve.h"
 #include "formats/node.h"
 #include "vectors.h"
 
@@ -24,7 +25,7 @@ struct Kind {
   std::vector<std::string_view> answer_maps = {};
 };
 
-// One file each.
+// Each beside what it needs of the engine.
 Node answer_compose(const Vector& vector, const std::filesystem::path& folder);
 Node answer_override_parse(const Vector& vector, const std::filesystem::path& folder);
 Node answer_resolve(const Vector& vector, const std::filesystem::path& folder);
@@ -37,5 +38,11 @@ std::vector<Kind> kinds();
 /// The fields in which `got` differs from `expected`: `value`, `error.category` and so on; none
 /// when they agree. Of errors only the category counts.
 std::vector<std::string> differences(const Kind& kind, const Node& expected, const Node& got);
+
+/// `2031-02-03T04:05:06.789012`
+config::LocalTime parse_time(std::string_view text);
+
+/// The environment and the clock that a vector's input sets; the input must outlive it.
+config::ResolveContext resolve_context(const Node& input);
 
 }  // namespace profline::conformance

@@ -6,10 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/files.h"
-#include "encode.h"
-#include "formats/json_write.h"
+#include "formats/json.h"
 #include "kinds.h"
 #include "vectors.h"
 

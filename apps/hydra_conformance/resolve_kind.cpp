@@ -1,10 +1,8 @@
-#include "resolve_kind.h"
-
 #include <charconv>
 
-#include "config/load.h"
-#include "encode.h"
+#include "config/interpolation/load.h"
 #include "kinds.h"
+#include "vectors.h"
 
 namespace profline::conformance {
 namespace {

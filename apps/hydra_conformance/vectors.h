@@ -2,8 +2,11 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 #include "formats/node.h"
 
@@ -22,5 +25,18 @@ struct Vector {
 /// All vectors of a folder: each line of each `*.jsonl`, files by name. An Error where the folder
 /// is not there or a line is no vector.
 Result<std::vector<Vector>> load_vectors(const std::filesystem::path& folder);
+
+/// A value in the form that the vectors' README gives it in JSON: `{"$float": "nan"}` and so on.
+Node encode(const Node& value);
+
+/// A map with string keys, in this order.
+Node object(std::initializer_list<std::pair<std::string_view, Node>> fields);
+
+/// `{"ok": false, "error": {"category", "message"}}`
+Node failure(const Error& error);
+
+/// `{"category", "message"}`. The category is the Error's reason, or `other` when the vectors have
+/// no name for that reason.
+Node describe_error(const Error& error);
 
 }  // namespace profline::conformance

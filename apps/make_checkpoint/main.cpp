@@ -7,12 +7,12 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/progress.h"
 #include "cli_program.h"
-#include "inputs/tokenizer/tiny_tokenizer.h"
-#include "inputs/weights/checkpoint_write.h"
+#include "inputs/tokenizer/tokenizer.h"
+#include "inputs/weights/checkpoint.h"
 #include "records/deepseek_ocr_config.h"
 
 namespace profline {

@@ -1,16 +1,14 @@
-#include "analyze_command.h"
-
-#include <charconv>
-
 #include "analysis/static_model/static_compute.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "configuration.h"
-#include "formats/json_write.h"
-#include "hardware_table.h"
+#include "config_options.h"
+#include "formats/json.h"
+#include "session/configuration.h"
+#include "session/devices.h"
 #include "stages/static_analysis/analysis_subject.h"
 #include "standard_streams.h"
 #include "tools/gpu/driver.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
@@ -19,31 +17,13 @@ using stages::AnalysisSubject;
 using static_model::StaticCompute;
 using static_model::ViewBatch;
 
-constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 30U;
-constexpr std::uint64_t kMostBatch = 1U << 20U;
-constexpr std::uint64_t kMostSide = 1U << 16U;
-constexpr std::uint64_t kMostViews = 1U << 16U;
+constexpr WholeNumbers kTokens{.least = 1, .most = std::uint64_t{1} << 30U};
+constexpr WholeNumbers kBatches{.least = 1, .most = 1U << 20U};
+constexpr WholeNumbers kSides{.least = 1, .most = 1U << 16U};
+constexpr WholeNumbers kViews{.least = 1, .most = 1U << 16U};
 
 Error usage(std::string message) {
   return Error(ErrorKind::Config, std::move(message)).with_reason("usage");
-}
-
-Result<std::uint64_t> whole_number(std::string_view text, const std::string& what,
-                                   std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size() || value == 0 || value > most) {
-    return usage(what + " must be an integer from 1 to " + std::to_string(most) + ", not '" +
-                 std::string(text) + "'");
-  }
-  return value;
-}
-
-Result<std::optional<std::uint64_t>> number_option(const Arguments& arguments,
-                                                   const std::string& name, std::uint64_t most) {
-  const auto text = arguments.value(name);
-  if (!text) return std::optional<std::uint64_t>();
-  return std::optional(PL_TRY(whole_number(*text, name, most)));
 }
 
 /// `1024,640x6`: one view of 1024 pixels a side and six of 640.
@@ -52,9 +32,10 @@ Result<std::vector<ViewBatch>> parse_views(const std::string& text) {
   for (const std::string_view part : split(text, ',')) {
     const std::size_t times = part.find('x');
     ViewBatch batch;
-    batch.side = PL_TRY(whole_number(part.substr(0, times), "a side in --views", kMostSide));
+    batch.side = PL_TRY(parse_whole_number(part.substr(0, times), "a side in --views", kSides));
     if (times != std::string_view::npos) {
-      batch.views = PL_TRY(whole_number(part.substr(times + 1), "a number in --views", kMostViews));
+      batch.views =
+          PL_TRY(parse_whole_number(part.substr(times + 1), "a number in --views", kViews));
     }
     batches.push_back(batch);
   }
@@ -67,8 +48,8 @@ Result<AnalysisSubject> subject_of_options(const Arguments& arguments, const std
   subject.model = PL_TRY(stages::load_model_config(file));
   subject.config_from = file;
   subject.shapes_from = "the command line";
-  const auto prompt = PL_TRY(number_option(arguments, "--prompt", kMostTokens));
-  const auto answer = PL_TRY(number_option(arguments, "--new", kMostTokens));
+  const auto prompt = PL_TRY(whole_number(arguments, "--prompt", kTokens));
+  const auto answer = PL_TRY(whole_number(arguments, "--new", kTokens));
   if (!prompt || !answer) {
     return usage("--model-config needs --prompt and --new: how many tokens go in and come out");
   }
@@ -86,14 +67,15 @@ Result<AnalysisSubject> subject_of_options(const Arguments& arguments, const std
   return subject;
 }
 
-Result<AnalysisSubject> subject_of_config(const Arguments& arguments, const OutputOptions& output,
+Result<AnalysisSubject> subject_of_config(const Arguments& arguments,
+                                          const session::Remarks& remarks,
                                           settings::Device& device) {
   for (const char* option : {"--prompt", "--new", "--views", "--dtype"}) {
     if (arguments.has(option)) return usage(std::string(option) + " goes with --model-config");
   }
-  const auto configuration = PL_TRY(Configuration::compose(config_choice(arguments)));
+  const auto configuration = PL_TRY(session::Configuration::compose(config_choice(arguments)));
   const std::vector<Error> problems = configuration->problems();
-  print_remarks(*configuration, output);
+  tell(*configuration, remarks);
   if (!problems.empty()) return Error::all(problems);
   config::Resolution resolution(configuration->composition().config, configuration->context());
   const settings::Root settings = PL_TRY(settings::read_settings(PL_TRY(resolution.resolve_all())));
@@ -101,16 +83,10 @@ Result<AnalysisSubject> subject_of_config(const Arguments& arguments, const Outp
   return stages::subject_of(settings, std::filesystem::current_path());
 }
 
-/// What the driver calls the device that the configuration asks for; empty when there is none.
-std::string device_name(const settings::Device& device) {
+/// Loading the driver takes a while.
+std::string name_of(const settings::Device& device) {
   if (device.kind == settings::Device::Kind::Cpu) return "";
-  const auto driver = gpu::load_driver();
-  if (!driver) return "";
-  const int index = device.index.value_or(0);
-  for (const gpu::Device& found : driver->devices) {
-    if (found.index == index) return found.name;
-  }
-  return "";
+  return session::device_name(device, gpu::load_driver());
 }
 
 Result<static_model::NumberFormat> format_of(const Arguments& arguments,
@@ -123,10 +99,10 @@ Result<static_model::NumberFormat> format_of(const Arguments& arguments,
 }
 
 Result<void> take_request_options(const Arguments& arguments, static_model::Request& request) {
-  if (const auto batch = PL_TRY(number_option(arguments, "--batch", kMostBatch))) {
+  if (const auto batch = PL_TRY(whole_number(arguments, "--batch", kBatches))) {
     request.batch = *batch;
   }
-  if (const auto context = PL_TRY(number_option(arguments, "--context", kMostTokens))) {
+  if (const auto context = PL_TRY(whole_number(arguments, "--context", kTokens))) {
     request.context = *context;
   }
   if (arguments.value("--attention") == "square") {
@@ -141,9 +117,9 @@ Result<StaticCompute> analyse(const Arguments& arguments, AnalysisSubject subjec
   PL_TRY(take_request_options(arguments, subject.request));
   StaticCompute result;
   const static_model::NumberFormat format = PL_TRY(format_of(arguments, subject));
-  const auto search_path =
-      PL_TRY(config_search_path(config_choice(arguments), std::filesystem::current_path()));
-  result.ceilings = PL_TRY(ceilings_for(search_path, device));
+  const auto search_path = PL_TRY(
+      session::config_search_path(config_choice(arguments), std::filesystem::current_path()));
+  result.ceilings = PL_TRY(session::ceilings_for(search_path, device));
   result.device = device;
   result.request = subject.request;
   result.views = subject.views;
@@ -153,6 +129,26 @@ Result<StaticCompute> analyse(const Arguments& arguments, AnalysisSubject subjec
   for (std::string& note : subject.notes) result.cost.notes.push_back(std::move(note));
   return result;
 }
+
+/// `profline analyze`: what a model costs by its shapes, from the configuration or from a
+/// config.json alone. Nothing is run.
+class AnalyzeVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "analyze"; }
+  std::string_view summary() const override {
+    return "compute what a model costs from its shapes; runs nothing";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline analyze -cn demo", "FLOPs, bytes and minimum times of the tiny model"},
+        {"profline analyze model/deepseek_ocr/arch@model=deepseek_ocr.random",
+         "the full-size model, without its weights"},
+    };
+  }
+  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
 
 }  // namespace
 
@@ -181,8 +177,7 @@ std::vector<Option> AnalyzeVerb::options() const {
   return options;
 }
 
-Result<ExitCode> AnalyzeVerb::run(const Services& /*services*/,
-                                  const Invocation& invocation) const {
+Result<ExitCode> AnalyzeVerb::run(const Services& services, const Invocation& invocation) const {
   const Arguments& arguments = invocation.arguments;
   const auto file = arguments.value("--model-config");
   if (file && !arguments.words.empty()) {
@@ -191,10 +186,10 @@ Result<ExitCode> AnalyzeVerb::run(const Services& /*services*/,
   }
   settings::Device device{.kind = settings::Device::Kind::Cpu, .index = {}};
   AnalysisSubject subject = file ? PL_TRY(subject_of_options(arguments, *file))
-                                 : PL_TRY(subject_of_config(arguments, invocation.output, device));
+                                 : PL_TRY(subject_of_config(arguments, services.remarks, device));
   const auto given = arguments.value("--device");
   const StaticCompute result =
-      PL_TRY(analyse(arguments, std::move(subject), given ? *given : device_name(device)));
+      PL_TRY(analyse(arguments, std::move(subject), given ? *given : name_of(device)));
   if (const auto folder = arguments.value("--output-dir")) {
     PL_TRY(create_folders(*folder));
     PL_TRY(static_model::write_static_compute(result, *folder));
@@ -204,6 +199,10 @@ Result<ExitCode> AnalyzeVerb::run(const Services& /*services*/,
                                : static_model::to_text(result);
   PL_TRY(print_result(text));
   return ExitCode::Done;
+}
+
+std::unique_ptr<Verb> analyze_verb() {
+  return std::make_unique<AnalyzeVerb>();
 }
 
 }  // namespace profline

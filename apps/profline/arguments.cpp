@@ -1,6 +1,10 @@
 #include "arguments.h"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <fmt/core.h>
 
 #include "base/strings.h"
 
@@ -113,6 +117,22 @@ class Splitter {
   Arguments out_;
 };
 
+std::optional<std::uint64_t> number_in(std::string_view text, WholeNumbers takes) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  const bool is_whole = failure == std::errc() && rest == end;
+  if (!is_whole || number < takes.least || number > takes.most) return std::nullopt;
+  return number;
+}
+
+Error not_in_range(std::string_view text, std::string_view what, WholeNumbers takes,
+                   std::string_view also) {
+  return Error(ErrorKind::Config, fmt::format("{} must be an integer from {} to {}{}, not '{}'",
+                                              what, takes.least, takes.most, also, text))
+      .with_reason("usage");
+}
+
 }  // namespace
 
 bool looks_like_override(std::string_view word) {
@@ -143,6 +163,14 @@ std::optional<std::string> Arguments::value(std::string_view option) const {
   return last;
 }
 
+std::vector<std::string> Arguments::each_value(std::string_view option) const {
+  std::vector<std::string> out;
+  for (const Given& given : options_) {
+    if (given.name == option && given.value) out.push_back(*given.value);
+  }
+  return out;
+}
+
 std::vector<std::string> Arguments::values(std::string_view option) const {
   std::vector<std::string> out;
   const std::optional<std::string> text = value(option);
@@ -154,6 +182,43 @@ std::vector<std::string> Arguments::values(std::string_view option) const {
 Result<Arguments> split_arguments(std::span<const std::string> arguments,
                                   std::span<const Option> known) {
   return Splitter(arguments, known).run();
+}
+
+Result<std::uint64_t> parse_whole_number(std::string_view text, std::string_view what,
+                                         WholeNumbers takes) {
+  if (const auto number = number_in(text, takes)) return *number;
+  return not_in_range(text, what, takes, "");
+}
+
+Result<std::optional<std::uint64_t>> whole_number(const Arguments& arguments,
+                                                  std::string_view option, WholeNumbers takes) {
+  const auto text = arguments.value(option);
+  if (!text) return std::optional<std::uint64_t>();
+  return std::optional(PL_TRY(parse_whole_number(*text, option, takes)));
+}
+
+Result<std::optional<std::size_t>> rows_asked_for(const Arguments& arguments) {
+  const auto text = arguments.value("--top");
+  if (!text) return std::optional<std::size_t>();
+  if (*text == "all") return std::optional(std::numeric_limits<std::size_t>::max());
+  if (const auto number = number_in(*text, {})) return std::optional<std::size_t>(*number);
+  return not_in_range(*text, "--top", {}, " or 'all'");
+}
+
+Result<double> parse_share(std::string_view text, std::string_view option) {
+  std::string_view digits = trim(text);
+  const bool is_percent = digits.ends_with('%');
+  if (is_percent) digits = trim(digits.substr(0, digits.size() - 1));
+  double value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [rest, failure] = std::from_chars(digits.data(), end, value);
+  const double share = is_percent ? value / 100 : value;
+  const bool fits = failure == std::errc() && rest == end && share >= 0 && share < 1;
+  if (fits) return share;
+  return Error(ErrorKind::Config, std::string(option) +
+                                      " takes a share below 100 %, as in 3% or "
+                                      "0.03, not '" +
+                                      std::string(text) + "'");
 }
 
 }  // namespace profline

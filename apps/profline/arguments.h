@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +38,8 @@ class Arguments {
   std::optional<std::string> value(std::string_view option) const;
   /// The parts of a list; empty without the option.
   std::vector<std::string> values(std::string_view option) const;
+  /// Every value that the option was given, in order.
+  std::vector<std::string> each_value(std::string_view option) const;
   /// How often the option stands there.
   int count(std::string_view option) const;
 
@@ -61,5 +64,26 @@ bool looks_like_override(std::string_view word);
 
 /// The option of that name or alias; a null pointer when there is none.
 const Option* find_option(std::string_view name, std::span<const Option> known);
+
+// What options are given, as values. The Errors name the option, what it takes and what it got.
+
+/// The whole numbers that an option takes.
+struct WholeNumbers {
+  std::uint64_t least = 1;
+  std::uint64_t most = 1'000'000'000;
+};
+/// `what` is what the text is: `--keep`, `a side in --views`.
+Result<std::uint64_t> parse_whole_number(std::string_view text, std::string_view what,
+                                         WholeNumbers takes = {});
+/// The same of an option; nothing where it was not given.
+Result<std::optional<std::uint64_t>> whole_number(const Arguments& arguments,
+                                                  std::string_view option, WholeNumbers takes = {});
+/// How many rows `--top` asks for: a number, or `all`, which is the largest there is. Nothing where
+/// it was not given.
+Result<std::optional<std::size_t>> rows_asked_for(const Arguments& arguments);
+
+/// A share as a user writes it, `3%` or `0.03`, from 0 to below 1. A bare number of 1 and more is
+/// taken for a percent sign forgotten.
+Result<double> parse_share(std::string_view text, std::string_view option);
 
 }  // namespace profline

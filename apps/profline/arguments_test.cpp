@@ -1,5 +1,7 @@
 #include "arguments.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 namespace profline {
@@ -86,6 +88,58 @@ TEST(SplitArguments, TellsWhatIsWrong) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().to_string(), c.message);
     EXPECT_EQ(result.error().kind(), ErrorKind::Config);
+  }
+}
+
+TEST(SplitArguments, EveryValueOfAnOptionIsKept) {
+  const Arguments given = taken_apart({"-cn", "a", "-cn=b"});
+  EXPECT_EQ(given.each_value("--config-name"), (Words{"a", "b"}));
+  EXPECT_EQ(given.each_value("--cfg"), Words{});
+}
+
+TEST(WholeNumber, HasBounds) {
+  EXPECT_EQ(parse_whole_number("7", "--keep").value(), 7U);
+  EXPECT_EQ(parse_whole_number("0", "--keep", {.least = 0}).value(), 0U);
+  EXPECT_EQ(parse_whole_number("1000000000", "--keep").value(), 1'000'000'000U);
+  for (const char* wrong : {"", "0", "-1", "+1", " 1", "1 ", "1.5", "1e3", "0x1", "many",
+                            "1000000001", "99999999999999999999999"}) {
+    const auto refused = parse_whole_number(wrong, "--keep");
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.error().to_string(),
+              "--keep must be an integer from 1 to 1000000000, not '" + std::string(wrong) + "'");
+    EXPECT_EQ(refused.error().reason(), "usage");
+  }
+}
+
+TEST(WholeNumber, IsNothingWhereTheOptionIsNotGiven) {
+  Arguments given;
+  EXPECT_EQ(whole_number(given, "--keep").value(), std::nullopt);
+  given.add({"--keep", "3"});
+  EXPECT_EQ(whole_number(given, "--keep").value(), 3U);
+}
+
+TEST(RowsAskedFor, MayBeAll) {
+  Arguments given;
+  EXPECT_EQ(rows_asked_for(given).value(), std::nullopt);
+  given.add({"--top", "12"});
+  EXPECT_EQ(rows_asked_for(given).value(), 12U);
+  given.add({"--top", "all"});
+  EXPECT_EQ(rows_asked_for(given).value(), std::numeric_limits<std::size_t>::max());
+  given.add({"--top", "none"});
+  EXPECT_EQ(rows_asked_for(given).error().to_string(),
+            "--top must be an integer from 1 to 1000000000 or 'all', not 'none'");
+}
+
+TEST(Share, IsPercentOrAPartOfOne) {
+  EXPECT_EQ(parse_share("3%", "--threshold").value(), 0.03);
+  EXPECT_EQ(parse_share(" 0.5 ", "--threshold").value(), 0.5);
+  EXPECT_EQ(parse_share("0", "--threshold").value(), 0);
+  for (const char* wrong : {"3", "100%", "-1%", "some", "", "nan"}) {
+    const auto refused = parse_share(wrong, "--threshold");
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.error().to_string(),
+              "--threshold takes a share below 100 %, as in 3% or 0.03, not '" +
+                  std::string(wrong) + "'");
   }
 }
 

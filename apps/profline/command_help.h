@@ -26,6 +26,12 @@ std::string help_of(const Verb& verb, std::span<const Option> common, std::size_
 std::string help_of_group(const CommandLine& command_line, std::string_view word,
                           std::size_t width);
 
+/// `profline help man`.
+inline constexpr std::string_view kManualWord = "man";
+
+/// profline(1) for man(1), made of what help says. Installed as share/man/man1/profline.1.
+std::string manual_page(const CommandLine& command_line);
+
 /// `profline kernels profile [OPTIONS] -- PROGRAM...`
 std::string usage_of(const Verb& verb);
 /// `-cn, --config-name NAME`; the alias may be missing.

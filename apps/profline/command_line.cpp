@@ -9,7 +9,6 @@
 
 #include "base/strings.h"
 #include "command_help.h"
-#include "manual_page.h"
 #include "profline_version.h"
 
 namespace profline {
@@ -50,8 +49,8 @@ void keep_config_name(const Verb* verb, Arguments& arguments) {
   arguments.add({"--config-name", "demo"});
 }
 
-Request shown(std::string text) {
-  return {.kind = Request::Kind::Show, .shown = std::move(text)};
+Understood shown(std::string text) {
+  return {.kind = Understood::Kind::Show, .shown = std::move(text)};
 }
 
 OutputOptions output_options(const Arguments& arguments) {
@@ -178,9 +177,9 @@ Result<std::string> CommandLine::help_for(Arguments& given) const {
   return help_of(*PL_TRY(chosen_verb(given)), common_, help_width());
 }
 
-Result<Request> CommandLine::parse(const std::vector<std::string>& arguments) const {
+Result<Understood> CommandLine::parse(const std::vector<std::string>& arguments) const {
   if (arguments.empty()) return shown(help_text(*this, help_width()));
-  Request request;
+  Understood request;
   request.invocation.arguments = PL_TRY(split_arguments(arguments, every_option_));
   Arguments& given = request.invocation.arguments;
   request.invocation.output = output_options(given);
@@ -190,7 +189,7 @@ Result<Request> CommandLine::parse(const std::vector<std::string>& arguments) co
     return shown(version_text());
   }
   if (given.has("--shell-completion")) {
-    request.kind = Request::Kind::ShellCompletion;
+    request.kind = Understood::Kind::ShellCompletion;
     return request;
   }
   const bool asks_by_word = !given.words.empty() && given.words.front() == "help";

@@ -9,7 +9,7 @@
 namespace profline {
 
 /// What the user typed, understood.
-struct Request {
+struct Understood {
   enum class Kind {
     Run,              ///< the command
     Show,             ///< `shown`, which is help or the version
@@ -27,7 +27,7 @@ class CommandLine {
   /// The verbs must outlive it.
   explicit CommandLine(const std::vector<std::unique_ptr<Verb>>& verbs);
 
-  Result<Request> parse(const std::vector<std::string>& arguments) const;
+  Result<Understood> parse(const std::vector<std::string>& arguments) const;
 
   /// The commands, those of any command's options that are on a line, and what a command takes.
   const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }

@@ -1,74 +1,141 @@
-#include "compare_command.h"
-
 #include <unistd.h>
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
 
 #include <fmt/core.h>
 
+#include "base/figures.h"
 #include "base/files.h"
+#include "base/terminal_text.h"
 #include "command_line.h"
-#include "comparison/compare.h"
+#include "comparison/comparison.h"
 #include "comparison/pages.h"
-#include "comparison/run_measurements.h"
-#include "comparison_text.h"
-#include "earlier_runs.h"
-#include "option_values.h"
+#include "comparison/row_text.h"
+#include "session/run_comparison.h"
 #include "standard_streams.h"
-#include "statistics/distributions.h"
+#include "text_table.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
 
-namespace fs = std::filesystem;
-using comparison::Comparison;
-using comparison::KnownSpread;
-using comparison::RunMeasurements;
-
 constexpr std::size_t kDefaultTop = 20;
+
+using namespace comparison;
+using Align = TextTable::Align;
+
+constexpr std::size_t kDifferences = 12;
+
+std::string side_line(std::string_view name, const std::vector<ComparedRun>& side) {
+  const ComparedRun& first = side.front();
+  std::string line = fmt::format("{}  {}", name, printable(side_text(side)));
+  if (!first.experiment.empty()) line += ", '" + printable(first.experiment) + "'";
+  for (const std::string& fact : {first.device, first.host, first.commit}) {
+    if (!fact.empty()) line += ", " + printable(fact);
+  }
+  return line + '\n';
+}
+
+std::string difference_text(const Difference& difference) {
+  const std::string name = printable(difference.key) + ": ";
+  if (!difference.a) return "+ " + name + printable(difference.b.value_or(""));
+  if (!difference.b) return "- " + name + printable(*difference.a);
+  return name + printable(*difference.a) + " -> " + printable(*difference.b);
+}
+
+std::string differences(const Comparison& comparison, std::size_t width, const Palette& palette) {
+  std::string text;
+  for (const DifferenceList& list : difference_lists(comparison)) {
+    const std::string none = no_difference_text(comparison, list);
+    const std::string title = palette.heading(pad_width(list.title, 13));
+    if (!none.empty()) {
+      text += title + palette.faint(none) + '\n';
+      continue;
+    }
+    const std::size_t all = list.differences->size();
+    for (std::size_t i = 0; i < std::min(all, kDifferences); ++i) {
+      const std::string lead = i == 0 ? title : std::string(13, ' ');
+      text += lead + fit_width(difference_text((*list.differences)[i]), width - 13) + '\n';
+    }
+    if (all > kDifferences) {
+      text += palette.faint(fmt::format("{:13}and {} more\n", "", all - kDifferences));
+    }
+  }
+  return text;
+}
+
+std::string table(const Section& section, std::size_t top, std::size_t width,
+                  const Palette& palette) {
+  std::vector<TextTable::Column> columns = {{"A"},
+                                            {"B"},
+                                            {"change"},
+                                            {"interval", Align::Right, false, 1},
+                                            {"verdict", Align::Left},
+                                            {"could see", Align::Right, false, 3}};
+  if (section.has_clocks) columns.push_back({"equal clocks", Align::Right, false, 2});
+  if (section.has_calls) columns.push_back({"calls", Align::Right, false, 4});
+  columns.push_back({"", Align::Left, true});
+  TextTable rows(columns);
+  for (std::size_t i = 0; i < std::min(top, section.rows.size()); ++i) {
+    const Row& row = *section.rows[i];
+    std::vector<std::string> cells = {
+        value_text(row.a, row.unit), value_text(row.b, row.unit), change_cell(row),
+        interval_text(row),          verdict_text(row),           smallest_text(row)};
+    if (section.has_clocks) cells.push_back(change_text(row.change_at_equal_clocks));
+    if (section.has_calls) cells.push_back(calls_text(row));
+    cells.push_back(row.shape.empty() ? row.short_name : row.short_name + " " + row.shape);
+    rows.add(std::move(cells));
+  }
+  std::string text = rows.render(width, palette);
+  if (section.rows.size() > top) {
+    text += palette.faint(fmt::format("  and {} more\n", section.rows.size() - top));
+  }
+  if (section.has_stars) text += palette.faint(fmt::format("  * {}\n", kPairedNote));
+  return text;
+}
+
+/// For the terminal; `top` rows of operators and kernels each.
+std::string comparison_text(const Comparison& comparison, std::size_t top, std::size_t width,
+                            const Palette& palette) {
+  std::string text = side_line("A", comparison.a) + side_line("B", comparison.b) + '\n';
+  text += differences(comparison, width, palette);
+  for (const std::string& note : comparison.notes) {
+    text += palette.warning("note") + "         " + printable(note) + '\n';
+  }
+  for (const Section& section : sections_of(comparison)) {
+    const bool is_captured = section.family == Family::Operator || section.family == Family::Kernel;
+    text +=
+        '\n' + palette.heading(section.title) + "  " + palette.faint(section.explanation) + '\n';
+    text += table(section, is_captured ? top : section.rows.size(), width, palette);
+  }
+  text += '\n' + palette.heading(printable(tally_text(comparison))) + '\n';
+  for (const std::string& reason : withheld_texts(comparison)) text += printable(reason) + '\n';
+  text += palette.faint(
+      fmt::format("changes up to {} do not matter; {} intervals; 'could see' is the smallest "
+                  "change "
+                  "that would\nhave been found 4 times in 5; run-to-run spread: {}\n",
+                  chosen_percent(comparison.threshold), chosen_percent(comparison.confidence),
+                  printable(comparison.run_spread)));
+  return text;
+}
 
 /// What the options ask for.
 struct Wishes {
-  std::optional<double> threshold;
-  std::optional<double> run_spread;
-  std::vector<std::string> metrics;
+  session::ComparisonWish comparison;
   std::size_t top = kDefaultTop;
 };
 
 Result<Wishes> wishes_of(const Arguments& arguments) {
   Wishes wishes;
   if (const auto given = arguments.value("--threshold")) {
-    wishes.threshold = PL_TRY(parse_share(*given, "--threshold"));
+    wishes.comparison.threshold = PL_TRY(parse_share(*given, "--threshold"));
   }
   if (const auto given = arguments.value("--run-spread")) {
-    wishes.run_spread = PL_TRY(parse_share(*given, "--run-spread"));
+    wishes.comparison.run_spread = PL_TRY(parse_share(*given, "--run-spread"));
   }
-  if (const auto given = arguments.value("--top")) {
-    wishes.top = *given == "all" ? std::numeric_limits<std::size_t>::max()
-                                 : PL_TRY(parse_count(*given, "--top", 1));
-  }
-  for (const Arguments::Given& option : arguments.options()) {
-    if (option.name == "--metric" && option.value) wishes.metrics.push_back(*option.value);
-  }
+  wishes.top = PL_TRY(rows_asked_for(arguments)).value_or(kDefaultTop);
+  wishes.comparison.metrics = arguments.each_value("--metric");
   return wishes;
-}
-
-Result<std::vector<RunMeasurements>> read_side(const std::vector<fs::path>& folders,
-                                               bool with_captures, const Interrupt& interrupt) {
-  std::vector<RunMeasurements> side;
-  for (const fs::path& folder : folders) {
-    if (interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
-    side.push_back(PL_TRY(comparison::read_measurements(folder, {.captures = with_captures})));
-  }
-  return side;
-}
-
-KnownSpread given_spread(double difference_of_two) {
-  const double reach = std::sqrt(2.0) * statistics::normal_quantile(0.975);
-  return {{.deviation = std::log1p(difference_of_two) / reach},
-          fmt::format("by --run-spread two runs differ by up to {:.3g} %", 100 * difference_of_two),
-          KnownSpread::Basis::Given};
 }
 
 Result<void> write_pages(const Comparison& found, const Arguments& arguments, std::size_t top) {
@@ -92,6 +159,25 @@ bool is_failure(const Comparison& found, const Arguments& arguments) {
   return false;
 }
 
+/// `profline compare RUN_A RUN_B`: what changed, with a verdict per metric and an exit code.
+class CompareVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "compare"; }
+  std::string_view summary() const override {
+    return "compare two runs or two folders of runs, with a verdict per metric";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline compare runs/base runs/head", "what changed; exit code 1 for a regression"},
+        {"profline compare runs/base runs/head --metric request_ms --threshold 3%",
+         "one metric; changes up to 3 % do not count"},
+    };
+  }
+  std::string_view words() const override { return "RUN_A RUN_B"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
+
 }  // namespace
 
 std::vector<Option> CompareVerb::options() const {
@@ -100,7 +186,7 @@ std::vector<Option> CompareVerb::options() const {
       {"--threshold", "", Takes::Value, "SHARE",
        "changes up to this do not matter (default 1%, on a CPU 5%)"},
       {"--metric", "", Takes::Value, "NAME",
-       "only this row, or rows: a name, one with *, or metrics, stages, operators, kernels; may be "
+       "only this row, or rows: a name, one with *, or metrics, phases, operators, kernels; may be "
        "repeated"},
       {"--fail-on",
        "",
@@ -125,28 +211,8 @@ Result<ExitCode> CompareVerb::run(const Services& services, const Invocation& in
         .with_reason("usage");
   }
   const Wishes wishes = PL_TRY(wishes_of(arguments));
-  const std::vector<fs::path> folders_a = PL_TRY(comparison::runs_in(arguments.words[0]));
-  const std::vector<fs::path> folders_b = PL_TRY(comparison::runs_in(arguments.words[1]));
-  const bool with_captures = comparison::wants_captures(wishes.metrics);
-  auto a = PL_TRY(read_side(folders_a, with_captures, services.interrupt));
-  auto b = PL_TRY(read_side(folders_b, with_captures, services.interrupt));
-
-  std::vector<fs::path> all = folders_a;
-  all.insert(all.end(), folders_b.begin(), folders_b.end());
-  EarlierRuns earlier(all);
-  for (auto* side : {&a, &b}) {
-    for (RunMeasurements& run : *side) run.opens_series = earlier.opens_series(run.run.folder);
-  }
-  const KnownSpread stated = comparison::stated_spread(a, b);
-  const comparison::Rules rules{
-      .threshold = wishes.threshold.value_or(comparison::usual_threshold(a, b)),
-      .only = wishes.metrics,
-      .known_spread = [&](const comparison::Series& series) {
-        if (wishes.run_spread) return given_spread(*wishes.run_spread);
-        return earlier.spread(series.name).value_or(stated);
-      }};
-  const Comparison found = PL_TRY(comparison::compare(std::move(a), std::move(b), rules));
-
+  const Comparison found = PL_TRY(session::compare_runs(arguments.words[0], arguments.words[1],
+                                                        wishes.comparison, services.interrupt));
   PL_TRY(write_pages(found, arguments, wishes.top));
   if (invocation.output.format == OutputFormat::Json) {
     PL_TRY(print_result(PL_TRY(to_document(found))));
@@ -155,6 +221,10 @@ Result<ExitCode> CompareVerb::run(const Services& services, const Invocation& in
     PL_TRY(print_result(for_terminal(comparison_text(found, wishes.top, output_width(), palette))));
   }
   return is_failure(found, arguments) ? ExitCode::Failed : ExitCode::Done;
+}
+
+std::unique_ptr<Verb> compare_verb() {
+  return std::make_unique<CompareVerb>();
 }
 
 }  // namespace profline

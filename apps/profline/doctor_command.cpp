@@ -1,70 +1,20 @@
-#include "doctor_command.h"
-
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-
 #include <fmt/core.h>
 
 #include "base/files.h"
 #include "base/strings.h"
-#include "doctor_checks.h"
-#include "formats/json_write.h"
-#include "process/ask.h"
-#include "process/find_program.h"
+#include "doctor/checks.h"
+#include "formats/json.h"
+#include "process/environment.h"
+#include "process/runner.h"
 #include "profline_version.h"
-#include "scratch_folder.h"
 #include "standard_streams.h"
 #include "text_table.h"
-#include "workload_program.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
 
 using doctor::Finding;
-using doctor::State;
-
-const std::vector<std::string> kNames = {"gpu",      "driver",   "counters", "nsys", "ncu",
-                                         "sampling", "libtorch", "nvtx",     "disk"};
-
-std::optional<std::string> text_of(const std::filesystem::path& file) {
-  auto text = read_file(file);
-  if (!text) return std::nullopt;
-  return std::move(text).value();
-}
-
-Result<std::string> ask_workload(ProcessRunner& processes, const std::string& given) {
-  const auto program = PL_TRY(find_workload(given));
-  return output_of(processes, {program.string(), "--version", "--format", "json"});
-}
-
-Result<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
-  return nsys::probe(processes, PL_TRY(nsys::choose_nsys(processes, name)));
-}
-
-Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& name) {
-  return ncu::probe(processes, PL_TRY(find_program(name)));
-}
-
-Result<nsys::Trial> try_nsys(ProcessRunner& processes, const nsys::Installation& nsys,
-                             const std::filesystem::path& folder) {
-  nsys::Trial trial = PL_TRY(nsys::try_capture(processes, nsys, folder));
-  if (trial.report_written) {
-    trial.reading_problem = PL_TRY(nsys::try_reading(processes, nsys, folder));
-  }
-  return trial;
-}
-
-Finding check_nsys(ProcessRunner& processes, const std::string& name) {
-  const auto installation = find_nsys(processes, name);
-  std::optional<Result<nsys::Trial>> trial;
-  const ScratchFolder folder;
-  if (installation && !folder.path().empty()) {
-    trial = try_nsys(processes, *installation, folder.path());
-  }
-  return doctor::judge_nsys(installation, trial);
-}
 
 std::string as_text(const std::vector<Finding>& findings) {
   std::string text = fmt::format("profline {} ({})\n\n", kVersion, kCommit);
@@ -94,6 +44,24 @@ Result<std::string> as_json(const std::vector<Finding>& findings) {
   return write_json(Node::map(std::move(document)));
 }
 
+/// `profline doctor`: what of GPU, driver, profilers, libtorch and disk is usable here, and the fix
+/// for what is not.
+class DoctorVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "doctor"; }
+  std::string_view summary() const override {
+    return "check GPU, driver, nsys, ncu, libtorch, permissions and disk";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline doctor", "what works here, and how to fix what does not"},
+        {"profline doctor --require gpu,nsys", "exit code 3 if one of them is missing"},
+    };
+  }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
+
 }  // namespace
 
 std::vector<Option> DoctorVerb::options() const {
@@ -104,46 +72,28 @@ std::vector<Option> DoctorVerb::options() const {
       {"--ncu", "", Takes::Value, "PROGRAM", "the ncu to look at [ncu on PATH]"},
       {"--workload", "", Takes::Value, "PROGRAM",
        "the profline-workload to look at [beside profline, then on PATH]"},
-      {"--require", "", Takes::Values, "NAMES", "exit 3 unless all of these are found", kNames},
+      {"--require", "", Takes::Values, "NAMES", "exit 3 unless all of these are found",
+       doctor::subjects()},
   };
 }
 
 Result<ExitCode> DoctorVerb::run(const Services& services, const Invocation& invocation) const {
-  const std::string nsys = invocation.arguments.value("--nsys").value_or("nsys");
-  const std::string ncu = invocation.arguments.value("--ncu").value_or("ncu");
-  const std::string workload = invocation.arguments.value("--workload").value_or("");
-  const std::vector<std::string> required = invocation.arguments.values("--require");
-  // A program that was named, unlike one that was only hoped for, must be there.
-  for (const std::string& named : {nsys, ncu, workload}) {
-    if (named.find('/') != std::string::npos) PL_TRY(find_program(named));
-  }
-  const bool privileged = geteuid() == 0;
-  const std::filesystem::path here = std::filesystem::current_path();
-  std::vector<Finding> findings;
-  const Result<gpu::Driver> driver = gpu::load_driver();
-  findings.push_back(doctor::judge_gpu(driver));
-  findings.push_back(doctor::judge_driver(text_of("/proc/driver/nvidia/version")));
-  findings.push_back(doctor::judge_counters(text_of("/proc/driver/nvidia/params"), privileged));
-  findings.push_back(check_nsys(services.processes, nsys));
-  findings.push_back(doctor::judge_ncu(find_ncu(services.processes, ncu), driver));
-  findings.push_back(
-      doctor::judge_sampling(text_of("/proc/sys/kernel/perf_event_paranoid"), privileged));
-  const Result<std::string> answer = ask_workload(services.processes, workload);
-  findings.push_back(doctor::judge_libtorch(answer));
-  findings.push_back(doctor::judge_nvtx(answer));
-  findings.push_back(doctor::judge_disk(here, free_bytes(here)));
-  if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
-
+  const Arguments& arguments = invocation.arguments;
+  const auto findings =
+      PL_TRY(doctor::examine({.nsys = arguments.value("--nsys").value_or("nsys"),
+                              .ncu = arguments.value("--ncu").value_or("ncu"),
+                              .workload = arguments.value("--workload").value_or("")},
+                             services.processes, services.interrupt));
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(as_json(findings))
                                : for_terminal(as_text(findings));
   PL_TRY(print_result(text));
+  return doctor::are_found(arguments.values("--require"), findings) ? ExitCode::Done
+                                                                    : ExitCode::Absent;
+}
 
-  const bool satisfied = std::all_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-    const bool is_required = std::count(required.begin(), required.end(), finding.name) > 0;
-    return !is_required || finding.state == State::Found;
-  });
-  return satisfied ? ExitCode::Done : ExitCode::Absent;
+std::unique_ptr<Verb> doctor_verb() {
+  return std::make_unique<DoctorVerb>();
 }
 
 }  // namespace profline

@@ -1,38 +1,21 @@
-#include "infer_command.h"
-
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/core.h>
 
 #include "base/terminal_text.h"
-#include "formats/json_write.h"
-#include "run_session.h"
+#include "config_options.h"
+#include "formats/json.h"
+#include "run/names/artifact_names.h"
+#include "session/run_session.h"
 #include "standard_streams.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPredictions = "pipeline.direct_inference.output.prediction.enable";
-constexpr std::string_view kStage = "direct_inference";
-
-/// This stage alone; predictions are what the command is for, and are on unless the user says
-/// otherwise. Added at the end, so that the user's overrides keep their numbers in messages.
-ConfigChoice for_answers(ConfigChoice choice) {
-  const auto mentions = [](const std::string& text) {
-    return text.find(kPredictions) != std::string::npos;
-  };
-  if (std::none_of(choice.overrides.begin(), choice.overrides.end(), mentions)) {
-    choice.overrides.push_back(std::string(kPredictions) + "=true");
-  }
-  for (const char* other : {"static_analysis", "baseline", "torch_profiler", "nsys", "ncu"}) {
-    choice.overrides.push_back("pipeline." + std::string(other) + ".enable=false");
-  }
-  choice.overrides.push_back("pipeline." + std::string(kStage) + ".enable=true");
-  return choice;
-}
+constexpr std::string_view kStage = run::stages::kDirectInference;
 
 /// The files and folders that are there now, by what they are.
 std::vector<std::pair<std::string, fs::path>> outputs_of(const pipeline::RunSetup& setup) {
@@ -41,10 +24,10 @@ std::vector<std::pair<std::string, fs::path>> outputs_of(const pipeline::RunSetu
   std::vector<std::pair<std::string, fs::path>> outputs;
   std::error_code failure;
   for (auto& [what, path] : std::initializer_list<std::pair<const char*, fs::path>>{
-           {"predictions", folder / output.prediction_dir() / "predictions.jsonl"},
+           {"predictions", folder / output.prediction_dir() / run::files::kPredictions},
            {"pictures", folder / output.visualization_dir()},
-           {"times", folder / "samples.jsonl"},
-           {"log", folder / "log"}}) {
+           {"times", folder / run::files::kRequests},
+           {run::files::kLog, folder / run::files::kLog}}) {
     if (fs::exists(path, failure)) outputs.emplace_back(what, path);
   }
   return outputs;
@@ -67,6 +50,23 @@ Result<void> print_outputs(const pipeline::RunSetup& setup, OutputFormat format)
   return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
 }
 
+/// `profline infer`: the model over the dataset for its answers, no profiler.
+class InferVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "infer"; }
+  std::string_view summary() const override {
+    return "run the model over the dataset without a profiler; write predictions";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline infer -cn demo dataset.pages=2", "two drawn pages through the tiny model"},
+    };
+  }
+  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
+
 }  // namespace
 
 std::vector<Option> InferVerb::options() const {
@@ -77,13 +77,18 @@ std::vector<Option> InferVerb::options() const {
 }
 
 Result<ExitCode> InferVerb::run(const Services& services, const Invocation& invocation) const {
-  RunWish wish;
-  wish.choice = for_answers(config_choice(invocation.arguments));
+  session::RunWish wish;
+  wish.choice = session::for_answers(config_choice(invocation.arguments));
   wish.programs.workload = invocation.arguments.value("--workload").value_or("");
-  PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services, invocation.output));
-  const FinishedRun done = PL_TRY(start_run(run, wish, services, invocation));
+  wish.argv = invocation.argv;
+  session::PreparedRun run = PL_TRY(session::prepare_run(wish, session::Making::Folder, services));
+  const session::FinishedRun done = PL_TRY(session::start_run(run, wish, services));
   PL_TRY(print_outputs(run.plan.setup, invocation.output.format));
   return done.code;
+}
+
+std::unique_ptr<Verb> infer_verb() {
+  return std::make_unique<InferVerb>();
 }
 
 }  // namespace profline

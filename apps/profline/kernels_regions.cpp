@@ -1,31 +1,23 @@
-#include "kernels_regions.h"
-
 #include <fmt/core.h>
 
 #include "analysis/regions/region_table.h"
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/terminal_text.h"
-#include "captured_kernels.h"
+#include "kernel_report/captured_kernels.h"
 #include "standard_streams.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
 
-std::string duration(const std::optional<double>& ns) {
-  return ns ? human_duration(FractionalNanoseconds(*ns)) : "-";
-}
-
 regions::Rules rules_of(const Arguments& arguments) {
   regions::Rules rules;
-  for (const Arguments::Given& given : arguments.options()) {
-    if (!given.value) continue;
-    if (given.name == "--kernel-include") {
-      rules.include.push_back(regions::parse_kernel_rule(*given.value));
-    }
-    if (given.name == "--kernel-exclude") {
-      rules.exclude.push_back(regions::parse_kernel_rule(*given.value));
-    }
+  for (const std::string& rule : arguments.each_value("--kernel-include")) {
+    rules.include.push_back(regions::parse_kernel_rule(rule));
+  }
+  for (const std::string& rule : arguments.each_value("--kernel-exclude")) {
+    rules.exclude.push_back(regions::parse_kernel_rule(rule));
   }
   return rules;
 }
@@ -34,16 +26,16 @@ std::string as_text(const std::vector<NcuRegion>& rows) {
   std::string text = fmt::format("{:<10} {:>9} {:>11} {:>11} {:>8}  {}\n", "source", "instances",
                                  "inclusive", "exclusive", "adds up", "region");
   for (const NcuRegion& region : rows) {
-    std::string_view adds_up = "-";
+    std::string_view adds_up = "–";
     if (region.reconciles) adds_up = *region.reconciles ? "yes" : "no";
     const std::string indent(2 * static_cast<std::size_t>(region.depth), ' ');
     text += fmt::format("{:<10} {:>9} {:>11} {:>11} {:>8}  {}{}\n", schema::name_of(region.source),
-                        region.instances == 0 ? "-" : std::to_string(region.instances),
+                        region.instances == 0 ? "–" : std::to_string(region.instances),
                         duration(region.inclusive_ns), duration(region.exclusive_ns), adds_up,
                         indent, printable(region.name));
     for (const NcuRegionKernel& kernel : region.kernels) {
       text += fmt::format("{:<10} {:>9} {:>11} {:>11} {:>8}  {}    {}\n", "", kernel.launches,
-                          human_duration(FractionalNanoseconds(kernel.total_ns)), "", "", indent,
+                          duration(kernel.total_ns), "", "", indent,
                           fit_width(printable(kernel.name), 60));
     }
     if (region.launches_left_out > 0) {
@@ -53,6 +45,24 @@ std::string as_text(const std::vector<NcuRegion>& rows) {
   }
   return text;
 }
+
+/// `profline kernels regions CAPTURE`: what ncu measured by the NVTX ranges of the program, with
+/// inclusive and exclusive times, and rules over which kernels count where.
+class KernelsRegionsVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "kernels regions"; }
+  std::string_view summary() const override {
+    return "show what ncu measured per NVTX range, inclusive and exclusive";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline kernels regions ncu-raw.csv", "time and launches per range"},
+    };
+  }
+  std::string_view words() const override { return "CAPTURE"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
 
 }  // namespace
 
@@ -77,11 +87,11 @@ Result<ExitCode> KernelsRegionsVerb::run(const Services& services,
                  "run/ncu/raw.csv'")
         .with_reason("usage");
   }
-  const std::vector<Capture> captures = PL_TRY(find_captures(
+  const std::vector<kernel_report::Capture> captures = PL_TRY(kernel_report::find_captures(
       arguments.words.front(), services.processes, arguments.value("--ncu").value_or("ncu")));
   NcuRegions document{.tool = "ncu", .replay_mode = "", .regions = {}};
   const regions::Rules rules = rules_of(arguments);
-  for (const Capture& capture : captures) {
+  for (const kernel_report::Capture& capture : captures) {
     for (NcuRegion& region : PL_TRY(regions::region_table(capture.report, rules))) {
       document.regions.push_back(std::move(region));
     }
@@ -99,6 +109,10 @@ Result<ExitCode> KernelsRegionsVerb::run(const Services& services,
     PL_TRY(print_result(text));
   }
   return ExitCode::Done;
+}
+
+std::unique_ptr<Verb> kernels_regions_verb() {
+  return std::make_unique<KernelsRegionsVerb>();
 }
 
 }  // namespace profline

@@ -10,19 +10,40 @@
 
 #include <fmt/format.h>
 
-#include "base/file_descriptor.h"
-#include "base/os_error.h"
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "base/files.h"
 #include "base/terminal_text.h"
-#include "base/unfinished_work.h"
 #include "command_line.h"
-#include "process/end_on_interrupt.h"
+#include "completion.h"
 #include "process/interrupt.h"
 #include "process/posix_runner.h"
-#include "shell_completion.h"
 #include "standard_streams.h"
 
 namespace profline {
 namespace {
+
+/// Every command there is, in the order in which help lists them. Only here all are known.
+std::vector<std::unique_ptr<Verb>> all_verbs() {
+  std::vector<std::unique_ptr<Verb>> verbs;
+  verbs.push_back(run_verb());
+  verbs.push_back(demo_verb());
+  verbs.push_back(infer_verb());
+  verbs.push_back(plan_verb());
+  verbs.push_back(config_verb());
+  verbs.push_back(explain_verb());
+  verbs.push_back(analyze_verb());
+  verbs.push_back(trace_verb());
+  verbs.push_back(kernels_top_verb());
+  verbs.push_back(kernels_profile_verb());
+  verbs.push_back(kernels_analyze_verb());
+  verbs.push_back(kernels_regions_verb());
+  verbs.push_back(report_verb());
+  verbs.push_back(compare_verb());
+  verbs.push_back(runs_verb());
+  verbs.push_back(doctor_verb());
+  return verbs;
+}
 
 std::string prefix(bool in_color) {
   return in_color ? "\x1b[1;31mprofline:\x1b[0m " : "profline: ";
@@ -63,19 +84,32 @@ void end_interrupted(const std::string& last_words) {
   ::_exit(static_cast<int>(ExitCode::Interrupted));
 }
 
-std::string last_words(const Request& request) {
+std::string last_words(const Understood& request) {
   constexpr const char* kClearLine = "\r\x1b[K";  // of what progress has drawn
   const auto color = request.invocation.arguments.value("--color");
   return (::isatty(STDERR_FILENO) == 1 ? kClearLine : "") +
          prefix(wants_color(color, STDERR_FILENO)) + "interrupted";
 }
 
-Result<ExitCode> carry_out(const Request& request, const CommandLine& command_line) {
-  if (request.kind == Request::Kind::Show) {
+ProgressOptions progress_of(const Invocation& invocation) {
+  constexpr std::size_t kLongestStage = 16;
+  const int verbosity = invocation.output.verbosity;
+  const auto color = invocation.arguments.value("--color");
+  ProgressOptions options;
+  if (verbosity < 0) options.verbosity = Verbosity::Quiet;
+  if (verbosity > 0) options.verbosity = Verbosity::Verbose;
+  if (color == "always") options.color = ColorMode::Always;
+  if (color == "never") options.color = ColorMode::Never;
+  options.name_width = kLongestStage + 2;
+  return options;
+}
+
+Result<ExitCode> carry_out(const Understood& request, const CommandLine& command_line) {
+  if (request.kind == Understood::Kind::Show) {
     PL_TRY(print_result(request.shown));
     return ExitCode::Done;
   }
-  if (request.kind == Request::Kind::ShellCompletion) {
+  if (request.kind == Understood::Kind::ShellCompletion) {
     return run_shell_completion(request.invocation.arguments, command_line);
   }
   PL_TRY(check_descriptors());
@@ -83,10 +117,13 @@ Result<ExitCode> carry_out(const Request& request, const CommandLine& command_li
   const InterruptOnSignals on_signals(interrupt);
   const EndOnInterrupt ending(interrupt, [words = last_words(request)] { end_interrupted(words); });
   PosixRunner processes(interrupt);
-  return request.verb->run({processes, interrupt}, request.invocation);
+  const Invocation& invocation = request.invocation;
+  const session::Remarks remarks(invocation.output.verbosity,
+                                 [](const std::string& line) { print_remark(line); });
+  return request.verb->run({processes, interrupt, remarks, progress_of(invocation)}, invocation);
 }
 
-Result<ExitCode> carry_out_and_check(const Request& request, const CommandLine& command_line) {
+Result<ExitCode> carry_out_and_check(const Understood& request, const CommandLine& command_line) {
   const ExitCode code = PL_TRY(carry_out(request, command_line));
   PL_TRY(check_result_arrived());
   return code;

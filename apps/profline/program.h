@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 
 namespace profline {
 

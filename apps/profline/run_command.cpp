@@ -1,17 +1,15 @@
-#include "run_command.h"
-
-#include <algorithm>
-
 #include <fmt/core.h>
 
 #include "base/figures.h"
 #include "base/terminal_text.h"
-#include "config_command.h"
-#include "formats/json_write.h"
-#include "run_session.h"
+#include "config_options.h"
+#include "formats/json.h"
+#include "run/names/artifact_names.h"
+#include "session/run_session.h"
+#include "session/sweep.h"
 #include "standard_streams.h"
-#include "sweep.h"
 #include "text_table.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
@@ -21,11 +19,7 @@ Error usage(std::string message) {
 }
 
 Result<void> check_options(const Arguments& arguments) {
-  for (const char* option : {"--package", "--resolve"}) {
-    if (arguments.has(option)) {
-      return usage(std::string(option) + " is for showing the config: add --cfg job");
-    }
-  }
+  PL_TRY(check_nothing_is_shown(arguments));
   if (!arguments.has("--resume")) return {};
   for (const char* option : {"--multirun", "--config-name", "--config-path", "--config-dir"}) {
     if (arguments.has(option)) {
@@ -35,61 +29,7 @@ Result<void> check_options(const Arguments& arguments) {
   return {};
 }
 
-Result<FinishedRun> run_once(const RunWish& wish, const Services& services,
-                             const Invocation& invocation) {
-  PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services, invocation.output));
-  return start_run(run, wish, services, invocation);
-}
-
-/// Reports a job that could not start; the others still run.
-ExitCode tell_failed_job(const std::string& which, const Error& error) {
-  for (const Error& problem : error.each()) {
-    print_remark(fmt::format("profline: {}: {}", which, printable_lines(problem.to_string())));
-  }
-  return exit_code(error.kind());
-}
-
-struct Finished {
-  std::vector<FinishedRun> runs;
-  ExitCode worst = ExitCode::Done;
-};
-
-/// The jobs of a sweep, one after another, if all of them could start.
-Result<Finished> run_sweep(Jobs jobs, const Services& services, const Invocation& invocation) {
-  auto sweep = PL_TRY(pipeline::RunFolder::claim(*jobs.sweep));
-  jobs.lie_in(sweep.path());
-  PL_TRY(check_jobs(jobs.wishes, services));
-  Finished finished;
-  for (std::size_t i = 0; i < jobs.wishes.size(); ++i) {
-    if (services.interrupt.requested()) {
-      finished.worst = ExitCode::Interrupted;
-      break;
-    }
-    const RunWish& wish = jobs.wishes[i];
-    if (invocation.output.verbosity >= 0) {
-      print_remark(job_line(i, wish.choice.overrides));
-    }
-    auto done = run_once(wish, services, invocation);
-    const ExitCode code =
-        done ? done->code : tell_failed_job("job " + std::to_string(i), done.error());
-    finished.worst = std::max(finished.worst, code);
-    if (!done) continue;
-    sweep.keep();
-    finished.runs.push_back(std::move(*done));
-  }
-  return finished;
-}
-
-Result<Finished> run_alone(const RunWish& wish, const Services& services,
-                           const Invocation& invocation) {
-  Finished finished;
-  finished.runs.push_back(PL_TRY(wish.resume ? resume_run(wish, services, invocation)
-                                             : run_once(wish, services, invocation)));
-  finished.worst = finished.runs.front().code;
-  return finished;
-}
-
-std::string run_text(const FinishedRun& run) {
+std::string run_text(const session::FinishedRun& run) {
   std::string text = fmt::format("{:<16}  {}\n{:<16}  {}\n", "run", printable(run.folder.string()),
                                  "state", to_text(run.record.state));
   for (const StageRecord& stage : run.record.stages) {
@@ -100,10 +40,10 @@ std::string run_text(const FinishedRun& run) {
   }
   if (run.verdict.empty()) return text;
   return text + fmt::format("{:<16}  {}\n{:<16}  {}\n", "verdict", printable(run.verdict), "report",
-                            printable((run.folder / "report.html").string()));
+                            printable((run.folder / run::files::kReportPage).string()));
 }
 
-Node run_json(const FinishedRun& run) {
+Node run_json(const session::FinishedRun& run) {
   NodeMap entry;
   entry.set("run_dir", Node::string(run.folder.string()));
   entry.set("state", Node::string(std::string(to_text(run.record.state))));
@@ -117,18 +57,65 @@ Node run_json(const FinishedRun& run) {
   return Node::map(std::move(entry));
 }
 
-Result<void> print(const std::vector<FinishedRun>& runs, OutputFormat format) {
+Result<void> print(const std::vector<session::FinishedRun>& runs, OutputFormat format) {
   if (format == OutputFormat::Text) {
-    for (const FinishedRun& run : runs) PL_TRY(print_result(for_terminal(run_text(run))));
+    for (const session::FinishedRun& run : runs) PL_TRY(print_result(for_terminal(run_text(run))));
     return {};
   }
   NodeMap document;
   document.set("schema", Node::string("profline.run_result/1"));
   Node list = Node::list();
-  for (const FinishedRun& run : runs) list.as_list().push_back(run_json(run));
+  for (const session::FinishedRun& run : runs) list.as_list().push_back(run_json(run));
   document.set("runs", std::move(list));
   return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
 }
+
+/// `profline run`: composes, runs the enabled stages in order, writes the run directory.
+class RunVerb : public Verb {
+ public:
+  std::string_view name() const override { return "run"; }
+  std::string_view summary() const override {
+    return "run the enabled stages and write a run directory";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline run device=cpu pipeline.torch_profiler.enable=true",
+         "profile the model of the config on the CPU"},
+        {"profline run pipeline.nsys.enable=true pipeline.ncu.enable=true",
+         "add Nsight Systems and Nsight Compute"},
+        {"profline run 'pipeline.workload.command=[python3,infer.py]' pipeline.nsys.enable=true",
+         "profile a program of your own"},
+        {"profline run --resume tmp/profile-output/20261115-100000",
+         "resume a run that was cut off"},
+    };
+  }
+  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+
+ protected:
+  /// The config to begin with when none is named.
+  virtual std::string_view config_name() const { return "config"; }
+};
+
+/// `profline demo`: the same with a tiny model and drawn pages.
+class DemoVerb final : public RunVerb {
+ public:
+  std::string_view name() const override { return "demo"; }
+  std::string_view summary() const override {
+    return "run everything on a tiny model; needs no GPU and no download";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline demo", "static analysis, baseline and profilers in a few seconds"},
+        {"profline demo --dry-run", "show what it would run"},
+    };
+  }
+  std::vector<Option> options() const override;
+
+ protected:
+  std::string_view config_name() const override { return "demo"; }
+};
 
 }  // namespace
 
@@ -155,20 +142,28 @@ std::vector<Option> DemoVerb::options() const {
 
 Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invocation) const {
   PL_TRY(check_options(invocation.arguments));
-  RunWish wish;
+  session::RunWish wish;
   wish.choice = config_choice(invocation.arguments);
   if (!invocation.arguments.has("--config-name")) wish.choice.name = config_name();
   wish.programs = program_choice(invocation.arguments);
+  wish.argv = invocation.argv;
   wish.resume = invocation.arguments.value("--resume");
-  Jobs jobs{{wish}};
+  session::Jobs jobs{{wish}};
   if (!wish.resume) {
-    jobs = PL_TRY(jobs_of(wish, invocation.arguments.has("--multirun"), invocation.output));
+    const bool multirun = invocation.arguments.has("--multirun");
+    jobs = PL_TRY(session::jobs_of(wish, multirun, services.remarks));
   }
-  const Finished finished =
-      PL_TRY(jobs.sweep ? run_sweep(std::move(jobs), services, invocation)
-                        : run_alone(jobs.wishes.front(), services, invocation));
+  const session::FinishedJobs finished = PL_TRY(session::run_jobs(std::move(jobs), services));
   PL_TRY(print(finished.runs, invocation.output.format));
   return finished.worst;  // as its run.json says: an interrupt behind the last stage is too late
+}
+
+std::unique_ptr<Verb> run_verb() {
+  return std::make_unique<RunVerb>();
+}
+
+std::unique_ptr<Verb> demo_verb() {
+  return std::make_unique<DemoVerb>();
 }
 
 }  // namespace profline

@@ -1,29 +1,36 @@
-#include "runs_command.h"
-
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 
+#include <fmt/core.h>
+
+#include "base/figures.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "command_line.h"
-#include "formats/json_write.h"
-#include "option_values.h"
+#include "formats/json.h"
+#include "records/run_record.h"
+#include "run/run.h"
 #include "run_index/prune.h"
-#include "run_index/run_filter.h"
 #include "run_index/run_index.h"
-#include "runs_text.h"
+#include "run_index/run_selection.h"
 #include "schema/read.h"
+#include "session/stored_runs.h"
 #include "standard_streams.h"
+#include "text_table.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
 
 namespace fs = std::filesystem;
+using run_index::IndexedMetric;
 using run_index::IndexedRun;
-using run_index::PruneStep;
 using run_index::RunFilter;
 using run_index::RunIndex;
+using session::PruneOutcome;
+using Align = TextTable::Align;
 
 /// Where conf/config.yaml lets runs be written.
 constexpr const char* kDefaultRoot = "tmp/profile-output";
@@ -39,23 +46,139 @@ Result<RunFilter> filter_of(const Arguments& arguments) {
   if (const auto until = arguments.value("--until")) {
     filter.until = PL_TRY(run_index::parse_moment(*until, "--until"));
   }
-  for (const Arguments::Given& option : arguments.options()) {
-    if (option.name != "--metric" || !option.value) continue;
-    filter.metrics.push_back(PL_TRY(run_index::parse_metric_condition(*option.value)));
+  for (const std::string& condition : arguments.each_value("--metric")) {
+    filter.metrics.push_back(PL_TRY(run_index::parse_metric_condition(condition)));
   }
   return filter;
 }
 
-/// The figures that say most, of those that any of the runs has.
-std::vector<std::string> usual_columns(const std::vector<IndexedRun>& runs) {
-  std::vector<std::string> columns;
-  for (const char* name : {"prefill_ms", "token_ms", "wall_ms"}) {
-    const bool is_there = std::any_of(runs.begin(), runs.end(), [&](const IndexedRun& run) {
-      return run.find_metric(name) != nullptr;
-    });
-    if (is_there) columns.emplace_back(name);
+constexpr std::string_view kNone = "–";
+
+std::string or_dash(const std::string& text) {
+  return text.empty() ? std::string(kNone) : text;
+}
+
+/// `2026-11-15 17:16:52` of a timestamp with all its digits.
+std::string moment(const std::string& timestamp) {
+  constexpr std::size_t kSeconds = 19;
+  std::string text = timestamp.substr(0, kSeconds);
+  if (text.size() > 10) text[10] = ' ';
+  return or_dash(text);
+}
+
+std::string metric_text(const IndexedMetric* metric) {
+  if (metric == nullptr) return std::string(kNone);
+  if (metric->unit == "ms") return human_duration(FractionalNanoseconds(metric->value * 1e6));
+  if (metric->unit == "tokens/s") return human_rate(metric->value, "tokens");
+  return human_count(metric->value);
+}
+
+std::string exit_text(const IndexedRun& run) {
+  return run.exit_code ? fmt::format("{}, exit code {}", run.state, *run.exit_code) : run.state;
+}
+
+std::string stage_time(const StageRecord& stage) {
+  if (stage.timing.total_ns == 0) return std::string(kNone);
+  return human_elapsed(std::chrono::nanoseconds(stage.timing.total_ns));
+}
+
+std::string stages_text(const RunRecord& record, std::size_t width, const Palette& palette) {
+  if (record.stages.empty()) return "";
+  TextTable stages(
+      {{"stage", Align::Left}, {"state", Align::Left}, {"time"}, {"", Align::Left, true}});
+  for (const StageRecord& stage : record.stages) {
+    stages.add({stage.name, std::string(to_text(stage.state)), stage_time(stage), stage.why});
   }
-  return columns;
+  std::string text = '\n' + palette.heading("stages") + '\n' + stages.render(width, palette);
+  for (const StageRecord& stage : record.stages) {
+    for (const Finding& finding : stage.findings) {
+      if (finding.severity == Severity::Note) continue;
+      text += "  " + palette.warning(printable(stage.name)) + "  " + printable(finding.text) + '\n';
+    }
+  }
+  return text;
+}
+
+/// One line a run; `metrics` names the figures that have a column.
+std::string runs_text(std::span<const IndexedRun> runs, std::span<const std::string> metrics,
+                      std::size_t width, const Palette& palette) {
+  if (runs.empty()) return "no runs\n";
+  std::vector<TextTable::Column> columns = {{"run", Align::Left},
+                                            {"started (UTC)", Align::Left, false, 3},
+                                            {"state", Align::Left},
+                                            {"workload", Align::Left},
+                                            {"device", Align::Left}};
+  for (const std::string& metric : metrics) columns.push_back({metric});
+  columns.push_back({"experiment", Align::Left, true});
+  TextTable table(columns);
+  for (const IndexedRun& run : runs) {
+    std::vector<std::string> cells = {run.folder, moment(run.started), run.state,
+                                      or_dash(run.model.empty() ? run.program : run.model),
+                                      or_dash(run.device)};
+    for (const std::string& metric : metrics) {
+      cells.push_back(metric_text(run.find_metric(metric)));
+    }
+    cells.push_back(run.experiment);
+    table.add(std::move(cells));
+  }
+  return table.render(width, palette);
+}
+
+/// All that is to know of one run without opening its files.
+std::string run_text(const IndexedRun& run, const RunRecord& record, const std::string& folder,
+                     std::uint64_t bytes, std::size_t width, const Palette& palette) {
+  std::string text = palette.heading(printable(run.id)) + '\n';
+  const auto line = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {:<12}{}\n", name, printable(value));
+  };
+  line("folder", folder);
+  line("state", exit_text(run));
+  line("experiment", run.experiment);
+  line("started", run.started);
+  line("ended", run.ended);
+  line("model", run.model);
+  line("program", run.program);
+  line("device", run.device_name.empty() ? run.device : run.device + ", " + run.device_name);
+  line("host", run.host);
+  line("profline", run.version + (run.commit.empty() ? "" : ", " + run.commit));
+  for (const std::string& override : record.command_line.overrides) line("override", override);
+  line("size", human_bytes(bytes));
+  line("fingerprint", run.fingerprint);
+
+  text += stages_text(record, width, palette);
+  if (run.metrics.empty()) return text;
+  text += '\n' + palette.heading("metrics") + "  " +
+          palette.faint("without a profiler, median over images") + '\n';
+  TextTable metrics({{"metric", Align::Left}, {"value"}, {"images"}});
+  for (const IndexedMetric& metric : run.metrics) {
+    metrics.add({metric.name, metric_text(&metric), std::to_string(metric.n)});
+  }
+  return text + metrics.render(width, palette);
+}
+
+std::string prune_text(std::span<const PruneOutcome> outcomes, bool dry_run, std::size_t width,
+                       const Palette& palette) {
+  TextTable table({{"", Align::Left},
+                   {"run", Align::Left},
+                   {"started (UTC)", Align::Left},
+                   {"size"},
+                   {"why", Align::Left, true}});
+  std::uint64_t freed = 0;
+  std::size_t removed = 0;
+  for (const PruneOutcome& outcome : outcomes) {
+    const bool goes = outcome.is_gone();
+    const std::string verb = dry_run ? "would remove" : "removed";
+    if (goes) {
+      freed += outcome.bytes;
+      ++removed;
+    }
+    table.add({goes ? verb : "kept", outcome.step.run.folder, moment(outcome.step.run.started),
+               goes ? human_bytes(outcome.bytes) : std::string(kNone),
+               outcome.why_not.empty() ? outcome.step.why : outcome.why_not});
+  }
+  std::string text = table.empty() ? "" : table.render(width, palette);
+  return text + fmt::format("{} {} of {}, {}\n", dry_run ? "would remove" : "removed", removed,
+                            counted(outcomes.size(), "run"), human_bytes(freed));
 }
 
 /// One command's view of the world below an output root.
@@ -109,12 +232,8 @@ Result<void> RunsCommand::print_document(NodeMap body) const {
 
 Result<void> RunsCommand::list() {
   std::vector<IndexedRun> runs = PL_TRY(filtered());
-  if (const auto top = arguments_.value("--top")) {
-    if (*top != "all") {
-      const std::size_t most = PL_TRY(parse_count(*top, "--top", 1));
-      if (runs.size() > most) runs.resize(most);
-    }
-  }
+  const std::size_t most = PL_TRY(rows_asked_for(arguments_)).value_or(runs.size());
+  if (runs.size() > most) runs.resize(most);
   if (is_json_) {
     Node list = Node::list();
     for (const IndexedRun& run : runs) list.as_list().push_back(schema::write(run));
@@ -124,39 +243,28 @@ Result<void> RunsCommand::list() {
   }
   std::vector<std::string> columns;
   for (const auto& condition : filter_.metrics) columns.push_back(condition.name);
-  if (columns.empty()) columns = usual_columns(runs);
+  if (columns.empty()) columns = session::usual_metrics(runs);
   return print_result(runs_text(runs, columns, output_width(), palette_));
 }
 
 Result<void> RunsCommand::show(const std::string& wanted) {
-  const std::vector<IndexedRun> runs = PL_TRY(index_.runs());
-  std::error_code failure;
-  const fs::path as_folder = fs::weakly_canonical(wanted, failure);
-  std::vector<std::string> names;
-  for (const IndexedRun& run : runs) {
-    const fs::path folder = index_.root() / run.folder;
-    names.push_back(run.folder);
-    const bool is_it = run.folder == wanted || run.id == wanted ||
-                       fs::weakly_canonical(folder, failure) == as_folder;
-    if (!is_it) continue;
-    const RunRecord record = PL_TRY(read_run_record(folder));
-    const std::uint64_t bytes = run_index::bytes_below(folder);
-    if (is_json_) {
-      NodeMap body;
-      body.set("run", schema::write(run));
-      body.set("bytes", Node::integer(static_cast<std::int64_t>(bytes)));
-      body.set("record", to_node(record));
-      return print_document(std::move(body));
-    }
+  const IndexedRun run = PL_TRY(session::find_run(index_, wanted));
+  const fs::path folder = index_.root() / run.folder;
+  const RunRecord record = PL_TRY(run::read_record(folder));
+  const std::uint64_t bytes = run_index::bytes_below(folder);
+  if (!is_json_) {
     return print_result(
         for_terminal(run_text(run, record, folder.string(), bytes, output_width(), palette_)));
   }
-  return Error(ErrorKind::NotFound, "there is no run '" + wanted + "' below " +
-                                        index_.root().string() + did_you_mean(wanted, names));
+  NodeMap body;
+  body.set("run", schema::write(run));
+  body.set("bytes", Node::integer(static_cast<std::int64_t>(bytes)));
+  body.set("record", to_node(record));
+  return print_document(std::move(body));
 }
 
 Node RunsCommand::outcome_node(const PruneOutcome& outcome) const {
-  const bool goes = outcome.step.action == PruneStep::Action::Remove && outcome.why_not.empty();
+  const bool goes = outcome.is_gone();
   NodeMap entry;
   entry.set("folder", Node::string(outcome.step.run.folder));
   entry.set("action", Node::string(goes ? "remove" : "keep"));
@@ -166,36 +274,23 @@ Node RunsCommand::outcome_node(const PruneOutcome& outcome) const {
 }
 
 Result<void> RunsCommand::prune(const Interrupt& interrupt) {
-  const auto keep = arguments_.value("--keep");
+  const auto keep = PL_TRY(whole_number(arguments_, "--keep", {.least = 0}));
   if (!keep) {
     return Error(ErrorKind::Config,
                  "'profline runs prune' needs to know how many to keep: --keep N");
   }
   const bool dry_run = arguments_.has("--dry-run");
-  const std::size_t most = PL_TRY(parse_count(*keep, "--keep", 0));
-  std::vector<PruneOutcome> outcomes;
-  for (PruneStep& step : run_index::plan_prune(PL_TRY(filtered()), most)) {
-    PruneOutcome outcome{std::move(step), 0, ""};
-    const fs::path folder = index_.root() / outcome.step.run.folder;
-    if (outcome.step.action == PruneStep::Action::Remove) {
-      outcome.bytes = run_index::bytes_below(folder);
-      if (interrupt.requested()) {
-        outcome.why_not = "interrupted before its turn";
-      } else if (!dry_run) {
-        const Interrupt::OrderlyStop whole_or_not_at_all(interrupt);
-        outcome.why_not =
-            PL_TRY(run_index::remove_run(index_.root(), outcome.step.run.folder)).value_or("");
-      }
-    }
-    outcomes.push_back(std::move(outcome));
-  }
-  const bool unlinked = !dry_run && run_index::remove_dangling_latest(index_.root());
+  const session::Pruned pruned =
+      PL_TRY(session::prune_runs(index_.root(), PL_TRY(filtered()), *keep, dry_run, interrupt));
   if (!is_json_) {
-    return print_result(prune_text(outcomes, dry_run, output_width(), palette_) +
-                        (unlinked ? "removed the link latest, whose run is gone\n" : ""));
+    return print_result(
+        prune_text(pruned.outcomes, dry_run, output_width(), palette_) +
+        (pruned.latest_is_gone ? "removed the link latest, whose run is gone\n" : ""));
   }
   Node list = Node::list();
-  for (const PruneOutcome& outcome : outcomes) list.as_list().push_back(outcome_node(outcome));
+  for (const PruneOutcome& outcome : pruned.outcomes) {
+    list.as_list().push_back(outcome_node(outcome));
+  }
   NodeMap body;
   body.set("dry_run", Node::boolean(dry_run));
   body.set("pruned", std::move(list));
@@ -206,6 +301,24 @@ Result<void> RunsCommand::rebuild() {
   PL_TRY(index_.rebuild());
   return list();
 }
+
+/// `profline runs`: the runs below the output root, newest first; one of them; or fewer of them.
+class RunsVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "runs"; }
+  std::string_view summary() const override {
+    return "list the runs under the output root, show one, prune old ones";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline runs --metric 'token_ms<5'", "runs that decode a token in under 5 ms"},
+        {"profline runs prune --keep 20 --dry-run", "what would be removed to keep the newest 20"},
+    };
+  }
+  std::string_view words() const override { return "[show RUN|prune|rebuild]"; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
 
 }  // namespace
 
@@ -260,6 +373,10 @@ Result<ExitCode> RunsVerb::run(const Services& services, const Invocation& invoc
   if (!done) return done.error();
   command.tell_notes(invocation.output.verbosity < 0);
   return ExitCode::Done;
+}
+
+std::unique_ptr<Verb> runs_verb() {
+  return std::make_unique<RunsVerb>();
 }
 
 }  // namespace profline

@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "base/file_descriptor.h"
-#include "base/os_error.h"
+#include "base/error.h"
+#include "base/files.h"
 
 namespace profline {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <optional>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
 

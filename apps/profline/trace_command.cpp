@@ -1,39 +1,22 @@
-#include "trace_command.h"
-
 #include <unistd.h>
 
-#include <charconv>
 #include <deque>
-#include <limits>
 
+#include "analysis/kernels/classify.h"
 #include "base/terminal_text.h"
-#include "capture_file.h"
 #include "command_line.h"
-#include "formats/json_write.h"
-#include "kernel_classes.h"
+#include "formats/json.h"
+#include "session/configuration.h"
 #include "standard_streams.h"
-#include "trace_export.h"
-#include "trace_json.h"
-#include "trace_report.h"
+#include "trace_report/capture_file.h"
+#include "trace_report/report.h"
 #include "trace_text.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
 
 constexpr std::size_t kDefaultTop = 20;
-
-Result<std::size_t> top_of(const Arguments& arguments) {
-  const auto given = arguments.value("--top");
-  if (!given) return kDefaultTop;
-  if (*given == "all") return std::numeric_limits<std::size_t>::max();
-  std::size_t top = 0;
-  const char* const end = given->data() + given->size();
-  const auto [rest, failure] = std::from_chars(given->data(), end, top);
-  if (failure != std::errc() || rest != end || top == 0) {
-    return Error(ErrorKind::Config, "--top takes a number above 0 or 'all', not '" + *given + "'");
-  }
-  return top;
-}
 
 operators::OperatorOrder operator_order(const std::string& column) {
   using operators::OperatorOrder;
@@ -43,16 +26,16 @@ operators::OperatorOrder operator_order(const std::string& column) {
   return column == "calls" ? OperatorOrder::Calls : OperatorOrder::Self;
 }
 
-TraceExport export_kind(const std::string& given) {
-  if (given == "perfetto") return TraceExport::Perfetto;
-  return given == "csv" ? TraceExport::Csv : TraceExport::Json;
+trace_report::Export export_kind(const std::string& given) {
+  if (given == "perfetto") return trace_report::Export::Perfetto;
+  return given == "csv" ? trace_report::Export::Csv : trace_report::Export::Json;
 }
 
 /// Of several captures each goes into the folder that was named.
 std::filesystem::path export_path(const Arguments& arguments, const Timeline& timeline,
-                                  TraceExport what) {
+                                  trace_report::Export what) {
   const auto to = arguments.value("--to");
-  std::filesystem::path usual = default_export_path(timeline, what);
+  std::filesystem::path usual = trace_report::default_export_path(timeline, what);
   if (!to) return usual;
   return arguments.words.size() > 1 ? std::filesystem::path(*to) / usual
                                     : std::filesystem::path(*to);
@@ -60,15 +43,15 @@ std::filesystem::path export_path(const Arguments& arguments, const Timeline& ti
 
 /// A viewer shows more of a trace than profline reads, Python frames above all.
 void tell_what_is_left_out(const Timeline& timeline, const std::filesystem::path& written) {
-  const std::string left_out = left_out_of_perfetto(timeline);
+  const std::string left_out = trace_report::left_out_of_perfetto(timeline);
   if (left_out.empty()) return;
   print_remark("profline: " + printable(written.string()) +
                " leaves out what profline does not read: " + printable(left_out));
 }
 
-Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments& arguments,
-                        const OutputOptions& output) {
-  const TraceExport what = export_kind(*arguments.value("--export"));
+Result<void> export_all(const std::vector<trace_report::Report>& reports,
+                        const Arguments& arguments, const OutputOptions& output) {
+  const trace_report::Export what = export_kind(*arguments.value("--export"));
   if (reports.size() > 1 && arguments.has("--to")) {
     std::error_code failure;
     std::filesystem::create_directories(*arguments.value("--to"), failure);
@@ -77,17 +60,36 @@ Result<void> export_all(const std::vector<TraceReport>& reports, const Arguments
                    "cannot create " + *arguments.value("--to") + ": " + failure.message());
     }
   }
-  for (const TraceReport& report : reports) {
+  for (const trace_report::Report& report : reports) {
     const auto path = export_path(arguments, *report.timeline, what);
-    for (const auto& written : PL_TRY(export_trace(report, what, path))) {
+    for (const auto& written : PL_TRY(trace_report::export_trace(report, what, path))) {
       PL_TRY(print_result(printable(written.string()) + "\n"));
     }
-    if (what == TraceExport::Perfetto && output.verbosity >= 0) {
+    if (what == trace_report::Export::Perfetto && output.verbosity >= 0) {
       tell_what_is_left_out(*report.timeline, path);
     }
   }
   return {};
 }
+
+/// `profline trace FILE...`: what captures say, made by anyone.
+class TraceVerb final : public Verb {
+ public:
+  std::string_view name() const override { return "trace"; }
+  std::string_view summary() const override {
+    return "summarise a Kineto or Chrome trace or an nsys report";
+  }
+  std::vector<Example> examples() const override {
+    return {
+        {"profline trace trace.json.gz",
+         "kernels, operators and idle time of a torch.profiler trace"},
+        {"profline trace run.sqlite --range decode", "only what happened in one NVTX range"},
+    };
+  }
+  std::string_view words() const override { return "FILE..."; }
+  std::vector<Option> options() const override;
+  Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
+};
 
 }  // namespace
 
@@ -127,23 +129,25 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
   if (arguments.has("--to") && !arguments.has("--export")) {
     return Error(ErrorKind::Config, "--to says where an export goes: --export is missing");
   }
-  const std::size_t top = PL_TRY(top_of(arguments));
-  const auto own_classes = arguments.value("--kernel-classes");
-  const kernels::Classifier classes = PL_TRY(load_kernel_classes(own_classes));
-  TraceReportOptions options;
+  const std::size_t top = PL_TRY(rows_asked_for(arguments)).value_or(kDefaultTop);
+  const config::SearchPath search_path =
+      PL_TRY(session::config_search_path(session::ConfigChoice(), std::filesystem::current_path()));
+  const kernels::Classifier classes = PL_TRY(kernels::classifier_with(PL_TRY(kernels::own_classes(
+      search_path, std::filesystem::current_path(), arguments.value("--kernel-classes")))));
+  trace_report::Options options;
   options.range = arguments.value("--range");
   options.operator_order = operator_order(arguments.value("--operators-by").value_or("self"));
   std::deque<Timeline> timelines;  // never moved: reports look into them
-  std::vector<TraceReport> reports;
+  std::vector<trace_report::Report> reports;
   for (const std::string& word : arguments.words) {
     if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
-    timelines.push_back(PL_TRY(read_capture(word)));
-    reports.push_back(PL_TRY(trace_report(timelines.back(), classes, options)));
+    timelines.push_back(PL_TRY(trace_report::read_capture(word)));
+    reports.push_back(PL_TRY(trace_report::make_report(timelines.back(), classes, options)));
   }
   if (arguments.has("--export")) {
     PL_TRY(export_all(reports, arguments, invocation.output));
   } else if (invocation.output.format == OutputFormat::Json) {
-    PL_TRY(print_result(PL_TRY(write_json(trace_document(reports, top)))));
+    PL_TRY(print_result(PL_TRY(write_json(trace_report::trace_document(reports, top)))));
   } else {
     const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
     const std::size_t width = output_width();
@@ -153,6 +157,10 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
     }
   }
   return ExitCode::Done;
+}
+
+std::unique_ptr<Verb> trace_verb() {
+  return std::make_unique<TraceVerb>();
 }
 
 }  // namespace profline

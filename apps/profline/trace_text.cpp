@@ -5,17 +5,19 @@
 
 #include <fmt/core.h>
 
+#include "analysis/kernels/canonical_name.h"
 #include "base/figures.h"
 #include "base/terminal_text.h"
-#include "trace_copies.h"
-#include "trace_ranges.h"
-#include "trace_words.h"
 
 namespace profline {
 namespace {
 
 using timeline::DeviceTime;
 using timeline::IdleCause;
+using trace_report::Kernel;
+using trace_report::KernelClass;
+using trace_report::Launches;
+using trace_report::Report;
 using Align = TextTable::Align;
 
 /// Narrower tables of kernels do without the operators.
@@ -23,7 +25,7 @@ constexpr std::size_t kWidthForOperators = 112;
 
 class TraceText {
  public:
-  TraceText(const TraceReport& report, std::size_t top, std::size_t width, const Palette& palette)
+  TraceText(const Report& report, std::size_t top, std::size_t width, const Palette& palette)
       : report_(report), timeline_(*report.timeline), top_(top), width_(width), palette_(palette) {}
 
   std::string run() {
@@ -69,13 +71,13 @@ class TraceText {
   void device_rows(TextTable& table, const std::string& device, const DeviceTime& time) const;
   void launches();
   std::string launch_calls(std::uint64_t calls) const;
-  std::string launcher_of(const TraceKernel& kernel) const;
+  std::string launcher_of(const Kernel& kernel) const;
   void classes();
   void kernels();
   void operators();
   void reading();
 
-  const TraceReport& report_;
+  const Report& report_;
   const Timeline& timeline_;
   std::size_t top_;
   std::size_t width_;
@@ -112,7 +114,7 @@ void TraceText::summary() {
 void TraceText::device_rows(TextTable& table, const std::string& device,
                             const DeviceTime& time) const {
   const auto row = [&](const std::string& of, const std::string& what, std::int64_t ns) {
-    table.add({of, what, duration(ns), percent(ns, time.wall_ns())});
+    table.add({of, what, duration(ns), percent_of(ns, time.wall_ns())});
   };
   row(device, "busy", time.busy_ns());
   row("", "  compute", time.with_ns(timeline::kCompute));
@@ -145,7 +147,7 @@ void TraceText::devices() {
 /// `5 launches by the host, all of CUDA graphs; 425 kernels ran`: a graph is one launch and many
 /// kernels, so that the two numbers may be far apart.
 std::string TraceText::launch_calls(std::uint64_t calls) const {
-  const TraceLaunches& all = report_.launches;
+  const Launches& all = report_.launches;
   const bool is_whole = report_.range_account() == nullptr;
   const auto of_graphs = [&](std::uint64_t part, std::uint64_t whole, std::string_view what) {
     if (!is_whole || part == 0) return std::string();
@@ -171,9 +173,7 @@ void TraceText::launches() {
                              : report_.accounting.launches_per_token();
   if (per_token) out_ += "; " + counted_mean(*per_token, "launch") + " per token";
   out_ += '\n';
-  const auto mean = [](const timeline::Spread& spread) {
-    return human_duration(FractionalNanoseconds(spread.mean_ns()));
-  };
+  const auto mean = [](const timeline::Spread& spread) { return duration(spread.mean_ns()); };
   if (figures.gap.count > 0) {
     out_ += "  gap between launches of a thread: mean " + mean(figures.gap);
     if (report_.range_account() == nullptr) {
@@ -196,8 +196,8 @@ void TraceText::classes() {
   if (report_.classes.empty()) return;
   heading("kernel classes", in_range());
   TextTable table({{"class", Align::Left}, {"time"}, {"share"}, {"count"}});
-  for (const TraceClass& row : report_.classes) {
-    table.add({row.name, duration(row.total_ns), percent(row.total_ns, report_.kernel_ns),
+  for (const KernelClass& row : report_.classes) {
+    table.add({row.name, duration(row.total_ns), percent_of(row.total_ns, report_.kernel_ns),
                std::to_string(row.instances)});
   }
   show(table);
@@ -205,10 +205,10 @@ void TraceText::classes() {
 
 /// The operator that launched most of it, and how many others did: `aten::mm +2`. Names of kernels
 /// need the room more: 24 columns of 120.
-std::string TraceText::launcher_of(const TraceKernel& kernel) const {
+std::string TraceText::launcher_of(const Kernel& kernel) const {
   const std::size_t widest = std::clamp<std::size_t>(width_, kWidthForOperators, 128) - 96;
-  if (kernel.launchers.empty() || kernel.launchers.front().op == 0) return "-";
-  std::string name = printable(timeline_.names.text(kernel.launchers.front().op));
+  if (kernel.launchers.empty() || kernel.launchers.front().op.empty()) return "–";
+  std::string name = printable(kernel.launchers.front().op);
   const std::size_t others = kernel.launchers.size() - 1;
   const std::string more = others > 0 ? fmt::format(" +{}", others) : "";
   return fit_width(name, widest - more.size()) + more;
@@ -229,18 +229,17 @@ void TraceText::kernels() {
   columns.push_back({"kernel", Align::Left, true});
   TextTable table(std::move(columns));
   std::map<std::string_view, int> short_names;
-  for (const TraceKernel& kernel : report_.kernels) ++short_names[kernel.name.short_name];
+  for (const Kernel& kernel : report_.kernels) ++short_names[kernel.use.short_name];
   for (std::size_t i = 0; i < std::min(top_, report_.kernels.size()); ++i) {
-    const TraceKernel& kernel = report_.kernels[i];
-    const bool is_enough = short_names[kernel.name.short_name] == 1;
-    std::vector<std::string> cells = {duration(kernel.total_ns),
-                                      percent(kernel.total_ns, report_.kernel_ns),
-                                      std::to_string(kernel.instances),
-                                      human_duration(FractionalNanoseconds(kernel.mean_ns())),
-                                      std::to_string(kernel.shapes.size()),
-                                      kernel.kernel_class};
+    const Kernel& kernel = report_.kernels[i];
+    const bool is_enough = short_names[kernel.use.short_name] == 1;
+    std::vector<std::string> cells = {
+        duration(kernel.use.total_ns),        percent_of(kernel.use.total_ns, report_.kernel_ns),
+        std::to_string(kernel.use.launches),  duration(kernel.use.mean_ns()),
+        std::to_string(kernel.shapes.size()), kernel.use.kernel_class};
     if (has_operators) cells.push_back(launcher_of(kernel));
-    cells.push_back(is_enough ? kernel.name.short_name : kernel.name.key);
+    cells.push_back(is_enough ? kernel.use.short_name
+                              : kernels::canonical_name(kernel.use.name).key);
     table.add(std::move(cells));
   }
   show(table);
@@ -288,10 +287,11 @@ void TraceText::operators() {
     const std::string calls = std::to_string(row.calls);
     const std::string& name = timeline_.names.text(row.name);
     if (by_device) {
-      const std::string share = percent(row.self_device_ns, all.self_device_ns);
-      table.add({gpu_self, share, gpu_total, self, total, calls, name});
+      const std::string of_all = percent_of(row.self_device_ns, all.self_device_ns);
+      table.add({gpu_self, of_all, gpu_total, self, total, calls, name});
     } else {
-      table.add({self, percent(row.self_ns, all.self_ns), total, gpu_self, gpu_total, calls, name});
+      table.add(
+          {self, percent_of(row.self_ns, all.self_ns), total, gpu_self, gpu_total, calls, name});
     }
   }
   show(table);
@@ -321,7 +321,7 @@ void TraceText::reading() {
 
 }  // namespace
 
-std::string trace_text(const TraceReport& report, std::size_t top, std::size_t width,
+std::string trace_text(const Report& report, std::size_t top, std::size_t width,
                        const Palette& palette) {
   return TraceText(report, top, width, palette).run();
 }

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "arguments.h"
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/result.h"
-#include "process/interrupt.h"
-#include "process/runner.h"
+#include "session/services.h"
 
 namespace profline {
+
+using session::Services;
 
 enum class OutputFormat { Text, Json };
 
@@ -19,12 +20,6 @@ enum class OutputFormat { Text, Json };
 struct OutputOptions {
   OutputFormat format = OutputFormat::Text;
   int verbosity = 0;  ///< each -v adds one, each -q takes one away
-};
-
-/// The world as commands see it.
-struct Services {
-  ProcessRunner& processes;
-  Interrupt& interrupt;
 };
 
 /// What the user asked of a command.
@@ -57,7 +52,23 @@ class Verb {
   virtual Result<ExitCode> run(const Services& services, const Invocation& invocation) const = 0;
 };
 
-/// Every command there is, in the order in which help lists them.
-std::vector<std::unique_ptr<Verb>> all_verbs();
+// Each is made in the file that has its name: run_command.cpp, kernels_top.cpp.
+
+std::unique_ptr<Verb> run_verb();
+std::unique_ptr<Verb> demo_verb();
+std::unique_ptr<Verb> infer_verb();
+std::unique_ptr<Verb> plan_verb();
+std::unique_ptr<Verb> config_verb();
+std::unique_ptr<Verb> explain_verb();
+std::unique_ptr<Verb> analyze_verb();
+std::unique_ptr<Verb> trace_verb();
+std::unique_ptr<Verb> kernels_top_verb();
+std::unique_ptr<Verb> kernels_profile_verb();
+std::unique_ptr<Verb> kernels_analyze_verb();
+std::unique_ptr<Verb> kernels_regions_verb();
+std::unique_ptr<Verb> report_verb();
+std::unique_ptr<Verb> compare_verb();
+std::unique_ptr<Verb> runs_verb();
+std::unique_ptr<Verb> doctor_verb();
 
 }  // namespace profline

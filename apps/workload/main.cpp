@@ -9,20 +9,19 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/progress.h"
 #include "cli_program.h"
 #include "formats/json.h"
-#include "formats/json_write.h"
-#include "formats/node_redaction.h"
+#include "formats/node.h"
 #include "profline_version.h"
-#include "records/config_secrets.h"
+#include "records/redacted_run.h"
 #include "schema/read.h"
 #include "settings/root.h"
-#include "workload/measure/nvtx.h"
+#include "workload/measure/range.h"
 #include "workload/session/run_request.h"
-#include "workload/torch_build.h"
+#include "workload/torch_runtime.h"
 
 namespace {
 

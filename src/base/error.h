@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -82,4 +83,61 @@ class Error {
   std::vector<Error> others_;
 };
 
+namespace internal {
+
+[[noreturn]] void assertion_failed(const char* condition, const char* why, const char* file,
+                                   int line);
+
+}  // namespace internal
+
+/// What our programs return to the shell. The only place that spells these numbers.
+enum class ExitCode : int {
+  Done = 0,
+  Failed = 1,        ///< a stage failed, or a comparison found a regression
+  BadInput = 2,      ///< what was given is malformed or contradictory
+  Absent = 3,        ///< a tool, file or device that was named is not there
+  Interrupted = 130  ///< stopped by the user
+};
+
+constexpr ExitCode exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::Config:
+    case ErrorKind::Parse:
+      return ExitCode::BadInput;
+    case ErrorKind::NotFound:
+      return ExitCode::Absent;
+    case ErrorKind::Cancelled:
+      return ExitCode::Interrupted;
+    case ErrorKind::Io:
+    case ErrorKind::Tool:
+      return ExitCode::Failed;
+  }
+  return ExitCode::Failed;
+}
+
+/// Why a system call failed, in words that can end a sentence: `no such file`, `permission denied`,
+/// `no space left on device`.
+std::string os_error_words(int error_number);
+
+/// NotFound where what was named cannot be had (absent, a directory, not ours to read, no possible
+/// name); Io where the system failed at something it has.
+ErrorKind os_error_kind(int error_number);
+
+/// Whether the file system of `path` (or of the nearest folder above it) takes no more files,
+/// though it has space: what the system calls `no space left on device` as well.
+bool is_out_of_inodes(const std::filesystem::path& path);
+
+/// `cannot read conf/x.yaml: no such file`, for the attempt `read`.
+Error os_error(std::string_view attempt, const std::filesystem::path& path, int error_number);
+/// The same with a cause in our own words.
+Error os_error(std::string_view attempt, const std::filesystem::path& path, ErrorKind kind,
+               std::string_view cause);
+
 }  // namespace profline
+
+/// States what the code around it relies on; on in every build. A failure is a bug of ours and ends
+/// the program: user input never reaches one.
+#define PL_ASSERT(condition, why) \
+  (static_cast<bool>(condition)   \
+       ? static_cast<void>(0)     \
+       : ::profline::internal::assertion_failed(#condition, why, __FILE__, __LINE__))

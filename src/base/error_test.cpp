@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/exit_code.h"
-
 namespace profline {
 namespace {
 

@@ -66,7 +66,7 @@ std::string positive_duration(double ns) {
 
 /// The value in the first unit in which it rounds to less than a thousand, or in the last one.
 std::string thousands(double value) {
-  constexpr const char* kUnits[] = {"", " k", " M", " G", " T"};
+  constexpr const char* kUnits[] = {"", " k", " M", " G", " T", " P"};
   std::size_t unit = 0;
   while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
     value /= 1e3;
@@ -84,6 +84,19 @@ std::string binary_thousands(double bytes) {
     ++unit;
   }
   return fmt::format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+constexpr double kLeastShare = 1e-6;  ///< smaller ones are `0.0 %`
+
+std::string positive_percent(double share) {
+  return share >= kLeastShare && share < 0.001 ? fmt::format("{:.2g} %", share * 100)
+                                               : fmt::format("{:.1f} %", share * 100);
+}
+
+/// Close to one, one digit after the point would say nothing.
+std::string positive_factor(double ratio) {
+  if (ratio < 1.095) return fmt::format("{:.2f}x", ratio);
+  return ratio >= 9.95 ? fmt::format("{:.0f}x", ratio) : fmt::format("{:.1f}x", ratio);
 }
 
 /// The text of the size of `value` with its sign in front; `n/a` for what is no number.
@@ -104,11 +117,6 @@ std::string human_elapsed(FractionalNanoseconds duration) {
 
 std::string human_bytes(std::uint64_t bytes) {
   return binary_thousands(static_cast<double>(bytes));
-}
-
-std::string human_byte_rate(double bytes_per_second) {
-  const std::string text = signed_text(bytes_per_second, binary_thousands);
-  return text == "n/a" ? text : text + "/s";
 }
 
 std::string human_count(double count) {
@@ -136,13 +144,37 @@ std::string duration(double ns) {
   return human_duration(FractionalNanoseconds(ns));
 }
 
+std::string duration(std::int64_t ns) {
+  return duration(static_cast<double>(ns));
+}
+
 std::string percent(double share) {
-  return share > 0 && share < 0.001 ? fmt::format("{:.2g} %", share * 100)
-                                    : fmt::format("{:.1f} %", share * 100);
+  return signed_text(share, positive_percent);
+}
+
+std::string percent_of(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return kNotKnown;
+  return percent(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string signed_percent(double change) {
+  if (std::abs(change) < kLeastShare) return "+0.0 %";
+  return (change > 0 && std::isfinite(change) ? "+" : "") + percent(change);
+}
+
+std::string chosen_percent(double share) {
+  return fmt::format("{:.6g} %", share * 100);
 }
 
 std::string factor(double ratio) {
-  return ratio >= 9.95 ? fmt::format("{:.0f}x", ratio) : fmt::format("{:.1f}x", ratio);
+  return signed_text(ratio, positive_factor);
+}
+
+std::string amount(double value, std::string_view unit) {
+  std::string text = human_count(value);
+  if (!std::isfinite(value)) return text;
+  if (text.find(' ') == std::string::npos) text += ' ';  // else the prefix belongs to the unit
+  return text.append(unit);
 }
 
 std::string duration(const std::optional<double>& ns) {
@@ -155,6 +187,10 @@ std::string percent(const std::optional<double>& share) {
 
 std::string count(const std::optional<double>& value) {
   return value ? human_count(*value) : kNotKnown;
+}
+
+std::string amount(const std::optional<double>& value, std::string_view unit) {
+  return value ? amount(*value, unit) : kNotKnown;
 }
 
 }  // namespace profline

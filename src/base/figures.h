@@ -22,9 +22,7 @@ std::string human_duration(FractionalNanoseconds duration);
 std::string human_elapsed(FractionalNanoseconds duration);
 /// `512 B`, `1.5 KiB`, `3.2 GiB`.
 std::string human_bytes(std::uint64_t bytes);
-/// `3.2 GiB/s`.
-std::string human_byte_rate(double bytes_per_second);
-/// `950`, `12.3 k`, `1.24 M`, `3.00 G`; whole numbers below a thousand stay whole.
+/// `950`, `12.3 k`, `1.24 M`, `3.00 G`, up to `P`; whole numbers below a thousand stay whole.
 std::string human_count(double count);
 /// `12.3 images/s`, `1.24 k tokens/s`, `0.250 images/s`.
 std::string human_rate(double per_second, std::string_view unit);
@@ -38,13 +36,24 @@ std::string counted_mean(double number, std::string_view one, std::string_view m
 
 /// Three digits with their unit: `2.80 ms`.
 std::string duration(double ns);
-/// `28.0 %`; below a tenth of a percent with two digits: `0.012 %`.
+std::string duration(std::int64_t ns);
+/// `28.0 %`; below a tenth of a percent with two digits: `0.012 %`, `0.00049 %`.
 std::string percent(double share);
-/// `3.6x`, `31x`.
+/// Of `whole`; a dash where there is no whole.
+std::string percent_of(std::int64_t part, std::int64_t whole);
+/// A difference: `+4.9 %`, `-0.3 %`, `+0.0 %`.
+std::string signed_percent(double change);
+/// A share that somebody chose, not a measured one, with the digits that were given: `95 %`,
+/// `0.5 %`.
+std::string chosen_percent(double share);
+/// `1.04x`, `3.6x`, `31x`.
 std::string factor(double ratio);
+/// In steps of a thousand: `1.24 TFLOP/s`, `4.80 TB/s`, `950 B`.
+std::string amount(double value, std::string_view unit);
 /// A dash for what is not known.
 std::string duration(const std::optional<double>& ns);
 std::string percent(const std::optional<double>& share);
 std::string count(const std::optional<double>& value);
+std::string amount(const std::optional<double>& value, std::string_view unit);
 
 }  // namespace profline

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "base/strings.h"
+#include "testing/paths.h"
+
 namespace profline {
 namespace {
 
@@ -78,10 +82,6 @@ TEST(HumanBytes, CountsIn1024s) {
       {std::numeric_limits<std::uint64_t>::max(), "16.0 EiB"},
   };
   for (const Case& c : cases) EXPECT_EQ(human_bytes(c.bytes), c.text);
-  EXPECT_EQ(human_byte_rate(3.2 * 1024 * 1024 * 1024), "3.2 GiB/s");
-  EXPECT_EQ(human_byte_rate(1023.4), "1023 B/s");
-  EXPECT_EQ(human_byte_rate(1023.6), "1.0 KiB/s");
-  EXPECT_EQ(human_byte_rate(NAN), "n/a");
 }
 
 TEST(HumanCount, KeepsSmallWholeNumbersWhole) {
@@ -95,7 +95,8 @@ TEST(HumanCount, KeepsSmallWholeNumbersWhole) {
   EXPECT_EQ(human_count(999500), "1.00 M");
   EXPECT_EQ(human_count(3e9), "3.00 G");
   EXPECT_EQ(human_count(-12345), "-12.3 k");
-  EXPECT_EQ(human_count(5e15), "5000 T");
+  EXPECT_EQ(human_count(1.979e15), "1.98 P");
+  EXPECT_EQ(human_count(5e18), "5000 P");
   EXPECT_EQ(human_count(INFINITY), "n/a");
 }
 
@@ -126,6 +127,101 @@ TEST(Counted, AMeanIsWholeWhereItsFractionSaysNothing) {
   EXPECT_EQ(counted_mean(0.5, "launch"), "0.5 launches");
   EXPECT_EQ(counted_mean(9.96, "launch"), "10 launches");
   EXPECT_EQ(counted_mean(398.6, "launch"), "399 launches");
+}
+
+TEST(Percent, HasOneDigitAndTwoForTheSmallest) {
+  EXPECT_EQ(percent(0), "0.0 %");
+  EXPECT_EQ(percent(0.28), "28.0 %");
+  EXPECT_EQ(percent(1), "100.0 %");
+  EXPECT_EQ(percent(1.988), "198.8 %");
+  EXPECT_EQ(percent(0.001), "0.1 %");
+  EXPECT_EQ(percent(0.00012), "0.012 %");
+  EXPECT_EQ(percent(0.0000049), "0.00049 %");
+  EXPECT_EQ(percent(0.000001), "0.0001 %");
+  EXPECT_EQ(percent(0.0000009), "0.0 %");
+  EXPECT_EQ(percent(-0.28), "-28.0 %");
+  EXPECT_EQ(percent(NAN), "n/a");
+  EXPECT_EQ(percent(std::optional<double>(0.5)), "50.0 %");
+  EXPECT_EQ(percent(std::optional<double>()), "–");
+}
+
+TEST(Percent, OfNothingIsNotKnown) {
+  EXPECT_EQ(percent_of(1, 3), "33.3 %");
+  EXPECT_EQ(percent_of(0, 3), "0.0 %");
+  EXPECT_EQ(percent_of(0, 0), "–");
+  EXPECT_EQ(percent_of(3, -1), "–");
+}
+
+TEST(Percent, OfADifferenceHasASign) {
+  EXPECT_EQ(signed_percent(0.049), "+4.9 %");
+  EXPECT_EQ(signed_percent(-0.003), "-0.3 %");
+  EXPECT_EQ(signed_percent(0.0003), "+0.03 %");
+  EXPECT_EQ(signed_percent(0), "+0.0 %");
+  EXPECT_EQ(signed_percent(-0.0000001), "+0.0 %");
+  EXPECT_EQ(signed_percent(NAN), "n/a");
+}
+
+TEST(Percent, ThatSomebodyChoseHasItsOwnDigits) {
+  EXPECT_EQ(chosen_percent(0.95), "95 %");
+  EXPECT_EQ(chosen_percent(0.005), "0.5 %");
+  EXPECT_EQ(chosen_percent(0.999), "99.9 %");
+}
+
+TEST(Factor, HasTwoDigitsAfterThePointCloseToOne) {
+  EXPECT_EQ(factor(0.5), "0.50x");
+  EXPECT_EQ(factor(1), "1.00x");
+  EXPECT_EQ(factor(1.04), "1.04x");
+  EXPECT_EQ(factor(1.0949), "1.09x");
+  EXPECT_EQ(factor(1.1), "1.1x");
+  EXPECT_EQ(factor(3.61), "3.6x");
+  EXPECT_EQ(factor(9.94), "9.9x");
+  EXPECT_EQ(factor(9.96), "10x");
+  EXPECT_EQ(factor(31.4), "31x");
+  EXPECT_EQ(factor(INFINITY), "n/a");
+}
+
+TEST(Amount, JoinsThePrefixAndTheUnit) {
+  EXPECT_EQ(amount(1.24e12, "FLOP/s"), "1.24 TFLOP/s");
+  EXPECT_EQ(amount(4.8e12, "B/s"), "4.80 TB/s");
+  EXPECT_EQ(amount(950, "B"), "950 B");
+  EXPECT_EQ(amount(0, "B"), "0 B");
+  EXPECT_EQ(amount(2.5, "FLOP/B"), "2.50 FLOP/B");
+  EXPECT_EQ(amount(-12345, "B"), "-12.3 kB");
+  EXPECT_EQ(amount(NAN, "B"), "n/a");
+  EXPECT_EQ(amount(std::optional<double>(1e3), "B"), "1.00 kB");
+  EXPECT_EQ(amount(std::optional<double>(), "B"), "–");
+}
+
+TEST(Figures, ThatAreNotKnownAreADash) {
+  EXPECT_EQ(duration(std::int64_t{1'240'000}), "1.24 ms");
+  EXPECT_EQ(duration(1.24e6), "1.24 ms");
+  EXPECT_EQ(duration(std::optional<double>(1.24e6)), "1.24 ms");
+  EXPECT_EQ(duration(std::optional<double>()), "–");
+  EXPECT_EQ(count(std::optional<double>(12345)), "12.3 k");
+  EXPECT_EQ(count(std::optional<double>()), "–");
+}
+
+/// The page of a run rounds in the browser as well: tests/web/figures_test.mjs reads the same file.
+TEST(Figures, AreThoseThatThePageShows) {
+  const auto text = read_file(testing::source_dir() / "tests/golden/figures/figures.tsv");
+  ASSERT_TRUE(text) << text.error().to_string();
+  std::size_t cases = 0;
+  for (const std::string_view line : split(*text, '\n')) {
+    if (line.empty()) continue;
+    const auto cells = split(line, '\t');
+    ASSERT_EQ(cells.size(), 3U) << line;
+    const double value = std::stod(std::string(cells[1]));
+    ++cases;
+    if (cells[0] == "duration") {
+      EXPECT_EQ(duration(value), cells[2]) << line;
+    } else if (cells[0] == "percent") {
+      EXPECT_EQ(percent(value), cells[2]) << line;
+    } else {
+      ASSERT_EQ(cells[0], "amount") << line;
+      EXPECT_EQ(amount(value, "B"), cells[2]) << line;
+    }
+  }
+  EXPECT_GT(cases, 0U);
 }
 
 }  // namespace

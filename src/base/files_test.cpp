@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file_descriptor.h"
 #include "testing/forked.h"
 #include "testing/temp_dir.h"
 

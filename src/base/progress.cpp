@@ -10,9 +10,9 @@
 
 #include <stdlib.h>
 
-#include "base/assert.h"
-#include "base/file_descriptor.h"
-#include "base/progress_render.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/internal/progress_render.h"
 
 namespace profline {
 namespace {

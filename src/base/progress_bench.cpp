@@ -2,7 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/progress.h"
 
 namespace profline {

@@ -13,7 +13,7 @@
 #include <pty.h>
 #include <stdlib.h>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "testing/fake_clock.h"
 
 namespace profline {

@@ -6,22 +6,15 @@
 #include <optional>
 #include <span>
 
+#include "base/strings.h"
+
 namespace profline {
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
 
-bool is_lower(char c) {
-  return c >= 'a' && c <= 'z';
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_alnum(char c) {
-  return is_lower(c) || is_upper(c) || is_digit(c);
+  return is_letter(c) || is_digit(c);
 }
 bool is_quote(char c) {
   return c == '\'' || c == '"';
@@ -33,14 +26,6 @@ bool is_name_char(char c) {
 /// A character of most tokens.
 bool is_token_char(char c) {
   return is_alnum(c) || c == '_' || c == '-';
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (is_upper(c)) c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
 }
 
 template <std::size_t n>
@@ -62,7 +47,7 @@ std::vector<std::string> words_of(std::string_view name) {
     }
     const bool is_hump = i > 0 && is_upper(c) && is_lower(name[i - 1]);
     if (!is_open || is_hump) words.emplace_back();
-    words.back() += lower({&c, 1});
+    words.back() += lower(c);
     is_open = true;
   }
   return words;
@@ -391,46 +376,35 @@ std::size_t Redactor::known_at(std::string_view text) const {
 }
 
 std::string Redactor::scan(std::string_view text, Names names) const {
-  std::string out;
-  out.reserve(text.size());
-  std::size_t at = 0;
-  const auto replace = [&](const Part& part) {
-    out += text.substr(at, part.begin - at);
-    out += kRedacted;
-    at = part.end;
-  };
-  while (at < text.size()) {
+  const auto secret_at = [&](std::size_t at) -> std::optional<Part> {
     const std::string_view rest = text.substr(at);
-    if (const std::size_t length = known_at(rest)) {
-      replace({at, at + length});
-      continue;
-    }
-    if (rest.front() == ':') {
-      if (const auto password = password_in_url(rest)) {
-        replace({at + password->begin, at + password->end});
-        continue;
-      }
+    if (const std::size_t length = known_at(rest)) return Part{at, at + length};
+    if (const auto password = password_in_url(rest)) {
+      return Part{at + password->begin, at + password->end};
     }
     const char before = at > 0 ? text[at - 1] : '\0';
     if (!is_alnum(before)) {
-      if (const std::size_t length = shape_at(rest)) {
-        replace({at, at + length});
-        continue;
-      }
+      if (const std::size_t length = shape_at(rest)) return Part{at, at + length};
       const std::size_t prefix = bearer_prefix(rest);
       if (const std::size_t length = prefix > 0 ? bearer_token(rest.substr(prefix)) : 0) {
-        replace({at + prefix, at + prefix + length});
-        continue;
+        return Part{at + prefix, at + prefix + length};
       }
     }
-    if (names == Names::Count && is_name_char(rest.front()) && !is_name_char(before)) {
-      if (const auto secret = secret_of_name(text, at, at + run_of(rest, is_name_char))) {
-        replace(*secret);
-        continue;
-      }
+    const bool is_name =
+        names == Names::Count && is_name_char(rest.front()) && !is_name_char(before);
+    if (!is_name) return std::nullopt;
+    return secret_of_name(text, at, at + run_of(rest, is_name_char));
+  };
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    if (const auto secret = secret_at(at)) {
+      out += text.substr(at, secret->begin - at);
+      out += kRedacted;
+      at = secret->end;
+    } else {
+      out += text[at++];
     }
-    out += rest.front();
-    ++at;
   }
   return out;
 }

@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/assert.h"
 #include "base/error.h"
 
 namespace profline {

@@ -1,7 +1,6 @@
 #include <benchmark/benchmark.h>
 
-#include "base/internal/sha256_blocks.h"
-#include "base/sha256.h"
+#include "base/digests.h"
 
 namespace profline {
 namespace {

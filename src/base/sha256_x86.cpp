@@ -1,6 +1,6 @@
 // SHA-256 with the x86 SHA extensions; on other processors there is none to offer.
 
-#include "base/internal/sha256_blocks.h"
+#include "base/digests.h"
 
 #if defined(__x86_64__)
 

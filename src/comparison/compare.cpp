@@ -7,14 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "analysis/samples/sample_series.h"
+#include "analysis/requests/series.h"
+#include "base/figures.h"
 #include "base/strings.h"
 #include "comparison/differences.h"
-#include "comparison/notes.h"
-#include "comparison/series_groups.h"
-#include "comparison/withholding.h"
-#include "statistics/distributions.h"
-#include "statistics/false_discovery.h"
+#include "comparison/run_measurements.h"
+#include "statistics/significance.h"
 #include "statistics/summary.h"
 
 namespace profline::comparison {
@@ -24,9 +22,10 @@ using statistics::Better;
 using statistics::Effect;
 using statistics::Limit;
 
-constexpr std::array<std::pair<std::string_view, Family>, 4> kFamilies = {
+constexpr std::array<std::pair<std::string_view, Family>, 5> kFamilies = {
     std::pair{std::string_view("metrics"), Family::Metric},
-    {"stages", Family::Stage},
+    {"phases", Family::Phase},
+    {"stages", Family::Phase},  // what version 0.1 called them
     {"operators", Family::Operator},
     {"kernels", Family::Kernel}};
 
@@ -119,7 +118,7 @@ class RowMaker {
 
   std::vector<Row> finish() && {
     // What one run without a profiler measured is one question; what a profiler saw is another.
-    judge({Family::Metric, Family::Stage});
+    judge({Family::Metric, Family::Phase});
     judge({Family::Operator});
     judge({Family::Kernel});
     return std::move(rows_);
@@ -285,7 +284,8 @@ KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const Ru
   const double by_chance = std::expm1(-reach * std::log1p(-std::min(disturbed, kMostDisturbed)));
   const double limit = std::max(usual, by_chance);
   return {{.deviation = std::log1p(limit) / reach},
-          fmt::format("not known; {:.0f} % between two runs is assumed, {}", 100 * limit,
+          fmt::format("not known; {} between two runs is assumed, {}",
+                      by_chance > usual ? percent(limit) : chosen_percent(limit),
                       by_chance > usual ? "because something else took much of a run's time"
                       : is_gpu          ? "as is usual on a GPU"
                                         : "as is usual on a CPU"),
@@ -301,8 +301,8 @@ double usual_threshold(std::span<const RunMeasurements> a, std::span<const RunMe
 
 bool wants_captures(std::span<const std::string> only) {
   const auto is_unprofiled = [](const std::string& wish) {
-    return wish == "metrics" || wish == "stages" || wish == samples::kWallFigure ||
-           samples::is_figure(wish);
+    return wish == "metrics" || wish == "phases" || wish == "stages" ||
+           requests::is_figure(wish);  // wall_ms among them
   };
   return only.empty() || !std::all_of(only.begin(), only.end(), is_unprofiled);
 }

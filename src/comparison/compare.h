@@ -35,18 +35,18 @@ double usual_threshold(std::span<const RunMeasurements> a, std::span<const RunMe
 
 struct Rules {
   double threshold = 0.01;
-  /// Rows to compare: names, names with `*`, or `metrics`, `stages`, `operators`, `kernels`. Empty:
+  /// Rows to compare: names, names with `*`, or `metrics`, `phases`, `operators`, `kernels`. Empty:
   /// all there are.
   std::vector<std::string> only = {};
   /// What is known of a row beside these runs.
   std::function<KnownSpread(const Series&)> known_spread;
 };
 
-/// Whether rows of captures may be among those asked for; false: metrics and stages are enough.
+/// Whether rows of captures may be among those asked for; false: metrics and phases are enough.
 bool wants_captures(std::span<const std::string> only);
 
 /// Neither side is empty. An Error of kind NotFound when no row has a name that was asked for.
-/// Rows of metrics and stages count as regressions when they are SLOWER; those of a profiler only
+/// Rows of metrics and phases count as regressions when they are SLOWER; those of a profiler only
 /// where they were asked for by name, for the run without one is the truth.
 ///
 /// A verdict is withheld where a run was disturbed and its side has no others to show it, where one

@@ -167,12 +167,13 @@ TEST(Compare, TellsWhatAReaderMustKnow) {
   const Comparison found = compared({a}, {b, odd});
   EXPECT_THAT(
       found.notes,
-      ElementsAre("the runs of one side are not alike: runs/c differs from runs/b in config (seed)",
-                  "runs/b is failed", "b: torch_profiler/trace.json: line 3: torn",
-                  "runs/b was disturbed: decode steps of more than 5 times the median took 30 % of "
-                  "its decode time",
-                  "the sides generated 100 and 90 tokens: request_ms and decode_ms are not for the "
-                  "same work, token_ms is"));
+      ElementsAre(
+          "the runs of one side are not alike: runs/c differs from runs/b in config (seed)",
+          "runs/b is failed", "b: torch_profiler/trace.json: line 3: torn",
+          "runs/b was disturbed: decode steps of more than 5 times the median took 30.0 % of "
+          "its decode time",
+          "the sides generated 100 and 90 tokens: request_ms and decode_ms are not for the "
+          "same work, token_ms is"));
 }
 
 TEST(Compare, OfSeveralRunsGoesByTheirOwnSpread) {
@@ -190,7 +191,7 @@ TEST(Compare, OfSeveralRunsGoesByTheirOwnSpread) {
   EXPECT_EQ(found.rows.front().a->runs, 3U);
   EXPECT_THAT(found.notes,
               ElementsAre("2 of 6 runs were disturbed: decode steps of more than 5 times the "
-                          "median took 10 to 30 % of their decode time"));
+                          "median took 10.0 % to 30.0 % of their decode time"));
 }
 
 /// The only row's verdict, and why it was withheld.
@@ -295,7 +296,7 @@ TEST(Compare, AssumesMoreWhereTheMachineWasBusy) {
   EXPECT_NEAR(stated_spread(a, b).spread.difference_of_two(), 0.02, 1e-9);
   b.front().disturbance = 0.4;
   EXPECT_EQ(stated_spread(a, b).source,
-            "not known; 312 % between two runs is assumed, because something else took much of a "
+            "not known; 312.0 % between two runs is assumed, because something else took much of a "
             "run's time");
   Runs cpu = {measured_run("a", {10})};
   cpu.front().run.device = "cpu";
@@ -313,7 +314,7 @@ TEST(Compare, MindsSmallerChangesOnAGpu) {
 
 TEST(Compare, ReadsCapturesOnlyWhereTheyMayMatter) {
   EXPECT_TRUE(wants_captures({}));
-  EXPECT_FALSE(wants_captures(std::vector<std::string>{"token_ms", "stages"}));
+  EXPECT_FALSE(wants_captures(std::vector<std::string>{"token_ms", "phases"}));
   EXPECT_TRUE(wants_captures(std::vector<std::string>{"token_ms", "gemm*"}));
 }
 
@@ -322,7 +323,7 @@ TEST(Compare, WritesADocumentThatReadsBack) {
                                     {measured_run("b", noisy(2, 40, 10.5, 0.01))});
   const auto text = to_document(found);
   ASSERT_TRUE(text);
-  EXPECT_THAT(*text, testing::StartsWith("{\n  \"schema\": \"profline.comparison/1\""));
+  EXPECT_THAT(*text, testing::StartsWith("{\n  \"schema\": \"profline.comparison/2\""));
   const auto again = from_document<Comparison>(*text, "it");
   ASSERT_TRUE(again) << again.error().to_string();
   EXPECT_EQ(*again, found);

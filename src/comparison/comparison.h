@@ -19,7 +19,7 @@ constexpr auto names(std::type_identity<Verdict>) {
 }
 }  // namespace profline::statistics
 
-/// What `profline compare` found: `profline.comparison/1`, docs/formats/comparison.md.
+/// What `profline compare` found: `profline.comparison/2`, docs/formats/comparison.md.
 namespace profline::comparison {
 
 using statistics::Verdict;
@@ -105,9 +105,9 @@ constexpr auto fields(std::type_identity<Amount>) {
       field("total", &Amount::total, "of all calls of a run, in the row's unit"));
 }
 
-enum class Family { Metric, Stage, Operator, Kernel };
+enum class Family { Metric, Phase, Operator, Kernel };
 constexpr auto names(std::type_identity<Family>) {
-  return std::array{named(Family::Metric, "metric"), named(Family::Stage, "stage"),
+  return std::array{named(Family::Metric, "metric"), named(Family::Phase, "phase"),
                     named(Family::Operator, "operator"), named(Family::Kernel, "kernel")};
 }
 
@@ -138,7 +138,7 @@ struct Row {
 constexpr auto fields(std::type_identity<Row>) {
   return field_list(
       field("family", &Row::family, "what it is a row of").required(),
-      field("name", &Row::name, "of the figure, stage, operator; of a kernel its identity")
+      field("name", &Row::name, "of the figure, phase, operator; of a kernel its identity")
           .required(),
       field("short_name", &Row::short_name, "what people call it"),
       field("shape", &Row::shape, "of a kernel's launches"),
@@ -166,7 +166,7 @@ constexpr auto fields(std::type_identity<Row>) {
 }
 
 struct Comparison {
-  static constexpr DocumentKind kKind{"comparison", 1};
+  static constexpr DocumentKind kKind{"comparison", 2};
 
   std::vector<ComparedRun> a;
   std::vector<ComparedRun> b;
@@ -190,7 +190,7 @@ constexpr auto fields(std::type_identity<Comparison>) {
       field("differences", &Comparison::differences, "between the sides, measurements aside")
           .required(),
       field("notes", &Comparison::notes, "what a reader must know").required(),
-      field("rows", &Comparison::rows, "metrics, stages, then operators and kernels by time")
+      field("rows", &Comparison::rows, "metrics, phases, then operators and kernels by time")
           .required(),
       field("regressions", &Comparison::regressions, "rows that count and are SLOWER").required());
 }

@@ -1,7 +1,13 @@
 #include "comparison/differences.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+
+#include "analysis/requests/series.h"
+#include "base/figures.h"
 #include "base/strings.h"
 #include "schema/diff.h"
 
@@ -65,6 +71,71 @@ std::vector<Difference> input_differences(const Node& a, const Node& b) {
   return found;
 }
 
+std::string input_note(const Differences& differences) {
+  std::size_t changed = 0;
+  std::size_t only_a = 0;
+  std::size_t only_b = 0;
+  for (const Difference& difference : differences.inputs) {
+    if (!difference.b) {
+      ++only_a;
+    } else if (!difference.a) {
+      ++only_b;
+    } else {
+      ++changed;
+    }
+  }
+  return fmt::format(
+      "the sides read different inputs ({} changed, {} only in A, {} only in B), so their times "
+      "are "
+      "not for the same work",
+      changed, only_a, only_b);
+}
+
+/// What a busy machine took of the runs, in one sentence; nothing when it left them alone.
+std::string disturbance_note(std::span<const RunMeasurements> a,
+                             std::span<const RunMeasurements> b) {
+  std::vector<const RunMeasurements*> disturbed;
+  for (const auto side : {a, b}) {
+    for (const RunMeasurements& run : side) {
+      if (is_disturbed(run)) disturbed.push_back(&run);
+    }
+  }
+  if (disturbed.empty()) return "";
+  const auto [least, most] = std::minmax_element(
+      disturbed.begin(), disturbed.end(),
+      [](const auto* x, const auto* y) { return x->disturbance < y->disturbance; });
+  const std::string who =
+      disturbed.size() == 1
+          ? disturbed.front()->run.folder + " was disturbed"
+          : fmt::format("{} of {} runs were disturbed", disturbed.size(), a.size() + b.size());
+  const std::string share = disturbed.size() == 1 ? percent((*most)->disturbance) + " of its"
+                                                  : percent((*least)->disturbance) + " to " +
+                                                        percent((*most)->disturbance) + " of their";
+  return who + ": decode steps of more than 5 times the median took " + share + " decode time";
+}
+
+using Side = std::span<const RunMeasurements>;
+
+/// Fewer show their spread too badly to do without one.
+constexpr std::ptrdiff_t kEnough = 3;
+
+double disturbed_share(Side side) {
+  return static_cast<double>(std::count_if(side.begin(), side.end(), is_disturbed)) /
+         static_cast<double>(side.size());
+}
+
+const RunMeasurements* find(Side a, Side b, bool (*holds)(const RunMeasurements&)) {
+  for (const Side side : {a, b}) {
+    const auto found = std::find_if(side.begin(), side.end(), holds);
+    if (found != side.end()) return &*found;
+  }
+  return nullptr;
+}
+
+bool opens_series(const RunMeasurements& run) {
+  return run.opens_series;
+}
+
 }  // namespace
 
 Differences differences_between(const RunMeasurements& a, const RunMeasurements& b) {
@@ -93,6 +164,87 @@ std::vector<std::string> disagreements(std::span<const RunMeasurements> side) {
                     side.front().run.folder + " in " + join(of, ", "));
   }
   return notes;
+}
+
+std::optional<double> mean_clock(std::span<const RunMeasurements> side) {
+  double sum = 0;
+  for (const RunMeasurements& run : side) {
+    if (!run.run.sm_clock_mhz) return std::nullopt;
+    sum += *run.run.sm_clock_mhz;
+  }
+  return sum / static_cast<double>(side.size());
+}
+
+std::vector<std::string> notes_of(std::span<const RunMeasurements> a,
+                                  std::span<const RunMeasurements> b,
+                                  const Differences& differences) {
+  std::vector<std::string> notes;
+  for (const RunMeasurements& run : a) {
+    const bool is_on_both = std::any_of(b.begin(), b.end(), [&](const RunMeasurements& other) {
+      return other.run.folder == run.run.folder;
+    });
+    if (is_on_both) notes.push_back(run.run.folder + " is on both sides");
+  }
+  if (differences.same_inputs == std::optional(false)) notes.push_back(input_note(differences));
+  if (!differences.same_inputs) notes.emplace_back("one side did not record its inputs");
+  for (const auto side : {a, b}) {
+    for (std::string& note : disagreements(side)) notes.push_back(std::move(note));
+    for (const RunMeasurements& run : side) {
+      if (run.run.state != "ok") notes.push_back(run.run.folder + " is " + run.run.state);
+      notes.insert(notes.end(), run.notes.begin(), run.notes.end());
+    }
+  }
+  if (std::string note = disturbance_note(a, b); !note.empty()) notes.push_back(std::move(note));
+  const auto& tokens_a = a.front().new_tokens;
+  const auto& tokens_b = b.front().new_tokens;
+  if (tokens_a && tokens_b && *tokens_a != *tokens_b) {
+    notes.push_back(
+        fmt::format("the sides generated {} and {} tokens: request_ms and decode_ms are not for "
+                    "the same work, token_ms is",
+                    *tokens_a, *tokens_b));
+  }
+  const auto clock_a = mean_clock(a);
+  const auto clock_b = mean_clock(b);
+  if (clock_a && clock_b) {
+    notes.push_back(
+        fmt::format("the SM clock was {:.0f} MHz and {:.0f} MHz on average: 'at equal clocks' is "
+                    "the change that remains if time scales with the clock, which memory-bound "
+                    "work does not",
+                    *clock_a, *clock_b));
+  }
+  return notes;
+}
+
+bool is_disturbed(const RunMeasurements& run) {
+  return run.disturbance > requests::kDisturbedShare;
+}
+
+std::string disturbed_reason(Side a, Side b) {
+  const RunMeasurements* disturbed = find(a, b, is_disturbed);
+  if (disturbed == nullptr) return "";
+  if (a.size() == 1 || b.size() == 1) return disturbed->run.folder + " was disturbed";
+  constexpr double kFarMore = 0.5;
+  const double more = disturbed_share(b) - disturbed_share(a);
+  if (std::abs(more) <= kFarMore) return "";
+  return more > 0 ? "the runs of B were disturbed and those of A were not"
+                  : "the runs of A were disturbed and those of B were not";
+}
+
+std::string spread_reason(Side a, Side b, KnownSpread::Basis basis) {
+  if (basis == KnownSpread::Basis::Given) return "";
+  if (basis == KnownSpread::Basis::Assumed) {
+    return "too few runs to know how far two runs of the same thing are apart";
+  }
+  const RunMeasurements* opener = find(a, b, opens_series);
+  if (opener == nullptr) return "";
+  return opener->run.folder + " is the first run after a pause, which is often slower";
+}
+
+void leave_out_openers(std::span<RunMeasurements> side) {
+  const auto others = std::count_if(side.begin(), side.end(),
+                                    [](const RunMeasurements& run) { return !run.opens_series; });
+  if (others < kEnough) return;
+  for (RunMeasurements& run : side) run.run.left_out = run.opens_series;
 }
 
 }  // namespace profline::comparison

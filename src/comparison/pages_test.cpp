@@ -192,14 +192,14 @@ TEST(RowText, KeepsToPlainDigits) {
   EXPECT_EQ(change_text(0.0491), "+4.9 %");
   EXPECT_EQ(change_text(-0.004), "-0.4 %");
   EXPECT_EQ(change_text(9.99), "+999.0 %");
-  EXPECT_EQ(change_text(10.0), "x11.0");
-  EXPECT_EQ(change_text(1689.4), "x1690");
+  EXPECT_EQ(change_text(10.0), "11x");
+  EXPECT_EQ(change_text(1689.4), "1690x");
   EXPECT_EQ(change_text(std::nullopt), "–");
   Row row;
   row.smallest_effect = 0.021;
   EXPECT_EQ(smallest_text(row), "2.1 %");
   row.smallest_effect = 390.0;
-  EXPECT_EQ(smallest_text(row), "x391");
+  EXPECT_EQ(smallest_text(row), "391x");
   EXPECT_EQ(value_text(Amount{12.34, 1, 1, {}, {}}, "ms"), "12.3 ms");
   EXPECT_EQ(value_text(Amount{2874, 1, 1, {}, {}}, "tokens/s"), "2.87 k tokens/s");
 }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "schema/enum_codec.h"
+#include "schema/scalar_codecs.h"
 
 namespace profline::comparison {
 namespace {
@@ -17,11 +17,9 @@ namespace {
 constexpr std::string_view kNone = "–";
 
 /// Percents as long as people think in them; then factors, in plain digits.
-std::string signed_percent(double change) {
+std::string percent_or_factor(double change) {
   constexpr double kMostPercent = 9.995;
-  if (change < kMostPercent) return fmt::format("{:+.1f} %", 100 * change);
-  const double factor = 1 + change;
-  return factor < 99.95 ? fmt::format("x{:.1f}", factor) : fmt::format("x{:.0f}", factor);
+  return change < kMostPercent ? signed_percent(change) : factor(1 + change);
 }
 
 /// Whether the values of a row suggest another change than the one beside them. They are shown with
@@ -33,10 +31,10 @@ bool is_of_pairs(const Row& row) {
 }
 
 bool is_unprofiled(const Row& row) {
-  return row.family == Family::Metric || row.family == Family::Stage;
+  return row.family == Family::Metric || row.family == Family::Phase;
 }
 
-/// `request_ms +9.5 %, sam +20.1 % and 2 more`.
+/// `request_ms +9.5 %, vision +20.1 % and 2 more`.
 std::string changes_text(const std::vector<const Row*>& rows) {
   constexpr std::size_t kMost = 3;
   std::string text;
@@ -57,7 +55,7 @@ std::string value_text(const std::optional<Amount>& amount, std::string_view uni
 }
 
 std::string change_text(const std::optional<double>& change) {
-  return change ? signed_percent(*change) : std::string(kNone);
+  return change ? percent_or_factor(*change) : std::string(kNone);
 }
 
 std::string change_cell(const Row& row) {
@@ -66,7 +64,7 @@ std::string change_cell(const Row& row) {
 
 std::string interval_text(const Row& row) {
   if (!row.low || !row.high) return std::string(kNone);
-  return signed_percent(*row.low) + " to " + signed_percent(*row.high);
+  return percent_or_factor(*row.low) + " to " + percent_or_factor(*row.high);
 }
 
 std::string verdict_text(const Row& row) {
@@ -76,7 +74,7 @@ std::string verdict_text(const Row& row) {
 
 std::string smallest_text(const Row& row) {
   if (!row.smallest_effect) return std::string(kNone);
-  const std::string text = signed_percent(*row.smallest_effect);
+  const std::string text = percent_or_factor(*row.smallest_effect);
   return text.starts_with('+') ? text.substr(1) : text;
 }
 
@@ -131,13 +129,14 @@ std::vector<std::string> withheld_texts(const Comparison& comparison) {
 }
 
 std::vector<Section> sections_of(const Comparison& comparison) {
-  std::vector<Section> sections = {{Family::Metric, "metrics", "per image, without a profiler", {}},
-                                   {Family::Stage, "stages", "per image, without a profiler", {}},
-                                   {Family::Operator,
-                                    "operators",
-                                    "a call's own time on the host, under the torch profiler",
-                                    {}},
-                                   {Family::Kernel, "kernels", "per launch, under a profiler", {}}};
+  std::vector<Section> sections = {
+      {Family::Metric, "metrics", "per request, without a profiler", {}},
+      {Family::Phase, "phases", "per request, without a profiler", {}},
+      {Family::Operator,
+       "operators",
+       "a call's own time on the host, under the torch profiler",
+       {}},
+      {Family::Kernel, "kernels", "per launch, under a profiler", {}}};
   for (const Row& row : comparison.rows) {
     for (Section& section : sections) {
       if (section.family != row.family) continue;

@@ -32,7 +32,7 @@ std::string calls_text(const Row& row);
 
 /// The folders of a side: `runs/main/1`, `runs/main (5 runs, 1 to 5)`.
 std::string side_text(const std::vector<ComparedRun>& side);
-/// `1 SLOWER (request_ms +9.5 %), 3 SAME, 4 UNDECIDED`, of metrics and stages; what there is none
+/// `1 SLOWER (request_ms +9.5 %), 3 SAME, 4 UNDECIDED`, of metrics and phases; what there is none
 /// of is left out.
 std::string tally_text(const Comparison& comparison);
 /// Why rows have no verdict whatever was measured, each reason once, with what to do about it.

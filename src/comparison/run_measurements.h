@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,5 +59,29 @@ Result<RunMeasurements> read_measurements(const std::filesystem::path& folder,
 /// The runs that a folder means: itself when it holds run.json, else those right below it, by name.
 /// An Error of kind NotFound when there is none.
 Result<std::vector<std::filesystem::path>> runs_in(const std::filesystem::path& folder);
+
+/// One figure on both sides: what each run has of it.
+struct SeriesGroup {
+  std::vector<const Series*> a;
+  std::vector<const Series*> b;
+
+  const Series& any() const { return a.empty() ? *b.front() : *a.front(); }
+};
+
+/// Figures of one name, and of kernels one shape, belong together; in the order of first sight,
+/// operators and kernels by the time that the longer side has for them.
+std::vector<SeriesGroup> group_series(std::span<const RunMeasurements> a,
+                                      std::span<const RunMeasurements> b);
+
+/// Whether every run has the same inputs; then both sides' units in one order.
+struct PairedUnits {
+  bool paired = false;
+  statistics::RunUnits a;
+  statistics::RunUnits b;
+};
+PairedUnits pair_units(const SeriesGroup& group, bool may_pair);
+
+/// Whether a text is what a pattern means; `*` stands for anything.
+bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace profline::comparison

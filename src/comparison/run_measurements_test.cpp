@@ -8,11 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "formats/json_write.h"
+#include "comparison/testing_measurements.h"
+#include "formats/json.h"
 #include "records/document.h"
-#include "records/nsys_ranges.h"
+#include "records/range_use.h"
+#include "records/request.h"
 #include "records/run_record.h"
-#include "records/sample.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 
@@ -37,15 +38,16 @@ void write_run(const fs::path& folder) {
   write(folder / "run.json", write_json(to_node(record)).value());
 }
 
-std::string sample_lines() {
-  Sample sample;
-  sample.image = "page-1";
-  sample.new_tokens = 3;
-  sample.preprocess_ns = 1'000'000;
-  sample.prefill_ns = 20'000'000;
-  sample.decode_ns = 6'000'000;
-  sample.token_ns = {2'000'000, 4'000'000};
-  return to_json_line(sample) + "\n";
+std::string request_lines() {
+  Request request;
+  request.ns = 27'000'000;
+  request.new_tokens = 3;
+  request.phases = {
+      {"preprocess", 0, 1'000'000, {}},
+      {"prefill", 1'000'000, 20'000'000, {}},
+      {"decode", 21'000'000, 6'000'000, std::vector<std::int64_t>{2'000'000, 4'000'000}}};
+  request.attributes = {{"image", Node::string("page-1")}};
+  return to_json_line(request) + "\n";
 }
 
 const Series* find(const RunMeasurements& run, Family family, std::string_view name) {
@@ -64,7 +66,7 @@ RunMeasurements must_read(const fs::path& folder, const MeasurementOptions& opti
 TEST(RunMeasurements, HoldWhatAnUnprofiledRunLeft) {
   const testing::TempDir folder;
   write_run(folder / "r1");
-  write(folder / "r1/baseline/samples.jsonl", sample_lines());
+  write(folder / "r1/baseline/requests.jsonl", request_lines());
   write(folder / "r1/baseline/gpu.jsonl",
         "{\"at_ns\":1,\"sm_clock_mhz\":1900}\n{\"at_ns\":2,\"sm_clock_mhz\":null}\n"
         "{\"at_ns\":3,\"sm_clock_mhz\":2000}\n");
@@ -84,7 +86,8 @@ TEST(RunMeasurements, HoldWhatAnUnprofiledRunLeft) {
 TEST(RunMeasurements, HoldTheWallTimeOfAUsersCommand) {
   const testing::TempDir folder;
   write_run(folder / "r1");
-  write(folder / "r1/baseline/process.json", R"({"wall_ns": 2500000})");
+  write(folder / "r1/baseline/process.json",
+        R"({"schema": "profline.process/1", "wall_ns": 2500000})");
   const RunMeasurements run = must_read(folder / "r1");
   ASSERT_EQ(run.series.size(), 1U);
   EXPECT_EQ(run.series.front().name, "wall_ms");
@@ -134,7 +137,7 @@ TEST(RunMeasurements, HoldKernelsLaunchByLaunch) {
 TEST(RunMeasurements, TellWhatCannotBeRead) {
   const testing::TempDir folder;
   write_run(folder / "r1");
-  write(folder / "r1/baseline/samples.jsonl", "{\"image\":1}\n");
+  write(folder / "r1/baseline/requests.jsonl", "{\"image\":1}\n");
   write(folder / "r1/env.json", "{");
   write(folder / "r1/torch_profiler/trace.json", "not a trace");
   const RunMeasurements run = must_read(folder / "r1");
@@ -142,7 +145,7 @@ TEST(RunMeasurements, TellWhatCannotBeRead) {
   ASSERT_EQ(run.notes.size(), 3U);
   EXPECT_THAT(run.notes[0], HasSubstr("r1: "));
   EXPECT_THAT(run.notes[0], HasSubstr("env.json:1:2"));
-  EXPECT_THAT(run.notes[1], HasSubstr("baseline/samples.jsonl:1"));
+  EXPECT_THAT(run.notes[1], HasSubstr("baseline/requests.jsonl:1"));
   EXPECT_THAT(run.notes[2], HasSubstr("trace.json"));
 }
 
@@ -166,6 +169,52 @@ TEST(RunsIn, AreTheFolderItselfOrThoseInIt) {
   EXPECT_EQ(nowhere.error().to_string(), "'" + (folder / "nowhere").string() +
                                              "' is no folder: name that of a run, or one that "
                                              "holds several");
+}
+
+TEST(Matches, TakesAStarForAnything) {
+  struct Case {
+    std::string_view pattern, text;
+    bool expected;
+  };
+  constexpr Case kCases[] = {
+      {"gemm", "gemm", true},
+      {"gemm", "gemm2", false},
+      {"gemm*", "gemm2", true},
+      {"*mm*", "gemm2", true},
+      {"*mm", "gemm2", false},
+      {"*", "", true},
+      {"", "", true},
+      {"", "a", false},
+      {"a*b*c", "a1b2b3c", true},
+      {"a*b*c", "a1c2b", false},
+      {"**", "x", true},
+      {"*a*a*a*b", "aaaaaaaaaaaa", false},
+  };
+  for (const Case& c : kCases) {
+    EXPECT_EQ(matches(c.pattern, c.text), c.expected) << c.pattern << " " << c.text;
+  }
+}
+
+TEST(SeriesGroups, JoinByNameAndShapeAndOrderCapturesByTime) {
+  RunMeasurements a = measured_run("a", {1, 2});
+  RunMeasurements b = measured_run("b", {1, 2});
+  add_kernel(a, "short", {1});
+  add_kernel(a, "long", {100});
+  add_kernel(b, "longest", {1000});
+  add_kernel(b, "short", {2});
+  add_kernel(b, "short", {3});
+  b.series.back().shape = "grid 8,1,1 block 128,1,1";
+  const std::vector<RunMeasurements> side_a = {a};
+  const std::vector<RunMeasurements> side_b = {b};
+  const auto groups = group_series(side_a, side_b);
+  std::vector<std::string> names;
+  names.reserve(groups.size());
+  for (const SeriesGroup& group : groups) {
+    names.push_back(group.any().short_name + " " + std::to_string(group.a.size()) +
+                    std::to_string(group.b.size()));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"token_ms 11", "longest 01", "long 10", "short 01",
+                                             "short 11"}));
 }
 
 }  // namespace

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "config/defaults_list.h"
-#include "config/group_choices.h"
+#include "config/defaults/defaults_list.h"
+#include "config/defaults/group_choices.h"
+#include "config/defaults/search_path.h"
+#include "config/interpolation/resolve.h"
 #include "config/origins.h"
-#include "config/override.h"
-#include "config/resolve.h"
-#include "config/search_path.h"
+#include "config/overrides/override.h"
 #include "formats/node.h"
 
 namespace profline::config {

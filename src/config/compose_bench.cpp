@@ -4,7 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "config/compose.h"
 #include "testing/temp_dir.h"

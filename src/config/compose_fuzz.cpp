@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "base/strings.h"
 #include "config/compose.h"
 

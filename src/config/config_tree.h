@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "config/resolve.h"
+#include "config/interpolation/resolve.h"
 #include "config/type_rule.h"
 #include "formats/node.h"
 

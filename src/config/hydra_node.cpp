@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "config/key_path.h"
+#include "config/interpolation/value.h"
 #include "config/type_rule.h"
 
 namespace profline::config {

@@ -8,9 +8,9 @@
 
 #include "base/result.h"
 #include "config/config_tree.h"
-#include "config/group_choices.h"
-#include "config/override.h"
-#include "config/search_path.h"
+#include "config/defaults/group_choices.h"
+#include "config/defaults/search_path.h"
+#include "config/overrides/override.h"
 
 namespace profline::config {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/internal/compose_fixture.h"
-#include "config/override_parser.h"
+#include "config/overrides/parser.h"
 
 namespace profline::config {
 namespace {

@@ -4,8 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "config/key_path.h"
-#include "config/value.h"
+#include "config/interpolation/value.h"
 
 namespace profline::config {
 namespace {

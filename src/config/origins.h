@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "config/override.h"
-#include "config/search_path.h"
+#include "config/defaults/search_path.h"
+#include "config/overrides/override.h"
 #include "formats/node.h"
 
 namespace profline::config {

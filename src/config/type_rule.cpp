@@ -5,11 +5,9 @@
 #include <cctype>
 
 #include "base/strings.h"
-#include "config/interpolation.h"
-#include "config/key_path.h"
-#include "config/python_number.h"
-#include "config/python_text.h"
-#include "config/value.h"
+#include "config/interpolation/expression.h"
+#include "config/interpolation/value.h"
+#include "formats/python_number.h"
 
 namespace profline::config {
 namespace {

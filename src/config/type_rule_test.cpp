@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/internal/compose_fixture.h"
-#include "config/load.h"
+#include "config/interpolation/load.h"
 
 namespace profline::config {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/assert.h"
+#include "base/error.h"
 
 namespace profline::csv {
 namespace {

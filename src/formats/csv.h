@@ -13,7 +13,7 @@
 #include "base/result.h"
 
 /// CSV as RFC 4180 has it: what `nsys stats`, `ncu --csv` and our own reports speak. This file
-/// knows records and cells; csv_table.h adds headers, csv_number.h the numbers in the cells.
+/// knows records and cells; csv_table.h adds headers and the numbers in the cells.
 namespace profline::csv {
 
 /// A record that was left out, and why.

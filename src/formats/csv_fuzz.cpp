@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "formats/csv.h"
-#include "formats/csv_number.h"
 #include "formats/csv_table.h"
 
 namespace {

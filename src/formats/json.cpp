@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/strings.h"
 #include "formats/internal/json_problem.h"
 
 namespace profline {
@@ -24,10 +25,6 @@ bool starts_character(char byte) {
 
 bool separates_tokens(char c) {
   return c == ' ' || c == '\n' || c == ',' || c == ':' || c == '\r' || c == '\t';
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 /// Counts lines and columns on its way through a text, which it goes through once.

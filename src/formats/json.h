@@ -25,4 +25,26 @@ constexpr std::size_t kJsonMaxIntegerDigits = 308;
 /// Takes time and memory linear in the text. For files of gigabytes see json_stream.h.
 Result<Node> parse_json(std::string_view text, std::string source);
 
+struct JsonStyle {
+  /// Spaces a level; 0 writes one line without blanks (and without a line feed at its end).
+  int indent = 2;
+  /// JSON has no bytes: as base64 text, which reads back as a string.
+  bool bytes_as_base64 = false;
+  /// JSON's keys are strings: other scalars as the text they would have as values (`1`, `true`),
+  /// which reads back as a string.
+  bool scalar_keys_as_text = false;
+};
+
+/// `tree` as JSON: the same bytes for equal trees, maps in their own order.
+///
+/// What is written reads back as an equal tree: floats take the shortest form that does and keep
+/// their point or exponent (`1.0`), big integers their digits. Two exceptions lose something, and
+/// are asked for in the style. A third never is, because a report about a kernel with a broken name
+/// must still be written: each byte of a string that is not UTF-8 becomes U+FFFD.
+///
+/// An Error names the path of what JSON cannot say: NaN and infinities, bytes and keys that are not
+/// strings (unless the style allows them), two keys that would be written alike, and trees beyond
+/// kJsonMaxDepth or kJsonMaxIntegerDigits.
+Result<std::string> write_json(const Node& tree, const JsonStyle& style = {});
+
 }  // namespace profline

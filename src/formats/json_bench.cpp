@@ -4,7 +4,6 @@
 #include <benchmark/benchmark.h>
 
 #include "formats/json.h"
-#include "formats/json_write.h"
 
 namespace profline {
 namespace {

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/json.h"
-#include "formats/json_write.h"
 
 namespace {
 

@@ -13,10 +13,6 @@ namespace {
 constexpr std::string_view kBlank = " \t\r\n";
 constexpr std::size_t kLongestShownWord = 24;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }

@@ -7,7 +7,7 @@
 
 #include <simdjson.h>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "base/strings.h"
 #include "formats/internal/json_problem.h"
 #include "formats/internal/json_window.h"

@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include "formats/json.h"
-#include "formats/json_write.h"
 #include "testing/paths.h"
 
 namespace profline {

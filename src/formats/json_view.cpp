@@ -1,9 +1,9 @@
-#include "formats/json_view.h"
-
 #include <bit>
 #include <string>
 
 #include <simdjson.h>
+
+#include "formats/json_stream.h"
 
 namespace profline {
 namespace {

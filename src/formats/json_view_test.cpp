@@ -1,5 +1,3 @@
-#include "formats/json_view.h"
-
 #include <functional>
 #include <string>
 #include <vector>

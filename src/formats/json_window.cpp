@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/assert.h"
+#include "base/error.h"
 
 namespace profline::internal {
 namespace {

@@ -1,5 +1,3 @@
-#include "formats/json_write.h"
-
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -7,9 +5,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "base/strings.h"
-#include "formats/internal/base64.h"
 #include "formats/json.h"
 
 namespace profline {

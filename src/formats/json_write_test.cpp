@@ -1,5 +1,3 @@
-#include "formats/json_write.h"
-
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -277,7 +277,6 @@ class Database {
   /// SQLite's own search for damage: what it found, or nothing. Reads all of the file.
   Result<std::vector<std::string>> quick_check();
 
-  std::int64_t last_insert_row_id() const;
   const std::string& name() const { return connection_->name(); }
 
  private:

@@ -1,6 +1,6 @@
 #include <sqlite3.h>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "formats/sqlite.h"
 
 namespace profline::sqlite {
@@ -171,6 +171,25 @@ bool Statement::read(int column, Blob& blob) const {
   const int size = sqlite3_column_bytes(statement_.get(), column);
   blob = {static_cast<const std::byte*>(data), static_cast<std::size_t>(size)};
   return true;
+}
+
+Result<Transaction> Transaction::begin(Database& database) {
+  PL_TRY(database.execute("BEGIN IMMEDIATE"));
+  return Transaction(database);
+}
+
+Transaction::~Transaction() {
+  // SQLite itself undoes a transaction on some failures (a full disk); then none is active.
+  if (database_ == nullptr || sqlite3_get_autocommit(database_->connection_->handle()) != 0) return;
+  // Nobody can be told here, and an unfinished transaction is undone by the next reader anyway.
+  static_cast<void>(database_->execute("ROLLBACK"));
+}
+
+Result<void> Transaction::commit() {
+  PL_ASSERT(database_ != nullptr, "a transaction is committed once");
+  PL_TRY(database_->execute("COMMIT"));
+  database_ = nullptr;
+  return {};
 }
 
 }  // namespace profline::sqlite

@@ -4,7 +4,6 @@
 #include <benchmark/benchmark.h>
 
 #include "formats/yaml.h"
-#include "formats/yaml_write.h"
 
 namespace profline {
 namespace {

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "formats/yaml.h"
-#include "formats/yaml_write.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

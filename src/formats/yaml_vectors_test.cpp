@@ -9,7 +9,6 @@
 
 #include "base/strings.h"
 #include "formats/yaml.h"
-#include "formats/yaml_write.h"
 #include "testing/paths.h"
 
 namespace profline {

@@ -1,11 +1,10 @@
-#include "formats/yaml_write.h"
-
 #include <cmath>
 
-#include "formats/internal/base64.h"
+#include "base/strings.h"
 #include "formats/internal/yaml_emit.h"
 #include "formats/internal/yaml_scalar.h"
 #include "formats/python_number.h"
+#include "formats/yaml.h"
 
 namespace profline {
 namespace {

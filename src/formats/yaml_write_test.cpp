@@ -1,5 +1,3 @@
-#include "formats/yaml_write.h"
-
 #include <bit>
 #include <cmath>
 #include <limits>

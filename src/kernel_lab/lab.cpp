@@ -1,20 +1,84 @@
 #include "kernel_lab/lab.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
 
 #include <fmt/core.h>
 
 #include "analysis/kernels/canonical_name.h"
+#include "base/atomic_file.h"
 #include "base/figures.h"
+#include "base/files.h"
 #include "base/strings.h"
+#include "formats/yaml.h"
 #include "kernel_lab/capture_command.h"
-#include "kernel_lab/counting.h"
 #include "kernel_lab/internal/capture.h"
-#include "kernel_lab/internal/lab_folder.h"
-#include "kernel_lab/passes.h"
+#include "kernel_lab/launch_choice.h"
+#include "schema/diff.h"
+#include "schema/read.h"
 
 namespace profline::kernel_lab {
 namespace {
+
+constexpr std::array kDecisive = {"launch_skip",  "launch_count", "launches_spread",
+                                  "launch_range", "ncu_cli",      "launch_command",
+                                  "working_dir"};
+
+Node decisive_part(const CommandFile& file) {
+  const Node whole = schema::write(file);
+  NodeMap part;
+  for (const char* key : kDecisive) part.set(key, *whole.find(key));
+  return Node::map(std::move(part));
+}
+
+namespace fs = std::filesystem;
+
+Result<void> check_same_command(const LabRequest& request, const fs::path& file) {
+  const auto text = read_file(file);
+  if (!text) {
+    if (text.error().kind() == ErrorKind::NotFound) return {};
+    return text.error();
+  }
+  const auto before = parse_command_file(*text, file.string());
+  const std::vector<std::string> changes =
+      before ? differences(*before, request.command)
+             : std::vector<std::string>{"its command.yaml is of another program"};
+  if (changes.empty()) return {};
+  return Error(ErrorKind::Config, request.folder.string() + " holds captures of another command (" +
+                                      join(changes, "; ") +
+                                      "); name another --output-dir, or replace them with "
+                                      "--force-overwrite");
+}
+
+/// Makes the folder this command's: writes command.yaml. An Error when it holds captures of another
+/// command and may not be overwritten.
+Result<void> take_folder(const LabRequest& request) {
+  const fs::path file = request.folder / kCommandFile;
+  if (!request.force_overwrite) PL_TRY(check_same_command(request, file));
+  PL_TRY(create_folders(request.folder));
+  return write_private_file(file, to_yaml(request.command));
+}
+
+/// The record of a kernel that was finished here before; nothing when it was not, or is to be done
+/// again.
+std::optional<CaptureRecord> finished_before(const LabRequest& request, const WantedKernel& kernel,
+                                             const std::string& folder) {
+  if (request.force_overwrite) return std::nullopt;
+  const fs::path file = request.folder / folder / kCaptureFile;
+  const auto text = read_file(file);
+  if (!text) return std::nullopt;
+  auto record = from_document<CaptureRecord>(*text, file.string());
+  const bool is_it = record && record->state == CaptureState::Ok && record->regex == kernel.regex;
+  return is_it ? std::optional(*std::move(record)) : std::nullopt;
+}
+
+Result<void> write_record(const LabRequest& request, const CaptureRecord& record) {
+  const fs::path folder = request.folder / record.folder;
+  PL_TRY(create_folders(folder));
+  return write_private_file(folder / kCaptureFile, PL_TRY(to_document(record)));
+}
 
 /// Where launches were looked for, and how to look elsewhere; empty: everywhere.
 std::string only_in_ranges(const settings::Ncu& ncu) {
@@ -47,7 +111,7 @@ class LabRun {
       : request_(request), tools_(tools), services_(services) {}
 
   Result<LabOutcome> run() {
-    PL_TRY(internal::take_folder(request_));
+    PL_TRY(take_folder(request_));
     list_kernels();
     if (!pending_.empty()) {
       PL_TRY(choose());
@@ -70,13 +134,13 @@ class LabRun {
       kernel.rank = i + 1;
       kernel.kernel = request_.kernels[i];
       kernel.folder = kernel_folder(kernel.rank, count, kernel.kernel.name);
-      records_[i] = internal::finished_before(request_, kernel.kernel, kernel.folder);
+      records_[i] = finished_before(request_, kernel.kernel, kernel.folder);
       if (!records_[i]) pending_.push_back(std::move(kernel));
     }
     const std::size_t kept = count - pending_.size();
     if (kept > 0) {
-      services_.progress.message(
-          fmt::format("{} of {} kernels are there already and are kept", kept, count));
+      services_.progress.message(fmt::format("{} of {} {} already there and kept", kept,
+                                             counted(count, "kernel"), kept == 1 ? "is" : "are"));
     }
   }
 
@@ -142,14 +206,14 @@ class LabRun {
   }
 
   Result<void> give_up(ChosenKernel& kernel, std::string problem) {
-    CaptureRecord record = internal::begun_record(kernel);
+    CaptureRecord record = begun_record(kernel);
     record.problem = std::move(problem);
     kernel.choice.count = 0;
     return finish(std::move(record), kernel.rank);
   }
 
   Result<void> finish(CaptureRecord record, std::size_t rank) {
-    PL_TRY(internal::write_record(request_, record));
+    PL_TRY(write_record(request_, record));
     if (record.state == CaptureState::Failed && !was_cancelled_) {
       services_.progress.error(record.folder.substr(0, record.folder.rfind('_')) + ": " +
                                record.problem);
@@ -159,10 +223,8 @@ class LabRun {
   }
 
   void tell_estimate(const std::vector<Pass>& passes) {
-    const std::size_t count = pending_.size();
-    const std::string what =
-        fmt::format("{} kernel{} in {} run{} of the program", count, count == 1 ? "" : "s",
-                    passes.size(), passes.size() == 1 ? "" : "s");
+    const std::string what = counted(pending_.size(), "kernel") + " in " +
+                             counted(passes.size(), "run") + " of the program";
     if (!program_) {
       services_.progress.message(what + "; how long one takes is not known before the first");
       return;
@@ -190,8 +252,7 @@ class LabRun {
   Result<void> run_one(const Pass& pass, std::size_t index, Clock::Steady begin) {
     const std::size_t count = passes_.size();
     Step step(services_.progress, fmt::format("kernel {}/{}", index + 1, count));
-    internal::PassResult result =
-        PL_TRY(internal::run_pass(request_, tools_, services_, pending_, pass, counted_));
+    PassResult result = PL_TRY(run_pass(request_, tools_, services_, pending_, pass, counted_));
     was_cancelled_ = result.was_cancelled;
     const auto is_done = [](const CaptureRecord& record) {
       return record.state == CaptureState::Ok;
@@ -243,6 +304,22 @@ class LabRun {
 };
 
 }  // namespace
+
+std::string to_yaml(const CommandFile& file) {
+  return write_yaml(schema::write(file));
+}
+
+Result<CommandFile> parse_command_file(const std::string& text, const std::string& source) {
+  return schema::read<CommandFile>(PL_TRY(parse_yaml(text, source)));
+}
+
+std::vector<std::string> differences(const CommandFile& before, const CommandFile& now) {
+  std::vector<std::string> texts;
+  for (const schema::Change& change : schema::diff(decisive_part(before), decisive_part(now))) {
+    texts.push_back(change.to_string());
+  }
+  return texts;
+}
 
 bool LabOutcome::is_complete() const {
   return !was_cancelled &&

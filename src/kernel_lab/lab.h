@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -8,17 +10,124 @@
 #include "base/clock.h"
 #include "base/progress.h"
 #include "base/result.h"
-#include "kernel_lab/capture_record.h"
-#include "kernel_lab/command_file.h"
-#include "kernel_lab/kernel_list.h"
+#include "kernel_lab/launch_census.h"
 #include "kernel_lab/launch_choice.h"
 #include "process/command.h"
 #include "process/runner.h"
+#include "records/document.h"
+#include "schema/field.h"
 #include "settings/ncu.h"
 #include "tools/ncu/probe.h"
 #include "tools/nsys/probe.h"
 
 namespace profline::kernel_lab {
+
+enum class CaptureState { Ok, Failed };
+constexpr auto names(std::type_identity<CaptureState>) {
+  using schema::named;
+  return std::array{named(CaptureState::Ok, "ok"), named(CaptureState::Failed, "failed")};
+}
+
+/// `<kernel folder>/capture.json`: what became of one kernel.
+struct CaptureRecord {
+  static constexpr DocumentKind kKind{"kernel_capture", 1};
+
+  std::string folder;
+  std::string name;
+  std::string regex;
+  std::string description;
+  CaptureState state = CaptureState::Failed;
+  std::string problem;                    ///< why it failed; empty: it did not
+  std::vector<std::string> notes;         ///< what a reader of the numbers must know
+  std::vector<std::string> argv;          ///< empty: ncu was not started
+  std::optional<std::uint64_t> launches;  ///< that match; none: nobody counted
+  std::string choice;                     ///< which of them, in words
+  std::uint64_t profiled = 0;
+  std::vector<std::string> functions;      ///< kernels that were profiled, as ncu spells them
+  std::optional<std::string> merged_with;  ///< the report that holds several kernels
+  double wall_s = 0;
+
+  bool operator==(const CaptureRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<CaptureRecord>) {
+  using schema::field;
+  using R = CaptureRecord;
+  return field_list(
+      field("folder", &R::folder, "beside command.yaml").required(),
+      field("name", &R::name, "of the kernel, as it was asked for").required(),
+      field("regex", &R::regex, "what its name had to match").required(),
+      field("description", &R::description, "for people").required(),
+      field("state", &R::state, "whether there is a capture").required(),
+      field("problem", &R::problem, "why there is none").required(),
+      field("notes", &R::notes, "what a reader of the numbers must know").required(),
+      field("argv", &R::argv, "of ncu; empty: it was not started").required(),
+      field("launches", &R::launches, "that match; null: nobody counted").required(),
+      field("choice", &R::choice, "which of them were profiled").required(),
+      field("profiled", &R::profiled, "launches in the report").required(),
+      field("functions", &R::functions, "kernels in the report, as ncu spells them").required(),
+      field("merged_with", &R::merged_with, "report of several kernels; null: its own").required(),
+      field("wall_s", &R::wall_s, "of the capture and its tables").required());
+}
+
+inline constexpr const char* kCaptureFile = "capture.json";
+
+/// `command.yaml`: what was asked for, in the keys that the predecessor's scripts wrote, and more.
+struct CommandFile {
+  std::string timestamp;
+  std::string script = "profline kernels profile";
+  std::string version;
+  std::string output_dir;
+  std::string kernel_source;  ///< `yaml_config`, `single_regex`
+  std::optional<std::string> kernel_regex;
+  std::optional<std::string> kernel_config;
+  std::optional<std::uint64_t> topk;
+  std::optional<std::string> preset;
+  std::optional<std::uint32_t> launch_skip;  ///< null: chosen by median duration
+  std::uint32_t launch_count = 1;
+  bool launches_spread = false;
+  std::optional<std::string> launch_range;
+  bool merge = false;
+  std::vector<std::string> sections;
+  std::vector<std::string> metrics;
+  settings::NcuCli ncu_cli;
+  std::vector<std::string> launch_command;
+  std::string working_dir;
+  std::string ncu_version;
+};
+constexpr auto fields(std::type_identity<CommandFile>) {
+  using schema::field;
+  using F = CommandFile;
+  return field_list(
+      field("timestamp", &F::timestamp, "UTC").required(),
+      field("script", &F::script, "what wrote this").required(),
+      field("version", &F::version, "of profline").required(),
+      field("output_dir", &F::output_dir, "this folder").required(),
+      field("kernel_source", &F::kernel_source, "yaml_config or single_regex").required(),
+      field("kernel_regex", &F::kernel_regex, "of single_regex"),
+      field("kernel_config", &F::kernel_config, "of yaml_config"),
+      field("topk", &F::topk, "only the first; null: all"),
+      field("preset", &F::preset, "--ncu-config; null: none"),
+      field("launch_skip", &F::launch_skip, "null: around the launch of median duration"),
+      field("launch_count", &F::launch_count, "launches a kernel").required(),
+      field("launches_spread", &F::launches_spread, "evenly over all there are"),
+      field("launch_range", &F::launch_range, "FIRST:LAST; null: all"),
+      field("merge", &F::merge, "several kernels in one pass"),
+      field("sections", &F::sections, "of ncu").required(),
+      field("metrics", &F::metrics, "of ncu; empty: those of the sections").required(),
+      field("ncu_cli", &F::ncu_cli, "all that ncu was told").required(),
+      field("launch_command", &F::launch_command, "the program").required(),
+      field("working_dir", &F::working_dir, "where it ran").required(),
+      field("ncu_version", &F::ncu_version, "of the ncu that captured").required());
+}
+
+inline constexpr const char* kCommandFile = "command.yaml";
+
+std::string to_yaml(const CommandFile& file);
+Result<CommandFile> parse_command_file(const std::string& text, const std::string& source);
+
+/// In what two commands differ that captures of the one are none of the other:
+/// `launch_command.1: a.py -> b.py`. Which kernels were asked for does not count.
+std::vector<std::string> differences(const CommandFile& before, const CommandFile& now);
 
 /// How to find out how often a kernel is launched, before it is profiled.
 enum class CountBy {

@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/digests.h"
 #include "base/files.h"
-#include "base/md5.h"
 #include "formats/yaml.h"
-#include "kernel_lab/collection.h"
-#include "kernel_lab/explain.h"
+#include "kernel_lab/capture_command.h"
+#include "kernel_lab/internal/capture.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/fake_clock.h"
 #include "testing/paths.h"

@@ -3,16 +3,90 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <regex>
+#include <span>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
+
+#include <fmt/core.h>
 
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/timeline/attribution.h"
+#include "base/digests.h"
 #include "base/strings.h"
-#include "kernel_lab/internal/range_pattern.h"
+#include "schema/read.h"
 
 namespace profline::kernel_lab {
 namespace {
+
+/// A range as people name it for ncu, looked for in stacks of ranges by ourselves: `decode`,
+/// `decode*`, `A::A1` (A1 inside A).
+class RangePattern {
+ public:
+  /// Nothing when the text is in ncu's own grammar, which only ncu understands.
+  static std::optional<RangePattern> of(std::string_view text);
+
+  /// `stack` is outermost first.
+  bool is_open_in(std::span<const std::string> stack) const;
+
+ private:
+  std::vector<std::regex> levels_;
+};
+
+/// `*` and `?` are wild, all else is itself.
+std::regex glob(std::string_view text) {
+  constexpr std::string_view kSpecial = "\\^$.|+()[]{}";
+  std::string expression;
+  for (const char letter : text) {
+    if (letter == '*') {
+      expression += ".*";
+    } else if (letter == '?') {
+      expression += '.';
+    } else {
+      if (kSpecial.find(letter) != std::string_view::npos) expression += '\\';
+      expression += letter;
+    }
+  }
+  return std::regex(expression);
+}
+
+std::optional<RangePattern> RangePattern::of(std::string_view text) {
+  text = trim(text);
+  // What tools/ncu/nvtx.h passes as it stands.
+  const bool is_ncus =
+      text.starts_with("regex:") || text.find_first_of("/@,[]+\\") != std::string_view::npos;
+  if (is_ncus || text.empty()) return std::nullopt;
+  constexpr std::string_view kNesting = "::";
+  RangePattern pattern;
+  for (std::size_t begin = 0; begin != std::string_view::npos;) {
+    const std::size_t end = text.find(kNesting, begin);
+    const bool is_last = end == std::string_view::npos;
+    pattern.levels_.push_back(glob(text.substr(begin, is_last ? end : end - begin)));
+    begin = is_last ? end : end + kNesting.size();
+  }
+  return pattern;
+}
+
+bool RangePattern::is_open_in(std::span<const std::string> stack) const {
+  std::size_t level = 0;
+  for (const std::string& range : stack) {
+    if (level < levels_.size() && std::regex_match(range, levels_[level])) ++level;
+  }
+  return level == levels_.size();
+}
+
+struct KernelFile {
+  std::vector<WantedKernel> kernels;
+};
+constexpr auto fields(std::type_identity<KernelFile>) {
+  return field_list(
+      schema::field("kernels", &KernelFile::kernels, "name and regex of each").required());
+}
+
+constexpr std::size_t kFewestDigits = 4;
 
 // std::regex recurses for each character it looks at.
 constexpr std::size_t kLongestSearched = 8192;
@@ -55,13 +129,13 @@ class NameTable {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-using Patterns = std::vector<internal::RangePattern>;
+using Patterns = std::vector<RangePattern>;
 
 /// Empty when there are none, or one that only ncu understands.
 Patterns patterns_of(std::span<const std::string> ranges, SeenLaunches& seen) {
   Patterns patterns;
   for (const std::string& range : ranges) {
-    if (auto pattern = internal::RangePattern::of(range)) {
+    if (auto pattern = RangePattern::of(range)) {
       patterns.push_back(*std::move(pattern));
     } else {
       seen.ignored_ranges.push_back(range);
@@ -73,9 +147,8 @@ Patterns patterns_of(std::span<const std::string> ranges, SeenLaunches& seen) {
 
 bool is_open_in(const Patterns& patterns, const std::vector<std::string>& stack) {
   return patterns.empty() ||
-         std::any_of(patterns.begin(), patterns.end(), [&](const internal::RangePattern& pattern) {
-           return pattern.is_open_in(stack);
-         });
+         std::any_of(patterns.begin(), patterns.end(),
+                     [&](const RangePattern& pattern) { return pattern.is_open_in(stack); });
 }
 
 /// Whether ranges that were asked for are open in a context; asked once a context.
@@ -122,6 +195,29 @@ std::vector<const DeviceWork*> in_launch_order(const Timeline& timeline) {
 }
 
 }  // namespace
+
+Result<std::vector<WantedKernel>> read_kernel_list(const Node& tree,
+                                                   std::optional<std::size_t> at_most) {
+  KernelFile file = PL_TRY(schema::read<KernelFile>(tree));
+  if (file.kernels.empty()) {
+    return Error(ErrorKind::Config, "'kernels' is empty: there is nothing to profile",
+                 tree.position());
+  }
+  const Node::List& entries = tree.find("kernels")->as_list();
+  for (std::size_t i = 0; i < file.kernels.size(); ++i) {
+    if (!file.kernels[i].regex.empty()) continue;
+    return Error(ErrorKind::Config,
+                 fmt::format("kernels.{}: an empty regex would match every kernel", i),
+                 entries[i].position());
+  }
+  if (at_most && *at_most < file.kernels.size()) file.kernels.resize(*at_most);
+  return std::move(file.kernels);
+}
+
+std::string kernel_folder(std::size_t rank, std::size_t count, std::string_view name) {
+  const std::size_t digits = std::max(kFewestDigits, fmt::format("{}", count).size());
+  return fmt::format("kernel_{:0{}}_{}", rank, digits, md5_hex(name));
+}
 
 SeenLaunches seen_launches(const Timeline& timeline, std::span<const std::string> ranges) {
   SeenLaunches seen;

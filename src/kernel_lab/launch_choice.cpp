@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/figures.h"
+#include "kernel_lab/capture_command.h"
 
 namespace profline::kernel_lab {
 namespace {
@@ -113,6 +114,148 @@ LaunchChoice spread(const LaunchWish& wish, const Candidates& from, const Kernel
   return choice;
 }
 
+// To plan an afternoon by. With ncu 2025.3 and an H200, 18 replays a launch: ncu's start and
+// connection, the replays, reading a report for one table, and looking at each launch of the
+// program.
+constexpr std::chrono::milliseconds kStart{1500};
+constexpr std::chrono::milliseconds kReplays{400};
+constexpr std::chrono::milliseconds kTable{600};
+constexpr std::chrono::microseconds kLook{150};
+
+/// Why a kernel cannot be in a pass with others; empty: it can.
+std::string obstacle(const ChosenKernel& kernel) {
+  if (kernel.places.empty()) return "its launches were not counted";
+  if (!kernel.choice.invocations.empty()) return "its launches are spread";
+  return {};
+}
+
+/// A stretch of the launches that any of some kernels' expressions matches.
+struct Stretch {
+  std::size_t first = 0;
+  std::size_t size = 0;
+};
+
+void keep_shortest(const Stretch& found, std::vector<Stretch>& best) {
+  if (!best.empty() && found.size > best.front().size) return;
+  if (!best.empty() && found.size < best.front().size) best.clear();
+  best.push_back(found);
+}
+
+/// Which kernels a stretch has too few launches of.
+class Tally {
+ public:
+  Tally(std::span<const ChosenKernel> kernels, std::span<const std::size_t> members)
+      : unmet_(members.size()) {
+    missing_.reserve(members.size());
+    for (const std::size_t member : members) missing_.push_back(kernels[member].choice.count);
+  }
+
+  bool is_met() const { return unmet_ == 0; }
+  /// One launch more, or less, of each of these.
+  void take(std::span<const std::size_t> owners) {
+    for (const std::size_t owner : owners) unmet_ -= --missing_[owner] == 0 ? 1U : 0U;
+  }
+  void drop(std::span<const std::size_t> owners) {
+    for (const std::size_t owner : owners) unmet_ += missing_[owner]++ == 0 ? 1U : 0U;
+  }
+
+ private:
+  std::vector<std::int64_t> missing_;  // below 0: more than were wished
+  std::size_t unmet_;
+};
+
+/// The launches of some kernels in the order of the program.
+class LaunchOrder {
+ public:
+  LaunchOrder(std::span<const ChosenKernel> kernels, std::span<const std::size_t> members)
+      : kernels_(kernels), members_(members) {
+    for (const std::size_t member : members) {
+      places_.insert(places_.end(), kernels[member].places.begin(), kernels[member].places.end());
+    }
+    std::sort(places_.begin(), places_.end());
+    places_.erase(std::unique(places_.begin(), places_.end()), places_.end());
+    owners_.resize(places_.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      for (const std::size_t place : kernels[members[i]].places) {
+        owners_[index_of(place)].push_back(i);
+      }
+    }
+  }
+
+  std::size_t size() const { return places_.size(); }
+
+  /// The shortest stretch with as many launches of each kernel as were wished; of several the
+  /// middle one. Where certain launches were wished, what holds them all.
+  Stretch shortest() const {
+    const bool is_free = std::all_of(members_.begin(), members_.end(),
+                                     [&](std::size_t member) { return kernels_[member].is_free; });
+    return is_free ? shortest_of_any() : around_the_chosen();
+  }
+
+ private:
+  std::size_t index_of(std::size_t place) const {
+    const auto found = std::lower_bound(places_.begin(), places_.end(), place);
+    return static_cast<std::size_t>(found - places_.begin());
+  }
+
+  Stretch around_the_chosen() const {
+    std::size_t first = places_.size();
+    std::size_t last = 0;
+    for (const std::size_t member : members_) {
+      const ChosenKernel& kernel = kernels_[member];
+      const std::size_t end = kernel.choice.skip + kernel.choice.count;
+      first = std::min(first, index_of(kernel.places.at(kernel.choice.skip)));
+      last = std::max(last, index_of(kernel.places.at(end - 1)));
+    }
+    return {first, last - first + 1};
+  }
+
+  Stretch shortest_of_any() const {
+    Tally tally(kernels_, members_);
+    std::vector<Stretch> best;
+    std::size_t first = 0;
+    for (std::size_t end = 0; end < places_.size(); ++end) {
+      tally.take(owners_[end]);
+      for (; tally.is_met(); ++first) {
+        keep_shortest({first, end - first + 1}, best);
+        tally.drop(owners_[first]);
+      }
+    }
+    return best.empty() ? Stretch{0, places_.size()} : best[best.size() / 2];
+  }
+
+  std::span<const ChosenKernel> kernels_;
+  std::span<const std::size_t> members_;
+  std::vector<std::size_t> places_;
+  std::vector<std::vector<std::size_t>> owners_;  // of each place, in members_
+};
+
+/// More launches than this are not worth the run of the program that merging saves.
+std::size_t most_together(std::span<const ChosenKernel> kernels,
+                          std::span<const std::size_t> members) {
+  std::size_t wished = 0;
+  for (const std::size_t member : members) wished += kernels[member].choice.count;
+  return 20 + 4 * wished;
+}
+
+Pass merged_pass(std::span<const ChosenKernel> kernels, std::vector<std::size_t> members,
+                 const Stretch& stretch, std::size_t all) {
+  Pass pass;
+  std::vector<WantedKernel> wanted;
+  wanted.reserve(members.size());
+  for (const std::size_t member : members) wanted.push_back(kernels[member].kernel);
+  pass.choice.skip = static_cast<std::uint32_t>(stretch.first);
+  pass.choice.count = static_cast<std::uint32_t>(stretch.size);
+  pass.choice.expected = stretch.size;
+  pass.choice.reason =
+      fmt::format("among launches {} to {} of the {} of these {} kernels", stretch.first + 1,
+                  stretch.first + stretch.size, all, members.size());
+  pass.regex = any_of(wanted);
+  pass.kernels = std::move(members);
+  pass.folder = kMergedFolder;
+  return pass;
+}
+
 }  // namespace
 
 Result<LaunchWish::Window> parse_window(const std::string& text) {
@@ -151,6 +294,56 @@ Result<LaunchChoice> choose_launches(const LaunchWish& wish, const KernelLaunche
   if (wish.is_spread) return spread(wish, from, there);
   const std::size_t all = there.launches.size();
   return wish.skip ? after_skip(wish, from, all) : around_median(wish, from, all);
+}
+
+Pass own_pass(std::span<const ChosenKernel> kernels, std::size_t index) {
+  const ChosenKernel& kernel = kernels[index];
+  return {{index}, kernel.kernel.regex, kernel.choice, kernel.folder};
+}
+
+Passes plan_passes(std::span<const ChosenKernel> kernels, bool merge) {
+  Passes plan;
+  std::vector<std::size_t> together;
+  for (std::size_t i = 0; merge && i < kernels.size(); ++i) {
+    const std::string why_not = obstacle(kernels[i]);
+    if (why_not.empty()) {
+      together.push_back(i);
+    } else {
+      plan.not_merged.push_back(kernels[i].folder + " has a pass of its own: " + why_not);
+    }
+  }
+  if (together.size() < 2) together.clear();
+  if (!together.empty()) {
+    const LaunchOrder order(kernels, together);
+    const Stretch stretch = order.shortest();
+    if (stretch.size > most_together(kernels, together)) {
+      plan.not_merged.push_back(
+          fmt::format("each kernel has a pass of its own: they are launched too far apart, {} "
+                      "launches would be profiled to have them all",
+                      stretch.size));
+      together.clear();
+    } else {
+      plan.passes.push_back(merged_pass(kernels, together, stretch, order.size()));
+    }
+  }
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const bool is_merged = std::find(together.begin(), together.end(), i) != together.end();
+    if (!is_merged) plan.passes.push_back(own_pass(kernels, i));
+  }
+  return plan;
+}
+
+std::chrono::nanoseconds estimate(std::span<const Pass> passes, std::size_t tables_a_kernel,
+                                  const CountedProgram& program) {
+  std::chrono::nanoseconds total{0};
+  const auto looks = kLook * static_cast<std::int64_t>(program.launches);
+  for (const Pass& pass : passes) {
+    const auto launches =
+        static_cast<std::int64_t>(pass.choice.expected.value_or(pass.choice.count));
+    const auto tables = static_cast<std::int64_t>(tables_a_kernel * pass.kernels.size());
+    total += program.time + looks + kStart + kReplays * launches + kTable * tables;
+  }
+  return total;
 }
 
 }  // namespace profline::kernel_lab

@@ -5,7 +5,6 @@
 
 #include "kernel_lab/launch_census.h"
 #include "kernel_lab/launch_choice.h"
-#include "kernel_lab/passes.h"
 #include "testing/paths.h"
 #include "tools/ncu/csv_reader.h"
 #include "tools/nsys/sqlite_reader.h"

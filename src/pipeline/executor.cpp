@@ -4,11 +4,12 @@
 #include <optional>
 
 #include "base/atomic_file.h"
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "pipeline/inputs_digest.h"
-#include "pipeline/run_files.h"
+#include "pipeline/run_inputs.h"
 #include "pipeline/workload_command.h"
+#include "run/run_files.h"
 
 namespace profline::pipeline {
 namespace {
@@ -54,7 +55,7 @@ std::string note_of(const StageRecord& record) {
       std::count_if(record.findings.begin(), record.findings.end(),
                     [](const Finding& finding) { return finding.severity == Severity::Warning; });
   if (warnings == 0) return {};
-  return std::to_string(warnings) + (warnings == 1 ? " warning" : " warnings");
+  return counted(static_cast<std::uint64_t>(warnings), "warning");
 }
 
 bool is_gone(const std::filesystem::path& folder) {
@@ -65,7 +66,7 @@ bool is_gone(const std::filesystem::path& folder) {
 /// One run over its stages.
 class Execution {
  public:
-  Execution(const RunPlan& plan, RunJournal& journal, const RunServices& services)
+  Execution(const RunPlan& plan, run::RunJournal& journal, const RunServices& services)
       : plan_(plan), journal_(journal), services_(services), account_(services.clock) {}
 
   Result<void> run_stages();
@@ -81,7 +82,7 @@ class Execution {
   std::string now() const { return utc_timestamp(services_.clock.wall_now()); }
 
   const RunPlan& plan_;
-  RunJournal& journal_;
+  run::RunJournal& journal_;
   const RunServices& services_;
   TimeAccount account_;
 };
@@ -96,14 +97,15 @@ Result<void> Execution::prepare_folder(const PlannedStage& planned) {
 
 /// Of a stage that was cut off: where, and which of its files are there. What its captures lack
 /// says nothing about the workload then, so they are not judged, unless they were before.
-Finding interrupted(const PlannedStage& planned, const StageRecord& record,
+Finding interrupted(const PlannedStage& planned, const StageRecord& record, const LiveStageRun& run,
                     const std::filesystem::path& folder, bool is_verified) {
+  using End = LiveStageRun::CommandEnd;
   std::string text = "interrupted before its first command ran";
-  if (!record.commands.empty()) {
-    const CommandRecord& last = record.commands.back();
-    text = last.end.starts_with("cancelled")   ? "interrupted during " + last.name
-           : last.end.starts_with("never ran") ? "interrupted before " + last.name + " started"
-                                               : "interrupted after " + last.name;
+  if (run.last_end()) {
+    const std::string& last = record.commands.back().name;
+    text = run.last_end() == End::Cancelled  ? "interrupted during " + last
+           : run.last_end() == End::NeverRan ? "interrupted before " + last + " started"
+                                             : "interrupted after " + last;
   }
   std::vector<std::string> kept;
   for (const std::string& file : planned.plan.artifacts) {
@@ -127,10 +129,10 @@ void Execution::carry_out(const PlannedStage& planned, const StageRecord& record
   };
   const auto tell_if_cut_off = [&](bool is_verified) {
     if (!run.cancelled()) return false;
-    run.tell(interrupted(planned, record, plan_.setup.stage_folder(stage.id()), is_verified));
+    run.tell(interrupted(planned, record, run, plan_.setup.stage_folder(stage.id()), is_verified));
     return true;
   };
-  const Result<void> ran = stage.run(context, run);
+  const Result<void> ran = stage.run(context, planned.plan, run);
   if (is_gone(plan_.setup.stage_folder(stage.id()))) return;  // all that is left to say
   tell_error(ran, "stage_error");
   if (tell_if_cut_off(false)) return;
@@ -178,12 +180,13 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   const std::filesystem::path folder = plan_.setup.stage_folder(record.name);
   PL_TRY(keep_folder(folder, run));
   record.state = state_after(run);
-  PL_TRY(remove_temporaries(folder, services_.clock));  // of a child killed in the middle of a file
+  PL_TRY(run::remove_temporaries(folder,
+                                 services_.clock));  // of a child killed in the middle of a file
   PL_TRY(write_inputs(journal_, plan_.setup, record.name));
   {
     const TimeAccount::Span digesting(account_, Activity::Digesting);
-    make_captures_private(folder);
-    record.artifacts = PL_TRY(digest_files(folder, plan_.setup.folder));
+    run::make_captures_private(folder);
+    record.artifacts = PL_TRY(run::digest_files(folder, plan_.setup.folder));
   }
   record.ended = now();
   record.timing = spent_since(before, account_.timing());
@@ -253,7 +256,7 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
                                                            : ExitCode::Interrupted;
   {
     const TimeAccount::Span digesting(account_, Activity::Digesting);
-    record.artifacts = PL_TRY(digest_run_files(plan_.setup.folder));
+    record.artifacts = PL_TRY(run::digest_run_files(plan_.setup.folder));
   }
   record.timing = account_.timing();
   record.exit_code = static_cast<int>(code);
@@ -264,7 +267,7 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
 }
 
 /// Notes why the run cannot go on: the last that can be said on a disk that takes no more.
-Error given_up(RunJournal& journal, const RunServices& services, Error why) {
+Error given_up(run::RunJournal& journal, const RunServices& services, Error why) {
   RunRecord& record = journal.record();
   record.state = RunState::Failed;
   record.exit_code = static_cast<int>(exit_code(why.kind()));
@@ -283,7 +286,7 @@ void enter_stages(const RunPlan& plan, RunRecord& record) {
   }
 }
 
-Result<ExitCode> execute(const RunPlan& plan, RunJournal& journal, const RunServices& services,
+Result<ExitCode> execute(const RunPlan& plan, run::RunJournal& journal, const RunServices& services,
                          const WriteReports& write_reports) {
   Execution execution(plan, journal, services);
   auto run = execution.run_stages();

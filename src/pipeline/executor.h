@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <functional>
 
-#include "base/exit_code.h"
+#include "base/error.h"
 #include "base/result.h"
 #include "pipeline/live_stage_run.h"
 #include "pipeline/plan.h"
-#include "pipeline/run_journal.h"
+#include "run/run_journal.h"
 
 namespace profline::pipeline {
 
@@ -23,7 +23,7 @@ void enter_stages(const RunPlan& plan, RunRecord& record);
 /// Error is for what keeps the run from being recorded (a full disk); all else is in the record,
 /// and told. A stage that fails does not stop the others, unless `pipeline.keep_going` says so; an
 /// interrupt does.
-Result<ExitCode> execute(const RunPlan& plan, RunJournal& journal, const RunServices& services,
+Result<ExitCode> execute(const RunPlan& plan, run::RunJournal& journal, const RunServices& services,
                          const WriteReports& write_reports);
 
 }  // namespace profline::pipeline

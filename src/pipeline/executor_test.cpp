@@ -14,6 +14,7 @@
 #include "pipeline/resume.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
+#include "run/run.h"
 #include "testing/fake_clock.h"
 #include "testing/forked.h"
 #include "testing/processes/fake_processes.h"
@@ -45,8 +46,8 @@ class FakeStage final : public Stage {
     plan.artifacts = artifacts;
     return plan;
   }
-  Result<void> run(const StageContext& context, StageRun& run) const override {
-    PL_TRY(run_commands(plan(context), run));
+  Result<void> run(const StageContext&, const StagePlan& plan, StageRun& run) const override {
+    PL_TRY(run_commands(plan, run));
     return {};
   }
   std::vector<Finding> verify(const StageContext&) const override { return verified; }
@@ -87,7 +88,7 @@ class Execute : public ::testing::Test {
   ExitCode execute_plan(const RunPlan& plan, const WriteReports& reports = nullptr) {
     RunRecord record;
     enter_stages(plan, record);
-    RunJournal journal(folder_.path(), record);
+    run::RunJournal journal(folder_.path(), record);
     const auto code =
         execute(plan, journal, {processes_, interrupt_, progress_, Log::null(), clock_}, reports);
     EXPECT_TRUE(code) << code.error().to_string();
@@ -95,7 +96,7 @@ class Execute : public ::testing::Test {
   }
   std::vector<std::string> states() const {
     std::vector<std::string> states;
-    const auto record = read_run_record(folder_.path());
+    const auto record = run::read_record(folder_.path());
     EXPECT_TRUE(record);
     for (const StageRecord& stage : record->stages) {
       states.push_back(stage.name + " " + std::string(to_text(stage.state)));
@@ -120,7 +121,7 @@ TEST_F(Execute, RunsStagesInOrderAndKeepsWhatTheyDid) {
   EXPECT_THAT(states(), ElementsAre("first ok", "baseline ok", "last ok"));
   ASSERT_EQ(processes_.commands().size(), 3U);
   EXPECT_EQ(processes_.commands()[1].argv[0], "baseline");
-  const RunRecord record = read_run_record(folder_.path()).value();
+  const RunRecord record = run::read_record(folder_.path()).value();
   EXPECT_EQ(record.stages[0].commands[0].end, "exited with code 0");
   EXPECT_THAT(
       record.stages[0].artifacts,
@@ -149,7 +150,7 @@ TEST_F(Execute, AnInterruptEndsTheRun) {
   processes_.expect({"first"}).does([&](const Command&) { interrupt_.request(); });
   EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
   EXPECT_THAT(states(), ElementsAre("first ok", "baseline pending", "last pending"));
-  EXPECT_EQ(read_run_record(folder_.path())->state, RunState::Interrupted);
+  EXPECT_EQ(run::read_record(folder_.path())->state, RunState::Interrupted);
 }
 
 TEST_F(Execute, AnInterruptJustBeforeAChildStartsCutsItsStageOff) {
@@ -159,7 +160,7 @@ TEST_F(Execute, AnInterruptJustBeforeAChildStartsCutsItsStageOff) {
       .cannot_start(Error(ErrorKind::Cancelled, "cancelled before 'first' was started"));
   EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
   EXPECT_THAT(states(), ElementsAre("first interrupted", "baseline pending", "last pending"));
-  const RunRecord record = read_run_record(folder_.path()).value();
+  const RunRecord record = run::read_record(folder_.path()).value();
   ASSERT_EQ(record.stages[0].findings.size(), 1U);
   EXPECT_EQ(record.stages[0].findings[0].text,
             "interrupted before work started; none of its files was there yet");
@@ -173,7 +174,7 @@ TEST_F(Execute, AnInterruptWhileAStageIsSummarisedIsTold) {
       .cannot_start(Error(ErrorKind::Cancelled, "cancelled before 'summary' was started"));
   EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
   EXPECT_THAT(states(), ElementsAre("first interrupted", "baseline pending", "last pending"));
-  const RunRecord record = read_run_record(folder_.path()).value();
+  const RunRecord record = run::read_record(folder_.path()).value();
   ASSERT_EQ(record.stages[0].findings.size(), 1U);
   EXPECT_EQ(record.stages[0].findings[0].text,
             "interrupted before summary started; none of its files was there yet");
@@ -200,7 +201,7 @@ TEST_F(Execute, AnInterruptWhileReportsAreWrittenIsTooLate) {
     return {};
   };
   EXPECT_EQ(execute_plan(plan(), reports), ExitCode::Done);
-  EXPECT_EQ(read_run_record(folder_.path())->state, RunState::Ok);
+  EXPECT_EQ(run::read_record(folder_.path())->state, RunState::Ok);
 }
 
 TEST_F(Execute, AStageThatIsCutOffIsNotJudgedByWhatItLacks) {
@@ -215,7 +216,7 @@ TEST_F(Execute, AStageThatIsCutOffIsNotJudgedByWhatItLacks) {
       .ends(cut);
   EXPECT_EQ(execute_plan(plan()), ExitCode::Interrupted);
   EXPECT_THAT(states(), ElementsAre("first interrupted", "baseline pending", "last pending"));
-  const RunRecord record = read_run_record(folder_.path()).value();
+  const RunRecord record = run::read_record(folder_.path()).value();
   ASSERT_EQ(record.stages[0].findings.size(), 1U);
   EXPECT_EQ(record.stages[0].findings[0].code, "interrupted");
   EXPECT_EQ(record.stages[0].findings[0].text,
@@ -274,7 +275,7 @@ TEST_F(Execute, AutoIsSkippedWhereItsPreflightFailsAndOthersAreStoppedByIt) {
 TEST_F(Execute, ResumeKeepsWhatIsOkAndUnchanged) {
   for (const char* name : kNames) processes_.expect({name});
   EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
-  RunRecord record = read_run_record(folder_.path()).value();
+  RunRecord record = run::read_record(folder_.path()).value();
   record.stages[2].state = StageState::Interrupted;
   stage(0).changes = {};
   const RunPlan again = plan();
@@ -294,7 +295,7 @@ TEST_F(Execute, ResumeKeepsWhatIsOkAndUnchanged) {
 TEST_F(Execute, AStageOfTheRunThatWouldBeSkippedNowIsAnError) {
   for (const char* name : kNames) processes_.expect({name});
   EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
-  RunRecord record = read_run_record(folder_.path()).value();
+  RunRecord record = run::read_record(folder_.path()).value();
   EXPECT_EQ(nothing_to_run(plan()),
             "nothing is left to run: every stage is ok and its inputs are the same");
   stage(2).found = {{Severity::Problem, "absent", "there is no tool", "install it"}};

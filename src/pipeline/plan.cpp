@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/strings.h"
-#include "formats/node_redaction.h"
-#include "schema/enum_codec.h"
+#include "formats/node.h"
+#include "run/names/artifact_names.h"
+#include "schema/scalar_codecs.h"
 
 namespace profline::pipeline {
 namespace {
 
 using settings::Enable;
 
-constexpr std::string_view kBaseline = "baseline";
+constexpr std::string_view kBaseline = run::stages::kBaseline;
 
 Enable enable_of(const Stage& stage, const settings::Root& settings) {
   return stage.settings(settings.pipeline).enable;
@@ -75,6 +77,13 @@ struct Obstacle {
 };
 
 }  // namespace
+
+const PlannedCommand& StagePlan::command(std::string_view name) const {
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [&](const PlannedCommand& one) { return one.name == name; });
+  PL_ASSERT(found != commands.end(), "a stage asks for commands of its own plan");
+  return *found;
+}
 
 bool RunPlan::has_stage_on() const {
   return std::any_of(stages.begin(), stages.end(),

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "pipeline/environment.h"
 #include "pipeline/stage.h"
-#include "pipeline/toolbox.h"
 #include "records/run_record.h"
 
 namespace profline::pipeline {

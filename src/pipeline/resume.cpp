@@ -7,15 +7,15 @@
 #include <chrono>
 #include <thread>
 
+#include "base/digests.h"
 #include "base/files.h"
 #include "base/redaction.h"
-#include "base/sha256.h"
 #include "base/strings.h"
-#include "formats/yaml.h"
 #include "pipeline/executor.h"
-#include "pipeline/inputs_digest.h"
-#include "pipeline/machine.h"
-#include "tools/nsys/profile_command.h"
+#include "pipeline/run_inputs.h"
+#include "run/names/artifact_names.h"
+#include "run/run_folder.h"
+#include "tools/nsys/commands.h"
 
 namespace profline::pipeline {
 namespace {
@@ -28,9 +28,9 @@ void end_process(const ProcessRecord& process) {
   const auto pid = static_cast<pid_t>(process.pid);
   const pid_t target = ::getpgid(pid) == pid ? -pid : pid;
   for (const int signal : {SIGTERM, SIGKILL}) {
-    if (!is_alive(process)) return;
+    if (!run::is_alive(process)) return;
     ::kill(target, signal);
-    for (auto waited = 0ms; is_alive(process) && waited < 5s; waited += 20ms) {
+    for (auto waited = 0ms; run::is_alive(process) && waited < 5s; waited += 20ms) {
       std::this_thread::sleep_for(20ms);
     }
   }
@@ -48,14 +48,6 @@ void end_session(const std::string& name, const Toolbox& tools, ProcessRunner& p
   if (exit && exit->succeeded()) told.push_back("ended session " + name + " of nsys");
 }
 
-std::string digest_now(const Node& entry) {
-  const Node* path = entry.find("path");
-  if (path == nullptr || !path->is_string()) return {};
-  return sha256_file(path->as_string()).value_or("gone");
-}
-
-const char* const kLists[] = {"images", "files"};
-
 /// `db.password` of `+db.password=x`.
 std::string_view key_of(std::string_view given) {
   given.remove_prefix(std::min(given.find_first_not_of("+~"), given.size()));
@@ -64,10 +56,10 @@ std::string_view key_of(std::string_view given) {
 
 /// A command of the stage reads what the baseline leaves.
 bool reads_baseline(const PlannedStage& stage, const RunPlan& plan) {
-  const std::string folder = plan.setup.stage_folder("baseline").string();
+  const std::string folder = plan.setup.stage_folder(run::stages::kBaseline).string();
   for (const PlannedCommand& planned : stage.plan.commands) {
     const auto& argv = planned.command.argv;
-    if (stage.stage->id() != "baseline" &&
+    if (stage.stage->id() != run::stages::kBaseline &&
         std::find(argv.begin(), argv.end(), folder) != argv.end()) {
       return true;
     }
@@ -97,9 +89,11 @@ Result<void> move_away(const fs::path& run, const std::string& stage) {
   std::error_code failure;
   const fs::path folder = run / stage;
   if (!fs::exists(folder, failure)) return {};
-  PL_TRY(create_folders(run / "attempts"));
+  PL_TRY(create_folders(run / run::folders::kAttempts));
   int n = 1;
-  const auto target = [&] { return run / "attempts" / (stage + "-" + std::to_string(n)); };
+  const auto target = [&] {
+    return run / run::folders::kAttempts / (stage + "-" + std::to_string(n));
+  };
   while (fs::exists(target(), failure)) ++n;
   fs::rename(folder, target(), failure);
   if (failure) {
@@ -114,10 +108,10 @@ Result<void> move_away(const fs::path& run, const std::string& stage) {
 std::vector<std::string> end_leftovers(const RunRecord& record, const Toolbox& tools,
                                        ProcessRunner& processes) {
   std::vector<std::string> told;
-  const bool is_here = record.boot_id == boot_id() && record.host == host_name();
+  const bool is_here = record.boot_id == run::boot_id() && record.host == run::host_name();
   for (const StageRecord& stage : record.stages) {
     for (const CommandRecord& command : stage.commands) {
-      if (!is_here || !command.end.empty() || !is_alive(command.process)) continue;
+      if (!is_here || !command.end.empty() || !run::is_alive(command.process)) continue;
       end_process(command.process);
       told.push_back("ended " + command.name + " of stage " + stage.name + " (pid " +
                      std::to_string(command.process.pid) + ")");
@@ -130,32 +124,13 @@ std::vector<std::string> end_leftovers(const RunRecord& record, const Toolbox& t
   return told;
 }
 
-std::vector<std::string> changed_inputs(const fs::path& run) {
-  std::vector<std::string> changed;
-  const auto text = read_file(run / "inputs.yaml");
-  if (!text) return changed;
-  const auto inputs = parse_yaml(*text, (run / "inputs.yaml").string());
-  if (!inputs) return {inputs.error().to_string()};
-  for (const char* list : kLists) {
-    const Node* entries = inputs->find(list);
-    if (entries == nullptr || !entries->is_list()) continue;
-    for (const Node& entry : entries->as_list()) {
-      const std::string now = digest_now(entry);
-      const Node* before = entry.find("sha256");
-      if (now.empty() || before == nullptr || !before->is_string()) continue;
-      if (now != before->as_string()) changed.push_back(entry.find("path")->as_string());
-    }
-  }
-  return changed;
-}
-
 std::vector<ResumeDecision> decide_resume(const RunPlan& plan, const RunRecord& before,
                                           bool inputs_changed) {
   std::vector<ResumeDecision> decisions;
   bool baseline_runs = false;
   for (const PlannedStage& planned : plan.stages) {
     ResumeDecision decision = decide(planned, plan, before, inputs_changed);
-    if (decision.stage == "baseline") baseline_runs = decision.runs;
+    if (decision.stage == run::stages::kBaseline) baseline_runs = decision.runs;
     if (planned.is_on() && !decision.runs && baseline_runs && reads_baseline(planned, plan)) {
       decision = {decision.stage, true, "it reads what the baseline leaves, which runs again"};
     }

@@ -19,10 +19,6 @@ namespace profline::pipeline {
 std::vector<std::string> end_leftovers(const RunRecord& record, const Toolbox& tools,
                                        ProcessRunner& processes);
 
-/// Whether every input that inputs.yaml names is as it was when the run read it; what changed, in
-/// words, when not. A run without that file has nothing that could have changed.
-std::vector<std::string> changed_inputs(const std::filesystem::path& run);
-
 /// What --resume does with a stage.
 struct ResumeDecision {
   std::string stage;

@@ -12,15 +12,18 @@
 #include "base/redaction.h"
 #include "base/result.h"
 #include "formats/node.h"
-#include "pipeline/finding.h"
-#include "pipeline/toolbox.h"
+#include "pipeline/environment.h"
 #include "process/command.h"
-#include "process/exit.h"
 #include "process/runner.h"
-#include "settings/ceilings.h"
+#include "records/finding.h"
+#include "settings/hardware.h"
+#include "settings/kernel_classes.h"
 #include "settings/root.h"
 
 namespace profline::pipeline {
+
+using profline::Finding;
+using profline::Severity;
 
 /// What all stages of a run share, decided before the first of them starts and never changed.
 struct RunSetup {
@@ -35,6 +38,7 @@ struct RunSetup {
   bool baseline_is_on = false;  ///< whether times are there to compare with
   std::string device_name;      ///< what the driver calls the device; empty: none, or a CPU
   settings::Ceilings ceilings;  ///< of the device; empty: it is not known
+  settings::KernelClasses kernel_classes{};  ///< the user's rules, before the shipped ones
   int verbosity = 0;
   Redactor redactor{};  ///< what is written down goes through it
 
@@ -68,6 +72,9 @@ struct StagePlan {
   std::vector<ConfigChange> changes;
   std::vector<std::string> limits;  ///< `the first 2 requests (pipeline.nsys.samples)`
   std::vector<std::string> notes;   ///< translations and the like
+
+  /// The command of that name, which the plan has.
+  const PlannedCommand& command(std::string_view name) const;
 };
 
 /// What a running stage may use of the world. Every child goes through execute(), which keeps its
@@ -108,9 +115,10 @@ class Stage {
   virtual std::vector<Finding> preflight(const StageContext& context) const = 0;
   /// Pure.
   virtual StagePlan plan(const StageContext& context) const = 0;
-  /// Runs the plan. A child that failed is a Problem told, not an Error; an Error means that we
-  /// could not do our own part.
-  virtual Result<void> run(const StageContext& context, StageRun& run) const = 0;
+  /// Runs the plan that it was given: what plan() made before. A child that failed is a Problem
+  /// told, not an Error; an Error means that we could not do our own part.
+  virtual Result<void> run(const StageContext& context, const StagePlan& plan,
+                           StageRun& run) const = 0;
   /// What was captured and what was not, from the files; called also after a timeout or an
   /// interrupt.
   virtual std::vector<Finding> verify(const StageContext& context) const = 0;

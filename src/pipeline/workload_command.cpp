@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <string_view>
 
-#include "base/assert.h"
-#include "formats/json_write.h"
-#include "formats/node_redaction.h"
-#include "pipeline/module_overrides.h"
-#include "records/config_secrets.h"
+#include "base/error.h"
+#include "config/overrides/override.h"
+#include "formats/json.h"
+#include "formats/node.h"
+#include "records/redacted_run.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::pipeline {
 namespace {
@@ -54,6 +57,70 @@ std::optional<std::string> config_secrets(const RunSetup& setup) {
   return std::move(*text);
 }
 
+/// A value as Hydra's grammar takes it, in quotes where a character would mean something else.
+std::string value_text(const Node& value) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:";
+  if (value.is_bool()) return value.as_bool() ? "true" : "false";
+  if (!value.is_string()) return config::print_value(value).value_or("null");
+  const std::string& text = value.as_string();
+  const bool is_plain = !text.empty() && text.find_first_not_of(kPlain) == std::string::npos;
+  if (is_plain) return text;
+  const config::OverrideValue::Variant quoted = config::QuotedString{.text = text};
+  return config::print_value(config::OverrideValue(quoted)).value_or(text);
+}
+
+class Overrides {
+ public:
+  explicit Overrides(const RunSetup& setup) : setup_(setup) {}
+
+  void set(std::string_view key, std::string_view text) {
+    list_.push_back(std::string(key) + "=" + std::string(text));
+  }
+  void set(std::string_view key, const Node& value) { set(key, value_text(value)); }
+  /// What the config has, if it has it.
+  void pass(std::string_view key) {
+    const Node* value = setup_.config.find_path(key);
+    if (value != nullptr) set(key, *value);
+  }
+  void pass_given(std::string_view key) {
+    const Node* value = setup_.config.find_path(key);
+    if (value != nullptr && !value->is_null()) set(key, *value);
+  }
+  /// A relative path starts where profline was started.
+  void pass_path(std::string_view key) {
+    const Node* value = setup_.config.find_path(key);
+    if (value == nullptr || !value->is_string() || value->as_string().empty()) return;
+    set(key, Node::string((setup_.cwd / value->as_string()).lexically_normal().string()));
+  }
+  std::vector<std::string> take() { return std::move(list_); }
+
+ private:
+  const RunSetup& setup_;
+  std::vector<std::string> list_;
+};
+
+/// The same images in the same order in every run, cut off after as many as the stage wants.
+void pass_sampling(const RunSetup& setup, const WorkloadRun& run, Overrides& overrides) {
+  if (run.samples) {
+    overrides.set("dataset.sampling.num_epochs", "1");
+    overrides.set("dataset.sampling.num_samples_per_epoch", std::to_string(*run.samples));
+  } else {
+    overrides.pass("dataset.sampling.num_epochs");
+    overrides.pass("dataset.sampling.num_samples_per_epoch");
+  }
+  overrides.pass("dataset.sampling.randomize");
+  if (setup.sampling_seed) {
+    overrides.set("dataset.sampling.seed", std::to_string(*setup.sampling_seed));
+  } else {
+    overrides.pass_given("dataset.sampling.seed");
+  }
+}
+
+fs::path run_folder(const RunSetup& setup, const WorkloadRun& run) {
+  return run.out == setup.stage_folder(run.stage) ? run.out / run::folders::kWorkload : run.out;
+}
+
 }  // namespace
 
 Command workload_command(const StageContext& context, const WorkloadRun& run) {
@@ -65,7 +132,7 @@ Command workload_command(const StageContext& context, const WorkloadRun& run) {
       argv->insert(argv->end(), overrides.begin(), overrides.end());
     }
     Command command = users_command(setup, std::move(*argv));
-    command.log = run.out / "log";
+    command.log = run.out / run::files::kLog;
     return command;
   }
   Command command;
@@ -85,14 +152,14 @@ Command workload_command(const StageContext& context, const WorkloadRun& run) {
   if (is_cpu && std::getenv(kBlasSpin) == nullptr) command.env[kBlasSpin] = kShortSpin;
   if (auto secrets = config_secrets(setup)) command.env[kConfigSecrets] = std::move(*secrets);
   if (setup.chdir) command.cwd = setup.stage_folder(run.stage);
-  command.log = run.out / "log";
+  command.log = run.out / run::files::kLog;
   return command;
 }
 
 fs::path handed_config_file(const RunSetup& setup, std::string_view stage,
                             std::span<const ConfigChange> changes) {
-  if (changes.empty()) return setup.folder / "config.resolved.json";
-  return setup.stage_folder(stage) / "config.json";
+  if (changes.empty()) return setup.folder / run::files::kResolvedConfig;
+  return setup.stage_folder(stage) / run::files::kHandedConfig;
 }
 
 Result<std::string> handed_config(const RunSetup& setup, std::span<const ConfigChange> changes) {
@@ -131,6 +198,21 @@ std::vector<ConfigChange> changes_under_profiler(const Node& config) {
     if (!is_off) changes.push_back({off.key, Node::boolean(false), off.why});
   }
   return changes;
+}
+
+std::vector<std::string> module_overrides(const RunSetup& setup, const WorkloadRun& run) {
+  Overrides overrides(setup);
+  overrides.pass_path("model.path");
+  overrides.pass_path("dataset.root");
+  overrides.pass("device");
+  overrides.pass("infer.max_new_tokens");
+  overrides.set("pipeline.torch_profiler.enable", "false");
+  overrides.set("pipeline.static_analysis.enable", "false");
+  pass_sampling(setup, run, overrides);
+  overrides.pass_given("dataset.subset_filelist");
+  overrides.set("hydra.run.dir", Node::string(run_folder(setup, run).string()));
+  overrides.set("hydra.job.chdir", "true");
+  return overrides.take();
 }
 
 }  // namespace profline::pipeline

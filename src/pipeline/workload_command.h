@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "pipeline/stage.h"
@@ -42,5 +43,10 @@ Result<std::string> handed_config(const RunSetup& setup, std::span<const ConfigC
 /// client, and nothing is drawn or written that would disturb the measurement. Only what the config
 /// has otherwise is listed.
 std::vector<ConfigChange> changes_under_profiler(const Node& config);
+
+/// The Hydra overrides that a module of `pipeline.workload.module` is started with, so that it runs
+/// what the built-in workload would: device, paths, tokens, sampling, profiling off, and a run
+/// folder of its own below the stage's. Only keys that the config has; paths are absolute.
+std::vector<std::string> module_overrides(const RunSetup& setup, const WorkloadRun& run);
 
 }  // namespace profline::pipeline

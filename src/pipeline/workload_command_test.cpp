@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/json.h"
-#include "pipeline/module_overrides.h"
-#include "pipeline/profiled_requests.h"
+#include "pipeline/workload_stage.h"
 
 namespace profline::pipeline {
 namespace {

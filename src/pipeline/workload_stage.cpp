@@ -2,13 +2,16 @@
 
 #include <algorithm>
 
+#include "analysis/static_model/deepseek_ocr.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"
 #include "inputs/dataset/dataset.h"
 #include "inputs/weights/checkpoint.h"
 #include "pipeline/child_failure.h"
-#include "process/find_program.h"
+#include "process/environment.h"
+#include "records/request.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::pipeline {
 namespace {
@@ -65,6 +68,14 @@ std::string listed(Names missing) {
   const std::size_t more = missing.size() - std::min(missing.size(), kShown);
   missing.resize(missing.size() - more);
   return join(missing, ", no ") + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+}
+
+using Reason = ProfiledRequests::Reason;
+
+constexpr const char* kBound = "dataset.sampling.num_samples_per_epoch";
+
+std::string first(std::uint32_t count) {
+  return count == 1 ? "the first request" : "the first " + std::to_string(count) + " requests";
 }
 
 }  // namespace
@@ -144,7 +155,7 @@ Result<bool> run_commands(const StagePlan& plan, StageRun& run) {
 }
 
 std::vector<Finding> workload_remarks(const fs::path& folder) {
-  const fs::path file = folder / "workload.json";
+  const fs::path file = folder / run::files::kWorkloadFacts;
   const auto text = read_file(file);
   if (!text) return {};  // a workload that ended early writes none; its end is told
   const auto facts = parse_json(*text, file.string());
@@ -178,6 +189,51 @@ std::vector<Finding> missing_files(const fs::path& folder,
                         std::string(name) + (failure ? " was not written" : " is empty")});
   }
   return findings;
+}
+
+std::vector<std::string> workload_ranges(const settings::Root& settings) {
+  const settings::Workload& workload = settings.pipeline.workload;
+  if (workload.user_command()) return {};
+  if (workload.kind == settings::WorkloadKind::DummyShallowResnet) {
+    return {"warmup", "stem", "residual", "block.conv1", "block.conv2", "head"};
+  }
+  std::vector<std::string> ranges = {"warmup"};
+  for (const std::string_view path : static_model::deepseek_ocr_phases()) {
+    ranges.emplace_back(last_name(path));
+  }
+  if (workload.nvtx_steps) ranges.emplace_back("decode_step");
+  return ranges;
+}
+
+ProfiledRequests profiled_requests(const settings::Root& settings,
+                                   std::optional<std::uint32_t> samples) {
+  if (settings.pipeline.workload.command) return {Reason::Program, std::nullopt};
+  if (samples) return {Reason::Samples, samples};
+  if (settings.dataset.sampling().num_samples_per_epoch) return {Reason::Bounded, std::nullopt};
+  return {Reason::Unbounded, 1};
+}
+
+void add_requests(const ProfiledRequests& requests, std::string_view stage,
+                  const settings::Root& settings, StagePlan& plan) {
+  const std::string key = "pipeline." + std::string(stage) + ".samples";
+  switch (requests.reason) {
+    case Reason::Program:
+      return;
+    case Reason::Samples:
+      plan.limits.push_back(first(*requests.count) + " (" + key + ")");
+      return;
+    case Reason::Bounded: {
+      const auto bound = settings.dataset.sampling().num_samples_per_epoch;
+      plan.notes.push_back("all requests of the baseline are profiled, because " +
+                           std::string(kBound) + " is " + std::to_string(bound.value_or(0)) + "; " +
+                           key + "=N takes the first N");
+      return;
+    }
+    case Reason::Unbounded:
+      plan.limits.push_back(first(*requests.count) + ", because " + kBound + " is null (" + key +
+                            "=N takes the first N)");
+      return;
+  }
 }
 
 }  // namespace profline::pipeline

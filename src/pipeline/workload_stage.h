@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "pipeline/stage.h"
+#include "settings/root.h"
 
 /// What stages that run the workload have in common.
 namespace profline::pipeline {
@@ -36,5 +38,29 @@ std::vector<Finding> workload_remarks(const std::filesystem::path& folder);
 /// A Problem for each of the files that is not in `folder`, or is empty.
 std::vector<Finding> missing_files(const std::filesystem::path& folder,
                                    std::initializer_list<std::string_view> names);
+
+/// The NVTX ranges that the built-in workload opens with these settings, docs/formats/workload.md
+/// has them; none for a user's command, of which nobody can say.
+std::vector<std::string> workload_ranges(const settings::Root& settings);
+
+/// How many of the baseline's requests a profiled stage gives its workload, and which key says so.
+struct ProfiledRequests {
+  enum class Reason {
+    Samples,    ///< pipeline.<stage>.samples
+    Bounded,    ///< all: dataset.sampling.num_samples_per_epoch bounds their number
+    Unbounded,  ///< one: nothing bounds it
+    Program     ///< a program of the user's own is not given any
+  };
+  Reason reason = Reason::Program;
+  std::optional<std::uint32_t> count{};  ///< the first so many; nothing: all of them
+};
+
+/// `samples` is the stage's own setting.
+ProfiledRequests profiled_requests(const settings::Root& settings,
+                                   std::optional<std::uint32_t> samples);
+
+/// Says in the plan which requests are profiled, and why these.
+void add_requests(const ProfiledRequests& requests, std::string_view stage,
+                  const settings::Root& settings, StagePlan& plan);
 
 }  // namespace profline::pipeline

@@ -3,10 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/assert.h"
-#include "predictions/draw_layout.h"
+#include "base/error.h"
 #include "predictions/layout.h"
-#include "predictions/spans.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace profline;  // NOLINT(google-build-using-namespace): a program of one file

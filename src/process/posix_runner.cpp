@@ -9,9 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "base/assert.h"
-#include "process/internal/above_stdio.h"
-#include "process/internal/exec_image.h"
+#include "base/error.h"
+#include "base/files.h"
 #include "process/internal/guardian.h"
 #include "process/internal/output_log.h"
 #include "process/internal/supervision.h"
@@ -23,8 +22,7 @@ using internal::Guardian;
 using internal::GuardianNews;
 
 Result<FileDescriptor> empty_input() {
-  FileDescriptor file =
-      internal::above_stdio(FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
+  FileDescriptor file = above_stdio(FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
   if (!file.is_open())
     return Error(ErrorKind::Io, std::string("cannot open '/dev/null': ") + strerror(errno));
   return file;

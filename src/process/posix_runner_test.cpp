@@ -13,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "process/log_limits.h"
+#include "process/runner.h"
 #include "process/testing_support.h"
 #include "testing/temp_dir.h"
 

@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "process/posix_runner.h"
 #include "process/testing_support.h"
 #include "testing/temp_dir.h"

@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/strings.h"
 #include "testing/paths.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/files.h"
 #include "formats/json.h"
-#include "formats/json_write.h"
 #include "testing/paths.h"
 
 namespace profline {

@@ -3,7 +3,6 @@
 #include <charconv>
 
 #include "formats/json.h"
-#include "formats/json_write.h"
 
 namespace profline {
 namespace {
@@ -37,7 +36,11 @@ Result<std::string> write_document(const DocumentKind& kind, Node body) {
 
 Result<Node> parse_document(std::string_view text, const DocumentKind& kind,
                             const std::string& source) {
-  const Node document = PL_TRY(parse_json(text, source));
+  return document_body(PL_TRY(parse_json(text, source)), kind, source);
+}
+
+Result<Node> document_body(const Node& document, const DocumentKind& kind,
+                           const std::string& source) {
   const Node* tag = document.is_map() ? document.find("schema") : nullptr;
   const std::string found = tag != nullptr && tag->is_string() ? tag->as_string() : "";
   const int edition = edition_in(found, kind.name);

@@ -25,6 +25,10 @@ Result<std::string> write_document(const DocumentKind& kind, Node body);
 Result<Node> parse_document(std::string_view text, const DocumentKind& kind,
                             const std::string& source);
 
+/// The same of a file that was read already.
+Result<Node> document_body(const Node& document, const DocumentKind& kind,
+                           const std::string& source);
+
 /// The same of a struct with a field list and a `static constexpr DocumentKind kKind`.
 template <typename T>
 Result<std::string> to_document(const T& value) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "records/ncu_kernels.h"
+#include "records/ncu_tables.h"
 #include "schema/field.h"
 
 /// Kernels as all tools of a run together know them: the part of `summary.json` about them.
@@ -76,7 +76,7 @@ struct SummaryKernel {
   std::vector<std::uint32_t> grid;
   std::vector<std::uint32_t> block;
   std::optional<SummaryKernelTime> time;
-  std::vector<SummaryKernelPart> stages;
+  std::vector<SummaryKernelPart> phases;
   std::optional<SummaryKernelCounters> counters;
   std::vector<SummaryKernelPart> operators;
   std::optional<double> model_flops;
@@ -92,7 +92,7 @@ constexpr auto fields(std::type_identity<SummaryKernel>) {
       field("grid", &SummaryKernel::grid, "x, y, z; empty: not known"),
       field("block", &SummaryKernel::block, "x, y, z; empty: not known"),
       field("time", &SummaryKernel::time, "by nsys, else by the torch profiler; null: by neither"),
-      field("stages", &SummaryKernel::stages, "of the model, in which it was launched"),
+      field("phases", &SummaryKernel::phases, "in which it was launched"),
       field("counters", &SummaryKernel::counters, "by ncu; null: it was not profiled"),
       field("operators", &SummaryKernel::operators, "that launched it, most time first"),
       field("model_flops", &SummaryKernel::model_flops,

@@ -1,6 +1,6 @@
 #include "records/names.h"
 
-#include "base/assert.h"
+#include "base/error.h"
 
 namespace profline {
 

@@ -14,6 +14,8 @@ struct Reading {
     std::string reason;  ///< "end before start"
     std::uint64_t count = 0;
     std::string first_position;  ///< where the first of them is: "row 17", "byte 10442"
+    /// It says nothing about the program: a mark of the tool itself, or a hint for viewers.
+    bool is_of_the_tool = false;
 
     bool operator==(const Skipped&) const = default;
   };
@@ -29,7 +31,8 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 
   std::uint64_t events() const;
-  void skip(std::string_view reason, std::string_view position, std::uint64_t count = 1);
+  void skip(std::string_view reason, std::string_view position, std::uint64_t count = 1,
+            bool is_of_the_tool = false);
   /// What was made of another file as well.
   void append(const Reading& other);
 };

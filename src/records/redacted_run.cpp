@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "formats/node_redaction.h"
+#include "formats/node.h"
 
 namespace profline {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/files.h"
 #include "formats/json.h"
 #include "schema/read.h"
 
@@ -52,13 +51,12 @@ Node to_node(const StageRecord& stage) {
   return document(kStatusSchema, stage);
 }
 
-Result<RunRecord> read_run_record(const std::filesystem::path& folder) {
-  const std::string file = (folder / "run.json").string();
-  Node tree = PL_TRY(parse_json(PL_TRY(read_file(file)), file));
+Result<RunRecord> parse_run_record(std::string_view text, const std::string& source) {
+  Node tree = PL_TRY(parse_json(text, source));
   if (!tree.is_map()) {
-    return Error(ErrorKind::Parse, "must be a map").during("reading " + file);
+    return Error(ErrorKind::Parse, "must be a map").during("reading " + source);
   }
-  PL_TRY(check_schema(tree, file));
+  PL_TRY(check_schema(tree, source));
   tree.as_map().erase("schema");
   return schema::read<RunRecord>(tree);
 }

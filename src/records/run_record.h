@@ -301,8 +301,8 @@ constexpr auto fields(std::type_identity<RunRecord>) {
 Node to_node(const RunRecord& run);
 Node to_node(const StageRecord& stage);
 
-/// Reads run.json of a run's folder. An Error of kind NotFound when there is none, of kind Parse
-/// when it is not one of ours or of a newer version.
-Result<RunRecord> read_run_record(const std::filesystem::path& folder);
+/// The record in the text of run.json; `source` names it in messages. An Error of kind Parse when
+/// it is not one of ours or of a newer version.
+Result<RunRecord> parse_run_record(std::string_view text, const std::string& source);
 
 }  // namespace profline

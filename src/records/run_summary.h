@@ -7,7 +7,7 @@
 
 #include "records/document.h"
 #include "records/kernel_summary.h"
-#include "records/nsys_ranges.h"
+#include "records/range_use.h"
 #include "schema/field.h"
 
 /// What a run came to, joined from all that its stages left: `summary.json`. Every group of figures
@@ -43,7 +43,7 @@ constexpr auto fields(std::type_identity<SummaryTimes>) {
       field("median_high_ns", &SummaryTimes::median_high_ns, "its upper end"));
 }
 
-/// A stage of the model by its shapes; amounts of one unit.
+/// What a phase costs by its shapes; amounts of one unit.
 struct SummaryCost {
   double flops = 0;
   double bytes = 0;
@@ -74,7 +74,7 @@ constexpr auto fields(std::type_identity<SummaryCost>) {
       field("source", &SummaryCost::source, "files"));
 }
 
-/// What a profiler saw the device do in a stage; sums over `units`.
+/// What a profiler saw the device do in a phase; sums over `units`.
 struct SummaryDevice {
   double units = 0;
   double captured_ns = 0;
@@ -92,7 +92,7 @@ struct SummaryDevice {
 };
 constexpr auto fields(std::type_identity<SummaryDevice>) {
   return field_list(
-      field("units", &SummaryDevice::units, "of the stage's work in the capture").required(),
+      field("units", &SummaryDevice::units, "of the phase's work in the capture").required(),
       field("captured_ns", &SummaryDevice::captured_ns, "wall time under the profiler").required(),
       field("unprofiled_ns", &SummaryDevice::unprofiled_ns,
             "the same work in the baseline; null: it cannot be told"),
@@ -102,7 +102,7 @@ constexpr auto fields(std::type_identity<SummaryDevice>) {
       field("concurrency", &SummaryDevice::concurrency,
             "kernels and copies at a time while it was busy; null: it cannot be told"),
       field("launches", &SummaryDevice::launches, "calls that launch a kernel or a graph"),
-      field("launches_per_unit", &SummaryDevice::launches_per_unit, "per image or token"),
+      field("launches_per_unit", &SummaryDevice::launches_per_unit, "per image, request or token"),
       field("gap_mean_ns", &SummaryDevice::gap_mean_ns, "from a launch's end to the next one"),
       field("idle", &SummaryDevice::idle, "by why, under the profiler"),
       field("source", &SummaryDevice::source, "file"));
@@ -131,14 +131,16 @@ constexpr auto fields(std::type_identity<SummaryGain>) {
   return field_list(field("when", &SummaryGain::when, "what would have to vanish").required(),
                     field("saved_ns", &SummaryGain::saved_ns, "of a unit, at most"),
                     field("time_ns", &SummaryGain::time_ns, "what would be left of a unit"),
-                    field("speedup", &SummaryGain::speedup, "of the stage, at most"));
+                    field("speedup", &SummaryGain::speedup, "of the phase, at most"));
 }
 
-/// One stage of the model: sam, clip, projector, lm, decode; of another program, a range.
-struct SummaryStage {
+/// A phase of a request that has no parts; of a program without requests, a range or a capture.
+struct PhaseSummary {
+  std::string path;
   std::string name;
   std::string part_of;
   std::string unit;
+  bool repeats = false;
   std::optional<SummaryTimes> time;
   std::optional<double> mean_ns;
   std::optional<double> share;
@@ -152,40 +154,59 @@ struct SummaryStage {
   std::string next_step;
   std::vector<std::string> lacks;
 
-  bool operator==(const SummaryStage&) const = default;
+  bool operator==(const PhaseSummary&) const = default;
 };
-constexpr auto fields(std::type_identity<SummaryStage>) {
+constexpr auto fields(std::type_identity<PhaseSummary>) {
   return field_list(
-      field("name", &SummaryStage::name, "sam, clip, projector, lm, decode, or a range").required(),
-      field("part_of", &SummaryStage::part_of, "prefill, of its parts"),
-      field("unit", &SummaryStage::unit, "what the figures are of: image or token").required(),
-      field("time", &SummaryStage::time, "of a unit, unprofiled; null: there is no such run"),
-      field("mean_ns", &SummaryStage::mean_ns, "of a unit: all time by all units"),
-      field("share", &SummaryStage::share,
+      field("path", &PhaseSummary::path, "as the requests have it; empty: a range or a capture"),
+      field("name", &PhaseSummary::name, "what pages and ranges call it").required(),
+      field("part_of", &PhaseSummary::part_of, "name of the phase around it"),
+      field("unit", &PhaseSummary::unit,
+            "what the figures are of: image, request, token, step, range or capture")
+          .required(),
+      field("repeats", &PhaseSummary::repeats, "it has steps, which are its units"),
+      field("time", &PhaseSummary::time, "of a unit, unprofiled; null: there is no such run"),
+      field("mean_ns", &PhaseSummary::mean_ns, "of a unit: all time by all units"),
+      field("share", &PhaseSummary::share,
             "of a request's time, 0 to 1; of the captured time where there is no request"),
-      field("source", &SummaryStage::source, "file of the times"),
-      field("cost", &SummaryStage::cost, "by shapes; null: see lacks"),
-      field("device", &SummaryStage::device, "by a profiler; null: see lacks"),
-      field("operator_calls", &SummaryStage::operator_calls, "of the framework, a unit"),
-      field("class", &SummaryStage::kind,
+      field("source", &PhaseSummary::source, "file of the times"),
+      field("cost", &PhaseSummary::cost, "by shapes; null: see lacks"),
+      field("device", &PhaseSummary::device, "by a profiler; null: see lacks"),
+      field("operator_calls", &PhaseSummary::operator_calls, "of the framework, a unit"),
+      field("class", &PhaseSummary::kind,
             "launch-bound, host-bound, memory-bound, compute-bound, mixed or unknown")
           .required(),
-      field("evidence", &SummaryStage::reasons, "the numbers that decided"),
-      field("gains", &SummaryStage::gains, "what the class allows at most comes first"),
-      field("next_step", &SummaryStage::next_step, "what to do about it"),
-      field("lacks", &SummaryStage::lacks, "what is not known, and why"));
+      field("evidence", &PhaseSummary::reasons, "the numbers that decided"),
+      field("gains", &PhaseSummary::gains, "what the class allows at most comes first"),
+      field("next_step", &PhaseSummary::next_step, "what to do about it"),
+      field("lacks", &PhaseSummary::lacks, "what is not known, and why"));
 }
 
-/// A whole request: an image from file to last token.
+/// A phase as a share of a request.
+struct SummaryPart {
+  std::string path;
+  std::string name;
+  double share = 0;
+  std::optional<double> rest_share;
+
+  bool operator==(const SummaryPart&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryPart>) {
+  return field_list(field("path", &SummaryPart::path, "of the phase").required(),
+                    field("name", &SummaryPart::name, "what pages call it").required(),
+                    field("share", &SummaryPart::share, "of a request's time, 0 to 1"),
+                    field("rest_share", &SummaryPart::rest_share,
+                          "of a request's time: this phase outside its parts; null: it has none"));
+}
+
+/// A whole request, such as an image from file to last token.
 struct SummaryRequest {
-  std::uint64_t images = 0;
-  double prompt_tokens = 0;
-  double new_tokens = 0;
+  std::uint64_t requests = 0;
+  std::string unit;
+  std::optional<double> prompt_tokens;
+  std::optional<double> new_tokens;
   double mean_ns = 0;
-  double preprocess_share = 0;
-  double prefill_share = 0;
-  double decode_share = 0;
-  double unaccounted_share = 0;
+  std::vector<SummaryPart> parts;
   std::optional<double> tokens_per_second;
   std::optional<double> mfu;
   std::string source;
@@ -194,18 +215,16 @@ struct SummaryRequest {
 };
 constexpr auto fields(std::type_identity<SummaryRequest>) {
   return field_list(
-      field("images", &SummaryRequest::images, "that were measured").required(),
-      field("prompt_tokens", &SummaryRequest::prompt_tokens, "mean"),
-      field("new_tokens", &SummaryRequest::new_tokens, "mean"),
-      field("mean_ns", &SummaryRequest::mean_ns, "preprocessing, prefill and decode"),
-      field("preprocess_share", &SummaryRequest::preprocess_share, "of that, 0 to 1"),
-      field("prefill_share", &SummaryRequest::prefill_share, "of that"),
-      field("decode_share", &SummaryRequest::decode_share, "of that"),
-      field("unaccounted_share", &SummaryRequest::unaccounted_share,
-            "of that: prefill outside its parts"),
+      field("requests", &SummaryRequest::requests, "that were measured").required(),
+      field("unit", &SummaryRequest::unit, "what one is of: image or request").required(),
+      field("prompt_tokens", &SummaryRequest::prompt_tokens, "mean; null: not known"),
+      field("new_tokens", &SummaryRequest::new_tokens, "mean; null: not known"),
+      field("mean_ns", &SummaryRequest::mean_ns, "its outermost phases together"),
+      field("phases", &SummaryRequest::parts, "all of them, in the order in which they begin"),
       field("tokens_per_second", &SummaryRequest::tokens_per_second,
-            "all decode steps by all their time; null: there are none"),
-      field("mfu", &SummaryRequest::mfu, "all FLOPs by what the peak does in prefill and decode"),
+            "all steps by all their time; null: there are none"),
+      field("mfu", &SummaryRequest::mfu,
+            "all FLOPs by what the peak does in the phases they are known of"),
       field("source", &SummaryRequest::source, "file"));
 }
 
@@ -248,8 +267,9 @@ struct SummaryOverhead {
 constexpr auto fields(std::type_identity<SummaryOverhead>) {
   return field_list(
       field("stage", &SummaryOverhead::stage, "whose profiler").required(),
-      field("phase", &SummaryOverhead::phase, "prefill, decode or the whole program").required(),
-      field("unit", &SummaryOverhead::unit, "image, token or run"),
+      field("phase", &SummaryOverhead::phase, "an outermost phase, or the whole program")
+          .required(),
+      field("unit", &SummaryOverhead::unit, "image, request, token, step or run"),
       field("units", &SummaryOverhead::units, "that both runs have"),
       field("baseline_ns", &SummaryOverhead::baseline_ns, "a unit without a profiler"),
       field("profiled_ns", &SummaryOverhead::profiled_ns, "a unit with it"),
@@ -270,7 +290,7 @@ constexpr auto fields(std::type_identity<SummaryAbsent>) {
 }
 
 struct RunSummary {
-  static constexpr DocumentKind kKind{"summary", 1};
+  static constexpr DocumentKind kKind{"summary", 2};
 
   std::string run;
   std::string experiment;
@@ -281,7 +301,7 @@ struct RunSummary {
   std::string verdict;
   std::optional<SummaryRequest> request;
   std::optional<SummaryProgram> program;
-  std::vector<SummaryStage> stages;
+  std::vector<PhaseSummary> phases;
   std::vector<SummaryOverhead> overhead;
   SummaryJoin join;
   std::vector<SummaryKernel> kernels;
@@ -299,9 +319,9 @@ constexpr auto fields(std::type_identity<RunSummary>) {
       field("dtype", &RunSummary::dtype, "of tensors; empty: not known"),
       field("engine", &RunSummary::engine, "how the model was run; empty: not known"),
       field("verdict", &RunSummary::verdict, "a sentence or two").required(),
-      field("request", &RunSummary::request, "an image from file to last token; null: no baseline"),
+      field("request", &RunSummary::request, "one on average; null: no baseline measured any"),
       field("program", &RunSummary::program, "one that is not ours; null: the built-in workload"),
-      field("stages", &RunSummary::stages, "of the model").required(),
+      field("phases", &RunSummary::phases, "those without parts").required(),
       field("overhead", &RunSummary::overhead, "of each profiler, against the baseline"),
       field("join", &RunSummary::join, "how well the tables of kernels fit together"),
       field("kernels", &RunSummary::kernels, "most time first"),

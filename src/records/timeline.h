@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "records/names.h"
@@ -99,7 +100,7 @@ struct HostCall {
 
 enum class RangeKind : std::uint8_t { PushPop, StartEnd };
 
-/// A region that the program named: NVTX, or a user's scope in a Kineto trace.
+/// A stretch of time that the program named: NVTX, or a user's scope in a Kineto trace.
 struct Range {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;  ///< the capture's end when the range was still open, see `closed`
@@ -177,5 +178,16 @@ struct Timeline {
 
   Reading reading;
 };
+
+/// What a function of the CUDA runtime or driver (or HIP's) does, by its name as profilers write
+/// it: `cudaLaunchKernel_v7000`, `cuLaunchKernelEx`, `hipMemcpyAsync`. What is not known is Other.
+///
+/// Synchronize is what makes the calling thread wait for a device; `cudaStreamWaitEvent` does not,
+/// nor does `cudaEventQuery`. Copies that wait, like `cudaMemcpy`, are Copy.
+CallKind call_kind(std::string_view function);
+
+/// Whether a name is that of a function of the CUDA runtime or driver (or HIP's). `INVALID` is one:
+/// Kineto writes that for functions which are newer than its list of them.
+bool is_call_name(std::string_view name);
 
 }  // namespace profline

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "records/ncu_kernels.h"
-#include "records/nsys_kernels.h"
-#include "records/nsys_ranges.h"
+#include "records/kernel_use.h"
+#include "records/ncu_tables.h"
+#include "records/range_use.h"
 
 namespace profline {
 namespace {
@@ -22,7 +22,7 @@ TEST(ToolTables, NsysKernelsReadBack) {
   table.tool = "nsys 2023.4.4";
   table.launches = 3;
   table.total_ns = 4500;
-  NsysKernel kernel;
+  KernelUse kernel;
   kernel.name = "ns::gemm<float>";
   kernel.printed_name = "void ns::gemm<float>(float*)";
   kernel.kernel_class = "gemm";
@@ -39,7 +39,7 @@ TEST(ToolTables, NsysRangesReadBack) {
   capture.name = "decode";
   capture.losses = {"Not all CUDA events might have been collected."};
   table.captures.push_back(capture);
-  NsysRange range;
+  RangeUse range;
   range.name = "decode";
   range.wall_ns = 100;
   DeviceAccount device;
@@ -55,7 +55,7 @@ TEST(ToolTables, NsysRangesReadBack) {
 }
 
 TEST(ToolTables, ARangeWithoutKnownTokensHasNoLaunchesPerToken) {
-  NsysRange range;
+  RangeUse range;
   range.launch.launches = 5;
   EXPECT_EQ(range.launches_per_token(), std::nullopt);
   range.domain = "llm";

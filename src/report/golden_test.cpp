@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "report/write_reports.h"
+#include "summary/summarise.h"
 #include "testing/paths.h"
 #include "testing/runs/recorded_run.h"
 #include "testing/temp_dir.h"
@@ -19,7 +20,9 @@ std::filesystem::path golden(const std::string& name) {
 }
 
 void expect_golden(const std::filesystem::path& run, const std::string& name) {
-  const auto written = write_reports(run);
+  const auto opened = run::Run::open(run);
+  ASSERT_TRUE(opened) << opened.error().to_string();
+  const auto written = write_reports(*opened, summary::summarise(*opened));
   ASSERT_TRUE(written) << written.error().to_string();
   for (const auto& file : written->files) {
     SCOPED_TRACE(file);

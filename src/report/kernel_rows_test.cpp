@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "report/write_reports.h"
+#include "summary/phases.h"
+#include "summary/summarise.h"
 #include "testing/runs/recorded_run.h"
 #include "testing/temp_dir.h"
 
@@ -20,9 +22,10 @@ using ::testing::SizeIs;
 summary::KernelRows rows_of(const testing::TestRun& run) {
   const testing::TempDir folder;
   run.write(folder.path());
-  const auto artifacts = summary::read_run(folder.path());
+  const auto artifacts = run::Run::open(folder.path());
   EXPECT_TRUE(artifacts) << artifacts.error().to_string();
-  return artifacts ? summary::kernel_rows(*artifacts) : summary::KernelRows();
+  return artifacts ? summary::kernel_rows(*artifacts, summary::phase_tree(*artifacts))
+                   : summary::KernelRows();
 }
 
 TEST(KernelRows, JoinsWhatThreeToolsSawOfTheSameKernels) {
@@ -37,7 +40,7 @@ TEST(KernelRows, JoinsWhatThreeToolsSawOfTheSameKernels) {
   EXPECT_EQ(first.short_name, "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT");
   EXPECT_EQ(first.time->launches, 20U);
   EXPECT_EQ(first.operators.front().name, "aten::mm");
-  EXPECT_EQ(first.stages.front().name, "decode");
+  EXPECT_EQ(first.phases.front().name, "decode");
   EXPECT_TRUE(first.counters->roofline.memory_share);
 }
 
@@ -63,11 +66,11 @@ TEST(KernelRows, AKernelThatOneToolDidNotSeeSaysSo) {
 
 TEST(KernelRows, LeavesOutWhatTheWorkloadDoesBeforeItMeasures) {
   testing::TestRun run = testing::h200_run();
-  NsysKernel warm = run.nsys_kernels->kernels.front();
+  KernelUse warm = run.nsys_kernels->kernels.front();
   warm.ranges = {"warmup"};
-  warm.calls = 3;
+  warm.launches = 3;
   warm.total_ns = 1000;
-  NsysKernel loading = warm;
+  KernelUse loading = warm;
   loading.ranges.clear();
   run.nsys_kernels->kernels.push_back(warm);
   run.nsys_kernels->kernels.push_back(loading);
@@ -80,7 +83,7 @@ TEST(KernelRows, LeavesOutWhatTheWorkloadDoesBeforeItMeasures) {
 
 TEST(KernelRows, WithoutARangeIsAllThereIs) {
   testing::TestRun run = testing::h200_run();
-  for (NsysKernel& kernel : run.nsys_kernels->kernels) kernel.ranges.clear();
+  for (KernelUse& kernel : run.nsys_kernels->kernels) kernel.ranges.clear();
   const summary::KernelRows rows = rows_of(run);
   EXPECT_EQ(rows.join.launches, 120U);
   EXPECT_EQ(rows.join.outside_launches, 0U);
@@ -89,7 +92,7 @@ TEST(KernelRows, WithoutARangeIsAllThereIs) {
 TEST(KernelRows, KernelsThatCannotBeToldApartAreNotJoined) {
   testing::TestRun run = testing::h200_run();
   // Two shapes in nsys' table, none in ncu's: its row may be of either.
-  NsysKernel other = run.nsys_kernels->kernels.front();
+  KernelUse other = run.nsys_kernels->kernels.front();
   other.grid = {7, 1, 1};
   run.nsys_kernels->kernels.push_back(other);
   for (NcuKernel& kernel : run.ncu_kernels->kernels) {
@@ -114,11 +117,11 @@ TEST(KernelRows, WorkThatTwoCapturesShowCountsOnce) {
   run.nsys_ranges->captures.push_back(all);
   const std::size_t count = run.nsys_kernels->kernels.size();
   for (std::size_t i = 0; i < count; ++i) {
-    NsysKernel again = run.nsys_kernels->kernels[i];
+    KernelUse again = run.nsys_kernels->kernels[i];
     again.capture = "run";
     run.nsys_kernels->kernels.push_back(again);
     again.capture = "decode.2";  // the second time that the range opened: other work
-    again.calls = 1;
+    again.launches = 1;
     run.nsys_kernels->kernels.push_back(again);
   }
   NsysCapture second = run.nsys_ranges->captures.front();
@@ -175,7 +178,9 @@ TEST(KernelRows, NamesAreNeverMarkup) {
   run.stage("nsys").limits = {hostile};
   const testing::TempDir folder;
   run.write(folder.path());
-  ASSERT_TRUE(write_reports(folder.path()));
+  const auto opened = run::Run::open(folder.path());
+  ASSERT_TRUE(opened) << opened.error().to_string();
+  ASSERT_TRUE(write_reports(*opened, summary::summarise(*opened)));
   for (const char* page : {"report.md", "kernels.md", "operators.md", "stakeholder_summary.md"}) {
     SCOPED_TRACE(page);
     const std::string text = markup_of(testing::text_of(folder / page));

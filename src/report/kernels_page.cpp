@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "formats/markdown.h"
-#include "report/pages.h"
+#include "formats/markup.h"
+#include "report/write_reports.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::report {
 namespace {
@@ -30,8 +31,7 @@ std::string parts(const std::vector<SummaryKernelPart>& parts, std::size_t at_mo
   for (std::size_t i = 0; i < std::min(at_most, parts.size()); ++i) {
     if (i > 0) text += ", ";
     text += parts[i].name.empty() ? "(no range)" : code(parts[i].name, kNameWidth);
-    if (parts.size() > 1 && total > 0)
-      text += fmt::format(" {:.0f} %", parts[i].total_ns / total * 100);
+    if (parts.size() > 1 && total > 0) text += " " + percent(parts[i].total_ns / total);
   }
   if (parts.size() > at_most) text += fmt::format(", {} more", parts.size() - at_most);
   return text.empty() ? "–" : text;
@@ -63,10 +63,10 @@ std::string join_words(const RunSummary& summary) {
     if (share)
       text += fmt::format(" {} of the time has {} ({}).", percent(*share), what, code(file));
   };
-  add(join.with_counters, "counters", "ncu/kernels.json");
-  add(join.with_operators, "its operator", "torch_profiler/trace.json");
+  add(join.with_counters, "counters", run::paths::kNcuKernels);
+  add(join.with_operators, "its operator", run::paths::kTorchTrace);
   if (join.with_flops.value_or(1) > 0) {
-    add(join.with_flops, "model FLOPs by the operator's shapes", "torch_profiler/trace.json");
+    add(join.with_flops, "model FLOPs by the operator's shapes", run::paths::kTorchTrace);
   } else {
     text +=
         " Model FLOPs are not known, because no shapes were recorded "
@@ -75,16 +75,16 @@ std::string join_words(const RunSummary& summary) {
   return text + "\n";
 }
 
-/// Of stages whose kernels ran beside each other, as the branches of a CUDA graph do.
+/// Of phases whose kernels ran beside each other, as the branches of a CUDA graph do.
 std::string overlap_words(const RunSummary& summary) {
   constexpr double kWorthTelling = 1.02;
   std::string text;
-  for (const SummaryStage& stage : summary.stages) {
-    if (!stage.device || stage.device->concurrency.value_or(1) < kWorthTelling) continue;
+  for (const PhaseSummary& phase : summary.phases) {
+    if (!phase.device || phase.device->concurrency.value_or(1) < kWorthTelling) continue;
     text += fmt::format(
         "\nIn {} {:.2f} kernels or copies ran at a time while the GPU was busy ({}): their times "
         "add up to more than the time they took together.\n",
-        code(stage.name), *stage.device->concurrency, code(stage.device->source));
+        code(phase.name), *phase.device->concurrency, code(phase.device->source));
   }
   return text;
 }
@@ -136,7 +136,7 @@ std::string kernel_table(const RunSummary& summary) {
                time ? duration(time->total_ns) : "–", time ? percent(time->share) : "–",
                time ? std::to_string(time->launches) : "–",
                time ? duration(time->total_ns / static_cast<double>(time->launches)) : "–",
-               parts(kernel.stages, 3), parts(kernel.operators, 2), count(kernel.model_flops),
+               parts(kernel.phases, 3), parts(kernel.operators, 2), count(kernel.model_flops),
                bound(kernel)});
   }
   return table.text();
@@ -153,7 +153,7 @@ std::string rest_words(const RunSummary& summary) {
   }
   return fmt::format("\n{}, {}, {}: all of them are in {}.\n",
                      counted(summary.kernels.size() - kTop, "more row"),
-                     counted(launches, "launch"), duration(ns), code("summary.json"));
+                     counted(launches, "launch"), duration(ns), code(run::files::kSummary));
 }
 
 std::string counter_details(const RunSummary& summary) {
@@ -167,10 +167,10 @@ std::string counter_details(const RunSummary& summary) {
     text += fmt::format(", {} profiled, {} each under ncu", counted(counters.launches, "launch"),
                         duration(counters.duration_ns));
     if (counters.roofline.operations) {
-      text += fmt::format(", {}FLOP", human_count(*counters.roofline.operations));
+      text += ", " + amount(*counters.roofline.operations, "FLOP");
     }
     if (counters.roofline.dram_bytes) {
-      text += fmt::format(", {}B of DRAM", human_count(*counters.roofline.dram_bytes));
+      text += ", " + amount(*counters.roofline.dram_bytes, "B") + " of DRAM";
     }
     if (counters.roofline.floor_ns) {
       text += fmt::format(", {} under its roof", duration(*counters.roofline.floor_ns));
@@ -187,14 +187,15 @@ std::string counter_details(const RunSummary& summary) {
 }
 
 std::string why_none(const ReportModel& model) {
-  const summary::RunArtifacts& run = model.run;
-  if (run.run.device == "cpu") return "the model ran on the CPU";
-  if (run.nsys_kernels && run.nsys_kernels->why_none) return *run.nsys_kernels->why_none;
-  if (run.ncu_kernels && run.ncu_kernels->why_none) return *run.ncu_kernels->why_none;
+  const auto& nsys_kernels = model.run.get(run::kNsysKernels);
+  const auto& ncu_kernels = model.run.get(run::kNcuKernels);
+  if (model.run.record().device == "cpu") return "the model ran on the CPU";
+  if (nsys_kernels && nsys_kernels->why_none) return *nsys_kernels->why_none;
+  if (ncu_kernels && ncu_kernels->why_none) return *ncu_kernels->why_none;
   std::string text;
   for (const SummaryAbsent& absent : model.summary.absent) {
-    if (absent.file.find("kernels.json") == std::string::npos &&
-        absent.file.find("trace.json") == std::string::npos) {
+    if (absent.file.find(run::files::kKernels) == std::string::npos &&
+        absent.file.find(run::files::kTrace) == std::string::npos) {
       continue;
     }
     text += (text.empty() ? "" : "; ") + absent.file + ": " + absent.why;

@@ -4,9 +4,10 @@
 
 #include "analysis/operators/operator_table.h"
 #include "base/figures.h"
-#include "formats/markdown.h"
-#include "report/pages.h"
-#include "summary/stage_times.h"
+#include "formats/markup.h"
+#include "report/write_reports.h"
+#include "run/names/artifact_names.h"
+#include "summary/phases.h"
 
 namespace profline::report {
 namespace {
@@ -16,7 +17,7 @@ using markdown::plain;
 using Align = markdown::Table::Align;
 
 constexpr std::size_t kTop = 20;
-constexpr std::size_t kTopOfStage = 5;
+constexpr std::size_t kTopOfPhase = 5;
 
 double ns(std::int64_t value) {
   return static_cast<double>(value);
@@ -86,20 +87,20 @@ std::string rest_words(const TorchOperators& operators, bool by_device) {
   }
   return fmt::format("\n{}, {}, {} of their own on the CPU: all of them are in {}.\n",
                      counted(rows.size() - kTop, "more row"), counted(calls, "call"),
-                     duration(ns(self)), code("torch_profiler/operators.json"));
+                     duration(ns(self)), code(run::paths::kTorchOperators));
 }
 
-std::string stage_tables(const Timeline& trace) {
+std::string phase_tables(const Timeline& trace, const requests::PhaseTree& tree) {
   std::string text;
-  for (const std::string_view stage : summary::kModelStages) {
-    const operators::OperatorTable table =
-        operators::operator_table(trace, {.inside = std::string(stage)});
+  for (const requests::PhaseInfo& phase : tree.phases()) {
+    if (phase.has_parts) continue;
+    const operators::OperatorTable table = operators::operator_table(trace, {.inside = phase.name});
     if (table.calls == 0) continue;
-    text += fmt::format("\n### {}\n\n{}, {} of their own on the CPU\n\n", stage,
+    text += fmt::format("\n### {}\n\n{}, {} of their own on the CPU\n\n", plain(phase.name),
                         counted(table.calls, "call"), duration(ns(table.self_ns)));
     markdown::Table rows(
-        {{"operator", Align::Left}, {"calls"}, {"self CPU"}, {"of the stage"}, {"self device"}});
-    for (std::size_t i = 0; i < std::min(kTopOfStage, table.rows.size()); ++i) {
+        {{"operator", Align::Left}, {"calls"}, {"self CPU"}, {"of the phase"}, {"self device"}});
+    for (std::size_t i = 0; i < std::min(kTopOfPhase, table.rows.size()); ++i) {
       const operators::OperatorRow& row = table.rows[i];
       rows.add({code(trace.names.text(row.name)), std::to_string(row.calls),
                 duration(ns(row.self_ns)),
@@ -114,37 +115,35 @@ std::string stage_tables(const Timeline& trace) {
 }  // namespace
 
 std::string operators_page(const ReportModel& model) {
-  const summary::RunArtifacts& run = model.run;
+  const auto& operators = model.run.get(run::kTorchOperators);
+  const auto& trace = model.run.get(run::kTorchTrace);
   std::string text = "# Operators of " + plain(model.summary.run) + "\n\n";
-  if (!run.operators) {
+  if (!operators) {
     const auto absent =
         std::find_if(model.summary.absent.begin(), model.summary.absent.end(),
-                     [&](const SummaryAbsent& one) { return one.file == run.operators.file; });
-    return text + "No operators: " + plain(run.operators.file) + ": " +
-           plain(absent == model.summary.absent.end() ? run.operators.why_not : absent->why) +
-           ".\n";
+                     [&](const SummaryAbsent& one) { return one.file == operators.file; });
+    return text + "No operators: " + plain(operators.file) + ": " +
+           plain(absent == model.summary.absent.end() ? operators.why_not : absent->why) + ".\n";
   }
   const bool by_device =
-      std::any_of(run.operators->operators.begin(), run.operators->operators.end(),
+      std::any_of(operators->operators.begin(), operators->operators.end(),
                   [](const TorchOperator& row) { return row.self_device_ns > 0; });
   text += fmt::format(
       "Under the torch profiler, which slows the host down (see {}): {} recorded; most time of "
       "their "
       "own on the {} first. From {}.\n",
-      code("report.md"), duration(ns(run.operators->duration_ns)), by_device ? "device" : "CPU",
-      code(run.operators.file));
-  if (run.operators->resolution_ns > 1) {
+      code(run::files::kReport), duration(ns(operators->duration_ns)), by_device ? "device" : "CPU",
+      code(operators.file));
+  if (operators->resolution_ns > 1) {
     text += fmt::format("This libtorch reports times in steps of {}.\n",
-                        duration(ns(run.operators->resolution_ns)));
+                        duration(ns(operators->resolution_ns)));
   }
-  text +=
-      "\n## Top " + counted(std::min(kTop, run.operators->operators.size()), "operator") + "\n\n";
-  text += operator_table(*run.operators, by_device) + rest_words(*run.operators, by_device);
-  if (!run.trace) return text;
-  const std::string stages = stage_tables(*run.trace);
-  if (!stages.empty()) {
-    text += "\n## By stage of the model\n\nThe largest five each, from " + code(run.trace.file) +
-            ".\n" + stages;
+  text += "\n## Top " + counted(std::min(kTop, operators->operators.size()), "operator") + "\n\n";
+  text += operator_table(*operators, by_device) + rest_words(*operators, by_device);
+  if (!trace) return text;
+  const std::string phases = phase_tables(*trace, summary::phase_tree(model.run));
+  if (!phases.empty()) {
+    text += "\n## By phase\n\nThe largest five each, from " + code(trace.file) + ".\n" + phases;
   }
   return text;
 }

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "formats/markdown.h"
-#include "report/pages.h"
-#include "summary/stage_sources.h"
-#include "summary/stage_times.h"
+#include "formats/markup.h"
+#include "report/write_reports.h"
+#include "summary/phases.h"
 #include "summary/verdict.h"
 
 namespace profline::report {
@@ -19,7 +18,7 @@ using markdown::Table;
 using Align = Table::Align;
 
 constexpr std::size_t kShown = 5;
-/// Of all the time: stages below it get a line each.
+/// Of all the time: phases below it get a line each.
 constexpr double kSmall = 0.02;
 
 /// Files as code, each once, in the order of first mention.
@@ -40,21 +39,27 @@ std::string sources(const std::vector<std::string>& given) {
   return text;
 }
 
-std::vector<const SummaryStage*> by_share(const RunSummary& summary) {
-  std::vector<const SummaryStage*> stages;
-  stages.reserve(summary.stages.size());
-  for (const SummaryStage& stage : summary.stages) stages.push_back(&stage);
-  std::stable_sort(stages.begin(), stages.end(), [](const auto* a, const auto* b) {
+std::vector<const PhaseSummary*> by_share(const RunSummary& summary) {
+  std::vector<const PhaseSummary*> phases;
+  phases.reserve(summary.phases.size());
+  for (const PhaseSummary& phase : summary.phases) phases.push_back(&phase);
+  std::stable_sort(phases.begin(), phases.end(), [](const auto* a, const auto* b) {
     return a->share.value_or(0) > b->share.value_or(0);
   });
-  return stages;
+  return phases;
+}
+
+std::string token_words(const SummaryRequest& request) {
+  if (!request.prompt_tokens || !request.new_tokens) return "";
+  return fmt::format(", {:.0f} prompt and {:.0f} new tokens each on average",
+                     *request.prompt_tokens, *request.new_tokens);
 }
 
 std::string heading(const ReportModel& model) {
   const RunSummary& summary = model.summary;
   std::string text =
       "# Run " + plain(summary.run) + "\n\n**Verdict: " + plain(summary.verdict) + ".**";
-  const SummaryStage* const largest = summary::largest_stage(summary);
+  const PhaseSummary* const largest = summary::largest_phase(summary);
   if (largest != nullptr && largest->kind != "unknown") {
     text += " Next: " + plain(largest->next_step) + ".";
   }
@@ -66,12 +71,12 @@ std::string heading(const ReportModel& model) {
                       : plain(summary.device_name) + " (" + plain(summary.device) + ")");
   if (!summary.dtype.empty()) facts.push_back(plain(summary.dtype + ", engine " + summary.engine));
   if (const auto& request = summary.request) {
-    facts.push_back(fmt::format("{}, {:.0f} prompt and {:.0f} new tokens each on average",
-                                counted(request->images, "image"), request->prompt_tokens,
-                                request->new_tokens));
+    facts.push_back(counted(request->requests, request->unit) + token_words(*request));
     facts.push_back(duration(request->mean_ns) + " per request on average");
-    if (request->tokens_per_second) {
-      facts.push_back(human_rate(*request->tokens_per_second, "tokens") + " in decode");
+    const PhaseSummary* const leading = summary::leading_phase(summary);
+    if (request->tokens_per_second && leading != nullptr) {
+      facts.push_back(human_rate(*request->tokens_per_second, "tokens") + " in " +
+                      plain(leading->name));
     }
     if (request->mfu) facts.push_back("MFU of the model " + percent(*request->mfu));
   }
@@ -87,9 +92,9 @@ std::string heading(const ReportModel& model) {
   return text;
 }
 
-std::string spread(const SummaryStage& stage) {
-  if (!stage.time) return duration(stage.mean_ns);
-  const SummaryTimes& time = *stage.time;
+std::string spread(const PhaseSummary& phase) {
+  if (!phase.time) return duration(phase.mean_ns);
+  const SummaryTimes& time = *phase.time;
   if (duration(time.median_low_ns) == duration(time.median_high_ns)) {
     return duration(time.median_ns);
   }
@@ -101,8 +106,8 @@ std::vector<std::string> plain_row(const std::string& name, double share) {
   return {name, "", "", percent(share), "", "", "", "", "", "", ""};
 }
 
-std::string stage_table(const RunSummary& summary) {
-  Table table({{"stage", Align::Left},
+std::string phase_table(const RunSummary& summary) {
+  Table table({{"phase", Align::Left},
                {"unit", Align::Left},
                {summary.request ? "median [95 %]" : "mean"},
                {"share"},
@@ -113,31 +118,32 @@ std::string stage_table(const RunSummary& summary) {
                {"GPU busy"},
                {"launches per unit"},
                {"class", Align::Left}});
-  const auto& request = summary.request;
-  if (request) table.add(plain_row("preprocess", request->preprocess_share));
-  for (const SummaryStage& stage : summary.stages) {
-    const auto& cost = stage.cost;
-    const auto& device = stage.device;
+  for (const summary::PhaseLine& line : summary::phase_lines(summary)) {
+    if (line.phase == nullptr) {
+      table.add(plain_row(line.name, line.share));
+      continue;
+    }
+    const PhaseSummary& phase = *line.phase;
+    const auto& cost = phase.cost;
+    const auto& device = phase.device;
     using Figure = std::optional<double>;
-    table.add({code(stage.name), plain(stage.unit), spread(stage), percent(stage.share),
+    table.add({code(phase.name), plain(phase.unit), spread(phase), percent(phase.share),
                duration(cost ? cost->floor_ns : Figure()),
                percent(cost ? cost->of_floor : Figure()), percent(cost ? cost->mfu : Figure()),
                percent(cost ? cost->bandwidth : Figure()),
                percent(device ? device->busy_share : Figure()),
-               count(device ? device->launches_per_unit : Figure()), plain(stage.kind)});
-    const bool ends_prefill = stage.name == "lm" && request;
-    if (ends_prefill) table.add(plain_row("rest of prefill", request->unaccounted_share));
+               count(device ? device->launches_per_unit : Figure()), plain(phase.kind)});
   }
   return table.text();
 }
 
-std::string stage_section(const RunSummary& summary) {
-  if (summary.stages.empty()) {
-    return "\n## Where the time goes\n\nNothing was measured stage by stage; see what is missing "
+std::string phase_section(const RunSummary& summary) {
+  if (summary.phases.empty()) {
+    return "\n## Where the time goes\n\nNothing was measured phase by phase; see what is missing "
            "below.\n";
   }
-  std::string text = "\n## Where the time goes\n\n" + stage_table(summary) + '\n';
-  const auto [times, costs, devices, ceilings, shapes] = summary::stage_sources(summary);
+  std::string text = "\n## Where the time goes\n\n" + phase_table(summary) + '\n';
+  const auto [times, costs, devices, ceilings, shapes] = summary::phase_sources(summary);
   text +=
       summary.request
           ? "- median: per unit without a profiler, with the 95 % interval of the median; share: "
@@ -163,42 +169,42 @@ std::string stage_section(const RunSummary& summary) {
   return text;
 }
 
-std::string evidence_of(const RunSummary& summary, const SummaryStage& stage) {
-  std::string text = fmt::format("\n### {}: {}", code(stage.name), plain(stage.kind));
-  if (stage.share)
-    text += fmt::format(", {} of {}", percent(*stage.share), summary::whole_of(summary));
+std::string evidence_of(const RunSummary& summary, const PhaseSummary& phase) {
+  std::string text = fmt::format("\n### {}: {}", code(phase.name), plain(phase.kind));
+  if (phase.share)
+    text += fmt::format(", {} of {}", percent(*phase.share), summary::whole_of(summary));
   text += "\n\n";
-  for (const SummaryReason& reason : stage.reasons) {
+  for (const SummaryReason& reason : phase.reasons) {
     text += "- " + plain(reason.text);
     if (!reason.source.empty()) text += " (" + sources({reason.source}) + ")";
     text += '\n';
   }
-  for (const SummaryGain& gain : stage.gains) {
-    text += "- " + plain(summary::gain_words(stage, gain)) + '\n';
+  for (const SummaryGain& gain : phase.gains) {
+    text += "- " + plain(summary::gain_words(phase, gain)) + '\n';
   }
-  for (const std::string& lack : stage.lacks) text += "- not known: " + plain(lack) + '\n';
-  return text + "\nNext: " + plain(stage.next_step) + ".\n";
+  for (const std::string& lack : phase.lacks) text += "- not known: " + plain(lack) + '\n';
+  return text + "\nNext: " + plain(phase.next_step) + ".\n";
 }
 
 /// Stages that nothing was there to see, together: they lack the same.
-std::string not_judged(const RunSummary& summary, const std::vector<const SummaryStage*>& stages) {
+std::string not_judged(const RunSummary& summary, const std::vector<const PhaseSummary*>& phases) {
   std::string text = "\n### Not judged\n\n";
-  for (const SummaryStage* stage : stages) {
-    text += "- " + code(stage->name);
-    if (stage->share)
-      text += fmt::format(", {} of {}", percent(*stage->share), summary::whole_of(summary));
-    if (!stage->reasons.empty()) text += ": " + plain(stage->reasons.front().text);
+  for (const PhaseSummary* phase : phases) {
+    text += "- " + code(phase->name);
+    if (phase->share)
+      text += fmt::format(", {} of {}", percent(*phase->share), summary::whole_of(summary));
+    if (!phase->reasons.empty()) text += ": " + plain(phase->reasons.front().text);
     text += '\n';
-    for (const std::string& lack : stage->lacks) text += "  - not known: " + plain(lack) + '\n';
+    for (const std::string& lack : phase->lacks) text += "  - not known: " + plain(lack) + '\n';
   }
-  return text + "\nNext: " + plain(stages.front()->next_step) + ".\n";
+  return text + "\nNext: " + plain(phases.front()->next_step) + ".\n";
 }
 
 /// One line; all of its evidence is in summary.json.
-std::string small_stage(const RunSummary& summary, const SummaryStage& stage) {
-  std::string text = fmt::format("- {}: {}, {} of {}", code(stage.name), plain(stage.kind),
-                                 percent(stage.share), summary::whole_of(summary));
-  if (!stage.reasons.empty()) text += "; " + plain(stage.reasons.front().text);
+std::string small_phase(const RunSummary& summary, const PhaseSummary& phase) {
+  std::string text = fmt::format("- {}: {}, {} of {}", code(phase.name), plain(phase.kind),
+                                 percent(phase.share), summary::whole_of(summary));
+  if (!phase.reasons.empty()) text += "; " + plain(phase.reasons.front().text);
   return text + '\n';
 }
 
@@ -232,7 +238,7 @@ std::string kernel_section(const RunSummary& summary) {
 }
 
 std::string operator_section(const ReportModel& model) {
-  const auto& operators = model.run.operators;
+  const auto& operators = model.run.get(run::kTorchOperators);
   if (!operators || operators->operators.empty()) return "";
   Table table({{"operator", Align::Left}, {"calls"}, {"self CPU"}, {"self device"}});
   for (std::size_t i = 0; i < std::min(kShown, operators->operators.size()); ++i) {
@@ -261,19 +267,18 @@ std::string overhead_section(const RunSummary& summary) {
   for (const SummaryOverhead& row : summary.overhead) {
     table.add({code(row.stage), plain(row.phase),
                counted(static_cast<std::uint64_t>(row.units), row.unit), duration(row.baseline_ns),
-               duration(row.profiled_ns), fmt::format("{:.2f}x", row.slowdown), code(row.source)});
+               duration(row.profiled_ns), factor(row.slowdown), code(row.source)});
   }
   return "\n## What each profiler cost\n\n" + table.text() +
          (summary.program
               ? "\nWall times of the program's process.\n"
-              : "\nThe workload's own times for the same images, with the profiler and in "
+              : "\nThe workload's own times for the same requests, with the profiler and in "
                 "`baseline/`.\n");
 }
 
 std::string spread_section(const ReportModel& model) {
-  const auto& baseline = model.run.baseline;
+  const auto& baseline = model.run.baseline();
   if (!baseline || baseline->empty()) return "";
-  const Node* const metrics = model.run.metrics ? &*model.run.metrics : nullptr;
   Table table({{"what", Align::Left},
                {"n"},
                {"mean"},
@@ -283,17 +288,17 @@ std::string spread_section(const ReportModel& model) {
                {"p99"},
                {"min"},
                {"max"}});
-  for (const char* stage : {"preprocess", "prefill", "sam", "clip", "projector", "lm", "decode"}) {
-    const auto times = summary::stage_spread(*baseline, metrics, stage);
+  const requests::PhaseTree tree = summary::phase_tree(model.run);
+  for (const requests::PhaseInfo& phase : tree.phases()) {
+    const auto times = summary::phase_times(model.run, phase.path);
     if (!times || times->max_ns <= 0) continue;
-    const bool is_decode = std::string_view(stage) == "decode";
-    table.add({is_decode ? "decode, per token" : stage, std::to_string(times->n),
-               duration(times->mean_ns), duration(times->std_ns), duration(times->median_ns),
-               duration(times->p90_ns), duration(times->p99_ns), duration(times->min_ns),
-               duration(times->max_ns)});
+    table.add({phase.repeats ? plain(phase.name + ", per " + phase.unit) : plain(phase.name),
+               std::to_string(times->n), duration(times->mean_ns), duration(times->std_ns),
+               duration(times->median_ns), duration(times->p90_ns), duration(times->p99_ns),
+               duration(times->min_ns), duration(times->max_ns)});
   }
   return "\n## Spread of the unprofiled times\n\n" + table.text() + "\nFrom " +
-         sources({model.run.metrics ? model.run.metrics.file : baseline.file}) + ".\n";
+         sources({baseline.file}) + ".\n";
 }
 
 std::string run_section(const RunRecord& run) {
@@ -343,23 +348,23 @@ std::string missing_section(const RunSummary& summary) {
 
 std::string report_page(const ReportModel& model) {
   const RunSummary& summary = model.summary;
-  std::string text = heading(model) + stage_section(summary);
-  if (!summary.stages.empty()) text += "\n## Evidence\n";
+  std::string text = heading(model) + phase_section(summary);
+  if (!summary.phases.empty()) text += "\n## Evidence\n";
   std::string small;
-  std::vector<const SummaryStage*> unknown;
-  for (const SummaryStage* stage : by_share(summary)) {
-    if (stage->kind == "unknown" && summary::is_worth_a_step(*stage)) {
-      unknown.push_back(stage);
-    } else if (stage->share && *stage->share < kSmall) {
-      small += small_stage(summary, *stage);
+  std::vector<const PhaseSummary*> unknown;
+  for (const PhaseSummary* phase : by_share(summary)) {
+    if (phase->kind == "unknown" && summary::is_worth_a_step(*phase)) {
+      unknown.push_back(phase);
+    } else if (phase->share && *phase->share < kSmall) {
+      small += small_phase(summary, *phase);
     } else {
-      text += evidence_of(summary, *stage);
+      text += evidence_of(summary, *phase);
     }
   }
-  if (!small.empty()) text += "\n### Smaller stages\n\n" + small;
+  if (!small.empty()) text += "\n### Smaller phases\n\n" + small;
   if (!unknown.empty()) text += not_judged(summary, unknown);
   text += kernel_section(summary) + operator_section(model) + overhead_section(summary);
-  text += spread_section(model) + run_section(model.run.run) + missing_section(summary);
+  text += spread_section(model) + run_section(model.run.record()) + missing_section(summary);
   return text;
 }
 

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "formats/markdown.h"
-#include "report/pages.h"
-#include "summary/stage_times.h"
+#include "base/strings.h"
+#include "formats/markup.h"
+#include "report/write_reports.h"
+#include "summary/phases.h"
 #include "summary/verdict.h"
 
 namespace profline::report {
@@ -18,14 +19,14 @@ using markdown::Table;
 using Align = Table::Align;
 
 constexpr std::size_t kShown = 5;
-/// Of prefill and decode one dominates when it takes this many times as long as the other.
+/// Of the two longest phases one dominates when it takes this many times as long as the other.
 constexpr double kDominates = 1.2;
-/// Of all the time: stages below it are not worth a sentence.
+/// Of all the time: phases below it are not worth a sentence.
 constexpr double kSmall = 0.02;
 
 std::string environment(const ReportModel& model) {
   const RunSummary& summary = model.summary;
-  const RunRecord& run = model.run.run;
+  const RunRecord& run = model.run.record();
   std::string text = "## Environment\n\n";
   const auto line = [&](const char* what, const std::string& value) {
     if (!value.empty()) text += fmt::format("- {}: {}\n", what, plain(value));
@@ -34,38 +35,49 @@ std::string environment(const ReportModel& model) {
   line("Experiment", summary.experiment);
   line("Device", summary.device_name.empty() ? summary.device
                                              : summary.device_name + " (" + summary.device + ")");
-  for (const SummaryStage& stage : summary.stages) {
-    if (!stage.cost || stage.cost->ceilings.empty()) continue;
-    line("Ceilings", stage.cost->ceilings);
+  for (const PhaseSummary& phase : summary.phases) {
+    if (!phase.cost || phase.cost->ceilings.empty()) continue;
+    line("Ceilings", phase.cost->ceilings);
     break;
   }
   line("Precision and engine", summary.dtype.empty() ? "" : summary.dtype + ", " + summary.engine);
   return text;
 }
 
+/// Parts of a phase are indented below it.
+std::string row_name(const requests::PhaseInfo& phase) {
+  std::string indent;
+  for (const char c : phase.path) {
+    if (c == '/') indent += "&nbsp;&nbsp;";
+  }
+  std::string name = indent.empty() ? capitalised(phase.name) : phase.name;
+  if (phase.repeats) name += ", per " + phase.unit;
+  return indent + plain(name);
+}
+
 std::string aggregates(const ReportModel& model) {
-  const auto& baseline = model.run.baseline;
+  const auto& baseline = model.run.baseline();
   if (!baseline || baseline->empty()) return "";
-  const Node* const metrics = model.run.metrics ? &*model.run.metrics : nullptr;
   Table table({{"", Align::Left}, {"mean"}, {"std"}, {"median"}, {"n"}});
-  for (const char* what : {"prefill", "sam", "clip", "projector", "lm", "preprocess", "decode"}) {
-    const auto times = summary::stage_spread(*baseline, metrics, what);
+  const requests::PhaseTree tree = summary::phase_tree(model.run);
+  bool has_parts = false;
+  for (const requests::PhaseInfo& phase : tree.phases()) {
+    const auto times = summary::phase_times(model.run, phase.path);
     if (!times || times->max_ns <= 0) continue;
-    const std::string_view name = what;
-    table.add({name == "decode" ? "Decode, per token"
-                                : (name == "prefill"      ? "Prefill"
-                                   : name == "preprocess" ? "Preprocessing"
-                                                          : "&nbsp;&nbsp;" + std::string(name)),
-               duration(times->mean_ns), duration(times->std_ns), duration(times->median_ns),
-               std::to_string(times->n)});
+    has_parts = has_parts || phase.has_parts;
+    table.add({row_name(phase), duration(times->mean_ns), duration(times->std_ns),
+               duration(times->median_ns), std::to_string(times->n)});
   }
   std::string text = "\n## Measured times\n\n" + table.text();
-  text += "\nWithout a profiler, after warm-up; the indented rows are parts of prefill. From " +
-          code(baseline.file) + ".\n";
+  text += fmt::format("\nWithout a profiler, after warm-up{}. From {}.\n",
+                      has_parts ? "; indented rows are parts of the row above them" : "",
+                      code(baseline.file));
   const auto& request = model.summary.request;
-  if (request && request->tokens_per_second) {
-    text += fmt::format("\n{} in decode, {:.0f} new tokens per request.\n",
-                        human_rate(*request->tokens_per_second, "tokens"), request->new_tokens);
+  const PhaseSummary* const leading = summary::leading_phase(model.summary);
+  if (request && request->tokens_per_second && leading != nullptr) {
+    text += fmt::format("\n{} in {}, {:.0f} new tokens per request.\n",
+                        human_rate(*request->tokens_per_second, "tokens"), plain(leading->name),
+                        request->new_tokens.value_or(0));
   }
   return text;
 }
@@ -73,11 +85,11 @@ std::string aggregates(const ReportModel& model) {
 std::string utilisation(const RunSummary& summary) {
   Table table({{"", Align::Left}, {"MFU"}, {"memory bandwidth"}, {"of the floor"}});
   std::string source;
-  for (const SummaryStage& stage : summary.stages) {
-    if (!stage.cost || !stage.cost->of_floor) continue;
-    table.add({code(stage.name), percent(stage.cost->mfu), percent(stage.cost->bandwidth),
-               percent(stage.cost->of_floor)});
-    source = stage.cost->source;
+  for (const PhaseSummary& phase : summary.phases) {
+    if (!phase.cost || !phase.cost->of_floor) continue;
+    table.add({code(phase.name), percent(phase.cost->mfu), percent(phase.cost->bandwidth),
+               percent(phase.cost->of_floor)});
+    source = phase.cost->source;
   }
   if (table.empty()) return "";
   std::string text = "\n## Hardware utilisation\n\n" + table.text();
@@ -88,31 +100,49 @@ std::string utilisation(const RunSummary& summary) {
          plain(source) + ".\n";
 }
 
-/// Which phase takes the time, in words that the figures choose.
-std::string phase_words(const SummaryRequest& request) {
-  const double prefill = request.prefill_share;
-  const double decode = request.decode_share;
-  if (decode <= 0) {
-    return fmt::format("Nothing is generated; the forward pass takes {} of each request.",
-                       percent(prefill));
+/// The outermost phases of the model, longest first.
+std::vector<const SummaryPart*> by_time(const SummaryRequest& request) {
+  std::vector<const SummaryPart*> parts;
+  for (const SummaryPart& part : request.parts) {
+    const bool is_outermost = part.path.find('/') == std::string::npos;
+    if (is_outermost && part.path != requests::kHostPhase && part.share > 0) parts.push_back(&part);
   }
-  if (decode >= kDominates * prefill) {
-    std::string text = fmt::format("Decode dominates: {} of the {} per request, prefill {}",
-                                   percent(decode), duration(request.mean_ns), percent(prefill));
-    if (request.tokens_per_second) {
-      text += ", at " + human_rate(*request.tokens_per_second, "tokens");
-    }
-    return text + ".";
-  }
-  if (prefill >= kDominates * decode) {
-    return fmt::format("Prefill dominates: {} of the {} per request, decode {}.", percent(prefill),
-                       duration(request.mean_ns), percent(decode));
-  }
-  return fmt::format("Prefill and decode are comparable: {} and {} of the {} per request.",
-                     percent(prefill), percent(decode), duration(request.mean_ns));
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const SummaryPart* a, const SummaryPart* b) { return a->share > b->share; });
+  return parts;
 }
 
-/// What the profilers cost, and whether the times of the stages include that.
+/// Which phase takes the time, in words that the figures choose.
+std::string phase_words(const RunSummary& summary) {
+  const SummaryRequest& request = *summary.request;
+  const std::vector<const SummaryPart*> parts = by_time(request);
+  if (parts.empty()) return fmt::format("A request takes {}.", duration(request.mean_ns));
+  const SummaryPart& first = *parts.front();
+  if (parts.size() == 1) {
+    return fmt::format("{} takes {} of each request.", plain(capitalised(first.name)),
+                       percent(first.share));
+  }
+  const SummaryPart& second = *parts[1];
+  if (first.share < kDominates * second.share) {
+    // As they follow one another.
+    const bool in_order = &first < &second;
+    const SummaryPart& before = in_order ? first : second;
+    const SummaryPart& after = in_order ? second : first;
+    return fmt::format("{} and {} are comparable: {} and {} of the {} per request.",
+                       plain(capitalised(before.name)), plain(after.name), percent(before.share),
+                       percent(after.share), duration(request.mean_ns));
+  }
+  std::string text = fmt::format(
+      "{} dominates: {} of the {} per request, {} {}", plain(capitalised(first.name)),
+      percent(first.share), duration(request.mean_ns), plain(second.name), percent(second.share));
+  const PhaseSummary* const leading = summary::leading_phase(summary);
+  if (request.tokens_per_second && leading != nullptr && leading->path == first.path) {
+    text += ", at " + human_rate(*request.tokens_per_second, "tokens");
+  }
+  return text + ".";
+}
+
+/// What the profilers cost, and whether the times of the phases include that.
 std::string slowdown_words(const RunSummary& summary) {
   const SummaryOverhead* worst = nullptr;
   for (const SummaryOverhead& row : summary.overhead) {
@@ -125,20 +155,27 @@ std::string slowdown_words(const RunSummary& summary) {
                                      : "times of captures and ranges include that");
 }
 
+/// What the host does ahead of the model, where that matters.
+std::string host_words(const SummaryRequest& request) {
+  constexpr double kMatters = 0.1;
+  for (const SummaryPart& part : request.parts) {
+    if (part.path != requests::kHostPhase || part.share < kMatters) continue;
+    return fmt::format(
+        "- Preprocessing on the host takes {} of each request before the model starts.\n",
+        percent(part.share));
+  }
+  return "";
+}
+
 std::string takeaways(const RunSummary& summary) {
   std::string text = "\n## Takeaways\n\n";
   if (summary.request) {
-    text += "- " + phase_words(*summary.request) + '\n';
-    if (summary.request->preprocess_share >= 0.1) {
-      text += fmt::format(
-          "- Preprocessing on the host takes {} of each request before the model starts.\n",
-          percent(summary.request->preprocess_share));
-    }
+    text += "- " + phase_words(summary) + '\n' + host_words(*summary.request);
   }
-  for (const SummaryStage& stage : summary.stages) {
-    if (stage.kind == "unknown" || (stage.share && *stage.share < kSmall)) continue;
-    text += "- " + summary::class_words(stage, code(stage.name));
-    if (!stage.reasons.empty()) text += ": " + plain(stage.reasons.front().text);
+  for (const PhaseSummary& phase : summary.phases) {
+    if (phase.kind == "unknown" || (phase.share && *phase.share < kSmall)) continue;
+    text += "- " + summary::class_words(phase, code(phase.name));
+    if (!phase.reasons.empty()) text += ": " + plain(phase.reasons.front().text);
     text += ".\n";
   }
   return text + slowdown_words(summary);
@@ -146,7 +183,7 @@ std::string takeaways(const RunSummary& summary) {
 
 std::string top_tables(const ReportModel& model) {
   std::string text;
-  const auto& operators = model.run.operators;
+  const auto& operators = model.run.get(run::kTorchOperators);
   if (operators && !operators->operators.empty()) {
     Table table({{"operator", Align::Left}, {"self CPU"}, {"calls"}});
     for (std::size_t i = 0; i < std::min(kShown, operators->operators.size()); ++i) {
@@ -177,11 +214,11 @@ struct Step {
   std::string text;
 };
 
-Step step_of(const SummaryStage& stage) {
+Step step_of(const PhaseSummary& phase) {
   Step step;
-  step.text = code(stage.name) + ": " + plain(stage.next_step);
-  if (!stage.gains.empty() && stage.share) {
-    step.saved = *stage.share * (1 - 1 / stage.gains.front().speedup);
+  step.text = code(phase.name) + ": " + plain(phase.next_step);
+  if (!phase.gains.empty() && phase.share) {
+    step.saved = *phase.share * (1 - 1 / phase.gains.front().speedup);
     step.text += fmt::format("; that could save at most {} of each request", percent(step.saved));
   }
   return step;
@@ -192,11 +229,11 @@ std::optional<Step> step_to_know(const RunSummary& summary) {
   std::string names;
   double share = 0;
   std::string next;
-  for (const SummaryStage& stage : summary.stages) {
-    if (stage.kind != "unknown" || !summary::is_worth_a_step(stage)) continue;
-    names += (names.empty() ? "" : ", ") + code(stage.name);
-    share += stage.share.value_or(0);
-    next = stage.next_step;
+  for (const PhaseSummary& phase : summary.phases) {
+    if (phase.kind != "unknown" || !summary::is_worth_a_step(phase)) continue;
+    names += (names.empty() ? "" : ", ") + code(phase.name);
+    share += phase.share.value_or(0);
+    next = phase.next_step;
   }
   if (names.empty()) return std::nullopt;
   std::string text = "what limits " + names + " is not known";
@@ -208,8 +245,8 @@ std::optional<Step> step_to_know(const RunSummary& summary) {
 /// Steps by what they could save of a whole request, most first.
 std::string recommendations(const RunSummary& summary) {
   std::vector<Step> steps;
-  for (const SummaryStage& stage : summary.stages) {
-    if (stage.kind != "unknown" && summary::is_worth_a_step(stage)) steps.push_back(step_of(stage));
+  for (const PhaseSummary& phase : summary.phases) {
+    if (phase.kind != "unknown" && summary::is_worth_a_step(phase)) steps.push_back(step_of(phase));
   }
   std::stable_sort(steps.begin(), steps.end(),
                    [](const Step& a, const Step& b) { return a.saved > b.saved; });
@@ -224,9 +261,10 @@ std::string recommendations(const RunSummary& summary) {
 
 std::string caveats(const RunSummary& summary) {
   std::string text;
-  if (summary.request && summary.request->images < 3) {
+  if (summary.request && summary.request->requests < 3) {
     text += fmt::format("- Only {} measured: the spread says little.\n",
-                        counted(summary.request->images, "image was", "images were"));
+                        counted(summary.request->requests, summary.request->unit + " was",
+                                summary.request->unit + "s were"));
   }
   for (const std::string& note : summary.notes) text += "- " + plain(note) + ".\n";
   return text.empty() ? "" : "\n## Caveats\n\n" + text;

@@ -11,6 +11,11 @@
 namespace profline::report {
 namespace {
 
+Result<Written> report_on(const std::filesystem::path& folder) {
+  const run::Run run = PL_TRY(run::Run::open(folder));
+  return write_reports(run, summary::summarise(run));
+}
+
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -25,7 +30,7 @@ class Outcome {
  public:
   explicit Outcome(const testing::TestRun& run) {
     run.write(folder_.path());
-    const auto written = write_reports(folder_.path());
+    const auto written = report_on(folder_.path());
     EXPECT_TRUE(written) << written.error().to_string();
     const auto summary =
         from_document<RunSummary>(testing::text_of(folder_ / "summary.json"), "summary.json");
@@ -34,12 +39,12 @@ class Outcome {
   }
 
   const RunSummary& summary() const { return summary_; }
-  const SummaryStage& stage(std::string_view name) const {
-    for (const SummaryStage& stage : summary_.stages) {
-      if (stage.name == name) return stage;
+  const PhaseSummary& phase(std::string_view name) const {
+    for (const PhaseSummary& phase : summary_.phases) {
+      if (phase.name == name) return phase;
     }
-    ADD_FAILURE() << "no stage " << name;
-    static const SummaryStage none;
+    ADD_FAILURE() << "no phase " << name;
+    static const PhaseSummary none;
     return none;
   }
   std::string page(const char* name) const { return testing::text_of(folder_ / name); }
@@ -50,7 +55,7 @@ class Outcome {
 };
 
 DeviceAccount& decode_account(testing::TestRun& run) {
-  for (NsysRange& range : run.nsys_ranges->ranges) {
+  for (RangeUse& range : run.nsys_ranges->ranges) {
     if (range.name == "decode") return range.devices.front();
   }
   ADD_FAILURE() << "the capture has no decode";
@@ -60,7 +65,7 @@ DeviceAccount& decode_account(testing::TestRun& run) {
 
 TEST(Summarise, SaysThatDecodeWaitsForLaunches) {
   const Outcome outcome(testing::h200_run());
-  const SummaryStage& decode = outcome.stage("decode");
+  const PhaseSummary& decode = outcome.phase("decode");
   EXPECT_EQ(decode.kind, "launch-bound");
   ASSERT_TRUE(decode.device);
   EXPECT_EQ(decode.device->units, 20);
@@ -82,7 +87,7 @@ TEST(Summarise, AnotherCaptureGivesAnotherClassAndSentence) {
   DeviceAccount& account = decode_account(run);
   account.own_busy_ns = 2'500'000;  // of 2.6 ms: hardly any idle time is left
   const Outcome busy(run);
-  EXPECT_EQ(busy.stage("decode").kind, "mixed");
+  EXPECT_EQ(busy.phase("decode").kind, "mixed");
   EXPECT_THAT(busy.page("stakeholder_summary.md"),
               HasSubstr("GPU busy 96.2 % of the time (125 us of 130 us"));
   EXPECT_THAT(busy.page("stakeholder_summary.md"), Not(HasSubstr("launch less")));
@@ -90,7 +95,7 @@ TEST(Summarise, AnotherCaptureGivesAnotherClassAndSentence) {
   account.own_busy_ns = 400'000;
   account.idle.synchronizing_ns = 50'000'000;  // the host waits instead of launching
   const Outcome waiting(run);
-  EXPECT_EQ(waiting.stage("decode").kind, "host-bound");
+  EXPECT_EQ(waiting.phase("decode").kind, "host-bound");
   EXPECT_THAT(waiting.page("stakeholder_summary.md"),
               AllOf(HasSubstr("move synchronisation"), Not(HasSubstr("launch less"))));
 }
@@ -99,7 +104,7 @@ TEST(Summarise, APartOfPrefillIsBusyWithWhatItLaunchedWheneverThatRan) {
   testing::TestRun run = testing::h200_run();
   // The host is through with sam after 100 us; its work keeps the device busy for 550 of 600 us.
   for (const char* name : {"prefill", "sam", "sam"}) {
-    NsysRange range = run.nsys_ranges->ranges.front();
+    RangeUse range = run.nsys_ranges->ranges.front();
     range.name = name;
     range.instances = 1;
     range.tokens.reset();
@@ -109,7 +114,7 @@ TEST(Summarise, APartOfPrefillIsBusyWithWhatItLaunchedWheneverThatRan) {
     run.nsys_ranges->ranges.push_back(range);
   }
   const Outcome outcome(run);
-  const auto& device = outcome.stage("sam").device;
+  const auto& device = outcome.phase("sam").device;
   ASSERT_TRUE(device);
   EXPECT_EQ(device->units, 1);  // one image, two batches of views
   EXPECT_NEAR(*device->busy_share, 550.0 / 600, 1e-9);
@@ -118,11 +123,11 @@ TEST(Summarise, APartOfPrefillIsBusyWithWhatItLaunchedWheneverThatRan) {
 TEST(Summarise, KernelsThatRunBesideEachOtherAreTold) {
   testing::TestRun run = testing::h200_run();
   const auto busy = static_cast<double>(decode_account(run).own_busy_ns);
-  NsysRange& decode = run.nsys_ranges->ranges.front();
+  RangeUse& decode = run.nsys_ranges->ranges.front();
   ASSERT_EQ(decode.name, "decode");
   decode.work_sum_ns = static_cast<std::int64_t>(busy * 1.5);
   const Outcome beside(run);
-  EXPECT_NEAR(*beside.stage("decode").device->concurrency, 1.5, 1e-3);
+  EXPECT_NEAR(*beside.phase("decode").device->concurrency, 1.5, 1e-3);
   EXPECT_THAT(beside.page("kernels.md"),
               HasSubstr("In `decode` 1.50 kernels or copies ran at a time while the GPU was busy "
                         "(`nsys/ranges.json`)"));
@@ -130,7 +135,7 @@ TEST(Summarise, KernelsThatRunBesideEachOtherAreTold) {
   EXPECT_THAT(Outcome(run).page("kernels.md"), Not(HasSubstr("at a time")));
   decode.devices.push_back(decode.devices.front());  // the sum is over both
   decode.devices.back().device = 1;
-  EXPECT_FALSE(Outcome(run).stage("decode").device->concurrency);
+  EXPECT_FALSE(Outcome(run).phase("decode").device->concurrency);
 }
 
 TEST(Summarise, FewerBytesAreAnotherClass) {
@@ -142,12 +147,12 @@ TEST(Summarise, FewerBytesAreAnotherClass) {
       run.static_compute->cost.find(static_model::Stage::Decode)->total().floor_bytes().as_double();
   run.static_compute->ceilings.bytes_per_second = bytes / 80e-6;
   const Outcome slow(run);
-  EXPECT_EQ(slow.stage("decode").kind, "memory-bound");
-  EXPECT_NEAR(*slow.stage("decode").cost->bandwidth, 80.0 / 130, 1e-3);
+  EXPECT_EQ(slow.phase("decode").kind, "memory-bound");
+  EXPECT_NEAR(*slow.phase("decode").cost->bandwidth, 80.0 / 130, 1e-3);
   EXPECT_THAT(slow.page("report.md"), HasSubstr("move fewer bytes"));
   run.static_compute->ceilings.bytes_per_second = bytes / 8e-6;
   const Outcome fast(run);
-  EXPECT_EQ(fast.stage("decode").kind, "mixed");
+  EXPECT_EQ(fast.phase("decode").kind, "mixed");
   EXPECT_THAT(fast.page("report.md"), Not(HasSubstr("move fewer bytes")));
 }
 
@@ -157,7 +162,7 @@ TEST(Summarise, WithoutNsysTheTorchProfilersTraceShowsTheDevice) {
   run.nsys_kernels.reset();
   run.stage("nsys").state = StageState::Off;
   const Outcome outcome(run);
-  const SummaryStage& decode = outcome.stage("decode");
+  const PhaseSummary& decode = outcome.phase("decode");
   EXPECT_EQ(decode.kind, "launch-bound");
   EXPECT_EQ(decode.device->source, "torch_profiler/trace.json");
   EXPECT_NEAR(*decode.device->busy_share, 376e3 / 2.6e6, 0.001);
@@ -173,7 +178,7 @@ TEST(Summarise, MakesNothingUpForWhatIsMissing) {
   run.stage("baseline").state = StageState::Ok;
   run.baseline = testing::h200_run().baseline;
   const Outcome outcome(run);
-  const SummaryStage& decode = outcome.stage("decode");
+  const PhaseSummary& decode = outcome.phase("decode");
   EXPECT_EQ(decode.kind, "unknown");
   EXPECT_FALSE(decode.cost);
   EXPECT_FALSE(decode.device);
@@ -199,22 +204,22 @@ TEST(Summarise, ARunThatMeasuredNothingHasNoVerdict) {
   run.stage("baseline").state = StageState::Failed;
   const Outcome outcome(run);
   EXPECT_EQ(outcome.summary().verdict,
-            "No verdict: nothing was measured stage by stage; see what is missing below");
-  EXPECT_THAT(outcome.summary().stages, IsEmpty());
+            "No verdict: nothing was measured phase by phase; see what is missing below");
+  EXPECT_THAT(outcome.summary().phases, IsEmpty());
   EXPECT_THAT(outcome.summary().absent,
-              Contains(SummaryAbsent{"baseline/samples.jsonl", "stage baseline is failed"}));
+              Contains(SummaryAbsent{"baseline/requests.jsonl", "stage baseline is failed"}));
 }
 
 TEST(Summarise, OfAnotherProgramTheRangesAreItsStages) {
   testing::TestRun run = testing::h200_run();
   run.baseline.reset();
-  run.nsys_samples.reset();
-  run.torch_samples.reset();
+  run.nsys_requests.reset();
+  run.torch_requests.reset();
   run.trace.clear();
   run.static_compute.reset();
   const Outcome outcome(run);
-  ASSERT_THAT(outcome.summary().stages, SizeIs(1));
-  const SummaryStage& decode = outcome.stage("decode");
+  ASSERT_THAT(outcome.summary().phases, SizeIs(1));
+  const PhaseSummary& decode = outcome.phase("decode");
   EXPECT_EQ(decode.unit, "range");
   EXPECT_FALSE(decode.time);
   EXPECT_EQ(decode.kind, "launch-bound");
@@ -244,7 +249,7 @@ class ProgramRun {
 
   NsysCapture& capture() { return run.nsys_ranges->captures.front(); }
   void add_range(const char* name, std::int64_t wall_ns) {
-    NsysRange range;
+    RangeUse range;
     range.name = name;
     range.capture = capture().name;
     range.instances = 1;
@@ -267,10 +272,10 @@ class ProgramRun {
         R"({"schema": "profline.process/1", "runs": 1, "end": "exited with code 0",
           "wall_ns": 2000000000, "cpu_user_ns": 5, "cpu_system_ns": 6, "max_rss_bytes": 4096,
           "processes": [{}, {}]})"));
-    const auto read = summary::read_run(folder.path());
+    const auto read = run::Run::open(folder.path());
     ASSERT_TRUE(read) << read.error().to_string();
     summary = summary::summarise(*read);
-    ASSERT_TRUE(write_reports(*read));
+    ASSERT_TRUE(write_reports(*read, summary));
   }
   std::string page(const char* name) const { return testing::text_of(folder / name); }
 
@@ -283,7 +288,7 @@ TEST(Summarise, OfAnotherProgramAWholeCaptureIsJudgedToo) {
   ProgramRun program;
   program.write();
   const RunSummary& summary = program.summary;
-  ASSERT_THAT(summary.stages, SizeIs(1));
+  ASSERT_THAT(summary.phases, SizeIs(1));
   EXPECT_EQ(summary.verdict,
             "The program is not explained: 10.0 ms captured, GPU busy 90.0 % of the time under the "
             "profiler. Without a profiler it takes 2.0 s (one run). Next: count what its kernels "
@@ -292,7 +297,7 @@ TEST(Summarise, OfAnotherProgramAWholeCaptureIsJudgedToo) {
   EXPECT_THAT(summary.overhead,
               ElementsAre(SummaryOverhead{"nsys", "the whole program, with the tool's own work",
                                           "run", 1, 2e9, 3e9, 1.5, "run.json"}));
-  EXPECT_THAT(summary.absent, Not(Contains(Field(&SummaryAbsent::file, HasSubstr("samples")))));
+  EXPECT_THAT(summary.absent, Not(Contains(Field(&SummaryAbsent::file, HasSubstr("requests")))));
 }
 
 TEST(Summarise, OfAnotherProgramNothingIsPromisedFromTimesUnderAProfiler) {
@@ -332,10 +337,10 @@ TEST(Summarise, OfAnotherProgramAdviceNamesOnlyFilesThatAreThere) {
   ProgramRun program;
   program.add_range("forward", 6'000'000);
   program.write();
-  for (const SummaryStage& stage : program.summary.stages) {
-    EXPECT_THAT(stage.next_step, Not(HasSubstr("torch_profiler"))) << stage.name;
-    EXPECT_THAT(stage.next_step, Not(HasSubstr("operators.md"))) << stage.name;
-    EXPECT_THAT(stage.next_step, Not(HasSubstr("static_analysis"))) << stage.name;
+  for (const PhaseSummary& phase : program.summary.phases) {
+    EXPECT_THAT(phase.next_step, Not(HasSubstr("torch_profiler"))) << phase.name;
+    EXPECT_THAT(phase.next_step, Not(HasSubstr("operators.md"))) << phase.name;
+    EXPECT_THAT(phase.next_step, Not(HasSubstr("static_analysis"))) << phase.name;
   }
 }
 
@@ -344,10 +349,10 @@ TEST(Summarise, RangesBelowOnePercentOfTheTimeAreNoNextSteps) {
   program.add_range("tiny", 90'000);  // of 10 ms
   program.add_range("forward", 6'000'000);
   program.write();
-  ASSERT_THAT(program.summary.stages, SizeIs(3));
-  EXPECT_EQ(program.summary.stages[1].name, "forward");  // those with the most time first
-  EXPECT_DOUBLE_EQ(*program.summary.stages[1].share, 0.6);
-  EXPECT_DOUBLE_EQ(*program.summary.stages[2].share, 0.009);
+  ASSERT_THAT(program.summary.phases, SizeIs(3));
+  EXPECT_EQ(program.summary.phases[1].name, "forward");  // those with the most time first
+  EXPECT_DOUBLE_EQ(*program.summary.phases[1].share, 0.6);
+  EXPECT_DOUBLE_EQ(*program.summary.phases[2].share, 0.009);
   const std::string page = program.page("stakeholder_summary.md");
   const std::string steps = page.substr(page.find("## Next steps"));
   EXPECT_THAT(steps, HasSubstr("`forward`: find out what the host does between launches"));
@@ -358,18 +363,18 @@ TEST(Summarise, RangesBelowOnePercentOfTheTimeAreNoNextSteps) {
 
 TEST(Summarise, AStageThatCouldSaveLessThanOnePercentIsNoNextStep) {
   testing::TestRun run = testing::h200_run();
-  run.baseline->front().sam_ns = 60'000;  // 1.6 % of 3.7 ms
-  NsysRange sam = run.nsys_ranges->ranges.front();
+  testing::phase_of(run.baseline->front(), "prefill/sam").ns = 60'000;  // 1.6 % of 3.7 ms
+  RangeUse sam = run.nsys_ranges->ranges.front();
   sam.name = "sam";
   sam.instances = 1;
   sam.tokens.reset();
-  NsysRange prefill = sam;
+  RangeUse prefill = sam;
   prefill.name = "prefill";
   sam.devices.front().own_busy_ns = 42'000;  // of 60 us: less than a third can be saved
   run.nsys_ranges->ranges.push_back(prefill);
   run.nsys_ranges->ranges.push_back(sam);
   const Outcome outcome(run);
-  ASSERT_FALSE(outcome.stage("sam").gains.empty());
+  ASSERT_FALSE(outcome.phase("sam").gains.empty());
   EXPECT_THAT(outcome.page("stakeholder_summary.md"), Not(HasSubstr(". `sam`: ")));
   EXPECT_THAT(outcome.page("stakeholder_summary.md"), HasSubstr("1. `decode`: launch less"));
 }
@@ -380,7 +385,7 @@ TEST(Summarise, OneOfAThingIsNeverAPlural) {
   program.add_range("forward", 6'000'000);
   program.run.nsys_kernels = testing::h200_run().nsys_kernels;
   program.run.nsys_kernels->kernels.resize(1);
-  program.run.nsys_kernels->kernels.front().calls = 1;
+  program.run.nsys_kernels->kernels.front().launches = 1;
   program.run.nsys_kernels->launches = 1;
   program.write();
   for (const char* page : {"report.md", "stakeholder_summary.md", "kernels.md", "summary.json"}) {
@@ -396,14 +401,15 @@ TEST(Summarise, TellsWhatEachProfilerCost) {
   const auto& overhead = outcome.summary().overhead;
   ASSERT_THAT(overhead, SizeIs(4));
   EXPECT_EQ(overhead[1], (SummaryOverhead{"torch_profiler", "decode", "token", 20, 130e3, 360e3,
-                                          360.0 / 130, "torch_profiler/workload/samples.jsonl"}));
+                                          360.0 / 130, "torch_profiler/workload/requests.jsonl"}));
   EXPECT_EQ(overhead[3].stage, "nsys");
   EXPECT_DOUBLE_EQ(overhead[3].slowdown, 155.0 / 130);
 }
 
 TEST(Summarise, DoubtsABaselineThatIsSlowerThanAProfiledRun) {
   testing::TestRun run = testing::h200_run();
-  for (std::int64_t& token : run.nsys_samples->front().token_ns) token = 65'000;
+  Phase& decode = testing::phase_of(run.nsys_requests->front(), "decode");
+  for (std::int64_t& token : *decode.steps_ns) token = 65'000;
   EXPECT_THAT(Outcome(run).summary().notes,
               Contains("decode was faster under nsys than without (65.0 us against 130 us per "
                        "token): the machine was busy during the baseline, whose times are then too "
@@ -412,7 +418,7 @@ TEST(Summarise, DoubtsABaselineThatIsSlowerThanAProfiledRun) {
 
 TEST(Summarise, TellsOfTokensThatTakeFarLongerThanOthers) {
   testing::TestRun run = testing::h200_run();
-  run.baseline->front().token_ns.front() = 5'000'000;
+  testing::phase_of(run.baseline->front(), "decode").steps_ns->front() = 5'000'000;
   EXPECT_THAT(Outcome(run).summary().notes,
               Contains(HasSubstr("decode: one token in a hundred takes 4.07 ms or more, 31x the "
                                  "median")));
@@ -425,7 +431,7 @@ TEST(Summarise, AFileThatCannotBeReadIsToldAndTheRestStands) {
   ASSERT_TRUE(write_file_atomic(folder / "nsys/ranges.json", whole.substr(0, whole.size() / 2)));
   ASSERT_TRUE(write_file_atomic(folder / "ncu/kernels.json",
                                 R"({"schema": "profline.ncu_kernels/2", "kernels": []})"));
-  ASSERT_TRUE(write_reports(folder.path()));
+  ASSERT_TRUE(report_on(folder.path()));
   const auto summary =
       from_document<RunSummary>(testing::text_of(folder / "summary.json"), "summary.json");
   ASSERT_TRUE(summary) << summary.error().to_string();
@@ -442,13 +448,13 @@ TEST(Summarise, AFileThatCannotBeReadIsToldAndTheRestStands) {
 TEST(WriteReports, GivesTheSameBytesAgain) {
   const testing::TempDir folder;
   testing::h200_run().write(folder.path());
-  ASSERT_TRUE(write_reports(folder.path()));
+  ASSERT_TRUE(report_on(folder.path()));
   std::vector<std::string> first;
-  const auto written = write_reports(folder.path());
+  const auto written = report_on(folder.path());
   ASSERT_TRUE(written);
   EXPECT_THAT(written->files, SizeIs(5));
   for (const auto& file : written->files) first.push_back(testing::text_of(folder.path() / file));
-  ASSERT_TRUE(write_reports(folder.path()));
+  ASSERT_TRUE(report_on(folder.path()));
   for (std::size_t i = 0; i < first.size(); ++i) {
     EXPECT_EQ(testing::text_of(folder.path() / written->files[i]), first[i]) << written->files[i];
   }
@@ -456,7 +462,7 @@ TEST(WriteReports, GivesTheSameBytesAgain) {
 
 TEST(WriteReports, AFolderWithoutARunIsAnError) {
   const testing::TempDir folder;
-  const auto written = write_reports(folder.path());
+  const auto written = report_on(folder.path());
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().kind(), ErrorKind::NotFound);
   EXPECT_FALSE(std::filesystem::exists(folder / "report.md"));

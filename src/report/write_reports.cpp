@@ -1,30 +1,23 @@
 #include "report/write_reports.h"
 
 #include "base/files.h"
-#include "report/pages.h"
-#include "summary/summarise.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::report {
 
-Result<Written> write_reports(const std::filesystem::path& folder) {
-  const summary::RunArtifacts run = PL_TRY(summary::read_run(folder));
-  return write_reports(run);
-}
-
-Result<Written> write_reports(const summary::RunArtifacts& run) {
-  const RunSummary summary = summary::summarise(run);
+Result<Written> write_reports(const run::Run& run, const RunSummary& summary) {
   const ReportModel model{run, summary};
   const std::pair<const char*, std::string> files[] = {
-      {"summary.json", PL_TRY(to_document(summary))},
-      {"report.md", report_page(model)},
-      {"operators.md", operators_page(model)},
-      {"kernels.md", kernels_page(model)},
-      {"stakeholder_summary.md", stakeholder_page(model)},
+      {run::files::kSummary, PL_TRY(to_document(summary))},
+      {run::files::kReport, report_page(model)},
+      {run::files::kOperatorsPage, operators_page(model)},
+      {run::files::kKernelsPage, kernels_page(model)},
+      {run::files::kStakeholderSummary, stakeholder_page(model)},
   };
   Written written;
   written.verdict = summary.verdict;
   for (const auto& [name, text] : files) {
-    PL_TRY(write_file_atomic(run.folder / name, text));
+    PL_TRY(write_file_atomic(run.folder() / name, text));
     written.files.emplace_back(name);
   }
   return written;

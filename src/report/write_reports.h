@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "summary/run_artifacts.h"
+#include "records/run_summary.h"
+#include "run/artifacts.h"
+#include "run/run.h"
 
 namespace profline::report {
 
@@ -14,12 +16,23 @@ struct Written {
   std::string verdict;                       ///< one sentence, for the terminal
 };
 
-/// Writes summary.json, report.md, operators.md, kernels.md and stakeholder_summary.md of a run
-/// from what its stages left; the same bytes for the same artifacts. What is missing is told in
-/// them. An Error when the folder holds no run, or cannot be written to.
-Result<Written> write_reports(const std::filesystem::path& run);
+/// Writes summary.json, report.md, operators.md, kernels.md and stakeholder_summary.md into the
+/// run's folder; the same bytes for the same artifacts. They say what is missing.
+Result<Written> write_reports(const run::Run& run, const RunSummary& summary);
 
-/// The same of a run that was read: a trace of gigabytes is read once for all reports.
-Result<Written> write_reports(const summary::RunArtifacts& run);
+/// All that the pages are written from: the figures, and the artifacts for what is shown as it is.
+struct ReportModel {
+  const run::Run& run;
+  const RunSummary& summary;
+};
+
+/// `report.md`: verdict first, then evidence, then tables.
+std::string report_page(const ReportModel& model);
+/// `operators.md`: what libtorch's operators took, in all and phase by phase.
+std::string operators_page(const ReportModel& model);
+/// `kernels.md`: one row a kernel with what each tool knows of it.
+std::string kernels_page(const ReportModel& model);
+/// `stakeholder_summary.md`: verdict, evidence and next step in words.
+std::string stakeholder_page(const ReportModel& model);
 
 }  // namespace profline::report

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/samples/sample_series.h"
+#include "analysis/requests/series.h"
+#include "base/digests.h"
 #include "base/files.h"
-#include "base/sha256.h"
 #include "base/strings.h"
 #include "formats/json.h"
-#include "formats/json_write.h"
 #include "formats/yaml.h"
+#include "records/request.h"
 #include "records/run_record.h"
-#include "records/sample.h"
+#include "run/artifacts.h"
 
 namespace profline::run_index {
 namespace {
@@ -19,10 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A list must not fail for a file that it could do without.
-Node tree_or_null(const fs::path& file, Result<Node> (*parse)(std::string_view, std::string)) {
-  const auto text = read_file(file);
-  if (!text) return {};
-  return parse(*text, file.string()).value_or(Node());
+Node tree_or_null(const run::Run& run, const run::ArtifactName<Node>& name) {
+  const auto& tree = run.get(name);
+  return tree ? *tree : Node();
 }
 
 std::string text_at(const Node& tree, std::string_view path) {
@@ -67,21 +66,16 @@ std::string fingerprint_of(const IndexedRun& run, const Node& config, const Node
   return text ? sha256_hex(*text).substr(0, kDigits) : "";
 }
 
-void read_samples(const fs::path& file, IndexedRun& run) {
-  const auto text = read_file(file);
-  if (!text) return;
-  const auto samples = parse_samples(*text, file.string());
-  if (!samples) return;
-  run.disturbance = samples::disturbed_share(*samples);
-  for (const samples::Series& series : samples::series_of(*samples)) {
-    run.metrics.push_back({series.name, series.unit, samples::value_of(series),
-                           static_cast<std::int64_t>(series.units.size())});
+void add_metrics(const run::Run& opened, IndexedRun& run) {
+  if (const auto& all = opened.baseline()) {
+    run.disturbance = requests::disturbed_share(*all);
+    for (const requests::Series& series : requests::series_of(*all)) {
+      run.metrics.push_back({series.name, series.unit, requests::value_of(series),
+                             static_cast<std::int64_t>(series.units.size())});
+    }
   }
-}
-
-void read_process(const fs::path& file, IndexedRun& run) {
-  const auto wall = samples::wall_ms(tree_or_null(file, parse_json));
-  if (wall) run.metrics.push_back({std::string(samples::kWallFigure), "ms", *wall, 1});
+  const auto wall = requests::wall_ms(tree_or_null(opened, run::kProcess));
+  if (wall) run.metrics.push_back({std::string(requests::kWallFigure), "ms", *wall, 1});
 }
 
 /// The user's program and its arguments; empty where the built-in workload ran.
@@ -136,11 +130,11 @@ const IndexedMetric* IndexedRun::find_metric(std::string_view name) const {
 }
 
 Result<IndexedRun> read_indexed_run(const fs::path& root, const fs::path& folder) {
-  const fs::path at = root / folder;
-  const RunRecord record = PL_TRY(read_run_record(at));
-  const Node config = tree_or_null(at / "config.resolved.json", parse_json);
-  const Node environment = tree_or_null(at / "env.json", parse_json);
-  const Node inputs = tree_or_null(at / "inputs.yaml", parse_yaml);
+  const run::Run opened = PL_TRY(run::Run::open(root / folder));
+  const RunRecord& record = opened.record();
+  const Node config = tree_or_null(opened, run::kConfig);
+  const Node environment = tree_or_null(opened, run::kEnvironmentTree);
+  const Node inputs = tree_or_null(opened, run::kInputs);
   IndexedRun run;
   run.id = record.id;
   run.folder = folder.string();
@@ -157,8 +151,7 @@ Result<IndexedRun> read_indexed_run(const fs::path& root, const fs::path& folder
   run.started = record.started;
   run.ended = record.ended;
   run.fingerprint = fingerprint_of(run, config, environment, inputs);
-  read_samples(at / "baseline" / "samples.jsonl", run);
-  read_process(at / "baseline" / "process.json", run);
+  add_metrics(opened, run);
   return run;
 }
 

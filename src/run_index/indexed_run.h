@@ -12,7 +12,7 @@
 
 namespace profline::run_index {
 
-/// A figure of a run's unprofiled part: the median over its images, or a program's wall time.
+/// A figure of a run's unprofiled part: the median over its requests, or a program's wall time.
 struct IndexedMetric {
   std::string name;
   std::string unit;
@@ -22,10 +22,11 @@ struct IndexedMetric {
   bool operator==(const IndexedMetric&) const = default;
 };
 constexpr auto fields(std::type_identity<IndexedMetric>) {
-  return field_list(field("name", &IndexedMetric::name, "token_ms, sam, wall_ms, …").required(),
-                    field("unit", &IndexedMetric::unit, "of the value").required(),
-                    field("value", &IndexedMetric::value, "median over images").required(),
-                    field("n", &IndexedMetric::n, "images").required());
+  return field_list(
+      field("name", &IndexedMetric::name, "token_ms, wall_ms, the name of a phase, …").required(),
+      field("unit", &IndexedMetric::unit, "of the value").required(),
+      field("value", &IndexedMetric::value, "median over requests").required(),
+      field("n", &IndexedMetric::n, "requests").required());
 }
 
 /// A run as lists show it.
@@ -73,7 +74,7 @@ constexpr auto fields(std::type_identity<IndexedRun>) {
       field("fingerprint", &IndexedRun::fingerprint,
             "the same for runs of the same thing: config, inputs, machine and program"),
       field("disturbance", &IndexedRun::disturbance,
-            "share of decode time that something else on the machine took"),
+            "share of the steps' time that something else on the machine took"),
       field("metrics", &IndexedRun::metrics, "of its unprofiled part"));
 }
 

@@ -37,11 +37,12 @@ TEST(IndexedRun, IsWhatListsShow) {
 TEST(IndexedRun, OfAUsersProgramHasItsNameAndWallTime) {
   const testing::TempDir root;
   TestRun{}.write(root / "r1");
-  std::filesystem::remove(root / "r1/baseline/samples.jsonl");
+  std::filesystem::remove(root / "r1/baseline/requests.jsonl");
   ASSERT_TRUE(write_file_atomic(root / "r1/config.resolved.json",
                                 R"({"model": {"name": "deepseek_ocr"}, "pipeline": {"workload": )"
                                 R"({"command": ["python3", "work/train.py", "--fast"]}}})"));
-  ASSERT_TRUE(write_file_atomic(root / "r1/baseline/process.json", R"({"wall_ns": 2500000})"));
+  ASSERT_TRUE(write_file_atomic(root / "r1/baseline/process.json",
+                                R"({"schema": "profline.process/1", "wall_ns": 2500000})"));
   const IndexedRun run = must_read(root.path(), "r1");
   EXPECT_EQ(run.model, "");
   EXPECT_EQ(run.program, "train.py");
@@ -89,7 +90,7 @@ TEST(IndexedRun, HasTheFingerprintOfWhatItMeasured) {
 TEST(IndexedRun, NeedsRunJsonOnly) {
   const testing::TempDir root;
   TestRun{}.write(root / "r1");
-  for (const char* file : {"config.resolved.json", "env.json", "baseline/samples.jsonl"}) {
+  for (const char* file : {"config.resolved.json", "env.json", "baseline/requests.jsonl"}) {
     ASSERT_TRUE(write_file_atomic(root / "r1" / file, "{ torn"));
   }
   const IndexedRun run = must_read(root.path(), "r1");

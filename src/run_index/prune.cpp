@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "records/run_record.h"
-#include "run_index/folder_lock.h"
+#include "run/names/artifact_names.h"
+#include "run/run.h"
+#include "run/run_folder.h"
 
 namespace profline::run_index {
 namespace {
@@ -69,8 +70,8 @@ Result<std::optional<std::string>> remove_run(const fs::path& root, const fs::pa
   const auto found = inside(root, run);
   if (!found) return std::optional("it does not lie in " + root.string());
   const fs::path& folder = *found;
-  const FolderLock lock(folder, FolderLock::Kind::Own);
-  const auto record = read_run_record(folder);
+  const run::FolderLock lock(folder, run::FolderLock::Kind::Own);
+  const auto record = run::read_record(folder);
   if (!record && record.error().kind() == ErrorKind::NotFound) return std::optional("it is gone");
   const bool says_running = !record || record->state == RunState::Running;
   // On a file system without locks a run is taken at its word.
@@ -93,7 +94,7 @@ Result<std::optional<std::string>> remove_run(const fs::path& root, const fs::pa
 
 bool remove_dangling_latest(const fs::path& root) {
   std::error_code failure;
-  const fs::path link = root / "latest";
+  const fs::path link = root / run::folders::kLatest;
   if (!fs::is_symlink(fs::symlink_status(link, failure)) || fs::exists(link, failure)) return false;
   return fs::remove(link, failure);
 }

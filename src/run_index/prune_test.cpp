@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "run_index/folder_lock.h"
+#include "run/run_folder.h"
 #include "run_index/testing_runs.h"
 #include "testing/temp_dir.h"
 
@@ -56,8 +56,8 @@ TEST(RemoveRun, LeavesWhatIsGoingOn) {
   const testing::TempDir root;
   TestRun{.state = RunState::Running}.write(root / "going");
   TestRun{}.write(root / "resumed");
-  const FolderLock first(root / "going", FolderLock::Kind::Own);
-  const FolderLock second(root / "resumed", FolderLock::Kind::Own);
+  const run::FolderLock first(root / "going", run::FolderLock::Kind::Own);
+  const run::FolderLock second(root / "resumed", run::FolderLock::Kind::Own);
   ASSERT_TRUE(first.is_held() && second.is_held());
   EXPECT_EQ(remove_run(root.path(), "going").value(), "it is still running");
   EXPECT_EQ(remove_run(root.path(), "resumed").value(), "another program is using it");

@@ -15,8 +15,6 @@
 /// only folders that a walk of the root finds are runs. docs/formats/runs.md describes it.
 namespace profline::run_index {
 
-constexpr const char* kIndexFile = "runs.sqlite";
-
 class RunIndex {
  public:
   enum class Keep {

@@ -7,7 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "run_index/folder_lock.h"
+#include "run/names/artifact_names.h"
+#include "run/run_folder.h"
 #include "run_index/testing_runs.h"
 #include "testing/temp_dir.h"
 
@@ -45,7 +46,7 @@ TEST(RunIndex, ListsRunsNewestFirst) {
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("b ok", "sweep/0 failed", "a ok"));
   EXPECT_THAT(index.notes(), IsEmpty());
-  EXPECT_TRUE(fs::exists(root / kIndexFile));
+  EXPECT_TRUE(fs::exists(root / run::files::kIndex));
   // What was read from files and what comes back from the index are one.
   EXPECT_EQ(index.runs().value().back(), read_indexed_run(root.path(), "a").value());
 }
@@ -73,25 +74,26 @@ TEST(RunIndex, CanBeRemovedDamagedOrOfAnotherVersion) {
   const testing::TempDir root;
   TestRun{}.write(root / "a");
   { opened(root.path()); }
-  fs::remove(root / kIndexFile);
+  fs::remove(root / run::files::kIndex);
   {
     RunIndex index = opened(root.path());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
   }
-  ASSERT_TRUE(write_file_atomic(root / kIndexFile, ""));
+  ASSERT_TRUE(write_file_atomic(root / run::files::kIndex, ""));
   {
     RunIndex index = opened(root.path());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
     EXPECT_THAT(index.notes(), IsEmpty());
   }
-  fs::resize_file(root / kIndexFile, fs::file_size(root / kIndexFile) / 2);
+  fs::resize_file(root / run::files::kIndex, fs::file_size(root / run::files::kIndex) / 2);
   {
     RunIndex index = opened(root.path());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
     ASSERT_TRUE(index.rebuild());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
   }
-  ASSERT_TRUE(altered(root / kIndexFile).execute("PRAGMA user_version = 99; DROP TABLE metric;"));
+  ASSERT_TRUE(
+      altered(root / run::files::kIndex).execute("PRAGMA user_version = 99; DROP TABLE metric;"));
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("a ok"));
   EXPECT_THAT(index.notes(), IsEmpty());
@@ -100,7 +102,7 @@ TEST(RunIndex, CanBeRemovedDamagedOrOfAnotherVersion) {
 TEST(RunIndex, OfTheFirstReleaseIsMadeAgain) {
   const testing::TempDir root;
   TestRun{}.write(root / "a");
-  ASSERT_TRUE(altered(root / kIndexFile).execute(R"(
+  ASSERT_TRUE(altered(root / run::files::kIndex).execute(R"(
     CREATE TABLE run (
       folder TEXT PRIMARY KEY, stamp TEXT NOT NULL, id TEXT NOT NULL, experiment TEXT NOT NULL,
       state TEXT NOT NULL, exit_code INTEGER, model TEXT NOT NULL, device TEXT NOT NULL,
@@ -134,27 +136,28 @@ TEST(RunIndex, LeavesTheDatabaseOfAnotherProgramAlone) {
     SCOPED_TRACE(c.name);
     const testing::TempDir root;
     TestRun{}.write(root / "a");
-    ASSERT_TRUE(altered(root / kIndexFile).execute(std::string(c.schema)));
-    const std::string before = read_file(root / kIndexFile).value();
+    ASSERT_TRUE(altered(root / run::files::kIndex).execute(std::string(c.schema)));
+    const std::string before = read_file(root / run::files::kIndex).value();
     RunIndex index = opened(root.path());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
-    EXPECT_THAT(index.notes(),
-                ElementsAre("the index is not used, and every run was read from its folder: " +
-                            (root / kIndexFile).string() + ": is a database of another program"));
-    EXPECT_EQ(read_file(root / kIndexFile).value(), before);
+    EXPECT_THAT(
+        index.notes(),
+        ElementsAre("the index is not used, and every run was read from its folder: " +
+                    (root / run::files::kIndex).string() + ": is a database of another program"));
+    EXPECT_EQ(read_file(root / run::files::kIndex).value(), before);
   }
 }
 
 TEST(RunIndex, LeavesAFileThatIsNoDatabaseAlone) {
   const testing::TempDir root;
   TestRun{}.write(root / "a");
-  ASSERT_TRUE(write_file_atomic(root / kIndexFile, std::string(5000, 'x')));
+  ASSERT_TRUE(write_file_atomic(root / run::files::kIndex, std::string(5000, 'x')));
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("a ok"));
   EXPECT_THAT(index.notes(),
               ElementsAre("the index is not used, and every run was read from its folder: " +
-                          (root / kIndexFile).string() + ": is not an SQLite database"));
-  EXPECT_EQ(read_file(root / kIndexFile).value(), std::string(5000, 'x'));
+                          (root / run::files::kIndex).string() + ": is not an SQLite database"));
+  EXPECT_EQ(read_file(root / run::files::kIndex).value(), std::string(5000, 'x'));
 }
 
 TEST(RunIndex, FollowsNoLink) {
@@ -163,14 +166,14 @@ TEST(RunIndex, FollowsNoLink) {
   TestRun{}.write(root / "a");
   TestRun{}.write(elsewhere / "b");
   { opened(elsewhere.path()); }
-  const std::string before = read_file(elsewhere / kIndexFile).value();
-  fs::create_symlink(elsewhere / kIndexFile, root / kIndexFile);
+  const std::string before = read_file(elsewhere / run::files::kIndex).value();
+  fs::create_symlink(elsewhere / run::files::kIndex, root / run::files::kIndex);
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("a ok"));
   EXPECT_THAT(index.notes(),
               ElementsAre("the index is not used, and every run was read from its folder: " +
-                          (root / kIndexFile).string() + ": is a link"));
-  EXPECT_EQ(read_file(elsewhere / kIndexFile).value(), before);
+                          (root / run::files::kIndex).string() + ": is a link"));
+  EXPECT_EQ(read_file(elsewhere / run::files::kIndex).value(), before);
 }
 
 TEST(RunIndex, HasOnlyRunsThatLieInTheRoot) {
@@ -199,7 +202,7 @@ TEST(RunIndex, HasOnlyRunsThatLieInTheRoot) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     { opened(root); }
-    ASSERT_TRUE(altered(root / kIndexFile).execute(c.schema));
+    ASSERT_TRUE(altered(root / run::files::kIndex).execute(c.schema));
     RunIndex index = opened(root);
     EXPECT_THAT(index.notes(), IsEmpty());
     EXPECT_THAT(folders(index), ElementsAre("a ok"));
@@ -222,7 +225,7 @@ TEST(RunIndex, TellsARunThatGoesOnFromOneThatWasKilled) {
   const testing::TempDir root;
   TestRun{.state = RunState::Running, .second = 1}.write(root / "killed");
   TestRun{.state = RunState::Running, .second = 2}.write(root / "going");
-  const FolderLock lock(root / "going", FolderLock::Kind::Own);
+  const run::FolderLock lock(root / "going", run::FolderLock::Kind::Own);
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("going running", "killed killed"));
 }
@@ -231,21 +234,22 @@ TEST(RunIndex, IsKeptInMemoryWhereItCannotBeWritten) {
   const testing::TempDir root;
   TestRun{}.write(root / "a");
   // A folder of that name: also root cannot open it.
-  fs::create_directories(root / kIndexFile);
+  fs::create_directories(root / run::files::kIndex);
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("a ok"));
-  EXPECT_THAT(index.notes(),
-              ElementsAre("the index is not used, and every run was read from its folder: " +
-                          (root / kIndexFile).string() + ": is a folder, not an SQLite database"));
+  EXPECT_THAT(
+      index.notes(),
+      ElementsAre("the index is not used, and every run was read from its folder: " +
+                  (root / run::files::kIndex).string() + ": is a folder, not an SQLite database"));
   // Who only looks makes no file.
   const testing::TempDir other;
   TestRun{}.write(other / "a");
   ASSERT_TRUE(RunIndex::open(other.path(), RunIndex::Keep::IfThere));
-  EXPECT_FALSE(fs::exists(other / kIndexFile));
+  EXPECT_FALSE(fs::exists(other / run::files::kIndex));
   auto sceptic = RunIndex::open(other.path(), RunIndex::Keep::No);
   ASSERT_TRUE(sceptic && sceptic->refresh());
   EXPECT_THAT(folders(*sceptic), ElementsAre("a ok"));
-  EXPECT_FALSE(fs::exists(other / kIndexFile));
+  EXPECT_FALSE(fs::exists(other / run::files::kIndex));
 }
 
 TEST(RunIndex, NeedsAFolder) {

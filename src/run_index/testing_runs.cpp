@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "formats/json_write.h"
-#include "records/sample.h"
+#include "formats/json.h"
+#include "records/request.h"
 
 namespace profline::run_index {
 namespace {
@@ -34,12 +34,14 @@ void TestRun::write(const std::filesystem::path& folder) const {
              fmt::format(R"({{"model":{{"name":"{}"}},"device":"{}"}})", model, device));
   write_text(folder / "env.json",
              R"({"cpu":{"model":"EPYC"},"gpus":[{"index":0,"name":"NVIDIA H200"}]})");
-  Sample sample;
-  sample.image = "page-1";
-  sample.prefill_ns = 1'000'000;
-  sample.token_ns = {static_cast<std::int64_t>(token_ms * 1e6)};
-  sample.decode_ns = sample.token_ns.front();
-  write_text(folder / "baseline" / "samples.jsonl", to_json_line(sample) + "\n");
+  const auto token_ns = static_cast<std::int64_t>(token_ms * 1e6);
+  Request request;
+  request.ns = 1'000'000 + token_ns;
+  request.new_tokens = 2;
+  request.phases = {{"prefill", 0, 1'000'000, {}},
+                    {"decode", 1'000'000, token_ns, std::vector{token_ns}}};
+  request.attributes = {{"image", Node::string("page-1")}};
+  write_text(folder / "baseline" / "requests.jsonl", to_json_line(request) + "\n");
   write_text(folder / "run.json", write_json(to_node(record)).value());
 }
 

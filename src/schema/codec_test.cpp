@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "schema/internal/example_for_tests.h"
-#include "schema/internal/tree_for_tests.h"
 #include "schema/read.h"
 
 namespace profline::schema {

@@ -93,10 +93,4 @@ std::vector<Change> diff(const Node& before, const Node& after) {
   return std::move(comparison).take();
 }
 
-std::string to_text(const std::vector<Change>& changes) {
-  std::string text;
-  for (const Change& change : changes) text += change.to_string() + '\n';
-  return text;
-}
-
 }  // namespace profline::schema

@@ -31,7 +31,4 @@ requires(!std::same_as<T, Node>) std::vector<Change> diff(const T& before, const
   return diff(write(before), write(after));
 }
 
-/// One change a line, each ended by LF.
-std::string to_text(const std::vector<Change>& changes);
-
 }  // namespace profline::schema

@@ -3,13 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "schema/internal/example_for_tests.h"
-#include "schema/internal/tree_for_tests.h"
 
 namespace profline::schema {
 namespace {
 
 using testing::list;
 using testing::Tree;
+
+std::string to_text(const std::vector<Change>& changes) {
+  std::string text;
+  for (const Change& change : changes) text += change.to_string() + '\n';
+  return text;
+}
 
 std::string changes(const Tree& before, const Tree& after) {
   return to_text(diff(before.node(), after.node()));

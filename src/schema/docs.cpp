@@ -66,39 +66,8 @@ class Describer {
   std::vector<const StructType*> open_;
 };
 
-/// In characters, which is what a terminal shows of most scripts.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
-/// `text` in lines of at most `width`, broken at blanks.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-  std::vector<std::string> lines;
-  for (const std::string_view word : split(text, ' ')) {
-    const bool fits = !lines.empty() && width_of(lines.back()) + 1 + width_of(word) <= width;
-    if (fits) {
-      lines.back() += ' ';
-      lines.back() += word;
-    } else {
-      lines.emplace_back(word);
-    }
-  }
-  return lines;
-}
-
-std::string nature(const FieldDoc& doc) {
-  std::string text = doc.type;
-  if (doc.required) text += "; required";
-  if (!doc.default_text.empty()) text += "; default " + doc.default_text;
-  if (!doc.deprecated.empty()) text += "; deprecated: " + doc.deprecated;
-  return text;
-}
-
 bool is_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         static_cast<unsigned char>(c) >= 0x80U;
+  return is_digit(c) || is_letter(c) || static_cast<unsigned char>(c) >= 0x80U;
 }
 
 /// Plain text in a cell of a table. Underscores inside words mean nothing to Markdown.
@@ -160,41 +129,6 @@ std::vector<FieldDoc> internal::describe(const StructType& structure, std::strin
   Describer describer;
   describer.describe(structure, std::string(path), Node());
   return std::move(describer).take();
-}
-
-std::string help_text(const std::vector<FieldDoc>& docs, std::size_t width) {
-  constexpr std::size_t kWidestKey = 32;  // longer keys stand on a line of their own
-  constexpr std::size_t kNarrowest = 24;  // of the second column, however narrow the terminal
-  std::size_t key_width = 0;
-  for (const FieldDoc& doc : docs) {
-    key_width = std::max(key_width, std::min(width_of(doc.path), kWidestKey));
-  }
-  const std::size_t indent = 2 + key_width + 2;
-  const std::size_t room = std::max(kNarrowest, width > indent ? width - indent : 0);
-  std::string text;
-  for (const FieldDoc& doc : docs) {
-    std::vector<std::string> lines = wrapped(doc.help, room);
-    if (!doc.is_group || doc.required) {
-      for (std::string& line : wrapped(nature(doc), room)) lines.push_back(std::move(line));
-    }
-    std::string margin = "  " + doc.path;
-    if (width_of(margin) + 2 > indent) {
-      text += margin + '\n';
-      margin.clear();
-    }
-    for (const std::string& line : lines) {
-      margin.append(indent - width_of(margin), ' ');
-      text += margin;
-      text += line;
-      text += '\n';
-      margin.clear();
-    }
-  }
-  return text;
-}
-
-std::string reference_markdown(std::string_view title, const std::vector<FieldDoc>& docs) {
-  return "# " + escaped(title) + "\n\n" + reference_table(docs);
 }
 
 std::string reference_table(const std::vector<FieldDoc>& docs) {

@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "schema/container_codecs.h"
-#include "schema/enum_codec.h"
 #include "schema/scalar_codecs.h"
-#include "schema/struct_codec.h"
 
-/// What a field list says to people: rows, help for a terminal, a reference page.
+/// What a field list says to people: rows, and a table for a reference page.
 namespace profline::schema {
 
 /// One key, under its whole path. What repeats has a placeholder in it: `extra.<name>.enable` for
@@ -28,19 +26,13 @@ struct FieldDoc {
   bool operator==(const FieldDoc&) const = default;
 };
 
-/// The text of two columns, keys and what they mean, at most `width` characters wide (where words
-/// allow).
-std::string help_text(const std::vector<FieldDoc>& docs, std::size_t width = 80);
-
 /// A column beside those that every table has: what is said of each key there.
 struct ReferenceColumn {
   std::string_view title;
   std::function<std::string(const FieldDoc&)> cell;  ///< Markdown
 };
 
-/// A page with one table.
-std::string reference_markdown(std::string_view title, const std::vector<FieldDoc>& docs);
-/// Only the table; the extra column stands after the key's.
+/// A table in Markdown; the extra column stands after the key's.
 std::string reference_table(const std::vector<FieldDoc>& docs);
 std::string reference_table(const std::vector<FieldDoc>& docs, const ReferenceColumn& extra);
 
@@ -53,16 +45,6 @@ std::vector<FieldDoc> describe(const StructType& structure, std::string_view pat
 template <Structured T>
 std::vector<FieldDoc> describe(std::string_view path = {}) {
   return internal::describe(Codec<T>::structure(), path);
-}
-
-template <Structured T>
-std::string help_text(std::size_t width = 80) {
-  return help_text(describe<T>(), width);
-}
-
-template <Structured T>
-std::string reference_markdown(std::string_view title) {
-  return reference_markdown(title, describe<T>());
 }
 
 }  // namespace profline::schema

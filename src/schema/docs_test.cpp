@@ -71,55 +71,8 @@ TEST(Describe, TakesDefaultsFromTheStructAroundAndStopsAtItself) {
                                             "present.size 3", "present.width 3"}));
 }
 
-TEST(HelpText, HasTwoColumnsWrappedAtTheWidth) {
-  EXPECT_EQ(help_text<example::Infer>(60),
-            R"(  max_new_tokens  tokens to generate
-                  integer > 0; required
-  temperature     of sampling
-                  number >= 0; default 0.0
-  top_p           nucleus of sampling
-                  number > 0 and <= 1 or null; default null
-  prompt          with `<image>` where the page goes
-                  string; default
-                  "<image>\n<|grounding|>Convert."
-)");
-}
-
-TEST(HelpText, PutsLongKeysOnALineOfTheirOwn) {
-  EXPECT_EQ(help_text(describe<example::TorchProfiler>("pipeline.torch_profiler"), 80),
-            R"(  pipeline.torch_profiler.enable    run this stage
-                                    one of true, false, auto; default true
-  pipeline.torch_profiler.enabled   the same
-                                    one of true, false, auto; default true;
-                                    deprecated: use 'enable'
-  pipeline.torch_profiler.activities
-                                    what is recorded
-                                    list of (one of cpu, cuda); default [cpu,
-                                    cuda]
-  pipeline.torch_profiler.extra     output by model
-                                    map from name to map; default {}
-  pipeline.torch_profiler.extra.<name>.max_images
-                                    pictures to write
-                                    integer from 1 to 512; default 16
-  pipeline.torch_profiler.extra.<name>.save_dir
-                                    where, below the stage's folder
-                                    path; default viz
-)");
-}
-
-TEST(HelpText, CountsCharactersAndHasANarrowestColumn) {
-  const std::vector<FieldDoc> docs = {{.path = "größe", .type = "integer", .help = "äöü of it"},
-                                      {.path = "b", .help = "a group", .is_group = true}};
-  EXPECT_EQ(help_text(docs, 10),
-            "  größe  äöü of it\n"
-            "         integer\n"
-            "  b      a group\n");
-}
-
-TEST(ReferenceMarkdown, IsATableWithItsCellsEscaped) {
-  EXPECT_EQ(reference_markdown<example::Infer>("infer"), R"(# infer
-
-| key | type | default | meaning |
+TEST(ReferenceTable, IsATableWithItsCellsEscaped) {
+  EXPECT_EQ(reference_table(describe<example::Infer>()), R"(| key | type | default | meaning |
 |---|---|---|---|
 | `max_new_tokens` | integer > 0 | required | tokens to generate |
 | `temperature` | number >= 0 | `0.0` | of sampling |
@@ -128,15 +81,13 @@ TEST(ReferenceMarkdown, IsATableWithItsCellsEscaped) {
 )");
 }
 
-TEST(ReferenceMarkdown, KeepsBackticksUnderscoresAndLinesFromBreakingTheTable) {
+TEST(ReferenceTable, KeepsBackticksUnderscoresAndLinesFromBreakingTheTable) {
   const std::vector<FieldDoc> docs = {{.path = "a|b",
                                        .type = "x_y _z_",
                                        .default_text = "``c`",
                                        .help = "two\nlines *and* [x](y) \\",
                                        .deprecated = "use `d`"}};
-  EXPECT_EQ(reference_markdown("a_b | c", docs), R"(# a_b \| c
-
-| key | type | default | meaning |
+  EXPECT_EQ(reference_table(docs), R"(| key | type | default | meaning |
 |---|---|---|---|
 | `a\|b` | x_y \_z\_ | ``` ``c` ``` | two lines \*and\* \[x\](y) \\ (deprecated: use \`d\`) |
 )");

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 /// How a struct says what its fields are called and mean. This is all that a header with options
 /// needs; reading, writing, help and diffs (read.h, docs.h, diff.h) walk the list it makes.
@@ -194,6 +196,20 @@ template <typename T>
 concept NamedEnum = std::is_enum_v<T> && requires {
   names(std::type_identity<T>{});
 };
+
+/// Strings that may be given as a list or as one string: `[a, b]`, or `a,b` where the separator is
+/// a comma. Without a separator (0) a string is a list of one. Blanks around the items of a string
+/// do not count, and a blank string has no items. Written as a list.
+template <char separator>
+struct TextList {
+  std::vector<std::string> items;
+
+  bool operator==(const TextList&) const = default;
+};
+
+using OneOrMore = TextList<'\0'>;
+using CommaList = TextList<','>;
+using SemicolonList = TextList<';'>;
 
 }  // namespace profline::schema
 

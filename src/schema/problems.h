@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "schema/type.h"
 
 namespace profline::schema {
 
@@ -25,6 +24,11 @@ class Problems {
   std::vector<Error> errors_;
   std::vector<Error> warnings_;
 };
+
+/// Its address stands for the type.
+template <typename T>
+inline constexpr char kTypeTag = 0;
+using TypeTag = const char*;
 
 /// What the rules over several fields of one struct found. Such rules are one pure function beside
 /// the struct, which reading calls for every such struct that was given and is otherwise sound:

@@ -5,10 +5,8 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "schema/container_codecs.h"
-#include "schema/enum_codec.h"
 #include "schema/problems.h"
 #include "schema/scalar_codecs.h"
-#include "schema/struct_codec.h"
 
 /// Node <-> plain struct, by the struct's field list (field.h).
 ///

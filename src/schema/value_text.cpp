@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/figures.h"
 #include "base/strings.h"
 
 namespace profline::schema {
@@ -100,7 +101,7 @@ std::string text_of(const Node& node, bool in_container) {
     case Node::Kind::String:
       return string_text(node.as_string(), in_container);
     case Node::Kind::Bytes:
-      return '<' + std::to_string(node.as_bytes().size()) + " bytes>";
+      return '<' + counted(node.as_bytes().size(), "byte") + '>';
     case Node::Kind::List:
       return list_text(node.as_list());
     case Node::Kind::Map:

@@ -1,7 +1,7 @@
 #include "settings/dataset.h"
 
+#include "base/strings.h"
 #include "schema/read.h"
-#include "settings/internal/whole_number.h"
 
 namespace profline::settings {
 
@@ -43,7 +43,6 @@ const Sampling& Dataset::sampling() const {
 namespace profline::schema {
 
 void Codec<settings::PageSize>::read(const Node& node, settings::PageSize& value, Reader& reader) {
-  using settings::internal::whole_number;
   const std::string_view text = node.as_string();
   const std::size_t cross = text.find('x');
   if (cross != std::string_view::npos) {

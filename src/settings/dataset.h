@@ -11,7 +11,7 @@
 #include "schema/codec.h"
 #include "schema/field.h"
 #include "schema/problems.h"
-#include "settings/limits.h"
+#include "settings/stage.h"
 
 namespace profline::settings {
 

@@ -1,7 +1,7 @@
 #include "settings/device.h"
 
+#include "base/strings.h"
 #include "schema/read.h"
-#include "settings/internal/whole_number.h"
 
 namespace profline::settings {
 
@@ -23,7 +23,7 @@ std::optional<Device> parse_device(std::string_view text) {
   if (text == "cpu") return Device{.kind = Device::Kind::Cpu, .index = {}};
   if (text == "cuda") return Device{.kind = Device::Kind::Cuda, .index = {}};
   if (!text.starts_with(kNumbered)) return std::nullopt;
-  const auto index = internal::whole_number<std::uint16_t>(text.substr(kNumbered.size()));
+  const auto index = whole_number<std::uint16_t>(text.substr(kNumbered.size()));
   if (!index) return std::nullopt;
   return Device{.kind = Device::Kind::Cuda, .index = index};
 }

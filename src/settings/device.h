@@ -1,13 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "schema/codec.h"
+#include "schema/field.h"
 
 namespace profline::settings {
+
+enum class Dtype { Bf16, Fp16, Fp32 };
+constexpr auto names(std::type_identity<Dtype>) {
+  return std::array{named(Dtype::Bf16, "bf16"), named(Dtype::Bf16, "bfloat16"),
+                    named(Dtype::Fp16, "fp16"), named(Dtype::Fp16, "float16"),
+                    named(Dtype::Fp32, "fp32"), named(Dtype::Fp32, "float32")};
+}
 
 /// Where the model runs, as it is asked for: `auto`, `cpu`, `cuda` or `cuda:N`.
 struct Device {

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "schema/field.h"
 #include "schema/problems.h"
-#include "schema/text_list.h"
-#include "settings/limits.h"
 #include "settings/stage.h"
 
 namespace profline::settings {

@@ -5,7 +5,6 @@
 
 #include "base/strings.h"
 #include "schema/read.h"
-#include "settings/internal/whole_number.h"
 
 namespace profline::settings {
 namespace {
@@ -61,7 +60,7 @@ std::optional<CaptureRangeEnd> parse_capture_range_end(std::string_view text) {
     return end;
   }
   if (end.action != Action::Repeat && end.action != Action::RepeatShutdown) return std::nullopt;
-  end.count = internal::whole_number<std::uint32_t>(text.substr(colon + 1));
+  end.count = whole_number<std::uint32_t>(text.substr(colon + 1));
   if (end.count.value_or(0) == 0 || *end.count > kMostCaptures) return std::nullopt;
   return end;
 }

@@ -9,8 +9,6 @@
 #include "schema/codec.h"
 #include "schema/field.h"
 #include "schema/problems.h"
-#include "schema/text_list.h"
-#include "settings/limits.h"
 #include "settings/stage.h"
 
 namespace profline::settings {

@@ -1,14 +1,116 @@
 #pragma once
 
-#include "settings/baseline.h"
-#include "settings/direct_inference.h"
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "schema/problems.h"
 #include "settings/ncu.h"
 #include "settings/nsys.h"
-#include "settings/static_analysis.h"
-#include "settings/torch_profiler.h"
+#include "settings/stage.h"
 #include "settings/workload.h"
 
 namespace profline::settings {
+
+enum class Activity { Cpu, Cuda };
+constexpr auto names(std::type_identity<Activity>) {
+  return std::array{named(Activity::Cpu, "cpu"), named(Activity::Cuda, "cuda")};
+}
+
+/// `pipeline.torch_profiler`: one image under libtorch's profiler.
+struct TorchProfiler : Stage {
+  TorchProfiler() { enable = Enable::Yes; }
+
+  Enable enabled = Enable::Yes;
+  std::vector<Activity> activities{Activity::Cpu, Activity::Cuda};
+  bool record_shapes = false;
+  bool profile_memory = false;
+  bool with_stack = false;
+  bool group_by_input_shape = false;
+  std::uint32_t warmup_rounds = 2;
+  bool warmup_synthetic = true;
+  std::optional<std::uint32_t> decode_steps = 64;
+  Output output;
+
+  bool operator==(const TorchProfiler&) const = default;
+};
+constexpr auto fields(std::type_identity<TorchProfiler>) {
+  return field_list(
+      enable_field(),
+      field("enabled", &TorchProfiler::enabled, "what the preset says; `enable` refers to it"),
+      field("activities", &TorchProfiler::activities,
+            "what is recorded; cuda is left out without a GPU"),
+      field("record_shapes", &TorchProfiler::record_shapes, "shapes of operators' inputs"),
+      field("profile_memory", &TorchProfiler::profile_memory, "write memory.json"),
+      field("with_stack", &TorchProfiler::with_stack, "source lines of operators, where there are"),
+      field("group_by_input_shape", &TorchProfiler::group_by_input_shape,
+            "one row for each shape in the operator table; needs record_shapes"),
+      field("warmup_rounds", &TorchProfiler::warmup_rounds,
+            "inferences before anything is recorded")
+          .range(0, kMostRounds),
+      field("warmup_synthetic", &TorchProfiler::warmup_synthetic,
+            "warm up on a grey page instead of the first image"),
+      field("decode_steps", &TorchProfiler::decode_steps,
+            "tokens recorded after prefill; null: all")
+          .range(0, kMostTokens),
+      field("output", &TorchProfiler::output, "written from the baseline's texts, after timing"),
+      timeout_field());
+}
+Checks validate(const TorchProfiler& profiler);
+
+/// `pipeline.static_analysis`: what the model costs by its shapes.
+struct StaticAnalysis : Stage {
+  StaticAnalysis() { enable = Enable::Yes; }
+
+  bool write_reports = true;
+  bool use_analytic_fallback = true;
+  bool use_synthetic_inputs = true;
+
+  bool operator==(const StaticAnalysis&) const = default;
+};
+constexpr auto fields(std::type_identity<StaticAnalysis>) {
+  return field_list(enable_field(),
+                    field("write_reports", &StaticAnalysis::write_reports,
+                          "write static_compute.json and static_compute.md"),
+                    field("use_analytic_fallback", &StaticAnalysis::use_analytic_fallback,
+                          "let closed forms stand in where the module graph cannot be traced"),
+                    field("use_synthetic_inputs", &StaticAnalysis::use_synthetic_inputs,
+                          "shapes from model.preprocess instead of the dataset's pictures"),
+                    timeout_field());
+}
+
+/// `pipeline.baseline`: the run without a profiler that all timings come from.
+struct Baseline : Stage {
+  Baseline() { enable = Enable::Auto; }
+
+  std::uint32_t warmup_rounds = 2;
+  bool warmup_synthetic = true;
+
+  bool operator==(const Baseline&) const = default;
+};
+constexpr auto fields(std::type_identity<Baseline>) {
+  return field_list(
+      field("enable", &Baseline::enable, "run this stage; auto: if a stage that measures runs"),
+      field("warmup_rounds", &Baseline::warmup_rounds,
+            "unmeasured inferences first; config.yaml takes them from torch_profiler's preset")
+          .range(0, kMostRounds),
+      field("warmup_synthetic", &Baseline::warmup_synthetic,
+            "warm up on a grey page instead of the first image; from torch_profiler's preset too"),
+      timeout_field());
+}
+
+/// `pipeline.direct_inference`: the model over the dataset for its answers, no profiler.
+struct DirectInference : Stage {
+  Output output;
+
+  bool operator==(const DirectInference&) const = default;
+};
+constexpr auto fields(std::type_identity<DirectInference>) {
+  return field_list(enable_field(),
+                    field("output", &DirectInference::output, "what is written of the answers"),
+                    timeout_field());
+}
 
 /// The stages in the order in which they run, and what holds for all of them.
 struct Pipeline {

@@ -111,6 +111,20 @@ std::string subject_table() {
   return reference_table(docs);
 }
 
+/// An example of both pages.
+constexpr std::string_view kOwnPreset = R"(
+```yaml file=conf/profiling/ncu/decode_gemm.yaml
+description: matrix products of decode
+ncu_cli:
+  nvtx:
+    include: decode
+  set: detailed
+  kernel_name_base: demangled  # the whole C++ name; function: its bare name, without templates and parameters
+  kernel_name: 'regex:gemm|gemv'
+  launch_count: 20
+```
+)";
+
 }  // namespace
 
 std::span<const ToolFlag> nsys_flags() {
@@ -152,18 +166,9 @@ flags are in [conf/profiling/README.md](../conf/profiling/README.md).
 ## Presets of your own
 
 A preset is a file in the folder of its group. What it does not set is not passed to the tool:
-
-```yaml file=conf/profiling/ncu/decode_gemm.yaml
-description: matrix products of decode
-ncu_cli:
-  nvtx:
-    include: decode
-  set: detailed
-  kernel_name_base: demangled  # the whole C++ name; function: its bare name, without templates and parameters
-  kernel_name: 'regex:gemm|gemv'
-  launch_count: 20
-```
-
+)";
+  page += kOwnPreset;
+  page += R"(
 `--config-dir` names the folder; it is not needed for `./conf` when that holds the config you start from:
 
 ```console
@@ -196,7 +201,12 @@ On the command line, a key that the chosen preset does not have takes a `+`: `+p
   page += "No part of the config: a table that static analysis and reports read.\n\n";
   page += reference_table(describe<Hardware>());
   page += heading("conf/kernels/classes.yaml");
-  page += "No part of the config: the rules by which kernels get their class.\n\n";
+  page +=
+      "No part of the config: the rules by which kernels get their class, in all commands. Those "
+      "of "
+      "`./conf/kernels/classes.yaml`, or of each such file on the search path, are tried before "
+      "the "
+      "shipped ones.\n\n";
   page += reference_table(describe<KernelClasses>());
   return page;
 }
@@ -243,18 +253,9 @@ Overrides, on top of a preset:
 | capture one range with nsys | `pipeline.nsys.capture_range=nvtx pipeline.nsys.nvtx_capture=decode` |
 
 A preset of your own, chosen by its name:
-
-```yaml file=conf/profiling/ncu/decode_gemm.yaml
-description: matrix products of decode
-ncu_cli:
-  nvtx:
-    include: decode
-  set: detailed
-  kernel_name_base: demangled
-  kernel_name: 'regex:gemm|gemv'
-  launch_count: 20
-```
-
+)";
+  page += kOwnPreset;
+  page += R"(
 ```yaml file=conf/profiling/nsys/decode.yaml
 trace: cuda,nvtx
 sample: none

@@ -6,9 +6,8 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "settings/dataset.h"
-#include "settings/deepseek_ocr.h"
 #include "settings/device.h"
-#include "settings/dummy_shallow_resnet.h"
+#include "settings/models.h"
 #include "settings/pipeline.h"
 
 namespace profline::settings {

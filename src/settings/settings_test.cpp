@@ -4,7 +4,7 @@
 #include "settings/dataset.h"
 #include "settings/device.h"
 #include "settings/nsys.h"
-#include "settings/output.h"
+#include "settings/stage.h"
 #include "settings/workload.h"
 
 namespace profline::settings {

@@ -9,7 +9,7 @@
 
 #include "schema/field.h"
 #include "schema/problems.h"
-#include "settings/limits.h"
+#include "settings/stage.h"
 
 namespace profline::settings {
 

@@ -4,7 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "config/compose.h"
 #include "settings/root.h"
 #include "shipped_config/shipped_config.h"

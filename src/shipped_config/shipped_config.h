@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "base/embedded_file.h"
+#include "base/files.h"
 
 namespace profline {
 

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/assert.h"
-#include "statistics/distributions.h"
-#include "statistics/rank_test.h"
+#include "base/error.h"
+#include "statistics/significance.h"
 #include "statistics/summary.h"
 
 namespace profline::statistics {

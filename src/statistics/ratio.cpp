@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "base/assert.h"
-#include "statistics/distributions.h"
+#include "base/error.h"
+#include "statistics/significance.h"
 #include "statistics/summary.h"
 
 namespace profline::statistics {

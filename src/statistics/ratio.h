@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "statistics/bootstrap.h"
+#include "statistics/summary.h"
 
 namespace profline::statistics {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "records/region_folder.h"
+#include "records/range_use.h"
 #include "summary/overhead.h"
 #include "summary/torch_trace.h"
 
@@ -31,7 +31,7 @@ void add(IdleTime& sum, const IdleTime& more) {
   sum.nothing_queued_ns += more.nothing_queued_ns;
 }
 
-void add(NsysRange& sum, const NsysRange& more) {
+void add(RangeUse& sum, const RangeUse& more) {
   sum.instances += more.instances;
   sum.still_open += more.still_open;
   sum.wall_ns += more.wall_ns;
@@ -53,18 +53,14 @@ void add(NsysRange& sum, const NsysRange& more) {
   }
 }
 
-bool is_part_of_prefill(std::string_view stage) {
-  return stage == "sam" || stage == "clip" || stage == "projector" || stage == "lm";
-}
-
-std::vector<DeviceAccount>::const_iterator busiest_of(const NsysRange& row) {
+std::vector<DeviceAccount>::const_iterator busiest_of(const RangeUse& row) {
   return std::max_element(
       row.devices.begin(), row.devices.end(),
       [](const DeviceAccount& a, const DeviceAccount& b) { return a.busy_ns < b.busy_ns; });
 }
 
 /// By the time under the profiler. Of several devices the busiest.
-std::optional<judgement::DeviceActivity> plain_activity(const NsysRange& row,
+std::optional<judgement::DeviceActivity> plain_activity(const RangeUse& row,
                                                         const std::string& file) {
   const auto busiest = busiest_of(row);
   if (busiest == row.devices.end() || row.wall_ns <= 0) return std::nullopt;
@@ -84,119 +80,136 @@ std::optional<judgement::DeviceActivity> plain_activity(const NsysRange& row,
 
 }  // namespace
 
-int gate_rank(const std::string& gate, const std::string& stage) {
+int gate_rank(const requests::PhaseTree& tree, const std::string& gate, const std::string& phase) {
   const std::string range = range_of_gate(gate);
-  if (range == stage) return 0;
+  if (range == phase) return 0;
   if (range.empty()) return 1;
-  return is_part_of_prefill(stage) && range == "prefill" ? 2 : 3;
+  const requests::PhaseInfo* const inner = tree.find(phase);
+  const requests::PhaseInfo* const outer = tree.find(range);
+  const bool is_around = inner != nullptr && outer != nullptr && tree.is_inside(*inner, *outer);
+  return is_around ? 2 : 3;
 }
 
-std::string gate_of(const RunArtifacts& run, const std::string& capture) {
-  if (!run.nsys_ranges) return "";
-  for (const NsysCapture& known : run.nsys_ranges->captures) {
+std::string gate_of(const run::Run& run, const std::string& capture) {
+  const auto& nsys_ranges = run.get(run::kNsysRanges);
+  if (!nsys_ranges) return "";
+  for (const NsysCapture& known : nsys_ranges->captures) {
     if (known.name == capture) return known.range;
   }
   return "";
 }
 
-DeviceActivities::DeviceActivities(const RunArtifacts& run) : run_(run) {
-  if (run.trace && !run.trace->work.empty()) traced_ = traced_ranges(*run.trace);
+DeviceActivities::DeviceActivities(const run::Run& run, const requests::PhaseTree& tree)
+    : run_(run), tree_(tree) {
+  const auto& trace = run.get(run::kTorchTrace);
+  if (trace && !trace->work.empty()) traced_ = traced_ranges(*trace);
 }
 
-std::optional<DeviceActivities::Rows> DeviceActivities::nsys_rows(const std::string& stage) const {
-  if (!run_.nsys_ranges) return std::nullopt;
+std::string DeviceActivities::range_around(const std::string& phase) const {
+  const requests::PhaseInfo* const known = tree_.find(phase);
+  if (known == nullptr || known->is_outermost()) return "";
+  return tree_.outermost(*known).name;
+}
+
+std::optional<DeviceActivities::Rows> DeviceActivities::nsys_rows(const std::string& phase) const {
+  if (!nsys_ranges_) return std::nullopt;
   std::optional<Rows> best;
-  for (const NsysRange& row : run_.nsys_ranges->ranges) {
-    if (row.name != stage) continue;
+  for (const RangeUse& row : nsys_ranges_->ranges) {
+    if (row.name != phase) continue;
     const std::string gate = gate_of(run_, row.capture);
-    if (!best || gate_rank(gate, stage) < gate_rank(best->gate, stage)) {
+    if (!best || gate_rank(tree_, gate, phase) < gate_rank(tree_, best->gate, phase)) {
       best = Rows{};
       best->gate = gate;
     }
     if (gate == best->gate) add(best->sum, row);
   }
   if (!best) return std::nullopt;
-  for (const NsysRange& row : run_.nsys_ranges->ranges) {
-    if (row.name == "prefill" && gate_of(run_, row.capture) == best->gate)
-      best->prefills += row.instances;
+  const std::string around = range_around(phase);
+  for (const RangeUse& row : nsys_ranges_->ranges) {
+    if (row.name == around && gate_of(run_, row.capture) == best->gate) {
+      best->requests += row.instances;
+    }
   }
   return best;
 }
 
 std::optional<DeviceActivities::Rows> DeviceActivities::traced_rows(
-    const std::string& stage) const {
+    const std::string& phase) const {
   std::optional<Rows> rows;
-  std::uint64_t prefills = 0;
-  for (const NsysRange& row : traced_) {
-    if (row.name == "prefill") prefills += row.instances;
-    if (row.name != stage) continue;
+  const std::string around = range_around(phase);
+  std::uint64_t requests = 0;
+  for (const RangeUse& row : traced_) {
+    if (row.name == around) requests += row.instances;
+    if (row.name != phase) continue;
     if (!rows) rows = Rows{};
     add(rows->sum, row);
   }
-  if (rows) rows->prefills = prefills;
+  if (rows) rows->requests = requests;
   return rows;
 }
 
-const Samples* DeviceActivities::samples_of(const std::string& tool,
-                                            const std::string& gate) const {
-  const ProfiledSamples* found = nullptr;
-  for (const ProfiledSamples& profiled : run_.profiled) {
-    if (profiled.stage != tool || !profiled.samples) continue;
-    if (profiled.gate == region_folder(range_of_gate(gate))) return &*profiled.samples;
-    if (profiled.gate.empty()) found = &profiled;
+const run::Requests* DeviceActivities::requests_of(const std::string& tool,
+                                                   const std::string& gate) const {
+  const run::Requests* found = nullptr;
+  for (const run::ProfiledRequests& profiled : run_.profiled()) {
+    if (profiled.stage != tool || !profiled.requests) continue;
+    if (profiled.gate == region_folder(range_of_gate(gate))) return &*profiled.requests;
+    if (profiled.gate.empty()) found = &*profiled.requests;
   }
-  return found == nullptr ? nullptr : &*found->samples;
+  return found;
 }
 
 std::optional<judgement::DeviceActivity> DeviceActivities::of_capture(const NsysCapture& capture,
                                                                       const std::string& file) {
-  NsysRange all;
+  RangeUse all;
   all.wall_ns = capture.wall_ns;
   all.launch = capture.launch;
   all.devices = capture.devices;
   return plain_activity(all, file);
 }
 
-std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::string& stage,
+std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::string& phase,
                                                                     const Rows& rows,
                                                                     const std::string& tool,
                                                                     const std::string& file) const {
-  const NsysRange& row = rows.sum;
+  const RangeUse& row = rows.sum;
   auto found = plain_activity(row, file);
   if (!found) return found;
   judgement::DeviceActivity& activity = *found;
   activity.units = static_cast<double>(row.tokens.value_or(row.instances));
-  // A part opens once a batch of views: images are counted by the prefill around it.
-  const std::uint64_t images = is_part_of_prefill(stage) ? rows.prefills : row.instances;
-  if (images == 0) return found;
-  if (is_part_of_prefill(stage)) activity.units = static_cast<double>(images);
-  const Samples* const samples = samples_of(tool, rows.gate);
-  if (samples == nullptr || !run_.baseline || row.still_open > 0) return found;
-  const auto times = paired_time(*run_.baseline, *samples, images, stage);
-  if (!times || samples->size() < images) return found;
+  // A part may open several times in a request: requests are counted by the phase around it.
+  const bool is_part = !range_around(phase).empty();
+  const std::uint64_t count = is_part ? rows.requests : row.instances;
+  if (count == 0) return found;
+  if (is_part) activity.units = static_cast<double>(count);
+  const run::Requests* const profiled = requests_of(tool, rows.gate);
+  const requests::PhaseInfo* const known = tree_.find(phase);
+  if (profiled == nullptr || known == nullptr || !baseline_ || row.still_open > 0) return found;
+  const auto times = paired_time(*baseline_, *profiled, count, known->path);
+  if (!times || profiled->size() < count) return found;
   activity.units = times->units;
   activity.unprofiled_ns = times->baseline_ns;
-  // The baseline times parts of prefill on the device, while a range ends when the host is through:
+  // The baseline times parts of a phase on the device, while a range ends when the host is through:
   // what was launched in it counts, whenever it ran.
   const auto own = static_cast<double>(busiest_of(row)->own_busy_ns);
   if (own > 0) activity.busy_ns = own;
   return found;
 }
 
-std::optional<judgement::DeviceActivity> DeviceActivities::find(const std::string& stage) const {
-  if (const auto rows = nsys_rows(stage)) {
-    if (auto found = activity(stage, *rows, "nsys", run_.nsys_ranges.file)) return found;
+std::optional<judgement::DeviceActivity> DeviceActivities::find(const std::string& phase) const {
+  if (const auto rows = nsys_rows(phase)) {
+    if (auto found = activity(phase, *rows, "nsys", nsys_ranges_.file)) return found;
   }
-  if (const auto rows = traced_rows(stage)) {
-    return activity(stage, *rows, "torch_profiler", run_.trace.file);
+  if (const auto rows = traced_rows(phase)) {
+    return activity(phase, *rows, "torch_profiler", trace_.file);
   }
   return std::nullopt;
 }
 
 std::vector<std::string> DeviceActivities::range_names() const {
   std::vector<std::string> names;
-  if (!run_.nsys_ranges) return names;
-  for (const NsysRange& row : run_.nsys_ranges->ranges) {
+  if (!nsys_ranges_) return names;
+  for (const RangeUse& row : nsys_ranges_->ranges) {
     if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
   }
   return names;

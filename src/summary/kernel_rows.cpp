@@ -4,8 +4,9 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/kernels/classify.h"
 #include "analysis/kernels/join.h"
-#include "analysis/kernels/shipped_classes.h"
+#include "analysis/timeline/group_kernels.h"
 #include "base/figures.h"
 #include "summary/device_activity.h"
 #include "summary/torch_trace.h"
@@ -13,20 +14,7 @@
 namespace profline::summary {
 namespace {
 
-using Shape = std::array<std::uint32_t, 3>;
-using Key = std::tuple<std::string, Shape, Shape>;
 constexpr std::size_t kMostApart = 20;
-
-Shape shape_of(const std::vector<std::uint32_t>& numbers) {
-  Shape shape{};
-  std::copy_n(numbers.begin(), std::min<std::size_t>(numbers.size(), 3), shape.begin());
-  return shape;
-}
-
-std::vector<std::uint32_t> numbers_of(const Shape& shape) {
-  if (shape == Shape{}) return {};
-  return {shape.begin(), shape.end()};
-}
 
 /// Rows of one tool by what it prints and launches: what join() takes.
 struct Table {
@@ -34,26 +22,27 @@ struct Table {
   std::vector<std::vector<std::size_t>> members;  ///< rows of the tool's file, by row above
 };
 
-/// `row(i)` tells the name, shape, launches and time of row i of the file.
-template <typename Row>
-Table table_of(std::string tool, std::size_t count, const Row& row) {
+Table table_of(std::string tool, const std::vector<KernelUse>& uses) {
   Table result;
   result.table.tool = std::move(tool);
-  std::map<Key, std::size_t> places;
-  for (std::size_t i = 0; i < count; ++i) {
-    const kernels::KernelRow given = row(i);
-    const auto [place, is_new] =
-        places.try_emplace(Key(given.name, given.grid, given.block), result.members.size());
-    if (is_new) {
-      result.table.rows.push_back(given);
-      result.members.emplace_back();
-    } else {
-      result.table.rows[place->second].launches += given.launches;
-      result.table.rows[place->second].time_ns += given.time_ns;
-    }
-    result.members[place->second].push_back(i);
+  using timeline::KernelKeys;
+  const KernelKeys keys{.spelling = true, .shape = KernelKeys::Shape::GridAndBlock};
+  for (timeline::KernelGroup& group : timeline::group_kernels(uses, keys)) {
+    result.table.rows.push_back(std::move(group.all));
+    result.members.push_back(std::move(group.members));
   }
   return result;
+}
+
+/// What join() needs of a kernel of ncu's. Ranges keep their place in the file, and have no name
+/// that a kernel could have.
+KernelUse use_of(const NcuKernel& kernel) {
+  KernelUse use;
+  if (!kernel.is_range) use.printed_name = kernel.printed_name;
+  use.grid = kernel.grid;
+  use.block = kernel.block;
+  use.launches = kernel.launches;
+  return use;
 }
 
 void add_part(std::vector<SummaryKernelPart>& parts, const std::string& name,
@@ -74,22 +63,22 @@ void sort_parts(std::vector<SummaryKernelPart>& parts) {
   });
 }
 
-void widen(SummaryKernelTime& time, std::uint64_t launches, double total_ns, double min_ns,
-           double max_ns) {
+void widen(SummaryKernelTime& time, const KernelUse& by) {
+  const auto min_ns = static_cast<double>(by.min_ns);
   time.min_ns = time.launches == 0 ? min_ns : std::min(time.min_ns, min_ns);
-  time.max_ns = std::max(time.max_ns, max_ns);
-  time.launches += launches;
-  time.total_ns += total_ns;
+  time.max_ns = std::max(time.max_ns, static_cast<double>(by.max_ns));
+  time.launches += by.launches;
+  time.total_ns += static_cast<double>(by.total_ns);
 }
 
 /// What the workload does before it measures: loading, and the warm-up.
-bool is_unmeasured(const std::string& stage) {
-  return stage.empty() || stage == "warmup";
+bool is_unmeasured(const std::string& phase) {
+  return phase.empty() || phase == "warmup";
 }
 
 class Rows {
  public:
-  explicit Rows(const RunArtifacts& run) : run_(run) {}
+  Rows(const run::Run& run, const requests::PhaseTree& tree) : run_(run), tree_(tree) {}
   KernelRows make();
 
  private:
@@ -113,9 +102,14 @@ class Rows {
   /// The table that times are from.
   bool time_is_nsys() const { return has(nsys_); }
 
-  const RunArtifacts& run_;
+  const run::Run& run_;
+  const run::Artifact<settings::Root>& settings_ = run_.get(run::kSettings);
+  const run::Artifact<Timeline>& trace_ = run_.get(run::kTorchTrace);
+  const run::Artifact<NsysKernels>& nsys_kernels_ = run_.get(run::kNsysKernels);
+  const run::Artifact<NcuKernels>& ncu_kernels_ = run_.get(run::kNcuKernels);
+  const requests::PhaseTree& tree_;
   Result<kernels::Classifier> classes_ = kernels::shipped_classifier();
-  std::vector<const NsysKernel*> nsys_rows_;
+  std::vector<KernelUse> nsys_rows_;
   std::vector<TracedKernel> traced_;
   std::vector<Table> tables_;
   std::size_t nsys_ = kNone;
@@ -127,31 +121,33 @@ class Rows {
 
 /// Of our own workload, where there is something else.
 bool Rows::leaves_out_the_unmeasured() const {
-  if (run_.settings && run_.settings->pipeline.workload.user_command()) return false;
-  const std::vector<NsysKernel>& all = run_.nsys_kernels->kernels;
-  return std::any_of(all.begin(), all.end(),
-                     [](const NsysKernel& row) { return !is_unmeasured(stage_of(row.ranges)); });
+  if (settings_ && settings_->pipeline.workload.user_command()) return false;
+  const std::vector<KernelUse>& all = nsys_kernels_->kernels;
+  return std::any_of(all.begin(), all.end(), [this](const KernelUse& row) {
+    return !is_unmeasured(tree_.phase_of(row.ranges));
+  });
 }
 
-/// Of each stage the rows of the capture that shows it best.
+/// Of each phase the rows of the capture that shows it best.
 void Rows::find_nsys_rows() {
-  if (!run_.nsys_kernels) return;
-  std::map<std::string, std::string> best;  // gate by stage
-  for (const NsysKernel& row : run_.nsys_kernels->kernels) {
-    const std::string stage = stage_of(row.ranges);
+  if (!nsys_kernels_) return;
+  std::map<std::string, std::string> best;  // gate by phase
+  for (const KernelUse& row : nsys_kernels_->kernels) {
+    const std::string phase = tree_.phase_of(row.ranges);
     const std::string gate = gate_of(run_, row.capture);
-    const auto [known, is_new] = best.try_emplace(stage, gate);
-    if (!is_new && gate_rank(gate, stage) < gate_rank(known->second, stage)) known->second = gate;
+    const auto [known, is_new] = best.try_emplace(phase, gate);
+    if (!is_new && gate_rank(tree_, gate, phase) < gate_rank(tree_, known->second, phase))
+      known->second = gate;
   }
   const bool leaves_out = leaves_out_the_unmeasured();
-  for (const NsysKernel& row : run_.nsys_kernels->kernels) {
-    const std::string stage = stage_of(row.ranges);
-    if (gate_of(run_, row.capture) != best[stage]) continue;
-    if (leaves_out && is_unmeasured(stage)) {
-      result_.join.outside_launches += row.calls;
+  for (const KernelUse& row : nsys_kernels_->kernels) {
+    const std::string phase = tree_.phase_of(row.ranges);
+    if (gate_of(run_, row.capture) != best[phase]) continue;
+    if (leaves_out && is_unmeasured(phase)) {
+      result_.join.outside_launches += row.launches;
       result_.join.outside_ns += static_cast<double>(row.total_ns);
     } else {
-      nsys_rows_.push_back(&row);
+      nsys_rows_.push_back(row);
     }
   }
 }
@@ -159,45 +155,37 @@ void Rows::find_nsys_rows() {
 void Rows::find_tables() {
   find_nsys_rows();
   if (!nsys_rows_.empty()) {
-    const auto& rows = nsys_rows_;
     nsys_ = tables_.size();
-    tables_.push_back(table_of("nsys", rows.size(), [&](std::size_t i) {
-      return kernels::KernelRow{rows[i]->printed_name, shape_of(rows[i]->grid),
-                                shape_of(rows[i]->block), rows[i]->calls, rows[i]->total_ns};
-    }));
+    tables_.push_back(table_of("nsys", nsys_rows_));
   }
-  if (run_.trace) traced_ = traced_kernels(*run_.trace);
+  if (trace_) traced_ = traced_kernels(*trace_, tree_);
   if (!traced_.empty()) {
+    std::vector<KernelUse> uses;
+    for (const TracedKernel& traced : traced_) uses.push_back(traced.use);
     torch_ = tables_.size();
-    tables_.push_back(table_of("the torch profiler", traced_.size(), [&](std::size_t i) {
-      return kernels::KernelRow{traced_[i].name, traced_[i].grid, traced_[i].block,
-                                traced_[i].launches, traced_[i].total_ns};
-    }));
+    tables_.push_back(table_of("the torch profiler", uses));
   }
-  if (!run_.ncu_kernels) return;
-  const auto& rows = run_.ncu_kernels->kernels;
+  if (!ncu_kernels_) return;
+  const auto& rows = ncu_kernels_->kernels;
   const bool any = std::any_of(rows.begin(), rows.end(),
                                [](const NcuKernel& kernel) { return !kernel.is_range; });
   if (!any) return;
+  std::vector<KernelUse> uses;
+  for (const NcuKernel& kernel : rows) uses.push_back(use_of(kernel));
   ncu_ = tables_.size();
-  // Rows of ranges keep their place in the file, and have no name that a kernel could have.
-  tables_.push_back(table_of("ncu", rows.size(), [&](std::size_t i) {
-    return kernels::KernelRow{rows[i].is_range ? "" : rows[i].printed_name, shape_of(rows[i].grid),
-                              shape_of(rows[i].block), rows[i].launches, 0};
-  }));
+  tables_.push_back(table_of("ncu", uses));
 }
 
 void Rows::add_nsys(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const {
   SummaryKernelTime time;
-  time.source = run_.nsys_kernels.file;
+  time.source = nsys_kernels_.file;
   for (const std::size_t row : rows) {
     for (const std::size_t i : tables_[nsys_].members[row]) {
-      const NsysKernel& given = *nsys_rows_[i];
+      const KernelUse& given = nsys_rows_[i];
       kernel.kernel_class = given.kernel_class;
       const auto total = static_cast<double>(given.total_ns);
-      widen(time, given.calls, total, static_cast<double>(given.min_ns),
-            static_cast<double>(given.max_ns));
-      add_part(kernel.stages, stage_of(given.ranges), given.calls, total);
+      widen(time, given);
+      add_part(kernel.phases, tree_.phase_of(given.ranges), given.launches, total);
     }
   }
   if (time.launches > 0) kernel.time = time;
@@ -205,20 +193,19 @@ void Rows::add_nsys(SummaryKernel& kernel, const std::vector<std::size_t>& rows)
 
 void Rows::add_torch(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const {
   SummaryKernelTime time;
-  time.source = run_.trace.file;
+  time.source = trace_.file;
   double flops = 0;
   std::uint64_t with_flops = 0;
-  std::vector<SummaryKernelPart> stages;
+  std::vector<SummaryKernelPart> phases;
   for (const std::size_t row : rows) {
     for (const std::size_t i : tables_[torch_].members[row]) {
       const TracedKernel& given = traced_[i];
-      widen(time, given.launches, static_cast<double>(given.total_ns),
-            static_cast<double>(given.min_ns), static_cast<double>(given.max_ns));
+      widen(time, given.use);
       for (const auto& [name, part] : given.operators) {
         add_part(kernel.operators, name, part.launches, static_cast<double>(part.total_ns));
       }
-      for (const auto& [name, part] : given.stages) {
-        add_part(stages, name, part.launches, static_cast<double>(part.total_ns));
+      for (const auto& [name, part] : given.phases) {
+        add_part(phases, name, part.launches, static_cast<double>(part.total_ns));
       }
       flops += given.flops;
       with_flops += given.launches_with_flops;
@@ -228,7 +215,7 @@ void Rows::add_torch(SummaryKernel& kernel, const std::vector<std::size_t>& rows
   if (with_flops == time.launches) kernel.model_flops = flops / static_cast<double>(with_flops);
   if (time_is_nsys()) return;
   kernel.time = time;
-  kernel.stages = std::move(stages);
+  kernel.phases = std::move(phases);
 }
 
 void Rows::add_ncu(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const {
@@ -236,7 +223,7 @@ void Rows::add_ncu(SummaryKernel& kernel, const std::vector<std::size_t>& rows) 
   std::uint64_t launches = 0;
   for (const std::size_t row : rows) {
     for (const std::size_t i : tables_[ncu_].members[row]) {
-      const NcuKernel& given = run_.ncu_kernels->kernels[i];
+      const NcuKernel& given = ncu_kernels_->kernels[i];
       if (given.is_range) continue;
       launches += given.launches;
       if (most == nullptr || given.launches > most->launches) most = &given;
@@ -244,9 +231,9 @@ void Rows::add_ncu(SummaryKernel& kernel, const std::vector<std::size_t>& rows) 
   }
   if (most == nullptr) return;
   if (kernel.kernel_class.empty()) kernel.kernel_class = most->kernel_class;
-  kernel.counters = SummaryKernelCounters{
-      launches,           most->duration_ns, most->roofline,       most->bound,
-      most->margin_class, most->evidence,    run_.ncu_kernels.file};
+  kernel.counters =
+      SummaryKernelCounters{launches,           most->duration_ns, most->roofline,   most->bound,
+                            most->margin_class, most->evidence,    ncu_kernels_.file};
 }
 
 SummaryKernel Rows::row_of(const kernels::JoinedKernel& joined,
@@ -254,15 +241,15 @@ SummaryKernel Rows::row_of(const kernels::JoinedKernel& joined,
   SummaryKernel kernel;
   kernel.name = joined.name;
   kernel.short_name = joined.short_name;
-  kernel.grid = numbers_of(joined.grid);
-  kernel.block = numbers_of(joined.block);
+  kernel.grid = joined.grid;
+  kernel.block = joined.block;
   if (has(nsys_)) add_nsys(kernel, rows[nsys_]);
   if (has(torch_)) add_torch(kernel, rows[torch_]);
   if (has(ncu_)) add_ncu(kernel, rows[ncu_]);
   if (kernel.kernel_class.empty() && classes_) {
     kernel.kernel_class = classes_->class_of(kernels::canonical_name(kernel.name));
   }
-  sort_parts(kernel.stages);
+  sort_parts(kernel.phases);
   sort_parts(kernel.operators);
   return kernel;
 }
@@ -297,8 +284,8 @@ void Rows::add_apart(const kernels::JoinedKernel& joined) {
       std::vector<std::vector<std::size_t>> alone(tables_.size());
       alone[table] = {row};
       SummaryKernel kernel = row_of(joined, alone);
-      kernel.grid = numbers_of(tables_[table].table.rows[row].grid);
-      kernel.block = numbers_of(tables_[table].table.rows[row].block);
+      kernel.grid = tables_[table].table.rows[row].grid;
+      kernel.block = tables_[table].table.rows[row].block;
       kernel.lacks = joined.reason;
       result_.kernels.push_back(std::move(kernel));
     }
@@ -363,9 +350,9 @@ KernelRows Rows::make() {
   sort();
   add_up();
   if (time_is_nsys()) {
-    result_.join.time_source = run_.nsys_kernels.file;
+    result_.join.time_source = nsys_kernels_.file;
   } else if (has(torch_)) {
-    result_.join.time_source = run_.trace.file;
+    result_.join.time_source = trace_.file;
   }
   if (apart_left_out_ > 0) {
     result_.join.apart.push_back("and " + std::to_string(apart_left_out_) + " more");
@@ -381,16 +368,16 @@ double& time_of(judgement::KernelBounds& bounds, std::string_view bound) {
 
 }  // namespace
 
-KernelRows kernel_rows(const RunArtifacts& run) {
-  return Rows(run).make();
+KernelRows kernel_rows(const run::Run& run, const requests::PhaseTree& tree) {
+  return Rows(run, tree).make();
 }
 
-std::optional<judgement::KernelBounds> bounds_of(const KernelRows& rows, std::string_view stage) {
+std::optional<judgement::KernelBounds> bounds_of(const KernelRows& rows, std::string_view phase) {
   judgement::KernelBounds bounds;
   bool any = false;
   for (const SummaryKernel& kernel : rows.kernels) {
-    for (const SummaryKernelPart& part : kernel.stages) {
-      if (part.name != stage) continue;
+    for (const SummaryKernelPart& part : kernel.phases) {
+      if (part.name != phase) continue;
       bounds.all_ns += part.total_ns;
       if (!kernel.counters) continue;
       any = true;

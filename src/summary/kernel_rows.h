@@ -2,9 +2,10 @@
 
 #include <vector>
 
-#include "analysis/judgement/evidence.h"
+#include "analysis/judgement/judge.h"
+#include "analysis/requests/phases.h"
 #include "records/run_summary.h"
-#include "summary/run_artifacts.h"
+#include "run/artifacts.h"
 
 namespace profline::summary {
 
@@ -16,9 +17,9 @@ struct KernelRows {
 /// One row a kernel and launch shape, from whichever of nsys, ncu and the torch profiler saw it.
 /// Times are nsys', else the torch profiler's; a kernel that two tools may mean differently is not
 /// joined, and its row says so.
-KernelRows kernel_rows(const RunArtifacts& run);
+KernelRows kernel_rows(const run::Run& run, const requests::PhaseTree& tree);
 
-/// Kernel time of a stage by what its kernels' counters say; nothing without counters.
-std::optional<judgement::KernelBounds> bounds_of(const KernelRows& rows, std::string_view stage);
+/// Kernel time of a phase by what its kernels' counters say; nothing without counters.
+std::optional<judgement::KernelBounds> bounds_of(const KernelRows& rows, std::string_view phase);
 
 }  // namespace profline::summary

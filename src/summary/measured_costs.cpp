@@ -5,7 +5,7 @@
 #include "analysis/static_model/deepseek_ocr.h"
 #include "base/figures.h"
 #include "inputs/images/views.h"
-#include "summary/stage_times.h"
+#include "summary/static_costs.h"
 
 namespace profline::summary {
 namespace {
@@ -14,15 +14,8 @@ namespace ocr = settings::deepseek_ocr;
 using static_model::Stage;
 using static_model::StageCost;
 
-struct NamedStage {
-  Stage stage;
-  const char* name;  ///< of samples and ranges
-};
-constexpr NamedStage kStages[] = {{Stage::Sam, "sam"},
-                                  {Stage::Clip, "clip"},
-                                  {Stage::Projector, "projector"},
-                                  {Stage::Prefill, "lm"},
-                                  {Stage::Decode, "decode"}};
+/// What the cost of Decode is of.
+enum class Decode { OneStep, AllSteps };
 
 void add(std::optional<double>& sum, const std::optional<double>& more, bool is_first) {
   if (is_first) sum = 0;
@@ -31,48 +24,55 @@ void add(std::optional<double>& sum, const std::optional<double>& more, bool is_
 
 class Costs {
  public:
-  explicit Costs(const RunArtifacts& run) : run_(run) {}
+  Costs(const run::Run& run, const requests::PhaseTree& tree) : run_(run), tree_(tree) {}
 
   MeasuredCosts run() {
-    if (!run_.static_costs) {
-      result_.why_not = run_.static_costs.file + " " + run_.static_costs.why_not;
+    if (!static_costs_) {
+      result_.why_not = static_costs_.file + " " + static_costs_.why_not;
       return std::move(result_);
     }
-    if (!run_.baseline) {
-      result_.why_not = run_.baseline.file + " " + run_.baseline.why_not;
+    if (!baseline_) {
+      result_.why_not = baseline_.file + " " + baseline_.why_not;
       return std::move(result_);
     }
     choose_ceilings();
-    if (!by_sample()) by_static_shapes();
+    if (!by_request()) by_static_shapes();
     return std::move(result_);
   }
 
  private:
   void choose_ceilings();
-  bool by_sample();
+  bool by_request();
   void by_static_shapes();
   std::optional<DeepseekOcrConfig> model_config(const ocr::Model& model);
-  bool add_sample(const DeepseekOcrConfig& config, const ocr::Preprocess& preprocess,
-                  const Sample& sample);
-  void add_cost(const char* stage, const StageCost& cost, const Sample& sample, double times);
-  const static_model::NumberFormat& format() const { return run_.static_costs->format; }
+  bool add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& preprocess,
+                   const Request& request);
+  const requests::PhaseInfo* phase_of(Stage stage) const;
+  void add_cost(const StageCost& cost, const Request& request, Decode decode);
+  const static_model::NumberFormat& format() const { return static_costs_->format; }
 
-  const RunArtifacts& run_;
+  const run::Run& run_;
+  const run::Artifact<run::Requests>& baseline_ = run_.baseline();
+  const run::Artifact<settings::Root>& settings_ = run_.get(run::kSettings);
+  const run::Artifact<Node>& metrics_ = run_.get(run::kMetrics);
+  const run::Artifact<run::InputSizes>& inputs_ = run_.get(run::kInputSizes);
+  const run::Artifact<StaticCosts>& static_costs_ = run_.get(kStaticCosts);
+  const requests::PhaseTree& tree_;
   settings::Ceilings ceilings_;
   MeasuredCosts result_;
 };
 
 void Costs::choose_ceilings() {
-  ceilings_ = run_.static_costs->ceilings;
-  result_.source = run_.static_costs.file;
+  ceilings_ = static_costs_->ceilings;
+  result_.source = static_costs_.file;
   const auto measured = [&](const char* key) -> std::optional<double> {
-    const Node* found = run_.metrics ? run_.metrics->find_path(key) : nullptr;
+    const Node* found = metrics_ ? metrics_->find_path(key) : nullptr;
     return found != nullptr && found->is_float() && found->as_float() > 0
                ? std::optional(found->as_float())
                : std::nullopt;
   };
   const auto bytes = measured("ceilings.copy_bytes_per_s");
-  if (run_.run.device == "cpu" && bytes) {
+  if (run_.record().device == "cpu" && bytes) {
     ceilings_ = {};
     ceilings_.is_measured = true;
     ceilings_.source = "measured on this CPU";
@@ -85,14 +85,14 @@ void Costs::choose_ceilings() {
           "runs in " +
           format().name);
     }
-    result_.source += ", " + run_.metrics.file;
+    result_.source += ", " + metrics_.file;
   }
   result_.peak_operations_per_second = ceilings_.rate(format().cores, format().precision);
   if (!result_.peak_operations_per_second && !ceilings_.bytes_per_second) {
     result_.notes.push_back(
         "no floors and no utilisation: the ceilings of this device are not "
         "known (" +
-        run_.static_costs.file + ")");
+        static_costs_.file + ")");
     return;
   }
   result_.device = ceilings_.is_measured      ? "this CPU, measured"
@@ -108,20 +108,32 @@ std::optional<DeepseekOcrConfig> Costs::model_config(const ocr::Model& model) {
   if (model.init == ocr::Init::Random) {
     return model.variant == ocr::Variant::Tiny ? tiny_config() : official_config();
   }
-  const std::filesystem::path cwd = run_.run.command_line.cwd;
+  const std::filesystem::path cwd = run_.record().command_line.cwd;
   auto config = load_deepseek_ocr_config(cwd / model.path.value_or("") / "config.json");
   if (config) return *config;
   return std::nullopt;
 }
 
-void Costs::add_cost(const char* stage, const StageCost& cost, const Sample& sample, double times) {
-  const StageTime time = stage_time(sample, stage);
+/// The one whose time a stage's costs are held against; null: the requests have no such phase.
+const requests::PhaseInfo* Costs::phase_of(Stage stage) const {
+  for (const std::string_view name : static_model::phase_names(stage)) {
+    const requests::PhaseInfo* const phase = tree_.find(name);
+    if (phase != nullptr && !phase->has_parts) return phase;
+  }
+  return nullptr;
+}
+
+void Costs::add_cost(const StageCost& cost, const Request& request, Decode decode) {
+  const requests::PhaseInfo* const phase = phase_of(cost.stage);
+  if (phase == nullptr) return;
+  const requests::PhaseTime time = requests::phase_time(request, phase->path);
   if (time.units == 0) return;
+  const double times = decode == Decode::OneStep ? time.units : 1;
   auto entry =
       std::find_if(result_.entries.begin(), result_.entries.end(),
-                   [&](const MeasuredCosts::Entry& known) { return known.stage == stage; });
+                   [&](const MeasuredCosts::Entry& known) { return known.phase == phase->name; });
   const bool is_first = entry == result_.entries.end();
-  if (is_first) entry = result_.entries.insert(entry, {stage, {}});
+  if (is_first) entry = result_.entries.insert(entry, {phase->name, {}});
   WorkCost& sum = entry->cost;
   const static_model::OperatorCost total = cost.total();
   const static_model::Floor floor = static_model::floor_of(cost, format(), ceilings_);
@@ -137,80 +149,73 @@ void Costs::add_cost(const char* stage, const StageCost& cost, const Sample& sam
   add(sum.floor_ns, scaled(floor.floor_ns), is_first);
 }
 
-/// False when the sample's shapes cannot be told.
-bool Costs::add_sample(const DeepseekOcrConfig& config, const ocr::Preprocess& preprocess,
-                       const Sample& sample) {
-  const auto size = run_.inputs->find(sample.image);
-  if (size == run_.inputs->end()) return false;
+/// False when the request's shapes are not known.
+bool Costs::add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& preprocess,
+                        const Request& request) {
+  const auto size = inputs_->find(request.text("image"));
+  if (size == inputs_->end()) return false;
   const images::ViewPlan plan =
       images::plan_views({size->second.width, size->second.height}, preprocess);
-  if (plan.slots >= sample.prompt_tokens) return false;
+  if (plan.slots >= request.prompt_tokens.value_or(0)) return false;
   std::vector<static_model::ViewBatch> views;
   if (plan.grid.is_tiled()) views.push_back({plan.tile_side, plan.grid.tiles()});
   views.push_back({plan.global_side, 1});
-  static_model::Request request;
-  request.prompt_tokens = sample.prompt_tokens;
-  request.new_tokens = std::max<std::uint64_t>(sample.new_tokens, 1);
+  static_model::Request shapes;
+  shapes.prompt_tokens = *request.prompt_tokens;
+  shapes.new_tokens = std::max<std::uint64_t>(request.new_tokens.value_or(0), 1);
   const static_model::ModelCost cost =
-      static_model::deepseek_ocr_cost(config, format(), views, request);
-  for (const NamedStage& named : kStages) {
-    if (named.stage == Stage::Decode) continue;
-    if (const StageCost* found = cost.find(named.stage)) add_cost(named.name, *found, sample, 1);
+      static_model::deepseek_ocr_cost(config, format(), views, shapes);
+  for (const StageCost& stage : cost.stages) {
+    if (stage.stage != Stage::Decode) add_cost(stage, request, Decode::AllSteps);
   }
-  if (cost.all_decode_steps) add_cost("decode", *cost.all_decode_steps, sample, 1);
+  if (cost.all_decode_steps) add_cost(*cost.all_decode_steps, request, Decode::AllSteps);
   return true;
 }
 
-bool Costs::by_sample() {
-  const auto* subject =
-      run_.settings ? std::get_if<ocr::Subject>(&run_.settings->subject) : nullptr;
-  if (subject == nullptr || !subject->model.preprocess.enable || !run_.inputs) return false;
+bool Costs::by_request() {
+  const auto* subject = settings_ ? std::get_if<ocr::Subject>(&settings_->subject) : nullptr;
+  if (subject == nullptr || !subject->model.preprocess.enable || !inputs_) return false;
   const auto config = model_config(subject->model);
   if (!config) return false;
-  for (const Sample& sample : *run_.baseline) {
-    if (add_sample(*config, subject->model.preprocess, sample)) continue;
+  for (const Request& request : *baseline_) {
+    if (add_request(*config, subject->model.preprocess, request)) continue;
     result_.entries.clear();
     return false;
   }
   if (result_.entries.empty()) return false;
   result_.shapes = "each image's own";
-  result_.source += ", " + run_.inputs.file;
+  result_.source += ", " + inputs_.file;
   return true;
 }
 
 void Costs::by_static_shapes() {
-  const StaticCosts& costs = *run_.static_costs;
-  std::size_t images = 0;
-  for (const Sample& sample : *run_.baseline) {
-    if (sample.prompt_tokens != costs.prompt_tokens) continue;
-    ++images;
-    for (const NamedStage& named : kStages) {
-      const StageCost* found = costs.find(named.stage);
-      if (found == nullptr) continue;
-      // Decode is of one step there.
-      add_cost(named.name, *found, sample, stage_time(sample, named.name).units);
-    }
+  const StaticCosts& costs = *static_costs_;
+  std::size_t fitting = 0;
+  for (const Request& request : *baseline_) {
+    if (request.prompt_tokens != costs.prompt_tokens) continue;
+    ++fitting;
+    for (const StageCost& stage : costs.stages) add_cost(stage, request, Decode::OneStep);
   }
-  if (images == 0) {
-    result_.why_not = run_.static_costs.file + " is of " + std::to_string(costs.prompt_tokens) +
-                      " prompt tokens, and no sample has as many";
+  if (fitting == 0) {
+    result_.why_not = static_costs_.file + " is of " +
+                      counted(costs.prompt_tokens, "prompt token") + ", and no request has as many";
     return;
   }
   result_.shapes = costs.shapes_from + ", " + counted(costs.prompt_tokens, "prompt token") + ": " +
-                   std::to_string(images) + " of " + counted(run_.baseline->size(), "sample");
+                   std::to_string(fitting) + " of " + counted(baseline_->size(), "request");
 }
 
 }  // namespace
 
-const WorkCost* MeasuredCosts::find(std::string_view stage) const {
+const WorkCost* MeasuredCosts::find(std::string_view phase) const {
   for (const Entry& entry : entries) {
-    if (entry.stage == stage) return &entry.cost;
+    if (entry.phase == phase) return &entry.cost;
   }
   return nullptr;
 }
 
-MeasuredCosts measured_costs(const RunArtifacts& run) {
-  return Costs(run).run();
+MeasuredCosts measured_costs(const run::Run& run, const requests::PhaseTree& tree) {
+  return Costs(run, tree).run();
 }
 
 }  // namespace profline::summary

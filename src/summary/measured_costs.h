@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "analysis/requests/phases.h"
 #include "analysis/static_model/cost.h"
-#include "summary/run_artifacts.h"
+#include "run/artifacts.h"
 
 namespace profline::summary {
 
-/// What the measured work of one stage costs by its shapes: of all samples together.
+/// What the measured work of one phase costs by its shapes: of all requests together.
 struct WorkCost {
-  double units = 0;        ///< images, or tokens after the first
+  double units = 0;        ///< requests, or steps
   double measured_ns = 0;  ///< what they took
   double flops = 0;
   double bytes = 0;  ///< of weights and KV cache
@@ -20,7 +21,7 @@ struct WorkCost {
   std::optional<double> floor_ns;
 };
 
-/// Costs of what the baseline measured, stage by stage.
+/// Costs of what the baseline measured, phase by phase.
 struct MeasuredCosts {
   std::string device;    ///< whose ceilings: `NVIDIA H200`, `this CPU`; empty: none are known
   std::string ceilings;  ///< the same with where they are from
@@ -29,22 +30,21 @@ struct MeasuredCosts {
   std::optional<double> peak_operations_per_second;
   std::vector<std::string> notes;
 
-  /// By the names of samples: sam, clip, projector, lm, decode. Null: there is no such figure, and
-  /// `why_not` has the reason.
-  const WorkCost* find(std::string_view stage) const;
+  /// By a phase's name. Null: there is no such figure, and `why_not` has the reason.
+  const WorkCost* find(std::string_view phase) const;
   std::string why_not;
 
   struct Entry {
-    std::string stage;
+    std::string phase;
     WorkCost cost;
   };
   std::vector<Entry> entries;
 };
 
-/// By the closed forms of static analysis, at the shapes that each sample had: a page of another
-/// size has other tiles. Where those cannot be told, the figures of static_compute.json are used
-/// for samples with as many prompt tokens as it assumes, and for none if there are no such samples.
+/// By the closed forms of static analysis, at the shapes that each request had: a page of
+/// another size has other tiles. Where those are not known, the figures of static_compute.json are
+/// used for requests with as many prompt tokens as it assumes, if there are any.
 /// Ceilings are those of static_compute.json; on a CPU the measured ones of metrics.json.
-MeasuredCosts measured_costs(const RunArtifacts& run);
+MeasuredCosts measured_costs(const run::Run& run, const requests::PhaseTree& tree);
 
 }  // namespace profline::summary

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/assert.h"
-#include "summary/operator_flops.h"
+#include "base/error.h"
+#include "summary/torch_trace.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace profline;  // NOLINT(google-build-using-namespace): a program of one file

@@ -3,32 +3,37 @@
 #include <algorithm>
 #include <numeric>
 
-#include "summary/stage_times.h"
+#include "analysis/requests/phases.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::summary {
 namespace {
 
-const Sample* same_input(const Samples& samples, const Sample& like) {
-  const auto found = std::find_if(samples.begin(), samples.end(), [&](const Sample& sample) {
-    return sample.image == like.image && sample.epoch == like.epoch && sample.index == like.index;
+const Request* same_input(const run::Requests& requests, const Request& like) {
+  const std::string input = requests::input_of(like);
+  const auto found = std::find_if(requests.begin(), requests.end(), [&](const Request& request) {
+    return requests::input_of(request) == input;
   });
-  return found == samples.end() ? nullptr : &*found;
+  return found == requests.end() ? nullptr : &*found;
 }
 
-double first_steps(const Sample& sample, std::size_t steps) {
-  return std::accumulate(sample.token_ns.begin(),
-                         sample.token_ns.begin() + static_cast<std::ptrdiff_t>(steps), 0.0,
+double first_steps(const Phase& phase, std::size_t steps) {
+  return std::accumulate(phase.steps_ns->begin(),
+                         phase.steps_ns->begin() + static_cast<std::ptrdiff_t>(steps), 0.0,
                          [](double sum, std::int64_t ns) { return sum + static_cast<double>(ns); });
 }
 
-PairedTime pair_of(const Sample& without, const Sample& with, std::string_view stage) {
-  if (stage == "decode") {
-    const std::size_t steps = std::min(without.token_ns.size(), with.token_ns.size());
-    return {static_cast<double>(steps), first_steps(without, steps), first_steps(with, steps)};
+PairedTime pair_of(const Request& without, const Request& with, std::string_view path) {
+  const Phase* const before = without.find_phase(path);
+  const Phase* const after = with.find_phase(path);
+  if (before != nullptr && after != nullptr && before->steps_ns && after->steps_ns) {
+    const std::size_t steps = std::min(before->steps_ns->size(), after->steps_ns->size());
+    return {static_cast<double>(steps), first_steps(*before, steps), first_steps(*after, steps)};
   }
-  const StageTime baseline = stage_time(without, stage);
-  const StageTime profiled = stage_time(with, stage);
-  return {std::min(baseline.units, profiled.units), baseline.ns, profiled.ns};
+  const requests::PhaseTime baseline = requests::phase_time(without, path);
+  const requests::PhaseTime profiled = requests::phase_time(with, path);
+  const double units = std::min(baseline.units, profiled.units);
+  return units > 0 ? PairedTime{units, baseline.ns, profiled.ns} : PairedTime{};
 }
 
 /// A program of the user's is timed by its process, with all that the tool does around it.
@@ -41,20 +46,20 @@ void add_program(const RunRecord& run, const SummaryProgram& program,
       if (!command.name.starts_with("capture") || command.wall_ns <= 0) continue;
       const auto profiled = static_cast<double>(command.wall_ns);
       all.push_back({stage.name, "the whole program, with the tool's own work", "run", 1,
-                     program.wall_ns, profiled, profiled / program.wall_ns, "run.json"});
+                     program.wall_ns, profiled, profiled / program.wall_ns, run::files::kRecord});
     }
   }
 }
 
 }  // namespace
 
-std::optional<PairedTime> paired_time(const Samples& baseline, const Samples& profiled,
-                                      std::size_t images, std::string_view stage) {
+std::optional<PairedTime> paired_time(const run::Requests& baseline, const run::Requests& profiled,
+                                      std::size_t count, std::string_view path) {
   PairedTime sum;
-  for (std::size_t i = 0; i < std::min(images, profiled.size()); ++i) {
-    const Sample* const same = same_input(baseline, profiled[i]);
+  for (std::size_t i = 0; i < std::min(count, profiled.size()); ++i) {
+    const Request* const same = same_input(baseline, profiled[i]);
     if (same == nullptr) return std::nullopt;
-    const PairedTime pair = pair_of(*same, profiled[i], stage);
+    const PairedTime pair = pair_of(*same, profiled[i], path);
     sum.units += pair.units;
     sum.baseline_ns += pair.baseline_ns;
     sum.profiled_ns += pair.profiled_ns;
@@ -63,10 +68,11 @@ std::optional<PairedTime> paired_time(const Samples& baseline, const Samples& pr
   return sum;
 }
 
-std::optional<SummaryProgram> program_of(const RunArtifacts& run) {
-  if (!run.process) return std::nullopt;
+std::optional<SummaryProgram> program_of(const run::Run& run) {
+  const auto& process = run.get(run::kProcess);
+  if (!process) return std::nullopt;
   const auto number = [&](const char* key) {
-    const Node* found = run.process->find(key);
+    const Node* found = process->find(key);
     return found != nullptr && found->is_int() ? static_cast<double>(found->as_int()) : 0.0;
   };
   SummaryProgram program;
@@ -74,32 +80,32 @@ std::optional<SummaryProgram> program_of(const RunArtifacts& run) {
   program.cpu_user_ns = number("cpu_user_ns");
   program.cpu_system_ns = number("cpu_system_ns");
   program.max_rss_bytes = static_cast<std::uint64_t>(number("max_rss_bytes"));
-  const Node* const processes = run.process->find("processes");
+  const Node* const processes = process->find("processes");
   if (processes != nullptr && processes->is_list()) program.processes = processes->as_list().size();
-  const Node* const end = run.process->find("end");
+  const Node* const end = process->find("end");
   if (end != nullptr && end->is_string()) program.end = end->as_string();
-  program.source = run.process.file;
+  program.source = process.file;
   return program;
 }
 
-std::vector<SummaryOverhead> overheads(const RunArtifacts& run) {
+std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::PhaseTree& tree) {
+  const auto& baseline = run.baseline();
   std::vector<SummaryOverhead> all;
-  if (const auto program = program_of(run)) add_program(run.run, *program, all);
-  if (!run.baseline) return all;
-  for (const ProfiledSamples& profiled : run.profiled) {
-    if (!profiled.samples) continue;
-    const auto add = [&](const char* phase, const char* unit) {
+  if (const auto program = program_of(run)) add_program(run.record(), *program, all);
+  if (!baseline) return all;
+  for (const run::ProfiledRequests& profiled : run.profiled()) {
+    if (!profiled.requests) continue;
+    for (const requests::PhaseInfo& phase : tree.phases()) {
+      if (!phase.is_outermost() || phase.is_host()) continue;
       const auto times =
-          paired_time(*run.baseline, *profiled.samples, profiled.samples->size(), phase);
-      if (!times) return;
+          paired_time(*baseline, *profiled.requests, profiled.requests->size(), phase.path);
+      if (!times) continue;
       const std::string stage =
           profiled.gate.empty() ? profiled.stage : profiled.stage + " (" + profiled.gate + ")";
-      all.push_back({stage, phase, unit, times->units, times->baseline_ns / times->units,
+      all.push_back({stage, phase.name, phase.unit, times->units, times->baseline_ns / times->units,
                      times->profiled_ns / times->units, times->profiled_ns / times->baseline_ns,
-                     profiled.samples.file});
-    };
-    add("prefill", "image");
-    add("decode", "token");
+                     profiled.requests.file});
+    }
   }
   return all;
 }

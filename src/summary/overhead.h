@@ -3,8 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/requests/phases.h"
 #include "records/run_summary.h"
-#include "summary/run_artifacts.h"
+#include "run/artifacts.h"
 
 namespace profline::summary {
 
@@ -15,15 +16,16 @@ struct PairedTime {
   double profiled_ns = 0;
 };
 
-/// A stage of the first `images` of a profiled run, and of the same images in the baseline; of
-/// decode as many steps of each image as both made. Nothing when the baseline lacks one of them.
-std::optional<PairedTime> paired_time(const Samples& baseline, const Samples& profiled,
-                                      std::size_t images, std::string_view stage);
+/// A phase of the first `count` requests of a profiled run, and of the same requests in the
+/// baseline; of a phase that repeats as many steps of each request as both made. Nothing when the
+/// baseline lacks one of them.
+std::optional<PairedTime> paired_time(const run::Requests& baseline, const run::Requests& profiled,
+                                      std::size_t count, std::string_view path);
 
 /// What a program that is not ours took without a profiler; nothing of the built-in workload.
-std::optional<SummaryProgram> program_of(const RunArtifacts& run);
+std::optional<SummaryProgram> program_of(const run::Run& run);
 
 /// What each profiler cost, by the workload's own times.
-std::vector<SummaryOverhead> overheads(const RunArtifacts& run);
+std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::PhaseTree& tree);
 
 }  // namespace profline::summary

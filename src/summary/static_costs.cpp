@@ -2,6 +2,9 @@
 
 #include <charconv>
 
+#include "base/files.h"
+#include "records/document.h"
+
 namespace profline::summary {
 namespace {
 
@@ -69,13 +72,6 @@ Result<StageCost> read_stage(Stage stage, const Node& node) {
 
 }  // namespace
 
-const StageCost* StaticCosts::find(Stage stage) const {
-  for (const StageCost& cost : stages) {
-    if (cost.stage == stage) return &cost;
-  }
-  return nullptr;
-}
-
 Result<StaticCosts> read_static_costs(const Node& document) {
   StaticCosts costs;
   const std::string format = PL_TRY(text_at(document, "format.name"));
@@ -93,12 +89,18 @@ Result<StaticCosts> read_static_costs(const Node& document) {
   costs.ceilings.source = text_at(document, "device.source").value_or("");
   const Node* stages = document.find("stages");
   if (stages == nullptr || !stages->is_map()) return bad(document, "stages", "a map");
-  for (const Stage stage :
-       {Stage::Sam, Stage::Clip, Stage::Projector, Stage::Prefill, Stage::Decode}) {
-    const Node* found = stages->find(static_model::to_text(stage));
-    if (found != nullptr) costs.stages.push_back(PL_TRY(read_stage(stage, *found)));
+  for (const NodeMap::Entry& entry : stages->as_map()) {
+    const auto stage =
+        static_model::stage_named(entry.key.is_string() ? entry.key.as_string() : "");
+    if (stage) costs.stages.push_back(PL_TRY(read_stage(*stage, entry.value)));
   }
   return costs;
+}
+
+Result<StaticCosts> internal::read_static_costs_file(const run::Run&,
+                                                     const std::filesystem::path& file) {
+  const std::string text = PL_TRY(read_file(file));
+  return read_static_costs(PL_TRY(parse_document(text, {"static_compute", 1}, file.string())));
 }
 
 }  // namespace profline::summary

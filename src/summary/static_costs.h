@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +9,9 @@
 #include "analysis/static_model/cost.h"
 #include "base/result.h"
 #include "formats/node.h"
-#include "settings/ceilings.h"
+#include "run/names/artifact_names.h"
+#include "run/run.h"
+#include "settings/hardware.h"
 
 namespace profline::summary {
 
@@ -20,13 +23,18 @@ struct StaticCosts {
   std::uint64_t context = 0;    ///< of the stage Decode
   std::string shapes_from;      ///< `model.preprocess`, or a picture's name
   settings::Ceilings ceilings;  ///< of the device, for this format alone; empty: not known
-  std::vector<static_model::StageCost> stages;
-
-  const static_model::StageCost* find(static_model::Stage stage) const;
+  std::vector<static_model::StageCost> stages;  ///< Decode is of one step
 };
 
 /// Keys that are not needed here are passed over. An Error names the key that is missing or of
 /// another type.
 Result<StaticCosts> read_static_costs(const Node& document);
+
+namespace internal {
+Result<StaticCosts> read_static_costs_file(const run::Run& run, const std::filesystem::path& file);
+}  // namespace internal
+
+inline constexpr run::ArtifactName<StaticCosts> kStaticCosts{run::paths::kStaticCompute,
+                                                             internal::read_static_costs_file};
 
 }  // namespace profline::summary

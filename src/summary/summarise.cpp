@@ -6,14 +6,15 @@
 #include "summary/device_activity.h"
 #include "summary/kernel_rows.h"
 #include "summary/measured_costs.h"
-#include "summary/model_stages.h"
 #include "summary/overhead.h"
+#include "summary/phases.h"
+#include "summary/static_costs.h"
 #include "summary/verdict.h"
 
 namespace profline::summary {
 namespace {
 
-/// Times by which the slowest tokens exceed the usual one, from which on it is told.
+/// Times by which the slowest steps exceed the usual one, from which on it is told.
 constexpr double kLongTail = 3;
 /// Floor by measured time, beyond what noise explains.
 constexpr double kAboveFloor = 1.05;
@@ -31,7 +32,7 @@ class Absent {
   explicit Absent(const RunRecord& run) : run_(run) {}
 
   template <typename T>
-  void look_at(const Artifact<T>& artifact) {
+  void look_at(const run::Artifact<T>& artifact) {
     if (artifact) return;
     const StageRecord* const stage = run_.find_stage(stage_of_file(artifact.file));
     std::string why = artifact.why_not;
@@ -47,25 +48,26 @@ class Absent {
   std::vector<SummaryAbsent> rows_;
 };
 
-std::vector<SummaryAbsent> absent_files(const RunArtifacts& run) {
-  Absent absent(run.run);
-  absent.look_at(run.settings);
-  absent.look_at(run.environment);
-  if (run.process.is_there) {
-    absent.look_at(run.process);  // a program that is not ours leaves no samples
+std::vector<SummaryAbsent> absent_files(const run::Run& run) {
+  const auto& process = run.get(run::kProcess);
+  Absent absent(run.record());
+  absent.look_at(run.get(run::kSettings));
+  absent.look_at(run.get(run::kEnvironment));
+  if (process.is_there) {
+    absent.look_at(process);  // a program that is not ours leaves no requests
   } else {
-    absent.look_at(run.baseline);
-    absent.look_at(run.metrics);
-    absent.look_at(run.inputs);
+    absent.look_at(run.baseline());
+    absent.look_at(run.get(run::kMetrics));
+    absent.look_at(run.get(run::kInputSizes));
   }
-  absent.look_at(run.static_costs);
-  absent.look_at(run.operators);
-  absent.look_at(run.trace);
-  absent.look_at(run.nsys_ranges);
-  absent.look_at(run.nsys_kernels);
-  absent.look_at(run.ncu_kernels);
-  if (run.process.is_there) return absent.take();
-  for (const ProfiledSamples& profiled : run.profiled) absent.look_at(profiled.samples);
+  absent.look_at(run.get(kStaticCosts));
+  absent.look_at(run.get(run::kTorchOperators));
+  absent.look_at(run.get(run::kTorchTrace));
+  absent.look_at(run.get(run::kNsysRanges));
+  absent.look_at(run.get(run::kNsysKernels));
+  absent.look_at(run.get(run::kNcuKernels));
+  if (process.is_there) return absent.take();
+  for (const run::ProfiledRequests& profiled : run.profiled()) absent.look_at(profiled.requests);
   return absent.take();
 }
 
@@ -78,19 +80,23 @@ std::string name_in_environment(const Environment& environment, const std::strin
   return "";
 }
 
-std::string device_name(const RunArtifacts& run) {
-  if (run.environment) {
-    std::string name = name_in_environment(*run.environment, run.run.device);
+std::string device_name(const run::Run& run) {
+  const auto& trace = run.get(run::kTorchTrace);
+  const auto& nsys_ranges = run.get(run::kNsysRanges);
+  const auto& static_costs = run.get(kStaticCosts);
+  const auto& environment = run.get(run::kEnvironment);
+  if (environment) {
+    std::string name = name_in_environment(*environment, run.record().device);
     if (!name.empty()) return name;
   }
-  if (run.run.device == "cpu") return "";
-  if (run.nsys_ranges) {
-    for (const NsysCapture& capture : run.nsys_ranges->captures) {
+  if (run.record().device == "cpu") return "";
+  if (nsys_ranges) {
+    for (const NsysCapture& capture : nsys_ranges->captures) {
       if (!capture.gpus.empty()) return capture.gpus.front();
     }
   }
-  if (run.trace && !run.trace->gpus.empty()) return run.trace->gpus.front().name;
-  return run.static_costs ? run.static_costs->ceilings.device : "";
+  if (trace && !trace->gpus.empty()) return trace->gpus.front().name;
+  return static_costs ? static_costs->ceilings.device : "";
 }
 
 /// A tool's sentence as a part of ours.
@@ -111,33 +117,35 @@ void tell_disturbed(const std::vector<SummaryOverhead>& overhead, std::vector<st
 }
 
 /// Figures that should not be as they are.
-void tell_odd_times(const std::vector<SummaryStage>& stages, std::vector<std::string>& notes) {
-  for (const SummaryStage& stage : stages) {
-    if (stage.cost && stage.cost->of_floor.value_or(0) > kAboveFloor) {
-      notes.push_back(stage.name + ": measured below its floor (" + percent(stage.cost->of_floor) +
+void tell_odd_times(const std::vector<PhaseSummary>& phases, std::vector<std::string>& notes) {
+  for (const PhaseSummary& phase : phases) {
+    if (phase.cost && phase.cost->of_floor.value_or(0) > kAboveFloor) {
+      notes.push_back(phase.name + ": measured below its floor (" + percent(phase.cost->of_floor) +
                       "): the ceilings or the shapes do not fit what ran, or it runs from caches");
     }
-    // Tokens are alike; images need not be.
-    if (stage.unit != "token" || !stage.time) continue;
-    const SummaryTimes& time = *stage.time;
+    // Steps are alike; requests need not be.
+    if (!phase.repeats || !phase.time) continue;
+    const SummaryTimes& time = *phase.time;
     if (time.p99_ns < kLongTail * time.median_ns) continue;
-    notes.push_back(stage.name + ": one token in a hundred takes " + duration(time.p99_ns) +
-                    " or more, " + factor(time.p99_ns / time.median_ns) +
+    notes.push_back(phase.name + ": one " + phase.unit + " in a hundred takes " +
+                    duration(time.p99_ns) + " or more, " + factor(time.p99_ns / time.median_ns) +
                     " the median: the machine was busy with something else, or something happens " +
                     "now and then");
   }
 }
 
-void tell_nsys(const RunArtifacts& run, std::vector<std::string>& notes) {
-  if (run.nsys_ranges) {
-    for (const NsysCapture& capture : run.nsys_ranges->captures) {
+void tell_nsys(const run::Run& run, std::vector<std::string>& notes) {
+  const auto& nsys_ranges = run.get(run::kNsysRanges);
+  const auto& nsys_kernels = run.get(run::kNsysKernels);
+  if (nsys_ranges) {
+    for (const NsysCapture& capture : nsys_ranges->captures) {
       for (const std::string& loss : capture.losses) {
         notes.push_back("nsys capture " + capture.name + ": " + without_stop(loss));
       }
     }
   }
-  if (run.nsys_kernels && run.nsys_kernels->why_none) {
-    notes.push_back("nsys: no kernels: " + *run.nsys_kernels->why_none);
+  if (nsys_kernels && nsys_kernels->why_none) {
+    notes.push_back("nsys: no kernels: " + *nsys_kernels->why_none);
   }
 }
 
@@ -150,49 +158,55 @@ void tell_ncu(const NcuKernels& ncu, std::vector<std::string>& notes) {
 }
 
 /// What the tools themselves say about their captures, and what does not fit together.
-std::vector<std::string> notes_of(const RunArtifacts& run, const MeasuredCosts& costs,
-                                  const std::vector<SummaryStage>& stages) {
+std::vector<std::string> notes_of(const run::Run& run, const MeasuredCosts& costs,
+                                  const std::vector<PhaseSummary>& phases) {
+  const auto& baseline = run.baseline();
+  const auto& trace = run.get(run::kTorchTrace);
+  const auto& ncu_kernels = run.get(run::kNcuKernels);
+  const auto& static_costs = run.get(kStaticCosts);
   std::vector<std::string> notes = costs.notes;
-  tell_odd_times(stages, notes);
+  tell_odd_times(phases, notes);
   tell_nsys(run, notes);
-  if (run.ncu_kernels) tell_ncu(*run.ncu_kernels, notes);
-  if (run.trace) {
-    for (const std::string& loss : run.trace->reading.losses) {
-      notes.push_back(run.trace.file + ": " + without_stop(loss));
+  if (ncu_kernels) tell_ncu(*ncu_kernels, notes);
+  if (trace) {
+    for (const std::string& loss : trace->reading.losses) {
+      notes.push_back(trace.file + ": " + without_stop(loss));
     }
   }
-  if (!run.baseline || run.baseline->empty() || !run.static_costs) return notes;
-  const std::string& ran = run.baseline->front().dtype;
-  const std::string& format = run.static_costs->format.name;
+  if (!baseline || baseline->empty() || !static_costs) return notes;
+  const std::string ran = baseline->front().text("dtype");
+  const std::string& format = static_costs->format.name;
   const bool is_tf32 = format == "tf32" && ran == "fp32";  // how its products are computed
-  if (ran != format && !is_tf32) {
-    notes.push_back("static analysis is of " + format + ", the samples ran in " + ran);
+  if (!ran.empty() && ran != format && !is_tf32) {
+    notes.push_back("static analysis is of " + format + ", the requests ran in " + ran);
   }
   return notes;
 }
 
 }  // namespace
 
-RunSummary summarise(const RunArtifacts& run) {
+RunSummary summarise(const run::Run& run) {
+  const auto& baseline = run.baseline();
   RunSummary summary;
-  summary.run = run.run.id;
-  summary.experiment = run.run.experiment;
-  summary.device = run.run.device;
+  summary.run = run.record().id;
+  summary.experiment = run.record().experiment;
+  summary.device = run.record().device;
   summary.device_name = device_name(run);
-  if (run.baseline && !run.baseline->empty()) {
-    summary.dtype = run.baseline->front().dtype;
-    summary.engine = run.baseline->front().engine;
+  if (baseline && !baseline->empty()) {
+    summary.dtype = baseline->front().text("dtype");
+    summary.engine = baseline->front().text("engine");
   }
-  const MeasuredCosts costs = measured_costs(run);
-  const DeviceActivities devices(run);
-  KernelRows kernels = kernel_rows(run);
-  summary.request = request_of(run, costs);
+  const requests::PhaseTree tree = phase_tree(run);
+  const MeasuredCosts costs = measured_costs(run, tree);
+  const DeviceActivities devices(run, tree);
+  KernelRows kernels = kernel_rows(run, tree);
+  summary.request = request_of(run, tree, costs);
   summary.program = program_of(run);
-  summary.stages = model_stages(run, costs, devices, kernels);
-  summary.overhead = overheads(run);
+  summary.phases = phase_summaries(run, tree, costs, devices, kernels);
+  summary.overhead = overheads(run, tree);
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
-  summary.notes = notes_of(run, costs, summary.stages);
+  summary.notes = notes_of(run, costs, summary.phases);
   tell_disturbed(summary.overhead, summary.notes);
   summary.absent = absent_files(run);
   summary.verdict = verdict_of(summary);

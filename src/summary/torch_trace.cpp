@@ -1,14 +1,14 @@
 #include "summary/torch_trace.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <tuple>
-#include <unordered_map>
 
 #include "analysis/operators/operator_table.h"
 #include "analysis/timeline/accounting.h"
 #include "analysis/timeline/attribution.h"
-#include "analysis/timeline/device_account.h"
-#include "summary/operator_flops.h"
+#include "analysis/timeline/group_kernels.h"
 
 namespace profline::summary {
 namespace {
@@ -17,74 +17,61 @@ using timeline::Attribution;
 
 class Kernels {
  public:
-  explicit Kernels(const Timeline& trace) : trace_(trace), attribution_(Attribution::of(trace)) {}
+  Kernels(const Timeline& trace, const requests::PhaseTree& tree)
+      : trace_(trace),
+        tree_(tree),
+        uses_(timeline::group_kernels(
+            trace, {.spelling = true, .shape = kShape, .ranges = true, .op = true})) {}
 
   std::vector<TracedKernel> run() {
-    for (RowIndex i = 0; i < trace_.work.size(); ++i) {
-      if (trace_.work[i].kind == WorkKind::Kernel) add(i);
+    kernel_of_.resize(uses_.rows.size());
+    for (timeline::KernelGroup& group :
+         timeline::group_kernels(uses_.rows, {.spelling = true, .shape = kShape})) {
+      add(std::move(group));
     }
+    find_longest();
     for (const auto& [op, longest] : longest_) add_flops(op, longest);
     std::sort(kernels_.begin(), kernels_.end(), [](const TracedKernel& a, const TracedKernel& b) {
-      return std::tie(b.total_ns, a.name, a.grid, a.block) <
-             std::tie(a.total_ns, b.name, b.grid, b.block);
+      return std::tie(b.use.total_ns, a.use.printed_name, a.use.grid, a.use.block) <
+             std::tie(a.use.total_ns, b.use.printed_name, b.use.grid, b.use.block);
     });
     return std::move(kernels_);
   }
 
  private:
+  static constexpr auto kShape = timeline::KernelKeys::Shape::GridAndBlock;
   struct Longest {
     std::int64_t duration_ns = -1;
     std::size_t kernel = 0;
   };
 
-  void add(RowIndex index) {
-    const DeviceWork& work = trace_.work[index];
-    const std::size_t place = place_of(work);
-    TracedKernel& kernel = kernels_[place];
-    const std::int64_t duration = work.duration_ns();
-    if (kernel.launches == 0 || duration < kernel.min_ns) kernel.min_ns = duration;
-    kernel.max_ns = std::max(kernel.max_ns, duration);
-    ++kernel.launches;
-    kernel.total_ns += duration;
-    count(kernel.stages[stage_of_work(work)], duration);
-    const RowIndex op = work.launch == kNoRow ? kNoRow : trace_.calls[work.launch].op;
-    if (op == kNoRow) return;
-    count(kernel.operators[trace_.names.text(trace_.operators[op].name)], duration);
-    Longest& longest = longest_[op];
-    if (duration > longest.duration_ns) longest = {duration, place};
-  }
-
-  static void count(TracedKernel::Part& part, std::int64_t duration) {
-    ++part.launches;
-    part.total_ns += duration;
-  }
-
-  std::size_t place_of(const DeviceWork& work) {
-    const LaunchShape shape = work.shape == kNoRow ? LaunchShape() : trace_.shapes[work.shape];
-    const auto [place, is_new] =
-        places_.try_emplace(std::tuple(work.name, shape.grid, shape.block), kernels_.size());
-    if (is_new) {
-      TracedKernel kernel;
-      kernel.name = trace_.names.text(work.name);
-      kernel.grid = shape.grid;
-      kernel.block = shape.block;
-      kernels_.push_back(std::move(kernel));
+  void add(timeline::KernelGroup group) {
+    TracedKernel kernel;
+    for (const std::size_t row : group.members) {
+      const KernelUse& use = uses_.rows[row];
+      count(kernel.phases[tree_.phase_of(use.ranges)], use);
+      if (!use.op.empty()) count(kernel.operators[use.op], use);
+      kernel_of_[row] = kernels_.size();
     }
-    return place->second;
+    kernel.use = std::move(group.all);
+    kernels_.push_back(std::move(kernel));
   }
 
-  const std::string& stage_of_work(const DeviceWork& work) {
-    const timeline::ContextId context = attribution_.of_work(work);
-    const auto [known, is_new] = stages_.try_emplace(context);
-    if (is_new) {
-      std::vector<std::string> ranges;
-      attribution_.each(context, [&](RowIndex range) {
-        ranges.push_back(trace_.names.text(trace_.ranges[range].name));
-      });
-      std::reverse(ranges.begin(), ranges.end());
-      known->second = stage_of(ranges);
+  static void count(TracedKernel::Part& part, const KernelUse& use) {
+    part.launches += use.launches;
+    part.total_ns += use.total_ns;
+  }
+
+  void find_longest() {
+    for (RowIndex i = 0; i < trace_.work.size(); ++i) {
+      const DeviceWork& work = trace_.work[i];
+      if (uses_.row_of[i] == kNoRow || work.launch == kNoRow) continue;
+      const RowIndex op = trace_.calls[work.launch].op;
+      if (op == kNoRow) continue;
+      Longest& longest = longest_[op];
+      if (work.duration_ns() <= longest.duration_ns) continue;
+      longest = {work.duration_ns(), kernel_of_[uses_.row_of[i]]};
     }
-    return known->second;
   }
 
   void add_flops(RowIndex op, const Longest& longest) {
@@ -99,32 +86,119 @@ class Kernels {
     ++kernels_[longest.kernel].launches_with_flops;
   }
 
-  using Key = std::tuple<Names::Id, std::array<std::uint32_t, 3>, std::array<std::uint32_t, 3>>;
   const Timeline& trace_;
-  Attribution attribution_;
+  const requests::PhaseTree& tree_;
+  timeline::KernelUses uses_;  // by everything that is known of a kernel
   std::vector<TracedKernel> kernels_;
-  std::map<Key, std::size_t> places_;
+  std::vector<std::size_t> kernel_of_;   // by row of uses_
   std::map<RowIndex, Longest> longest_;  // by operator, in order: sums are the same each time
-  std::unordered_map<timeline::ContextId, std::string> stages_;
   std::map<std::pair<Names::Id, Names::Id>, std::optional<double>> flops_;
 };
 
+using Sizes = std::vector<std::int64_t>;
+
+class ShapeParser {
+ public:
+  explicit ShapeParser(std::string_view text) : text_(text) {}
+
+  std::optional<std::vector<Sizes>> run() {
+    if (!take('[')) return std::nullopt;
+    std::vector<Sizes> shapes;
+    if (take(']')) return at_end() ? std::optional(shapes) : std::nullopt;
+    do {
+      auto sizes = list();
+      if (!sizes) return std::nullopt;
+      shapes.push_back(std::move(*sizes));
+    } while (take(','));
+    if (!take(']') || !at_end()) return std::nullopt;
+    return shapes;
+  }
+
+ private:
+  void skip_blanks() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  bool take(char c) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  bool at_end() {
+    skip_blanks();
+    return at_ == text_.size();
+  }
+  /// `[1, 64]`; of a list of lists only that it is one.
+  std::optional<Sizes> list() {
+    if (!take('[')) return std::nullopt;
+    Sizes sizes;
+    if (take(']')) return sizes;
+    bool is_nested = false;
+    do {
+      skip_blanks();
+      if (at_ < text_.size() && text_[at_] == '[') {
+        is_nested = true;
+        if (!pass_list()) return std::nullopt;
+        continue;
+      }
+      std::int64_t size = 0;
+      const auto [end, failure] =
+          std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
+      if (failure != std::errc()) return std::nullopt;
+      at_ = static_cast<std::size_t>(end - text_.data());
+      sizes.push_back(size);
+    } while (take(','));
+    if (!take(']')) return std::nullopt;
+    return is_nested ? Sizes() : sizes;
+  }
+  bool pass_list() {
+    const std::size_t end = text_.find(']', at_);
+    if (end == std::string_view::npos) return false;
+    at_ = end + 1;
+    return true;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+/// Twice the product of (..., m, k) and (..., k, n).
+std::optional<double> product_flops(const std::vector<Sizes>& shapes, std::size_t first,
+                                    std::size_t dimensions) {
+  if (shapes.size() < first + 2) return std::nullopt;
+  const Sizes& a = shapes[first];
+  const Sizes& b = shapes[first + 1];
+  if (a.size() != dimensions || b.size() != dimensions || a.back() != b[dimensions - 2]) {
+    return std::nullopt;
+  }
+  double flops = 2 * static_cast<double>(b.back());
+  for (const std::int64_t size : a) flops *= static_cast<double>(size);
+  return flops;
+}
+
+/// Scores and values of (batch, heads, queries, size) and (batch, heads, keys, size).
+std::optional<double> attention_flops(const std::vector<Sizes>& shapes) {
+  if (shapes.size() < 3 || shapes[0].size() != 4 || shapes[1].size() != 4 ||
+      shapes[2].size() != 4) {
+    return std::nullopt;
+  }
+  const Sizes& q = shapes[0];
+  const auto real = [](std::int64_t size) { return static_cast<double>(size); };
+  return 2 * real(q[0]) * real(q[1]) * real(q[2]) * real(shapes[1][2]) *
+         (real(q[3]) + real(shapes[2][3]));
+}
+
 }  // namespace
 
-std::optional<double> TracedKernel::flops_per_launch() const {
-  if (launches == 0 || launches_with_flops != launches) return std::nullopt;
-  return flops / static_cast<double>(launches);
+std::vector<TracedKernel> traced_kernels(const Timeline& trace, const requests::PhaseTree& tree) {
+  return Kernels(trace, tree).run();
 }
 
-std::vector<TracedKernel> traced_kernels(const Timeline& trace) {
-  return Kernels(trace).run();
-}
-
-std::vector<NsysRange> traced_ranges(const Timeline& trace) {
+std::vector<RangeUse> traced_ranges(const Timeline& trace) {
   const timeline::Accounting accounting = timeline::account(trace, Attribution::of(trace));
-  std::vector<NsysRange> rows;
+  std::vector<RangeUse> rows;
   for (const timeline::RangeAccount& range : accounting.ranges) {
-    NsysRange row;
+    RangeUse row;
     row.name = range.label;
     row.domain = trace.names.text(range.domain);
     row.instances = range.instances;
@@ -145,9 +219,9 @@ std::vector<NsysRange> traced_ranges(const Timeline& trace) {
   return rows;
 }
 
-StageOperators stage_operators(const Timeline& trace, const std::string& range, double short_ns) {
+RangeOperators range_operators(const Timeline& trace, const std::string& range, double short_ns) {
   const operators::OperatorTable table = operators::operator_table(trace, {.inside = range});
-  StageOperators result;
+  RangeOperators result;
   result.calls = table.calls;
   if (table.self_ns <= 0 || table.rows.empty()) return result;
   const auto all = static_cast<double>(table.self_ns);
@@ -160,14 +234,28 @@ StageOperators stage_operators(const Timeline& trace, const std::string& range, 
   return result;
 }
 
-std::string stage_of(const std::vector<std::string>& ranges) {
-  static constexpr std::string_view kStages[] = {"sam", "clip", "projector", "lm", "decode"};
-  for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
-    if (std::find(std::begin(kStages), std::end(kStages), *range) != std::end(kStages)) {
-      return *range;
-    }
+std::optional<std::vector<Sizes>> parse_shapes(std::string_view text) {
+  return ShapeParser(text).run();
+}
+
+std::optional<double> operator_flops(std::string_view name, std::string_view shapes) {
+  struct Product {
+    std::string_view name;
+    std::size_t first;  // of the two matrices among the inputs
+    std::size_t dimensions;
+  };
+  constexpr Product kProducts[] = {
+      {"aten::mm", 0, 2}, {"aten::addmm", 1, 2}, {"aten::bmm", 0, 3}, {"aten::baddbmm", 1, 3}};
+  const bool is_attention = name.starts_with("aten::_scaled_dot_product_");
+  const Product* product = nullptr;
+  for (const Product& known : kProducts) {
+    if (known.name == name) product = &known;
   }
-  return ranges.empty() ? "" : ranges.front();
+  if (product == nullptr && !is_attention) return std::nullopt;
+  const auto sizes = parse_shapes(shapes);
+  if (!sizes) return std::nullopt;
+  return is_attention ? attention_flops(*sizes)
+                      : product_flops(*sizes, product->first, product->dimensions);
 }
 
 }  // namespace profline::summary

@@ -9,9 +9,8 @@
 
 #include <array>
 
-#include "base/assert.h"
-#include "base/file_descriptor.h"
-#include "base/os_error.h"
+#include "base/error.h"
+#include "base/files.h"
 
 namespace profline::testing {
 

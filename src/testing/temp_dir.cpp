@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/assert.h"
+#include "base/error.h"
 
 namespace profline::testing {
 

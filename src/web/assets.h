@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/embedded_file.h"
+#include "base/files.h"
 
 namespace profline::web {
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "web/table.h"
-
 namespace profline::web {
 namespace {
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "summary/static_costs.h"
+
 namespace profline::web {
 namespace {
 
@@ -15,20 +17,21 @@ std::string bandwidth_of(const std::string& device, const std::string& source) {
          (source.empty() ? "" : " (" + source + ")");
 }
 
-std::optional<MemoryRoof> of_static_analysis(const summary::RunArtifacts& run) {
-  if (!run.static_costs) return std::nullopt;
-  const settings::Ceilings& ceilings = run.static_costs->ceilings;
+std::optional<MemoryRoof> of_static_analysis(const run::Run& run) {
+  const auto& static_costs = run.get(summary::kStaticCosts);
+  if (!static_costs) return std::nullopt;
+  const settings::Ceilings& ceilings = static_costs->ceilings;
   if (!ceilings.bytes_per_second || *ceilings.bytes_per_second <= 0) return std::nullopt;
   return MemoryRoof{*ceilings.bytes_per_second, bandwidth_of(ceilings.device, ceilings.source),
-                    run.static_costs.file};
+                    static_costs.file};
 }
 
-/// A CPU's is measured with the baseline: stages are held against it.
-std::optional<MemoryRoof> of_stages(const RunSummary& summary) {
-  for (const SummaryStage& stage : summary.stages) {
-    if (!stage.cost || stage.cost->memory_ns.value_or(0) <= 0 || stage.cost->bytes <= 0) continue;
-    return MemoryRoof{stage.cost->bytes / *stage.cost->memory_ns * kNsPerSecond,
-                      stage.cost->ceilings, stage.cost->source};
+/// A CPU's is measured with the baseline: phases are held against it.
+std::optional<MemoryRoof> of_phases(const RunSummary& summary) {
+  for (const PhaseSummary& phase : summary.phases) {
+    if (!phase.cost || phase.cost->memory_ns.value_or(0) <= 0 || phase.cost->bytes <= 0) continue;
+    return MemoryRoof{phase.cost->bytes / *phase.cost->memory_ns * kNsPerSecond,
+                      phase.cost->ceilings, phase.cost->source};
   }
   return std::nullopt;
 }
@@ -48,12 +51,13 @@ std::optional<double> bandwidth_of_floor(const NcuRoofline& at) {
   return *at.dram_bytes / *at.floor_ns * kNsPerSecond;
 }
 
-std::optional<MemoryRoof> of_kernel_floors(const summary::RunArtifacts& run) {
-  if (!run.ncu_kernels) return std::nullopt;
-  for (const NcuKernel& kernel : run.ncu_kernels->kernels) {
+std::optional<MemoryRoof> of_kernel_floors(const run::Run& run) {
+  const auto& ncu_kernels = run.get(run::kNcuKernels);
+  if (!ncu_kernels) return std::nullopt;
+  for (const NcuKernel& kernel : ncu_kernels->kernels) {
     if (const auto rate = bandwidth_of_floor(kernel.roofline)) {
-      return MemoryRoof{*rate, bandwidth_of(kernel.device_name, run.ncu_kernels->ceilings_source),
-                        run.ncu_kernels.file};
+      return MemoryRoof{*rate, bandwidth_of(kernel.device_name, ncu_kernels->ceilings_source),
+                        ncu_kernels.file};
     }
   }
   return std::nullopt;
@@ -73,11 +77,12 @@ std::optional<double> dram_percent(const NcuKernel& kernel) {
 }
 
 /// By the kernel with the largest share: its percentage has lost the least to rounding.
-std::optional<MemoryRoof> of_dram_counters(const summary::RunArtifacts& run) {
-  if (!run.ncu_kernels) return std::nullopt;
+std::optional<MemoryRoof> of_dram_counters(const run::Run& run) {
+  const auto& ncu_kernels = run.get(run::kNcuKernels);
+  if (!ncu_kernels) return std::nullopt;
   double best = 0;
   double rate = 0;
-  for (const NcuKernel& kernel : run.ncu_kernels->kernels) {
+  for (const NcuKernel& kernel : ncu_kernels->kernels) {
     const auto share = dram_percent(kernel);
     const auto& reached = kernel.roofline.bytes_per_second;
     if (!share || !reached || *share <= best || *reached <= 0) continue;
@@ -87,14 +92,14 @@ std::optional<MemoryRoof> of_dram_counters(const summary::RunArtifacts& run) {
   if (best <= 0) return std::nullopt;
   return MemoryRoof{rate,
                     "what ncu's DRAM throughput counters imply; the device table has no entry",
-                    run.ncu_kernels.file};
+                    ncu_kernels.file};
 }
 
 }  // namespace
 
-std::optional<MemoryRoof> memory_roof(const summary::RunArtifacts& run, const RunSummary& summary) {
+std::optional<MemoryRoof> memory_roof(const run::Run& run, const RunSummary& summary) {
   if (auto roof = of_static_analysis(run)) return roof;
-  if (auto roof = of_stages(summary)) return roof;
+  if (auto roof = of_phases(summary)) return roof;
   if (auto roof = of_kernel_floors(run)) return roof;
   return of_dram_counters(run);
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "records/run_summary.h"
-#include "summary/run_artifacts.h"
+#include "run/artifacts.h"
 
 namespace profline::web {
 
@@ -18,6 +18,6 @@ struct MemoryRoof {
 /// The bandwidth that the run's floors were computed with (the device table's, a measured one or
 /// MEM_BANDWIDTH_GBS); without one what ncu's DRAM throughput says is 100 %. Shares that include
 /// caches are never used: they make the roof too low. Nothing: neither is known.
-std::optional<MemoryRoof> memory_roof(const summary::RunArtifacts& run, const RunSummary& summary);
+std::optional<MemoryRoof> memory_roof(const run::Run& run, const RunSummary& summary);
 
 }  // namespace profline::web

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "summary/static_costs.h"
+
 namespace profline::web {
 namespace {
 
@@ -20,11 +22,12 @@ NcuKernel cached_kernel() {
   return kernel;
 }
 
-summary::RunArtifacts run_with(std::vector<NcuKernel> kernels) {
-  summary::RunArtifacts run;
-  run.ncu_kernels.file = "ncu/kernels.json";
-  run.ncu_kernels.content.emplace();
-  run.ncu_kernels.content->kernels = std::move(kernels);
+run::Run run_with(std::vector<NcuKernel> kernels, std::string ceilings_source = "") {
+  NcuKernels table;
+  table.kernels = std::move(kernels);
+  table.ceilings_source = std::move(ceilings_source);
+  run::Run run{RunRecord()};
+  run.keep(run::kNcuKernels, std::move(table));
   return run;
 }
 
@@ -36,8 +39,7 @@ TEST(MemoryRoof, IsTheBandwidthOfTheDeviceTableThatFloorsWereComputedWith) {
   NcuKernel kernel = cached_kernel();
   kernel.roofline.peak_operations_per_second = 1e15;
   kernel.roofline.floor_ns = 626e6 / 4.8e12 * 1e9;
-  summary::RunArtifacts run = run_with({compute, kernel});
-  run.ncu_kernels.content->ceilings_source = "its datasheet";
+  const run::Run run = run_with({compute, kernel}, "its datasheet");
   const auto roof = memory_roof(run, {});
   ASSERT_TRUE(roof);
   EXPECT_DOUBLE_EQ(roof->bytes_per_second, 4.8e12);
@@ -46,12 +48,12 @@ TEST(MemoryRoof, IsTheBandwidthOfTheDeviceTableThatFloorsWereComputedWith) {
 }
 
 TEST(MemoryRoof, IsTheOneOfStaticAnalysisWhereThereIsOne) {
-  summary::RunArtifacts run = run_with({cached_kernel()});
-  run.static_costs.file = "static_analysis/static_compute.json";
-  run.static_costs.content.emplace();
-  run.static_costs.content->ceilings.device = "NVIDIA H200";
-  run.static_costs.content->ceilings.source = "its datasheet";
-  run.static_costs.content->ceilings.bytes_per_second = 4.8e12;
+  summary::StaticCosts costs;
+  costs.ceilings.device = "NVIDIA H200";
+  costs.ceilings.source = "its datasheet";
+  costs.ceilings.bytes_per_second = 4.8e12;
+  run::Run run = run_with({cached_kernel()});
+  run.keep(summary::kStaticCosts, costs);
   const auto roof = memory_roof(run, {});
   ASSERT_TRUE(roof);
   EXPECT_EQ(roof->bytes_per_second, 4.8e12);
@@ -60,14 +62,14 @@ TEST(MemoryRoof, IsTheOneOfStaticAnalysisWhereThereIsOne) {
 
 TEST(MemoryRoof, OfACpuIsTheOneThatItsStagesAreHeldAgainst) {
   RunSummary summary;
-  summary.stages.resize(2);  // the first has no cost
+  summary.phases.resize(2);  // the first has no cost
   SummaryCost cost;
   cost.bytes = 1e6;
   cost.memory_ns = 1e5;
   cost.ceilings = "measured on this CPU";
   cost.source = "baseline/metrics.json";
-  summary.stages.back().cost = cost;
-  const auto roof = memory_roof({}, summary);
+  summary.phases.back().cost = cost;
+  const auto roof = memory_roof(run::Run{RunRecord()}, summary);
   ASSERT_TRUE(roof);
   EXPECT_DOUBLE_EQ(roof->bytes_per_second, 1e10);
   EXPECT_EQ(roof->from, "measured on this CPU");
@@ -88,7 +90,7 @@ TEST(MemoryRoof, IsNotGuessedFromSharesThatIncludeCaches) {
   NcuKernel kernel = cached_kernel();
   kernel.counters.pop_back();
   EXPECT_FALSE(memory_roof(run_with({kernel}), {}));
-  EXPECT_FALSE(memory_roof({}, {}));
+  EXPECT_FALSE(memory_roof(run::Run{RunRecord()}, {}));
 }
 
 }  // namespace

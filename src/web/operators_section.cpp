@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
+#include "web/markup.h"
 #include "web/sections.h"
-#include "web/table.h"
 
 namespace profline::web {
 namespace {
@@ -89,7 +89,7 @@ Table table_of(const TorchOperators& operators) {
 
 Section operators_section(const PageSource& source) {
   Section section{"operators", "Operators"};
-  const auto& operators = source.run.operators;
+  const auto& operators = source.run.get(run::kTorchOperators);
   if (!operators || operators->operators.empty()) {
     section.add_nothing("The torch profiler recorded no operators: " + operators.file + " " +
                         (operators ? "has none" : operators.why_not) + ".");

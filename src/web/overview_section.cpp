@@ -3,25 +3,24 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "summary/stage_sources.h"
-#include "summary/stage_times.h"
+#include "summary/phases.h"
 #include "summary/verdict.h"
+#include "web/markup.h"
 #include "web/sections.h"
-#include "web/table.h"
 
 namespace profline::web {
 namespace {
 
-/// Of all the time: stages below it are folded away.
+/// Of all the time: phases below it are folded away.
 constexpr double kSmall = 0.02;
 
-std::vector<const SummaryStage*> by_share(const RunSummary& summary) {
-  std::vector<const SummaryStage*> stages;
-  for (const SummaryStage& stage : summary.stages) stages.push_back(&stage);
-  std::stable_sort(stages.begin(), stages.end(), [](const auto* a, const auto* b) {
+std::vector<const PhaseSummary*> by_share(const RunSummary& summary) {
+  std::vector<const PhaseSummary*> phases;
+  for (const PhaseSummary& phase : summary.phases) phases.push_back(&phase);
+  std::stable_sort(phases.begin(), phases.end(), [](const auto* a, const auto* b) {
     return a->share.value_or(0) > b->share.value_or(0);
   });
-  return stages;
+  return phases;
 }
 
 Markup figure(std::string_view label, std::string_view value, const Markup& spread) {
@@ -41,50 +40,65 @@ Markup mean_figure(const std::string& label, const SummaryTimes& time, std::stri
                                  duration(time.median_high_ns), duration(time.p99_ns), time.n)));
 }
 
-const SummaryStage* find_stage(const RunSummary& summary, std::string_view name) {
-  for (const SummaryStage& stage : summary.stages) {
-    if (stage.name == name) return &stage;
+/// The outermost phase of the model without steps that takes the most time; null: there is none.
+const requests::PhaseInfo* first_pass(const requests::PhaseTree& tree,
+                                      const run::Requests& requests) {
+  const requests::PhaseInfo* longest = nullptr;
+  double most = 0;
+  for (const requests::PhaseInfo& phase : tree.phases()) {
+    if (!phase.is_outermost() || phase.is_host() || phase.repeats) continue;
+    const double ns = requests::phase_time(requests, phase.path).ns;
+    if (ns <= most) continue;
+    most = ns;
+    longest = &phase;
   }
-  return nullptr;
+  return longest;
 }
 
 using Figures = std::vector<Markup>;
 
+std::string token_words(const SummaryRequest& request) {
+  if (!request.prompt_tokens || !request.new_tokens) return "";
+  return fmt::format(" · {:.0f} prompt, {:.0f} new tokens", *request.prompt_tokens,
+                     *request.new_tokens);
+}
+
 void add_request(Figures& figures, const PageSource& source, const SummaryRequest& request) {
-  figures.push_back(figure(
-      request.images < 2 ? "request" : "request, mean", duration(request.mean_ns),
-      text(fmt::format("{} · {:.0f} prompt, {:.0f} new tokens", counted(request.images, "image"),
-                       request.prompt_tokens, request.new_tokens))));
-  if (source.run.baseline) {
-    const Node* const metrics = source.run.metrics ? &*source.run.metrics : nullptr;
-    if (const auto prefill = summary::stage_spread(*source.run.baseline, metrics, "prefill")) {
-      figures.push_back(mean_figure("prefill", *prefill, "image"));
+  figures.push_back(figure(request.requests < 2 ? "request" : "request, mean",
+                           duration(request.mean_ns),
+                           text(counted(request.requests, request.unit) + token_words(request))));
+  if (source.run.baseline()) {
+    const requests::PhaseTree tree = summary::phase_tree(source.run);
+    if (const auto* const phase = first_pass(tree, *source.run.baseline())) {
+      const auto times = summary::phase_times(source.run, phase->path);
+      figures.push_back(mean_figure(phase->name, *times, phase->unit));
     }
   }
-  const SummaryStage* const decode = find_stage(source.summary, "decode");
-  if (decode != nullptr && decode->time) {
-    figures.push_back(mean_figure("per token", *decode->time, "token"));
-  }
-  if (request.tokens_per_second) {
-    figures.push_back(figure("decode rate", human_rate(*request.tokens_per_second, "tokens"),
-                             text("all decode steps over all their time")));
+  const PhaseSummary* const leading = summary::leading_phase(source.summary);
+  if (leading != nullptr && leading->repeats && leading->time) {
+    figures.push_back(mean_figure("per " + leading->unit, *leading->time, leading->unit));
+    if (request.tokens_per_second) {
+      figures.push_back(figure(leading->name + " rate",
+                               human_rate(*request.tokens_per_second, "tokens"),
+                               text("all " + leading->name + " steps over all their time")));
+    }
   }
 }
 
 void add_device(Figures& figures, const PageSource& source) {
-  const SummaryStage* const decode = find_stage(source.summary, "decode");
-  if (decode != nullptr && decode->device && decode->device->busy_share) {
-    const SummaryDevice& device = *decode->device;
-    figures.push_back(
-        figure("GPU busy in decode", percent(*device.busy_share),
-               text(device.launches_per_unit
-                        ? counted_mean(*device.launches_per_unit, "launch") + " per " + decode->unit
-                        : "no launches were recorded")));
+  const PhaseSummary* const leading = summary::leading_phase(source.summary);
+  if (leading != nullptr && leading->device && leading->device->busy_share) {
+    const SummaryDevice& device = *leading->device;
+    figures.push_back(figure(
+        "GPU busy in " + leading->name, percent(*device.busy_share),
+        text(device.launches_per_unit
+                 ? counted_mean(*device.launches_per_unit, "launch") + " per " + leading->unit
+                 : "no launches were recorded")));
   }
   const auto& request = source.summary.request;
   if (request && request->mfu) {
-    figures.push_back(
-        figure("MFU", percent(*request->mfu), text("of the dense peak, in prefill and decode")));
+    figures.push_back(figure("MFU", percent(*request->mfu),
+                             text("of the dense peak, in the phases that static analysis knows")));
   }
 }
 
@@ -99,7 +113,7 @@ void add_program(Figures& figures, const RunSummary& summary, const SummaryProgr
       "peak memory", human_bytes(program.max_rss_bytes),
       text(program.processes > 1 ? "of the largest of " + counted(program.processes, "process")
                                  : "resident, one process")));
-  const SummaryStage* const largest = summary::largest_stage(summary);
+  const PhaseSummary* const largest = summary::largest_phase(summary);
   if (largest == nullptr || !largest->device || !largest->device->busy_share) return;
   figures.push_back(figure("GPU busy", percent(*largest->device->busy_share),
                            text("in " + largest->name + ", under the profiler")));
@@ -121,12 +135,12 @@ Markup headline(const PageSource& source) {
   return element("dl", {{"class", "figures"}, {"data-count", std::to_string(figures.size())}}, all);
 }
 
-Markup gain_of(const SummaryStage& stage) {
-  if (stage.gains.empty()) return {};
-  const SummaryGain& gain = stage.gains.front();
+Markup gain_of(const PhaseSummary& phase) {
+  if (phase.gains.empty()) return {};
+  const SummaryGain& gain = phase.gains.front();
   return element("p", {{"class", "gain"}},
                  element("b", text(factor(gain.speedup) + " faster")) +
-                     text(fmt::format(" at best: {} per {} {}", duration(gain.time_ns), stage.unit,
+                     text(fmt::format(" at best: {} per {} {}", duration(gain.time_ns), phase.unit,
                                       gain.when)));
 }
 
@@ -136,63 +150,63 @@ Markup from_note(const SummaryReason& reason) {
 }
 
 /// What the class follows from, in a sentence.
-Markup sentence(const SummaryStage& stage) {
-  const std::string what = summary::class_words(stage, stage.name);
-  if (stage.reasons.empty()) return text(what);
-  return text(what + ": " + stage.reasons.front().text);
+Markup sentence(const PhaseSummary& phase) {
+  const std::string what = summary::class_words(phase, phase.name);
+  if (phase.reasons.empty()) return text(what);
+  return text(what + ": " + phase.reasons.front().text);
 }
 
-Markup evidence_of(const SummaryStage& stage) {
+Markup evidence_of(const PhaseSummary& phase) {
   Markup items;
   // The first reason is the sentence above.
-  if (!stage.reasons.empty() && !stage.reasons.front().source.empty()) {
-    items += element("li", text("these figures are from") + from_note(stage.reasons.front()));
+  if (!phase.reasons.empty() && !phase.reasons.front().source.empty()) {
+    items += element("li", text("these figures are from") + from_note(phase.reasons.front()));
   }
-  for (std::size_t i = 1; i < stage.reasons.size(); ++i) {
-    items += element("li", text(stage.reasons[i].text) + from_note(stage.reasons[i]));
+  for (std::size_t i = 1; i < phase.reasons.size(); ++i) {
+    items += element("li", text(phase.reasons[i].text) + from_note(phase.reasons[i]));
   }
-  for (std::size_t i = 1; i < stage.gains.size(); ++i) {
-    const SummaryGain& gain = stage.gains[i];
-    items += element("li", text(summary::gain_words(stage, gain)));
+  for (std::size_t i = 1; i < phase.gains.size(); ++i) {
+    const SummaryGain& gain = phase.gains[i];
+    items += element("li", text(summary::gain_words(phase, gain)));
   }
-  for (const std::string& lack : stage.lacks) {
+  for (const std::string& lack : phase.lacks) {
     items += element("li", text("not known: " + lack));
   }
   Markup html = element("ul", items);
-  if (!stage.next_step.empty() && summary::is_worth_a_step(stage)) {
-    html += element("p", {{"class", "next"}}, element("b", text("Next: ")) + text(stage.next_step));
+  if (!phase.next_step.empty() && summary::is_worth_a_step(phase)) {
+    html += element("p", {{"class", "next"}}, element("b", text("Next: ")) + text(phase.next_step));
   }
   return html;
 }
 
-Markup verdict_of(const RunSummary& summary, const SummaryStage& stage, bool is_open) {
-  std::string time = stage.mean_ns ? duration(*stage.mean_ns) + " per " + stage.unit : "";
-  if (stage.share) {
-    time += fmt::format("{}{} of {}", time.empty() ? "" : " · ", percent(*stage.share),
+Markup verdict_of(const RunSummary& summary, const PhaseSummary& phase, bool is_open) {
+  std::string time = phase.mean_ns ? duration(*phase.mean_ns) + " per " + phase.unit : "";
+  if (phase.share) {
+    time += fmt::format("{}{} of {}", time.empty() ? "" : " · ", percent(*phase.share),
                         summary::whole_of(summary));
   }
   const Markup head =
-      element("h3", text(stage.name)) +
-      element("span", {{"class", "tag"}, {"data-kind", stage.kind}}, text(stage.kind)) +
+      element("h3", text(phase.name)) +
+      element("span", {{"class", "tag"}, {"data-kind", phase.kind}}, text(phase.kind)) +
       element("span", {{"class", "time"}}, text(time));
   const Markup evidence =
       element("details", {{is_open ? "open" : "", ""}},
-              element("summary", text("Evidence and next step")) + evidence_of(stage));
+              element("summary", text("Evidence and next step")) + evidence_of(phase));
   return element(
-      "article", {{"class", "stage"}, {"data-stage", stage.name}},
-      element("header", head) + element("p", sentence(stage)) + gain_of(stage) + evidence);
+      "article", {{"class", "phase"}, {"data-phase", phase.name}},
+      element("header", head) + element("p", sentence(phase)) + gain_of(phase) + evidence);
 }
 
 Markup verdicts(const RunSummary& summary) {
   Markup large;
   Markup small;
   std::string names;
-  for (const SummaryStage* stage : by_share(summary)) {
-    if (stage->share && *stage->share < kSmall) {
-      small += verdict_of(summary, *stage, false);
-      names += (names.empty() ? "" : ", ") + stage->name;
+  for (const PhaseSummary* phase : by_share(summary)) {
+    if (phase->share && *phase->share < kSmall) {
+      small += verdict_of(summary, *phase, false);
+      names += (names.empty() ? "" : ", ") + phase->name;
     } else {
-      large += verdict_of(summary, *stage, large.empty());
+      large += verdict_of(summary, *phase, large.empty());
     }
   }
   if (!small.empty()) {
@@ -201,7 +215,7 @@ Markup verdicts(const RunSummary& summary) {
                                                          summary::whole_of(summary), names))) +
                          small);
   }
-  return element("div", {{"class", "stages"}}, large);
+  return element("div", {{"class", "phases"}}, large);
 }
 
 struct Step {
@@ -215,17 +229,19 @@ struct Step {
 std::vector<Step> steps_of(const RunSummary& summary) {
   std::vector<Step> steps;
   const auto& request = summary.request;
-  if (request) steps.push_back({"preprocess", request->mean_ns * request->preprocess_share});
-  for (const SummaryStage& stage : summary.stages) {
-    if (!stage.mean_ns || *stage.mean_ns <= 0) continue;
-    const double ns = request && stage.share ? request->mean_ns * *stage.share : *stage.mean_ns;
-    Step step{stage.name, ns, {}, stage.kind};
-    if (stage.cost && stage.cost->floor_ns)
-      step.floor_ns = *stage.cost->floor_ns * ns / *stage.mean_ns;
-    steps.push_back(std::move(step));
-    if (stage.name == "lm" && request && request->unaccounted_share > 0) {
-      steps.push_back({"rest of prefill", request->mean_ns * request->unaccounted_share});
+  for (const summary::PhaseLine& line : summary::phase_lines(summary)) {
+    if (line.phase == nullptr) {
+      if (line.share > 0) steps.push_back({line.name, request->mean_ns * line.share});
+      continue;
     }
+    const PhaseSummary& phase = *line.phase;
+    if (!phase.mean_ns || *phase.mean_ns <= 0) continue;
+    const double ns = request && phase.share ? request->mean_ns * *phase.share : *phase.mean_ns;
+    Step step{phase.name, ns, {}, phase.kind};
+    if (phase.cost && phase.cost->floor_ns) {
+      step.floor_ns = *phase.cost->floor_ns * ns / *phase.mean_ns;
+    }
+    steps.push_back(std::move(step));
   }
   return steps;
 }
@@ -244,20 +260,20 @@ Node waterfall(const RunSummary& summary) {
   return list;
 }
 
-std::string spread_text(const SummaryStage& stage) {
-  if (!stage.time) return duration(stage.mean_ns);
-  const SummaryTimes& time = *stage.time;
+std::string spread_text(const PhaseSummary& phase) {
+  if (!phase.time) return duration(phase.mean_ns);
+  const SummaryTimes& time = *phase.time;
   if (time.n == 1) return duration(time.median_ns);
   return fmt::format("{} [{}, {}]", duration(time.median_ns), duration(time.median_low_ns),
                      duration(time.median_high_ns));
 }
 
-Markup stage_table(const RunSummary& summary) {
+Markup phase_table(const RunSummary& summary) {
   using Align = Table::Align;
   const bool is_timed = summary.request.has_value();
   Table table(
-      "stages-table", is_timed ? "stages of the model" : "captures and ranges",
-      {{"stage", Align::Left},
+      "phases-table", is_timed ? "phases of a request" : "captures and ranges",
+      {{"phase", Align::Left},
        {"unit", Align::Left},
        {is_timed ? "median [95 %]" : "mean", Align::Right,
         is_timed ? "per unit, without a profiler" : "per unit, under the profiler"},
@@ -271,28 +287,28 @@ Markup stage_table(const RunSummary& summary) {
                  : "of the time under the profiler"},
        {"launches", Align::Right, "per unit"},
        {"class", Align::Left}});
-  for (const SummaryStage& stage : summary.stages) {
-    const auto& cost = stage.cost;
-    const auto& device = stage.device;
+  for (const PhaseSummary& phase : summary.phases) {
+    const auto& cost = phase.cost;
+    const auto& device = phase.device;
     using Figure = std::optional<double>;
-    const Figure median = stage.time ? Figure(stage.time->median_ns) : stage.mean_ns;
-    table.add({code_cell(stage.name),
-               text_cell(stage.unit),
-               {text(spread_text(stage)), median, {}},
-               bar_cell(stage.share),
+    const Figure median = phase.time ? Figure(phase.time->median_ns) : phase.mean_ns;
+    table.add({code_cell(phase.name),
+               text_cell(phase.unit),
+               {text(spread_text(phase)), median, {}},
+               bar_cell(phase.share),
                duration_cell(cost ? cost->floor_ns : Figure()),
                share_cell(cost ? cost->of_floor : Figure()),
                share_cell(cost ? cost->mfu : Figure()),
                share_cell(cost ? cost->bandwidth : Figure()),
                share_cell(device ? device->busy_share : Figure()),
                count_cell(device ? device->launches_per_unit : Figure()),
-               text_cell(stage.kind)});
+               text_cell(phase.kind)});
   }
   return table.markup();
 }
 
-Markup stage_source_lines(const RunSummary& summary) {
-  const auto [times, costs, devices, ceilings, shapes] = summary::stage_sources(summary);
+Markup phase_source_lines(const RunSummary& summary) {
+  const auto [times, costs, devices, ceilings, shapes] = summary::phase_sources(summary);
   Markup html = source_line(
       summary.request ? "Times: per unit, without a profiler; the median with its 95 % interval. "
                         "Times in the text are means, from which shares and rates follow."
@@ -314,21 +330,21 @@ Section overview_section(const PageSource& source) {
   const RunSummary& summary = source.summary;
   Section section{"verdict", "Verdict"};
   section.body += element("p", {{"class", "verdict"}}, text(summary.verdict)) + headline(source);
-  if (summary.stages.empty()) {
-    section.add_nothing("Nothing was measured stage by stage; see what was not captured below.");
+  if (summary.phases.empty()) {
+    section.add_nothing("Nothing was measured phase by phase; see what was not captured below.");
     return section;
   }
   Section chart{"", ""};
   chart.add_chart(
-      "waterfall", "time of each stage of a request, against its theoretical minimum",
+      "waterfall", "time of each phase of a request, against its theoretical minimum",
       text(summary.request
-               ? "An average request, stage after stage. Pale: measured. Solid: the floor, the "
+               ? "An average request, phase after phase. Pale: measured. Solid: the floor, the "
                  "theoretical minimum for these shapes."
                : "Mean time of each capture and range, under the profiler."),
       waterfall(summary));
   section.charts = std::move(chart.charts);
   section.body += element("div", {{"class", "split"}}, verdicts(summary) + chart.body) +
-                  stage_table(summary) + stage_source_lines(summary);
+                  phase_table(summary) + phase_source_lines(summary);
   return section;
 }
 

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "web/content_policy.h"
 #include "web/histogram.h"
 #include "web/page_source.h"
+#include "web/write_page.h"
 
 namespace profline::web {
 namespace {
@@ -60,31 +60,6 @@ TEST(ContentPolicy, LetsOurScriptsRunAndNothingElse) {
       content_policy(scripts),
       "default-src 'none'; style-src 'unsafe-inline'; script-src "
       "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='; base-uri 'none'; form-action 'none'");
-}
-
-TEST(GpuReadings, AreReadLineByLine) {
-  const auto readings = parse_gpu_readings(
-      "{\"at_ns\": 5000000000, \"sm_clock_mhz\": 1980, \"power_mw\": 350500, "
-      "\"gpu_utilisation_pct\": 40,"
-      " \"memory_used_bytes\": 2147483648, \"throttle_reasons\": 4, \"temperature_c\": null}\n"
-      "\n{\"at_ns\": 5500000000}\n",
-      "gpu.jsonl");
-  ASSERT_TRUE(readings) << readings.error().to_string();
-  ASSERT_EQ(readings->size(), 2U);
-  EXPECT_EQ(readings->front().at_s, 0);
-  EXPECT_EQ(readings->front().sm_clock_mhz, 1980);
-  EXPECT_EQ(readings->front().power_w, 350.5);
-  EXPECT_EQ(readings->front().utilisation_pct, 40);
-  EXPECT_EQ(readings->front().memory_gib, 2);
-  EXPECT_EQ(readings->front().throttle_reasons, 4U);
-  EXPECT_FALSE(readings->front().temperature_c);
-  EXPECT_EQ(readings->back().at_s, 0.5);
-}
-
-TEST(GpuReadings, TellWhichLineIsNone) {
-  const auto readings = parse_gpu_readings("{\"at_ns\": 1}\n{\"at\": 2}\n", "gpu.jsonl");
-  ASSERT_FALSE(readings);
-  EXPECT_EQ(readings.error().to_string(), "gpu.jsonl: line 2: no number 'at_ns'");
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
+#include "web/markup.h"
 #include "web/memory_roof.h"
 #include "web/sections.h"
-#include "web/table.h"
 
 namespace profline::web {
 namespace {
@@ -32,9 +32,9 @@ void add_counted(Roof& roof, const NcuKernels& kernels) {
 
 void add_modelled(Roof& roof, const RunSummary& summary) {
   const std::string name = (summary.dtype.empty() ? "model's format" : summary.dtype) + ", dense";
-  for (const SummaryStage& stage : summary.stages) {
-    if (!stage.cost) continue;
-    const SummaryCost& cost = *stage.cost;
+  for (const PhaseSummary& phase : summary.phases) {
+    if (!phase.cost) continue;
+    const SummaryCost& cost = *phase.cost;
     if (cost.compute_ns && *cost.compute_ns > 0 && cost.flops > 0) {
       roof.operations_per_second.emplace(name, cost.flops / *cost.compute_ns * 1e9);
     }
@@ -51,8 +51,9 @@ void add_modelled(Roof& roof, const RunSummary& summary) {
 }
 
 Roof roof_of(const PageSource& source) {
+  const auto& ncu_kernels = source.run.get(run::kNcuKernels);
   Roof roof;
-  if (source.run.ncu_kernels) add_counted(roof, *source.run.ncu_kernels);
+  if (ncu_kernels) add_counted(roof, *ncu_kernels);
   add_modelled(roof, source.summary);
   roof.memory = memory_roof(source.run, source.summary);
   return roof;
@@ -61,21 +62,21 @@ Roof roof_of(const PageSource& source) {
 struct Point {
   std::string name;
   std::string whole;
-  std::string region;
+  std::string phase;
   std::string bound;
   double intensity = 0;
   double operations_per_second = 0;
   double time_ns = 0;  ///< all that it took
   std::optional<double> of_roof;
-  bool is_stage = false;
+  bool is_phase = false;
 };
 
-std::string region_of(const SummaryKernel& kernel) {
-  const auto most = std::max_element(kernel.stages.begin(), kernel.stages.end(),
+std::string phase_of(const SummaryKernel& kernel) {
+  const auto most = std::max_element(kernel.phases.begin(), kernel.phases.end(),
                                      [](const SummaryKernelPart& a, const SummaryKernelPart& b) {
                                        return a.total_ns < b.total_ns;
                                      });
-  return most == kernel.stages.end() ? "no range" : most->name;
+  return most == kernel.phases.end() ? "no range" : most->name;
 }
 
 void add_kernels(std::vector<Point>& points, const RunSummary& summary) {
@@ -88,7 +89,7 @@ void add_kernels(std::vector<Point>& points, const RunSummary& summary) {
     Point point;
     point.name = kernel.short_name;
     point.whole = kernel.name;
-    point.region = region_of(kernel);
+    point.phase = phase_of(kernel);
     point.bound = kernel.counters->bound;
     point.intensity = *at.operations / *at.dram_bytes;
     point.operations_per_second = *at.operations / *duration_ns * 1e9;
@@ -99,21 +100,21 @@ void add_kernels(std::vector<Point>& points, const RunSummary& summary) {
   }
 }
 
-void add_stages(std::vector<Point>& points, const RunSummary& summary) {
-  for (const SummaryStage& stage : summary.stages) {
-    if (!stage.cost || !stage.mean_ns || stage.cost->bytes <= 0 || *stage.mean_ns <= 0) continue;
-    if (stage.cost->flops <= 0) continue;
+void add_phases(std::vector<Point>& points, const RunSummary& summary) {
+  for (const PhaseSummary& phase : summary.phases) {
+    if (!phase.cost || !phase.mean_ns || phase.cost->bytes <= 0 || *phase.mean_ns <= 0) continue;
+    if (phase.cost->flops <= 0) continue;
     Point point;
-    point.name = stage.name + ", as a whole";
-    point.whole = stage.name + ": FLOPs and bytes computed from its shapes";
-    point.region = stage.name;
-    point.bound = stage.kind;
-    point.intensity = stage.cost->flops / stage.cost->bytes;
-    point.operations_per_second = stage.cost->flops / *stage.mean_ns * 1e9;
+    point.name = phase.name + ", as a whole";
+    point.whole = phase.name + ": FLOPs and bytes computed from its shapes";
+    point.phase = phase.name;
+    point.bound = phase.kind;
+    point.intensity = phase.cost->flops / phase.cost->bytes;
+    point.operations_per_second = phase.cost->flops / *phase.mean_ns * 1e9;
     point.time_ns =
-        summary.request && stage.share ? summary.request->mean_ns * *stage.share : *stage.mean_ns;
-    point.of_roof = stage.cost->of_floor;
-    point.is_stage = true;
+        summary.request && phase.share ? summary.request->mean_ns * *phase.share : *phase.mean_ns;
+    point.of_roof = phase.cost->of_floor;
+    point.is_phase = true;
     points.push_back(std::move(point));
   }
 }
@@ -127,13 +128,13 @@ Node data_of(const Roof& roof, const std::vector<Point>& points) {
   for (const Point& point : points) {
     list.as_list().push_back(object({{"name", Node::string(point.name)},
                                      {"whole", Node::string(point.whole)},
-                                     {"region", Node::string(point.region)},
+                                     {"phase", Node::string(point.phase)},
                                      {"bound", Node::string(point.bound)},
                                      {"intensity", number(point.intensity)},
                                      {"rate", number(point.operations_per_second)},
                                      {"time_ns", number(point.time_ns)},
                                      {"of_roof", number(point.of_roof)},
-                                     {"is_stage", Node::boolean(point.is_stage)}}));
+                                     {"is_phase", Node::boolean(point.is_phase)}}));
   }
   const auto bandwidth = roof.memory ? std::optional(roof.memory->bytes_per_second) : std::nullopt;
   return object({{"bytes_per_second", number(bandwidth)},
@@ -145,7 +146,7 @@ Markup point_table(const std::vector<Point>& points) {
   using Align = Table::Align;
   Table table("roofline-table", "points under the roof",
               {{"what", Align::Left},
-               {"region", Align::Left, "", true},
+               {"phase", Align::Left, "", true},
                {"FLOP/B", Align::Right, "operations per byte of device memory"},
                {"FLOP/s"},
                {"of roof", Align::Right, "floor divided by time"},
@@ -154,7 +155,7 @@ Markup point_table(const std::vector<Point>& points) {
   table.with_search();
   for (const Point& point : points) {
     table.add({{long_name(point.name, point.whole), {}, {}},
-               text_cell(point.region),
+               text_cell(point.phase),
                count_cell(point.intensity),
                count_cell(point.operations_per_second),
                bar_cell(point.of_roof),
@@ -166,25 +167,27 @@ Markup point_table(const std::vector<Point>& points) {
 
 /// Where the lines of the chart are from.
 Markup roof_lines(const PageSource& source, const Roof& roof) {
+  const auto& ncu_kernels = source.run.get(run::kNcuKernels);
   Markup html;
   if (roof.memory) {
-    html += source_line(fmt::format("Memory roof: {}B/s, {}.",
-                                    human_count(roof.memory->bytes_per_second), roof.memory->from),
-                        {roof.memory->file});
+    html +=
+        source_line(fmt::format("Memory roof: {}, {}.",
+                                amount(roof.memory->bytes_per_second, "B/s"), roof.memory->from),
+                    {roof.memory->file});
   } else {
     html += source_line("There is no memory roof: the bandwidth of this device is not known.", {});
   }
   if (roof.operations_per_second.empty()) return html;
   std::vector<std::string> files;
   std::string ceilings;
-  if (source.run.ncu_kernels) {
-    files.push_back(source.run.ncu_kernels.file);
-    ceilings = source.run.ncu_kernels->ceilings_source;
+  if (ncu_kernels) {
+    files.push_back(ncu_kernels.file);
+    ceilings = ncu_kernels->ceilings_source;
   }
-  for (const SummaryStage& stage : source.summary.stages) {
-    if (!stage.cost) continue;
-    files.push_back(stage.cost->source);
-    if (ceilings.empty()) ceilings = stage.cost->ceilings;
+  for (const PhaseSummary& phase : source.summary.phases) {
+    if (!phase.cost) continue;
+    files.push_back(phase.cost->source);
+    if (ceilings.empty()) ceilings = phase.cost->ceilings;
   }
   return html + source_line("Compute roofs: " + ceilings + ".", files);
 }
@@ -196,17 +199,17 @@ Section roofline_section(const PageSource& source) {
   Section section{"roofline", "Roofline"};
   std::vector<Point> points;
   add_kernels(points, summary);
-  add_stages(points, summary);
+  add_phases(points, summary);
   if (points.empty()) {
     section.add_nothing(
-        "No kernel or stage has both operations and bytes: that needs static analysis or ncu.");
+        "No kernel or phase has both operations and bytes: that needs static analysis or ncu.");
     return section;
   }
   const Roof roof = roof_of(source);
   section.add_chart("roofline",
                     "operations per second over operations per byte, with the device's ceilings",
                     text("Circles are kernels: FLOPs and DRAM bytes by their counters, area by "
-                         "time. Diamonds are stages of the model: FLOPs and bytes computed from "
+                         "time. Diamonds are phases of the model: FLOPs and bytes computed from "
                          "their shapes, time without a profiler. The lines are what the device "
                          "can do."),
                     data_of(roof, points));

@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "summary/stage_times.h"
+#include "base/strings.h"
+#include "summary/phases.h"
 #include "web/histogram.h"
+#include "web/markup.h"
 #include "web/sections.h"
-#include "web/table.h"
 
 namespace profline::web {
 namespace {
@@ -12,37 +13,40 @@ namespace {
 constexpr std::size_t kBins = 40;
 constexpr std::size_t kMostBands = 256;
 constexpr std::size_t kMostImages = 500;
-constexpr const char* kParts[] = {"preprocess", "prefill", "sam",   "clip",
-                                  "projector",  "lm",      "decode"};
 
-Node of_histogram(const char* title, const Histogram& histogram) {
-  return object({{"title", Node::string(title)},
+using requests::PhaseInfo;
+using requests::PhaseTree;
+using run::Requests;
+
+Node of_histogram(std::string title, const Histogram& histogram) {
+  return object({{"title", Node::string(std::move(title))},
                  {"edges_ns", numbers(histogram.edges)},
                  {"counts", numbers(histogram.counts)},
                  {"above", Node::integer(static_cast<std::int64_t>(histogram.above))}});
 }
 
-std::vector<std::vector<double>> token_times(const summary::Samples& samples) {
+std::vector<std::vector<double>> step_times(const Requests& requests, const PhaseInfo& phase) {
   std::vector<std::vector<double>> series;
-  for (const Sample& sample : samples) {
-    std::vector<double> times;
-    times.reserve(sample.token_ns.size());
-    for (const std::int64_t ns : sample.token_ns) times.push_back(static_cast<double>(ns));
-    series.push_back(std::move(times));
+  for (const Request& request : requests) {
+    const Phase* const found = request.find_phase(phase.path);
+    std::vector<double>& times = series.emplace_back();
+    if (found != nullptr && found->steps_ns) {
+      times.assign(found->steps_ns->begin(), found->steps_ns->end());
+    }
   }
   return series;
 }
 
-std::vector<double> image_times(const summary::Samples& samples, std::string_view stage) {
+std::vector<double> request_times(const Requests& requests, const PhaseInfo& phase) {
   std::vector<double> times;
-  for (const Sample& sample : samples) {
-    const summary::StageTime time = summary::stage_time(sample, stage);
+  for (const Request& request : requests) {
+    const requests::PhaseTime time = requests::phase_time(request, phase.path);
     if (time.units > 0) times.push_back(time.ns);
   }
   return times;
 }
 
-Markup spread_table(const summary::Samples& samples, const Node* metrics) {
+Markup spread_table(const run::Run& run, const PhaseTree& tree) {
   using Align = Table::Align;
   Table table("spread-table", "spread of the unprofiled times",
               {{"what", Align::Left},
@@ -55,11 +59,10 @@ Markup spread_table(const summary::Samples& samples, const Node* metrics) {
                {"p99"},
                {"min"},
                {"max"}});
-  for (const char* stage : kParts) {
-    const auto times = summary::stage_spread(samples, metrics, stage);
+  for (const PhaseInfo& phase : tree.phases()) {
+    const auto times = summary::phase_times(run, phase.path);
     if (!times || times->max_ns <= 0) continue;
-    const bool is_decode = std::string_view(stage) == "decode";
-    table.add({text_cell(is_decode ? "decode, per token" : stage),
+    table.add({text_cell(phase.repeats ? phase.name + ", per " + phase.unit : phase.name),
                number_cell(times->n),
                duration_cell(times->median_ns),
                {text(fmt::format("{} to {}", duration(times->median_low_ns),
@@ -76,90 +79,114 @@ Markup spread_table(const summary::Samples& samples, const Node* metrics) {
   return table.markup();
 }
 
-std::optional<double> optional_ns(const std::optional<std::int64_t>& ns) {
-  return ns ? std::optional<double>(static_cast<double>(*ns)) : std::nullopt;
+/// Why generation ended.
+std::string_view ended_by(const Request& request) {
+  const std::string finish = request.text("finish");
+  if (finish == "eos") return "the model";
+  return finish == "length" ? "the limit" : "";
 }
 
-std::string_view ended_by(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::Eos:
-      return "the model";
-    case FinishReason::Length:
-      return "the limit";
-    case FinishReason::None:
-      break;
+std::optional<double> number_of(const std::optional<std::uint64_t>& count) {
+  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
+}
+
+/// All phases, and of one with steps the mean of a step.
+std::vector<Cell> phase_cells(const Request& request, const PhaseTree& tree) {
+  std::vector<Cell> cells;
+  for (const PhaseInfo& phase : tree.phases()) {
+    const Phase* const found = request.find_phase(phase.path);
+    using Figure = std::optional<double>;
+    cells.push_back(
+        duration_cell(found != nullptr ? Figure(static_cast<double>(found->ns)) : Figure()));
+    if (!phase.repeats) continue;
+    const bool has_steps = found != nullptr && found->steps_ns && !found->steps_ns->empty();
+    cells.push_back(duration_cell(has_steps ? Figure(static_cast<double>(found->ns) /
+                                                     static_cast<double>(found->steps_ns->size()))
+                                            : Figure()));
   }
-  return "";
+  return cells;
 }
 
-Markup image_table(const summary::Samples& samples) {
+Markup request_table(const Requests& requests, const PhaseTree& tree) {
   using Align = Table::Align;
-  Table table("images-table", "measured images",
-              {{"image", Align::Left},
-               {"epoch"},
-               {"prompt tokens"},
-               {"new tokens"},
-               {"ended by", Align::Left, "why generation ended"},
-               {"preprocess"},
-               {"prefill"},
-               {"sam"},
-               {"clip"},
-               {"lm"},
-               {"decode"},
-               {"per token", Align::Right, "mean of the steps after the first token"}});
-  table.with_search();
-  for (std::size_t i = 0; i < std::min(samples.size(), kMostImages); ++i) {
-    const Sample& sample = samples[i];
-    std::optional<double> per_token;
-    if (sample.decode_ns && !sample.token_ns.empty()) {
-      per_token =
-          static_cast<double>(*sample.decode_ns) / static_cast<double>(sample.token_ns.size());
+  const std::string unit = requests::unit_of(requests);
+  std::vector<Table::Column> columns = {{unit, Align::Left},
+                                        {"epoch"},
+                                        {"prompt tokens"},
+                                        {"new tokens"},
+                                        {"ended by", Align::Left, "why generation ended"}};
+  for (const PhaseInfo& phase : tree.phases()) {
+    columns.push_back({phase.name});
+    if (phase.repeats) {
+      columns.push_back({"per " + phase.unit, Align::Right, "mean of the steps of " + phase.name});
     }
-    table.add({{code(sample.image, 48), {}, {}},
-               number_cell(sample.epoch),
-               number_cell(sample.prompt_tokens),
-               number_cell(sample.new_tokens),
-               text_cell(ended_by(sample.finish)),
-               duration_cell(static_cast<double>(sample.preprocess_ns)),
-               duration_cell(static_cast<double>(sample.prefill_ns)),
-               duration_cell(optional_ns(sample.sam_ns)),
-               duration_cell(optional_ns(sample.clip_ns)),
-               duration_cell(optional_ns(sample.lm_ns)),
-               duration_cell(optional_ns(sample.decode_ns)),
-               duration_cell(per_token)});
+  }
+  Table table("images-table", "measured " + unit + "s", std::move(columns));
+  table.with_search();
+  for (std::size_t i = 0; i < std::min(requests.size(), kMostImages); ++i) {
+    const Request& request = requests[i];
+    const std::string image = request.text("image");
+    std::vector<Cell> cells = {
+        {code(image.empty() ? std::to_string(request.id) : image, 48), {}, {}},
+        number_cell(static_cast<std::uint64_t>(request.integer("epoch").value_or(0))),
+        count_cell(number_of(request.prompt_tokens)),
+        count_cell(number_of(request.new_tokens)),
+        text_cell(ended_by(request))};
+    for (Cell& cell : phase_cells(request, tree)) cells.push_back(std::move(cell));
+    table.add(cells);
   }
   Markup html = table.markup();
-  if (samples.size() > kMostImages) {
+  if (requests.size() > kMostImages) {
     html += source_line(
-        fmt::format("The first {} of {}.", kMostImages, counted(samples.size(), "image")), {});
+        fmt::format("The first {} of {}.", kMostImages, counted(requests.size(), unit)), {});
   }
   return html;
 }
 
-void add_tokens(Section& section, const summary::Samples& samples, const std::string& file) {
-  const auto series = token_times(samples);
+/// Of the phase whose steps take the most time.
+void add_steps(Section& section, const PhaseInfo& phase, const Requests& requests,
+               const std::string& file) {
+  const auto series = step_times(requests, phase);
   std::vector<double> all;
   for (const auto& times : series) all.insert(all.end(), times.begin(), times.end());
   if (all.empty()) return;
-  section.add_chart(
-      "tokens", "how many tokens took how long",
-      text("Decode steps by how long they took. From ") + from_files({file}) + text("."),
-      of_histogram("tokens", histogram(all, kBins)));
+  section.add_chart("tokens", "how many " + phase.unit + "s took how long",
+                    text(capitalised(phase.name) + " steps by how long they took. From ") +
+                        from_files({file}) + text("."),
+                    of_histogram(phase.unit + "s", histogram(all, kBins)));
   Node list = Node::list();
   for (const Band& band : bands(series, kMostBands)) {
     list.as_list().push_back(numbers(
         {band.first, band.last, band.low, band.median, band.high, static_cast<double>(band.n)}));
   }
-  section.add_chart("steps", "time of a decode step by its position in the answer",
+  section.add_chart("steps", "time of a " + phase.name + " step by its position in the answer",
                     text("Time of a step by its position: the median, and the middle 80 %."),
                     std::move(list));
+}
+
+/// The outermost phases of the model, which a strip shows request by request.
+Node strips_of(const Requests& requests, const PhaseTree& tree, std::string& names) {
+  Node strips = Node::list();
+  for (const PhaseInfo& phase : tree.phases()) {
+    if (!phase.is_outermost() || phase.is_host()) continue;
+    const auto times = request_times(requests, phase);
+    // A strip shows each request; what many of them come to is in the table.
+    if (times.empty()) continue;
+    const std::vector<double> shown(
+        times.begin(),
+        times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), kMostImages)));
+    strips.as_list().push_back(
+        object({{"name", Node::string(phase.name)}, {"times_ns", numbers(shown)}}));
+    names += (names.empty() ? "" : " and ") + phase.name;
+  }
+  return strips;
 }
 
 }  // namespace
 
 Section spread_section(const PageSource& source) {
   Section section{"spread", "Spread over images and tokens"};
-  const auto& baseline = source.run.baseline;
+  const auto& baseline = source.run.baseline();
   if (source.summary.program) {
     section.add_nothing("The program ran once without a profiler, so there is no spread: see " +
                         source.summary.program->source + ".");
@@ -167,36 +194,30 @@ Section spread_section(const PageSource& source) {
   }
   if (!baseline || baseline->empty()) {
     section.add_nothing("There is no run without a profiler: " + baseline.file + " " +
-                        (baseline.why_not.empty() ? "has no samples" : baseline.why_not) + ".");
+                        (baseline.why_not.empty() ? "has no requests" : baseline.why_not) + ".");
     return section;
   }
+  const PhaseTree tree = summary::phase_tree(source.run);
+  const std::string unit = requests::unit_of(*baseline);
   Section charts{"", ""};
-  Node images = Node::list();
-  for (const char* stage : {"prefill", "decode"}) {
-    const auto times = image_times(*baseline, stage);
-    // A strip shows each image; what many of them come to is in the table.
-    if (times.empty()) continue;
-    const std::vector<double> shown(
-        times.begin(),
-        times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), kMostImages)));
-    images.as_list().push_back(
-        object({{"name", Node::string(stage)}, {"times_ns", numbers(shown)}}));
-  }
+  std::string names;
+  Node strips = strips_of(*baseline, tree, names);
   charts.add_chart(
-      "images", "time of each image",
-      text("Prefill and decode of each measured image, in the order in which they ran."),
-      std::move(images));
-  add_tokens(charts, *baseline, baseline.file);
+      "images", "time of each " + unit,
+      text(capitalised(names) + " of each measured " + unit + ", in the order in which they ran."),
+      std::move(strips));
+  const PhaseSummary* const leading = summary::leading_phase(source.summary);
+  if (leading != nullptr && leading->repeats) {
+    add_steps(charts, *tree.find(leading->path), *baseline, baseline.file);
+  }
   section.charts = std::move(charts.charts);
   section.body += element("div", {{"class", "plots"}}, charts.body);
-  const Node* const metrics = source.run.metrics ? &*source.run.metrics : nullptr;
-  section.body += spread_table(*baseline, metrics) +
-                  source_line("Without a profiler, after warm-up.",
-                              {metrics != nullptr ? source.run.metrics.file : baseline.file});
+  section.body += spread_table(source.run, tree) +
+                  source_line("Without a profiler, after warm-up.", {baseline.file});
   section.body +=
       element("details", {{"class", "more"}},
-              element("summary", text(fmt::format("Each image ({})", baseline->size()))) +
-                  image_table(*baseline) + source_line("", {baseline.file}));
+              element("summary", text(fmt::format("Each {} ({})", unit, baseline->size()))) +
+                  request_table(*baseline, tree) + source_line("", {baseline.file}));
   return section;
 }
 

@@ -3,21 +3,27 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
+#include "summary/phases.h"
+#include "web/markup.h"
 #include "web/sections.h"
-#include "web/table.h"
 #include "web/timeline_window.h"
 
 namespace profline::web {
 namespace {
 
-/// Steps of the first image that the profiled workload decoded.
-std::size_t captured_tokens(const summary::RunArtifacts& run, std::string_view tool) {
-  for (const summary::ProfiledSamples& profiled : run.profiled) {
-    if (profiled.stage != tool || !profiled.samples || profiled.samples->empty()) continue;
-    if (!profiled.gate.empty() && profiled.gate != "decode") continue;
-    return profiled.samples->front().token_ns.size();
+/// The leading phase, with the steps of the first request that the profiled workload made.
+ShownPhase shown_phase(const PageSource& source, std::string_view tool) {
+  const PhaseSummary* const leading = summary::leading_phase(source.summary);
+  if (leading == nullptr) return {};
+  ShownPhase shown{leading->name};
+  for (const run::ProfiledRequests& profiled : source.run.profiled()) {
+    if (profiled.stage != tool || !profiled.requests || profiled.requests->empty()) continue;
+    if (!profiled.gate.empty() && profiled.gate != leading->name) continue;
+    const Phase* const phase = profiled.requests->front().find_phase(leading->path);
+    if (phase != nullptr && phase->steps_ns) shown.steps = phase->steps_ns->size();
+    return shown;
   }
-  return 0;
+  return shown;
 }
 
 /// Six numbers an event, one after the other: half the size of a list each.
@@ -77,14 +83,14 @@ Markup export_line(const PageSource& source, const ShownCapture& shown) {
                         element("button", {{"type", "button"}, {"data-export", "timeline"}},
                                 text("Save what is shown as a Perfetto trace")) +
                             text(" "));
+  const auto& trace = source.run.get(run::kTorchTrace);
   Markup whole;
-  if (source.run.trace) {
-    whole += element("a", {{"href", "./" + source.run.trace.file}}, code(source.run.trace.file)) +
+  if (trace) {
+    whole += element("a", {{"href", "./" + trace.file}}, code(trace.file)) +
              text(" opens in ui.perfetto.dev");
   }
-  if (shown.tool == "nsys") {
-    whole += text(source.run.trace ? "; " : "") +
-             code("profline trace " + shown.file + " --export perfetto") +
+  if (shown.tool == run::stages::kNsys) {
+    whole += text(trace ? "; " : "") + code("profline trace " + shown.file + " --export perfetto") +
              text(" converts the nsys capture");
   }
   if (!whole.empty()) html += text("The whole capture: ") + whole + text(".");
@@ -97,12 +103,12 @@ Section timeline_section(const PageSource& source) {
   Section section{"timeline", "Timeline"};
   const ShownCapture shown = source.shown_capture();
   if (shown.rows == nullptr) {
-    section.add_nothing("No capture can be shown: " + source.capture.file + " " +
-                        source.capture.why_not + ", " + source.run.trace.file + " " +
-                        source.run.trace.why_not + ".");
+    const auto& trace = source.run.get(run::kTorchTrace);
+    section.add_nothing("No capture can be shown: " + source.why_no_capture() + ", " + trace.file +
+                        " " + trace.why_not + ".");
     return section;
   }
-  const auto window = window_of(*shown.rows, captured_tokens(source.run, shown.tool));
+  const auto window = window_of(*shown.rows, shown_phase(source, shown.tool));
   if (!window) {
     section.add_nothing("The capture " + shown.file + " has no events.");
     return section;

@@ -56,15 +56,16 @@ std::vector<const Range*> ranges_named(const Timeline& timeline, std::string_vie
   return found;
 }
 
-std::optional<Span> whole_steps(const Timeline& timeline, std::size_t wanted) {
-  const auto steps = ranges_named(timeline, "decode_step");
+std::optional<Span> whole_steps(const Timeline& timeline, const ShownPhase& phase,
+                                std::size_t wanted) {
+  const auto steps = ranges_named(timeline, phase.name + "_step");
   if (steps.empty()) return std::nullopt;
   const std::size_t count = std::min(wanted, steps.size());
   const std::size_t first = (steps.size() - count) / 2;
   const std::string which = count == 1 ? fmt::format("step {}", first + 1)
                                        : fmt::format("steps {} to {}", first + 1, first + count);
   return Span{steps[first]->start_ns, steps[first + count - 1]->end_ns,
-              fmt::format("decode {} of {}", which, steps.size())};
+              fmt::format("{} {} of {}", phase.name, which, steps.size())};
 }
 
 Span middle(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t length_ns, std::string what) {
@@ -74,18 +75,18 @@ Span middle(std::int64_t begin_ns, std::int64_t end_ns, std::int64_t length_ns, 
   return {from, from + length, std::move(what)};
 }
 
-std::optional<Span> part_of_decode(const Timeline& timeline, std::size_t tokens,
-                                   std::size_t wanted) {
-  const auto decodes = ranges_named(timeline, "decode");
-  if (decodes.empty()) return std::nullopt;
-  const Range& decode = *decodes.front();
-  if (tokens <= wanted) return Span{decode.start_ns, decode.end_ns, "all of decode"};
+std::optional<Span> part_of_phase(const Timeline& timeline, const ShownPhase& phase,
+                                  std::size_t wanted) {
+  const auto instances = ranges_named(timeline, phase.name);
+  if (instances.empty()) return std::nullopt;
+  const Range& first = *instances.front();
+  if (phase.steps <= wanted) return Span{first.start_ns, first.end_ns, "all of " + phase.name};
   const auto length =
-      static_cast<std::int64_t>(static_cast<double>(decode.duration_ns()) *
-                                static_cast<double>(wanted) / static_cast<double>(tokens));
-  return middle(decode.start_ns, decode.end_ns, length,
-                fmt::format("the time of {} of {}, from the middle of decode", wanted,
-                            counted(tokens, "step")));
+      static_cast<std::int64_t>(static_cast<double>(first.duration_ns()) *
+                                static_cast<double>(wanted) / static_cast<double>(phase.steps));
+  return middle(first.start_ns, first.end_ns, length,
+                fmt::format("the time of {} of {}, from the middle of {}", wanted,
+                            counted(phase.steps, "step"), phase.name));
 }
 
 Span part_of_longest(const Timeline& timeline) {
@@ -108,9 +109,8 @@ Span fitting(const Timeline& timeline, Span span, std::size_t most) {
   const auto share = static_cast<double>(span.duration_ns()) / static_cast<double>(length);
   span.what = whole;
   if (share < 0.99) {
-    span.what += fmt::format(
-        " ({:.2g} % of that time, {:.0f} % into it)", share * 100,
-        static_cast<double>(span.begin_ns - begin_ns) / static_cast<double>(length) * 100);
+    span.what += fmt::format(" ({} of that time, {} into it)", percent(share),
+                             percent_of(span.begin_ns - begin_ns, length));
   }
   return span;
 }
@@ -296,10 +296,10 @@ Window Builder::build() {
 
 }  // namespace
 
-std::optional<Window> window_of(const Timeline& timeline, std::size_t tokens,
+std::optional<Window> window_of(const Timeline& timeline, const ShownPhase& phase,
                                 const WindowLimits& limits) {
-  std::optional<Span> span = whole_steps(timeline, limits.steps);
-  if (!span) span = part_of_decode(timeline, tokens, limits.steps);
+  std::optional<Span> span = whole_steps(timeline, phase, limits.steps);
+  if (!span) span = part_of_phase(timeline, phase, limits.steps);
   if (!span) span = part_of_longest(timeline);
   const Span fits = fitting(timeline, *span, limits.events);
   Window window = Builder(timeline, fits, limits).build();

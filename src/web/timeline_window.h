@@ -55,11 +55,16 @@ struct WindowLimits {
   std::size_t depth = 5;  ///< of operators and of ranges inside one another
 };
 
-/// The middle of decode: whole steps where the capture tells them, else about as much time as
-/// `tokens` (steps of the captured decode, if known) says; without decode the middle of the longest
-/// range, or of the capture. Made shorter until it has few enough events. Nothing: the capture is
-/// empty.
-std::optional<Window> window_of(const Timeline& timeline, std::size_t tokens,
+/// The phase that a window is to show.
+struct ShownPhase {
+  std::string name = {};  ///< of its range; its steps, where they have ranges, are `<name>_step`
+  std::size_t steps = 0;  ///< of its first instance in the capture; 0: not known
+};
+
+/// The middle of the phase: whole steps where they have ranges, else about as much time as its
+/// number of steps suggests; without such a range the middle of the longest range, or of the
+/// capture. Made shorter until it has few enough events. Nothing: the capture is empty.
+std::optional<Window> window_of(const Timeline& timeline, const ShownPhase& phase,
                                 const WindowLimits& limits = {});
 
 /// What a lane comes to within the window.

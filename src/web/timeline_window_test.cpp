@@ -59,7 +59,7 @@ std::vector<std::string> lanes(const Window& window) {
 }
 
 TEST(TimelineWindow, TakesWholeStepsFromTheMiddle) {
-  const auto window = window_of(decode_of(20, true), 0);
+  const auto window = window_of(decode_of(20, true), {"decode"});
   ASSERT_TRUE(window);
   EXPECT_EQ(window->what, "decode steps 9 to 12 of 20");
   EXPECT_EQ(window->begin_ns, 8000);
@@ -74,7 +74,7 @@ TEST(TimelineWindow, TakesWholeStepsFromTheMiddle) {
 }
 
 TEST(TimelineWindow, KnowsWhenWorkWasLaunchedAndWhatPeopleCallIt) {
-  const auto window = window_of(decode_of(20, true), 0);
+  const auto window = window_of(decode_of(20, true), {"decode"});
   ASSERT_TRUE(window);
   const auto kernel =
       std::find_if(window->events.begin(), window->events.end(),
@@ -88,7 +88,7 @@ TEST(TimelineWindow, KnowsWhenWorkWasLaunchedAndWhatPeopleCallIt) {
 }
 
 TEST(TimelineWindow, GuessesStepsByTheirNumberWhereThereAreNoRanges) {
-  const auto window = window_of(decode_of(20, false), 20);
+  const auto window = window_of(decode_of(20, false), {"decode", 20});
   ASSERT_TRUE(window);
   EXPECT_EQ(window->what, "the time of 4 of 20 steps, from the middle of decode");
   EXPECT_EQ(window->end_ns - window->begin_ns, 4000);
@@ -98,10 +98,10 @@ TEST(TimelineWindow, GuessesStepsByTheirNumberWhereThereAreNoRanges) {
 TEST(TimelineWindow, ShrinksUntilItFits) {
   WindowLimits limits;
   limits.events = 20;
-  const auto window = window_of(decode_of(1000, false), 0, limits);
+  const auto window = window_of(decode_of(1000, false), {"decode"}, limits);
   ASSERT_TRUE(window);
   EXPECT_LE(window->events.size(), 20U);
-  EXPECT_EQ(window->what, "all of decode (0.78 % of that time, 50 % into it)");
+  EXPECT_EQ(window->what, "all of decode (0.8 % of that time, 49.6 % into it)");
 }
 
 TEST(TimelineWindow, TellsOfThreadsThatAreNotShown) {
@@ -112,13 +112,13 @@ TEST(TimelineWindow, TellsOfThreadsThatAreNotShown) {
   timeline.calls.push_back(call);
   WindowLimits limits;
   limits.threads = 1;
-  const auto window = window_of(timeline, 0, limits);
+  const auto window = window_of(timeline, {}, limits);
   ASSERT_TRUE(window);
   EXPECT_EQ(window->left_out, 1U);
 }
 
 TEST(TimelineWindow, AnEmptyCaptureHasNone) {
-  EXPECT_FALSE(window_of(Timeline(), 0));
+  EXPECT_FALSE(window_of(Timeline(), {}));
 }
 
 TEST(LaneAccount, IsTheTimeInWhichTheLaneHasAnEvent) {

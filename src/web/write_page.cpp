@@ -1,19 +1,188 @@
 #include "web/write_page.h"
 
+#include <cstdint>
+#include <string_view>
+
+#include <fmt/format.h>
+
 #include "base/atomic_file.h"
+#include "base/digests.h"
+#include "base/terminal_text.h"
+#include "formats/json.h"
+#include "run/names/artifact_names.h"
+#include "web/assets.h"
+#include "web/sections.h"
 
 namespace profline::web {
+namespace {
 
-Result<std::filesystem::path> write_page(const std::filesystem::path& run_folder) {
-  const summary::RunArtifacts run = PL_TRY(summary::read_run(run_folder));
-  return write_page(run);
+unsigned digit(char hex) {
+  return static_cast<unsigned>(hex <= '9' ? hex - '0' : hex - 'a' + 10);
 }
 
-Result<std::filesystem::path> write_page(const summary::RunArtifacts& run) {
-  const PageSource source = PL_TRY(read_page_source(run));
-  const std::string page = PL_TRY(page_of(source));
-  PL_TRY(write_private_file(run.folder / "report.html", page));  // it has the command lines
-  return std::filesystem::path("report.html");
+/// RFC 4648 of bytes that are given as hexadecimal digits.
+std::string base64_of_hex(std::string_view hex) {
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t at = 0; at < hex.size(); at += 6) {
+    const std::string_view three = hex.substr(at, 6);
+    std::uint32_t bits = 0;
+    for (const char c : three) bits = bits << 4U | digit(c);
+    bits <<= 4U * (6 - three.size());
+    // Two hexadecimal digits are a byte; n bytes are n + 1 characters.
+    const std::size_t characters = three.size() / 2 + 1;
+    for (std::size_t i = 0; i < 4; ++i) {
+      text += i < characters ? kAlphabet[bits >> (18 - 6 * i) & 63U] : '=';
+    }
+  }
+  return text;
+}
+
+std::string joined(std::span<const EmbeddedFile> files, std::string_view ending) {
+  std::string all;
+  for (const EmbeddedFile& file : files) {
+    if (file.path.ends_with(ending)) all.append(file.text).append("\n");
+  }
+  return all;
+}
+
+std::vector<Section> sections_of(const PageSource& source) {
+  std::vector<Section> all;
+  for (const auto make :
+       {overview_section, spread_section, device_section, timeline_section, kernels_section,
+        roofline_section, counters_section, operators_section, nvml_section, overhead_section,
+        run_section, config_section, environment_section, commands_section, artifacts_section}) {
+    all.push_back(make(source));
+  }
+  return all;
+}
+
+Markup facts(const PageSource& source) {
+  const RunSummary& summary = source.summary;
+  const RunRecord& run = source.run.record();
+  Markup items;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    if (value.empty()) return;
+    items += element("div", element("dt", text(name)) + element("dd", text(value)));
+  };
+  add("experiment", summary.experiment);
+  add("device", summary.device_name.empty() ? summary.device
+                                            : summary.device_name + " (" + summary.device + ")");
+  add("format", summary.dtype);
+  add("engine", summary.engine);
+  add("started", run.started);
+  add("host", run.host);
+  add("profline", run.version + (run.commit.empty() ? "" : " " + run.commit));
+  add("state", std::string(to_text(run.state)));
+  return element("dl", {{"class", "facts"}}, items);
+}
+
+Markup index_of(const std::vector<Section>& sections) {
+  Markup items;
+  for (const Section& section : sections) {
+    items += element("li", element("a", {{"href", "#" + section.id}}, text(section.title)));
+  }
+  return element("nav", {{"aria-label", "sections"}}, element("ol", items));
+}
+
+Markup body_of(const PageSource& source, const std::vector<Section>& sections, bool has_charts) {
+  Markup head = element("h1", element("span", {{"class", "mark"}}, text("profline")) + text(" ") +
+                                  text(source.summary.run));
+  head += element("button", {{"type", "button"}, {"class", "needs-script"}, {"id", "theme"}},
+                  text("Dark")) +
+          facts(source);
+  Markup main;
+  if (!has_charts) {
+    main += element("p", {{"class", "nothing"}},
+                    text("This profline was built without ECharts, so there are no charts; the "
+                         "tables are whole."));
+  }
+  for (const Section& section : sections) {
+    main += element("section", {{"id", section.id}},
+                    element("h2", element("a", {{"href", "#" + section.id}}, text(section.title))) +
+                        section.body);
+  }
+  return element("a", {{"class", "skip"}, {"href", "#verdict"}}, text("Skip to the verdict")) +
+         element("header", {{"class", "top"}}, head) +
+         element("div", {{"class", "page"}}, index_of(sections) + element("main", main)) +
+         element("footer",
+                 text("Written by profline. Charts: Apache ECharts 6.1.0, Apache License 2.0."));
+}
+
+/// Charts show names too: as in text(), nothing in them reorders or hides what is around.
+void make_printable(Node& tree) {
+  if (tree.is_string()) {
+    tree = Node::string(printable(tree.as_string()));
+  } else if (tree.is_list()) {
+    for (Node& item : tree.as_list()) make_printable(item);
+  } else if (tree.is_map()) {
+    for (NodeMap::Entry& entry : tree.as_map()) make_printable(entry.value);
+  }
+}
+
+Result<std::string> data_of(const std::vector<Section>& sections) {
+  NodeMap charts;
+  for (const Section& section : sections) {
+    for (const auto& [name, data] : section.charts) charts.set(name, data);
+  }
+  NodeMap data;
+  data.set("schema", Node::string("profline.page_data/1"));
+  data.set("charts", Node::map(std::move(charts)));
+  Node tree = Node::map(std::move(data));
+  make_printable(tree);
+  return json_for_script(PL_TRY(write_json(tree, {0, true, true})));
+}
+
+Markup script(const std::string& code) {
+  return element("script", verbatim(code));
+}
+
+}  // namespace
+
+std::string content_policy(std::span<const std::string> scripts) {
+  std::string hashes;
+  for (const std::string& script : scripts) {
+    hashes += " 'sha256-" + base64_of_hex(sha256_hex(script)) + "'";
+  }
+  // Bars in tables and the charts' tooltips are styled where they stand.
+  return "default-src 'none'; style-src 'unsafe-inline'; script-src" + hashes +
+         "; base-uri 'none'; form-action 'none'";
+}
+
+Result<std::string> page_of(const PageSource& source) {
+  const std::vector<Section> sections = sections_of(source);
+  const std::string data = PL_TRY(data_of(sections));
+  const std::string library = code_for_script(joined(chart_library(), ".js"));
+  const std::string ours =
+      code_for_script("(() => {\n'use strict';\n" + joined(page_assets(), ".js") + "})();\n");
+  std::vector<std::string> scripts;
+  if (!library.empty()) scripts.push_back(library);
+  scripts.push_back(ours);
+
+  Markup head =
+      element("meta", {{"charset", "utf-8"}}) +
+      element("meta",
+              {{"http-equiv", "Content-Security-Policy"}, {"content", content_policy(scripts)}}) +
+      element("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
+      element("meta", {{"name", "color-scheme"}, {"content", "light dark"}}) +
+      element("title",
+              text("profline " + source.summary.run +
+                   (source.summary.experiment.empty() ? "" : " · " + source.summary.experiment))) +
+      element("style", verbatim(joined(page_assets(), ".css")));
+  Markup body = body_of(source, sections, !library.empty());
+  body += element("script", {{"type", "application/json"}, {"id", "data"}}, verbatim(data));
+  for (const std::string& code : scripts) body += script(code);
+  return "<!doctype html>\n" +
+         element("html", {{"lang", "en"}}, element("head", head) + element("body", body)).html() +
+         "\n";
+}
+
+Result<std::filesystem::path> write_page(const run::Run& run, const RunSummary& summary) {
+  const std::string page = PL_TRY(page_of({run, summary}));
+  // For its owner alone, as it has the command lines.
+  PL_TRY(write_private_file(run.folder() / run::files::kReportPage, page));
+  return std::filesystem::path(run::files::kReportPage);
 }
 
 }  // namespace profline::web

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
 
 #include "base/result.h"
 #include "web/page_source.h"
@@ -8,14 +10,14 @@
 /// `report.html`: a run as one file that needs no network and no other file to be read.
 namespace profline::web {
 
-/// Writes the page of a run that was summarised, from summary.json and the artifacts beside it, and
-/// tells its name below the folder. An Error when the folder is no run or has no summary.json.
-Result<std::filesystem::path> write_page(const std::filesystem::path& run_folder);
-
-/// The same of a run that was read.
-Result<std::filesystem::path> write_page(const summary::RunArtifacts& run);
+/// Writes the page of a run into its folder and returns its name there.
+Result<std::filesystem::path> write_page(const run::Run& run, const RunSummary& summary);
 
 /// The page itself.
 Result<std::string> page_of(const PageSource& source);
+
+/// The Content-Security-Policy of a page with these inline scripts: they run, by their hashes, and
+/// nothing else does; nothing is loaded from anywhere.
+std::string content_policy(std::span<const std::string> scripts);
 
 }  // namespace profline::web

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "formats/json_write.h"
+#include "formats/json.h"
 #include "testing/temp_dir.h"
 
 namespace profline::web {
@@ -34,18 +34,19 @@ TEST(WritePage, SaysInEachPartWhatIsNotThere) {
   summary.run = "bare";
   summary.device = "cuda:0";
   summary.verdict = "no verdict";
-  summary.absent = {{"baseline/samples.jsonl", "is not there"}};
-  ASSERT_TRUE(write_file_atomic(folder / "summary.json", *to_document(summary)));
-  const auto written = write_page(folder.path());
+  summary.absent = {{"baseline/requests.jsonl", "is not there"}};
+  const auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  const auto written = write_page(*run, summary);
   ASSERT_TRUE(written) << written.error().to_string();
   EXPECT_EQ(*written, "report.html");
   const std::string page = *read_file(folder / "report.html");
   for (const char* told :
-       {"Nothing was measured stage by stage",
-        "There is no run without a profiler: baseline/samples.jsonl is not there.",
+       {"Nothing was measured phase by phase",
+        "There is no run without a profiler: baseline/requests.jsonl is not there.",
         "No profiler recorded the GPU",
         "No capture can be shown: nsys/ranges.json is not there, torch_profiler/trace.json is",
-        "No tool recorded a kernel", "No kernel or stage has both operations and bytes",
+        "No tool recorded a kernel", "No kernel or phase has both operations and bytes",
         "ncu counted nothing: ncu/kernels.json is not there.",
         "The torch profiler recorded no operators",
         "NVML was not read: baseline/gpu.jsonl is not there.",
@@ -62,7 +63,7 @@ TEST(WritePage, SaysHowManyKernelsRanAtATime) {
   write_bare_run(folder.path());
   RunSummary summary;
   summary.run = "bare";
-  SummaryStage decode;
+  PhaseSummary decode;
   decode.name = "decode";
   decode.unit = "token";
   decode.device.emplace();
@@ -70,25 +71,13 @@ TEST(WritePage, SaysHowManyKernelsRanAtATime) {
   decode.device->units = 63;
   decode.device->busy_ns = 29e6;
   decode.device->concurrency = 2.75;
-  summary.stages = {decode};
-  ASSERT_TRUE(write_file_atomic(folder / "summary.json", *to_document(summary)));
-  ASSERT_TRUE(write_page(folder.path()));
+  summary.phases = {decode};
+  const auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  ASSERT_TRUE(write_page(*run, summary));
   const std::string page = *read_file(folder / "report.html");
   EXPECT_THAT(page, HasSubstr(">at a time<"));
   EXPECT_THAT(page, HasSubstr(">2.75<"));
-}
-
-TEST(WritePage, NeedsARunAndItsSummary) {
-  const testing::TempDir folder;
-  const auto none = write_page(folder.path());
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().kind(), ErrorKind::NotFound);
-  write_bare_run(folder.path());
-  const auto unsummarised = write_page(folder.path());
-  ASSERT_FALSE(unsummarised);
-  EXPECT_EQ(unsummarised.error().to_string(), "run bare has no summary.json; 'profline report " +
-                                                  folder.path().string() + "' writes it");
-  EXPECT_EQ(unsummarised.error().kind(), ErrorKind::NotFound);
 }
 
 }  // namespace

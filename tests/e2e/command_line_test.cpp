@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "process/find_program.h"
+#include "process/environment.h"
 #include "profline_binary.h"
 #include "testing/temp_dir.h"
 
@@ -102,7 +102,7 @@ TEST(CommandLine, HelpFitsIntoEightyColumns) {
   pages.push_back({});
   pages.push_back({"kernels"});
   for (std::vector<std::string> words : pages) {
-    words.insert(words.begin(), "help");
+    words.emplace_back("--help");
     SCOPED_TRACE(join(words, " "));
     const Outcome outcome = run_profline(words);
     EXPECT_EQ(outcome.code, 0);
@@ -116,7 +116,7 @@ TEST(CommandLine, EveryCommandShowsExamplesThatBeginWithIt) {
   for (std::vector<std::string> words : every_command()) {
     const std::string name = "profline " + join(words, " ");
     SCOPED_TRACE(name);
-    words.insert(words.begin(), "help");
+    words.emplace_back("--help");
     EXPECT_THAT(run_profline(words).out, HasSubstr("\nexamples\n  " + name));
   }
 }

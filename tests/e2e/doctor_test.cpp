@@ -5,7 +5,7 @@
 
 #include "formats/json.h"
 #include "nsight_tools.h"
-#include "process/find_program.h"
+#include "process/environment.h"
 #include "profline_binary.h"
 #include "testing/paths.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/files.h"
 #include "formats/json.h"
-#include "formats/json_write.h"
 #include "nsight_tools.h"
 #include "run_folder.h"
 #include "testing/temp_dir.h"

@@ -24,6 +24,7 @@ TEST_F(HydraNode, OutputSubdirGetsTheFilesThatHydraWritesThere) {
   EXPECT_EQ(text_of("run/overrides.yaml"), "- experiment=e\n- hydra.output_subdir=.hydra\n");
   const auto hydra = parse_yaml(text_of("run/.hydra/hydra.yaml"), "hydra.yaml");
   ASSERT_TRUE(hydra) << hydra.error().to_string();
+  ASSERT_TRUE(hydra->is_map()) << text_of("run/.hydra/hydra.yaml");
   EXPECT_EQ(hydra->find_path("hydra.mode")->as_string(), "RUN");
   EXPECT_EQ(hydra->find_path("hydra.overrides.hydra.1")->as_string(), "hydra.mode=RUN");
   EXPECT_EQ(hydra->find_path("hydra.runtime.output_dir")->as_string(),
@@ -35,6 +36,7 @@ TEST_F(HydraNode, OutputSubdirIsEachJobsAndInsideItsFolder) {
   ASSERT_EQ(run("single", {"-m", "experiment=e", "hydra.output_subdir=a/b"}).code, 0);
   const auto hydra = parse_yaml(text_of("sweep/0/a/b/hydra.yaml"), "hydra.yaml");
   ASSERT_TRUE(hydra) << hydra.error().to_string();
+  ASSERT_TRUE(hydra->is_map()) << text_of("sweep/0/a/b/hydra.yaml");
   EXPECT_EQ(hydra->find_path("hydra.mode")->as_string(), "MULTIRUN");
   EXPECT_EQ(hydra->find_path("hydra.job.num")->as_int(), 0);
   for (const char* outside : {"../x", "/tmp/x", "a/../.."}) {

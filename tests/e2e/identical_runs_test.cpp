@@ -47,7 +47,7 @@ class IdenticalRuns : public ::testing::Test {
     if (!document) return counts;
     for (const Node& row : document->find("rows")->as_list()) {
       ++counts[row.find("verdict")->as_string()];
-      ++counts[row.find("withheld")->as_string()];
+      if (const Node* withheld = row.find("withheld")) ++counts[withheld->as_string()];
     }
     return counts;
   }
@@ -60,11 +60,11 @@ TEST_F(IdenticalRuns, AreNotCalledDifferent) {
   int rows = 0;
   for (int run = 2; run < kRuns; ++run) {
     SCOPED_TRACE(run);
-    const auto first = verdicts("01", name(run));
-    EXPECT_EQ(first.at("UNDECIDED"), 10);
-    EXPECT_EQ(first.at((folder_ / "01").string() +
-                       " is the first run after a pause, which is often slower"),
-              10);
+    auto first = verdicts("01", name(run));
+    EXPECT_EQ(first["UNDECIDED"], 10);
+    EXPECT_EQ(
+        first[(folder_ / "01").string() + " is the first run after a pause, which is often slower"],
+        10);
     auto next = verdicts(name(run), name(run + 1));
     EXPECT_EQ(next["FASTER"] + next["SLOWER"], 0);
     same += next["SAME"];
@@ -79,7 +79,7 @@ TEST_F(IdenticalRuns, AreNotCalledAnythingWhereTheyLieApart) {
   std::filesystem::rename(folder_ / "01", folder_ / "apart/01");
   std::filesystem::create_directories(folder_ / "else");
   std::filesystem::rename(folder_ / "02", folder_ / "else/02");
-  EXPECT_EQ(verdicts("apart/01", "else/02").at("UNDECIDED"), 10);
+  EXPECT_EQ(verdicts("apart/01", "else/02")["UNDECIDED"], 10);
 }
 
 TEST_F(IdenticalRuns, AreTheSameInFoldersOfSeveral) {

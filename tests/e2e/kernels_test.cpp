@@ -112,7 +112,7 @@ TEST(KernelsTop, SaysWhatIsWrongWithWhatItWasGiven) {
        "profline: 'kernels top' takes one report, as in 'profline kernels top run.sqlite'"},
       {{"kernels", "top", "k.csv", "--topk", "-1"},
        2,
-       "profline: --topk is '-1', not a whole number above 0\n"},
+       "profline: --topk must be an integer from 1 to 1000000000, not '-1'\n"},
       {{"kernels", "top", "k.csv", "--range", "decode"},
        2,
        "profline: --range needs an SQLite export, a .nsys-rep or a Kineto trace: a summary as CSV "

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "formats/json_write.h"
+#include "formats/json.h"
 #include "profline_binary.h"
 
 namespace profline::e2e {
@@ -63,12 +63,13 @@ void MadeRun::write(const std::filesystem::path& folder) const {
     images_read.as_list().push_back(Node::map(std::move(entry)));
   }
   if (wall_ms > 0) {
-    write_files(folder, {{"baseline/process.json",
-                          "{\"wall_ns\": " + std::to_string(std::llround(wall_ms * 1e6)) + "}"},
-                         {"config.resolved.json",
-                          R"({"model": {"name": "deepseek_ocr"}, "pipeline": {"workload": )"
-                          R"({"command": ["python3", "train.py"]}}})"},
-                         {"run.json", compact(Node::map(std::move(run)))}});
+    write_files(
+        folder,
+        {{"baseline/process.json", "{\"schema\": \"profline.process/1\", \"wall_ns\": " +
+                                       std::to_string(std::llround(wall_ms * 1e6)) + "}"},
+         {"config.resolved.json", R"({"model": {"name": "deepseek_ocr"}, "pipeline": {"workload": )"
+                                  R"({"command": ["python3", "train.py"]}}})"},
+         {"run.json", compact(Node::map(std::move(run)))}});
     return;
   }
   NodeMap inputs;

@@ -65,7 +65,7 @@ TEST_F(NcuStageRun, ExplainsThatNoKernelsWereProfiledAndTriesAgainOnce) {
   EXPECT_THAT(second, Not(HasSubstr("--nvtx-include")));
   EXPECT_THAT(second, HasSubstr(" --launch-count 200 "));
   EXPECT_THAT(read_file(made.folder / "ncu/sections.txt").value_or(""), HasSubstr("SpeedOfLight"));
-  EXPECT_TRUE(std::filesystem::exists(made.folder / "ncu/workload/samples.jsonl"));
+  EXPECT_TRUE(std::filesystem::exists(made.folder / "ncu/workload/requests.jsonl"));
   EXPECT_FALSE(std::filesystem::exists(made.folder / "nsys")) << "works without nsys";
 }
 

@@ -95,7 +95,7 @@ TEST_F(NsightInterrupt, WhileNsysCapturesKeepsTheReportAndCanBeResumed) {
     const StageRecord& stage = *record.find_stage("nsys");
     EXPECT_TRUE(fs::exists(folder / "run/nsys/run.nsys-rep"));
     EXPECT_THAT(finding_in(stage, "interrupted")->text, HasSubstr("run.nsys-rep"));
-    EXPECT_THAT(finding_in(stage, "interrupted")->text, HasSubstr("workload/samples.jsonl"));
+    EXPECT_THAT(finding_in(stage, "interrupted")->text, HasSubstr("workload/requests.jsonl"));
     EXPECT_EQ(finding_in(stage, "no_report"), nullptr);
     const Outcome resumed = resume(folder.path(), {"pipeline.nsys.samples=1"});
     ASSERT_EQ(resumed.code, 0) << resumed.err;

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/digests.h"
 #include "base/files.h"
-#include "base/sha256.h"
 #include "formats/json.h"
-#include "process/find_program.h"
+#include "process/environment.h"
 #include "process/posix_runner.h"
 #include "process/process_table.h"
 #include "schema/read.h"

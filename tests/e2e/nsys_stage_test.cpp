@@ -7,8 +7,8 @@
 
 #include "base/files.h"
 #include "nsight_tools.h"
-#include "records/nsys_ranges.h"
-#include "records/sample.h"
+#include "records/range_use.h"
+#include "records/request.h"
 #include "run_folder.h"
 #include "started_profline.h"
 #include "testing/temp_dir.h"
@@ -61,23 +61,23 @@ NsysRanges ranges_of(const NsightRun& run) {
   return ranges ? std::move(*ranges) : NsysRanges();
 }
 
-std::vector<Sample> samples_in(const std::filesystem::path& folder) {
-  const auto text = read_file(folder / "samples.jsonl");
+std::vector<Request> requests_in(const std::filesystem::path& folder) {
+  const auto text = read_file(folder / "requests.jsonl");
   EXPECT_TRUE(text);
-  return text ? parse_samples(*text, "samples.jsonl").value_or({}) : std::vector<Sample>();
+  return text ? parse_requests(*text, "requests.jsonl").value_or({}) : std::vector<Request>();
 }
 
-std::vector<const NsysRange*> named(const NsysRanges& ranges, std::string_view capture,
-                                    std::string_view name) {
-  std::vector<const NsysRange*> found;
-  for (const NsysRange& range : ranges.ranges) {
+std::vector<const RangeUse*> named(const NsysRanges& ranges, std::string_view capture,
+                                   std::string_view name) {
+  std::vector<const RangeUse*> found;
+  for (const RangeUse& range : ranges.ranges) {
     if (range.capture == capture && range.name == name) found.push_back(&range);
   }
   return found;
 }
 
 /// The range is that of one image, and as long as the workload's own clock says.
-void expect_measured(const std::vector<const NsysRange*>& ranges, std::int64_t clock_ns) {
+void expect_measured(const std::vector<const RangeUse*>& ranges, std::int64_t clock_ns) {
   constexpr std::int64_t kLongEnough = 50'000'000;
   constexpr double kTolerance = 0.05;
   ASSERT_EQ(ranges.size(), 1U);
@@ -99,14 +99,14 @@ TEST_F(NsysStageRun, CapturesPrefillAndDecodeOfTheFirstMeasuredImage) {
   ASSERT_EQ(made.outcome.code, 0) << made.outcome.err;
   const NsysRanges ranges = ranges_of(made);
   ASSERT_EQ(ranges.captures.size(), 2U);
-  const std::vector<Sample> in_prefill = samples_in(made.folder / "nsys/prefill/workload");
-  const std::vector<Sample> in_decode = samples_in(made.folder / "nsys/decode/workload");
+  const std::vector<Request> in_prefill = requests_in(made.folder / "nsys/prefill/workload");
+  const std::vector<Request> in_decode = requests_in(made.folder / "nsys/decode/workload");
   ASSERT_EQ(in_prefill.size(), 2U);
   ASSERT_EQ(in_decode.size(), 2U);
-  expect_measured(named(ranges, "prefill", "prefill"), in_prefill[0].prefill_ns);
+  expect_measured(named(ranges, "prefill", "prefill"), in_prefill[0].find_phase("prefill")->ns);
   const auto decode = named(ranges, "decode", "decode");
-  expect_measured(decode, in_decode[0].decode_ns.value_or(0));
-  EXPECT_EQ(decode.at(0)->tokens, in_decode[0].token_ns.size());
+  expect_measured(decode, in_decode[0].find_phase("decode")->ns);
+  EXPECT_EQ(decode.at(0)->tokens, in_decode[0].find_phase("decode")->steps_ns->size());
   EXPECT_THAT(named(ranges, "prefill", "warmup"), IsEmpty());
   const auto sam = named(ranges, "prefill", "sam");
   ASSERT_THAT(sam, ::testing::SizeIs(1));
@@ -125,8 +125,8 @@ TEST_F(NsysStageRun, RunsTheRequestsOfTheBaselineWhereTheSamplingBoundsThem) {
       run({kGate, "pipeline.nsys.nvtx_capture=decode", "pipeline.baseline.enable=true",
            "dataset.pages=4", "dataset.sampling.num_samples_per_epoch=3"});
   ASSERT_EQ(made.outcome.code, 0) << made.outcome.err;
-  EXPECT_EQ(samples_in(made.folder / "baseline").size(), 3U);
-  EXPECT_EQ(samples_in(made.folder / "nsys/workload").size(), 3U);
+  EXPECT_EQ(requests_in(made.folder / "baseline").size(), 3U);
+  EXPECT_EQ(requests_in(made.folder / "nsys/workload").size(), 3U);
   EXPECT_THAT(made.stage->limits, IsEmpty());
 }
 

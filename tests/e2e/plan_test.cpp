@@ -145,7 +145,7 @@ TEST(Plan, PrintsWhatWouldRunAndRunsNothing) {
   EXPECT_THAT(outcome.out, HasSubstr("    $ cd " + out + "/baseline && "));
   EXPECT_THAT(outcome.out, HasSubstr(" --mode baseline --config " + out +
                                      "/config.resolved.json --out " + out + "/baseline --base "));
-  EXPECT_THAT(outcome.out, HasSubstr("\n  writes samples.jsonl, metrics.json"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  writes requests.jsonl, metrics.json"));
   EXPECT_THAT(outcome.out, HasSubstr("\n  limited to 64 tokens after prefill"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   for (const char* verb : {"run", "demo", ""}) {

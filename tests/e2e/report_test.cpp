@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/digests.h"
 #include "base/files.h"
-#include "base/sha256.h"
 #include "formats/json.h"
 #include "run_folder.h"
 #include "testing/paths.h"
@@ -37,7 +37,7 @@ TEST_F(Report, WritesTheReportAgainAndPrintsTheVerdict) {
   const Outcome outcome = run({"run"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
-  EXPECT_THAT(outcome.out, StartsWith("SAM is host-bound: "));
+  EXPECT_THAT(outcome.out, StartsWith("Phase sam is host-bound: "));
   EXPECT_THAT(outcome.out,
               HasSubstr("run/summary.json\nrun/report.md\nrun/operators.md\n"
                         "run/kernels.md\nrun/stakeholder_summary.md\nrun/report.html\n"));

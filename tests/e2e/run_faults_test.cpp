@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "interrupt_moments.h"
 #include "nsight_tools.h"
+#include "run/run.h"
 #include "run_folder.h"
 #include "started_profline.h"
 #include "testing/forked.h"
@@ -165,7 +166,7 @@ TEST(RunFaults, AFullDiskIsToldInTheRunsRecord) {
         folder.path(),
         own_command_run("[sh,-c,'dd if=/dev/zero of=fill bs=64k 2>/dev/null; true']"));
     if (outcome.code != 1) return "exit code " + std::to_string(outcome.code) + outcome.err;
-    const auto record = read_run_record(folder / "run");
+    const auto record = run::read_record(folder / "run");
     if (!record) return record.error().to_string();
     if (record->state != RunState::Failed) return "state " + std::string(to_text(record->state));
     if (state_of(*record, "baseline") != StageState::Failed) return "the stage has not failed";
@@ -192,7 +193,7 @@ TEST(RunFaults, ADiskWithoutInodesIsReportedAsThatInTheRunsRecord) {
     }
     const std::string text = read_file(folder / "run/run.json").value_or("");
     if (text.find("no inodes left on its file system") == std::string::npos) return text;
-    const auto record = read_run_record(folder / "run");
+    const auto record = run::read_record(folder / "run");
     if (!record) return record.error().to_string();
     if (record->state != RunState::Failed) return "state " + std::string(to_text(record->state));
     const Outcome again =
@@ -327,7 +328,7 @@ TEST(RunFaults, AnInterruptWhileReportsAreWrittenIsTooLateUnlessTheyTakeLong) {
   Started profline(folder.path(), plain_run());
   const bool ran = comes_true(
       [&] {
-        const auto record = read_run_record(folder / "run");
+        const auto record = run::read_record(folder / "run");
         return record && record->state == RunState::Ok;
       },
       &profline);
@@ -369,7 +370,7 @@ class Resume : public ::testing::Test {
     Started profline(folder_.path(), words());
     const bool hangs = comes_true(
         [&] {
-          const auto record = read_run_record(folder_ / "run");
+          const auto record = run::read_record(folder_ / "run");
           return record && state_of(*record, "baseline") == StageState::Running;
         },
         &profline);
@@ -469,7 +470,7 @@ class ResumeUnderNsys : public ::testing::Test {
                                       "--nsys", nsys_.string()}));
     const bool hangs = comes_true(
         [&] {
-          const auto record = read_run_record(folder_ / "run");
+          const auto record = run::read_record(folder_ / "run");
           const StageRecord* stage = record ? record->find_stage("nsys") : nullptr;
           return stage != nullptr && !stage->commands.empty() &&
                  stage->commands[0].process.pid != 0;
@@ -510,7 +511,7 @@ TEST_F(Resume, RefusesARunThatIsNoneAndOneThatStillRuns) {
   EXPECT_EQ(none.code, 3);
   EXPECT_THAT(none.err, HasSubstr("nowhere/run.json: no such file"));
   Started profline(folder_.path(), words());
-  ASSERT_TRUE(comes_true([&] { return read_run_record(folder_ / "run").has_value(); }, &profline));
+  ASSERT_TRUE(comes_true([&] { return run::read_record(folder_ / "run").has_value(); }, &profline));
   const Outcome running = resume();
   EXPECT_EQ(running.code, 2);
   EXPECT_EQ(running.err, "profline: run folder 'run' is in use by another profline\n");

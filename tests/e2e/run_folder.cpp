@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/digests.h"
 #include "base/files.h"
-#include "base/sha256.h"
 #include "formats/json.h"
+#include "run/run.h"
 #include "workload_binary.h"
 
 namespace profline::e2e {
@@ -66,7 +67,7 @@ std::vector<std::string> own_command_run(const std::string& command,
 }
 
 RunRecord record_of(const fs::path& run) {
-  auto record = read_run_record(run);
+  auto record = run::read_record(run);
   EXPECT_TRUE(record) << record.error().to_string();
   return record ? std::move(*record) : RunRecord{};
 }
@@ -84,7 +85,7 @@ std::vector<std::string> damage_in(const fs::path& run) {
     if (name.starts_with(".")) damage.push_back(entry.path().string() + ": a temporary");
     if (entry.is_regular_file() && name.ends_with(".json")) check_json(entry.path(), damage);
   }
-  const auto record = read_run_record(run);
+  const auto record = run::read_record(run);
   if (!record) return damage;
   check_artifacts(run, record->artifacts, damage);
   for (const StageRecord& stage : record->stages) check_artifacts(run, stage.artifacts, damage);

@@ -13,6 +13,7 @@
 
 #include "base/files.h"
 #include "nsight_tools.h"
+#include "run/run.h"
 #include "run_folder.h"
 #include "started_profline.h"
 #include "testing/forked.h"
@@ -93,7 +94,7 @@ std::string on_a_full_disk(const fs::path& folder, const std::string& stage, Com
   if (stage == "ncu") words.emplace_back("pipeline.ncu.require_gpu=false");
   const Outcome outcome = run_profline(std::move(words), std::move(base));
   if (outcome.code <= 0) return "exit code " + std::to_string(outcome.code) + ": " + outcome.err;
-  const auto record = read_run_record(folder / "run");
+  const auto record = run::read_record(folder / "run");
   if (!record) return record.error().to_string();
   if (record->state != RunState::Failed) return "state " + std::string(to_text(record->state));
   if (state_of(*record, stage) != StageState::Failed) {

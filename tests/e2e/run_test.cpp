@@ -52,7 +52,7 @@ TEST_F(Run, EachStageRunsAlone) {
   constexpr Case kCases[] = {{"static_analysis", "static_compute.json"},
                              {"baseline", "metrics.json"},
                              {"torch_profiler", "operators.json"},
-                             {"direct_inference", "samples.jsonl"}};
+                             {"direct_inference", "requests.jsonl"}};
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.stage);
     const testing::TempDir folder;

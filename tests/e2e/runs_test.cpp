@@ -158,29 +158,52 @@ class HostileIndex : public Runs {
     EXPECT_THAT(listed({}), ElementsAre());
   }
 
-  /// A row for what lies beside the root.
-  const std::string intruder_ =
-      "INSERT OR REPLACE INTO run SELECT '../victim', stamp, id, experiment, state, exit_code, "
-      "model, program, device, device_name, host, version, \"commit\", '2020', ended, fingerprint, "
-      "disturbance FROM run LIMIT 1";
+  /// The columns of the index, whichever it has, with a folder beside the root and an early start.
+  std::string intruding_columns() const {
+    auto index = sqlite::Database::open_read_only(index_file());
+    const auto columns = index->columns("run");
+    EXPECT_TRUE(columns) << columns.error().to_string();
+    std::string text;
+    for (const auto& column : *columns) {
+      const std::string name = '"' + column.name + '"';
+      text += text.empty() ? "" : ", ";
+      if (column.name == "folder") text += "'../victim' AS ";
+      if (column.name == "started") text += "'2020' AS ";
+      text += name;
+    }
+    return text;
+  }
+  /// Adds a row for what lies beside the root.
+  std::string intruder() const {
+    return "INSERT OR REPLACE INTO run SELECT " + intruding_columns() + " FROM run LIMIT 1";
+  }
 };
 
 TEST_F(HostileIndex, CannotNameAFolderOutsideTheRoot) {
-  alter(intruder_);
+  alter(intruder());
   expect_only_the_root_is_pruned();
 }
 
 TEST_F(HostileIndex, CannotNameAFolderThroughATrigger) {
-  alter("CREATE TRIGGER hook AFTER DELETE ON run BEGIN " + intruder_ +
+  alter("CREATE TRIGGER hook AFTER DELETE ON run BEGIN " + intruder() +
         "; END; UPDATE run SET stamp = ''");
   expect_only_the_root_is_pruned();
 }
 
 TEST_F(HostileIndex, CannotNameAFolderThroughAView) {
-  alter(
-      "ALTER TABLE run RENAME TO hidden; CREATE VIEW run AS SELECT '../victim' AS folder, stamp, "
-      "id, experiment, state, exit_code, model, program, device, device_name, host, version, "
-      "\"commit\", started, ended, fingerprint, disturbance FROM hidden");
+  const std::string columns = intruding_columns();
+  alter("ALTER TABLE run RENAME TO hidden; CREATE VIEW run AS SELECT " + columns + " FROM hidden");
+  expect_only_the_root_is_pruned();
+}
+
+TEST_F(HostileIndex, CannotNameAFolderThroughAViewThatAcceptsEveryChange) {
+  std::string sql = "ALTER TABLE run RENAME TO hidden; CREATE VIEW run AS SELECT " +
+                    intruding_columns() + " FROM hidden";
+  for (const std::string change : {"INSERT", "UPDATE", "DELETE"}) {
+    sql +=
+        "; CREATE TRIGGER on_" + change + " INSTEAD OF " + change + " ON run BEGIN SELECT 1; END";
+  }
+  alter(sql);
   expect_only_the_root_is_pruned();
 }
 
@@ -242,7 +265,7 @@ TEST_F(Runs, TellWhatIsWrong) {
        3,
        "there is no folder 'nowhere'; --root names the one that runs are written to"},
       {{"prune"}, 2, "'profline runs prune' needs to know how many to keep: --keep N"},
-      {{"prune", "--keep", "-1"}, 2, "--keep takes a whole number from 0, not '-1'"},
+      {{"prune", "--keep", "-1"}, 2, "--keep must be an integer from 0 to 1000000000, not '-1'"},
       {{"prun"},
        2,
        "'runs prun' is not known; there is 'list', 'show', 'prune', 'rebuild' (did you mean "

@@ -11,7 +11,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file_descriptor.h"
 #include "base/files.h"
 #include "made_runs.h"
 #include "run_folder.h"
@@ -145,8 +144,8 @@ TEST(Signals, OneEndsARunThatReadsWhatItsStagesLeft) {
   // The reports are made from the requests that a program may record; these never come.
   Started profline(
       folder.path(),
-      own_command_run("[sh,-c,'mkfifo \"$PROFLINE_RUN_DIR/baseline/samples.jsonl\"']"));
-  const fs::path pipe = folder / "run/baseline/samples.jsonl";
+      own_command_run("[sh,-c,'mkfifo \"$PROFLINE_RUN_DIR/baseline/requests.jsonl\"']"));
+  const fs::path pipe = folder / "run/baseline/requests.jsonl";
   FileDescriptor writer;
   ASSERT_TRUE(comes_true(
       [&] {

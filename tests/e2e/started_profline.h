@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 
 namespace profline::e2e {
 

@@ -241,7 +241,7 @@ TEST(TraceCaptures, TellWhatCopiesMovedAndHowFast) {
           "Host-to-Device]\n"
           "  1.00 us      1  1.00 us    2.0 KiB  2.05  DtoH       device -> pinned    [CUDA memcpy "
           "Device-to-Host]\n"
-          "   500 ns      1   500 ns  976.6 KiB  2000  PtoP       -                   [CUDA memcpy "
+          "   500 ns      1   500 ns  976.6 KiB  2000  PtoP       –                   [CUDA memcpy "
           "Peer-to-Peer]\n"
           "   100 ns      1   100 ns      512 B  5.12  memset     device              [CUDA "
           "memset]\n"));

@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "formats/json.h"
 #include "formats/yaml.h"
 #include "profline_binary.h"
-#include "testing/paths.h"
 #include "testing/temp_dir.h"
+#include "trace_captures.h"
 
 namespace profline::e2e {
 namespace {
@@ -18,17 +17,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-std::string h200_trace() {
-  return (profline::testing::source_dir() / "tests/golden/trace/kineto-torch-2.11-h200.json.gz")
-      .string();
-}
-
-Node parsed(const std::string& text) {
-  auto document = parse_json(text, "trace");
-  EXPECT_TRUE(document) << document.error().to_string();
-  return document ? std::move(*document) : Node();
-}
 
 Node capture_in(const Outcome& outcome) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -80,7 +68,7 @@ TEST(TraceFiles, KernelsNameTheOperatorsThatLaunchedThem) {
   write_files(folder.path(), {{"t.json", kGraph}});
   const Outcome text = run_profline_in(folder.path(), {"trace", "t.json"});
   EXPECT_THAT(text.out,
-              AllOf(HasSubstr("aten::mm +1  gemm_a\n"), HasSubstr("-            gemm_b\n")));
+              AllOf(HasSubstr("aten::mm +1  gemm_a\n"), HasSubstr("–            gemm_b\n")));
   const Node capture =
       capture_in(run_profline_in(folder.path(), {"trace", "t.json", "--format", "json"}));
   const Node& launchers = *capture.find("kernels")->as_list().front().find("operators");

@@ -4,10 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "formats/json.h"
 #include "profline_binary.h"
-#include "testing/paths.h"
 #include "testing/temp_dir.h"
+#include "trace_captures.h"
 
 namespace profline::e2e {
 namespace {
@@ -16,17 +15,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-std::string h200_trace() {
-  return (profline::testing::source_dir() / "tests/golden/trace/kineto-torch-2.11-h200.json.gz")
-      .string();
-}
-
-Node parsed(const std::string& text) {
-  auto document = parse_json(text, "trace");
-  EXPECT_TRUE(document) << document.error().to_string();
-  return document ? std::move(*document) : Node();
-}
 
 TEST(Trace, TellsWhereTheTimeWent) {
   const Outcome outcome = run_profline({"trace", h200_trace()});
@@ -158,7 +146,9 @@ TEST(Trace, SaysWhatIsWrongWithWhatItIsGiven) {
        2,
        "r.nsys-rep is a report of nsys: export it first with 'nsys export --type sqlite "
        "r.nsys-rep'"},
-      {{"--top", "0", "torn.json"}, 2, "--top takes a number above 0 or 'all', not '0'"},
+      {{"--top", "0", "torn.json"},
+       2,
+       "--top must be an integer from 1 to 1000000000 or 'all', not '0'"},
       {{"--to", "x", "torn.json"}, 2, "--to says where an export goes: --export is missing"},
   };
   for (const Case& c : cases) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "formats/json.h"
-#include "formats/json_write.h"
 #include "testing/paths.h"
 
 namespace profline::e2e {

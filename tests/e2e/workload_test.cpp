@@ -37,7 +37,7 @@ TEST_F(Workload, MeasuresAndTellsItsProgress) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("1/1 images (100 %)"));
-  for (const char* name : {"samples.jsonl", "metrics.json", "texts.jsonl", "workload.json"}) {
+  for (const char* name : {"requests.jsonl", "metrics.json", "texts.jsonl", "workload.json"}) {
     EXPECT_TRUE(std::filesystem::exists(out(name))) << name;
   }
   const auto metrics = parse_json(read_file(out("metrics.json")).value_or(""), "metrics.json");

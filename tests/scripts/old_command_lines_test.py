@@ -120,7 +120,7 @@ class OldCommandLines(unittest.TestCase):
             (one, "'kernels profile' needs a program after '--', as in '-- python infer.py'"),
             (one + ["--kernel-config", "k"], "--kernel-config and --kernel-regex exclude each other"),
             (one + ["--topk", "3"], "--topk needs --kernel-config: a regex is one kernel"),
-            (one + ["--num-kernel-call-skip", "-1"], "--num-kernel-call-skip is '-1', not a whole number >= 0"),
+            (one + ["--num-kernel-call-skip", "-1"], "--num-kernel-call-skip must be an integer from 0 to 1000000000, not '-1'"),
             (one + ["--sample-launches", "2", "--num-kernel-call-skip", "3"],
              "--sample-launches chooses by itself: leave --num-kernel-call-* out"),
             (one + ["--sample-launches", "2", "--count", "none"],
@@ -143,7 +143,7 @@ class OldCommandLines(unittest.TestCase):
         self.assertIn("kernel_0002  failed  no kernel matched 'absent'", first.stdout)
         again = self.captured(argv + ["--", "/bin/app"], FAKE_NCU_KERNELS="absent")
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
-        self.assertIn("1 of 2 kernels are there already and are kept", again.stderr)
+        self.assertIn("1 of 2 kernels is already there and kept", again.stderr)
         other = self.captured(argv + ["--", "/bin/app", "--else"])
         self.assertEqual(other.returncode, 2)
         self.assertIn("holds captures of another command (+ launch_command.1: --else)", other.stderr)

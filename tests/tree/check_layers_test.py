@@ -42,6 +42,22 @@ class CheckLayers(unittest.TestCase):
             self.findings(), ["src/schema/s.cpp:1: 'schema' includes 'base' without naming it in DEPS"]
         )
 
+    def test_headers_and_what_nvcc_compiles_are_checked_like_all_others(self):
+        self.write("src/schema/CMakeLists.txt", "profline_module(schema SOURCES s.cu)")
+        for name in ("s.cu", "s.cuh", "s.h"):
+            self.write(f"src/schema/{name}", '#include "base/a.h"\n#include <cuda_runtime.h>\n')
+        self.assertEqual(
+            self.findings(),
+            [
+                finding
+                for name in ("s.cu", "s.cuh", "s.h")
+                for finding in (
+                    f"src/schema/{name}:1: 'schema' includes 'base' without naming it in DEPS",
+                    f"src/schema/{name}:2: <cuda_runtime.h> is seen by workload only",
+                )
+            ],
+        )
+
     def test_profline_prints_where_a_lost_result_is_noticed(self):
         self.write("apps/profline/CMakeLists.txt", "profline_program(profline SOURCES main.cpp)")
         self.write("apps/profline/main.cpp", '// to stdout\nprint_result(text);\n  fmt::print("{}", text);\n')

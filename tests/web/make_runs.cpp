@@ -15,7 +15,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "analysis/kernels/shipped_classes.h"
+#include "analysis/kernels/classify.h"
 #include "analysis/operators/operator_table.h"
 #include "base/files.h"
 #include "formats/yaml.h"
@@ -23,14 +23,15 @@
 #include "settings/hardware.h"
 #include "stages/ncu/internal/tables.h"
 #include "stages/nsys/internal/tables.h"
-#include "statistics/bootstrap.h"
+#include "statistics/summary.h"
+#include "summary/summarise.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/paths.h"
 #include "testing/runs/recorded_run.h"
 #include "tools/ncu/csv_reader.h"
 #include "tools/nsys/sqlite_reader.h"
 #include "tools/torch_profiler/testing_trace.h"
-#include "tools/torch_profiler/trace_reader.h"
+#include "tools/torch_profiler/trace.h"
 #include "web/write_page.h"
 
 namespace profline {
@@ -57,26 +58,29 @@ settings::Ceilings h200_ceilings() {
   return settings::ceilings_of(*must(settings::read_hardware(table)).find("NVIDIA H200"));
 }
 
-/// Times around those of the one sample that h200_run() has.
-summary::Samples varied(const Sample& like, std::size_t images) {
+/// Times around those of the one request that h200_run() has.
+run::Requests varied(const Request& like, std::size_t images) {
   statistics::RandomNumbers random(8);
   const auto jitter = [&](std::int64_t ns) {
     return ns + ns * static_cast<std::int64_t>(random.below(200)) / 1000;
   };
-  summary::Samples samples;
+  run::Requests requests;
   for (std::size_t i = 0; i < images; ++i) {
-    Sample sample = like;
-    sample.image = "page-" + std::to_string(10001 + i).substr(1);
-    sample.index = static_cast<std::uint32_t>(i);
-    sample.prefill_ns = jitter(sample.prefill_ns);
-    sample.decode_ns = 0;
-    for (std::int64_t& ns : sample.token_ns) {
+    Request request = like;
+    request.id = i;
+    request.attributes["image"] = Node::string("page-" + std::to_string(10001 + i).substr(1));
+    request.attributes["index"] = Node::integer(static_cast<std::int64_t>(i));
+    Phase& prefill = testing::phase_of(request, "prefill");
+    prefill.ns = jitter(prefill.ns);
+    Phase& decode = testing::phase_of(request, "decode");
+    decode.ns = 0;
+    for (std::int64_t& ns : *decode.steps_ns) {
       ns = jitter(ns) + (random.below(40) == 0 ? ns / 2 : 0);
-      *sample.decode_ns += ns;
+      decode.ns += ns;
     }
-    samples.push_back(sample);
+    requests.push_back(request);
   }
-  return samples;
+  return requests;
 }
 
 std::string gpu_readings() {
@@ -103,7 +107,7 @@ void add_captures(testing::TestRun& run, const fs::path& sqlite) {
   capture.about.report = "run.nsys-rep";
   capture.about.sqlite = "run.sqlite";
   capture.timeline = must(nsys::read_sqlite(sqlite));
-  capture.samples = *run.nsys_samples;
+  capture.requests = *run.nsys_requests;
   stages::internal::NsysTables tables;
   stages::internal::add_capture(capture, classifier, tables);
   stages::internal::finish(tables);
@@ -188,13 +192,19 @@ TorchOperators traced_operators() {
   return result;
 }
 
+void write_every_report(const fs::path& folder) {
+  const run::Run run = must(run::Run::open(folder));
+  const RunSummary summary = summary::summarise(run);
+  must(report::write_reports(run, summary));
+  must(web::write_page(run, summary));
+}
+
 void finish_run(const testing::TestRun& run, const TorchOperators& operators,
                 const fs::path& folder, const fs::path& sqlite) {
   run.write(folder);
   write_text(folder / "torch_profiler/operators.json", must(to_document(operators)));
   write_run_files(folder, sqlite);
-  must(report::write_reports(folder));
-  must(web::write_page(folder));
+  write_every_report(folder);
 }
 
 void make_h200(const fs::path& folder) {
@@ -214,12 +224,12 @@ void make_program(const fs::path& folder) {
   const fs::path sqlite = golden("nsys/2025.3-decode/input.sqlite");
   testing::TestRun run = h200_run(sqlite);
   run.baseline.reset();
-  run.nsys_samples.reset();
-  run.torch_samples.reset();
+  run.nsys_requests.reset();
+  run.torch_requests.reset();
   run.trace.clear();
   run.static_compute.reset();
   run.nsys_ranges->captures.front().range.clear();
-  for (NsysRange& range : run.nsys_ranges->ranges) range.tokens.reset();
+  for (RangeUse& range : run.nsys_ranges->ranges) range.tokens.reset();
   for (const char* stage : {"static_analysis", "torch_profiler"}) {
     run.stage(stage).state = StageState::Off;
   }
@@ -230,8 +240,7 @@ void make_program(const fs::path& folder) {
              R"({"schema": "profline.process/1", "runs": 1, "end": "exited with code 0",)"
              R"( "wall_ns": 900000000, "cpu_user_ns": 600000000, "cpu_system_ns": 90000000,)"
              R"( "max_rss_bytes": 734003200, "processes": [{}]})");
-  must(report::write_reports(folder));
-  must(web::write_page(folder));
+  write_every_report(folder);
 }
 
 void make_hostile(const fs::path& folder) {
@@ -248,7 +257,7 @@ void make_hostile(const fs::path& folder) {
   run.run.host = quotes;
   run.run.command_line.argv.push_back(ends);
   std::size_t i = 0;
-  for (NsysKernel& kernel : run.nsys_kernels->kernels) {
+  for (KernelUse& kernel : run.nsys_kernels->kernels) {
     kernel.name = kernel.short_name = kernel.printed_name =
         all[i % std::size(all)] + std::to_string(i);
     kernel.kernel_class = all[i % 4];
@@ -262,7 +271,9 @@ void make_hostile(const fs::path& folder) {
     ++i;
     if (!kernel.counters.empty()) kernel.counters.front().name = image;
   }
-  for (Sample& sample : *run.baseline) sample.image = all[i++ % std::size(all)];
+  for (Request& request : *run.baseline) {
+    request.attributes["image"] = Node::string(all[i++ % std::size(all)]);
+  }
   StageRecord& nsys = run.stage("nsys");
   nsys.artifacts.push_back({"nsys/" + image, 1, "x"});
   nsys.artifacts.push_back({"javascript:window.hacked=5", 1, "x"});
@@ -313,18 +324,19 @@ void make_large(const fs::path& folder) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const auto start = std::chrono::steady_clock::now();
-  const summary::RunArtifacts artifacts = must(summary::read_run(folder));
-  must(report::write_reports(artifacts));
+  const run::Run read = must(run::Run::open(folder));
+  const RunSummary summary = summary::summarise(read);
+  must(report::write_reports(read, summary));
   const double reports = seconds_since(start);
   const auto page = std::chrono::steady_clock::now();
-  must(web::write_page(artifacts));
+  must(web::write_page(read, summary));
   std::cout << trace.kernels << " kernels and " << trace.operators << " operators in the trace, "
             << loop.kernels << " kernels in nsys' capture: summary and Markdown " << reports
             << " s, report.html " << seconds_since(page) << " s, "
             << fs::file_size(folder / "report.html") << " bytes\n";
 }
 
-int run(const std::string& what, const fs::path& folder) {
+int make_run(const std::string& what, const fs::path& folder) {
   if (what == "h200") {
     make_h200(folder);
   } else if (what == "h200-counters") {
@@ -336,10 +348,11 @@ int run(const std::string& what, const fs::path& folder) {
   } else if (what == "large") {
     make_large(folder);
   } else if (what == "report") {
-    must(report::write_reports(folder));
-    must(web::write_page(folder));
+    write_every_report(folder);
   } else if (what == "page") {
-    must(web::write_page(folder));
+    const std::string text = must(read_file(folder / "summary.json"));
+    must(web::write_page(must(run::Run::open(folder)),
+                         must(from_document<RunSummary>(text, "summary.json"))));
   } else {
     std::cerr << "unknown kind of run: " << what << '\n';
     return 2;
@@ -355,5 +368,5 @@ int main(int count, char** arguments) {
     std::cerr << "report_runs h200|h200-counters|program|hostile|large|report|page FOLDER\n";
     return 2;
   }
-  return profline::run(arguments[1], arguments[2]);
+  return profline::make_run(arguments[1], arguments[2]);
 }

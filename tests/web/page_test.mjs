@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
@@ -15,6 +15,13 @@ const more = (env.PAGE_TEST_MORE || '').split(':').filter(Boolean);
 const pictures = env.PROFLINE_SCREENSHOTS || join(env.PAGE_TEST_RUNS, 'pictures');
 const json = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'));
 const lines = (...path) => readFileSync(join(...path), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+
+// Of a run's baseline; a run of version 0.1 has samples.jsonl instead.
+function requestsOf(folder) {
+  if (existsSync(join(folder, 'baseline/requests.jsonl'))) return lines(folder, 'baseline/requests.jsonl');
+  return lines(folder, 'baseline/samples.jsonl').map((sample) =>
+    ({phases: sample.decode_ns === null ? [] : [{path: 'decode', steps_ns: sample.token_ns}]}));
+}
 
 let browser;
 before(async () => {
@@ -110,10 +117,10 @@ for (const folder of [run('cpu-tiny'), run('h200'), ...more]) {
   }));
 
   test(`${folder}: a screen has one time per token, or says what the other one is`, () => open(folder, {}, async (page) => {
-    const decode = summary.stages.find((stage) => stage.name === 'decode');
+    const decode = summary.phases.find((phase) => phase.name === 'decode');
     const mean = await page.evaluate((ns) => window.profline.functions.duration(ns), decode.mean_ns);
     assert.match(await page.locator('.figure', {has: page.locator('dt', {hasText: /^per token/})}).innerText(), new RegExp(`^per token(, mean)?\\s+${mean}`));
-    const sentence = await page.locator('.stage[data-stage="decode"] > p').first().innerText();
+    const sentence = await page.locator('.phase[data-phase="decode"] > p').first().innerText();
     const others = Array.from(sentence.matchAll(/of (?:the )?([\d.]+ [mun]?s) per token/g), (match) => match[1]);
     if (others.some((other) => other !== mean)) {
       assert.match(sentence, /that the captured input takes without a profiler; the average of all inputs is /);
@@ -124,22 +131,23 @@ for (const folder of [run('cpu-tiny'), run('h200'), ...more]) {
     const ids = await page.$$eval('[id]', (all) => all.map((one) => one.id));
     assert.equal(new Set(ids).size, ids.length, 'an id is used twice');
     const counts = await marks(page);
-    const samples = lines(folder, 'baseline/samples.jsonl');
-    const timed = summary.stages.filter((stage) => stage.mean_ns > 0);
-    const rest = summary.request.unaccounted_share > 0 && timed.some((stage) => stage.name === 'lm') ? 1 : 0;
+    const requests = requestsOf(folder);
+    const decoded = requests.flatMap((request) => request.phases.filter((phase) => phase.path === 'decode'));
+    const timed = summary.phases.filter((phase) => phase.mean_ns > 0);
+    const rest = summary.request.phases.filter((phase) => phase.rest_share > 0).length;
     assert.equal(sum(counts.waterfall), timed.length + 1 + rest);
-    assert.equal(sum(counts.images), samples.filter((sample) => sample.decode_ns !== null).length + samples.length);
-    const tokens = samples.flatMap((sample) => sample.token_ns);
+    assert.equal(sum(counts.images), decoded.length + requests.length);
+    const tokens = decoded.flatMap((phase) => phase.steps_ns);
     const binned = await page.evaluate(() => window.profline.charts.get('tokens').getOption().series[0].data
       .reduce((all, bin) => all + (bin.value ?? bin), 0));
     assert.equal(binned, tokens.length);
-    const longest = Math.max(...samples.map((sample) => sample.token_ns.length));
+    const longest = Math.max(...decoded.map((phase) => phase.steps_ns.length));
     assert.equal(counts.steps[2][1], Math.ceil(longest / Math.ceil(longest / 256)));
-    const seen = summary.stages.filter((stage) => stage.device);
+    const seen = summary.phases.filter((phase) => phase.device);
     if (seen.length) assert.equal(sum(counts.idle), seen.length * 8);
     const points = summary.kernels.filter((kernel) => kernel.counters && kernel.counters.duration_ns > 0 &&
       kernel.counters.roofline.operations > 0 && kernel.counters.roofline.dram_bytes > 0).length +
-      summary.stages.filter((stage) => stage.cost && stage.cost.flops > 0 && stage.cost.bytes > 0 && stage.mean_ns > 0).length;
+      summary.phases.filter((phase) => phase.cost && phase.cost.flops > 0 && phase.cost.bytes > 0 && phase.mean_ns > 0).length;
     assert.equal(sum(counts.roofline, ['points']), points);
     const data = await page.evaluate(() => window.profline.data.charts);
     const {lanes, events} = data.timeline;
@@ -178,7 +186,7 @@ test('tables are whole without a script, and charts are not there', () =>
   open(h200, {javaScriptEnabled: false}, async (page) => {
     const summary = json(h200, 'summary.json');
     assert.equal(await page.locator('#kernels-table tbody tr').count(), summary.kernels.length);
-    assert.equal(await page.locator('#stages-table tbody tr').count(), summary.stages.length);
+    assert.equal(await page.locator('#phases-table tbody tr').count(), summary.phases.length);
     assert.equal(await page.locator('figure.chart').first().isVisible(), false);
     assert.equal(await page.locator('#theme').isVisible(), false);
     const name = page.locator('#kernels-table details').first();
@@ -192,7 +200,7 @@ test('a number changed in summary.json is changed in the page', async () => {
   const page_before = readFileSync(join(h200, 'report.html'), 'utf8');
   assert.ok(!page_before.includes('98.8 k tokens/s') && !page_before.includes('4321 launches per token'));
   changed.request.tokens_per_second = 98765.4;
-  changed.stages.find((stage) => stage.name === 'decode').device.launches_per_unit = 4321;
+  changed.phases.find((phase) => phase.name === 'decode').device.launches_per_unit = 4321;
   const folder = join(env.PAGE_TEST_RUNS, 'changed');
   execFileSync('cp', ['-r', h200, folder]);
   writeFileSync(join(folder, 'summary.json'), JSON.stringify(changed));
@@ -270,14 +278,14 @@ test('light and dark are switched, and charts follow', () => open(h200, {colorSc
   assert.deepEqual(await colours(), dark);
 }));
 
-test('the roofline shows one region when it is chosen', () => open(h200, {}, async (page) => {
+test('the roofline shows one phase when it is chosen', () => open(h200, {}, async (page) => {
   const all = sum((await marks(page)).roofline, ['points']);
-  const regions = await page.$$eval('.choices button', (buttons) => buttons.map((button) => button.dataset.region));
+  const phases = await page.$$eval('.choices button', (buttons) => buttons.map((button) => button.dataset.phase));
   let total = 0;
-  for (const region of regions.slice(1)) {
-    await page.locator(`.choices button[data-region="${region}"]`).click();
+  for (const phase of phases.slice(1)) {
+    await page.locator(`.choices button[data-phase="${phase}"]`).click();
     const some = sum((await marks(page)).roofline, ['points']);
-    assert.ok(some > 0 && some < all, `${region}: ${some} of ${all}`);
+    assert.ok(some > 0 && some < all, `${phase}: ${some} of ${all}`);
     total += some;
   }
   assert.equal(total, all);
@@ -423,7 +431,7 @@ test('a printed page has its tables and charts and nothing to press', () => open
 test('what is dark on the screen is light on paper', () => open(h200, {colorScheme: 'dark'}, async (page) => {
   const ink = () => page.evaluate(() => window.profline.charts.get('images').getOption().textStyle.color);
   const dark = await ink();
-  const closed = () => page.locator('.stages details:not([open])').count();
+  const closed = () => page.locator('.phases details:not([open])').count();
   const before = await closed();
   assert.ok(before > 0);
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));

@@ -1,23 +1,21 @@
 #include "analysis/captures/capture_series.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <unordered_map>
 
-#include "analysis/kernels/canonical_name.h"
+#include "analysis/timeline/group_kernels.h"
 
 namespace profline::captures {
 namespace {
 
-std::string extent(const std::array<std::uint32_t, 3>& size) {
+std::string extent(const std::vector<std::uint32_t>& size) {
   return std::to_string(size[0]) + "," + std::to_string(size[1]) + "," + std::to_string(size[2]);
 }
 
-std::string shape_text(const Timeline& timeline, RowIndex shape) {
-  if (shape == kNoRow) return "";
-  const LaunchShape& found = timeline.shapes[shape];
-  return "grid " + extent(found.grid) + " block " + extent(found.block);
+std::string shape_text(const KernelUse& use) {
+  if (use.grid.empty()) return "";
+  return "grid " + extent(use.grid) + " block " + extent(use.block);
 }
 
 void order(std::vector<CallTimes>& rows) {
@@ -33,33 +31,6 @@ void order(std::vector<CallTimes>& rows) {
   for (const auto& [time, row] : by_time) ordered.push_back(std::move(rows[row]));
   rows = std::move(ordered);
 }
-
-/// Rows of kernels: names that differ in spelling only share one, as do shapes that differ in what
-/// is not told of them.
-class KernelRows {
- public:
-  explicit KernelRows(const Timeline& timeline) : timeline_(timeline) {}
-
-  CallTimes& row_of(const DeviceWork& work) {
-    const std::uint64_t key = (std::uint64_t{work.name} << 32U) | work.shape;
-    const auto known = by_id_.find(key);
-    if (known != by_id_.end()) return rows_[known->second];
-    const kernels::CanonicalName name = kernels::canonical_name(timeline_.names.text(work.name));
-    CallTimes row{name.full, name.short_name, shape_text(timeline_, work.shape), {}};
-    const auto [place, is_new] = by_text_.try_emplace(std::pair(row.name, row.shape), rows_.size());
-    if (is_new) rows_.push_back(std::move(row));
-    by_id_.emplace(key, place->second);
-    return rows_[place->second];
-  }
-
-  std::vector<CallTimes> take() && { return std::move(rows_); }
-
- private:
-  const Timeline& timeline_;
-  std::vector<CallTimes> rows_;
-  std::unordered_map<std::uint64_t, std::size_t> by_id_;
-  std::map<std::pair<std::string, std::string>, std::size_t> by_text_;
-};
 
 /// Each operator's own time: its length less what operators directly inside it cover. One that
 /// outlasts the one around it counts there only as long as that lasted.
@@ -90,12 +61,18 @@ double CallTimes::total_ns() const {
 }
 
 std::vector<CallTimes> kernel_times(const Timeline& timeline) {
-  KernelRows rows(timeline);
-  for (const DeviceWork& work : timeline.work) {
-    if (work.kind != WorkKind::Kernel) continue;
-    rows.row_of(work).ns.push_back(static_cast<double>(work.duration_ns()));
+  using timeline::KernelKeys;
+  const timeline::KernelUses uses =
+      timeline::group_kernels(timeline, {.shape = KernelKeys::Shape::GridAndBlock});
+  std::vector<CallTimes> kernels;
+  for (const KernelUse& use : uses.rows) {
+    kernels.push_back({use.name, use.short_name, shape_text(use), {}});
+    kernels.back().ns.reserve(use.launches);
   }
-  std::vector<CallTimes> kernels = std::move(rows).take();
+  for (RowIndex i = 0; i < timeline.work.size(); ++i) {
+    if (uses.row_of[i] == kNoRow) continue;
+    kernels[uses.row_of[i]].ns.push_back(static_cast<double>(timeline.work[i].duration_ns()));
+  }
   order(kernels);
   return kernels;
 }

@@ -11,14 +11,6 @@
 namespace profline::judgement {
 namespace {
 
-std::string time(double ns) {
-  return human_duration(FractionalNanoseconds(ns));
-}
-std::string percent(double share) {
-  return share > 0 && share < 0.001 ? fmt::format("{:.2g} %", share * 100)
-                                    : fmt::format("{:.1f} %", share * 100);
-}
-
 /// A cause of idle time, with what it speaks for.
 struct Cause {
   std::string_view words;
@@ -28,7 +20,7 @@ struct Cause {
 };
 
 /// Names no page that this run does not have.
-std::string cure_between_launches(const StageEvidence& evidence) {
+std::string cure_between_launches(const PhaseEvidence& evidence) {
   const std::string out = "and move it out of the loop";
   if (!evidence.host_page.empty()) {
     return "see " + evidence.host_page + " for what the host does between launches, " + out;
@@ -39,7 +31,7 @@ std::string cure_between_launches(const StageEvidence& evidence) {
          ") " + out;
 }
 
-std::array<Cause, 7> causes_of(const StageEvidence& evidence, const Limits& limits) {
+std::array<Cause, 7> causes_of(const PhaseEvidence& evidence, const Limits& limits) {
   const DeviceActivity& device = *evidence.device;
   const IdleTime& idle = device.idle;
   const auto ns = [](std::int64_t value) { return static_cast<double>(value); };
@@ -66,7 +58,7 @@ struct IdleVerdict {
   std::string cure;         ///< of the largest cause that is the host's
 };
 
-IdleVerdict judge_idle(const StageEvidence& evidence, const Limits& limits) {
+IdleVerdict judge_idle(const PhaseEvidence& evidence, const Limits& limits) {
   auto causes = causes_of(evidence, limits);
   std::stable_sort(causes.begin(), causes.end(),
                    [](const Cause& a, const Cause& b) { return a.ns > b.ns; });
@@ -78,14 +70,14 @@ IdleVerdict judge_idle(const StageEvidence& evidence, const Limits& limits) {
     if (!cause.is_launching && verdict.cure.empty()) verdict.cure = cause.cure;
     if (cause.ns / total < 0.01) continue;
     if (!verdict.words.empty()) verdict.words += ", ";
-    verdict.words += fmt::format("{:.0f} % {}", cause.ns / total * 100, cause.words);
+    verdict.words += fmt::format("{} {}", percent(cause.ns / total), cause.words);
   }
   return verdict;
 }
 
 class Judge {
  public:
-  Judge(const StageEvidence& evidence, const Limits& limits)
+  Judge(const PhaseEvidence& evidence, const Limits& limits)
       : evidence_(evidence), limits_(limits) {}
 
   Judgement run() {
@@ -120,7 +112,7 @@ class Judge {
   }
   std::string memory_step() const;
   std::string compute_step() const;
-  /// Of the stage's measured time; 0 when there is no such figure.
+  /// Of the phase's measured time; 0 when there is no such figure.
   double compute_share() const {
     return share(evidence_.cost ? evidence_.cost->compute_ns : none_);
   }
@@ -135,7 +127,7 @@ class Judge {
                : source + ", " + evidence_.measured_in;
   }
 
-  const StageEvidence& evidence_;
+  const PhaseEvidence& evidence_;
   const Limits& limits_;
   const std::optional<double> none_;
   Judgement result_;
@@ -163,15 +155,15 @@ void Judge::allow_floor() {
                            left, evidence_.measured_ns / left});
 }
 
-/// Of which time the device was busy, and why that is not the stage's own where it is not.
+/// Of which time the device was busy, and why that is not the phase's own where it is not.
 std::string Judge::busy_of(const DeviceActivity& device) const {
   const double units = std::max(device.units, 1.0);
-  const std::string busy = time(device.busy_ns / units);
-  const std::string wall = time(device.wall_ns() / units);
+  const std::string busy = duration(device.busy_ns / units);
+  const std::string wall = duration(device.wall_ns() / units);
   if (!device.unprofiled_ns) {
     return fmt::format(" under the profiler ({} of {} per {})", busy, wall, evidence_.unit);
   }
-  const std::string mean = time(evidence_.measured_ns);
+  const std::string mean = duration(evidence_.measured_ns);
   if (wall == mean) return fmt::format(" ({} of {} per {})", busy, wall, evidence_.unit);
   return fmt::format(
       " ({} of the {} per {} that the captured input takes without a profiler; the average of all "
@@ -184,7 +176,7 @@ void Judge::tell_device(const DeviceActivity& device) {
           device.unprofiled_ns ? with_measured(device.source) : device.source);
   if (device.launches <= 0) return;
   std::string text = launches_per_unit(device);
-  if (device.gap_mean_ns) text += ", " + time(*device.gap_mean_ns) + " from one to the next";
+  if (device.gap_mean_ns) text += ", " + duration(*device.gap_mean_ns) + " from one to the next";
   because(std::move(text), device.source);
 }
 
@@ -198,23 +190,23 @@ void Judge::tell_cost() {
   const Cost& cost = *evidence_.cost;
   std::string parts;
   if (cost.compute_ns) {
-    parts = fmt::format("at peak rate {}FLOP take {} of it", human_count(cost.flops),
+    parts = fmt::format("at peak rate {} take {} of it", amount(cost.flops, "FLOP"),
                         percent(compute_share()));
   }
   if (cost.memory_ns) {
-    parts += fmt::format("{}at full bandwidth {}B of weights and KV cache take {}{}",
-                         parts.empty() ? "" : ", ", human_count(cost.bytes),
+    parts += fmt::format("{}at full bandwidth {} of weights and KV cache take {}{}",
+                         parts.empty() ? "" : ", ", amount(cost.bytes, "B"),
                          percent(memory_share()), parts.empty() ? " of it" : "");
   }
   if (parts.empty() && !cost.floor_ns) return;
   std::string text =
-      "the measured time is " + time(evidence_.measured_ns) + " per " + evidence_.unit;
+      "the measured time is " + duration(evidence_.measured_ns) + " per " + evidence_.unit;
   if (cost.floor_ns) {
     text = fmt::format(
         "the theoretical minimum for these shapes is {} per {}, {} of "
         "the measured {}",
-        time(*cost.floor_ns), evidence_.unit, percent(*cost.floor_ns / evidence_.measured_ns),
-        time(evidence_.measured_ns));
+        duration(*cost.floor_ns), evidence_.unit, percent(*cost.floor_ns / evidence_.measured_ns),
+        duration(evidence_.measured_ns));
   }
   if (!parts.empty()) text += ": " + parts;
   because(text + " (" + cost.ceilings + ")", with_measured(cost.source));
@@ -231,7 +223,7 @@ void Judge::waits_for_host(double busy_share, const IdleVerdict& idle) {
   decide(Class::LaunchBound,
          fmt::format("launch less: put {} into a CUDA graph or fuse its kernels; with {} the GPU "
                      "is busy only {} of the time",
-                     evidence_.stage, launches_per_unit(*evidence_.device), percent(busy_share)));
+                     evidence_.phase, launches_per_unit(*evidence_.device), percent(busy_share)));
 }
 
 std::string Judge::memory_step() const {
@@ -282,7 +274,7 @@ bool Judge::by_counters() {
   return true;
 }
 
-/// By the nearer ceiling, if it is near enough to be what bounds the stage.
+/// By the nearer ceiling, if it is near enough to be what bounds the phase.
 bool Judge::by_ceilings(double at_least) {
   const double compute = compute_share();
   // More than all of the time means that the bytes did not come from memory: they are in a cache.
@@ -317,7 +309,7 @@ void Judge::not_counted() {
                       : "count what its kernels do with ncu (pipeline.ncu.enable=true)");
   }
   because(what + counters + " and no static analysis", "");
-  decide(Class::Unknown, "enable pipeline.static_analysis or pipeline.ncu for this stage");
+  decide(Class::Unknown, "enable pipeline.static_analysis or pipeline.ncu for this phase");
 }
 
 /// The device is the limit; `is_seen`: a profiler saw it work.
@@ -329,7 +321,7 @@ void Judge::works(bool is_seen) {
                   "time (kernels.md), with counters (pipeline.ncu.enable=true)");
   }
   if (is_seen) return not_counted();
-  because("no profiler recorded what the GPU did in this stage", "");
+  because("no profiler recorded what the GPU did in this phase", "");
   decide(Class::Unknown, evidence_.to_see_device);
 }
 
@@ -376,8 +368,8 @@ void Judge::tell_operators(const HostOperators& operators) {
   because(fmt::format("{} per {}; {} of the operators' own time is in operators that take less "
                       "than {} per call; the largest is {} ({})",
                       counted_mean(operators.calls, "operator call"), evidence_.unit,
-                      percent(operators.short_share), time(limits_.operator_ns), operators.largest,
-                      percent(operators.largest_share)),
+                      percent(operators.short_share), duration(limits_.operator_ns),
+                      operators.largest, percent(operators.largest_share)),
           operators.source);
 }
 
@@ -434,7 +426,7 @@ std::string_view to_text(Class kind) {
   return "unknown";
 }
 
-Judgement judge(const StageEvidence& evidence, const Limits& limits) {
+Judgement judge(const PhaseEvidence& evidence, const Limits& limits) {
   return Judge(evidence, limits).run();
 }
 

@@ -17,12 +17,12 @@ constexpr double kMs = 1e6;
 
 /// Decode as a published capture has it: 64 tokens of 10 ms, the device busy for 2.8 ms of each,
 /// 1219 launches.
-StageEvidence launch_bound_decode() {
-  StageEvidence evidence;
-  evidence.stage = "decode";
+PhaseEvidence launch_bound_decode() {
+  PhaseEvidence evidence;
+  evidence.phase = "decode";
   evidence.unit = "token";
   evidence.measured_ns = 10 * kMs;
-  evidence.measured_in = "baseline/samples.jsonl";
+  evidence.measured_in = "baseline/requests.jsonl";
   evidence.has_device = true;
   DeviceActivity device;
   device.units = 64;
@@ -62,16 +62,17 @@ TEST(Judge, ADeviceThatWaitsBetweenLaunchesIsLaunchBound) {
       judgement.reasons,
       ElementsAre(
           Reason{"GPU busy 28.0 % of the time (2.80 ms of 10.0 ms per token)",
-                 "nsys/ranges.json, baseline/samples.jsonl"},
+                 "nsys/ranges.json, baseline/requests.jsonl"},
           Reason{"1219 launches per token, 6.10 us from one to the next", "nsys/ranges.json"},
-          Reason{"idle time: 56 % between launches, 42 % inside launch calls, 2 % host waiting for "
+          Reason{"idle time: 55.8 % between launches, 41.9 % inside launch calls, 2.3 % host "
+                 "waiting for "
                  "the GPU",
                  "nsys/ranges.json"},
           Reason{
               "the theoretical minimum for these shapes is 320 us per token, 3.2 % of "
               "the measured 10.0 ms: at peak rate 1.20 GFLOP take 0.012 % of it, at full bandwidth "
               "1.50 GB of weights and KV cache take 3.1 % (NVIDIA H200)",
-              "static_analysis/static_compute.json, baseline/samples.jsonl"}));
+              "static_analysis/static_compute.json, baseline/requests.jsonl"}));
   ASSERT_THAT(judgement.gains, SizeIs(2));
   EXPECT_EQ(judgement.gains[0].when, "if the GPU never waited");
   EXPECT_NEAR(judgement.gains[0].time_ns, 2.8 * kMs, 1);
@@ -98,7 +99,7 @@ TEST(Judge, LessIdleTimeChangesTheClassAndTheWords) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.busy_ms);
-    StageEvidence evidence = launch_bound_decode();
+    PhaseEvidence evidence = launch_bound_decode();
     evidence.device->busy_ns = 64 * c.busy_ms * kMs;
     const Judgement judgement = judge(evidence);
     EXPECT_EQ(judgement.kind, c.kind) << to_text(judgement.kind);
@@ -107,7 +108,7 @@ TEST(Judge, LessIdleTimeChangesTheClassAndTheWords) {
 }
 
 TEST(Judge, TheUnprofiledTimeCountsAndNotTheProfilers) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.device->busy_ns = 64 * 8 * kMs;  // 80 % of 10 ms, 57 % of 14 ms
   EXPECT_DOUBLE_EQ(*judge(evidence).busy_share, 0.8);
   evidence.device->unprofiled_ns.reset();
@@ -120,7 +121,7 @@ TEST(Judge, TheUnprofiledTimeCountsAndNotTheProfilers) {
 }
 
 TEST(Judge, TimeUnderAProfilerPromisesNoGain) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.cost.reset();
   ASSERT_THAT(judge(evidence).gains, SizeIs(1));
   evidence.device->unprofiled_ns.reset();
@@ -130,7 +131,7 @@ TEST(Judge, TimeUnderAProfilerPromisesNoGain) {
 }
 
 TEST(Judge, ExplainsATimeThatIsNotTheMeanOfAllInputs) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.measured_ns = 9.5 * kMs;  // of all images; the captured one takes 10 ms per token
   EXPECT_THAT(texts(judge(evidence)),
               Contains("GPU busy 28.0 % of the time (2.80 ms of the 10.0 ms per token that the "
@@ -139,7 +140,7 @@ TEST(Judge, ExplainsATimeThatIsNotTheMeanOfAllInputs) {
 }
 
 TEST(Judge, OneLaunchIsALaunch) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.device->launches = evidence.device->units;
   const Judgement judgement = judge(evidence);
   EXPECT_THAT(texts(judgement), Contains("1 launch per token, 6.10 us from one to the next"));
@@ -149,7 +150,7 @@ TEST(Judge, OneLaunchIsALaunch) {
 }
 
 TEST(Judge, NamesAPageOnlyWhereTheRunHasIt) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.device->gap_mean_ns = 400'000;  // the host does something of its own
   EXPECT_EQ(judge(evidence).next_step,
             "find out what the host does between launches (pipeline.torch_profiler.enable=true "
@@ -166,7 +167,7 @@ TEST(Judge, NamesAPageOnlyWhereTheRunHasIt) {
 }
 
 TEST(Judge, AdvisesAnotherProgramOnlyWhatItCanUse) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.is_program = true;
   evidence.cost.reset();
   evidence.device->busy_ns = 64 * 9.8 * kMs;
@@ -200,13 +201,13 @@ TEST(Judge, IdleTimeThatIsNotOfLaunchesIsTheHosts) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.cure);
-    StageEvidence evidence = launch_bound_decode();
+    PhaseEvidence evidence = launch_bound_decode();
     evidence.device->idle.*c.cause = 2'000'000'000;
     const Judgement judgement = judge(evidence);
     EXPECT_EQ(judgement.kind, Class::HostBound);
     EXPECT_THAT(judgement.next_step, HasSubstr(c.cure));
   }
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.device->gap_mean_ns = 400'000;  // long: the host does something of its own
   const Judgement judgement = judge(evidence);
   EXPECT_EQ(judgement.kind, Class::HostBound);
@@ -214,7 +215,7 @@ TEST(Judge, IdleTimeThatIsNotOfLaunchesIsTheHosts) {
 }
 
 TEST(Judge, ABusyDeviceIsBoundByTheNearerCeiling) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.device->busy_ns = 64 * 9.8 * kMs;
   evidence.cost->memory_ns = 6 * kMs;
   evidence.cost->floor_ns = 6 * kMs;
@@ -242,7 +243,7 @@ TEST(Judge, ABusyDeviceIsBoundByTheNearerCeiling) {
 }
 
 TEST(Judge, CountersDecideWhereTheyCoverTheKernels) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.device->busy_ns = 64 * 9.8 * kMs;
   KernelBounds kernels;
   kernels.memory_ns = 70;
@@ -268,7 +269,7 @@ TEST(Judge, CountersDecideWhereTheyCoverTheKernels) {
 }
 
 TEST(Judge, WithoutACaptureOnlyANearCeilingDecides) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.device.reset();
   const Judgement unseen = judge(evidence);
   EXPECT_EQ(unseen.kind, Class::Unknown);
@@ -279,7 +280,7 @@ TEST(Judge, WithoutACaptureOnlyANearCeilingDecides) {
 }
 
 TEST(Judge, OnACpuCeilingsOrShortOperatorsDecide) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.has_device = false;
   evidence.device.reset();
   evidence.operators = HostOperators{2'000, 0.9, "aten::mm", 0.25, "torch_profiler/trace.json"};
@@ -313,7 +314,7 @@ TEST(Judge, OnACpuCeilingsOrShortOperatorsDecide) {
 }
 
 TEST(Judge, AFloorAboveTheMeasuredTimeAllowsNothing) {
-  StageEvidence evidence = launch_bound_decode();
+  PhaseEvidence evidence = launch_bound_decode();
   evidence.cost->floor_ns = 11 * kMs;
   EXPECT_THAT(judge(evidence).gains, ElementsAre(Field(&Gain::when, "if the GPU never waited")));
   evidence.device->busy_ns = 2 * *evidence.device->unprofiled_ns;  // two streams on other clocks

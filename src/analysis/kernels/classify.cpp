@@ -2,8 +2,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <regex>
 #include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "config/defaults/search_path.h"
+#include "formats/yaml.h"
+#include "shipped_config/shipped_config.h"
 
 namespace profline::kernels {
 namespace {
@@ -25,6 +32,18 @@ Result<std::regex> compiled(const std::string& expression) {
     return Error(ErrorKind::Config,
                  "'" + expression + "' is no regular expression: " + failure.what());
   }
+}
+
+constexpr const char* kName = "kernels/classes";
+
+void append(settings::KernelClasses more, settings::KernelClasses& classes) {
+  std::move(more.rules.begin(), more.rules.end(), std::back_inserter(classes.rules));
+}
+
+Result<void> add_file_of(const config::ConfigSource& source, settings::KernelClasses& classes) {
+  const auto file = PL_TRY(source.load(kName));
+  if (file) append(PL_TRY(settings::read_kernel_classes(file->tree)), classes);
+  return {};
 }
 
 }  // namespace
@@ -75,6 +94,45 @@ const std::string& Classifier::class_of(const CanonicalName& name) const {
       std::find_if(rules_->rules.begin(), rules_->rules.end(),
                    [&](const Rules::Rule& rule) { return rule.applies(lower, original); });
   return found == rules_->rules.end() ? rules_->other : found->name;
+}
+
+Result<settings::KernelClasses> shipped_classes() {
+  const auto files = shipped_config_files();
+  const auto shipped = std::find_if(files.begin(), files.end(), [](const EmbeddedFile& file) {
+    return file.path == std::string(kName) + ".yaml";
+  });
+  PL_ASSERT(shipped != files.end(), "the table of kernel classes is shipped");
+  const Node table = PL_TRY(parse_yaml(shipped->text, "<profline>/kernels/classes.yaml"));
+  return settings::read_kernel_classes(table);
+}
+
+Result<settings::KernelClasses> own_classes(const config::SearchPath& search_path,
+                                            const std::filesystem::path& cwd,
+                                            const std::optional<std::string>& named) {
+  settings::KernelClasses classes;
+  if (named) {
+    const Node table = PL_TRY(parse_yaml(PL_TRY(read_file(*named)), *named));
+    classes = PL_TRY(settings::read_kernel_classes(table));
+  }
+  bool has_main = false;
+  for (const config::SearchPath::Entry& entry : search_path.entries()) {
+    has_main |= entry.source && entry.provider == "main";
+  }
+  if (!has_main) PL_TRY(add_file_of(config::FolderSource("conf", cwd), classes));
+  for (const config::SearchPath::Entry& entry : search_path.entries()) {
+    const bool is_users = entry.source && entry.source->scheme() == "file";
+    if (is_users) PL_TRY(add_file_of(*entry.source, classes));
+  }
+  return classes;
+}
+
+Result<Classifier> classifier_with(settings::KernelClasses own) {
+  append(PL_TRY(shipped_classes()), own);
+  return Classifier::create(own);
+}
+
+Result<Classifier> shipped_classifier() {
+  return classifier_with({});
 }
 
 }  // namespace profline::kernels

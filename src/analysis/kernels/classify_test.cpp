@@ -6,8 +6,10 @@
 
 #include "analysis/kernels/testing_launches.h"
 #include "base/files.h"
+#include "config/defaults/search_path.h"
 #include "formats/yaml.h"
 #include "testing/paths.h"
+#include "testing/temp_dir.h"
 
 namespace profline::kernels {
 namespace {
@@ -194,6 +196,59 @@ TEST(KernelClasses, NamesTheRuleThatIsWrong) {
   EXPECT_EQ(
       empty.error().to_string(),
       "c.yaml:1:17: rules.0.class: has neither 'contains' nor 'matches': it could never apply");
+}
+
+/// Rules of one class, found by a text.
+void write_rules(const std::filesystem::path& file, const std::string& name,
+                 const std::string& text) {
+  ASSERT_TRUE(create_folders(file.parent_path()));
+  ASSERT_TRUE(
+      write_file_atomic(file, "rules: [{class: " + name + ", contains: [" + text + "]}]\n"));
+}
+
+std::string class_by(const Result<settings::KernelClasses>& own, std::string_view kernel) {
+  if (!own) return own.error().to_string();
+  const auto classifier = classifier_with(*own);
+  if (!classifier) return classifier.error().to_string();
+  return classifier->class_of(canonical_name(kernel));
+}
+
+TEST(OwnClasses, AreTriedBeforeTheShippedOnes) {
+  const testing::TempDir folder;
+  const auto nowhere = config::SearchPath::standard();
+  EXPECT_EQ(class_by(own_classes(nowhere, folder.path()), "ampere_sgemm_64x64"), "gemm");
+  write_rules(folder / "conf/kernels/classes.yaml", "mine", "sgemm");
+  EXPECT_EQ(class_by(own_classes(nowhere, folder.path()), "ampere_sgemm_64x64"), "mine");
+  EXPECT_EQ(class_by(own_classes(nowhere, folder.path()), "flash_fwd_kernel"), "attention")
+      << "where none of them applies the shipped ones do";
+  write_rules(folder / "named.yaml", "named", "sgemm");
+  EXPECT_EQ(class_by(own_classes(nowhere, folder.path(), (folder / "named.yaml").string()),
+                     "ampere_sgemm_64x64"),
+            "named");
+}
+
+TEST(OwnClasses, AreThoseOfTheSearchPathWhereOneIsChosen) {
+  const testing::TempDir folder;
+  write_rules(folder / "conf/kernels/classes.yaml", "here", "sgemm");
+  write_rules(folder / "chosen/kernels/classes.yaml", "chosen", "sgemm");
+  write_rules(folder / "more/kernels/classes.yaml", "more", "my_kernel");
+  auto path = config::SearchPath::standard(
+      std::make_shared<const config::FolderSource>("chosen", folder.path()));
+  path.append("command-line", std::make_shared<const config::FolderSource>("more", folder.path()));
+  EXPECT_EQ(class_by(own_classes(path, folder.path()), "ampere_sgemm_64x64"), "chosen");
+  EXPECT_EQ(class_by(own_classes(path, folder.path()), "my_kernel"), "more");
+}
+
+TEST(OwnClasses, TellWhichFileIsWrong) {
+  const testing::TempDir folder;
+  ASSERT_TRUE(create_folders(folder / "conf/kernels"));
+  ASSERT_TRUE(write_file_atomic(folder / "conf/kernels/classes.yaml", "rules: [{class: x}]\n"));
+  const auto own = own_classes(config::SearchPath::standard(), folder.path());
+  ASSERT_FALSE(own);
+  EXPECT_EQ(own.error().to_string(),
+            "conf/kernels/classes.yaml:1:17: rules.0.class: has neither 'contains' nor 'matches': "
+            "it could "
+            "never apply");
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-#include "analysis/kernels/internal/demangle.h"
-
 #include <algorithm>
 #include <csetjmp>
 #include <cstddef>
 
 #include <libiberty/demangle.h>
+
+#include "analysis/kernels/internal/name_grammar.h"
 
 namespace profline::kernels::internal {
 namespace {

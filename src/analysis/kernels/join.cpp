@@ -12,22 +12,27 @@
 namespace profline::kernels {
 namespace {
 
-using Shape = std::array<std::uint32_t, 3>;
-constexpr Shape kNoShape{};
+using Shape = std::vector<std::uint32_t>;  // grid or block; empty: the tool does not say
 
 /// Rows of one table that say the same of their kernel: name, with its namespaces, and shape.
 struct Spelling {
   std::size_t table = 0;
   const CanonicalName* name = nullptr;
-  Shape grid{};
-  Shape block{};
+  Shape grid;
+  Shape block;
   bool function_only = false;
   std::vector<std::size_t> rows;
 };
 
+/// Zeros are what some tools write for what they do not know.
+Shape told(const Shape& shape) {
+  const bool is_told = std::any_of(shape.begin(), shape.end(), [](auto n) { return n > 0; });
+  return is_told ? shape : Shape();
+}
+
 bool shapes_agree(const Spelling& a, const Spelling& b) {
   const auto agree = [](const Shape& x, const Shape& y) {
-    return x == y || x == kNoShape || y == kNoShape;
+    return x == y || x.empty() || y.empty();
   };
   return agree(a.grid, b.grid) && agree(a.block, b.block);
 }
@@ -85,18 +90,16 @@ void Join::find_spellings() {
   std::map<std::tuple<std::size_t, std::string, Shape, Shape>, std::size_t> known;
   for (std::size_t table = 0; table < tables_.size(); ++table) {
     for (std::size_t row = 0; row < tables_[table].rows.size(); ++row) {
-      const KernelRow& given = tables_[table].rows[row];
-      const auto [name, is_new] = names_.try_emplace(given.name);
-      if (is_new) name->second = canonical_name(given.name);
-      const auto [place, is_first] = known.try_emplace(
-          std::tuple(table, name->second.full, given.grid, given.block), spellings_.size());
+      const KernelUse& given = tables_[table].rows[row];
+      const auto [name, is_new] = names_.try_emplace(given.printed_name);
+      if (is_new) name->second = canonical_name(given.printed_name);
+      const Shape grid = told(given.grid);
+      const Shape block = told(given.block);
+      const auto [place, is_first] =
+          known.try_emplace(std::tuple(table, name->second.full, grid, block), spellings_.size());
       if (is_first) {
-        spellings_.push_back({table,
-                              &name->second,
-                              given.grid,
-                              given.block,
-                              tables_[table].function_names_only,
-                              {}});
+        const bool function_only = tables_[table].function_names_only;
+        spellings_.push_back({table, &name->second, grid, block, function_only, {}});
       }
       spellings_[place->second].rows.push_back(row);
     }
@@ -166,8 +169,8 @@ JoinedKernel Join::kernel_of(const std::vector<std::size_t>& members) const {
       kernel.name = spelling.name->full;
       kernel.short_name = spelling.name->short_name;
     }
-    if (kernel.grid == kNoShape) kernel.grid = spelling.grid;
-    if (kernel.block == kNoShape) kernel.block = spelling.block;
+    if (kernel.grid.empty()) kernel.grid = spelling.grid;
+    if (kernel.block.empty()) kernel.block = spelling.block;
   }
   for (std::vector<std::size_t>& rows : kernel.rows) std::sort(rows.begin(), rows.end());
   judge(kernel, members);
@@ -187,7 +190,7 @@ Joined Join::run() {
     joined.kernels.push_back(kernel_of(members));
     const JoinedKernel& kernel = joined.kernels.back();
     for (const std::size_t row : kernel.rows.front()) {
-      const std::int64_t time_ns = tables_.front().rows[row].time_ns;
+      const std::int64_t time_ns = tables_.front().rows[row].total_ns;
       all_ns += time_ns;
       if (kernel.state == JoinState::Matched) matched_ns += time_ns;
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -8,22 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "records/kernel_use.h"
+
 namespace profline::kernels {
 
-/// A row of a table of kernels as one tool has it.
-struct KernelRow {
-  std::string name;                     ///< as the tool wrote it
-  std::array<std::uint32_t, 3> grid{};  ///< zeros: the tool does not say
-  std::array<std::uint32_t, 3> block{};
-  std::uint64_t launches = 0;
-  std::int64_t time_ns = 0;  ///< of all launches
-
-  bool operator==(const KernelRow&) const = default;
-};
-
+/// A table of kernels as one tool has it.
 struct KernelTable {
-  std::string tool;  ///< "nsys", "ncu", "Kineto": for messages
-  std::vector<KernelRow> rows;
+  std::string tool;             ///< "nsys", "ncu", "Kineto": for messages
+  std::vector<KernelUse> rows;  ///< by printed_name, grid and block
   /// The tool shows names of functions only (`--kernel-name-base function`, nsys' short names).
   bool function_names_only = false;
 };
@@ -35,8 +26,8 @@ struct JoinedKernel {
   JoinState state = JoinState::Unmatched;
   std::string name;  ///< canonical, the fullest spelling there is
   std::string short_name;
-  std::array<std::uint32_t, 3> grid{};
-  std::array<std::uint32_t, 3> block{};
+  std::vector<std::uint32_t> grid;  ///< empty: no tool says
+  std::vector<std::uint32_t> block;
   /// By table, in the order given: its rows of this kernel. With Ambiguous the rows that cannot be
   /// told apart.
   std::vector<std::vector<std::size_t>> rows;

@@ -10,8 +10,14 @@
 namespace profline::kernels {
 namespace {
 
-KernelRow row(std::string name, std::uint32_t grid, std::int64_t time_ns = 1) {
-  return {std::move(name), {grid, 1, 1}, {128, 1, 1}, 1, time_ns};
+KernelUse row(std::string name, std::uint32_t grid, std::int64_t time_ns = 1) {
+  KernelUse use;
+  use.printed_name = std::move(name);
+  use.grid = {grid, 1, 1};
+  use.block = {128, 1, 1};
+  use.launches = 1;
+  use.total_ns = time_ns;
+  return use;
 }
 
 std::string summary(const Joined& joined) {
@@ -61,9 +67,9 @@ TEST(KernelJoin, NeverGuesses) {
 }
 
 TEST(KernelJoin, TakesWhatATableLeavesOut) {
-  KernelRow shapeless = row("f", 1);
+  KernelUse shapeless = row("f", 1);
   shapeless.grid = {};
-  shapeless.block = {};
+  shapeless.block = {0, 0, 0};
   const std::vector<KernelTable> without_shapes = {{"Kineto", {row("f", 1)}},
                                                    {"nsys", {shapeless}}};
   EXPECT_EQ(summary(join(without_shapes)), "matched f [0] [0]\n");
@@ -93,10 +99,15 @@ KernelTable table_of(const std::vector<RealLaunch>& launches, std::string tool,
   for (const RealLaunch& launch : launches) {
     const auto [place, is_new] =
         rows.try_emplace(std::tuple(launch.*name, launch.grid, launch.block), table.rows.size());
-    if (is_new) table.rows.push_back({launch.*name, launch.grid, launch.block, 0, 0});
-    KernelRow& found = table.rows[place->second];
+    if (is_new) {
+      KernelUse& use = table.rows.emplace_back();
+      use.printed_name = launch.*name;
+      use.grid.assign(launch.grid.begin(), launch.grid.end());
+      use.block.assign(launch.block.begin(), launch.block.end());
+    }
+    KernelUse& found = table.rows[place->second];
     ++found.launches;
-    found.time_ns += launch.*time;
+    found.total_ns += launch.*time;
     row_of.push_back(place->second);
   }
   return table;

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "analysis/kernels/canonical_name.h"
-#include "base/assert.h"
+#include "base/error.h"
 
 // Any text is a kernel name: its canonical name is found, agrees with itself, and is not much
 // larger than what it was made of.

@@ -20,7 +20,7 @@
 #include "testing/temp_dir.h"
 #include "tools/ncu/csv_reader.h"
 #include "tools/nsys/sqlite_reader.h"
-#include "tools/torch_profiler/trace_reader.h"
+#include "tools/torch_profiler/trace.h"
 
 namespace profline::kernels {
 namespace {
@@ -90,10 +90,15 @@ Table table_of(std::string tool, const Launches& launches) {
   for (const Launch& launch : launches) {
     const auto [place, is_new] = known.try_emplace(
         std::tuple(launch.name, launch.grid, launch.block), made.table.rows.size());
-    if (is_new) made.table.rows.push_back({launch.name, launch.grid, launch.block, 0, 0});
-    KernelRow& row = made.table.rows[place->second];
+    if (is_new) {
+      KernelUse& use = made.table.rows.emplace_back();
+      use.printed_name = launch.name;
+      use.grid.assign(launch.grid.begin(), launch.grid.end());
+      use.block.assign(launch.block.begin(), launch.block.end());
+    }
+    KernelUse& row = made.table.rows[place->second];
     ++row.launches;
-    row.time_ns += launch.time_ns;
+    row.total_ns += launch.time_ns;
     made.row_of.push_back(place->second);
   }
   return made;

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/timeline/range_names.h"
+#include "analysis/timeline/attribution.h"
 
 namespace profline::operators {
 namespace {

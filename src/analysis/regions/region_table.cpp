@@ -6,10 +6,10 @@
 #include <regex>
 
 #include "analysis/kernels/canonical_name.h"
-#include "analysis/roofline/kernel_mean.h"
+#include "analysis/roofline/counted_kernel.h"
 #include "analysis/roofline/measurement.h"
 #include "base/strings.h"
-#include "records/region_folder.h"
+#include "records/range_use.h"
 
 namespace profline::regions {
 namespace {

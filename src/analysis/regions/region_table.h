@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "records/counters.h"
-#include "records/ncu_regions.h"
+#include "records/ncu_tables.h"
 
 /// What ncu measured, by the NVTX ranges of the program.
 namespace profline::regions {

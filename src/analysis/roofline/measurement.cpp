@@ -3,7 +3,6 @@
 #include <array>
 #include <numeric>
 
-#include "analysis/roofline/internal/lookup.h"
 #include "analysis/roofline/internal/operations.h"
 
 namespace profline::roofline {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "records/counters.h"
-#include "settings/ceilings.h"
+#include "settings/hardware.h"
 
 /// What a kernel did by its counters: operations by precision, bytes moved, time.
 namespace profline::roofline {

@@ -4,17 +4,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/figures.h"
+
 namespace profline::roofline {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
 constexpr double kPercent = 100;
-
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", share * kPercent);
-  return text;
-}
 
 std::string number(double value) {
   char text[32];

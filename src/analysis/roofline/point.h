@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/roofline/measurement.h"
-#include "settings/ceilings.h"
+#include "settings/hardware.h"
 
 namespace profline::roofline {
 

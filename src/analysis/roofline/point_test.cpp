@@ -59,7 +59,7 @@ TEST(RooflinePoint, FarFromBothRoofsWaits) {
   EXPECT_EQ(point.bound, Bound::Latency);
   EXPECT_THAT(
       point.evidence,
-      ElementsAre("compute 0.0 % (of peak operations)", "memory 2.1 % (of DRAM bandwidth)",
+      ElementsAre("compute 0.01 % (of peak operations)", "memory 2.1 % (of DRAM bandwidth)",
                   "the grid is 0.25 waves: it does not fill the device", "occupancy 12.5 %"));
 }
 

@@ -47,6 +47,35 @@ std::string_view to_text(Stage stage) {
   return "decode";
 }
 
+std::optional<Stage> stage_named(std::string_view name) {
+  for (const Stage stage :
+       {Stage::Sam, Stage::Clip, Stage::Projector, Stage::Prefill, Stage::Decode}) {
+    if (to_text(stage) == name) return stage;
+  }
+  return std::nullopt;
+}
+
+std::span<const std::string_view> phase_names(Stage stage) {
+  static constexpr std::string_view kSam[] = {"sam"};
+  static constexpr std::string_view kClip[] = {"clip"};
+  static constexpr std::string_view kProjector[] = {"projector"};
+  static constexpr std::string_view kPrompt[] = {"lm", "prefill"};
+  static constexpr std::string_view kDecode[] = {"decode"};
+  switch (stage) {
+    case Stage::Sam:
+      return kSam;
+    case Stage::Clip:
+      return kClip;
+    case Stage::Projector:
+      return kProjector;
+    case Stage::Prefill:
+      return kPrompt;
+    case Stage::Decode:
+      break;
+  }
+  return kDecode;
+}
+
 std::optional<NumberFormat> number_format(std::string_view name) {
   using settings::Cores;
   using settings::Precision;

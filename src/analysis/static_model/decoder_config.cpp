@@ -2,6 +2,7 @@
 #include <array>
 
 #include "analysis/static_model/decoder.h"
+#include "base/figures.h"
 #include "base/strings.h"
 
 namespace profline::static_model {
@@ -173,8 +174,8 @@ void read_deepseek_experts(Keys& keys, Decoder& decoder) {
 
 void add_notes(Keys& keys, Decoder& decoder) {
   if (const std::uint64_t extra = keys.maybe("num_nextn_predict_layers"); extra > 0) {
-    decoder.notes.push_back("without the " + std::to_string(extra) +
-                            " layer(s) for multi-token prediction");
+    decoder.notes.push_back("without the " + counted(extra, "layer") +
+                            " for multi-token prediction");
   }
   const Node* quantization = keys.present("quantization_config");
   const Node* method = quantization == nullptr ? nullptr : quantization->find("quant_method");

@@ -166,7 +166,7 @@ TEST(DecoderCost, TellsOfPositionsAndExperts) {
               ElementsAre("prompt and new tokens exceed the model's 131072 positions"));
   EXPECT_THAT(
       decoder_cost(decoder_of(kDeepseekV3), kBf16, {}).notes,
-      ElementsAre("without the 1 layer(s) for multi-token prediction", HasSubstr("fp8"),
+      ElementsAre("without the 1 layer for multi-token prediction", HasSubstr("fp8"),
                   "weights of routed experts: as many as even routing is expected to choose"));
 }
 

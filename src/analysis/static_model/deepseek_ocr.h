@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "analysis/static_model/cost.h"
@@ -36,6 +38,9 @@ std::uint64_t image_slots(const DeepseekOcrConfig& config, std::uint64_t page_si
 Decoder language_decoder(const DeepseekOcrConfig& config);
 
 std::vector<ParameterGroup> parameter_groups(const DeepseekOcrConfig& config);
+
+/// The phases of a request as the built-in workload names them, outermost ones first: paths.
+std::span<const std::string_view> deepseek_ocr_phases();
 
 /// Vision, prefill and decode. A request is of one picture a sequence; the batch multiplies views.
 ModelCost deepseek_ocr_cost(const DeepseekOcrConfig& config, const NumberFormat& format,

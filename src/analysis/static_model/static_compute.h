@@ -9,7 +9,7 @@
 #include "analysis/static_model/deepseek_ocr.h"
 #include "base/result.h"
 #include "formats/node.h"
-#include "settings/ceilings.h"
+#include "settings/hardware.h"
 
 /// What static analysis leaves behind: `static_compute.json`, `static_compute.md`, and the same as
 /// text for a terminal. docs/formats/static_compute.md describes the first.

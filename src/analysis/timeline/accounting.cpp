@@ -5,10 +5,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/timeline/attribution.h"
 #include "analysis/timeline/internal/device_sweep.h"
-#include "analysis/timeline/internal/focus.h"
 #include "analysis/timeline/internal/placement.h"
-#include "analysis/timeline/range_names.h"
 
 namespace profline::timeline {
 namespace {

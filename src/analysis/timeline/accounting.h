@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/timeline/attribution.h"
+#include "records/range_use.h"
 #include "records/timeline.h"
 
 namespace profline::timeline {
@@ -199,5 +200,10 @@ struct AccountingOptions {
 /// O((n + ranges) log n + n * depth of the ranges); integers throughout.
 Accounting account(const Timeline& timeline, const Attribution& attribution,
                    const AccountingOptions& options = {});
+
+/// What one device did in `wall_ns`, as it is written to files; `own` is the time of the range's
+/// own work, where there is a range.
+DeviceAccount device_account(std::int32_t device, const DeviceTime& time, std::int64_t wall_ns,
+                             const OwnTime& own = {});
 
 }  // namespace profline::timeline

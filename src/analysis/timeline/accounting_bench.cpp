@@ -11,7 +11,7 @@
 #include <benchmark/benchmark.h>
 
 #include "analysis/timeline/accounting.h"
-#include "analysis/timeline/kernel_table.h"
+#include "analysis/timeline/group_kernels.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/temp_dir.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -45,7 +45,7 @@ void nsys_sqlite_to_kernel_summary(benchmark::State& state) {
   while (state.KeepRunning()) {
     const Result<Timeline> timeline = nsys::read_sqlite(path, nsys::SqliteRows::Kernels);
     if (!timeline) return state.SkipWithError("not read");
-    benchmark::DoNotOptimize(kernel_table(*timeline).rows.data());
+    benchmark::DoNotOptimize(group_kernels(*timeline).rows.data());
   }
   tell(state);
 }
@@ -58,7 +58,7 @@ void nsys_sqlite_to_accounts(benchmark::State& state) {
     const Attribution attribution = Attribution::of(*timeline);
     benchmark::DoNotOptimize(account(*timeline, attribution).ranges.data());
     benchmark::DoNotOptimize(
-        kernel_table(*timeline, {.by_range = true, .attribution = &attribution}).rows.data());
+        group_kernels(*timeline, {.ranges = true}, {.attribution = &attribution}).rows.data());
   }
   tell(state);
 }

@@ -1,7 +1,11 @@
 #include "analysis/timeline/attribution.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
+
+#include "base/strings.h"
 
 namespace profline::timeline {
 
@@ -97,6 +101,91 @@ class Sweep {
 
 Attribution Attribution::of(const Timeline& timeline) {
   return Sweep(timeline).run();
+}
+
+namespace {
+
+/// What PyTorch appends to the name of an operator, and how the value after it begins.
+struct Suffix {
+  std::string_view key;
+  bool is_number;  // otherwise a list
+};
+constexpr std::array kSuffixes = {
+    Suffix{", seq = ", true},         Suffix{", op_id = ", true},
+    Suffix{", sizes = ", false},      Suffix{", input_op_ids = ", false},
+    Suffix{", stashed seq = ", true}, Suffix{", seq=", true},
+    Suffix{", stashed seq=", true},
+};
+
+bool is_value(std::string_view text, bool is_number) {
+  return !text.empty() && (is_number ? is_digit(text.front()) : text.front() == '[');
+}
+
+/// `aten::to, op_id = 7` without what begins at the first of the suffixes.
+std::string_view without_suffixes(std::string_view name) {
+  std::size_t end = name.size();
+  for (const Suffix& suffix : kSuffixes) {
+    const std::size_t at = name.find(suffix.key);
+    if (at == std::string_view::npos || at == 0) continue;
+    if (is_value(name.substr(at + suffix.key.size()), suffix.is_number)) end = std::min(end, at);
+  }
+  return name.substr(0, end);
+}
+
+}  // namespace
+
+std::string range_label(std::string_view name) {
+  constexpr std::string_view kStep = "ProfilerStep#";
+  if (name.starts_with(kStep) && name.size() > kStep.size() &&
+      std::all_of(name.begin() + kStep.size(), name.end(), is_digit)) {
+    return std::string(kStep) + '*';
+  }
+  return std::string(without_suffixes(name));
+}
+
+std::string range_label(const Timeline& timeline, const Range& range) {
+  const std::string& domain = timeline.names.text(range.domain);
+  std::string label = range_label(timeline.names.text(range.name));
+  return domain.empty() ? label : domain + ":" + label;
+}
+
+RangeLabels::RangeLabels(const Timeline& timeline) : of_name_(timeline.names.size()) {
+  std::vector<bool> known(timeline.names.size());
+  for (const Range& range : timeline.ranges) {
+    if (known[range.name]) continue;
+    known[range.name] = true;
+    of_name_[range.name] = labels_.id_of(range_label(timeline.names.text(range.name)));
+  }
+}
+
+bool matches_range(std::string_view name, std::string_view pattern) {
+  // First as it stands: names hold '*' and '?' too.
+  if (name == pattern || matches_wildcards(name, pattern)) return true;
+  const std::string label = range_label(name);
+  return label == pattern || matches_wildcards(label, pattern);
+}
+
+std::vector<bool> matching_ranges(const Timeline& timeline, std::string_view pattern) {
+  std::vector<bool> known(timeline.names.size());
+  std::vector<bool> matching(timeline.names.size());
+  for (const Range& range : timeline.ranges) {
+    if (known[range.name]) continue;
+    known[range.name] = true;
+    matching[range.name] = matches_range(timeline.names.text(range.name), pattern);
+  }
+  return matching;
+}
+
+std::vector<bool> contexts_in_ranges(const Timeline& timeline, const Attribution& attribution,
+                                     std::string_view pattern) {
+  const std::vector<bool> matching = matching_ranges(timeline, pattern);
+  std::vector<bool> inside(attribution.context_count());
+  for (ContextId id = 1; id < inside.size(); ++id) {
+    // What is below a context came before it.
+    const Context& context = attribution.context(id);
+    inside[id] = inside[context.below] || matching[timeline.ranges[context.range].name];
+  }
+  return inside;
 }
 
 }  // namespace profline::timeline

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/timeline/accounting.h"
-#include "analysis/timeline/kernel_table.h"
+#include "analysis/timeline/group_kernels.h"
 #include "base/files.h"
 #include "testing/paths.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -56,10 +56,12 @@ std::string text_of(const Timeline& timeline) {
           line("without launch", static_cast<std::int64_t>(accounts.without_launch.count)) +
           line("outside ranges", static_cast<std::int64_t>(accounts.outside_ranges.count)) +
           "kernels\n";
-  for (const KernelRow& row :
-       kernel_table(timeline, {.by_range = true, .attribution = &attribution}).rows) {
-    text += "  " + std::to_string(row.total_ns) + " " + std::to_string(row.instances) + " " +
-            timeline.names.text(row.range) + " " + timeline.names.text(row.name) + "\n";
+  const KernelUses uses =
+      group_kernels(timeline, {.spelling = true, .ranges = true}, {.attribution = &attribution});
+  for (const KernelUse& row : uses.rows) {
+    const std::string range = row.ranges.empty() ? "" : row.ranges.back();
+    text += "  " + std::to_string(row.total_ns) + " " + std::to_string(row.launches) + " " + range +
+            " " + row.printed_name + "\n";
   }
   return text;
 }

@@ -8,14 +8,15 @@
 #include <set>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/timeline/accounting.h"
-#include "analysis/timeline/kernel_table.h"
+#include "analysis/timeline/group_kernels.h"
+#include "analysis/timeline/transfers.h"
 #include "base/files.h"
-#include "formats/csv_number.h"
 #include "formats/csv_table.h"
-#include "process/find_program.h"
+#include "process/environment.h"
 #include "process/interrupt.h"
 #include "process/posix_runner.h"
 #include "testing/captures/nsys_export.h"
@@ -78,24 +79,24 @@ class Comparison {
     SCOPED_TRACE(report);
     const auto theirs = nsys::read_kernel_summary(stats_(report));
     ASSERT_TRUE(theirs) << theirs.error().to_string();
-    const KernelTable ours = kernel_table(timeline_, {.by_shape = by_shape});
+    const auto shape = by_shape ? KernelKeys::Shape::Whole : KernelKeys::Shape::Any;
+    const KernelUses ours = group_kernels(timeline_, {.spelling = true, .shape = shape});
     ASSERT_EQ(theirs->rows.size(), ours.rows.size());
     for (std::size_t row = 0; row < ours.rows.size(); ++row) {
       SCOPED_TRACE(row);
       const nsys::KernelSummaryRow& their = theirs->rows[row];
-      const KernelRow& our = ours.rows[row];
-      EXPECT_EQ(their.name, timeline_.names.text(our.name));
+      const KernelUse& our = ours.rows[row];
+      EXPECT_EQ(their.name, our.printed_name);
       EXPECT_EQ(their.total_ns, our.total_ns);
-      EXPECT_EQ(their.instances, our.instances);
+      EXPECT_EQ(their.instances, our.launches);
       EXPECT_EQ(their.min_ns, static_cast<double>(our.min_ns));
       EXPECT_EQ(their.max_ns, static_cast<double>(our.max_ns));
       expect_printed(their.time_percent, ours.share(our));
       expect_printed(their.mean_ns, our.mean_ns());
       expect_printed(their.median_ns, our.median_ns);
-      expect_printed(their.stddev_ns, our.stddev_ns);
       if (!by_shape) continue;
-      EXPECT_EQ(their.grid, timeline_.shapes[our.shape].grid);
-      EXPECT_EQ(their.block, timeline_.shapes[our.shape].block);
+      EXPECT_THAT(our.grid, ::testing::ElementsAreArray(their.grid.value()));
+      EXPECT_THAT(our.block, ::testing::ElementsAreArray(their.block.value()));
     }
   }
 
@@ -109,11 +110,11 @@ class Comparison {
     }
     std::set<std::string> ours;
     for (const std::string& name : names) {
-      const KernelTable table =
-          kernel_table(timeline_, {.inside = name, .attribution = &attribution_});
-      for (const KernelRow& row : table.rows) {
-        ours.insert(name + "|" + timeline_.names.text(row.name) + "|" +
-                    std::to_string(row.instances) + "|" + std::to_string(row.total_ns));
+      const KernelUses uses = group_kernels(timeline_, {.spelling = true},
+                                            {.inside = name, .attribution = &attribution_});
+      for (const KernelUse& row : uses.rows) {
+        ours.insert(name + "|" + row.printed_name + "|" + std::to_string(row.launches) + "|" +
+                    std::to_string(row.total_ns));
       }
     }
     EXPECT_GE(names.size(), 14U);
@@ -140,12 +141,12 @@ class Comparison {
 
   void copies() const {
     const std::vector<Row> theirs = rows_of(stats_("cuda_gpu_mem_time_sum"), "Operation");
-    const KernelTable ours = copy_table(timeline_);
-    ASSERT_EQ(theirs.size(), ours.rows.size());
+    const std::vector<TransferRow> ours = transfer_table(timeline_);
+    ASSERT_EQ(theirs.size(), ours.size());
     for (std::size_t row = 0; row < theirs.size(); ++row) {
-      EXPECT_EQ(theirs[row].at("Operation"), timeline_.names.text(ours.rows[row].name));
-      EXPECT_EQ(integer(theirs[row], "Total Time (ns)"), ours.rows[row].total_ns);
-      EXPECT_EQ(integer(theirs[row], "Count"), static_cast<std::int64_t>(ours.rows[row].instances));
+      EXPECT_EQ(theirs[row].at("Operation"), timeline_.names.text(ours[row].name));
+      EXPECT_EQ(integer(theirs[row], "Total Time (ns)"), ours[row].total_ns);
+      EXPECT_EQ(integer(theirs[row], "Count"), static_cast<std::int64_t>(ours[row].instances));
     }
   }
 

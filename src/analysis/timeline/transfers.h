@@ -46,4 +46,48 @@ struct TransferOptions {
 std::vector<TransferRow> transfer_table(const Timeline& timeline,
                                         const TransferOptions& options = {});
 
+/// The size by which bandwidths of collectives are stated: what the operation moves for one rank in
+/// all, as nccl-tests counts it. That is the larger of what the rank puts in and gets out.
+std::uint64_t message_bytes(const Collective& collective);
+
+/// By how much the busiest link carries more, or less, than message_bytes(), as nccl-tests states
+/// bus bandwidth: 2(n-1)/n for an all-reduce, (n-1)/n for an all-gather, a reduce-scatter and an
+/// all-to-all of n ranks, 1 for a broadcast, a reduce, a send or a receive. Nothing for any other
+/// name, or where the number of ranks is needed and not known.
+std::optional<double> bus_factor(std::string_view name, std::uint32_t ranks);
+
+/// The collectives of one name, group, number of ranks and type.
+struct CollectiveRow {
+  std::string name;   ///< as written: `allreduce`, `ncclAllReduce`
+  std::string dtype;  ///< empty: not recorded
+  std::string group;  ///< empty: not recorded
+  std::uint32_t ranks = 0;
+  std::uint64_t instances = 0;
+  std::uint64_t sized = 0;  ///< of those, with a known size
+  std::uint64_t bytes = 0;  ///< message_bytes() of the sized ones
+  std::uint64_t in_bytes = 0;
+  std::uint64_t out_bytes = 0;
+  std::uint64_t kernels = 0;      ///< that carried them out
+  std::int64_t total_ns = 0;      ///< of those kernels, waiting for other ranks included
+  std::uint64_t timed_bytes = 0;  ///< of instances with a size and a kernel, which bandwidth is of
+  std::int64_t timed_ns = 0;
+
+  /// 10^9 message bytes per second of kernel time; nothing where no instance has size and kernel.
+  std::optional<double> algorithm_gigabytes_per_second() const;
+  /// The same times bus_factor().
+  std::optional<double> bus_gigabytes_per_second() const;
+  bool operator==(const CollectiveRow&) const = default;
+};
+
+struct CollectiveOptions {
+  /// Only collectives whose kernels were launched in a range that this names (matches_range());
+  /// needs `attribution`.
+  std::optional<std::string> inside = {};
+  const Attribution* attribution = nullptr;
+};
+
+/// Most kernel time first; of equal time, most bytes, then by name.
+std::vector<CollectiveRow> collective_table(const Timeline& timeline,
+                                            const CollectiveOptions& options = {});
+
 }  // namespace profline::timeline

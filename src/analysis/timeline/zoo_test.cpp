@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 
 #include "analysis/timeline/accounting.h"
-#include "analysis/timeline/kernel_table.h"
+#include "analysis/timeline/group_kernels.h"
 #include "base/files.h"
 #include "testing/temp_dir.h"
 #include "tools/nsys/sqlite_reader.h"
-#include "tools/torch_profiler/trace_reader.h"
+#include "tools/torch_profiler/trace.h"
 
 namespace profline::timeline {
 namespace {
@@ -76,12 +76,11 @@ TEST_P(Zoo, HasAPlaceForAllWork) {
 }
 
 TEST_P(Zoo, HasEveryKernelInOneRow) {
-  const KernelTable table =
-      kernel_table(timeline, {.by_range = true, .attribution = &*attribution});
+  const KernelUses uses = group_kernels(timeline, {.ranges = true}, {.attribution = &*attribution});
   std::uint64_t instances = 0;
   std::int64_t total_ns = 0;
-  for (const KernelRow& row : table.rows) {
-    instances += row.instances;
+  for (const KernelUse& row : uses.rows) {
+    instances += row.launches;
     total_ns += row.total_ns;
   }
   EXPECT_EQ(instances, accounts.kernels.count);

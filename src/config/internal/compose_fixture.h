@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "config/compose.h"
-#include "formats/json_write.h"
+#include "formats/json.h"
 
 namespace profline::config::internal {
 

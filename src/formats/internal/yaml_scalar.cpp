@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "base/strings.h"
-#include "formats/internal/base64.h"
 #include "formats/python_number.h"
 
 namespace profline {

@@ -8,12 +8,25 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inputs/dataset/synthetic_page.h"
 #include "inputs/images/picture.h"
 #include "settings/dataset.h"
 
-/// Which images are run: found in a folder, named one by one, or drawn by the program.
 namespace profline::dataset {
+
+/// A page drawn from numbers alone.
+struct SyntheticPage {
+  std::uint32_t number = 1;
+  images::Size size;
+  std::uint64_t seed = 0;
+
+  bool operator==(const SyntheticPage&) const = default;
+};
+
+/// A document: a heading, paragraphs in one or two columns, a table, a figure with its caption, as
+/// far as the size has room for them. The same bytes for the same numbers on every machine.
+images::Picture draw_page(const SyntheticPage& page);
+
+/// Which images are run: found in a folder, named one by one, or drawn by the program.
 
 /// An image of a dataset, not loaded.
 struct Image {

@@ -4,7 +4,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/os_error.h"
+#include "base/error.h"
 #include "base/strings.h"
 
 namespace profline::dataset {

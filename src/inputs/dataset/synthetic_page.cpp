@@ -1,10 +1,8 @@
-#include "inputs/dataset/synthetic_page.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "inputs/dataset/dataset.h"
 #include "inputs/dataset/internal/page_blocks.h"
-#include "inputs/dataset/internal/page_text.h"
 
 namespace profline::dataset {
 namespace {

@@ -28,7 +28,6 @@ void outline(Picture& picture, const Rectangle& area, Colour colour, std::int64_
 /// that are not UTF-8 show as a box.
 constexpr std::uint32_t kGlyphWidth = 6;    ///< with the blank column between letters
 constexpr std::uint32_t kGlyphHeight = 10;  ///< with descenders and a blank row
-constexpr std::uint32_t kGlyphAscent = 7;   ///< of capitals
 
 struct TextStyle {
   Colour colour;

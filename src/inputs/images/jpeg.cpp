@@ -10,8 +10,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "base/assert.h"
-#include "inputs/images/encode.h"
+#include "base/error.h"
+#include "inputs/images/codec.h"
 #include "inputs/images/internal/codecs.h"
 
 namespace profline::images {

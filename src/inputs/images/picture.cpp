@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "base/assert.h"
+#include "base/error.h"
 
 namespace profline::images {
 

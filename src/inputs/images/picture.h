@@ -59,4 +59,9 @@ Picture crop(const Picture& picture, const Area& area);
 /// Copies all of `patch` into `picture`, its top left corner at (x, y); it must fit.
 void paste(Picture& picture, const Picture& patch, std::uint32_t x, std::uint32_t y);
 
+/// The picture in another size, bit for bit as Pillow's `resize(size, BICUBIC)` gives it: separable
+/// with antialiasing, horizontally first, 8-bit between the passes, weights of 22 fractional bits.
+/// Neither picture nor size may be empty.
+Picture resize_bicubic(const Picture& picture, Size size);
+
 }  // namespace profline::images

@@ -7,7 +7,7 @@
 
 #include <png.h>
 
-#include "inputs/images/encode.h"
+#include "inputs/images/codec.h"
 #include "inputs/images/internal/codecs.h"
 
 namespace profline::images {

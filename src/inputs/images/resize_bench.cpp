@@ -1,7 +1,8 @@
 #include <benchmark/benchmark.h>
 
-#include "inputs/images/internal/weighing.h"
-#include "inputs/images/resize.h"
+#include "inputs/images/internal/resize.h"
+#include "inputs/images/picture.h"
+#include "inputs/images/testing_modes.h"
 #include "inputs/images/views.h"
 
 namespace {
@@ -66,7 +67,7 @@ BENCHMARK(resize_page_naively)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
 void make_gundam_views(benchmark::State& state) {
   const Picture page = noise(kPage);
-  const auto settings = *mode("gundam");
+  const auto settings = testing::mode("gundam");
   for (auto _ : state) benchmark::DoNotOptimize(make_views(page, settings));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(page.rgb.size()));
 }

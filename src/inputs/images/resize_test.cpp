@@ -1,9 +1,9 @@
-#include "inputs/images/resize.h"
+#include "inputs/images/internal/resize.h"
 
 #include <gtest/gtest.h>
 
 #include "inputs/images/internal/pictures_for_tests.h"
-#include "inputs/images/internal/weighing.h"
+#include "inputs/images/picture.h"
 
 namespace profline::images {
 namespace {

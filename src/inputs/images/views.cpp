@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
-#include "base/assert.h"
-#include "inputs/images/resize.h"
+#include "base/error.h"
+#include "base/strings.h"
+#include "inputs/images/picture.h"
 
 namespace profline::images {
 

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "inputs/images/picture.h"
-#include "settings/deepseek_ocr.h"
+#include "settings/models.h"
 
 /// From a picture to what DeepSeek-OCR's vision towers see: one view of the whole page and, in crop
 /// mode, tiles of it (sections 3 and 9.2 of the model's description).
@@ -68,18 +68,5 @@ constexpr std::uint8_t kLetterboxGrey = 127;
 /// A view as the model takes it: red plane, green plane, blue plane, each value (v/255 - 0.5)/0.5
 /// in float32, from -1 to 1. `planes` has 3 * width * height elements.
 void normalise(const Picture& view, std::span<float> planes);
-
-/// A named set of sizes: those of the release, and of the tiny model.
-struct Mode {
-  std::string_view name;
-  settings::deepseek_ocr::Preprocess settings;
-};
-
-/// tiny, small, base, large, gundam, gundam-m; tiny-base, tiny-gundam, tiny-large, tiny-odd,
-/// tiny-small.
-std::span<const Mode> all_modes();
-
-/// By name, upper or lower case. An Error names the nearest.
-Result<settings::deepseek_ocr::Preprocess> mode(std::string_view name);
 
 }  // namespace profline::images

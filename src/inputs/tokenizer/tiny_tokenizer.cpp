@@ -1,5 +1,3 @@
-#include "inputs/tokenizer/tiny_tokenizer.h"
-
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -7,9 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "formats/json_write.h"
+#include "formats/json.h"
 #include "formats/node.h"
-#include "inputs/tokenizer/internal/byte_symbols.h"
+#include "inputs/tokenizer/internal/bpe.h"
+#include "inputs/tokenizer/tokenizer.h"
 
 namespace profline::tokenizer {
 namespace {

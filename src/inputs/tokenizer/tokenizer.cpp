@@ -1,15 +1,17 @@
 #include "inputs/tokenizer/tokenizer.h"
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"
-#include "inputs/tokenizer/internal/byte_symbols.h"
+#include "inputs/tokenizer/internal/bpe.h"
 #include "inputs/tokenizer/internal/tokenizer_json.h"
-#include "inputs/tokenizer/stream_decoder.h"
 
 namespace profline::tokenizer {
 
@@ -174,6 +176,144 @@ bool Tokenizer::is_special(TokenId id) const {
 
 TokenId Tokenizer::id_limit() const {
   return static_cast<TokenId>(parts_->tokens.size());
+}
+
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+/// How long a character is that begins so; 0 for a byte that begins none.
+std::size_t character_size(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2 || lead > 0xF4) return 0;
+  if (lead < 0xE0) return 2;
+  return lead < 0xF0 ? 3 : 4;
+}
+
+/// Whether `byte` may follow. Only the second byte depends on the first (Unicode, table 3-7).
+bool continues(std::string_view pending, unsigned char byte) {
+  unsigned char low = 0x80;
+  unsigned char high = 0xBF;
+  if (pending.size() == 1) {
+    switch (static_cast<unsigned char>(pending[0])) {
+      case 0xE0:
+        low = 0xA0;
+        break;
+      case 0xED:
+        high = 0x9F;
+        break;
+      case 0xF0:
+        low = 0x90;
+        break;
+      case 0xF4:
+        high = 0x8F;
+        break;
+      default:
+        break;
+    }
+  }
+  return byte >= low && byte <= high;
+}
+
+}  // namespace
+
+std::string Utf8Stream::push(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!pending_.empty() && !continues(pending_, byte)) {
+      text += kReplacement;
+      pending_.clear();
+    }
+    if (pending_.empty() && character_size(byte) == 0) {
+      text += kReplacement;
+      continue;
+    }
+    pending_ += c;
+    if (pending_.size() == character_size(static_cast<unsigned char>(pending_[0]))) {
+      text += pending_;
+      pending_.clear();
+    }
+  }
+  return text;
+}
+
+std::string Utf8Stream::finish() {
+  return std::exchange(pending_, {}).empty() ? std::string() : std::string(kReplacement);
+}
+
+std::string StreamDecoder::push(TokenId id) {
+  if (special_ == SpecialTokens::Skip && tokenizer_->is_special(id)) return {};
+  return stream_.push(tokenizer_->bytes_of(id));
+}
+
+namespace {
+
+// What Python's str.strip() takes off, as the published code does.
+constexpr std::array<std::string_view, 29> kSpaces = {
+    "\t",     "\n",     "\v",     "\f",     "\r",     "\x1C",   "\x1D",   "\x1E",
+    "\x1F",   " ",      "\u0085", "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002",
+    "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200A",
+    "\u2028", "\u2029", "\u202F", "\u205F", "\u3000"};
+
+std::string_view stripped(std::string_view text) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::string_view space : kSpaces) {
+      if (text.starts_with(space)) {
+        text.remove_prefix(space.size());
+        changed = true;
+      }
+      if (text.ends_with(space)) {
+        text.remove_suffix(space.size());
+        changed = true;
+      }
+    }
+  }
+  return text;
+}
+
+Error bad_prompt(const std::string& message) {
+  return Error(ErrorKind::Config, message);
+}
+
+Result<void> append_text(const Tokenizer& tokenizer, std::string_view text, Prompt& prompt) {
+  const std::vector<TokenId> ids = PL_TRY(tokenizer.encode(text).during("the prompt"));
+  prompt.ids.insert(prompt.ids.end(), ids.begin(), ids.end());
+  prompt.is_image.resize(prompt.ids.size(), 0);
+  return {};
+}
+
+}  // namespace
+
+Result<Prompt> assemble_prompt(const Tokenizer& tokenizer, std::string_view prompt,
+                               std::int64_t slots, TokenId bos) {
+  const std::string_view text = stripped(prompt);
+  Prompt out;
+  out.ids.push_back(bos);
+  out.is_image.push_back(0);
+  const std::size_t marker = text.find(kImageMarker);
+  if (marker == std::string_view::npos) {
+    if (slots != 0) {
+      return bad_prompt("the prompt has no '<image>' where the picture's " +
+                        counted(static_cast<std::uint64_t>(slots), "token") + " could go");
+    }
+    PL_TRY(append_text(tokenizer, text, out));
+    return out;
+  }
+  const std::string_view after = text.substr(marker + kImageMarker.size());
+  if (after.find(kImageMarker) != std::string_view::npos) {
+    return bad_prompt("the prompt has '<image>' more than once; it takes one picture");
+  }
+  if (slots < 1) return bad_prompt("the prompt has '<image>', but there is no picture");
+  const auto image = tokenizer.id_of(kImageMarker);
+  if (!image) return bad_prompt("the tokenizer has no token '<image>'");
+  PL_TRY(append_text(tokenizer, text.substr(0, marker), out));
+  out.ids.insert(out.ids.end(), static_cast<std::size_t>(slots), *image);
+  out.is_image.resize(out.ids.size(), 1);
+  PL_TRY(append_text(tokenizer, after, out));
+  return out;
 }
 
 }  // namespace profline::tokenizer

@@ -63,4 +63,59 @@ class Tokenizer {
   std::unique_ptr<const Parts> parts_;
 };
 
+/// Bytes to UTF-8, piece by piece: text comes out as soon as it can no longer change. Bytes that
+/// form no character become U+FFFD, one for each maximal part of one.
+class Utf8Stream {
+ public:
+  /// The characters that `bytes` completes; what may still become one is kept.
+  std::string push(std::string_view bytes);
+  /// What is left at the end: nothing, or one U+FFFD.
+  std::string finish();
+
+ private:
+  std::string pending_;  // a proper prefix of a character; at most 3 bytes
+};
+
+/// Text of tokens as they are generated: whole characters only, and together exactly what
+/// Tokenizer::decode() makes of all ids. The tokenizer must outlive it.
+class StreamDecoder {
+ public:
+  StreamDecoder(const Tokenizer& tokenizer, SpecialTokens special)
+      : tokenizer_(&tokenizer), special_(special) {}
+
+  std::string push(TokenId id);
+  std::string finish() { return stream_.finish(); }
+
+ private:
+  const Tokenizer* tokenizer_;
+  SpecialTokens special_;
+  Utf8Stream stream_;
+};
+
+/// What stands for the picture in a prompt, and the token whose embedding its features replace.
+constexpr std::string_view kImageMarker = "<image>";
+
+/// What the decoder is given.
+struct Prompt {
+  std::vector<TokenId> ids;
+  /// For each id 1 where a row of the picture's features takes its place, else 0.
+  std::vector<std::uint8_t> is_image;
+};
+
+/// The published "plain" template: the prompt without white space at either end, `bos` first, the
+/// text before and after `<image>` encoded apart, and `slots` image tokens in its place. No end
+/// token.
+///
+/// One picture a prompt, as in the release: a prompt with several `<image>` is an Error, and one
+/// without any is text only, for which `slots` must be 0. With `<image>`, slots is at least 1.
+Result<Prompt> assemble_prompt(const Tokenizer& tokenizer, std::string_view prompt,
+                               std::int64_t slots, TokenId bos);
+
+/// tokenizer.json of the tiny model: the pipeline of the release with 61 merges and 12 added
+/// tokens, ids 0 to 331.
+std::string tiny_tokenizer_json();
+
+/// The tokenizer_config.json beside it.
+std::string tiny_tokenizer_config_json();
+
 }  // namespace profline::tokenizer

@@ -4,7 +4,6 @@
 #include <benchmark/benchmark.h>
 
 #include "inputs/tokenizer/internal/random_text_for_tests.h"
-#include "inputs/tokenizer/tiny_tokenizer.h"
 #include "inputs/tokenizer/tokenizer.h"
 
 namespace profline::tokenizer {

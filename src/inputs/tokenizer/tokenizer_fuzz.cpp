@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/strings.h"
-#include "inputs/tokenizer/stream_decoder.h"
 #include "inputs/tokenizer/tokenizer.h"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
 #include "inputs/tokenizer/internal/random_text_for_tests.h"
-#include "inputs/tokenizer/tiny_tokenizer.h"
 
 namespace profline::tokenizer {
 namespace {
@@ -143,6 +143,101 @@ TEST(ReleaseTokenizer, GivesTheGoldenIds) {
     EXPECT_EQ(encoded(*tokenizer, vector.text), vector.ids) << vector.text;
     EXPECT_EQ(tokenizer->decode(vector.ids, SpecialTokens::Keep), vector.text);
   }
+}
+
+std::string streamed(std::string_view bytes) {
+  Utf8Stream stream;
+  std::string text = stream.push(bytes);
+  return text + stream.finish();
+}
+
+// Unicode 15, section 3.9, "U+FFFD Substitution of Maximal Subparts".
+TEST(Utf8Stream, ReplacesMaximalParts) {
+  struct Case {
+    std::string_view bytes, text;
+  };
+  constexpr Case kCases[] = {
+      {"plain é 日 😀", "plain é 日 😀"},
+      {"\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA"},
+      {"\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA"},
+      {"\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA\uFFFD\uFFFDB"},
+      {"\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", "\uFFFD\uFFFD\uFFFD\uFFFDA"},
+      {"a\xF0\x9F\x98", "a\uFFFD"},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(streamed(c.bytes), c.text);
+}
+
+TEST(Utf8Stream, GivesACharacterWhenItIsComplete) {
+  Utf8Stream stream;
+  EXPECT_EQ(stream.push("a\xF0"), "a");
+  EXPECT_EQ(stream.push("\x9F\x98"), "");
+  EXPECT_EQ(stream.push("\x80z"), "😀z");
+  EXPECT_EQ(stream.finish(), "");
+}
+
+TEST(StreamDecoder, NeverEmitsHalfACharacterAndLosesNothing) {
+  const Tokenizer tokenizer = std::move(Tokenizer::parse(tiny_tokenizer_json(), "tiny")).value();
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<TokenId> ids;
+    if (round % 2 == 0) {
+      ids = tokenizer.encode(testing::random_text(random, 30)).value();
+    } else {  // as an untrained model: any bytes, and ids that mean nothing
+      for (int i = 0; i < 60; ++i) ids.push_back(static_cast<TokenId>(random() % 384));
+    }
+    for (const SpecialTokens special : {SpecialTokens::Keep, SpecialTokens::Skip}) {
+      StreamDecoder decoder(tokenizer, special);
+      std::string text;
+      for (const TokenId id : ids) {
+        const std::string part = decoder.push(id);
+        ASSERT_FALSE(first_invalid_utf8(part));
+        text += part;
+      }
+      text += decoder.finish();
+      ASSERT_EQ(text, tokenizer.decode(ids, special));
+    }
+  }
+}
+
+class PromptTest : public ::testing::Test {
+ protected:
+  std::string problem(std::string_view prompt, std::int64_t slots) const {
+    const auto out = assemble_prompt(tokenizer_, prompt, slots, 0);
+    return out ? "no problem" : out.error().to_string();
+  }
+
+  const Tokenizer tokenizer_ = std::move(Tokenizer::parse(tiny_tokenizer_json(), "tiny")).value();
+};
+
+TEST_F(PromptTest, HasThePictureBetweenItsParts) {
+  const auto prompt = assemble_prompt(tokenizer_, "  <image>\nFree OCR. \u3000\n", 3, 7);
+  ASSERT_TRUE(prompt) << prompt.error().to_string();
+  EXPECT_THAT(prompt->ids, ElementsAre(7, 320, 320, 320, 201, 309, 314, 16));
+  EXPECT_THAT(prompt->is_image, ElementsAre(0, 1, 1, 1, 0, 0, 0, 0));
+}
+
+TEST_F(PromptTest, MayHaveTextBeforeThePicture) {
+  const auto prompt = assemble_prompt(tokenizer_, "Free<image>", 1, 0);
+  ASSERT_TRUE(prompt) << prompt.error().to_string();
+  EXPECT_THAT(prompt->ids, ElementsAre(0, 309, 320));
+  EXPECT_THAT(prompt->is_image, ElementsAre(0, 0, 1));
+}
+
+TEST_F(PromptTest, MayBeTextOnly) {
+  const auto prompt = assemble_prompt(tokenizer_, "\tFree", 0, 0);
+  ASSERT_TRUE(prompt) << prompt.error().to_string();
+  EXPECT_THAT(prompt->ids, ElementsAre(0, 309));
+  EXPECT_THAT(prompt->is_image, ElementsAre(0, 0));
+}
+
+TEST_F(PromptTest, MustFitThePicture) {
+  EXPECT_EQ(problem("Free OCR.", 273),
+            "the prompt has no '<image>' where the picture's 273 tokens could go");
+  EXPECT_EQ(problem("<image>", 0), "the prompt has '<image>', but there is no picture");
+  EXPECT_EQ(problem("<image><image>", 5),
+            "the prompt has '<image>' more than once; it takes one picture");
+  EXPECT_EQ(problem("<image>\xFF", 5),
+            "the prompt: cannot encode text that is not UTF-8 (at byte 0)");
 }
 
 }  // namespace

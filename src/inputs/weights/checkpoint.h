@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/progress.h"
 #include "base/result.h"
 #include "inputs/weights/safetensors.h"
 #include "inputs/weights/tensor.h"
+#include "records/deepseek_ocr_config.h"
 
 namespace profline::weights {
 
@@ -48,5 +50,17 @@ class Checkpoint {
 /// (there is no index either), or those that the index names. Empty when all are there. An Error
 /// for an index that cannot be read.
 Result<std::vector<std::string>> missing_files(const std::filesystem::path& folder);
+
+/// The release's name for its only shard.
+constexpr std::string_view kOnlyShard = "model-00001-of-000001.safetensors";
+
+/// Writes a model of deterministic values (model_tensors.h) as the release is laid out: one shard,
+/// its index and, last, config.json. `dtype` is F32 or BF16; both hold the same numbers.
+///
+/// The folder is made where it is missing and must not hold a checkpoint yet. Memory stays at a few
+/// MiB whatever the model's size; a disk without room for it is an Error before anything is
+/// written.
+Result<void> write_checkpoint(const std::filesystem::path& folder, DeepseekOcrConfig config,
+                              Dtype dtype, Progress& progress);
 
 }  // namespace profline::weights

@@ -9,13 +9,33 @@
 #include <string_view>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/result.h"
-#include "inputs/weights/mapped_file.h"
 #include "inputs/weights/tensor.h"
+
+namespace profline::weights {
+
+/// The bytes of a file, mapped read-only: pages are read when they are touched.
+class MappedFile {
+ public:
+  static Result<MappedFile> open(const std::filesystem::path& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  /// Stays where it is when the MappedFile is moved.
+  std::string_view bytes() const { return {static_cast<const char*>(start_), size_}; }
+
+ private:
+  MappedFile(void* start, std::size_t size) : start_(start), size_(size) {}
+  void unmap();
+
+  void* start_ = nullptr;  // null for an empty file
+  std::size_t size_ = 0;
+};
 
 /// The safetensors format: a little-endian u64 with the header's length, a JSON header
 /// (`name -> {dtype, shape, data_offsets}`, optional `__metadata__`), the tensors' bytes.
-namespace profline::weights {
 
 /// The official limit.
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
@@ -58,5 +78,48 @@ class SafetensorsFile {
   std::vector<Tensor> tensors_;
   std::map<std::string, std::string> metadata_;
 };
+
+using Metadata = std::map<std::string, std::string>;
+
+/// What a file will hold, before there are bytes.
+struct TensorLayout {
+  std::string name;
+  Dtype dtype = Dtype::F32;
+  Shape shape;
+
+  std::uint64_t byte_count() const;
+};
+
+/// Writes a safetensors file whose bytes need never be in memory together; it appears complete or
+/// not at all.
+///
+///   auto writer = PL_TRY(SafetensorsWriter::create(path, layout, {{"format", "pt"}}));
+///   for (...) PL_TRY(writer.append(bytes));  // in the order of the layout, in any pieces
+///   PL_TRY(writer.commit());
+class SafetensorsWriter {
+ public:
+  /// The data lies in the order of `tensors`; the first begins at a multiple of 8 bytes. An Error:
+  /// two of one name, a name that is `__metadata__` or not UTF-8, a size that is no whole number of
+  /// bytes, a header above kMaxHeaderBytes.
+  static Result<SafetensorsWriter> create(const std::filesystem::path& path,
+                                          std::span<const TensorLayout> tensors,
+                                          const Metadata& metadata);
+  /// More than the layout holds is an Error.
+  Result<void> append(std::span<const std::byte> bytes);
+  /// Less than the layout holds is an Error, and leaves no file.
+  Result<void> commit();
+
+ private:
+  SafetensorsWriter(AtomicFile file, std::string path, std::uint64_t data_bytes);
+
+  AtomicFile file_;
+  std::string path_;
+  std::uint64_t missing_bytes_;
+};
+
+/// All at once. Tensors of wider elements come first, as in the official writer, so that every one
+/// is aligned; a tensor whose bytes do not fit its shape is an Error.
+Result<void> write_safetensors(const std::filesystem::path& path, std::span<const Tensor> tensors,
+                               const Metadata& metadata);
 
 }  // namespace profline::weights

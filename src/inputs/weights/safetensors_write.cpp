@@ -1,15 +1,14 @@
-#include "inputs/weights/safetensors_write.h"
-
 #include <algorithm>
 #include <array>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "base/figures.h"
 #include "base/strings.h"
-#include "formats/json_write.h"
-#include "inputs/weights/internal/byte_size.h"
+#include "formats/json.h"
 #include "inputs/weights/safetensors.h"
+#include "inputs/weights/tensor.h"
 
 namespace profline::weights {
 namespace {
@@ -36,7 +35,7 @@ std::string problem_with(const TensorLayout& tensor, std::set<std::string_view>&
   if (first_invalid_utf8(tensor.name)) return "a tensor's name is not UTF-8";
   if (tensor.name == "__metadata__") return "no tensor may be called '__metadata__'";
   if (!names.insert(tensor.name).second) return "two tensors are called '" + tensor.name + "'";
-  const auto size = internal::bit_size(tensor.dtype, tensor.shape);
+  const auto size = bit_size(tensor.dtype, tensor.shape);
   if (!size || *size % 8 != 0) {
     return "tensor '" + tensor.name + "': " + std::string(name(tensor.dtype)) + " " +
            to_string(tensor.shape) + " is no number of bytes";
@@ -93,7 +92,7 @@ std::array<char, 8> little_endian(std::uint64_t value) {
 }  // namespace
 
 std::uint64_t TensorLayout::byte_count() const {
-  const auto size = internal::bit_size(dtype, shape);
+  const auto size = bit_size(dtype, shape);
   PL_ASSERT(size, "create() has refused sizes beyond 64 bits");
   return *size / 8;
 }
@@ -114,8 +113,8 @@ Result<SafetensorsWriter> SafetensorsWriter::create(const std::filesystem::path&
 
 Result<void> SafetensorsWriter::append(std::span<const std::byte> bytes) {
   if (bytes.size() > missing_bytes_) {
-    return cannot_write(path_, std::to_string(bytes.size() - missing_bytes_) +
-                                   " bytes more than its header describes");
+    return cannot_write(
+        path_, counted(bytes.size() - missing_bytes_, "byte") + " more than its header describes");
   }
   missing_bytes_ -= bytes.size();
   return file_.append(as_text(bytes));
@@ -123,8 +122,7 @@ Result<void> SafetensorsWriter::append(std::span<const std::byte> bytes) {
 
 Result<void> SafetensorsWriter::commit() {
   if (missing_bytes_ > 0) {
-    return cannot_write(path_,
-                        std::to_string(missing_bytes_) + " bytes less than its header describes");
+    return cannot_write(path_, counted(missing_bytes_, "byte") + " less than its header describes");
   }
   return file_.commit();
 }

@@ -1,14 +1,62 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "inputs/weights/dtype.h"
-
 namespace profline::weights {
+
+/// Every element type of the safetensors format.
+enum class Dtype : std::uint8_t {
+  Bool,
+  F4,
+  F6E2M3,
+  F6E3M2,
+  U8,
+  I8,
+  F8E5M2,
+  F8E4M3,
+  F8E8M0,
+  F8E4M3Fnuz,
+  F8E5M2Fnuz,
+  I16,
+  U16,
+  F16,
+  BF16,
+  I32,
+  U32,
+  F32,
+  C64,
+  F64,
+  I64,
+  U64,
+};
+
+/// As the format spells it: `BF16`.
+std::string_view name(Dtype dtype);
+std::optional<Dtype> dtype_named(std::string_view name);
+/// Of one element, in bits: some are smaller than a byte.
+std::uint64_t bits(Dtype dtype);
+
+/// Whether it is one of those the model can be loaded from.
+constexpr bool is_weight_dtype(Dtype dtype) {
+  return dtype == Dtype::F32 || dtype == Dtype::F16 || dtype == Dtype::BF16;
+}
+
+/// The upper half of `value`, rounded to nearest, ties to even. NaN stays NaN.
+constexpr std::uint16_t to_bf16(float value) {
+  const auto word = std::bit_cast<std::uint32_t>(value);
+  if ((word & 0x7fffffffU) > 0x7f800000U) return static_cast<std::uint16_t>((word >> 16) | 0x40U);
+  return static_cast<std::uint16_t>((word + 0x7fffU + ((word >> 16) & 1U)) >> 16);
+}
+constexpr float from_bf16(std::uint16_t half) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+}
 
 using Shape = std::vector<std::int64_t>;
 
@@ -27,5 +75,17 @@ struct Tensor {
   /// those of the official writer and of ours keep it.
   bool is_aligned() const;
 };
+
+/// Of a tensor of this shape, in bits; nothing when 64 bits cannot count them.
+inline std::optional<std::uint64_t> bit_size(Dtype dtype, const Shape& shape) {
+  std::uint64_t product = 1;
+  for (const std::int64_t size : shape) {
+    if (__builtin_mul_overflow(product, static_cast<std::uint64_t>(size), &product)) {
+      return std::nullopt;
+    }
+  }
+  if (__builtin_mul_overflow(product, bits(dtype), &product)) return std::nullopt;
+  return product;
+}
 
 }  // namespace profline::weights

@@ -2,8 +2,8 @@
 
 #include "base/files.h"
 #include "inputs/weights/checkpoint.h"
-#include "inputs/weights/deterministic.h"
-#include "inputs/weights/safetensors_write.h"
+#include "inputs/weights/model_tensors.h"
+#include "inputs/weights/safetensors.h"
 #include "testing/temp_dir.h"
 
 namespace profline::weights {

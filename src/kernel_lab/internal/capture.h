@@ -1,13 +1,17 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "kernel_lab/lab.h"
-#include "kernel_lab/passes.h"
+#include "kernel_lab/launch_census.h"
+#include "kernel_lab/launch_choice.h"
+#include "process/runner.h"
+#include "tools/ncu/profile_command.h"
 
-namespace profline::kernel_lab::internal {
+namespace profline::kernel_lab {
 
 /// What one pass left, a record a kernel of it.
 struct PassResult {
@@ -24,4 +28,27 @@ Result<PassResult> run_pass(const LabRequest& request, const LabTools& tools,
 /// A record with what is known of a kernel before ncu runs.
 CaptureRecord begun_record(const ChosenKernel& kernel);
 
-}  // namespace profline::kernel_lab::internal
+/// Why a capture is none, from what ncu said and how it ended, with what to do; empty when nothing
+/// speaks against it. `regex` and `launches` (how many match, in words; may be empty) are for the
+/// message.
+std::string why_failed(const ncu::Messages& messages, const Exit& exit, const std::string& regex,
+                       const std::string& counted);
+
+/// Runs the program once more, or reads a capture of it, to see which kernels it launches. Nothing
+/// when nobody is to count. What the pass leaves lies in `<folder>/count`.
+Result<std::optional<SeenLaunches>> count_launches(const LabRequest& request,
+                                                   std::span<const WantedKernel> kernels,
+                                                   const LabTools& tools,
+                                                   const LabServices& services);
+
+/// Redraws the progress line while a child runs.
+class Ticking : public RunObserver {
+ public:
+  explicit Ticking(Progress& progress) : progress_(progress) {}
+  void output(std::string_view) override { progress_.tick(); }
+
+ private:
+  Progress& progress_;
+};
+
+}  // namespace profline::kernel_lab

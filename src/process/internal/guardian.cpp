@@ -1,16 +1,24 @@
 #include "process/internal/guardian.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "process/internal/above_stdio.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "process/environment.h"
 
 namespace profline::internal {
 namespace {
@@ -35,6 +43,73 @@ class AllSignalsBlocked {
  private:
   sigset_t before_{};
 };
+
+/// Our environment with the command's changes, as `NAME=value`; sorted, so that two runs of one
+/// command see the same.
+std::vector<std::string> merged_environment(const Command& command) {
+  std::map<std::string, std::string, std::less<>> merged;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    merged.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  for (const std::string& name : command.unset_env) merged.erase(name);
+  for (const auto& [name, value] : command.env) merged.insert_or_assign(name, value);
+  std::vector<std::string> entries;
+  entries.reserve(merged.size());
+  for (const auto& [name, value] : merged) entries.emplace_back(name).append("=").append(value);
+  return entries;
+}
+
+std::string path_for(const Command& command) {
+  const auto set = command.env.find("PATH");
+  if (set != command.env.end()) return set->second;
+  const auto& unset = command.unset_env;
+  return std::find(unset.begin(), unset.end(), "PATH") != unset.end() ? default_path() : own_path();
+}
+
+/// execve takes char*, and does not write through it.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+Error folder_error(const std::filesystem::path& cwd, int error) {
+  const std::string start = "cannot run in folder '" + cwd.string() + "': ";
+  if (error == ENOENT) return Error(ErrorKind::NotFound, start + "it does not exist");
+  if (error == ENOTDIR) return Error(ErrorKind::Config, start + "it is not a folder");
+  return Error(ErrorKind::Io, start + strerror(error));
+}
+
+Result<void> check_folder(const std::filesystem::path& cwd) {
+  if (cwd.empty()) return {};
+  struct stat status {};
+  if (::stat(cwd.c_str(), &status) != 0) return folder_error(cwd, errno);
+  if (!S_ISDIR(status.st_mode)) return folder_error(cwd, ENOTDIR);
+  if (::access(cwd.c_str(), X_OK) != 0) return folder_error(cwd, errno);
+  return {};
+}
+
+std::size_t bytes_in(const std::vector<std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size() + 1;
+  return bytes;
+}
+
+/// `/bin/nosh` of a script that starts with `#!/bin/nosh -e`; nothing for other files.
+std::string interpreter_of(const std::filesystem::path& script) {
+  std::ifstream file(script, std::ios::binary);
+  std::string line(256, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<std::size_t>(file.gcount()));
+  if (line.rfind("#!", 0) != 0) return {};
+  const std::string_view rest = trim(std::string_view(line).substr(2, line.find('\n') - 2));
+  return std::string(rest.substr(0, rest.find_first_of(" \t")));
+}
 
 }  // namespace
 
@@ -112,6 +187,55 @@ void Guardian::reap() {
   while (::waitpid(process_.pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   process_.pid = 0;
+}
+
+Result<ExecImage> ExecImage::of(const Command& command) {
+  PL_TRY(check_folder(command.cwd));
+  ExecImage image(command);
+  // Absolute, because the child looks for it after it has changed folders.
+  std::error_code error;
+  const std::filesystem::path found =
+      PL_TRY(find_program(command.argv.front(), path_for(command), command.cwd));
+  image.program_ = std::filesystem::absolute(found, error);
+  if (error) return Error(ErrorKind::Io, "cannot tell the current folder: " + error.message());
+  image.env_ = merged_environment(command);
+  image.argv_pointers_ = pointers_to(command.argv);
+  image.env_pointers_ = pointers_to(image.env_);
+  return image;
+}
+
+void ExecImage::describe_to(LaunchPlan& plan) const {
+  plan.program = program_.c_str();
+  plan.argv = argv_pointers_.data();
+  plan.envp = env_pointers_.data();
+  plan.cwd = command_->cwd.empty() ? nullptr : command_->cwd.c_str();
+}
+
+Error ExecImage::error_of(const LaunchFailure& failure) const {
+  if (failure.step == LaunchFailure::Step::ChangeFolder) {
+    return folder_error(command_->cwd, failure.error);
+  }
+  const std::string start = "cannot run '" + program_.string() + "': ";
+  switch (failure.error) {
+    case E2BIG:
+      return Error(ErrorKind::Config,
+                   start + "its arguments (" + std::to_string(bytes_in(command_->argv)) +
+                       " bytes) and environment (" + std::to_string(bytes_in(env_)) +
+                       " bytes), or one of them alone, are longer than the system allows");
+    case ENOEXEC:
+      return Error(ErrorKind::Io, start +
+                                      "it is neither a program for this machine nor a script that "
+                                      "starts with #!");
+    case ENOENT: {
+      const std::string interpreter = interpreter_of(program_);
+      return Error(
+          ErrorKind::NotFound,
+          start + (interpreter.empty() ? "the file, or the loader it needs, does not exist"
+                                       : "its interpreter '" + interpreter + "' does not exist"));
+    }
+    default:
+      return Error(ErrorKind::Io, start + strerror(failure.error));
+  }
 }
 
 }  // namespace profline::internal

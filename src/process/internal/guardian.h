@@ -1,5 +1,3 @@
-#pragma once
-
 // The process between us and a child, so that nothing stays behind whoever is killed.
 //
 //   profline ---- socket ---- guardian ---- child (leads its own process group)
@@ -24,16 +22,22 @@
 // Orders and news are packets on a SOCK_SEQPACKET pair. Whether exec succeeded is told by the child
 // itself on a pipe that exec closes: nothing means success.
 
+#pragma once
+
 #include <sys/resource.h>
 #include <sys/types.h>
 
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/result.h"
+#include "process/command.h"
 #include "process/process_table.h"
 
 namespace profline::internal {
@@ -112,6 +116,28 @@ class Guardian {
   ProcessStat process_;
   FileDescriptor socket_;
   FileDescriptor failures_;
+};
+
+/// A command as execve takes it: program found, environment merged, all arrays in place.
+class ExecImage {
+ public:
+  /// `command` must outlive the image.
+  static Result<ExecImage> of(const Command& command);
+
+  /// Fills in what is the program's; descriptors and times stay as they are.
+  void describe_to(LaunchPlan& plan) const;
+
+  /// What the failure of the child to run this means.
+  Error error_of(const LaunchFailure& failure) const;
+
+ private:
+  explicit ExecImage(const Command& command) : command_(&command) {}
+
+  const Command* command_;
+  std::filesystem::path program_;
+  std::vector<std::string> env_;
+  std::vector<char*> argv_pointers_;
+  std::vector<char*> env_pointers_;
 };
 
 }  // namespace profline::internal

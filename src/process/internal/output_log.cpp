@@ -9,10 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "process/exit.h"
-#include "process/internal/above_stdio.h"
-#include "process/log_limits.h"
-#include "process/temporary_folder.h"
+#include "base/files.h"
+#include "process/environment.h"
+#include "process/runner.h"
 
 namespace profline::internal {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/result.h"
 
 namespace profline::internal {

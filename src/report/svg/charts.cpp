@@ -13,7 +13,7 @@ namespace profline::svg {
 namespace {
 
 using internal::Frame;
-using roofline::KernelRow;
+using roofline::CountedKernel;
 
 /// A peak of the device, by the work that reaches for it.
 struct Peak {
@@ -29,9 +29,10 @@ void add_peak(std::vector<Peak>& peaks, std::string label, std::optional<double>
 }
 
 /// The peaks of the precisions that the kernels used; bf16 on tensor cores where none did.
-std::vector<Peak> peaks_of(std::span<const KernelRow> rows, const settings::Ceilings& ceilings) {
+std::vector<Peak> peaks_of(std::span<const CountedKernel> rows,
+                           const settings::Ceilings& ceilings) {
   std::vector<Peak> peaks;
-  for (const KernelRow& row : rows) {
+  for (const CountedKernel& row : rows) {
     for (const roofline::Work& work : row.measured.work) {
       add_peak(peaks, fmt::format("{} {}", to_text(work.cores), to_text(work.precision)),
                ceilings.rate(work.cores, work.precision, work.accumulation));
@@ -46,14 +47,14 @@ std::vector<Peak> peaks_of(std::span<const KernelRow> rows, const settings::Ceil
   return peaks;
 }
 
-bool has_point(const KernelRow& row) {
+bool has_point(const CountedKernel& row) {
   const auto& intensity = row.point.intensity;
   const auto& rate = row.point.operations_per_second;
   return intensity && rate && *intensity > 0 && *rate > 0 && std::isfinite(*intensity) &&
          std::isfinite(*rate);
 }
 
-std::string why_not_drawn(const KernelRow& row) {
+std::string why_not_drawn(const CountedKernel& row) {
   if (has_point(row)) return {};
   if (row.name.empty()) return "nothing captured";
   if (row.point.operations && *row.point.operations == 0) return "no operations";
@@ -82,15 +83,15 @@ void draw_ceilings(Picture& picture, const Scale& x, const Scale& y, const std::
   picture.polyline(roof, "roof");
   const PointXy along = {x.at(std::sqrt(from * ridge)), y.at(std::sqrt(from * ridge) * bandwidth)};
   const double slope = std::atan2(roof[1].y - roof[0].y, roof[1].x - roof[0].x) * 180 / M_PI;
-  picture.text({along.x, along.y - 8}, "DRAM " + human_count(bandwidth) + "B/s", "small",
-               Anchor::Middle, slope);
+  picture.text({along.x, along.y - 8}, "DRAM " + amount(bandwidth, "B/s"), "small", Anchor::Middle,
+               slope);
   for (const Peak& peak : peaks) {
     const double level = y.at(peak.per_second);
     if (peak.per_second < highest) {
       picture.line({x.at(peak.per_second / bandwidth), level}, {x.at(x.high()), level}, "ceiling");
     }
     picture.text({x.at(x.high()) - 4, level - 6},
-                 peak.label + "  " + human_count(peak.per_second) + "FLOP/s", "small", Anchor::End);
+                 peak.label + "  " + amount(peak.per_second, "FLOP/s"), "small", Anchor::End);
   }
   picture.line({x.at(ridge), y.at(highest)}, {x.at(ridge), y.at(y.low())}, "guide");
   picture.text({x.at(ridge) + 4, y.at(y.low()) - 6}, fmt::format("ridge {:.3g} FLOP/B", ridge),
@@ -99,8 +100,8 @@ void draw_ceilings(Picture& picture, const Scale& x, const Scale& y, const std::
 
 }  // namespace
 
-std::string physical_roofline(std::span<const KernelRow> rows, const settings::Ceilings& ceilings,
-                              const std::string& title) {
+std::string physical_roofline(std::span<const CountedKernel> rows,
+                              const settings::Ceilings& ceilings, const std::string& title) {
   const Frame frame;
   Picture picture(internal::kPictureWidth, internal::picture_height(frame, rows.size()), title);
   const std::vector<Peak> peaks = peaks_of(rows, ceilings);
@@ -108,7 +109,7 @@ std::string physical_roofline(std::span<const KernelRow> rows, const settings::C
   Extent intensity;
   Extent rate;
   std::vector<std::string> remarks;
-  for (const KernelRow& row : rows) {
+  for (const CountedKernel& row : rows) {
     remarks.push_back(why_not_drawn(row));
     if (!has_point(row)) continue;
     intensity.include(*row.point.intensity);
@@ -139,7 +140,7 @@ std::string physical_roofline(std::span<const KernelRow> rows, const settings::C
   return picture.finish();
 }
 
-std::string normalised_roofline(std::span<const KernelRow> rows, double margin,
+std::string normalised_roofline(std::span<const CountedKernel> rows, double margin,
                                 const std::string& title) {
   Frame frame;
   frame.left = 90;

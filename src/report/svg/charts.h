@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/roofline/kernel_table.h"
-#include "settings/ceilings.h"
+#include "analysis/roofline/counted_kernel.h"
+#include "settings/hardware.h"
 
 /// The pictures of captured kernels, each a whole SVG document.
 namespace profline::svg {
@@ -15,12 +15,12 @@ namespace profline::svg {
 /// Kernels by arithmetic intensity and operations a second, both logarithmic, under the ceilings of
 /// the device: the slope of its memory, the peaks of the precisions that were used, the ridge
 /// between them. Kernels without both figures are listed and not drawn.
-std::string physical_roofline(std::span<const roofline::KernelRow> rows,
+std::string physical_roofline(std::span<const roofline::CountedKernel> rows,
                               const settings::Ceilings& ceilings, const std::string& title);
 
 /// Kernels by ncu's shares of what DRAM and SM could sustain, 0 to 100 %. The band around the
 /// diagonal is where the margin's rule says balanced.
-std::string normalised_roofline(std::span<const roofline::KernelRow> rows, double margin,
+std::string normalised_roofline(std::span<const roofline::CountedKernel> rows, double margin,
                                 const std::string& title);
 
 /// How many kernels have a figure in each of ten bins.

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/svg/scale.h"
+#include "report/svg/internal/plot.h"
 #include "report/svg/svg.h"
 #include "testing/paths.h"
 #include "tools/ncu/csv_reader.h"
@@ -36,11 +36,11 @@ settings::Ceilings h200() {
 }
 
 /// Kernels of a real capture.
-std::vector<roofline::KernelRow> real_rows() {
+std::vector<roofline::CountedKernel> real_rows() {
   const auto report =
       ncu::load_csv(testing::source_dir() / "tests/golden/ncu/2025.3-raw-known-work/input.csv", {});
   EXPECT_TRUE(report);
-  std::vector<roofline::KernelRow> rows;
+  std::vector<roofline::CountedKernel> rows;
   if (!report) return rows;
   for (roofline::KernelMean& mean : roofline::mean_kernels(*report)) {
     rows.push_back(roofline::make_row(*report, std::move(mean), "k" + std::to_string(rows.size()),
@@ -87,7 +87,7 @@ TEST(Scale, PutsValuesBetweenItsEnds) {
 }
 
 TEST(Charts, DrawEveryKernelThatHasAPoint) {
-  const std::vector<roofline::KernelRow> rows = real_rows();
+  const std::vector<roofline::CountedKernel> rows = real_rows();
   ASSERT_EQ(rows.size(), 4U);
   const std::string physical = physical_roofline(rows, h200(), "four");
   EXPECT_EQ(count(physical, "r=\"9\""), 4U);
@@ -100,7 +100,7 @@ TEST(Charts, DrawEveryKernelThatHasAPoint) {
 }
 
 TEST(Charts, SayWhatTheyCannotDraw) {
-  std::vector<roofline::KernelRow> rows(1);
+  std::vector<roofline::CountedKernel> rows(1);
   rows[0].id = "kernel_0001_<x>";
   const std::string physical = physical_roofline(rows, {}, "none");
   EXPECT_THAT(physical, HasSubstr("no ceilings are known for this device"));

@@ -4,7 +4,7 @@
 
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "formats/html.h"
+#include "formats/markup.h"
 
 namespace profline::svg {
 namespace {

@@ -1,15 +1,16 @@
 #pragma once
 
 #include "pipeline/stage.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::stages {
 
-/// The run without a profiler that reported times come from: `baseline/samples.jsonl` and
+/// The run without a profiler that reported times come from: `baseline/requests.jsonl` and
 /// `metrics.json`. Of a user's command, which knows nothing of our files: one run, its wall time
 /// and what each of its processes took, in `baseline/process.json`.
 class BaselineStage final : public pipeline::Stage {
  public:
-  std::string_view id() const override { return "baseline"; }
+  std::string_view id() const override { return run::stages::kBaseline; }
   const settings::Stage& settings(const settings::Pipeline& pipeline) const override {
     return pipeline.baseline;
   }
@@ -17,7 +18,8 @@ class BaselineStage final : public pipeline::Stage {
   Needs needs(const settings::Root& settings) const override;
   std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
-  Result<void> run(const pipeline::StageContext& context, pipeline::StageRun& run) const override;
+  Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
+                   pipeline::StageRun& run) const override;
   std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
   Result<void> summarise(const pipeline::StageContext& context,
                          pipeline::StageRun& run) const override;

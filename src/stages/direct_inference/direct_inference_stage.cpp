@@ -2,6 +2,7 @@
 
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::stages {
 
@@ -28,17 +29,19 @@ pipeline::StagePlan DirectInferenceStage::plan(const pipeline::StageContext& con
                                               .mode = "direct_inference",
                                               .config = handed_config_file(setup, id(), {}),
                                               .out = setup.stage_folder(id())})});
-  plan.artifacts = {"samples.jsonl", "inputs.json", "workload.json", "log"};
+  plan.artifacts = {run::files::kRequests, run::files::kReadInputs, run::files::kWorkloadFacts,
+                    run::files::kLog};
   if (output.prediction.enable) {
-    plan.artifacts.push_back((output.prediction_dir() / "predictions.jsonl").string());
+    plan.artifacts.push_back((output.prediction_dir() / run::files::kPredictions).string());
   }
   if (output.visualization.enable) plan.artifacts.push_back(output.visualization_dir().string());
   return plan;
 }
 
-Result<void> DirectInferenceStage::run(const pipeline::StageContext& context,
+Result<void> DirectInferenceStage::run(const pipeline::StageContext& /*context*/,
+                                       const pipeline::StagePlan& plan,
                                        pipeline::StageRun& run) const {
-  PL_TRY(run_commands(plan(context), run));
+  PL_TRY(run_commands(plan, run));
   return {};
 }
 
@@ -46,12 +49,12 @@ std::vector<Finding> DirectInferenceStage::verify(const pipeline::StageContext& 
   const std::filesystem::path folder = context.setup.stage_folder(id());
   const settings::Output& output = context.setup.settings.pipeline.direct_inference.output;
   std::vector<Finding> findings = pipeline::workload_remarks(folder);
-  for (Finding& missing : pipeline::missing_files(folder, {"samples.jsonl"})) {
+  for (Finding& missing : pipeline::missing_files(folder, {run::files::kRequests})) {
     findings.push_back(std::move(missing));
   }
   if (!output.prediction.enable) return findings;
   for (Finding& missing :
-       pipeline::missing_files(folder / output.prediction_dir(), {"predictions.jsonl"})) {
+       pipeline::missing_files(folder / output.prediction_dir(), {run::files::kPredictions})) {
     findings.push_back(std::move(missing));
   }
   return findings;

@@ -1,13 +1,14 @@
 #pragma once
 
 #include "pipeline/stage.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::stages {
 
 /// The model over the dataset for its answers: predictions and pictures, no profiler.
 class DirectInferenceStage final : public pipeline::Stage {
  public:
-  std::string_view id() const override { return "direct_inference"; }
+  std::string_view id() const override { return run::stages::kDirectInference; }
   const settings::Stage& settings(const settings::Pipeline& pipeline) const override {
     return pipeline.direct_inference;
   }
@@ -15,7 +16,8 @@ class DirectInferenceStage final : public pipeline::Stage {
   Needs needs(const settings::Root& settings) const override;
   std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
-  Result<void> run(const pipeline::StageContext& context, pipeline::StageRun& run) const override;
+  Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
+                   pipeline::StageRun& run) const override;
   std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
   Result<void> summarise(const pipeline::StageContext& context,
                          pipeline::StageRun& run) const override;

@@ -2,14 +2,13 @@
 
 #include "base/figures.h"
 #include "base/files.h"
-#include "pipeline/profiled_requests.h"
-#include "pipeline/run_files.h"
 #include "pipeline/workload_command.h"
-#include "stages/ncu/internal/coverage.h"
-#include "stages/ncu/internal/files.h"
-#include "stages/ncu/internal/findings.h"
+#include "pipeline/workload_stage.h"
+#include "run/names/artifact_names.h"
+#include "run/run_files.h"
+#include "stages/ncu/internal/captures.h"
 #include "stages/ncu/internal/tables.h"
-#include "tools/ncu/metrics.h"
+#include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
 
 namespace profline::stages {
@@ -48,9 +47,9 @@ PlannedCommand capture_command(const StageContext& context, const Attempt& attem
   const NcuFiles files(setup);
   const auto changes = changes_of(setup);
   const Command workload =
-      workload_command(context, {.stage = "ncu",
+      workload_command(context, {.stage = run::stages::kNcu,
                                  .mode = "profiled",
-                                 .config = handed_config_file(setup, "ncu", changes),
+                                 .config = handed_config_file(setup, run::stages::kNcu, changes),
                                  .out = files.workload(attempt),
                                  .samples = requests_of(setup).count});
   ncu::Capture capture{.output = files.output(attempt.group), .log = files.log(attempt)};
@@ -70,15 +69,25 @@ fs::path unfinished(const fs::path& file) {
   return file.parent_path() / ("." + file.filename().string());
 }
 
+constexpr std::string_view kListSections = "list_sections";
+
+std::string raw_csv_name(std::size_t group) {
+  return "raw_csv" + Attempt{group}.suffix();
+}
+
+std::string details_name(std::size_t group) {
+  return "sections_report" + Attempt{group}.suffix();
+}
+
 PlannedCommand sections_command(const StageContext& context) {
-  return {"list_sections",
+  return {std::string(kListSections),
           ncu::list_sections_command(internal::ncu_of(context.tools),
                                      unfinished(NcuFiles(context.setup).sections()))};
 }
 
 PlannedCommand raw_csv_command(const StageContext& context, std::size_t group) {
   const NcuFiles files(context.setup);
-  return {"raw_csv" + Attempt{group}.suffix(),
+  return {raw_csv_name(group),
           ncu::raw_csv_command(internal::ncu_of(context.tools), files.report(group),
                                unfinished(files.raw_csv(group))),
           "if there is a report"};
@@ -86,7 +95,7 @@ PlannedCommand raw_csv_command(const StageContext& context, std::size_t group) {
 
 PlannedCommand details_command(const StageContext& context, std::size_t group) {
   const NcuFiles files(context.setup);
-  return {"sections_report" + Attempt{group}.suffix(),
+  return {details_name(group),
           ncu::details_command(internal::ncu_of(context.tools), files.report(group),
                                unfinished(files.sections_report(group))),
           "if there is a report"};
@@ -123,12 +132,12 @@ Result<internal::NcuTables> read_tables(const StageContext& context, pipeline::S
 }
 
 /// One try.
-Result<void> capture(const StageContext& context, pipeline::StageRun& run, const Attempt& attempt) {
+Result<void> capture(const StageContext& context, const pipeline::StagePlan& plan,
+                     pipeline::StageRun& run, const Attempt& attempt) {
   const NcuFiles files(context.setup);
   PL_TRY(create_folders(files.workload(attempt)));
-  const PlannedCommand planned = capture_command(context, attempt);
-  PL_TRY(pipeline::write_command_file(files.command(attempt), planned.command,
-                                      context.setup.redactor));
+  const PlannedCommand& planned = plan.command(name_of(attempt));
+  PL_TRY(run::write_command_file(files.command(attempt), planned.command, context.setup.redactor));
   const Exit exit = PL_TRY(run.execute(planned));
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   if (auto told = internal::capture_end(context, planned, exit, attempt)) {
@@ -148,7 +157,8 @@ bool gate_let_nothing_through(const StageContext& context) {
 
 /// The ranges inside of those that the first attempt replayed, and the attempt without a gate where
 /// that replayed nothing.
-Result<void> capture_more(const StageContext& context, pipeline::StageRun& run) {
+Result<void> capture_more(const StageContext& context, const pipeline::StagePlan& plan,
+                          pipeline::StageRun& run) {
   const NcuFiles files(context.setup);
   if (gate_let_nothing_through(context)) {
     const ncu::Messages messages = internal::messages_of(files, Attempt{});
@@ -157,10 +167,10 @@ Result<void> capture_more(const StageContext& context, pipeline::StageRun& run) 
                   " were profiled: " + internal::why_nothing(context, messages, true),
               "ncu runs once more without the ranges and profiles " +
                   internal::launch_limit(context.setup.settings.pipeline.ncu, true)->text});
-    return capture(context, run, {.without_gate = true});
+    return capture(context, plan, run, {.without_gate = true});
   }
   for (std::size_t group = 1; group < group_count(context) && files.has_report(); ++group) {
-    PL_TRY(capture(context, run, {.group = group}));
+    PL_TRY(capture(context, plan, run, {.group = group}));
   }
   return {};
 }
@@ -207,15 +217,17 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
   const bool is_built_in = !context.setup.settings.pipeline.workload.user_command();
   plan.changes = changes_of(context.setup);
   plan.commands = planned_commands(context);
-  plan.artifacts = {"sections.txt",        "cmd.txt",      "ncu.log",    "run.ncu-rep",
-                    "sections_report.txt", "kernels.json", "kernels.md", "workload/log"};
-  if (is_built_in) plan.artifacts.emplace_back("workload/samples.jsonl");
-  if (own.ncu_cli.export_files.csv) plan.artifacts.emplace_back("raw.csv");
+  plan.artifacts = {run::files::kSections,    run::files::kCommand,        run::files::kNcuLog,
+                    run::files::kNcuReport,   run::files::kSectionsReport, run::files::kKernels,
+                    run::files::kKernelsPage, run::paths::kWorkloadLog};
+  if (is_built_in) plan.artifacts.emplace_back(run::paths::kWorkloadRequests);
+  if (own.ncu_cli.export_files.csv) plan.artifacts.emplace_back(run::files::kNcuTable);
   for (std::size_t group = 1; group < group_count(context); ++group) {
     plan.artifacts.push_back(NcuFiles(context.setup).report(group).filename().string());
   }
   if (ncu::is_range_replay(own.ncu_cli)) {
-    plan.artifacts.insert(plan.artifacts.end(), {"regions/report.json", "regions/report.md"});
+    plan.artifacts.insert(plan.artifacts.end(),
+                          {run::paths::kNcuRegions, run::paths::kNcuRegionsPage});
   }
   pipeline::add_requests(requests_of(context.setup), id(), context.setup.settings, plan);
   if (const auto limit = internal::launch_limit(own, false)) plan.limits.push_back(limit->text);
@@ -223,17 +235,18 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
   return plan;
 }
 
-Result<void> NcuStage::run(const StageContext& context, pipeline::StageRun& run) const {
+Result<void> NcuStage::run(const StageContext& context, const pipeline::StagePlan& plan,
+                           pipeline::StageRun& run) const {
   const NcuFiles files(context.setup);
-  PL_TRY(make_file(run, sections_command(context), files.sections()));
-  PL_TRY(capture(context, run, {}));
-  PL_TRY(capture_more(context, run));
+  PL_TRY(make_file(run, plan.command(kListSections), files.sections()));
+  PL_TRY(capture(context, plan, run, {}));
+  PL_TRY(capture_more(context, plan, run));
   for (std::size_t group = 0; group < group_count(context); ++group) {
     if (!files.has_report(group)) continue;
     if (context.setup.settings.pipeline.ncu.ncu_cli.export_files.csv) {
-      PL_TRY(make_file(run, raw_csv_command(context, group), files.raw_csv(group)));
+      PL_TRY(make_file(run, plan.command(raw_csv_name(group)), files.raw_csv(group)));
     }
-    PL_TRY(make_file(run, details_command(context, group), files.sections_report(group)));
+    PL_TRY(make_file(run, plan.command(details_name(group)), files.sections_report(group)));
   }
   return {};
 }
@@ -264,8 +277,10 @@ Result<void> NcuStage::summarise(const StageContext& context, pipeline::StageRun
     run.tell({Severity::Problem, "capture_empty", "the report holds no kernels",
               "its details: " + files.sections_report().string()});
   }
-  PL_TRY(write_file_atomic(files.folder / "kernels.json", PL_TRY(to_document(tables->kernels))));
-  PL_TRY(write_file_atomic(files.folder / "kernels.md", internal::kernels_page(tables->kernels)));
+  PL_TRY(
+      write_file_atomic(files.folder / run::files::kKernels, PL_TRY(to_document(tables->kernels))));
+  PL_TRY(write_file_atomic(files.folder / run::files::kKernelsPage,
+                           internal::kernels_page(tables->kernels)));
   if (!tables->regions) return {};
   for (Finding& finding : internal::ranges_not_replayed(context, *tables->regions)) {
     run.tell(std::move(finding));

@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "process/posix_runner.h"
-#include "records/ncu_kernels.h"
+#include "records/ncu_tables.h"
 #include "testing/paths.h"
 #include "testing/pipeline/recorded_stage_run.h"
 #include "testing/processes/fake_processes.h"
@@ -46,6 +46,9 @@ class NcuStageTest : public ::testing::Test {
     own().ncu_cli.nvtx.include = schema::SemicolonList{std::move(ranges)};
   }
   pipeline::StageContext context() { return {setup_, tools_}; }
+  Result<void> run_stage(pipeline::StageRun& run) {
+    return stage_.run(context(), stage_.plan(context()), run);
+  }
   std::filesystem::path file(const std::string& name) { return folder_ / ("ncu/" + name); }
 
   void expect_sections() {
@@ -76,11 +79,26 @@ class NcuStageTest : public ::testing::Test {
   NcuStage stage_;
 };
 
+TEST_F(NcuStageTest, RunsThePlanItWasGiven) {
+  expect_sections();
+  expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu.log"), kConnected);
+  expect_imports();
+  pipeline::StagePlan plan = stage_.plan(context());
+  for (pipeline::PlannedCommand& planned : plan.commands) {
+    planned.command.argv.emplace_back("--as-planned");
+  }
+  ASSERT_TRUE(stage_.run(context(), plan, run_));
+  EXPECT_EQ(processes_.commands().size(), 4U);
+  for (const Command& command : processes_.commands()) {
+    EXPECT_EQ(command.argv.back(), "--as-planned");
+  }
+}
+
 TEST_F(NcuStageTest, CapturesImportsAndSumsUp) {
   expect_sections();
   expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu.log"), kConnected);
   expect_imports();
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.names(), ElementsAre("list_sections", "capture", "raw_csv", "sections_report"));
   EXPECT_THAT(run_.findings(), IsEmpty());
   EXPECT_THAT(stage_.verify(context()), IsEmpty());
@@ -102,7 +120,7 @@ TEST_F(NcuStageTest, LeavesNoCsvWhenThatIsNotWanted) {
   expect_sections();
   expect_capture().writes(file("run.ncu-rep"), "report");
   expect_imports();
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   ASSERT_TRUE(stage_.summarise(context(), run_));
   EXPECT_TRUE(std::filesystem::exists(file("kernels.json")));
   EXPECT_FALSE(std::filesystem::exists(file("raw.csv")));
@@ -122,7 +140,7 @@ TEST_F(NcuStageTest, AnImportThatIsCutOffIsNoFindingAndLeavesNothing) {
     expect_capture().writes(file("run.ncu-rep"), "report");
     if (!keeps_csv) processes_.expect({"/opt/ncu", "--import"}).prints("details\n");
     processes_.expect({"/opt/ncu", "--import"}).prints("\"ID\",\"Ker").ends(cut);
-    auto done = stage_.run(context(), run);
+    auto done = run_stage(run);
     EXPECT_EQ(static_cast<bool>(done), !keeps_csv);
     if (!keeps_csv) done = stage_.summarise(context(), run);
     ASSERT_FALSE(done);
@@ -140,7 +158,7 @@ TEST_F(NcuStageTest, IsTriedAgainWithoutTheGateThatLetNothingThrough) {
   expect_capture().writes(file("ncu.log"), std::string(kConnected) + kNothing);
   expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu-rerun.log"), kConnected);
   expect_imports();
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.names(),
               ElementsAre("list_sections", "capture", "rerun", "raw_csv", "sections_report"));
   ASSERT_THAT(codes(run_.findings()), ElementsAre("nothing_profiled"));
@@ -174,7 +192,7 @@ TEST_F(NcuStageTest, WithoutAGateExplainsAndStops) {
   own().ncu_cli.kernel_name = "regex:nosuch";
   expect_sections();
   expect_capture().writes(file("ncu.log"), std::string(kConnected) + kNothing);
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.findings(), IsEmpty());
   const std::vector<Finding> findings = stage_.verify(context());
   ASSERT_THAT(codes(findings), ElementsAre("nothing_profiled"));
@@ -219,7 +237,7 @@ TEST_F(NcuStageTest, TellsHowTheWorkloadEndedUnderIt) {
                                            "(5).\n") +
                                    kNothing)
       .exits(5);
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   ASSERT_THAT(codes(run_.findings()), ElementsAre("application_failed"))
       << "and nobody runs a program again that failed";
   FakeProcesses killed;
@@ -228,7 +246,7 @@ TEST_F(NcuStageTest, TellsHowTheWorkloadEndedUnderIt) {
   RecordedStageRun run(killed);
   std::filesystem::remove_all(folder_ / "ncu");
   ASSERT_TRUE(create_folders(folder_ / "ncu"));
-  ASSERT_TRUE(stage_.run(context(), run));
+  ASSERT_TRUE(run_stage(run));
   EXPECT_THAT(codes(run.findings()), Contains("tool_killed"));
 }
 
@@ -241,7 +259,7 @@ TEST_F(NcuStageTest, KnowsTheEndThatNcuItselfBringsAbout) {
       .writes(file("ncu.log"), "==ERROR== The application returned an error code (9).\n")
       .exits(9);
   expect_imports();
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   ASSERT_THAT(codes(run_.findings()), ElementsAre("ended_after_launches"));
   EXPECT_EQ(run_.findings()[0].severity, Severity::Note);
 }
@@ -336,7 +354,7 @@ TEST_F(NcuStageTest, SaysWhichLaunchesWereCapturedWhenTheBoundWasReached) {
   expect_sections();
   expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu.log"), kConnected);
   expect_imports();
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   ASSERT_TRUE(stage_.summarise(context(), run_));
   ASSERT_THAT(codes(run_.findings()), ElementsAre("bound_reached"));
   const Finding& finding = run_.findings()[0];
@@ -381,7 +399,7 @@ TEST_F(NcuStageTest, ReplaysRangesInsideOfOthersInARunOfTheirOwn) {
   const std::string nested = file("run-nested1.ncu-rep").string();
   processes_.expect({"/opt/ncu", "--import", nested, "--page", "raw", "--csv"}).prints("\n");
   processes_.expect({"/opt/ncu", "--import", nested, "--page", "details"}).prints("\n");
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.names(),
               ElementsAre("list_sections", "capture", "capture-nested1", "raw_csv",
                           "sections_report", "raw_csv-nested1", "sections_report-nested1"));
@@ -427,7 +445,7 @@ TEST_F(NcuStageTest, ImportsARealReportWithARealNcu) {
   tools_.ncu = ncu::Installation{tools / "bin/ncu", {2024, 1, 1}};
   WithAReport processes(report);
   RecordedStageRun run(processes);
-  const auto ran = stage_.run(context(), run);
+  const auto ran = run_stage(run);
   ASSERT_TRUE(ran) << ran.error().to_string();
   EXPECT_THAT(run.findings(), IsEmpty());
   EXPECT_THAT(stage_.verify(context()), IsEmpty());

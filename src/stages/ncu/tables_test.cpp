@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/kernels/shipped_classes.h"
+#include "analysis/kernels/classify.h"
 #include "base/files.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"

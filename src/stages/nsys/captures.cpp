@@ -4,8 +4,9 @@
 #include <charconv>
 #include <optional>
 
-#include "records/region_folder.h"
-#include "tools/nsys/profile_command.h"
+#include "records/range_use.h"
+#include "run/names/artifact_names.h"
+#include "tools/nsys/commands.h"
 
 namespace profline::stages::internal {
 namespace {
@@ -28,13 +29,13 @@ std::optional<unsigned> report_number(const fs::path& file) {
   return number;
 }
 
-NsysReport report_at(const NsysRegion& region, const fs::path& file, unsigned number) {
+NsysReport report_at(const NsysSession& session, const fs::path& file, unsigned number) {
   const std::string suffix = number == 0 ? "" : "." + std::to_string(number);
   NsysReport report;
-  report.name = region.name + suffix;
+  report.name = session.name + suffix;
   report.report = file;
-  report.sqlite = region.folder / (std::string(kBase) + suffix + ".sqlite");
-  report.summary = region.folder / ("summary" + suffix + "_cuda_gpu_kern_sum.csv");
+  report.sqlite = session.folder / (std::string(kBase) + suffix + ".sqlite");
+  report.summary = session.folder / ("summary" + suffix + "_cuda_gpu_kern_sum.csv");
   return report;
 }
 
@@ -48,46 +49,46 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<NsysRegion> nsys_regions(const pipeline::RunSetup& setup) {
-  const fs::path stage = setup.stage_folder("nsys");
+std::vector<NsysSession> nsys_sessions(const pipeline::RunSetup& setup) {
+  const fs::path stage = setup.stage_folder(run::stages::kNsys);
   const std::vector<std::string> ranges = nsys::gated_ranges(setup.settings.pipeline.nsys);
   if (ranges.size() < 2) {
     return {{.range = ranges.empty() ? "" : ranges.front(),
              .name = std::string(kBase),
              .folder = stage,
-             .session = nsys::session_name(setup.folder, "")}};
+             .id = nsys::session_name(setup.folder, "")}};
   }
-  std::vector<NsysRegion> regions;
+  std::vector<NsysSession> sessions;
   for (const std::string& range : ranges) {
     const std::string plain = region_folder(range);
     std::string name = plain;
-    const auto is_taken = [&](const NsysRegion& region) { return region.name == name; };
-    for (int n = 2; std::any_of(regions.begin(), regions.end(), is_taken); ++n) {
+    const auto is_taken = [&](const NsysSession& session) { return session.name == name; };
+    for (int n = 2; std::any_of(sessions.begin(), sessions.end(), is_taken); ++n) {
       name = plain + "-" + std::to_string(n);
     }
-    regions.push_back({.range = range,
-                       .name = name,
-                       .folder = stage / name,
-                       .session = nsys::session_name(setup.folder, name)});
+    sessions.push_back({.range = range,
+                        .name = name,
+                        .folder = stage / name,
+                        .id = nsys::session_name(setup.folder, name)});
   }
-  return regions;
+  return sessions;
 }
 
-std::vector<NsysReport> nsys_reports(const NsysRegion& region) {
+std::vector<NsysReport> nsys_reports(const NsysSession& session) {
   std::vector<std::pair<unsigned, fs::path>> found;
-  for (const fs::path& file : files_in(region.folder)) {
+  for (const fs::path& file : files_in(session.folder)) {
     if (const auto number = report_number(file)) found.emplace_back(*number, file);
   }
   std::sort(found.begin(), found.end());
   std::vector<NsysReport> reports;
   reports.reserve(found.size());
-  for (const auto& [number, file] : found) reports.push_back(report_at(region, file, number));
+  for (const auto& [number, file] : found) reports.push_back(report_at(session, file, number));
   return reports;
 }
 
-NsysReport expected_report(const NsysRegion& region, bool repeats) {
-  const fs::path file = region.folder / (repeats ? "run.1.nsys-rep" : "run.nsys-rep");
-  return report_at(region, file, repeats ? 1 : 0);
+NsysReport expected_report(const NsysSession& session, bool repeats) {
+  const fs::path file = session.folder / (repeats ? "run.1.nsys-rep" : run::files::kNsysReport);
+  return report_at(session, file, repeats ? 1 : 0);
 }
 
 bool repeats(const settings::Nsys& nsys) {
@@ -99,8 +100,8 @@ bool repeats(const settings::Nsys& nsys) {
          nsys.capture_range_end->action == Action::RepeatShutdown;
 }
 
-std::vector<fs::path> unimported_captures(const NsysRegion& region) {
-  std::vector<fs::path> captures = files_in(region.folder);
+std::vector<fs::path> unimported_captures(const NsysSession& session) {
+  std::vector<fs::path> captures = files_in(session.folder);
   std::erase_if(captures, [](const fs::path& file) { return file.extension() != ".qdstrm"; });
   return captures;
 }

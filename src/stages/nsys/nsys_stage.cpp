@@ -2,25 +2,23 @@
 
 #include "base/files.h"
 #include "formats/sqlite.h"
-#include "pipeline/profiled_requests.h"
-#include "pipeline/run_files.h"
 #include "pipeline/workload_command.h"
+#include "pipeline/workload_stage.h"
+#include "run/names/artifact_names.h"
+#include "run/run_files.h"
 #include "stages/nsys/internal/captures.h"
-#include "stages/nsys/internal/findings.h"
 #include "stages/nsys/internal/tables.h"
-#include "tools/nsys/contents.h"
-#include "tools/nsys/export.h"
-#include "tools/nsys/messages.h"
-#include "tools/nsys/profile_command.h"
-#include "tools/nsys/session.h"
+#include "tools/nsys/commands.h"
+#include "tools/nsys/probe.h"
+#include "tools/nsys/sqlite_reader.h"
 #include "tools/nsys/stats_csv.h"
 
 namespace profline::stages {
 namespace {
 
 namespace fs = std::filesystem;
-using internal::NsysRegion;
 using internal::NsysReport;
+using internal::NsysSession;
 using pipeline::Finding;
 using pipeline::PlannedCommand;
 using pipeline::Severity;
@@ -36,23 +34,23 @@ pipeline::ProfiledRequests requests_of(const pipeline::RunSetup& setup) {
   return pipeline::profiled_requests(setup.settings, setup.settings.pipeline.nsys.samples);
 }
 
-/// `capture`; of several regions `capture decode`.
+/// `capture`; of several sessions `capture decode`.
 std::string command_name(std::string_view what, const std::string& name) {
   return name == "run" ? std::string(what) : std::string(what) + " " + name;
 }
 
-PlannedCommand capture_command(const StageContext& context, const NsysRegion& region) {
+PlannedCommand capture_command(const StageContext& context, const NsysSession& session) {
   const pipeline::RunSetup& setup = context.setup;
   const auto changes = changes_of(setup);
   const Command workload =
-      workload_command(context, {.stage = "nsys",
+      workload_command(context, {.stage = run::stages::kNsys,
                                  .mode = "profiled",
-                                 .config = handed_config_file(setup, "nsys", changes),
-                                 .out = region.workload(),
+                                 .config = handed_config_file(setup, run::stages::kNsys, changes),
+                                 .out = session.workload(),
                                  .samples = requests_of(setup).count});
   const nsys::Capture capture{
-      .session = region.session, .output = region.output(), .range = region.range};
-  return {command_name("capture", region.name),
+      .session = session.id, .output = session.output(), .range = session.range};
+  return {command_name("capture", session.name),
           nsys::profile_command(internal::nsys_of(context.tools), setup.settings.pipeline.nsys,
                                 capture, workload)};
 }
@@ -74,6 +72,42 @@ PlannedCommand summary_command(const StageContext& context, const NsysReport& re
                                        unfinished(report.summary))};
 }
 
+/// What is planned for one report, for another: how often a range repeats is known only now.
+PlannedCommand for_report(const PlannedCommand& planned, const std::string& name,
+                          const NsysReport& expected, const NsysReport& report) {
+  PlannedCommand other = planned;
+  other.name = name;
+  const std::pair<fs::path, fs::path> files[] = {{expected.report, report.report},
+                                                 {expected.sqlite, report.sqlite}};
+  for (std::string& word : other.command.argv) {
+    for (const auto& [from, to] : files) {
+      const std::size_t at = word.find(from.string());
+      if (at != std::string::npos) word.replace(at, from.string().size(), to.string());
+    }
+  }
+  if (other.command.out == unfinished(expected.summary)) {
+    other.command.out = unfinished(report.summary);
+  }
+  return other;
+}
+
+/// The commands over one report.
+struct Reading {
+  PlannedCommand exporting;
+  PlannedCommand summing;
+};
+
+Reading reading_of(const StageContext& context, const pipeline::StagePlan& plan,
+                   const NsysSession& session, const NsysReport& report) {
+  const NsysReport expected =
+      internal::expected_report(session, internal::repeats(context.setup.settings.pipeline.nsys));
+  const auto planned = [&](std::string_view what) {
+    return for_report(plan.command(command_name(what, expected.name)),
+                      command_name(what, report.name), expected, report);
+  };
+  return {planned("export"), planned("kernel_summary")};
+}
+
 /// Whether a command was ended while it wrote: what it wrote to is not whole.
 bool was_cut_off(const Exit& exit) {
   return exit.why != Exit::Why::Own || exit.signal.has_value();
@@ -88,10 +122,9 @@ Result<std::string> summary_problem(const Exit& exit, const fs::path& made,
 }
 
 /// One report, ready to be read.
-Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
-                         const NsysReport& report) {
-  const PlannedCommand exporting = export_command(context, report);
-  const Exit exported = PL_TRY(run.execute(exporting));
+Result<void> read_report(pipeline::StageRun& run, const NsysReport& report,
+                         const Reading& planned) {
+  const Exit exported = PL_TRY(run.execute(planned.exporting));
   std::error_code failure;
   if (was_cut_off(exported)) fs::remove(report.sqlite, failure);
   if (exported.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
@@ -101,7 +134,7 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
     return {};
   }
   if (contents->kernels == 0) return {};
-  const Exit summed = PL_TRY(run.execute(summary_command(context, report)));
+  const Exit summed = PL_TRY(run.execute(planned.summing));
   const fs::path made = unfinished(report.summary);
   const std::string problem = PL_TRY(summary_problem(summed, made, report));
   if (problem.empty()) {
@@ -117,9 +150,9 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
 }
 
 /// Why a capture that left nothing may come off at another try; empty: it will not.
-std::string worth_another_try(const Exit& exit, const NsysRegion& region) {
-  if (exit.why != Exit::Why::Own || !internal::nsys_reports(region).empty() ||
-      !internal::unimported_captures(region).empty()) {
+std::string worth_another_try(const Exit& exit, const NsysSession& session) {
+  if (exit.why != Exit::Why::Own || !internal::nsys_reports(session).empty() ||
+      !internal::unimported_captures(session).empty()) {
     return {};
   }
   const nsys::Messages messages = nsys::read_messages(exit.tail);
@@ -132,27 +165,31 @@ std::string worth_another_try(const Exit& exit, const NsysRegion& region) {
 
 /// Runs nsys over the workload; again where that may help: it loses its agent now and then, and the
 /// session of a capture that was cut off keeps its name for a moment.
-Result<void> capture(const StageContext& context, pipeline::StageRun& run, NsysRegion region) {
+Result<void> capture(const StageContext& context, const pipeline::StagePlan& plan,
+                     pipeline::StageRun& run, NsysSession session) {
   constexpr int kTries = 3;
-  const std::string session = region.session;
+  const std::string first_id = session.id;
   for (int n = 1;; ++n) {
-    PlannedCommand planned = capture_command(context, region);
-    if (n > 1) planned.name += " again";
-    PL_TRY(pipeline::write_command_file(region.folder / "cmd.txt", planned.command,
-                                        context.setup.redactor));
-    run.remember_session(region.session);
-    nsys::EndsSession ends_session(planned.command.argv.front(), region.session);
+    PlannedCommand planned = plan.command(command_name("capture", session.name));
+    if (n > 1) {
+      planned.name += " again";
+      planned.command = nsys::in_session(std::move(planned.command), session.id);
+    }
+    PL_TRY(run::write_command_file(session.folder / run::files::kCommand, planned.command,
+                                   context.setup.redactor));
+    run.remember_session(session.id);
+    nsys::EndsSession ends_session(planned.command.argv.front(), session.id);
     const Exit exit = PL_TRY(run.execute(planned, &ends_session));
     if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-    const std::string why = worth_another_try(exit, region);
+    const std::string why = worth_another_try(exit, session);
     if (why.empty() || n == kTries) {
-      if (auto told = internal::capture_end(context, region, planned, exit)) {
+      if (auto told = internal::capture_end(context, session, planned, exit)) {
         run.tell(std::move(*told));
       }
       return {};
     }
     run.tell({Severity::Warning, "nsys_retry", why + "; it is tried again"});
-    region.session = session + "-" + std::to_string(n + 1);
+    session.id = first_id + "-" + std::to_string(n + 1);
   }
 }
 
@@ -173,16 +210,17 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
   pipeline::StagePlan plan;
   const bool is_built_in = !setup.settings.pipeline.workload.user_command();
   plan.changes = changes_of(setup);
-  for (const NsysRegion& region : internal::nsys_regions(setup)) {
-    plan.commands.push_back(capture_command(context, region));
-    const NsysReport report = internal::expected_report(region, repeats);
+  for (const NsysSession& session : internal::nsys_sessions(setup)) {
+    plan.commands.push_back(capture_command(context, session));
+    const NsysReport report = internal::expected_report(session, repeats);
     plan.commands.push_back(export_command(context, report));
     plan.commands.push_back(summary_command(context, report));
     if (repeats) plan.commands[plan.commands.size() - 2].condition = "for each run.N.nsys-rep";
     plan.commands.back().condition = "if kernels were captured";
-    const fs::path below = region.folder.lexically_relative(setup.stage_folder(id()));
-    for (const char* file : {"cmd.txt", "workload/log", "workload/samples.jsonl"}) {
-      const bool is_there = is_built_in || fs::path(file).filename() != "samples.jsonl";
+    const fs::path below = session.folder.lexically_relative(setup.stage_folder(id()));
+    for (const char* file :
+         {run::files::kCommand, run::paths::kWorkloadLog, run::paths::kWorkloadRequests}) {
+      const bool is_there = is_built_in || fs::path(file).filename() != run::files::kRequests;
       if (is_there) plan.artifacts.push_back((below / file).lexically_normal().string());
     }
     for (const fs::path& file : {report.report, report.sqlite, report.summary}) {
@@ -190,18 +228,20 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
           file.lexically_relative(setup.stage_folder(id())).lexically_normal().string());
     }
   }
-  plan.artifacts.insert(plan.artifacts.end(), {"kernels.json", "kernels.md", "ranges.json"});
+  plan.artifacts.insert(plan.artifacts.end(),
+                        {run::files::kKernels, run::files::kKernelsPage, run::files::kRanges});
   pipeline::add_requests(requests_of(setup), id(), setup.settings, plan);
   for (const std::string& note : internal::capture_notes(setup)) plan.notes.push_back(note);
   return plan;
 }
 
-Result<void> NsysStage::run(const StageContext& context, pipeline::StageRun& run) const {
-  for (const NsysRegion& region : internal::nsys_regions(context.setup)) {
-    PL_TRY(create_folders(region.workload()));
-    PL_TRY(capture(context, run, region));
-    for (const NsysReport& report : internal::nsys_reports(region)) {
-      PL_TRY(read_report(context, run, report));
+Result<void> NsysStage::run(const StageContext& context, const pipeline::StagePlan& plan,
+                            pipeline::StageRun& run) const {
+  for (const NsysSession& session : internal::nsys_sessions(context.setup)) {
+    PL_TRY(create_folders(session.workload()));
+    PL_TRY(capture(context, plan, run, session));
+    for (const NsysReport& report : internal::nsys_reports(session)) {
+      PL_TRY(read_report(run, report, reading_of(context, plan, session, report)));
     }
   }
   return {};
@@ -209,8 +249,8 @@ Result<void> NsysStage::run(const StageContext& context, pipeline::StageRun& run
 
 std::vector<Finding> NsysStage::verify(const StageContext& context) const {
   std::vector<Finding> findings;
-  for (const NsysRegion& region : internal::nsys_regions(context.setup)) {
-    for (Finding& finding : internal::check_region(context, region)) {
+  for (const NsysSession& session : internal::nsys_sessions(context.setup)) {
+    for (Finding& finding : internal::check_session(context, session)) {
       findings.push_back(std::move(finding));
     }
   }
@@ -225,9 +265,9 @@ Result<void> NsysStage::summarise(const StageContext& context, pipeline::StageRu
     }
   }
   const fs::path folder = context.setup.stage_folder(id());
-  PL_TRY(write_file_atomic(folder / "kernels.json", PL_TRY(to_document(tables.kernels))));
-  PL_TRY(write_file_atomic(folder / "kernels.md", internal::kernels_page(tables)));
-  return write_file_atomic(folder / "ranges.json", PL_TRY(to_document(tables.ranges)));
+  PL_TRY(write_file_atomic(folder / run::files::kKernels, PL_TRY(to_document(tables.kernels))));
+  PL_TRY(write_file_atomic(folder / run::files::kKernelsPage, internal::kernels_page(tables)));
+  return write_file_atomic(folder / run::files::kRanges, PL_TRY(to_document(tables.ranges)));
 }
 
 }  // namespace profline::stages

@@ -1,13 +1,15 @@
 #include "stages/nsys/nsys_stage.h"
 
 #include <csignal>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
 #include "formats/sqlite.h"
-#include "records/nsys_ranges.h"
+#include "records/kernel_use.h"
+#include "records/range_use.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/pipeline/recorded_stage_run.h"
 #include "testing/processes/fake_processes.h"
@@ -49,6 +51,9 @@ class NsysStageTest : public ::testing::Test {
     own().nvtx_capture = schema::OneOrMore{std::move(ranges)};
   }
   pipeline::StageContext context() { return {setup_, tools_}; }
+  Result<void> run_stage(pipeline::StageRun& run) {
+    return stage_.run(context(), stage_.plan(context()), run);
+  }
   std::filesystem::path file(const std::string& name) { return folder_ / ("nsys/" + name); }
 
   /// What `nsys export` does.
@@ -80,7 +85,7 @@ TEST_F(NsysStageTest, CapturesExportsAndSumsUp) {
       .writes(file("run.nsys-rep"), "report")
       .prints("Generated:\n    " + file("run.nsys-rep").string() + "\n");
   expect_export("run");
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.names(), ElementsAre("capture", "export", "kernel_summary"));
   EXPECT_THAT(run_.findings(), IsEmpty());
   ASSERT_EQ(run_.sessions().size(), 1U);
@@ -92,6 +97,25 @@ TEST_F(NsysStageTest, CapturesExportsAndSumsUp) {
                            "kernels.md", "ranges.json"}) {
     EXPECT_TRUE(std::filesystem::exists(file(name))) << name;
   }
+}
+
+TEST_F(NsysStageTest, ClassesKernelsByTheRulesOfTheUserFirst) {
+  setup_.kernel_classes.rules = {{"mine", {"gemm"}, {}}};
+  processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
+  expect_export("run");
+  ASSERT_TRUE(run_stage(run_));
+  ASSERT_TRUE(stage_.summarise(context(), run_));
+  const auto text = read_file(file("kernels.json"));
+  ASSERT_TRUE(text) << text.error().to_string();
+  const auto table = from_document<NsysKernels>(*text, "kernels.json");
+  ASSERT_TRUE(table) << table.error().to_string();
+  std::set<std::string> classes;
+  for (const KernelUse& kernel : table->kernels) {
+    const bool is_gemm = kernel.name.find("gemm") != std::string::npos;
+    EXPECT_EQ(kernel.kernel_class == "mine", is_gemm) << kernel.name;
+    classes.insert(kernel.kernel_class);
+  }
+  EXPECT_THAT(classes, Contains("mine"));
 }
 
 TEST_F(NsysStageTest, CapturesEachRangeInAFolderOfItsOwn) {
@@ -154,7 +178,7 @@ TEST_F(NsysStageTest, SumsUpEveryCaptureOfARangeThatRepeats) {
       .prints(kGated);
   expect_export("run.1");
   expect_export("run.2");
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.names(), ElementsAre("capture", "export run.1", "kernel_summary run.1",
                                         "export run.2", "kernel_summary run.2"));
   EXPECT_THAT(codes(stage_.verify(context())), IsEmpty());
@@ -172,7 +196,7 @@ TEST_F(NsysStageTest, TellsOfFewerCapturesThanWereAskedFor) {
   // nsys numbers reports only when there are several.
   processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "r").prints(kGated);
   expect_export("run");
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   const std::vector<Finding> findings = stage_.verify(context());
   ASSERT_THAT(codes(findings), ElementsAre("fewer_captures"));
   EXPECT_EQ(findings[0].text,
@@ -196,7 +220,7 @@ TEST_F(NsysStageTest, IsTriedAgainUnderAnotherNameWhenNsysLeavesNothing) {
     processes_.expect({"/opt/nsys", "profile"}).prints(c.says).exits(1);
     processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
     expect_export("run");
-    ASSERT_TRUE(stage_.run(context(), run));
+    ASSERT_TRUE(run_stage(run));
     ASSERT_THAT(codes(run.findings()), ElementsAre("nsys_retry"));
     EXPECT_EQ(run.findings()[0].text, c.told);
     EXPECT_THAT(run.names(), ElementsAre("capture", "capture again", "export", "kernel_summary"));
@@ -208,6 +232,33 @@ TEST_F(NsysStageTest, IsTriedAgainUnderAnotherNameWhenNsysLeavesNothing) {
   }
 }
 
+TEST_F(NsysStageTest, RunsThePlanItWasGiven) {
+  gate_on({"decode"});
+  own().capture_range_end = CaptureRangeEnd{CaptureRangeEnd::Action::Repeat, 2};
+  pipeline::StagePlan plan = stage_.plan(context());
+  for (pipeline::PlannedCommand& planned : plan.commands) {
+    planned.command.argv.emplace_back("--as-planned");
+  }
+  processes_.expect({"/opt/nsys", "profile"}).prints("Connection to Agent lost.\n").exits(1);
+  processes_.expect({"/opt/nsys", "profile"})
+      .writes(file("run.1.nsys-rep"), "report")
+      .writes(file("run.2.nsys-rep"), "report");
+  expect_export("run.1");
+  expect_export("run.2");
+  ASSERT_TRUE(stage_.run(context(), plan, run_));
+  EXPECT_THAT(run_.names(),
+              ElementsAre("capture", "capture again", "export run.1", "kernel_summary run.1",
+                          "export run.2", "kernel_summary run.2"));
+  for (const Command& command : processes_.commands()) {
+    EXPECT_EQ(command.argv.back(), "--as-planned");
+  }
+  EXPECT_THAT(processes_.commands()[4].argv,
+              ::testing::AllOf(Contains("--output=" + file("run.2.sqlite").string()),
+                               Contains(file("run.2.nsys-rep").string())));
+  EXPECT_THAT(processes_.commands()[5].argv, Contains(file("run.2.sqlite").string()));
+  EXPECT_TRUE(std::filesystem::exists(file("summary.2_cuda_gpu_kern_sum.csv")));
+}
+
 TEST_F(NsysStageTest, ASummaryThatIsCutOffIsNoFindingAndLeavesNothing) {
   Exit cut;
   cut.why = Exit::Why::Cancelled;
@@ -217,7 +268,7 @@ TEST_F(NsysStageTest, ASummaryThatIsCutOffIsNoFindingAndLeavesNothing) {
     ASSERT_TRUE(testing::write_decode_loop(file("run.sqlite"), {.kernels = 120}));
   });
   processes_.expect({"/opt/nsys", "stats"}).prints("Time (%),Total Ti").ends(cut);
-  const auto done = stage_.run(context(), run_);
+  const auto done = run_stage(run_);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind(), ErrorKind::Cancelled);
   EXPECT_THAT(run_.findings(), IsEmpty());
@@ -232,7 +283,7 @@ TEST_F(NsysStageTest, ASummaryThatCrashesCostsOnlyItself) {
     ASSERT_TRUE(testing::write_decode_loop(file("run.sqlite"), {.kernels = 120}));
   });
   processes_.expect({"/opt/nsys", "stats"}).prints("Time (%),Total Ti").dies_of(SIGSEGV);
-  const auto done = stage_.run(context(), run_);
+  const auto done = run_stage(run_);
   ASSERT_TRUE(done) << done.error().to_string();
   ASSERT_THAT(codes(run_.findings()), ElementsAre("kernel_summary"));
   EXPECT_EQ(run_.findings()[0].severity, Severity::Warning);
@@ -243,7 +294,7 @@ TEST_F(NsysStageTest, IsTriedThreeTimesAndNoMore) {
   for (int i = 0; i < 3; ++i) {
     processes_.expect({"/opt/nsys", "profile"}).prints("Connection to Agent lost.\n").exits(1);
   }
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(codes(stage_.verify(context())), Contains("agent_lost"));
 }
 
@@ -316,7 +367,7 @@ TEST_F(NsysStageTest, TellsHowTheWorkloadEndedUnderIt) {
     FakeProcesses processes;
     processes.expect({"/opt/nsys", "profile"}).ends(c.exit);
     RecordedStageRun run(processes);
-    ASSERT_TRUE(stage_.run(context(), run));
+    ASSERT_TRUE(run_stage(run));
     ASSERT_EQ(run.findings().size(), 1U);
     EXPECT_EQ(run.findings()[0].code, c.code);
     EXPECT_EQ(run.findings()[0].text, c.text);
@@ -328,7 +379,7 @@ TEST_F(NsysStageTest, KnowsTheEndThatNsysItselfBringsAbout) {
   gate_on({"prefill"});
   own().capture_range_end.reset();
   processes_.expect({"/opt/nsys", "profile"}).prints(kGated).exits(143);
-  ASSERT_TRUE(stage_.run(context(), run_));
+  ASSERT_TRUE(run_stage(run_));
   ASSERT_THAT(codes(run_.findings()), ElementsAre("ended_after_range"));
   EXPECT_EQ(run_.findings()[0].severity, Severity::Note);
 }

@@ -1,141 +1,40 @@
 #include "stages/nsys/internal/tables.h"
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <set>
+#include <span>
+
+#include <fmt/core.h>
 
 #include "analysis/kernels/canonical_name.h"
+#include "analysis/kernels/classify.h"
 #include "analysis/timeline/accounting.h"
-#include "analysis/timeline/device_account.h"
-#include "analysis/timeline/range_names.h"
+#include "analysis/timeline/attribution.h"
+#include "analysis/timeline/group_kernels.h"
+#include "base/figures.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "formats/markup.h"
+#include "run/names/artifact_names.h"
+#include "run/run.h"
+#include "stages/nsys/internal/captures.h"
+#include "tools/nsys/sqlite_reader.h"
 
 namespace profline::stages::internal {
 namespace {
 
 using timeline::Attribution;
-using timeline::ContextId;
 
-/// `decode`, `domain:decode`: what NsysRange::label makes of it.
-std::string label_of(const Timeline& timeline, const Range& range) {
-  const std::string& domain = timeline.names.text(range.domain);
-  const std::string name = timeline::range_label(timeline.names.text(range.name));
-  return domain.empty() ? name : domain + ":" + name;
-}
-
-/// Stacks of ranges by their labels: thousands of instances of one range are one stack.
-class Stacks {
- public:
-  Stacks(const Timeline& timeline, const Attribution& attribution)
-      : stack_of_(attribution.context_count()), stacks_(1) {
-    std::map<std::pair<std::size_t, std::string>, std::size_t> known;
-    for (ContextId id = 1; id < stack_of_.size(); ++id) {
-      // What is below a context came before it.
-      const std::size_t below = stack_of_[attribution.context(id).below];
-      std::string label = label_of(timeline, timeline.ranges[attribution.context(id).range]);
-      const auto [entry, is_new] = known.try_emplace({below, label}, stacks_.size());
-      if (is_new) {
-        std::vector<std::string> stack = stacks_[below];
-        stack.push_back(std::move(label));
-        stacks_.push_back(std::move(stack));
-      }
-      stack_of_[id] = entry->second;
-    }
-  }
-
-  /// 0: outside of every range.
-  std::size_t of(ContextId context) const { return stack_of_[context]; }
-  const std::vector<std::string>& labels(std::size_t stack) const { return stacks_[stack]; }
-
- private:
-  std::vector<std::size_t> stack_of_;
-  std::vector<std::vector<std::string>> stacks_;
-};
-
-/// What makes launches one row.
-struct RowKey {
-  Names::Id name = 0;
-  RowIndex shape = kNoRow;
-  std::size_t stack = 0;
-  std::int32_t device = 0;
-  bool launched = true;
-
-  bool operator<(const RowKey& other) const {
-    return std::tie(name, shape, stack, device, launched) <
-           std::tie(other.name, other.shape, other.stack, other.device, other.launched);
-  }
-};
-
-double median_of(std::vector<std::int64_t>& durations) {
-  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
-  std::nth_element(durations.begin(), middle, durations.end());
-  const auto upper = static_cast<double>(*middle);
-  if (durations.size() % 2 == 1) return upper;
-  return (static_cast<double>(*std::max_element(durations.begin(), middle)) + upper) / 2;
-}
-
-std::vector<std::uint32_t> numbers(const std::array<std::uint32_t, 3>& three) {
-  return {three.begin(), three.end()};
-}
-
-/// Names are taken apart once each.
-class NamedKernels {
- public:
-  NamedKernels(const Timeline& timeline, const kernels::Classifier& classifier)
-      : timeline_(timeline), classifier_(classifier) {}
-
-  void name(Names::Id id, NsysKernel& row) {
-    auto [entry, is_new] = known_.try_emplace(id);
-    if (is_new) {
-      const kernels::CanonicalName canonical = kernels::canonical_name(timeline_.names.text(id));
-      entry->second = {canonical.full, canonical.short_name, classifier_.class_of(canonical)};
-    }
-    row.printed_name = timeline_.names.text(id);
-    row.name = entry->second.full;
-    row.short_name = entry->second.short_name;
-    row.kernel_class = entry->second.kernel_class;
-  }
-
- private:
-  struct Known {
-    std::string full, short_name, kernel_class;
-  };
-  const Timeline& timeline_;
-  const kernels::Classifier& classifier_;
-  std::unordered_map<Names::Id, Known> known_;
-};
+/// Names are kept as nsys wrote them, because that is what its other tables have.
+constexpr timeline::KernelKeys kRows{
+    .spelling = true, .shape = timeline::KernelKeys::Shape::Whole, .ranges = true, .device = true};
 
 void add_kernels(const ReadCapture& capture, const Attribution& attribution,
                  const kernels::Classifier& classifier, NsysKernels& table) {
-  const Timeline& timeline = capture.timeline;
-  const Stacks stacks(timeline, attribution);
-  std::map<RowKey, std::vector<std::int64_t>> rows;
-  for (const DeviceWork& work : timeline.work) {
-    if (work.kind != WorkKind::Kernel) continue;
-    const ContextId context = attribution.of_work(work);
-    RowKey key{.name = work.name, .shape = work.shape};
-    key.launched = context != timeline::kNoLaunch;
-    if (key.launched) key.stack = stacks.of(context);
-    if (work.stream != kNoRow) key.device = timeline.streams[work.stream].device;
-    rows[key].push_back(work.duration_ns());
-  }
-  NamedKernels named(timeline, classifier);
-  for (auto& [key, durations] : rows) {
-    NsysKernel row;
-    named.name(key.name, row);
-    if (key.shape != kNoRow) {
-      row.grid = numbers(timeline.shapes[key.shape].grid);
-      row.block = numbers(timeline.shapes[key.shape].block);
-    }
-    row.ranges = stacks.labels(key.stack);
-    row.launch_recorded = key.launched;
+  timeline::KernelUses uses =
+      group_kernels(capture.timeline, kRows, {.attribution = &attribution, .classes = &classifier});
+  for (KernelUse& row : uses.rows) {
     row.capture = capture.about.name;
-    row.device = key.device;
-    row.calls = durations.size();
-    for (const std::int64_t duration : durations) row.total_ns += duration;
-    const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
-    row.min_ns = *least;
-    row.max_ns = *most;
-    row.median_ns = median_of(durations);
     table.kernels.push_back(std::move(row));
   }
 }
@@ -157,7 +56,7 @@ std::vector<std::string> around(const Timeline& timeline, const Attribution& att
     if (range.name != account.name || range.domain != account.domain) continue;
     std::vector<std::string> labels;
     attribution.each(attribution.around(row), [&](RowIndex outer) {
-      labels.push_back(label_of(timeline, timeline.ranges[outer]));
+      labels.push_back(timeline::range_label(timeline, timeline.ranges[outer]));
     });
     std::reverse(labels.begin(), labels.end());
     return labels;
@@ -165,26 +64,34 @@ std::vector<std::string> around(const Timeline& timeline, const Attribution& att
   return {};
 }
 
-/// Decode steps are what tokens are counted by; where they have no ranges, the samples know.
-void count_tokens(const timeline::RangeAccount& account, std::span<const Sample> samples,
-                  NsysRange& range) {
+/// Ranges of steps are what tokens are counted by; where there are none, the requests know.
+void count_tokens(const timeline::RangeAccount& account, std::span<const Request> requests,
+                  RangeUse& range) {
   if (account.tokens > 0) {
     range.tokens = account.tokens;
     range.tokens_from = "decode_step";
     return;
   }
-  if (range.name != "decode" || samples.size() < account.instances) return;
-  std::uint64_t tokens = 0;
-  for (const Sample& sample : samples.first(account.instances)) tokens += sample.token_ns.size();
-  range.tokens = tokens;
-  range.tokens_from = "samples.jsonl";
+  if (requests.size() < account.instances) return;
+  std::uint64_t steps = 0;
+  bool repeats = false;
+  for (const Request& request : requests.first(account.instances)) {
+    for (const Phase& phase : request.phases) {
+      if (last_name(phase.path) != range.name || !phase.steps_ns) continue;
+      steps += phase.steps_ns->size();
+      repeats = true;
+    }
+  }
+  if (!repeats) return;
+  range.tokens = steps;
+  range.tokens_from = run::files::kRequests;
 }
 
 void add_ranges(const ReadCapture& capture, const Attribution& attribution,
                 const timeline::Accounting& accounts, NsysRanges& table) {
   const Timeline& timeline = capture.timeline;
   for (const timeline::RangeAccount& account : accounts.ranges) {
-    NsysRange range;
+    RangeUse range;
     range.capture = capture.about.name;
     range.name = account.label;
     range.domain = timeline.names.text(account.domain);
@@ -199,7 +106,7 @@ void add_ranges(const ReadCapture& capture, const Attribution& attribution,
     }
     range.work = account.work.count;
     range.work_sum_ns = account.work.sum_ns;
-    count_tokens(account, capture.samples, range);
+    count_tokens(account, capture.requests, range);
     table.ranges.push_back(std::move(range));
   }
 }
@@ -238,6 +145,177 @@ NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accoun
   return about;
 }
 
+namespace fs = std::filesystem;
+
+/// What the workload says it ran; nothing of a user's command, or of one that ended early.
+std::vector<Request> requests_of(const NsysSession& session) {
+  return run::read_requests(session.workload()).value_or({});
+}
+
+/// How many requests ran in a capture: instances of the phase whose steps are to be counted.
+std::size_t requests_in(const Timeline& timeline, std::span<const Request> requests) {
+  for (const Request& request : requests) {
+    for (const Phase& phase : request.phases) {
+      if (!phase.steps_ns) continue;
+      const auto name = timeline.names.find(last_name(phase.path));
+      if (!name) return 0;
+      return static_cast<std::size_t>(std::count_if(
+          timeline.ranges.begin(), timeline.ranges.end(),
+          [&](const Range& range) { return range.name == *name && range.domain == 0; }));
+    }
+  }
+  return 0;
+}
+
+Result<void> add_session(const pipeline::RunSetup& setup, const NsysSession& session,
+                         const kernels::Classifier& classifier, NsysTables& tables) {
+  const std::vector<Request> requests = requests_of(session);
+  std::size_t ran = 0;  // of the requests, in the captures so far
+  const fs::path stage = setup.stage_folder(run::stages::kNsys);
+  for (const NsysReport& report : nsys_reports(session)) {
+    ReadCapture capture;
+    capture.about.name = report.name;
+    capture.about.range = session.range;
+    capture.about.report = report.report.lexically_relative(stage).string();
+    capture.about.sqlite = report.sqlite.lexically_relative(stage).string();
+    capture.timeline = PL_TRY(nsys::read_sqlite(report.sqlite));
+    capture.requests = std::span(requests).subspan(std::min(ran, requests.size()));
+    ran += requests_in(capture.timeline, requests);
+    add_capture(capture, classifier, tables);
+  }
+  return {};
+}
+
+using markdown::Table;
+
+constexpr std::size_t kShownKernels = 20;
+
+/// Kernels in all their shapes and places, which is what people ask for first; most time first.
+std::vector<timeline::KernelGroup> by_name(const std::vector<KernelUse>& kernels) {
+  std::vector<timeline::KernelGroup> groups = timeline::group_kernels(kernels, {});
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.all.total_ns > b.all.total_ns; });
+  return groups;
+}
+
+/// The outermost range around the launches of a row.
+std::string place_of(const KernelUse& kernel) {
+  if (!kernel.launch_recorded) return "(launch not recorded)";
+  return kernel.ranges.empty() ? "(no range)" : kernel.ranges.front();
+}
+
+/// What the columns of a range need, of all devices.
+DeviceAccount sum_of(const std::vector<DeviceAccount>& devices) {
+  DeviceAccount sum;
+  for (const DeviceAccount& device : devices) {
+    sum.busy_ns += device.busy_ns;
+    sum.idle.queued_ns += device.idle.queued_ns;
+    sum.idle.launching_ns += device.idle.launching_ns;
+    sum.idle.copy_wait_ns += device.idle.copy_wait_ns;
+    sum.idle.synchronizing_ns += device.idle.synchronizing_ns;
+    sum.idle.allocating_ns += device.idle.allocating_ns;
+    sum.idle.host_between_ns += device.idle.host_between_ns;
+    sum.idle.nothing_queued_ns += device.idle.nothing_queued_ns;
+  }
+  return sum;
+}
+
+std::string captures_section(const NsysRanges& table) {
+  Table rows({{"capture", Table::Align::Left},
+              {"wall"},
+              {"device", Table::Align::Left},
+              {"GPU span"},
+              {"GPU busy"},
+              {"of span"},
+              {"of wall"}});
+  for (const NsysCapture& capture : table.captures) {
+    for (const GpuSpan& span : capture.gpu_spans) {
+      rows.add({markdown::code(capture.name), duration(capture.wall_ns),
+                fmt::format("GPU {}", span.device), duration(span.length_ns()),
+                duration(span.busy_ns), percent_of(span.busy_ns, span.length_ns()),
+                percent_of(span.busy_ns, capture.wall_ns)});
+    }
+  }
+  if (rows.empty()) return "No device work was recorded.\n";
+  return rows.text();
+}
+
+std::string ranges_section(const NsysRanges& table) {
+  Table rows({{"capture", Table::Align::Left},
+              {"range", Table::Align::Left},
+              {"×"},
+              {"wall"},
+              {"GPU busy"},
+              {"launches"},
+              {"per token"},
+              {"idle: host between launches"},
+              {"idle: launching"},
+              {"idle: waiting for the GPU"},
+              {"idle: other"}});
+  for (const RangeUse& range : table.ranges) {
+    const DeviceAccount all = sum_of(range.devices);
+    const std::int64_t known =
+        all.idle.host_between_ns + all.idle.launching_ns + all.idle.synchronizing_ns;
+    const auto per_token = range.launches_per_token();
+    // Each device closes to the range's wall time, so that this is the mean of their shares.
+    const std::int64_t of_ns = range.wall_ns * static_cast<std::int64_t>(range.devices.size());
+    const auto share = [&](std::int64_t ns) {
+      return range.devices.empty() ? "–" : percent_of(ns, of_ns);
+    };
+    rows.add({markdown::code(range.capture), markdown::code(range.label()),
+              std::to_string(range.instances), duration(range.wall_ns), share(all.busy_ns),
+              range.devices.empty() ? "–" : std::to_string(range.launch.launches),
+              per_token && !range.devices.empty() ? fmt::format("{:.0f}", *per_token) : "–",
+              share(all.idle.host_between_ns), share(all.idle.launching_ns),
+              share(all.idle.synchronizing_ns), share(all.idle.sum_ns() - known)});
+  }
+  if (rows.empty()) return "No NVTX ranges were recorded.\n";
+  return rows.text();
+}
+
+std::string kernels_section(const NsysKernels& table) {
+  if (table.kernels.empty()) {
+    return "No kernels: " + markdown::plain(table.why_none.value_or("none were recorded")) + ".\n";
+  }
+  Table rows({{"kernel", Table::Align::Left},
+              {"class", Table::Align::Left},
+              {"in", Table::Align::Left},
+              {"shapes"},
+              {"calls"},
+              {"total"},
+              {"share"},
+              {"mean"},
+              {"min"},
+              {"max"}});
+  const std::vector<timeline::KernelGroup> sums = by_name(table.kernels);
+  std::int64_t rest_ns = table.total_ns;
+  const std::size_t shown = std::min(kShownKernels, sums.size());
+  for (const timeline::KernelGroup& group : std::span(sums).first(shown)) {
+    const KernelUse& sum = group.all;
+    rest_ns -= sum.total_ns;
+    std::set<std::string> ranges;
+    std::set<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> shapes;
+    for (const std::size_t member : group.members) {
+      ranges.insert(place_of(table.kernels[member]));
+      shapes.emplace(table.kernels[member].grid, table.kernels[member].block);
+    }
+    const std::vector<std::string> places(ranges.begin(), ranges.end());
+    rows.add({markdown::code(sum.short_name), markdown::plain(sum.kernel_class),
+              markdown::code(join(places, ", ")), std::to_string(shapes.size()),
+              std::to_string(sum.launches), duration(sum.total_ns),
+              percent_of(sum.total_ns, table.total_ns),
+              duration(sum.total_ns / static_cast<std::int64_t>(sum.launches)),
+              duration(sum.min_ns), duration(sum.max_ns)});
+  }
+  std::string text = rows.text();
+  if (sums.size() > shown) {
+    text += fmt::format("\n{} with {} of the time in `kernels.json`.\n",
+                        counted(sums.size() - shown, "more kernel is", "more kernels are"),
+                        percent_of(rest_ns, table.total_ns));
+  }
+  return text;
+}
+
 }  // namespace
 
 void add_capture(const ReadCapture& capture, const kernels::Classifier& classifier,
@@ -256,16 +334,54 @@ void add_capture(const ReadCapture& capture, const kernels::Classifier& classifi
 
 void finish(NsysTables& tables) {
   std::stable_sort(tables.kernels.kernels.begin(), tables.kernels.kernels.end(),
-                   [](const NsysKernel& a, const NsysKernel& b) {
+                   [](const KernelUse& a, const KernelUse& b) {
                      if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
                      return std::tie(a.name, a.capture, a.ranges, a.grid, a.block, a.device) <
                             std::tie(b.name, b.capture, b.ranges, b.grid, b.block, b.device);
                    });
-  for (const NsysKernel& kernel : tables.kernels.kernels) {
-    tables.kernels.launches += kernel.calls;
+  for (const KernelUse& kernel : tables.kernels.kernels) {
+    tables.kernels.launches += kernel.launches;
     tables.kernels.total_ns += kernel.total_ns;
   }
   tables.kernels.tool = tables.ranges.tool;
+}
+
+Result<NsysTables> make_tables(const pipeline::StageContext& context) {
+  const pipeline::RunSetup& setup = context.setup;
+  const kernels::Classifier classifier = PL_TRY(kernels::classifier_with(setup.kernel_classes));
+  NsysTables tables;
+  tables.ranges.tool = "nsys " + nsys_of(context.tools).version.to_string();
+  for (const NsysSession& session : nsys_sessions(setup)) {
+    PL_TRY(add_session(setup, session, classifier, tables));
+  }
+  finish(tables);
+  if (tables.kernels.kernels.empty()) {
+    const bool is_gpu = setup.settings.device.kind == settings::Device::Kind::Cuda;
+    tables.kernels.why_none = is_gpu ? "the captures hold no kernels"
+                                     : "the workload runs on the CPU, where there are no kernels";
+  }
+  return tables;
+}
+
+std::string kernels_page(const NsysTables& tables) {
+  std::string text = "# Kernels and ranges by Nsight Systems\n\n";
+  text += fmt::format(
+      "{}; {}, {} together. Full names, shapes and ranges of each: `kernels.json`; all ranges: "
+      "`ranges.json`.\n\n",
+      markdown::plain(tables.kernels.tool), counted(tables.kernels.launches, "kernel launch"),
+      duration(tables.kernels.total_ns));
+  text += "## How busy the GPU was\n\n";
+  text +=
+      "Wall time is from the first to the last event of the capture, the GPU span from the first "
+      "to "
+      "the last activity of the device.\n\n";
+  text += captures_section(tables.ranges);
+  text += "\n## Where the time of each range went\n\n";
+  text += "Shares are of the range's wall time; with several devices, the mean over them.\n\n";
+  text += ranges_section(tables.ranges);
+  text += "\n## Kernels with most time\n\n";
+  text += kernels_section(tables.kernels);
+  return text;
 }
 
 }  // namespace profline::stages::internal

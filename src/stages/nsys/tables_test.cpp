@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/kernels/shipped_classes.h"
+#include "analysis/kernels/classify.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-NsysTables tables_of(const std::filesystem::path& sqlite, std::span<const Sample> samples,
+NsysTables tables_of(const std::filesystem::path& sqlite, std::span<const Request> requests,
                      const std::string& name = "run") {
   const auto classifier = kernels::shipped_classifier();
   EXPECT_TRUE(classifier) << classifier.error().to_string();
@@ -32,14 +32,14 @@ NsysTables tables_of(const std::filesystem::path& sqlite, std::span<const Sample
   EXPECT_TRUE(timeline) << timeline.error().to_string();
   if (!timeline) return tables;
   capture.timeline = std::move(*timeline);
-  capture.samples = samples;
+  capture.requests = requests;
   add_capture(capture, *classifier, tables);
   finish(tables);
   return tables;
 }
 
-const NsysRange* find_range(const NsysTables& tables, std::string_view name) {
-  for (const NsysRange& range : tables.ranges.ranges) {
+const RangeUse* find_range(const NsysTables& tables, std::string_view name) {
+  for (const RangeUse& range : tables.ranges.ranges) {
     if (range.name == name) return &range;
   }
   return nullptr;
@@ -47,7 +47,7 @@ const NsysRange* find_range(const NsysTables& tables, std::string_view name) {
 
 /// Wall time is assigned to the last nanosecond, in every range and for every device.
 void expect_closed(const NsysTables& tables) {
-  for (const NsysRange& range : tables.ranges.ranges) {
+  for (const RangeUse& range : tables.ranges.ranges) {
     for (const DeviceAccount& device : range.devices) {
       EXPECT_EQ(device.residual_ns, 0) << range.name;
       EXPECT_EQ(device.busy_ns + device.idle.sum_ns(), range.wall_ns) << range.name;
@@ -69,8 +69,8 @@ class NsysTablesOfALoop : public ::testing::Test {
 TEST_F(NsysTablesOfALoop, HaveEachLaunchInOneRow) {
   std::uint64_t calls = 0;
   std::int64_t total = 0;
-  for (const NsysKernel& kernel : tables_.kernels.kernels) {
-    calls += kernel.calls;
+  for (const KernelUse& kernel : tables_.kernels.kernels) {
+    calls += kernel.launches;
     total += kernel.total_ns;
     EXPECT_LE(kernel.min_ns, kernel.max_ns);
     EXPECT_LE(static_cast<double>(kernel.min_ns), kernel.median_ns);
@@ -92,13 +92,13 @@ TEST_F(NsysTablesOfALoop, NameTheStackOfRangesOfAKernel) {
 
 TEST_F(NsysTablesOfALoop, AssignAllOfWallTime) {
   expect_closed(tables_);
-  const NsysRange* decode = find_range(tables_, "decode");
+  const RangeUse* decode = find_range(tables_, "decode");
   ASSERT_NE(decode, nullptr);
   EXPECT_EQ(decode->instances, 1U);
   EXPECT_EQ(decode->tokens, 2U);
   EXPECT_EQ(decode->tokens_from, "decode_step");
   EXPECT_GT(decode->launches_per_token(), 100);
-  const NsysRange* step = find_range(tables_, "decode_step");
+  const RangeUse* step = find_range(tables_, "decode_step");
   ASSERT_NE(step, nullptr);
   EXPECT_THAT(step->around, ElementsAre("decode"));
   EXPECT_EQ(step->instances, 2U);
@@ -123,7 +123,7 @@ TEST(NsysPage, SharesRangesOfSeveralDevicesOutAsAMean) {
   capture.wall_ns = 2000;
   capture.gpu_spans = {{0, 0, 1000, 1000}, {1, 500, 1000, 400}};
   tables.ranges.captures.push_back(capture);
-  NsysRange range;
+  RangeUse range;
   range.capture = "run";
   range.name = "decode";
   range.wall_ns = 1000;
@@ -141,27 +141,27 @@ TEST(NsysPage, SharesRangesOfSeveralDevicesOutAsAMean) {
 }
 
 TEST_F(NsysTablesOfALoop, AreShownWithNamesThatDoNoHarm) {
-  for (NsysKernel& kernel : tables_.kernels.kernels) kernel.short_name = "evil|`<script>";
+  for (KernelUse& kernel : tables_.kernels.kernels) kernel.short_name = "evil|`<script>";
   const std::string page = kernels_page(tables_);
   EXPECT_THAT(page, HasSubstr("| ``evil\\|`<script>`` | gemm | `decode` |"));
   EXPECT_THAT(page, HasSubstr("| `run` | `decode` | 1 |"));
 }
 
-TEST(NsysTables, CountTokensBySamplesWhereStepsHaveNoRanges) {
+TEST(NsysTables, CountTokensByRequestsWhereStepsHaveNoRanges) {
   const auto file = testing::shared_dir() / "fixtures/h200/nsys-decode.sqlite";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not here";
-  Sample first;
-  first.token_ns = {1, 2, 3};
-  const std::vector<Sample> samples = {first};
-  const NsysTables tables = tables_of(file, samples);
-  const NsysRange* decode = find_range(tables, "decode");
+  Request first;
+  first.phases = {{"decode", {}, 6, std::vector<std::int64_t>{1, 2, 3}}};
+  const std::vector<Request> requests = {first};
+  const NsysTables tables = tables_of(file, requests);
+  const RangeUse* decode = find_range(tables, "decode");
   ASSERT_NE(decode, nullptr);
   expect_closed(tables);
   EXPECT_GT(decode->launch.launches, 0U);
   EXPECT_GT(decode->devices.at(0).busy_ns, 0);
   if (decode->tokens_from != "decode_step") {
     EXPECT_EQ(decode->tokens, 3U);
-    EXPECT_EQ(decode->tokens_from, "samples.jsonl");
+    EXPECT_EQ(decode->tokens_from, "requests.jsonl");
   }
   const NsysTables unknown = tables_of(file, {});
   if (decode->tokens_from != "decode_step") {

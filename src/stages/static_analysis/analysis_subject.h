@@ -9,6 +9,7 @@
 
 #include "analysis/static_model/decoder.h"
 #include "analysis/static_model/deepseek_ocr.h"
+#include "analysis/static_model/static_compute.h"
 #include "base/result.h"
 #include "settings/root.h"
 
@@ -45,5 +46,10 @@ static_model::ModelCost cost_of(const AnalysisSubject& subject,
 /// `notes`.
 std::uint64_t prompt_text_tokens(std::string_view prompt, bool is_tiny,
                                  std::vector<std::string>& notes);
+
+/// What the workload traced of the module graph (static_trace.json), beside closed forms for the
+/// very shapes it traced.
+Result<std::vector<static_model::TracedStage>> compare_with_trace(
+    const AnalysisSubject& subject, const std::filesystem::path& static_trace);
 
 }  // namespace profline::stages

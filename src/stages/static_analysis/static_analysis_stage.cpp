@@ -8,8 +8,8 @@
 #include "pipeline/child_failure.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
+#include "run/names/artifact_names.h"
 #include "stages/static_analysis/analysis_subject.h"
-#include "stages/static_analysis/module_trace.h"
 
 namespace profline::stages {
 namespace {
@@ -107,11 +107,11 @@ pipeline::StagePlan StaticAnalysisStage::plan(const pipeline::StageContext& cont
                                              .mode = "static_trace",
                                              .config = handed_config_file(setup, id(), {}),
                                              .out = setup.stage_folder(id())})});
-    plan.artifacts = {"static_trace.json", "log"};
+    plan.artifacts = {run::files::kStaticTrace, run::files::kLog};
   }
   if (own_settings(context).write_reports) {
-    plan.artifacts.emplace_back("static_compute.json");
-    plan.artifacts.emplace_back("static_compute.md");
+    plan.artifacts.emplace_back(run::files::kStaticCompute);
+    plan.artifacts.emplace_back(run::files::kStaticComputePage);
   }
   if (own_settings(context).use_synthetic_inputs) {
     plan.notes.emplace_back(
@@ -122,8 +122,9 @@ pipeline::StagePlan StaticAnalysisStage::plan(const pipeline::StageContext& cont
 }
 
 Result<void> StaticAnalysisStage::run(const pipeline::StageContext& context,
+                                      const pipeline::StagePlan& plan,
                                       pipeline::StageRun& run) const {
-  for (const pipeline::PlannedCommand& trace : plan(context).commands) {
+  for (const pipeline::PlannedCommand& trace : plan.commands) {
     const Exit exit = PL_TRY(run.execute(trace));
     if (exit.succeeded() || exit.why == Exit::Why::Cancelled) continue;
     Finding finding = child_problem(trace, exit);
@@ -138,7 +139,7 @@ Result<void> StaticAnalysisStage::run(const pipeline::StageContext& context,
 
 std::vector<Finding> StaticAnalysisStage::verify(const pipeline::StageContext& context) const {
   if (!can_trace(context) || own_settings(context).use_analytic_fallback) return {};
-  return pipeline::missing_files(context.setup.stage_folder(id()), {"static_trace.json"});
+  return pipeline::missing_files(context.setup.stage_folder(id()), {run::files::kStaticTrace});
 }
 
 Result<void> StaticAnalysisStage::summarise(const pipeline::StageContext& context,
@@ -147,8 +148,8 @@ Result<void> StaticAnalysisStage::summarise(const pipeline::StageContext& contex
   AnalysisSubject subject = PL_TRY(subject_of(context.setup.settings, context.setup.cwd));
   std::vector<static_model::TracedStage> traced;
   std::error_code failure;
-  if (fs::exists(folder / "static_trace.json", failure)) {
-    traced = PL_TRY(compare_with_trace(subject, folder / "static_trace.json"));
+  if (fs::exists(folder / run::files::kStaticTrace, failure)) {
+    traced = PL_TRY(compare_with_trace(subject, folder / run::files::kStaticTrace));
     tell_disagreement(traced, run);
   }
   if (!own_settings(context).write_reports) return {};

@@ -1,9 +1,11 @@
 #include "stages/torch_profiler/torch_profiler_stage.h"
 
+#include "base/figures.h"
 #include "base/files.h"
 #include "formats/json.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::stages {
 namespace {
@@ -43,12 +45,14 @@ pipeline::StagePlan TorchProfilerStage::plan(const pipeline::StageContext& conte
                                  .mode = "torch_profiler",
                                  .config = handed_config_file(setup, id(), {}),
                                  .out = setup.stage_folder(id())};
-  if (setup.baseline_is_on) workload.baseline = setup.stage_folder("baseline");
+  if (setup.baseline_is_on) workload.baseline = setup.stage_folder(run::stages::kBaseline);
   pipeline::StagePlan plan;
   plan.commands.push_back({"workload", workload_command(context, workload)});
-  plan.artifacts = {"trace.json", "operators.json",         "operators.md",  "kernels.json",
-                    "kernels.md", "workload/samples.jsonl", "workload.json", "log"};
-  if (own.profile_memory) plan.artifacts.emplace_back("memory.json");
+  plan.artifacts = {run::files::kTrace,         run::files::kOperators,
+                    run::files::kOperatorsPage, run::files::kKernels,
+                    run::files::kKernelsPage,   run::paths::kWorkloadRequests,
+                    run::files::kWorkloadFacts, run::files::kLog};
+  if (own.profile_memory) plan.artifacts.emplace_back(run::files::kMemory);
   if (setup.baseline_is_on && own.output.prediction.enable) {
     plan.artifacts.push_back(own.output.prediction_dir().string());
   }
@@ -57,8 +61,8 @@ pipeline::StagePlan TorchProfilerStage::plan(const pipeline::StageContext& conte
   }
   plan.limits.emplace_back("1 image: the first of the sampled ones");
   if (own.decode_steps) {
-    plan.limits.push_back(std::to_string(*own.decode_steps) +
-                          " tokens after prefill (pipeline.torch_profiler.decode_steps)");
+    plan.limits.push_back(counted(*own.decode_steps, "token") +
+                          " after prefill (pipeline.torch_profiler.decode_steps)");
   }
   if (!setup.baseline_is_on) {
     plan.notes.emplace_back("no predictions and pictures: they are of the baseline, which is off");
@@ -66,25 +70,26 @@ pipeline::StagePlan TorchProfilerStage::plan(const pipeline::StageContext& conte
   return plan;
 }
 
-Result<void> TorchProfilerStage::run(const pipeline::StageContext& context,
+Result<void> TorchProfilerStage::run(const pipeline::StageContext& /*context*/,
+                                     const pipeline::StagePlan& plan,
                                      pipeline::StageRun& run) const {
-  PL_TRY(run_commands(plan(context), run));
+  PL_TRY(run_commands(plan, run));
   return {};
 }
 
 std::vector<Finding> TorchProfilerStage::verify(const pipeline::StageContext& context) const {
   const std::filesystem::path folder = context.setup.stage_folder(id());
   std::vector<Finding> findings = pipeline::workload_remarks(folder);
-  for (Finding& missing :
-       pipeline::missing_files(folder, {"trace.json", "operators.json", "kernels.json"})) {
+  for (Finding& missing : pipeline::missing_files(
+           folder, {run::files::kTrace, run::files::kOperators, run::files::kKernels})) {
     findings.push_back(std::move(missing));
   }
-  if (auto empty = empty_table(folder / "operators.json", "operators")) {
+  if (auto empty = empty_table(folder / run::files::kOperators, "operators")) {
     findings.push_back(std::move(*empty));
   }
   const bool is_gpu = context.setup.settings.device.kind == settings::Device::Kind::Cuda;
   if (!is_gpu) return findings;
-  if (auto empty = empty_table(folder / "kernels.json", "kernels")) {
+  if (auto empty = empty_table(folder / run::files::kKernels, "kernels")) {
     empty->severity = Severity::Warning;
     findings.push_back(std::move(*empty));
   }

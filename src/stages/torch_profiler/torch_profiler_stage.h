@@ -1,6 +1,7 @@
 #pragma once
 
 #include "pipeline/stage.h"
+#include "run/names/artifact_names.h"
 
 namespace profline::stages {
 
@@ -8,7 +9,7 @@ namespace profline::stages {
 /// from the baseline, so that nothing is written while times are taken.
 class TorchProfilerStage final : public pipeline::Stage {
  public:
-  std::string_view id() const override { return "torch_profiler"; }
+  std::string_view id() const override { return run::stages::kTorchProfiler; }
   const settings::Stage& settings(const settings::Pipeline& pipeline) const override {
     return pipeline.torch_profiler;
   }
@@ -16,7 +17,8 @@ class TorchProfilerStage final : public pipeline::Stage {
   Needs needs(const settings::Root& settings) const override;
   std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
-  Result<void> run(const pipeline::StageContext& context, pipeline::StageRun& run) const override;
+  Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
+                   pipeline::StageRun& run) const override;
   std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
   Result<void> summarise(const pipeline::StageContext& context,
                          pipeline::StageRun& run) const override;

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "formats/chunks.h"
-#include "formats/gzip.h"
 #include "testing/paths.h"
 
 namespace profline::testing {

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "analysis/kernels/canonical_name.h"
-#include "analysis/kernels/shipped_classes.h"
-#include "analysis/roofline/kernel_table.h"
-#include "analysis/timeline/kernel_table.h"
+#include "analysis/kernels/classify.h"
+#include "analysis/roofline/counted_kernel.h"
+#include "analysis/timeline/group_kernels.h"
 #include "base/files.h"
-#include "formats/json_write.h"
+#include "formats/json.h"
 #include "formats/yaml.h"
 #include "settings/hardware.h"
 #include "summary/torch_trace.h"
@@ -40,24 +40,26 @@ settings::Ceilings h200_ceilings() {
   return settings::ceilings_of(*hardware.find("NVIDIA H200"));
 }
 
-summary::Samples samples_of(std::int64_t token_ns) {
-  Sample sample;
-  sample.image = "page-0001";
-  sample.prompt_tokens = kPromptTokens;
-  sample.new_tokens = kSteps + 1;
-  sample.finish = FinishReason::Length;
-  sample.preprocess_ns = 100'000;
-  sample.sam_ns = 600'000;
-  sample.clip_ns = 150'000;
-  sample.projector_ns = 10'000;
-  sample.lm_ns = 230'000;
-  sample.prefill_ns = 1'000'000;
-  sample.decode_ns = token_ns * kSteps;
-  sample.token_ns.assign(kSteps, token_ns);
-  sample.dtype = "bf16";
-  sample.threads = 16;
-  sample.engine = "eager";
-  return {sample};
+std::vector<Request> requests_of(std::int64_t token_ns) {
+  Request request;
+  request.prompt_tokens = kPromptTokens;
+  request.new_tokens = kSteps + 1;
+  request.batch = 1;
+  request.phases = {
+      {"preprocess", 0, 100'000, {}},
+      {"prefill", 100'000, 1'000'000, {}},
+      {"prefill/sam", 100'000, 600'000, {}},
+      {"prefill/clip", 700'000, 150'000, {}},
+      {"prefill/projector", 850'000, 10'000, {}},
+      {"prefill/lm", 860'000, 230'000, {}},
+      {"decode", 1'100'000, token_ns * kSteps, std::vector<std::int64_t>(kSteps, token_ns)}};
+  request.ns = 1'100'000 + token_ns * kSteps;
+  request.ttft_ns = 1'100'000;
+  request.attributes = {{"image", Node::string("page-0001")}, {"epoch", Node::integer(0)},
+                        {"index", Node::integer(0)},          {"finish", Node::string("length")},
+                        {"dtype", Node::string("bf16")},      {"threads", Node::integer(16)},
+                        {"engine", Node::string("eager")}};
+  return {request};
 }
 
 static_model::StaticCompute tiny_on_h200() {
@@ -78,9 +80,9 @@ std::vector<std::uint32_t> numbers(const std::array<std::uint32_t, 3>& shape) {
   return {shape.begin(), shape.end()};
 }
 
-std::string class_of(const kernels::CanonicalName& name) {
+const kernels::Classifier& shipped_classes() {
   static const kernels::Classifier classes = must(kernels::shipped_classifier());
-  return classes.class_of(name);
+  return classes;
 }
 
 NsysRanges ranges_of(const Timeline& timeline) {
@@ -93,37 +95,24 @@ NsysRanges ranges_of(const Timeline& timeline) {
   capture.losses = timeline.reading.losses;
   ranges.captures = {capture};
   ranges.ranges = summary::traced_ranges(timeline);
-  for (NsysRange& range : ranges.ranges) range.capture = capture.name;
+  for (RangeUse& range : ranges.ranges) range.capture = capture.name;
   return ranges;
 }
 
 NsysKernels kernels_of(const Timeline& timeline) {
   NsysKernels kernels;
   kernels.tool = timeline.tool;
-  const auto attribution = timeline::Attribution::of(timeline);
-  timeline::KernelTableOptions options;
-  options.by_shape = true;
-  options.by_range = true;
-  options.attribution = &attribution;
-  for (const timeline::KernelRow& row : timeline::kernel_table(timeline, options).rows) {
-    NsysKernel kernel;
-    kernel.printed_name = timeline.names.text(row.name);
-    const auto name = kernels::canonical_name(kernel.printed_name);
-    kernel.name = name.full;
-    kernel.short_name = name.short_name;
-    kernel.kernel_class = class_of(name);
-    kernel.grid = numbers(timeline.shapes[row.shape].grid);
-    kernel.block = numbers(timeline.shapes[row.shape].block);
-    kernel.ranges = {timeline.names.text(row.range)};
-    kernel.capture = "decode";
-    kernel.calls = row.instances;
-    kernel.total_ns = row.total_ns;
-    kernel.min_ns = row.min_ns;
-    kernel.max_ns = row.max_ns;
-    kernel.median_ns = row.median_ns;
-    kernels.launches += row.instances;
-    kernels.total_ns += row.total_ns;
-    kernels.kernels.push_back(std::move(kernel));
+  const timeline::KernelKeys keys{
+      .spelling = true, .shape = timeline::KernelKeys::Shape::Whole, .ranges = true};
+  timeline::KernelUses uses =
+      timeline::group_kernels(timeline, keys, {.classes = &shipped_classes()});
+  kernels.launches = uses.launches;
+  kernels.total_ns = uses.total_ns;
+  for (KernelUse& row : uses.rows) {
+    row.ranges = row.ranges.empty() ? std::vector<std::string>{""}
+                                    : std::vector<std::string>{row.ranges.back()};
+    row.capture = "decode";
+    kernels.kernels.push_back(std::move(row));
   }
   return kernels;
 }
@@ -138,7 +127,7 @@ NcuKernels counters_of(const CounterReport& report) {
     const auto name = kernels::canonical_name(row.name);
     kernel.name = name.full;
     kernel.short_name = name.short_name;
-    kernel.kernel_class = class_of(name);
+    kernel.kernel_class = shipped_classes().class_of(name);
     kernel.grid = numbers(row.mean.kernel.shape.grid);
     kernel.block = numbers(row.mean.kernel.shape.block);
     kernel.ranges = {"decode"};
@@ -165,10 +154,10 @@ void put(const std::filesystem::path& file, const Result<std::string>& text) {
   ASSERT_TRUE(std::ofstream(file, std::ios::binary) << *text);
 }
 
-void put(const std::filesystem::path& file, const std::optional<summary::Samples>& samples) {
-  if (!samples) return;
+void put(const std::filesystem::path& file, const std::optional<std::vector<Request>>& requests) {
+  if (!requests) return;
   std::string text;
-  for (const Sample& sample : *samples) text += to_json_line(sample) + '\n';
+  for (const Request& request : *requests) text += to_json_line(request) + '\n';
   put(file, Result<std::string>(text));
 }
 
@@ -190,9 +179,9 @@ StageRecord& TestRun::stage(std::string_view name) {
 
 void TestRun::write(const std::filesystem::path& folder) const {
   put(folder / "run.json", write_json(to_node(run)));
-  put(folder / "baseline/samples.jsonl", baseline);
-  put(folder / "nsys/workload/samples.jsonl", nsys_samples);
-  put(folder / "torch_profiler/workload/samples.jsonl", torch_samples);
+  put(folder / "baseline/requests.jsonl", baseline);
+  put(folder / "nsys/workload/requests.jsonl", nsys_requests);
+  put(folder / "torch_profiler/workload/requests.jsonl", torch_requests);
   put_document(folder / "nsys/ranges.json", nsys_ranges);
   put_document(folder / "nsys/kernels.json", nsys_kernels);
   put_document(folder / "ncu/kernels.json", ncu_kernels);
@@ -213,9 +202,9 @@ TestRun h200_run() {
     run.stage(name).state = StageState::Ok;
   }
   run.stage("direct_inference").state = StageState::Off;
-  run.baseline = samples_of(130'000);
-  run.nsys_samples = samples_of(155'000);
-  run.torch_samples = samples_of(360'000);
+  run.baseline = requests_of(130'000);
+  run.nsys_requests = requests_of(155'000);
+  run.torch_requests = requests_of(360'000);
   run.static_compute = tiny_on_h200();
   const Timeline capture = must(nsys::read_sqlite(golden("nsys/2025.3-decode/input.sqlite")));
   run.nsys_ranges = ranges_of(capture);
@@ -224,6 +213,15 @@ TestRun h200_run() {
       counters_of(must(ncu::load_csv(golden("ncu/2025.3-raw-kernels/input.csv").string(), {})));
   run.trace = golden("trace/kineto-torch-2.11-h200.json.gz");
   return run;
+}
+
+Phase& phase_of(Request& request, std::string_view path) {
+  for (Phase& phase : request.phases) {
+    if (phase.path == path) return phase;
+  }
+  ADD_FAILURE() << "no phase " << path;
+  static Phase none;
+  return none;
 }
 
 std::string text_of(const std::filesystem::path& file) {

@@ -5,21 +5,21 @@
 #include <string>
 
 #include "analysis/static_model/static_compute.h"
-#include "records/ncu_kernels.h"
-#include "records/nsys_kernels.h"
-#include "records/nsys_ranges.h"
+#include "records/kernel_use.h"
+#include "records/ncu_tables.h"
+#include "records/range_use.h"
+#include "records/request.h"
 #include "records/run_record.h"
-#include "records/sample.h"
-#include "summary/run_artifacts.h"
+#include "run/artifacts.h"
 
 namespace profline::testing {
 
 /// A run's folder to be, made of real captures; a test changes what it is about, then writes it.
 struct TestRun {
   RunRecord run;
-  std::optional<std::vector<Sample>> baseline;
-  std::optional<std::vector<Sample>> nsys_samples;
-  std::optional<std::vector<Sample>> torch_samples;
+  std::optional<std::vector<Request>> baseline;
+  std::optional<std::vector<Request>> nsys_requests;
+  std::optional<std::vector<Request>> torch_requests;
   std::optional<static_model::StaticCompute> static_compute;
   std::optional<NsysRanges> nsys_ranges;
   std::optional<NsysKernels> nsys_kernels;
@@ -34,6 +34,9 @@ struct TestRun {
 /// Decode of a small bf16 network on an H200, 20 steps of six kernels each, as nsys 2025.3, ncu
 /// 2025.3 and libtorch 2.11 saw it; its times without a profiler are made up (130 us a token).
 TestRun h200_run();
+
+/// A phase of a request, which must have it.
+Phase& phase_of(Request& request, std::string_view path);
 
 /// A file's text, or a failure of the test.
 std::string text_of(const std::filesystem::path& file);

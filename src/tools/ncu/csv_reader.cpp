@@ -6,12 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/file_descriptor.h"
+#include "base/error.h"
 #include "base/files.h"
-#include "base/os_error.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "tools/ncu/internal/csv_columns.h"
 #include "tools/ncu/internal/csv_row.h"
 
 namespace profline::ncu {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "tools/ncu/csv_reader.h"
 
 namespace {

@@ -4,11 +4,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include "base/assert.h"
 #include "base/atomic_file.h"
+#include "base/error.h"
 #include "testing/temp_dir.h"
 #include "tools/torch_profiler/testing_trace.h"
-#include "tools/torch_profiler/trace_reader.h"
+#include "tools/torch_profiler/trace.h"
 
 // A trace on disk to finished tables. 10^5 to 10^6 events; set PROFLINE_BENCH_LARGE for 10^7, a
 // file of four gigabytes.

@@ -2,9 +2,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/assert.h"
-#include "tools/torch_profiler/trace_reader.h"
-#include "tools/torch_profiler/trace_writer.h"
+#include "base/error.h"
+#include "tools/torch_profiler/trace.h"
 
 // Whatever the bytes: rows are in order, links lead to rows, and what is written of them is a
 // trace.

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "testing/paths.h"
-#include "tools/torch_profiler/trace_reader.h"
+#include "tools/torch_profiler/trace.h"
 
 namespace profline::torch_profiler {
 namespace {
@@ -32,6 +32,9 @@ TEST_F(H200Trace, HasEveryEventUsedOrSkipped) {
                          {"metadata for viewers: names and order of lanes", 55},
                          {"the profiler's own overhead", 1},
                          {"the profiler's own span", 1}}));
+  for (const auto& entry : t.reading.skipped) {
+    EXPECT_EQ(entry.is_of_the_tool, entry.reason != "instant event") << entry.reason;
+  }
   EXPECT_TRUE(t.reading.notes.empty());
   EXPECT_TRUE(t.reading.losses.empty());
 }

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/torch_profiler/trace_reader.h"
+#include "tools/torch_profiler/trace.h"
 
 namespace profline::torch_profiler {
 namespace {

@@ -1,14 +1,13 @@
-#include "tools/torch_profiler/trace_reader.h"
-
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/strings.h"
-#include "formats/gzip.h"
+#include "formats/chunks.h"
 #include "formats/json_stream.h"
 #include "tools/torch_profiler/internal/timeline_builder.h"
 #include "tools/torch_profiler/internal/trace_event.h"
+#include "tools/torch_profiler/trace.h"
 
 namespace profline::torch_profiler {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/torch_profiler/trace_reader.h"
-
 #include <string>
 #include <vector>
 
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/torch_profiler/testing_trace.h"
+#include "tools/torch_profiler/trace.h"
 
 namespace profline::torch_profiler {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/torch_profiler/trace_writer.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "tools/torch_profiler/trace.h"
 
 namespace profline::torch_profiler {
 namespace {

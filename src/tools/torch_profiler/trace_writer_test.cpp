@@ -1,5 +1,3 @@
-#include "tools/torch_profiler/trace_writer.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "testing/captures/zoo.h"
-#include "tools/torch_profiler/trace_reader.h"
+#include "tools/torch_profiler/trace.h"
 
 namespace profline::torch_profiler {
 namespace {

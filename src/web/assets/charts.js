@@ -23,7 +23,7 @@ function baseOption(colours) {
   };
 }
 
-// Measured time as a bar, its floor as the filled part, one stage below the other; figures in a column of their own.
+// Measured time as a bar, its floor as the filled part, one phase below the other; figures in a column of their own.
 function waterfall(data, colours) {
   const end = Math.max(...data.map((step) => step.start_ns + step.time_ns));
   const bar = (params, api) => {
@@ -135,13 +135,13 @@ function sharesOf(times) {
 }
 
 function idle(data, colours, plot) {
-  const rows = data.stages.map((stage) => ({name: stage.name, shares: sharesOf(stage.parts_ns), stage}));
+  const rows = data.phases.map((phase) => ({name: phase.name, shares: sharesOf(phase.parts_ns), phase}));
   const [blue, red, green, pink, orange, sky, violet, grey] = colours.series;
   // Busy is the one that is wanted; what the host does is warm.
   return stackedBars(plot, colours, rows, data.parts, [green, red, sky, orange, pink, blue, violet, grey], (row, part) =>
     tip(rows[row].name + ': ' + data.parts[part], [
       ['of the captured time', percent(rows[row].shares[part])],
-      ['per ' + rows[row].stage.unit, duration(rows[row].stage.parts_ns[part] / Math.max(rows[row].stage.units, 1))],
+      ['per ' + rows[row].phase.unit, duration(rows[row].phase.parts_ns[part] / Math.max(rows[row].phase.units, 1))],
     ]));
 }
 
@@ -160,8 +160,8 @@ function classColours(names, colours) {
 }
 
 function classes(data, colours, plot) {
-  const rows = data.stages.map((name, stage) => {
-    const times = data.classes.map((kind) => kind.times_ns[stage]);
+  const rows = data.phases.map((name, phase) => {
+    const times = data.classes.map((kind) => kind.times_ns[phase]);
     return {name, times, shares: sharesOf(times)};
   });
   const names = data.classes.map((kind) => kind.name);

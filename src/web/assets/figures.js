@@ -1,17 +1,46 @@
-// Figures as the tables print them, and elements made without ever parsing text as HTML.
+// Figures as the tables print them (src/base/figures.cpp has the same rules), and elements made without ever parsing
+// text as HTML.
 
-function scaled(value, units) {
-  // A value that would round up to the next unit is written in that unit.
-  let at = 0;
-  while (at + 1 < units.length && Math.abs(value) >= units[at + 1][0] * 0.9995) ++at;
-  const shown = value / units[at][0];
-  const digits = shown === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(shown) * 1.0005)));
-  return shown.toFixed(Math.min(digits, 3)) + ' ' + units[at][1];
+// What lies exactly between two figures becomes the even one, as in C++; toFixed() takes the larger.
+function fixed(value, digits) {
+  const scaled = value * 10 ** digits;
+  const isTie = Number.isInteger(value * 2 ** (digits + 1)) && Math.abs(scaled % 1) === 0.5;
+  return (isTie ? 2 * Math.round(scaled / 2) / 10 ** digits : value).toFixed(digits);
+}
+
+// Three significant digits of a value below 999.5.
+function threeDigits(value) {
+  if (value >= 99.95) return fixed(value, 0);
+  if (value >= 9.995) return fixed(value, 1);
+  return fixed(value, value >= 0.9995 || value === 0 ? 2 : 3);
+}
+
+function withSign(value, textOf) {
+  if (value === null || value === undefined) return '–';
+  if (!Number.isFinite(value)) return 'n/a';
+  return value < 0 ? '-' + textOf(-value) : textOf(value);
+}
+
+function twoDigits(number) {
+  return String(number).padStart(2, '0');
+}
+
+function longDuration(seconds) {
+  if (seconds < 59.95) return fixed(seconds, 1) + ' s';
+  const whole = Math.round(seconds);
+  if (whole < 3600) return Math.floor(whole / 60) + ' min ' + twoDigits(whole % 60) + ' s';
+  const minutes = Math.round(seconds / 60);
+  return Math.floor(minutes / 60) + ' h ' + twoDigits(minutes % 60) + ' min';
 }
 
 function duration(ns) {
-  if (ns === null || ns === undefined) return '–';
-  return scaled(ns, [[1, 'ns'], [1e3, 'us'], [1e6, 'ms'], [1e9, 's']]);
+  return withSign(ns, (size) => {
+    // A value that would round up to the next unit is written in that unit.
+    if (size < 999.5) return Number(threeDigits(size)) + ' ns';
+    if (size < 999.5e3) return threeDigits(size / 1e3) + ' us';
+    if (size < 999.5e6) return threeDigits(size / 1e6) + ' ms';
+    return longDuration(size / 1e9);
+  });
 }
 
 // For axes: no digits that say nothing.
@@ -24,9 +53,13 @@ function tickDuration(ns) {
 }
 
 function amount(value, unit) {
-  if (value === null || value === undefined) return '–';
-  return scaled(value, [[1, unit], [1e3, 'k' + unit], [1e6, 'M' + unit], [1e9, 'G' + unit], [1e12, 'T' + unit],
-    [1e15, 'P' + unit]]);
+  return withSign(value, (size) => {
+    if (size < 999.5) return (Number.isInteger(size) ? String(size) : threeDigits(size)) + ' ' + unit;
+    const prefixes = ['', 'k', 'M', 'G', 'T', 'P'];
+    let at = 0;
+    for (; size >= 999.5 && at + 1 < prefixes.length; ++at) size /= 1e3;
+    return threeDigits(size) + ' ' + prefixes[at] + unit;
+  });
 }
 
 function tickAmount(value, unit) {
@@ -37,8 +70,11 @@ function tickAmount(value, unit) {
 }
 
 function percent(share) {
-  if (share === null || share === undefined) return '–';
-  return (share * 100).toFixed(share < 0.1 ? 2 : 1) + ' %';
+  return withSign(share, (size) => {
+    const hundredths = size * 100;
+    if (size < 1e-6 || size >= 0.001) return fixed(hundredths, 1) + ' %';
+    return Number(fixed(hundredths, 1 - Math.floor(Math.log10(hundredths)))) + ' %';
+  });
 }
 
 function element(tag, attributes, ...children) {

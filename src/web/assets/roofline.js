@@ -37,17 +37,17 @@ function kindOf(bound) {
   return bound.endsWith('bound') || bound === 'mixed' ? bound : bound + '-bound';
 }
 
-function regionChoices(plot, regions, bounds, choose) {
+function phaseChoices(plot, phases, bounds, choose) {
   const figure = plot.closest('figure');
   const old = figure.querySelector('.choices');
   if (old) old.remove();
-  const row = element('div', {class: 'choices', role: 'group', 'aria-label': 'regions shown'});
-  for (const region of regions.length < 2 ? [] : ['all', ...regions]) {
-    const button = element('button', {type: 'button', 'data-region': region,
-      'aria-pressed': String(region === 'all')}, cut(region, 40));
+  const row = element('div', {class: 'choices', role: 'group', 'aria-label': 'phases shown'});
+  for (const phase of phases.length < 2 ? [] : ['all', ...phases]) {
+    const button = element('button', {type: 'button', 'data-phase': phase,
+      'aria-pressed': String(phase === 'all')}, cut(phase, 40));
     button.addEventListener('click', () => {
       for (const other of row.querySelectorAll('button')) other.setAttribute('aria-pressed', String(other === button));
-      choose(region);
+      choose(phase);
     });
     row.append(button);
   }
@@ -62,23 +62,23 @@ function roofline(data, colours, plot) {
   const [bottom] = powersOfTen(points.map((point) => point.rate));
   const top = 3 * Math.max(...points.map((point) => point.rate), ...data.ceilings.map((ceiling) => ceiling.rate));
   const longest = {true: 0, false: 0};
-  for (const point of points) longest[point.is_stage] = Math.max(longest[point.is_stage], point.time_ns);
+  for (const point of points) longest[point.is_phase] = Math.max(longest[point.is_phase], point.time_ns);
   const bounds = Array.from(new Set(points.map((point) => point.bound)));
   const colourOf = (point) => colours.kind(kindOf(point.bound));
-  const sized = (point) => 6 + 24 * Math.sqrt(point.time_ns / Math.max(longest[point.is_stage], 1));
-  const shown = (region) => points.filter((point) => region === 'all' || point.region === region)
+  const sized = (point) => 6 + 24 * Math.sqrt(point.time_ns / Math.max(longest[point.is_phase], 1));
+  const shown = (phase) => points.filter((point) => phase === 'all' || point.phase === phase)
     .sort((a, b) => b.time_ns - a.time_ns)
-    .map((point) => ({value: [point.intensity, point.rate], point, symbol: point.is_stage ? 'diamond' : 'circle',
+    .map((point) => ({value: [point.intensity, point.rate], point, symbol: point.is_phase ? 'diamond' : 'circle',
       symbolSize: sized(point),
-      itemStyle: {color: colourOf(point), opacity: 0.75, borderColor: colours.ink, borderWidth: point.is_stage ? 1 : 0.5},
-      label: {show: point.is_stage, formatter: cut(point.region, 24), position: 'right', color: colours.ink, fontSize: 12}}));
+      itemStyle: {color: colourOf(point), opacity: 0.75, borderColor: colours.ink, borderWidth: point.is_phase ? 1 : 0.5},
+      label: {show: point.is_phase, formatter: cut(point.phase, 24), position: 'right', color: colours.ink, fontSize: 12}}));
   const logAxis = (name, from, to, unit) => axisOf(colours, {type: 'log', name, nameLocation: 'middle', min: from, max: to,
     minorSplitLine: {show: false}, axisLabel: {color: colours.dim, formatter: (at) => Number.isInteger(Number(Math.log10(at).toFixed(6))) ? tickAmount(at, unit) : ''}});
   return {points: points.length, option: {
     tooltip: {formatter: (at) => {
       const point = at.data.point;
       if (!point) return '';  // a ceiling
-      return tip(point.name, [['region', point.region], ['bound', point.bound],
+      return tip(point.name, [['phase', point.phase], ['bound', point.bound],
         ['intensity', amount(point.intensity, 'FLOP/B')], ['reached', amount(point.rate, 'FLOP/s')],
         ['of its roof', percent(point.of_roof)], ['time', duration(point.time_ns)], ['name', cut(point.whole, 240)]]);
     }},
@@ -88,9 +88,9 @@ function roofline(data, colours, plot) {
     series: [{type: 'scatter', id: 'points', name: 'points', z: 3, data: shown('all'), labelLayout: {hideOverlap: true}},
       ...rooflineCeilings(data, low, high, colours, plot.clientWidth < 560)],
     aria: {label: {description: points.length + ' points, bound by ' + bounds.join(', ')}},
-  }, after: (chart) => regionChoices(plot, Array.from(new Set(points.map((point) => point.region))).sort(), bounds,
-    (region) => {
-      const left = shown(region);
+  }, after: (chart) => phaseChoices(plot, Array.from(new Set(points.map((point) => point.phase))).sort(), bounds,
+    (phase) => {
+      const left = shown(phase);
       chart.setOption({series: [{id: 'points', data: left}]});
       plot.dataset.points = left.length;
     })};

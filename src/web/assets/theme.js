@@ -61,7 +61,7 @@ function addPrinting(changed) {
   window.addEventListener('beforeprint', () => {
     theme = document.documentElement.dataset.theme;
     document.documentElement.dataset.theme = 'light';
-    opened = Array.from(document.querySelectorAll('.stages details:not([open])'));
+    opened = Array.from(document.querySelectorAll('.phases details:not([open])'));
     for (const details of opened) details.open = true;
     changed();
   });

@@ -1,5 +1,3 @@
-#include "workload/fast/fast_engine.h"
-
 #include <string>
 
 #include <ATen/cuda/CUDAContext.h>
@@ -10,7 +8,8 @@
 #include "workload/fast/internal/prefill_runner.h"
 #include "workload/fast/internal/vision_runner.h"
 #include "workload/fast/kernels/decode_step.h"
-#include "workload/model/torch_errors.h"
+#include "workload/fast/open_engine.h"
+#include "workload/torch_runtime.h"
 
 namespace profline::workload {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "workload/fast/fast_engine.h"
-
 namespace profline::workload {
 
 Result<OpenedEngine> open_engine(const DeepseekOcr& model, settings::Engine engine) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "workload/fast/fast_engine.h"
 #include "workload/model/weight_source.h"
 
 namespace profline::workload {

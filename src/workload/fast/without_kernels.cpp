@@ -1,5 +1,5 @@
-#include "workload/fast/fast_engine.h"
 #include "workload/fast/internal/cannot_run.h"
+#include "workload/fast/open_engine.h"
 
 namespace profline::workload {
 

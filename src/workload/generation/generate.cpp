@@ -5,10 +5,29 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include "base/error.h"
+#include "base/figures.h"
 #include "workload/generation/token_chooser.h"
-#include "workload/model/torch_errors.h"
+#include "workload/torch_runtime.h"
 
 namespace profline::workload {
+
+at::Tensor EagerEngine::encode_image(const ImageViews& views, Scopes& scopes) {
+  return model_.encode_image(views, scopes);
+}
+
+at::Tensor EagerEngine::prefill(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
+                                std::int64_t capacity) {
+  cache_.reset();  // before the next is made: there is room for one
+  cache_.emplace(model_.new_cache(capacity));
+  return model_.prefill(prompt.ids, prompt.is_image, image_rows, *cache_);
+}
+
+at::Tensor EagerEngine::decode(const at::Tensor& token) {
+  PL_ASSERT(cache_.has_value(), "a prompt came before");
+  return model_.decode(token, *cache_);
+}
+
 namespace {
 
 Result<void> check_slots(const tokenizer::Prompt& prompt, const at::Tensor& image_rows) {
@@ -16,9 +35,9 @@ Result<void> check_slots(const tokenizer::Prompt& prompt, const at::Tensor& imag
                                    [](std::uint8_t is_image) { return is_image != 0; });
   const std::int64_t rows = image_rows.defined() ? image_rows.size(0) : 0;
   if (slots == rows) return {};
-  return Error(ErrorKind::Config, "the prompt has " + std::to_string(slots) +
-                                      " image slots, the picture gives " + std::to_string(rows) +
-                                      " rows");
+  return Error(ErrorKind::Config,
+               "the prompt has " + counted(static_cast<std::uint64_t>(slots), "image slot") +
+                   ", the picture gives " + counted(static_cast<std::uint64_t>(rows), "row"));
 }
 
 /// One run: what was generated so far, and what the next token follows from.

@@ -2,16 +2,74 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
+#include <ATen/ATen.h>
+
 #include "base/result.h"
-#include "inputs/tokenizer/prompt.h"
-#include "workload/generation/engine.h"
-#include "workload/generation/generation_options.h"
+#include "inputs/tokenizer/tokenizer.h"
+#include "workload/generation/token_chooser.h"
 #include "workload/model/deepseek_ocr.h"
 #include "workload/model/scopes.h"
 
 namespace profline::workload {
+
+/// Decoding without the host: each token is chosen on the device and the next step begins at once.
+/// Greedy only; the rules are those of TokenChooser.
+class DeviceLoop {
+ public:
+  virtual ~DeviceLoop() = default;
+  /// Chooses the first token from the prompt's logits [1, vocabulary], and waits for it.
+  virtual std::int64_t first(std::span<const std::int64_t> prompt, const at::Tensor& logits,
+                             const GenerationOptions& options) = 0;
+  /// Up to `count` further tokens, each a decode_step. `on_id` is told each as soon as the host
+  /// knows it, some steps late, and says whether to go on; steps begun by then are finished unseen.
+  virtual void run(std::int64_t count, Scopes& scopes,
+                   const std::function<bool(std::int64_t id)>& on_id) = 0;
+};
+
+/// How a model is run: the same parts, computed in one way or another. One sequence at a time, in
+/// one thread. What libtorch throws leaves it as it is.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// As a run reports it.
+  virtual std::string_view name() const = 0;
+  virtual const DeepseekOcr& model() const = 0;
+
+  /// Both towers' rows for a picture, as DeepseekOcr::encode_image.
+  virtual at::Tensor encode_image(const ImageViews& views, Scopes& scopes) = 0;
+  /// Begins a sequence of at most `capacity` tokens with the prompt; `image_rows` as
+  /// DeepseekOcr::prefill has them. → the last token's logits, [1, vocabulary] fp32.
+  virtual at::Tensor prefill(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
+                             std::int64_t capacity) = 0;
+  /// One more token, [1] int64 on the device → its logits, likewise; good until the next call.
+  virtual at::Tensor decode(const at::Tensor& token) = 0;
+  /// Null: tokens are chosen by the host, between the calls above.
+  virtual DeviceLoop* device_loop() { return nullptr; }
+};
+
+/// The model's own operators, one after another: what other engines are compared with.
+class EagerEngine final : public Engine {
+ public:
+  /// `model` outlives this.
+  explicit EagerEngine(const DeepseekOcr& model) : model_(model) {}
+
+  std::string_view name() const override { return "eager"; }
+  const DeepseekOcr& model() const override { return model_; }
+  at::Tensor encode_image(const ImageViews& views, Scopes& scopes) override;
+  at::Tensor prefill(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
+                     std::int64_t capacity) override;
+  at::Tensor decode(const at::Tensor& token) override;
+
+ private:
+  const DeepseekOcr& model_;
+  std::optional<KvCache> cache_;
+};
 
 enum class Finish { Eos, Length, Stopped };
 

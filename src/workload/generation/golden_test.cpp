@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "inputs/images/testing_modes.h"
 #include "inputs/images/views.h"
 #include "workload/generation/generate.h"
 #include "workload/generation/testing_golden_cases.h"
@@ -71,7 +72,7 @@ class Golden : public ::testing::TestWithParam<golden::Case> {
     DeterministicWeights weights(tiny_config());
     model_.emplace(DeepseekOcr::load(tiny_config(), weights, {}).value());
     views_ = images::make_views(golden_picture(GetParam().width, GetParam().height),
-                                images::mode(GetParam().mode).value());
+                                images::testing::mode(GetParam().mode));
     inputs_ = model_views(views_);
   }
   tokenizer::Prompt prompt() const {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <ostream>
 #include <vector>
 
 namespace profline::workload::golden {
@@ -33,6 +34,11 @@ struct Case {
   std::array<std::vector<std::int64_t>, 2> routed;  // tokens of each expert, layers 1 and 2
   std::vector<std::int64_t> ids;
 };
+
+/// For GoogleTest, which would list the bytes.
+inline std::ostream& operator<<(std::ostream& out, const Case& shown) {
+  return out << shown.name << ", mode " << shown.mode;
+}
 
 inline const std::vector<std::int64_t> kMarkdown = {201, 325, 283, 268, 300, 302, 301, 16};
 inline const std::vector<std::int64_t> kFreeOcr = {201, 309, 314, 16};

@@ -1,16 +1,69 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
+#include <unordered_map>
+#include <vector>
 
 #include <ATen/ATen.h>
 
-#include "workload/generation/generation_options.h"
-#include "workload/generation/ngram_rule.h"
-#include "workload/generation/sampling.h"
-
 namespace profline::workload {
+
+/// How the next token is drawn when it is not simply the likeliest.
+struct Sampling {
+  double temperature = 1.0;            ///< above 0
+  std::optional<std::uint32_t> top_k;  ///< only the so many likeliest
+  std::optional<double> top_p;         ///< only the likeliest that reach this share together
+  std::uint64_t seed = 0;
+};
+
+/// Draws tokens from logits. Its generator and arithmetic are its own: equal logits and seeds give
+/// equal tokens on every device and with every libtorch.
+class Sampler {
+ public:
+  explicit Sampler(const Sampling& sampling) : sampling_(sampling), state_(sampling.seed) {}
+
+  /// One id of the vocabulary; −∞ is never drawn, unless all are.
+  std::int64_t draw(std::span<const float> logits);
+
+ private:
+  double uniform();  // in [0, 1)
+
+  Sampling sampling_;
+  std::uint64_t state_;
+};
+
+/// The rule that no n tokens come twice in the same order, in prompt and output together: after
+/// n−1 tokens that were there before, what followed them then is banned. Each token costs O(n),
+/// however long the history is.
+class NgramRule {
+ public:
+  /// A size of 0 bans nothing.
+  NgramRule(std::uint32_t size, std::span<const std::int64_t> prompt);
+
+  void add(std::int64_t id);
+  /// Ids that must not come next, ascending.
+  std::vector<std::int64_t> banned() const;
+
+ private:
+  std::uint64_t tail_hash(std::size_t end) const;
+  bool equal_tails(std::size_t a, std::size_t b) const;
+
+  std::size_t size_;
+  std::vector<std::int64_t> history_;
+  // From a hash of n−1 tokens to the places right behind where they stood.
+  std::unordered_multimap<std::uint64_t, std::size_t> followers_;
+};
+
+struct GenerationOptions {
+  std::int64_t max_new_tokens = 8192;      ///< at least 1
+  std::uint32_t no_repeat_ngram_size = 0;  ///< over prompt and output; 0: off
+  std::optional<Sampling> sampling;        ///< none: the likeliest token, the lowest id of equals
+  std::optional<std::int64_t> eos_id;      ///< none: always max_new_tokens
+  std::function<bool()> should_stop{};     ///< asked after each token; none: never
+};
 
 /// The next token: where the decoder wants it, and where the host can read it.
 struct Choice {

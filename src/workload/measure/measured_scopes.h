@@ -3,9 +3,11 @@
 #include <chrono>
 #include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "records/request.h"
 #include "workload/measure/device_clock.h"
 #include "workload/measure/range.h"
 #include "workload/model/scopes.h"
@@ -16,11 +18,18 @@ namespace profline::workload {
 struct PartTime {
   const char* name;
   std::chrono::nanoseconds duration;
+  std::string path = {};                ///< with the names of the parts around it: `prefill/lm`
+  std::chrono::nanoseconds start = {};  ///< since the first part began
 };
 
 /// The sum over all parts of that name; nothing when there was none.
 std::optional<std::chrono::nanoseconds> time_of(const std::vector<PartTime>& parts,
                                                 std::string_view name);
+
+/// The parts of one request as its phases, in the order in which they began. Parts of the same path
+/// are one phase; a part `<name>_step` inside `<name>` is a step of that. `ahead` is how long after
+/// the request's start the first part began.
+std::vector<Phase> phases_of(const std::vector<PartTime>& parts, std::chrono::nanoseconds ahead);
 
 /// Opens a Range for each part and takes its time.
 ///
@@ -47,19 +56,33 @@ class MeasuredScopes final : public Scopes {
     explicit Open(const char* part) : name(part) {}
 
     const char* name;
+    std::size_t path = 0;  ///< in paths_
     std::size_t begin = 0;
     std::optional<Range> range;
   };
   struct Closed {
     const char* name;
+    std::size_t path;
     std::size_t begin;
     std::size_t end;
   };
+  /// A part inside another one. Known paths are found without allocating: steps are many.
+  struct Path {
+    std::size_t around;  ///< in paths_; kOutermost: nothing
+    const char* name;
+
+    bool operator==(const Path&) const = default;
+  };
+  static constexpr std::size_t kOutermost = static_cast<std::size_t>(-1);
 
   bool is_synchronised() const { return options_.synchronise_all || open_.size() == 1; }
 
+  std::size_t path_of(const Path& path);
+  std::string text_of(std::size_t path) const;
+
   DeviceClock& clock_;
   Options options_;
+  std::vector<Path> paths_;
   std::deque<Open> open_;  // a deque: a Range does not move
   std::vector<Closed> closed_;
 };

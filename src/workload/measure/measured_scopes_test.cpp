@@ -150,5 +150,15 @@ TEST(DeviceClock, OfAnotherDeviceIsAnError) {
   EXPECT_EQ(clock.error().to_string(), "there is no clock for device 'xla'");
 }
 
+TEST(MeasuredScopes, AreThePhasesOfARequest) {
+  ToyClock clock;
+  MeasuredScopes scopes(clock, {});
+  one_inference(scopes);
+  EXPECT_THAT(phases_of(scopes.take(), nanoseconds(100)),
+              ElementsAre(Phase{"prefill", 100, 7, {}}, Phase{"prefill/sam", 101, 2, {}},
+                          Phase{"prefill/lm", 105, 1, {}},
+                          Phase{"decode", 108, 5, std::vector<std::int64_t>{1, 1}}));
+}
+
 }  // namespace
 }  // namespace profline::workload

@@ -1,6 +1,9 @@
 #include "workload/measure/metrics.h"
 
+#include <algorithm>
 #include <vector>
+
+#include "workload/model/scopes.h"
 
 namespace profline::workload {
 namespace {
@@ -17,69 +20,89 @@ Node summary_node(const Values& values) {
 }
 
 template <typename Value>
-Values each(std::span<const Sample> samples, const Value& value) {
+Values each(std::span<const Request> requests, const Value& value) {
   Values values;
-  for (const Sample& sample : samples) {
-    if (const std::optional<double> one = value(sample)) values.push_back(*one);
+  for (const Request& request : requests) {
+    if (const std::optional<double> one = value(request)) values.push_back(*one);
   }
   return values;
 }
 
-std::optional<double> ms(const std::optional<std::int64_t>& ns) {
-  if (!ns) return std::nullopt;
-  return static_cast<double>(*ns) / kNsPerMs;
+/// All phases of these names together; nothing when the request has none of them.
+std::optional<double> phase_ms(const Request& request,
+                               std::initializer_list<std::string_view> names) {
+  std::optional<double> sum;
+  for (const Phase& phase : request.phases) {
+    const bool is_meant =
+        std::find(names.begin(), names.end(), last_name(phase.path)) != names.end();
+    if (is_meant) sum = sum.value_or(0) + static_cast<double>(phase.ns) / kNsPerMs;
+  }
+  return sum;
 }
 
-std::optional<std::int64_t> vision_ns(const Sample& sample) {
-  if (!sample.sam_ns && !sample.clip_ns && !sample.projector_ns) return std::nullopt;
-  return sample.sam_ns.value_or(0) + sample.clip_ns.value_or(0) + sample.projector_ns.value_or(0);
+std::optional<double> vision_ms(const Request& request) {
+  return phase_ms(request, {scope::kSam, scope::kClip, scope::kProjector});
+}
+
+std::size_t steps_of(const Request& request) {
+  const Phase* const decode = request.find_phase(scope::kDecode);
+  return decode != nullptr && decode->steps_ns ? decode->steps_ns->size() : 0;
+}
+
+std::int64_t time_ns(const Request& request, std::string_view path) {
+  const Phase* const phase = request.find_phase(path);
+  return phase == nullptr ? 0 : phase->ns;
 }
 
 /// Tokens per second of decode.
-std::optional<double> rate(const Sample& sample) {
-  if (sample.token_ns.empty() || sample.decode_ns.value_or(0) <= 0) return std::nullopt;
-  return static_cast<double>(sample.token_ns.size()) * kNsPerS /
-         static_cast<double>(*sample.decode_ns);
+std::optional<double> rate(const Request& request) {
+  const std::int64_t ns = time_ns(request, scope::kDecode);
+  if (steps_of(request) == 0 || ns <= 0) return std::nullopt;
+  return static_cast<double>(steps_of(request)) * kNsPerS / static_cast<double>(ns);
 }
 
-/// Parts that took no time in any sample are left out.
-Node stage_times(std::span<const Sample> samples) {
-  NodeMap stages;
-  const auto add = [&](const char* name, const auto& ns) {
-    const Values values = each(samples, [&](const Sample& sample) { return ms(ns(sample)); });
-    for (const double value : values) {
-      if (value > 0) {
-        stages.set(name, summary_node(values));
-        return;
-      }
-    }
+/// Phases that took no time in any request are left out.
+Node phase_times(std::span<const Request> requests) {
+  NodeMap phases;
+  const auto add = [&](std::string_view name, const auto& ms) {
+    const Values values = each(requests, ms);
+    const bool took_time =
+        std::any_of(values.begin(), values.end(), [](double value) { return value > 0; });
+    if (took_time && phases.find(name) == nullptr)
+      phases.set(std::string(name), summary_node(values));
   };
-  using Ns = std::optional<std::int64_t>;
-  add("prefill", [](const Sample& s) -> Ns { return s.prefill_ns; });
-  add("decode", [](const Sample& s) { return s.decode_ns; });
-  add("vision", vision_ns);
-  add("sam", [](const Sample& s) { return s.sam_ns; });
-  add("clip", [](const Sample& s) { return s.clip_ns; });
-  add("projector", [](const Sample& s) { return s.projector_ns; });
-  add("lm", [](const Sample& s) { return s.lm_ns; });
-  add("preprocess", [](const Sample& s) -> Ns { return s.preprocess_ns; });
-  return Node::map(std::move(stages));
+  const auto add_phase = [&](std::string_view name) {
+    add(name, [&](const Request& request) { return phase_ms(request, {name}); });
+  };
+  add_phase(scope::kPrefill);
+  add_phase(scope::kDecode);
+  add("vision", vision_ms);
+  for (const Request& request : requests) {
+    for (const Phase& phase : request.phases) {
+      if (phase.path.find('/') != std::string::npos) add_phase(last_name(phase.path));
+    }
+  }
+  add_phase("preprocess");
+  return Node::map(std::move(phases));
 }
 
-Node aggregates(std::span<const Sample> samples) {
+Node aggregates(std::span<const Request> requests) {
   NodeMap map;
-  map.set("prefill_ms",
-          summary_node(each(samples, [](const Sample& s) { return ms(s.prefill_ns); })));
-  map.set("decode_ms",
-          summary_node(each(samples, [](const Sample& s) { return ms(s.decode_ns); })));
-  map.set("tokens", summary_node(each(samples, [](const Sample& s) -> std::optional<double> {
-            return s.new_tokens;
+  const auto of_phase = [&](const char* name) {
+    return summary_node(
+        each(requests, [&](const Request& request) { return phase_ms(request, {name}); }));
+  };
+  map.set("prefill_ms", of_phase(scope::kPrefill));
+  map.set("decode_ms", of_phase(scope::kDecode));
+  map.set("tokens", summary_node(each(requests, [](const Request& request) {
+            return std::optional(static_cast<double>(request.new_tokens.value_or(0)));
           })));
-  map.set("tokens_per_s", summary_node(each(samples, rate)));
-  map.set("stage_ms", stage_times(samples));
+  map.set("tokens_per_s", summary_node(each(requests, rate)));
+  map.set("stage_ms", phase_times(requests));
   Values tokens;
-  for (const Sample& sample : samples) {
-    for (const std::int64_t ns : sample.token_ns) {
+  for (const Request& request : requests) {
+    if (steps_of(request) == 0) continue;
+    for (const std::int64_t ns : *request.find_phase(scope::kDecode)->steps_ns) {
       tokens.push_back(static_cast<double>(ns) / kNsPerMs);
     }
   }
@@ -87,24 +110,24 @@ Node aggregates(std::span<const Sample> samples) {
   return Node::map(std::move(map));
 }
 
-/// Sums over all samples, and the rates they make.
-Node totals(std::span<const Sample> samples) {
+/// Sums over all requests, and the rates they make.
+Node totals(std::span<const Request> requests) {
   std::int64_t new_tokens = 0;
   std::int64_t steps = 0;
   std::int64_t decode_ns = 0;
   std::int64_t prefill_ns = 0;
-  for (const Sample& sample : samples) {
-    new_tokens += sample.new_tokens;
-    steps += static_cast<std::int64_t>(sample.token_ns.size());
-    decode_ns += sample.decode_ns.value_or(0);
-    prefill_ns += sample.prefill_ns;
+  for (const Request& request : requests) {
+    new_tokens += static_cast<std::int64_t>(request.new_tokens.value_or(0));
+    steps += static_cast<std::int64_t>(steps_of(request));
+    decode_ns += time_ns(request, scope::kDecode);
+    prefill_ns += time_ns(request, scope::kPrefill);
   }
   const auto per_second = [](std::int64_t count, std::int64_t ns) {
     if (ns <= 0) return Node();
     return Node::real(static_cast<double>(count) * kNsPerS / static_cast<double>(ns));
   };
   NodeMap map;
-  map.set("images", Node::integer(static_cast<std::int64_t>(samples.size())));
+  map.set("images", Node::integer(static_cast<std::int64_t>(requests.size())));
   map.set("new_tokens", Node::integer(new_tokens));
   map.set("decode_steps", Node::integer(steps));
   map.set("prefill_ns", Node::integer(prefill_ns));
@@ -151,17 +174,18 @@ Node to_node(const statistics::Summary& summary) {
   return Node::map(std::move(map));
 }
 
-Node metrics_document(std::span<const Sample> samples, const MetricsContext& context) {
+Node metrics_document(std::span<const Request> requests, const MetricsContext& context) {
   NodeMap map;
   map.set("schema", Node::string("profline.metrics/1"));
   map.set("device", Node::string(context.device));
-  if (!samples.empty()) {
-    map.set("dtype", Node::string(samples.front().dtype));
-    map.set("threads", Node::integer(samples.front().threads));
-    map.set("engine", Node::string(samples.front().engine));
+  if (!requests.empty()) {
+    for (const char* fact : {"dtype", "threads", "engine"}) {
+      const auto known = requests.front().attributes.find(fact);
+      if (known != requests.front().attributes.end()) map.set(fact, known->second);
+    }
   }
-  map.set("aggregates", aggregates(samples));
-  map.set("totals", totals(samples));
+  map.set("aggregates", aggregates(requests));
+  map.set("totals", totals(requests));
   map.set("mfu_model_level", Node());
   NodeMap mfu;
   for (const char* stage : {"prefill", "decode", "vision"}) mfu.set(stage, Node());

@@ -2,27 +2,27 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/json_write.h"
+#include "formats/json.h"
 
 namespace profline::workload {
 namespace {
 
-Sample sample_of(std::int64_t prefill_ns, std::vector<std::int64_t> token_ns) {
-  Sample sample;
-  sample.image = "a.png";
-  sample.new_tokens = static_cast<std::uint32_t>(token_ns.size() + 1);
-  sample.prefill_ns = prefill_ns;
-  sample.sam_ns = 3'000'000;
-  sample.clip_ns = 1'000'000;
-  sample.projector_ns = 500'000;
+Request request_of(std::int64_t prefill_ns, std::vector<std::int64_t> token_ns) {
+  Request request;
+  request.new_tokens = token_ns.size() + 1;
   std::int64_t decode = 0;
   for (const std::int64_t ns : token_ns) decode += ns;
-  sample.decode_ns = decode;
-  sample.token_ns = std::move(token_ns);
-  sample.dtype = "bf16";
-  sample.threads = 2;
-  sample.engine = "eager";
-  return sample;
+  request.ns = prefill_ns + decode;
+  request.phases = {{"prefill", 0, prefill_ns, {}},
+                    {"prefill/sam", {}, 3'000'000, {}},
+                    {"prefill/clip", {}, 1'000'000, {}},
+                    {"prefill/projector", {}, 500'000, {}},
+                    {"decode", prefill_ns, decode, std::move(token_ns)}};
+  request.attributes = {{"image", Node::string("a.png")},
+                        {"dtype", Node::string("bf16")},
+                        {"threads", Node::integer(2)},
+                        {"engine", Node::string("eager")}};
+  return request;
 }
 
 double number_at(const Node& document, std::string_view path) {
@@ -31,10 +31,10 @@ double number_at(const Node& document, std::string_view path) {
 }
 
 TEST(Metrics, KeepThePredecessorsKeys) {
-  const std::vector samples = {sample_of(10'000'000, {1'000'000, 3'000'000}),
-                               sample_of(20'000'000, {2'000'000})};
+  const std::vector requests = {request_of(10'000'000, {1'000'000, 3'000'000}),
+                                request_of(20'000'000, {2'000'000})};
   const Node metrics =
-      metrics_document(samples, {.device = "cpu", .model_dims = ModelDims{1280, 6848, 12}});
+      metrics_document(requests, {.device = "cpu", .model_dims = ModelDims{1280, 6848, 12}});
   for (const char* path :
        {"aggregates.prefill_ms.mean", "aggregates.prefill_ms.std", "aggregates.decode_ms.mean",
         "aggregates.tokens.mean", "aggregates.tokens_per_s.std", "aggregates.stage_ms.prefill.mean",
@@ -55,9 +55,9 @@ TEST(Metrics, KeepThePredecessorsKeys) {
 }
 
 TEST(Metrics, RatesAreThoseOfDecodePerImageAndOfAll) {
-  const std::vector samples = {sample_of(10'000'000, {1'000'000, 3'000'000}),
-                               sample_of(20'000'000, {2'000'000}), sample_of(5'000'000, {})};
-  const Node metrics = metrics_document(samples, {.device = "cpu"});
+  const std::vector requests = {request_of(10'000'000, {1'000'000, 3'000'000}),
+                                request_of(20'000'000, {2'000'000}), request_of(5'000'000, {})};
+  const Node metrics = metrics_document(requests, {.device = "cpu"});
   // Both images with steps make one in 2 ms; the third has no rate, and says nothing.
   EXPECT_EQ(metrics.find_path("aggregates.tokens_per_s.n")->as_int(), 2);
   EXPECT_EQ(number_at(metrics, "aggregates.tokens_per_s.mean"), 500.0);
@@ -66,7 +66,7 @@ TEST(Metrics, RatesAreThoseOfDecodePerImageAndOfAll) {
   EXPECT_DOUBLE_EQ(number_at(metrics, "totals.tokens_per_s_with_prefill"), 6000.0 / 41);
 }
 
-TEST(Metrics, OfNoSamplesHaveNoNumbers) {
+TEST(Metrics, OfNoRequestsHaveNoNumbers) {
   const Node metrics = metrics_document({}, {.device = "cpu"});
   EXPECT_TRUE(metrics.find_path("aggregates.prefill_ms")->is_null());
   EXPECT_TRUE(metrics.find_path("totals.tokens_per_s")->is_null());

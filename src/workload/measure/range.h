@@ -4,8 +4,13 @@
 
 namespace profline::workload {
 
+/// Whether this program was built with nvtx3's headers. Without them its ranges are libtorch's
+/// alone.
+bool has_nvtx();
+
 /// A named part of the run that every profiler sees, from here to the end of the block: an NVTX
-/// range, and a scope of libtorch's profiler (RECORD_FUNCTION) of the same name.
+/// range of the default domain, by which Nsight Systems and Nsight Compute gate captures, and a
+/// scope of libtorch's profiler (RECORD_FUNCTION) of the same name.
 class Range {
  public:
   /// `name` outlives it.

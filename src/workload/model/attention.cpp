@@ -1,8 +1,9 @@
 #include "workload/model/attention.h"
 
+#include <algorithm>
 #include <limits>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "workload/model/torch_compat.h"
 
 namespace profline::workload {
@@ -46,6 +47,68 @@ QueryKeyValue split_heads(const at::Tensor& qkv, std::int64_t heads) {
 
 at::Tensor join_heads(const at::Tensor& x) {
   return x.transpose(1, 2).flatten(2);
+}
+
+Rope::Rope(std::int64_t head_dim, double theta, std::int64_t positions, at::Device device)
+    : head_dim_(head_dim), theta_(theta), device_(device) {
+  reserve(positions);
+}
+
+void Rope::reserve(std::int64_t positions) const {
+  if (cos_.defined() && cos_.size(0) >= positions) return;
+  const at::TensorOptions wide = at::TensorOptions().dtype(at::kDouble);
+  const at::Tensor exponent = at::arange(0, head_dim_, 2, wide) / static_cast<double>(head_dim_);
+  const at::Tensor turns = at::arange(positions, wide).unsqueeze(1) * at::pow(theta_, -exponent);
+  const auto table = [&](const at::Tensor& first, const at::Tensor& second) {
+    return at::cat({first, second}, 1).unsqueeze(1).to(at::kFloat).to(device_);
+  };
+  cos_ = table(turns.cos(), turns.cos());
+  sin_ = table(-turns.sin(), turns.sin());
+}
+
+at::Tensor Rope::operator()(const at::Tensor& x, std::int64_t first) const {
+  const std::int64_t tokens = x.size(1);
+  if (first + tokens > cos_.size(0)) reserve(std::max(first + tokens, 2 * cos_.size(0)));
+  const at::Tensor swapped =
+      x.unflatten(-1, at::IntArrayRef{2, head_dim_ / 2}).flip({-2}).flatten(-2);
+  return (x * cos_.narrow(0, first, tokens)).add_(swapped * sin_.narrow(0, first, tokens));
+}
+
+at::Tensor resize_position_grid(const at::Tensor& table, std::int64_t side) {
+  if (table.size(1) == side) return table;
+  const at::Tensor planes = table.permute({0, 3, 1, 2}).to(at::kFloat).contiguous();
+  const at::Tensor resized =
+      at::_upsample_bicubic2d_aa(planes, at::IntArrayRef{side, side}, /*align_corners=*/false);
+  return resized.to(table.scalar_type()).permute({0, 2, 3, 1}).contiguous();
+}
+
+at::Tensor resize_relative_positions(const at::Tensor& table, std::int64_t length) {
+  if (table.size(0) == length) return table;
+  const at::Tensor line = table.t().unsqueeze(0).to(at::kFloat).contiguous();
+  const at::Tensor resized =
+      at::upsample_linear1d(line, at::IntArrayRef{length}, /*align_corners=*/false);
+  return resized.squeeze(0).t().to(table.scalar_type()).contiguous();
+}
+
+KvCache::KvCache(const DeepseekOcrConfig& config, const ModelOptions& options, std::int64_t batch,
+                 std::int64_t capacity)
+    : batch_(batch), capacity_(capacity) {
+  for (std::int64_t layer = 0; layer < config.num_hidden_layers; ++layer) {
+    layers_.push_back(at::empty({2, batch, config.num_key_value_heads, capacity, config.head_dim()},
+                                at::TensorOptions().dtype(options.dtype).device(options.device)));
+  }
+}
+
+KvCache::View KvCache::append(std::int64_t layer, const at::Tensor& keys,
+                              const at::Tensor& values) {
+  const std::int64_t tokens = keys.size(2);
+  PL_ASSERT(length_ + tokens <= capacity_, "the cache was made for all tokens that come");
+  const at::Tensor& stored = layers_[static_cast<std::size_t>(layer)];
+  const at::Tensor all = stored.narrow(3, 0, length_ + tokens);
+  View view{all.select(0, 0), all.select(0, 1)};
+  view.keys.narrow(2, length_, tokens).copy_(keys);
+  view.values.narrow(2, length_, tokens).copy_(values);
+  return view;
 }
 
 }  // namespace profline::workload

@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <ATen/ATen.h>
+
+#include "records/deepseek_ocr_config.h"
+#include "workload/model/layers.h"
 
 namespace profline::workload {
 
@@ -29,5 +33,67 @@ struct QueryKeyValue {
 QueryKeyValue split_heads(const at::Tensor& qkv, std::int64_t heads);
 /// [B, H, N, d] as [B, N, H d].
 at::Tensor join_heads(const at::Tensor& x);
+
+/// Rotary positions, half-split: pair (i, i + d/2) turns by position · theta^(−2i/d). Tables in
+/// fp32.
+class Rope {
+ public:
+  Rope() = default;
+  /// Grows its tables when a position beyond them is met.
+  Rope(std::int64_t head_dim, double theta, std::int64_t positions, at::Device device);
+
+  /// x [B, T, H, d] of the tokens first, first + 1, …; fp32 when x is not.
+  at::Tensor operator()(const at::Tensor& x, std::int64_t first) const;
+
+ private:
+  void reserve(std::int64_t positions) const;
+
+  std::int64_t head_dim_ = 0;
+  double theta_ = 0;
+  at::Device device_ = at::kCPU;
+  mutable at::Tensor cos_;  // [positions, 1, d]
+  mutable at::Tensor sin_;  // the same, the first half negated
+};
+
+/// A square table of position vectors [1, s, s, C] for another side: bicubic with antialiasing, in
+/// fp32 and then back in the table's dtype. The table itself when the side is its own.
+at::Tensor resize_position_grid(const at::Tensor& table, std::int64_t side);
+
+/// A table of relative positions [n, d] for another length: linear, in fp32 and then back.
+at::Tensor resize_relative_positions(const at::Tensor& table, std::int64_t length);
+
+/// Keys (after RoPE) and values of every layer, allocated once for as many tokens as will come.
+class KvCache {
+ public:
+  KvCache(const DeepseekOcrConfig& config, const ModelOptions& options, std::int64_t batch,
+          std::int64_t capacity);
+
+  std::int64_t batch() const { return batch_; }
+  std::int64_t capacity() const { return capacity_; }
+  /// Tokens of all sequences so far; those of the step in progress count after `advance`.
+  std::int64_t length() const { return length_; }
+
+  struct View {
+    at::Tensor keys;    // [B, H, length + T, d]
+    at::Tensor values;  // likewise
+  };
+  /// Puts T more tokens' keys and values [B, H, T, d] behind those of the layer, in the cache's
+  /// dtype, and gives all of them. There must be room.
+  View append(std::int64_t layer, const at::Tensor& keys, const at::Tensor& values);
+  /// After all layers had theirs.
+  void advance(std::int64_t tokens) { length_ += tokens; }
+  /// A layer's memory, [2, B, H, capacity, d]: keys, then values.
+  const at::Tensor& memory(std::int64_t layer) const {
+    return layers_[static_cast<std::size_t>(layer)];
+  }
+  /// Forgets the tokens, keeps the memory.
+  void clear() { length_ = 0; }
+
+ private:
+  std::int64_t batch_;
+  std::int64_t capacity_;
+  std::int64_t length_ = 0;
+  std::vector<at::Tensor> layers_;  // [2, B, H, capacity, d] each: keys, values
+};
 
 }  // namespace profline::workload

@@ -3,11 +3,102 @@
 #include <cmath>
 #include <string>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "workload/model/attention.h"
 #include "workload/model/torch_compat.h"
 
 namespace profline::workload {
+namespace {
+
+// Up to here gathering the chosen experts' weights is cheaper than sorting tokens for all experts.
+constexpr std::int64_t kFewTokens = 4;
+
+/// Σ weight · output over each token's experts, in fp32: outputs [T, k, D] → [T, D].
+at::Tensor combine(const at::Tensor& outputs, const at::Tensor& weights) {
+  return (outputs * weights.unsqueeze(-1)).sum(1).to(outputs.scalar_type());
+}
+
+/// Rows of `x` up to ends[e], from where expert e−1's ended, times weights[e]ᵀ.
+at::Tensor grouped_product(const at::Tensor& x, const at::Tensor& weights, const at::Tensor& ends) {
+  if (compat::has_grouped_mm(x, weights)) return compat::grouped_mm(x, weights, ends);
+  const at::Tensor host_ends = ends.cpu();
+  const auto end_of = host_ends.accessor<std::int32_t, 1>();
+  at::Tensor product = at::empty({x.size(0), weights.size(1)}, x.options());
+  std::int64_t first = 0;
+  for (std::int64_t expert = 0; expert < weights.size(0); ++expert) {
+    const std::int64_t count = end_of[expert] - first;
+    if (count == 0) continue;
+    at::Tensor rows = product.narrow(0, first, count);
+    at::mm_out(rows, x.narrow(0, first, count), weights.select(0, expert).t());
+    first += count;
+  }
+  return product;
+}
+
+}  // namespace
+
+Moe::Moe(TensorLoader& loader, const std::string& prefix, const DeepseekOcrConfig& config)
+    : experts_per_token_(config.num_experts_per_tok),
+      normalise_(config.norm_topk_prob && config.num_experts_per_tok > 1),
+      scaling_(config.routed_scaling_factor) {
+  const std::int64_t width = config.hidden_size;
+  const std::int64_t inner = config.moe_intermediate_size;
+  const std::int64_t experts = config.n_routed_experts;
+  router_ = loader.fp32_tensor(prefix + ".gate.weight", {experts, width});
+  gate_up_ = loader.allocate({experts, 2 * inner, width}, loader.options().dtype);
+  down_ = loader.allocate({experts, width, inner}, loader.options().dtype);
+  for (std::int64_t e = 0; e < experts; ++e) {
+    const std::string expert = prefix + ".experts." + std::to_string(e);
+    loader.fill(expert + ".gate_proj.weight", gate_up_.select(0, e).narrow(0, 0, inner));
+    loader.fill(expert + ".up_proj.weight", gate_up_.select(0, e).narrow(0, inner, inner));
+    loader.fill(expert + ".down_proj.weight", down_.select(0, e));
+  }
+  shared_ = loader.gated_mlp(prefix + ".shared_experts", width, config.shared_intermediate_size());
+}
+
+Routing Moe::route(const at::Tensor& x) const {
+  const at::Tensor scores = at::softmax(at::linear(x.to(at::kFloat), router_), -1);
+  auto [weights, experts] = at::topk(scores, experts_per_token_, -1, /*largest=*/true,
+                                     /*sorted=*/false);
+  if (normalise_) return {experts, weights / (weights.sum(-1, /*keepdim=*/true) + 1e-20)};
+  if (scaling_ != 1.0) return {experts, weights * scaling_};
+  return {experts, weights};
+}
+
+at::Tensor Moe::routed_by_gather(const at::Tensor& x, const Routing& routing) const {
+  const auto tokens = x.size(0);
+  const auto width = x.size(1);
+  const auto k = routing.experts.size(1);
+  const at::Tensor chosen = routing.experts.flatten();
+  // A token's experts side by side are one matrix: one product for all of them.
+  const at::Tensor gate_up = gate_up_.index_select(0, chosen).view({tokens, -1, width});
+  const at::Tensor inner = at::bmm(gate_up, x.unsqueeze(-1)).view({tokens * k, -1});
+  const at::Tensor down = down_.index_select(0, chosen);
+  const at::Tensor outputs = at::bmm(down, swiglu(inner).unsqueeze(-1));
+  return combine(outputs.view({tokens, k, width}), routing.weights);
+}
+
+at::Tensor Moe::routed_by_group(const at::Tensor& x, const Routing& routing) const {
+  const auto tokens = x.size(0);
+  const auto k = routing.experts.size(1);
+  const auto [sorted, order] = routing.experts.flatten().sort();
+  const at::Tensor each = at::arange(gate_up_.size(0), sorted.options());
+  const at::Tensor ends = at::searchsorted(sorted, each, /*out_int32=*/true, /*right=*/true);
+  const at::Tensor rows = x.index_select(0, order.div(k, "floor"));
+  const at::Tensor inner = swiglu(grouped_product(rows, gate_up_, ends));
+  const at::Tensor by_expert = grouped_product(inner, down_, ends);
+  at::Tensor outputs = at::empty_like(by_expert);
+  outputs.index_copy_(0, order, by_expert);
+  return combine(outputs.view({tokens, k, -1}), routing.weights);
+}
+
+at::Tensor Moe::operator()(const at::Tensor& x, const Routing& routing) const {
+  // On a CPU asking for the counts is free and copying weights is not; on the meta device there are
+  // no counts, and gathering is the same arithmetic.
+  const bool gather = x.is_meta() || (x.is_cuda() && x.size(0) <= kFewTokens);
+  const at::Tensor routed = gather ? routed_by_gather(x, routing) : routed_by_group(x, routing);
+  return routed + shared_(x);
+}
 
 Decoder::Decoder(TensorLoader& loader, const DeepseekOcrConfig& config)
     : heads_(config.num_attention_heads),

@@ -4,9 +4,9 @@
 
 #include <c10/core/InferenceMode.h>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "workload/model/torch_compat.h"
-#include "workload/model/torch_errors.h"
+#include "workload/torch_runtime.h"
 
 namespace profline::workload {
 namespace {

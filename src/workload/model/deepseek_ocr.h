@@ -8,14 +8,11 @@
 
 #include "base/result.h"
 #include "records/deepseek_ocr_config.h"
-#include "workload/model/clip.h"
+#include "workload/model/attention.h"
 #include "workload/model/decoder.h"
-#include "workload/model/image_tokens.h"
-#include "workload/model/kv_cache.h"
 #include "workload/model/layers.h"
-#include "workload/model/options.h"
-#include "workload/model/sam.h"
 #include "workload/model/scopes.h"
+#include "workload/model/vision.h"
 #include "workload/model/weight_source.h"
 
 namespace profline::workload {

@@ -6,9 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "workload/model/device.h"
 #include "workload/model/testing_tensors.h"
-#include "workload/model/torch_errors.h"
+#include "workload/torch_runtime.h"
 
 namespace profline::workload {
 namespace {

@@ -1,20 +1,81 @@
 #include "workload/model/weight_source.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "inputs/weights/safetensors_write.h"
+#include "inputs/weights/safetensors.h"
 #include "testing/temp_dir.h"
 
 namespace profline::workload {
 namespace {
 
+TEST(CopyThreads, CopyAllOfItAndNothingBeside) {
+  std::vector<std::uint32_t> values(300'001);
+  std::iota(values.begin(), values.end(), 1U);
+  for (const std::size_t threads : {0U, 1U, 2U, 5U}) {
+    CopyThreads together(threads);
+    // Below, at and above what a thread takes at least; again and again with the same threads.
+    for (const std::size_t count : {0U, 1U, 16'383U, 16'384U, 16'385U, 50'000U, 300'000U}) {
+      SCOPED_TRACE(::testing::Message() << threads << " threads, " << count << " values");
+      std::vector<std::uint32_t> copy(values.size(), 0U);
+      together.copy(std::as_bytes(std::span(values).first(count)),
+                    std::as_writable_bytes(std::span(copy)).data());
+      EXPECT_TRUE(std::equal(copy.begin(), copy.begin() + static_cast<std::ptrdiff_t>(count),
+                             values.begin()));
+      EXPECT_EQ(std::count(copy.begin(), copy.end(), 0U),
+                static_cast<std::ptrdiff_t>(values.size() - count));
+    }
+  }
+}
+
+std::ptrdiff_t threads_of_this_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(CopyThreads, EndWithoutHavingCopied) {
+  const std::ptrdiff_t before = threads_of_this_process();
+  {
+    const CopyThreads idle(3);
+    EXPECT_EQ(threads_of_this_process(), before + 2);
+  }
+  EXPECT_EQ(threads_of_this_process(), before);
+}
+
 std::span<const std::byte> bytes_of(const at::Tensor& tensor) {
   return {static_cast<const std::byte*>(tensor.data_ptr()), tensor.nbytes()};
+}
+
+TEST(StagedCopy, IsWholeWhateverThePiecesAre) {
+  const at::Tensor values = at::rand({7, 33}, at::kFloat);  // 924 bytes
+  for (const std::size_t piece : {1U, 100U, 231U, 462U, 924U, 4096U}) {
+    SCOPED_TRACE(piece);
+    StagedCopy staged(piece);
+    // More than there are pieces, so that each is used again.
+    for (int i = 0; i < 9; ++i) {
+      const at::Tensor larger = at::zeros({3, 7, 33}, at::kFloat);
+      staged.copy(bytes_of(values), larger.select(0, 1));
+      EXPECT_TRUE(at::equal(larger[1], values));
+      EXPECT_EQ(larger[0].count_nonzero().item<std::int64_t>(), 0);
+      EXPECT_EQ(larger[2].count_nonzero().item<std::int64_t>(), 0);
+    }
+  }
+}
+
+TEST(StagedCopy, IsOfBytesWhateverTheyMean) {
+  const at::Tensor values = at::rand({5, 3}, at::kFloat).to(at::kBFloat16);
+  at::Tensor copy = at::zeros({5, 3}, at::kBFloat16);
+  StagedCopy(7).copy(bytes_of(values), copy);
+  EXPECT_TRUE(at::equal(copy, values));
 }
 
 class StoredWeights : public ::testing::Test {

@@ -1,5 +1,3 @@
-#include "workload/profiler/chrome_trace.h"
-
 #include <unistd.h>
 
 #include <map>
@@ -8,7 +6,8 @@
 #include <fmt/core.h>
 
 #include "base/atomic_file.h"
-#include "formats/json_write.h"
+#include "formats/json.h"
+#include "workload/profiler/documents.h"
 
 namespace profline::workload {
 namespace {

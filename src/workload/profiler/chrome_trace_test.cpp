@@ -1,10 +1,9 @@
-#include "workload/profiler/chrome_trace.h"
-
 #include <gtest/gtest.h>
 
 #include "base/files.h"
 #include "formats/json.h"
 #include "testing/temp_dir.h"
+#include "workload/profiler/documents.h"
 #include "workload/profiler/testing_recording.h"
 
 namespace profline::workload {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <set>
 #include <string_view>
@@ -11,8 +12,54 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
-#include "records/call_kind.h"
-#include "workload/profiler/profiler_compat.h"
+#include "base/files.h"
+#include "formats/json.h"
+#include "records/timeline.h"
+#include "run/names/artifact_names.h"
+#include "workload/profiler/documents.h"
+
+namespace profline::workload::compat {
+namespace {
+
+// What versions of libtorch's profiler call differently: 1.13 (whole microseconds) and 2.x.
+
+template <typename Event>
+constexpr bool tells_nanoseconds() {
+  return requires(const Event& event) {
+    event.startNs();
+  };
+}
+
+template <typename Event>
+std::int64_t start_ns(const Event& event) {
+  if constexpr (tells_nanoseconds<Event>()) {
+    return static_cast<std::int64_t>(event.startNs());
+  } else {
+    return static_cast<std::int64_t>(event.startUs()) * 1000;
+  }
+}
+
+template <typename Event>
+std::int64_t duration_ns(const Event& event) {
+  if constexpr (tells_nanoseconds<Event>()) {
+    return static_cast<std::int64_t>(event.durationNs());
+  } else {
+    return static_cast<std::int64_t>(event.durationUs()) * 1000;
+  }
+}
+
+/// Events that newer versions mark as being for their own use.
+template <typename Event>
+bool is_hidden(const Event& event) {
+  if constexpr (requires { event.isHiddenEvent(); }) {
+    return event.isHiddenEvent();
+  } else {
+    return false;
+  }
+}
+
+}  // namespace
+}  // namespace profline::workload::compat
 
 namespace profline::workload {
 namespace {
@@ -121,6 +168,38 @@ bool save_trace(torch_profiler::ProfilerResult& result, const std::filesystem::p
   return !problem;
 }
 
+Result<void> write_document(const std::filesystem::path& path, const Node& document) {
+  return write_file_atomic(path, PL_TRY(write_json(document)));
+}
+
+bool asks_for(const settings::TorchProfiler& settings, settings::Activity activity) {
+  return std::count(settings.activities.begin(), settings.activities.end(), activity) > 0;
+}
+
+/// What of the settings had no effect, and why.
+std::vector<std::string> remarks_on(const settings::TorchProfiler& settings, bool on_gpu,
+                                    const Recorded& recorded) {
+  std::vector<std::string> remarks;
+  if (asks_for(settings, settings::Activity::Cuda) && !on_gpu) {
+    remarks.emplace_back("activities: cuda is left out, the model runs on the CPU");
+  }
+  if (!asks_for(settings, settings::Activity::Cpu)) {
+    remarks.emplace_back(
+        "activities: cpu is recorded although it was not asked for; kernels belong to operators");
+  }
+  if (settings.with_stack && !recorded.has_stacks) {
+    remarks.emplace_back("with_stack: libtorch gives no stacks of a program without Python");
+  }
+  if (!recorded.has_trace) {
+    remarks.emplace_back(
+        "trace.json: this libtorch was built without Kineto, profline wrote the trace");
+  }
+  if (recorded.recording.resolution_ns > 1) {
+    remarks.emplace_back("operators: this libtorch tells times in whole microseconds");
+  }
+  return remarks;
+}
+
 }  // namespace
 
 Result<Recorded> record(const RecordOptions& options, const std::filesystem::path& trace,
@@ -142,6 +221,42 @@ Result<Recorded> record(const RecordOptions& options, const std::filesystem::pat
   } catch (const std::exception& thrown) {
     return Error(ErrorKind::Tool, std::string("libtorch's profiler failed: ") + thrown.what());
   }
+}
+
+Result<std::vector<std::string>> write_torch_profile(const settings::TorchProfiler& settings,
+                                                     bool on_gpu,
+                                                     const std::filesystem::path& folder,
+                                                     const std::function<Result<void>()>& work) {
+  const bool cuda = on_gpu && asks_for(settings, settings::Activity::Cuda);
+  const RecordOptions options{.cuda = cuda,
+                              .shapes = settings.record_shapes,
+                              .memory = settings.profile_memory,
+                              .stacks = settings.with_stack};
+  const Recorded recorded = PL_TRY(record(options, folder / run::files::kTrace, work));
+  const Recording& recording = recorded.recording;
+  if (recording.events.empty()) {
+    return Error(ErrorKind::Tool, "libtorch's profiler recorded nothing");
+  }
+  const CallTree tree = build_call_tree(recording);
+  if (!recorded.has_trace) PL_TRY(write_chrome_trace(folder / run::files::kTrace, recording, tree));
+
+  const OperatorTable table = operator_table(recording, tree, settings.group_by_input_shape);
+  PL_TRY(write_document(folder / run::files::kOperators, operators_document(table, recording)));
+  PL_TRY(
+      write_file_atomic(folder / run::files::kOperatorsPage, operators_markdown(table, recording)));
+
+  const std::vector<DeviceRow> kernels = kernel_table(recording);
+  const std::string why_none = cuda     ? "the profiler saw no work on the GPU"
+                               : on_gpu ? "pipeline.torch_profiler.activities does not name cuda"
+                                        : "the model ran on the CPU";
+  PL_TRY(write_document(folder / run::files::kKernels, kernels_document(kernels, why_none)));
+  PL_TRY(write_file_atomic(folder / run::files::kKernelsPage, kernels_markdown(kernels, why_none)));
+  if (settings.profile_memory) {
+    PL_TRY(write_document(folder / run::files::kMemory, memory_document(recording, tree)));
+  }
+  std::vector<std::string> remarks = remarks_on(settings, on_gpu, recorded);
+  if (cuda && kernels.empty()) remarks.push_back("kernels: none, " + why_none);
+  return remarks;
 }
 
 }  // namespace profline::workload

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "settings/torch_profiler.h"
-#include "workload/profiler/trace_event.h"
+#include "settings/pipeline.h"
+#include "workload/profiler/call_tree.h"
 
 namespace profline::workload {
 

@@ -1,6 +1,6 @@
 #include <benchmark/benchmark.h>
 
-#include "workload/profiler/tables.h"
+#include "workload/profiler/documents.h"
 #include "workload/profiler/testing_recording.h"
 
 namespace profline::workload {

@@ -1,9 +1,8 @@
-#include "workload/profiler/tables.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "formats/json_write.h"
+#include "formats/json.h"
+#include "workload/profiler/documents.h"
 #include "workload/profiler/testing_recording.h"
 
 namespace profline::workload {
@@ -65,7 +64,7 @@ TEST(OperatorTable, SumsTheDevicesTime) {
   EXPECT_THAT(table_of(recording).operators,
               ElementsAre(OperatorRow{"aten::mm", "", 1, 10, 10, 60, 60},
                           OperatorRow{"aten::linear", "", 1, 40, 50, 0, 60}));
-  EXPECT_THAT(kernel_table(recording), ElementsAre(KernelRow{"gemm", 0, 2, 60, 10, 50}));
+  EXPECT_THAT(kernel_table(recording), ElementsAre(DeviceRow{"gemm", 0, 2, 60, 10, 50}));
 }
 
 TEST(OperatorTable, GroupsByShapesWhenAsked) {

@@ -4,7 +4,7 @@
 
 // What the tests of this folder share: a recording written by hand.
 
-#include "workload/profiler/trace_event.h"
+#include "workload/profiler/call_tree.h"
 
 namespace profline::workload::profiler_test {
 

@@ -1,13 +1,15 @@
 #include "workload/session/answers.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"
-#include "formats/json_write.h"
-#include "predictions/pictures.h"
 #include "predictions/prediction.h"
-#include "schema/enum_codec.h"
+#include "run/names/artifact_names.h"
 #include "schema/read.h"
+#include "schema/scalar_codecs.h"
+#include "workload/model/scopes.h"
 
 namespace profline::workload {
 namespace {
@@ -28,23 +30,39 @@ constexpr auto fields(std::type_identity<TextRow>) {
                     field("text", &TextRow::text, "all that was generated").required());
 }
 
+TextRow row_of(const ReadText& read) {
+  const auto number = [&](const char* name) {
+    return static_cast<std::uint32_t>(read.request.integer(name).value_or(0));
+  };
+  return {read.request.text("image"), number("epoch"), number("index"), read.text};
+}
+
 predictions::Prediction prediction_of(const ReadText& read,
                                       std::span<const std::string> special_tokens) {
-  const Sample& sample = read.sample;
-  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / kNsPerMs; };
+  const Request& request = read.request;
+  const auto ms = [&](std::initializer_list<std::string_view> names) {
+    double sum = 0;
+    for (const Phase& phase : request.phases) {
+      const bool is_meant =
+          std::find(names.begin(), names.end(), last_name(phase.path)) != names.end();
+      if (is_meant) sum += static_cast<double>(phase.ns) / kNsPerMs;
+    }
+    return sum;
+  };
+  const TextRow row = row_of(read);
   predictions::Prediction prediction;
-  prediction.image = sample.image;
-  prediction.epoch = sample.epoch;
-  prediction.index = sample.index;
+  prediction.image = row.image;
+  prediction.epoch = row.epoch;
+  prediction.index = row.index;
   prediction.text_raw = read.text;
   prediction.text_clean = predictions::clean_text(read.text, special_tokens);
-  prediction.prompt_tokens = sample.prompt_tokens;
-  prediction.tokens = sample.new_tokens;
-  prediction.finish = std::string(schema::name_of(sample.finish));
-  prediction.prefill_ms = ms(sample.prefill_ns);
-  prediction.decode_ms = ms(sample.decode_ns.value_or(0));
-  prediction.vision_ms =
-      ms(sample.sam_ns.value_or(0) + sample.clip_ns.value_or(0) + sample.projector_ns.value_or(0));
+  prediction.prompt_tokens = request.prompt_tokens.value_or(0);
+  prediction.tokens = request.new_tokens.value_or(0);
+  const std::string finish = request.text("finish");
+  prediction.finish = finish.empty() ? "none" : finish;
+  prediction.prefill_ms = ms({scope::kPrefill});
+  prediction.decode_ms = ms({scope::kDecode});
+  prediction.vision_ms = ms({scope::kSam, scope::kClip, scope::kProjector});
   return prediction;
 }
 
@@ -69,29 +87,28 @@ Result<void> draw(const std::filesystem::path& root, const settings::Output& out
 std::string texts_jsonl(std::span<const ReadText> texts) {
   std::string jsonl;
   for (const ReadText& read : texts) {
-    const TextRow row{read.sample.image, read.sample.epoch, read.sample.index, read.text};
-    jsonl += write_json(schema::write(row), {.indent = 0}).value() + '\n';
+    jsonl += write_json(schema::write(row_of(read)), {.indent = 0}).value() + '\n';
   }
   return jsonl;
 }
 
 Result<std::vector<ReadText>> load_texts(const std::filesystem::path& folder,
                                          std::span<const dataset::Item> items) {
-  const std::string samples_path = (folder / "samples.jsonl").string();
-  const std::vector<Sample> samples =
-      PL_TRY(parse_samples(PL_TRY(read_file(samples_path)), samples_path));
-  const std::string texts_path = (folder / "texts.jsonl").string();
+  const std::string requests_path = (folder / run::files::kRequests).string();
+  const std::vector<Request> requests =
+      PL_TRY(parse_requests(PL_TRY(read_file(requests_path)), requests_path));
+  const std::string texts_path = (folder / run::files::kTexts).string();
   const std::string text = PL_TRY(read_file(texts_path));
   std::vector<ReadText> found;
   std::size_t number = 0;
   for (const std::string_view line : lines(text)) {
     const Node node = PL_TRY(parse_json(line, texts_path));
     TextRow row = PL_TRY(schema::read<TextRow>(node));
-    if (number >= samples.size()) break;
-    const Sample& sample = samples[number++];
+    if (number >= requests.size()) break;
+    const Request& request = requests[number++];
     for (const dataset::Item& item : items) {
       if (item.image.name == row.image && item.epoch == row.epoch && item.index == row.index) {
-        found.push_back({item, sample, std::move(row.text)});
+        found.push_back({item, request, std::move(row.text)});
         break;
       }
     }
@@ -117,7 +134,7 @@ Result<std::vector<std::filesystem::path>> write_answers(const std::filesystem::
     written.push_back(root);
   }
   if (output.prediction.enable) {
-    const std::filesystem::path path = folder / output.prediction_dir() / "predictions.jsonl";
+    const std::filesystem::path path = folder / output.prediction_dir() / run::files::kPredictions;
     PL_TRY(create_folders(path.parent_path()));
     PL_TRY(predictions::write_predictions(path, predictions));
     written.push_back(path);

@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "inputs/dataset/dataset.h"
-#include "records/sample.h"
-#include "settings/output.h"
+#include "records/request.h"
+#include "settings/stage.h"
 #include "workload/session/subject.h"
 
 namespace profline::workload {
@@ -16,11 +16,11 @@ namespace profline::workload {
 /// An image with the text that was read in it.
 struct ReadText {
   dataset::Item item;
-  Sample sample;
+  Request request;
   std::string text;
 };
 
-/// texts.jsonl: image, epoch, index and text of each run, in the order of samples.jsonl.
+/// texts.jsonl: image, epoch, index and text of each run, in the order of requests.jsonl.
 std::string texts_jsonl(std::span<const ReadText> texts);
 
 /// Finds what a baseline's folder says about these items; those it has nothing on are left out.

@@ -1,20 +1,111 @@
-#include "workload/session/deepseek_subject.h"
-
+#include <cstdint>
+#include <memory>
 #include <random>
+#include <string>
+#include <vector>
 
 #include <ATen/ATen.h>
 
+#include "base/result.h"
 #include "inputs/images/views.h"
-#include "inputs/tokenizer/prompt.h"
 #include "inputs/tokenizer/tokenizer.h"
+#include "inputs/weights/checkpoint.h"
+#include "inputs/weights/model_tensors.h"
+#include "records/deepseek_ocr_config.h"
 #include "workload/fast/open_engine.h"
 #include "workload/generation/generate.h"
-#include "workload/profiler/model_trace.h"
-#include "workload/session/deepseek_files.h"
+#include "workload/model/weight_source.h"
+#include "workload/profiler/static_trace.h"
 #include "workload/session/inputs.h"
+#include "workload/session/run_request.h"
+#include "workload/session/subject.h"
 
 namespace profline::workload {
 namespace {
+
+// What DeepSeek-OCR is made from: files of a checkpoint, or nothing but a seed.
+
+struct DeepseekFiles {
+  DeepseekOcrConfig config;
+  tokenizer::Tokenizer tokenizer;
+  std::unique_ptr<weights::Checkpoint> checkpoint;  ///< what `weights` reads; null without files
+  std::unique_ptr<WeightSource> weights;
+  std::vector<std::string> notes{};
+};
+
+namespace fs = std::filesystem;
+using settings::deepseek_ocr::Init;
+using settings::deepseek_ocr::Model;
+using settings::deepseek_ocr::Variant;
+
+constexpr std::uint64_t kWeightSeed = 0;
+
+const Model& model_of(const RunRequest& request) {
+  return std::get<settings::deepseek_ocr::Subject>(request.settings.subject).model;
+}
+
+Result<fs::path> weights_folder(const RunRequest& request) {
+  const fs::path folder = request.base / model_of(request).path.value_or(fs::path());
+  std::error_code problem;
+  if (fs::is_directory(folder, problem)) return folder;
+  return Error(ErrorKind::NotFound,
+               "model.path: there is no folder '" + folder.string() +
+                   "'; without weights take model/deepseek_ocr/arch@model=deepseek_ocr.random "
+                   "(full size) or deepseek_ocr.tiny");
+}
+
+Result<DeepseekOcrConfig> deepseek_config(const RunRequest& request) {
+  const Model& model = model_of(request);
+  if (model.init == Init::Random) {
+    return model.variant == Variant::Tiny ? tiny_config() : official_config();
+  }
+  return load_deepseek_ocr_config(PL_TRY(weights_folder(request)) / "config.json");
+}
+
+/// The checkpoint's; without files that of the tiny model, whose ids every variant has.
+Result<tokenizer::Tokenizer> deepseek_tokenizer(const RunRequest& request) {
+  if (model_of(request).init == Init::Random) {
+    return tokenizer::Tokenizer::parse(tokenizer::tiny_tokenizer_json(), "<tiny tokenizer>");
+  }
+  return tokenizer::Tokenizer::load(PL_TRY(weights_folder(request)) / "tokenizer.json");
+}
+
+/// An Error of kind NotFound, when there is no folder of weights, names the presets that need none.
+Result<DeepseekFiles> open_deepseek_files(const RunRequest& request, at::Device device) {
+  const Model& model = model_of(request);
+  DeepseekFiles files{.config = PL_TRY(deepseek_config(request)),
+                      .tokenizer = PL_TRY(deepseek_tokenizer(request)),
+                      .checkpoint = nullptr,
+                      .weights = nullptr};
+  if (model.init == Init::Random && model.variant == Variant::Tiny) {
+    files.weights = std::make_unique<DeterministicWeights>(files.config);
+    return files;
+  }
+  if (model.init == Init::Random) {
+    files.weights = std::make_unique<RandomWeights>(files.config, kWeightSeed, device);
+    files.notes.emplace_back(
+        "model: random weights; texts mean nothing and are spelled by the tiny tokenizer");
+    return files;
+  }
+  weights::Model loaded = PL_TRY(weights::open_model(PL_TRY(weights_folder(request))));
+  for (const std::string& name : loaded.unused) {
+    files.notes.push_back("model.path: tensor '" + name + "' has no place in the model");
+  }
+  files.config = std::move(loaded.config);
+  files.checkpoint = std::make_unique<weights::Checkpoint>(std::move(loaded.checkpoint));
+  files.weights = std::make_unique<CheckpointWeights>(*files.checkpoint);
+  return files;
+}
+
+/// The prompt with its slots; without any the marker of the picture is left out.
+Result<tokenizer::Prompt> assemble(const tokenizer::Tokenizer& tokenizer, std::string prompt,
+                                   std::int64_t slots, tokenizer::TokenId bos) {
+  if (slots == 0) {
+    const std::size_t marker = prompt.find(tokenizer::kImageMarker);
+    if (marker != std::string::npos) prompt.erase(marker, tokenizer::kImageMarker.size());
+  }
+  return tokenizer::assemble_prompt(tokenizer, prompt, slots, bos);
+}
 
 using settings::deepseek_ocr::Infer;
 using settings::deepseek_ocr::Preprocess;
@@ -55,34 +146,20 @@ GenerationOptions generation_options(const Infer& infer, std::int64_t eos_id) {
   return options;
 }
 
-FinishReason finish_of(Finish finish) {
-  return finish == Finish::Eos ? FinishReason::Eos : FinishReason::Length;
-}
-
-std::int64_t count(const std::optional<nanoseconds>& time) {
-  return time.value_or(nanoseconds(0)).count();
-}
-
-std::optional<std::int64_t> count_if_any(const std::optional<nanoseconds>& time) {
-  if (!time) return std::nullopt;
-  return time->count();
-}
-
-void set_times(Sample& sample, const std::vector<PartTime>& parts) {
-  sample.prefill_ns = count(time_of(parts, scope::kPrefill));
-  sample.sam_ns = count_if_any(time_of(parts, scope::kSam));
-  sample.clip_ns = count_if_any(time_of(parts, scope::kClip));
-  sample.projector_ns = count_if_any(time_of(parts, scope::kProjector));
-  sample.lm_ns = count_if_any(time_of(parts, scope::kLm));
-  sample.decode_ns = count_if_any(time_of(parts, scope::kDecode));
-  for (const PartTime& part : parts) {
-    if (part.name == std::string_view(scope::kDecodeStep)) {
-      sample.token_ns.push_back(part.duration.count());
-    }
-  }
+/// Phases of the model, after what the host did to prepare.
+void set_phases(Request& request, nanoseconds preparing, const std::vector<PartTime>& parts) {
+  request.phases = phases_of(parts, preparing);
+  request.phases.insert(request.phases.begin(), {"preprocess", 0, preparing.count(), {}});
   // An engine that is ahead of the host has begun a step more when the end comes.
-  const std::size_t steps = std::max<std::size_t>(1, sample.new_tokens) - 1;
-  if (sample.token_ns.size() > steps) sample.token_ns.resize(steps);
+  const std::size_t steps = std::max<std::size_t>(1, request.new_tokens.value_or(0)) - 1;
+  for (Phase& phase : request.phases) {
+    if (phase.path.find('/') == std::string::npos) request.ns += phase.ns;
+    if (phase.path == scope::kDecode && !phase.steps_ns) phase.steps_ns.emplace();
+    if (phase.steps_ns && phase.steps_ns->size() > steps) phase.steps_ns->resize(steps);
+  }
+  if (const Phase* const prefill = request.find_phase(scope::kPrefill)) {
+    request.ttft_ns = preparing.count() + prefill->ns;
+  }
 }
 
 class DeepseekSubject final : public Subject {
@@ -155,18 +232,15 @@ class DeepseekSubject final : public Subject {
 
     Answer answer;
     answer.stopped = generated.finish == Finish::Stopped;
-    Sample& sample = answer.sample;
-    sample.image = item.image.name;
-    sample.epoch = item.epoch;
-    sample.index = item.index;
-    sample.prompt_tokens = static_cast<std::uint32_t>(prepared.prompt.ids.size());
-    sample.new_tokens = static_cast<std::uint32_t>(generated.ids.size());
-    sample.finish = finish_of(generated.finish);
-    sample.preprocess_ns = nanoseconds(ready - begin).count();
-    sample.dtype = dtype_text(subject_.model.dtype);
-    sample.threads = machine_.threads;
-    sample.engine = engine();
-    set_times(sample, scopes.take());
+    Request& request = answer.request;
+    request.start_ns = nanoseconds(begin.time_since_epoch()).count();
+    request.prompt_tokens = prepared.prompt.ids.size();
+    request.new_tokens = generated.ids.size();
+    request.batch = 1;
+    set_phases(request, ready - begin, scopes.take());
+    request.attributes =
+        attributes_of(item, {dtype_text(subject_.model.dtype), machine_.threads, engine()});
+    request.attributes["finish"] = Node::string(generated.finish == Finish::Eos ? "eos" : "length");
     answer.text = tokenizer_.decode(generated.ids, tokenizer::SpecialTokens::Keep);
     return answer;
   }

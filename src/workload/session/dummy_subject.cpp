@@ -1,12 +1,11 @@
-#include "workload/session/dummy_subject.h"
-
 #include <ATen/ATen.h>
 
-#include "inputs/images/resize.h"
+#include "inputs/images/picture.h"
 #include "inputs/images/views.h"
 #include "workload/dummy/shallow_resnet.h"
-#include "workload/model/torch_errors.h"
 #include "workload/session/inputs.h"
+#include "workload/session/subject.h"
+#include "workload/torch_runtime.h"
 
 namespace profline::workload {
 namespace {
@@ -46,19 +45,21 @@ class DummySubject final : public workload::Subject {
     PL_TRY(catch_torch([&] { return network_.forward(batch, scopes); }));
 
     Answer answer;
-    Sample& sample = answer.sample;
-    sample.image = item.image.name;
-    sample.epoch = item.epoch;
-    sample.index = item.index;
-    sample.preprocess_ns = std::chrono::nanoseconds(ready - begin).count();
+    Request& request = answer.request;
+    const std::chrono::nanoseconds preparing = ready - begin;
     // One forward pass is all there is: its outermost parts together.
     const std::vector<PartTime> parts = scopes.take();
+    std::chrono::nanoseconds forward{0};
     for (const char* name : {scope::kStem, scope::kResidual, scope::kHead}) {
-      sample.prefill_ns += time_of(parts, name).value_or(std::chrono::nanoseconds(0)).count();
+      forward += time_of(parts, name).value_or(std::chrono::nanoseconds(0));
     }
-    sample.dtype = dtype_text(settings_.infer.dtype);
-    sample.threads = machine_.threads;
-    sample.engine = engine();
+    request.start_ns = std::chrono::nanoseconds(begin.time_since_epoch()).count();
+    request.ns = (preparing + forward).count();
+    request.batch = settings_.infer.batch_size;
+    request.phases = {{"preprocess", 0, preparing.count(), {}},
+                      {scope::kPrefill, preparing.count(), forward.count(), {}}};
+    request.attributes =
+        attributes_of(item, {dtype_text(settings_.infer.dtype), machine_.threads, engine()});
     return answer;
   }
 

@@ -27,6 +27,12 @@ Result<Inputs> choose_inputs(const RunRequest& request) {
   return inputs;
 }
 
+std::map<std::string, Node> attributes_of(const dataset::Item& item, const Means& means) {
+  return {{"image", Node::string(item.image.name)},  {"epoch", Node::integer(item.epoch)},
+          {"index", Node::integer(item.index)},      {"dtype", Node::string(means.dtype)},
+          {"threads", Node::integer(means.threads)}, {"engine", Node::string(means.engine)}};
+}
+
 Node inputs_document(const std::string& dataset, const std::vector<dataset::Item>& items) {
   Node images = Node::list();
   std::set<std::string> seen;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,15 @@ struct Inputs {
 
 /// The sampled images of the settings, cut to the request's `samples`.
 Result<Inputs> choose_inputs(const RunRequest& request);
+
+/// How a request was computed, beside its input.
+struct Means {
+  std::string dtype;
+  std::uint32_t threads = 0;  ///< of libtorch on the CPU
+  std::string engine;
+};
+/// Of a request: which picture it was of, and how it was computed.
+std::map<std::string, Node> attributes_of(const dataset::Item& item, const Means& means);
 
 /// inputs.json, `profline.inputs/1`: each image once, with its bytes, digest and size. Images that
 /// cannot be read any more say why.

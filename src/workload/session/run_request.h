@@ -16,8 +16,8 @@ namespace profline::workload {
 
 /// What a run of the workload is for.
 enum class Mode {
-  Baseline,         ///< all images, measured: samples.jsonl, metrics.json, texts.jsonl
-  Profiled,         ///< the same under somebody else's profiler: samples.jsonl
+  Baseline,         ///< all images, measured: requests.jsonl, metrics.json, texts.jsonl
+  Profiled,         ///< the same under somebody else's profiler: requests.jsonl
   TorchProfiler,    ///< the first image under libtorch's profiler
   DirectInference,  ///< all images for their answers
   StaticTrace,      ///< operators and FLOPs of the module graph; runs no image

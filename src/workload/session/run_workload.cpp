@@ -1,16 +1,17 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "formats/json_write.h"
-#include "schema/enum_codec.h"
+#include "formats/json.h"
+#include "run/names/artifact_names.h"
+#include "schema/scalar_codecs.h"
 #include "workload/measure/ceilings.h"
-#include "workload/measure/nvtx.h"
+#include "workload/measure/range.h"
 #include "workload/profiler/record.h"
 #include "workload/session/answers.h"
 #include "workload/session/inputs.h"
 #include "workload/session/run_request.h"
 #include "workload/session/subject.h"
-#include "workload/torch_build.h"
+#include "workload/torch_runtime.h"
 
 namespace profline::workload {
 namespace {
@@ -54,7 +55,7 @@ class Session {
   }
 
   Result<void> trace() {
-    return write_document(request_.out / "static_trace.json", PL_TRY(trace_subject(request_)));
+    return write_document(request_.out / run::files::kStaticTrace, PL_TRY(trace_subject(request_)));
   }
 
   Result<void> measure() {
@@ -66,7 +67,7 @@ class Session {
     PL_TRY(warm_up(*subject));
     PL_TRY(request_.mode == Mode::TorchProfiler ? profile(machine, *subject)
                                                 : run_images(machine, *subject));
-    PL_TRY(write_document(request_.out / "workload.json", facts(machine, *subject)));
+    PL_TRY(write_document(request_.out / run::files::kWorkloadFacts, facts(machine, *subject)));
     if (stopped_)
       return Error(ErrorKind::Cancelled, "stopped; what was done until then is written");
     return {};
@@ -114,12 +115,13 @@ class Session {
         Answer answer = PL_TRY(run_image(subject, item, scopes).during("image " + item.image.name));
         stopped_ = answer.stopped;
         if (stopped_) break;
-        texts.push_back({item, std::move(answer.sample), std::move(answer.text)});
+        answer.request.id = texts.size();
+        texts.push_back({item, std::move(answer.request), std::move(answer.text)});
         loop.advance();
       }
     }
     if (sampler) {
-      PL_TRY(write_file_atomic(request_.out / "gpu.jsonl", to_jsonl(sampler->stop())));
+      PL_TRY(write_file_atomic(request_.out / run::files::kGpuReadings, to_jsonl(sampler->stop())));
     }
     return write_results(machine, subject, texts);
   }
@@ -136,21 +138,21 @@ class Session {
     return subject.run(item, scopes, extent);
   }
 
-  Result<void> write_samples(const fs::path& folder, std::span<const ReadText> texts) {
+  Result<void> write_requests(const fs::path& folder, std::span<const ReadText> texts) {
     std::string lines;
-    for (const ReadText& read : texts) lines += to_json_line(read.sample) + '\n';
+    for (const ReadText& read : texts) lines += to_json_line(read.request) + '\n';
     PL_TRY(create_folders(folder));
-    return write_file_atomic(folder / "samples.jsonl", lines);
+    return write_file_atomic(folder / run::files::kRequests, lines);
   }
 
   Result<void> write_results(const Machine& machine, const Subject& subject,
                              std::span<const ReadText> texts) {
-    PL_TRY(write_samples(request_.out, texts));
+    PL_TRY(write_requests(request_.out, texts));
     if (request_.mode == Mode::Profiled) return {};
     const std::string& dataset = request_.settings.dataset.name();
     if (subject.reads_pictures()) {
-      PL_TRY(
-          write_document(request_.out / "inputs.json", inputs_document(dataset, subject.items())));
+      PL_TRY(write_document(request_.out / run::files::kReadInputs,
+                            inputs_document(dataset, subject.items())));
     }
     if (request_.mode == Mode::DirectInference) {
       const settings::Output& output = pipeline().direct_inference.output;
@@ -158,7 +160,7 @@ class Session {
           PL_TRY(write_answers(request_.out, output, subject, texts, services_.progress)));
     }
     if (subject.reads_pictures()) {
-      PL_TRY(write_file_atomic(request_.out / "texts.jsonl", texts_jsonl(texts)));
+      PL_TRY(write_file_atomic(request_.out / run::files::kTexts, texts_jsonl(texts)));
     }
     return write_metrics(machine, subject, texts);
   }
@@ -167,9 +169,9 @@ class Session {
                              std::span<const ReadText> texts) {
     MetricsContext context{.device = machine.device.str(), .model_dims = subject.dims()};
     if (!machine.is_gpu()) context.ceilings = measure_cpu_ceilings(services_.clock);
-    std::vector<Sample> samples;
-    for (const ReadText& read : texts) samples.push_back(read.sample);
-    return write_document(request_.out / "metrics.json", metrics_document(samples, context));
+    std::vector<Request> requests;
+    for (const ReadText& read : texts) requests.push_back(read.request);
+    return write_document(request_.out / run::files::kMetrics, metrics_document(requests, context));
   }
 
   /// The first image, its prefill and so many tokens.
@@ -186,11 +188,11 @@ class Session {
           Answer answer = PL_TRY(subject.run(item, scopes, extent));
           machine.clock->synchronise();
           stopped_ = answer.stopped;
-          profiled.push_back({item, std::move(answer.sample), std::move(answer.text)});
+          profiled.push_back({item, std::move(answer.request), std::move(answer.text)});
           return {};
         }));
     for (std::string& remark : remarks) note(std::move(remark));
-    PL_TRY(write_samples(request_.out / "workload", profiled));
+    PL_TRY(write_requests(request_.out / "workload", profiled));
     if (!request_.baseline || !subject.reads_pictures()) return {};
     const std::vector<ReadText> texts = PL_TRY(load_texts(*request_.baseline, subject.items()));
     return announce(

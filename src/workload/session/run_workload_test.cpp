@@ -3,7 +3,7 @@
 
 #include "base/files.h"
 #include "formats/json.h"
-#include "records/sample.h"
+#include "records/request.h"
 #include "testing/temp_dir.h"
 #include "workload/session/run_request.h"
 
@@ -53,13 +53,19 @@ Result<void> run(const RunRequest& request, std::function<bool()> stopping = {})
   return run_workload(request, {progress, clock, std::move(stopping)});
 }
 
-std::vector<Sample> samples_in(const std::filesystem::path& folder) {
-  const auto text = read_file(folder / "samples.jsonl");
+std::vector<Request> requests_in(const std::filesystem::path& folder) {
+  const auto text = read_file(folder / "requests.jsonl");
   EXPECT_TRUE(text) << text.error().to_string();
-  auto samples =
-      text ? parse_samples(*text, "samples.jsonl") : Result<std::vector<Sample>>(text.error());
-  EXPECT_TRUE(samples) << samples.error().to_string();
-  return samples ? std::move(*samples) : std::vector<Sample>();
+  auto requests =
+      text ? parse_requests(*text, "requests.jsonl") : Result<std::vector<Request>>(text.error());
+  EXPECT_TRUE(requests) << requests.error().to_string();
+  return requests ? std::move(*requests) : std::vector<Request>();
+}
+
+std::vector<std::string> paths_of(const Request& request) {
+  std::vector<std::string> paths;
+  for (const Phase& phase : request.phases) paths.push_back(phase.path);
+  return paths;
 }
 
 Node document(const std::filesystem::path& path) {
@@ -74,14 +80,17 @@ TEST(RunWorkload, MeasuresTheDummyNetwork) {
   const TempDir folder;
   const auto done = run({.settings = dummy_settings(), .out = folder.path(), .base = "."});
   ASSERT_TRUE(done) << done.error().to_string();
-  const std::vector<Sample> samples = samples_in(folder.path());
-  ASSERT_EQ(samples.size(), 2U);
-  EXPECT_EQ(samples[1].image, "random");
-  EXPECT_EQ(samples[1].index, 1U);
-  EXPECT_EQ(samples[1].finish, FinishReason::None);
-  EXPECT_GT(samples[1].prefill_ns, 0);
-  EXPECT_FALSE(samples[1].sam_ns);
-  EXPECT_EQ(samples[1].dtype, "fp32");
+  const std::vector<Request> requests = requests_in(folder.path());
+  ASSERT_EQ(requests.size(), 2U);
+  EXPECT_EQ(requests[1].id, 1U);
+  EXPECT_EQ(requests[1].batch, 4U);
+  EXPECT_EQ(requests[1].text("image"), "random");
+  EXPECT_EQ(requests[1].integer("index"), 1);
+  EXPECT_EQ(requests[1].text("finish"), "");
+  EXPECT_EQ(requests[1].text("dtype"), "fp32");
+  EXPECT_EQ(requests[1].new_tokens, std::nullopt);
+  EXPECT_THAT(paths_of(requests[1]), ::testing::ElementsAre("preprocess", "prefill"));
+  EXPECT_GT(requests[1].find_phase("prefill")->ns, 0);
   const Node metrics = document(folder / "metrics.json");
   EXPECT_EQ(metrics.find_path("aggregates.prefill_ms.n")->as_int(), 2);
   EXPECT_TRUE(metrics.find_path("aggregates.decode_ms")->is_null());
@@ -91,19 +100,32 @@ TEST(RunWorkload, MeasuresTheTinyModel) {
   const TempDir folder;
   const auto done = run({.settings = tiny_settings(), .out = folder.path(), .base = "."});
   ASSERT_TRUE(done) << done.error().to_string();
-  const std::vector<Sample> samples = samples_in(folder.path());
-  ASSERT_EQ(samples.size(), 2U);
-  const Sample& sample = samples.front();
-  EXPECT_EQ(sample.new_tokens, 5U);
-  EXPECT_EQ(sample.token_ns.size(), 4U);  // the first token is prefill's
-  EXPECT_EQ(sample.finish, FinishReason::Length);
-  EXPECT_GT(sample.preprocess_ns, 0);
-  ASSERT_TRUE(sample.sam_ns && sample.clip_ns && sample.projector_ns && sample.lm_ns);
-  EXPECT_LE(*sample.sam_ns + *sample.clip_ns + *sample.projector_ns + *sample.lm_ns,
-            sample.prefill_ns);
+  const std::vector<Request> requests = requests_in(folder.path());
+  ASSERT_EQ(requests.size(), 2U);
+  const Request& request = requests.front();
+  EXPECT_EQ(request.new_tokens, 5U);
+  EXPECT_EQ(request.text("finish"), "length");
+  ASSERT_THAT(paths_of(request),
+              ::testing::ElementsAre("preprocess", "prefill", "prefill/sam", "prefill/clip",
+                                     "prefill/projector", "prefill/lm", "decode"));
+  std::int64_t parts = 0;
+  for (const Phase& phase : request.phases) {
+    EXPECT_GT(phase.ns, 0) << phase.path;
+    if (phase.path.starts_with("prefill/")) parts += phase.ns;
+  }
+  EXPECT_LE(parts, request.find_phase("prefill")->ns);
+  const Phase& decode = *request.find_phase("decode");
+  ASSERT_TRUE(decode.steps_ns);
+  EXPECT_EQ(decode.steps_ns->size(), 4U);  // the first token is prefill's
   std::int64_t steps = 0;
-  for (const std::int64_t ns : sample.token_ns) steps += ns;
-  EXPECT_LE(steps, sample.decode_ns);
+  for (const std::int64_t ns : *decode.steps_ns) steps += ns;
+  EXPECT_LE(steps, decode.ns);
+  const std::int64_t first_token =
+      request.find_phase("preprocess")->ns + request.find_phase("prefill")->ns;
+  EXPECT_EQ(request.ttft_ns, first_token);
+  EXPECT_EQ(request.ns, first_token + decode.ns);
+  EXPECT_EQ(request.find_phase("prefill")->start_ns, request.find_phase("preprocess")->ns);
+  EXPECT_GE(*decode.start_ns, first_token);
   const Node facts = document(folder / "workload.json");
   EXPECT_EQ(facts.find("mode")->as_string(), "baseline");
   EXPECT_TRUE(facts.find("complete")->as_bool());
@@ -111,14 +133,14 @@ TEST(RunWorkload, MeasuresTheTinyModel) {
   EXPECT_EQ(document(folder / "metrics.json").find_path("model_dims.d_model")->as_int(), 64);
 }
 
-TEST(RunWorkload, UnderAProfilerWritesSamplesOnly) {
+TEST(RunWorkload, UnderAProfilerWritesRequestsOnly) {
   const TempDir folder;
   ASSERT_TRUE(run({.settings = tiny_settings(),
                    .mode = Mode::Profiled,
                    .out = folder.path(),
                    .base = ".",
                    .samples = 1}));
-  EXPECT_EQ(samples_in(folder.path()).size(), 1U);
+  EXPECT_EQ(requests_in(folder.path()).size(), 1U);
   EXPECT_FALSE(std::filesystem::exists(folder / "metrics.json"));
   EXPECT_FALSE(std::filesystem::exists(folder / "texts.jsonl"));
 }
@@ -135,9 +157,9 @@ TEST(RunWorkload, ProfilesTheFirstImageAndShowsTheBaselinesTexts) {
                          .base = ".",
                          .baseline = folder / "baseline"});
   ASSERT_TRUE(done) << done.error().to_string();
-  const std::vector<Sample> profiled = samples_in(folder / "torch_profiler/workload");
+  const std::vector<Request> profiled = requests_in(folder / "torch_profiler/workload");
   ASSERT_EQ(profiled.size(), 1U);
-  EXPECT_EQ(profiled.front().token_ns.size(), 2U);
+  EXPECT_EQ(profiled.front().find_phase("decode")->steps_ns->size(), 2U);
   EXPECT_TRUE(std::filesystem::exists(folder / "torch_profiler/trace.json"));
   EXPECT_TRUE(std::filesystem::exists(folder / "torch_profiler/pred/predictions.jsonl"));
   const Node operators = document(folder / "torch_profiler/operators.json");
@@ -184,10 +206,10 @@ TEST(RunWorkload, WithoutAPictureReadsOnlyThePrompt) {
   std::get<settings::deepseek_ocr::Subject>(settings.subject).model.preprocess.enable = false;
   const auto done = run({.settings = settings, .out = folder.path(), .base = "."});
   ASSERT_TRUE(done) << done.error().to_string();
-  const std::vector<Sample> samples = samples_in(folder.path());
-  ASSERT_EQ(samples.size(), 2U);
-  EXPECT_FALSE(samples.front().sam_ns);
-  EXPECT_EQ(samples.front().prompt_tokens, 8U);  // BOS and the seven ids of the text
+  const std::vector<Request> requests = requests_in(folder.path());
+  ASSERT_EQ(requests.size(), 2U);
+  EXPECT_EQ(requests.front().find_phase("prefill/sam"), nullptr);
+  EXPECT_EQ(requests.front().prompt_tokens, 8U);  // BOS and the seven ids of the text
 }
 
 TEST(RunWorkload, StoppedWritesWhatItHas) {
@@ -200,7 +222,7 @@ TEST(RunWorkload, StoppedWritesWhatItHas) {
       run({.settings = settings, .out = folder.path(), .base = "."}, [&] { return ++asked >= 8; });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind(), ErrorKind::Cancelled);
-  EXPECT_EQ(samples_in(folder.path()).size(), 1U);
+  EXPECT_EQ(requests_in(folder.path()).size(), 1U);
   EXPECT_FALSE(document(folder / "workload.json").find("complete")->as_bool());
 }
 
@@ -240,7 +262,7 @@ TEST(RunWorkload, NeverRunsEagerWhereFastWasAskedFor) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().kind(), ErrorKind::NotFound);
     EXPECT_EQ(done.error().to_string(), c.error);
-    EXPECT_FALSE(std::filesystem::exists(folder.path() / "out" / "samples.jsonl"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "out" / "requests.jsonl"));
   }
 }
 

@@ -10,13 +10,32 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "inputs/dataset/dataset.h"
-#include "records/sample.h"
+#include "records/request.h"
+#include "settings/root.h"
+#include "workload/measure/device_clock.h"
+#include "workload/measure/gpu_sampler.h"
 #include "workload/measure/measured_scopes.h"
 #include "workload/measure/metrics.h"
-#include "workload/session/machine.h"
 #include "workload/session/run_request.h"
 
 namespace profline::workload {
+
+/// Where the model runs.
+struct Machine {
+  at::Device device;
+  std::unique_ptr<DeviceClock> clock;
+  std::uint32_t threads;
+
+  bool is_gpu() const { return device.is_cuda(); }
+};
+
+/// The device of the settings, and as many threads as they say (all cores, when they do not). Auto
+/// is the first CUDA device, else the CPU.
+Result<Machine> open_machine(const settings::Root& settings);
+
+at::ScalarType scalar_type(settings::Dtype dtype);
+/// `bf16`, `fp16`, `fp32`
+std::string dtype_text(settings::Dtype dtype);
 
 /// How much of an image's answer is made.
 struct Extent {
@@ -27,9 +46,9 @@ struct Extent {
 
 /// What one image came to.
 struct Answer {
-  Sample sample;
+  Request request;       ///< its id is not set
   std::string text;      ///< of a model that writes any
-  bool stopped = false;  ///< before its end: the sample is of no use
+  bool stopped = false;  ///< before its end: the request is of no use
 };
 
 /// A model that is loaded, with the inputs that it will be run on.
@@ -62,5 +81,13 @@ Result<std::unique_ptr<Subject>> open_subject(const RunRequest& request, const M
 
 /// static_trace.json of the settings' model. An Error for one that has no such trace.
 Result<Node> trace_subject(const RunRequest& request);
+
+// The two that there are, a file each.
+Result<std::unique_ptr<Subject>> open_deepseek_subject(const RunRequest& request,
+                                                       const Machine& machine, Progress& progress);
+Result<Node> trace_deepseek(const RunRequest& request);
+
+Result<std::unique_ptr<Subject>> open_dummy_subject(const RunRequest& request,
+                                                    const Machine& machine);
 
 }  // namespace profline::workload

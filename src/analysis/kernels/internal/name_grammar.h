@@ -8,10 +8,32 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/kernels/internal/name_parser.h"
-
-/// How names are taken apart; of interest to the parser's two files only.
 namespace profline::kernels::internal {
+
+/// The name that `_Z...` stands for; nothing when it is none, or when its text could become far
+/// larger than names are: 200 bytes of repetitions can stand for a gigabyte, which the library's
+/// demangler would write out.
+std::optional<std::string> demangled(std::string_view mangled);
+
+/// A demangled name with one spelling for each thing, in which is marked what tools leave out.
+struct ParsedName {
+  /// With kPathBegin path kPathEnd before each name that stands in namespaces, and what only some
+  /// tools show between kExtraBegin and kExtraEnd.
+  std::string marked;
+  std::string function;                ///< of the outermost name
+  std::vector<std::string> mentioned;  ///< names inside its template arguments, in order
+};
+
+inline constexpr char kPathBegin = '\x01';
+inline constexpr char kPathEnd = '\x02';
+inline constexpr char kExtraBegin = '\x03';
+inline constexpr char kExtraEnd = '\x04';
+
+/// Nothing when the text is not what a demangler writes: unbalanced brackets (a name that was cut),
+/// control characters, deeper nesting than names have.
+std::optional<ParsedName> parse_name(std::string_view text);
+
+// How names are taken apart; of interest to the parser's two files only.
 
 inline constexpr int kDeepestName = 160;
 inline constexpr std::string_view kAnonymous = "(anonymous namespace)";

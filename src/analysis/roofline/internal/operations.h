@@ -1,11 +1,39 @@
 #pragma once
 
+#include <initializer_list>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 
-#include "analysis/roofline/internal/lookup.h"
 #include "analysis/roofline/measurement.h"
+#include "records/counters.h"
 
 namespace profline::roofline::internal {
+
+/// The counters of one kernel by name.
+class Lookup {
+ public:
+  Lookup(const CounterReport& report, const ProfiledKernel& kernel);
+
+  /// The counter in this unit; a counter in another one is another thing.
+  std::optional<double> find(std::string_view name, std::string_view unit) const;
+  /// Whatever its unit.
+  std::optional<double> find(std::string_view name) const;
+  /// The first that is there, of several names for one thing.
+  std::optional<double> first_of(std::initializer_list<std::string_view> names,
+                                 std::string_view unit) const;
+
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (const auto& [name, counter] : first_) visit(name, counter->value);
+  }
+
+ private:
+  const CounterReport& report_;
+  const ProfiledKernel& kernel_;
+  std::unordered_map<std::string_view, const Counter*> first_;
+};
 
 /// Adds to the measurement what the tensor cores and the ordinary cores did.
 void add_tensor_work(const Lookup& counters, std::string_view compute_capability,

@@ -1,14 +1,28 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "inputs/dataset/internal/random.h"
 #include "inputs/images/draw.h"
 
+/// Readable English for drawn pages: grammatical, about nothing in particular, ASCII.
+namespace profline::dataset::internal {
+
+/// `Measuring the Shared Cache`, without a full stop.
+std::string title(Random& random);
+/// Two or three words: what a row of a table or a bar is called.
+std::string term(Random& random);
+std::string sentence(Random& random);
+std::string paragraph(Random& random, std::size_t sentences);
+/// `12.4`, `0.87`, `1,204`.
+std::string figure_number(Random& random);
+std::string author(Random& random);
+
 /// What a drawn page is made of. Each block is drawn at the column's `y` and moves it below itself;
 /// one that has no room draws nothing, says false and leaves it.
-namespace profline::dataset::internal {
 
 struct Column {
   std::int64_t x = 0;

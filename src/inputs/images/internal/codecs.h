@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "inputs/images/decode.h"
+#include "inputs/images/codec.h"
 #include "inputs/images/picture.h"
 
 /// The two libraries' adapters, png.cpp and jpeg.cpp. Sizes and pictures are as stored; the caller

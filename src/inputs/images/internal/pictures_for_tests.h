@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/sha256.h"
+#include "base/digests.h"
 #include "inputs/images/picture.h"
 
 namespace profline::images::internal {

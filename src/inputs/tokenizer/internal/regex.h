@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct Match {
 /// A compiled pattern over UTF-8 with Unicode's character classes; immutable.
 class Regex {
  public:
-  /// `oniguruma` is written as Oniguruma reads it (see oniguruma.h).
+  /// `oniguruma` is written as Oniguruma reads it: see pcre_pattern().
   static Result<Regex> compile(std::string_view oniguruma);
   Regex(Regex&&) noexcept;
   Regex& operator=(Regex&&) noexcept;
@@ -49,5 +50,18 @@ class RegexScanner {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A pattern of the Oniguruma library (Ruby's syntax), which tokenizer.json is written for, as one
+/// of PCRE2's with the same meaning. Where both read the same text differently it is rewritten:
+///
+///   \s \w \b   Unicode's White_Space and word characters (PCRE2 adds U+180E, leaves out marks)
+///   [:alpha:]  and a few others by property
+///   \h         a hexadecimal digit (PCRE2: a blank)
+///   {,n}       {0,n};  \uHHHH  one character;  (?m)  the point matches line feeds
+///
+/// `^` and `$` match at every line, which compile_regex() asks of PCRE2. What cannot be rewritten
+/// is an Error that names it: a class within a class, `&&`, `{m,n}+`, `[:punct:]`, `\Q`, verbs such
+/// as (*FAIL).
+Result<std::string> pcre_pattern(std::string_view oniguruma);
 
 }  // namespace profline::tokenizer::internal

@@ -7,9 +7,8 @@
 
 #include "base/result.h"
 #include "formats/node.h"
-#include "inputs/tokenizer/internal/added_tokens.h"
 #include "inputs/tokenizer/internal/bpe.h"
-#include "inputs/tokenizer/internal/split.h"
+#include "inputs/tokenizer/internal/text_pieces.h"
 
 namespace profline::tokenizer::internal {
 
@@ -32,12 +31,5 @@ struct Description {
 };
 
 Result<Description> read_tokenizer(const Node& tree);
-
-// The parts of read_tokenizer(), a file each.
-Result<PreTokenizer> read_pre_tokenizer(const Node& tree);
-/// Fills `vocabulary` and `bpe`.
-Result<void> read_model(const Node& tree, Description& description);
-Result<std::vector<AddedToken>> read_added_tokens(
-    const Node& tree, const std::unordered_map<std::string, TokenId>& vocabulary);
 
 }  // namespace profline::tokenizer::internal

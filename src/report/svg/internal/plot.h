@@ -4,9 +4,38 @@
 #include <string>
 #include <vector>
 
-#include "analysis/roofline/kernel_table.h"
-#include "report/svg/scale.h"
+#include "analysis/roofline/counted_kernel.h"
 #include "report/svg/svg.h"
+
+namespace profline::svg {
+
+/// Where a value lies on an axis, from `begin` to `end` in pixels.
+class Scale {
+ public:
+  static Scale linear(double low, double high, double begin, double end);
+  /// Whole decades around the values, which are above 0.
+  static Scale decades(double low, double high, double begin, double end);
+
+  double at(double value) const;
+  double low() const { return low_; }
+  double high() const { return high_; }
+
+  struct Tick {
+    double value = 0;
+    std::string label;  ///< empty: only a line
+  };
+  /// Round values, some four to eight; of decades also what lies between.
+  std::vector<Tick> ticks() const;
+
+ private:
+  double low_ = 0;
+  double high_ = 1;
+  double begin_ = 0;
+  double end_ = 1;
+  bool is_log_ = false;
+};
+
+}  // namespace profline::svg
 
 namespace profline::svg::internal {
 
@@ -31,7 +60,7 @@ class Marks {
  public:
   explicit Marks(Picture& picture) : picture_(picture) {}
 
-  void draw(PointXy at, std::size_t number, const roofline::KernelRow& row);
+  void draw(PointXy at, std::size_t number, const roofline::CountedKernel& row);
 
  private:
   Picture& picture_;
@@ -39,7 +68,7 @@ class Marks {
 };
 
 /// The list: number, name, what bounds it, and a remark for those that are not drawn.
-void draw_list(Picture& picture, const Frame& frame, std::span<const roofline::KernelRow> rows,
+void draw_list(Picture& picture, const Frame& frame, std::span<const roofline::CountedKernel> rows,
                std::span<const std::string> remarks);
 
 }  // namespace profline::svg::internal

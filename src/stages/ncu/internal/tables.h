@@ -9,8 +9,7 @@
 #include "base/result.h"
 #include "pipeline/stage.h"
 #include "records/counters.h"
-#include "records/ncu_kernels.h"
-#include "records/ncu_regions.h"
+#include "records/ncu_tables.h"
 
 namespace profline::stages::internal {
 

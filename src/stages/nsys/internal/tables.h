@@ -7,9 +7,9 @@
 #include "analysis/kernels/classify.h"
 #include "base/result.h"
 #include "pipeline/stage.h"
-#include "records/nsys_kernels.h"
-#include "records/nsys_ranges.h"
-#include "records/sample.h"
+#include "records/kernel_use.h"
+#include "records/range_use.h"
+#include "records/request.h"
 #include "records/timeline.h"
 
 namespace profline::stages::internal {
@@ -23,9 +23,9 @@ struct NsysTables {
 struct ReadCapture {
   NsysCapture about;  ///< name, range and files; the rest is filled in
   Timeline timeline;
-  /// The samples that ran while it was captured, in order; tokens are counted from them where the
+  /// The requests that ran while it was captured, in order; tokens are counted from them where the
   /// capture has no ranges of tokens. Those of earlier captures of the same run are left out.
-  std::span<const Sample> samples;
+  std::span<const Request> requests;
 };
 
 /// Adds the rows of a capture. Pure.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/figures.h"
 #include "base/strings.h"
 
 namespace profline::nsys::internal {
@@ -142,8 +143,9 @@ std::string Import::select(const std::string& table,
 
 void Import::lose_rest(const std::string& table, std::uint64_t rows, const Error& why) {
   std::string text = table + " is damaged: ";
-  text += rows == 0 ? "no rows could be read"
-                    : "only the first " + std::to_string(rows) + " rows could be read";
+  text += rows == 0   ? "no rows could be read"
+          : rows == 1 ? "only the first row could be read"
+                      : "only the first " + std::to_string(rows) + " rows could be read";
   if (!slice.is_all()) {
     text +=
         " of those from row " + std::to_string(slice.first) + " to " + std::to_string(slice.last);

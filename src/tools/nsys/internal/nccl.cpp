@@ -6,6 +6,8 @@
 #include <limits>
 #include <tuple>
 
+#include "records/collective_kind.h"
+
 namespace profline::nsys::internal {
 namespace {
 
@@ -38,19 +40,18 @@ constexpr std::uint64_t kMostRanks = 1U << 24U;  // more is no number of ranks
 enum class Parts { Same, OutIsAll, InIsAll, BothAre };
 
 Parts parts_of(std::string_view name) {
-  struct Known {
-    std::string_view call;
-    Parts parts;
-  };
-  constexpr std::array kKnown = {
-      Known{"ncclAllGather", Parts::OutIsAll}, Known{"ncclReduceScatter", Parts::InIsAll},
-      Known{"ncclAlltoAll", Parts::BothAre},   Known{"ncclAllToAll", Parts::BothAre},
-      Known{"ncclGather", Parts::OutIsAll},    Known{"ncclScatter", Parts::InIsAll},
-  };
-  for (const Known& known : kKnown) {
-    if (name == known.call) return known.parts;
+  switch (collective_kind(name)) {
+    case CollectiveKind::AllGather:
+    case CollectiveKind::Gather:
+      return Parts::OutIsAll;
+    case CollectiveKind::ReduceScatter:
+    case CollectiveKind::Scatter:
+      return Parts::InIsAll;
+    case CollectiveKind::AllToAll:
+      return Parts::BothAre;
+    default:
+      return Parts::Same;
   }
-  return Parts::Same;
 }
 
 /// The last of the intervals, which are in order, that holds the instant.

@@ -14,7 +14,6 @@
 #include "formats/node.h"
 #include "records/timeline.h"
 #include "tools/torch_profiler/internal/categories.h"
-#include "tools/torch_profiler/internal/collective_table.h"
 #include "tools/torch_profiler/internal/event_tables.h"
 #include "tools/torch_profiler/internal/trace_event.h"
 
@@ -40,8 +39,8 @@ class TimelineBuilder {
 
   /// Counts the event as used or skipped.
   void add(const RawEvent& event, std::uint64_t offset);
-  /// What could not be read as an event.
-  void skip(std::string_view reason, std::uint64_t offset);
+  /// What could not be read as an event, or need not be: see Reading::Skipped.
+  void skip(std::string_view reason, std::uint64_t offset, bool is_of_the_tool = false);
   /// What stands around the events: `deviceProperties`, `baseTimeNanoseconds`, `distributedInfo`.
   void add_member(const std::string& key, const Node& value);
   void note(std::string text) { timeline_.reading.notes.push_back(std::move(text)); }
@@ -73,6 +72,7 @@ class TimelineBuilder {
     std::string reason;
     std::uint64_t count = 0;
     std::uint64_t first_offset = 0;
+    bool is_of_the_tool = false;
   };
 
   void use() {

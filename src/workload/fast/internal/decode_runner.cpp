@@ -7,7 +7,7 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 
-#include "base/assert.h"
+#include "base/error.h"
 #include "workload/fast/kernels/decode_step.h"
 
 namespace profline::workload::fast {

@@ -10,11 +10,11 @@
 #include <ATen/ATen.h>
 #include <ATen/cuda/CUDAEvent.h>
 
-#include "workload/fast/kernels/decode_graph.h"
 #include "workload/fast/kernels/decode_model.h"
-#include "workload/generation/engine.h"
+#include "workload/fast/kernels/decode_step.h"
+#include "workload/generation/generate.h"
+#include "workload/model/attention.h"
 #include "workload/model/deepseek_ocr.h"
-#include "workload/model/kv_cache.h"
 
 namespace profline::workload::fast {
 

@@ -5,11 +5,11 @@
 
 #include <ATen/ATen.h>
 
-#include "inputs/tokenizer/prompt.h"
+#include "inputs/tokenizer/tokenizer.h"
 #include "workload/fast/internal/graph_cache.h"
 #include "workload/fast/kernels/decode_model.h"
+#include "workload/model/attention.h"
 #include "workload/model/deepseek_ocr.h"
-#include "workload/model/kv_cache.h"
 
 namespace profline::workload::fast {
 

@@ -8,7 +8,6 @@
 
 #include "workload/fast/kernels/sam_attention.h"
 #include "workload/model/attention.h"
-#include "workload/model/positions.h"
 #include "workload/model/torch_compat.h"
 
 namespace profline::workload::fast {

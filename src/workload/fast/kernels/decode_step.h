@@ -30,4 +30,22 @@ cudaError_t launch_ban_and_rank(const DecodePlan& plan, cudaStream_t stream);
 cudaError_t launch_force_token(const DecodePlan& plan, const std::int64_t* token,
                                cudaStream_t stream);
 
+/// A decode step and the choice behind it as one CUDA graph: positions and lengths are read on the
+/// device, so the same graph serves every token as long as the plan's memory stays where it is.
+class DecodeGraph {
+ public:
+  DecodeGraph() = default;
+  DecodeGraph(const DecodeGraph&) = delete;
+  DecodeGraph& operator=(const DecodeGraph&) = delete;
+  ~DecodeGraph() { reset(); }
+
+  /// Replaces what was captured before.
+  cudaError_t capture(const DecodePlan& plan);
+  cudaError_t launch(cudaStream_t stream) const { return cudaGraphLaunch(graph_, stream); }
+  void reset();
+
+ private:
+  cudaGraphExec_t graph_ = nullptr;
+};
+
 }  // namespace profline::workload::fast

@@ -88,13 +88,6 @@ __device__ inline float warp_sum(float value) {
   }
   return value;
 }
-__device__ inline float warp_max(float value) {
-#pragma unroll
-  for (int step = kWarpLanes / 2; step > 0; step /= 2) {
-    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, step));
-  }
-  return value;
-}
 
 /// Sixteen bytes from global into shared memory, behind the back of the thread.
 __device__ inline void copy_async(Word* to, const Word* from) {

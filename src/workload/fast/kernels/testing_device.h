@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,15 @@
 #include <gtest/gtest.h>
 
 #include "workload/fast/kernels/decode_model.h"
+
+namespace profline::workload::fast {
+
+/// For GoogleTest, which would list the byte.
+inline std::ostream& operator<<(std::ostream& out, Stored stored) {
+  return out << (stored == Stored::Bf16 ? "Bf16" : "Fp32");
+}
+
+}  // namespace profline::workload::fast
 
 namespace profline::workload::fast::testing {
 
@@ -132,7 +143,9 @@ class KernelTest : public ::testing::TestWithParam<Stored> {
 };
 
 inline std::string stored_name(const ::testing::TestParamInfo<Stored>& info) {
-  return info.param == Stored::Bf16 ? "Bf16" : "Fp32";
+  std::ostringstream name;
+  name << info.param;
+  return name.str();
 }
 
 }  // namespace profline::workload::fast::testing

@@ -1,0 +1,109 @@
+#include "analysis/requests/series.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace profline::requests {
+namespace {
+
+Request request(std::string image, int epoch, std::vector<std::int64_t> token_ns) {
+  Request made;
+  made.phases = {{"preprocess", 0, 1'000'000, {}},
+                 {"prefill", 1'000'000, 20'000'000, {}},
+                 {"prefill/tower", {}, 5'000'000, {}},
+                 {"prefill/text", {}, 0, {}}};
+  made.ns = 21'000'000;
+  made.new_tokens = token_ns.size() + 1;
+  if (!token_ns.empty()) {
+    std::int64_t sum = 0;
+    for (const std::int64_t ns : token_ns) sum += ns;
+    made.phases.push_back({"decode", made.ns, sum, std::move(token_ns)});
+    made.ns += sum;
+  }
+  made.attributes = {{"image", Node::string(std::move(image))}, {"epoch", Node::integer(epoch)}};
+  return made;
+}
+
+const Series* find(const std::vector<Series>& all, std::string_view name) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Series& one) { return one.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+TEST(RequestSeries, HaveOneValueForARequestHoweverManyTokensItHas) {
+  const std::vector<Request> requests = {request("a", 0, {2'000'000, 4'000'000}),
+                                         request("b", 0, {1'000'000})};
+  const auto all = series_of(requests);
+  std::vector<std::string> names;
+  for (const Series& series : all) names.push_back(series.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"request_ms", "prefill_ms", "decode_ms", "token_ms",
+                                             "tokens_per_s", "preprocess", "tower"}));
+  EXPECT_EQ(find(all, "token_ms")->units, (std::vector<double>{3, 1}));
+  EXPECT_EQ(find(all, "tokens_per_s")->units, (std::vector<double>{1000.0 / 3, 1000}));
+  EXPECT_EQ(find(all, "tokens_per_s")->unit, "tokens/s");
+  EXPECT_EQ(find(all, "tokens_per_s")->better, statistics::Better::Higher);
+  EXPECT_EQ(find(all, "request_ms")->units, (std::vector<double>{27, 22}));
+  EXPECT_EQ(find(all, "tower")->units, (std::vector<double>{5, 5}));
+  EXPECT_TRUE(find(all, "tower")->is_phase);
+  EXPECT_FALSE(find(all, "prefill_ms")->is_phase);
+  EXPECT_EQ(value_of(*find(all, "token_ms")), 2);
+}
+
+TEST(RequestSeries, AreKnownByHowTheirNamesEnd) {
+  EXPECT_TRUE(is_figure("token_ms"));
+  EXPECT_TRUE(is_figure("tokens_per_s"));
+  EXPECT_TRUE(is_figure(kWallFigure));
+  EXPECT_FALSE(is_figure("gemm"));
+}
+
+TEST(RequestSeries, LeaveOutWhatHasNoValue) {
+  const auto all = series_of(std::vector{request("a", 0, {}), request("b", 0, {7})});
+  EXPECT_EQ(find(all, "token_ms")->keys, (std::vector<std::string>{"b\n0\n0"}));
+  EXPECT_EQ(find(all, "prefill_ms")->units.size(), 2U);
+  EXPECT_EQ(find(all, "text"), nullptr) << "a time of 0 is no value";
+  EXPECT_TRUE(series_of({}).empty());
+}
+
+TEST(RequestSeries, TellRequestsOfOneImageApart) {
+  const auto all =
+      series_of(std::vector{request("a", 0, {}), request("a", 0, {}), request("a", 1, {})});
+  EXPECT_EQ(find(all, "prefill_ms")->keys,
+            (std::vector<std::string>{"a\n0\n0", "a\n0\n1", "a\n1\n0"}));
+  Request call;
+  call.id = 7;
+  call.ns = 5;
+  EXPECT_EQ(find(series_of(std::vector{call}), "request_ms")->keys,
+            (std::vector<std::string>{"id 7\n0"}));
+}
+
+TEST(RequestSeries, CallStepsThatMakeNoTokensSteps) {
+  Request solver;
+  solver.ns = 6'000'000;
+  solver.phases = {{"iterate", 0, 6'000'000, std::vector<std::int64_t>{2'000'000, 4'000'000}}};
+  const auto all = series_of(std::vector{solver});
+  EXPECT_EQ(find(all, "step_ms")->units, (std::vector<double>{3}));
+  EXPECT_EQ(find(all, "steps_per_s")->unit, "steps/s");
+  EXPECT_EQ(find(all, "iterate_ms")->units, (std::vector<double>{6}));
+}
+
+TEST(RequestSeries, TellWhatAMachineTookForItself) {
+  EXPECT_EQ(disturbed_share(std::vector{request("a", 0, {10, 11, 12, 49})}), 0);
+  // One step of 100 among nine of 10: 90 of 190 were somebody else's.
+  const std::vector<std::int64_t> stalled = {10, 10, 10, 10, 100, 10, 10, 10, 10, 10};
+  EXPECT_DOUBLE_EQ(disturbed_share(std::vector{request("a", 0, stalled), request("b", 0, {})}),
+                   90.0 / 190);
+  EXPECT_EQ(disturbed_share({}), 0);
+}
+
+TEST(RequestSeries, KnowTheWallTimeOfAProgram) {
+  NodeMap process;
+  process.set("wall_ns", Node::integer(2'500'000));
+  EXPECT_EQ(wall_ms(Node::map(process)), 2.5);
+  process.set("wall_ns", Node::integer(0));
+  EXPECT_EQ(wall_ms(Node::map(process)), std::nullopt);
+  EXPECT_EQ(wall_ms(Node()), std::nullopt);
+}
+
+}  // namespace
+}  // namespace profline::requests

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/node.h"
+
+namespace profline::config {
+
+/// The values of Hydra's override grammar. They keep what a Node forgets and what writing them back
+/// needs: quotes, and the sweeps that stand for several values.
+class OverrideValue;
+
+enum class Quote : std::uint8_t { Single, Double };
+
+/// `'text'` or `"text"`, without its quotes and escapes.
+struct QuotedString {
+  std::string text;
+  Quote quote = Quote::Single;
+  bool operator==(const QuotedString&) const = default;
+};
+
+/// `choice(a,b)`, or `a,b` in its simple form.
+struct ChoiceSweep {
+  std::vector<OverrideValue> items;
+  bool simple = false;
+  bool shuffle = false;
+  std::set<std::string> tags = {};
+  bool operator==(const ChoiceSweep&) const;
+};
+
+/// `range(start,stop,step)`: each a boolean, integer, big integer or float. Integers count as
+/// Python's range does; if one of them is a float, all items are.
+struct RangeSweep {
+  Node start, stop, step;
+  bool shuffle = false;
+  std::set<std::string> tags = {};
+  bool operator==(const RangeSweep&) const = default;
+};
+
+/// `interval(start,end)`: all numbers from start up to, not including, end. Both are floats, or
+/// integers after a cast.
+struct IntervalSweep {
+  Node start, end;
+  std::set<std::string> tags = {};
+  bool operator==(const IntervalSweep&) const = default;
+};
+
+/// `glob(include,exclude)`: the options of a config group whose names match one of `include` and
+/// none of `exclude`. The patterns are what was written, usually strings.
+struct GlobSweep {
+  std::vector<OverrideValue> include, exclude;
+  bool operator==(const GlobSweep&) const;
+};
+
+class OverrideValue {
+ public:
+  struct Entry;
+  using List = std::vector<OverrideValue>;
+  using Dict = std::vector<Entry>;  // in order; keys are scalars, no two equal in Python's eyes
+  using Variant = std::variant<Node, QuotedString, List, Dict, ChoiceSweep, RangeSweep,
+                               IntervalSweep, GlobSweep>;
+
+  OverrideValue();             // null
+  OverrideValue(Node scalar);  // NOLINT(google-explicit-constructor): a scalar is a value
+  explicit OverrideValue(Variant value);
+
+  OverrideValue(const OverrideValue&);
+  OverrideValue(OverrideValue&&) noexcept;
+  OverrideValue& operator=(const OverrideValue&);
+  OverrideValue& operator=(OverrideValue&&) noexcept;
+  ~OverrideValue();
+
+  const Variant& variant() const { return value_; }
+  /// The alternative, or a null pointer when this value is another one.
+  template <typename T>
+  const T* get() const {
+    return std::get_if<T>(&value_);
+  }
+  template <typename T>
+  T* get() {
+    return std::get_if<T>(&value_);
+  }
+
+  /// Stands for several values, or for an interval. A list that holds a sweep is none.
+  bool is_sweep() const { return value_.index() >= 4; }
+
+  /// Where in the override the value begins, from 1, in characters; 0 when code made it.
+  std::uint32_t column() const { return column_; }
+  void set_column(std::uint32_t column) { column_ = column; }
+
+  /// The same values; places do not count, and NaN equals NaN.
+  bool operator==(const OverrideValue& other) const;
+
+ private:
+  Variant value_;
+  std::uint32_t column_ = 0;
+};
+
+struct OverrideValue::Entry {
+  Node key;
+  OverrideValue value;
+  bool operator==(const Entry&) const = default;
+};
+
+/// What Hydra calls the kind of a value, in its own spelling (`RANGE_SWEEP`).
+std::string_view value_type_name(const OverrideValue& value);
+
+enum class OverrideType : std::uint8_t {
+  Change,    ///< `key=value`
+  Add,       ///< `+key=value`
+  ForceAdd,  ///< `++key=value`
+  Delete     ///< `~key` or `~key=value`
+};
+
+/// One override of a command line: `+db/engine@backup.db=mysql`.
+struct Override {
+  OverrideType type = OverrideType::Change;
+  std::string key;                     ///< dotted path, or group with slashes; may be empty
+  std::optional<std::string> package;  ///< what follows '@'; empty for a bare '@'
+  std::optional<OverrideValue> value;  ///< none only in `~key`
+  std::string text;                    ///< as it was given
+  Position place;                      ///< its label and column 1, for messages
+  std::uint32_t key_column = 0;        ///< where the key begins
+  std::uint32_t package_column = 0;    ///< where the package begins, 0 without one
+
+  bool is_sweep() const { return value && value->is_sweep(); }
+  /// Prefix, key and package as they stand before '=': `+db/engine@backup.db`.
+  std::string key_element() const;
+  /// The text after the first '=' as it was given; nothing when there is none.
+  std::optional<std::string_view> value_text() const;
+  /// An Error of kind Config at a column of this override (0: the whole of it), with the override
+  /// and a caret below.
+  Error error(std::string message, std::uint32_t column) const;
+};
+
+/// The value as configuration: quoted strings lose their quotes, containers become lists and maps.
+/// Each Node is marked with `source` and its column. An Error (reason `validation`) where a sweep
+/// stands inside a list or map, or where the value itself is one.
+Result<Node> to_node(const OverrideValue& value, std::string source = {});
+
+/// `value` written back in the grammar, without blanks, as Hydra writes the overrides of a job:
+/// `[a,'b c',{k:1.0}]`, `True`, `null`. Read again it gives an equal value, unless a function or an
+/// interpolation made a string that needs quotes: `str(1)` is written `1`, `${a:#}` as `$\{a\:#\}`.
+///
+/// A sweep has no such text (Error, reason `validation`); a glob inside a container is written as
+/// the dict of its patterns, as in Hydra.
+Result<std::string> print_value(const OverrideValue& value);
+
+}  // namespace profline::config

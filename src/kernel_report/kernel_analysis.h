@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/kernels/canonical_name.h"
+#include "analysis/kernels/classify.h"
+#include "analysis/roofline/counted_kernel.h"
+#include "base/result.h"
+#include "kernel_report/captured_kernels.h"
+#include "settings/hardware.h"
+
+namespace profline::kernel_report {
+
+/// What people call a kernel, by a file of theirs.
+struct FriendlyName {
+  kernels::CanonicalName raw;
+  std::string friendly;
+};
+
+/// A YAML list of `raw_name` and `friendly_name`.
+Result<std::vector<FriendlyName>> load_friendly_names(const std::string& file);
+
+struct AnalysisOptions {
+  /// Of the device by the name that the driver or the user gives it.
+  std::function<Result<settings::Ceilings>(const std::string& device)> ceilings_of;
+  std::optional<std::string> device{};  ///< whose ceilings to use; none: what ncu says
+  double margin = 5;                    ///< SM and DRAM shares this close, in points, are balanced
+  std::vector<FriendlyName> friendly_names{};
+};
+
+/// What bounds captured kernels.
+struct KernelAnalysis {
+  std::vector<roofline::CountedKernel> rows;
+  std::vector<std::string> notes;
+  std::string all_metrics;      ///< as CSV
+  settings::Ceilings ceilings;  ///< of the device of the first kernel that has one
+};
+
+Result<KernelAnalysis> analyse_kernels(std::vector<Capture> captures,
+                                       const kernels::Classifier& classes,
+                                       const AnalysisOptions& options);
+
+/// metrics_summary.csv, classification_summary.csv, all_metrics_long.csv, histograms.csv and
+/// pictures: rooflines of all kernels and of each, and a histogram of each metric.
+Result<void> write_analysis(const KernelAnalysis& analysis, double margin,
+                            const std::filesystem::path& folder);
+
+}  // namespace profline::kernel_report

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace profline {
+
+enum class CollectiveKind : std::uint8_t {
+  AllReduce,
+  ReduceScatter,
+  AllGather,
+  AllToAll,
+  Gather,
+  Scatter,
+  Broadcast,
+  Reduce,
+  Send,
+  Receive,
+  Unknown,
+};
+
+/// What a collective does, by its name in any spelling: `ncclAllReduce`, `_all_reduce_base` and
+/// `allreduce` are one kind.
+CollectiveKind collective_kind(std::string_view name);
+
+}  // namespace profline

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "records/document.h"
+#include "schema/field.h"
+
+namespace profline {
+
+/// How often one kernel ran in one place and how long that took, whichever tool saw it: a row of a
+/// table of kernels. Where a table does not tell kernels apart by one of these, it is empty.
+struct KernelUse {
+  std::string name;                  ///< canonical: one spelling whichever tool saw it
+  std::string short_name;            ///< what people call it
+  std::string printed_name;          ///< as the tool wrote it
+  std::string kernel_class;          ///< `gemm`, `attention`, ...; `other`
+  std::vector<std::uint32_t> grid;   ///< three numbers; empty: not recorded
+  std::vector<std::uint32_t> block;  ///< likewise
+  /// The ranges that were open where it was launched, outermost first, as RangeUse::label; empty:
+  /// none was, or there is no record of the launch.
+  std::vector<std::string> ranges;
+  bool launch_recorded = true;  ///< false: nobody can say which ranges it belongs to
+  std::string capture;          ///< NsysCapture::name
+  std::int32_t device = 0;
+  std::uint64_t launches = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t min_ns = 0;
+  std::int64_t max_ns = 0;
+  double median_ns = 0;  ///< of an even number the mean of the middle two
+
+  /// What no file has: what else the launch fixed, where kernels are told apart by that, and the
+  /// innermost operator around the launch.
+  std::uint32_t registers_per_thread = 0;
+  std::uint32_t shared_bytes = 0;
+  std::string op;
+
+  double mean_ns() const { return static_cast<double>(total_ns) / static_cast<double>(launches); }
+  bool operator==(const KernelUse&) const = default;
+};
+constexpr auto fields(std::type_identity<KernelUse>) {
+  using schema::field;
+  return field_list(
+      field("name", &KernelUse::name, "canonical, the same whichever tool saw it").required(),
+      field("short_name", &KernelUse::short_name, "what people call it").required(),
+      field("printed_name", &KernelUse::printed_name, "as nsys wrote it").required(),
+      field("class", &KernelUse::kernel_class, "by conf/kernels/classes.yaml").required(),
+      field("grid", &KernelUse::grid, "x, y, z; empty: not recorded").required(),
+      field("block", &KernelUse::block, "x, y, z; empty: not recorded").required(),
+      field("ranges", &KernelUse::ranges, "NVTX ranges around its launch, outermost first")
+          .required(),
+      field("launch_recorded", &KernelUse::launch_recorded,
+            "false: no record of the launch, so its ranges are not known")
+          .required(),
+      field("capture", &KernelUse::capture, "which capture it is of").required(),
+      field("device", &KernelUse::device, "as CUDA counts them").required(),
+      field("calls", &KernelUse::launches, "launches").required(),
+      field("total_ns", &KernelUse::total_ns, "of all launches").required(),
+      field("min_ns", &KernelUse::min_ns, "of one launch").required(),
+      field("max_ns", &KernelUse::max_ns, "of one launch").required(),
+      field("median_ns", &KernelUse::median_ns, "of one launch").required());
+}
+
+/// `nsys/kernels.json`: every kernel of every capture, most time first.
+struct NsysKernels {
+  static constexpr DocumentKind kKind{"nsys_kernels", 1};
+
+  std::string tool;  ///< `nsys 2023.4.4`
+  std::uint64_t launches = 0;
+  std::int64_t total_ns = 0;
+  std::optional<std::string> why_none;  ///< when there are no kernels
+  std::vector<KernelUse> kernels;
+
+  bool operator==(const NsysKernels&) const = default;
+};
+constexpr auto fields(std::type_identity<NsysKernels>) {
+  using schema::field;
+  return field_list(field("tool", &NsysKernels::tool, "what captured").required(),
+                    field("launches", &NsysKernels::launches, "of all rows").required(),
+                    field("total_ns", &NsysKernels::total_ns, "of all rows").required(),
+                    field("why_none", &NsysKernels::why_none, "why there are no rows"),
+                    field("kernels", &NsysKernels::kernels, "most time first").required());
+}
+
+}  // namespace profline

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/node.h"
+#include "schema/field.h"
+
+/// One unit of useful work and its parts: what every workload reports and every page reads.
+/// docs/formats/requests.md describes the file, requests.jsonl.
+namespace profline {
+
+/// A named part of a request. Names are data: each workload has its own.
+struct Phase {
+  std::string path;                      ///< `decode`, `prefill/attention`
+  std::optional<std::int64_t> start_ns;  ///< since the request's start
+  std::int64_t ns = 0;
+  std::optional<std::vector<std::int64_t>> steps_ns;  ///< of a phase that repeats, else nothing
+
+  bool operator==(const Phase&) const = default;
+};
+constexpr auto fields(std::type_identity<Phase>) {
+  return field_list(
+      field("path", &Phase::path, "names from the outermost phase to this one, joined with /")
+          .required(),
+      field("start_ns", &Phase::start_ns, "since the request's start"),
+      field("ns", &Phase::ns, "how long it took").required().at_least(0),
+      field("steps_ns", &Phase::steps_ns,
+            "how long each step took; left out: the phase does not repeat"));
+}
+
+/// Who observed a request.
+enum class RequestSource {
+  Builtin,  ///< the built-in workload, of itself
+  Nvtx,     ///< ranges that the program opened
+  Python,   ///< the adapter in a Python program
+  Client,   ///< whoever sent it
+};
+constexpr auto names(std::type_identity<RequestSource>) {
+  return std::array{named(RequestSource::Builtin, "builtin"), named(RequestSource::Nvtx, "nvtx"),
+                    named(RequestSource::Python, "python"), named(RequestSource::Client, "client")};
+}
+
+/// A line of requests.jsonl.
+struct Request {
+  std::uint64_t id = 0;
+  RequestSource source = RequestSource::Builtin;
+  std::optional<std::int64_t> start_ns;
+  std::int64_t ns = 0;
+  std::optional<std::int64_t> ttft_ns;
+  std::optional<std::uint64_t> prompt_tokens;
+  std::optional<std::uint64_t> new_tokens;
+  std::optional<std::uint64_t> batch;
+  std::vector<Phase> phases;  ///< in the order in which they began, parents before their parts
+  std::map<std::string, Node> attributes;
+
+  bool operator==(const Request&) const = default;
+
+  /// Null: it has no such phase.
+  const Phase* find_phase(std::string_view path) const;
+  /// An attribute that is a string; empty when it has none of this name.
+  std::string text(const std::string& attribute) const;
+  /// An attribute that is an integer; nothing when it has none of this name.
+  std::optional<std::int64_t> integer(const std::string& attribute) const;
+};
+constexpr auto fields(std::type_identity<Request>) {
+  return field_list(
+      field("id", &Request::id, "unique in the file").required(),
+      field("source", &Request::source, "who observed it").required(),
+      field("start_ns", &Request::start_ns, "by the machine's monotonic clock"),
+      field("ns", &Request::ns, "how long it took").required().at_least(0),
+      field("ttft_ns", &Request::ttft_ns, "from its start to the first new token"),
+      field("prompt_tokens", &Request::prompt_tokens, "image tokens included"),
+      field("new_tokens", &Request::new_tokens, "generated, the first one included"),
+      field("batch", &Request::batch, "sequences that were computed together"),
+      field("phases", &Request::phases, "in the order in which they began").required(),
+      field("attributes", &Request::attributes, "whatever else the workload knows: image, url"));
+}
+
+/// One line of requests.jsonl, without its end. What is not known is left out.
+std::string to_json_line(const Request& request);
+
+/// All lines of a requests.jsonl, or of a samples.jsonl as version 0.1 wrote it. A line that cannot
+/// be read is an Error with its number; `source` names the file in it.
+Result<std::vector<Request>> parse_requests(std::string_view text, const std::string& source);
+
+/// The last name of a path: `attention` of `prefill/attention`.
+std::string_view last_name(std::string_view path);
+
+// Runs of version 0.1 hold a samples.jsonl, one measured picture per line, where later ones have a
+// requests.jsonl.
+
+/// Whether a line is of a samples.jsonl.
+bool is_sample_line(const Node& line);
+
+/// The same as a request. Its phases start one after the other; when parts of a phase started was
+/// not recorded.
+Result<Request> request_of_sample(const Node& line, std::uint64_t id);
+
+}  // namespace profline

@@ -1,0 +1,149 @@
+#include "run/artifacts.h"
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "formats/json.h"
+#include "formats/yaml.h"
+#include "records/document.h"
+#include "schema/read.h"
+#include "tools/torch_profiler/trace.h"
+
+namespace profline::run {
+namespace {
+
+/// One of our documents, as a struct with a field list.
+template <typename T>
+Result<T> read_document(const std::filesystem::path& file) {
+  return from_document<T>(PL_TRY(read_file(file)), file.string());
+}
+
+Result<Node> read_body(const std::filesystem::path& file, const DocumentKind& kind) {
+  return parse_document(PL_TRY(read_file(file)), kind, file.string());
+}
+
+/// The tree of a file that is also read as such.
+Result<Node> tree_of(const Run& run, const ArtifactName<Node>& name) {
+  const Artifact<Node>& tree = run.get(name);
+  if (!tree) return Error(ErrorKind::Parse, tree.why_not);
+  return *tree;
+}
+
+std::optional<double> figure(const Node& line, std::string_view key, double scale) {
+  const Node* const value = line.find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_int()) return static_cast<double>(value->as_int()) * scale;
+  if (value->is_float()) return value->as_float() * scale;
+  return std::nullopt;
+}
+
+bool is_size(const Node* node) {
+  constexpr std::int64_t kMost = 1 << 24;
+  return node != nullptr && node->is_int() && node->as_int() > 0 && node->as_int() < kMost;
+}
+
+}  // namespace
+
+Result<GpuReadings> parse_gpu_readings(std::string_view text, const std::string& source) {
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  GpuReadings readings;
+  std::optional<double> origin_ns;
+  std::size_t number = 0;
+  for (const std::string_view line : lines(text)) {
+    ++number;
+    if (trim(line).empty()) continue;
+    auto parsed = parse_json(line, source);
+    if (!parsed) {
+      return std::move(parsed).error().during("line " + std::to_string(number));
+    }
+    const std::optional<double> at_ns = figure(*parsed, "at_ns", 1);
+    if (!at_ns) {
+      return Error(ErrorKind::Parse,
+                   source + ": line " + std::to_string(number) + ": no number 'at_ns'");
+    }
+    if (!origin_ns) origin_ns = at_ns;
+    GpuReading reading;
+    reading.at_s = (*at_ns - *origin_ns) * 1e-9;
+    reading.sm_clock_mhz = figure(*parsed, "sm_clock_mhz", 1);
+    reading.memory_clock_mhz = figure(*parsed, "memory_clock_mhz", 1);
+    reading.power_w = figure(*parsed, "power_mw", 1e-3);
+    reading.temperature_c = figure(*parsed, "temperature_c", 1);
+    reading.utilisation_pct = figure(*parsed, "gpu_utilisation_pct", 1);
+    reading.memory_gib = figure(*parsed, "memory_used_bytes", 1 / kGiB);
+    reading.throttle_reasons =
+        static_cast<std::uint64_t>(figure(*parsed, "throttle_reasons", 1).value_or(0));
+    readings.push_back(reading);
+  }
+  return readings;
+}
+
+namespace internal {
+
+Result<Node> read_json_tree(const Run&, const Path& file) {
+  return parse_json(PL_TRY(read_file(file)), file.string());
+}
+
+Result<Node> read_yaml_tree(const Run&, const Path& file) {
+  return parse_yaml(PL_TRY(read_file(file)), file.string());
+}
+
+Result<settings::Root> read_settings(const Run& run, const Path&) {
+  Node config = PL_TRY(tree_of(run, kConfig));
+  if (config.is_map()) config.as_map().erase("schema");
+  return settings::read_settings(config);
+}
+
+Result<Environment> read_environment(const Run& run, const Path& file) {
+  const Node tree = PL_TRY(tree_of(run, kEnvironmentTree));
+  return schema::read<Environment>(PL_TRY(document_body(tree, {"env", 1}, file.string())));
+}
+
+Result<Node> read_metrics(const Run&, const Path& file) {
+  return read_body(file, {"metrics", 1});
+}
+
+Result<Node> read_process(const Run&, const Path& file) {
+  return read_body(file, {"process", 1});
+}
+
+Result<InputSizes> read_input_sizes(const Run&, const Path& file) {
+  const Node document = PL_TRY(read_body(file, {"inputs", 1}));
+  InputSizes sizes;
+  const Node* images = document.find("images");
+  if (images == nullptr || !images->is_list()) return sizes;
+  for (const Node& image : images->as_list()) {
+    const Node* name = image.find("image");
+    const Node* width = image.find("width");
+    const Node* height = image.find("height");
+    if (name == nullptr || !name->is_string() || !is_size(width) || !is_size(height)) continue;
+    sizes[name->as_string()] = {static_cast<std::uint32_t>(width->as_int()),
+                                static_cast<std::uint32_t>(height->as_int())};
+  }
+  return sizes;
+}
+
+Result<GpuReadings> read_gpu_readings(const Run&, const Path& file) {
+  return parse_gpu_readings(PL_TRY(read_file(file)), file.string());
+}
+
+Result<TorchOperators> read_torch_operators(const Run&, const Path& file) {
+  return read_document<TorchOperators>(file);
+}
+
+Result<Timeline> read_torch_trace(const Run&, const Path& file) {
+  return torch_profiler::read_trace(file);
+}
+
+Result<NsysRanges> read_nsys_ranges(const Run&, const Path& file) {
+  return read_document<NsysRanges>(file);
+}
+
+Result<NsysKernels> read_nsys_kernels(const Run&, const Path& file) {
+  return read_document<NsysKernels>(file);
+}
+
+Result<NcuKernels> read_ncu_kernels(const Run&, const Path& file) {
+  return read_document<NcuKernels>(file);
+}
+
+}  // namespace internal
+}  // namespace profline::run

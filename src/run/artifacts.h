@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/node.h"
+#include "records/environment.h"
+#include "records/kernel_use.h"
+#include "records/ncu_tables.h"
+#include "records/range_use.h"
+#include "records/timeline.h"
+#include "records/torch_operators.h"
+#include "run/names/artifact_names.h"
+#include "run/run.h"
+#include "settings/root.h"
+
+/// What a run's files hold, by name: `run.get(run::kNsysRanges)`. A module that reads a file as a
+/// type of its own has an ArtifactName of its own.
+namespace profline::run {
+
+/// A picture's size in pixels.
+struct InputSize {
+  std::uint32_t width = 0;
+  std::uint32_t height = 0;
+};
+using InputSizes = std::map<std::string, InputSize>;  ///< by the name that samples give it
+
+/// What NVML said at one instant; nothing: it did not say.
+struct GpuReading {
+  double at_s = 0;  ///< since the first one
+  std::optional<double> sm_clock_mhz;
+  std::optional<double> memory_clock_mhz;
+  std::optional<double> power_w;
+  std::optional<double> temperature_c;
+  std::optional<double> utilisation_pct;
+  std::optional<double> memory_gib;
+  std::uint64_t throttle_reasons = 0;  ///< NVML's bits
+};
+using GpuReadings = std::vector<GpuReading>;
+
+/// The lines of gpu.jsonl.
+Result<GpuReadings> parse_gpu_readings(std::string_view text, const std::string& source);
+
+namespace internal {
+using Path = std::filesystem::path;
+Result<Node> read_json_tree(const Run& run, const Path& file);
+Result<Node> read_yaml_tree(const Run& run, const Path& file);
+Result<settings::Root> read_settings(const Run& run, const Path& file);
+Result<Environment> read_environment(const Run& run, const Path& file);
+Result<Node> read_metrics(const Run& run, const Path& file);
+Result<Node> read_process(const Run& run, const Path& file);
+Result<InputSizes> read_input_sizes(const Run& run, const Path& file);
+Result<GpuReadings> read_gpu_readings(const Run& run, const Path& file);
+Result<TorchOperators> read_torch_operators(const Run& run, const Path& file);
+Result<Timeline> read_torch_trace(const Run& run, const Path& file);
+Result<NsysRanges> read_nsys_ranges(const Run& run, const Path& file);
+Result<NsysKernels> read_nsys_kernels(const Run& run, const Path& file);
+Result<NcuKernels> read_ncu_kernels(const Run& run, const Path& file);
+}  // namespace internal
+
+// The run. Trees are as they are on disk: whoever shows one redacts it, as runs of older versions
+// hold secrets.
+inline constexpr ArtifactName<Node> kConfig{files::kResolvedConfig, internal::read_json_tree};
+inline constexpr ArtifactName<settings::Root> kSettings{files::kResolvedConfig,
+                                                        internal::read_settings};
+inline constexpr ArtifactName<Node> kConfigOrigins{files::kConfigOrigins, internal::read_json_tree};
+inline constexpr ArtifactName<Node> kEnvironmentTree{files::kEnvironment, internal::read_json_tree};
+inline constexpr ArtifactName<Environment> kEnvironment{files::kEnvironment,
+                                                        internal::read_environment};
+inline constexpr ArtifactName<Node> kInputs{files::kInputs, internal::read_yaml_tree};
+
+// The baseline.
+inline constexpr ArtifactName<Node> kMetrics{paths::kBaselineMetrics, internal::read_metrics};
+/// Of a program of the user's own.
+inline constexpr ArtifactName<Node> kProcess{paths::kBaselineProcess, internal::read_process};
+inline constexpr ArtifactName<InputSizes> kInputSizes{paths::kBaselineInputs,
+                                                      internal::read_input_sizes};
+inline constexpr ArtifactName<GpuReadings> kGpuReadings{paths::kBaselineGpu,
+                                                        internal::read_gpu_readings};
+
+// The profilers.
+inline constexpr ArtifactName<TorchOperators> kTorchOperators{paths::kTorchOperators,
+                                                              internal::read_torch_operators};
+inline constexpr ArtifactName<Timeline> kTorchTrace{paths::kTorchTrace, internal::read_torch_trace,
+                                                    paths::kCompressedTorchTrace};
+inline constexpr ArtifactName<NsysRanges> kNsysRanges{paths::kNsysRanges,
+                                                      internal::read_nsys_ranges};
+inline constexpr ArtifactName<NsysKernels> kNsysKernels{paths::kNsysKernels,
+                                                        internal::read_nsys_kernels};
+inline constexpr ArtifactName<NcuKernels> kNcuKernels{paths::kNcuKernels,
+                                                      internal::read_ncu_kernels};
+
+}  // namespace profline::run

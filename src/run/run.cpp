@@ -1,0 +1,119 @@
+#include "run/run.h"
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "base/redaction.h"
+#include "records/redacted_run.h"
+#include "run/names/artifact_names.h"
+#include "tools/nsys/sqlite_reader.h"
+
+namespace profline::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file of requests in a folder that a workload wrote to; version 0.1 called it otherwise.
+fs::path requests_file(const fs::path& folder) {
+  std::error_code ignored;
+  const bool is_of_01 = !fs::exists(folder / files::kRequests, ignored) &&
+                        fs::exists(folder / files::kSamples, ignored);
+  return folder / (is_of_01 ? files::kSamples : files::kRequests);
+}
+
+Result<Requests> read_requests_file(const Run&, const fs::path& file) {
+  return parse_requests(PL_TRY(read_file(file)), file.string());
+}
+
+Result<Timeline> read_sqlite(const Run&, const fs::path& file) {
+  return nsys::read_sqlite(file);
+}
+
+std::string capture_file(const std::string& sqlite) {
+  return (fs::path(stages::kNsys) / sqlite).string();
+}
+
+}  // namespace
+
+Result<Run> Run::open(fs::path folder) {
+  RunRecord record = redacted(PL_TRY(read_record(folder)), Redactor());
+  return Run(std::move(folder), std::move(record));
+}
+
+bool Run::has(std::string_view file) const {
+  std::error_code ignored;
+  return !folder_.empty() && fs::exists(folder_ / file, ignored);
+}
+
+bool Run::has_folder(const fs::path& name) const {
+  std::error_code ignored;
+  return !folder_.empty() && fs::is_directory(folder_ / name, ignored);
+}
+
+std::vector<std::string> Run::folders_in(const fs::path& name) const {
+  std::vector<std::string> found;
+  if (folder_.empty()) return found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_ / name, ignored)) {
+    if (entry.is_directory(ignored)) found.push_back(entry.path().filename().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string Run::without_folder(std::string message) const {
+  const std::string prefix = (folder_ / "").string();
+  for (std::size_t at = message.find(prefix); at != std::string::npos;
+       at = message.find(prefix, at)) {
+    message.erase(at, prefix.size());
+  }
+  return message.substr(0, message.find('\n'));
+}
+
+const Artifact<Requests>& Run::requests(std::string_view below) const {
+  const std::string requests = (fs::path(below) / files::kRequests).string();
+  const std::string samples = (fs::path(below) / files::kSamples).string();
+  return get(ArtifactName<Requests>{requests, read_requests_file, samples});
+}
+
+const Artifact<Requests>& Run::baseline() const {
+  return requests(stages::kBaseline);
+}
+
+std::vector<ProfiledRequests> Run::profiled() const {
+  std::vector<ProfiledRequests> all;
+  for (const char* stage : {stages::kTorchProfiler, stages::kNsys, stages::kNcu}) {
+    const auto add = [&](const fs::path& folder, const std::string& gate) {
+      const fs::path workload = folder / folders::kWorkload;
+      if (has_folder(workload)) all.push_back({stage, gate, requests(workload.string())});
+    };
+    add(stage, "");
+    for (const std::string& gate : folders_in(stage)) add(fs::path(stage) / gate, gate);
+  }
+  return all;
+}
+
+const Artifact<Timeline>& Run::capture(const std::string& sqlite) const {
+  return get(ArtifactName<Timeline>{capture_file(sqlite), read_sqlite});
+}
+
+Artifact<Timeline> Run::read_capture(const std::string& sqlite) const {
+  return read(ArtifactName<Timeline>{capture_file(sqlite), read_sqlite});
+}
+
+Result<Requests> read_requests(const fs::path& folder) {
+  const fs::path file = requests_file(folder);
+  return parse_requests(PL_TRY(read_file(file)), file.string());
+}
+
+Result<RunRecord> read_record(const fs::path& folder) {
+  const std::string file = (folder / files::kRecord).string();
+  return parse_run_record(PL_TRY(read_file(file)), file);
+}
+
+bool holds_run(const fs::path& folder) {
+  std::error_code failure;
+  return fs::exists(folder / files::kRecord, failure);
+}
+
+}  // namespace profline::run

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "records/request.h"
+#include "records/run_record.h"
+#include "records/timeline.h"
+
+/// The folder of a run: what lies where, who writes it, and how it is read.
+namespace profline::run {
+
+class Run;
+
+/// What a file of a run holds, or why nothing was read from it.
+template <typename T>
+struct Artifact {
+  std::string file;  ///< from the run's folder
+  std::optional<T> content = {};
+  std::string why_not = {};  ///< `is not there`, or what is wrong with it
+  bool is_there = false;
+
+  explicit operator bool() const { return content.has_value(); }
+  const T* operator->() const { return &*content; }
+  const T& operator*() const { return *content; }
+  /// Null: nothing was read.
+  const T* pointer() const { return content ? &*content : nullptr; }
+};
+
+/// Where an artifact is and how it is read; artifacts.h has those of every run. A file is read as
+/// one type in one way only: the cache of a Run tells artifacts apart by file and type.
+template <typename T>
+struct ArtifactName {
+  std::string_view file;  ///< from the run's folder
+  Result<T> (*read)(const Run& run, const std::filesystem::path& file) = nullptr;
+  std::string_view instead = {};  ///< read where this one is there and `file` is not
+};
+
+using Requests = std::vector<Request>;
+
+/// The workload's own record of a run under a profiler.
+struct ProfiledRequests {
+  std::string stage;  ///< `nsys`
+  std::string gate;   ///< the range, where the stage has one capture for each; else empty
+  const Artifact<Requests>& requests;
+};
+
+/// A run's folder, of which each file is read when somebody asks for it, and once. A missing or
+/// broken file is a value that says why. References stay good as long as the Run lives, also when
+/// it is moved.
+class Run {
+ public:
+  /// An Error when run.json is missing or cannot be read; nothing else has to be there.
+  static Result<Run> open(std::filesystem::path folder);
+  /// A run without a folder: it has what keep() gives it.
+  explicit Run(RunRecord record) : Run({}, std::move(record)) {}
+
+  const std::filesystem::path& folder() const { return folder_; }
+  /// Without the secrets that runs of older versions hold.
+  const RunRecord& record() const { return record_; }
+
+  template <typename T>
+  const Artifact<T>& get(const ArtifactName<T>& name) const;
+  /// The same, read now and not kept: for the large ones of which somebody needs each once.
+  template <typename T>
+  Artifact<T> read(const ArtifactName<T>& name) const;
+
+  /// Hands on what somebody has read already, so that it is not read again.
+  template <typename T>
+  void keep(const ArtifactName<T>& name, T content);
+
+  /// What the workload of a stage measured, request by request; `below` is the folder that it wrote
+  /// to: `baseline`, `nsys/workload`.
+  const Artifact<Requests>& requests(std::string_view below) const;
+  const Artifact<Requests>& baseline() const;
+  /// Of every run of the workload under a profiler.
+  std::vector<ProfiledRequests> profiled() const;
+
+  /// The SQLite export of a capture, as nsys' table of ranges names it.
+  const Artifact<Timeline>& capture(const std::string& sqlite) const;
+  Artifact<Timeline> read_capture(const std::string& sqlite) const;  ///< not kept
+
+  bool has(std::string_view file) const;
+
+ private:
+  using Key = std::pair<std::string, std::type_index>;
+  /// What was read; shared pointers, as they keep contents of any type.
+  using Cache = std::map<Key, std::shared_ptr<void>>;
+
+  Run(std::filesystem::path folder, RunRecord record)
+      : folder_(std::move(folder)), record_(std::move(record)), cache_(std::make_unique<Cache>()) {}
+
+  /// Messages name files as reports do, from the run's folder: it may be moved. One line of it.
+  std::string without_folder(std::string message) const;
+  bool has_folder(const std::filesystem::path& name) const;
+  std::vector<std::string> folders_in(const std::filesystem::path& name) const;
+
+  std::filesystem::path folder_;
+  RunRecord record_;
+  std::unique_ptr<Cache> cache_;  // filled by readers of a const Run
+};
+
+template <typename T>
+Artifact<T> Run::read(const ArtifactName<T>& name) const {
+  const bool is_instead = !name.instead.empty() && !has(name.file) && has(name.instead);
+  Artifact<T> artifact;
+  artifact.file = is_instead ? name.instead : name.file;
+  artifact.is_there = has(artifact.file);
+  if (!artifact.is_there) {
+    artifact.why_not = "is not there";
+    return artifact;
+  }
+  Result<T> content = name.read(*this, folder_ / artifact.file);
+  if (content) {
+    artifact.content = std::move(content).value();
+  } else {
+    artifact.why_not = without_folder(content.error().to_string());
+  }
+  return artifact;
+}
+
+template <typename T>
+const Artifact<T>& Run::get(const ArtifactName<T>& name) const {
+  std::shared_ptr<void>& kept = (*cache_)[Key(std::string(name.file), typeid(T))];
+  if (!kept) kept = std::make_shared<Artifact<T>>(read(name));
+  return *static_cast<const Artifact<T>*>(kept.get());
+}
+
+template <typename T>
+void Run::keep(const ArtifactName<T>& name, T content) {
+  Artifact<T> artifact;
+  artifact.file = name.file;
+  artifact.is_there = true;
+  artifact.content = std::move(content);
+  const Key key(artifact.file, typeid(T));
+  (*cache_)[key] = std::make_shared<Artifact<T>>(std::move(artifact));
+}
+
+/// The record of the run in `folder` as it is on disk, for those who write it again. An Error of
+/// kind NotFound when there is none.
+Result<RunRecord> read_record(const std::filesystem::path& folder);
+
+/// What a workload that wrote to `folder` measured, request by request.
+Result<Requests> read_requests(const std::filesystem::path& folder);
+
+/// Whether a run lies in `folder`.
+bool holds_run(const std::filesystem::path& folder);
+
+}  // namespace profline::run

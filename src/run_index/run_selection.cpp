@@ -1,0 +1,176 @@
+#include "run_index/run_selection.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <sstream>
+#include <tuple>
+
+#include "analysis/requests/series.h"
+#include "base/strings.h"
+
+namespace profline::run_index {
+namespace {
+
+using Relation = MetricCondition::Relation;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [](char a, char b) { return lower(a) == lower(b); }) != text.end();
+}
+
+Error no_condition(std::string_view text) {
+  return {ErrorKind::Config,
+          "--metric takes NAME, or NAME with <, <=, > or >= and a number, as in "
+          "'token_ms<5', not '" +
+              std::string(text) + "'"};
+}
+
+bool holds_for(const std::optional<std::string>& wish, std::string_view value) {
+  return !wish || contains(value, *wish);
+}
+
+using Seconds = std::chrono::sys_seconds;
+
+constexpr std::chrono::hours kPause{1};
+constexpr std::size_t kNewest = 50;
+
+/// Of `2026-11-15T10:20:30.123Z`, without the fraction.
+std::optional<Seconds> moment_of(const std::string& timestamp) {
+  std::istringstream text(timestamp);
+  int year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  char mark = 0;
+  text >> year >> mark >> month >> mark >> day >> mark >> hour >> mark >> minute >> mark >> second;
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                                         std::chrono::day(day)};
+  if (!text || !date.ok()) return std::nullopt;
+  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+         std::chrono::seconds(second);
+}
+
+bool is_usable(const IndexedRun& run) {
+  return run.state == "ok" && run.disturbance <= requests::kDisturbedShare;
+}
+
+}  // namespace
+
+bool MetricCondition::holds(const IndexedRun& run) const {
+  const IndexedMetric* metric = run.find_metric(name);
+  if (metric == nullptr) return false;
+  switch (relation) {
+    case Relation::Any:
+      return true;
+    case Relation::Less:
+      return metric->value < bound;
+    case Relation::AtMost:
+      return metric->value <= bound;
+    case Relation::More:
+      return metric->value > bound;
+    case Relation::AtLeast:
+      return metric->value >= bound;
+  }
+  return false;
+}
+
+Result<MetricCondition> parse_metric_condition(std::string_view text) {
+  MetricCondition condition;
+  const std::size_t at = text.find_first_of("<>");
+  condition.name = std::string(trim(text.substr(0, at)));
+  if (condition.name.empty() || condition.name.find('=') != std::string::npos) {
+    return no_condition(text);
+  }
+  if (at == std::string_view::npos) return condition;
+  const bool with_equal = at + 1 < text.size() && text[at + 1] == '=';
+  if (text[at] == '<') {
+    condition.relation = with_equal ? Relation::AtMost : Relation::Less;
+  } else {
+    condition.relation = with_equal ? Relation::AtLeast : Relation::More;
+  }
+  const std::string_view number = trim(text.substr(at + (with_equal ? 2 : 1)));
+  const char* const end = number.data() + number.size();
+  const auto [rest, failure] = std::from_chars(number.data(), end, condition.bound);
+  if (failure != std::errc() || rest != end || !std::isfinite(condition.bound)) {
+    return no_condition(text);
+  }
+  return condition;
+}
+
+bool RunFilter::holds(const IndexedRun& run) const {
+  const std::string& workload = run.program.empty() ? run.model : run.program;
+  if (!holds_for(experiment, run.experiment) || !holds_for(model, workload)) return false;
+  if (device && !contains(run.device, *device) && !contains(run.device_name, *device)) return false;
+  if (since && run.started < *since) return false;
+  // As much of the moment as the bound tells: all of a day is not after that day.
+  if (until && run.started.substr(0, until->size()) > *until) return false;
+  return std::all_of(metrics.begin(), metrics.end(),
+                     [&](const MetricCondition& condition) { return condition.holds(run); });
+}
+
+Result<std::string> parse_moment(std::string_view text, std::string_view option) {
+  constexpr std::string_view kPattern = "dddd-dd-ddTdd:dd:dd";
+  constexpr std::array<std::size_t, 5> kLengths = {4, 7, 10, 16, 19};
+  std::string moment(text);
+  if (moment.size() > 10 && moment[10] == ' ') moment[10] = 'T';
+  bool fits = std::find(kLengths.begin(), kLengths.end(), moment.size()) != kLengths.end();
+  for (std::size_t i = 0; fits && i < moment.size(); ++i) {
+    fits = kPattern[i] == 'd' ? is_digit(moment[i]) : moment[i] == kPattern[i];
+  }
+  if (fits) return moment;
+  return Error(ErrorKind::Config, std::string(option) +
+                                      " takes a day in UTC, as in 2026-11-15 or "
+                                      "2026-11-15T10:20, not '" +
+                                      std::string(text) + "'");
+}
+
+std::vector<bool> opens_series(std::span<const IndexedRun> runs) {
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+    return std::tie(runs[i].started, runs[i].folder) < std::tie(runs[j].started, runs[j].folder);
+  });
+  std::vector<bool> opens(runs.size(), false);
+  std::map<std::string, Seconds> busy_until;  // by machine
+  for (const std::size_t i : order) {
+    const auto started = moment_of(runs[i].started);
+    if (!started) continue;
+    const auto [before, is_first] = busy_until.try_emplace(runs[i].host, *started);
+    opens[i] = is_first || *started - before->second > kPause;
+    before->second =
+        std::max({before->second, *started, moment_of(runs[i].ended).value_or(*started)});
+  }
+  return opens;
+}
+
+std::map<std::string, std::vector<std::size_t>> usual_runs(std::span<const IndexedRun> runs) {
+  const std::vector<bool> opens = opens_series(runs);
+  std::map<std::string, std::vector<std::size_t>> usual;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (is_usable(runs[i]) && !opens[i]) usual[runs[i].fingerprint].push_back(i);
+  }
+  for (auto& [fingerprint, these] : usual) {
+    std::stable_sort(these.begin(), these.end(), [&](std::size_t i, std::size_t j) {
+      return runs[i].started > runs[j].started;
+    });
+    if (these.size() > kNewest) these.resize(kNewest);
+  }
+  return usual;
+}
+
+}  // namespace profline::run_index

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/compose.h"
+#include "config/interpolation/resolve.h"
+#include "config/overrides/override.h"
+
+/// What profline takes from the `hydra` node, beside run.dir, sweep.dir, sweep.subdir, job.chdir
+/// and searchpath. docs/hydra-compat.md has every key.
+namespace profline::session {
+
+/// A composition and what resolves it.
+struct HydraNode {
+  const Node& root;
+  const config::ResolveContext& context;
+};
+
+/// `hydra.mode`; nothing when it is null.
+Result<std::optional<config::RunMode>> hydra_mode(const HydraNode& hydra);
+
+/// `hydra.output_subdir`: the folder of config.yaml, hydra.yaml and overrides.yaml, from the run's;
+/// nothing when it is null. An Error for one that is not inside.
+Result<std::optional<std::filesystem::path>> hydra_output_subdir(const HydraNode& hydra);
+
+/// `hydra.sweeper` as far as the basic sweeper has it. An Error where the config names another one.
+struct SweeperSettings {
+  std::vector<config::Override> params;  ///< each `key: sweep` as the override it stands for
+  std::optional<std::int64_t> max_batch_size;
+};
+Result<SweeperSettings> sweeper_settings(const HydraNode& hydra);
+
+/// One sentence for each part of the node that somebody set and profline does not act on.
+std::vector<std::string> ignored_hydra_settings(const config::Composition& composition);
+
+}  // namespace profline::session

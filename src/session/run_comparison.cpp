@@ -1,0 +1,150 @@
+#include "session/run_comparison.h"
+
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "base/figures.h"
+#include "comparison/run_measurements.h"
+#include "run_index/run_index.h"
+#include "run_index/run_selection.h"
+#include "statistics/significance.h"
+
+namespace profline::session {
+namespace {
+
+namespace fs = std::filesystem;
+using comparison::Comparison;
+using comparison::KnownSpread;
+using comparison::RunMeasurements;
+using run_index::IndexedRun;
+using run_index::RunIndex;
+
+/// Three runs of a thing; fewer say next to nothing about a spread.
+constexpr double kLeastDegrees = 2;
+
+fs::path whole(const fs::path& folder) {
+  std::error_code failure;
+  fs::path found = fs::canonical(folder, failure);
+  return failure ? fs::absolute(folder, failure) : found;
+}
+
+std::vector<IndexedRun> runs_below(const fs::path& root) {
+  auto index = RunIndex::open(root, RunIndex::Keep::IfThere);
+  if (!index || !index->refresh()) return {};
+  return index->runs().value_or(std::vector<IndexedRun>());
+}
+
+Result<std::vector<RunMeasurements>> read_side(const std::vector<fs::path>& folders,
+                                               bool with_captures, const Interrupt& interrupt) {
+  std::vector<RunMeasurements> side;
+  for (const fs::path& folder : folders) {
+    if (interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
+    side.push_back(PL_TRY(comparison::read_measurements(folder, {.captures = with_captures})));
+  }
+  return side;
+}
+
+KnownSpread given_spread(double difference_of_two) {
+  const double reach = std::sqrt(2.0) * statistics::normal_quantile(0.975);
+  return {{.deviation = std::log1p(difference_of_two) / reach},
+          "by --run-spread two runs differ by up to " + chosen_percent(difference_of_two),
+          KnownSpread::Basis::Given};
+}
+
+}  // namespace
+
+EarlierRuns::EarlierRuns(std::span<const fs::path> runs) {
+  std::set<fs::path> compared;
+  std::set<fs::path> roots;
+  for (const fs::path& run : runs) {
+    compared.insert(whole(run));
+    roots.insert(whole(run).parent_path());
+  }
+  std::vector<IndexedRun> known;
+  std::vector<fs::path> folders;
+  std::set<std::string> fingerprints;
+  for (const fs::path& root : roots) {
+    for (IndexedRun& run : runs_below(root)) {
+      folders.push_back(root / run.folder);
+      if (compared.contains(folders.back())) fingerprints.insert(run.fingerprint);
+      known.push_back(std::move(run));
+    }
+  }
+  const std::vector<bool> opens = run_index::opens_series(known);
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (opens[i]) openers_.insert(folders[i]);
+  }
+  for (const auto& [fingerprint, usual] : run_index::usual_runs(known)) {
+    if (fingerprint.empty() || !fingerprints.contains(fingerprint)) continue;
+    auto& group = groups_.emplace_back();
+    for (const std::size_t i : usual) {
+      auto measured = comparison::read_measurements(folders[i], {.captures = false});
+      if (measured) group.push_back(std::move(*measured));
+    }
+  }
+}
+
+bool EarlierRuns::opens_series(const fs::path& run) const {
+  return openers_.contains(whole(run));
+}
+
+std::optional<statistics::RunSpread> EarlierRuns::spread_within(const std::string& metric) const {
+  std::vector<statistics::RunUnits> groups;
+  bool paired = true;
+  for (const auto& runs : groups_) {
+    comparison::SeriesGroup group;
+    for (const comparison::RunMeasurements& run : runs) {
+      for (const comparison::Series& series : run.series) {
+        if (series.name == metric) group.a.push_back(&series);
+      }
+    }
+    if (group.a.empty()) continue;
+    comparison::PairedUnits units = comparison::pair_units(group, true);
+    paired = paired && units.paired;
+    groups.push_back(std::move(units.a));
+  }
+  auto spread = statistics::spread_within(groups, paired);
+  return spread && spread->degrees >= kLeastDegrees ? spread : std::nullopt;
+}
+
+std::optional<comparison::KnownSpread> EarlierRuns::spread(const std::string& metric) {
+  const auto [place, is_new] = known_.try_emplace(metric);
+  if (!is_new) return place->second;
+  if (const auto spread = spread_within(metric)) {
+    place->second = comparison::KnownSpread{
+        *spread,
+        fmt::format("runs of the same things differ by up to {} (two at a time, {:.0f} "
+                    "degrees of freedom)",
+                    percent(spread->difference_of_two()), spread->degrees),
+        comparison::KnownSpread::Basis::Runs};
+  }
+  return place->second;
+}
+
+Result<Comparison> compare_runs(const fs::path& side_a, const fs::path& side_b,
+                                const ComparisonWish& wish, const Interrupt& interrupt) {
+  const std::vector<fs::path> folders_a = PL_TRY(comparison::runs_in(side_a));
+  const std::vector<fs::path> folders_b = PL_TRY(comparison::runs_in(side_b));
+  const bool with_captures = comparison::wants_captures(wish.metrics);
+  auto a = PL_TRY(read_side(folders_a, with_captures, interrupt));
+  auto b = PL_TRY(read_side(folders_b, with_captures, interrupt));
+
+  std::vector<fs::path> all = folders_a;
+  all.insert(all.end(), folders_b.begin(), folders_b.end());
+  EarlierRuns earlier(all);
+  for (auto* side : {&a, &b}) {
+    for (RunMeasurements& run : *side) run.opens_series = earlier.opens_series(run.run.folder);
+  }
+  const KnownSpread stated = comparison::stated_spread(a, b);
+  const comparison::Rules rules{
+      .threshold = wish.threshold.value_or(comparison::usual_threshold(a, b)),
+      .only = wish.metrics,
+      .known_spread = [&](const comparison::Series& series) {
+        if (wish.run_spread) return given_spread(*wish.run_spread);
+        return earlier.spread(series.name).value_or(stated);
+      }};
+  return comparison::compare(std::move(a), std::move(b), rules);
+}
+
+}  // namespace profline::session

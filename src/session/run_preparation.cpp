@@ -1,0 +1,305 @@
+#include "session/run_preparation.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "analysis/kernels/classify.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "formats/node.h"
+#include "process/environment.h"
+#include "session/config_keys.h"
+#include "session/devices.h"
+#include "stages/all_stages.h"
+
+namespace profline::session {
+namespace {
+
+namespace fs = std::filesystem;
+using pipeline::Finding;
+using pipeline::Severity;
+using run::FolderWish;
+
+bool was_named(const config::Composition& composition, std::string_view key) {
+  const auto& overrides = composition.overrides;
+  return std::any_of(overrides.begin(), overrides.end(), [&](const config::Override& given) {
+    return given.text.find(std::string(key) + "=") != std::string::npos;
+  });
+}
+
+Result<std::string> hydra_text(const Configuration& configuration, const std::string& key) {
+  config::Resolution resolution(configuration.composition().root, configuration.context());
+  const auto value = PL_TRY(resolution.select(key));
+  if (value && value->is_string() && !value->as_string().empty()) return value->as_string();
+  if (value && value->is_int()) return std::to_string(value->as_int());
+  return Error(ErrorKind::Config, key + " must name a folder");
+}
+
+Result<FolderWish> folder_wish(const Configuration& configuration, const RunWish& wish) {
+  if (wish.job) {
+    const FolderWish sweep = PL_TRY(sweep_folder_wish(configuration));
+    const fs::path root = wish.sweep_folder.value_or(sweep.folder);
+    return FolderWish{
+        (root / PL_TRY(hydra_text(configuration, "hydra.sweep.subdir"))).lexically_normal(), true};
+  }
+  const fs::path folder = PL_TRY(hydra_text(configuration, "hydra.run.dir"));
+  return FolderWish{(configuration.cwd() / folder).lexically_normal(),
+                    was_named(configuration.composition(), "hydra.run.dir")};
+}
+
+/// Claims, reopens or only names the run's folder.
+Result<fs::path> settle_folder(const RunWish& wish, Making making, PreparedRun& run) {
+  if (wish.resume) {
+    run.folder_was_named = true;
+    run.folder.emplace(PL_TRY(run::RunFolder::reopen(*wish.resume)));
+    return run.folder->path();
+  }
+  const FolderWish folder = PL_TRY(folder_wish(*run.configuration, wish));
+  run.folder_was_named = folder.given;
+  if (making == Making::Nothing) return run::free_run_folder(folder);
+  run.folder.emplace(PL_TRY(run::RunFolder::claim(folder)));
+  return run.folder->path();
+}
+
+std::uint64_t drawn_seed() {
+  std::random_device random;
+  constexpr unsigned kHalf = 32;
+  // Within int64, as JSON readers like their integers.
+  return (std::uint64_t{random()} << kHalf | random()) >> 1U;
+}
+
+std::optional<std::uint64_t> sampling_seed(const settings::Root& settings, const RunWish& wish) {
+  const settings::Sampling& sampling = settings.dataset.sampling();
+  if (!sampling.randomize || sampling.seed) return std::nullopt;
+  return wish.sampling_seed ? *wish.sampling_seed : drawn_seed();
+}
+
+/// The driver, where a GPU is asked for: loading it takes a while.
+std::optional<Result<gpu::Driver>> driver_for(const pipeline::Stages& stages,
+                                              const settings::Root& settings) {
+  const bool is_cpu = settings.device.kind == settings::Device::Kind::Cpu;
+  if (is_cpu && !pipeline::needs_of(stages, settings).ncu) return std::nullopt;
+  return gpu::load_driver();
+}
+
+/// The device as it is on this machine, in config and settings; what is missing is a finding.
+Result<void> settle_device(pipeline::RunSetup& setup,
+                           const std::optional<Result<gpu::Driver>>& asked,
+                           std::vector<Finding>& findings) {
+  if (!asked) return {};  // a CPU
+  const Result<gpu::Driver>& driver = *asked;
+  const auto device = decide_device(setup.settings.device, driver);
+  if (!device) {
+    findings.push_back(
+        {Severity::Problem, "device_absent", device.error().message(), "", device.error().kind()});
+    return {};
+  }
+  setup.config.as_map().set("device", Node::string(device->to_string()));
+  setup.settings = PL_TRY(settings::read_settings(setup.config));  // fp16 on what turned out a CPU
+  if (device->kind != settings::Device::Kind::Cuda || !driver) return {};
+  setup.device_name = driver->devices[device->index.value_or(0)].name;
+  return {};
+}
+
+/// The programs to run: those that are named now, else those of the attempt before. One of the
+/// latter that is gone is an Error: another one found by itself, or none, would change what the run
+/// measures without a word.
+Result<ProgramChoice> settle_programs(const pipeline::Stage::Needs& needs,
+                                      const ProgramChoice& programs) {
+  ProgramChoice settled = programs;
+  std::vector<Error> gone;
+  const auto settle = [&](bool is_needed, const std::string& name,
+                          const std::optional<std::string>& remembered, std::string& named) {
+    if (!is_needed || !named.empty() || !remembered) return;
+    named = *remembered;
+    const auto found = find_program(named);
+    if (found) return;
+    std::string text = "the " + name + " that this run was made with is gone: ";
+    text += found.error().message() + "; name another one: --" + name + " PROGRAM";
+    gone.push_back(Error(ErrorKind::NotFound, std::move(text)).with_reason("tool_gone"));
+  };
+  settle(needs.workload, "workload", programs.remembered.workload, settled.workload);
+  settle(needs.nsys, "nsys", programs.remembered.nsys, settled.nsys);
+  settle(needs.ncu, "ncu", programs.remembered.ncu, settled.ncu);
+  if (!gone.empty()) return Error::all(gone);
+  return settled;
+}
+
+pipeline::Survey survey_of(const pipeline::Stage::Needs& needs, const ProgramChoice& programs,
+                           std::optional<Result<gpu::Driver>> driver) {
+  pipeline::Survey survey;
+  survey.driver = std::move(driver);
+  survey.workload = needs.workload;
+  survey.nsys = needs.nsys;
+  survey.ncu = needs.ncu;
+  if (!programs.nsys.empty()) survey.nsys_program = programs.nsys;
+  if (!programs.ncu.empty()) survey.ncu_program = programs.ncu;
+  survey.find_workload = [given = programs.workload] {
+    return given.empty() ? find_companion("profline-workload") : find_program(given);
+  };
+  return survey;
+}
+
+/// What the machine has of what is needed; looked for once where jobs share what was found.
+pipeline::Toolbox look_for_tools(const pipeline::Survey& survey, const RunWish& wish,
+                                 ProcessRunner& processes) {
+  if (!wish.surveys) return pipeline::survey(survey, processes);
+  std::string key;
+  for (const bool asked : {survey.driver.has_value(), survey.workload, survey.nsys, survey.ncu}) {
+    key += asked ? '1' : '0';
+  }
+  const auto found = wish.surveys->found.find(key);
+  if (found != wish.surveys->found.end()) return found->second;
+  return wish.surveys->found.emplace(key, pipeline::survey(survey, processes)).first->second;
+}
+
+pipeline::WhereSet where_set(const Configuration& configuration) {
+  return [&configuration](const std::string& key) -> std::string {
+    const auto history = configuration.composition().origins.history(key);
+    if (history.empty()) return {};
+    const config::Origin& last = history.back();
+    return last.is_override ? last.position.source : last.position.to_string();
+  };
+}
+
+void add_space_finding(pipeline::RunPlan& plan) {
+  const bool captures =
+      std::any_of(plan.stages.begin(), plan.stages.end(), [](const pipeline::PlannedStage& stage) {
+        return stage.is_on() && stage.stage->is_measured_against_baseline();
+      });
+  if (auto finding = run::check_space(plan.setup.folder, captures)) {
+    plan.findings.push_back(std::move(*finding));
+  }
+}
+
+Result<pipeline::RunSetup> make_setup(const PreparedRun& run, const fs::path& folder,
+                                      const RunWish& wish) {
+  const Configuration& configuration = *run.configuration;
+  pipeline::RunSetup setup;
+  setup.id = folder.filename().string();
+  setup.folder = folder;
+  setup.cwd = configuration.cwd();
+  config::Resolution resolution(configuration.composition().config, configuration.context());
+  setup.config = PL_TRY(resolution.resolve_all());
+  setup.settings = PL_TRY(settings::read_settings(setup.config));
+  config::Resolution with_hydra(configuration.composition().root, configuration.context());
+  const auto chdir = PL_TRY(with_hydra.select("hydra.job.chdir"));
+  setup.chdir = chdir && chdir->is_bool() && chdir->as_bool();
+  setup.sampling_seed = sampling_seed(setup.settings, wish);
+  setup.redactor = Redactor::of_environment();
+  know_secrets(configuration.composition().config, setup.redactor);
+  know_secrets(setup.config, setup.redactor);
+  return setup;
+}
+
+/// Says that the run's files are not the whole truth, where they are not.
+std::optional<Finding> redaction_finding(const pipeline::RunSetup& setup,
+                                         const std::vector<std::string>& overrides) {
+  const Node part = redacted_part(setup.config, redacted(setup.config, setup.redactor));
+  std::vector<std::string> places;
+  if (part.is_map()) {
+    for_each_key(part, [&](const std::string& key, const Node& value) {
+      if (!value.is_map()) places.push_back(key);
+    });
+  }
+  const bool in_overrides = setup.redactor.words(overrides) != overrides;
+  if (places.empty() && in_overrides) places.emplace_back("overrides");
+  if (places.empty()) return std::nullopt;
+  return Finding{Severity::Note, "redacted",
+                 "values that look like secrets are replaced by " + std::string(kRedacted) +
+                     " in the files of this run: " + join(places, ", ")};
+}
+
+/// Says what the hydra node asks for in vain; of a sweep, once. Commands that make sweeps have
+/// chosen a job by now.
+Result<void> warn_of_hydra_node(const Configuration& configuration, const RunWish& wish,
+                                const Remarks& remarks) {
+  if (wish.job.value_or(0) > 0 || remarks.verbosity() < 0) return {};
+  std::vector<std::string> in_vain = ignored_hydra_settings(configuration.composition());
+  const auto mode = PL_TRY(hydra_mode(configuration.hydra()));
+  if (!wish.job && !wish.resume && mode == config::RunMode::Multirun) {
+    in_vain.emplace_back("hydra.mode is MULTIRUN, and this command runs one job");
+  }
+  for (const std::string& text : in_vain) remarks.warning(text);
+  return {};
+}
+
+Error no_stage() {
+  return Error(ErrorKind::Config,
+               "no stage is on; switch one on, as in pipeline.static_analysis.enable=true")
+      .with_reason("no_stage");
+}
+
+bool all_are_off(const pipeline::RunPlan& plan) {
+  return std::all_of(
+      plan.stages.begin(), plan.stages.end(),
+      [](const pipeline::PlannedStage& stage) { return stage.state == StageState::Off; });
+}
+
+}  // namespace
+
+ConfigChoice for_answers(ConfigChoice choice) {
+  const std::string predictions = "pipeline.direct_inference.output.prediction.enable";
+  const auto mentions = [&](const std::string& text) {
+    return text.find(predictions) != std::string::npos;
+  };
+  if (std::none_of(choice.overrides.begin(), choice.overrides.end(), mentions)) {
+    choice.overrides.push_back(predictions + "=true");
+  }
+  for (const char* other : {"static_analysis", "baseline", "torch_profiler", "nsys", "ncu"}) {
+    choice.overrides.push_back("pipeline." + std::string(other) + ".enable=false");
+  }
+  choice.overrides.push_back("pipeline.direct_inference.enable=true");
+  return choice;
+}
+
+Result<FolderWish> sweep_folder_wish(const Configuration& configuration) {
+  const fs::path folder = PL_TRY(hydra_text(configuration, "hydra.sweep.dir"));
+  return FolderWish{(configuration.cwd() / folder).lexically_normal(),
+                    was_named(configuration.composition(), "hydra.sweep.dir")};
+}
+
+Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Services& services) {
+  PreparedRun run;
+  run.overrides = wish.choice.overrides;
+  run.configuration = PL_TRY(Configuration::compose(wish.choice));
+  PL_TRY(warn_of_hydra_node(*run.configuration, wish, services.remarks));
+  run.configuration->set_mode(wish.job ? config::RunMode::Multirun : config::RunMode::Run);
+  if (wish.job) run.configuration->set_job(*wish.job);
+  const fs::path folder = PL_TRY(settle_folder(wish, making, run));
+  run.configuration->set_output_dir(folder);
+  const std::vector<Error> problems = run.configuration->problems();
+  tell(*run.configuration, services.remarks);
+  if (!problems.empty()) return Error::all(problems);
+  PL_TRY(hydra_output_subdir(run.configuration->hydra()));
+
+  pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, wish));
+  setup.verbosity = services.remarks.verbosity();
+  std::vector<Finding> findings;
+  run.stages = stages::all_stages();
+  const auto driver = driver_for(run.stages, setup.settings);
+  PL_TRY(settle_device(setup, driver, findings));
+  setup.ceilings =
+      PL_TRY(ceilings_for(run.configuration->composition().search_path, setup.device_name));
+  setup.kernel_classes =
+      PL_TRY(kernels::own_classes(run.configuration->composition().search_path, setup.cwd));
+  const pipeline::Stage::Needs needs = pipeline::needs_of(run.stages, setup.settings);
+  const ProgramChoice programs = PL_TRY(settle_programs(needs, wish.programs));
+  PL_TRY(temporary_folder());  // without it every tool would seem to be missing
+  pipeline::Toolbox tools =
+      look_for_tools(survey_of(needs, programs, driver), wish, services.processes);
+  if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
+  run.plan = pipeline::make_plan(std::move(setup), std::move(tools), run.stages,
+                                 where_set(*run.configuration));
+  if (all_are_off(run.plan)) return no_stage();
+  run.plan.findings = std::move(findings);
+  add_space_finding(run.plan);
+  if (auto told = redaction_finding(run.plan.setup, run.overrides)) {
+    run.plan.findings.push_back(std::move(*told));
+  }
+  return run;
+}
+
+}  // namespace profline::session

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/progress.h"
+#include "process/interrupt.h"
+#include "process/runner.h"
+
+namespace profline::session {
+
+/// What is said to people beside a result, by how much they want to read: each -v adds one to the
+/// verbosity, each -q takes one away.
+class Remarks {
+ public:
+  using Print = std::function<void(const std::string& line)>;
+
+  /// Says nothing.
+  Remarks() = default;
+  Remarks(int verbosity, Print print) : verbosity_(verbosity), print_(std::move(print)) {}
+
+  int verbosity() const { return verbosity_; }
+  /// Quiet or not: `profline: job 3: …`.
+  void problem(const std::string& text) const { say("profline: " + text); }
+  void warning(const std::string& text) const {
+    if (verbosity_ >= 0) say("profline: warning: " + text);
+  }
+  /// As it is, without the program's name.
+  void line(const std::string& text) const {
+    if (verbosity_ >= 0) say(text);
+  }
+  /// Only for those who asked for more.
+  void detail(const std::string& text) const {
+    if (verbosity_ > 0) say("profline: " + text);
+  }
+
+ private:
+  void say(const std::string& line) const {
+    if (print_) print_(line);
+  }
+
+  int verbosity_ = -1;
+  Print print_;
+};
+
+/// The world as commands see it.
+struct Services {
+  ProcessRunner& processes;
+  Interrupt& interrupt;
+  Remarks remarks{};
+  ProgressOptions progress{};  ///< of runs, on stderr
+};
+
+}  // namespace profline::session

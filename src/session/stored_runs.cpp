@@ -1,0 +1,59 @@
+#include "session/stored_runs.h"
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace profline::session {
+
+namespace fs = std::filesystem;
+using run_index::IndexedRun;
+using run_index::PruneStep;
+
+Result<IndexedRun> find_run(run_index::RunIndex& index, const std::string& wanted) {
+  std::error_code failure;
+  const fs::path as_folder = fs::weakly_canonical(wanted, failure);
+  std::vector<std::string> names;
+  for (IndexedRun& run : PL_TRY(index.runs())) {
+    names.push_back(run.folder);
+    const bool is_it = run.folder == wanted || run.id == wanted ||
+                       fs::weakly_canonical(index.root() / run.folder, failure) == as_folder;
+    if (is_it) return std::move(run);
+  }
+  return Error(ErrorKind::NotFound, "there is no run '" + wanted + "' below " +
+                                        index.root().string() + did_you_mean(wanted, names));
+}
+
+std::vector<std::string> usual_metrics(const std::vector<IndexedRun>& runs) {
+  std::vector<std::string> metrics;
+  for (const char* name : {"prefill_ms", "token_ms", "wall_ms"}) {
+    const bool is_there = std::any_of(runs.begin(), runs.end(), [&](const IndexedRun& run) {
+      return run.find_metric(name) != nullptr;
+    });
+    if (is_there) metrics.emplace_back(name);
+  }
+  return metrics;
+}
+
+Result<Pruned> prune_runs(const fs::path& root, const std::vector<IndexedRun>& runs,
+                          std::size_t most, bool dry_run, const Interrupt& interrupt) {
+  Pruned pruned;
+  for (PruneStep& step : run_index::plan_prune(runs, most)) {
+    PruneOutcome outcome{std::move(step)};
+    const std::string& folder = outcome.step.run.folder;
+    if (outcome.step.action == PruneStep::Action::Remove) {
+      outcome.bytes = run_index::bytes_below(root / folder);
+      if (interrupt.requested()) {
+        outcome.why_not = "interrupted before its turn";
+      } else if (!dry_run) {
+        const Interrupt::OrderlyStop whole_or_not_at_all(interrupt);
+        outcome.why_not = PL_TRY(run_index::remove_run(root, folder)).value_or("");
+      }
+    }
+    pruned.outcomes.push_back(std::move(outcome));
+  }
+  pruned.latest_is_gone = !dry_run && run_index::remove_dangling_latest(root);
+  return pruned;
+}
+
+}  // namespace profline::session

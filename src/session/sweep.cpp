@@ -1,0 +1,217 @@
+#include "session/sweep.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "base/terminal_text.h"
+#include "config/hydra_node.h"
+#include "config/overrides/sweep.h"
+#include "session/hydra_settings.h"
+
+namespace profline::session {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// Hydra's own overrides go to every job as they are; parameters of the config come before what was
+/// typed, so that of equal keys the latter counts.
+Result<std::vector<Texts>> expand(const Configuration& multirun, SweeperSettings sweeper) {
+  Texts for_hydra;
+  for (const config::Override& given : multirun.composition().overrides) {
+    if (config::is_hydra_override(given)) {
+      for_hydra.push_back(given.text);
+    } else {
+      sweeper.params.push_back(given);
+    }
+  }
+  const config::ConfigRepository repository(multirun.composition().search_path, multirun.context());
+  config::SweepServices services;
+  services.group_options = [&repository](const std::string& group) -> Result<Texts> {
+    return repository.options_of(group);
+  };
+  std::vector<Texts> jobs;
+  for (const config::Batch& batch :
+       PL_TRY(config::expand_sweeps(sweeper.params, sweeper.max_batch_size, services))) {
+    for (const config::Job& job : batch) {
+      jobs.push_back(for_hydra);
+      jobs.back().insert(jobs.back().end(), job.begin(), job.end());
+    }
+  }
+  return jobs;
+}
+
+/// `job 0`, `jobs 0, 1`, `jobs 0, 1, 2, 3, 4, 5, 6, 7 and 92 more`.
+std::string named(const std::vector<std::size_t>& jobs) {
+  constexpr std::size_t kNamed = 8;
+  Texts numbers;
+  for (std::size_t i = 0; i < std::min(jobs.size(), kNamed); ++i) {
+    numbers.push_back(std::to_string(jobs[i]));
+  }
+  std::string text = (jobs.size() == 1 ? "job " : "jobs ") + join(numbers, ", ");
+  if (jobs.size() > kNamed) text += " and " + std::to_string(jobs.size() - kNamed) + " more";
+  return text;
+}
+
+/// Finds jobs that would lie in the same folder.
+class JobFolders {
+ public:
+  std::optional<Error> add(std::size_t job, const std::filesystem::path& folder) {
+    const auto [first, is_new] = jobs_.try_emplace(folder.string(), job);
+    if (is_new) return std::nullopt;
+    return Error(ErrorKind::Config, "hydra.sweep.subdir names the folder of job " +
+                                        std::to_string(first->second) + " again: '" +
+                                        folder.string() + "'");
+  }
+
+ private:
+  std::map<std::string, std::size_t> jobs_;
+};
+
+Result<FinishedRun> run_once(const RunWish& wish, const Services& services) {
+  if (wish.resume) return resume_run(wish, services);
+  PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services));
+  return start_run(run, wish, services);
+}
+
+/// Reports a job that could not start; the others still run.
+ExitCode tell_failed_job(std::size_t job, const Error& error, const Remarks& remarks) {
+  for (const Error& problem : error.each()) {
+    remarks.problem(fmt::format("job {}: {}", job, printable_lines(problem.to_string())));
+  }
+  return exit_code(error.kind());
+}
+
+Result<FinishedJobs> run_sweep(Jobs jobs, const Services& services) {
+  auto sweep = PL_TRY(run::RunFolder::claim(*jobs.sweep));
+  jobs.lie_in(sweep.path());
+  PL_TRY(check_jobs(jobs.wishes, services));
+  FinishedJobs finished;
+  for (std::size_t i = 0; i < jobs.wishes.size(); ++i) {
+    if (services.interrupt.requested()) {
+      finished.worst = ExitCode::Interrupted;
+      break;
+    }
+    const RunWish& wish = jobs.wishes[i];
+    services.remarks.line(job_line(i, wish.choice.overrides));
+    auto done = run_once(wish, services);
+    const ExitCode code = done ? done->code : tell_failed_job(i, done.error(), services.remarks);
+    finished.worst = std::max(finished.worst, code);
+    if (!done) continue;
+    sweep.keep();
+    finished.runs.push_back(std::move(*done));
+  }
+  return finished;
+}
+
+}  // namespace
+
+void Jobs::lie_in(const std::filesystem::path& folder) {
+  for (RunWish& wish : wishes) wish.sweep_folder = folder;
+}
+
+Result<Jobs> jobs_of(const RunWish& wish, bool multirun_given, const Remarks& remarks) {
+  const auto multirun = Configuration::compose(wish.choice, config::RunMode::Multirun);
+  if (!multirun) {
+    if (multirun_given) return multirun.error();
+    return Jobs{{wish}};  // preparing the run reports what is wrong
+  }
+  const Configuration& configuration = **multirun;
+  const auto mode = PL_TRY(hydra_mode(configuration.hydra()));
+  if (!multirun_given && mode != config::RunMode::Multirun) return Jobs{{wish}};
+  if (mode == config::RunMode::Run) {
+    remarks.warning("--multirun overrides hydra.mode, which is RUN");
+  }
+  Jobs jobs;
+  jobs.sweep = PL_TRY(sweep_folder_wish(configuration));
+  for (Texts& overrides :
+       PL_TRY(expand(configuration, PL_TRY(sweeper_settings(configuration.hydra()))))) {
+    jobs.wishes.push_back(wish);
+    jobs.wishes.back().job = jobs.wishes.size() - 1;
+    jobs.wishes.back().choice.overrides = std::move(overrides);
+  }
+  return jobs;
+}
+
+std::string job_line(std::size_t number, const std::vector<std::string>& overrides) {
+  Texts shown;
+  for (const std::string& text : overrides) {
+    if (!text.starts_with("hydra.")) shown.push_back(text);
+  }
+  return fmt::format("#{} : {}", number, printable(join(shown, " ")));
+}
+
+void JobProblems::add(std::size_t job, const Error& error) {
+  for (const Error& problem : error.each()) {
+    const auto [place, is_new] = by_text_.try_emplace(problem.to_string(), problems_.size());
+    if (is_new) problems_.push_back({problem, {}});
+    problems_[place->second].jobs.push_back(job);
+  }
+}
+
+bool JobProblems::are_enough() const {
+  constexpr std::size_t kEnough = 20;
+  return problems_.size() >= kEnough;
+}
+
+Result<void> JobProblems::result() const {
+  if (problems_.empty()) return {};
+  std::vector<Error> errors;
+  errors.reserve(problems_.size());
+  for (const Problem& problem : problems_) {
+    errors.push_back(problem.error.during(named(problem.jobs)));
+  }
+  return Error::all(errors);
+}
+
+Result<void> check_jobs(const std::vector<RunWish>& wishes, const Services& services) {
+  Services quiet = services;
+  quiet.remarks = Remarks();  // a job's warnings are said when it starts
+  const auto surveys = std::make_shared<ToolSurveys>();
+  JobProblems problems;
+  JobFolders folders;
+  for (std::size_t i = 0; i < wishes.size() && !problems.are_enough(); ++i) {
+    RunWish wish = wishes[i];
+    wish.surveys = surveys;
+    const auto run = prepare_run(wish, Making::Nothing, quiet);
+    if (!run) {
+      if (run.error().kind() == ErrorKind::Cancelled) return run.error();
+      problems.add(i, run.error());
+      continue;
+    }
+    if (const auto obstacle = run->plan.obstacle()) problems.add(i, *obstacle);
+    if (const auto taken = folders.add(i, run->plan.setup.folder)) problems.add(i, *taken);
+  }
+  return problems.result();
+}
+
+Result<std::vector<PreparedRun>> plan_jobs(Jobs& jobs, const Services& services) {
+  if (jobs.sweep) jobs.lie_in(PL_TRY(run::free_run_folder(*jobs.sweep)));
+  std::vector<PreparedRun> runs;
+  JobProblems problems;
+  for (const RunWish& wish : jobs.wishes) {
+    auto run = prepare_run(wish, Making::Nothing, services);
+    if (run) {
+      runs.push_back(std::move(*run));
+    } else if (wish.job && run.error().kind() != ErrorKind::Cancelled) {
+      problems.add(*wish.job, run.error());
+    } else {
+      return run.error();
+    }
+    if (problems.are_enough()) break;
+  }
+  PL_TRY(problems.result());
+  return runs;
+}
+
+Result<FinishedJobs> run_jobs(Jobs jobs, const Services& services) {
+  if (jobs.sweep) return run_sweep(std::move(jobs), services);
+  FinishedJobs finished;
+  finished.runs.push_back(PL_TRY(run_once(jobs.wishes.front(), services)));
+  finished.worst = finished.runs.front().code;
+  return finished;
+}
+
+}  // namespace profline::session

@@ -1,0 +1,415 @@
+#include "summary/phases.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analysis/judgement/judge.h"
+#include "run/names/artifact_names.h"
+#include "summary/torch_trace.h"
+
+namespace profline::summary {
+namespace {
+
+using requests::PhaseInfo;
+using requests::PhaseTime;
+using requests::PhaseTree;
+
+constexpr std::size_t kMostRanges = 20;
+
+SummaryTimes times_of(const statistics::Summary& spread) {
+  return {spread.n,
+          spread.median,
+          spread.mean,
+          spread.std,
+          spread.p90,
+          spread.p99,
+          spread.min,
+          spread.max,
+          spread.median_ci95.low,
+          spread.median_ci95.high};
+}
+
+SummaryDevice device_row(const judgement::DeviceActivity& activity,
+                         const std::optional<double>& busy_share) {
+  SummaryDevice device;
+  device.units = activity.units;
+  device.captured_ns = activity.captured_ns;
+  device.unprofiled_ns = activity.unprofiled_ns;
+  device.busy_ns = activity.busy_ns;
+  device.busy_share = busy_share;
+  device.concurrency = activity.concurrency;
+  device.launches = static_cast<std::uint64_t>(activity.launches);
+  if (activity.units > 0) device.launches_per_unit = activity.launches / activity.units;
+  device.gap_mean_ns = activity.gap_mean_ns;
+  device.idle = activity.idle;
+  device.source = activity.source;
+  return device;
+}
+
+class Phases {
+ public:
+  Phases(const run::Run& run, const PhaseTree& tree, const MeasuredCosts& costs,
+         const DeviceActivities& devices, const KernelRows& kernels)
+      : run_(run), tree_(tree), costs_(costs), devices_(devices), kernels_(kernels) {}
+
+  std::vector<PhaseSummary> make() {
+    if (baseline_ && !baseline_->empty()) {
+      measured();
+    } else {
+      captured();
+    }
+    return std::move(phases_);
+  }
+
+ private:
+  void measured();
+  void captured();
+  void add_measured(const PhaseInfo& info);
+  void add_cost(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const;
+  void add_operators(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const;
+  void judge(PhaseSummary phase, judgement::PhaseEvidence evidence);
+  struct Captured {
+    std::string name;
+    const char* unit = "range";
+    double wall_ns = 0;  ///< of all instances
+    std::uint64_t instances = 0;
+    std::optional<judgement::DeviceActivity> device = {};
+  };
+  std::vector<Captured> captured_ranges() const;
+  void add_captured(const Captured& captured, double all_ns);
+  bool on_gpu() const { return run_.record().device.starts_with("cuda"); }
+  bool is_program() const {
+    return process_.is_there || (settings_ && settings_->pipeline.workload.user_command());
+  }
+
+  const run::Run& run_;
+  const run::Artifact<run::Requests>& baseline_ = run_.baseline();
+  const run::Artifact<settings::Root>& settings_ = run_.get(run::kSettings);
+  const run::Artifact<Node>& process_ = run_.get(run::kProcess);
+  const run::Artifact<TorchOperators>& operators_ = run_.get(run::kTorchOperators);
+  const run::Artifact<Timeline>& trace_ = run_.get(run::kTorchTrace);
+  const run::Artifact<NsysRanges>& nsys_ranges_ = run_.get(run::kNsysRanges);
+  const PhaseTree& tree_;
+  const MeasuredCosts& costs_;
+  const DeviceActivities& devices_;
+  const KernelRows& kernels_;
+  std::vector<PhaseSummary> phases_;
+};
+
+void Phases::measured() {
+  for (const PhaseInfo& info : tree_.phases()) {
+    if (!info.has_parts && !info.is_host()) add_measured(info);
+  }
+}
+
+void Phases::add_measured(const PhaseInfo& info) {
+  const PhaseTime time = requests::phase_time(*baseline_, info.path);
+  if (time.units == 0 || time.ns <= 0) return;
+  PhaseSummary phase;
+  phase.path = info.path;
+  phase.name = info.name;
+  phase.part_of = last_name(info.parent);
+  phase.unit = info.unit;
+  phase.repeats = info.repeats;
+  phase.time = phase_times(run_, info.path);
+  phase.mean_ns = time.ns / time.units;
+  phase.share = time.ns / requests::whole_ns(*baseline_, tree_);
+  phase.source = baseline_.file;
+  judgement::PhaseEvidence evidence;
+  evidence.measured_ns = *phase.mean_ns;
+  evidence.measured_in = phase.source;
+  evidence.has_device = on_gpu();
+  add_cost(phase, evidence);
+  add_operators(phase, evidence);
+  judge(std::move(phase), std::move(evidence));
+}
+
+void Phases::add_cost(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const {
+  const WorkCost* const work = costs_.find(phase.name);
+  if (work == nullptr) {
+    phase.lacks.push_back("floor and utilisation: " + (costs_.why_not.empty()
+                                                           ? "static analysis has no such phase"
+                                                           : costs_.why_not));
+    return;
+  }
+  const auto a_unit = [&](const std::optional<double>& ns) {
+    return ns ? std::optional(*ns / work->units) : std::nullopt;
+  };
+  const auto share = [&](const std::optional<double>& ns) {
+    return ns && work->measured_ns > 0 ? std::optional(*ns / work->measured_ns) : std::nullopt;
+  };
+  SummaryCost cost;
+  cost.flops = work->flops / work->units;
+  cost.bytes = work->bytes / work->units;
+  cost.compute_ns = a_unit(work->compute_ns);
+  cost.memory_ns = a_unit(work->memory_ns);
+  cost.floor_ns = a_unit(work->floor_ns);
+  cost.mfu = share(work->compute_ns);
+  cost.bandwidth = share(work->memory_ns);
+  cost.of_floor = share(work->floor_ns);
+  cost.ceilings = costs_.ceilings;
+  cost.shapes = costs_.shapes;
+  cost.source = costs_.source;
+  if (!cost.floor_ns) phase.lacks.emplace_back("floor: a ceiling of this device is not known");
+  // Times and costs of the same samples.
+  evidence.measured_ns = work->measured_ns / work->units;
+  evidence.cost = judgement::Cost{cost.flops,
+                                  cost.bytes,
+                                  cost.compute_ns,
+                                  cost.memory_ns,
+                                  cost.floor_ns,
+                                  cost.source,
+                                  "ceilings of " + costs_.device};
+  phase.cost = std::move(cost);
+}
+
+void Phases::add_operators(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const {
+  if (!trace_) return;
+  const std::vector<run::ProfiledRequests> all = run_.profiled();
+  const auto profiled = std::find_if(all.begin(), all.end(), [](const run::ProfiledRequests& one) {
+    return one.stage == run::stages::kTorchProfiler && one.requests;
+  });
+  if (profiled == all.end()) return;
+  const double units = requests::phase_time(*profiled->requests, phase.path).units;
+  const RangeOperators found =
+      range_operators(*trace_, phase.name, judgement::Limits{}.operator_ns);
+  if (units == 0 || found.calls == 0) return;
+  phase.operator_calls = static_cast<double>(found.calls) / units;
+  evidence.operators = judgement::HostOperators{*phase.operator_calls, found.short_share,
+                                                found.largest, found.largest_share, trace_.file};
+}
+
+void Phases::judge(PhaseSummary phase, judgement::PhaseEvidence evidence) {
+  evidence.phase = phase.name;
+  evidence.unit = phase.unit;
+  evidence.is_program = is_program();
+  if (operators_ && !operators_->operators.empty()) evidence.host_page = run::files::kOperatorsPage;
+  if (nsys_ranges_) {
+    evidence.to_see_device =
+        "let nsys capture it as well (pipeline.nsys.capture_range=none records every range)";
+  }
+  if (!evidence.device) evidence.device = devices_.find(phase.name);
+  evidence.kernels = bounds_of(kernels_, phase.name);
+  const judgement::Judgement judgement = judgement::judge(evidence);
+  if (evidence.device) {
+    phase.device = device_row(*evidence.device, judgement.busy_share);
+  } else if (evidence.has_device) {
+    phase.lacks.push_back("GPU activity: no capture of nsys or the torch profiler has range " +
+                          phase.name);
+  }
+  phase.kind = to_text(judgement.kind);
+  for (const judgement::Reason& reason : judgement.reasons) {
+    phase.reasons.push_back({reason.text, reason.source});
+  }
+  for (const judgement::Gain& gain : judgement.gains) {
+    phase.gains.push_back({gain.when, gain.saved_ns, gain.time_ns, gain.speedup});
+  }
+  phase.next_step = judgement.next_step;
+  phases_.push_back(std::move(phase));
+}
+
+void Phases::add_captured(const Captured& captured, double all_ns) {
+  PhaseSummary phase;
+  phase.name = captured.name;
+  phase.unit = captured.unit;
+  phase.mean_ns = captured.wall_ns / static_cast<double>(captured.instances);
+  if (all_ns > 0) phase.share = std::min(captured.wall_ns / all_ns, 1.0);
+  phase.source = nsys_ranges_.file;
+  phase.lacks.emplace_back("time without a profiler: the baseline does not measure it");
+  judgement::PhaseEvidence evidence;
+  evidence.measured_ns = *phase.mean_ns;
+  evidence.measured_in = phase.source;
+  evidence.has_device = on_gpu() || captured.device.has_value();
+  evidence.device = captured.device;
+  judge(std::move(phase), std::move(evidence));
+}
+
+/// Those with the most time first.
+std::vector<Phases::Captured> Phases::captured_ranges() const {
+  std::vector<Captured> all;
+  for (const std::string& name : devices_.range_names()) {
+    Captured range;
+    range.name = name;
+    for (const RangeUse& row : nsys_ranges_->ranges) {
+      if (row.name != name) continue;
+      range.wall_ns += static_cast<double>(row.wall_ns);
+      range.instances += row.instances;
+    }
+    if (range.instances > 0 && range.wall_ns > 0) all.push_back(std::move(range));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Captured& a, const Captured& b) { return a.wall_ns > b.wall_ns; });
+  if (all.size() > kMostRanges) all.resize(kMostRanges);
+  return all;
+}
+
+/// Of what the baseline did not time: each capture as a whole, then its ranges. Shares are of the
+/// captured time.
+void Phases::captured() {
+  if (!nsys_ranges_) return;
+  double all_ns = 0;
+  for (const NsysCapture& capture : nsys_ranges_->captures) {
+    all_ns += static_cast<double>(capture.wall_ns);
+  }
+  const std::vector<Captured> ranges = captured_ranges();
+  if (!ranges.empty()) all_ns = std::max(all_ns, ranges.front().wall_ns);
+  for (const NsysCapture& capture : nsys_ranges_->captures) {
+    auto device = DeviceActivities::of_capture(capture, nsys_ranges_.file);
+    if (!device || !capture.range.empty()) continue;
+    add_captured({"capture " + capture.name, "capture", static_cast<double>(capture.wall_ns), 1,
+                  std::move(device)},
+                 all_ns);
+  }
+  for (const Captured& range : ranges) add_captured(range, all_ns);
+}
+
+/// Nothing unless every request has this number.
+std::optional<double> mean_tokens(const run::Requests& requests,
+                                  std::optional<std::uint64_t> Request::*tokens) {
+  double sum = 0;
+  for (const Request& request : requests) {
+    if (!(request.*tokens)) return std::nullopt;
+    sum += static_cast<double>(*(request.*tokens));
+  }
+  return sum / static_cast<double>(requests.size());
+}
+
+SummaryPart part_of_request(const run::Requests& requests, const PhaseTree& tree,
+                            const PhaseInfo& info, double total_ns) {
+  const double ns = requests::phase_time(requests, info.path).ns;
+  SummaryPart part{info.path, info.name, ns / total_ns, {}};
+  if (!info.has_parts) return part;
+  double inside = 0;
+  for (const PhaseInfo& inner : tree.phases()) {
+    if (inner.parent == info.path) inside += requests::phase_time(requests, inner.path).ns;
+  }
+  part.rest_share = inside > 0 ? (ns - inside) / total_ns : 0;
+  return part;
+}
+
+std::optional<double> tokens_per_second(const run::Requests& requests, const PhaseTree& tree) {
+  PhaseTime all;
+  for (const PhaseInfo& info : tree.phases()) {
+    if (info.unit != "token") continue;
+    const PhaseTime time = requests::phase_time(requests, info.path);
+    all.units += time.units;
+    all.ns += time.ns;
+  }
+  return all.ns > 0 ? std::optional(all.units * 1e9 / all.ns) : std::nullopt;
+}
+
+/// Of all phases whose cost is known; nothing where a ceiling is not.
+std::optional<double> utilisation_of(const MeasuredCosts& costs) {
+  double compute = 0;
+  double measured = 0;
+  for (const MeasuredCosts::Entry& entry : costs.entries) {
+    if (!entry.cost.compute_ns) return std::nullopt;
+    compute += *entry.cost.compute_ns;
+    measured += entry.cost.measured_ns;
+  }
+  return measured > 0 ? std::optional(compute / measured) : std::nullopt;
+}
+
+}  // namespace
+
+requests::PhaseTree phase_tree(const run::Run& run) {
+  const auto& baseline = run.baseline();
+  if (baseline && !baseline->empty()) return requests::PhaseTree(*baseline);
+  for (const run::ProfiledRequests& profiled : run.profiled()) {
+    if (profiled.requests && !profiled.requests->empty()) {
+      return requests::PhaseTree(*profiled.requests);
+    }
+  }
+  return {};
+}
+
+std::vector<PhaseSummary> phase_summaries(const run::Run& run, const PhaseTree& tree,
+                                          const MeasuredCosts& costs,
+                                          const DeviceActivities& devices,
+                                          const KernelRows& kernels) {
+  return Phases(run, tree, costs, devices, kernels).make();
+}
+
+std::optional<SummaryRequest> request_of(const run::Run& run, const PhaseTree& tree,
+                                         const MeasuredCosts& costs) {
+  if (!run.baseline() || run.baseline()->empty()) return std::nullopt;
+  const double total = requests::whole_ns(*run.baseline(), tree);
+  if (total <= 0) return std::nullopt;
+  SummaryRequest request;
+  request.requests = run.baseline()->size();
+  request.unit = requests::unit_of(*run.baseline());
+  request.prompt_tokens = mean_tokens(*run.baseline(), &Request::prompt_tokens);
+  request.new_tokens = mean_tokens(*run.baseline(), &Request::new_tokens);
+  request.mean_ns = total / static_cast<double>(run.baseline()->size());
+  for (const PhaseInfo& info : tree.phases()) {
+    request.parts.push_back(part_of_request(*run.baseline(), tree, info, total));
+  }
+  request.tokens_per_second = tokens_per_second(*run.baseline(), tree);
+  request.mfu = utilisation_of(costs);
+  request.source = run.baseline().file;
+  return request;
+}
+
+std::optional<SummaryTimes> phase_times(const run::Run& run, std::string_view path) {
+  if (!run.baseline()) return std::nullopt;
+  const auto spread = requests::phase_spread(*run.baseline(), path);
+  return spread ? std::optional(times_of(*spread)) : std::nullopt;
+}
+
+const PhaseSummary* leading_phase(const RunSummary& summary) {
+  const auto weight = [](const PhaseSummary& phase) {
+    return std::tuple(phase.repeats, phase.unit != "capture",
+                      phase.share.value_or(phase.mean_ns.value_or(0)));
+  };
+  const auto leading = std::max_element(
+      summary.phases.begin(), summary.phases.end(),
+      [&](const PhaseSummary& a, const PhaseSummary& b) { return weight(a) < weight(b); });
+  return leading == summary.phases.end() ? nullptr : &*leading;
+}
+
+std::vector<PhaseLine> phase_lines(const RunSummary& summary) {
+  std::vector<PhaseLine> lines;
+  if (!summary.request) {
+    for (const PhaseSummary& phase : summary.phases) {
+      lines.push_back({phase.name, phase.share.value_or(0), &phase});
+    }
+    return lines;
+  }
+  std::vector<const SummaryPart*> open;  // phases whose parts are being listed
+  const auto close_before = [&](std::string_view path) {
+    while (!open.empty() && !path.starts_with(open.back()->path + "/")) {
+      lines.push_back({"rest of " + open.back()->name, *open.back()->rest_share, nullptr});
+      open.pop_back();
+    }
+  };
+  for (const SummaryPart& part : summary.request->parts) {
+    close_before(part.path);
+    if (part.rest_share) {
+      open.push_back(&part);
+      continue;
+    }
+    const auto phase = std::find_if(summary.phases.begin(), summary.phases.end(),
+                                    [&](const PhaseSummary& one) { return one.path == part.path; });
+    const bool is_judged = phase != summary.phases.end();
+    if (is_judged || part.share > 0) {
+      lines.push_back({part.name, part.share, is_judged ? &*phase : nullptr});
+    }
+  }
+  close_before("");
+  return lines;
+}
+
+PhaseSources phase_sources(const RunSummary& summary) {
+  PhaseSources from;
+  for (const PhaseSummary& phase : summary.phases) {
+    from.times.push_back(phase.source);
+    if (phase.device) from.devices.push_back(phase.device->source);
+    if (!phase.cost) continue;
+    from.costs.push_back(phase.cost->source);
+    from.ceilings = phase.cost->ceilings;
+    from.shapes = phase.cost->shapes;
+  }
+  return from;
+}
+
+}  // namespace profline::summary

@@ -1,0 +1,230 @@
+#include "tools/nsys/commands.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/digests.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "process/posix_runner.h"
+#include "process/process_table.h"
+#include "schema/read.h"
+
+namespace profline::nsys {
+namespace {
+
+using settings::CaptureRange;
+using settings::CpuSampling;
+
+constexpr std::string_view kSession = "--session-new=";
+
+/// An enum's name as nsys spells it, which is how the settings spell it.
+template <typename Enum>
+std::string text_of(Enum value) {
+  return schema::write(value).as_string();
+}
+
+std::vector<std::string> range_options(const settings::Nsys& options, const Capture& capture) {
+  const CaptureRange range = effective_range(options);
+  if (range == CaptureRange::None) return {};
+  std::vector<std::string> argv = {"--capture-range=" + text_of(range)};
+  if (options.capture_range_end) {
+    argv.push_back("--capture-range-end=" + options.capture_range_end->to_string());
+  }
+  if (range == CaptureRange::Nvtx) argv.push_back("--nvtx-capture=" + capture.range);
+  return argv;
+}
+
+/// Options whose keys are null as a rule.
+std::vector<std::string> rare_options(const settings::Nsys& options) {
+  std::vector<std::string> argv;
+  if (options.nvtx_domain_include) {
+    argv.push_back("--nvtx-domain-include=" + join(options.nvtx_domain_include->items, ","));
+  }
+  if (options.nvtx_domain_exclude) {
+    argv.push_back("--nvtx-domain-exclude=" + join(options.nvtx_domain_exclude->items, ","));
+  }
+  if (options.cuda_graph_trace) {
+    argv.push_back("--cuda-graph-trace=" + text_of(*options.cuda_graph_trace));
+  }
+  return argv;
+}
+
+void append(std::vector<std::string>& argv, const std::vector<std::string>& more) {
+  argv.insert(argv.end(), more.begin(), more.end());
+}
+
+/// What nsys takes as a name: printable ASCII without quotes, here without blanks too.
+std::string plain(std::string_view text) {
+  std::string name;
+  for (const char c : text) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    name += is_plain ? c : '_';
+  }
+  return name;
+}
+
+}  // namespace
+
+CaptureRange effective_range(const settings::Nsys& nsys) {
+  const bool is_lifted = nsys.capture_range == CaptureRange::Nvtx && !nsys.gating_nvtx;
+  return is_lifted ? CaptureRange::None : nsys.capture_range;
+}
+
+std::vector<std::string> gated_ranges(const settings::Nsys& nsys) {
+  if (effective_range(nsys) != CaptureRange::Nvtx || !nsys.nvtx_capture) return {};
+  return nsys.nvtx_capture->items;
+}
+
+Command profile_command(const Installation& nsys, const settings::Nsys& options,
+                        const Capture& capture, const Command& workload) {
+  Command command = workload;
+  std::vector<std::string> argv = {nsys.program.string(), "profile",
+                                   std::string(kSession) + capture.session};
+  if (options.trace) argv.push_back("--trace=" + join(options.trace->items, ","));
+  if (options.sample) argv.push_back("--sample=" + text_of(*options.sample));
+  // Without this nsys records context switches by perf, whatever --sample says.
+  if (options.sample == CpuSampling::None) argv.emplace_back("--cpuctxsw=none");
+  argv.emplace_back("--force-overwrite=true");
+  append(argv, range_options(options, capture));
+  append(argv, rare_options(options));
+  append(argv, {"-o", capture.output.string()});
+  append(argv, workload.argv);
+  command.argv = std::move(argv);
+  // nsys looks at registered strings only, unless told; most programs, ours included, push others.
+  if (effective_range(options) == CaptureRange::Nvtx) {
+    command.env["NSYS_NVTX_PROFILER_REGISTER_ONLY"] = "0";
+  }
+  return command;
+}
+
+Command in_session(Command profiling, const std::string& session) {
+  const auto named =
+      std::find_if(profiling.argv.begin(), profiling.argv.end(),
+                   [](const std::string& word) { return word.starts_with(kSession); });
+  PL_ASSERT(named != profiling.argv.end(), "profile_command() names the session");
+  *named = std::string(kSession) + session;
+  return profiling;
+}
+
+std::vector<std::string> missing_options(const Installation& nsys, const settings::Nsys& options) {
+  std::vector<std::string> missing;
+  const Capture any{.session = "s", .output = "o", .range = "r"};
+  for (const auto& list : {range_options(options, any), rare_options(options)}) {
+    for (const std::string& given : list) {
+      std::string option = given.substr(0, given.find('='));
+      if (!nsys.takes(option)) missing.push_back(std::move(option));
+    }
+  }
+  return missing;
+}
+
+Command kernel_summary_command(const Installation& nsys, const std::filesystem::path& sqlite,
+                               const std::filesystem::path& csv) {
+  Command command;
+  command.argv = {nsys.program.string(),        "stats",    "--quiet", "--report",
+                  nsys.kernel_summary_report(), "--format", "csv",     sqlite.string()};
+  command.out = csv;
+  return command;
+}
+
+std::string session_name(const std::filesystem::path& run_folder, std::string_view region) {
+  constexpr std::size_t kDigits = 8;
+  std::string name = "profline-" + plain(run_folder.filename().string()) + "-" +
+                     sha256_hex(run_folder.string()).substr(0, kDigits);
+  if (!region.empty()) name += "-" + plain(region);
+  return name;
+}
+
+Command stop_command(const std::filesystem::path& program, const std::string& session) {
+  constexpr std::chrono::seconds kLimit{30};  // importing what was captured takes its time
+  Command command{.argv = {program.string(), "stop", "--session=" + session}};
+  command.timeout = kLimit;
+  return command;
+}
+
+Command shutdown_command(const std::filesystem::path& program, const std::string& session) {
+  constexpr std::chrono::seconds kLimit{10};
+  Command command{.argv = {program.string(), "shutdown", "--session=" + session, "--kill=sigterm"}};
+  command.timeout = kLimit;
+  return command;
+}
+
+Command export_command(const std::filesystem::path& program, const std::filesystem::path& report,
+                       const std::filesystem::path& sqlite) {
+  Command command{.argv = {program.string(), "export", "--type=sqlite", "--quiet=true",
+                           "--force-overwrite=true", "--output=" + sqlite.string(),
+                           report.string()}};
+  command.env["TMPDIR"] = sqlite.parent_path().string();
+  command.stop_briefly = true;
+  return command;
+}
+
+Result<void> export_sqlite(ProcessRunner& runner, const std::filesystem::path& program,
+                           const std::filesystem::path& report,
+                           const std::filesystem::path& sqlite) {
+  const Exit exit = PL_TRY(runner.run(export_command(program, report, sqlite)));
+  if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
+  std::error_code failure;
+  if (exit.succeeded() && std::filesystem::file_size(sqlite, failure) > 0 && !failure) return {};
+  std::string told = "nsys export of " + report.string() + " " + exit.describe() +
+                     (exit.succeeded() ? " and left no SQLite file" : "");
+  const std::string_view said = trim(exit.tail);
+  if (!said.empty()) told += ": " + std::string(said);
+  return Error(ErrorKind::Tool, std::move(told));
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_agent_of(const fs::path& process, const std::string& session) {
+  const std::string line = read_file(process / "cmdline").value_or("");
+  for (const std::string_view argument : split(line, '\0')) {
+    if (argument == "--session-name=" + session) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<fs::path> open_captures(const std::string& session) {
+  std::vector<fs::path> captures;
+  ProcessList processes;
+  for (pid_t pid = processes.next(); pid != 0; pid = processes.next()) {
+    const fs::path process = fs::path("/proc") / std::to_string(pid);
+    if (!is_agent_of(process, session)) continue;
+    std::error_code failure;
+    for (fs::directory_iterator at(process / "fd", failure), end; !failure && at != end;
+         at.increment(failure)) {
+      std::error_code gone;
+      const fs::path file = fs::read_symlink(at->path(), gone);
+      if (!gone && file.extension() == ".qdstrm") captures.push_back(file);
+    }
+  }
+  return captures;
+}
+
+EndsSession::EndsSession(std::filesystem::path program, std::string session)
+    : program_(std::move(program)), session_(std::move(session)) {}
+
+EndsSession::~EndsSession() {
+  std::error_code ignored;
+  for (const fs::path& capture : captures_) fs::remove(capture, ignored);
+}
+
+void EndsSession::abandoned() {
+  captures_ = open_captures(session_);
+}
+
+void EndsSession::outlived() {
+  captures_ = open_captures(session_);
+  PosixRunner runner(calm_);
+  if (!captures_.empty()) (void)runner.run(stop_command(program_, session_));
+  // What this does not end the runner ends with signals, so there is nothing to tell.
+  (void)runner.run(shutdown_command(program_, session_));
+}
+
+}  // namespace profline::nsys

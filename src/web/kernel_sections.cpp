@@ -1,0 +1,291 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/figures.h"
+#include "web/markup.h"
+#include "web/sections.h"
+
+namespace profline::web {
+namespace {
+
+/// Of a table: more rows are nobody's reading, and names may be kilobytes long.
+constexpr std::size_t kMostRows = 1000;
+constexpr std::size_t kMostTableBytes = 3 << 20;
+
+std::string shape(const std::vector<std::uint32_t>& sizes) {
+  std::string shown;
+  for (const std::uint32_t size : sizes) shown += (shown.empty() ? "" : "×") + std::to_string(size);
+  return shown;
+}
+
+std::string first_phase(const SummaryKernel& kernel) {
+  const auto most = std::max_element(kernel.phases.begin(), kernel.phases.end(),
+                                     [](const SummaryKernelPart& a, const SummaryKernelPart& b) {
+                                       return a.total_ns < b.total_ns;
+                                     });
+  return most == kernel.phases.end() ? "" : most->name;
+}
+
+Markup parts(const std::vector<SummaryKernelPart>& all) {
+  if (all.empty()) return text("–");
+  Markup html = code(all.front().name, 26);
+  if (all.size() > 1) html += text(fmt::format(" +{}", all.size() - 1));
+  return html;
+}
+
+/// The nearer ceiling, as a share of it.
+std::optional<double> of_roof(const SummaryKernel& kernel) {
+  if (!kernel.counters) return std::nullopt;
+  const NcuRoofline& roof = kernel.counters->roofline;
+  if (!roof.compute_share && !roof.memory_share) return std::nullopt;
+  return std::max(roof.compute_share.value_or(0), roof.memory_share.value_or(0));
+}
+
+std::vector<Cell> cells_of(const SummaryKernel& kernel) {
+  using Figure = std::optional<double>;
+  const auto& time = kernel.time;
+  const Figure mean = time && time->launches > 0
+                          ? Figure(time->total_ns / static_cast<double>(time->launches))
+                          : std::nullopt;
+  return {{long_name(kernel.short_name, kernel.name), {}, {}},
+          text_cell(kernel.kernel_class),
+          text_cell(first_phase(kernel)),
+          duration_cell(time ? Figure(time->total_ns) : Figure()),
+          bar_cell(time ? Figure(time->share) : Figure()),
+          time ? number_cell(time->launches) : text_cell(""),
+          duration_cell(mean),
+          {parts(kernel.operators), {}, {}},
+          text_cell(kernel.counters ? kernel.counters->bound : ""),
+          share_cell(of_roof(kernel)),
+          duration_cell(time ? Figure(time->min_ns) : Figure()),
+          duration_cell(time ? Figure(time->max_ns) : Figure()),
+          text_cell(shape(kernel.grid)),
+          text_cell(shape(kernel.block))};
+}
+
+Table kernel_table(const RunSummary& summary, double& left_out_ns) {
+  using Align = Table::Align;
+  Table table("kernels-table", "kernels, most time first",
+              {{"kernel", Align::Left, "its short name; open it for the whole one"},
+               {"class", Align::Left, "", true},
+               {"phase", Align::Left, "of the model, in which it ran longest", true},
+               {"total"},
+               {"share", Align::Right, "of all kernel time"},
+               {"launches"},
+               {"mean"},
+               {"operator", Align::Left, "that launched it, the one with the most time"},
+               {"bound", Align::Left, "by its counters", true},
+               {"of roof", Align::Right, "of the nearer ceiling, by its counters"},
+               {"min"},
+               {"max"},
+               {"grid", Align::Left},
+               {"block", Align::Left}});
+  table.with_search();
+  for (const SummaryKernel& kernel : summary.kernels) {
+    if (table.rows() >= kMostRows || table.bytes() >= kMostTableBytes) {
+      left_out_ns += kernel.time ? kernel.time->total_ns : 0;
+      continue;
+    }
+    table.add(cells_of(kernel));
+  }
+  return table;
+}
+
+/// Time of each class in each phase.
+Node classes(const RunSummary& summary) {
+  std::map<std::string, std::map<std::string, double>> by_class;
+  std::vector<std::string> phases;
+  for (const SummaryKernel& kernel : summary.kernels) {
+    const std::string kind = kernel.kernel_class.empty() ? "no class" : kernel.kernel_class;
+    for (const SummaryKernelPart& part : kernel.phases) {
+      by_class[kind][part.name] += part.total_ns;
+      if (std::find(phases.begin(), phases.end(), part.name) == phases.end()) {
+        phases.push_back(part.name);
+      }
+    }
+  }
+  Node rows = Node::list();
+  for (const auto& [kind, times] : by_class) {
+    std::vector<double> of_phase;
+    for (const std::string& phase : phases) {
+      const auto found = times.find(phase);
+      of_phase.push_back(found == times.end() ? 0 : found->second);
+    }
+    rows.as_list().push_back(
+        object({{"name", Node::string(kind)}, {"times_ns", numbers(of_phase)}}));
+  }
+  return object({{"phases", texts(phases)}, {"classes", std::move(rows)}});
+}
+
+Markup told(const RunSummary& summary, const Table& table, double left_out_ns) {
+  const SummaryJoin& join = summary.join;
+  std::string what = fmt::format("{} and launch shape, {}, {} in total.",
+                                 counted(summary.kernels.size(), "row by kernel", "rows by kernel"),
+                                 counted(join.launches, "launch"), duration(join.total_ns));
+  if (table.rows() < summary.kernels.size()) {
+    what += fmt::format(
+        " Shown are the first {}; the other {} took {} ({} of kernel time) and are in "
+        "summary.json.",
+        table.rows(), summary.kernels.size() - table.rows(), duration(left_out_ns),
+        percent(join.total_ns > 0 ? left_out_ns / join.total_ns : 0));
+  }
+  if (join.with_counters)
+    what += " With counters: " + percent(*join.with_counters) + " of kernel time.";
+  if (join.with_operators) what += " With a known operator: " + percent(*join.with_operators) + ".";
+  return source_line(what, {join.time_source});
+}
+
+constexpr std::size_t kMostKernels = 200;
+constexpr std::size_t kMostCounterBytes = 2 << 20;
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string all;
+  for (const std::string& part : parts) all += (all.empty() ? "" : " / ") + part;
+  return all;
+}
+
+std::optional<double> counter(const NcuKernel& kernel, std::string_view name) {
+  for (const NcuCounter& one : kernel.counters) {
+    if (one.name == name) return one.value;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> percent_counter(const NcuKernel& kernel, std::string_view name) {
+  const auto value = counter(kernel, name);
+  return value ? std::optional<double>(*value / 100) : std::nullopt;
+}
+
+Table overview(const NcuKernels& ncu) {
+  using Align = Table::Align;
+  Table table("counters-table", "counters of each kernel",
+              {{"kernel", Align::Left},
+               {"range", Align::Left, "NVTX ranges around the launch", true},
+               {"bound", Align::Left, "by what it reached of each ceiling", true},
+               {"launches", Align::Right, "that were profiled"},
+               {"duration", Align::Right, "mean of a launch under ncu's clocks"},
+               {"FLOP", Align::Right, "a launch; a multiply-add is two"},
+               {"DRAM", Align::Right, "bytes read and written, a launch"},
+               {"FLOP/B", Align::Right, "operations a byte of DRAM"},
+               {"of compute", Align::Right, "of the compute ceiling"},
+               {"of memory", Align::Right, "of the memory ceiling"},
+               {"SM", Align::Right, "sm__throughput, of its peak"},
+               {"occupancy", Align::Right, "warps active, of the most"},
+               {"floor", Align::Right, "time of a launch under the roof"}});
+  table.with_search();
+  for (const NcuKernel& kernel : ncu.kernels) {
+    if (table.rows() >= kMostKernels || table.bytes() >= kMostCounterBytes) break;
+    const NcuRoofline& at = kernel.roofline;
+    std::optional<double> intensity = at.intensity;
+    if (!intensity && at.operations && at.dram_bytes && *at.dram_bytes > 0) {
+      intensity = *at.operations / *at.dram_bytes;
+    }
+    table.add(
+        {{long_name(kernel.short_name, kernel.name), {}, {}},
+         text_cell(joined(kernel.ranges)),
+         text_cell(kernel.bound),
+         number_cell(kernel.launches),
+         duration_cell(kernel.duration_ns),
+         count_cell(at.operations),
+         {at.dram_bytes
+              ? text(human_bytes(static_cast<std::uint64_t>(std::max(*at.dram_bytes, 0.0))))
+              : text("–"),
+          at.dram_bytes,
+          {}},
+         count_cell(intensity),
+         bar_cell(at.compute_share),
+         bar_cell(at.memory_share),
+         share_cell(percent_counter(kernel, "sm__throughput.avg.pct_of_peak_sustained_elapsed")),
+         share_cell(percent_counter(kernel, "sm__warps_active.avg.pct_of_peak_sustained_active")),
+         duration_cell(at.floor_ns)});
+  }
+  return table;
+}
+
+Markup counters_of(const NcuKernel& kernel) {
+  Markup evidence;
+  for (const std::string& reason : kernel.evidence) evidence += element("li", text(reason));
+  Markup rows;
+  for (const NcuCounter& one : kernel.counters) {
+    rows +=
+        element("tr", element("th", {{"scope", "row"}}, code(one.name)) +
+                          element("td", {{"class", "n"}}, text(fmt::format("{:.6g}", one.value))) +
+                          element("td", text(one.unit)));
+  }
+  const std::string where = kernel.ranges.empty() ? "" : " in " + joined(kernel.ranges);
+  return element("details", {{"class", "kernel"}},
+                 element("summary", code(kernel.short_name, 80) +
+                                        text(fmt::format("{} · {} · {}", where, kernel.bound,
+                                                         duration(kernel.duration_ns)))) +
+                     element("p", element("code", {{"class", "whole"}}, text(kernel.name))) +
+                     (evidence.empty() ? evidence : element("ul", evidence)) +
+                     element("table", {{"class", "plain"}}, element("tbody", rows)));
+}
+
+}  // namespace
+
+Section kernels_section(const PageSource& source) {
+  const RunSummary& summary = source.summary;
+  Section section{"kernels", "Kernels"};
+  if (summary.kernels.empty()) {
+    section.add_nothing(summary.device == "cpu"
+                            ? "The model ran on the CPU: there are no kernels. Operators are below."
+                            : "No tool recorded a kernel; see what was not captured below.");
+    return section;
+  }
+  double left_out_ns = 0;
+  const Table table = kernel_table(summary, left_out_ns);
+  section.add_chart("classes", "kernel time by class and phase",
+                    text("Kernel time by class, for each phase of the model."), classes(summary));
+  section.body += table.markup() + told(summary, table, left_out_ns);
+  if (!summary.join.apart.empty()) {
+    Markup items;
+    for (std::size_t i = 0; i < std::min<std::size_t>(summary.join.apart.size(), 100); ++i) {
+      items += element("li", text(summary.join.apart[i]));
+    }
+    section.body +=
+        element("details", {{"class", "more"}},
+                element("summary", text(fmt::format("What did not join between the tools ({})",
+                                                    summary.join.apart.size()))) +
+                    element("ul", {{"class", "notes"}}, items));
+  }
+  return section;
+}
+
+Section counters_section(const PageSource& source) {
+  Section section{"counters", "Counters per kernel"};
+  const auto& ncu = source.run.get(run::kNcuKernels);
+  if (!ncu || ncu->kernels.empty()) {
+    const std::string why = ncu ? ncu->why_none.value_or("it has no rows") : ncu.why_not;
+    const StageRecord* const stage = source.run.record().find_stage(run::stages::kNcu);
+    section.add_nothing(
+        stage != nullptr && stage->state == StageState::Off
+            ? "ncu was not enabled; pipeline.ncu.enable=true counts what kernels do."
+            : "ncu counted nothing: " + ncu.file + " " + why + ".");
+    return section;
+  }
+  const Table table = overview(*ncu);
+  section.body += table.markup();
+  std::string what = fmt::format("{}: {} profiled.", ncu->tool.empty() ? "ncu" : ncu->tool,
+                                 counted(ncu->launches, "launch"));
+  if (table.rows() < ncu->kernels.size()) {
+    what += fmt::format(" Shown are the first {} of {}, by launches times duration.", table.rows(),
+                        counted(ncu->kernels.size(), "row"));
+  }
+  section.body += source_line(what, {ncu.file});
+  Markup each;
+  std::size_t shown = 0;
+  for (const NcuKernel& kernel : ncu->kernels) {
+    if (shown == kMostKernels || each.html().size() > kMostCounterBytes) break;
+    each += counters_of(kernel);
+    ++shown;
+  }
+  section.body += element(
+      "details", {{"class", "more"}},
+      element("summary", text(fmt::format("Every counter, kernel by kernel ({})", shown))) + each);
+  return section;
+}
+
+}  // namespace profline::web

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <ATen/ATen.h>
+
+#include "base/result.h"
+#include "formats/node.h"
+
+namespace profline::workload {
+
+/// Lets libtorch, and the BLAS it was given, use this many CPU threads from now on.
+///
+/// libtorch's own switch does not reach Debian's OpenBLAS, which then starts a thread a core for
+/// every product worth it; on a busy machine those wait for each other (the tiny model's first
+/// tower took 226 ms instead of 2.5 on two loaded cores).
+void use_threads(int count);
+
+/// The libtorch this program runs with, as far as it decides what can be measured and how fast.
+struct TorchBuild {
+  std::string version;   ///< "1.13.0"
+  bool cuda = false;     ///< compiled with CUDA
+  int cuda_devices = 0;  ///< devices it can use now
+  std::string blas;      ///< "OpenBLAS 0.3.21 …", "MKL", "reference": what multiplies matrices
+  int threads = 0;       ///< what libtorch uses unless told
+};
+
+TorchBuild torch_build();
+
+/// As `profline.torch_build/1`.
+Node to_node(const TorchBuild& build);
+
+/// What libtorch threw, as an Error: the first line of its message, without its stack.
+Error torch_error(const std::exception& thrown);
+
+/// Runs `body`, which may return a Result or a plain value; what libtorch throws in it becomes an
+/// Error. The only place where its exceptions end.
+template <typename Body>
+auto catch_torch(const Body& body) {
+  using Value = std::invoke_result_t<Body>;
+  constexpr bool kIsResult = requires(Value value) {
+    value.error();
+  };
+  using Outcome = typename std::conditional_t<kIsResult, std::type_identity<Value>,
+                                              std::type_identity<Result<Value>>>::type;
+  try {
+    return Outcome(body());
+  } catch (const std::exception& thrown) {
+    return Outcome(torch_error(thrown));
+  }
+}
+
+/// The device called `cpu`, `cuda` or `cuda:N`; an Error when this libtorch or this machine has no
+/// such device.
+Result<at::Device> open_device(std::string_view name);
+
+}  // namespace profline::workload
