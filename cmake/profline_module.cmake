@@ -83,7 +83,9 @@ function(profline_precompiled target kind)
       target_compile_options(${owner} PRIVATE ${PROFLINE_TEST_OPTIONS})
       target_link_libraries(${owner} PRIVATE GTest::gmock)
     endif()
-    target_precompile_headers(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/${kind}_headers.h)
+    # Found by name, not by path: ccache then has them for every clone of the tree.
+    target_include_directories(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake)
+    target_precompile_headers(${owner} PRIVATE <${kind}_headers.h>)
   endif()
   # In precompiled headers GCC no longer sees which functions are the system's, and its false warnings in those come through.
   target_compile_options(${target} PRIVATE

@@ -90,7 +90,7 @@ Result<void> write_pictures(const KernelAnalysis& analysis, double margin, const
   const fs::path each = folder / "roofline_per_kernel";
   PL_TRY(create_folders(each));
   for (const CountedKernel& row : rows) {
-    const std::string id = region_folder(row.id);
+    const std::string id = range_folder(row.id);
     const std::string name = (row.display_name.empty() ? row.id : row.display_name) + on;
     PL_TRY(write_file_atomic(each / (id + "_normalized.svg"),
                              svg::normalised_roofline({&row, 1}, margin, name)));

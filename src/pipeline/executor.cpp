@@ -73,6 +73,7 @@ class Execution {
   Result<ExitCode> finish(const WriteReports& write_reports);
 
  private:
+  Result<void> report(const WriteReports& write_reports);
   Result<void> run_stage(const PlannedStage& planned, StageRecord& record);
   Result<void> prepare_folder(const PlannedStage& planned);
   void carry_out(const PlannedStage& planned, const StageRecord& record, LiveStageRun& run);
@@ -85,6 +86,7 @@ class Execution {
   run::RunJournal& journal_;
   const RunServices& services_;
   TimeAccount account_;
+  std::vector<KeptCapture> captures_;
 };
 
 Result<void> Execution::prepare_folder(const PlannedStage& planned) {
@@ -188,6 +190,7 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
     run::make_captures_private(folder);
     record.artifacts = PL_TRY(run::digest_files(folder, plan_.setup.folder));
   }
+  for (KeptCapture& kept : run.take_captures()) captures_.push_back(std::move(kept));
   record.ended = now();
   record.timing = spent_since(before, account_.timing());
   // run.json follows when the next child starts, or at the end: making it durable takes longer than
@@ -223,6 +226,14 @@ Result<void> Execution::run_stages() {
   return {};
 }
 
+/// From the files of the run, and from captures that stages have just read.
+Result<void> Execution::report(const WriteReports& write_reports) {
+  run::Run run = PL_TRY(run::Run::open(plan_.setup.folder));
+  for (KeptCapture& kept : captures_) run.keep_capture(kept.sqlite, std::move(kept.timeline));
+  captures_.clear();
+  return write_reports(run);
+}
+
 Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
   std::optional<Interrupt::OrderlyStop> ends_in_order;
   if (services_.interrupt.requested()) ends_in_order.emplace(services_.interrupt);
@@ -243,7 +254,7 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
     PL_TRY(journal_.save());  // reports are made from what is on disk
     ends_in_order.reset();    // of a large run they take long
     const TimeAccount::Span reporting(account_, Activity::Reporting);
-    const auto written = write_reports(plan_.setup.folder);
+    const auto written = report(write_reports);
     if (!written) {
       record.findings.push_back({Severity::Problem, "report_error", written.error().to_string()});
       services_.progress.error("report: " + written.error().to_string());

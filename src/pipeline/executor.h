@@ -1,18 +1,18 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 
 #include "base/error.h"
 #include "base/result.h"
 #include "pipeline/live_stage_run.h"
 #include "pipeline/plan.h"
+#include "run/run.h"
 #include "run/run_journal.h"
 
 namespace profline::pipeline {
 
 /// Writes the reports of a run whose stages are over.
-using WriteReports = std::function<Result<void>(const std::filesystem::path& run)>;
+using WriteReports = std::function<Result<void>(const run::Run& run)>;
 
 /// Puts the planned stages into the record: what will run is Pending. Of an earlier attempt at the
 /// same run, stages that are still good keep their record, and are not run again.

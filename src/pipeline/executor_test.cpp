@@ -53,6 +53,7 @@ class FakeStage final : public Stage {
   std::vector<Finding> verify(const StageContext&) const override { return verified; }
   Result<void> summarise(const StageContext& context, StageRun& run) const override {
     if (asks_in_summary) PL_TRY(run.execute({"summary", {.argv = {"summary"}}}));
+    if (!capture.empty()) run.keep_capture(capture, Timeline());
     return write_file_atomic(context.setup.stage_folder(id_) / "summary", "made");
   }
 
@@ -60,6 +61,7 @@ class FakeStage final : public Stage {
   std::vector<Finding> verified;
   std::vector<ConfigChange> changes;
   std::vector<std::string> artifacts;
+  std::string capture;  ///< one that it has read
   bool asks_in_summary = false;
 
  private:
@@ -185,7 +187,7 @@ TEST_F(Execute, AnInterruptThatCutsNothingOffIsTooLate) {
   processes_.expect({"baseline"});
   processes_.expect({"last"}).does([&](const Command&) { interrupt_.request(); });
   bool reported = false;
-  const auto reports = [&](const fs::path&) -> Result<void> {
+  const auto reports = [&](const run::Run&) -> Result<void> {
     reported = true;
     return {};
   };
@@ -194,9 +196,21 @@ TEST_F(Execute, AnInterruptThatCutsNothingOffIsTooLate) {
   EXPECT_THAT(states(), ElementsAre("first ok", "baseline ok", "last ok"));
 }
 
+TEST_F(Execute, ReportsGetTheCapturesThatStagesHaveRead) {
+  for (const char* name : kNames) processes_.expect({name});
+  stage(0).capture = "run.sqlite";
+  bool has_capture = false;
+  const auto reports = [&](const run::Run& run) -> Result<void> {
+    has_capture = run.capture("run.sqlite").content.has_value();
+    return {};
+  };
+  EXPECT_EQ(execute_plan(plan(), reports), ExitCode::Done);
+  EXPECT_TRUE(has_capture);
+}
+
 TEST_F(Execute, AnInterruptWhileReportsAreWrittenIsTooLate) {
   for (const char* name : kNames) processes_.expect({name});
-  const auto reports = [&](const fs::path&) -> Result<void> {
+  const auto reports = [&](const run::Run&) -> Result<void> {
     interrupt_.request();
     return {};
   };

@@ -235,6 +235,17 @@ void LiveStageRun::tell(Finding finding) {
   record_.findings.push_back(std::move(finding));
 }
 
+void LiveStageRun::keep_capture(std::string sqlite, Timeline capture) {
+  // Memory for about a gigabyte of them; the reports read the others again, one at a time.
+  constexpr std::size_t kMostRows = 8'000'000;
+  const auto rows_of = [](const Timeline& one) {
+    return one.work.size() + one.calls.size() + one.ranges.size() + one.operators.size();
+  };
+  std::size_t rows = rows_of(capture);
+  for (const KeptCapture& kept : captures_) rows += rows_of(kept.timeline);
+  if (rows <= kMostRows) captures_.push_back({std::move(sqlite), std::move(capture)});
+}
+
 void LiveStageRun::remember_session(const std::string& name) {
   record_.sessions.push_back(name);  // saved when the child that opens it starts
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -68,6 +69,12 @@ struct RunServices {
   const Clock& clock;
 };
 
+/// A capture that a stage has read, for the reports.
+struct KeptCapture {
+  std::string sqlite;  ///< from the stage's folder
+  Timeline timeline;
+};
+
 /// The StageRun of a real run: keeps everything in the stage's record, and run.json up to date with
 /// what is running.
 class LiveStageRun final : public StageRun {
@@ -83,6 +90,7 @@ class LiveStageRun final : public StageRun {
   const Log& log() override { return log_; }
   void tell(Finding finding) override;
   void remember_session(const std::string& name) override;
+  void keep_capture(std::string sqlite, Timeline capture) override;
 
   enum class CommandEnd : std::uint8_t { NeverRan, Cancelled, Other };
   /// How the last command ended; nothing before the first.
@@ -91,6 +99,7 @@ class LiveStageRun final : public StageRun {
   bool cancelled() const { return cancelled_; }
   /// A Problem was told.
   bool has_problem() const { return has_problem_; }
+  std::vector<KeptCapture> take_captures() { return std::move(captures_); }
   /// Why the record could not be kept, if it could not.
   const std::optional<Error>& journal_error() const { return journal_error_; }
 
@@ -115,6 +124,7 @@ class LiveStageRun final : public StageRun {
   bool timed_out_ = false;
   bool cancelled_ = false;
   bool has_problem_ = false;
+  std::vector<KeptCapture> captures_;
   std::optional<Error> journal_error_;
 };
 

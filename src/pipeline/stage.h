@@ -16,6 +16,7 @@
 #include "process/command.h"
 #include "process/runner.h"
 #include "records/finding.h"
+#include "records/timeline.h"
 #include "settings/hardware.h"
 #include "settings/kernel_classes.h"
 #include "settings/root.h"
@@ -93,6 +94,9 @@ class StageRun {
   virtual void tell(Finding finding) = 0;
   /// Names a detached thing to be ended with this run, or by --resume if we die: an nsys session.
   virtual void remember_session(const std::string& name) = 0;
+  /// Hands a capture of nsys that the stage has read to the reports, which need not read it again.
+  /// `sqlite` is its export, from the stage's folder.
+  virtual void keep_capture(std::string sqlite, Timeline capture) = 0;
 };
 
 /// One step of a run. It keeps nothing in between: stages meet in artifacts.

@@ -12,7 +12,7 @@ bool is_plain(char c) {
 
 }  // namespace
 
-std::string region_folder(std::string_view label) {
+std::string range_folder(std::string_view label) {
   constexpr std::size_t kLongest = 100;
   label = trim(label);
   std::string name;
@@ -27,7 +27,7 @@ std::string region_folder(std::string_view label) {
     }
   }
   const std::size_t first = name.find_first_not_of("._");
-  if (first == std::string::npos) return "region";
+  if (first == std::string::npos) return "range";
   const std::size_t last = name.find_last_not_of("._");
   return name.substr(first, last - first + 1);
 }

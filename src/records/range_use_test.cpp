@@ -17,13 +17,13 @@ TEST(RegionFolder, IsAPlainNameOfTheRange) {
       {"a b/c", "a_b_c"},
       {"decode@*", "decode"},
       {"../../etc", "etc"},
-      {"..", "region"},
-      {"", "region"},
+      {"..", "range"},
+      {"", "range"},
       {"\xC3\xA9t\xC3\xA9", "t"},
       {"_x_", "x"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(region_folder(c.label), c.folder) << c.label;
-  EXPECT_EQ(region_folder(std::string(5000, 'x')).size(), 100U);
+  for (const Case& c : kCases) EXPECT_EQ(range_folder(c.label), c.folder) << c.label;
+  EXPECT_EQ(range_folder(std::string(5000, 'x')).size(), 100U);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
 #include "report/write_reports.h"
 #include "summary/phases.h"
 #include "summary/summarise.h"
@@ -79,6 +80,22 @@ TEST(KernelRows, LeavesOutWhatTheWorkloadDoesBeforeItMeasures) {
   EXPECT_EQ(rows.join.outside_launches, 6U);
   EXPECT_DOUBLE_EQ(rows.join.outside_ns, 2000);
   EXPECT_EQ(rows.kernels.front().time->launches, 20U);
+}
+
+TEST(KernelRows, OnlyTheTorchProfilerSawHaveTheUsersClasses) {
+  testing::TestRun run = testing::h200_run();
+  run.nsys_kernels.reset();
+  run.ncu_kernels.reset();
+  const testing::TempDir folder;
+  run.write(folder.path());
+  const std::string rules =
+      R"({"schema": "profline.kernel_classes/1", "rules": [{"class": "mine", "matches": ["."]}]})";
+  ASSERT_TRUE(write_file_atomic(folder / "kernel_classes.json", rules));
+  const auto opened = run::Run::open(folder.path());
+  ASSERT_TRUE(opened) << opened.error().to_string();
+  const summary::KernelRows rows = summary::kernel_rows(*opened, summary::phase_tree(*opened));
+  ASSERT_THAT(rows.kernels, Not(IsEmpty()));
+  EXPECT_THAT(rows.kernels, Each(Field(&SummaryKernel::kernel_class, "mine")));
 }
 
 TEST(KernelRows, WithoutARangeIsAllThereIs) {

@@ -143,8 +143,10 @@ TEST(Summarise, FewerBytesAreAnotherClass) {
   decode_account(run).own_busy_ns = 2'500'000;
   run.ncu_kernels.reset();  // ceilings decide, not counters
   // A memory that takes 80 us for what a step reads.
-  const double bytes =
-      run.static_compute->cost.find(static_model::Stage::Decode)->total().floor_bytes().as_double();
+  const double bytes = run.static_compute->cost.find(static_model::ModelPhase::Decode)
+                           ->total()
+                           .floor_bytes()
+                           .as_double();
   run.static_compute->ceilings.bytes_per_second = bytes / 80e-6;
   const Outcome slow(run);
   EXPECT_EQ(slow.phase("decode").kind, "memory-bound");

@@ -92,6 +92,12 @@ Result<settings::Root> read_settings(const Run& run, const Path&) {
   return settings::read_settings(config);
 }
 
+Result<settings::KernelClasses> read_kernel_classes(const Run&, const Path& file) {
+  const std::string text = PL_TRY(read_file(file));
+  return settings::read_kernel_classes(
+      PL_TRY(parse_document(text, {"kernel_classes", 1}, file.string())));
+}
+
 Result<Environment> read_environment(const Run& run, const Path& file) {
   const Node tree = PL_TRY(tree_of(run, kEnvironmentTree));
   return schema::read<Environment>(PL_TRY(document_body(tree, {"env", 1}, file.string())));

@@ -16,6 +16,7 @@
 #include "records/torch_operators.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
+#include "settings/kernel_classes.h"
 #include "settings/root.h"
 
 /// What a run's files hold, by name: `run.get(run::kNsysRanges)`. A module that reads a file as a
@@ -51,6 +52,7 @@ Result<Node> read_json_tree(const Run& run, const Path& file);
 Result<Node> read_yaml_tree(const Run& run, const Path& file);
 Result<settings::Root> read_settings(const Run& run, const Path& file);
 Result<Environment> read_environment(const Run& run, const Path& file);
+Result<settings::KernelClasses> read_kernel_classes(const Run& run, const Path& file);
 Result<Node> read_metrics(const Run& run, const Path& file);
 Result<Node> read_process(const Run& run, const Path& file);
 Result<InputSizes> read_input_sizes(const Run& run, const Path& file);
@@ -72,6 +74,9 @@ inline constexpr ArtifactName<Node> kEnvironmentTree{files::kEnvironment, intern
 inline constexpr ArtifactName<Environment> kEnvironment{files::kEnvironment,
                                                         internal::read_environment};
 inline constexpr ArtifactName<Node> kInputs{files::kInputs, internal::read_yaml_tree};
+/// The user's rules for classes of kernels; not there: the user has none.
+inline constexpr ArtifactName<settings::KernelClasses> kKernelClasses{
+    files::kKernelClasses, internal::read_kernel_classes};
 
 // The baseline.
 inline constexpr ArtifactName<Node> kMetrics{paths::kBaselineMetrics, internal::read_metrics};

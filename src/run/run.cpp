@@ -97,6 +97,10 @@ const Artifact<Timeline>& Run::capture(const std::string& sqlite) const {
   return get(ArtifactName<Timeline>{capture_file(sqlite), read_sqlite});
 }
 
+void Run::keep_capture(const std::string& sqlite, Timeline timeline) {
+  keep(ArtifactName<Timeline>{capture_file(sqlite), read_sqlite}, std::move(timeline));
+}
+
 Artifact<Timeline> Run::read_capture(const std::string& sqlite) const {
   return read(ArtifactName<Timeline>{capture_file(sqlite), read_sqlite});
 }

@@ -87,6 +87,8 @@ class Run {
   /// The SQLite export of a capture, as nsys' table of ranges names it.
   const Artifact<Timeline>& capture(const std::string& sqlite) const;
   Artifact<Timeline> read_capture(const std::string& sqlite) const;  ///< not kept
+  /// Hands on a capture that somebody has read already.
+  void keep_capture(const std::string& sqlite, Timeline timeline);
 
   bool has(std::string_view file) const;
 

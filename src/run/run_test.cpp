@@ -106,6 +106,31 @@ TEST(Run, ReadsACompressedTraceWhereThereIsNoOther) {
   EXPECT_EQ(must_open(folder.path()).get(kTorchTrace).file, "torch_profiler/trace.json");
 }
 
+TEST(Run, DoesNotReadACaptureThatWasHandedOn) {
+  const testing::TempDir folder;
+  write_run(folder.path());
+  run::Run run = must_open(folder.path());
+  Timeline timeline;
+  timeline.tool = "nsys 1.2";
+  run.keep_capture("run.sqlite", std::move(timeline));
+  ASSERT_TRUE(run.capture("run.sqlite"));
+  EXPECT_EQ(run.capture("run.sqlite")->tool, "nsys 1.2");
+  EXPECT_EQ(run.capture("run.sqlite").file, "nsys/run.sqlite");
+  EXPECT_FALSE(run.capture("other.sqlite"));
+}
+
+TEST(Run, HasTheUsersRulesForClassesOfKernels) {
+  const testing::TempDir folder;
+  write_run(folder.path());
+  EXPECT_FALSE(must_open(folder.path()).get(kKernelClasses));
+  write(
+      folder / "kernel_classes.json",
+      R"({"schema": "profline.kernel_classes/1", "rules": [{"class": "mine", "contains": ["x"]}]})");
+  const run::Run run = must_open(folder.path());
+  ASSERT_TRUE(run.get(kKernelClasses)) << run.get(kKernelClasses).why_not;
+  EXPECT_EQ(run.get(kKernelClasses)->rules.front().name, "mine");
+}
+
 TEST(Run, HasTheRequestsOfEveryWorkload) {
   const testing::TempDir folder;
   write_run(folder.path());

@@ -18,11 +18,13 @@
 #include "pipeline/workload_command.h"
 #include "process/environment.h"
 #include "profline_version.h"
+#include "records/document.h"
 #include "records/redacted_run.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
 #include "run/run_files.h"
 #include "run/run_folder.h"
+#include "schema/read.h"
 #include "session/config_keys.h"
 #include "summary/summarise.h"
 #include "web/write_page.h"
@@ -157,6 +159,14 @@ void fill_in(const PreparedRun& run, RunRecord& record) {
   record.findings = run.plan.findings;
 }
 
+/// The user's rules, if there are any: reports that are written again use the same.
+Result<void> write_kernel_classes(const pipeline::RunSetup& setup) {
+  if (setup.kernel_classes.rules.empty()) return {};
+  return write_file_atomic(
+      setup.folder / run::files::kKernelClasses,
+      PL_TRY(write_document({"kernel_classes", 1}, schema::write(setup.kernel_classes))));
+}
+
 Result<void> write_environment(const PreparedRun& run, ProcessRunner& processes) {
   Environment environment = pipeline::look_around(run.plan.tools, processes);
   std::error_code failure;
@@ -205,6 +215,7 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
   run::clear_unfinished_starts(folder, !run.folder_was_named, clock);
   StartingRun starting(*run.folder);
   PL_TRY(write_config_files(*run.configuration, run.plan.setup));
+  PL_TRY(write_kernel_classes(run.plan.setup));
   const LogLevel least = run.plan.setup.verbosity > 0 ? LogLevel::Debug : LogLevel::Info;
   const Redactor& redactor = run.plan.setup.redactor;
   const Log log = PL_TRY(Log::open(folder / run::files::kRunLog, least, clock, redactor));
@@ -223,8 +234,8 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
   }
   const pipeline::RunServices world{services.processes, services.interrupt, progress, log, clock};
   std::string verdict;
-  const auto write_reports = [&](const fs::path& at) -> Result<void> {
-    verdict = PL_TRY(write_every_report(at)).verdict;
+  const auto write_reports = [&](const run::Run& opened) -> Result<void> {
+    verdict = PL_TRY(write_every_report(opened)).verdict;
     return {};
   };
   const ExitCode code = PL_TRY(pipeline::execute(run.plan, journal, world, write_reports));
@@ -283,18 +294,18 @@ Result<FinishedRun> resume_run(RunWish wish, const Services& services) {
   return carry_out(run, std::move(record), services, clock, *progress);
 }
 
-Result<report::Written> write_every_report(const std::filesystem::path& run) {
-  const run::Run opened = PL_TRY(run::Run::open(run));
-  const RunSummary summary = summary::summarise(opened);
-  report::Written written = PL_TRY(report::write_reports(opened, summary));
-  written.files.push_back(PL_TRY(web::write_page(opened, summary)));
+Result<report::Written> write_every_report(const run::Run& run) {
+  const RunSummary summary = summary::summarise(run);
+  report::Written written = PL_TRY(report::write_reports(run, summary));
+  written.files.push_back(PL_TRY(web::write_page(run, summary)));
   return written;
 }
 
 Result<report::Written> rewrite_reports(const fs::path& run) {
-  if (PL_TRY(run::read_record(run)).state == RunState::Running) return write_every_report(run);
+  const run::Run opened = PL_TRY(run::Run::open(run));
+  if (opened.record().state == RunState::Running) return write_every_report(opened);
   const run::RunFolder locked = PL_TRY(run::RunFolder::reopen(run));
-  const report::Written written = PL_TRY(write_every_report(run));
+  const report::Written written = PL_TRY(write_every_report(PL_TRY(run::Run::open(run))));
   PL_TRY(run::record_digests(run, written.files));
   return written;
 }

@@ -27,7 +27,7 @@ Result<FinishedRun> resume_run(RunWish wish, const Services& services);
 
 /// Writes all that people and programs read of a run, from its artifacts: summary.json, the pages
 /// and report.html.
-Result<report::Written> write_every_report(const std::filesystem::path& run);
+Result<report::Written> write_every_report(const run::Run& run);
 
 /// Writes all reports, and their digests into run.json. The record of a run that is going on, or
 /// was killed, is left to whoever goes on with it.

@@ -153,7 +153,7 @@ const run::Requests* DeviceActivities::requests_of(const std::string& tool,
   const run::Requests* found = nullptr;
   for (const run::ProfiledRequests& profiled : run_.profiled()) {
     if (profiled.stage != tool || !profiled.requests) continue;
-    if (profiled.gate == region_folder(range_of_gate(gate))) return &*profiled.requests;
+    if (profiled.gate == range_folder(range_of_gate(gate))) return &*profiled.requests;
     if (profiled.gate.empty()) found = &*profiled.requests;
   }
   return found;

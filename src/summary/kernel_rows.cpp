@@ -108,7 +108,8 @@ class Rows {
   const run::Artifact<NsysKernels>& nsys_kernels_ = run_.get(run::kNsysKernels);
   const run::Artifact<NcuKernels>& ncu_kernels_ = run_.get(run::kNcuKernels);
   const requests::PhaseTree& tree_;
-  Result<kernels::Classifier> classes_ = kernels::shipped_classifier();
+  Result<kernels::Classifier> classes_ = kernels::classifier_with(
+      run_.get(run::kKernelClasses).content.value_or(settings::KernelClasses()));
   std::vector<KernelUse> nsys_rows_;
   std::vector<TracedKernel> traced_;
   std::vector<Table> tables_;

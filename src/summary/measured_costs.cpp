@@ -11,8 +11,8 @@ namespace profline::summary {
 namespace {
 
 namespace ocr = settings::deepseek_ocr;
-using static_model::Stage;
-using static_model::StageCost;
+using static_model::ModelPhase;
+using static_model::PhaseCost;
 
 /// What the cost of Decode is of.
 enum class Decode { OneStep, AllSteps };
@@ -47,8 +47,8 @@ class Costs {
   std::optional<DeepseekOcrConfig> model_config(const ocr::Model& model);
   bool add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& preprocess,
                    const Request& request);
-  const requests::PhaseInfo* phase_of(Stage stage) const;
-  void add_cost(const StageCost& cost, const Request& request, Decode decode);
+  const requests::PhaseInfo* phase_of(ModelPhase stage) const;
+  void add_cost(const PhaseCost& cost, const Request& request, Decode decode);
   const static_model::NumberFormat& format() const { return static_costs_->format; }
 
   const run::Run& run_;
@@ -115,7 +115,7 @@ std::optional<DeepseekOcrConfig> Costs::model_config(const ocr::Model& model) {
 }
 
 /// The one whose time a stage's costs are held against; null: the requests have no such phase.
-const requests::PhaseInfo* Costs::phase_of(Stage stage) const {
+const requests::PhaseInfo* Costs::phase_of(ModelPhase stage) const {
   for (const std::string_view name : static_model::phase_names(stage)) {
     const requests::PhaseInfo* const phase = tree_.find(name);
     if (phase != nullptr && !phase->has_parts) return phase;
@@ -123,8 +123,8 @@ const requests::PhaseInfo* Costs::phase_of(Stage stage) const {
   return nullptr;
 }
 
-void Costs::add_cost(const StageCost& cost, const Request& request, Decode decode) {
-  const requests::PhaseInfo* const phase = phase_of(cost.stage);
+void Costs::add_cost(const PhaseCost& cost, const Request& request, Decode decode) {
+  const requests::PhaseInfo* const phase = phase_of(cost.phase);
   if (phase == nullptr) return;
   const requests::PhaseTime time = requests::phase_time(request, phase->path);
   if (time.units == 0) return;
@@ -165,8 +165,8 @@ bool Costs::add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& 
   shapes.new_tokens = std::max<std::uint64_t>(request.new_tokens.value_or(0), 1);
   const static_model::ModelCost cost =
       static_model::deepseek_ocr_cost(config, format(), views, shapes);
-  for (const StageCost& stage : cost.stages) {
-    if (stage.stage != Stage::Decode) add_cost(stage, request, Decode::AllSteps);
+  for (const PhaseCost& stage : cost.phases) {
+    if (stage.phase != ModelPhase::Decode) add_cost(stage, request, Decode::AllSteps);
   }
   if (cost.all_decode_steps) add_cost(*cost.all_decode_steps, request, Decode::AllSteps);
   return true;
@@ -194,7 +194,7 @@ void Costs::by_static_shapes() {
   for (const Request& request : *baseline_) {
     if (request.prompt_tokens != costs.prompt_tokens) continue;
     ++fitting;
-    for (const StageCost& stage : costs.stages) add_cost(stage, request, Decode::OneStep);
+    for (const PhaseCost& stage : costs.phases) add_cost(stage, request, Decode::OneStep);
   }
   if (fitting == 0) {
     result_.why_not = static_costs_.file + " is of " +

@@ -9,9 +9,9 @@ namespace profline::summary {
 namespace {
 
 using static_model::Count;
+using static_model::ModelPhase;
 using static_model::OperatorCost;
-using static_model::Stage;
-using static_model::StageCost;
+using static_model::PhaseCost;
 
 Error bad(const Node& near, const std::string& path, const std::string& what) {
   return {ErrorKind::Parse, "'" + path + "' must be " + what, near.position()};
@@ -59,9 +59,9 @@ Result<OperatorCost> read_operator(const Node& node) {
   return cost;
 }
 
-Result<StageCost> read_stage(Stage stage, const Node& node) {
-  StageCost cost;
-  cost.stage = stage;
+Result<PhaseCost> read_phase(ModelPhase phase, const Node& node) {
+  PhaseCost cost;
+  cost.phase = phase;
   const Node* operators = node.find("operators");
   if (operators == nullptr || !operators->is_list()) return bad(node, "operators", "a list");
   for (const Node& entry : operators->as_list()) {
@@ -90,9 +90,9 @@ Result<StaticCosts> read_static_costs(const Node& document) {
   const Node* stages = document.find("stages");
   if (stages == nullptr || !stages->is_map()) return bad(document, "stages", "a map");
   for (const NodeMap::Entry& entry : stages->as_map()) {
-    const auto stage =
-        static_model::stage_named(entry.key.is_string() ? entry.key.as_string() : "");
-    if (stage) costs.stages.push_back(PL_TRY(read_stage(*stage, entry.value)));
+    const auto phase =
+        static_model::phase_named(entry.key.is_string() ? entry.key.as_string() : "");
+    if (phase) costs.phases.push_back(PL_TRY(read_phase(*phase, entry.value)));
   }
   return costs;
 }

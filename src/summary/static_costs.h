@@ -20,10 +20,10 @@ struct StaticCosts {
   static_model::NumberFormat format;
   std::uint64_t prompt_tokens = 0;
   std::uint64_t new_tokens = 0;
-  std::uint64_t context = 0;    ///< of the stage Decode
+  std::uint64_t context = 0;    ///< of the phase Decode
   std::string shapes_from;      ///< `model.preprocess`, or a picture's name
   settings::Ceilings ceilings;  ///< of the device, for this format alone; empty: not known
-  std::vector<static_model::StageCost> stages;  ///< Decode is of one step
+  std::vector<static_model::PhaseCost> phases;  ///< Decode is of one step
 };
 
 /// Keys that are not needed here are passed over. An Error names the key that is missing or of

@@ -31,46 +31,46 @@ std::optional<double> share(const std::optional<double>& part, double whole) {
 
 }  // namespace
 
-std::string_view to_text(Stage stage) {
-  switch (stage) {
-    case Stage::Sam:
+std::string_view to_text(ModelPhase phase) {
+  switch (phase) {
+    case ModelPhase::Sam:
       return "sam";
-    case Stage::Clip:
+    case ModelPhase::Clip:
       return "clip";
-    case Stage::Projector:
+    case ModelPhase::Projector:
       return "projector";
-    case Stage::Prefill:
+    case ModelPhase::Prefill:
       return "prefill";
-    case Stage::Decode:
+    case ModelPhase::Decode:
       break;
   }
   return "decode";
 }
 
-std::optional<Stage> stage_named(std::string_view name) {
-  for (const Stage stage :
-       {Stage::Sam, Stage::Clip, Stage::Projector, Stage::Prefill, Stage::Decode}) {
-    if (to_text(stage) == name) return stage;
+std::optional<ModelPhase> phase_named(std::string_view name) {
+  for (const ModelPhase phase : {ModelPhase::Sam, ModelPhase::Clip, ModelPhase::Projector,
+                                 ModelPhase::Prefill, ModelPhase::Decode}) {
+    if (to_text(phase) == name) return phase;
   }
   return std::nullopt;
 }
 
-std::span<const std::string_view> phase_names(Stage stage) {
+std::span<const std::string_view> phase_names(ModelPhase phase) {
   static constexpr std::string_view kSam[] = {"sam"};
   static constexpr std::string_view kClip[] = {"clip"};
   static constexpr std::string_view kProjector[] = {"projector"};
   static constexpr std::string_view kPrompt[] = {"lm", "prefill"};
   static constexpr std::string_view kDecode[] = {"decode"};
-  switch (stage) {
-    case Stage::Sam:
+  switch (phase) {
+    case ModelPhase::Sam:
       return kSam;
-    case Stage::Clip:
+    case ModelPhase::Clip:
       return kClip;
-    case Stage::Projector:
+    case ModelPhase::Projector:
       return kProjector;
-    case Stage::Prefill:
+    case ModelPhase::Prefill:
       return kPrompt;
-    case Stage::Decode:
+    case ModelPhase::Decode:
       break;
   }
   return kDecode;
@@ -104,9 +104,9 @@ std::optional<NumberFormat> number_format(std::string_view name) {
   return std::nullopt;
 }
 
-OperatorCost StageCost::total() const {
+OperatorCost PhaseCost::total() const {
   OperatorCost sums;
-  sums.name = to_text(stage);
+  sums.name = to_text(phase);
   for (const OperatorCost& cost : operators) {
     sums.parameters += cost.parameters;
     sums.flops += cost.flops;
@@ -124,10 +124,10 @@ Count ModelCost::parameters() const {
   return sum;
 }
 
-const StageCost* ModelCost::find(Stage stage) const {
-  const auto found = std::find_if(stages.begin(), stages.end(),
-                                  [&](const StageCost& cost) { return cost.stage == stage; });
-  return found == stages.end() ? nullptr : &*found;
+const PhaseCost* ModelCost::find(ModelPhase phase) const {
+  const auto found = std::find_if(phases.begin(), phases.end(),
+                                  [&](const PhaseCost& cost) { return cost.phase == phase; });
+  return found == phases.end() ? nullptr : &*found;
 }
 
 Floor floor_of(const OperatorCost& cost, const NumberFormat& format,
@@ -140,7 +140,7 @@ Floor floor_of(const OperatorCost& cost, const NumberFormat& format,
   return floor;
 }
 
-Floor floor_of(const StageCost& cost, const NumberFormat& format,
+Floor floor_of(const PhaseCost& cost, const NumberFormat& format,
                const settings::Ceilings& ceilings) {
   Floor floor{0, 0, 0, 0};
   for (const OperatorCost& part : cost.operators) {
@@ -155,14 +155,14 @@ Floor floor_of(const StageCost& cost, const NumberFormat& format,
 
 RequestTotal request_total(const ModelCost& cost, const settings::Ceilings& ceilings) {
   RequestTotal total{Count(), 0, 0};
-  const auto add = [&](const StageCost& stage) {
-    const Floor floor = floor_of(stage, cost.format, ceilings);
-    total.flops += stage.total().flops;
+  const auto add = [&](const PhaseCost& phase) {
+    const Floor floor = floor_of(phase, cost.format, ceilings);
+    total.flops += phase.total().flops;
     total.floor_ns = sum(total.floor_ns, floor.floor_ns);
     total.unfused_ns = sum(total.unfused_ns, floor.unfused_ns);
   };
-  for (const StageCost& stage : cost.stages) {
-    if (stage.stage != Stage::Decode) add(stage);
+  for (const PhaseCost& phase : cost.phases) {
+    if (phase.phase != ModelPhase::Decode) add(phase);
   }
   if (cost.all_decode_steps) add(*cost.all_decode_steps);
   return total;
@@ -174,7 +174,7 @@ std::optional<double> intensity(const OperatorCost& cost) {
   return cost.flops.as_double() / bytes.as_double();
 }
 
-Utilisation utilisation(const StageCost& cost, double measured_ns, const NumberFormat& format,
+Utilisation utilisation(const PhaseCost& cost, double measured_ns, const NumberFormat& format,
                         const settings::Ceilings& ceilings) {
   const Floor floor = floor_of(cost, format, ceilings);
   return {share(floor.compute_ns, measured_ns), share(floor.memory_ns, measured_ns),

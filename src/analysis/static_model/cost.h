@@ -48,13 +48,13 @@ class Count {
   std::uint64_t value_ = 0;
 };
 
-enum class Stage { Sam, Clip, Projector, Prefill, Decode };
-std::string_view to_text(Stage stage);
+enum class ModelPhase { Sam, Clip, Projector, Prefill, Decode };
+std::string_view to_text(ModelPhase phase);
 /// The one that to_text() calls so; nothing for another name.
-std::optional<Stage> stage_named(std::string_view name);
+std::optional<ModelPhase> phase_named(std::string_view name);
 /// What requests and ranges may call the phase that does the work of a stage: of a model with
 /// vision towers its language model's part of the prompt, else all of it.
-std::span<const std::string_view> phase_names(Stage stage);
+std::span<const std::string_view> phase_names(ModelPhase phase);
 
 /// What an element takes in memory, and which peak its products have.
 struct NumberFormat {
@@ -69,7 +69,7 @@ struct NumberFormat {
 /// counted). Nothing for another name.
 std::optional<NumberFormat> number_format(std::string_view name);
 
-/// All calls of one kind of operator in a stage.
+/// All calls of one kind of operator in a phase.
 struct OperatorCost {
   std::string name;
   Count parameters;
@@ -86,10 +86,10 @@ struct OperatorCost {
   Count all_bytes() const { return floor_bytes() + activation_bytes; }
 };
 
-struct StageCost {
-  Stage stage = Stage::Decode;
+struct PhaseCost {
+  ModelPhase phase = ModelPhase::Decode;
   std::vector<OperatorCost> operators;
-  Count input_bytes;   ///< what the stage before left
+  Count input_bytes;   ///< what the phase before left
   Count output_bytes;  ///< what the next one needs
 
   OperatorCost total() const;
@@ -104,14 +104,14 @@ struct ParameterGroup {
   bool operator==(const ParameterGroup&) const = default;
 };
 
-/// One forward pass a stage; Decode is one step.
+/// One forward pass a phase; Decode is one step.
 struct ModelCost {
   std::string model;  ///< `deepseek_ocr`, `llama`, ...
   NumberFormat format;
   std::vector<ParameterGroup> groups;
-  std::vector<StageCost> stages;
+  std::vector<PhaseCost> phases;
   /// All decode steps of the request together.
-  std::optional<StageCost> all_decode_steps;
+  std::optional<PhaseCost> all_decode_steps;
   std::uint64_t prompt_tokens = 0;
   std::uint64_t new_tokens = 0;
   std::uint64_t batch = 1;
@@ -120,10 +120,10 @@ struct ModelCost {
   std::vector<std::string> notes;
 
   Count parameters() const;
-  const StageCost* find(Stage stage) const;
+  const PhaseCost* find(ModelPhase phase) const;
 };
 
-/// How long a stage takes at least.
+/// How long a phase takes at least.
 struct Floor {
   std::optional<double> compute_ns;
   std::optional<double> memory_ns;
@@ -134,7 +134,7 @@ struct Floor {
 };
 Floor floor_of(const OperatorCost& cost, const NumberFormat& format,
                const settings::Ceilings& ceilings);
-Floor floor_of(const StageCost& cost, const NumberFormat& format,
+Floor floor_of(const PhaseCost& cost, const NumberFormat& format,
                const settings::Ceilings& ceilings);
 
 /// One whole request: vision, prompt and all decode steps.
@@ -155,7 +155,7 @@ struct Utilisation {
   std::optional<double> bandwidth;  ///< of the memory bandwidth, by floor_bytes
   std::optional<double> of_floor;   ///< floor by measured time: 1 is all there is
 };
-Utilisation utilisation(const StageCost& cost, double measured_ns, const NumberFormat& format,
+Utilisation utilisation(const PhaseCost& cost, double measured_ns, const NumberFormat& format,
                         const settings::Ceilings& ceilings);
 
 /// Which rows of attention scores count.
@@ -171,7 +171,7 @@ struct Request {
   std::uint64_t prompt_tokens = 1;  ///< image slots included
   std::uint64_t new_tokens = 1;  ///< the first comes from the prompt; each other is one decode step
   std::uint64_t batch = 1;
-  /// Keys of the Decode stage, the current one included; 0: prompt and half of the new tokens.
+  /// Keys of the Decode phase, the current one included; 0: prompt and half of the new tokens.
   std::uint64_t context = 0;
   AttentionCount attention = AttentionCount::Causal;
   HeadCount head = HeadCount::Last;

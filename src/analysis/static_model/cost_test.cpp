@@ -34,10 +34,10 @@ TEST(Count, StaysAtTheTop) {
 }
 
 TEST(Floor, IsTheLargerTimeOperatorByOperator) {
-  StageCost stage;
-  stage.operators = {operator_cost(200'000'000, 1'000'000, 5'000'000),   // 2 us of 1
+  PhaseCost phase;
+  phase.operators = {operator_cost(200'000'000, 1'000'000, 5'000'000),   // 2 us of 1
                      operator_cost(100'000'000, 3'000'000, 1'000'000)};  // 1 us of 3
-  const Floor floor = floor_of(stage, kBf16, device());
+  const Floor floor = floor_of(phase, kBf16, device());
   EXPECT_DOUBLE_EQ(*floor.compute_ns, 3000);
   EXPECT_DOUBLE_EQ(*floor.memory_ns, 4000);
   EXPECT_DOUBLE_EQ(*floor.floor_ns, 5000) << "more than either sum: operators run one by one";
@@ -54,14 +54,14 @@ TEST(Floor, IsUnknownRatherThanWrong) {
 }
 
 TEST(Utilisation, IsWhatAMeasuredTimeMakesOfTheDevice) {
-  StageCost stage;
-  stage.operators = {operator_cost(50'000'000'000, 250'000'000, 0)};  // 500 us, 250 us
-  const Utilisation used = utilisation(stage, 1e6, kBf16, device());
+  PhaseCost phase;
+  phase.operators = {operator_cost(50'000'000'000, 250'000'000, 0)};  // 500 us, 250 us
+  const Utilisation used = utilisation(phase, 1e6, kBf16, device());
   EXPECT_DOUBLE_EQ(*used.mfu, 0.5);
   EXPECT_DOUBLE_EQ(*used.bandwidth, 0.25);
   EXPECT_DOUBLE_EQ(*used.of_floor, 0.5);
-  EXPECT_EQ(utilisation(stage, 0, kBf16, device()).mfu, std::nullopt);
-  EXPECT_EQ(utilisation(stage, 1e6, kBf16, settings::Ceilings()).mfu, std::nullopt);
+  EXPECT_EQ(utilisation(phase, 0, kBf16, device()).mfu, std::nullopt);
+  EXPECT_EQ(utilisation(phase, 1e6, kBf16, settings::Ceilings()).mfu, std::nullopt);
 }
 
 TEST(Intensity, IsByWhatMustMove) {

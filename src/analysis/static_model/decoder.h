@@ -69,9 +69,9 @@ Result<Decoder> read_decoder(const Node& config);
 /// What the decoder holds, tensor by tensor kind.
 std::vector<ParameterGroup> parameter_groups(const Decoder& decoder);
 
-StageCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request);
+PhaseCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request);
 /// `steps` steps one after another, the first of them with `first_context` keys, its own included.
-StageCost decode_cost(const Decoder& decoder, const NumberFormat& format, const Request& request,
+PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const Request& request,
                       std::uint64_t first_context, std::uint64_t steps);
 /// Of the whole batch.
 Count kv_cache_bytes(const Decoder& decoder, const NumberFormat& format, const Request& request);

@@ -88,12 +88,12 @@ Count cache_elements(const Decoder& d) {
 }
 
 /// FLOPs of one query with one key, and of its value.
-Count flops_a_pair(const Decoder& d, Stage stage) {
+Count flops_a_pair(const Decoder& d, ModelPhase phase) {
   if (!d.latent) return Count(4) * d.heads * d.head_dim;
   const LatentAttention& l = *d.latent;
   // Prefill unpacks keys and values; decode works on the latent vectors, their unpacking moved to
   // the other side of the products.
-  if (stage == Stage::Prefill) {
+  if (phase == ModelPhase::Prefill) {
     return Count(2) * d.heads * (Count(l.nope_dim) + l.rope_dim + l.value_dim);
   }
   return Count(2) * d.heads * (Count(2) * l.kv_rank + l.rope_dim);
@@ -204,11 +204,11 @@ void add_feed_forward(const Pass& pass, std::vector<OperatorCost>& operators) {
 }
 
 /// All operators but attention itself, which goes between the projections and the networks.
-StageCost pass_cost(const Pass& pass, Stage stage, OperatorCost attention) {
+PhaseCost pass_cost(const Pass& pass, ModelPhase phase, OperatorCost attention) {
   const Decoder& d = pass.decoder;
   const Projections sizes = projections(d);
-  StageCost cost;
-  cost.stage = stage;
+  PhaseCost cost;
+  cost.phase = phase;
   cost.operators.push_back(embedding(pass));
   cost.operators.push_back(norms(pass));
   cost.operators.push_back(linear(pass, "attention projections", d.layers, sizes.matrix, sizes.bias,
@@ -273,7 +273,7 @@ std::vector<ParameterGroup> parameter_groups(const Decoder& d) {
   return groups;
 }
 
-StageCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request) {
+PhaseCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request) {
   const Count tokens = Count(request.prompt_tokens) * request.batch;
   const Count head_rows = request.head == HeadCount::All ? tokens : Count(request.batch);
   const Pass pass{decoder, format, tokens, head_rows, 1, tokens.value()};
@@ -284,14 +284,14 @@ StageCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const
       windowed * prompt_pairs(request.prompt_tokens, request.attention, decoder.window);
   OperatorCost attention;
   attention.name = "attention";
-  attention.flops = flops_a_pair(decoder, Stage::Prefill) * pairs * request.batch;
+  attention.flops = flops_a_pair(decoder, ModelPhase::Prefill) * pairs * request.batch;
   attention.activation_bytes =
       bytes(pass, Count(decoder.layers) * attention_elements(decoder) * tokens);
   attention.kv_write_bytes = kv_cache_bytes(decoder, format, request);
-  return pass_cost(pass, Stage::Prefill, std::move(attention));
+  return pass_cost(pass, ModelPhase::Prefill, std::move(attention));
 }
 
-StageCost decode_cost(const Decoder& decoder, const NumberFormat& format, const Request& request,
+PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const Request& request,
                       std::uint64_t first_context, std::uint64_t steps) {
   const Count tokens = Count(steps) * request.batch;
   const Pass pass{decoder, format, tokens, tokens, steps, request.batch};
@@ -302,12 +302,12 @@ StageCost decode_cost(const Decoder& decoder, const NumberFormat& format, const 
                       request.batch;
   OperatorCost attention;
   attention.name = "attention";
-  attention.flops = flops_a_pair(decoder, Stage::Decode) * pairs;
+  attention.flops = flops_a_pair(decoder, ModelPhase::Decode) * pairs;
   attention.activation_bytes =
       bytes(pass, Count(decoder.layers) * attention_elements(decoder) * tokens);
   attention.kv_read_bytes = bytes(pass, cache_elements(decoder) * pairs);
   attention.kv_write_bytes = bytes(pass, Count(decoder.layers) * cache_elements(decoder) * tokens);
-  return pass_cost(pass, Stage::Decode, std::move(attention));
+  return pass_cost(pass, ModelPhase::Decode, std::move(attention));
 }
 
 Count kv_cache_bytes(const Decoder& decoder, const NumberFormat& format, const Request& request) {
@@ -325,8 +325,8 @@ ModelCost decoder_cost(const Decoder& decoder, const NumberFormat& format, const
   cost.batch = request.batch;
   cost.context = request.decode_context();
   cost.kv_bytes = kv_cache_bytes(decoder, format, request);
-  cost.stages.push_back(prefill_cost(decoder, format, request));
-  cost.stages.push_back(decode_cost(decoder, format, request, cost.context, 1));
+  cost.phases.push_back(prefill_cost(decoder, format, request));
+  cost.phases.push_back(decode_cost(decoder, format, request, cost.context, 1));
   if (request.new_tokens > 1) {
     cost.all_decode_steps =
         decode_cost(decoder, format, request, request.prompt_tokens + 1, request.new_tokens - 1);

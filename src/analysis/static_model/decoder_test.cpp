@@ -122,16 +122,17 @@ TEST(DecoderCost, OfLatentAttentionKeepsOneVectorAToken) {
   const Decoder v3 = decoder_of(kDeepseekV3);
   EXPECT_EQ(kv_cache_bytes(v3, kBf16, {.prompt_tokens = 1}), 61ULL * 576 * 2);
   const std::uint64_t context = 1000;
-  const auto scores = [&](Stage stage) {
-    const StageCost cost = stage == Stage::Decode ? decode_cost(v3, kBf16, {}, context, 1)
-                                                  : prefill_cost(v3, kBf16, {.prompt_tokens = 1});
+  const auto scores = [&](ModelPhase phase) {
+    const PhaseCost cost = phase == ModelPhase::Decode
+                               ? decode_cost(v3, kBf16, {}, context, 1)
+                               : prefill_cost(v3, kBf16, {.prompt_tokens = 1});
     for (const OperatorCost& part : cost.operators) {
       if (part.name == "attention") return part.flops.value();
     }
     return std::uint64_t{0};
   };
-  EXPECT_EQ(scores(Stage::Decode), 61ULL * 2 * 128 * (512 + 64 + 512) * context);
-  EXPECT_EQ(scores(Stage::Prefill), 61ULL * 2 * 128 * (128 + 64 + 128));
+  EXPECT_EQ(scores(ModelPhase::Decode), 61ULL * 2 * 128 * (512 + 64 + 512) * context);
+  EXPECT_EQ(scores(ModelPhase::Prefill), 61ULL * 2 * 128 * (128 + 64 + 128));
 }
 
 TEST(DecoderCost, SeesNoMoreThanTheWindow) {

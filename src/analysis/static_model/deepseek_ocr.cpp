@@ -245,12 +245,12 @@ std::uint64_t image_slots(const DeepseekOcrConfig& config, std::uint64_t page_si
   return page * (page + 1) + local + 1;
 }
 
-StageCost sam_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+PhaseCost sam_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                    const std::vector<ViewBatch>& batches) {
   Sum sum(format);
   for (const ViewBatch& batch : batches) add_sam(config, batch, sum);
-  StageCost cost;
-  cost.stage = Stage::Sam;
+  PhaseCost cost;
+  cost.phase = ModelPhase::Sam;
   cost.operators = sum.take();
   cost.input_bytes =
       in_all(batches, format, [](std::uint64_t side) { return Count(3) * side * side; });
@@ -261,12 +261,12 @@ StageCost sam_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
   return cost;
 }
 
-StageCost clip_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+PhaseCost clip_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                     const std::vector<ViewBatch>& batches) {
   Sum sum(format);
   for (const ViewBatch& batch : batches) add_clip(config, batch, sum);
-  StageCost cost;
-  cost.stage = Stage::Clip;
+  PhaseCost cost;
+  cost.phase = ModelPhase::Clip;
   cost.operators = sum.take();
   cost.input_bytes = sam_cost(config, format, batches).output_bytes;
   cost.output_bytes = in_all(batches, format, [&](std::uint64_t side) {
@@ -276,7 +276,7 @@ StageCost clip_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
   return cost;
 }
 
-StageCost projector_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+PhaseCost projector_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                          const std::vector<ViewBatch>& batches) {
   const Count in = size(config.projector_config.input_dim);
   const Count out = size(config.projector_config.n_embed);
@@ -292,8 +292,8 @@ StageCost projector_cost(const DeepseekOcrConfig& config, const NumberFormat& fo
       return q * q * width;
     });
   };
-  StageCost cost;
-  cost.stage = Stage::Projector;
+  PhaseCost cost;
+  cost.phase = ModelPhase::Projector;
   cost.operators = sum.take();
   cost.input_bytes = rows(in);
   cost.output_bytes = rows(out);
@@ -359,10 +359,10 @@ ModelCost deepseek_ocr_cost(const DeepseekOcrConfig& config, const NumberFormat&
   if (batches.empty()) return cost;
   std::vector<ViewBatch> of_all = batches;
   for (ViewBatch& batch : of_all) batch.views *= request.batch;
-  std::vector<StageCost> stages = {sam_cost(config, format, of_all),
+  std::vector<PhaseCost> phases = {sam_cost(config, format, of_all),
                                    clip_cost(config, format, of_all),
                                    projector_cost(config, format, of_all)};
-  cost.stages.insert(cost.stages.begin(), stages.begin(), stages.end());
+  cost.phases.insert(cost.phases.begin(), phases.begin(), phases.end());
   return cost;
 }
 

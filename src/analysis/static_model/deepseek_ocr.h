@@ -20,11 +20,11 @@ struct ViewBatch {
 };
 
 /// The towers' costs for all batches; each batch reads the weights once.
-StageCost sam_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+PhaseCost sam_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                    const std::vector<ViewBatch>& batches);
-StageCost clip_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+PhaseCost clip_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                     const std::vector<ViewBatch>& batches);
-StageCost projector_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
+PhaseCost projector_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                          const std::vector<ViewBatch>& batches);
 
 /// Tokens along one side of what the projector makes of a view.

@@ -102,7 +102,7 @@ TEST(DeepseekOcrVision, HasTheExactTotalsOfEachSide) {
 }
 
 /// In units of 10^7, rounded: GFLOP with two digits.
-std::vector<std::pair<std::string, long>> hundredths_of_giga(const StageCost& cost) {
+std::vector<std::pair<std::string, long>> hundredths_of_giga(const PhaseCost& cost) {
   std::vector<std::pair<std::string, long>> found;
   for (const OperatorCost& part : cost.operators) {
     if (part.flops == Count()) continue;
@@ -130,30 +130,30 @@ TEST(DeepseekOcrVision, BreaksSamDownAsTheDescriptionDoes) {
 
 TEST(DeepseekOcrVision, ReadsWeightsOnceABatchAndMovesWhatStagesHandOver) {
   const DeepseekOcrConfig config = official_config();
-  const StageCost sam = sam_cost(config, kBf16, {{1024, 1}});
+  const PhaseCost sam = sam_cost(config, kBf16, {{1024, 1}});
   EXPECT_EQ(sam.total().weight_bytes, 191'138'304U);
   EXPECT_EQ(sam.input_bytes, 6'291'456U);
   EXPECT_EQ(sam.output_bytes, 524'288U);
-  const StageCost clip = clip_cost(config, kBf16, {{1024, 1}});
+  const PhaseCost clip = clip_cost(config, kBf16, {{1024, 1}});
   EXPECT_EQ(clip.total().parameters, 303'177'728U);
   EXPECT_EQ(clip.total().weight_bytes, 606'355'456U - 1'204'224) << "the patches are never used";
   EXPECT_EQ(clip.output_bytes, 526'336U);
-  const StageCost projector = projector_cost(config, kBf16, {{1024, 1}});
+  const PhaseCost projector = projector_cost(config, kBf16, {{1024, 1}});
   EXPECT_EQ(projector.total().weight_bytes, 5'245'440U);
   EXPECT_EQ(projector.output_bytes, 655'360U);
-  const StageCost tiles = sam_cost(config, kBf16, {{640, 6}});
+  const PhaseCost tiles = sam_cost(config, kBf16, {{640, 6}});
   EXPECT_EQ(tiles.total().flops, 6U * 325'620'793'344);
   EXPECT_EQ(tiles.total().weight_bytes, 191'138'304U);
   EXPECT_EQ(tiles.output_bytes, 6U * 204'800);
   EXPECT_EQ(clip_cost(config, kBf16, {{640, 1}}).output_bytes, 206'848U);
   EXPECT_EQ(projector_cost(config, kBf16, {{640, 1}}).output_bytes, 256'000U);
-  const StageCost both = sam_cost(config, kBf16, {{640, 6}, {1024, 1}});
+  const PhaseCost both = sam_cost(config, kBf16, {{640, 6}, {1024, 1}});
   EXPECT_EQ(both.total().weight_bytes, 2U * 191'138'304);
   EXPECT_EQ(both.total().parameters, 95'569'152U);
 }
 
 TEST(DeepseekOcrVision, CountsTheBiasThatTheReferenceMaterialises) {
-  const StageCost sam = sam_cost(official_config(), kBf16, {{1024, 1}});
+  const PhaseCost sam = sam_cost(official_config(), kBf16, {{1024, 1}});
   Count windowed;
   Count global;
   for (const OperatorCost& part : sam.operators) {
@@ -215,12 +215,13 @@ TEST(DeepseekOcrPrefill, HasTheTableOfModes) {
     SCOPED_TRACE(c.mode);
     Request request{.prompt_tokens = c.length};
     const ModelCost cost = deepseek_ocr_cost(config, kBf16, c.views, request);
-    const Count vision = cost.find(Stage::Sam)->total().flops +
-                         cost.find(Stage::Clip)->total().flops +
-                         cost.find(Stage::Projector)->total().flops;
+    const Count vision = cost.find(ModelPhase::Sam)->total().flops +
+                         cost.find(ModelPhase::Clip)->total().flops +
+                         cost.find(ModelPhase::Projector)->total().flops;
     // The description adds up rounded figures; a tenth may differ.
     EXPECT_NEAR(vision.as_double() / 1e9, c.vision, 0.1);
-    EXPECT_EQ(rounded(cost.find(Stage::Prefill)->total().flops.as_double() / 1e9, 1), c.causal);
+    EXPECT_EQ(rounded(cost.find(ModelPhase::Prefill)->total().flops.as_double() / 1e9, 1),
+              c.causal);
     EXPECT_EQ(rounded(cost.kv_bytes.as_double() / 1e6, 2), c.kv_megabytes);
     request.attention = AttentionCount::Square;
     request.head = HeadCount::All;
@@ -232,7 +233,7 @@ TEST(DeepseekOcrPrefill, HasTheTableOfModes) {
 TEST(DeepseekOcrPrefill, IsTheClosedForm) {
   const Decoder decoder = language_decoder(official_config());
   const std::uint64_t length = 913;
-  const StageCost last = prefill_cost(decoder, kBf16, {.prompt_tokens = length});
+  const PhaseCost last = prefill_cost(decoder, kBf16, {.prompt_tokens = length});
   EXPECT_EQ(last.total().flops,
             817'233'920 * length + 30'720 * length * (length + 1) + 330'956'800);
   Request request{.prompt_tokens = length};
@@ -262,7 +263,7 @@ TEST(DeepseekOcrDecode, IsTheClosedForm) {
 }
 
 TEST(DeepseekOcrDecode, TouchesTheWeightsOfTheTable) {
-  const StageCost step = decode_cost(language_decoder(official_config()), kBf16, {}, 913, 1);
+  const PhaseCost step = decode_cost(language_decoder(official_config()), kBf16, {}, 913, 1);
   std::map<std::string, std::uint64_t> bytes;
   for (const OperatorCost& part : step.operators) bytes[part.name] = part.weight_bytes.value();
   EXPECT_EQ(bytes["attention projections"], 157'286'400U);
@@ -290,7 +291,7 @@ TEST(DeepseekOcrDecode, OfABatchReadsTheExpertsThatItsTokensChoose) {
 }
 
 TEST(DeepseekOcrDecode, HasTheBandwidthFloorsOfTheDescription) {
-  const StageCost step = decode_cost(language_decoder(official_config()), kBf16, {}, 913, 1);
+  const PhaseCost step = decode_cost(language_decoder(official_config()), kBf16, {}, 913, 1);
   const auto floor_ms = [&](double bytes_per_second) {
     settings::Ceilings ceilings;
     ceilings.bytes_per_second = bytes_per_second;

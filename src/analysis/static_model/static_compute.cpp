@@ -38,13 +38,13 @@ void add_cost(NodeMap& map, const OperatorCost& cost, const Floor& floor) {
   map.set("unfused_ns", maybe(floor.unfused_ns));
 }
 
-Node stage_node(const StageCost& stage, const StaticCompute& result) {
+Node phase_node(const PhaseCost& phase, const StaticCompute& result) {
   NodeMap map;
-  add_cost(map, stage.total(), floor_of(stage, result.cost.format, result.ceilings));
-  map.set("input_bytes", number(stage.input_bytes));
-  map.set("output_bytes", number(stage.output_bytes));
+  add_cost(map, phase.total(), floor_of(phase, result.cost.format, result.ceilings));
+  map.set("input_bytes", number(phase.input_bytes));
+  map.set("output_bytes", number(phase.output_bytes));
   Node operators = Node::list();
-  for (const OperatorCost& cost : stage.operators) {
+  for (const OperatorCost& cost : phase.operators) {
     NodeMap entry;
     entry.set("name", Node::string(cost.name));
     add_cost(entry, cost, floor_of(cost, result.cost.format, result.ceilings));
@@ -107,15 +107,15 @@ Node parameters_node(const ModelCost& cost) {
 
 Node traced_node(const StaticCompute& result) {
   if (result.traced.empty()) return Node();
-  NodeMap stages;
-  for (const TracedStage& stage : result.traced) {
+  NodeMap phases;
+  for (const TracedPhase& phase : result.traced) {
     NodeMap entry;
-    entry.set("flops", number(stage.traced_flops));
-    entry.set("closed_form_flops", number(stage.closed_form_flops));
-    entry.set("difference", maybe(stage.difference()));
-    stages.set(stage.stage, Node::map(std::move(entry)));
+    entry.set("flops", number(phase.traced_flops));
+    entry.set("closed_form_flops", number(phase.closed_form_flops));
+    entry.set("difference", maybe(phase.difference()));
+    phases.set(phase.phase, Node::map(std::move(entry)));
   }
-  return Node::map(std::move(stages));
+  return Node::map(std::move(phases));
 }
 
 using Row = std::vector<std::string>;
@@ -156,19 +156,19 @@ Row row_of(std::string name, const OperatorCost& cost, const Floor& floor) {
           time(floor.unfused_ns)};
 }
 
-std::vector<Row> stage_rows(const StageCost& stage, const StaticCompute& result) {
+std::vector<Row> stage_rows(const PhaseCost& phase, const StaticCompute& result) {
   std::vector<Row> rows;
-  for (const OperatorCost& cost : stage.operators) {
+  for (const OperatorCost& cost : phase.operators) {
     rows.push_back(row_of(cost.name, cost, floor_of(cost, result.cost.format, result.ceilings)));
   }
   return rows;
 }
 
-std::string title(const StageCost& stage, const StaticCompute& result, bool all_steps) {
-  if (stage.stage == Stage::Prefill) {
+std::string title(const PhaseCost& phase, const StaticCompute& result, bool all_steps) {
+  if (phase.phase == ModelPhase::Prefill) {
     return "prefill of " + counted(result.cost.prompt_tokens, "token");
   }
-  if (stage.stage != Stage::Decode) return std::string(to_text(stage.stage));
+  if (phase.phase != ModelPhase::Decode) return std::string(to_text(phase.phase));
   if (all_steps) return "decode, all " + counted(result.cost.new_tokens - 1, "step");
   return "decode, one step at context " + std::to_string(result.cost.context);
 }
@@ -251,11 +251,11 @@ std::vector<Row> summary_rows(const StaticCompute& result) {
   const ModelCost& cost = result.cost;
   std::vector<Row> rows = {kColumns};
   rows[0][0] = "stage";
-  const auto add = [&](const StageCost& stage, bool all_steps) {
-    rows.push_back(row_of(title(stage, result, all_steps), stage.total(),
-                          floor_of(stage, cost.format, result.ceilings)));
+  const auto add = [&](const PhaseCost& phase, bool all_steps) {
+    rows.push_back(row_of(title(phase, result, all_steps), phase.total(),
+                          floor_of(phase, cost.format, result.ceilings)));
   };
-  for (const StageCost& stage : cost.stages) add(stage, false);
+  for (const PhaseCost& phase : cost.phases) add(phase, false);
   if (cost.all_decode_steps) add(*cost.all_decode_steps, true);
   return rows;
 }
@@ -274,12 +274,12 @@ std::string traced_words(const StaticCompute& result) {
   std::string text =
       "\n## Method\n\nClosed forms, checked against the module graph traced on the meta device "
       "(same "
-      "shapes, attention as the full square).\n\n| stage | traced FLOP | closed form FLOP | "
+      "shapes, attention as the full square).\n\n| phase | traced FLOP | closed form FLOP | "
       "difference |\n|---|---:|---:|---:|\n";
-  for (const TracedStage& stage : result.traced) {
-    const auto difference = stage.difference();
-    text += "| " + stage.stage + " | " + amount(stage.traced_flops) + " | " +
-            amount(stage.closed_form_flops) + " | " +
+  for (const TracedPhase& phase : result.traced) {
+    const auto difference = phase.difference();
+    text += "| " + phase.phase + " | " + amount(phase.traced_flops) + " | " +
+            amount(phase.closed_form_flops) + " | " +
             (difference ? signed_percent(*difference) : "-") + " |\n";
   }
   return text;
@@ -291,7 +291,7 @@ constexpr std::string_view kLegend =
 
 }  // namespace
 
-std::optional<double> TracedStage::difference() const {
+std::optional<double> TracedPhase::difference() const {
   if (traced_flops == Count()) return std::nullopt;
   return closed_form_flops.as_double() / traced_flops.as_double() - 1;
 }
@@ -311,13 +311,13 @@ Node to_node(const StaticCompute& result) {
   document.set("device", device_node(result));
   document.set("parameters", parameters_node(cost));
   document.set("kv_cache_bytes", number(cost.kv_bytes));
-  NodeMap stages;
-  for (const StageCost& stage : cost.stages) {
-    stages.set(std::string(to_text(stage.stage)), stage_node(stage, result));
+  NodeMap phases;
+  for (const PhaseCost& phase : cost.phases) {
+    phases.set(std::string(to_text(phase.phase)), phase_node(phase, result));
   }
-  document.set("stages", Node::map(std::move(stages)));
+  document.set("stages", Node::map(std::move(phases)));
   document.set("all_decode_steps",
-               cost.all_decode_steps ? stage_node(*cost.all_decode_steps, result) : Node());
+               cost.all_decode_steps ? phase_node(*cost.all_decode_steps, result) : Node());
   NodeMap total;
   const RequestTotal whole = request_total(cost, result.ceilings);
   total.set("flops", number(whole.flops));
@@ -342,10 +342,10 @@ std::string to_text(const StaticCompute& result) {
   std::string text;
   for (const auto& [name, value] : facts(result)) text += pad_width(name, 10) + "  " + value + '\n';
   text += '\n' + aligned(summary_rows(result)) + '\n' + total_words(result) + '\n';
-  for (const StageCost& stage : result.cost.stages) {
-    std::vector<Row> rows = stage_rows(stage, result);
+  for (const PhaseCost& phase : result.cost.phases) {
+    std::vector<Row> rows = stage_rows(phase, result);
     rows.insert(rows.begin(), kColumns);
-    text += '\n' + title(stage, result, false) + '\n' + aligned(rows);
+    text += '\n' + title(phase, result, false) + '\n' + aligned(rows);
   }
   text += '\n' + std::string(kLegend) + '\n';
   for (const std::string& note : result.cost.notes) text += "note: " + printable(note) + '\n';
@@ -358,10 +358,10 @@ std::string to_markdown(const StaticCompute& result) {
   text += "\n## Per-Stage Breakdown\n\n" + piped(summary_rows(result)) + '\n' +
           total_words(result) + ".\n\n" + std::string(kLegend) + ".\n";
   text += "\n## Per-Stage Details\n";
-  for (const StageCost& stage : result.cost.stages) {
-    std::vector<Row> rows = stage_rows(stage, result);
+  for (const PhaseCost& phase : result.cost.phases) {
+    std::vector<Row> rows = stage_rows(phase, result);
     rows.insert(rows.begin(), kColumns);
-    text += "\n### " + title(stage, result, false) + "\n\n" + piped(rows);
+    text += "\n### " + title(phase, result, false) + "\n\n" + piped(rows);
   }
   text += traced_words(result);
   if (result.cost.notes.empty()) return text;

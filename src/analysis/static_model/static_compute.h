@@ -15,9 +15,9 @@
 /// text for a terminal. docs/formats/static_compute.md describes the first.
 namespace profline::static_model {
 
-/// A stage's FLOPs by the module graph, beside what the closed forms give for the same shapes.
-struct TracedStage {
-  std::string stage;
+/// A phase's FLOPs by the module graph, beside what the closed forms give for the same shapes.
+struct TracedPhase {
+  std::string phase;
   Count traced_flops;
   Count closed_form_flops;
 
@@ -34,7 +34,7 @@ struct StaticCompute {
   std::string device;                 ///< as it was asked for; empty: none was
   std::string shapes_from;            ///< `model.preprocess`, `page-0001`, `the command line`
   std::string config_from;            ///< the config.json, or what stands for one
-  std::vector<TracedStage> traced{};  ///< empty: the graph was not traced
+  std::vector<TracedPhase> traced{};  ///< empty: the graph was not traced
 };
 
 Node to_node(const StaticCompute& result);

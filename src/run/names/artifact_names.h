@@ -44,6 +44,7 @@ inline constexpr const char* kResolvedConfig = "config.resolved.json";
 inline constexpr const char* kConfigOrigins = "config.origins.json";
 inline constexpr const char* kEnvironment = "env.json";
 inline constexpr const char* kInputs = "inputs.yaml";
+inline constexpr const char* kKernelClasses = "kernel_classes.json";
 inline constexpr const char* kSummary = "summary.json";
 inline constexpr const char* kReport = "report.md";
 inline constexpr const char* kReportPage = "report.html";

@@ -60,7 +60,7 @@ std::vector<NsysSession> nsys_sessions(const pipeline::RunSetup& setup) {
   }
   std::vector<NsysSession> sessions;
   for (const std::string& range : ranges) {
-    const std::string plain = region_folder(range);
+    const std::string plain = range_folder(range);
     std::string name = plain;
     const auto is_taken = [&](const NsysSession& session) { return session.name == name; };
     for (int n = 2; std::any_of(sessions.begin(), sessions.end(), is_taken); ++n) {

@@ -258,7 +258,7 @@ std::vector<Finding> NsysStage::verify(const StageContext& context) const {
 }
 
 Result<void> NsysStage::summarise(const StageContext& context, pipeline::StageRun& run) const {
-  const internal::NsysTables tables = PL_TRY(internal::make_tables(context));
+  const internal::NsysTables tables = PL_TRY(internal::make_tables(context, run));
   for (const NsysCapture& capture : tables.ranges.captures) {
     for (const std::string& loss : capture.losses) {
       run.tell({Severity::Warning, "events_lost", "capture " + capture.name + ": " + loss});

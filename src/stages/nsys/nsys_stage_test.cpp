@@ -93,6 +93,7 @@ TEST_F(NsysStageTest, CapturesExportsAndSumsUp) {
   EXPECT_THAT(codes(stage_.verify(context())), IsEmpty());
   const auto summed = stage_.summarise(context(), run_);
   ASSERT_TRUE(summed) << summed.error().to_string();
+  EXPECT_THAT(run_.captures(), ElementsAre("run.sqlite"));
   for (const char* name : {"cmd.txt", "run.sqlite", "summary_cuda_gpu_kern_sum.csv", "kernels.json",
                            "kernels.md", "ranges.json"}) {
     EXPECT_TRUE(std::filesystem::exists(file(name))) << name;

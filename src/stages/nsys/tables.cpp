@@ -168,7 +168,8 @@ std::size_t requests_in(const Timeline& timeline, std::span<const Request> reque
 }
 
 Result<void> add_session(const pipeline::RunSetup& setup, const NsysSession& session,
-                         const kernels::Classifier& classifier, NsysTables& tables) {
+                         const kernels::Classifier& classifier, pipeline::StageRun& run,
+                         NsysTables& tables) {
   const std::vector<Request> requests = requests_of(session);
   std::size_t ran = 0;  // of the requests, in the captures so far
   const fs::path stage = setup.stage_folder(run::stages::kNsys);
@@ -182,6 +183,7 @@ Result<void> add_session(const pipeline::RunSetup& setup, const NsysSession& ses
     capture.requests = std::span(requests).subspan(std::min(ran, requests.size()));
     ran += requests_in(capture.timeline, requests);
     add_capture(capture, classifier, tables);
+    run.keep_capture(capture.about.sqlite, std::move(capture.timeline));
   }
   return {};
 }
@@ -346,13 +348,13 @@ void finish(NsysTables& tables) {
   tables.kernels.tool = tables.ranges.tool;
 }
 
-Result<NsysTables> make_tables(const pipeline::StageContext& context) {
+Result<NsysTables> make_tables(const pipeline::StageContext& context, pipeline::StageRun& run) {
   const pipeline::RunSetup& setup = context.setup;
   const kernels::Classifier classifier = PL_TRY(kernels::classifier_with(setup.kernel_classes));
   NsysTables tables;
   tables.ranges.tool = "nsys " + nsys_of(context.tools).version.to_string();
   for (const NsysSession& session : nsys_sessions(setup)) {
-    PL_TRY(add_session(setup, session, classifier, tables));
+    PL_TRY(add_session(setup, session, classifier, run, tables));
   }
   finish(tables);
   if (tables.kernels.kernels.empty()) {

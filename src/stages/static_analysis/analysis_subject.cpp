@@ -192,7 +192,7 @@ Result<AnalysisSubject> subject_of(const settings::Root& settings,
   return subject;
 }
 
-Result<std::vector<static_model::TracedStage>> compare_with_trace(
+Result<std::vector<static_model::TracedPhase>> compare_with_trace(
     const AnalysisSubject& subject, const std::filesystem::path& static_trace) {
   const std::string file = static_trace.string();
   const Node document = PL_TRY(parse_json(PL_TRY(read_file(static_trace)), file));
@@ -202,14 +202,14 @@ Result<std::vector<static_model::TracedStage>> compare_with_trace(
   traced.views = PL_TRY(traced_views(document, file));
   const static_model::ModelCost cost =
       cost_of(traced, *format, PL_TRY(traced_request(document, file)));
-  std::vector<static_model::TracedStage> stages;
-  for (const static_model::StageCost& stage : cost.stages) {
-    const std::string name(static_model::to_text(stage.stage));
+  std::vector<static_model::TracedPhase> phases;
+  for (const static_model::PhaseCost& phase : cost.phases) {
+    const std::string name(static_model::to_text(phase.phase));
     if (document.find_path("stages." + name) == nullptr) continue;
     const std::uint64_t flops = PL_TRY(whole(document, "stages." + name + ".flops", file));
-    stages.push_back({name, Count(flops), stage.total().flops});
+    phases.push_back({name, Count(flops), phase.total().flops});
   }
-  return stages;
+  return phases;
 }
 
 }  // namespace profline::stages

@@ -49,7 +49,7 @@ std::uint64_t prompt_text_tokens(std::string_view prompt, bool is_tiny,
 
 /// What the workload traced of the module graph (static_trace.json), beside closed forms for the
 /// very shapes it traced.
-Result<std::vector<static_model::TracedStage>> compare_with_trace(
+Result<std::vector<static_model::TracedPhase>> compare_with_trace(
     const AnalysisSubject& subject, const std::filesystem::path& static_trace);
 
 }  // namespace profline::stages

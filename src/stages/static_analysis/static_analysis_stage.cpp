@@ -55,13 +55,13 @@ Result<static_model::StaticCompute> closed_forms(const pipeline::RunSetup& setup
   return result;
 }
 
-void tell_disagreement(const std::vector<static_model::TracedStage>& traced,
+void tell_disagreement(const std::vector<static_model::TracedPhase>& traced,
                        pipeline::StageRun& run) {
-  for (const static_model::TracedStage& stage : traced) {
-    const auto difference = stage.difference();
+  for (const static_model::TracedPhase& phase : traced) {
+    const auto difference = phase.difference();
     if (difference && std::abs(*difference) <= kAgreement) continue;
     run.tell({Severity::Warning, "counts_disagree",
-              "the closed forms of " + stage.stage +
+              "the closed forms of " + phase.phase +
                   " and its traced graph differ by more than "
                   "1 %: static_compute.json has both"});
   }
@@ -146,7 +146,7 @@ Result<void> StaticAnalysisStage::summarise(const pipeline::StageContext& contex
                                             pipeline::StageRun& run) const {
   const fs::path folder = context.setup.stage_folder(id());
   AnalysisSubject subject = PL_TRY(subject_of(context.setup.settings, context.setup.cwd));
-  std::vector<static_model::TracedStage> traced;
+  std::vector<static_model::TracedPhase> traced;
   std::error_code failure;
   if (fs::exists(folder / run::files::kStaticTrace, failure)) {
     traced = PL_TRY(compare_with_trace(subject, folder / run::files::kStaticTrace));

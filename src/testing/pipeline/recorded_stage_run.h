@@ -30,11 +30,14 @@ class RecordedStageRun final : public pipeline::StageRun {
   const Log& log() override { return log_; }
   void tell(pipeline::Finding finding) override { findings_.push_back(std::move(finding)); }
   void remember_session(const std::string& name) override { sessions_.push_back(name); }
+  void keep_capture(std::string sqlite, Timeline) override { captures_.push_back(sqlite); }
 
   /// Names of the commands that were run, in order.
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<pipeline::Finding>& findings() const { return findings_; }
   const std::vector<std::string>& sessions() const { return sessions_; }
+  /// Exports of the captures that were handed to the reports.
+  const std::vector<std::string>& captures() const { return captures_; }
 
  private:
   ProcessRunner& processes_;
@@ -43,6 +46,7 @@ class RecordedStageRun final : public pipeline::StageRun {
   std::vector<std::string> names_;
   std::vector<pipeline::Finding> findings_;
   std::vector<std::string> sessions_;
+  std::vector<std::string> captures_;
 };
 
 }  // namespace profline::testing

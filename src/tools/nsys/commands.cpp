@@ -130,11 +130,11 @@ Command kernel_summary_command(const Installation& nsys, const std::filesystem::
   return command;
 }
 
-std::string session_name(const std::filesystem::path& run_folder, std::string_view region) {
+std::string session_name(const std::filesystem::path& run_folder, std::string_view range) {
   constexpr std::size_t kDigits = 8;
   std::string name = "profline-" + plain(run_folder.filename().string()) + "-" +
                      sha256_hex(run_folder.string()).substr(0, kDigits);
-  if (!region.empty()) name += "-" + plain(region);
+  if (!range.empty()) name += "-" + plain(range);
   return name;
 }
 

@@ -45,7 +45,7 @@ Command kernel_summary_command(const Installation& nsys, const std::filesystem::
 
 /// A name for nsys' session that no other run has: nsys wants a letter first, and two runs with
 /// folders of the same name may be under way.
-std::string session_name(const std::filesystem::path& run_folder, std::string_view region);
+std::string session_name(const std::filesystem::path& run_folder, std::string_view range);
 
 /// Ends the capture of a session, and makes its report, as the nsys that began it would have.
 Command stop_command(const std::filesystem::path& program, const std::string& session);

@@ -35,8 +35,8 @@ void add_capture(const ReadCapture& capture, const kernels::Classifier& classifi
 /// Brings the rows into their order and sums them up.
 void finish(NsysTables& tables);
 
-/// The tables of all captures in the stage's folder.
-Result<NsysTables> make_tables(const pipeline::StageContext& context);
+/// The tables of all captures in the stage's folder, which are handed on to the reports.
+Result<NsysTables> make_tables(const pipeline::StageContext& context, pipeline::StageRun& run);
 
 /// `kernels.md`: where the time of each range went, and the kernels with most time.
 std::string kernels_page(const NsysTables& tables);
