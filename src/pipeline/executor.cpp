@@ -1,6 +1,7 @@
 #include "pipeline/executor.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "base/atomic_file.h"
@@ -235,8 +236,9 @@ Result<void> Execution::report(const WriteReports& write_reports) {
 }
 
 Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
-  std::optional<Interrupt::OrderlyStop> ends_in_order;
-  if (services_.interrupt.requested()) ends_in_order.emplace(services_.interrupt);
+  std::unique_ptr<Interrupt::OrderlyStop> ends_in_order;
+  if (services_.interrupt.requested())
+    ends_in_order = std::make_unique<Interrupt::OrderlyStop>(services_.interrupt);
   PL_TRY(journal_.write_deferred());
   RunRecord& record = journal_.record();
   const auto any = [&](StageState state) {
@@ -261,7 +263,8 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
       record.state = RunState::Failed;
     }
   }
-  ends_in_order.emplace(services_.interrupt);  // too late for any other end than this
+  ends_in_order = std::make_unique<Interrupt::OrderlyStop>(
+      services_.interrupt);  // too late for any other end than this
   const ExitCode code = record.state == RunState::Ok       ? ExitCode::Done
                         : record.state == RunState::Failed ? ExitCode::Failed
                                                            : ExitCode::Interrupted;
