@@ -83,7 +83,6 @@ function(profline_precompiled target kind)
       target_compile_options(${owner} PRIVATE ${PROFLINE_TEST_OPTIONS})
       target_link_libraries(${owner} PRIVATE GTest::gmock)
     endif()
-    # Found by name, not by path: ccache then has them for every clone of the tree.
     target_include_directories(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake)
     target_precompile_headers(${owner} PRIVATE <${kind}_headers.h>)
   endif()

@@ -17,22 +17,27 @@
 namespace profline {
 namespace {
 
-/// spdlog's own file sink leaves its file open in the programs we start; hence ours.
+/// spdlog's own file sink leaves its file open in the programs we start and hides errno; hence
+/// ours.
 class DescriptorSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit DescriptorSink(FileDescriptor file) : file_(std::move(file)) {}
+
+  /// errno of the first line that was lost; 0: every line was written.
+  int first_failure() const { return first_failure_; }
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     base_sink::formatter_->format(message, line);
-    // A line that is lost is lost: a full disk must not end a measurement.
-    static_cast<void>(write_all(file_.get(), {line.data(), line.size()}));
+    const int failed = write_all(file_.get(), {line.data(), line.size()});
+    if (first_failure_ == 0) first_failure_ = failed;
   }
   void flush_() override {}  // nothing is held back
 
  private:
   FileDescriptor file_;
+  int first_failure_ = 0;
 };
 
 spdlog::level::level_enum spdlog_level(LogLevel level) {
@@ -66,7 +71,9 @@ std::string_view level_column(LogLevel level) {
 }  // namespace
 
 struct Log::File {
+  std::filesystem::path path;
   const Clock& clock;
+  std::shared_ptr<DescriptorSink> sink;  // shared: what spdlog's loggers take
   spdlog::logger logger;
   Redactor redactor;
 };
@@ -87,7 +94,8 @@ Result<Log> Log::open(const std::filesystem::path& path, LogLevel least, const C
   auto sink = std::make_shared<DescriptorSink>(std::move(opened));
   sink->set_formatter(std::make_unique<spdlog::pattern_formatter>(
       "%Y-%m-%dT%H:%M:%S.%eZ %v", spdlog::pattern_time_type::utc, "\n"));
-  auto file = std::make_shared<File>(File{clock, spdlog::logger("", sink), std::move(redactor)});
+  auto file = std::make_shared<File>(
+      File{path, clock, sink, spdlog::logger("", sink), std::move(redactor)});
   file->logger.set_level(spdlog_level(least));
   return Log(std::move(file), {});
 }
@@ -106,6 +114,11 @@ void Log::write(LogLevel level, std::string_view text) const {
   line += context_;
   line += printable(file_->redactor.text(text));
   file_->logger.log(file_->clock.wall_now(), spdlog::source_loc{}, spdlog_level(level), line);
+}
+
+Result<void> Log::health() const {
+  if (!file_ || file_->sink->first_failure() == 0) return {};
+  return os_error("write the log", file_->path, file_->sink->first_failure());
 }
 
 }  // namespace profline

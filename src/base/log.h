@@ -32,12 +32,15 @@ class Log {
   /// The same log, each line of it beginning with `context` (`stage nsys`) and a colon.
   Log with_context(std::string_view context) const;
 
-  /// Logging never fails: what cannot be written is lost.
   void debug(std::string_view text) const { write(LogLevel::Debug, text); }
   void info(std::string_view text) const { write(LogLevel::Info, text); }
   void warning(std::string_view text) const { write(LogLevel::Warning, text); }
   void error(std::string_view text) const { write(LogLevel::Error, text); }
   void write(LogLevel level, std::string_view text) const;
+
+  /// Ok when the file has every line so far; otherwise why the first lost line was lost. Logging
+  /// itself never fails: a full disk must not end a measurement.
+  Result<void> health() const;
 
  private:
   struct File;

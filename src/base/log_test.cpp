@@ -30,6 +30,7 @@ TEST(Log, WritesOneLineAnEventAtOnce) {
             "2026-11-15T10:20:30.123Z info  started\n"
             "2026-11-15T10:20:31.623Z warn  stage nsys: export: slow\n"
             "2026-11-15T10:20:31.623Z error failed\n");
+  EXPECT_TRUE(log.health());
 }
 
 TEST(Log, KeepsOnlyWhatIsImportantEnough) {
@@ -66,6 +67,7 @@ TEST(Log, GoesOnWhereAnEarlierOneEnded) {
 TEST(Log, OneThatKeepsNothingTakesEverything) {
   const Log log = Log::null();
   log.with_context("stage").error("x");
+  EXPECT_TRUE(log.health());
 }
 
 TEST(Log, SaysWhyItCannotBeOpened) {
@@ -77,11 +79,14 @@ TEST(Log, SaysWhyItCannotBeOpened) {
                                          ": its folder does not exist");
 }
 
-TEST(Log, GoesOnWhenALineIsLost) {
+TEST(Log, RemembersThatALineWasLost) {
   const FakeClock clock;
   const Log log = Log::open("/dev/full", LogLevel::Info, clock).value();
+  EXPECT_TRUE(log.health());
   log.info("lost");
-  log.info("lost too");
+  ASSERT_FALSE(log.health());
+  EXPECT_EQ(log.health().error().to_string(),
+            "cannot write the log /dev/full: no space left on device");
 }
 
 TEST(Log, IsNotInheritedByProgramsWeStart) {
