@@ -21,7 +21,7 @@ constexpr double kImageTokensLimit = 2e-4;
 constexpr double kLogitsLimit = 1e-3;
 /// Ids the reference chose by less than this may differ.
 constexpr double kMarginLimit = 1e-3;
-/// Relative errors are told of values from here on; smaller ones say nothing.
+/// Relative errors are reported for values from here on; those of smaller values mean nothing.
 constexpr double kRelativeFrom = 1e-3;
 
 /// How far a tensor is from the reference.

@@ -135,7 +135,7 @@ constexpr Topic kTopics[] = {
     {"config", "config", config_text, config_json},
 };
 
-/// As in Hydra, `config` is told with all that led to it.
+/// As in Hydra, `config` is listed with everything that led to it.
 bool is_asked_for(const Topic& topic, const std::string& what) {
   return what == "all" || what == "config" || what == topic.name;
 }

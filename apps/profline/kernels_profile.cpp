@@ -201,7 +201,7 @@ Result<LabArguments> read_lab_arguments(const Arguments& arguments, const Clock&
   return out;
 }
 
-/// Adds what ncu is told, by what this ncu knows.
+/// Adds the options for ncu that this release of ncu knows.
 kernel_lab::LabRequest lab_request(LabArguments arguments, const ncu::Installation& ncu) {
   kernel_lab::LabRequest request;
   request.ncu = kernel_lab::capture_settings(arguments.collection, ncu);

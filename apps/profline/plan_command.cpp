@@ -50,7 +50,7 @@ NodeMap shared_settings(const Node& config) {
   return settings;
 }
 
-/// What a stage is told, by whole key.
+/// The settings of a stage, by whole key.
 NodeMap stage_settings(const PlannedStage& stage, const Node& config) {
   NodeMap settings;
   const std::string prefix = "pipeline." + std::string(stage.stage->id());

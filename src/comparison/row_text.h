@@ -32,8 +32,8 @@ std::string calls_text(const Row& row);
 
 /// The folders of a side: `runs/main/1`, `runs/main (5 runs, 1 to 5)`.
 std::string side_text(const std::vector<ComparedRun>& side);
-/// `1 SLOWER (request_ms +9.5 %), 3 SAME, 4 UNDECIDED`, of metrics and phases; what there is none
-/// of is left out.
+/// `1 SLOWER (request_ms +9.5 %), 3 SAME, 4 UNDECIDED`, of metrics and phases; verdicts that
+/// no row has are left out.
 std::string tally_text(const Comparison& comparison);
 /// Why rows have no verdict whatever was measured, each reason once, with what to do about it.
 std::vector<std::string> withheld_texts(const Comparison& comparison);

@@ -43,7 +43,7 @@ std::string request_lines() {
   request.ns = 27'000'000;
   request.new_tokens = 3;
   request.phases = {
-      {"preprocess", 0, 1'000'000, {}},
+      {"preprocess", 0, 1'000'000, {}, true},
       {"prefill", 1'000'000, 20'000'000, {}},
       {"decode", 21'000'000, 6'000'000, std::vector<std::int64_t>{2'000'000, 4'000'000}}};
   request.attributes = {{"image", Node::string("page-1")}};

@@ -172,7 +172,7 @@ Result<void> apply_overrides(std::span<const Override* const> overrides, ConfigT
     const Result<void> done = apply(*given, tree);
     if (done) continue;
     const Error& problem = done.error();
-    // What comes from resolving tells of a file; that it happened here is told first.
+    // An error from resolving names a file; where it happened comes first.
     if (problem.position() && problem.position()->source == given->place.source) return problem;
     return told_at(*given, problem, given->key_column);
   }

@@ -185,7 +185,7 @@ Result<Node*> ConfigTree::item_at(const Spot& spot, Change& change, bool must_ex
   return &items[static_cast<std::size_t>(from_front)];
 }
 
-/// The map or list under the change's current step, made where there is none.
+/// The map or list under the change's current step, made where it is missing.
 Result<ConfigTree::Spot> ConfigTree::step_into(Spot spot, Change& change) {
   const Node key = current_key(change);
   const TypeRule* types = spot.types == nullptr ? nullptr

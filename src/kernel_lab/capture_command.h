@@ -68,9 +68,9 @@ struct CollectionWish {
   std::optional<settings::ClockControl> clock_control{};
 };
 
-/// A preset (`conf/profiling/ncu/*.yaml`): the map `ncu_cli`, or the root when there is none. An
-/// Error for what contradicts one capture per kernel: kernel_name, launch_skip and launch_count, a
-/// kernel_name_base other than demangled, and the replay of ranges.
+/// A preset (`conf/profiling/ncu/*.yaml`): the map `ncu_cli`, or the root when that map is missing.
+/// An Error for what contradicts one capture per kernel: kernel_name, launch_skip and launch_count,
+/// a kernel_name_base other than demangled, and the replay of ranges.
 Result<settings::NcuCli> read_preset(const Node& tree);
 
 /// The sections of ncu.default, and the section of the roofline.

@@ -118,11 +118,9 @@ Result<void> write_inputs(run::RunJournal& journal, const RunSetup& setup, std::
     journal.defer(run::files::kInputs, write_yaml(inputs_of_command(setup, *argv, words)));
     return {};
   }
-  const fs::path file = setup.stage_folder(stage) / run::files::kReadInputs;
-  std::error_code failure;
-  if (!fs::exists(file, failure)) return {};
-  const Node inputs = PL_TRY(parse_json(PL_TRY(read_file(file)), file.string()));
-  journal.defer(run::files::kInputs, write_yaml(inputs));
+  auto inputs = run::read_workload_file(setup.stage_folder(stage), run::files::kReadInputs);
+  if (!inputs && inputs.error().kind() == ErrorKind::NotFound) return {};
+  journal.defer(run::files::kInputs, write_yaml(PL_TRY(std::move(inputs))));
   return {};
 }
 

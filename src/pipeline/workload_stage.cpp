@@ -5,13 +5,14 @@
 #include "analysis/static_model/deepseek_ocr.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "formats/json.h"
 #include "inputs/dataset/dataset.h"
 #include "inputs/weights/checkpoint.h"
 #include "pipeline/child_failure.h"
 #include "process/environment.h"
+#include "records/range_use.h"
 #include "records/request.h"
 #include "run/names/artifact_names.h"
+#include "run/run.h"
 
 namespace profline::pipeline {
 namespace {
@@ -155,10 +156,9 @@ Result<bool> run_commands(const StagePlan& plan, StageRun& run) {
 }
 
 std::vector<Finding> workload_remarks(const fs::path& folder) {
-  const fs::path file = folder / run::files::kWorkloadFacts;
-  const auto text = read_file(file);
-  if (!text) return {};  // a workload that ended early writes none; its end is told
-  const auto facts = parse_json(*text, file.string());
+  const auto facts = run::read_workload_file(folder, run::files::kWorkloadFacts);
+  // A workload that ended early does not write it; that it did is reported elsewhere.
+  if (!facts && facts.error().kind() != ErrorKind::Parse) return {};
   if (!facts) return {{Severity::Warning, "workload_json", facts.error().to_string()}};
   std::vector<Finding> findings;
   const Node* notes = facts->find("notes");
@@ -201,7 +201,7 @@ std::vector<std::string> workload_ranges(const settings::Root& settings) {
   for (const std::string_view path : static_model::deepseek_ocr_phases()) {
     ranges.emplace_back(last_name(path));
   }
-  if (workload.nvtx_steps) ranges.emplace_back("decode_step");
+  if (workload.nvtx_steps) ranges.emplace_back(kTokenRange);
   return ranges;
 }
 

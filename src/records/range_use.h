@@ -12,6 +12,10 @@
 
 namespace profline {
 
+/// A range of this name surrounds the work for one token. The built-in workload opens them on
+/// request; programs may open them as well.
+inline constexpr std::string_view kTokenRange = "decode_step";
+
 /// Time in which a device did nothing, by why; docs/timeline.md has the rules.
 struct IdleTime {
   std::int64_t queued_ns = 0;
@@ -121,7 +125,7 @@ struct RangeUse {
   std::uint64_t work = 0;               ///< pieces of device work launched in it
   std::int64_t work_sum_ns = 0;         ///< of their durations
   std::optional<std::uint64_t> tokens;  ///< made in it; null: not known
-  std::string tokens_from;              ///< `decode_step`, `requests.jsonl`; empty: not known
+  std::string tokens_from;              ///< kTokenRange, `requests.jsonl`; empty: not known
 
   bool operator==(const RangeUse&) const = default;
 

@@ -21,6 +21,7 @@ Node without_nulls(Node node) {
 
 constexpr std::string_view kNanoseconds = "_ns";
 /// A phase of every sample; phases that a sample has no time of are null in it.
+constexpr const char* kHostPhase = "preprocess";
 constexpr std::string_view kPrefill = "prefill";
 constexpr std::string_view kDecode = "decode";
 constexpr std::string_view kSteps = "token";
@@ -66,7 +67,7 @@ std::vector<Phase> take_parts(Node& line) {
     const std::string& key = entry.key.as_string();
     const std::string name =
         key.ends_with(kNanoseconds) ? key.substr(0, key.size() - kNanoseconds.size()) : "";
-    const bool is_part = !name.empty() && name != "preprocess" && name != kPrefill &&
+    const bool is_part = !name.empty() && name != kHostPhase && name != kPrefill &&
                          name != kDecode && name != kSteps &&
                          (entry.value.is_int() || entry.value.is_null());
     if (!is_part) {
@@ -151,7 +152,7 @@ Result<Request> request_of_sample(const Node& line, std::uint64_t id) {
   request.new_tokens = sample.new_tokens;
   request.ns = sample.preprocess_ns + sample.prefill_ns;
   if (sample.new_tokens > 0) request.ttft_ns = request.ns;
-  request.phases.push_back({"preprocess", 0, sample.preprocess_ns, {}});
+  request.phases.push_back({kHostPhase, 0, sample.preprocess_ns, {}, true});
   request.phases.push_back({std::string(kPrefill), sample.preprocess_ns, sample.prefill_ns, {}});
   for (Phase& part : parts) request.phases.push_back(std::move(part));
   if (sample.decode_ns) {

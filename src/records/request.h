@@ -23,6 +23,8 @@ struct Phase {
   std::optional<std::int64_t> start_ns;  ///< since the request's start
   std::int64_t ns = 0;
   std::optional<std::vector<std::int64_t>> steps_ns;  ///< of a phase that repeats, else nothing
+  std::optional<bool> host =
+      {};  ///< work of the host ahead of the model; no profiler's range holds it
 
   bool operator==(const Phase&) const = default;
 };
@@ -33,7 +35,8 @@ constexpr auto fields(std::type_identity<Phase>) {
       field("start_ns", &Phase::start_ns, "since the request's start"),
       field("ns", &Phase::ns, "how long it took").required().at_least(0),
       field("steps_ns", &Phase::steps_ns,
-            "how long each step took; left out: the phase does not repeat"));
+            "how long each step took; left out: the phase does not repeat"),
+      field("host", &Phase::host, "work of the host ahead of the model; no profiler records it"));
 }
 
 /// Who observed a request.

@@ -102,7 +102,7 @@ TEST(SampleLine, IsARequest) {
   EXPECT_EQ(
       to_json_line(requests.front()),
       R"({"id":0,"source":"builtin","ns":127,"ttft_ns":105,"prompt_tokens":283,"new_tokens":3,)"
-      R"("phases":[{"path":"preprocess","start_ns":0,"ns":5},)"
+      R"("phases":[{"path":"preprocess","start_ns":0,"ns":5,"host":true},)"
       R"({"path":"prefill","start_ns":5,"ns":100},{"path":"prefill/sam","ns":40},)"
       R"({"path":"prefill/projector","ns":1},{"path":"prefill/lm","ns":30},)"
       R"({"path":"decode","start_ns":105,"ns":22,"steps_ns":[10,11]}],)"

@@ -188,6 +188,7 @@ struct SummaryPart {
   std::string name;
   double share = 0;
   std::optional<double> rest_share;
+  bool host = false;
 
   bool operator==(const SummaryPart&) const = default;
 };
@@ -196,7 +197,8 @@ constexpr auto fields(std::type_identity<SummaryPart>) {
                     field("name", &SummaryPart::name, "what pages call it").required(),
                     field("share", &SummaryPart::share, "of a request's time, 0 to 1"),
                     field("rest_share", &SummaryPart::rest_share,
-                          "of a request's time: this phase outside its parts; null: it has none"));
+                          "of a request's time: this phase outside its parts; null: it has none"),
+                    field("host", &SummaryPart::host, "work of the host ahead of the model"));
 }
 
 /// A whole request, such as an image from file to last token.

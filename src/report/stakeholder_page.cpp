@@ -105,7 +105,7 @@ std::vector<const SummaryPart*> by_time(const SummaryRequest& request) {
   std::vector<const SummaryPart*> parts;
   for (const SummaryPart& part : request.parts) {
     const bool is_outermost = part.path.find('/') == std::string::npos;
-    if (is_outermost && part.path != requests::kHostPhase && part.share > 0) parts.push_back(&part);
+    if (is_outermost && !part.host && part.share > 0) parts.push_back(&part);
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const SummaryPart* a, const SummaryPart* b) { return a->share > b->share; });
@@ -159,10 +159,9 @@ std::string slowdown_words(const RunSummary& summary) {
 std::string host_words(const SummaryRequest& request) {
   constexpr double kMatters = 0.1;
   for (const SummaryPart& part : request.parts) {
-    if (part.path != requests::kHostPhase || part.share < kMatters) continue;
-    return fmt::format(
-        "- Preprocessing on the host takes {} of each request before the model starts.\n",
-        percent(part.share));
+    if (!part.host || part.share < kMatters) continue;
+    return fmt::format("- Host work ahead of the model ({}) takes {} of each request.\n",
+                       plain(part.name), percent(part.share));
   }
   return "";
 }

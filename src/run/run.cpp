@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/redaction.h"
+#include "formats/json.h"
 #include "records/redacted_run.h"
 #include "run/names/artifact_names.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -113,6 +114,11 @@ Result<Requests> read_requests(const fs::path& folder) {
 Result<RunRecord> read_record(const fs::path& folder) {
   const std::string file = (folder / files::kRecord).string();
   return parse_run_record(PL_TRY(read_file(file)), file);
+}
+
+Result<Node> read_workload_file(const fs::path& folder, std::string_view name) {
+  const fs::path file = folder / name;
+  return parse_json(PL_TRY(read_file(file)), file.string());
 }
 
 bool holds_run(const fs::path& folder) {

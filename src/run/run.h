@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "formats/node.h"
 #include "records/request.h"
 #include "records/run_record.h"
 #include "records/timeline.h"
@@ -152,6 +153,9 @@ Result<RunRecord> read_record(const std::filesystem::path& folder);
 
 /// What a workload that wrote to `folder` measured, request by request.
 Result<Requests> read_requests(const std::filesystem::path& folder);
+
+/// A JSON file that a workload wrote to `folder`. An Error of kind NotFound when it did not.
+Result<Node> read_workload_file(const std::filesystem::path& folder, std::string_view name);
 
 /// Whether a run lies in `folder`.
 bool holds_run(const std::filesystem::path& folder);

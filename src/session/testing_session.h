@@ -12,30 +12,15 @@
 #include "session/configuration.h"
 #include "session/services.h"
 #include "testing/processes/fake_processes.h"
+#include "testing/short_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::session {
 
-/// A config that runs a program of the user's for its baseline, and nothing else.
-constexpr const char* kOneProgram =
-    "defaults:\n"
-    "  - demo\n"
-    "  - _self_\n"
-    "device: cpu\n"
-    "pipeline:\n"
-    "  static_analysis: {enable: false}\n"
-    "  baseline: {enable: true}\n"
-    "  torch_profiler: {enable: false}\n"
-    "  nsys: {enable: false}\n"
-    "  workload: {command: ['true']}\n"
-    "hydra:\n"
-    "  run: {dir: run}\n"
-    "  sweep: {dir: sweep}\n";
-
 /// A folder of its own where configs are looked for, and services that remember what was said.
 class SessionTest : public ::testing::Test {
  protected:
-  SessionTest() { write("conf/single.yaml", kOneProgram); }
+  SessionTest() { write("conf/single.yaml", testing::kShortRun); }
 
   void write(const std::filesystem::path& name, const std::string& text) {
     ASSERT_TRUE(create_folders((folder_ / name).parent_path()));

@@ -96,7 +96,7 @@ std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::Phas
   for (const run::ProfiledRequests& profiled : run.profiled()) {
     if (!profiled.requests) continue;
     for (const requests::PhaseInfo& phase : tree.phases()) {
-      if (!phase.is_outermost() || phase.is_host()) continue;
+      if (!phase.is_outermost() || phase.is_host) continue;
       const auto times =
           paired_time(*baseline, *profiled.requests, profiled.requests->size(), phase.path);
       if (!times) continue;

@@ -98,7 +98,7 @@ class Phases {
 
 void Phases::measured() {
   for (const PhaseInfo& info : tree_.phases()) {
-    if (!info.has_parts && !info.is_host()) add_measured(info);
+    if (!info.has_parts && !info.is_host) add_measured(info);
   }
 }
 
@@ -277,7 +277,7 @@ std::optional<double> mean_tokens(const run::Requests& requests,
 SummaryPart part_of_request(const run::Requests& requests, const PhaseTree& tree,
                             const PhaseInfo& info, double total_ns) {
   const double ns = requests::phase_time(requests, info.path).ns;
-  SummaryPart part{info.path, info.name, ns / total_ns, {}};
+  SummaryPart part{info.path, info.name, ns / total_ns, {}, info.is_host};
   if (!info.has_parts) return part;
   double inside = 0;
   for (const PhaseInfo& inner : tree.phases()) {

@@ -24,7 +24,7 @@ RunSummary two_part_model() {
   summary.phases = {phase("prefill/tower", 0.3), phase("prefill/text", 0.1),
                     phase("decode", 0.2, true)};
   summary.request.emplace();
-  summary.request->parts = {{"preprocess", "preprocess", 0.35, {}},
+  summary.request->parts = {{"preprocess", "preprocess", 0.35, {}, true},
                             {"prefill", "prefill", 0.45, 0.05},
                             {"prefill/tower", "tower", 0.3, {}},
                             {"prefill/text", "text", 0.1, {}},

@@ -46,7 +46,7 @@ const requests::PhaseInfo* first_pass(const requests::PhaseTree& tree,
   const requests::PhaseInfo* longest = nullptr;
   double most = 0;
   for (const requests::PhaseInfo& phase : tree.phases()) {
-    if (!phase.is_outermost() || phase.is_host() || phase.repeats) continue;
+    if (!phase.is_outermost() || phase.is_host || phase.repeats) continue;
     const double ns = requests::phase_time(requests, phase.path).ns;
     if (ns <= most) continue;
     most = ns;

@@ -168,7 +168,7 @@ void add_steps(Section& section, const PhaseInfo& phase, const Requests& request
 Node strips_of(const Requests& requests, const PhaseTree& tree, std::string& names) {
   Node strips = Node::list();
   for (const PhaseInfo& phase : tree.phases()) {
-    if (!phase.is_outermost() || phase.is_host()) continue;
+    if (!phase.is_outermost() || phase.is_host) continue;
     const auto times = request_times(requests, phase);
     // A strip shows each request; what many of them come to is in the table.
     if (times.empty()) continue;

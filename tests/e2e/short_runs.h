@@ -8,25 +8,12 @@
 
 #include "base/files.h"
 #include "profline_binary.h"
+#include "testing/short_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::e2e {
 
-/// A config that runs /bin/true and nothing else; what is added to it is in its hydra node.
-constexpr const char* kShortRun =
-    "defaults:\n"
-    "  - demo\n"
-    "  - _self_\n"
-    "device: cpu\n"
-    "pipeline:\n"
-    "  static_analysis: {enable: false}\n"
-    "  baseline: {enable: true}\n"
-    "  torch_profiler: {enable: false}\n"
-    "  nsys: {enable: false}\n"
-    "  workload: {command: ['true']}\n"
-    "hydra:\n"
-    "  run: {dir: run}\n"
-    "  sweep: {dir: sweep}\n";
+using testing::kShortRun;
 
 /// A folder with that config, named `single`.
 class ShortRuns : public ::testing::Test {

@@ -24,8 +24,9 @@ std::vector<PhaseInfo> mentioned(std::span<const Request> requests, const std::s
         all.back().path = phase.path;
         all.back().unit = unit;
       }
-      if (!phase.steps_ns) continue;
       PhaseInfo& info = all[place->second];
+      info.is_host |= phase.host.value_or(false);
+      if (!phase.steps_ns) continue;
       info.repeats = true;
       info.unit = request.new_tokens ? "token" : "step";
     }

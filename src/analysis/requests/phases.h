@@ -13,10 +13,6 @@
 /// What the phases of a list of requests are and took. Names of phases are data of the requests.
 namespace profline::requests {
 
-/// What a workload calls the host's work ahead of the model: it is timed like every phase, but it
-/// is no work of the model's, and no profiler's range surrounds it.
-inline constexpr std::string_view kHostPhase = "preprocess";
-
 /// A phase that occurs in at least one request.
 struct PhaseInfo {
   std::string path;
@@ -27,9 +23,9 @@ struct PhaseInfo {
   std::string unit;        ///< what its times are of: `token`, `step`, `image`, `request`
   bool repeats = false;    ///< it has steps
   bool has_parts = false;  ///< other phases are inside it
+  bool is_host = false;    ///< work of the host ahead of the model: timed, but not judged
 
   bool is_outermost() const { return parent.empty(); }
-  bool is_host() const { return path == kHostPhase; }
 };
 
 /// The phases of a list of requests, in the order in which they begin; parts follow their parent.
@@ -39,7 +35,7 @@ class PhaseTree {
   explicit PhaseTree(std::span<const Request> requests);
 
   const std::vector<PhaseInfo>& phases() const { return phases_; }
-  /// By path or, for callers that have only the name of a range, by name. Null: there is none.
+  /// By path or, for callers that have only the name of a range, by name. Null: no such phase.
   const PhaseInfo* find(std::string_view path_or_name) const;
   /// The outermost phase around one; the phase itself where nothing is around it.
   const PhaseInfo& outermost(const PhaseInfo& phase) const;

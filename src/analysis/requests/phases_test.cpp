@@ -13,7 +13,7 @@ std::vector<Request> two_requests() {
   Request first;
   first.new_tokens = 1;
   first.ns = 110;
-  first.phases = {{"preprocess", 0, 10, {}},
+  first.phases = {{"preprocess", 0, 10, {}, true},
                   {"prefill", 10, 100, {}},
                   {"prefill/left", 10, 30, {}},
                   {"prefill/right", 40, 50, {}}};
@@ -45,7 +45,7 @@ TEST(PhaseTree, ListsPartsAfterTheirParent) {
   EXPECT_TRUE(tree.is_inside(attention, *tree.find("prefill")));
   EXPECT_FALSE(tree.is_inside(*tree.find("prefill"), attention));
   EXPECT_FALSE(tree.is_inside(*tree.find("right"), *tree.find("left")));
-  EXPECT_TRUE(tree.find("preprocess")->is_host());
+  EXPECT_TRUE(tree.find("preprocess")->is_host);
   EXPECT_EQ(tree.find("vision"), nullptr);
 }
 

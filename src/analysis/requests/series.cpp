@@ -55,7 +55,7 @@ class Figures {
   }
 
  private:
-  static bool is_metric(const PhaseInfo& phase) { return phase.is_outermost() && !phase.is_host(); }
+  static bool is_metric(const PhaseInfo& phase) { return phase.is_outermost() && !phase.is_host; }
 
   void add(std::string name, std::string unit, const std::function<Value(const Request&)>& of,
            Better better = Better::Lower, bool is_phase = false) {

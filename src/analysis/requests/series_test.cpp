@@ -9,7 +9,7 @@ namespace {
 
 Request request(std::string image, int epoch, std::vector<std::int64_t> token_ns) {
   Request made;
-  made.phases = {{"preprocess", 0, 1'000'000, {}},
+  made.phases = {{"preprocess", 0, 1'000'000, {}, true},
                  {"prefill", 1'000'000, 20'000'000, {}},
                  {"prefill/tower", {}, 5'000'000, {}},
                  {"prefill/text", {}, 0, {}}};

@@ -28,7 +28,7 @@ struct KernelMean {
 };
 
 struct MeanOptions {
-  bool by_ranges = false;  ///< launches in different ranges are told apart
+  bool by_ranges = false;  ///< launches in different ranges are separate rows
 };
 
 /// By first launch.

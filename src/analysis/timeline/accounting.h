@@ -190,7 +190,7 @@ struct AccountingOptions {
   std::function<bool(std::string_view kernel_name)> is_collective = {};
   /// How many tokens the capture made; absent: as many as there are ranges of the name below.
   std::optional<std::uint64_t> tokens = {};
-  std::string token_range = "decode_step";
+  std::string token_range = std::string(kTokenRange);
   /// Accounts of each instance of the ranges of this name; absent: none.
   std::optional<std::string> instances_of = {};
   /// The ranges that Accounting::focus is of, as matches_range() takes a pattern; absent: none.

@@ -25,7 +25,7 @@ enum class Orientation : std::uint8_t {
   LeftBottom,  ///< to be turned anticlockwise by 90 degrees
 };
 
-/// The orientation in EXIF data (a TIFF header and what follows it). Nothing when there is none, or
+/// The orientation in EXIF data (a TIFF header and what follows it). Nothing when it is missing, or
 /// the data is damaged: metadata never makes a picture unreadable.
 std::optional<Orientation> exif_orientation(std::string_view tiff);
 

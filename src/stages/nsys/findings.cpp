@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "pipeline/child_failure.h"
 #include "pipeline/workload_stage.h"
+#include "records/range_use.h"
 #include "stages/nsys/internal/captures.h"
 #include "tools/nsys/commands.h"
 #include "tools/nsys/probe.h"
@@ -82,7 +83,7 @@ void check_ranges(const settings::Root& settings, std::vector<Finding>& findings
   for (const std::string& range : nsys::gated_ranges(settings.pipeline.nsys)) {
     const std::string name = plain_name(range);
     if (std::find(opened.begin(), opened.end(), name) != opened.end()) continue;
-    const bool is_step = name == "decode_step";
+    const bool is_step = name == kTokenRange;
     findings.push_back({Severity::Warning, "range_unknown",
                         "the built-in workload opens no range '" + name + "'" +
                             did_you_mean(name, opened) + "; it opens " + join(opened, ", "),

@@ -69,7 +69,7 @@ void count_tokens(const timeline::RangeAccount& account, std::span<const Request
                   RangeUse& range) {
   if (account.tokens > 0) {
     range.tokens = account.tokens;
-    range.tokens_from = "decode_step";
+    range.tokens_from = kTokenRange;
     return;
   }
   if (requests.size() < account.instances) return;

@@ -46,7 +46,7 @@ std::vector<Request> requests_of(std::int64_t token_ns) {
   request.new_tokens = kSteps + 1;
   request.batch = 1;
   request.phases = {
-      {"preprocess", 0, 100'000, {}},
+      {"preprocess", 0, 100'000, {}, true},
       {"prefill", 100'000, 1'000'000, {}},
       {"prefill/sam", 100'000, 600'000, {}},
       {"prefill/clip", 700'000, 150'000, {}},

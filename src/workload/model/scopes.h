@@ -1,5 +1,7 @@
 #pragma once
 
+#include "records/range_use.h"
+
 namespace profline::workload {
 
 /// The parts of a run that have names: NVTX ranges, RECORD_FUNCTION scopes and times all use these.
@@ -11,7 +13,7 @@ constexpr const char* kClip = "clip";
 constexpr const char* kProjector = "projector";
 constexpr const char* kLm = "lm";
 constexpr const char* kDecode = "decode";
-constexpr const char* kDecodeStep = "decode_step";
+constexpr const char* kDecodeStep = kTokenRange.data();
 }  // namespace scope
 
 /// Is told when a named part of the run begins and ends, properly nested. This one does nothing;

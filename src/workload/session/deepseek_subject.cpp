@@ -149,7 +149,7 @@ GenerationOptions generation_options(const Infer& infer, std::int64_t eos_id) {
 /// Phases of the model, after what the host did to prepare.
 void set_phases(Request& request, nanoseconds preparing, const std::vector<PartTime>& parts) {
   request.phases = phases_of(parts, preparing);
-  request.phases.insert(request.phases.begin(), {"preprocess", 0, preparing.count(), {}});
+  request.phases.insert(request.phases.begin(), {"preprocess", 0, preparing.count(), {}, true});
   // An engine that is ahead of the host has begun a step more when the end comes.
   const std::size_t steps = std::max<std::size_t>(1, request.new_tokens.value_or(0)) - 1;
   for (Phase& phase : request.phases) {

@@ -56,7 +56,7 @@ class DummySubject final : public workload::Subject {
     request.start_ns = std::chrono::nanoseconds(begin.time_since_epoch()).count();
     request.ns = (preparing + forward).count();
     request.batch = settings_.infer.batch_size;
-    request.phases = {{"preprocess", 0, preparing.count(), {}},
+    request.phases = {{"preprocess", 0, preparing.count(), {}, true},
                       {scope::kPrefill, preparing.count(), forward.count(), {}}};
     request.attributes =
         attributes_of(item, {dtype_text(settings_.infer.dtype), machine_.threads, engine()});

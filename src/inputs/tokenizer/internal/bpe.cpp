@@ -199,7 +199,7 @@ std::optional<std::string> bytes_of_symbols(std::string_view token) {
   for (std::size_t i = 0; i < token.size(); ++i) {
     unsigned symbol = static_cast<unsigned char>(token[i]);
     if (symbol >= 0x80) {
-      // Symbols take two bytes at most; a longer character is none.
+      // Symbols take two bytes at most; a longer character is not a symbol.
       if (symbol >= 0xE0 || i + 1 == token.size()) return std::nullopt;
       symbol = ((symbol & 0x1FU) << 6) | (static_cast<unsigned char>(token[++i]) & 0x3FU);
     }

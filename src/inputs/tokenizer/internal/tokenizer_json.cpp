@@ -43,7 +43,7 @@ class Cursor {
   std::string path_;
 };
 
-// How GPT-2 splits text, which ByteLevel does unless it is told not to.
+// How GPT-2 splits text, which ByteLevel does unless that is switched off.
 constexpr std::string_view kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
