@@ -14,7 +14,7 @@ NSIGHT_SUITE ?= trixie
 export NSIGHT NSIGHT_SUITE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build nsight demo test test-long bench asan asan-workload tidy format format-check fuzz install clean
+.PHONY: deb help setup build nsight demo test test-long bench asan asan-workload tidy format format-check fuzz install clean
 .PHONY: stage1-run stage2-profile stage-all-run
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo 'make build     programs in build/bin/'
 	@echo 'make bench     benchmarks (release build), with the machine they ran on'
 	@echo 'make install   release build into $$DESTDIR$$PREFIX ($(DESTDIR)$(PREFIX))'
+	@echo 'make deb       Debian packages of profline and profline-workload in build/packages/'
 	@echo 'make asan      every test under AddressSanitizer and UndefinedBehaviorSanitizer; asan-workload: those that use libtorch'
 	@echo 'make tidy      formatting, clang warnings and clang-tidy, all of them errors'
 	@echo 'make format    clang-format over the tree'
@@ -48,7 +49,7 @@ demo: setup
 	@scripts/demo
 
 test: build nsight
-	@scripts/setup browser shells
+	@scripts/setup browser shells packages
 	@ctest --preset dev
 
 # What a test cannot hold: it depends on the machine and on what else happens there.
@@ -62,6 +63,12 @@ bench: setup
 install: setup
 	@scripts/build release programs
 	@DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
+
+deb: setup
+	@scripts/setup packages
+	@scripts/build release programs
+	@cd build/release && cpack -B ../packages >../packages.log || { cat ../packages.log >&2; exit 1; }
+	@ls build/packages/*.deb
 
 asan: setup nsight
 	@scripts/build asan

@@ -151,7 +151,7 @@ function(profline_program name)
   target_link_libraries(${name} PRIVATE ${P_DEPS} ${P_LIBS} profline_version profline_warnings)
   if(NOT P_DEVELOPERS)
     add_dependencies(programs ${name})
-    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${name})
   endif()
 endfunction()
 
