@@ -148,7 +148,8 @@ void Judge::allow_no_idle() {
 }
 
 void Judge::allow_floor() {
-  if (!evidence_.cost || !evidence_.cost->floor_ns) return;
+  // A CPU's run rehearses a GPU's: "128x faster" on it would be true and of no use.
+  if (!evidence_.has_device || !evidence_.cost || !evidence_.cost->floor_ns) return;
   const double left = *evidence_.cost->floor_ns;
   if (left <= 0 || left >= evidence_.measured_ns) return;
   result_.gains.push_back({"at the hardware limit for these shapes", evidence_.measured_ns - left,

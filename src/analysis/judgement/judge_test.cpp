@@ -313,6 +313,16 @@ TEST(Judge, OnACpuCeilingsOrShortOperatorsDecide) {
   EXPECT_THAT(nothing.gains, IsEmpty());
 }
 
+TEST(Judge, OnACpuNoFactorIsPromised) {
+  PhaseEvidence evidence = launch_bound_decode();
+  evidence.has_device = false;
+  evidence.device.reset();
+  ASSERT_TRUE(evidence.cost->floor_ns);
+  const Judgement judgement = judge(evidence);
+  EXPECT_THAT(judgement.gains, IsEmpty());
+  EXPECT_THAT(texts(judgement), Contains(HasSubstr("theoretical minimum")));
+}
+
 TEST(Judge, AFloorAboveTheMeasuredTimeAllowsNothing) {
   PhaseEvidence evidence = launch_bound_decode();
   evidence.cost->floor_ns = 11 * kMs;
