@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include <cuda_runtime.h>
 
 #include "workload/fast/kernels/decode_model.h"
