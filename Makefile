@@ -1,14 +1,14 @@
-# The front door. `make demo` and `make test` do everything on a fresh machine; the rest is for
-# developers. The build itself is CMake's: see CMakePresets.json.
+# Entry points for users and developers. `make demo` and `make test` work on a fresh machine. The build itself is done by
+# CMake, see CMakePresets.json.
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# Seconds that `make fuzz` spends on each fuzz entry.
+# How many seconds `make fuzz` runs each fuzz entry.
 FUZZ_SECONDS ?= 60
-# Set to 0 to leave the machine's packages alone.
+# Set to 0 to install no packages.
 PROFLINE_SETUP ?= 1
 export PROFLINE_SETUP
-# Whose Nsight tools the tests run: bookworm's or trixie's; NSIGHT=0 skips those tests.
+# Debian release whose Nsight tools the tests use: bookworm or trixie. NSIGHT=0 skips those tests.
 NSIGHT ?= 1
 NSIGHT_SUITE ?= trixie
 export NSIGHT NSIGHT_SUITE
@@ -18,19 +18,19 @@ export NSIGHT NSIGHT_SUITE
 .PHONY: stage1-run stage2-profile stage-all-run
 
 help:
-	@echo 'make demo      install what is missing, build, show what profline does'
-	@echo 'make test      install what is missing, build, run every test'
-	@echo 'make test-long how often profline compare calls identical runs different; takes minutes, best on a quiet machine'
-	@echo 'make build     programs in build/bin/'
-	@echo 'make bench     benchmarks (release build), with the machine they ran on'
-	@echo 'make install   release build into $$DESTDIR$$PREFIX ($(DESTDIR)$(PREFIX))'
-	@echo 'make deb       Debian packages of profline and profline-workload in build/packages/'
-	@echo 'make asan      every test under AddressSanitizer and UndefinedBehaviorSanitizer; asan-workload: those that use libtorch'
-	@echo 'make tidy      formatting, clang warnings and clang-tidy, all of them errors'
-	@echo 'make format    clang-format over the tree'
-	@echo 'make fuzz      each fuzz entry for FUZZ_SECONDS ($(FUZZ_SECONDS))'
+	@echo 'make demo      install missing packages, build, and run the demo'
+	@echo 'make test      install missing packages, build, and run all tests'
+	@echo 'make test-long run fault campaigns in full, compile every header alone, count how often compare calls identical runs different'
+	@echo 'make build     build the programs into build/bin/'
+	@echo 'make bench     run the benchmarks (release build) and describe the machine'
+	@echo 'make install   install a release build into $$DESTDIR$$PREFIX ($(DESTDIR)$(PREFIX))'
+	@echo 'make deb       build Debian packages of profline and profline-workload into build/packages/'
+	@echo 'make asan      run all tests under AddressSanitizer and UndefinedBehaviorSanitizer; asan-workload: the tests that use libtorch'
+	@echo 'make tidy      check formatting, clang warnings and clang-tidy, all as errors'
+	@echo 'make format    run clang-format on the tree'
+	@echo 'make fuzz      run each fuzz entry for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds'
 	@echo 'make clean     remove build/'
-	@echo 'make stage1-run, stage2-profile, stage-all-run   tasks of the Python system; docs/migration.md has more'
+	@echo 'make stage1-run, stage2-profile, stage-all-run   tasks of the Python system, see docs/migration.md'
 
 setup:
 	@scripts/setup build torch nvtx web
@@ -38,12 +38,12 @@ setup:
 build: setup
 	@scripts/build dev
 
-# Unpacked under build/tools, once; nothing is installed.
+# Unpacks the tools under build/tools once; installs nothing.
 nsight:
 	@[ '$(NSIGHT)' = 0 ] || scripts/fetch_nsight pair '$(NSIGHT_SUITE)' >/dev/null || \
-	  echo 'make: tests that need Nsight tools will say that they were skipped' >&2
+	  echo 'make: tests that need Nsight tools will be skipped' >&2
 
-# Only the programs: whoever tries profline for the first time should not wait for its tests.
+# Builds only the programs: a first-time user should not have to wait for the tests.
 demo: setup
 	@scripts/build dev programs
 	@scripts/demo
@@ -52,8 +52,10 @@ test: build nsight
 	@scripts/setup browser shells packages
 	@ctest --preset dev
 
-# What a test cannot hold: it depends on the machine and on what else happens there.
-test-long: build
+# Not part of `make test`: it takes long, and part of the result depends on the machine and its load.
+test-long: build nsight
+	@PROFLINE_TEST_LONG=1 ctest --preset dev -R Interrupt
+	@tests/tree/check_headers build --all
 	@scripts/identical_runs 20 build/identical-runs
 
 bench: setup
@@ -97,7 +99,7 @@ fuzz:
 clean:
 	@rm -rf build
 
-# Tasks of the Python system, by their names. OVERRIDES are added: make stage1-run OVERRIDES='device=cpu'.
+# Tasks of the Python system under their old names. OVERRIDES are appended: make stage1-run OVERRIDES='device=cpu'.
 STAGE_RUN := dataset.subset_filelist=datasets/omnidocbench/subsets/dev-20.txt dataset.sampling.num_samples_per_epoch=3 \
   dataset.sampling.num_epochs=1 infer.max_new_tokens=64
 stage1-run:

@@ -16,14 +16,14 @@ struct ProgramText {
   const char* description;
 };
 
-/// What the programs beside profline have in common: help, usage errors, Errors and stray
-/// exceptions are told in the program's name, each with its exit code. `declare(app, options)` adds
-/// the options; `body(app, options)` runs once the command line is read and returns
+/// The `main` of the programs other than profline. Prints help, and reports usage errors, Errors
+/// and uncaught exceptions in the program's name, each with its exit code. `declare(app, options)`
+/// adds the options; `body(app, options)` runs once the command line is parsed and returns
 /// Result<ExitCode>.
 template <typename Options, typename Declare, typename Body>
 int run_program(const ProgramText& text, int argc, char** argv, const Declare& declare,
                 const Body& body) noexcept {
-  const auto told = [&](const char* problem, ExitCode code) {
+  const auto report = [&](const char* problem, ExitCode code) {
     std::fprintf(stderr, "%s: %s\n", text.name, problem);
     return static_cast<int>(code);
   };
@@ -37,18 +37,18 @@ int run_program(const ProgramText& text, int argc, char** argv, const Declare& d
       std::fputs(app.help().c_str(), stdout);
       return static_cast<int>(ExitCode::Done);
     } catch (const CLI::ParseError& failure) {
-      return told(failure.what(), ExitCode::BadInput);
+      return report(failure.what(), ExitCode::BadInput);
     }
     const Result<ExitCode> done = body(app, options);
     if (done) return static_cast<int>(*done);
     for (const Error& problem : done.error().each()) {
-      told(problem.to_string().c_str(), ExitCode::Failed);
+      report(problem.to_string().c_str(), ExitCode::Failed);
     }
     return static_cast<int>(exit_code(done.error().kind()));
   } catch (const std::exception& failure) {
-    return told(failure.what(), ExitCode::Failed);
+    return report(failure.what(), ExitCode::Failed);
   } catch (...) {
-    return told("an exception that is none of C++'s own", ExitCode::Failed);
+    return report("an exception that is not a std::exception", ExitCode::Failed);
   }
 }
 

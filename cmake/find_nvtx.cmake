@@ -1,5 +1,5 @@
-# Where the NVTX 3 headers are (nvtx3/nvToolsExt.h; they need no library): in the CUDA toolkit, or in the package of
-# Nsight Systems. Sets NVTX3_INCLUDE_DIR, or leaves it false and says so.
+# Finds the NVTX 3 headers (nvtx3/nvToolsExt.h; they need no library) in the CUDA toolkit or in the Nsight Systems
+# package. Sets NVTX3_INCLUDE_DIR, or leaves it false and prints a notice.
 set(PROFLINE_NVTX AUTO CACHE STRING "NVTX ranges in profline-workload: AUTO (if the nvtx3 headers are found), ON, OFF")
 
 if(PROFLINE_NVTX STREQUAL "OFF")
@@ -20,7 +20,7 @@ if(NVTX3_INCLUDE_DIR)
   return()
 endif()
 if(PROFLINE_NVTX STREQUAL "ON")
-  message(FATAL_ERROR "PROFLINE_NVTX is ON and nvtx3/nvToolsExt.h was not found: run scripts/setup nvtx, install the CUDA "
-    "toolkit, or give NVTX3_INCLUDE_DIR")
+  message(FATAL_ERROR "PROFLINE_NVTX is ON, but nvtx3/nvToolsExt.h was not found: run scripts/setup nvtx, install the CUDA "
+    "toolkit, or set NVTX3_INCLUDE_DIR")
 endif()
-message(NOTICE "profline: no nvtx3/nvToolsExt.h found, so profline-workload opens no NVTX ranges; scripts/setup nvtx gets it")
+message(NOTICE "profline: no nvtx3/nvToolsExt.h found, so profline-workload opens no NVTX ranges; scripts/setup nvtx fetches it")

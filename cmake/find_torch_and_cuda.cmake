@@ -1,11 +1,11 @@
-# libtorch, and a CUDA compiler for the kernels of the fast engine. Both are looked for here, at the top of the tree,
-# because a language that is enabled in a folder is unknown to the programs beside it.
+# Finds libtorch, and a CUDA compiler for the kernels of the fast engine. Both are searched for here, at the top of the
+# tree, because a language enabled in one folder is unknown in its siblings.
 #
 # Sets Torch_FOUND and PROFLINE_HAS_CUDA_KERNELS.
 set(PROFLINE_CUDA_KERNELS AUTO CACHE STRING
-  "CUDA kernels of the fast engine: AUTO (if libtorch has CUDA and nvcc is found), ON (always, also to see that they compile), OFF")
+  "CUDA kernels of the fast engine: AUTO (if libtorch has CUDA and nvcc is found), ON (always, for example to check that they compile), OFF")
 set(PROFLINE_CUDA_ARCHITECTURES "80;90" CACHE STRING
-  "What they are compiled for; newer GPUs take the last one's PTX")
+  "CUDA architectures of these kernels; newer GPUs use the PTX of the last one")
 
 set(PROFLINE_HAS_CUDA_KERNELS FALSE)
 if(PROFLINE_WORKLOAD STREQUAL "OFF")
@@ -25,7 +25,7 @@ if(CMAKE_CUDA_COMPILER)
   find_package(CUDAToolkit REQUIRED)
   set(PROFLINE_HAS_CUDA_KERNELS TRUE)
 elseif(PROFLINE_CUDA_KERNELS STREQUAL "ON")
-  message(FATAL_ERROR "PROFLINE_CUDA_KERNELS is ON and no CUDA compiler was found: install the CUDA toolkit, or give CUDACXX")
+  message(FATAL_ERROR "PROFLINE_CUDA_KERNELS is ON, but no CUDA compiler was found: install the CUDA toolkit, or set CUDACXX")
 else()
   message(NOTICE "profline: no CUDA compiler found, so profline-workload has no fast engine")
 endif()

@@ -1,1 +1,1 @@
-// Nothing of its own: the target that this file belongs to exists for its precompiled headers.
+// Intentionally empty: this file's target exists for its precompiled headers.

@@ -1,34 +1,34 @@
-# The one way to add a module (a folder under src/) with its tests, benchmarks and fuzz entries:
+# Adds a module (a folder under src/) with its tests, benchmarks and fuzz entries:
 #
 #   profline_module(tools_nsys
-#     SOURCES command.cpp kernel_csv.cpp    # none: a header-only module
-#     DEPS    process records schema        # modules of ours; scripts/check_layers reads this list
-#     LIBS    SQLite::SQLite3               # packages that our headers do not show; tests see them too
-#     PUBLIC_LIBS fmt::fmt                  # packages that our headers show
-#     TESTS   command_test.cpp              # one GoogleTest program a module
-#     TEST_DEPS testing                     # modules only the tests, benches and fuzzers see
-#     BENCHES kernel_csv_bench.cpp          # one google-benchmark program a module
+#     SOURCES command.cpp kernel_csv.cpp    # omit for a header-only module
+#     DEPS    process records schema        # our own modules; scripts/check_layers reads this list
+#     LIBS    SQLite::SQLite3               # packages not exposed by our headers; tests link them too
+#     PUBLIC_LIBS fmt::fmt                  # packages exposed by our headers
+#     TESTS   command_test.cpp              # one GoogleTest program per module
+#     TEST_DEPS testing                     # modules used only by tests, benchmarks and fuzzers
+#     BENCHES kernel_csv_bench.cpp          # one google-benchmark program per module
 #     FUZZERS kernel_csv_fuzz.cpp)          # one program each; corpus in tests/corpus/<kernel_csv>/
 
 include(CheckCXXCompilerFlag)
 
 add_library(profline_warnings INTERFACE)
-# For C++; what nvcc compiles says for itself what it minds.
+# C++ only; targets compiled by nvcc set their own warnings.
 target_compile_options(profline_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wsign-conversion;-Wold-style-cast>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-Woverloaded-virtual>
   $<$<AND:$<BOOL:${PROFLINE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>
-  # Wrong in GCC 12 for `"literal" + std::string` (GCC bug 105651).
+  # False positives in GCC 12 for `"literal" + std::string` (GCC bug 105651).
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
-  # At -O3 GCC 12 takes moved std::variant and std::optional members for uninitialised.
+  # At -O3, GCC 12 reports moved std::variant and std::optional members as uninitialised.
   $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-maybe-uninitialized>)
 
-# Sanitizers reach every target of ours, hence a directory-wide setting and not an interface target:
-# half of a program under AddressSanitizer reports errors that are not there.
+# Sanitizers must cover every target, hence a directory-wide setting instead of an interface target:
+# AddressSanitizer reports false errors in a partially instrumented program.
 if(PROFLINE_SANITIZE)
   add_compile_options(-fsanitize=${PROFLINE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${PROFLINE_SANITIZE})
-  # GCC's own advice: this warning is wrong more often than right in instrumented code.
+  # As GCC advises: this warning is mostly wrong in instrumented code.
   target_compile_options(profline_warnings INTERFACE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
@@ -38,18 +38,18 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths below the tree are hashed relative to it, so that a fresh clone finds an older one's objects.
+  # Paths are hashed relative to the tree, so that a fresh clone can reuse the objects of an older one.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
     CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
-# What `make install`, `make bench` and `make fuzz` need, without the rest.
+# Everything that `make install`, `make bench` and `make fuzz` need, and nothing else.
 add_custom_target(programs)
 add_custom_target(benches)
 add_custom_target(fuzzers)
 
-# Tests go without clang's path-sensitive analyzer: it would spend most of its time in GoogleTest's
-# macros. All other checks hold for them too.
+# Tests skip clang's path-sensitive analyzer, which would spend most of its time in GoogleTest's macros. All other
+# checks apply.
 set(PROFLINE_TEST_TIDY ${CMAKE_CXX_CLANG_TIDY})
 if(PROFLINE_TEST_TIDY)
   list(APPEND PROFLINE_TEST_TIDY --checks=-clang-analyzer-*)
@@ -61,16 +61,16 @@ if(PROFLINE_TESTS)
   include(GoogleTest)
 endif()
 
-# The standard library's, fmt's and GoogleTest's headers are compiled once for all modules and once for all tests; for
-# most files they are a large part of the work. Sources still include what they use: the tidy preset goes without these.
+# Headers of the standard library, fmt and GoogleTest are compiled once for all modules and once for all tests; they
+# dominate the compile time of most files. Sources still include what they use: the tidy preset disables this.
 option(PROFLINE_PRECOMPILED_HEADERS "Compile common headers once" ON)
-# Tests themselves are not optimised: what they test is, and that is where their time goes.
+# Test code is not optimised; the code under test is, and that is where the time goes.
 set(PROFLINE_TEST_OPTIONS "")
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
   set(PROFLINE_TEST_OPTIONS -O0 -g0)
 endif()
 
-# Makes a target use the headers that were compiled for modules or tests. KIND: module or test.
+# Makes a target use the precompiled headers for modules or tests. KIND: module or test.
 function(profline_precompiled target kind)
   if(NOT PROFLINE_PRECOMPILED_HEADERS)
     return()
@@ -86,10 +86,10 @@ function(profline_precompiled target kind)
     target_include_directories(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake)
     target_precompile_headers(${owner} PRIVATE <${kind}_headers.h>)
   endif()
-  # In precompiled headers GCC no longer sees which functions are the system's, and its false warnings in those come through.
+  # With precompiled headers GCC no longer recognises system functions, so its false warnings in them are not suppressed.
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
-  # All that share the headers are compiled with the same options, or the compiler says so (-Winvalid-pch).
+  # Targets that share the headers must use the same options; otherwise the compiler warns (-Winvalid-pch).
   target_link_libraries(${target} PRIVATE fmt::fmt)
   if(kind STREQUAL "test")
     target_compile_options(${target} PRIVATE ${PROFLINE_TEST_OPTIONS})
@@ -101,7 +101,7 @@ function(profline_module name)
   cmake_parse_arguments(PARSE_ARGV 1 M "" ""
     "SOURCES;DEPS;LIBS;PUBLIC_LIBS;TESTS;TEST_DEPS;BENCHES;FUZZERS")
   if(M_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "profline_module(${name}): what is '${M_UNPARSED_ARGUMENTS}'?")
+    message(FATAL_ERROR "profline_module(${name}): unknown arguments '${M_UNPARSED_ARGUMENTS}'")
   endif()
   list(TRANSFORM M_DEPS PREPEND profline_)
   list(TRANSFORM M_TEST_DEPS PREPEND profline_)
@@ -131,7 +131,7 @@ function(profline_module name)
     target_link_libraries(${name}_bench PRIVATE ${library} ${M_TEST_DEPS} ${M_LIBS}
       benchmark::benchmark_main profline_warnings)
     add_dependencies(benches ${name}_bench)
-    # For correctness only: a test never judges a time.
+    # For correctness only: tests never judge timings.
     add_test(NAME ${name}_bench.runs_once COMMAND ${name}_bench --benchmark_min_time=0)
     set_tests_properties(${name}_bench.runs_once PROPERTIES LABELS bench TIMEOUT 300)
   endif()
@@ -140,7 +140,7 @@ function(profline_module name)
   endforeach()
 endfunction()
 
-# A program of ours: build/bin/<name>, installed into bin unless it is for DEVELOPERS only.
+# Adds a program, build/bin/<name>; it is installed into bin unless it is for DEVELOPERS only.
 #
 #   profline_program(profline SOURCES main.cpp doctor_command.cpp DEPS process LIBS CLI11::CLI11)
 function(profline_program name)
@@ -155,7 +155,7 @@ function(profline_program name)
   endif()
 endfunction()
 
-# One GoogleTest program, each of its tests a ctest test of its own. PROFLINE_TEST_PROGRAMS is the list of them all.
+# Adds a GoogleTest program; each of its tests is a separate ctest test. PROFLINE_TEST_PROGRAMS lists all programs.
 function(profline_test name)
   cmake_parse_arguments(PARSE_ARGV 1 T "" "TIMEOUT;LABEL" "SOURCES;LIBS")
   if(NOT T_TIMEOUT)
@@ -174,7 +174,7 @@ function(profline_test name)
 endfunction()
 
 # foo_fuzz.cpp defines LLVMFuzzerTestOneInput. With PROFLINE_FUZZ it becomes a libFuzzer program; in
-# every other build a program that replays tests/corpus/foo/, so that a crasher once found stays found.
+# every other build, a program that replays tests/corpus/foo/, so that crashes do not come back unnoticed.
 function(profline_fuzzer source)
   get_filename_component(name ${source} NAME_WE)
   string(REGEX REPLACE "_fuzz$" "" subject ${name})

@@ -1,12 +1,12 @@
-# Writes generated/profline_version.h before each build; rewritten only when the commit changed, so
-# that an unchanged tree rebuilds nothing.
+# Writes generated/profline_version.h before each build, but only if the commit changed, so that an unchanged tree
+# rebuilds nothing.
 #
 # Used twice: included from CMakeLists.txt (defines the target) and run as a script by that target.
 if(CMAKE_SCRIPT_MODE_FILE)
   find_package(Git QUIET)
   set(commit "unknown")
   if(GIT_FOUND AND EXISTS ${SOURCE_DIR}/.git)
-    # safe.directory: a tree owned by another user (a CI checkout, say) still tells its commit.
+    # safe.directory: git also works in a tree owned by another user, such as a CI checkout.
     set(git ${GIT_EXECUTABLE} -c safe.directory=* -C ${SOURCE_DIR})
     execute_process(COMMAND ${git} rev-parse --short=12 HEAD
       OUTPUT_VARIABLE head OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status ERROR_QUIET)
@@ -24,7 +24,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
 
 namespace profline {
 constexpr const char* kVersion = "@VERSION@";
-/// Commit this was built from; "-modified" when the tree had changes; "unknown" outside git.
+/// The commit this was built from; "-modified" if the tree had changes; "unknown" outside git.
 constexpr const char* kCommit = "@commit@";
 }  // namespace profline
 ]] @ONLY)

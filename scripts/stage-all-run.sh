@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The old stages 1 and 2 in one run directory. Takes overrides as `profline run` does.
+# The Python system's stages 1 and 2 in one run directory. Takes the same overrides as `profline run`.
 set -euo pipefail
 # shellcheck source=scripts/old_entry_point
 source "$(dirname "${BASH_SOURCE[0]}")/old_entry_point"

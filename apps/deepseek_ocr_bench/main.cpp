@@ -86,7 +86,7 @@ Result<Loaded> load(const Arguments& arguments, const workload::ModelOptions& op
   return Loaded{PL_TRY(workload::DeepseekOcr::load(config, source, options))};
 }
 
-/// `710 ms`, of files with their rate.
+/// `710 ms`; for files with their rate.
 std::string describe_loading(std::uint64_t file_bytes, bench::Duration time) {
   std::string text = human_duration(time);
   if (file_bytes == 0) return text;
@@ -151,7 +151,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(size)
       ->capture_default_str();
   app.add_option("--tiles", arguments.tiles, "COLUMNSxROWS; 1x1: none")->capture_default_str();
-  app.add_option("--text", arguments.shape.text, "random ids of the prompt behind the picture")
+  app.add_option("--text", arguments.shape.text, "random ids of the prompt after the picture")
       ->check(CLI::Range(1, 1 << 14))
       ->capture_default_str();
   app.add_option("--ngram", arguments.shape.ngram, "no_repeat_ngram_size")

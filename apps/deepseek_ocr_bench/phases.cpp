@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 class Phases {
  public:
-  /// Phases appear in the order of their first time.
+  /// Phases appear in the order of first use.
   void add(const std::string& name, Duration time) {
     const auto known = std::find_if(phases_.begin(), phases_.end(),
                                     [&](const Phase& phase) { return phase.name == name; });
@@ -39,7 +39,7 @@ struct Input {
   const workload::ImageViews* picture() const { return views ? &*views : nullptr; }
 };
 
-/// Rows a view of this side gives, without the newlines: as Sam and image_tokens have it.
+/// The number of rows of a view with this side, without the newlines, as in Sam and image_tokens.
 std::int64_t side_of(std::int64_t pixels, const DeepseekOcrConfig& config) {
   const std::int64_t grid = pixels / config.sam().patch_size;
   return ((grid + 1) / 2 + 1) / 2;
@@ -71,7 +71,7 @@ Input random_input(const workload::Engine& engine, const Shape& shape) {
   return input;
 }
 
-/// Puts the parts of one generation together: a part's times sum up, those of steps do not.
+/// Combines the parts of one generation: times of a part add up, those of steps stay separate.
 void add_parts(const std::vector<workload::PartTime>& parts, const std::string& step,
                Phases& phases) {
   namespace scope = workload::scope;
@@ -89,7 +89,7 @@ void add_parts(const std::vector<workload::PartTime>& parts, const std::string& 
   }
 }
 
-/// → the prompt's length. `suffix` goes behind the names of tokens' times.
+/// → the prompt's length. `suffix` is appended to the names of tokens' times.
 Result<std::int64_t> run_round(workload::Engine& engine, workload::DeviceClock& clock,
                                const Shape& shape, const std::string& suffix, Phases& phases) {
   const Input input = random_input(engine, shape);
@@ -124,8 +124,8 @@ Duration Phase::median() const {
 
 Result<Measured> measure(workload::Engine& engine, workload::DeviceClock& clock, const Shape& shape,
                          int warmup, int rounds) {
-  // At other lengths: what a library prepares for each new one is part of decoding, where each step
-  // is one.
+  // At other lengths: what a library prepares for each new length is part of decoding, where every
+  // step has a new one.
   Shape elsewhere = shape;
   elsewhere.text += 4 * shape.tokens;
   for (int round = 0; round < warmup; ++round) {

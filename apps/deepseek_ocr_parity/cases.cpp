@@ -106,7 +106,7 @@ namespace {
 using workload::DeepseekOcr;
 using workload::ImageViews;
 
-/// The pixels of view `k`, as kPattern says: [3, side, side].
+/// The pixels of view `k` according to kPattern: [3, side, side].
 at::Tensor view_pixels(std::int64_t side, std::int64_t k) {
   const at::TensorOptions wide = at::TensorOptions().dtype(at::kDouble);
   const at::Tensor c = at::arange(3, wide).view({3, 1, 1});
@@ -137,7 +137,7 @@ tokenizer::Prompt make_prompt(const Case& one, std::int64_t slots) {
     prompt.is_image.insert(prompt.is_image.end(), ids.size(), is_image);
   };
   add(one.ids_before, 0);
-  // Which id stands in a slot is of no consequence: its embedding is replaced.
+  // The id in a slot does not matter: its embedding is replaced.
   add(std::vector<std::int64_t>(static_cast<std::size_t>(slots), 0), 1);
   add(one.ids_after, 0);
   return prompt;
@@ -165,7 +165,7 @@ at::Tensor as_tensor(const std::vector<std::int64_t>& ids) {
   return at::tensor(ids, at::kLong);
 }
 
-/// Runs the towers and keeps what each gives, under `prefix`.
+/// Runs the towers and keeps the output of each under `prefix`.
 void encode(const DeepseekOcr& model, const at::Tensor& views, const std::string& prefix,
             std::map<std::string, at::Tensor>& computed) {
   const at::Tensor sam = model.sam(views);
@@ -176,7 +176,7 @@ void encode(const DeepseekOcr& model, const at::Tensor& views, const std::string
   computed[prefix + "proj"] = on_cpu(rows);
 }
 
-/// The towers' own outputs are the model's; the picture's rows are the engine's.
+/// The towers' outputs come from the model, the picture's rows from the engine.
 at::Tensor encode_image(workload::Engine& engine, const Case& one,
                         std::map<std::string, at::Tensor>& computed) {
   const ImageViews views = make_views(one);
@@ -220,7 +220,7 @@ std::vector<std::int64_t> ids_of(const at::Tensor& tensor) {
   return {tensor.data_ptr<std::int64_t>(), tensor.data_ptr<std::int64_t>() + tensor.numel()};
 }
 
-/// After the first id that differs, a free run is on a way of its own.
+/// After the first id that differs, a free run diverges.
 IdDifferences compare_free_run(const std::vector<std::int64_t>& computed,
                                const std::vector<std::int64_t>& reference,
                                std::vector<double> margin) {
@@ -268,7 +268,7 @@ Result<Outcome> run_case(const Case& one, workload::Engine& engine, const Refere
            PL_TRY(run_free(engine, one, prompt, rows, outcome.computed));
            PL_TRY(compare_tensors(one.name, reference, outcome));
 
-           // The reference chose its first id from the prompt's logits, each further one from a
+           // The reference chose its first id from the prompt's logits and each further one from a
            // step's.
            const at::Tensor first = PL_TRY(reference.tensor(one.name + ".prefill_logits"));
            const at::Tensor further = PL_TRY(reference.tensor(one.name + ".decode_logits"));

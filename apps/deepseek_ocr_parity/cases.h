@@ -16,21 +16,21 @@
 
 namespace profline::parity {
 
-/// Where every number is compared with the reference; beyond them a run fails.
+/// Limits for the comparison with the reference; a run that exceeds them fails.
 constexpr double kImageTokensLimit = 2e-4;
 constexpr double kLogitsLimit = 1e-3;
-/// Ids the reference chose by less than this may differ.
+/// Ids that the reference chose by a smaller margin than this may differ.
 constexpr double kMarginLimit = 1e-3;
-/// Relative errors are reported for values from here on; those of smaller values mean nothing.
+/// Relative errors are reported for values above this; for smaller values they mean nothing.
 constexpr double kRelativeFrom = 1e-3;
 
-/// How far a tensor is from the reference.
+/// The difference between a tensor and the reference.
 struct Difference {
   std::string name;
   std::vector<std::int64_t> shape;
   double absolute = 0;
   double relative = 0;
-  std::optional<double> limit;  ///< of the absolute one
+  std::optional<double> limit;  ///< of the absolute error
 
   bool passes() const { return !limit || absolute <= *limit; }
 };
@@ -41,7 +41,7 @@ class Reference {
   explicit Reference(weights::Checkpoint file) : file_(std::move(file)) {}
 
   Result<at::Tensor> tensor(const std::string& name) const;
-  /// An Error when there is no such tensor or it has another shape. NaN and infinity count as
+  /// An Error if there is no such tensor or it has another shape. NaN and infinity count as
   /// infinitely far.
   Result<Difference> compare(const std::string& name, const at::Tensor& computed,
                              std::optional<double> limit) const;
@@ -50,22 +50,22 @@ class Reference {
   weights::Checkpoint file_;
 };
 
-/// Ids that are not the reference's.
+/// Ids that differ from the reference.
 struct IdDifferences {
   std::size_t compared = 0;
   std::size_t excused = 0;         ///< different, but the reference's margin is below the limit
   std::vector<std::string> wrong;  ///< `id 3: 17, the reference 42 (margin 0.1)`
 };
 
-/// By how much the likeliest id of each row of logits [n, V] is ahead of the next.
+/// The margin by which the likeliest id of each row of logits [n, V] leads.
 std::vector<double> margins(const at::Tensor& logits);
 
-/// `margins[i]` is what the reference chose ids[i] by.
+/// `margins[i]` is the margin by which the reference chose ids[i].
 IdDifferences compare_ids(const std::vector<std::int64_t>& computed,
                           const std::vector<std::int64_t>& reference,
                           const std::vector<double>& margins);
 
-/// One input of `cases.json`, and the ids the reference generated for it.
+/// One input of `cases.json`, and the ids that the reference generated for it.
 struct Case {
   std::string name;
   std::int64_t global_size = 0;
@@ -97,24 +97,24 @@ constexpr auto fields(std::type_identity<Cases>) {
                     field("pattern", &Cases::pattern, "how pixels are made").required());
 }
 
-/// The formula of the pixels that this program knows, as the file spells it.
+/// The formula of the pixels that this program implements, as spelled in the file.
 extern const std::string kPattern;
 
 /// An Error names the key that is missing, malformed or contradicts another one.
 Result<Cases> load_cases(const std::filesystem::path& path);
 
-/// What one case came to.
+/// The result of one case.
 struct Outcome {
   std::vector<Difference> tensors;
-  IdDifferences forced;   ///< each id chosen after the reference's ids before it
-  IdDifferences running;  ///< each id chosen after our own
+  IdDifferences forced;   ///< each id chosen after the reference's previous ids
+  IdDifferences running;  ///< each id chosen after our own previous ids
   std::map<std::string, at::Tensor> computed;  ///< on the CPU; fp32, ids int64
 
   bool passes() const;
 };
 
-/// Runs the case on the engine and compares all that the reference has. An Error when case and
-/// reference do not fit together, and for what libtorch throws.
+/// Runs the case on the engine and compares everything that the reference has. An Error if case and
+/// reference do not match, and for exceptions of libtorch.
 Result<Outcome> run_case(const Case& one, workload::Engine& engine, const Reference& reference);
 
 }  // namespace profline::parity

@@ -77,7 +77,7 @@ Result<void> write(const std::filesystem::path& path,
   return weights::write_safetensors(path, tensors, {{"format", "pt"}});
 }
 
-/// The named ones, or all.
+/// The named cases, or all.
 Result<std::vector<parity::Case>> chosen_cases(const Arguments& arguments) {
   auto loaded = PL_TRY(parity::load_cases(arguments.folder / "cases.json"));
   if (loaded.pattern != parity::kPattern) {

@@ -76,7 +76,7 @@ namespace {
 
 constexpr std::uint32_t kNgramSize = 20;
 
-/// The ids once more, one by one: the host sees each step's logits.
+/// Replays the ids one by one, so that the host sees each step's logits.
 void follow(workload::Engine& engine, const tokenizer::Prompt& prompt,
             const std::vector<std::int64_t>& ids, const workload::GenerationOptions& options,
             FreeRun& result) {
@@ -87,7 +87,7 @@ void follow(workload::Engine& engine, const tokenizer::Prompt& prompt,
   for (const std::int64_t id : ids) {
     result.is_finite = result.is_finite && at::isfinite(logits).all().item<bool>();
     const workload::Choice choice = chooser.choose(logits.clone());
-    if (choice.id != id) return;  // from here on the host's history is another
+    if (choice.id != id) return;  // from here on the host's history differs
     ++result.hosts_too;
     logits = engine.decode(choice.token);
   }

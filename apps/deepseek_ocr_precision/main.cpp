@@ -58,7 +58,8 @@ void print(const char* what, const precision::Distance& distance, std::int64_t r
       distance.same_choice, rows, distance.is_finite ? "" : "   NOT FINITE");
 }
 
-/// Prints how far `fast` is from fp32 by how far `eager` is; whether it may be.
+/// Prints the distance of `fast` from fp32 relative to that of `eager`; returns whether it is
+/// acceptable.
 bool print_ratios(const precision::Distance& fast, const precision::Distance& eager) {
   std::vector<double> each;
   for (std::size_t i = 0; i < fast.each.size(); ++i) each.push_back(fast.each[i] / eager.each[i]);
@@ -134,7 +135,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--prompt", arguments.prompt, "ids of each")
       ->check(CLI::Range(1, 1 << 13))
       ->capture_default_str();
-  app.add_option("--tokens", arguments.tokens, "steps behind each")
+  app.add_option("--tokens", arguments.tokens, "steps after each")
       ->check(CLI::Range(1, 1 << 13))
       ->capture_default_str();
   app.add_option("--generate", arguments.generate, "tokens generated without being given any")

@@ -90,7 +90,7 @@ Node masked(Node node, const std::string& cwd) {
   return node;
 }
 
-/// Choices of Hydra's own groups are left out of the vectors.
+/// The vectors leave out choices of Hydra's own groups.
 Node without_hydra_choices(const std::string& key, Node value) {
   if (key != "hydra.runtime.choices" || !value.is_map()) return value;
   Node out = Node::map();
@@ -128,7 +128,7 @@ void add_resolved(const config::Composition& composition, const config::ResolveC
   } else {
     out.as_map().set("resolved_error", describe_error(resolved.error()));
   }
-  // Told only where it ends otherwise.
+  // Reported only if the outcome differs.
   if (!in_place) {
     const bool same = !resolved && resolved.error().reason() == in_place.error().reason();
     if (!same) out.as_map().set("resolved_inplace_error", describe_error(in_place.error()));

@@ -12,9 +12,8 @@ bool contains(const std::vector<std::string_view>& names, std::string_view name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// `resolved_error`, `error`, … hold an error where the vector has one; what is compared of it is
-/// its category. Some vectors have the name of an exception instead, of which only the presence
-/// counts.
+/// `resolved_error`, `error`, … hold an error if the vector has one; only its category is compared.
+/// Some vectors have the name of an exception instead, of which only the presence counts.
 bool is_error_field(std::string_view name) {
   return name == "error" || name.ends_with("_error");
 }

@@ -19,24 +19,24 @@ struct Kind {
   Node (*answer)(const Vector& vector, const std::filesystem::path& folder);
   /// Fields of an answer that are informative only.
   std::vector<std::string_view> ignored = {};
-  /// Maps whose order means nothing.
+  /// Maps whose order is irrelevant.
   std::vector<std::string_view> unordered_maps = {};
   /// Maps of answers: where one of them is an error, only its category counts.
   std::vector<std::string_view> answer_maps = {};
 };
 
-// Each beside what it needs of the engine.
+// Each is next to the part of the engine that it needs.
 Node answer_compose(const Vector& vector, const std::filesystem::path& folder);
 Node answer_override_parse(const Vector& vector, const std::filesystem::path& folder);
 Node answer_resolve(const Vector& vector, const std::filesystem::path& folder);
 Node answer_sweep(const Vector& vector, const std::filesystem::path& folder);
 Node answer_yaml(const Vector& vector, const std::filesystem::path& folder);
 
-/// Every kind the engine answers.
+/// Every kind that the engine supports.
 std::vector<Kind> kinds();
 
-/// The fields in which `got` differs from `expected`: `value`, `error.category` and so on; none
-/// when they agree. Of errors only the category counts.
+/// The fields in which `got` differs from `expected`: `value`, `error.category` and so on; empty if
+/// they agree. Of errors only the category counts.
 std::vector<std::string> differences(const Kind& kind, const Node& expected, const Node& got);
 
 /// `2031-02-03T04:05:06.789012`

@@ -43,10 +43,10 @@ Result<Arguments> read_arguments(const std::vector<std::string>& words) {
     } else if (out.folder.empty() && !words[i].starts_with('-')) {
       out.folder = words[i];
     } else {
-      return Error(ErrorKind::Config, "what is '" + words[i] + "'?");
+      return Error(ErrorKind::Config, "unknown argument '" + words[i] + "'");
     }
   }
-  if (out.folder.empty()) return Error(ErrorKind::Config, "which folder of vectors?");
+  if (out.folder.empty()) return Error(ErrorKind::Config, "the folder of vectors is missing");
   return out;
 }
 
@@ -55,7 +55,7 @@ struct Count {
   std::size_t failed = 0;
 };
 
-/// Answers, compares and counts; the answers are kept where they are asked for.
+/// Answers, compares and counts; keeps the answers if requested.
 class Run {
  public:
   explicit Run(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -82,7 +82,7 @@ class Run {
 
   const std::string& answers() const { return answers_; }
 
-  /// The closing lines; whether all is well.
+  /// Prints the closing lines; returns whether everything passed.
   bool print_counts() const {
     std::printf("quirks: %zu passed, %zu failed\n", quirks_.passed, quirks_.failed);
     std::printf("%zu passed, %zu failed\n", all_.passed, all_.failed);

@@ -14,7 +14,7 @@ namespace {
 using config::Override;
 using config::OverrideValue;
 
-/// Sweeps of more items have no `sweep` in the vectors.
+/// Longer sweeps have no `sweep` in the vectors.
 constexpr std::size_t kMostItems = 64;
 
 Node encode_value(const OverrideValue& value);
@@ -85,7 +85,7 @@ void sort_by_json(Node& list) {
             [&](const Node& a, const Node& b) { return text(a) < text(b); });
 }
 
-/// The order that shuffle() gives a list is free; the vectors have it sorted.
+/// The order that shuffle() produces is arbitrary; the vectors have it sorted.
 bool is_unordered(const Override& override) {
   const auto* list = override.value->get<OverrideValue::List>();
   return list != nullptr && list->size() > 1 && override.text.find("shuffle") != std::string::npos;
@@ -144,7 +144,7 @@ Result<std::vector<std::string>> texts_of(const Node& input) {
   }
   std::vector<std::string> out;
   for (const Node& text : overrides->as_list()) {
-    if (!text.is_string()) return Error(ErrorKind::Parse, "an override of the vector is no text");
+    if (!text.is_string()) return Error(ErrorKind::Parse, "an override of the vector is not text");
     out.push_back(text.as_string());
   }
   return out;

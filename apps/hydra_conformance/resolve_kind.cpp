@@ -14,7 +14,7 @@ using config::ResolverCall;
 using config::ResolverRegistry;
 using config::Value;
 
-/// What `needs` asks for: `resolver:args`, `resolver:identity`.
+/// The resolvers in `needs`: `resolver:args`, `resolver:identity`.
 void add_needed(const Node& needs, ResolverRegistry& registry) {
   if (!needs.is_list()) return;
   for (const Node& name : needs.as_list()) {

@@ -48,8 +48,8 @@ Result<void> load_file(const std::filesystem::path& path, std::vector<Vector>& o
   return {};
 }
 
-/// Reasons of ours for which the vectors' README has no category: there the real library raised
-/// what Python happened to raise, or never came back.
+/// Our reasons for which the vectors' README has no category: there the real library raised an
+/// arbitrary Python exception, or never returned.
 constexpr std::array<std::string_view, 2> kUncategorised = {"invalid_range", "sweep_too_large"};
 
 Node encode_float(double value) {

@@ -22,11 +22,11 @@ struct Vector {
   bool quirk = false;
 };
 
-/// All vectors of a folder: each line of each `*.jsonl`, files by name. An Error where the folder
-/// is not there or a line is no vector.
+/// All vectors of a folder: each line of each `*.jsonl`, files by name. An Error if the folder does
+/// not exist or a line is not a vector.
 Result<std::vector<Vector>> load_vectors(const std::filesystem::path& folder);
 
-/// A value in the form that the vectors' README gives it in JSON: `{"$float": "nan"}` and so on.
+/// A value in the JSON form of the vectors' README: `{"$float": "nan"}` and so on.
 Node encode(const Node& value);
 
 /// A map with string keys, in this order.
@@ -35,8 +35,8 @@ Node object(std::initializer_list<std::pair<std::string_view, Node>> fields);
 /// `{"ok": false, "error": {"category", "message"}}`
 Node failure(const Error& error);
 
-/// `{"category", "message"}`. The category is the Error's reason, or `other` when the vectors have
-/// no name for that reason.
+/// `{"category", "message"}`. The category is the Error's reason, or `other` if the vectors have no
+/// name for that reason.
 Node describe_error(const Error& error);
 
 }  // namespace profline::conformance

@@ -30,7 +30,8 @@ Result<void> make_checkpoint(const Arguments& arguments, Progress& progress) {
   PL_TRY(weights::write_checkpoint(
       arguments.folder, tiny ? tiny_config() : official_config(),
       arguments.dtype == "f32" ? weights::Dtype::F32 : weights::Dtype::BF16, progress));
-  // Also beside the full model: the release's own is not ours to make, and its ids are larger.
+  // Also for the full model: we cannot generate the release's own tokenizer, and its ids are
+  // larger.
   PL_TRY(write_file_atomic(arguments.folder / "tokenizer.json", tokenizer::tiny_tokenizer_json()));
   PL_TRY(write_file_atomic(arguments.folder / "tokenizer_config.json",
                            tokenizer::tiny_tokenizer_config_json()));

@@ -26,7 +26,7 @@ Error usage(std::string message) {
   return Error(ErrorKind::Config, std::move(message)).with_reason("usage");
 }
 
-/// `1024,640x6`: one view of 1024 pixels a side and six of 640.
+/// `1024,640x6`: one view with a side of 1024 pixels and six of 640.
 Result<std::vector<ViewBatch>> parse_views(const std::string& text) {
   std::vector<ViewBatch> batches;
   for (const std::string_view part : split(text, ',')) {
@@ -42,29 +42,16 @@ Result<std::vector<ViewBatch>> parse_views(const std::string& text) {
   return batches;
 }
 
-/// From `--model-config` and what goes with it.
+/// From `--model-config` and the options that belong to it.
 Result<AnalysisSubject> subject_of_options(const Arguments& arguments, const std::string& file) {
-  AnalysisSubject subject;
-  subject.model = PL_TRY(stages::load_model_config(file));
-  subject.config_from = file;
-  subject.shapes_from = "the command line";
   const auto prompt = PL_TRY(whole_number(arguments, "--prompt", kTokens));
   const auto answer = PL_TRY(whole_number(arguments, "--new", kTokens));
   if (!prompt || !answer) {
     return usage("--model-config needs --prompt and --new: how many tokens go in and come out");
   }
-  subject.request.prompt_tokens = *prompt;
-  subject.request.new_tokens = *answer;
-  if (const auto* decoder = std::get_if<static_model::Decoder>(&subject.model)) {
-    if (arguments.has("--views")) return usage("--views is for models that see pictures");
-    subject.dtype = decoder->dtype;
-    return subject;
-  }
-  const auto& config = std::get<DeepseekOcrConfig>(subject.model);
-  subject.dtype = config.torch_dtype.value_or("");
-  const std::string side = std::to_string(config.vision_config.image_size);
-  subject.views = PL_TRY(parse_views(arguments.value("--views").value_or(side)));
-  return subject;
+  stages::RequestShape shape{*prompt, *answer, {}};
+  if (const auto views = arguments.value("--views")) shape.views = PL_TRY(parse_views(*views));
+  return stages::subject_of_file(file, shape);
 }
 
 Result<AnalysisSubject> subject_of_config(const Arguments& arguments,
@@ -75,7 +62,7 @@ Result<AnalysisSubject> subject_of_config(const Arguments& arguments,
   }
   const auto configuration = PL_TRY(session::Configuration::compose(config_choice(arguments)));
   const std::vector<Error> problems = configuration->problems();
-  tell(*configuration, remarks);
+  report_composition(*configuration, remarks);
   if (!problems.empty()) return Error::all(problems);
   config::Resolution resolution(configuration->composition().config, configuration->context());
   const settings::Root settings = PL_TRY(settings::read_settings(PL_TRY(resolution.resolve_all())));
@@ -94,8 +81,7 @@ Result<static_model::NumberFormat> format_of(const Arguments& arguments,
   const std::string name = arguments.value("--dtype").value_or(subject.dtype);
   if (const auto format = static_model::number_format(name.empty() ? "bf16" : name)) return *format;
   return usage("dtype '" + name +
-               "' is none of bf16, fp16, fp32, tf32, fp8, int8; give one with "
-               "--dtype");
+               "' is not one of bf16, fp16, fp32, tf32, fp8, int8; choose one with --dtype");
 }
 
 Result<void> take_request_options(const Arguments& arguments, static_model::Request& request) {
@@ -115,28 +101,20 @@ Result<void> take_request_options(const Arguments& arguments, static_model::Requ
 Result<StaticCompute> analyse(const Arguments& arguments, AnalysisSubject subject,
                               const std::string& device) {
   PL_TRY(take_request_options(arguments, subject.request));
-  StaticCompute result;
   const static_model::NumberFormat format = PL_TRY(format_of(arguments, subject));
   const auto search_path = PL_TRY(
       session::config_search_path(config_choice(arguments), std::filesystem::current_path()));
-  result.ceilings = PL_TRY(session::ceilings_for(search_path, device));
-  result.device = device;
-  result.request = subject.request;
-  result.views = subject.views;
-  result.shapes_from = subject.shapes_from;
-  result.config_from = subject.config_from;
-  result.cost = stages::cost_of(subject, format, subject.request);
-  for (std::string& note : subject.notes) result.cost.notes.push_back(std::move(note));
-  return result;
+  const settings::Ceilings ceilings = PL_TRY(session::ceilings_for(search_path, device));
+  return stages::static_compute_of(std::move(subject), format, ceilings, device);
 }
 
-/// `profline analyze`: what a model costs by its shapes, from the configuration or from a
-/// config.json alone. Nothing is run.
+/// `profline analyze`: the theoretical cost of a model, from the configuration or from a
+/// config.json alone. Runs nothing.
 class AnalyzeVerb final : public Verb {
  public:
   std::string_view name() const override { return "analyze"; }
   std::string_view summary() const override {
-    return "compute what a model costs from its shapes; runs nothing";
+    return "compute a model's FLOPs, bytes and minimum times without running it";
   }
   std::vector<Example> examples() const override {
     return {
@@ -156,22 +134,33 @@ std::vector<Option> AnalyzeVerb::options() const {
   using Takes = Option::Takes;
   std::vector<Option> options = config_choice_options();
   const std::vector<Option> own = {
-      {"--model-config", "", Takes::Value, "FILE", "a config.json instead of the configuration"},
-      {"--prompt", "", Takes::Value, "N", "tokens of the prompt, image slots included"},
-      {"--new", "", Takes::Value, "N", "tokens of the answer"},
-      {"--device", "", Takes::Value, "NAME", "whose ceilings to use, as in 'NVIDIA H200' or h200"},
-      {"--dtype", "", Takes::Value, "NAME", "of weights and products [what config.json says]"},
-      {"--batch", "", Takes::Value, "N", "sequences at a time [1]"},
-      {"--context", "", Takes::Value, "N", "keys of a decode step [prompt and half of the answer]"},
-      {"--views", "", Takes::Value, "LIST", "pictures, as in 1024,640x6 [one of vision_config]"},
+      {"--model-config", "", Takes::Value, "FILE",
+       "read the model from this config.json instead of the configuration"},
+      {"--prompt", "", Takes::Value, "N", "prompt tokens, including image slots"},
+      {"--new", "", Takes::Value, "N", "tokens to generate"},
+      {"--device", "", Takes::Value, "NAME",
+       "device whose peak rates to use, such as 'NVIDIA H200' or h200"},
+      {"--dtype", "", Takes::Value, "NAME",
+       "number format of weights and matrix products [from config.json]"},
+      {"--batch", "", Takes::Value, "N", "sequences per batch [1]"},
+      {"--context", "", Takes::Value, "N",
+       "context length of a decode step [prompt plus half of the new tokens]"},
+      {"--views", "", Takes::Value, "LIST",
+       "image views, such as 1024,640x6 [one, from vision_config]"},
       {"--attention",
        "",
        Takes::Value,
        "COUNT",
-       "scores of the prompt that count [causal]",
+       "attention scores to count in the prompt [causal]",
        {"causal", "square"}},
-      {"--head", "", Takes::Value, "ROWS", "prompt positions with logits [last]", {"last", "all"}},
-      {"--output-dir", "", Takes::Value, "DIR", "also write static_compute.json and .md there"},
+      {"--head",
+       "",
+       Takes::Value,
+       "ROWS",
+       "prompt positions to compute logits for [last]",
+       {"last", "all"}},
+      {"--output-dir", "", Takes::Value, "DIR",
+       "also write static_compute.json and .md to this folder"},
   };
   options.insert(options.end(), own.begin(), own.end());
   return options;
@@ -181,8 +170,7 @@ Result<ExitCode> AnalyzeVerb::run(const Services& services, const Invocation& in
   const Arguments& arguments = invocation.arguments;
   const auto file = arguments.value("--model-config");
   if (file && !arguments.words.empty()) {
-    return usage("--model-config takes no overrides, and there is '" + arguments.words.front() +
-                 "'");
+    return usage("--model-config takes no overrides, but got '" + arguments.words.front() + "'");
   }
   settings::Device device{.kind = settings::Device::Kind::Cpu, .index = {}};
   AnalysisSubject subject = file ? PL_TRY(subject_of_options(arguments, *file))

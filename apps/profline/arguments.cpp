@@ -21,7 +21,7 @@ std::string_view without_dashes(std::string_view name) {
 }
 
 Error unknown_option(std::string_view name, std::span<const Option> known) {
-  // Dashes, which all of them have, would make strangers look alike.
+  // All options have dashes, which would make unrelated ones look similar.
   std::vector<std::string> names;
   for (const Option& option : known) names.emplace_back(without_dashes(option.name));
   const std::vector<std::string> meant = nearest(without_dashes(name), names);
@@ -50,7 +50,7 @@ Result<void> check_value(const Option& option, const std::string& value) {
   return {};
 }
 
-/// Goes through the arguments, one option with its value at a time.
+/// Parses the arguments, one option with its value at a time.
 class Splitter {
  public:
   Splitter(std::span<const std::string> arguments, std::span<const Option> known)
@@ -102,7 +102,8 @@ class Splitter {
                          std::string(option.value_name));
     }
     std::string value = arguments_[next_++];
-    // A list whose help says `SECTION...` goes on to the next option, with blanks for commas.
+    // A list whose help says `SECTION...` extends to the next option, with blanks instead of
+    // commas.
     const bool goes_on =
         option.takes == Option::Takes::Values && option.value_name.ends_with("...");
     while (goes_on && next_ < arguments_.size() && !is_option(arguments_[next_])) {

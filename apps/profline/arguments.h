@@ -11,13 +11,13 @@
 
 namespace profline {
 
-/// An option that a command line may hold: `--config-name demo`, `-cn demo`, `--config-name=demo`.
+/// An option of a command line: `--config-name demo`, `-cn demo`, `--config-name=demo`.
 struct Option {
   enum class Takes {
     Nothing,
     Value,
     MaybeValue,  ///< the next argument, unless that is an option or an override
-    Values,      ///< a list with commas between
+    Values,      ///< a comma-separated list
   };
 
   std::string_view name;   ///< `--config-name`
@@ -25,22 +25,22 @@ struct Option {
   Takes takes = Takes::Nothing;
   std::string_view value_name{};  ///< `NAME`, for help
   std::string_view help{};
-  std::vector<std::string> choices{};  ///< the values there are; empty: any
+  std::vector<std::string> choices{};  ///< the allowed values; empty: any
 };
 
-/// A command line taken apart: what is an option, and the other words in their order.
+/// A parsed command line: the options, and the other words in order.
 class Arguments {
  public:
   std::vector<std::string> words;
 
   bool has(std::string_view option) const;
-  /// What the option was given last; nothing without the option, or without a value.
+  /// The last value of the option; nothing without the option, or without a value.
   std::optional<std::string> value(std::string_view option) const;
   /// The parts of a list; empty without the option.
   std::vector<std::string> values(std::string_view option) const;
-  /// Every value that the option was given, in order.
+  /// Every value of the option, in order.
   std::vector<std::string> each_value(std::string_view option) const;
-  /// How often the option stands there.
+  /// How often the option occurs.
   int count(std::string_view option) const;
 
   struct Given {
@@ -54,32 +54,33 @@ class Arguments {
   std::vector<Given> options_;
 };
 
-/// Options may stand anywhere between the other words; after `--` everything is a word. An Error
-/// tells of an option that is not among `known` (with the nearest one) or that is used wrongly.
+/// Options may occur anywhere between the other words; after `--` everything is a word. An Error
+/// names an option that is not in `known` (with the nearest one) or that is used incorrectly.
 Result<Arguments> split_arguments(std::span<const std::string> arguments,
                                   std::span<const Option> known);
 
-/// True for what Hydra's grammar might take, and no command or key is: `a=b`, `+a`, `~a`.
+/// Whether a word could be an override in Hydra's grammar, and so is not a command or key: `a=b`,
+/// `+a`, `~a`.
 bool looks_like_override(std::string_view word);
 
-/// The option of that name or alias; a null pointer when there is none.
+/// The option of that name or alias; a null pointer if it does not exist.
 const Option* find_option(std::string_view name, std::span<const Option> known);
 
-// What options are given, as values. The Errors name the option, what it takes and what it got.
+// Values of options. The Errors name the option, what it takes and what it got.
 
-/// The whole numbers that an option takes.
+/// The range of integers that an option takes.
 struct WholeNumbers {
   std::uint64_t least = 1;
   std::uint64_t most = 1'000'000'000;
 };
-/// `what` is what the text is: `--keep`, `a side in --views`.
+/// `what` describes the text: `--keep`, `a side in --views`.
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::string_view what,
                                          WholeNumbers takes = {});
-/// The same of an option; nothing where it was not given.
+/// The same for an option; nothing if it was not given.
 Result<std::optional<std::uint64_t>> whole_number(const Arguments& arguments,
                                                   std::string_view option, WholeNumbers takes = {});
-/// How many rows `--top` asks for: a number, or `all`, which is the largest there is. Nothing where
-/// it was not given.
+/// The number of rows that `--top` requests; `all` is the largest possible number. Nothing if it
+/// was not given.
 Result<std::optional<std::size_t>> rows_asked_for(const Arguments& arguments);
 
 /// A share as a user writes it, `3%` or `0.03`, from 0 to below 1. A bare number of 1 and more is

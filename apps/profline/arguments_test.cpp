@@ -66,7 +66,7 @@ TEST(SplitArguments, TakesListsApart) {
   EXPECT_EQ(taken_apart({}).values("--require"), Words{});
 }
 
-TEST(SplitArguments, TellsWhatIsWrong) {
+TEST(SplitArguments, ReportsWhatIsWrong) {
   struct Case {
     Words arguments;
     std::string_view message;

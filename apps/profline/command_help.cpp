@@ -28,7 +28,7 @@ constexpr WordCommand kWordCommands[] = {
     {"version", "", "show version and commit"},
 };
 
-/// A row of help; what is too long for its column gets a line of its own.
+/// A row of help; an entry that is too long for its column gets its own line.
 std::string help_row(const std::string& left, std::string_view right, std::size_t width) {
   constexpr std::size_t kColumn = 31;
   const std::string wrapped = wrap_words(right, width, kColumn) + '\n';
@@ -40,14 +40,14 @@ std::string help_row(const std::string& left, std::string_view right, std::size_
 std::string option_rows(std::span<const Option> options, std::size_t width) {
   std::string rows;
   for (const Option& option : options) {
-    // Names stand below each other, with the aliases in front.
+    // Names are aligned, with the aliases in front.
     const std::string indent(option.alias.empty() ? 5 : 3 - option.alias.size(), ' ');
     rows += help_row(indent + option_text(option), option_help(option), width);
   }
   return rows;
 }
 
-/// A command line that can be pasted: where it is broken, the line ends in a backslash.
+/// A command line that can be pasted: a broken line ends in a backslash.
 std::string example_command(std::string_view command, std::size_t width) {
   const std::string wrapped = wrap_words(command, width - 2, 6);
   std::string text;
@@ -95,7 +95,8 @@ std::string option_help(const Option& option) {
 
 std::string usage_of(const Verb& verb) {
   std::string usage = "profline " + std::string(verb.name());
-  const bool ends_options = verb.words().starts_with("-- ");  // all that follows is the program's
+  const bool ends_options =
+      verb.words().starts_with("-- ");  // everything after that belongs to the program
   if (ends_options) usage += " [OPTIONS]";
   if (!verb.words().empty()) usage += " " + std::string(verb.words());
   return ends_options ? usage : usage + " [OPTIONS]";
@@ -135,7 +136,7 @@ std::string help_of_group(const CommandLine& command_line, std::string_view word
 
 namespace {
 
-/// Text as roff prints it: backslashes and hyphens as they are, no line taken for a request.
+/// Text escaped for roff: backslashes and hyphens are literal, and no line is taken for a request.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

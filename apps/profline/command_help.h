@@ -9,13 +9,13 @@
 
 namespace profline {
 
-/// A command that only shows text and so is no Verb: `profline help`, `profline version`.
+/// A command that only shows text and so is not a Verb: `profline help`, `profline version`.
 struct WordCommand {
   std::string_view name, words, summary;
 };
 std::span<const WordCommand> word_commands();
 
-/// How wide help may be: 80 columns, or the terminal's width where that is less.
+/// The width of help: 80 columns, or the terminal's width if that is less.
 std::size_t help_width();
 
 /// `profline --help`.
@@ -29,12 +29,13 @@ std::string help_of_group(const CommandLine& command_line, std::string_view word
 /// `profline help man`.
 inline constexpr std::string_view kManualWord = "man";
 
-/// profline(1) for man(1), made of what help says. Installed as share/man/man1/profline.1.
+/// The manual page profline(1), generated from the help texts. Installed as
+/// share/man/man1/profline.1.
 std::string manual_page(const CommandLine& command_line);
 
 /// `profline kernels profile [OPTIONS] -- PROGRAM...`
 std::string usage_of(const Verb& verb);
-/// `-cn, --config-name NAME`; the alias may be missing.
+/// `-cn, --config-name NAME`; the alias may be absent.
 std::string option_text(const Option& option);
 /// What an option does, and the values it takes.
 std::string option_help(const Option& option);

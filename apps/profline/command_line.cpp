@@ -20,15 +20,15 @@ std::vector<Option> common_options() {
   return {
       {"--help", "-h", Takes::Nothing, "", "show this help; after a command, that command's"},
       {"--version", "", Takes::Nothing, "", "show version and commit"},
-      {"--format", "", Takes::Value, "FORMAT", "form of the result on stdout", {"text", "json"}},
+      {"--format", "", Takes::Value, "FORMAT", "format of the result on stdout", {"text", "json"}},
       {"--color",
        "",
        Takes::Value,
        "WHEN",
-       "colours of messages; auto: on a terminal, unless NO_COLOR is set",
+       "colour messages; auto: on a terminal, unless NO_COLOR is set",
        {"auto", "always", "never"}},
       {"--verbose", "-v", Takes::Nothing, "", "report on stderr which configs were merged"},
-      {"--quiet", "-q", Takes::Nothing, "", "no progress on stderr, no warnings about the config"},
+      {"--quiet", "-q", Takes::Nothing, "", "no progress and no config warnings on stderr"},
       {"--shell-completion", "-sc", Takes::Nothing, "",
        "install=SHELL prints a script that completes commands and keys in bash, zsh or fish"},
   };
@@ -38,7 +38,7 @@ std::string version_text() {
   return fmt::format("profline {} ({})\n", kVersion, kCommit);
 }
 
-/// Commands that `--cfg`, `--info` and `--dry-run` turn into something else.
+/// Commands that `--cfg`, `--info` and `--dry-run` replace with another.
 bool is_run_like(std::string_view verb) {
   return verb == "run" || verb == "plan" || verb == "demo";
 }
@@ -109,7 +109,7 @@ const Verb* CommandLine::take_verb(Arguments& arguments) const {
   std::vector<std::string>& words = arguments.words;
   const Verb* verb = take_named_verb(words);
   const bool is_bare = verb == nullptr && (words.empty() || looks_like_override(words.front()));
-  // As in Hydra, these stand for doing something else than running.
+  // As in Hydra, these replace running.
   const bool may_turn = is_bare || (verb != nullptr && is_run_like(verb->name()));
   if (may_turn && (arguments.has("--cfg") || arguments.has("--info"))) {
     keep_config_name(verb, arguments);
@@ -119,7 +119,7 @@ const Verb* CommandLine::take_verb(Arguments& arguments) const {
     keep_config_name(verb, arguments);
     return find_verb("plan");
   }
-  // Overrides alone are a run's; so is what only a run takes.
+  // Overrides without a command mean run; so do options that only run has.
   const bool is_run = is_bare && (!words.empty() || arguments.has("--resume") ||
                                   arguments.has("--multirun") || arguments.has("--config-name"));
   return is_run ? find_verb("run") : verb;
@@ -160,7 +160,7 @@ Result<void> CommandLine::check_options(const Verb& verb, const Arguments& argum
         .with_reason("unknown_option");
   }
   if (verb.words().empty() && !arguments.words.empty()) {
-    return Error(ErrorKind::Config, fmt::format("the command '{}' takes options only, and no '{}'",
+    return Error(ErrorKind::Config, fmt::format("the command '{}' takes only options, not '{}'",
                                                 verb.name(), arguments.words.front()))
         .with_reason("usage");
   }

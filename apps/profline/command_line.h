@@ -8,12 +8,12 @@
 
 namespace profline {
 
-/// What the user typed, understood.
+/// The interpreted command line.
 struct Understood {
   enum class Kind {
     Run,              ///< the command
-    Show,             ///< `shown`, which is help or the version
-    ShellCompletion,  ///< what `--shell-completion` and its words ask for
+    Show,             ///< print `shown`: help or the version
+    ShellCompletion,  ///< `--shell-completion`
   };
   Kind kind = Kind::Run;
   const Verb* verb = nullptr;
@@ -21,7 +21,7 @@ struct Understood {
   std::string shown{};
 };
 
-/// The commands and options of profline as one language.
+/// The grammar of profline: its commands and options.
 class CommandLine {
  public:
   /// The verbs must outlive it.
@@ -29,15 +29,15 @@ class CommandLine {
 
   Result<Understood> parse(const std::vector<std::string>& arguments) const;
 
-  /// The commands, those of any command's options that are on a line, and what a command takes.
+  /// The commands; the options of all commands; those common to all; those that one command takes.
   const std::vector<std::unique_ptr<Verb>>& verbs() const { return verbs_; }
   const std::vector<Option>& every_option() const { return every_option_; }
   const std::vector<Option>& shared_options() const { return common_; }
   std::vector<Option> options_of(const Verb& verb) const;
-  /// Commands of two words that begin with this one.
+  /// The two-word commands that begin with this word.
   std::vector<const Verb*> group(std::string_view word) const;
-  /// The command that the words and options mean; a null pointer when they do not say. Its own
-  /// words are taken out.
+  /// The command that the words and options select, whose own words are removed; a null pointer if
+  /// they select none.
   const Verb* take_verb(Arguments& arguments) const;
 
  private:
@@ -52,7 +52,7 @@ class CommandLine {
   std::vector<Option> every_option_;
 };
 
-/// True when text on the stream may have colours: as `--color` says, and on a terminal unless
+/// Whether text on the stream may have colours: as `--color` says, by default on a terminal unless
 /// NO_COLOR is set.
 bool wants_color(const std::optional<std::string>& choice, int file_descriptor);
 

@@ -94,7 +94,7 @@ std::string table(const Section& section, std::size_t top, std::size_t width,
   return text;
 }
 
-/// For the terminal; `top` rows of operators and kernels each.
+/// For the terminal; at most `top` rows of operators and of kernels.
 std::string comparison_text(const Comparison& comparison, std::size_t top, std::size_t width,
                             const Palette& palette) {
   std::string text = side_line("A", comparison.a) + side_line("B", comparison.b) + '\n';
@@ -119,23 +119,23 @@ std::string comparison_text(const Comparison& comparison, std::size_t top, std::
   return text;
 }
 
-/// What the options ask for.
-struct Wishes {
-  session::ComparisonWish comparison;
+/// What the options request.
+struct CompareOptions {
+  session::ComparisonRequest comparison;
   std::size_t top = kDefaultTop;
 };
 
-Result<Wishes> wishes_of(const Arguments& arguments) {
-  Wishes wishes;
+Result<CompareOptions> compare_options(const Arguments& arguments) {
+  CompareOptions options;
   if (const auto given = arguments.value("--threshold")) {
-    wishes.comparison.threshold = PL_TRY(parse_share(*given, "--threshold"));
+    options.comparison.threshold = PL_TRY(parse_share(*given, "--threshold"));
   }
   if (const auto given = arguments.value("--run-spread")) {
-    wishes.comparison.run_spread = PL_TRY(parse_share(*given, "--run-spread"));
+    options.comparison.run_spread = PL_TRY(parse_share(*given, "--run-spread"));
   }
-  wishes.top = PL_TRY(rows_asked_for(arguments)).value_or(kDefaultTop);
-  wishes.comparison.metrics = arguments.each_value("--metric");
-  return wishes;
+  options.top = PL_TRY(rows_asked_for(arguments)).value_or(kDefaultTop);
+  options.comparison.metrics = arguments.each_value("--metric");
+  return options;
 }
 
 Result<void> write_pages(const Comparison& found, const Arguments& arguments, std::size_t top) {
@@ -170,7 +170,7 @@ class CompareVerb final : public Verb {
     return {
         {"profline compare runs/base runs/head", "what changed; exit code 1 for a regression"},
         {"profline compare runs/base runs/head --metric request_ms --threshold 3%",
-         "one metric; changes up to 3 % do not count"},
+         "one metric; changes up to 3 % are ignored"},
     };
   }
   std::string_view words() const override { return "RUN_A RUN_B"; }
@@ -184,21 +184,21 @@ std::vector<Option> CompareVerb::options() const {
   using Takes = Option::Takes;
   return {
       {"--threshold", "", Takes::Value, "SHARE",
-       "changes up to this do not matter (default 1%, on a CPU 5%)"},
+       "ignore changes up to this size [1%, on a CPU 5%]"},
       {"--metric", "", Takes::Value, "NAME",
-       "only this row, or rows: a name, one with *, or metrics, phases, operators, kernels; may be "
+       "only these rows: a name, a pattern with *, or metrics, phases, operators, kernels; may be "
        "repeated"},
       {"--fail-on",
        "",
        Takes::Value,
        "VERDICT",
-       "what exit code 1 is for (default slower)",
+       "verdict that causes exit code 1 [slower]",
        {"slower", "undecided", "never"}},
       {"--run-spread", "", Takes::Value, "SHARE",
-       "by how much two runs of the same thing may differ, where that is known"},
-      {"--markdown", "", Takes::Value, "FILE", "also write it for a pull request"},
-      {"--html", "", Takes::Value, "FILE", "also write it as a page"},
-      {"--top", "", Takes::Value, "N", "rows of operators and kernels, or 'all' (default 20)"},
+       "known spread between two runs of the same thing"},
+      {"--markdown", "", Takes::Value, "FILE", "also write Markdown for a pull request"},
+      {"--html", "", Takes::Value, "FILE", "also write an HTML page"},
+      {"--top", "", Takes::Value, "N", "operators and kernels to show, or 'all' [20]"},
   };
 }
 
@@ -210,15 +210,15 @@ Result<ExitCode> CompareVerb::run(const Services& services, const Invocation& in
                              arguments.words.size()))
         .with_reason("usage");
   }
-  const Wishes wishes = PL_TRY(wishes_of(arguments));
+  const CompareOptions chosen = PL_TRY(compare_options(arguments));
   const Comparison found = PL_TRY(session::compare_runs(arguments.words[0], arguments.words[1],
-                                                        wishes.comparison, services.interrupt));
-  PL_TRY(write_pages(found, arguments, wishes.top));
+                                                        chosen.comparison, services.interrupt));
+  PL_TRY(write_pages(found, arguments, chosen.top));
   if (invocation.output.format == OutputFormat::Json) {
     PL_TRY(print_result(PL_TRY(to_document(found))));
   } else {
     const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
-    PL_TRY(print_result(for_terminal(comparison_text(found, wishes.top, output_width(), palette))));
+    PL_TRY(print_result(for_terminal(comparison_text(found, chosen.top, output_width(), palette))));
   }
   return is_failure(found, arguments) ? ExitCode::Failed : ExitCode::Done;
 }

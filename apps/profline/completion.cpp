@@ -67,7 +67,7 @@ class Completion {
     return out;
   }
 
-  /// Of the command; of all that the first of its words may become; of any.
+  /// Options of the command; of all commands that its first word may become; of any command.
   std::vector<Option> known_options() const {
     if (verb_ != nullptr) return command_line_.options_of(*verb_);
     if (given_.words.empty()) return command_line_.every_option();
@@ -92,14 +92,14 @@ class Completion {
     return out;
   }
 
-  /// `before` stands in front of the value in the same word.
+  /// `before` precedes the value in the same word.
   std::vector<std::string> values_of(const Option& option, const std::string& start,
                                      const std::string& before) {
     std::vector<std::string> out;
     std::string done = before;
     std::string rest = start;
     if (option.takes == Takes::Values) {
-      const std::size_t comma = start.rfind(',') + 1;  // 0 when there is none
+      const std::size_t comma = start.rfind(',') + 1;  // 0 without a comma
       done += start.substr(0, comma);
       rest = start.substr(comma);
     }
@@ -116,7 +116,7 @@ class Completion {
     return out;
   }
 
-  /// The configuration that the line speaks of, without its overrides.
+  /// The configuration that the line refers to, without its overrides.
   session::OverrideCompletion of_config() const {
     session::ConfigChoice choice;
     const auto arguments = split_arguments(std::span(line_.before).first(finished_words()),
@@ -126,7 +126,7 @@ class Completion {
     return session::OverrideCompletion(std::move(choice));
   }
 
-  /// How many words there are in front of an option that waits for its value.
+  /// The number of words ahead of an option that waits for its value.
   std::size_t finished_words() const {
     return line_.before.size() - (option_awaiting_value() == nullptr ? 0 : 1);
   }
@@ -137,7 +137,7 @@ class Completion {
   const Verb* verb_ = nullptr;
 };
 
-/// Reads one line as a shell does.
+/// Parses one line as a shell does.
 class LineReader {
  public:
   explicit LineReader(std::string_view line) : line_(line) {}
@@ -201,9 +201,9 @@ struct Shell {
   std::string_view uninstall;
 };
 
-// bash replaces only the part of a word after the last of COMP_WORDBREAKS (of `a=b` the `b`), and
-// hands that part to the function. It is passed on, so that COMP_WORDBREAKS may stay as it is.
-// zsh and fish replace whole words; where profline offers nothing, they complete file names.
+// bash replaces only the part of a word after the last of COMP_WORDBREAKS (in `a=b` the `b`), and
+// passes that part to the function. We forward it, so that COMP_WORDBREAKS can stay unchanged. zsh
+// and fish replace whole words; if profline offers nothing, they complete file names.
 constexpr Shell kShells[] = {
     {"bash",
      R"script(_profline_complete() {
@@ -268,7 +268,7 @@ Result<ExitCode> answer_query(const CommandLine& command_line, bool whole_words)
   std::from_chars(point.data(), point.data() + point.size(), cursor);
   const UnfinishedLine line = unfinished_line(text, cursor);
   const std::string replaced = from_environment("PROFLINE_COMP_WORD");
-  // Where bash sees the word otherwise (inside of quotes), all of it is offered.
+  // If bash splits the word differently (inside quotes), the whole word is offered.
   const bool offers_rest = !whole_words && line.word.ends_with(replaced);
   const std::size_t kept = offers_rest ? line.word.size() - replaced.size() : std::size_t{0};
   std::string candidates;

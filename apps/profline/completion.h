@@ -16,17 +16,17 @@ struct UnfinishedLine {
   std::string word;
 };
 
-/// Takes a line apart as a shell does, quotes and backslashes included; what is behind the cursor
-/// does not count.
+/// Splits a line as a shell does, including quotes and backslashes; everything after the cursor is
+/// ignored.
 UnfinishedLine unfinished_line(std::string_view line, std::size_t cursor);
 
-/// What the word may become, sorted. A blank at the end of one says that the word is finished then;
-/// others go on, as `infer.` and `device=` do.
+/// The possible completions of the word, sorted. A trailing blank means that the word is complete;
+/// others can be extended, such as `infer.` and `device=`.
 std::vector<std::string> complete(const UnfinishedLine& line, const CommandLine& command_line);
 
-/// `--shell-completion install=bash`, `uninstall=bash` and `query=bash`. The last is what the
-/// installed script calls; it reads COMP_LINE and COMP_POINT from the environment as bash sets
-/// them, and PROFLINE_COMP_WORD, the part of the line that bash will replace.
+/// `--shell-completion install=bash`, `uninstall=bash` and `query=bash`. The installed script calls
+/// the last one, which reads COMP_LINE and COMP_POINT from the environment as bash sets them, and
+/// PROFLINE_COMP_WORD, the part of the line that bash will replace.
 Result<ExitCode> run_shell_completion(const Arguments& arguments, const CommandLine& command_line);
 
 }  // namespace profline

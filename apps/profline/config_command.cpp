@@ -25,7 +25,7 @@ std::string row_text(const Row& row, const std::vector<std::size_t>& widths) {
   return text + '\n';
 }
 
-/// The first row is the head.
+/// The first row is the heading.
 std::string table(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const Row& row : rows) {
@@ -127,7 +127,7 @@ struct Topic {
   Node (*json)(const config::Composition&);
 };
 
-/// In the order in which `all` tells them.
+/// In the order in which `all` prints them.
 constexpr Topic kTopics[] = {
     {"searchpath", "searchpath", search_path_text, search_path_json},
     {"defaults-tree", "defaults_tree", defaults_tree_text, defaults_tree_json},
@@ -135,7 +135,7 @@ constexpr Topic kTopics[] = {
     {"config", "config", config_text, config_json},
 };
 
-/// As in Hydra, `config` is listed with everything that led to it.
+/// As in Hydra, `config` is printed together with everything that led to it.
 bool is_asked_for(const Topic& topic, const std::string& what) {
   return what == "all" || what == "config" || what == topic.name;
 }
@@ -155,7 +155,7 @@ std::string info_text(const session::Configuration& configuration, const std::st
     if (!text.empty()) text += '\n';
     text += topic.text(configuration.composition());
   }
-  return printable_lines(text);  // paths are anybody's
+  return printable_lines(text);  // paths may contain anything
 }
 
 /// The same for programs: docs/formats/config.md.
@@ -186,18 +186,18 @@ bool is_shown(const std::string& key, const session::ConfigPart& showing) {
   return !showing.package || key.starts_with(*showing.package + ".");
 }
 
-/// As comments, so that what is printed stays the config.
+/// As comments, so that the output is still a config.
 std::string filled_in_text(const Node& config, const session::ConfigPart& showing) {
   std::string text;
   for (const schema::FieldDoc& doc : session::filled_in_keys(config)) {
     if (!is_shown(doc.path, showing)) continue;
-    if (text.empty()) text = "# Not set, so profline's own value holds:\n";
+    if (text.empty()) text = "# Not set, so profline's default applies:\n";
     text += "#   " + doc.path + ": " + doc.default_text + '\n';
   }
   return text;
 }
 
-/// Scalars for scripts: a string as it is, without quotes.
+/// Scalars for scripts: a string without quotes.
 std::string as_text(const Node& value, const session::ConfigPart& showing, const Node& config) {
   if (value.is_string()) return value.as_string() + '\n';
   if (value.is_scalar()) return schema::value_text(value) + '\n';
@@ -229,7 +229,7 @@ Result<std::string> as_json(const Node& value, const session::ConfigPart& showin
                     {.bytes_as_base64 = true, .scalar_keys_as_text = true});
 }
 
-/// `profline config`: the composed config, or how it came to be (`--info`).
+/// `profline config`: the composed config, or how it was composed (`--info`).
 class ConfigVerb final : public Verb {
  public:
   std::string_view name() const override { return "config"; }
@@ -238,8 +238,8 @@ class ConfigVerb final : public Verb {
   }
   std::vector<Example> examples() const override {
     return {
-        {"profline config -cn demo --package pipeline.nsys", "one part of the config"},
-        {"profline config --info defaults-tree", "how the config was put together"},
+        {"profline config -cn demo --package pipeline.nsys", "print one part of the config"},
+        {"profline config --info defaults-tree", "show which configs include which"},
     };
   }
   std::string_view words() const override { return "[OVERRIDES]"; }
@@ -256,11 +256,11 @@ std::vector<Option> config_showing_options() {
        "-c",
        Takes::Value,
        "PART",
-       "which config: the job's, the hydra node, or both",
+       "print the config: the job's, the hydra node, or both",
        {"job", "hydra", "all"}},
-      {"--package", "-p", Takes::Value, "KEY", "only what is at this key"},
-      {"--resolve", "", Takes::Nothing, "", "with the values of all interpolations"},
-      {"--info", "-i", Takes::MaybeValue, "WHAT", "how the config came to be", info_names()},
+      {"--package", "-p", Takes::Value, "KEY", "print only the value of this key"},
+      {"--resolve", "", Takes::Nothing, "", "resolve all interpolations"},
+      {"--info", "-i", Takes::MaybeValue, "WHAT", "show how the config was composed", info_names()},
   };
 }
 
@@ -278,7 +278,7 @@ Result<ExitCode> ConfigVerb::run(const Services& services, const Invocation& inv
     const std::string what = arguments.value("--info").value_or("all");
     const std::string text =
         json ? PL_TRY(info_json(*configuration, what)) : info_text(*configuration, what);
-    tell(*configuration, services.remarks);
+    report_composition(*configuration, services.remarks);
     PL_TRY(print_result(text));
     return ExitCode::Done;
   }
@@ -287,7 +287,7 @@ Result<ExitCode> ConfigVerb::run(const Services& services, const Invocation& inv
   if (showing.package == "_global_") showing.package.reset();
   const Node value = PL_TRY(part_of(*configuration, showing));
   const std::vector<Error> problems = configuration->problems();
-  tell(*configuration, services.remarks);
+  report_composition(*configuration, services.remarks);
   const std::string text =
       json ? PL_TRY(as_json(value, showing, configuration->composition(), problems))
            : as_text(value, showing, configuration->composition().config);

@@ -9,10 +9,10 @@ namespace fs = std::filesystem;
 std::vector<Option> config_choice_options() {
   using Takes = Option::Takes;
   return {
-      {"--config-name", "-cn", Takes::Value, "NAME", "the config to begin with [config]"},
+      {"--config-name", "-cn", Takes::Value, "NAME", "the primary config [config]"},
       {"--config-path", "-cp", Takes::Value, "DIR",
-       "where configs are [./conf if it holds the named config]"},
-      {"--config-dir", "-cd", Takes::Value, "DIR", "look for configs here as well"},
+       "folder with the configs [./conf if it contains the primary config]"},
+      {"--config-dir", "-cd", Takes::Value, "DIR", "search this folder for configs as well"},
   };
 }
 
@@ -39,7 +39,7 @@ std::vector<Option> run_options() {
   using Takes = Option::Takes;
   return {
       {"--workload", "", Takes::Value, "PROGRAM",
-       "the profline-workload to run [beside profline, then on PATH]"},
+       "the profline-workload to run [next to profline, then on PATH]"},
       {"--nsys", "", Takes::Value, "PROGRAM", "the nsys to run [nsys on PATH]"},
       {"--ncu", "", Takes::Value, "PROGRAM", "the ncu to run [ncu on PATH]"},
   };

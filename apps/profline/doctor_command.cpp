@@ -44,8 +44,8 @@ Result<std::string> as_json(const std::vector<Finding>& findings) {
   return write_json(Node::map(std::move(document)));
 }
 
-/// `profline doctor`: what of GPU, driver, profilers, libtorch and disk is usable here, and the fix
-/// for what is not.
+/// `profline doctor`: which of GPU, driver, profilers, libtorch and disk are usable here, and the
+/// fix for the others.
 class DoctorVerb final : public Verb {
  public:
   std::string_view name() const override { return "doctor"; }
@@ -55,7 +55,7 @@ class DoctorVerb final : public Verb {
   std::vector<Example> examples() const override {
     return {
         {"profline doctor", "what works here, and how to fix what does not"},
-        {"profline doctor --require gpu,nsys", "exit code 3 if one of them is missing"},
+        {"profline doctor --require gpu,nsys", "exit with code 3 if one of them is missing"},
     };
   }
   std::vector<Option> options() const override;
@@ -68,11 +68,11 @@ std::vector<Option> DoctorVerb::options() const {
   using Takes = Option::Takes;
   return {
       {"--nsys", "", Takes::Value, "PROGRAM",
-       "the nsys to look at [on PATH, or bundled with the ncu on PATH]"},
-      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu to look at [ncu on PATH]"},
+       "the nsys to check [on PATH, or bundled with the ncu on PATH]"},
+      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu to check [ncu on PATH]"},
       {"--workload", "", Takes::Value, "PROGRAM",
-       "the profline-workload to look at [beside profline, then on PATH]"},
-      {"--require", "", Takes::Values, "NAMES", "exit 3 unless all of these are found",
+       "the profline-workload to check [next to profline, then on PATH]"},
+      {"--require", "", Takes::Values, "NAMES", "exit with code 3 unless all of these are found",
        doctor::subjects()},
   };
 }

@@ -21,7 +21,7 @@ using session::SettingPlace;
 
 constexpr std::size_t kWidestValue = 48;
 
-/// On one line, and short enough that what follows stays in sight.
+/// On one line, and short enough to keep what follows visible.
 std::string brief(const Node& value) {
   if (value.is_map()) {
     const std::size_t size = value.as_map().size();
@@ -78,7 +78,7 @@ std::string flag_text(const Explanation& explanation) {
                      explanation.flag);
 }
 
-/// What holds without the key; nothing for a map, whose keys have defaults of their own.
+/// The value used without the key; nothing for a map, whose keys have their own defaults.
 std::string default_text(const Explanation& explanation) {
   if (explanation.default_text.empty()) return {};
   const bool is_left_out = !explanation.flag.empty() && explanation.default_text == "null";
@@ -169,7 +169,7 @@ class ExplainVerb final : public Verb {
   std::vector<Example> examples() const override {
     return {
         {"profline explain infer.max_new_tokens infer.max_new_tokens=64",
-         "where the value comes from"},
+         "show where the value comes from"},
     };
   }
   std::string_view words() const override { return "KEY [OVERRIDES]"; }
@@ -194,7 +194,7 @@ Result<ExitCode> ExplainVerb::run(const Services& services, const Invocation& in
   choice.overrides.erase(choice.overrides.begin());
   const auto configuration = PL_TRY(session::Configuration::compose(choice));
   const Explanation explanation = PL_TRY(session::explain(*configuration, key));
-  tell(*configuration, services.remarks);
+  report_composition(*configuration, services.remarks);
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(explanation_json(explanation))
                                : for_terminal(explanation_text(explanation));

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStage = run::stages::kDirectInference;
 
-/// The files and folders that are there now, by what they are.
+/// The files and folders that now exist, by kind.
 std::vector<std::pair<std::string, fs::path>> outputs_of(const pipeline::RunSetup& setup) {
   const settings::Output& output = setup.settings.pipeline.direct_inference.output;
   const fs::path folder = setup.stage_folder(kStage);
@@ -50,7 +50,7 @@ Result<void> print_outputs(const pipeline::RunSetup& setup, OutputFormat format)
   return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
 }
 
-/// `profline infer`: the model over the dataset for its answers, no profiler.
+/// `profline infer`: runs the model over the dataset for its answers, without a profiler.
 class InferVerb final : public Verb {
  public:
   std::string_view name() const override { return "infer"; }
@@ -59,7 +59,7 @@ class InferVerb final : public Verb {
   }
   std::vector<Example> examples() const override {
     return {
-        {"profline infer -cn demo dataset.pages=2", "two drawn pages through the tiny model"},
+        {"profline infer -cn demo dataset.pages=2", "run the tiny model on two generated pages"},
     };
   }
   std::string_view words() const override { return "[OVERRIDES]"; }
@@ -72,17 +72,18 @@ class InferVerb final : public Verb {
 std::vector<Option> InferVerb::options() const {
   std::vector<Option> options = config_choice_options();
   options.push_back({"--workload", "", Option::Takes::Value, "PROGRAM",
-                     "the profline-workload to run [beside profline, then on PATH]"});
+                     "the profline-workload to run [next to profline, then on PATH]"});
   return options;
 }
 
 Result<ExitCode> InferVerb::run(const Services& services, const Invocation& invocation) const {
-  session::RunWish wish;
-  wish.choice = session::for_answers(config_choice(invocation.arguments));
-  wish.programs.workload = invocation.arguments.value("--workload").value_or("");
-  wish.argv = invocation.argv;
-  session::PreparedRun run = PL_TRY(session::prepare_run(wish, session::Making::Folder, services));
-  const session::FinishedRun done = PL_TRY(session::start_run(run, wish, services));
+  session::RunRequest request;
+  request.choice = session::for_answers(config_choice(invocation.arguments));
+  request.programs.workload = invocation.arguments.value("--workload").value_or("");
+  request.argv = invocation.argv;
+  session::PreparedRun run =
+      PL_TRY(session::prepare_run(request, session::Making::Folder, services));
+  const session::FinishedRun done = PL_TRY(session::start_run(run, request, services));
   PL_TRY(print_outputs(run.plan.setup, invocation.output.format));
   return done.code;
 }

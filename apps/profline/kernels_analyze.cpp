@@ -154,11 +154,12 @@ std::vector<Option> KernelsAnalyzeVerb::options() const {
   using Takes = Option::Takes;
   return {
       {"--classify-margin", "", Takes::Value, "POINTS",
-       "SM and DRAM shares this close are balanced [5]"},
+       "SM and DRAM shares within this margin are balanced [5]"},
       {"--kernel-desc", "", Takes::Value, "FILE",
-       "YAML list of raw_name and friendly_name, to show kernels by"},
-      {"--device", "", Takes::Value, "NAME", "whose ceilings to use [what ncu says]"},
-      {"--output-dir", "", Takes::Value, "DIR", "where tables and pictures go [DIR/analysis]"},
+       "YAML list of raw_name and friendly_name: display names of kernels"},
+      {"--device", "", Takes::Value, "NAME",
+       "device whose peak rates to use [the one ncu reports]"},
+      {"--output-dir", "", Takes::Value, "DIR", "folder for tables and charts [DIR/analysis]"},
       {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that imports an .ncu-rep [ncu on PATH]"},
   };
 }
@@ -168,7 +169,7 @@ Result<ExitCode> KernelsAnalyzeVerb::run(const Services& services,
   const Arguments& arguments = invocation.arguments;
   if (arguments.words.size() != 1) {
     return Error(ErrorKind::Config,
-                 "'kernels analyze' needs one folder of captured kernels, or a file of ncu's")
+                 "'kernels analyze' needs one folder of captured kernels or one file from ncu")
         .with_reason("usage");
   }
   const auto search_path =

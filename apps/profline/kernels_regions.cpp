@@ -46,8 +46,8 @@ std::string as_text(const std::vector<NcuRegion>& rows) {
   return text;
 }
 
-/// `profline kernels regions CAPTURE`: what ncu measured by the NVTX ranges of the program, with
-/// inclusive and exclusive times, and rules over which kernels count where.
+/// `profline kernels regions CAPTURE`: what ncu measured per NVTX range of the program, with
+/// inclusive and exclusive times, and rules about which kernels count where.
 class KernelsRegionsVerb final : public Verb {
  public:
   std::string_view name() const override { return "kernels regions"; }
@@ -69,12 +69,12 @@ class KernelsRegionsVerb final : public Verb {
 std::vector<Option> KernelsRegionsVerb::options() const {
   using Takes = Option::Takes;
   return {
-      {"--output", "-o", Takes::Value, "FILE", "write there instead of to stdout"},
+      {"--output", "-o", Takes::Value, "FILE", "write to this file instead of stdout"},
       {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that imports an .ncu-rep [ncu on PATH]"},
       {"--kernel-include", "", Takes::Value, "[REGION=]RE",
-       "only kernels that match count, in that region or everywhere; may be repeated"},
+       "count only matching kernels, in that region or everywhere; may be repeated"},
       {"--kernel-exclude", "", Takes::Value, "[REGION=]RE",
-       "kernels that match do not count, whatever includes them; may be repeated"},
+       "do not count matching kernels, even if included; may be repeated"},
   };
 }
 
@@ -83,7 +83,7 @@ Result<ExitCode> KernelsRegionsVerb::run(const Services& services,
   const Arguments& arguments = invocation.arguments;
   if (arguments.words.size() != 1) {
     return Error(ErrorKind::Config,
-                 "'kernels regions' needs one capture of ncu's, as in 'profline kernels regions "
+                 "'kernels regions' needs one ncu capture, as in 'profline kernels regions "
                  "run/ncu/raw.csv'")
         .with_reason("usage");
   }

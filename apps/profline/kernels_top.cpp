@@ -21,10 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 using trace_report::TopKernel;
 using trace_report::TopKernels;
-using trace_report::TopKernelsWish;
+using trace_report::TopKernelsQuery;
 
 struct TopRequest {
-  TopKernelsWish wish;
+  TopKernelsQuery query;
   std::optional<fs::path> output;
   std::optional<std::size_t> at_most;
   std::string sort_by;
@@ -37,18 +37,19 @@ Result<TopRequest> read_request(const Arguments& arguments) {
         .with_reason("usage");
   }
   TopRequest request;
-  request.wish.report = arguments.words.front();
-  request.wish.range = arguments.value("--range");
-  request.wish.nsys = arguments.value("--nsys").value_or("nsys");
+  request.query.report = arguments.words.front();
+  request.query.range = arguments.value("--range");
+  request.query.nsys = arguments.value("--nsys").value_or("nsys");
   request.output = arguments.value("--output");
   request.sort_by = arguments.value("--sort-by").value_or("time_pct");
-  if (request.sort_by == "time_ns") request.wish.order = TopKernelsWish::Order::Time;
+  if (request.sort_by == "time_ns") request.query.order = TopKernelsQuery::Order::Time;
   request.at_most = PL_TRY(whole_number(arguments, "--topk"));
   return request;
 }
 
 std::string description(const TopKernel& kernel, std::size_t rank) {
-  return fmt::format("Kernel #{} - {:.1f}% of GPU time, {}", rank, kernel.time_percent.value_or(0),
+  return fmt::format("Kernel #{} - {} of GPU time, {}", rank,
+                     percent(kernel.time_percent.value_or(0) / 100),
                      counted(kernel.instances, "call"));
 }
 
@@ -65,7 +66,7 @@ std::string_view about_regexes(const TopKernels& top) {
   if (top.is_trace) {
     return "# Traces spell names unlike ncu. Each regex finds its kernel in either spelling, by "
            "the\n"
-           "# function and what tells its template arguments apart; close relatives may match "
+           "# function and what distinguishes its template arguments; close relatives may match "
            "too.\n";
   }
   return "# Each regex matches one name exactly. To catch relatives of a kernel, replace what\n"
@@ -78,11 +79,11 @@ std::string as_yaml(const TopKernels& top, const TopRequest& request, std::size_
     kernels.push_back(kernel_node(top, rank));
   }
   const std::string where =
-      request.wish.range ? ", in range " + printable(*request.wish.range) : "";
+      request.query.range ? ", in range " + printable(*request.query.range) : "";
   NodeMap document;
   document.set("kernels", Node::list(std::move(kernels)));
   return fmt::format("# Kernels of {} ({}), by {}{}: {} of {}.\n{}",
-                     printable(request.wish.report.filename().string()), printable(top.tool),
+                     printable(request.query.report.filename().string()), printable(top.tool),
                      request.sort_by, where, top.kernels.size(), all, about_regexes(top)) +
          write_yaml(Node::map(std::move(document)));
 }
@@ -99,18 +100,18 @@ Result<std::string> as_json(const TopKernels& top, const TopRequest& request, st
   }
   NodeMap document;
   document.set("schema", Node::string("profline.kernels_top/1"));
-  document.set("source", Node::string(request.wish.report.string()));
+  document.set("source", Node::string(request.query.report.string()));
   document.set("tool", Node::string(top.tool));
   document.set("sort_by", Node::string(request.sort_by));
-  document.set("range", request.wish.range ? Node::string(*request.wish.range) : Node());
+  document.set("range", request.query.range ? Node::string(*request.query.range) : Node());
   document.set("kernels_in_report", Node::integer(static_cast<std::int64_t>(all)));
   document.set("kernels", Node::list(std::move(kernels)));
   return write_json(Node::map(std::move(document)));
 }
 
-/// What the file did not give, on stderr. Most events of a trace are of no use here, and only
+/// Reports on stderr what the file lacked. Most events of a trace are irrelevant here, and only
 /// `profline trace` lists them.
-void tell(const TopKernels& top, const OutputOptions& output) {
+void report_gaps(const TopKernels& top, const OutputOptions& output) {
   const Reading& reading = top.reading;
   const auto line = [](const std::string& text) { print_remark("profline: " + printable(text)); };
   for (const std::string& loss : reading.losses) line("incomplete: " + loss);
@@ -122,9 +123,9 @@ void tell(const TopKernels& top, const OutputOptions& output) {
   for (const std::string& note : reading.notes) line("note: " + note);
 }
 
-/// `profline kernels top REPORT`: the kernels of a report by time, as YAML of names and regular
-/// expressions. The report is an SQLite export of nsys, a kernel summary of `nsys stats` as CSV, a
-/// .nsys-rep, which needs nsys, or a Kineto trace.
+/// `profline kernels top REPORT`: the kernels of a report by time, as YAML with names and regular
+/// expressions. The report is an SQLite export of nsys, a CSV kernel summary of `nsys stats`, a
+/// .nsys-rep (which needs nsys), or a Kineto trace.
 class KernelsTopVerb final : public Verb {
  public:
   std::string_view name() const override { return "kernels top"; }
@@ -147,27 +148,27 @@ class KernelsTopVerb final : public Verb {
 std::vector<Option> KernelsTopVerb::options() const {
   using Takes = Option::Takes;
   return {
-      {"--output", "-o", Takes::Value, "FILE", "write there instead of to stdout"},
+      {"--output", "-o", Takes::Value, "FILE", "write to this file instead of stdout"},
       {"--topk", "", Takes::Value, "K", "only the first K [all]"},
       {"--sort-by",
        "",
        Takes::Value,
        "COLUMN",
-       "share of kernel time, or time [time_pct]",
+       "sort by share of kernel time or by time [time_pct]",
        {"time_pct", "time_ns"}},
-      {"--range", "", Takes::Value, "NAME", "only kernels launched in ranges of this name"},
+      {"--range", "", Takes::Value, "NAME", "only kernels launched in ranges with this name"},
       {"--nsys", "", Takes::Value, "PROGRAM", "the nsys that reads a .nsys-rep [nsys on PATH]"},
   };
 }
 
 Result<ExitCode> KernelsTopVerb::run(const Services& services, const Invocation& invocation) const {
   const TopRequest request = PL_TRY(read_request(invocation.arguments));
-  TopKernels top = PL_TRY(trace_report::read_top_kernels(request.wish, services.processes));
-  tell(top, invocation.output);
+  TopKernels top = PL_TRY(trace_report::read_top_kernels(request.query, services.processes));
+  report_gaps(top, invocation.output);
   if (top.kernels.empty()) {
     const std::string where =
-        request.wish.range ? " in ranges named '" + *request.wish.range + "'" : "";
-    return Error(ErrorKind::Parse, request.wish.report.string() + ": no kernels" + where);
+        request.query.range ? " in ranges named '" + *request.query.range + "'" : "";
+    return Error(ErrorKind::Parse, request.query.report.string() + ": no kernels" + where);
   }
   const std::size_t all = top.kernels.size();
   if (request.at_most && *request.at_most > all) {

@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& failure) {
     profline::print_remark(std::string("profline: bug: ") + failure.what());
   } catch (...) {
-    profline::print_remark("profline: bug: an exception that does not come from C++'s library");
+    profline::print_remark("profline: bug: an exception that is not a std::exception");
   }
   return static_cast<int>(profline::ExitCode::Failed);
 }

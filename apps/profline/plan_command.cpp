@@ -41,7 +41,7 @@ constexpr std::string_view kSharedKeys[] = {"experiment",
                                             "dataset.sampling.num_samples_per_epoch",
                                             "dataset.sampling.num_epochs"};
 
-/// What all stages share, by whole key.
+/// The settings that all stages share, by full key.
 NodeMap shared_settings(const Node& config) {
   NodeMap settings;
   for (const std::string_view key : kSharedKeys) {
@@ -50,7 +50,7 @@ NodeMap shared_settings(const Node& config) {
   return settings;
 }
 
-/// The settings of a stage, by whole key.
+/// The settings of a stage, by full key.
 NodeMap stage_settings(const PlannedStage& stage, const Node& config) {
   NodeMap settings;
   const std::string prefix = "pipeline." + std::string(stage.stage->id());
@@ -193,7 +193,7 @@ Node job_json(const PlannedJob& job) {
   return Node::map(std::move(out));
 }
 
-/// Each stage with its commands, changes, limits and what preflight found; for people.
+/// Each stage with its commands, changes, limits and preflight findings, as text.
 std::string plan_text(const std::vector<PlannedJob>& jobs, bool is_multirun) {
   std::string text;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -217,10 +217,10 @@ Result<std::string> plan_json(const std::vector<PlannedJob>& jobs) {
 }
 
 Result<session::Jobs> planned_jobs(const Services& services, const Invocation& invocation) {
-  session::RunWish wish;
-  wish.choice = config_choice(invocation.arguments);
-  wish.programs = program_choice(invocation.arguments);
-  return session::jobs_of(wish, invocation.arguments.has("--multirun"), services.remarks);
+  session::RunRequest request;
+  request.choice = config_choice(invocation.arguments);
+  request.programs = program_choice(invocation.arguments);
+  return session::jobs_of(request, invocation.arguments.has("--multirun"), services.remarks);
 }
 
 /// `profline plan`: what a run with this configuration would do, stage by stage. Runs nothing.
@@ -232,8 +232,8 @@ class PlanVerb final : public Verb {
   }
   std::vector<Example> examples() const override {
     return {
-        {"profline plan pipeline.nsys.enable=true", "what a run with Nsight Systems would do"},
-        {"profline plan -cn demo --format json", "the same for programs to read"},
+        {"profline plan pipeline.nsys.enable=true", "show what a run with Nsight Systems would do"},
+        {"profline plan -cn demo --format json", "print the plan of the demo as JSON"},
     };
   }
   std::string_view words() const override { return "[OVERRIDES]"; }
@@ -247,9 +247,10 @@ std::vector<Option> PlanVerb::options() const {
   using Takes = Option::Takes;
   std::vector<Option> options = config_choice_options();
   for (Option& option : run_options()) options.push_back(std::move(option));
-  options.push_back({"--multirun", "-m", Takes::Nothing, "",
-                     "one job for each combination of the values that sweeps name"});
-  options.push_back({"--dry-run", "", Takes::Nothing, "", "only plan, which this command does"});
+  options.push_back(
+      {"--multirun", "-m", Takes::Nothing, "", "one job per combination of the swept values"});
+  options.push_back(
+      {"--dry-run", "", Takes::Nothing, "", "no effect: this command never runs anything"});
   for (Option& option : config_showing_options()) options.push_back(std::move(option));
   return options;
 }

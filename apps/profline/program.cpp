@@ -23,7 +23,7 @@
 namespace profline {
 namespace {
 
-/// Every command there is, in the order in which help lists them. Only here all are known.
+/// Every command, in the order of the help. The only list of all commands.
 std::vector<std::unique_ptr<Verb>> all_verbs() {
   std::vector<std::unique_ptr<Verb>> verbs;
   verbs.push_back(run_verb());
@@ -56,8 +56,8 @@ ExitCode fail(const Error& error, bool in_color) {
   return exit_code(error.kind());
 }
 
-/// Signals, children and their logs, databases and folders take a few each. Asked for once, so that
-/// too low a limit is one clear error and not whatever happens to fail first.
+/// Signals, children and their logs, databases and folders need a few each. Checked once, so that a
+/// limit that is too low is one clear error instead of whatever happens to fail first.
 Result<void> check_descriptors() {
   constexpr std::size_t kNeeded = 32;
   std::array<FileDescriptor, kNeeded> spare;
@@ -68,14 +68,15 @@ Result<void> check_descriptors() {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
     return Error(ErrorKind::Io,
-                 fmt::format("too few files may be open at a time: the limit is {}, and profline "
+                 fmt::format("too few files may be open at once: the limit is {}, and profline "
                              "needs {} more than are open now; raise it with 'ulimit -n 1024'",
                              limit.rlim_cur, kNeeded));
   }
   return {};
 }
 
-/// The end of a command that has not acted on an interrupt itself; it still runs meanwhile.
+/// Handles an interrupt for a command that has not acted on it itself; the command still runs
+/// meanwhile.
 void end_interrupted(const std::string& last_words) {
   undo_unfinished_work();
   constexpr int kPatienceMs = 50;
@@ -85,7 +86,7 @@ void end_interrupted(const std::string& last_words) {
 }
 
 std::string last_words(const Understood& request) {
-  constexpr const char* kClearLine = "\r\x1b[K";  // of what progress has drawn
+  constexpr const char* kClearLine = "\r\x1b[K";  // clears the progress line
   const auto color = request.invocation.arguments.value("--color");
   return (::isatty(STDERR_FILENO) == 1 ? kClearLine : "") +
          prefix(wants_color(color, STDERR_FILENO)) + "interrupted";

@@ -7,8 +7,8 @@
 
 namespace profline {
 
-/// profline, given its arguments without the program's name: picks the command, prints its result
-/// to stdout and an Error to stderr, and says what to return to the shell.
+/// Runs profline with these arguments (without the program's name): picks the command, prints its
+/// result to stdout and an Error to stderr, and returns the exit code.
 ExitCode run_program(const std::vector<std::string>& arguments);
 
 }  // namespace profline

@@ -26,11 +26,12 @@ class ReportVerb final : public Verb {
  public:
   std::string_view name() const override { return "report"; }
   std::string_view summary() const override {
-    return "write the reports again from the artifacts of a run";
+    return "rewrite the reports of a run from its artifacts";
   }
   std::vector<Example> examples() const override {
     return {
-        {"profline report tmp/profile-output/20261115-100000", "after an update of profline, say"},
+        {"profline report tmp/profile-output/20261115-100000",
+         "for example after updating profline"},
     };
   }
   std::string_view words() const override { return "RUN"; }

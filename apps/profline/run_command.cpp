@@ -80,13 +80,12 @@ class RunVerb : public Verb {
   std::vector<Example> examples() const override {
     return {
         {"profline run device=cpu pipeline.torch_profiler.enable=true",
-         "profile the model of the config on the CPU"},
+         "profile the configured model on the CPU"},
         {"profline run pipeline.nsys.enable=true pipeline.ncu.enable=true",
          "add Nsight Systems and Nsight Compute"},
         {"profline run 'pipeline.workload.command=[python3,infer.py]' pipeline.nsys.enable=true",
-         "profile a program of your own"},
-        {"profline run --resume tmp/profile-output/20261115-100000",
-         "resume a run that was cut off"},
+         "profile your own program"},
+        {"profline run --resume tmp/profile-output/20261115-100000", "resume an interrupted run"},
     };
   }
   std::string_view words() const override { return "[OVERRIDES]"; }
@@ -94,11 +93,11 @@ class RunVerb : public Verb {
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
 
  protected:
-  /// The config to begin with when none is named.
+  /// The default config.
   virtual std::string_view config_name() const { return "config"; }
 };
 
-/// `profline demo`: the same with a tiny model and drawn pages.
+/// `profline demo`: the same with a tiny model and generated pages.
 class DemoVerb final : public RunVerb {
  public:
   std::string_view name() const override { return "demo"; }
@@ -123,11 +122,11 @@ std::vector<Option> RunVerb::options() const {
   using Takes = Option::Takes;
   std::vector<Option> options = config_choice_options();
   for (Option& option : run_options()) options.push_back(std::move(option));
-  options.push_back({"--multirun", "-m", Takes::Nothing, "",
-                     "one job for each combination of the values that sweeps name"});
+  options.push_back(
+      {"--multirun", "-m", Takes::Nothing, "", "one job per combination of the swept values"});
   options.push_back({"--resume", "", Takes::Value, "RUN",
-                     "go on with a run: stages that are not ok, and those whose inputs changed"});
-  options.push_back({"--dry-run", "", Takes::Nothing, "", "only plan"});
+                     "resume a run: run the stages that are not ok or whose inputs changed"});
+  options.push_back({"--dry-run", "", Takes::Nothing, "", "show the plan without running it"});
   for (Option& option : config_showing_options()) options.push_back(std::move(option));
   return options;
 }
@@ -135,27 +134,27 @@ std::vector<Option> RunVerb::options() const {
 std::vector<Option> DemoVerb::options() const {
   std::vector<Option> options = RunVerb::options();
   for (Option& option : options) {
-    if (option.name == "--config-name") option.help = "the config to begin with [demo]";
+    if (option.name == "--config-name") option.help = "the primary config [demo]";
   }
   return options;
 }
 
 Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invocation) const {
   PL_TRY(check_options(invocation.arguments));
-  session::RunWish wish;
-  wish.choice = config_choice(invocation.arguments);
-  if (!invocation.arguments.has("--config-name")) wish.choice.name = config_name();
-  wish.programs = program_choice(invocation.arguments);
-  wish.argv = invocation.argv;
-  wish.resume = invocation.arguments.value("--resume");
-  session::Jobs jobs{{wish}};
-  if (!wish.resume) {
+  session::RunRequest request;
+  request.choice = config_choice(invocation.arguments);
+  if (!invocation.arguments.has("--config-name")) request.choice.name = config_name();
+  request.programs = program_choice(invocation.arguments);
+  request.argv = invocation.argv;
+  request.resume = invocation.arguments.value("--resume");
+  session::Jobs jobs{{request}};
+  if (!request.resume) {
     const bool multirun = invocation.arguments.has("--multirun");
-    jobs = PL_TRY(session::jobs_of(wish, multirun, services.remarks));
+    jobs = PL_TRY(session::jobs_of(request, multirun, services.remarks));
   }
   const session::FinishedJobs finished = PL_TRY(session::run_jobs(std::move(jobs), services));
   PL_TRY(print(finished.runs, invocation.output.format));
-  return finished.worst;  // as its run.json says: an interrupt behind the last stage is too late
+  return finished.worst;  // as in its run.json: an interrupt after the last stage is too late
 }
 
 std::unique_ptr<Verb> run_verb() {

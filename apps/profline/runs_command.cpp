@@ -32,7 +32,7 @@ using run_index::RunIndex;
 using session::PruneOutcome;
 using Align = TextTable::Align;
 
-/// Where conf/config.yaml lets runs be written.
+/// The default output root of conf/config.yaml.
 constexpr const char* kDefaultRoot = "tmp/profile-output";
 
 Result<RunFilter> filter_of(const Arguments& arguments) {
@@ -58,7 +58,7 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? std::string(kNone) : text;
 }
 
-/// `2026-11-15 17:16:52` of a timestamp with all its digits.
+/// `2026-11-15 17:16:52` from a full timestamp.
 std::string moment(const std::string& timestamp) {
   constexpr std::size_t kSeconds = 19;
   std::string text = timestamp.substr(0, kSeconds);
@@ -99,7 +99,7 @@ std::string stages_text(const RunRecord& record, std::size_t width, const Palett
   return text;
 }
 
-/// One line a run; `metrics` names the figures that have a column.
+/// One line per run; `metrics` names the figures that have a column.
 std::string runs_text(std::span<const IndexedRun> runs, std::span<const std::string> metrics,
                       std::size_t width, const Palette& palette) {
   if (runs.empty()) return "no runs\n";
@@ -124,7 +124,7 @@ std::string runs_text(std::span<const IndexedRun> runs, std::span<const std::str
   return table.render(width, palette);
 }
 
-/// All that is to know of one run without opening its files.
+/// Everything about one run that is known without opening its files.
 std::string run_text(const IndexedRun& run, const RunRecord& record, const std::string& folder,
                      std::uint64_t bytes, std::size_t width, const Palette& palette) {
   std::string text = palette.heading(printable(run.id)) + '\n';
@@ -148,8 +148,8 @@ std::string run_text(const IndexedRun& run, const RunRecord& record, const std::
   text += stages_text(record, width, palette);
   if (run.metrics.empty()) return text;
   text += '\n' + palette.heading("metrics") + "  " +
-          palette.faint("without a profiler, median over images") + '\n';
-  TextTable metrics({{"metric", Align::Left}, {"value"}, {"images"}});
+          palette.faint("without a profiler, median over requests") + '\n';
+  TextTable metrics({{"metric", Align::Left}, {"value"}, {"requests"}});
   for (const IndexedMetric& metric : run.metrics) {
     metrics.add({metric.name, metric_text(&metric), std::to_string(metric.n)});
   }
@@ -181,7 +181,7 @@ std::string prune_text(std::span<const PruneOutcome> outcomes, bool dry_run, std
                             counted(outcomes.size(), "run"), human_bytes(freed));
 }
 
-/// One command's view of the world below an output root.
+/// What a command works with below an output root.
 class RunsCommand {
  public:
   RunsCommand(const Invocation& invocation, RunIndex index, RunFilter filter)
@@ -197,7 +197,7 @@ class RunsCommand {
   Result<void> rebuild();
 
   /// On stderr: the result is not complete without them.
-  void tell_notes(bool quiet) const {
+  void print_notes(bool quiet) const {
     if (quiet) return;
     for (const std::string& note : index_.notes()) {
       print_remark("profline: warning: " + printable(note));
@@ -285,7 +285,7 @@ Result<void> RunsCommand::prune(const Interrupt& interrupt) {
   if (!is_json_) {
     return print_result(
         prune_text(pruned.outcomes, dry_run, output_width(), palette_) +
-        (pruned.latest_is_gone ? "removed the link latest, whose run is gone\n" : ""));
+        (pruned.latest_is_gone ? "removed the link latest, whose run no longer exists\n" : ""));
   }
   Node list = Node::list();
   for (const PruneOutcome& outcome : pruned.outcomes) {
@@ -302,7 +302,8 @@ Result<void> RunsCommand::rebuild() {
   return list();
 }
 
-/// `profline runs`: the runs below the output root, newest first; one of them; or fewer of them.
+/// `profline runs`: lists the runs below the output root, newest first, shows one of them, or
+/// prunes old ones.
 class RunsVerb final : public Verb {
  public:
   std::string_view name() const override { return "runs"; }
@@ -312,7 +313,8 @@ class RunsVerb final : public Verb {
   std::vector<Example> examples() const override {
     return {
         {"profline runs --metric 'token_ms<5'", "runs that decode a token in under 5 ms"},
-        {"profline runs prune --keep 20 --dry-run", "what would be removed to keep the newest 20"},
+        {"profline runs prune --keep 20 --dry-run",
+         "show what would be removed to keep the newest 20"},
     };
   }
   std::string_view words() const override { return "[show RUN|prune|rebuild]"; }
@@ -326,18 +328,22 @@ std::vector<Option> RunsVerb::options() const {
   using Takes = Option::Takes;
   return {
       {"--root", "", Takes::Value, "FOLDER",
-       "where runs are written to (default tmp/profile-output)"},
-      {"--experiment", "", Takes::Value, "TEXT", "only runs whose experiment has this in it"},
+       "output root, the folder that contains the runs [tmp/profile-output]"},
+      {"--experiment", "", Takes::Value, "TEXT", "only runs whose experiment contains this text"},
       {"--model", "", Takes::Value, "TEXT",
-       "only runs of a model or program that has this in its name"},
-      {"--device", "", Takes::Value, "TEXT", "only runs on this device: cuda:0, or part of a name"},
-      {"--since", "", Takes::Value, "DAY", "only runs begun then or later, UTC: 2026-11-15"},
-      {"--until", "", Takes::Value, "DAY", "only runs begun until the end of it"},
+       "only runs whose model or program name contains this text"},
+      {"--device", "", Takes::Value, "TEXT",
+       "only runs on this device: cuda:0, or part of its name"},
+      {"--since", "", Takes::Value, "DAY",
+       "only runs started on or after this day (UTC), such as 2026-11-15"},
+      {"--until", "", Takes::Value, "DAY", "only runs started on or before this day (UTC)"},
       {"--metric", "", Takes::Value, "NAME",
-       "only runs that have this figure, or where it holds: 'token_ms<5'; may be repeated"},
+       "only runs with this metric, or that meet a condition such as 'token_ms<5'; may be "
+       "repeated"},
       {"--top", "", Takes::Value, "N", "only the newest N"},
-      {"--keep", "", Takes::Value, "N", "prune: keep the newest N, and any that is still running"},
-      {"--dry-run", "", Takes::Nothing, "", "prune: only say what would be removed"},
+      {"--keep", "", Takes::Value, "N",
+       "prune: keep the newest N runs and those still in progress"},
+      {"--dry-run", "", Takes::Nothing, "", "prune: only show what would be removed"},
   };
 }
 
@@ -353,14 +359,14 @@ Result<ExitCode> RunsVerb::run(const Services& services, const Invocation& invoc
         .with_reason("usage");
   }
   if (!words.empty() && words.size() != takes) {
-    return Error(ErrorKind::Config, action == "show"
-                                        ? "'profline runs show RUN' takes one run"
-                                        : "'profline runs " + action +
-                                              "' takes options only, and no '" + words[1] + "'")
+    return Error(ErrorKind::Config,
+                 action == "show"
+                     ? "'profline runs show RUN' takes one run"
+                     : "'profline runs " + action + "' takes only options, not '" + words[1] + "'")
         .with_reason("usage");
   }
   RunFilter filter = PL_TRY(filter_of(arguments));
-  // What decides which runs are removed must come from the runs themselves.
+  // The decision which runs are removed must be based on the runs themselves.
   const auto keep = action == "prune" ? RunIndex::Keep::No : RunIndex::Keep::Yes;
   RunIndex index = PL_TRY(RunIndex::open(arguments.value("--root").value_or(kDefaultRoot), keep));
   PL_TRY(index.refresh());
@@ -371,7 +377,7 @@ Result<ExitCode> RunsVerb::run(const Services& services, const Invocation& invoc
   if (action == "prune") done = command.prune(services.interrupt);
   if (action == "rebuild") done = command.rebuild();
   if (!done) return done.error();
-  command.tell_notes(invocation.output.verbosity < 0);
+  command.print_notes(invocation.output.verbosity < 0);
   return ExitCode::Done;
 }
 

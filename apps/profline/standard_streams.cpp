@@ -13,7 +13,7 @@
 namespace profline {
 namespace {
 
-/// What the signal did before.
+/// The previous action of the signal.
 void (*ignore(int signal))(int) {
   struct sigaction ignoring {};
   ignoring.sa_handler = SIG_IGN;
@@ -22,12 +22,12 @@ void (*ignore(int signal))(int) {
   return before.sa_handler;
 }
 
-/// A closed descriptor is taken by /dev/null, opened the wrong way round: using it fails, as it
-/// did.
+/// A closed descriptor is taken by /dev/null, opened in the wrong mode: using it still fails.
 void occupy(int fd) {
   if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) return;
   const int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-  static_cast<void>(::open("/dev/null", mode));  // the lowest that is free, hence this one
+  static_cast<void>(
+      ::open("/dev/null", mode));  // takes the lowest free descriptor, which is this one
 }
 
 Error cannot_write(int error_number) {

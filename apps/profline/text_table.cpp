@@ -15,7 +15,7 @@ namespace profline {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 16;  // of the column that stretches
+constexpr std::size_t kNarrowest = 16;  // minimum width of the stretching column
 
 std::string padded(const std::string& cell, std::size_t width, TextTable::Align align) {
   if (align == TextTable::Align::Left) return pad_width(cell, width);
@@ -23,7 +23,7 @@ std::string padded(const std::string& cell, std::size_t width, TextTable::Align 
   return std::string(width > own ? width - own : 0, ' ') + cell;
 }
 
-/// Nothing where stdout is not a terminal, or one that does not say.
+/// Nothing if stdout is not a terminal, or is one without a known width.
 std::optional<std::size_t> terminal_width() {
   constexpr std::size_t kSmallest = 40;
   winsize size{};
@@ -34,7 +34,7 @@ std::optional<std::size_t> terminal_width() {
   return std::max<std::size_t>(size.ws_col, kSmallest);
 }
 
-/// Where the last column of a line begins: after the last run of blanks in its first half.
+/// The start of a line's last column: after the last run of blanks in its first half.
 std::size_t last_column(std::string_view line, std::size_t width) {
   std::size_t column = line.find_first_not_of(' ');
   for (std::size_t at = line.find("  "); at < width / 2; at = line.find("  ", at)) {

@@ -6,7 +6,7 @@
 
 namespace profline {
 
-/// Colours of a text, or none.
+/// Colours of a text, if enabled.
 class Palette {
  public:
   explicit Palette(bool in_color) : in_color_(in_color) {}
@@ -22,25 +22,25 @@ class Palette {
   bool in_color_;
 };
 
-/// Columns of text, each as wide as its widest cell; one of them takes what is left of the line
-/// and is cut to fit. Where a line is too narrow for all of them, those that may be left out go,
-/// and a line below the table names them.
+/// Columns of text, each as wide as its widest cell; one of them takes the rest of the line and is
+/// cut to fit. If a line is too narrow for all columns, optional ones are left out, and a line
+/// below the table names them.
 class TextTable {
  public:
   enum class Align { Left, Right };
   struct Column {
     std::string title;
     Align align = Align::Right;
-    bool stretches = false;  ///< gets what is left; at most one column
-    int spare = 0;           ///< 0: always shown; else the higher, the sooner it is left out
+    bool stretches = false;  ///< takes the rest of the line; at most one column
+    int spare = 0;           ///< 0: always shown; higher values are left out sooner
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// As many cells as columns. Control characters are made visible.
+  /// One cell per column. Control characters are made visible.
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
-  /// Lines of at most `width` columns where the stretching one allows, indented by two.
+  /// Lines of at most `width` columns if the stretching column permits, indented by two.
   std::string render(std::size_t width, const Palette& palette) const;
 
  private:
@@ -54,15 +54,16 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// How wide stdout is: its terminal's width, or 120 if it is not a terminal.
+/// The width of stdout: its terminal's width, or 120 if it is not a terminal.
 std::size_t output_width();
 
-/// `text` for a terminal of that width. A line that is too long is broken between words and goes on
-/// below the start of its last column; one that begins with `$ ` is a command to copy, and stays.
+/// `text` for a terminal of that width. A line that is too long is broken between words and
+/// continues below the start of its last column; one that begins with `$ ` is a command to copy and
+/// stays unbroken.
 std::string wrap_lines(std::string_view text, std::size_t width);
 
-/// The same for the terminal that stdout is; elsewhere, and in a file above all, text stays as it
-/// is.
+/// The same for stdout if it is a terminal; otherwise, and especially in a file, text stays
+/// unchanged.
 std::string for_terminal(std::string text);
 
 }  // namespace profline

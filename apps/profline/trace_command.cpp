@@ -31,7 +31,7 @@ trace_report::Export export_kind(const std::string& given) {
   return given == "csv" ? trace_report::Export::Csv : trace_report::Export::Json;
 }
 
-/// Of several captures each goes into the folder that was named.
+/// With several captures, each goes into the named folder.
 std::filesystem::path export_path(const Arguments& arguments, const Timeline& timeline,
                                   trace_report::Export what) {
   const auto to = arguments.value("--to");
@@ -41,8 +41,8 @@ std::filesystem::path export_path(const Arguments& arguments, const Timeline& ti
                                     : std::filesystem::path(*to);
 }
 
-/// A viewer shows more of a trace than profline reads, Python frames above all.
-void tell_what_is_left_out(const Timeline& timeline, const std::filesystem::path& written) {
+/// A viewer shows more of a trace than profline reads, especially Python frames.
+void report_what_is_left_out(const Timeline& timeline, const std::filesystem::path& written) {
   const std::string left_out = trace_report::left_out_of_perfetto(timeline);
   if (left_out.empty()) return;
   print_remark("profline: " + printable(written.string()) +
@@ -66,13 +66,13 @@ Result<void> export_all(const std::vector<trace_report::Report>& reports,
       PL_TRY(print_result(printable(written.string()) + "\n"));
     }
     if (what == trace_report::Export::Perfetto && output.verbosity >= 0) {
-      tell_what_is_left_out(*report.timeline, path);
+      report_what_is_left_out(*report.timeline, path);
     }
   }
   return {};
 }
 
-/// `profline trace FILE...`: what captures say, made by anyone.
+/// `profline trace FILE...`: summarises captures of any origin.
 class TraceVerb final : public Verb {
  public:
   std::string_view name() const override { return "trace"; }
@@ -83,7 +83,7 @@ class TraceVerb final : public Verb {
     return {
         {"profline trace trace.json.gz",
          "kernels, operators and idle time of a torch.profiler trace"},
-        {"profline trace run.sqlite --range decode", "only what happened in one NVTX range"},
+        {"profline trace run.sqlite --range decode", "only events in one NVTX range"},
     };
   }
   std::string_view words() const override { return "FILE..."; }
@@ -96,9 +96,9 @@ class TraceVerb final : public Verb {
 std::vector<Option> TraceVerb::options() const {
   using Takes = Option::Takes;
   return {
-      {"--top", "", Takes::Value, "N", "rows a table shows, or 'all' (default 20)"},
+      {"--top", "", Takes::Value, "N", "rows per table, or 'all' [20]"},
       {"--range", "", Takes::Value, "NAME",
-       "only what happened in ranges of this name or glob: 'decode*'"},
+       "only events in ranges with this name or glob, such as 'decode*'"},
       {"--operators-by",
        "",
        Takes::Value,
@@ -109,12 +109,12 @@ std::vector<Option> TraceVerb::options() const {
        "",
        Takes::Value,
        "FORM",
-       "write a file instead, with all rows",
+       "write all rows to a file instead",
        {"perfetto", "csv", "json"}},
       {"--to", "", Takes::Value, "PATH",
-       "where the export goes: a file; for csv and several captures a folder"},
+       "where to write the export: a file; for csv and for several captures a folder"},
       {"--kernel-classes", "", Takes::Value, "FILE",
-       "rules for classes of kernels, before the shipped ones"},
+       "kernel class rules, tried before the shipped ones"},
   };
 }
 
@@ -137,7 +137,7 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
   trace_report::Options options;
   options.range = arguments.value("--range");
   options.operator_order = operator_order(arguments.value("--operators-by").value_or("self"));
-  std::deque<Timeline> timelines;  // never moved: reports look into them
+  std::deque<Timeline> timelines;  // a deque never moves them: reports refer to them
   std::vector<trace_report::Report> reports;
   for (const std::string& word : arguments.words) {
     if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");

@@ -29,7 +29,7 @@ std::string or_dash(std::string text) {
   return text.empty() ? "–" : std::move(text);
 }
 
-/// `pinned -> device`; of a fill `device`; nothing where neither side is known.
+/// `pinned -> device`; for a fill `device`; nothing if neither side is known.
 std::string memory_of(const TransferRow& row) {
   const std::string from(timeline::to_text(row.from));
   const std::string to(timeline::to_text(row.to));
@@ -43,7 +43,7 @@ std::string heading(std::string_view title, std::string_view more, const Palette
   return line + '\n';
 }
 
-/// Of a table that keeps to the ranges of the report.
+/// For a table that is restricted to the ranges of the report.
 std::string heading_in(const Report& report, std::string_view title, std::string more,
                        const Palette& palette) {
   if (report.range) more = "in '" + printable(*report.range) + "'; " + more;

@@ -20,7 +20,7 @@ using trace_report::Launches;
 using trace_report::Report;
 using Align = TextTable::Align;
 
-/// Narrower tables of kernels do without the operators.
+/// Narrower kernel tables leave out the operators.
 constexpr std::size_t kWidthForOperators = 112;
 
 class TraceText {
@@ -50,7 +50,7 @@ class TraceText {
     out_ += '\n';
   }
   void show(const TextTable& table) { out_ += table.render(width_, palette_); }
-  /// What of a table is not shown.
+  /// What is not shown of a table.
   void rest(std::size_t all) {
     if (all > top_) out_ += palette_.faint(fmt::format("  and {} more\n", all - top_));
   }
@@ -133,7 +133,7 @@ void TraceText::device_rows(TextTable& table, const std::string& device,
 void TraceText::devices() {
   if (times().empty()) {
     heading("devices");
-    out_ += "  no work of a device in this capture\n";
+    out_ += "  no device work in this capture\n";
     return;
   }
   heading("devices", "where the " + duration(wall_ns()) + " went; busy and idle sum to it");
@@ -145,7 +145,7 @@ void TraceText::devices() {
 }
 
 /// `5 launches by the host, all of CUDA graphs; 425 kernels ran`: a graph is one launch and many
-/// kernels, so that the two numbers may be far apart.
+/// kernels, so the two numbers may differ widely.
 std::string TraceText::launch_calls(std::uint64_t calls) const {
   const Launches& all = report_.launches;
   const bool is_whole = report_.range_account() == nullptr;
@@ -203,8 +203,8 @@ void TraceText::classes() {
   show(table);
 }
 
-/// The operator that launched most of it, and how many others did: `aten::mm +2`. Names of kernels
-/// need the room more: 24 columns of 120.
+/// The operator that launched most of it, and the number of others: `aten::mm +2`. Kernel names
+/// need the space more: 24 columns of 120.
 std::string TraceText::launcher_of(const Kernel& kernel) const {
   const std::size_t widest = std::clamp<std::size_t>(width_, kWidthForOperators, 128) - 96;
   if (kernel.launchers.empty() || kernel.launchers.front().op.empty()) return "–";
@@ -251,7 +251,7 @@ std::string_view order_text(operators::OperatorOrder order) {
     case operators::OperatorOrder::Total:
       return "by total host time";
     case operators::OperatorOrder::SelfDevice:
-      return "by GPU time of their own launches";
+      return "by self time on the GPU";
     case operators::OperatorOrder::Device:
       return "by total GPU time";
     case operators::OperatorOrder::Calls:
@@ -259,7 +259,7 @@ std::string_view order_text(operators::OperatorOrder order) {
     case operators::OperatorOrder::Self:
       break;
   }
-  return "by host time of their own";
+  return "by self time on the host";
 }
 
 void TraceText::operators() {
@@ -268,7 +268,7 @@ void TraceText::operators() {
                            std::string(order_text(report_.operator_order)));
   const bool by_device = report_.operator_order == operators::OperatorOrder::SelfDevice ||
                          report_.operator_order == operators::OperatorOrder::Device;
-  // The share is that of the column before it.
+  // The share refers to the preceding column.
   using Columns = std::vector<TextTable::Column>;
   Columns columns = by_device
                         ? Columns{{"GPU self"}, {"share"}, {"GPU total"}, {"self"}, {"total"}}

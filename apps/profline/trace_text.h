@@ -7,17 +7,17 @@
 #include "text_table.h"
 #include "trace_report/report.h"
 
-/// The report on a capture for people: at most `top` rows a table, lines as wide as `width` where
-/// they can be.
+/// The report on a capture as text: at most `top` rows per table, lines up to `width` where
+/// possible.
 namespace profline {
 
 std::string trace_text(const trace_report::Report& report, std::size_t top, std::size_t width,
                        const Palette& palette);
 
-// Its tables of ranges and of what was moved; each is empty where there is nothing to show.
+// Its tables of ranges and of transfers; each is empty if there is nothing to show.
 
 /// From the first to the last activity of each GPU, and how busy it was in between; empty for a
-/// report that keeps to ranges.
+/// report that is restricted to ranges.
 std::string gpu_spans_text(const trace_report::Report& report, std::size_t width,
                            const Palette& palette);
 std::string ranges_text(const trace_report::Report& report, std::size_t top, std::size_t width,

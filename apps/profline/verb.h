@@ -16,43 +16,43 @@ using session::Services;
 
 enum class OutputFormat { Text, Json };
 
-/// How results and messages are to look; every command takes these options.
+/// The format of results and messages; every command takes these options.
 struct OutputOptions {
   OutputFormat format = OutputFormat::Text;
-  int verbosity = 0;  ///< each -v adds one, each -q takes one away
+  int verbosity = 0;  ///< each -v adds one, each -q subtracts one
 };
 
-/// What the user asked of a command.
+/// A command as invoked by the user.
 struct Invocation {
   OutputOptions output;
-  Arguments arguments;              ///< the command's own words taken out
-  std::vector<std::string> argv{};  ///< as it was typed, for the record
+  Arguments arguments;              ///< without the command's own words
+  std::vector<std::string> argv{};  ///< as typed, for the record
 };
 
-/// A command line that help shows, and what it is for.
+/// An example in the help, and what it does.
 struct Example {
   std::string_view command;
   std::string_view purpose;
 };
 
-/// One command of profline (`profline doctor`): says what options it has, then runs.
+/// One command of profline (`profline doctor`): declares its options, then runs.
 class Verb {
  public:
   virtual ~Verb() = default;
-  /// One word, or two where several commands share the first: `kernels top`.
+  /// One word, or two if several commands share the first: `kernels top`.
   virtual std::string_view name() const = 0;
   /// One line for the list of commands; lower case, no full stop.
   virtual std::string_view summary() const = 0;
-  /// The words it takes, as help shows them: `KEY [OVERRIDES]`. Empty: it takes none.
+  /// Its arguments as shown in the help: `KEY [OVERRIDES]`. Empty: it takes none.
   virtual std::string_view words() const { return {}; }
-  /// For the end of its help: at least one.
+  /// Examples at the end of its help; at least one.
   virtual std::vector<Example> examples() const = 0;
   virtual std::vector<Option> options() const = 0;
   /// Prints its result to stdout. An Error is printed by the caller and chooses the exit code.
   virtual Result<ExitCode> run(const Services& services, const Invocation& invocation) const = 0;
 };
 
-// Each is made in the file that has its name: run_command.cpp, kernels_top.cpp.
+// Each is defined in the file named after it: run_command.cpp, kernels_top.cpp.
 
 std::unique_ptr<Verb> run_verb();
 std::unique_ptr<Verb> demo_verb();

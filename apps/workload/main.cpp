@@ -27,7 +27,7 @@ namespace {
 
 using namespace profline;
 
-/// What the user typed.
+/// The command line.
 struct Options {
   bool show_version = false;
   std::string format = "text";
@@ -42,7 +42,7 @@ struct Options {
   bool verbose = false;
 };
 
-// Set by signals: the run ends at its next token and writes what it has.
+// Set by signals: the run stops at its next token and writes what it has.
 std::atomic<bool> g_stopping{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
@@ -87,8 +87,8 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("-v,--verbose", options.verbose, "details too");
 }
 
-/// A config as profline writes it may say so in its first key, and lacks values that look like
-/// secrets, which come in the environment.
+/// A config written by profline may say so in its first key, and lacks values that look like
+/// secrets, which come through the environment.
 Result<settings::Root> load_config(const std::string& path) {
   Node config = PL_TRY(parse_json(PL_TRY(read_file(path)), path));
   if (config.is_map()) config.as_map().erase("schema");

@@ -84,14 +84,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kAttempt = "write";
 
-// .profline-tmp-1f0c22ab-9d41c07be2a95f36: which start of which machine, then a random number. Of
-// fixed length, so that the target's name may be as long as the file system allows.
+// .profline-tmp-1f0c22ab-9d41c07be2a95f36: digits for this machine since its last start, then a
+// random number. The length is fixed, so that the target's name may be as long as the file system
+// allows.
 constexpr std::string_view kTemporaryPrefix = ".profline-tmp-";
 constexpr std::size_t kMachineDigits = 8;
 constexpr std::size_t kRandomDigits = 16;
 constexpr std::string_view kUnknownMachine = "00000000";
 
-/// Digits that differ between machines and between two starts of one machine.
+/// Digits that differ between machines, and between two starts of the same machine.
 std::string machine_digits() {
   const Result<std::string> boot_id = read_file("/proc/sys/kernel/random/boot_id");
   return boot_id ? sha256_hex(*boot_id).substr(0, kMachineDigits) : std::string(kUnknownMachine);
@@ -126,7 +127,7 @@ Lock try_lock(const FileDescriptor& file) {
   return errno == EWOULDBLOCK ? Lock::HeldByAnother : Lock::Unsupported;
 }
 
-/// 0 or errno. A file system that knows no fsync for this kind of file is none we can improve.
+/// Returns 0 or errno. Success where the file system does not support fsync for this kind of file.
 int sync(const FileDescriptor& file) {
   while (::fsync(file.get()) != 0) {
     if (errno == EINVAL || errno == ENOTSUP) return 0;
@@ -135,14 +136,14 @@ int sync(const FileDescriptor& file) {
   return 0;
 }
 
-/// Where a write to `path` arrives: the links that the last component leads through, followed.
+/// The path that a write to `path` ends up at, with symbolic links in the last component followed.
 Result<fs::path> follow_links(const fs::path& path) {
   constexpr int kMostLinks = 40;  // as many as Linux follows
   fs::path place = path;
   for (int link = 0; link < kMostLinks; ++link) {
     std::error_code failure;
     const fs::path target = fs::read_symlink(place, failure);
-    if (failure) return place;  // no link, or nothing there; what opens it next will tell
+    if (failure) return place;  // not a link, or nothing there; opening it will report that
     place = target.is_absolute() ? target : place.parent_path() / target;
   }
   return os_error(kAttempt, path, ELOOP);
@@ -160,7 +161,7 @@ Result<FileDescriptor> open_folder(const fs::path& path, const fs::path& folder)
   return os_error(kAttempt, path, errno);
 }
 
-/// The permission bits of the file to be replaced; nothing when there is none yet.
+/// The permission bits of the file to be replaced; nothing when it does not exist yet.
 Result<std::optional<mode_t>> permissions_to_keep(const fs::path& path, int folder,
                                                   const std::string& name) {
   struct stat status {};
@@ -177,13 +178,13 @@ Result<std::optional<mode_t>> permissions_to_keep(const fs::path& path, int fold
 
 }  // namespace
 
-/// What exists between create() and commit(); takes the temporary with it when it goes.
+/// The state between create() and commit(); its destructor removes the temporary.
 struct AtomicFile::Pending {
   fs::path path;     // as given, for messages
   std::string name;  // the target in the folder
   FileDescriptor folder;
   FileDescriptor file;
-  std::string temporary;  // its name in the folder; empty when there is none (any more)
+  std::string temporary;  // its name in the folder; empty before creation, after the end
   std::string collected;  // bytes not yet handed to the system
   std::optional<Error> failure;
   UnfinishedWork unfinished;  // while there is a temporary
@@ -216,7 +217,7 @@ Result<void> AtomicFile::Pending::create_temporary(std::optional<mode_t> permiss
     temporary = candidate;
     unfinished =
         UnfinishedWork([at = folder.get(), candidate] { ::unlinkat(at, candidate.c_str(), 0); });
-    // Someone clearing up may have come between the creation and the lock: then it is theirs.
+    // A clean-up may have run between the creation and the lock, and removed the file.
     struct stat status {};
     const Lock lock = try_lock(file);
     if (lock == Lock::HeldByAnother || ::fstat(file.get(), &status) != 0 || status.st_nlink == 0) {
@@ -291,7 +292,7 @@ Result<void> AtomicFile::commit() {
   if (pending->failure) return *pending->failure;
   PL_TRY(pending->write(pending->collected));
   if (const int failed = sync(pending->file)) return pending->fail(failed);
-  // The lock is still held: nobody takes the temporary for a stale one before it has its new name.
+  // The lock is still held: nobody takes the temporary for a stale one before the rename.
   const int folder = pending->folder.get();
   if (::renameat(folder, pending->temporary.c_str(), folder, pending->name.c_str()) != 0) {
     return pending->fail(errno);
@@ -317,7 +318,7 @@ bool left_alone_for_a_day(const struct stat& status, const Clock& clock) {
   return clock.wall_now() - changed > std::chrono::hours(24);
 }
 
-/// Whether the temporary's writer is gone; says no when in doubt. On yes `file` may hold the lock.
+/// Whether the temporary's writer is gone; false when in doubt. If true, `file` may hold the lock.
 bool is_stale(const FileDescriptor& file, bool made_here, const Clock& clock) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
@@ -335,7 +336,7 @@ bool is_stale(const FileDescriptor& file, bool made_here, const Clock& clock) {
 }  // namespace
 
 Result<std::vector<fs::path>> remove_stale_temporaries(const fs::path& folder, const Clock& clock) {
-  constexpr std::string_view kClearing = "clear up";
+  constexpr std::string_view kClearing = "clean up";
   PL_TRY(internal::check_path(kClearing, folder));
   const std::string here = machine_digits();
   std::vector<fs::path> removed;
@@ -346,7 +347,8 @@ Result<std::vector<fs::path>> remove_stale_temporaries(const fs::path& folder, c
     const std::string name = path.filename().string();
     const std::optional<std::string_view> machine = machine_in(name);
     if (!machine) continue;
-    // Opened for writing because NFS gives an exclusive lock to no other; never waits for a pipe.
+    // Opened for writing because NFS requires it for an exclusive lock; non-blocking because of
+    // pipes.
     const FileDescriptor file =
         open_descriptor(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     const bool made_here = *machine == here && here != kUnknownMachine;

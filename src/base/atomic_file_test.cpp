@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each in a child process: what is undone holds for the rest of a process's life.
+// Each in a child process: after the undo, the process can begin no other work.
 
 TEST(UnfinishedWork, IsUndoneYoungestFirstUnlessItWasFinished) {
   EXPECT_EQ(testing::in_child([] {
@@ -220,7 +220,7 @@ TEST(WriteFileAtomic, SaysWhyItCannotAndLeavesNothing) {
       {dir / "loop", "cannot write loop: too many symbolic links"},
       {dir / too_long, "cannot write " + too_long + ": the name is too long"},
       {"", "cannot write '': the name is empty"},
-      {dir / std::string("a\0b", 3), "cannot write a\\x00b: the name holds a NUL byte"},
+      {dir / std::string("a\0b", 3), "cannot write a\\x00b: the name contains a NUL byte"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.message);
@@ -248,10 +248,10 @@ TEST(WriteFileAtomic, SaysThatItMayNot) {
 
 /// What is in the folder after a write failed, and how it failed.
 std::string outcome(const Result<void>& written, const fs::path& folder) {
-  const std::string told =
+  const std::string message =
       written ? std::string("written") : message_without(written.error(), folder);
   const bool kept = read_file(folder / "run.json").value_or("") == "old";
-  return told + "; " + join(names_in(folder), ",") + "; " + (kept ? "old kept" : "old lost");
+  return message + "; " + join(names_in(folder), ",") + "; " + (kept ? "old kept" : "old lost");
 }
 
 TEST(WriteFileAtomic, AFullDiskLeavesTheOldFileAndNothingElse) {
@@ -342,23 +342,23 @@ TEST(StaleTemporaries, NothingElseIsTouched) {
   EXPECT_THAT(remove_stale_temporaries(dir.path(), clock).value(), IsEmpty());
   EXPECT_EQ(names_in(dir.path()), before);
   EXPECT_EQ(message_without(remove_stale_temporaries(dir / "none", clock).error(), dir.path()),
-            "cannot clear up none: no such file");
+            "cannot clean up none: no such file");
 }
 
-/// Content that proves itself: its number, filler that depends on it, and the digest of both.
+/// Content that can be verified: its number, filler that depends on it, and the digest of both.
 std::string content_of(std::uint64_t number) {
   std::string text = std::to_string(number) + "\n";
   text.append(20000 + number % 7 * 1000, static_cast<char>('a' + number % 26));
   return sha256_hex(text) + "\n" + text;
 }
 
-/// The number of a content that is complete; nothing for any other.
+/// The number of a complete content; nothing for any other.
 std::optional<std::uint64_t> number_of(std::string_view content) {
   if (content.size() < 66 || sha256_hex(content.substr(65)) != content.substr(0, 64)) return {};
   return std::stoull(std::string(content.substr(65, 20)));
 }
 
-/// The number the file surely has by now; seen by the test and its writer.
+/// The number that the file has at least; shared by the test and its writer.
 using Committed = std::atomic<std::uint64_t>;
 
 /// Rewrites the file until killed.
@@ -371,14 +371,14 @@ using Committed = std::atomic<std::uint64_t>;
   }
 }
 
-/// Does not give up the processor: on a busy machine it would come back far too late.
+/// Busy-waits: after a sleep on a busy machine it would wake far too late.
 void spin_for(std::chrono::nanoseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
   while (std::chrono::steady_clock::now() < end) {
   }
 }
 
-/// Runs a writer and kills it `delay` after it has begun. False when it ended in another way.
+/// Runs a writer and kills it `delay` after it began. False when it ended in another way.
 bool write_until_killed(const fs::path& path, Committed& committed,
                         std::chrono::nanoseconds delay) {
   std::array<int, 2> ends{};
@@ -399,8 +399,8 @@ bool write_until_killed(const fs::path& path, Committed& committed,
   return ::waitpid(writer, &status, 0) == writer && has_begun && was_sent && WIFSIGNALED(status);
 }
 
-/// Where there is no disk behind it, fsync takes no time and a kill can fall anywhere; on a disk
-/// nearly all of them would fall into the fsync.
+/// A folder in memory if there is one: fsync takes no time there, so a kill can fall anywhere; on a
+/// disk nearly all kills would fall into the fsync.
 fs::path fast_folder() {
   const char* const shared_memory = "/dev/shm";
   return ::access(shared_memory, W_OK) == 0 ? shared_memory : fs::temp_directory_path();
@@ -428,7 +428,8 @@ TEST(AtomicFile, AWriterKilledAtAnyMomentLeavesTheOldFileOrTheNewOne) {
 
   std::mt19937_64 random(20261115);
   int with_temporary = 0;
-  // On a busy machine the writer may get no time before it is killed: go on, and wait longer.
+  // On a busy machine the writer may get no time before it is killed: try again with a longer
+  // delay.
   const auto is_enough = [&](int kills) {
     return kills >= kKills && ((with_temporary > 0 && committed > 0) || kills >= kKillsAtMost);
   };
@@ -439,7 +440,7 @@ TEST(AtomicFile, AWriterKilledAtAnyMomentLeavesTheOldFileOrTheNewOne) {
 
     const std::optional<std::uint64_t> found = number_of(read_file(path).value());
     ASSERT_TRUE(found) << "torn after kill " << kill;
-    // The rename may have happened and the writer not come to say so.
+    // The rename may have happened without the writer having reported it.
     ASSERT_TRUE(*found == committed || *found == committed + 1) << *found << " after " << committed;
     committed = *found;
 
@@ -448,7 +449,7 @@ TEST(AtomicFile, AWriterKilledAtAnyMomentLeavesTheOldFileOrTheNewOne) {
     with_temporary += static_cast<int>(stale);
     ASSERT_THAT(names_in(dir.path()), ElementsAre("run.json"));
   }
-  // Else the moments were no test: some kills must fall into a write, and some writes must succeed.
+  // Otherwise the test proved nothing: some kills must fall into a write, and some writes succeed.
   EXPECT_GT(with_temporary, 0);
   EXPECT_GT(committed, 0U);
   ::munmap(memory, sizeof(Committed));

@@ -5,7 +5,7 @@
 
 namespace profline {
 
-/// Where the program's time comes from; a fake one makes tests exact.
+/// The program's source of time; tests use a fake one.
 class Clock {
  public:
   using Steady = std::chrono::steady_clock::time_point;
@@ -14,7 +14,7 @@ class Clock {
   virtual ~Clock() = default;
   /// For durations: never goes backwards.
   virtual Steady now() const = 0;
-  /// For dates: follows the computer's calendar, and may jump.
+  /// For dates: follows the system clock, and may jump.
   virtual Wall wall_now() const = 0;
 };
 
@@ -24,7 +24,7 @@ class SystemClock final : public Clock {
   Wall wall_now() const override { return std::chrono::system_clock::now(); }
 };
 
-/// `2026-11-15T10:20:30.123Z`: UTC, cut (not rounded) to milliseconds.
+/// `2026-11-15T10:20:30.123Z`: UTC, truncated (not rounded) to milliseconds.
 std::string utc_timestamp(Clock::Wall time);
 
 }  // namespace profline

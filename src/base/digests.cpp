@@ -68,7 +68,7 @@ void fold(std::string_view block, State& state) {
   state[0] += a, state[1] += b, state[2] += c, state[3] += d;
 }
 
-/// What follows the last whole block: the rest, a one bit, zeros, the length in bits.
+/// The bytes that complete the last block: the rest, a one bit, zeros, the length in bits.
 std::string padding(std::string_view rest, std::uint64_t total_bytes) {
   std::string tail(rest);
   tail += '\x80';
@@ -121,7 +121,7 @@ std::uint32_t big_endian_word(const unsigned char* bytes) {
          static_cast<std::uint32_t>(bytes[2]) << 8U | static_cast<std::uint32_t>(bytes[3]);
 }
 
-/// W of FIPS 180-4, 6.2.2: the block's 16 words, and 48 made of them.
+/// W of FIPS 180-4, 6.2.2: the block's 16 words, and 48 derived from them.
 std::array<std::uint32_t, 64> message_schedule(const unsigned char* block) {
   std::array<std::uint32_t, 64> w;
   for (std::size_t t = 0; t < 16; ++t) w[t] = big_endian_word(block + 4 * t);

@@ -48,7 +48,7 @@ std::string random_bytes(std::size_t size) {
   return bytes;
 }
 
-/// Every way to compute it that this processor has.
+/// Every implementation that this processor can run.
 class Sha256Ways : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -117,7 +117,7 @@ TEST(Sha256, BothWaysAgreeAtEveryLength) {
 }
 
 TEST(Sha256, OfLengthsAroundABlockIsThatOfAnIndependentProgram) {
-  // sha256sum of as many times 'x'.
+  // sha256sum of that many 'x'.
   struct Case {
     std::size_t size;
     std::string_view digest;

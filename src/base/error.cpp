@@ -21,7 +21,7 @@ bool starts_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }
 
-/// `text` without its first `count` characters; stray bytes belong to the character before them.
+/// `text` without its first `count` characters; stray bytes belong to the preceding character.
 std::string_view skip_characters(std::string_view text, std::size_t count) {
   std::size_t at = 0;
   while (at < text.size() && count > 0) {
@@ -38,7 +38,7 @@ std::size_t count_characters(std::string_view text) {
   return count;
 }
 
-/// Control characters become spaces, so that the caret below keeps its place.
+/// Control characters become spaces, so that the caret below stays aligned.
 std::string without_controls(std::string_view text) {
   std::string out(text);
   for (char& byte : out) {
@@ -65,7 +65,7 @@ std::string Position::to_string() const {
 }
 
 Error Error::all(const std::vector<Error>& problems) {
-  PL_ASSERT(!problems.empty(), "an Error tells of at least one problem");
+  PL_ASSERT(!problems.empty(), "an Error has at least one problem");
   std::vector<Error> flat;
   for (const Error& problem : problems) {
     for (Error& one : problem.each()) flat.push_back(std::move(one));
@@ -153,7 +153,7 @@ std::string os_error_words(int error_number) {
     default:
       break;
   }
-  // "No space left on device": the C locale's texts, as nothing of ours calls setlocale().
+  // "No space left on device": these are the C locale's texts, as we never call setlocale().
   std::string words = std::generic_category().message(error_number);
   if (!words.empty()) {
     words[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
@@ -188,8 +188,9 @@ bool is_out_of_inodes(const std::filesystem::path& path) {
 
 Error os_error(std::string_view attempt, const std::filesystem::path& path, int error_number) {
   if (error_number == ENOSPC && is_out_of_inodes(path)) {
-    return os_error(attempt, path, ErrorKind::Io,
-                    "no inodes left on its file system: it has room for bytes, not for more files");
+    return os_error(
+        attempt, path, ErrorKind::Io,
+        "no inodes left on its file system: it has free space but cannot hold more files");
   }
   return os_error(attempt, path, os_error_kind(error_number), os_error_words(error_number));
 }

@@ -9,11 +9,10 @@
 
 namespace profline {
 
-/// What went wrong, as far as the program acts on it: kinds choose exit codes. Nobody matches on
-/// message text.
+/// The category of a failure, which chooses the exit code. No code matches on message text.
 enum class ErrorKind {
-  Config,     ///< what was given is contradictory or out of range
-  NotFound,   ///< a tool, file or device that was named is not there
+  Config,     ///< the input is contradictory or out of range
+  NotFound,   ///< a named tool, file or device does not exist
   Io,         ///< the operating system refused or failed
   Parse,      ///< text or bytes do not follow their format
   Tool,       ///< another program failed
@@ -21,7 +20,7 @@ enum class ErrorKind {
 };
 
 /// A place in an input. Lines and columns count from 1, columns in characters (code points); 0
-/// means unknown. The source is a file name, or what stands for one (`override 3`, `<stdin>`).
+/// means unknown. The source is a file name or a substitute (`override 3`, `<stdin>`).
 struct Position {
   std::string source;
   std::uint32_t line = 0;
@@ -37,18 +36,18 @@ struct Position {
 ///   stage timeline: reading kernels.csv: line 1: no column 'Total Time (ns)'
 ///   conf/stage/nsys.yaml:4:3: unknown key 'timout' (did you mean 'timeout'?)
 ///
-/// The message names the thing, what was wrong and what would be right; lower case, no full stop.
+/// A message names the thing, what was wrong and what would be right; lower case, no full stop.
 class Error {
  public:
   Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
   Error(ErrorKind kind, std::string message, Position position)
       : kind_(kind), message_(std::move(message)), position_(std::move(position)) {}
 
-  /// Several failures told together, in order; `problems` is not empty. The first one's kind
-  /// counts.
+  /// Several failures reported together, in order; `problems` is not empty. The kind is that of the
+  /// first.
   static Error all(const std::vector<Error>& problems);
 
-  /// Adds what was being done when this happened; the last one added is printed first.
+  /// Adds what was being done when this happened; the last activity added is printed first.
   Error during(std::string activity) &&;
   Error during(std::string activity) const&;
 
@@ -56,21 +55,21 @@ class Error {
   /// Lines too long to read are cut around the caret.
   Error with_excerpt(std::string_view line, std::uint32_t column) &&;
 
-  /// Adds a short, stable name of the reason (`key_not_in_config`), for programs: text may be
-  /// reworded, this may not. A literal or another string that outlives the Error.
+  /// Adds a short, stable name of the reason (`key_not_in_config`), for programs: the message may
+  /// be reworded, this may not. `reason` must outlive the Error; usually a literal.
   Error with_reason(const char* reason) &&;
 
   ErrorKind kind() const { return kind_; }
-  /// The reason's name; empty when it has none.
+  /// The reason's name; empty if it was not set.
   std::string_view reason() const { return reason_; }
   const std::string& message() const { return message_; }
   const std::optional<Position>& position() const { return position_; }
   /// What was being done, outermost last.
   const std::vector<std::string>& activities() const { return activities_; }
-  /// This failure and those that were told with it, each printable on its own.
+  /// The failures that this Error combines, each printable on its own.
   std::vector<Error> each() const;
 
-  /// `activity: activity: position: message`, then the excerpt; one such paragraph a problem.
+  /// `activity: activity: position: message`, then the excerpt; one such paragraph per problem.
   std::string to_string() const;
 
  private:
@@ -90,12 +89,12 @@ namespace internal {
 
 }  // namespace internal
 
-/// What our programs return to the shell. The only place that spells these numbers.
+/// The exit codes of our programs. The only place that spells these numbers.
 enum class ExitCode : int {
   Done = 0,
   Failed = 1,        ///< a stage failed, or a comparison found a regression
-  BadInput = 2,      ///< what was given is malformed or contradictory
-  Absent = 3,        ///< a tool, file or device that was named is not there
+  BadInput = 2,      ///< the input is malformed or contradictory
+  Absent = 3,        ///< a named tool, file or device does not exist
   Interrupted = 130  ///< stopped by the user
 };
 
@@ -119,12 +118,12 @@ constexpr ExitCode exit_code(ErrorKind kind) {
 /// `no space left on device`.
 std::string os_error_words(int error_number);
 
-/// NotFound where what was named cannot be had (absent, a directory, not ours to read, no possible
-/// name); Io where the system failed at something it has.
+/// NotFound where the named thing cannot be used (absent, a directory, not readable by us, an
+/// impossible name); Io where the system failed on something that exists.
 ErrorKind os_error_kind(int error_number);
 
-/// Whether the file system of `path` (or of the nearest folder above it) takes no more files,
-/// though it has space: what the system calls `no space left on device` as well.
+/// Whether the file system of `path` (or of its nearest existing parent) has space but no free
+/// inodes, which the system also reports as `no space left on device`.
 bool is_out_of_inodes(const std::filesystem::path& path);
 
 /// `cannot read conf/x.yaml: no such file`, for the attempt `read`.
@@ -135,8 +134,8 @@ Error os_error(std::string_view attempt, const std::filesystem::path& path, Erro
 
 }  // namespace profline
 
-/// States what the code around it relies on; on in every build. A failure is a bug of ours and ends
-/// the program: user input never reaches one.
+/// States what the surrounding code relies on; enabled in every build. A failure is a bug in our
+/// code and ends the program: user input never causes one.
 #define PL_ASSERT(condition, why) \
   (static_cast<bool>(condition)   \
        ? static_cast<void>(0)     \

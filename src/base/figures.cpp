@@ -36,7 +36,7 @@ std::string three_digits(double value) {
   return fmt::format("{:.3f}", value);
 }
 
-/// Without the zeros behind the point that say nothing: `12.50` is `12.5`, `3.00` is `3`.
+/// Without insignificant zeros after the point: `12.50` is `12.5`, `3.00` is `3`.
 std::string without_zeros(std::string number) {
   if (number.find('.') == std::string::npos) return number;
   number.erase(number.find_last_not_of('0') + 1);
@@ -93,13 +93,13 @@ std::string positive_percent(double share) {
                                                : fmt::format("{:.1f} %", share * 100);
 }
 
-/// Close to one, one digit after the point would say nothing.
+/// Two digits after the point close to one, where one would hide the difference.
 std::string positive_factor(double ratio) {
   if (ratio < 1.095) return fmt::format("{:.2f}x", ratio);
   return ratio >= 9.95 ? fmt::format("{:.0f}x", ratio) : fmt::format("{:.1f}x", ratio);
 }
 
-/// The text of the size of `value` with its sign in front; `n/a` for what is no number.
+/// The text of |value| with the sign in front; `n/a` for NaN and infinities.
 std::string signed_text(double value, std::string (*text_of)(double)) {
   if (!std::isfinite(value)) return "n/a";
   return value < 0 ? "-" + text_of(-value) : text_of(value);

@@ -6,19 +6,19 @@
 #include <string>
 #include <string_view>
 
-/// Figures as people read them, everywhere: one rule for rounding, units and plurals.
+/// How figures are shown to people, everywhere: one rule for rounding, units and plurals.
 namespace profline {
 
-/// A length of time as measured or as a mean of measurements; every std::chrono duration fits.
+/// A measured duration or a mean of several; every std::chrono duration converts to it.
 using FractionalNanoseconds = std::chrono::duration<double, std::nano>;
 
-// Text for people: three significant digits where it is about speed, the same in every locale. A
-// value that would round up to the next unit is written in that unit (`1.00 ms`, never `1000 us`).
-// What is not a number (a mean of nothing) is `n/a`.
+// Text for people: three significant digits for speeds and times, the same in every locale. A value
+// that would round up to the next unit is written in that unit (`1.00 ms`, never `1000 us`). A
+// value that is not a number (a mean of nothing) is `n/a`.
 
 /// `870 ns`, `12.3 us`, `1.24 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`.
 std::string human_duration(FractionalNanoseconds duration);
-/// For what a person waits for: `0.3 s`, `12.3 s`, then as human_duration().
+/// For times that a person waits: `0.3 s`, `12.3 s`, then as human_duration().
 std::string human_elapsed(FractionalNanoseconds duration);
 /// `512 B`, `1.5 KiB`, `3.2 GiB`.
 std::string human_bytes(std::uint64_t bytes);
@@ -27,8 +27,8 @@ std::string human_count(double count);
 /// `12.3 images/s`, `1.24 k tokens/s`, `0.250 images/s`.
 std::string human_rate(double per_second, std::string_view unit);
 
-/// `1 launch`, `20 launches`, `3 copies`. `many` is for nouns that do not follow the rules
-/// (`copy or fill`) and for phrases with their verb (`event has`, `events have`).
+/// `1 launch`, `20 launches`, `3 copies`. Pass `many` for irregular plurals (`copies or fills`) and
+/// for phrases with a verb (`event has`, `events have`).
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many = {});
 
 /// A mean: `1 launch`, `399 launches`, `1.4 launches`. From ten on it is rounded to a whole number.
@@ -39,18 +39,18 @@ std::string duration(double ns);
 std::string duration(std::int64_t ns);
 /// `28.0 %`; below a tenth of a percent with two digits: `0.012 %`, `0.00049 %`.
 std::string percent(double share);
-/// Of `whole`; a dash where there is no whole.
+/// `part` as a percentage of `whole`; a dash where `whole` is 0.
 std::string percent_of(std::int64_t part, std::int64_t whole);
 /// A difference: `+4.9 %`, `-0.3 %`, `+0.0 %`.
 std::string signed_percent(double change);
-/// A share that somebody chose, not a measured one, with the digits that were given: `95 %`,
-/// `0.5 %`.
+/// A share that somebody chose rather than measured, with the digits that were given: `95 %`, `0.5
+/// %`.
 std::string chosen_percent(double share);
 /// `1.04x`, `3.6x`, `31x`.
 std::string factor(double ratio);
 /// In steps of a thousand: `1.24 TFLOP/s`, `4.80 TB/s`, `950 B`.
 std::string amount(double value, std::string_view unit);
-/// A dash for what is not known.
+/// A dash for an unknown value.
 std::string duration(const std::optional<double>& ns);
 std::string percent(const std::optional<double>& share);
 std::string count(const std::optional<double>& value);

@@ -201,7 +201,7 @@ TEST(Figures, ThatAreNotKnownAreADash) {
   EXPECT_EQ(count(std::optional<double>()), "–");
 }
 
-/// The page of a run rounds in the browser as well: tests/web/figures_test.mjs reads the same file.
+/// The report page also rounds in the browser: tests/web/figures_test.mjs reads the same file.
 TEST(Figures, AreThoseThatThePageShows) {
   const auto text = read_file(testing::source_dir() / "tests/golden/figures/figures.tsv");
   ASSERT_TRUE(text) << text.error().to_string();

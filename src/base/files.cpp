@@ -24,8 +24,7 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
 }
 
 void FileDescriptor::reset() {
-  // Not repeated on EINTR: Linux has freed the number by then, and it may be another file's
-  // already.
+  // Not retried on EINTR: Linux has already freed the number, and another file may have it by now.
   if (fd_ != kNone) ::close(std::exchange(fd_, kNone));
 }
 
@@ -73,7 +72,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The size a regular file has now, as a first guess; 0 for what has none.
+/// The current size of a regular file, as a first guess; 0 for anything else.
 std::size_t expected_size(const FileDescriptor& file) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || status.st_size <= 0) return 0;
@@ -87,7 +86,7 @@ namespace internal {
 Result<void> check_path(std::string_view attempt, const fs::path& path) {
   if (path.empty()) return os_error(attempt, path, ErrorKind::NotFound, "the name is empty");
   if (path.native().find('\0') != std::string::npos) {
-    return os_error(attempt, path, ErrorKind::NotFound, "the name holds a NUL byte");
+    return os_error(attempt, path, ErrorKind::NotFound, "the name contains a NUL byte");
   }
   return {};
 }
@@ -147,7 +146,7 @@ Result<void> create_folders(const fs::path& path) {
 }
 
 Result<std::uint64_t> free_bytes(const fs::path& path) {
-  constexpr std::string_view kAttempt = "tell the free space at";
+  constexpr std::string_view kAttempt = "determine the free space at";
   PL_TRY(internal::check_path(kAttempt, path));
   fs::path place = path;
   struct statvfs status {};

@@ -23,7 +23,7 @@ void put(const fs::path& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// The message with the test's own folder cut out, so that it can be compared whole.
+/// The message without the test's own folder, so that it can be compared whole.
 std::string message_without(const Error& error, const fs::path& folder) {
   std::string text = error.to_string();
   const std::string cut = folder.string() + "/";
@@ -75,7 +75,7 @@ TEST(ReadFile, SaysWhyItCannot) {
       {dir / ".", "cannot read .: it is a directory"},
       {dir / "loop", "cannot read loop: too many symbolic links"},
       {"", "cannot read '': the name is empty"},
-      {dir / std::string("a\0b", 3), "cannot read a\\x00b: the name holds a NUL byte"},
+      {dir / std::string("a\0b", 3), "cannot read a\\x00b: the name contains a NUL byte"},
       {dir / "a\nb", "cannot read a\\nb: no such file"},
   };
   for (const Case& c : cases) {
@@ -176,8 +176,9 @@ TEST(FreeBytes, CountsWhereThePathWillBe) {
 
 TEST(FreeBytes, TakesARelativePathThatIsMissing) {
   EXPECT_TRUE(free_bytes("surely-missing/deeper"));
-  EXPECT_EQ(free_bytes("/dev/null/x").error().to_string(),
-            "cannot tell the free space at /dev/null/x: a part of the path is not a directory");
+  EXPECT_EQ(
+      free_bytes("/dev/null/x").error().to_string(),
+      "cannot determine the free space at /dev/null/x: a part of the path is not a directory");
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 namespace profline {
 namespace {
 
-/// spdlog's own file sink leaves its file open in the programs we start and hides errno; hence
-/// ours.
+/// Replaces spdlog's own file sink, which leaves its file open in the programs we start and hides
+/// errno.
 class DescriptorSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit DescriptorSink(FileDescriptor file) : file_(std::move(file)) {}

@@ -13,23 +13,23 @@ namespace profline {
 
 enum class LogLevel { Debug, Info, Warning, Error };
 
-/// The record a run keeps of itself, one line an event:
+/// The log that a run keeps, one line per event:
 ///
 ///   2026-11-15T10:20:30.123Z info  stage nsys: 3 of 3 reports exported
 ///
 /// Each line reaches the file as it is written, in one piece, so a program killed later loses none
-/// and two programs may share a log. Text may come from anywhere: what would break or fake a line
-/// is escaped. Handed to those who need it; copies write to the same file.
+/// and two programs may share a log. Untrusted text is safe: characters that would break or forge a
+/// line are escaped. Copies write to the same file.
 class Log {
  public:
-  /// Opens the file at its end, creating it if need be, for its owner alone to read. What
-  /// `redactor` takes for a secret does not reach it. The clock must outlive the log.
+  /// Opens the file at its end, creating it readable by its owner alone if it does not exist.
+  /// `redactor` removes secrets from every line. The clock must outlive the log.
   static Result<Log> open(const std::filesystem::path& path, LogLevel least, const Clock& clock,
                           Redactor redactor = {});
-  /// One that keeps nothing.
+  /// A log that discards everything.
   static Log null();
 
-  /// The same log, each line of it beginning with `context` (`stage nsys`) and a colon.
+  /// The same log, with `context` (`stage nsys`) and a colon at the start of each line.
   Log with_context(std::string_view context) const;
 
   void debug(std::string_view text) const { write(LogLevel::Debug, text); }
@@ -38,7 +38,7 @@ class Log {
   void error(std::string_view text) const { write(LogLevel::Error, text); }
   void write(LogLevel level, std::string_view text) const;
 
-  /// Ok when the file has every line so far; otherwise why the first lost line was lost. Logging
+  /// Ok if every line so far is in the file; otherwise why the first lost line was lost. Logging
   /// itself never fails: a full disk must not end a measurement.
   Result<void> health() const;
 
@@ -46,7 +46,7 @@ class Log {
   struct File;
   Log(std::shared_ptr<File> file, std::string context);
 
-  // Shared: stages hold copies with contexts of their own, and the last one closes the file.
+  // Shared: stages hold copies with their own contexts, and the last one closes the file.
   std::shared_ptr<File> file_;
   std::string context_;
 };

@@ -20,8 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kRedrawInterval = 100ms;
-constexpr auto kLeastBetweenLines = 1s;  // a loop over in a moment leaves two lines, not ten
-constexpr auto kMostBetweenLines = 30s;  // whoever reads a log wants to know that it is alive
+constexpr auto kLeastBetweenLines = 1s;  // a short loop leaves two lines, not ten
+constexpr auto kMostBetweenLines = 30s;  // shows a reader of the log that it is alive
 constexpr std::uint64_t kLinesPerLoop = 10;
 constexpr std::size_t kDefaultColumns = 80;
 constexpr std::string_view kClearLine = "\r\x1b[K";  // first column, then clear to the line's end
@@ -31,7 +31,7 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-/// What is under way, with its times.
+/// The running step and its loops, with their times.
 class Tracker {
  public:
   explicit Tracker(const Clock& clock) : clock_(clock) {}
@@ -43,7 +43,7 @@ class Tracker {
     step_start_ = clock_.now();
     loop_starts_.clear();
   }
-  /// The step as it was at its end.
+  /// The state of the step at its end.
   ProgressState end_step() {
     PL_ASSERT(is_in_step_, "a step that ends has begun");
     is_in_step_ = false;
@@ -61,7 +61,7 @@ class Tracker {
     PL_ASSERT(!state_.loops.empty(), "what advances is a loop");
     state_.loops.back().done += count;
   }
-  /// False when the step's end has ended it already.
+  /// False when the end of the step has already ended it.
   bool end_loop() {
     if (state_.loops.empty()) return false;
     state_.loops.pop_back();
@@ -93,8 +93,8 @@ class Tracker {
   std::vector<Clock::Steady> loop_starts_;
 };
 
-/// A line that redraws itself below lines that stay. The cursor is never hidden, nor any mode of
-/// the terminal changed, so one left behind by a killed program is as it was.
+/// A line that redraws itself below lines that stay. Never hides the cursor or changes a mode of
+/// the terminal, so a killed program leaves the terminal intact.
 class TerminalProgress final : public Progress {
  public:
   TerminalProgress(int fd, ProgressStyle style, bool is_verbose, const Clock& clock)
@@ -140,8 +140,7 @@ class TerminalProgress final : public Progress {
  private:
   void remark(Remark kind, std::string_view text) { print(render_remark(kind, text, style_)); }
 
-  /// Puts whole lines above the running one and draws that anew: in one write, so that nothing is
-  /// seen in between.
+  /// Prints whole lines above the running one and redraws that; in one write, to avoid flicker.
   void print(const std::string& whole_lines) {
     std::string out;
     if (is_drawn_) out += kClearLine;
@@ -155,7 +154,7 @@ class TerminalProgress final : public Progress {
     if (!out.empty()) static_cast<void>(write_all(fd_, out));
   }
 
-  /// Asked each time, for windows change.
+  /// Queried each time, because windows are resized.
   std::size_t columns() const {
     winsize size{};
     if (::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
@@ -175,7 +174,7 @@ class TerminalProgress final : public Progress {
 };
 
 /// Lines only, few enough to keep: the start and end of steps and outermost loops, and in between
-/// one a tenth of a loop or half a minute.
+/// one line per tenth of a loop or per half minute.
 class LineProgress final : public Progress {
  public:
   LineProgress(int fd, ProgressStyle style, bool is_verbose, const Clock& clock)
@@ -205,13 +204,13 @@ class LineProgress final : public Progress {
     const auto silent = clock_.now() - last_line_;
     const bool is_due =
         silent >= kMostBetweenLines || (silent >= kLeastBetweenLines && part() > last_part_);
-    // The end of the loop, which comes next, tells of the last part.
+    // The end of the loop, which comes next, reports the last part.
     const bool is_complete = tracker_.depth() > 0 && part() == kLinesPerLoop;
     if (is_due && !is_complete) print_line(render_line(tracker_.state(), style_));
   }
   void note(std::string_view text) override {
     tracker_.note(text);
-    if (tracker_.is_in_step() && share_told(text)) {
+    if (tracker_.is_in_step() && share_in_note(text)) {
       print_line(render_note(tracker_.state(), style_));
     } else {
       detail(text);
@@ -225,7 +224,7 @@ class LineProgress final : public Progress {
   void error(std::string_view text) override { remark(Remark::Error, text); }
 
  private:
-  /// Whole tenths of the outermost loop that are done.
+  /// Completed tenths of the outermost loop.
   std::uint64_t part() const {
     if (tracker_.depth() == 0) return 0;
     const LoopState& loop = tracker_.outermost();

@@ -11,17 +11,17 @@ namespace profline {
 
 enum class StepOutcome { Ok, Failed, Skipped, Cancelled };
 
-/// Tells the user what the program is doing while it does it: the only way anything but the result
-/// and the last error is said. On a terminal the running step is one line that redraws itself;
-/// elsewhere everything is lines. There is no thread: what is shown changes in these calls, so a
+/// Shows the user what the program is doing. Everything but the result and the final error goes
+/// through this interface. On a terminal the running step is one line that redraws itself;
+/// elsewhere all output is lines. There is no thread: the display changes only in these calls, so a
 /// long wait calls tick() now and then.
 ///
 ///   nsys      running   12.3 s
 ///   baseline  ████████░░░░░░░░░░░░  16/40 images  9.0 s left  2.67 images/s
 ///   nsys      ok        14.0 s
 ///
-/// Text may come from anywhere: control characters in it are shown, not obeyed. The caller makes
-/// steps and loops through Step and Loop, which end what they began.
+/// Text may be untrusted: control characters in it are escaped. Callers use Step and Loop, which
+/// end what they began.
 class Progress {
  public:
   virtual ~Progress() = default;
@@ -32,24 +32,24 @@ class Progress {
   virtual void end_step(StepOutcome outcome, std::string_view note) = 0;
   /// A loop inside the step, or inside its innermost loop, over `total` of `unit` (`images`).
   virtual void begin_loop(std::string_view unit, std::optional<std::uint64_t> total) = 0;
-  /// So many more are done in the innermost loop.
+  /// `count` more are done in the innermost loop.
   virtual void advance(std::uint64_t count) = 0;
   virtual void end_loop() = 0;
-  /// Nothing happened, but time went by.
+  /// Nothing happened, but time passed.
   virtual void tick() = 0;
-  /// What another program that is the step's work said last. On a terminal it stands behind the
-  /// step, with a bar if it is a count (`16/40 images  9.0 s left`); elsewhere counts are lines and
-  /// all else is a detail.
+  /// The last output of the program that does the step's work. On a terminal it follows the step,
+  /// with a bar if it is a count (`16/40 images  9.0 s left`); elsewhere counts are lines and
+  /// everything else is a detail.
   virtual void note(std::string_view text) = 0;
 
-  /// Only for those who asked for more (-v).
+  /// Shown only with -v.
   virtual void detail(std::string_view text) = 0;
   virtual void message(std::string_view text) = 0;
   virtual void warning(std::string_view text) = 0;
   virtual void error(std::string_view text) = 0;
 };
 
-/// A step for as long as this lives. One that is left without end() has failed, which is what an
+/// A step for as long as this lives. A Step destroyed without end() has failed, which is what an
 /// early return with an Error means.
 class Step {
  public:
@@ -62,7 +62,7 @@ class Step {
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
 
-  /// To be called at most once.
+  /// Call at most once.
   void end(StepOutcome outcome, std::string_view note = {}) {
     ended_ = true;
     progress_.end_step(outcome, note);
@@ -90,7 +90,7 @@ class Loop {
   Progress& progress_;
 };
 
-/// Tells nothing.
+/// Shows nothing.
 class NullProgress final : public Progress {
  public:
   void begin_step(std::string_view) override {}
@@ -115,9 +115,9 @@ struct ProgressOptions {
   std::size_t name_width = 10;  ///< columns for the names of steps, so that what follows lines up
 };
 
-/// The Progress that suits the descriptor (standard error, as a rule) and the environment: TERM,
-/// NO_COLOR, COLUMNS and the locale's encoding. Borrows both arguments. What cannot be written is
-/// dropped: a closed terminal must not end a measurement.
+/// The Progress that suits the descriptor (usually standard error) and the environment: TERM,
+/// NO_COLOR, COLUMNS and the locale's encoding. Borrows `fd` and the clock. Output that cannot be
+/// written is dropped: a closed terminal must not end a measurement.
 std::unique_ptr<Progress> make_progress(const ProgressOptions& options, int fd, const Clock& clock);
 
 }  // namespace profline

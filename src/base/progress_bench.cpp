@@ -8,7 +8,7 @@
 namespace profline {
 namespace {
 
-/// What a loop pays for each advance(): it may be one over tokens or kernels.
+/// The cost of each advance() to a loop, which may run over tokens or kernels.
 void advance_a_loop(benchmark::State& state) {
   const FileDescriptor nowhere = open_descriptor("/dev/null", O_WRONLY);
   const SystemClock clock;

@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::FakeClock;
 
-/// The environment variables that matter, set for one test and then as they were.
+/// Sets the environment variables that matter for one test, and restores them.
 class ScopedEnvironment {
  public:
   explicit ScopedEnvironment(const std::map<std::string, std::string>& values) {
@@ -55,8 +55,8 @@ struct Channel {
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
     return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
   }
-  /// A terminal of so many columns that passes bytes on as they are; closed where the machine has
-  /// none to give (a container without /dev/pts).
+  /// A pseudo-terminal of that many columns, in raw mode; closed where the machine has none (a
+  /// container without /dev/pts).
   static Channel terminal(unsigned short columns) {
     int master = -1;
     int slave = -1;
@@ -323,7 +323,7 @@ TEST_F(LineProgressTest, WhatCannotBeWrittenIsDropped) {
   Step step(*progress, "nsys");
   progress->warning("x");
   step.end(StepOutcome::Ok);
-  // Neither an error nor a signal comes of it: the process goes on writing elsewhere.
+  // It causes neither an error nor a signal: the process continues.
   make_progress({}, channel_.writing.get(), clock_)->warning("y");
   EXPECT_EQ(channel_.written(), "warning: y\n");
 }

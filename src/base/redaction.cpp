@@ -59,7 +59,7 @@ constexpr std::string_view kSecretWords[] = {
     "apikeys",    "authorization", "apitoken", "authtoken",  "accesstoken", "hftoken",
     "accesskey",  "secretkey",     "cookie",
 };
-// A `key` of these opens something; any other is a key of a map.
+// A `key` after one of these is a secret; any other is a key of a map.
 constexpr std::string_view kKeysTo[] = {"api",     "access", "secret",  "private",     "encryption",
                                         "signing", "auth",   "account", "subscription"};
 // A `token` after one of these is a piece of text.
@@ -70,7 +70,7 @@ constexpr std::string_view kTextTokens[] = {
     "prompt",      "special", "input",   "output",    "decode", "prefill", "each",
     "one",         "draft",   "sampled", "generated", "think",  "tool",    "separator",
     "placeholder", "max",     "min",     "num",       "to",     "of",      "by"};
-// A `pass` of these is a password; any other is a pass over something.
+// A `pass` after one of these is a password; any other is a pass over something.
 constexpr std::string_view kPassOf[] = {"db",   "database", "user",  "login", "root",  "admin",
                                         "smtp", "ftp",      "http",  "https", "proxy", "redis",
                                         "pg",   "mysql",    "basic", "mail",  "sudo"};
@@ -112,7 +112,7 @@ bool has_digit(std::string_view text) {
   return std::any_of(text.begin(), text.end(), is_digit);
 }
 
-/// `prefix` and at least so many characters behind it that are all of a kind.
+/// `prefix`, followed by at least `least` characters of one class.
 struct Shape {
   std::string_view prefix;
   std::size_t least;
@@ -167,7 +167,7 @@ std::size_t web_token(std::string_view text) {
   return length;
 }
 
-/// The secret of `Bearer abc`, with what comes before it.
+/// The secret in `Bearer abc`, including the prefix.
 std::size_t bearer_prefix(std::string_view text) {
   constexpr std::string_view kBearer = "bearer ";
   return lower(text.substr(0, kBearer.size())) == kBearer ? kBearer.size() : 0;
@@ -181,7 +181,7 @@ std::size_t bearer_token(std::string_view text) {
   return length >= kLeast && has_digit(text.substr(0, length)) ? length : 0;
 }
 
-/// A private key in PEM, whole.
+/// A complete PEM private key.
 std::size_t private_key(std::string_view text) {
   constexpr std::string_view kBegin = "-----BEGIN ";
   constexpr std::string_view kKey = "PRIVATE KEY-----";
@@ -223,7 +223,7 @@ struct Part {
   std::size_t end = 0;
 };
 
-/// The password in `://user:password@host`, given from the colon on; or a user that reads like one.
+/// The password in `://user:password@host`, from the colon on; or a user name that looks like one.
 std::optional<Part> password_in_url(std::string_view text) {
   constexpr std::size_t kScheme = 3;  // ://
   constexpr std::size_t kLongUser = 20;
@@ -248,8 +248,8 @@ constexpr std::string_view kHeaders[] = {
     "authorization", "proxy-authorization", "x-api-key", "x-auth-token", "cookie", "set-cookie"};
 constexpr std::string_view kSchemes[] = {"bearer", "basic", "token", "digest", "apikey"};
 
-/// The value that begins at `at`: in quotes, or up to what cannot be part of a word; inside `quote`
-/// up to its end.
+/// The value that begins at `at`: in quotes, or up to the end of the word; inside `quote`, up to
+/// the closing quote.
 Part value_at(std::string_view text, std::size_t at, char quote) {
   constexpr std::string_view kEnds = " \t\r\n,;&\"'<>()[]{}|";
   if (quote != 0) return {at, std::min(text.find(quote, at), text.size())};
@@ -262,7 +262,7 @@ Part value_at(std::string_view text, std::size_t at, char quote) {
   return {at, std::min(text.find_first_of(kEnds, at), text.size())};
 }
 
-/// The rest of a line that is an HTTP header, less the scheme: `Bearer`, `Basic`.
+/// The rest of an HTTP header line, without the scheme (`Bearer`, `Basic`).
 Part header_value(std::string_view text, std::size_t at) {
   const std::size_t end = std::min(text.find_first_of("\r\n\"'", at), text.size());
   const std::size_t gap = text.substr(at, end - at).find(' ');
@@ -275,8 +275,8 @@ std::size_t skip_spaces(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// Where the value of the name from `begin` to `end` is; nothing when none follows, or the name is
-/// not written as the name of a value.
+/// Where the value of the name from `begin` to `end` is; nothing when no value follows, or when it
+/// is not written like the name of a value.
 std::optional<Part> named_value(std::string_view text, std::size_t begin, std::size_t end) {
   const std::string_view name = text.substr(begin, end - begin);
   const char before = begin > 0 ? text[begin - 1] : '\0';
@@ -330,7 +330,7 @@ bool gives_nothing_away(std::string_view value) {
   constexpr std::string_view kPlain[] = {"",    "true", "false", "null", "none", "yes",  "no", "on",
                                          "off", "auto", "0",     "1",    "???",  "\"\"", "''"};
   if (is_one_of(lower(value), kPlain) || value == kRedacted) return true;
-  // `${oc.env:HF_TOKEN}` names another place; with a default, the default would be shown.
+  // `${oc.env:HF_TOKEN}` is only a reference, but a default in it would be shown.
   if (value.starts_with("${") && value.find('}') == value.size() - 1) {
     const bool is_variable = value.find("oc.env:") != kNone;
     return value.find_first_of(is_variable ? ", " : ",: ") == kNone;

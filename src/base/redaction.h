@@ -9,42 +9,42 @@
 
 namespace profline {
 
-/// What stands in place of a secret.
+/// Replaces a secret.
 inline constexpr std::string_view kRedacted = "<redacted>";
 
-/// Whether a config key, an option or an environment variable of this name holds a secret, by the
-/// words it ends with: `HF_TOKEN`, `--api-key`, `db.password`, `clientSecret`. Not
+/// Whether a config key, an option or an environment variable of this name holds a secret, judging
+/// by the words it ends with: `HF_TOKEN`, `--api-key`, `db.password`, `clientSecret`. Not
 /// `max_new_tokens`, `tokenizer`, `eos_token`, `token_file`.
 bool is_secret_name(std::string_view name);
 
-/// Takes secrets out of what is written down: tokens, passwords, keys. The name of a value stays,
-/// so that a reader sees what was given; the value becomes kRedacted.
+/// Removes secrets (tokens, passwords, keys) from what is written to files. The name of a value
+/// stays, so that a reader sees what was set; the value becomes kRedacted.
 ///
-/// A value is a secret by its name (is_secret_name), by its shape (`hf_…`, `sk-…`, `ghp_…`,
-/// `AKIA…`, a JSON web token, `scheme://user:password@host`, `Bearer …`), or because it is known:
-/// know() was told of it. What only refers to one (`${oc.env:HF_TOKEN}`, `$HF_TOKEN`) is none, nor
-/// are `true`, `null` and the like.
+/// A value is a secret because of its name (is_secret_name), its form (`hf_…`, `sk-…`, `ghp_…`,
+/// `AKIA…`, a JSON web token, `scheme://user:password@host`, `Bearer …`), or because know()
+/// registered it. References (`${oc.env:HF_TOKEN}`, `$HF_TOKEN`) and values such as `true` and
+/// `null` are not secrets.
 class Redactor {
  public:
-  /// Shorter values are not looked for in text: too much else reads like them.
+  /// Shorter values are not searched for in text: they would match too much else.
   static constexpr std::size_t kLeastKnown = 6;
 
-  /// By names and shapes alone.
+  /// Recognises names and forms only.
   Redactor() = default;
-  /// Knows the values of our environment variables whose names are those of secrets.
+  /// Also knows the values of our environment variables that have secret names.
   static Redactor of_environment();
 
-  /// This value is a secret wherever it appears.
+  /// Marks this value as a secret wherever it appears.
   void know(std::string_view value);
 
-  /// Text of ours, such as a message or an override.
+  /// For our own text, such as a message or an override.
   std::string text(std::string_view text) const;
-  /// What another program printed: names are left alone there (`token=the` is what a language model
-  /// says).
+  /// For the output of another program: names are ignored there (a language model may well print
+  /// `token=the`).
   std::string output(std::string_view text) const;
-  /// A value by its name.
+  /// A value, judged by its name.
   std::string value(std::string_view name, std::string_view value) const;
-  /// A word of a command line, by the one before it: `--token`, then the token.
+  /// A word of a command line, judged by the word before it: `--token`, then the token.
   std::string word(std::string_view before, std::string_view word) const;
   /// A command line.
   std::vector<std::string> words(const std::vector<std::string>& words) const;
@@ -64,11 +64,11 @@ class Redactor {
   std::array<bool, 256> begins_{};  // bytes that a known value begins with
 };
 
-/// Whether a value under a secret name gives nothing away: empty, `true`, `null`, a reference to
-/// another place, or redacted already.
+/// Whether a value under a secret name reveals nothing: empty, `true`, `null`, a reference, or
+/// already redacted.
 bool gives_nothing_away(std::string_view value);
 
-/// Whether this word of a command line is an option whose secret follows as the next word.
+/// Whether this word of a command line is an option whose next word is a secret.
 bool announces_secret(std::string_view word);
 
 }  // namespace profline

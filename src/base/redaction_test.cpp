@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Made up, in the shape of the real ones.
+// Made up, in the form of real ones.
 constexpr const char* kHub = "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH";
 
 TEST(Redaction, NamesOfSecretsAreKnownByTheirLastWords) {

@@ -20,7 +20,7 @@ class [[nodiscard]] Result {
   template <typename U = T>
   requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
            !std::is_same_v<std::remove_cvref_t<U>, Error>)
-      // Implicit, for `return value;` is the point; the constraint leaves copies and moves alone.
+      // Implicit, so that `return value;` works; the constraint leaves copies and moves alone.
       // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
       Result(U&& value)
       : state_(std::in_place_index<0>, std::forward<U>(value)) {}
@@ -59,7 +59,7 @@ class [[nodiscard]] Result {
 
   T value_or(T fallback) && { return has_value() ? std::move(*this).value() : std::move(fallback); }
 
-  /// The same Result, its Error (if any) told with what was being done.
+  /// The same Result; its Error, if any, also names what was being done.
   Result during(std::string activity) && {
     if (has_value()) return std::move(*this);
     return std::move(*this).error().during(std::move(activity));
@@ -72,7 +72,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// Done, or the Error that prevented it.
+/// Success, or the Error that prevented it.
 template <>
 class [[nodiscard]] Result<void> {
  public:
@@ -106,11 +106,11 @@ class [[nodiscard]] Result<void> {
 
 }  // namespace profline
 
-/// The value of a Result, or leave the function with its Error:
+/// The value of a Result, or return its Error from the function:
 ///   const std::string text = PL_TRY(read_file(path));
 ///   PL_TRY(write_file_atomic(path, text));
-/// A GNU statement expression (GCC and clang), which is what lets it stand inside an expression,
-/// also inside another PL_TRY.
+/// A GNU statement expression (GCC and clang), so that it works inside an expression, also inside
+/// another PL_TRY.
 #define PL_TRY(expression) PL_TRY_AS(expression, PL_TRY_NAME(pl_try_, __COUNTER__))
 #define PL_TRY_NAME(prefix, number) PL_TRY_NAME_PASTED(prefix, number)
 #define PL_TRY_NAME_PASTED(prefix, number) prefix##number

@@ -1,4 +1,4 @@
-// SHA-256 with the x86 SHA extensions; on other processors there is none to offer.
+// SHA-256 with the x86 SHA extensions; empty on other processors.
 
 #include "base/digests.h"
 
@@ -58,7 +58,7 @@ PL_SHA_TARGET inline void fold_block(State& s, const unsigned char* block) {
 
 PL_SHA_TARGET void fold_with_sha_instructions(std::uint32_t* state, const unsigned char* blocks,
                                               std::size_t count) {
-  // The instructions want the eight words as (a, b, e, f) and (c, d, g, h), highest first.
+  // The instructions expect the eight words as (a, b, e, f) and (c, d, g, h), highest first.
   const __m128i badc = _mm_shuffle_epi32(load(state), 0xB1);
   const __m128i efgh = _mm_shuffle_epi32(load(state + 4), 0x1B);
   State s{_mm_alignr_epi8(badc, efgh, 8), _mm_blend_epi16(efgh, badc, 0xF0)};
@@ -76,7 +76,7 @@ PL_SHA_TARGET void fold_with_sha_instructions(std::uint32_t* state, const unsign
 
 #undef PL_SHA_TARGET
 
-/// Asked of the processor itself: GCC 12's __builtin_cpu_supports does not know "sha".
+/// Asks the processor itself: GCC 12's __builtin_cpu_supports does not know "sha".
 bool cpu_has_sha() {
   constexpr unsigned kSsse3 = 1U << 9U;
   constexpr unsigned kSse41 = 1U << 19U;

@@ -11,7 +11,7 @@ bool same_letter(char a, char b) {
   return lower(a) == lower(b);
 }
 
-/// Optimal string alignment distance, letters compared without case.
+/// Optimal string alignment distance, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -32,15 +32,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// Whether a typing error explains one name for the other: a third of the longer one may be wrong,
-/// and one letter always.
+/// Whether a typing error explains the difference: a third of the longer name may be wrong, and one
+/// letter always.
 bool is_close(std::size_t distance, std::size_t longer) {
   return distance <= std::max<std::size_t>(1, longer / 3) && distance < longer;
 }
 
 struct Utf8Form {
   unsigned char lead_from, lead_to;      // range of the first byte
-  unsigned char second_from, second_to;  // of the second: leaves out overlong forms and surrogates
+  unsigned char second_from, second_to;  // of the second: excludes overlong forms and surrogates
   std::size_t length;
 };
 // RFC 3629, section 4.
@@ -63,7 +63,7 @@ bool matches(const Utf8Form& form, std::string_view text) {
   return true;
 }
 
-/// Length of the UTF-8 sequence at the start of `text`, which is not empty; 0 when it is not one.
+/// Length of the UTF-8 sequence at the start of `text`, which is not empty; 0 if it is invalid.
 std::size_t sequence_length(std::string_view text) {
   for (const Utf8Form& form : kUtf8Forms) {
     if (matches(form, text)) return form.length;
@@ -71,7 +71,7 @@ std::size_t sequence_length(std::string_view text) {
   return 0;
 }
 
-/// UTF-8 to code points; a byte that belongs to no character stands for itself.
+/// UTF-8 to code points; an invalid byte stands for itself.
 std::u32string code_points(std::string_view text) {
   std::u32string out;
   for (std::size_t i = 0; i < text.size();) {
@@ -98,15 +98,15 @@ std::u32string code_points(std::string_view text) {
   return out;
 }
 
-/// `[…]` at the front of a pattern.
+/// `[…]` at the start of a pattern.
 struct Set {
   std::u32string_view content;  // without the brackets and '!'
   bool negated = false;
   std::size_t length = 0;  // with them
 };
 
-/// Nothing when the bracket is never closed, and so an ordinary character. A ']' that comes first
-/// does not close it.
+/// Nothing when the bracket is never closed, and is therefore an ordinary character. A ']' that
+/// comes first does not close it.
 std::optional<Set> set_at_front(std::u32string_view pattern) {
   const bool negated = pattern.size() > 1 && pattern[1] == U'!';
   const std::size_t begin = negated ? 2 : 1;
@@ -148,8 +148,7 @@ bool matches(std::string_view name, std::string_view pattern, Brackets brackets)
   const std::u32string_view all = points;
   std::size_t at = 0;
   std::size_t used = 0;  // of the pattern
-  // Where to go on when the last '*' should take one character more; the earlier ones never need
-  // to.
+  // Where to resume when the last '*' has to take one more character; earlier ones never need to.
   std::optional<std::size_t> star;
   std::size_t star_end = 0;
   while (at < text.size()) {
@@ -255,7 +254,7 @@ std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
 
 std::vector<std::string> nearest(std::string_view name, std::span<const std::string> candidates,
                                  std::size_t at_most) {
-  constexpr std::size_t kLongestName = 128;  // nobody mistypes more, and the distance is quadratic
+  constexpr std::size_t kLongestName = 128;  // limits the cost: the distance is quadratic
   struct Scored {
     std::size_t distance;
     const std::string* name;

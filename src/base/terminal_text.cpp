@@ -15,7 +15,8 @@ struct Range {
   char32_t first, last;
 };
 
-// From Unicode 15: general categories Mn, Me and Cf, those that occur in names and paths.
+// From Unicode 15: general categories Mn, Me and Cf, limited to those that occur in names and
+// paths.
 constexpr Range kZeroWidth[] = {
     {0x0300, 0x036F},   {0x0483, 0x0489},   {0x0591, 0x05BD}, {0x0610, 0x061A}, {0x064B, 0x065F},
     {0x0E34, 0x0E3A},   {0x0E47, 0x0E4E},   {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},
@@ -23,7 +24,7 @@ constexpr Range kZeroWidth[] = {
     {0x1F3FB, 0x1F3FF}, {0xE0100, 0xE01EF},
 };
 
-// From Unicode 15's EastAsianWidth.txt: W and F, neighbouring ranges joined.
+// From Unicode 15's EastAsianWidth.txt: W and F, adjacent ranges merged.
 constexpr Range kWide[] = {
     {0x1100, 0x115F},   {0x231A, 0x231B},   {0x23E9, 0x23EC},   {0x2614, 0x2615},
     {0x26A1, 0x26A1},   {0x2705, 0x2705},   {0x274C, 0x274C},   {0x2E80, 0x303E},
@@ -34,7 +35,7 @@ constexpr Range kWide[] = {
 
 template <std::size_t n>
 bool in_any(const Range (&ranges)[n], char32_t c) {
-  // The range that ends at or behind `c` first is the only one that can hold it.
+  // The first range that ends at or after `c` is the only one that can contain it.
   const Range* range = std::lower_bound(std::begin(ranges), std::end(ranges), c,
                                         [](const Range& r, char32_t x) { return r.last < x; });
   return range != std::end(ranges) && range->first <= c;
@@ -46,7 +47,7 @@ struct Character {
   bool valid;
 };
 
-/// The first character of `text`, which is not empty; one byte that is not valid where it is none.
+/// The first character of `text`, which is not empty; a single byte where it is not valid UTF-8.
 Character first_character(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   const std::size_t size = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
@@ -60,7 +61,7 @@ Character first_character(std::string_view text) {
   return {code, bytes, true};
 }
 
-/// Line and paragraph separators, and the marks that make text appear in another order than it is.
+/// Line and paragraph separators, and marks that display text in another order.
 bool misleads(char32_t c) {
   return (c >= 0x80 && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F || c == 0x2028 ||
          c == 0x2029 || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
@@ -79,8 +80,7 @@ std::size_t width_of(const Character& c) {
   return c.valid && in_any(kWide, c.code) ? 2 : 1;
 }
 
-/// How long the colour code is that the text begins with, `\x1b[1;31m`; 0 where it begins with
-/// none.
+/// The length of the colour code at the start of the text, `\x1b[1;31m`; 0 for any other text.
 std::size_t color_code_size(std::string_view text) {
   if (!text.starts_with("\x1b[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);

@@ -10,7 +10,7 @@
 #include "analysis/requests/series.h"
 #include "base/figures.h"
 #include "base/strings.h"
-#include "comparison/differences.h"
+#include "comparison/internal/differences.h"
 #include "comparison/run_measurements.h"
 #include "statistics/significance.h"
 #include "statistics/summary.h"
@@ -25,7 +25,7 @@ using statistics::Limit;
 constexpr std::array<std::pair<std::string_view, Family>, 5> kFamilies = {
     std::pair{std::string_view("metrics"), Family::Metric},
     {"phases", Family::Phase},
-    {"stages", Family::Phase},  // what version 0.1 called them
+    {"stages", Family::Phase},  // their name in version 0.1
     {"operators", Family::Operator},
     {"kernels", Family::Kernel}};
 
@@ -33,18 +33,18 @@ bool is_captured(Family family) {
   return family == Family::Operator || family == Family::Kernel;
 }
 
-bool is_asked_for(const Series& series, std::span<const std::string> only) {
+bool is_requested(const Series& series, std::span<const std::string> only) {
   if (only.empty()) return true;
-  return std::any_of(only.begin(), only.end(), [&](const std::string& wish) {
+  return std::any_of(only.begin(), only.end(), [&](const std::string& pattern) {
     for (const auto& [name, family] : kFamilies) {
-      if (wish == name) return series.family == family;
+      if (pattern == name) return series.family == family;
     }
-    return matches(wish, series.name) || matches(wish, series.short_name);
+    return matches(pattern, series.name) || matches(pattern, series.short_name);
   });
 }
 
-Result<void> check_wishes(const std::vector<SeriesGroup>& groups,
-                          const std::vector<std::string>& only) {
+Result<void> check_patterns(const std::vector<SeriesGroup>& groups,
+                            const std::vector<std::string>& only) {
   std::set<std::string> names;
   for (const SeriesGroup& group : groups) {
     names.insert(group.any().short_name);
@@ -53,13 +53,13 @@ Result<void> check_wishes(const std::vector<SeriesGroup>& groups,
     }
   }
   const std::vector<std::string> known(names.begin(), names.end());
-  for (const std::string& wish : only) {
+  for (const std::string& pattern : only) {
     const bool is_known = std::any_of(groups.begin(), groups.end(), [&](const SeriesGroup& group) {
-      return is_asked_for(group.any(), std::span(&wish, 1));
+      return is_requested(group.any(), std::span(&pattern, 1));
     });
     if (is_known) continue;
     return Error(ErrorKind::NotFound,
-                 "--metric: neither side has '" + wish + "'" + did_you_mean(wish, known));
+                 "--metric: neither side has '" + pattern + "'" + did_you_mean(pattern, known));
   }
   return {};
 }
@@ -85,19 +85,19 @@ std::optional<Amount> amount_of(const std::vector<const Series*>& runs) {
 }
 
 std::string unit_text(const Row& row) {
-  return is_captured(row.family) ? "blocks of calls" : "images";
+  return is_captured(row.family) ? "blocks of calls" : "requests";
 }
 
-/// What all rows of a comparison have in common.
+/// Common to all rows of a comparison.
 struct Setting {
   std::span<const RunMeasurements> a;
   std::span<const RunMeasurements> b;
   bool may_pair = true;
   std::optional<double> clock_factor;
-  std::string disturbed;  ///< why no row has a verdict; empty: it may have one
+  std::string disturbed;  ///< why no row has a verdict; empty: rows may have one
 };
 
-/// Makes rows; verdicts need all of those that are asked together.
+/// Makes rows; verdicts need all rows that are tested together.
 class RowMaker {
  public:
   RowMaker(const Rules& rules, Setting setting) : rules_(rules), setting_(std::move(setting)) {}
@@ -113,11 +113,11 @@ class RowMaker {
     rows_.push_back(std::move(row));
   }
 
-  /// What is known of the spread between runs, by the first row that needs it.
+  /// What is known of the spread between runs, from the first row that needs it.
   const std::string& run_spread() const { return run_spread_; }
 
   std::vector<Row> finish() && {
-    // What one run without a profiler measured is one question; what a profiler saw is another.
+    // Unprofiled measurements are tested together; those of a profiler separately.
     judge({Family::Metric, Family::Phase});
     judge({Family::Operator});
     judge({Family::Kernel});
@@ -172,7 +172,7 @@ std::string RowMaker::withheld(const Effect& effect, const KnownSpread& known) c
   return spread_reason(setting_.a, setting_.b, known.basis);
 }
 
-/// The larger one of how far up and how far down the change may be.
+/// The larger of how far up and how far down the change may be.
 std::optional<double> largest_change(const statistics::Interval& bounds) {
   const double most = std::max(bounds.high, 1 / bounds.low) - 1;
   return std::isfinite(most) ? std::optional(most) : std::nullopt;
@@ -237,7 +237,7 @@ std::optional<double> clock_factor(std::span<const RunMeasurements> a,
   return clock_a && clock_b ? std::optional(*clock_b / *clock_a) : std::nullopt;
 }
 
-/// What is known of a side's runs; those that are left out go.
+/// Describes a side's runs and removes those that are left out.
 std::vector<ComparedRun> settle(std::vector<RunMeasurements>& side) {
   leave_out_openers(side);
   std::vector<ComparedRun> runs;
@@ -300,9 +300,9 @@ double usual_threshold(std::span<const RunMeasurements> a, std::span<const RunMe
 }
 
 bool wants_captures(std::span<const std::string> only) {
-  const auto is_unprofiled = [](const std::string& wish) {
-    return wish == "metrics" || wish == "phases" || wish == "stages" ||
-           requests::is_figure(wish);  // wall_ms among them
+  const auto is_unprofiled = [](const std::string& pattern) {
+    return pattern == "metrics" || pattern == "phases" || pattern == "stages" ||
+           requests::is_figure(pattern);  // wall_ms among them
   };
   return only.empty() || !std::all_of(only.begin(), only.end(), is_unprofiled);
 }
@@ -313,7 +313,7 @@ Result<Comparison> compare(std::vector<RunMeasurements> a, std::vector<RunMeasur
   found.a = settle(a);
   found.b = settle(b);
   const std::vector<SeriesGroup> groups = group_series(a, b);
-  PL_TRY(check_wishes(groups, rules.only));
+  PL_TRY(check_patterns(groups, rules.only));
   found.threshold = rules.threshold;
   found.confidence = statistics::Bootstrap{}.confidence;
   found.differences = differences_between(a.front(), b.front());
@@ -322,7 +322,7 @@ Result<Comparison> compare(std::vector<RunMeasurements> a, std::vector<RunMeasur
   RowMaker maker(rules, {a, b, found.differences.same_inputs.value_or(true), clock_factor(a, b),
                          disturbed_reason(a, b)});
   for (const SeriesGroup& group : groups) {
-    if (!is_asked_for(group.any(), rules.only)) continue;
+    if (!is_requested(group.any(), rules.only)) continue;
     maker.add(group);
   }
   found.run_spread = maker.run_spread();

@@ -11,12 +11,12 @@
 
 namespace profline::comparison {
 
-/// How far apart runs of one thing are, and who says so.
+/// How much runs of the same thing differ, and how that is known.
 struct KnownSpread {
   enum class Basis {
-    Assumed,  ///< nothing is known: good for an interval, not for a verdict
-    Given,    ///< by whoever asks
-    Runs,     ///< other runs of the same thing, those that open a series left out
+    Assumed,  ///< unknown: good for an interval, not for a verdict
+    Given,    ///< by the caller
+    Runs,     ///< from other runs of the same thing, without those that open a series
   };
 
   statistics::RunSpread spread;
@@ -24,34 +24,33 @@ struct KnownSpread {
   Basis basis = Basis::Assumed;
 };
 
-/// What is taken for the spread between two runs as long as nothing is known: they differ by up to
-/// 2 % on a GPU and 6 % on a CPU, or by what a busy machine that took its share of one of them may
-/// do, if that is more.
+/// The assumed spread between two runs if nothing is known: they differ by up to 2 % on a GPU and 6
+/// % on a CPU, or by the effect of a busy machine on one of them, if that is larger.
 KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b);
 
-/// The changes that do not matter where nobody says which do: 1 %, and 5 % where a side ran on a
-/// CPU, whose runs seldom agree well enough to tell less.
+/// The default for changes that are irrelevant: 1 %, and 5 % if a side ran on a CPU, whose runs
+/// seldom agree well enough for less.
 double usual_threshold(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b);
 
 struct Rules {
   double threshold = 0.01;
   /// Rows to compare: names, names with `*`, or `metrics`, `phases`, `operators`, `kernels`. Empty:
-  /// all there are.
+  /// all rows.
   std::vector<std::string> only = {};
-  /// What is known of a row beside these runs.
+  /// What is known of a row apart from these runs.
   std::function<KnownSpread(const Series&)> known_spread;
 };
 
-/// Whether rows of captures may be among those asked for; false: metrics and phases are enough.
+/// Whether rows of captures may be among those requested; if not, metrics and phases are enough.
 bool wants_captures(std::span<const std::string> only);
 
-/// Neither side is empty. An Error of kind NotFound when no row has a name that was asked for.
-/// Rows of metrics and phases count as regressions when they are SLOWER; those of a profiler only
-/// where they were asked for by name, for the run without one is the truth.
+/// Neither side is empty. An Error of kind NotFound if no row matches a requested name. Rows of
+/// metrics and phases count as regressions if they are SLOWER; those of a profiler only if they
+/// were requested by name, because the run without a profiler is authoritative.
 ///
-/// A verdict is withheld where a run was disturbed and its side has no others to show it, where one
-/// run a side has only an assumed spread to go by, and where one opens a series. A run that opens
-/// the series is left out of a side that has three others.
+/// A verdict is withheld if a run was disturbed and its side has no others to show that, if there
+/// is one run per side and only an assumed spread, and if such a run opens a series. A run that
+/// opens a series is left out of a side that has three others.
 Result<Comparison> compare(std::vector<RunMeasurements> a, std::vector<RunMeasurements> b,
                            const Rules& rules);
 

@@ -40,7 +40,7 @@ TEST(Compare, TellsASlowerRun) {
   EXPECT_GT(*row.high, *row.change);
   EXPECT_LT(*row.smallest_effect, 0.05);
   EXPECT_TRUE(row.paired);
-  EXPECT_EQ(row.limit, "images");
+  EXPECT_EQ(row.limit, "requests");
   EXPECT_EQ(row.a->n, 40U);
   EXPECT_THAT(found.regressions, ElementsAre("token_ms"));
   EXPECT_THAT(found.notes, IsEmpty());
@@ -116,10 +116,10 @@ TEST(Compare, KeepsToTheRowsAskedFor) {
   add_kernel(b, "gemm", noisy(4, 20, 6, 0.001));
   add_kernel(b, "copy", noisy(5, 20, 6, 0.001));
   Rules only = rules();
-  for (const std::string wish : {"gemm", "g*m", "ns::gemm"}) {
-    only.only = {wish};
+  for (const std::string pattern : {"gemm", "g*m", "ns::gemm"}) {
+    only.only = {pattern};
     const Comparison found = compared({a}, {b}, only);
-    ASSERT_EQ(found.rows.size(), 1U) << wish;
+    ASSERT_EQ(found.rows.size(), 1U) << pattern;
     EXPECT_THAT(found.regressions, ElementsAre("gemm")) << "it was asked for";
   }
   only.only = {"metrics", "copy"};
@@ -153,6 +153,12 @@ TEST(Compare, TellsWhatAReaderMustKnow) {
   RunMeasurements b = measured_run("b", noisy(2, 20, 10, 0.001));
   a.new_tokens = 100;
   b.new_tokens = 90;
+  a.series.front().per_step = requests::PerStep::Each;
+  for (const char* name : {"request_ms", "write_ms"}) {
+    a.series.push_back(a.series.front());
+    a.series.back().name = a.series.back().short_name = name;
+    a.series.back().per_step = requests::PerStep::Sum;
+  }
   b.run.state = "failed";
   b.disturbance = 0.3;
   b.notes = {"b: torch_profiler/trace.json: line 3: torn"};
@@ -167,13 +173,12 @@ TEST(Compare, TellsWhatAReaderMustKnow) {
   const Comparison found = compared({a}, {b, odd});
   EXPECT_THAT(
       found.notes,
-      ElementsAre(
-          "the runs of one side are not alike: runs/c differs from runs/b in config (seed)",
-          "runs/b is failed", "b: torch_profiler/trace.json: line 3: torn",
-          "runs/b was disturbed: decode steps of more than 5 times the median took 30.0 % of "
-          "its decode time",
-          "the sides generated 100 and 90 tokens: request_ms and decode_ms are not for the "
-          "same work, token_ms is"));
+      ElementsAre("the runs of one side are not alike: runs/c differs from runs/b in config (seed)",
+                  "runs/b is failed", "b: torch_profiler/trace.json: line 3: torn",
+                  "runs/b was disturbed: steps of more than 5 times the median took 30.0 % of its "
+                  "steps' time",
+                  "the sides generated 100 and 90 tokens: request_ms and write_ms are not for the "
+                  "same work, token_ms is"));
 }
 
 TEST(Compare, OfSeveralRunsGoesByTheirOwnSpread) {
@@ -190,11 +195,11 @@ TEST(Compare, OfSeveralRunsGoesByTheirOwnSpread) {
   EXPECT_EQ(found.run_spread, "that of the runs compared");
   EXPECT_EQ(found.rows.front().a->runs, 3U);
   EXPECT_THAT(found.notes,
-              ElementsAre("2 of 6 runs were disturbed: decode steps of more than 5 times the "
-                          "median took 10.0 % to 30.0 % of their decode time"));
+              ElementsAre("2 of 6 runs were disturbed: steps of more than 5 times the median "
+                          "took 10.0 % to 30.0 % of their steps' time"));
 }
 
-/// The only row's verdict, and why it was withheld.
+/// The verdict of the only row, and why it was withheld.
 std::string verdict_and_reason(const Comparison& found) {
   const Row& row = found.rows.front();
   return verdict_text(row) + ": " + row.withheld;
@@ -238,8 +243,7 @@ TEST(Compare, WithholdsTheVerdictWhereTheSpreadIsAssumed) {
   };
   const Runs a = {measured_run("a", noisy(1, 40, 10, 0.001))};
   const Runs b = {measured_run("b", noisy(2, 40, 8.8, 0.001))};
-  const std::string reason =
-      "UNDECIDED: too few runs to know how far two runs of the same thing are apart";
+  const std::string reason = "UNDECIDED: too few runs to know the run-to-run spread";
   EXPECT_EQ(verdict_and_reason(compared(a, b, assumed(0.01))), reason);
   EXPECT_EQ(verdict_and_reason(compared(a, b, assumed(0.5))), reason) << "nor is it the same";
   const Runs two = {a.front(), measured_run("c", noisy(3, 40, 10, 0.001))};
@@ -260,7 +264,7 @@ TEST(Compare, TakesTheFirstRunOfASeriesForWhatItIs) {
   EXPECT_EQ(verdict_and_reason(compared(a, b, known(KnownSpread::Basis::Runs))),
             "UNDECIDED: runs/a is the first run after a pause, which is often slower");
   EXPECT_EQ(verdict_and_reason(compared(a, b, known(KnownSpread::Basis::Given))), "FASTER: ")
-      << "who gives the spread has seen to that";
+      << "whoever gives the spread has checked that";
 }
 
 TEST(Compare, LeavesTheFirstRunOfASeriesOutWhereThereAreOthers) {

@@ -11,7 +11,7 @@
 #include "statistics/comparison.h"
 
 namespace profline::statistics {
-// Beside the enum, where its codec looks for them.
+// Next to the enum, where its codec finds them.
 constexpr auto names(std::type_identity<Verdict>) {
   return std::array{schema::named(Verdict::Faster, "FASTER"),
                     schema::named(Verdict::Slower, "SLOWER"), schema::named(Verdict::Same, "SAME"),
@@ -19,12 +19,12 @@ constexpr auto names(std::type_identity<Verdict>) {
 }
 }  // namespace profline::statistics
 
-/// What `profline compare` found: `profline.comparison/2`, docs/formats/comparison.md.
+/// The result of `profline compare`: `profline.comparison/2`, docs/formats/comparison.md.
 namespace profline::comparison {
 
 using statistics::Verdict;
 
-/// A run of a side.
+/// A run of one side.
 struct ComparedRun {
   std::string id;
   std::string folder;
@@ -42,7 +42,7 @@ struct ComparedRun {
 constexpr auto fields(std::type_identity<ComparedRun>) {
   return field_list(
       field("id", &ComparedRun::id, "of the run").required(),
-      field("folder", &ComparedRun::folder, "where it lies").required(),
+      field("folder", &ComparedRun::folder, "its path").required(),
       field("experiment", &ComparedRun::experiment, "free text of its config"),
       field("state", &ComparedRun::state, "running, ok, failed or interrupted").required(),
       field("started", &ComparedRun::started, "UTC"),
@@ -56,7 +56,7 @@ constexpr auto fields(std::type_identity<ComparedRun>) {
             "it opens the series of runs, and its side has enough others"));
 }
 
-/// A value that differs between the sides; one that is absent does not exist there.
+/// A value that differs between the sides; absent on a side that does not have it.
 struct Difference {
   std::string key;
   std::optional<std::string> a;
@@ -66,8 +66,8 @@ struct Difference {
 };
 constexpr auto fields(std::type_identity<Difference>) {
   return field_list(field("key", &Difference::key, "what differs").required(),
-                    field("a", &Difference::a, "on the first side; null: it is not there"),
-                    field("b", &Difference::b, "on the second side; null: it is not there"));
+                    field("a", &Difference::a, "on the first side; null: absent"),
+                    field("b", &Difference::b, "on the second side; null: absent"));
 }
 
 struct Differences {
@@ -86,7 +86,7 @@ constexpr auto fields(std::type_identity<Differences>) {
       field("same_inputs", &Differences::same_inputs, "null: a side does not say what it read"));
 }
 
-/// A side's value of a row.
+/// A side's value in a row.
 struct Amount {
   double value = 0;
   std::uint64_t n = 0;
@@ -99,9 +99,9 @@ struct Amount {
 constexpr auto fields(std::type_identity<Amount>) {
   return field_list(
       field("value", &Amount::value, "median, in the row's unit").required(),
-      field("n", &Amount::n, "independent values it is of: images, blocks of calls").required(),
+      field("n", &Amount::n, "number of independent values: requests, blocks of calls").required(),
       field("runs", &Amount::runs, "that have it").required(),
-      field("calls", &Amount::calls, "a run, of kernels and operators"),
+      field("calls", &Amount::calls, "per run, for kernels and operators"),
       field("total", &Amount::total, "of all calls of a run, in the row's unit"));
 }
 
@@ -137,19 +137,19 @@ struct Row {
 };
 constexpr auto fields(std::type_identity<Row>) {
   return field_list(
-      field("family", &Row::family, "what it is a row of").required(),
-      field("name", &Row::name, "of the figure, phase, operator; of a kernel its identity")
+      field("family", &Row::family, "the kind of row").required(),
+      field("name", &Row::name, "of the figure, phase or operator; the identity of a kernel")
           .required(),
-      field("short_name", &Row::short_name, "what people call it"),
+      field("short_name", &Row::short_name, "for display"),
       field("shape", &Row::shape, "of a kernel's launches"),
       field("unit", &Row::unit, "of the values").required(),
       field("higher_is_better", &Row::higher_is_better, "false: lower is"),
       field("a", &Row::a, "the first side; null: it has no such row"),
       field("b", &Row::b, "the second side; null: it has no such row"),
       field("change", &Row::change,
-            "b / a - 1, of paired rows the median of each input's own; null: a side is missing"),
+            "b / a - 1, in paired rows the median over inputs; null: a side is missing"),
       field("low", &Row::low, "lower end of the interval of the change"),
-      field("high", &Row::high, "upper end; null: there is none"),
+      field("high", &Row::high, "upper end; null: there is no interval"),
       field("at_most", &Row::at_most,
             "the change is at most this, up or down; null: it cannot be bounded"),
       field("verdict", &Row::verdict, "FASTER, SLOWER, SAME or UNDECIDED; null: a side is missing"),
@@ -158,11 +158,11 @@ constexpr auto fields(std::type_identity<Row>) {
       field("p", &Row::p, "how often chance alone gives such a difference"),
       field("adjusted_p", &Row::adjusted_p, "the same, for as many rows as the family has"),
       field("smallest_effect", &Row::smallest_effect,
-            "smallest change that would have been seen 4 times in 5; null: none would"),
+            "smallest change that would be detected 4 times in 5; null: no change would"),
       field("change_at_equal_clocks", &Row::change_at_equal_clocks,
-            "if time went with the SM clock; null: clocks were not recorded"),
+            "if time scaled with the SM clock; null: clocks were not recorded"),
       field("paired", &Row::paired, "input by input, not list against list"),
-      field("limit", &Row::limit, "what the interval's width is from"));
+      field("limit", &Row::limit, "what determines the width of the interval"));
 }
 
 struct Comparison {
@@ -187,7 +187,7 @@ constexpr auto fields(std::type_identity<Comparison>) {
       field("threshold", &Comparison::threshold, "changes up to this do not matter").required(),
       field("confidence", &Comparison::confidence, "of intervals and verdicts").required(),
       field("run_spread", &Comparison::run_spread, "what is known of the spread between runs"),
-      field("differences", &Comparison::differences, "between the sides, measurements aside")
+      field("differences", &Comparison::differences, "between the sides, except measurements")
           .required(),
       field("notes", &Comparison::notes, "what a reader must know").required(),
       field("rows", &Comparison::rows, "metrics, phases, then operators and kernels by time")

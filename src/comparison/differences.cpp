@@ -1,4 +1,4 @@
-#include "comparison/differences.h"
+#include "comparison/internal/differences.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace profline::comparison {
 namespace {
 
-/// `gpus.0.sm_mhz`: as the clocks happened to be when the run began.
+/// `gpus.0.sm_mhz`: the clocks at the moment when the run began.
 bool is_momentary(std::string_view key) {
   return key == "cpu.mhz" || key.ends_with(".sm_mhz") || key.ends_with(".memory_mhz");
 }
@@ -36,7 +36,7 @@ std::string text_at(const Node& entry, std::string_view key) {
   return value != nullptr && value->is_string() ? value->as_string() : "";
 }
 
-/// What was read, by name: the digest of each image, or of each file of a user's command.
+/// The inputs, by name: the digest of each image, or of each file of a user's command.
 std::map<std::string, std::string> digests(const Node& inputs) {
   std::map<std::string, std::string> found;
   if (!inputs.is_map()) return found;
@@ -91,7 +91,7 @@ std::string input_note(const Differences& differences) {
       changed, only_a, only_b);
 }
 
-/// What a busy machine took of the runs, in one sentence; nothing when it left them alone.
+/// The effect of a busy machine on the runs, in one sentence; empty if it was negligible.
 std::string disturbance_note(std::span<const RunMeasurements> a,
                              std::span<const RunMeasurements> b) {
   std::vector<const RunMeasurements*> disturbed;
@@ -111,12 +111,29 @@ std::string disturbance_note(std::span<const RunMeasurements> a,
   const std::string share = disturbed.size() == 1 ? percent((*most)->disturbance) + " of its"
                                                   : percent((*least)->disturbance) + " to " +
                                                         percent((*most)->disturbance) + " of their";
-  return who + ": decode steps of more than 5 times the median took " + share + " decode time";
+  return who + ": steps of more than 5 times the median took " + share + " steps' time";
+}
+
+/// `request_ms and decode_ms are not for the same work, token_ms is`.
+std::string unequal_work(const RunMeasurements& run) {
+  std::vector<std::string> sums;
+  std::string each;
+  for (const Series& series : run.series) {
+    if (series.family != Family::Metric) continue;
+    if (series.per_step == requests::PerStep::Sum) sums.push_back(series.name);
+    if (series.per_step == requests::PerStep::Each && each.empty()) each = series.name;
+  }
+  if (sums.empty()) return "times are not for the same work";
+  const std::string last = sums.back();
+  sums.pop_back();
+  const std::string first = join(sums, ", ");
+  return (first.empty() ? last + " is" : first + " and " + last + " are") +
+         " not for the same work" + (each.empty() ? "" : ", " + each + " is");
 }
 
 using Side = std::span<const RunMeasurements>;
 
-/// Fewer show their spread too badly to do without one.
+/// Fewer runs show their spread too poorly to leave one out.
 constexpr std::ptrdiff_t kEnough = 3;
 
 double disturbed_share(Side side) {
@@ -198,10 +215,8 @@ std::vector<std::string> notes_of(std::span<const RunMeasurements> a,
   const auto& tokens_a = a.front().new_tokens;
   const auto& tokens_b = b.front().new_tokens;
   if (tokens_a && tokens_b && *tokens_a != *tokens_b) {
-    notes.push_back(
-        fmt::format("the sides generated {} and {} tokens: request_ms and decode_ms are not for "
-                    "the same work, token_ms is",
-                    *tokens_a, *tokens_b));
+    notes.push_back(fmt::format("the sides generated {} and {} tokens: {}", *tokens_a, *tokens_b,
+                                unequal_work(a.front())));
   }
   const auto clock_a = mean_clock(a);
   const auto clock_b = mean_clock(b);
@@ -233,7 +248,7 @@ std::string disturbed_reason(Side a, Side b) {
 std::string spread_reason(Side a, Side b, KnownSpread::Basis basis) {
   if (basis == KnownSpread::Basis::Given) return "";
   if (basis == KnownSpread::Basis::Assumed) {
-    return "too few runs to know how far two runs of the same thing are apart";
+    return "too few runs to know the run-to-run spread";
   }
   const RunMeasurements* opener = find(a, b, opens_series);
   if (opener == nullptr) return "";

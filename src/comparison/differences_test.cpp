@@ -1,4 +1,4 @@
-#include "comparison/differences.h"
+#include "comparison/internal/differences.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -74,7 +74,7 @@ std::string differences(const DifferenceList& list) {
 
 constexpr std::size_t kNameWidth = 90;
 
-// Verdicts differ in weight and sign as well, so that nobody needs the colours.
+// Verdicts also differ in weight and sign, so that nobody depends on the colours.
 constexpr std::string_view kHead = R"(<!doctype html>
 <html lang="en">
 <head>
@@ -103,7 +103,7 @@ footer { color: var(--faint); margin-top: 2rem; font-size: .9em; }
 <body>
 )";
 
-/// A name that may be long: cut, whole on demand.
+/// A name that may be long: shortened, with the whole name as a tooltip.
 std::string name_cell(const Row& row) {
   const std::string shown = fit_width(printable(row.short_name), kNameWidth);
   const std::string shape =

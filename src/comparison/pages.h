@@ -11,10 +11,10 @@ struct PageOptions {
   std::size_t top = 20;  ///< rows of operators and kernels that are shown
 };
 
-/// Markdown for a pull request: what matters first, the rest folded away.
+/// Markdown for a pull request: what matters first, the rest folded.
 std::string markdown_page(const Comparison& comparison, const PageOptions& options = {});
 
-/// One HTML file that loads nothing.
+/// A single HTML file that loads nothing.
 std::string html_page(const Comparison& comparison, const PageOptions& options = {});
 
 }  // namespace profline::comparison

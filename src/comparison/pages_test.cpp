@@ -27,7 +27,7 @@ Comparison example() {
   return compare({a}, {b}, rules).value();
 }
 
-/// Every text a stranger can choose, in every place where it is shown.
+/// Every text that an outsider can choose, everywhere it is shown.
 Comparison hostile(const std::string& name) {
   Comparison found = example();
   for (auto* side : {&found.a, &found.b}) {
@@ -98,7 +98,7 @@ TEST(Pages, ShowWhatGotSlowerFirst) {
 }
 
 TEST(Pages, ExplainAChangeThatTheColumnsDoNotShow) {
-  // Two inputs got slower by 10 %, and the slowest one faster: the medians stay as they are.
+  // Two inputs got slower by 10 %, and the slowest one faster: the medians do not change.
   RunMeasurements a = measured_run("a", {10, 11, 12});
   RunMeasurements b = measured_run("b", {11, 12.1, 6});
   const Rules rules{.known_spread = [](const Series&) {
@@ -163,7 +163,7 @@ TEST(Pages, KeepHostileNamesInertInHtml) {
   }
 }
 
-/// What tables are made of: bars that are not escaped.
+/// What tables consist of: bars that are not escaped.
 std::size_t bars_in(const std::string& markdown) {
   std::size_t bars = 0;
   for (std::size_t i = 0; i < markdown.size(); ++i) {

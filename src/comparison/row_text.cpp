@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::string_view kNone = "–";
 
-/// Percents as long as people think in them; then factors, in plain digits.
+/// Percentages while they are readable; then factors, in plain digits.
 std::string percent_or_factor(double change) {
   constexpr double kMostPercent = 9.995;
   return change < kMostPercent ? signed_percent(change) : factor(1 + change);
 }
 
-/// Whether the values of a row suggest another change than the one beside them. They are shown with
-/// three digits, which alone makes half a percent.
+/// Whether the values of a row suggest a different change than the one shown. They are shown with
+/// three digits, which alone accounts for half a percent.
 bool is_of_pairs(const Row& row) {
   constexpr double kShown = 0.005;
   if (!row.paired || !row.a || !row.b || !row.change) return false;
@@ -113,7 +113,7 @@ std::string tally_text(const Comparison& comparison) {
     const bool is_change = verdict == Verdict::Slower || verdict == Verdict::Faster;
     if (is_change) text += " (" + changes_text(these) + ")";
   }
-  return text.empty() ? "nothing that was measured without a profiler is on both sides" : text;
+  return text.empty() ? "no unprofiled measurement is on both sides" : text;
 }
 
 std::vector<std::string> withheld_texts(const Comparison& comparison) {

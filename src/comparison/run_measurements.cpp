@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNsPerUs = 1e3;
-/// Launches that follow each other are not independent: means of this many blocks nearly are.
+/// Consecutive launches are not independent: means of this many blocks nearly are.
 constexpr std::size_t kBlocks = 32;
 
 class Measurements {
@@ -50,7 +50,7 @@ class Measurements {
   RunMeasurements take() && { return std::move(found_); }
 
  private:
-  /// The artifact; one that is there and cannot be read is noted.
+  /// The artifact; if it exists but cannot be read, adds a note.
   template <typename T>
   const run::Artifact<T>& kept(const run::Artifact<T>& artifact) {
     if (artifact.is_there && !artifact) {
@@ -70,7 +70,7 @@ class Measurements {
   std::map<std::tuple<Family, std::string, std::string>, std::size_t> calls_;  // in found_.series
 };
 
-/// Of a user's command: one run of it, of which only the whole is known.
+/// For a user's command: one run of it, of which only the total is known.
 void Measurements::process() {
   const auto& document = kept(run_.get(run::kProcess));
   if (!document) return;
@@ -114,6 +114,7 @@ void Measurements::unprofiled() {
     series.better = one.better;
     series.units = std::move(one.units);
     series.keys = std::move(one.keys);
+    series.per_step = one.per_step;
     found_.series.push_back(std::move(series));
   }
 }
@@ -131,7 +132,7 @@ void Measurements::add(Family family, std::vector<captures::CallTimes> rows) {
     series.calls = series.calls.value_or(0) + row.ns.size();
     series.total = series.total.value_or(0) + total_ns / kNsPerUs;
     for (const double ns : statistics::block_means(row.ns, kBlocks)) {
-      // A call shorter than the clock's step took something all the same.
+      // A call shorter than the clock's resolution still took some time.
       series.units.push_back(std::max(ns, 1.0) / kNsPerUs);
     }
     series.name = std::move(row.name);
@@ -140,7 +141,7 @@ void Measurements::add(Family family, std::vector<captures::CallTimes> rows) {
   }
 }
 
-/// Each capture is needed once and may be large: they are not kept beside each other.
+/// Each capture is needed once and may be large, so only one is in memory at a time.
 void Measurements::nsys_captures() {
   const auto& ranges = kept(run_.get(run::kNsysRanges));
   if (!ranges) return;
@@ -154,11 +155,11 @@ void Measurements::nsys_captures() {
   }
 }
 
-/// Kernels by nsys where it captured some, else by the torch profiler; operators by the latter.
+/// Kernels from nsys if it captured any, else from the torch profiler; operators from the latter.
 void Measurements::captures() {
   nsys_captures();
-  const auto& trace = kept(run_.get(run::kTorchTrace));
-  if (!trace) return;
+  const run::Artifact<Timeline> trace = run_.read(run::kTorchTrace);
+  if (!kept(trace)) return;
   add(Family::Operator, captures::operator_times(*trace));
   if (!has_kernels_) add(Family::Kernel, captures::kernel_times(*trace));
 }
@@ -225,9 +226,7 @@ statistics::RunUnits units_of(const std::vector<const Series*>& runs, bool in_ke
 
 }  // namespace
 
-Result<RunMeasurements> read_measurements(const fs::path& folder,
-                                          const MeasurementOptions& options) {
-  const run::Run run = PL_TRY(run::Run::open(folder));
+RunMeasurements measurements_of(const run::Run& run, const MeasurementOptions& options) {
   Measurements measurements(run);
   measurements.documents();
   measurements.unprofiled();
@@ -240,8 +239,8 @@ Result<std::vector<fs::path>> runs_in(const fs::path& folder) {
   std::error_code failure;
   if (!fs::is_directory(folder, failure)) {
     return Error(ErrorKind::NotFound, "'" + folder.string() +
-                                          "' is no folder: name that of a run, "
-                                          "or one that holds several");
+                                          "' is not a folder: give that of a run, "
+                                          "or one that contains several");
   }
   std::vector<fs::path> runs;
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
@@ -254,9 +253,9 @@ Result<std::vector<fs::path>> runs_in(const fs::path& folder) {
     return Error(ErrorKind::Io, "cannot list " + folder.string() + ": " + failure.message());
   }
   if (runs.empty()) {
-    return Error(ErrorKind::NotFound, "'" + folder.string() +
-                                          "' holds no run: neither it nor a folder in it has a " +
-                                          run::files::kRecord);
+    return Error(ErrorKind::NotFound,
+                 "'" + folder.string() + "' contains no run: neither it nor a folder in it has a " +
+                     run::files::kRecord);
   }
   std::sort(runs.begin(), runs.end());
   return runs;
@@ -288,7 +287,7 @@ PairedUnits pair_units(const SeriesGroup& group, bool may_pair) {
 }
 
 bool matches(std::string_view pattern, std::string_view text) {
-  // Greedy with one place to come back to: linear in practice, quadratic at worst.
+  // Greedy with one position to return to: linear in practice, quadratic at worst.
   std::size_t at = 0;
   std::size_t in_pattern = 0;
   std::size_t star = std::string_view::npos;

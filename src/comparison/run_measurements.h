@@ -8,12 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/requests/series.h"
 #include "base/result.h"
 #include "comparison/comparison.h"
 #include "formats/node.h"
+#include "run/run.h"
 #include "statistics/comparison.h"
 
-/// What a run left that can be compared.
+/// The comparable measurements of a run.
 namespace profline::comparison {
 
 /// One figure of one run.
@@ -25,10 +27,11 @@ struct Series {
   std::string unit;
   statistics::Better better = statistics::Better::Lower;
   std::vector<double> units;
-  /// Which input each unit is of; empty: units of two runs do not belong together.
+  /// The input of each unit; empty if units of two runs do not correspond.
   std::vector<std::string> keys;
   std::optional<std::uint64_t> calls;
   std::optional<double> total;
+  requests::PerStep per_step = requests::PerStep::Apart;
 };
 
 struct RunMeasurements {
@@ -37,12 +40,12 @@ struct RunMeasurements {
   std::optional<Node> environment;
   std::optional<Node> inputs;
   std::vector<Series> series;
-  std::optional<std::uint64_t> new_tokens;  ///< of all images of the unprofiled run
-  /// Share of decode time by which steps outlasted five times the usual one: what a busy machine
-  /// takes, and takes otherwise the next time.
+  std::optional<std::uint64_t> new_tokens;  ///< of all requests of the unprofiled run
+  /// The time by which steps exceeded five times the usual step, as a share of the time of all
+  /// steps: the effect of a busy machine, which differs from run to run.
   double disturbance = 0;
-  /// Nothing ran on the machine in the hour before: caches were cold. For who knows of other runs
-  /// to say.
+  /// Nothing ran on the machine in the hour before: caches were cold. Set by callers that know of
+  /// other runs.
   bool opens_series = false;
   std::vector<std::string> notes;  ///< what could not be read, and why
 };
@@ -51,16 +54,14 @@ struct MeasurementOptions {
   bool captures = true;  ///< kernels and operators as well
 };
 
-/// Reads a run's folder. An Error when it holds no run; what is missing or cannot be read is told
-/// in the notes.
-Result<RunMeasurements> read_measurements(const std::filesystem::path& folder,
-                                          const MeasurementOptions& options = {});
+/// What is missing or cannot be read is listed in the notes.
+RunMeasurements measurements_of(const run::Run& run, const MeasurementOptions& options = {});
 
-/// The runs that a folder means: itself when it holds run.json, else those right below it, by name.
-/// An Error of kind NotFound when there is none.
+/// The runs in a folder: itself if it has a run.json, else those directly below it, by name. An
+/// Error of kind NotFound if there are no runs.
 Result<std::vector<std::filesystem::path>> runs_in(const std::filesystem::path& folder);
 
-/// One figure on both sides: what each run has of it.
+/// One figure on both sides: the series of each run.
 struct SeriesGroup {
   std::vector<const Series*> a;
   std::vector<const Series*> b;
@@ -68,12 +69,12 @@ struct SeriesGroup {
   const Series& any() const { return a.empty() ? *b.front() : *a.front(); }
 };
 
-/// Figures of one name, and of kernels one shape, belong together; in the order of first sight,
-/// operators and kernels by the time that the longer side has for them.
+/// Groups figures with the same name and, for kernels, the same shape; in the order of first
+/// occurrence, operators and kernels by their time on the longer side.
 std::vector<SeriesGroup> group_series(std::span<const RunMeasurements> a,
                                       std::span<const RunMeasurements> b);
 
-/// Whether every run has the same inputs; then both sides' units in one order.
+/// Whether every run has the same inputs; if so, the units of both sides in the same order.
 struct PairedUnits {
   bool paired = false;
   statistics::RunUnits a;
@@ -81,7 +82,7 @@ struct PairedUnits {
 };
 PairedUnits pair_units(const SeriesGroup& group, bool may_pair);
 
-/// Whether a text is what a pattern means; `*` stands for anything.
+/// Whether a text matches a pattern, in which `*` stands for anything.
 bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace profline::comparison

@@ -58,9 +58,9 @@ const Series* find(const RunMeasurements& run, Family family, std::string_view n
 }
 
 RunMeasurements must_read(const fs::path& folder, const MeasurementOptions& options = {}) {
-  auto run = read_measurements(folder, options);
+  const auto run = run::Run::open(folder);
   EXPECT_TRUE(run) << run.error().to_string();
-  return run ? std::move(*run) : RunMeasurements{};
+  return run ? measurements_of(*run, options) : RunMeasurements{};
 }
 
 TEST(RunMeasurements, HoldWhatAnUnprofiledRunLeft) {
@@ -162,13 +162,13 @@ TEST(RunsIn, AreTheFolderItselfOrThoseInIt) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().to_string(),
             "'" + (folder / "empty").string() +
-                "' holds no run: neither it nor a folder in it has a run.json");
+                "' contains no run: neither it nor a folder in it has a run.json");
   const auto nowhere = runs_in(folder / "nowhere");
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().kind(), ErrorKind::NotFound);
   EXPECT_EQ(nowhere.error().to_string(), "'" + (folder / "nowhere").string() +
-                                             "' is no folder: name that of a run, or one that "
-                                             "holds several");
+                                             "' is not a folder: give that of a run, or one "
+                                             "that contains several");
 }
 
 TEST(Matches, TakesAStarForAnything) {

@@ -8,7 +8,7 @@
 
 namespace profline::comparison {
 
-/// A run with a metric of these units, one an image.
+/// A run with a metric of these units, one per image.
 RunMeasurements measured_run(std::string id, std::vector<double> units,
                              const std::string& metric = "token_ms");
 

@@ -19,7 +19,7 @@ bool is_number(const Node& node) {
   return node.is_bool() || node.is_int() || node.is_float() || node.kind() == Node::Kind::BigInt;
 }
 
-/// As Python's == sees it: 1, 1.0 and True are the same, and so are maps in any order.
+/// Equality as in Python: 1, 1.0 and True are equal, and so are maps in any order.
 bool is_equal(const Node& a, const Node& b) {
   if (is_number(a) && is_number(b)) {
     return a == b || (to_double(a) && to_double(a) == to_double(b));
@@ -55,29 +55,30 @@ std::vector<Mark> step_marks(const Override& given, std::size_t steps) {
   return marks;
 }
 
-/// The same failure, told at the override.
-Error told_at(const Override& given, const Error& problem, std::uint32_t column) {
+/// The same failure, reported at the override.
+Error at_override(const Override& given, const Error& problem, std::uint32_t column) {
   const std::optional<Position>& at = problem.position();
   if (at && at->source == given.place.source && at->column != 0) column = at->column;
-  // A reason is a literal, so its view ends with a NUL.
+  // A reason is a literal, so its view is NUL-terminated.
   return given.error(problem.message(), column).with_reason(problem.reason().data());
 }
 
 Result<Node> value_of(const Override& given) {
   if (!given.value) return Node();
   Result<Node> value = to_node(*given.value, given.place.source);
-  if (!value) return told_at(given, value.error(), given.key_column);
+  if (!value) return at_override(given, value.error(), given.key_column);
   return value;
 }
 
-/// That the value can be part of a config. What is only compared, to delete a key, may be anything.
+/// Checks that the value can be part of a config. A value that is only compared, to delete a key,
+/// may be anything.
 Result<void> check_value(const Override& given, const Node& value) {
   if (given.type == OverrideType::Delete) return {};
   const Result<void> checked = check_config(value);
   if (checked) return {};
   const Error& problem = checked.error();
-  if (problem.reason() != "key_type") return told_at(given, problem, given.key_column);
-  // In a file a null key cannot be read; in an override it is a value that does not fit.
+  if (problem.reason() != "key_type") return at_override(given, problem, given.key_column);
+  // In a file a null key cannot be read; in an override it is an invalid value.
   return given.error(problem.message(), given.value->column()).with_reason("validation");
 }
 
@@ -85,8 +86,8 @@ Result<void> change(const Override& given, Node value, bool force, ConfigTree& t
   ConfigTree::Change change{split_key(given.key), std::move(value), force};
   if (change.steps.size() > kMaxKeySteps) {
     return given
-        .error("the key has " + std::to_string(change.steps.size()) + " steps, and " +
-                   std::to_string(kMaxKeySteps) + " are the most",
+        .error("the key has " + std::to_string(change.steps.size()) + " steps; at most " +
+                   std::to_string(kMaxKeySteps) + " are allowed",
                given.key_column)
         .with_reason("key_too_deep");
   }
@@ -95,7 +96,7 @@ Result<void> change(const Override& given, Node value, bool force, ConfigTree& t
   if (done) return {};
   const Error& problem = done.error();
   const std::uint32_t column = step_column(given, change.failed_step);
-  if (problem.reason() != "key_not_in_config" || force) return told_at(given, problem, column);
+  if (problem.reason() != "key_not_in_config" || force) return at_override(given, problem, column);
   return given.error(problem.message() + "; to add it write +" + given.text, column)
       .with_reason("key_not_in_config");
 }
@@ -120,7 +121,7 @@ Result<void> add(const Override& given, Node value, ConfigTree& tree) {
   const Node* found = PL_TRY(tree.select(given.key));
   if (found != nullptr && value.is_scalar()) {
     return given
-        .error("'" + given.key + "' is there already; to change it write " + given.text.substr(1) +
+        .error("'" + given.key + "' already exists; to change it write " + given.text.substr(1) +
                    ", to add or change it +" + given.text,
                given.key_column)
         .with_reason("add_existing");
@@ -128,8 +129,8 @@ Result<void> add(const Override& given, Node value, ConfigTree& tree) {
   return change(given, std::move(value), true, tree);
 }
 
-/// Whether a plain `key=value` names a key that is there: that comes before what is wrong with the
-/// value. Nothing else is done with the tree after an Error.
+/// Checks that a plain `key=value` names an existing key: this is reported before problems with the
+/// value. After an Error the tree is not used any more.
 Result<void> check_key(const Override& given, const Node& value, ConfigTree& tree) {
   if (given.type != OverrideType::Change || !value.is_map()) return {};
   return change(given, Node::map(), false, tree);
@@ -138,7 +139,7 @@ Result<void> check_key(const Override& given, const Node& value, ConfigTree& tre
 Result<void> apply(const Override& given, ConfigTree& tree) {
   if (given.package) {
     return given
-        .error("'@" + *given.package + "' names the package of a config group, and there is no " +
+        .error("'@" + *given.package + "' names the package of a config group, but there is no " +
                    "group '" + given.key + "'",
                given.key_column)
         .with_reason("not_a_group");
@@ -161,10 +162,10 @@ Result<void> apply(const Override& given, ConfigTree& tree) {
   return change(given, std::move(value), false, tree);
 }
 
-/// Carries out overrides of values, in order: `key=value` changes what is there, `+key=value` adds,
-/// `++key=value` does either, `~key` deletes.
+/// Applies overrides of values, in order: `key=value` changes an existing value, `+key=value` adds
+/// one, `++key=value` does either, `~key` deletes it.
 ///
-/// Each Error has the override with a caret. Reasons: `key_not_in_config`, `add_existing`,
+/// Each Error shows the override with a caret. Reasons: `key_not_in_config`, `add_existing`,
 /// `delete_missing_key`, `delete_value_mismatch`, `not_a_group` (a package, but no such group),
 /// `grammar`, `validation` (null as a key of a map), `key_too_deep`, and those of ConfigTree.
 Result<void> apply_overrides(std::span<const Override* const> overrides, ConfigTree& tree) {
@@ -174,7 +175,7 @@ Result<void> apply_overrides(std::span<const Override* const> overrides, ConfigT
     const Error& problem = done.error();
     // An error from resolving names a file; where it happened comes first.
     if (problem.position() && problem.position()->source == given->place.source) return problem;
-    return told_at(*given, problem, given->key_column);
+    return at_override(*given, problem, given->key_column);
   }
   return {};
 }
@@ -195,7 +196,7 @@ Result<void> check_main_source(const SearchPath& path) {
   return {};
 }
 
-/// An Error where an override stands for several values and there is to be one job.
+/// An Error if an override has several values although there is only one job.
 Result<void> check_sweeps(const std::vector<Override>& overrides, RunMode mode) {
   for (const Override& given : overrides) {
     if (!given.is_sweep()) continue;
@@ -219,7 +220,7 @@ Result<void> check_sweeps(const std::vector<Override>& overrides, RunMode mode) 
 
 Error searchpath_error(const Node& value) {
   return Error(ErrorKind::Config,
-               "hydra.searchpath must be a list of strings, and this is " +
+               "hydra.searchpath must be a list of strings, not " +
                    std::string(describe(value.kind())),
                value.position())
       .with_reason("searchpath_type");
@@ -255,7 +256,7 @@ class Composer {
   }
 
  private:
-  /// The places that the primary config or the command line add.
+  /// The places that the primary config or the command line adds.
   Result<void> extend_search_path() {
     Node places;
     std::string provider = "hydra.searchpath in main";
@@ -263,7 +264,7 @@ class Composer {
       const auto primary = PL_TRY(repository_.load(*request_.config_name));
       if (primary && !primary->tree.is_map()) {
         return Error(ErrorKind::Config,
-                     "the primary config '" + *request_.config_name + "' must be a map, and is " +
+                     "the primary config '" + *request_.config_name + "' must be a map, not " +
                          std::string(describe(primary->tree.kind())),
                      primary->tree.position())
             .with_reason("primary_not_dict");
@@ -335,14 +336,14 @@ class Composer {
     if (entry.config == "hydra/sweeper/basic") basic_sweeper_ = true;
   }
 
-  /// The config inside of its package: `a.b` -> `{a: {b: config}}`.
+  /// The config nested in its package: `a.b` -> `{a: {b: config}}`.
   static Result<Node> embedded(Node config, const ResolvedDefault& entry) {
     if (entry.package.empty()) return config;
     const std::vector<std::string> steps = split_key(entry.package);
     if (steps.size() > kMaxKeySteps) {
       return Error(ErrorKind::Config,
                    "the package of '" + entry.config + "' has " + std::to_string(steps.size()) +
-                       " steps, and " + std::to_string(kMaxKeySteps) + " are the most",
+                       " steps; at most " + std::to_string(kMaxKeySteps) + " are allowed",
                    entry.mark.position())
           .with_reason("key_too_deep");
     }
@@ -369,7 +370,7 @@ class Composer {
     const Node* hydra = tree_.root().find("hydra");
     if (hydra == nullptr || hydra->is_map()) return {};
     return Error(ErrorKind::Config,
-                 "'hydra' must be a map, and this is " + std::string(describe(hydra->kind())),
+                 "'hydra' must be a map, not " + std::string(describe(hydra->kind())),
                  hydra->position())
         .with_reason("hydra_node_null");
   }

@@ -12,7 +12,7 @@
 namespace profline::config {
 namespace {
 
-/// Folders of configs like our own: groups of options, each with some thirty keys, pulled in from
+/// Folders of configs like our own: groups of options, each with some thirty keys, included from
 /// one primary config.
 class Tree {
  public:
@@ -64,7 +64,7 @@ void compose_repeatedly(benchmark::State& state, const ComposeRequest& request) 
   }
 }
 
-/// All files are read and parsed each time, as a new process would.
+/// All files are read and parsed each time, as in a new process.
 void compose_tree(benchmark::State& state) {
   const Tree tree(static_cast<std::size_t>(state.range(0)),
                   static_cast<std::size_t>(state.range(1)));

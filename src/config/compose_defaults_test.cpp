@@ -128,18 +128,20 @@ TEST(DefaultsList, RefusesWhatCannotBeMeant) {
   };
   const Wrong wrongs[] = {
       {"defaults: {g: a}", "", "defaults_not_list",
-       "conf/c.yaml:1:11: the defaults of 'c' must be a list, and this is a map"},
+       "conf/c.yaml:1:11: the defaults of 'c' must be a list, not a map"},
       {"defaults: [5]", "", "defaults_item_invalid",
-       "conf/c.yaml:1:12: in the defaults list of 'c': an entry is 'group: option' or the name of "
-       "a config, and this is an integer"},
+       "conf/c.yaml:1:12: in the defaults list of 'c': an entry must be 'group: option' or the "
+       "name "
+       "of a config, not an integer"},
       {"defaults: [{g: a, n: x}]", "", "defaults_item_invalid",
-       "conf/c.yaml:1:12: in the defaults list of 'c': an entry is one group and its option, and "
-       "this has 2 keys"},
+       "conf/c.yaml:1:12: in the defaults list of 'c': an entry must be one group and its option, "
+       "but this has 2 keys"},
       {"defaults: [g: 5]", "", "defaults_item_invalid",
-       "conf/c.yaml:1:15: in the defaults list of 'c': an option is a string, a list of strings or "
-       "null, and this is an integer"},
+       "conf/c.yaml:1:15: in the defaults list of 'c': an option must be a string, a list of "
+       "strings "
+       "or null, not an integer"},
       {"defaults: [g: [5]]", "", "defaults_item_invalid",
-       "conf/c.yaml:1:16: in the defaults list of 'c': an option is a string, and this is an "
+       "conf/c.yaml:1:16: in the defaults list of 'c': an option must be a string, not an "
        "integer"},
       {"defaults: [_self_@x]", "", "self_package",
        "conf/c.yaml:1:12: in the defaults list of 'c': _self_ goes into the config's own package "
@@ -147,7 +149,7 @@ TEST(DefaultsList, RefusesWhatCannotBeMeant) {
       {"defaults: [_self_, _self_]", "", "duplicate_self",
        "conf/c.yaml:1:20: 'c' has _self_ twice in its defaults list"},
       {"defaults: [override g: a, n: x]", "", "override_not_last",
-       "conf/c.yaml:1:27: in 'c' the override of 'g' stands before 'n'; overrides go at the end of "
+       "conf/c.yaml:1:27: in 'c' the override of 'g' comes before 'n'; overrides go at the end of "
        "a defaults list"},
       {"defaults: [override g: a]", "", "group_override_no_match",
        "conf/c.yaml:1:12: 'c' overrides a group, but nothing in the defaults list is called 'g'"},

@@ -1,4 +1,4 @@
-// What bad input gets: one error, with a position, a reason and what would be right.
+// How bad input is reported: one error, with a position, a reason and what would be right.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST(ComposeError, TellsWhatIsWrongWithAnOverride) {
        "config",
        {"+db.port=1"},
        "add_existing",
-       "override 1:1:2: 'db.port' is there already; to change it write db.port=1, to add or change "
+       "override 1:1:2: 'db.port' already exists; to change it write db.port=1, to add or change "
        "it ++db.port=1\n  +db.port=1\n   ^"},
       {"the first of two",
        "config",
@@ -101,7 +101,8 @@ TEST(ComposeError, TellsWhatIsWrongWithAnOverride) {
        "config",
        {"list.x=1"},
        "list_index_not_int",
-       "override 1:1:6: 'list' is a list, and 'x' is no index into a list\n  list.x=1\n       ^"},
+       "override 1:1:6: 'list' is a list, and 'x' is not an index into a list\n  list.x=1\n       "
+       "^"},
       {"a map into a list",
        "config",
        {"list={a: 1}"},
@@ -112,7 +113,7 @@ TEST(ComposeError, TellsWhatIsWrongWithAnOverride) {
        "config",
        {"nogroup@p=a"},
        "not_a_group",
-       "override 1:1:1: '@p' names the package of a config group, and there is no group "
+       "override 1:1:1: '@p' names the package of a config group, but there is no group "
        "'nogroup'\n  nogroup@p=a\n  ^"},
       {"a sweep",
        "config",
@@ -164,8 +165,8 @@ TEST(ComposeError, TellsWhatIsWrongWithAGroup) {
        "config",
        {"db=1"},
        "group_value_type",
-       "override 1:1:4: the option of the group 'db' must be a string or a list of strings, and "
-       "this is an integer\n  db=1\n     ^"},
+       "override 1:1:4: the option of the group 'db' must be a string or a list of strings, "
+       "not an integer\n  db=1\n     ^"},
       {"nothing to delete",
        "config",
        {"~db=pg"},
@@ -210,12 +211,12 @@ TEST(ComposeError, TellsWhatIsWrongWithThePrimaryConfig) {
        "list_root",
        {},
        "primary_not_dict",
-       "conf/list_root.yaml:1:1: the primary config 'list_root' must be a map, and is a list"},
+       "conf/list_root.yaml:1:1: the primary config 'list_root' must be a map, not a list"},
       {"a number",
        "number",
        {},
        "yaml_root_type",
-       "conf/number.yaml:1:1: a config is a map or a list, and this is an integer"},
+       "conf/number.yaml:1:1: a config must be a map or a list, not an integer"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
@@ -231,7 +232,7 @@ TEST(ComposeError, TellsOfACycle) {
                               {"g/x.yaml", "defaults: [g: x]\n"},
                               {"g/g/x.yaml", "defaults: [/g: x]\n"}});
   EXPECT_EQ(configs.config("a"),
-            "conf/b.yaml:1:12: the defaults lists go round in a circle: ... -> b -> a -> b -> a -> "
+            "conf/b.yaml:1:12: the defaults lists form a cycle: ... -> b -> a -> b -> a -> "
             "b -> a");
   EXPECT_EQ(configs.reason("a"), "defaults_cycle");
   EXPECT_EQ(configs.reason("g/x"), "defaults_cycle");
@@ -280,7 +281,7 @@ TEST(ComposeError, TellsOfKeysThatAreTooDeep) {
   const std::string list = "defaults: [g@" + deep + ": x]\n";
   const Configs configs(Files{{"c.yaml", list}, {"g/x.yaml", "v: 1\n"}, {"d.yaml", ""}});
   EXPECT_EQ(configs.config("c"),
-            "conf/c.yaml:1:12: the package of 'g/x' has 201 steps, and 200 are the most");
+            "conf/c.yaml:1:12: the package of 'g/x' has 201 steps; at most 200 are allowed");
   EXPECT_EQ(configs.reason("d", {"+" + deep + "=1"}), "key_too_deep");
 }
 
@@ -300,7 +301,7 @@ TEST(ComposeError, OnlyThePrimaryConfigExtendsTheSearchPath) {
             "conf/g/x.yaml:2:21: 'g/x' sets hydra.searchpath, which only the primary config and "
             "the command line may do");
   EXPECT_EQ(configs.config("bad"),
-            "conf/bad.yaml:1:21: hydra.searchpath must be a list of strings, and this is an "
+            "conf/bad.yaml:1:21: hydra.searchpath must be a list of strings, not an "
             "integer");
   EXPECT_EQ(configs.reason("c", {"hydra.searchpath=x"}), "searchpath_type");
   EXPECT_EQ(configs.reason("c", {"hydra.searchpath=[ftp://x]"}), "unknown_scheme");

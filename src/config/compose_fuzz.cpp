@@ -1,5 +1,5 @@
-// Composes a small tree of configs that the input makes: each line that begins with '%' starts a
-// file (`%db/mysql.yaml`), each with '!' is an override, and other lines are content.
+// Composes a small tree of configs from the input: a line that begins with '%' starts a file
+// (`%db/mysql.yaml`), one with '!' is an override, and other lines are content.
 
 #include <cstddef>
 #include <cstdint>

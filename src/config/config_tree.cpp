@@ -12,7 +12,7 @@ bool is_interpolation(const Node& node) {
   return node.is_string() && holds_interpolation(node.as_string());
 }
 
-/// Keys that split_key would take apart cannot be looked up by their text.
+/// Keys that split_key would split cannot be looked up by their text.
 bool is_plain(const Node& key) {
   return key.is_string() && key.as_string().find_first_of(".[]") == std::string::npos;
 }
@@ -23,7 +23,7 @@ std::string joined(const std::vector<std::string>& steps, std::size_t count) {
   return key;
 }
 
-/// The change's current step as a key that knows where it was written.
+/// The change's current step as a key with its place.
 Node current_key(const ConfigTree::Change& change) {
   Node key = Node::string(change.steps[change.failed_step]);
   if (change.failed_step < change.marks.size()) key.set_mark(change.marks[change.failed_step]);
@@ -32,7 +32,7 @@ Node current_key(const ConfigTree::Change& change) {
 
 Error index_error(const std::string& list, const std::string& step) {
   return Error(ErrorKind::Config,
-               "'" + list + "' is a list, and '" + step + "' is no index into a list")
+               "'" + list + "' is a list, and '" + step + "' is not an index into a list")
       .with_reason("list_index_not_int");
 }
 
@@ -58,7 +58,7 @@ Result<void> ConfigTree::set_types(const TypeRule& types) {
   for (NodeMap::Entry& entry : root_.as_map()) {
     const TypeRule* rule = types.member(entry.key);
     if (rule == nullptr || !entry.value.is_map()) continue;
-    // Keys that are there already may stay, whatever the type says about new ones.
+    // Existing keys may stay, whatever the type says about new ones.
     for (NodeMap::Entry& inner : entry.value.as_map()) {
       inner.value = PL_TRY(convert(std::move(inner.value), rule->member(inner.key),
                                    join_key(python_str(entry.key), python_str(inner.key))));
@@ -134,7 +134,7 @@ Result<void> ConfigTree::add(Node& into, NodeMap::Entry entry, const TypeRule* t
   return {};
 }
 
-/// Where the interpolation leads to a map or list, a copy takes its place.
+/// If the interpolation refers to a map or list, replaces it with a copy.
 void ConfigTree::follow(Node& interpolation, const Level& level) const {
   for (const Level* at = &level; at != nullptr; at = at->above) {
     if (!is_plain(*at->key)) return;
@@ -162,9 +162,9 @@ Error ConfigTree::unknown_key(const Node& map, const Node& key, const std::strin
       .with_reason(closed_ ? "key_not_in_config" : "hydra_schema_key");
 }
 
-// Changing single values, once everything is merged.
+// Changing single values, after everything is merged.
 
-/// The value under the change's current step. Null pointer where a map lacks it, unless it must
+/// The value under the change's current step. A null pointer if a map lacks it, unless it must
 /// exist.
 Result<Node*> ConfigTree::item_at(const Spot& spot, Change& change, bool must_exist) const {
   const std::string& step = change.steps[change.failed_step];
@@ -185,7 +185,7 @@ Result<Node*> ConfigTree::item_at(const Spot& spot, Change& change, bool must_ex
   return &items[static_cast<std::size_t>(from_front)];
 }
 
-/// The map or list under the change's current step, made where it is missing.
+/// The map or list under the change's current step, created if it is missing.
 Result<ConfigTree::Spot> ConfigTree::step_into(Spot spot, Change& change) {
   const Node key = current_key(change);
   const TypeRule* types = spot.types == nullptr ? nullptr
@@ -209,7 +209,7 @@ Result<void> ConfigTree::put(const Spot& spot, Change& change) {
   if (found != nullptr && !found->is_scalar() && !change.value.is_scalar()) {
     const bool was_closed = closed_;
     closed_ = closed_ && !change.force;
-    // The levels of the key, for messages about what is inside of the value.
+    // The levels of the key, for messages about the inside of the value.
     std::vector<Node> keys;
     for (const std::string& one : change.steps) keys.push_back(Node::string(one));
     std::vector<Level> levels(keys.size());
@@ -300,7 +300,7 @@ Result<void> ConfigTree::erase(std::string_view key) {
                  "'" + std::string(key) + "' belongs to Hydra and cannot be deleted")
         .with_reason("typed_deletion");
   }
-  // What select finds is in our own tree, or a copy that nobody will see.
+  // What select finds is in our own tree, or a private copy.
   const_cast<Node*>(found)->as_map().erase(name);
   resolution_.reset();
   return {};

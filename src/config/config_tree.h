@@ -13,44 +13,44 @@
 
 namespace profline::config {
 
-/// How many steps a key or a package may have. Keeps trees shallow enough to walk by recursion.
+/// How many steps a key or a package may have. Keeps trees shallow enough for recursion.
 constexpr std::size_t kMaxKeySteps = 200;
 
-/// A configuration while it is put together, with OmegaConf's rules of merging:
+/// A configuration during composition, with OmegaConf's rules of merging:
 ///   - maps are merged key by key, new keys going last; lists and everything else are replaced;
 ///   - `???` replaces nothing, null replaces everything;
-///   - an interpolation that leads to a map or list becomes a copy of it when something is merged
+///   - an interpolation that refers to a map or list becomes a copy of it when something is merged
 ///     into it;
 ///   - a map does not merge with a list.
-/// Once closed, keys are not added by accident any more. Parts with types keep to them.
+/// Once the tree is closed, keys can be added only explicitly. Typed parts keep their types.
 class ConfigTree {
  public:
-  /// The context must outlive it.
+  /// The context must outlive this.
   explicit ConfigTree(const ResolveContext& context) : context_(context), root_(Node::map()) {}
 
   /// Reasons of an Error: `merge_dict_list`, `validation`, `hydra_schema_key`.
   Result<void> merge(Node source);
-  /// From now on. What is there already is converted to its type. `types` must outlive this.
+  /// Applies from now on. Existing values are converted to their types. `types` must outlive this.
   Result<void> set_types(const TypeRule& types);
   void close() { closed_ = true; }
 
-  /// A change of one value, as OmegaConf.update makes it.
+  /// A change of one value, as by OmegaConf.update.
   struct Change {
     std::vector<std::string> steps;  ///< the key's, at least one
     Node value;
-    bool force = false;           ///< add what is not there
+    bool force = false;           ///< add missing keys
     std::size_t failed_step = 0;  ///< set with an Error: which step it is about
-    std::vector<Mark> marks{};    ///< of the steps, for keys that are added; none: no place
+    std::vector<Mark> marks{};    ///< of the steps, for keys that are added; may be empty
   };
-  /// What leads to the value and is no map or list is replaced by a map. Reasons of an Error:
+  /// Anything but a map or list on the path to the value is replaced by a map. Reasons of an Error:
   /// `key_not_in_config`, `list_index_not_int`, `list_index_range`, and those of merge.
   Result<void> change(Change& change);
 
-  /// The value at a key, interpolations followed; null pointer when it is absent, `???` or null.
-  /// Valid until the next change. The reason of an Error is `list_index_not_int` or one of
+  /// The value at a key, with interpolations followed; a null pointer if it is absent, `???` or
+  /// null. Valid until the next change. The reason of an Error is `list_index_not_int` or one of
   /// Resolution.
   Result<const Node*> select(std::string_view key);
-  /// Removes what select found at the key. Reasons of an Error: `list_index_not_int`,
+  /// Removes what select finds at the key. Reasons of an Error: `list_index_not_int`,
   /// `typed_deletion`.
   Result<void> erase(std::string_view key);
 
@@ -58,12 +58,12 @@ class ConfigTree {
   Node& root() { return root_; }
 
  private:
-  /// A key on the way to what is being merged.
+  /// A key on the path to what is being merged.
   struct Level {
     const Level* above = nullptr;
     const Node* key = nullptr;
   };
-  /// A map or list on the way to a change.
+  /// A map or list on the path to a change.
   struct Spot {
     Node* node = nullptr;
     const TypeRule* types = nullptr;
@@ -86,7 +86,7 @@ class ConfigTree {
   Node root_;
   const TypeRule* types_ = nullptr;
   bool closed_ = false;
-  /// Holds what select found, where that is no part of the tree.
+  /// Holds the result of select if that is not part of the tree.
   Node found_;
   std::optional<Resolution> resolution_;
 };

@@ -101,7 +101,7 @@ TEST_F(ConfigTreeTest, ListsAreChangedByIndex) {
   EXPECT_EQ(changed({"l", "1", "a"}, "v: 6"), R"({"l":[5,{"a":6}]})");
   EXPECT_EQ(changed({"l", "2"}, "v: 5"),
             "'l' has 2 items, so there is no item 2; a longer list must be given as a whole");
-  EXPECT_EQ(changed({"l", "x"}, "v: 5"), "'l' is a list, and 'x' is no index into a list");
+  EXPECT_EQ(changed({"l", "x"}, "v: 5"), "'l' is a list, and 'x' is not an index into a list");
 }
 
 TEST_F(ConfigTreeTest, SelectFollowsInterpolations) {

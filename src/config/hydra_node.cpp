@@ -11,7 +11,7 @@ namespace {
 
 Error not_a_map(const std::string& key, const Node& node) {
   return Error(ErrorKind::Config,
-               "'" + key + "' must be a map, and this is " + std::string(describe(node.kind())),
+               "'" + key + "' must be a map, not " + std::string(describe(node.kind())),
                node.position())
       .with_reason("hydra_node_null");
 }

@@ -14,11 +14,11 @@
 
 namespace profline::config {
 
-/// The version of Hydra whose language this is, and the defaults it is to have.
+/// The version of Hydra that this implements, including its defaults.
 constexpr const char* kHydraVersion = "1.3.5";
 constexpr const char* kHydraVersionBase = "1.3";
 
-/// What is only known once everything is composed.
+/// Facts that are known only after composition.
 struct HydraFacts {
   std::span<const Override> overrides;
   std::span<const Choice> choices;
@@ -29,19 +29,20 @@ struct HydraFacts {
 };
 
 /// Writes the facts into the tree's `hydra` node: overrides, runtime, job. Reasons of an Error:
-/// `hydra_node_null` (it is no map any more), `env_copy_missing` (a variable to copy is not set).
+/// `hydra_node_null` (it is not a map any more), `env_copy_missing` (a variable to copy is not
+/// set).
 Result<void> fill_hydra_node(ConfigTree& tree, const HydraFacts& facts,
                              const ResolveContext& context);
 
-/// A value of the composed configuration, resolved; what an interpolation in the hydra node gives
-/// becomes of the type that the key has there. Nothing when it is absent or `???`.
+/// A value of the composed configuration, resolved; the result of an interpolation in the hydra
+/// node is converted to the type of its key. Nothing if it is absent or `???`.
 Result<std::optional<Node>> typed_value(const Node& root, std::string_view key,
                                         const ResolveContext& context);
 
 /// True for `hydra.run.dir=x` and `hydra/launcher=x`.
 bool is_hydra_override(const Override& given);
 
-/// The overrides of the job as one text that a folder may be called by: `a=3,b=5`, sorted.
+/// The overrides of the job as one text that can name a folder: `a=3,b=5`, sorted.
 std::string override_dirname(std::span<const Override> overrides, const std::string& between_items,
                              const std::string& after_key,
                              std::span<const std::string> excluded_keys);

@@ -51,7 +51,7 @@ TEST(HydraNode, KeepsItsTypes) {
   EXPECT_EQ(configs.value("hydra.job.env_set", "plain", {"+hydra.job.env_set.A=1"}),
             R"({"A":"1"})");
   EXPECT_EQ(configs.config("plain", {"hydra.job.chdir=abc"}),
-            "override 1:1:17: 'hydra.job.chdir' must be true or false, and this is a string "
+            "override 1:1:17: 'hydra.job.chdir' must be true or false, not a string "
             "('abc')\n  hydra.job.chdir=abc\n                  ^");
   EXPECT_EQ(configs.reason("plain", {"hydra.run.dir=null"}), "validation");
   EXPECT_EQ(configs.reason("plain", {"hydra.run.nope=1"}), "key_not_in_config");
@@ -59,7 +59,7 @@ TEST(HydraNode, KeepsItsTypes) {
   EXPECT_EQ(configs.config("typed"),
             "composing 'typed': conf/typed.yaml:1:9: there is no key 'hydra.nope'");
   EXPECT_EQ(configs.reason("typed"), "hydra_schema_key");
-  EXPECT_EQ(configs.config("null"), "conf/null.yaml:1:8: 'hydra' must be a map, and this is null");
+  EXPECT_EQ(configs.config("null"), "conf/null.yaml:1:8: 'hydra' must be a map, not null");
 }
 
 TEST(HydraNode, ChoosesHydrasOwnGroups) {

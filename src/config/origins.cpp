@@ -11,8 +11,8 @@ namespace {
 
 using Steps = std::span<const std::string>;
 
-/// What `tree`, put at `place`, says about the value at `key`: the value, what stands in its way,
-/// or nothing.
+/// What `tree`, placed at `place`, says about the value at `key`: the value, a value that replaces
+/// its parent, or nothing.
 const Node* found_in(const Node& tree, Steps place, Steps key) {
   const std::size_t shared = std::min(place.size(), key.size());
   if (!std::equal(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(shared),
@@ -30,7 +30,7 @@ const Node* found_in(const Node& tree, Steps place, Steps key) {
       const std::optional<std::int64_t> index = list_index(step);
       const Node::List& items = node->as_list();
       const bool inside = index && *index >= 0 && static_cast<std::uint64_t>(*index) < items.size();
-      // A shorter list has taken the place of the one that had this item.
+      // A shorter list has replaced the one that had this item.
       if (!inside) break;
       next = &items[static_cast<std::size_t>(*index)];
     }

@@ -104,7 +104,7 @@ std::string described(const Node& value) {
 
 Error type_error(const Node& value, const TypeRule& rule, const std::string& key) {
   const std::string message =
-      "'" + key + "' must be " + std::string(wanted(rule)) + ", and this is " + described(value);
+      "'" + key + "' must be " + std::string(wanted(rule)) + ", not " + described(value);
   return Error(ErrorKind::Config, message, value.position()).with_reason("validation");
 }
 
@@ -187,7 +187,7 @@ Result<Node> convert_map(Node value, const TypeRule& rule, const std::string& ke
     const TypeRule* member = rule.member(entry.key);
     if (rule.kind == Kind::Map && !entry.key.is_string()) {
       return Error(ErrorKind::Config,
-                   "'" + key + "' has strings for keys, and this is " + described(entry.key),
+                   "the keys of '" + key + "' must be strings, not " + described(entry.key),
                    entry.key.position())
           .with_reason("validation");
     }

@@ -8,7 +8,7 @@
 namespace profline::config {
 namespace {
 
-/// The hydra node as it is after the types had their say, as JSON, or the Error.
+/// The hydra node after conversion to its types, as JSON, or the Error.
 std::string typed(std::string_view hydra) {
   const TypeRule types = hydra_types(true, true);
   Result<Node> tree = load_config(hydra, "x.yaml");
@@ -35,19 +35,16 @@ TEST(TypeRule, LeavesMissingValuesAndInterpolations) {
 
 TEST(TypeRule, RefusesOtherTypes) {
   EXPECT_EQ(typed("job: {num: abc}"),
-            "x.yaml:1:12: 'hydra.job.num' must be an integer, and this is a string ('abc')");
+            "x.yaml:1:12: 'hydra.job.num' must be an integer, not a string ('abc')");
   EXPECT_EQ(typed("job: {chdir: 2.5}"),
-            "x.yaml:1:14: 'hydra.job.chdir' must be true or false, and this is a float (2.5)");
-  EXPECT_EQ(typed("run: {dir: null}"),
-            "x.yaml:1:12: 'hydra.run.dir' must be a string, and this is null");
-  EXPECT_EQ(typed("run: {dir: [1]}"),
-            "x.yaml:1:12: 'hydra.run.dir' must be a string, and this is a list");
+            "x.yaml:1:14: 'hydra.job.chdir' must be true or false, not a float (2.5)");
+  EXPECT_EQ(typed("run: {dir: null}"), "x.yaml:1:12: 'hydra.run.dir' must be a string, not null");
+  EXPECT_EQ(typed("run: {dir: [1]}"), "x.yaml:1:12: 'hydra.run.dir' must be a string, not a list");
   EXPECT_EQ(typed("mode: bad"),
-            "x.yaml:1:7: 'hydra.mode' must be one of RUN, MULTIRUN, and this is a string ('bad')");
+            "x.yaml:1:7: 'hydra.mode' must be one of RUN, MULTIRUN, not a string ('bad')");
   EXPECT_EQ(typed("searchpath: 5"),
-            "x.yaml:1:13: 'hydra.searchpath' must be a list, and this is an integer (5)");
-  EXPECT_EQ(typed("job_logging: null"),
-            "x.yaml:1:14: 'hydra.job_logging' must be a map, and this is null");
+            "x.yaml:1:13: 'hydra.searchpath' must be a list, not an integer (5)");
+  EXPECT_EQ(typed("job_logging: null"), "x.yaml:1:14: 'hydra.job_logging' must be a map, not null");
 }
 
 TEST(TypeRule, ARecordHasItsKeysAndNoOthers) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kEnoughDisk = 10ULL << 30U;  // a long nsys capture is several GiB
 
-/// Debian packages of the libraries that an nsys importer was seen to lack.
+/// Debian packages of the libraries that nsys importers have been found to lack.
 struct LibraryPackage {
   std::string_view library;
   std::string_view package;
@@ -41,7 +41,7 @@ std::string install_line(const std::vector<std::string>& libraries) {
   return packages.empty() ? what : what + " (Debian: apt-get install " + join(packages, " ") + ")";
 }
 
-/// A program that was sought and not found, or found and not usable.
+/// A program that was not found, or was found but is not usable.
 Finding judge_program_failure(std::string name, const Error& error, std::string fix) {
   if (error.kind() == ErrorKind::NotFound) {
     return {std::move(name), State::Missing, "not on PATH", std::move(fix)};
@@ -49,7 +49,7 @@ Finding judge_program_failure(std::string name, const Error& error, std::string 
   return {std::move(name), State::Broken, error.to_string(), std::move(fix)};
 }
 
-/// Debian's package of 2023.4 forgets two modules of its reports.
+/// Debian's package of 2023.4 lacks two modules that its reports need.
 constexpr std::string_view kForgottenModules =
     "with Debian's package: ln -s /usr/lib/x86_64-linux-gnu/nsight-systems/target-linux-x64/python/"
     "lib/nsysstats.py /usr/lib/x86_64-linux-gnu/nsight-systems/target-linux-x64/python/lib/"
@@ -59,10 +59,10 @@ Finding judge_trial(Finding finding, const nsys::Trial& trial) {
   if (trial.report_written && trial.reading_problem.empty()) return finding;
   finding.state = State::Broken;
   if (trial.report_written) {
-    finding.detail += ": captures, but does not read its own reports: " + trial.reading_problem;
+    finding.detail += ": captures, but cannot read its own reports: " + trial.reading_problem;
     const bool is_known = trial.reading_problem.find("nsysstats") != std::string::npos;
-    finding.fix = is_known ? kForgottenModules
-                           : "install the whole of Nsight Systems, or another release of it";
+    finding.fix =
+        is_known ? kForgottenModules : "install all of Nsight Systems, or another release of it";
     return finding;
   }
   finding.detail += ": " + nsys::trial_problem(trial);
@@ -72,7 +72,7 @@ Finding judge_trial(Finding finding, const nsys::Trial& trial) {
     finding.fix = nsys::importer_fix();
   } else if (trial.left_unimported && trial.importer.empty()) {
     finding.fix =
-        "install the whole of Nsight Systems; with Debian's package also: ln -sfn "
+        "install all of Nsight Systems; with Debian's package also: ln -sfn "
         "../../nsight-systems/host-linux-x64 "
         "/usr/lib/x86_64-linux-gnu/nsight-systems/host-linux-x64";
   } else {
@@ -99,7 +99,8 @@ Finding judge_gpu(const Result<gpu::Driver>& driver) {
   if (!driver) {
     const bool absent = driver.error().kind() == ErrorKind::NotFound;
     return {"gpu", absent ? State::Missing : State::Broken, driver.error().to_string(),
-            "stages on cuda and Nsight Compute need an NVIDIA GPU and its driver; all else works "
+            "stages on cuda and Nsight Compute need an NVIDIA GPU and its driver; everything else "
+            "works "
             "without"};
   }
   std::string detail;
@@ -132,8 +133,9 @@ Finding judge_counters(const std::optional<std::string>& params_text, bool privi
   if (!gpu::counters_are_restricted(*params_text)) {
     return {"counters", State::Found, "open to all users"};
   }
-  if (privileged) return {"counters", State::Found, "open to administrators, which you are"};
-  return {"counters", State::Broken, "kept for administrators: ncu would answer ERR_NVGPUCTRPERM",
+  if (privileged) return {"counters", State::Found, "restricted to administrators, which you are"};
+  return {"counters", State::Broken,
+          "restricted to administrators: ncu would fail with ERR_NVGPUCTRPERM",
           "run as root, or as root: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' > "
           "/etc/modprobe.d/nvidia-counters.conf && update-initramfs -u, then reboot"};
 }
@@ -240,7 +242,8 @@ Finding judge_nvtx(const Result<std::string>& answer) {
 
 Finding judge_disk(const std::filesystem::path& folder, const Result<std::uint64_t>& free_bytes) {
   if (!free_bytes)
-    return {"disk", State::Broken, free_bytes.error().to_string(), "start elsewhere"};
+    return {"disk", State::Broken, free_bytes.error().to_string(),
+            "start profline in another folder"};
   Finding finding{"disk", State::Found,
                   fmt::format("{} free in {}", human_bytes(*free_bytes), folder.string())};
   if (*free_bytes < kEnoughDisk) {
@@ -302,7 +305,7 @@ const std::vector<std::string>& subjects() {
 
 Result<std::vector<Finding>> examine(const Programs& programs, ProcessRunner& processes,
                                      const Interrupt& interrupt) {
-  // A program that was named, unlike one that was only hoped for, must be there.
+  // A program named by the user must exist; the defaults may be absent.
   for (const std::string& named : {programs.nsys, programs.ncu, programs.workload}) {
     if (named.find('/') != std::string::npos) PL_TRY(find_program(named));
   }

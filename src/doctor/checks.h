@@ -16,12 +16,13 @@
 namespace profline::doctor {
 
 enum class State {
-  Found,    ///< there and usable
-  Missing,  ///< not there
-  Broken,   ///< there and not usable as it is
+  Found,    ///< present and usable
+  Missing,  ///< not present
+  Broken,   ///< present but not usable as it is
 };
 
-/// What doctor says of one thing: a state, what was seen, and if it is not found the exact fix.
+/// The result for one subject: its state, what was found, and, unless the state is Found, the exact
+/// fix.
 struct Finding {
   std::string name;
   State state = State::Found;
@@ -33,7 +34,7 @@ struct Finding {
 
 std::string_view to_text(State state);
 
-// Each judges what was read; none looks at the machine itself.
+// Pure functions of what was read; none of them examines the machine.
 
 Finding judge_gpu(const Result<gpu::Driver>& driver);
 
@@ -47,36 +48,37 @@ Finding judge_counters(const std::optional<std::string>& params_text, bool privi
 Finding judge_nsys(const Result<nsys::Installation>& installation,
                    const std::optional<Result<nsys::Trial>>& trial);
 
-/// ncu reaches a GPU, and starts at all, only through the user-mode driver.
+/// ncu needs the user-mode driver to reach a GPU, and even to start.
 Finding judge_ncu(const Result<ncu::Installation>& installation, const Result<gpu::Driver>& driver);
 
 /// `paranoid`: /proc/sys/kernel/perf_event_paranoid.
 Finding judge_sampling(const std::optional<std::string>& paranoid, bool privileged);
 
-/// What `profline-workload --version --format json` answered, as text.
+/// `answer`: the output of `profline-workload --version --format json`.
 Finding judge_libtorch(const Result<std::string>& answer);
 
-/// Whether the same program opens NVTX ranges, by which captures are gated and times attributed.
+/// Whether that program opens NVTX ranges, which captures are gated on and times attributed to.
+/// `answer` as above.
 Finding judge_nvtx(const Result<std::string>& answer);
 
 Finding judge_disk(const std::filesystem::path& folder, const Result<std::uint64_t>& free_bytes);
 
-/// The programs to look at, each a name to be found on PATH or a path.
+/// The programs to examine, each a name on PATH or a path.
 struct Programs {
-  std::string nsys = "nsys";  ///< or one that is bundled with the ncu on PATH
+  std::string nsys = "nsys";  ///< or the one that is bundled with the ncu on PATH
   std::string ncu = "ncu";
   std::string workload{};  ///< empty: the one beside this program, then on PATH
 };
 
-/// What can be looked at, in the order of the findings.
+/// All subjects, in the order of the findings.
 const std::vector<std::string>& subjects();
 
-/// Looks at this machine. An Error when a program that was named by its path is not there, or after
-/// an interrupt.
+/// Examines this machine. An Error if a program given by path does not exist, or after an
+/// interrupt.
 Result<std::vector<Finding>> examine(const Programs& programs, ProcessRunner& processes,
                                      const Interrupt& interrupt);
 
-/// Whether each of these is found; what nobody requires may be missing.
+/// Whether every required subject is found; others may be missing.
 bool are_found(const std::vector<std::string>& required, const std::vector<Finding>& findings);
 
 }  // namespace profline::doctor

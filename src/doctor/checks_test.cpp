@@ -40,7 +40,7 @@ TEST(DoctorCounters, FollowTheDriversParameterAndTheUser) {
   EXPECT_EQ(judge_counters("RmProfilingAdminOnly: 1\n", true).state, State::Found);
   const Finding kept = judge_counters("RmProfilingAdminOnly: 1\n", false);
   EXPECT_EQ(kept.state, State::Broken);
-  EXPECT_EQ(kept.detail, "kept for administrators: ncu would answer ERR_NVGPUCTRPERM");
+  EXPECT_EQ(kept.detail, "restricted to administrators: ncu would fail with ERR_NVGPUCTRPERM");
   EXPECT_NE(kept.fix.find("NVreg_RestrictProfilingToAdminUsers=0"), std::string::npos);
 }
 
@@ -103,7 +103,7 @@ TEST(DoctorNsys, IsBrokenWhenItCannotReadItsOwnReports) {
   const Finding finding = judge_nsys(kNsys, trial);
   EXPECT_EQ(finding.state, State::Broken);
   EXPECT_EQ(finding.detail,
-            "2023.4.4 (/usr/bin/nsys): captures, but does not read its own reports: internal "
+            "2023.4.4 (/usr/bin/nsys): captures, but cannot read its own reports: internal "
             "error: Module threw exception No module named 'nsysstats'");
   EXPECT_TRUE(finding.fix.starts_with("with Debian's package: ln -s ")) << finding.fix;
 }
@@ -114,7 +114,7 @@ TEST(DoctorNcu, IsBrokenWhenItDoesNotAnswerOrCannotStartAnything) {
             (Finding{"ncu", State::Found, "2024.1.1 (/usr/bin/ncu)"}));
   EXPECT_EQ(judge_ncu(ncu, Error(ErrorKind::NotFound, "the NVIDIA driver sees no GPU")).state,
             State::Found)
-      << "gpu tells of that";
+      << "the gpu check reports that";
   EXPECT_EQ(
       judge_ncu(
           ncu,
@@ -153,7 +153,7 @@ TEST(DoctorLibtorch, ReadsWhatTheWorkloadSays) {
   EXPECT_EQ(judge_libtorch(std::string("what?")).state, State::Broken);
 }
 
-TEST(DoctorLibtorch, TellsOfTheReferenceBlas) {
+TEST(DoctorLibtorch, ReportsTheReferenceBlas) {
   const Finding finding =
       judge_libtorch(std::string(R"({"version": "1.13.0", "cuda": false, "blas": "reference"})"));
   EXPECT_EQ(finding.state, State::Broken);

@@ -54,7 +54,7 @@ struct GzipReader::State {
   State& operator=(const State&) = delete;
   ~State() { inflateEnd(&stream); }
 
-  /// Makes sure that there is input, unless there is no more.
+  /// Refills the input buffer if it is empty and more input follows.
   Result<void> fill();
   /// Between members: true when another one follows.
   Result<bool> next_member();
@@ -76,7 +76,7 @@ Result<void> GzipReader::State::fill() {
   const std::size_t bytes = PL_TRY(compressed(input));
   source_ended = bytes == 0;
   taken += bytes;
-  // zlib's own type: it does not write there.
+  // zlib declares the pointer non-const, but does not write through it.
   stream.next_in = reinterpret_cast<Bytef*>(input.data());
   stream.avail_in = static_cast<uInt>(bytes);
   return {};
@@ -88,7 +88,7 @@ void GzipReader::State::fail(std::string_view what) {
 }
 
 Result<bool> GzipReader::State::next_member() {
-  // Some writers pad with zeros up to a block's size; gzip ignores them, and so do we.
+  // Some writers pad with zeros up to a block size; like gzip, we ignore them.
   do {
     PL_TRY(fill());
     while (stream.avail_in > 0 && *stream.next_in == 0) {
@@ -98,7 +98,8 @@ Result<bool> GzipReader::State::next_member() {
   } while (stream.avail_in == 0 && !source_ended);
   if (stream.avail_in == 0) return false;
   if (*stream.next_in != static_cast<unsigned char>(kMagic.front())) {
-    fail("byte " + std::to_string(position()) + " of the gzip data: what follows is not gzip");
+    fail("byte " + std::to_string(position()) +
+         " of the gzip data: the data from here on is not gzip");
     return false;
   }
   inflateReset(&stream);

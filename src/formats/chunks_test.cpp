@@ -84,7 +84,7 @@ TEST(Gzip, TellsOfWhatIsTornAndGivesTheRest) {
   EXPECT_GT(torn.text.size(), text.size() / 4);
   EXPECT_EQ(torn.problem, "the gzip data ends early, after " + std::to_string(bytes.size() / 2) +
                               " bytes: the rest is missing");
-  // Without its checksum alone all of the text is there, and yet not known to be right.
+  // With only the checksum missing, the whole text is there, but unverified.
   const Outcome tail = decompress(std::string_view(bytes).substr(0, bytes.size() - 3), 4096);
   EXPECT_EQ(tail.text, text);
   EXPECT_EQ(tail.problem, "the gzip data ends early, after " + std::to_string(bytes.size() - 3) +
@@ -99,8 +99,8 @@ TEST(Gzip, TellsOfDamage) {
   const std::string one = compressed("one");
   const Outcome trailing = decompress(one + "junk", 100);
   EXPECT_EQ(trailing.text, "one");
-  EXPECT_EQ(trailing.problem,
-            "byte " + std::to_string(one.size()) + " of the gzip data: what follows is not gzip");
+  EXPECT_EQ(trailing.problem, "byte " + std::to_string(one.size()) +
+                                  " of the gzip data: the data from here on is not gzip");
 }
 
 TEST(Gzip, PassesOnTheErrorOfItsSource) {

@@ -48,14 +48,14 @@ std::uint32_t character_column(std::string_view before) {
   return static_cast<std::uint32_t>(characters) + 1;
 }
 
-/// Positions hold 32 bits; a line past that is told as the last one they can name.
+/// Positions hold 32 bits; a line beyond that is reported as the last one they can hold.
 std::uint32_t clamped(std::uint64_t line) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(line, std::numeric_limits<std::uint32_t>::max()));
 }
 
 bool needs_quotes(std::string_view cell) {
-  // What looks like a byte order mark would be taken for one at the start of a file.
+  // At the start of a file it would be read as a byte order mark.
   return find_special(cell, 0) != cell.size() || cell.starts_with(kByteOrderMark) ||
          starts_like_utf16(cell);
 }
@@ -77,7 +77,7 @@ template <typename Cells>
 void append_cells(std::string& out, const Cells& cells) {
   PL_ASSERT(cells.size() > 0, "a record without cells cannot be written");
   if (cells.size() == 1 && cells.begin()->empty()) {
-    out += "\"\"\n";  // an empty line would be no record
+    out += "\"\"\n";  // an empty line would not be a record
     return;
   }
   bool first = true;
@@ -194,7 +194,7 @@ Result<std::optional<std::string_view>> Reader::read_line() {
   return line;
 }
 
-/// Drops the byte order mark before the first line.
+/// Drops the byte order mark at the start of the first line.
 Result<void> Reader::begin_input() {
   if (begun_) return {};
   begun_ = true;
@@ -223,7 +223,7 @@ Result<void> Reader::scan_record() {
 }
 
 /// The common case in a tight loop: unquoted cells that end in a comma inside the window. Stops
-/// short of the limits, which are for scan_record to judge, cell by cell.
+/// short of the limits, which scan_record checks cell by cell.
 void Reader::pass_plain_cells() {
   const std::size_t stop = std::min(window_.size(), start_ + options_.max_record_bytes);
   while (spans_.size() < options_.max_record_cells) {
@@ -274,7 +274,7 @@ Result<Reader::CellEnd> Reader::scan_quoted() {
   return scan_unquoted();
 }
 
-/// Steps over what ends a cell, if it is that which comes next.
+/// Steps over the end of a cell, if that comes next.
 Result<std::optional<Reader::CellEnd>> Reader::cell_end() {
   if (!PL_TRY(available())) return CellEnd::Record;
   const char byte = window_[at_];
@@ -296,7 +296,7 @@ Result<std::optional<Reader::CellEnd>> Reader::cell_end() {
   return CellEnd::Record;
 }
 
-/// Whether there is a byte `ahead` of at_; asks the source where the window does not tell.
+/// Whether there is a byte `ahead` of at_; asks the source if it is not in the window.
 Result<bool> Reader::available(std::size_t ahead) {
   while (at_ + ahead >= window_.size()) {
     if (!PL_TRY(refill())) return false;
@@ -304,8 +304,8 @@ Result<bool> Reader::available(std::size_t ahead) {
   return true;
 }
 
-/// Widens the window by a chunk; what lies before the current record is let go. Offsets from
-/// start_ stay true, indices into window_ other than start_ and at_ do not.
+/// Extends the window by a chunk and drops what precedes the current record. Offsets from start_
+/// remain valid, indices into window_ other than start_ and at_ do not.
 Result<bool> Reader::refill() {
   if (!source_) return false;
   if (window_.size() - start_ > options_.max_record_bytes) return too_long();
@@ -325,7 +325,7 @@ Result<bool> Reader::refill() {
   return true;
 }
 
-/// Makes the unfinished record our own, because its chunk is about to go.
+/// Copies the unfinished record, because its chunk is about to be freed.
 void Reader::take_over_tail() {
   if (window_is_buffer_) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(start_));
@@ -357,7 +357,7 @@ Error Reader::too_long() const {
                {options_.source, clamped(record_.line), 0});
 }
 
-/// Whether the line had nothing on it; `""` on a line of its own is a record of one empty cell.
+/// Whether the line was empty; `""` on a line of its own is a record of one empty cell.
 bool Reader::is_blank() const {
   return spans_.size() == 1 && spans_[0].begin == 0 && spans_[0].end == 0;
 }
@@ -372,7 +372,7 @@ void Reader::publish() {
       cells_.push_back(raw);
       continue;
     }
-    unescaped_.reserve(text.size());  // at once: the views into it must last
+    unescaped_.reserve(text.size());  // up front: the views into it must stay valid
     const std::size_t begin = unescaped_.size();
     for (std::size_t i = 0; i < raw.size(); ++i) {
       unescaped_.push_back(raw[i]);

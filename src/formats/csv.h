@@ -12,11 +12,11 @@
 
 #include "base/result.h"
 
-/// CSV as RFC 4180 has it: what `nsys stats`, `ncu --csv` and our own reports speak. This file
-/// knows records and cells; csv_table.h adds headers and the numbers in the cells.
+/// CSV according to RFC 4180: what `nsys stats`, `ncu --csv` and our own reports use. This file
+/// handles records and cells; csv_table.h adds headers and the numbers in the cells.
 namespace profline::csv {
 
-/// A record that was left out, and why.
+/// A record that was skipped, and why.
 struct Skipped {
   std::uint64_t line = 0;
   std::uint32_t column = 0;  // in characters, from 1; 0: the whole record
@@ -27,8 +27,8 @@ struct Skipped {
   std::string to_string() const;
 };
 
-/// What was left out of an input: all of it counted, the first `kKept` in words, for a bad file of
-/// gigabytes must not fill the memory with complaints.
+/// What was skipped in an input: all of it counted, but only the first `kKept` described, so that
+/// gigabytes of bad records do not fill the memory with messages.
 class SkipList {
  public:
   static constexpr std::size_t kKept = 100;
@@ -46,7 +46,7 @@ class SkipList {
 };
 
 enum class BadRecords {
-  Skip,  ///< leave the record out and tell so in `skipped()`
+  Skip,  ///< skip the record and list it in `skipped()`
   Fail,  ///< an Error with its line and column
 };
 
@@ -59,11 +59,11 @@ struct ReaderOptions {
   std::string source = {};  // file name for the positions of Errors; may be empty
 };
 
-/// Hands out the input piece by piece; an empty piece is the end. A piece must stay as it is until
-/// the next call.
+/// Returns the input piece by piece; an empty piece is the end. A piece must stay valid until the
+/// next call.
 using ChunkSource = std::function<Result<std::string_view>()>;
 
-/// One line of a table. Its views hold until the reader's next call.
+/// One line of a table. Its views are valid until the reader's next call.
 struct Record {
   std::uint64_t line = 0;  // of its first character, from 1
   std::span<const std::string_view> cells;
@@ -73,30 +73,30 @@ struct Record {
 ///
 ///   while (const csv::Record* record = PL_TRY(reader.next())) use(record->cells);
 ///
-/// Lines end in LF or CRLF, the last one perhaps in neither; a lone CR is data. Empty lines are no
+/// Lines end in LF or CRLF, the last one perhaps in neither; a lone CR is data. Empty lines are not
 /// records. A UTF-8 byte order mark is dropped; UTF-16 is an Error. Cells keep their blanks and any
 /// byte; they point into the input unless quotes were doubled or the record crosses a chunk.
 ///
-/// A quote in the wrong place makes its record a bad one, and the reader goes on behind it, taking
-/// that quote for a letter. A quote that is never closed loses everything to the end of the input:
-/// no record is made up from what may be the inside of a cell.
+/// A quote in the wrong place makes its record a bad one; the reader continues after that record,
+/// having treated the quote as an ordinary character. A quote that is never closed loses everything
+/// to the end of the input: what may be the inside of a cell is never turned into records.
 class Reader {
  public:
   explicit Reader(std::string_view text, ReaderOptions options = {});
   explicit Reader(ChunkSource source, ReaderOptions options = {});
 
-  /// The next record, or null at the end. An Error is final: the same one comes again.
+  /// The next record, or null at the end. An Error is final: every later call returns it again.
   Result<const Record*> next();
 
-  /// The next line as it stands, without its end, whatever quotes it holds; nothing at the end.
-  /// Valid until the next call.
+  /// The next line verbatim, without its end and ignoring quotes; nothing at the end. Valid until
+  /// the next call.
   Result<std::optional<std::string_view>> next_line();
 
-  /// Line of what comes next, from 1.
+  /// The line number of the next record or line, from 1.
   std::uint64_t line() const { return line_; }
   const std::string& source() const { return options_.source; }
   const SkipList& skipped() const { return skipped_; }
-  /// Adds to the same list, for those who find out later that a record is of no use.
+  /// Adds to the same list, for callers that reject a record after it was read.
   void skip(Skipped skipped) { skipped_.add(std::move(skipped)); }
 
  private:
@@ -132,8 +132,8 @@ class Reader {
   ChunkSource source_;
   // Vectors, not strings: their bytes stay where they are when the Reader is moved.
   std::vector<char> buffer_;     // a record that crosses chunks, and what follows it
-  std::vector<char> unescaped_;  // cells of this record whose doubled quotes were undone
-  std::string_view window_;      // the part of the input at hand
+  std::vector<char> unescaped_;  // cells of this record with doubled quotes undone
+  std::string_view window_;      // the part of the input in memory
   bool window_is_buffer_ = false;
   bool begun_ = false;
   std::size_t start_ = 0;  // of the current record, in window_
@@ -147,15 +147,15 @@ class Reader {
   std::optional<Error> broken_;
 };
 
-/// Adds one record and its LF. Cells are quoted only where a reader would otherwise see something
-/// else; any byte survives. There is at least one cell.
+/// Appends one record and its LF. Cells are quoted only where they must be; any byte survives.
+/// There is at least one cell.
 void append_record(std::string& out, std::span<const std::string_view> cells);
 void append_record(std::string& out, std::span<const std::string> cells);
 void append_record(std::string& out, std::initializer_list<std::string_view> cells);
 
-/// The same for a table that people open in a spreadsheet, where a name out of a capture could be a
-/// formula: a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets a `'` in
-/// front, unless it is a number.
+/// The same for a table that people open in a spreadsheet, where a name from a capture could be
+/// read as a formula: a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return gets a
+/// `'` in front, unless it is a number.
 void append_export(std::string& out, std::span<const std::string> cells);
 void append_export(std::string& out, std::initializer_list<std::string_view> cells);
 

@@ -1,5 +1,5 @@
-// Whatever the bytes: reading them in one piece and in pieces gives the same, and what was read
-// survives being written and read again.
+// For any bytes: reading them whole and in pieces gives the same result, and what was read survives
+// being written and read again.
 
 #include <cstdint>
 #include <string>
@@ -39,7 +39,7 @@ Outcome drain(csv::Reader reader) {
   return outcome;
 }
 
-/// Pieces whose sizes follow from `seed`; each is overwritten when the next is asked for.
+/// Pieces of sizes derived from `seed`; each is overwritten when the next is requested.
 csv::ChunkSource in_pieces(std::string_view text, std::uint32_t seed) {
   return [rest = text, state = seed, piece = std::string()]() mutable -> Result<std::string_view> {
     state = state * 1664525U + 1013904223U;

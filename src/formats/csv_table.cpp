@@ -15,7 +15,7 @@
 namespace profline::csv {
 namespace {
 
-constexpr std::size_t kShown = 40;  // bytes of a wrong cell that a message repeats
+constexpr std::size_t kShown = 40;  // bytes of a wrong cell that a message quotes
 
 Error not_a(std::string_view what, std::string_view text) {
   std::string shown(text.substr(0, kShown));
@@ -23,8 +23,8 @@ Error not_a(std::string_view what, std::string_view text) {
   return Error(ErrorKind::Parse, "'" + shown + "' is not " + std::string(what));
 }
 
-/// Without its grouping commas; nothing when one of them is out of place. The integer part must be
-/// one to three digits, then groups of exactly three: 12,345,678.9
+/// Without its grouping commas; nothing when one is misplaced. The integer part must be one to
+/// three digits, then groups of exactly three: 12,345,678.9
 std::optional<std::string> ungrouped(std::string_view text) {
   const std::size_t first = text.starts_with('-') ? 1 : 0;
   const auto* const integer_end = std::find_if(text.begin() + first, text.end(),
@@ -83,7 +83,7 @@ Position header_position(const Reader& reader, std::uint64_t line) {
   return {reader.source(), static_cast<std::uint32_t>(line), 0};
 }
 
-/// The indices of all required columns, or everything that is wrong with them.
+/// The indices of all required columns, or every problem with them.
 Result<std::vector<std::size_t>> find_all(const Header& header,
                                           std::span<const std::string> required) {
   std::vector<std::size_t> columns;
@@ -100,8 +100,8 @@ Result<std::vector<std::size_t>> find_all(const Header& header,
   return columns;
 }
 
-/// Looks for the header line by line, not record by record: a quote in a message before it must not
-/// swallow it.
+/// Searches for the header line by line, not record by record: a quote in a message before it must
+/// not swallow it.
 class HeaderSearch {
  public:
   HeaderSearch(Reader& reader, const TableOptions& options) : reader_(reader), options_(options) {}
@@ -119,7 +119,7 @@ class HeaderSearch {
   std::vector<std::string> take_preamble() { return std::move(preamble_); }
 
  private:
-  /// This line as a header, if it has all the columns. Remembers the line that had most of them.
+  /// This line as a header, if it has all the columns. Remembers the line that had the most.
   std::optional<Header> candidate(std::string_view line, std::uint64_t number) {
     Reader alone(line, {.bad_records = BadRecords::Fail});
     const Result<const Record*> record = alone.next();
@@ -155,7 +155,7 @@ class HeaderSearch {
 Result<Header> first_record(Reader& reader) {
   const Record* record = PL_TRY(reader.next());
   if (record == nullptr) {
-    return Error(ErrorKind::Parse, "no header: there is no record at all", {reader.source(), 0, 0});
+    return Error(ErrorKind::Parse, "no header: the input has no records", {reader.source(), 0, 0});
   }
   return Header(owned(record->cells), header_position(reader, record->line));
 }
@@ -205,7 +205,7 @@ Result<std::size_t> Header::require(std::string_view name) const {
   }
   if (std::find(names_.begin() + static_cast<std::ptrdiff_t>(*column) + 1, names_.end(), name) !=
       names_.end()) {
-    return Error(ErrorKind::Parse, "column '" + std::string(name) + "' is there twice", position_);
+    return Error(ErrorKind::Parse, "column '" + std::string(name) + "' occurs twice", position_);
   }
   return *column;
 }

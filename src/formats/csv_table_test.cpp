@@ -17,7 +17,7 @@ namespace profline::csv {
 namespace {
 
 template <typename T>
-std::string told(const Result<T>& result) {
+std::string error_text(const Result<T>& result) {
   return result ? "a value: " + std::to_string(*result) : result.error().to_string();
 }
 
@@ -46,15 +46,15 @@ TEST(CsvNumber, RefusesWhatIsNotAllNumber) {
         "1.2.3", "--1",    "0x10",      "1,5",   "1,2345",   "1234,567", ",123",
         "123,",  "1,,234", "1,234.5,6", "-,123", "1,234,56", "1,234x",   "1 234"}) {
     SCOPED_TRACE(text);
-    EXPECT_EQ(told(parse_number(text, Thousands::Commas)),
+    EXPECT_EQ(error_text(parse_number(text, Thousands::Commas)),
               "'" + std::string(text) + "' is not a number");
   }
-  EXPECT_EQ(told(parse_number("1,234")), "'1,234' is not a number");
+  EXPECT_EQ(error_text(parse_number("1,234")), "'1,234' is not a number");
   for (const char* text : {"nan", "inf", "-inf"}) {
-    EXPECT_EQ(told(parse_number(text)), "'" + std::string(text) + "' is not a finite number");
+    EXPECT_EQ(error_text(parse_number(text)), "'" + std::string(text) + "' is not a finite number");
   }
-  EXPECT_EQ(told(parse_number("1e999")), "'1e999' is not a number in range");
-  EXPECT_EQ(told(parse_number(std::string(50, 'x'))),
+  EXPECT_EQ(error_text(parse_number("1e999")), "'1e999' is not a number in range");
+  EXPECT_EQ(error_text(parse_number(std::string(50, 'x'))),
             "'" + std::string(40, 'x') + "...' is not a number");
 }
 
@@ -62,12 +62,12 @@ TEST(CsvNumber, ReadsIntegersExactly) {
   EXPECT_EQ(*parse_integer("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(*parse_integer("-9,223,372,036,854,775,808", Thousands::Commas),
             std::numeric_limits<std::int64_t>::min());
-  EXPECT_EQ(told(parse_integer("9223372036854775808")),
+  EXPECT_EQ(error_text(parse_integer("9223372036854775808")),
             "'9223372036854775808' is not an integer in range");
-  EXPECT_EQ(told(parse_integer("9,223,372,036,854,775,808", Thousands::Commas)),
+  EXPECT_EQ(error_text(parse_integer("9,223,372,036,854,775,808", Thousands::Commas)),
             "'9,223,372,036,854,775,808' is not an integer in range");
-  EXPECT_EQ(told(parse_integer("71.0")), "'71.0' is not an integer");
-  EXPECT_EQ(told(parse_integer("1,234")), "'1,234' is not an integer");
+  EXPECT_EQ(error_text(parse_integer("71.0")), "'71.0' is not an integer");
+  EXPECT_EQ(error_text(parse_integer("1,234")), "'1,234' is not an integer");
 }
 
 TEST(CsvNumber, ReadsPercentages) {
@@ -75,7 +75,7 @@ TEST(CsvNumber, ReadsPercentages) {
   EXPECT_EQ(*parse_percent("-3 %"), -3);
   EXPECT_EQ(*parse_percent("1,200%", Thousands::Commas), 1200);
   for (const char* text : {"71.4", "%", "71.4%%", "71.4  %", "x%", "nan%"}) {
-    EXPECT_EQ(told(parse_percent(text)), "'" + std::string(text) + "' is not a percentage");
+    EXPECT_EQ(error_text(parse_percent(text)), "'" + std::string(text) + "' is not a percentage");
   }
 }
 
@@ -135,9 +135,9 @@ TEST(CsvTable, TellsWhatIsWrongWithAHeader) {
        {.required = {"Names", "Name", "Instance"}},
        "line 1: no column 'Names' (nearest: 'Name')\n"
        "line 1: no column 'Instance' (nearest: 'Instances')"},
-      {"twice", "\na,b,a\n", {.required = {"a"}}, "line 2: column 'a' is there twice"},
-      {"empty", "", {.required = {"a"}}, "no header: there is no record at all"},
-      {"empty lines", "\n\n", {}, "no header: there is no record at all"},
+      {"twice", "\na,b,a\n", {.required = {"a"}}, "line 2: column 'a' occurs twice"},
+      {"empty", "", {.required = {"a"}}, "no header: the input has no records"},
+      {"empty lines", "\n\n", {}, "no header: the input has no records"},
       {"no header after a preamble",
        "==PROF== x\n==ERROR== \"y\n",
        {.required = {"ID", "Name"}, .preamble = true},

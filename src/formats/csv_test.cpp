@@ -44,7 +44,7 @@ Outcome read(std::string_view text, ReaderOptions options = {}) {
   return drain(Reader(text, std::move(options)));
 }
 
-/// Pieces of `size` bytes, each overwritten when the next is asked for, as a file buffer is.
+/// Pieces of `size` bytes, each overwritten when the next is requested, as a file buffer is.
 ChunkSource in_pieces(std::string_view text, std::size_t size) {
   return [rest = text, size, buffer = std::string()]() mutable -> Result<std::string_view> {
     std::fill(buffer.begin(), buffer.end(), '#');
@@ -248,10 +248,10 @@ TEST(CsvSkipList, CountsAllAndKeepsTheFirst) {
   SkipList list;
   for (std::uint64_t i = 1; i <= SkipList::kKept + 23; ++i) list.add({i, 0, "not a kernel row"});
   EXPECT_EQ(list.count(), SkipList::kKept + 23);
-  const std::vector<std::string> told = list.to_strings();
-  ASSERT_EQ(told.size(), SkipList::kKept + 1);
-  EXPECT_EQ(told.front(), "line 1: not a kernel row");
-  EXPECT_EQ(told.back(), "and 23 more");
+  const std::vector<std::string> lines = list.to_strings();
+  ASSERT_EQ(lines.size(), SkipList::kKept + 1);
+  EXPECT_EQ(lines.front(), "line 1: not a kernel row");
+  EXPECT_EQ(lines.back(), "and 23 more");
 }
 
 TEST(CsvWriter, QuotesOnlyWhatNeedsIt) {

@@ -27,7 +27,7 @@ bool separates_tokens(char c) {
   return c == ' ' || c == '\n' || c == ',' || c == ':' || c == '\r' || c == '\t';
 }
 
-/// Counts lines and columns on its way through a text, which it goes through once.
+/// Counts lines and columns in a single pass over a text.
 class LineCounter {
  public:
   explicit LineCounter(std::string_view text) : text_(text) {}
@@ -55,9 +55,9 @@ class LineCounter {
   std::uint32_t column_ = 1;
 };
 
-/// Builds the tree from nlohmann's SAX events. These carry no position, so this follows them
-/// through the text: an event's token is the next thing after the last one's that is neither blank
-/// nor a separator, and its end follows from its kind, as the parser has accepted it.
+/// Builds the tree from nlohmann's SAX events. These carry no position, so this class follows them
+/// through the text: an event's token is the next thing after the previous token that is neither
+/// blank nor a separator, and its end follows from its kind, since the parser has accepted it.
 class TreeBuilder {
  public:
   TreeBuilder(std::string_view text, std::string source, bool refuse_duplicates)
@@ -101,7 +101,7 @@ class TreeBuilder {
     return false;
   }
 
-  /// To be called at the end, whatever the parser said: it takes a NUL for the end of its input.
+  /// Call at the end, whatever the parser returned: it treats a NUL as the end of its input.
   void finish() {
     if (!problem_ && text_.find_first_not_of(" \t\r\n", after_) != std::string_view::npos)
       refuse_here();
@@ -125,9 +125,9 @@ class TreeBuilder {
   }
   std::string_view number_literal(std::size_t start) const;
   std::size_t string_end(std::size_t start) const;
-  /// The string at `start` as the text has it, where control characters are always escaped.
+  /// The string at `start` verbatim; control characters in it are always escaped.
   std::string shown_literal(std::size_t start) const;
-  /// Takes the token at `start` as read and gives its place.
+  /// Marks the token at `start` as read and returns its place.
   Mark pass(std::size_t start, std::size_t length) {
     lines_.advance_to(start);
     after_ = start + length;
@@ -267,7 +267,7 @@ TreeBuilder build_tree(std::string_view text, std::string source, bool refuse_du
   return builder;
 }
 
-/// The Error of a problem at a byte of the text, with its line.
+/// The Error for a problem at a byte of the text, with its line as an excerpt.
 Error error_at(std::string_view text, std::size_t offset, std::string message, std::string source) {
   constexpr std::size_t kBytesAround = 400;  // more than an excerpt shows, much less than a file
   LineCounter place(text);

@@ -1,5 +1,5 @@
 // What parse_json accepts is written and read back equal; and it accepts what nlohmann::json does,
-// less what we refuse on purpose.
+// except for what we refuse on purpose.
 
 #include <cstdint>
 #include <cstdlib>

@@ -21,7 +21,7 @@ std::string in_quotes(std::string_view text) {
   return '\'' + std::string(text) + '\'';
 }
 
-/// `U+000A`, or `0xFF` for a byte that is no character.
+/// `U+000A`, or `0xFF` for a byte that is not a character.
 std::string hex(std::string_view prefix, unsigned value, int digits) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string text(prefix);
@@ -51,7 +51,7 @@ std::string_view describe(JsonExpected expected) {
   return "a value";
 }
 
-/// Reads the one token that the parser did not accept.
+/// Reads the token that the parser rejected.
 class Diagnosis {
  public:
   Diagnosis(std::string_view text, std::size_t offset) : text_(text), at_(offset) {}
@@ -64,7 +64,7 @@ class Diagnosis {
   }
   bool at_end() const { return at_ >= text_.size(); }
   void skip_blank() { at_ = std::min(text_.find_first_not_of(kBlank, at_), text_.size()); }
-  /// The word at `offset`, as much of it as is worth showing.
+  /// The word at `offset`, cut to a displayable length.
   std::string_view word(std::size_t offset) const;
   /// The character at `at_` as a message shows it.
   std::string character() const;
@@ -123,7 +123,7 @@ JsonProblem Diagnosis::explain(JsonExpected expected) {
 JsonProblem Diagnosis::explain_token(std::string_view expected) {
   if (at_end()) return ends("unexpected end, expected " + std::string(expected));
   const char first = peek();
-  // `01` is read as 0, then a 1 that nothing allows.
+  // `01` is read as 0, then a 1 that is not allowed there.
   if (is_digit(first) && at_ > 0 && text_[at_ - 1] == '0') {
     --at_;
     return here("a number has no leading zeros");
@@ -145,12 +145,10 @@ JsonProblem Diagnosis::explain_word(std::string_view expected) const {
   const std::string wanted = ", expected " + std::string(expected);
   const bool is_signed = peek() == '-' || peek() == '+';
   const std::string_view rest = word(at_ + (is_signed ? 1 : 0));
-  std::string lower(rest);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string small = lower(rest);
   const std::string shown(text_.substr(at_, rest.size() + (is_signed ? 1 : 0)));
-  if (lower == "nan" || lower == "inf" || lower == "infinity") {
-    return here(in_quotes(shown) + " is not JSON, its numbers are finite");
+  if (small == "nan" || small == "inf" || small == "infinity") {
+    return here(in_quotes(shown) + " is not JSON, numbers must be finite");
   }
   if (peek() == '+') return here("a number has no leading '+'");
   if (peek() == '.' && is_digit(peek(1))) {
@@ -162,7 +160,7 @@ JsonProblem Diagnosis::explain_word(std::string_view expected) const {
     if (at_ + rest.size() == text_.size() && literal.starts_with(rest)) {
       return ends("unexpected end inside '" + std::string(literal) + '\'');
     }
-    if (lower == literal || (lower == "none" && literal == "null")) {
+    if (small == literal || (small == "none" && literal == "null")) {
       return here("unexpected " + in_quotes(shown) + wanted + " (did you mean " +
                   in_quotes(literal) + "?)");
     }
@@ -229,7 +227,7 @@ JsonProblem Diagnosis::explain_string() {
   return {start, "the string that begins here is not closed", true};
 }
 
-/// Nothing, and `at_` behind the escape, when there is no fault in it.
+/// Nothing, and `at_` after the escape, if it is valid.
 std::optional<JsonProblem> Diagnosis::explain_escape() {
   constexpr std::string_view kEscapes = "\"\\/bfnrt";
   if (at_ + 1 >= text_.size()) return ends("unexpected end inside a string");

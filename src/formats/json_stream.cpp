@@ -27,7 +27,7 @@ Error error_at(std::uint64_t offset, std::string_view message) {
   return {ErrorKind::Parse, "byte " + std::to_string(offset) + ": " + std::string(message)};
 }
 
-/// What simdjson refuses and find_json_problem does not.
+/// The reason for what simdjson refuses and find_json_problem accepts.
 std::string reason_of(simdjson::error_code code) {
   if (code == simdjson::NUMBER_ERROR) return "an integer is below int64 or above uint64";
   return simdjson::error_message(code);
@@ -69,24 +69,24 @@ class Reader {
   Result<JsonStreamTotals> read_lines();
 
  private:
-  /// Where a list or a map ended, or that the input did.
+  /// Whether a list or a map was complete or the input ended inside it.
   enum class Ended { Properly, TooEarly };
   enum class Unit { Element, Member };
   enum class Step { Next, Closed, InputEnded, Refused };
 
   Result<Ended> read_elements();
-  /// What became of the element that is next when `handlers_.take` was offered it, and of the
-  /// separator behind it. Refused: something is still there that it does not know.
+  /// Offers the next element to `handlers_.take`, and consumes the separator after it. Refused: the
+  /// element remains, because `take` does not know it.
   Result<Step> take_element();
   Result<Step> take_separator();
   Result<Ended> read_members(std::string_view list_key);
-  /// The text up to the next ',' or `close`; nothing when the input ends before.
+  /// The text up to the next ',' or `close`; nothing if the input ends first.
   Result<std::optional<std::string_view>> next_unit(char close);
   /// True when the separator is `close`.
   bool take_unit(std::string_view unit, char close);
   Result<bool> enters_list(std::string_view list_key);
   Result<bool> comma_follows();
-  /// Delivers a line; `whole` when its end is there.
+  /// Delivers a line; `whole` if its end was read.
   Result<void> read_line(std::string_view line, bool whole);
 
   simdjson::error_code parse(std::string_view text, simdjson::dom::element& root);
@@ -99,7 +99,7 @@ class Reader {
     totals_.truncated_at = window_.end_offset();
     return Ended::TooEarly;
   }
-  /// The same, in what begins at the window's first byte.
+  /// The same, for what begins at the window's first byte.
   Ended torn() {
     totals_.torn_at = window_.offset();
     return truncated();
@@ -228,7 +228,7 @@ Result<Reader::Ended> Reader::read_elements() {
   return truncated();
 }
 
-/// True, and everything up to its '[' taken, when the member that follows is the list.
+/// Whether the next member is the list; if so, consumes everything up to its '['.
 Result<bool> Reader::enters_list(std::string_view list_key) {
   MemberHead head = member_head(window_.rest());
   while (!head.malformed && head.value_begin == 0) {
@@ -251,7 +251,7 @@ Result<bool> Reader::enters_list(std::string_view list_key) {
   return true;
 }
 
-/// After the list: true for ',' and false for '}', either of which is taken.
+/// After the list: true for ',' and false for '}', either of which is consumed.
 Result<bool> Reader::comma_follows() {
   const char c = window_.rest().front();
   if (c != ',' && c != '}') return error_at(window_.offset(), "expected ',' or '}' after the list");
@@ -286,7 +286,7 @@ Result<void> Reader::deliver_member(std::string_view text, std::uint64_t offset)
     return refuse(text, offset, {0, "a member is missing before this ',' or '}'", false},
                   Unit::Member);
   }
-  // As a map of one, so that whatever is wrong with the key, the colon or the value is found.
+  // As a map with one member, so that any problem with the key, the colon or the value is found.
   const std::string map = '{' + std::string(text) + '}';
   if (const auto problem = internal::find_json_problem(map)) {
     const std::size_t inside = std::clamp<std::size_t>(problem->offset, 1, map.size() - 1) - 1;

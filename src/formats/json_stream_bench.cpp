@@ -42,7 +42,7 @@ std::string kineto_trace(std::int64_t count) {
          "\n  ],\n  \"traceName\": \"/tmp/trace.json\"\n}";
 }
 
-/// What a reader of traces does with an event: the same fields in each of these benches.
+/// What a trace reader does with an event: the same fields in each of these benchmarks.
 double duration_of(const JsonView& event) {
   const auto duration = event.find("dur");
   const auto start = event.find("ts");
@@ -72,7 +72,7 @@ void json_stream(benchmark::State& state) {
 }
 BENCHMARK(json_stream)->Range(1 << 8, 1 << 18);
 
-/// The window's part in it: {events, log2 of the window's bytes}.
+/// The effect of the window size: {events, log2 of the window's bytes}.
 void json_stream_window(benchmark::State& state) {
   const std::string text = kineto_trace(state.range(0));
   const JsonStreamLimits limits = {.window_bytes = std::size_t{1} << state.range(1)};
@@ -87,9 +87,9 @@ void json_stream_window(benchmark::State& state) {
 }
 BENCHMARK(json_stream_window)->ArgsProduct({{1 << 18}, {16, 18, 20, 23}});
 
-// The alternatives that were not chosen, over text that is already in memory and cut at a border:
-// the whole window as one document, and on demand (which checks only what it is asked for, so that
-// a malformed event may pass unseen).
+// The alternatives that were not chosen, over text that is already in memory and cut between
+// elements: the whole window as one document, and on demand (which checks only what it is asked
+// for, so that a malformed event may go unnoticed).
 void whole_window_as_document(benchmark::State& state) {
   const std::string text = '[' + kineto_events(state.range(0)) + ']';
   const simdjson::padded_string padded(text);

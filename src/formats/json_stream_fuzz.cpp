@@ -1,5 +1,5 @@
-// What is delivered and told does not depend on how the bytes arrive; counts add up; every element
-// delivered is what the tree parser reads at its place.
+// What is delivered and reported does not depend on how the bytes arrive; counts add up; every
+// element delivered is what the tree parser reads at its place.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +25,7 @@ void require(bool holds) {
 
 struct Reading {
   std::vector<Node> elements;
-  std::vector<std::string> told;
+  std::vector<std::string> events;
 };
 
 ChunkSource small_chunks(std::string_view text, std::size_t most) {
@@ -37,14 +37,14 @@ ChunkSource small_chunks(std::string_view text, std::size_t most) {
 void check_totals(const Result<profline::JsonStreamTotals>& totals, Reading& reading,
                   std::uint64_t skipped, std::size_t size) {
   if (!totals) {
-    reading.told.push_back("error " + totals.error().to_string());
+    reading.events.push_back("error " + totals.error().to_string());
     return;
   }
   require(totals->elements == reading.elements.size());
   require(totals->skipped_elements + totals->skipped_members == skipped);
   require(totals->bytes == size);
   require(!totals->truncated_at || *totals->truncated_at == size);
-  reading.told.push_back(totals->truncated_at ? "torn" : "whole");
+  reading.events.push_back(totals->truncated_at ? "torn" : "whole");
 }
 
 Reading read(std::string_view text, bool lines, std::size_t chunk, const JsonStreamLimits& limits) {
@@ -54,17 +54,17 @@ Reading read(std::string_view text, bool lines, std::size_t chunk, const JsonStr
   handlers.element = [&](const JsonView& element, std::uint64_t offset) -> Result<void> {
     require(offset < text.size());
     reading.elements.push_back(element.to_node());
-    reading.told.push_back(std::to_string(offset));
+    reading.events.push_back(std::to_string(offset));
     return {};
   };
   handlers.member = [&](const std::string& key, const Node& value) -> Result<void> {
-    reading.told.push_back(key + value.position().to_string());
+    reading.events.push_back(key + value.position().to_string());
     return {};
   };
   handlers.skipped = [&](const profline::SkippedJson& bad) {
     ++skipped;
     require(bad.problem_offset >= bad.offset && bad.problem_offset <= text.size());
-    reading.told.push_back(std::to_string(bad.offset) + bad.reason + bad.excerpt);
+    reading.events.push_back(std::to_string(bad.offset) + bad.reason + bad.excerpt);
   };
   const auto totals =
       lines ? profline::read_json_lines(small_chunks(text, chunk), handlers, limits)
@@ -76,10 +76,10 @@ Reading read(std::string_view text, bool lines, std::size_t chunk, const JsonStr
 /// A list that the tree parser accepts is delivered whole.
 void compare_with_tree(std::string_view text, const Reading& reading) {
   const auto tree = profline::parse_json(text, "fuzz");
-  if (!tree || !tree->is_list() || reading.told.back() != "whole") return;
+  if (!tree || !tree->is_list() || reading.events.back() != "whole") return;
   const bool all = reading.elements.size() == tree->as_list().size();
   require(!all || reading.elements == tree->as_list());
-  require(all || reading.told.size() > reading.elements.size() + 1);  // integers beyond uint64
+  require(all || reading.events.size() > reading.elements.size() + 1);  // integers beyond uint64
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
   const Reading whole = read(text, lines, text.size() + 1, {1U << 12U, limit});
   const Reading parts = read(text, lines, chunk, {window, limit});
-  require(whole.told == parts.told && whole.elements == parts.elements);
+  require(whole.events == parts.events && whole.elements == parts.elements);
   if (!lines) compare_with_tree(text, whole);
   return 0;
 }

@@ -15,7 +15,7 @@
 namespace profline {
 namespace {
 
-/// Gives at most `most` bytes at a time.
+/// Returns at most `most` bytes at a time.
 ChunkSource small_chunks(std::string_view text, std::size_t most) {
   return [whole = chunks_of(text), most](std::span<char> into) mutable {
     return whole(into.first(std::min(into.size(), most)));
@@ -25,9 +25,9 @@ ChunkSource small_chunks(std::string_view text, std::size_t most) {
 enum class Form { List, Lines };
 enum class OnBad { Fail, Skip };
 
-/// All that a reading told, in order, as lines of text.
+/// Everything a reading reported, in order, as lines of text.
 struct Reading {
-  std::vector<std::string> told;
+  std::vector<std::string> events;
   Result<JsonStreamTotals> totals = JsonStreamTotals();
 
   std::string outcome() const {
@@ -44,20 +44,20 @@ Reading read(ChunkSource source, Form form, OnBad on_bad, const JsonStreamLimits
   Reading reading;
   JsonStreamHandlers handlers;
   handlers.element = [&](const JsonView& element, std::uint64_t offset) -> Result<void> {
-    reading.told.push_back(std::to_string(offset) + ' ' +
-                           write_json(element.to_node(), {.indent = 0}).value());
+    reading.events.push_back(std::to_string(offset) + ' ' +
+                             write_json(element.to_node(), {.indent = 0}).value());
     return {};
   };
   handlers.member = [&](const std::string& key, const Node& value) -> Result<void> {
-    reading.told.push_back(value.position().to_string() + ' ' + key + '=' +
-                           write_json(value, {.indent = 0}).value());
+    reading.events.push_back(value.position().to_string() + ' ' + key + '=' +
+                             write_json(value, {.indent = 0}).value());
     return {};
   };
   if (on_bad == OnBad::Skip) {
     handlers.skipped = [&](const SkippedJson& skipped) {
-      reading.told.push_back(std::to_string(skipped.offset) + " skipped '" + skipped.excerpt +
-                             "': byte " + std::to_string(skipped.problem_offset) + ": " +
-                             skipped.reason);
+      reading.events.push_back(std::to_string(skipped.offset) + " skipped '" + skipped.excerpt +
+                               "': byte " + std::to_string(skipped.problem_offset) + ": " +
+                               skipped.reason);
     };
   }
   reading.totals = form == Form::List
@@ -70,19 +70,19 @@ Reading read(std::string_view text, Form form = Form::List, OnBad on_bad = OnBad
   return read(chunks_of(text), form, on_bad);
 }
 
-using Told = std::vector<std::string>;
+using Events = std::vector<std::string>;
 
 TEST(JsonStream, DeliversElementsAndTheMembersAroundThem) {
   const Reading reading = read(
       R"( {"version": 1, "device": {"events": [0]}, "events": [ {"a": "]}\"\\"}, [1,2] ,3], "n": "x"} )");
-  EXPECT_EQ(reading.told,
-            (Told{"byte 13:1:1 version=1", "byte 26:1:1 device={\"events\":[0]}",
-                  R"(55 {"a":"]}\"\\"})", "72 [1,2]", "79 3", "byte 88:1:1 n=\"x\""}));
+  EXPECT_EQ(reading.events,
+            (Events{"byte 13:1:1 version=1", "byte 26:1:1 device={\"events\":[0]}",
+                    R"(55 {"a":"]}\"\\"})", "72 [1,2]", "79 3", "byte 88:1:1 n=\"x\""}));
   EXPECT_EQ(reading.outcome(), "3 elements, 0 skipped, 93 bytes");
 }
 
 TEST(JsonStream, ReadsABareListAndEmptyOnes) {
-  EXPECT_EQ(read("[1, \"a,]\",\n null]\n").told, (Told{"1 1", "4 \"a,]\"", "12 null"}));
+  EXPECT_EQ(read("[1, \"a,]\",\n null]\n").events, (Events{"1 1", "4 \"a,]\"", "12 null"}));
   EXPECT_EQ(read(" [ ] ").outcome(), "0 elements, 0 skipped, 5 bytes");
   EXPECT_EQ(read(R"({"events": []})").outcome(), "0 elements, 0 skipped, 14 bytes");
 }
@@ -110,14 +110,15 @@ TEST(JsonStream, SkipsAndTellsOfMalformedElements) {
   const Reading reading = read(
       R"([{"a": 1}, {"b": tru}, {"c": 3]}, , {"d" 4}, 1e999, 99999999999999999999, {"e": 5}])");
   EXPECT_EQ(
-      reading.told,
-      (Told{"1 {\"a\":1}", "11 skipped '{\"b\": tru}': byte 17: unexpected 'tru', expected a value",
-            "23 skipped '{\"c\": 3]}': byte 30: unexpected ']', expected ',' or '}'",
-            "34 skipped '': byte 34: an element is missing before this ',' or ']'",
-            "36 skipped '{\"d\" 4}': byte 41: unexpected '4', expected ':' after the key",
-            "45 skipped '1e999': byte 45: '1e999' is too large for a float",
-            "52 skipped '99999999999999999999': byte 52: an integer is below int64 or above uint64",
-            "74 {\"e\":5}"}));
+      reading.events,
+      (Events{
+          "1 {\"a\":1}", "11 skipped '{\"b\": tru}': byte 17: unexpected 'tru', expected a value",
+          "23 skipped '{\"c\": 3]}': byte 30: unexpected ']', expected ',' or '}'",
+          "34 skipped '': byte 34: an element is missing before this ',' or ']'",
+          "36 skipped '{\"d\" 4}': byte 41: unexpected '4', expected ':' after the key",
+          "45 skipped '1e999': byte 45: '1e999' is too large for a float",
+          "52 skipped '99999999999999999999': byte 52: an integer is below int64 or above uint64",
+          "74 {\"e\":5}"}));
   EXPECT_EQ(reading.outcome(), "2 elements, 6 skipped, 83 bytes");
 }
 
@@ -128,12 +129,13 @@ TEST(JsonStream, SkipsAndTellsOfMalformedMembers) {
       "column 2)";
   const Reading reading =
       read(R"({"path": "C:\q", "n" 1, x, "twice": {"a": 1, "a": 2}, , "events": [1]})");
-  EXPECT_EQ(reading.told,
-            (Told{"1 skipped '\"path\": \"C:\\q\"': byte 12: unknown escape: '\\' before 'q'",
-                  "17 skipped '\"n\" 1': byte 21: unexpected '1', expected ':' after the key",
-                  "24 skipped 'x': byte 24: unexpected 'x', expected a key in double quotes or '}'",
-                  duplicate, "54 skipped '': byte 54: a member is missing before this ',' or '}'",
-                  "67 1"}));
+  EXPECT_EQ(
+      reading.events,
+      (Events{"1 skipped '\"path\": \"C:\\q\"': byte 12: unknown escape: '\\' before 'q'",
+              "17 skipped '\"n\" 1': byte 21: unexpected '1', expected ':' after the key",
+              "24 skipped 'x': byte 24: unexpected 'x', expected a key in double quotes or '}'",
+              duplicate, "54 skipped '': byte 54: a member is missing before this ',' or '}'",
+              "67 1"}));
   ASSERT_TRUE(reading.totals);
   EXPECT_EQ(reading.totals->skipped_members, 5U);
 }
@@ -162,14 +164,14 @@ TEST(JsonStream, NamesTheByteOfWhatCannotBeRead) {
   }
 }
 
-/// Takes lists of digits, `[12]`, and tells of each.
-JsonTaken take_digits(std::string_view text, std::uint64_t offset, Told& told) {
+/// Takes lists of digits, `[12]`, and records each.
+JsonTaken take_digits(std::string_view text, std::uint64_t offset, Events& events) {
   using Outcome = JsonTaken::Outcome;
   if (text.front() != '[') return {Outcome::Refused};
   const std::size_t end = text.find_first_not_of("0123456789", 1);
   if (end == std::string_view::npos) return {Outcome::TooShort};
   if (text[end] != ']') return {Outcome::Refused};
-  told.push_back(std::to_string(offset) + " took " + std::string(text.substr(0, end + 1)));
+  events.push_back(std::to_string(offset) + " took " + std::string(text.substr(0, end + 1)));
   return {Outcome::Taken, end + 1};
 }
 
@@ -177,24 +179,24 @@ TEST(JsonStream, LetsAReaderTakeTheElementsItKnows) {
   const std::string text = "[[1], [2,3] , [x], [45]\n,[6] 7, [89], [";
   for (const std::size_t window : {1U, 2U, 7U, 100U}) {
     SCOPED_TRACE(window);
-    Told told;
+    Events events;
     JsonStreamHandlers handlers;
     handlers.take = [&](std::string_view rest, std::uint64_t offset) {
-      return take_digits(rest, offset, told);
+      return take_digits(rest, offset, events);
     };
     handlers.element = [&](const JsonView& element, std::uint64_t offset) -> Result<void> {
-      told.push_back(std::to_string(offset) + ' ' +
-                     write_json(element.to_node(), {.indent = 0}).value());
+      events.push_back(std::to_string(offset) + ' ' +
+                       write_json(element.to_node(), {.indent = 0}).value());
       return {};
     };
     handlers.skipped = [&](const SkippedJson& skipped) {
-      told.push_back(std::to_string(skipped.offset) + " skipped " + skipped.excerpt);
+      events.push_back(std::to_string(skipped.offset) + " skipped " + skipped.excerpt);
     };
     const auto totals =
         read_json_list(chunks_of(text), "events", handlers, {.window_bytes = window});
     ASSERT_TRUE(totals) << totals.error().to_string();
-    EXPECT_EQ(told, (Told{"1 took [1]", "6 [2,3]", "14 skipped [x]", "19 took [45]", "25 took [6]",
-                          "29 7", "32 took [89]"}));
+    EXPECT_EQ(events, (Events{"1 took [1]", "6 [2,3]", "14 skipped [x]", "19 took [45]",
+                              "25 took [6]", "29 7", "32 took [89]"}));
     EXPECT_EQ(totals->elements, 6U);
     EXPECT_EQ(totals->truncated_at, std::uint64_t{39});
     EXPECT_EQ(totals->torn_at, std::uint64_t{38});
@@ -203,9 +205,10 @@ TEST(JsonStream, LetsAReaderTakeTheElementsItKnows) {
 
 TEST(JsonStream, ReadsLines) {
   const Reading reading = read("{\"a\": 1}\r\n\n  [2]\t\n{\"b\": }\n\"x\"", Form::Lines);
-  EXPECT_EQ(reading.told, (Told{"0 {\"a\":1}", "13 [2]",
-                                "18 skipped '{\"b\": }': byte 24: unexpected '}', expected a value",
-                                "26 \"x\""}));
+  EXPECT_EQ(
+      reading.events,
+      (Events{"0 {\"a\":1}", "13 [2]",
+              "18 skipped '{\"b\": }': byte 24: unexpected '}', expected a value", "26 \"x\""}));
   EXPECT_EQ(reading.outcome(), "3 elements, 1 skipped, 29 bytes");
   EXPECT_EQ(read("", Form::Lines).outcome(), "0 elements, 0 skipped, 0 bytes");
 }
@@ -239,7 +242,7 @@ TEST(JsonStream, GrowsForALargeElementUpToTheLimit) {
     const JsonStreamLimits less = {.window_bytes = window, .max_element_bytes = 101};
     const Reading reading = read(chunks_of(text), Form::List, OnBad::Skip, less);
     EXPECT_EQ(reading.outcome(), "error: byte 4: an element of more than 101 bytes");
-    EXPECT_EQ(reading.told, Told{"1 1"});
+    EXPECT_EQ(reading.events, Events{"1 1"});
   }
 }
 
@@ -294,9 +297,9 @@ void expect_same_for_any_chunks(const std::string& text, Form form) {
   for (std::size_t size = 1; size <= 17; ++size) {
     const Reading chunked = read(small_chunks(text, size), form, OnBad::Skip);
     const Reading windowed = read(small_chunks(text, 3), form, OnBad::Skip, {.window_bytes = size});
-    ASSERT_EQ(chunked.told, whole.told) << text;
+    ASSERT_EQ(chunked.events, whole.events) << text;
     ASSERT_EQ(chunked.outcome(), whole.outcome()) << text;
-    ASSERT_EQ(windowed.told, whole.told) << text;
+    ASSERT_EQ(windowed.events, whole.events) << text;
     ASSERT_EQ(windowed.outcome(), whole.outcome()) << text;
   }
 }
@@ -308,7 +311,7 @@ TEST(JsonStream, ReadsTheSameWhateverTheChunksAndTheWindow) {
   }
 }
 
-/// The trace's events through the stream are those of the tree.
+/// Checks that the stream and the tree give the same events.
 void expect_as_the_tree(const std::string& text) {
   const auto tree = parse_json(text, "trace");
   ASSERT_TRUE(tree) << tree.error().to_string();

@@ -10,8 +10,8 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// simdjson's elements and iterators are a pointer to the document and a place on its tape, which is
-// what a Handle holds, so that no header of ours has to include theirs.
+// simdjson's elements and iterators are a pointer to the document and a position on its tape. A
+// Handle holds these two, so that no header of ours has to include theirs.
 template <typename Theirs>
 Theirs theirs(JsonView::Handle handle) {
   return std::bit_cast<Theirs>(handle);

@@ -14,7 +14,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-// What a byte outside of strings means to the search for a border.
+// What a byte outside strings means in the search for an element's end.
 constexpr std::uint8_t kNests = 1;  // quotes and brackets
 constexpr std::uint8_t kComma = 2;
 
@@ -38,7 +38,7 @@ void JsonWindow::make_room() {
     end_ -= begin_;
     begin_ = 0;
   }
-  // One byte more than the limit, which is how an element is seen to exceed it.
+  // One byte more than the limit, to detect an element that exceeds it.
   if (end_ == capacity()) {
     const std::size_t largest = std::max(limits_.max_element_bytes, limits_.window_bytes) + 1;
     buffer_.resize(std::min(2 * capacity(), largest) + padding_);
@@ -78,7 +78,7 @@ Result<void> JsonWindow::check_size(std::size_t bytes) const {
                                      std::to_string(limits_.max_element_bytes) + " bytes");
 }
 
-/// True behind the quote that ends the string.
+/// True after the quote that ends the string.
 bool JsonBorder::skip_string(std::string_view text) {
   while (true) {
     const std::size_t quote = text.find('"', at_);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// What stands for `c` inside a JSON string; nothing when it stands for itself.
+/// The escape for `c` inside a JSON string; empty if it needs none.
 std::string escape(char c) {
   switch (c) {
     case '"':
@@ -56,7 +56,7 @@ void append_valid(std::string& out, std::string_view text) {
 }
 
 bool is_ascii(std::string_view text) {
-  unsigned char all = 0;  // no early exit, so that compilers take many bytes at once
+  unsigned char all = 0;  // no early exit, so that compilers vectorise the loop
   for (const char c : text) all |= static_cast<unsigned char>(c);
   return all < 0x80U;
 }
@@ -164,7 +164,7 @@ Result<void> Writer::write(const Node& node) {
       append_string(out_, node.as_string());
       return {};
     case Node::Kind::Bytes:
-      if (!style_.bytes_as_base64) return refuse(node, "bytes have no form in it");
+      if (!style_.bytes_as_base64) return refuse(node, "JSON has no bytes");
       out_ += '"' + encode_base64(node.as_bytes()) + '"';
       return {};
     case Node::Kind::List:
@@ -181,7 +181,7 @@ Result<void> Writer::write(const Node& node) {
 Result<void> Writer::write_float(const Node& node) {
   const double value = node.as_float();
   if (!std::isfinite(value)) {
-    return refuse(node, std::isnan(value) ? "nan has no form in it" : "infinity has no form in it");
+    return refuse(node, std::isnan(value) ? "JSON has no nan" : "JSON has no infinity");
   }
   out_ += float_text(value);
   return {};
@@ -222,7 +222,8 @@ Result<void> Writer::write_key(const Node& key) {
     return {};
   }
   if (!style_.scalar_keys_as_text || !key.is_scalar() || key.kind() == Node::Kind::Bytes) {
-    return refuse(key, "a key is " + std::string(describe(key.kind())) + ", JSON's are strings");
+    return refuse(
+        key, "a key is " + std::string(describe(key.kind())) + ", but JSON's keys are strings");
   }
   out_ += '"';
   PL_TRY(write(key));
@@ -236,7 +237,7 @@ Result<void> Writer::write_map(const NodeMap& entries) {
     return {};
   }
   out_ += '{';
-  // Distinct keys are written alike only when one of them is not written as it is.
+  // Distinct keys can collide only if one of them is not written verbatim.
   bool may_collide = false;
   std::unordered_set<std::string> written;
   for (const NodeMap::Entry& entry : entries) {

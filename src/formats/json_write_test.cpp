@@ -74,13 +74,13 @@ TEST(JsonWrite, RefusesWhatJsonCannotSay) {
     std::string_view message;
   };
   const Case cases[] = {
-      {Node::real(nan), "cannot write JSON at the top: nan has no form in it"},
+      {Node::real(nan), "cannot write JSON at the top: JSON has no nan"},
       {single("a", Node::list({Node(), Node::real(-infinity)})),
-       "cannot write JSON at 'a.1': infinity has no form in it"},
-      {single("\x1B", placed), "a.yaml:3:5: cannot write JSON at '\\u001b': nan has no form in it"},
-      {single("a", Node::bytes("x")), "cannot write JSON at 'a': bytes have no form in it"},
+       "cannot write JSON at 'a.1': JSON has no infinity"},
+      {single("\x1B", placed), "a.yaml:3:5: cannot write JSON at '\\u001b': JSON has no nan"},
+      {single("a", Node::bytes("x")), "cannot write JSON at 'a': JSON has no bytes"},
       {single("a", single(Node::integer(1), Node())),
-       "cannot write JSON at 'a.an integer': a key is an integer, JSON's are strings"},
+       "cannot write JSON at 'a.an integer': a key is an integer, but JSON's keys are strings"},
       {Node::map(std::move(alike)),
        "cannot write JSON at '\xEF\xBF\xBD': two keys of the map would be written alike"},
       {Node::big_integer(std::string(309, '1')),
@@ -121,10 +121,10 @@ TEST(JsonWrite, WritesBytesAndScalarKeysWhenAsked) {
   EXPECT_EQ(written(Node::map(entries), as_text),
             "refused: cannot write JSON at '1': two keys of the map would be written alike");
   EXPECT_EQ(written(single(Node::bytes("x"), Node()), as_text),
-            "refused: cannot write JSON at 'bytes': a key is bytes, JSON's are strings");
+            "refused: cannot write JSON at 'bytes': a key is bytes, but JSON's keys are strings");
 }
 
-/// Trees of every kind that JSON can say, from a fixed seed.
+/// Trees of every kind that JSON can represent, from a fixed seed.
 class RandomTrees {
  public:
   Node tree(int depth) {

@@ -26,7 +26,7 @@ std::string html_escaped(std::string_view text) {
       case '\'':
         safe += "&#39;";
         break;
-      case '`':  // ended an attribute in browsers of old
+      case '`':  // ended an attribute in old browsers
         safe += "&#96;";
         break;
       default:

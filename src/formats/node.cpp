@@ -28,7 +28,7 @@ std::size_t hash_of(const Node& key) {
     case Node::Kind::Bool:
       return key.as_bool() ? 3 : 5;
     case Node::Kind::Float:
-      // One hash for every NaN and for both zeros, as equality has it.
+      // One hash for every NaN and for both zeros, to agree with equality.
       return std::isnan(key.as_float()) ? 7 : std::hash<double>{}(key.as_float());
     case Node::Kind::BigInt:
       return hash_text(key.as_big_int());
@@ -49,7 +49,7 @@ auto& get_checked(Value& value) {
   return *held;
 }
 
-/// What a scalar says as text; nothing for what cannot be a secret.
+/// A scalar as text; nothing for one that cannot be a secret.
 std::optional<std::string> secret_text(const Node& value) {
   switch (value.kind()) {
     case Node::Kind::Int:
@@ -71,7 +71,7 @@ std::string key_text(const Node& key) {
   return key.is_string() ? key.as_string() : "";
 }
 
-/// How each value of a tree is marked by what stands before it.
+/// Whether what precedes a value marks it as a secret.
 enum class Marked { No, Secret };
 
 Node replaced(const Node& tree, const Redactor& redactor, Marked marked);
@@ -163,7 +163,7 @@ Node& Node::operator=(const Node& other) {
 }
 
 Node& Node::operator=(Node&& other) noexcept {
-  // By way of a temporary: `other` may be inside of what this Node holds.
+  // Via a temporary: `other` may be inside what this Node holds.
   Node taken(std::move(other));
   value_.swap(taken.value_);
   std::swap(mark_, taken.mark_);
@@ -333,7 +333,7 @@ bool NodeMap::erase(const Node& key) {
   const std::size_t index = index_of(key);
   if (index == kAbsent) return false;
   entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(index));
-  rebuild_slots();  // entry numbers behind it changed
+  rebuild_slots();  // the numbers of later entries changed
   return true;
 }
 

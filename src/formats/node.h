@@ -15,7 +15,7 @@ namespace profline {
 
 class NodeMap;
 
-/// Where a Node came from: like Position, but cheap to copy, for there is one in every Node.
+/// Where a Node came from: like Position, but cheap to copy, because every Node has one.
 struct Mark {
   std::shared_ptr<const std::string>
       source;  // shared by all nodes of one input; null: made by code
@@ -25,11 +25,11 @@ struct Mark {
   Position position() const { return {source ? *source : std::string(), line, column}; }
 };
 
-/// What configuration and JSON are read into and written from: null, boolean, integer, float,
-/// string, bytes, list or ordered map, each knowing its place in the input.
+/// The tree that configuration and JSON are read into and written from: null, boolean, integer,
+/// float, string, bytes, list or ordered map, each with its place in the input.
 ///
-/// Integers and floats stay apart (1 is not 1.0). Keys of a map are scalars of any kind, because
-/// YAML's are; most code asks by text, which finds string keys only.
+/// Integers and floats are distinct (1 is not 1.0). Keys of a map are scalars of any kind, as in
+/// YAML; most code looks up by text, which finds string keys only.
 class Node {
  public:
   enum class Kind : std::uint8_t { Null, Bool, Int, BigInt, Float, String, Bytes, List, Map };
@@ -40,7 +40,7 @@ class Node {
     std::string digits;
     bool operator==(const BigInt&) const = default;
   };
-  /// What YAML's !!binary holds.
+  /// The value of YAML's !!binary.
   struct Bytes {
     std::string bytes;
     bool operator==(const Bytes&) const = default;
@@ -73,7 +73,7 @@ class Node {
   bool is_map() const { return kind() == Kind::Map; }
   bool is_scalar() const { return !is_list() && !is_map(); }
 
-  // Each asks for the kind it names; asking a Node of another kind is a bug.
+  // Each requires the kind that it names; calling it on a Node of another kind is a bug.
   bool as_bool() const;
   std::int64_t as_int() const;
   const std::string& as_big_int() const;
@@ -85,17 +85,17 @@ class Node {
   const NodeMap& as_map() const;
   NodeMap& as_map();
 
-  /// The value under a string key; null pointer when this is no map or has no such key.
+  /// The value under a string key; a null pointer if this is not a map or has no such key.
   const Node* find(std::string_view key) const;
   Node* find(std::string_view key);
-  /// The value at a path of keys and list indices (`a.b.0`); null pointer when there is none.
+  /// The value at a path of keys and list indices (`a.b.0`); a null pointer if there is no value.
   const Node* find_path(std::string_view dotted) const;
 
   const Mark& mark() const { return mark_; }
   void set_mark(Mark mark) { mark_ = std::move(mark); }
   Position position() const { return mark_.position(); }
 
-  /// Same kinds and values, maps with the same keys in the same order; places do not count, and NaN
+  /// Same kinds and values, maps with the same keys in the same order; places are ignored, and NaN
   /// equals NaN.
   bool operator==(const Node& other) const;
 
@@ -162,20 +162,19 @@ class NodeMap {
   std::vector<std::uint32_t> slots_;
 };
 
-/// The tree with secrets replaced: what stands under a key whose name says so, what an option in a
-/// list of words is given, and in other strings what the redactor finds there. Keys stay, and so do
-/// numbers, booleans and null unless their key says that they are secrets.
+/// The tree with secrets replaced: the value of a key with a secret name, the argument of an option
+/// in a list of words, and whatever the redactor finds in other strings. Keys stay, and so do
+/// numbers, booleans and null unless their key has a secret name.
 Node redacted(const Node& tree, const Redactor& redactor);
 
-/// Makes the redactor know the values that names mark as secrets, so that it finds them in text
-/// too.
+/// Registers the values under secret names with the redactor, so that it also finds them in text.
 void know_secrets(const Node& tree, Redactor& redactor);
 
-/// The values of `tree` that differ in `redacted`, under their keys; null when none does. A list is
-/// one value.
+/// The values of `tree` that differ in `redacted`, under their keys; null if they are equal. A list
+/// is one value.
 Node redacted_part(const Node& tree, const Node& redacted);
 
-/// Puts such values back into a redacted tree.
+/// Puts the values from redacted_part() back into a redacted tree.
 void restore(Node& tree, const Node& part);
 
 }  // namespace profline

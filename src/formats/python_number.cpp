@@ -14,7 +14,7 @@
 namespace profline {
 namespace {
 
-/// 16 and more when `c` is no digit in any base that is read here.
+/// 16 or more if `c` is not a digit in any supported base.
 unsigned digit_value(char c) {
   if (is_digit(c)) return static_cast<unsigned>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
@@ -22,7 +22,7 @@ unsigned digit_value(char c) {
   return 16;
 }
 
-/// The blanks beyond ASCII that int() and float() allow around a number, in UTF-8.
+/// The non-ASCII blanks that int() and float() allow around a number, in UTF-8.
 constexpr std::array<std::string_view, 19> kWideBlanks = {
     "\xC2\x85",     "\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\x80", "\xE2\x80\x81",
     "\xE2\x80\x82", "\xE2\x80\x83", "\xE2\x80\x84", "\xE2\x80\x85", "\xE2\x80\x86",
@@ -55,7 +55,7 @@ std::string_view strip(std::string_view text) {
   return text;
 }
 
-/// Takes a sign off the front; true for '-'.
+/// Removes a sign from the front; true for '-'.
 bool take_sign(std::string_view& text) {
   if (text.empty() || (text[0] != '+' && text[0] != '-')) return false;
   const bool negative = text[0] == '-';
@@ -63,7 +63,7 @@ bool take_sign(std::string_view& text) {
   return negative;
 }
 
-/// Without the underscores, each of which must stand between two digits; nothing otherwise.
+/// Without the underscores, each of which must be between two digits; nothing otherwise.
 std::optional<std::string> without_underscores(std::string_view text, unsigned base) {
   std::string out;
   out.reserve(text.size());
@@ -149,8 +149,8 @@ bool is_decimal_float(std::string_view text) {
   return at < text.size() && skip_digits(text, at) == text.size();
 }
 
-/// The value of a decimal float that double cannot hold: whether it is too large or too small is in
-/// the place of its first digit that is not zero.
+/// The value of a decimal float outside the range of double: the place of its first nonzero digit
+/// says whether it is too large or too small.
 double beyond_range(std::string_view text) {
   const std::size_t mantissa_end = std::min(text.find_first_of("eE"), text.size());
   const std::string_view mantissa = text.substr(0, mantissa_end);
@@ -200,7 +200,7 @@ std::optional<std::string> python_int(std::string_view text, unsigned base) {
   for (const char c : *digits) {
     if (digit_value(c) >= base) return std::nullopt;
   }
-  // CPython counts the zeros in front as well.
+  // CPython counts leading zeros as well.
   if (base == 10 && digits->size() > kMaxIntegerDigits) return std::nullopt;
   digits->erase(0, std::min(digits->find_first_not_of('0'), digits->size()));
   if (base != 10) digits = in_decimal(*digits, base);
@@ -237,7 +237,7 @@ std::string python_repr(double value) {
   const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::fabs(value),
                                      std::chars_format::scientific);
   const std::string_view text(buffer.data(), static_cast<std::size_t>(written.ptr - buffer.data()));
-  // `d.ddde±xx`: the digits and the place of the point decide Python's form.
+  // `d.ddde±xx`: the digits and the position of the point decide Python's form.
   const std::size_t e = text.find('e');
   std::string digits(1, text[0]);
   if (e > 2) digits += text.substr(2, e - 2);

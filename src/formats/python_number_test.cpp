@@ -39,7 +39,7 @@ TEST(PythonNumber, WritesFloatsAsRepr) {
   for (const Case& c : kCases) EXPECT_EQ(python_repr(c.value), c.text);
 }
 
-// A no-break space in front and an ideographic one behind.
+// A no-break space before and an ideographic space after.
 constexpr const char* kFourInWideSpaces = "\302\2404\343\200\200";
 
 TEST(PythonNumber, ReadsFloatsAsPython) {

@@ -19,10 +19,10 @@
 namespace profline::sqlite::internal {
 namespace {
 
-// What can be told from the files of a database before SQLite opens them.
+// What the files of a database reveal before SQLite opens them.
 
 enum class ReadOnlyMode {
-  Shared,     ///< mode=ro: locks as usual; the side files there may be are read
+  Shared,     ///< mode=ro: locks as usual; side files are read
   Immutable,  ///< immutable=1: no locks, no side files
 };
 
@@ -52,7 +52,7 @@ struct Header {
     return size == kHeaderSize && std::string_view(bytes.data(), kMagic.size()) == kMagic;
   }
   bool is_wal() const { return number(kReadVersionAt, 1) == 2; }
-  /// What the file's size should be; 0 when the header does not tell.
+  /// The expected file size; 0 if the header does not say.
   std::uint64_t expected_bytes() const {
     if (number(kChangeCounterAt, 4) != number(kValidForAt, 4)) return 0;
     const std::uint32_t page = number(kPageSizeAt, 2);
@@ -66,7 +66,7 @@ fs::path beside(const fs::path& path, std::string_view suffix) {
   return other;
 }
 
-/// Whether there is such a file with something in it.
+/// Whether the file exists and is not empty.
 bool holds_something(const fs::path& path) {
   std::error_code absent;
   const std::uintmax_t size = fs::file_size(path, absent);
@@ -81,13 +81,13 @@ Result<ReadOnlyMode> wal_mode(const fs::path& path, const std::string& name) {
   if (!holds_something(beside(path, "-wal"))) return ReadOnlyMode::Immutable;
   if (fs::exists(beside(path, "-shm"))) return ReadOnlyMode::Shared;
   return Error(ErrorKind::Io,
-               "has changes in its -wal file that cannot be read without writing beside it; "
+               "has changes in its -wal file that cannot be read without writing next to it; "
                "run 'PRAGMA wal_checkpoint(TRUNCATE)' on it (or on a copy of both files) first",
                {name, 0, 0});
 }
 
-/// The last 8 bytes of a journal that belongs to a transaction over several databases; the name of
-/// their common journal is in front of them.
+/// Whether this journal belongs to a transaction over several databases: its last 8 bytes then say
+/// so, and the name of the common journal precedes them.
 bool names_another_journal(const fs::path& journal) {
   constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
   std::array<char, kJournalMagic.size()> end{};
@@ -98,9 +98,9 @@ bool names_another_journal(const fs::path& journal) {
 }
 
 /// Whether there is a database at `path` that we may open for writing; false when there is no such
-/// file. An Error for a folder, a link (what it points to may be another program's), anything else
-/// that is not a plain file, and for a -journal that names a second journal: SQLite would remove
-/// the file of that name, wherever it lies, and no journal of ours ever does.
+/// file. An Error for a folder, a link (it may point to another program's file), anything else that
+/// is not a plain file, and for a -journal that names a second journal: SQLite would remove the
+/// file of that name, wherever it is, and our journals never name one.
 Result<bool> may_be_written(const fs::path& path, const std::string& name) {
   std::error_code failure;
   const fs::file_status status = fs::symlink_status(path, failure);
@@ -117,11 +117,11 @@ Result<bool> may_be_written(const fs::path& path, const std::string& name) {
   return true;
 }
 
-/// Looks at the file before SQLite does. An Error for what is no database, is cut short, or cannot
-/// be read without writing; with `damaged_too` not for one cut short. `path` is canonical: side
-/// files lie beside what a link points to.
+/// Inspects the file before SQLite opens it. An Error for a file that is not a database, is
+/// truncated, or cannot be read without writing; with `damaged_too`, a truncated one is accepted.
+/// `path` is canonical: side files are next to the target of a link.
 Result<ReadOnlyMode> inspect(const fs::path& path, const std::string& name, bool damaged_too) {
-  // Anything else but a plain file may block (a pipe) or never end (a device).
+  // Anything but a plain file may block (a pipe) or never end (a device).
   if (fs::is_directory(path)) return no_database(name, "is a folder, not an SQLite database");
   if (!fs::is_regular_file(path)) return no_database(name, "is not a regular file");
 
@@ -137,7 +137,7 @@ Result<ReadOnlyMode> inspect(const fs::path& path, const std::string& name, bool
   if (header.is_wal()) return wal_mode(path, name);
   if (damaged_too) return ReadOnlyMode::Shared;
 
-  // Where there is a journal somebody may be writing just now: SQLite, which can lock, must judge.
+  // If there is a journal, somebody may be writing right now: SQLite, which can lock, must decide.
   std::error_code unknown;
   const std::uintmax_t size = fs::file_size(path, unknown);
   const std::uint64_t expected = header.expected_bytes();
@@ -148,7 +148,7 @@ Result<ReadOnlyMode> inspect(const fs::path& path, const std::string& name, bool
   return ReadOnlyMode::Shared;
 }
 
-/// `file:` URI with every byte escaped that could be taken for syntax.
+/// `file:` URI with every byte escaped that could be read as syntax.
 std::string uri(const fs::path& absolute, std::string_view query) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
@@ -174,7 +174,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kShownSql = 120;
-/// Longest text or blob: a damaged or hostile file must not make us ask for a gigabyte.
+/// Longest text or blob: a damaged or hostile file must not make us allocate a gigabyte.
 constexpr int kMaxCellBytes = 256 << 20;
 
 ErrorKind kind_of(int code) {
@@ -196,7 +196,7 @@ ErrorKind kind_of(int code) {
   }
 }
 
-/// On one line, short enough for a message.
+/// On one line, cut for a message.
 std::string shown(std::string_view sql) {
   std::string text;
   for (const char byte : trim(sql)) {
@@ -222,9 +222,9 @@ Connection::~Connection() {
 
 Error Connection::error(int code, std::string_view sql) const {
   std::string message = sqlite3_errmsg(handle_);
-  // Errors of open have their text only in the code.
+  // After a failed open the text is available only through the code.
   if (sqlite3_errcode(handle_) == SQLITE_OK) message = sqlite3_errstr(code);
-  if ((code & 0xFF) == SQLITE_CORRUPT) message += " (damaged or cut short)";
+  if ((code & 0xFF) == SQLITE_CORRUPT) message += " (damaged or truncated)";
   if (code == SQLITE_READONLY_ROLLBACK) {
     message =
         "its last change was never finished; a program that may write must open it first, "
@@ -240,7 +240,7 @@ Error Connection::complaint(ErrorKind kind, std::string what, std::string_view s
 
 }  // namespace internal
 
-/// What is opened, and how.
+/// What to open, and how.
 struct Database::How {
   std::string uri;
   std::string name;  // for messages
@@ -260,7 +260,7 @@ Result<Database> Database::open(const How& how, const OpenOptions& options) {
   return database;
 }
 
-/// Settings, and a first look at the file: SQLite does not touch it before.
+/// Applies the settings and reads from the file once: SQLite does not touch it before that.
 Result<void> Database::settle(const How& how, const OpenOptions& options) {
   sqlite3* const handle = connection_->handle();
   sqlite3_busy_timeout(handle, static_cast<int>(options.busy_timeout.count()));
@@ -271,14 +271,14 @@ Result<void> Database::settle(const How& how, const OpenOptions& options) {
     const int code = sqlite3_db_config(handle, what, on ? 1 : 0, nullptr);
     PL_ASSERT(code == SQLITE_OK, "SQLite 3.31 or later knows these settings");
   };
-  // A file shorter than its header says is opened with a writable schema only, which "defensive"
-  // forbids; nothing can be written to it all the same.
+  // A file shorter than its header says can be opened only with a writable schema, which
+  // "defensive" forbids; it still cannot be written to.
   const bool damaged_too = !how.ours && options.damaged_too;
   configure(SQLITE_DBCONFIG_DEFENSIVE, !damaged_too);
   configure(SQLITE_DBCONFIG_WRITABLE_SCHEMA, damaged_too);
   configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false);
   configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false);
-  // We never write triggers or views: those in a file of ours are somebody else's doing.
+  // We never create triggers or views: any in our file are not ours.
   configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, false);
   configure(SQLITE_DBCONFIG_ENABLE_VIEW, !how.ours);
   configure(SQLITE_DBCONFIG_ENABLE_FKEY, how.ours);
@@ -311,7 +311,7 @@ Result<Database> Database::open_read_only(const fs::path& path, const OpenOption
 Result<Database> Database::open_read_write(const fs::path& path, Create create,
                                            const OpenOptions& options) {
   std::error_code failure;
-  // The folder may be reached through links, the database itself may not be one.
+  // The folder may be reached through links; the database itself must not be one.
   const fs::path absolute = fs::absolute(path, failure);
   const fs::path folder = fs::canonical(absolute.parent_path(), failure);
   if (failure) return not_found(path.string(), "its folder does not exist");
@@ -341,7 +341,7 @@ Result<Database> Database::from_bytes(std::string_view bytes, const OpenOptions&
   auto* const copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size()));
   PL_ASSERT(copy != nullptr, "there is memory for the database");
   std::copy(bytes.begin(), bytes.end(), copy);
-  // A memory database does not know write-ahead logs: bytes 18 and 19 of the header ask for one.
+  // A memory database does not support write-ahead logs; bytes 18 and 19 of the header request one.
   if (bytes.size() > 20 && copy[18] == 2) copy[18] = copy[19] = 1;
   Database database = PL_TRY(in_memory());
   const auto size = static_cast<sqlite3_int64>(bytes.size());
@@ -366,7 +366,7 @@ Result<Statement> Database::prepare(std::string_view sql) {
   Statement statement = PL_TRY(compile(sql, &rest));
   if (!statement.statement_)
     return connection_->complaint(ErrorKind::Parse, "no SQL statement", sql);
-  // What follows may be blanks and comments: SQLite makes no statement of these.
+  // The remainder may be blanks and comments: SQLite makes no statement of these.
   const auto used = static_cast<std::size_t>(rest - sql.data());
   const Statement second = PL_TRY(compile(sql.substr(used), &rest));
   if (second.statement_) {
@@ -426,7 +426,7 @@ Result<std::vector<std::string>> Database::quick_check() {
     if (line != "ok") found.emplace_back(line);
   });
   if (done) return found;
-  // Damage can be such that the search itself stumbles over it: that too is a finding.
+  // Severe damage makes the check itself fail: that is a finding as well.
   if (done.error().kind() != ErrorKind::Parse) return done.error();
   found.push_back(done.error().message());
   return found;

@@ -21,16 +21,16 @@ struct sqlite3_stmt;
 
 /// SQLite databases: what nsys exports, and our own index of runs. For use by one thread.
 ///
-/// Errors name the file, what SQLite says and the SQL. Kinds: NotFound for a file that is not
-/// there; Parse for what is no database, is damaged, or lacks what the SQL asks for; Io for what is
-/// locked, unwritable or unreadable; Config for a broken constraint.
+/// Errors name the file, SQLite's message and the SQL. Kinds: NotFound for a missing file; Parse
+/// for a file that is not a database, is damaged, or lacks what the SQL asks for; Io for one that
+/// is locked, unwritable or unreadable; Config for a violated constraint.
 namespace profline::sqlite {
 
 using Blob = std::span<const std::byte>;
 
 namespace internal {
-/// An open database and what to call it in messages. Errors on closing are bugs: a Statement must
-/// not outlive its Database.
+/// An open database and its name for messages. Errors on closing are bugs: a Statement must not
+/// outlive its Database.
 class Connection {
  public:
   Connection(sqlite3* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
@@ -40,7 +40,7 @@ class Connection {
 
   sqlite3* handle() const { return handle_; }
   const std::string& name() const { return name_; }
-  /// What happened last on this connection, as our Error.
+  /// The last failure on this connection, as our Error.
   Error error(int code, std::string_view sql) const;
   /// An Error of our own, with the SQL it is about.
   Error complaint(ErrorKind kind, std::string what, std::string_view sql) const;
@@ -67,16 +67,16 @@ template <typename T>
 constexpr std::string_view kExpected<std::optional<T>> = kExpected<T>;
 }  // namespace internal
 
-/// A prepared SQL statement: bind, step through the rows, reset, again.
+/// A prepared SQL statement: bind, step through the rows, reset, repeat.
 ///
 ///   sqlite::Statement kernels = PL_TRY(db.query("SELECT start, end FROM K WHERE s = ?", stream));
 ///   while (PL_TRY(kernels.step())) use(PL_TRY(kernels.get<std::int64_t>(0)));
 ///
-/// Reading rows allocates nothing. Must not outlive the Database it came from.
+/// Reading rows does not allocate. Must not outlive the Database it came from.
 class Statement {
  public:
-  /// Parameters count from 1, as in SQL; by name they are written as in the SQL, `:stream`.
-  /// Text and blobs are copied. Only before the first step or after reset().
+  /// Parameters count from 1, as in SQL; names are written as in the SQL, `:stream`. Text and blobs
+  /// are copied. Call only before the first step or after reset().
   Result<void> bind(int index, std::int64_t value);
   Result<void> bind(int index, double value);
   Result<void> bind(int index, std::string_view text);
@@ -96,21 +96,21 @@ class Statement {
   Result<void> bind(std::string_view name, const T& value) {
     return bind(PL_TRY(parameter(name)), value);
   }
-  /// All parameters in order; an Error when there are more or fewer than values, for SQLite would
-  /// take what is missing for NULL.
+  /// Binds all parameters in order; an Error if the number of values differs, because SQLite would
+  /// use NULL for missing ones.
   template <typename... Values>
   Result<void> bind_all(const Values&... values) {
     PL_TRY(expect_parameters(sizeof...(values)));
     int index = 0;
     Result<void> done;
-    // Stops at the first that fails.
+    // Stops at the first failure.
     static_cast<void>(((done = bind(++index, values)).has_value() && ...));
     return done;
   }
 
-  /// Goes to the next row: false when there is none, and then until reset().
+  /// Advances to the next row; false after the last one, until reset().
   Result<bool> step();
-  /// Back to before the first row; what was bound stays.
+  /// Rewinds to before the first row; bindings stay.
   void reset();
 
   int column_count() const;
@@ -119,10 +119,10 @@ class Statement {
   /// The first column of this name.
   Result<int> column(std::string_view name) const;
 
-  /// A cell of the current row, strictly: std::int64_t of an integer, double of a real or an
-  /// integer, std::string_view or std::string of a text, Blob of a blob, std::optional of any of
-  /// these also of NULL. Anything else is an Error: SQLite lets any cell hold any type. Views hold
-  /// until the next step() or reset().
+  /// A cell of the current row, strictly typed: std::int64_t for an integer, double for a real or
+  /// an integer, std::string_view or std::string for a text, Blob for a blob, std::optional of any
+  /// of these also for NULL. Anything else is an Error: SQLite lets any cell hold any type. Views
+  /// are valid until the next step() or reset().
   template <typename T>
   Result<T> get(int column) const {
     T value{};
@@ -130,8 +130,8 @@ class Statement {
     return value;
   }
   bool is_null(int column) const;
-  /// The same for scans of what is not to be trusted: false, and `value` as it was or NULL, where
-  /// the cell holds another type.
+  /// The same for scans of untrusted data: false, and `value` unchanged or NULL, if the cell holds
+  /// another type.
   template <typename T>
   bool try_get(int column, T& value) const {
     return read(column, value);
@@ -161,8 +161,7 @@ class Statement {
   Error mismatch(int column, std::string_view expected) const;
   void require_cell(int column) const;
 
-  // False when the cell holds another type. These are the inner loop of every scan, hence no
-  // Result.
+  // False if the cell holds another type. These are the inner loop of every scan, hence no Result.
   bool read(int column, std::int64_t& value) const;
   bool read(int column, double& value) const;
   bool read(int column, std::string_view& text) const;
@@ -203,7 +202,7 @@ class Statement {
 
   std::unique_ptr<sqlite3_stmt, internal::Finalize> statement_;
   const internal::Connection* connection_;
-  int cells_ = 0;  // in the current row; 0 where there is none
+  int cells_ = 0;  // in the current row; 0 without a row
   bool done_ = false;
 };
 
@@ -213,9 +212,9 @@ struct OpenOptions {
   /// Up to this much of the file is mapped instead of read. Off by default: a file that shrinks
   /// while it is mapped kills the program (SIGBUS), and the gain is small (see sqlite_bench.cpp).
   std::int64_t mmap_bytes = 0;
-  /// Open also what is cut short or otherwise damaged, as far as SQLite can find its way in it:
-  /// whoever reads it meets an Error where it cannot, and what came before is true. Only for
-  /// open_read_only() and from_bytes().
+  /// Also open a truncated or otherwise damaged file, as far as SQLite can read it: reading fails
+  /// with an Error where it cannot, and the rows before that are valid. Only for open_read_only()
+  /// and from_bytes().
   bool damaged_too = false;
 };
 
@@ -223,25 +222,25 @@ enum class Create { No, Yes };
 
 class Database {
  public:
-  /// Opens somebody else's database and leaves no trace: neither it nor anything beside it is
-  /// written, and its folder may be unwritable. The database is not trusted: no code of its schema
+  /// Opens somebody else's database without leaving a trace: neither it nor anything next to it is
+  /// written, and its folder may be unwritable. The database is not trusted: no code in its schema
   /// runs beyond SQLite's harmless functions, nothing is attached, no extension is loaded.
   ///
-  /// A file in WAL mode with nothing in its -wal is read as unchanging (`immutable`), because
-  /// SQLite would otherwise create files beside it; do not open one that somebody starts writing
-  /// to. With a -wal that holds changes it is read through the -shm of whoever is writing, and
-  /// without a -shm refused: leaving these changes out would be silent loss.
+  /// A file in WAL mode with an empty -wal is read as `immutable`, because SQLite would otherwise
+  /// create files next to it; do not open one that somebody may start writing to. If the -wal holds
+  /// changes, the file is read through the writer's -shm, and refused without a -shm: ignoring
+  /// these changes would lose data silently.
   static Result<Database> open_read_only(const std::filesystem::path& path,
                                          const OpenOptions& options = {});
-  /// Opens a database of our own. Foreign keys are enforced; triggers and views do nothing, for we
-  /// write none. A link is refused.
+  /// Opens a database of our own. Foreign keys are enforced; triggers and views are disabled, as we
+  /// create none. A link is refused.
   static Result<Database> open_read_write(const std::filesystem::path& path, Create create,
                                           const OpenOptions& options = {});
   static Result<Database> in_memory();
   /// Somebody else's database as bytes, trusted as little as by open_read_only().
   static Result<Database> from_bytes(std::string_view bytes, const OpenOptions& options = {});
 
-  /// One statement; further ones in the same text are an Error.
+  /// One statement; more than one in the text is an Error.
   Result<Statement> prepare(std::string_view sql);
   /// Prepares and binds.
   template <typename... Values>
@@ -250,7 +249,7 @@ class Database {
     PL_TRY(statement.bind_all(values...));
     return statement;
   }
-  /// The first cell of the first row; an Error when there is no row. T owns its value.
+  /// The first cell of the first row; an Error if there are no rows. T owns its value.
   template <typename T, typename... Values>
   Result<T> query_value(std::string_view sql, const Values&... values) {
     static_assert(!std::is_same_v<T, std::string_view> && !std::is_same_v<T, Blob>,
@@ -259,22 +258,22 @@ class Database {
     if (!PL_TRY(statement.step())) return no_row(sql);
     return statement.get<T>(0);
   }
-  /// Runs statements that give no rows we want, all of them in order.
+  /// Runs all the statements in order and discards any rows.
   Result<void> execute(const std::string& sql);
 
   struct Column {
     std::string name;
     std::string declared_type;  // as written in the schema; a cell may hold something else
   };
-  /// Names of the tables, sorted; not SQLite's own.
+  /// Names of the tables, sorted; without SQLite's own.
   Result<std::vector<std::string>> tables();
-  /// The columns of a table, in its order; an Error when there is no such table.
+  /// The columns of a table, in its order; an Error if there is no such table.
   Result<std::vector<Column>> columns(std::string_view table);
-  /// Letters of either case are the same, as everywhere in SQL.
+  /// Ignores case, as SQL does.
   Result<bool> has_table(std::string_view table);
   Result<bool> has_column(std::string_view table, std::string_view column);
 
-  /// SQLite's own search for damage: what it found, or nothing. Reads all of the file.
+  /// SQLite's own check for damage: its findings, empty if the file is sound. Reads the whole file.
   Result<std::vector<std::string>> quick_check();
 
   const std::string& name() const { return connection_->name(); }
@@ -291,8 +290,8 @@ class Database {
   std::unique_ptr<internal::Connection> connection_;
 };
 
-/// Everything until commit() happens, or nothing of it. The lock for writing is taken at once.
-/// Must not outlive the Database.
+/// Everything until commit() happens, or nothing does. The write lock is taken at once. Must not
+/// outlive the Database.
 class Transaction {
  public:
   static Result<Transaction> begin(Database& database);
@@ -300,7 +299,7 @@ class Transaction {
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
 
-  /// Once; after an Error nothing was kept, and the destructor undoes what is left.
+  /// Call once; after an Error nothing was kept, and the destructor undoes the rest.
   Result<void> commit();
 
  private:

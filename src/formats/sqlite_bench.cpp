@@ -25,7 +25,7 @@ bool fill(const std::filesystem::path& path, std::int64_t rows) {
              "1000, i % 7, 'void gemm<float, 128, 64>(float const*) ' || (i % 100) FROM n");
 }
 
-/// Scans the whole table with `scan(path)`, which gives the sum of what it read, or 0.
+/// Scans the whole table with `scan(path)`, which returns the sum of what it read, or 0.
 template <typename Scan>
 void scan_file(benchmark::State& state, const Scan& scan) {
   const testing::TempDir folder;
@@ -71,7 +71,7 @@ BENCHMARK(sqlite_scan_mapped)
     ->Range(10'000, 1'000'000)
     ->Unit(benchmark::kMillisecond);
 
-/// The yardstick: the same scan through SQLite's own interface, nothing checked.
+/// The baseline: the same scan through SQLite's own interface, without checks.
 void sqlite_scan_bare(benchmark::State& state) {
   scan_file(state, [](const std::filesystem::path& path) {
     sqlite3* handle = nullptr;

@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 template <typename T>
-std::string told(const Result<T>& result) {
+std::string error_text(const Result<T>& result) {
   return result ? "no error" : result.error().to_string();
 }
 
@@ -59,14 +59,14 @@ std::map<std::string, FileState> snapshot(const fs::path& folder) {
 /// A database of `rows` rows, closed again.
 void make_database(const fs::path& path, int rows, const std::string& pragma = "") {
   Result<Database> database = Database::open_read_write(path, Create::Yes);
-  ASSERT_TRUE(database) << told(database);
+  ASSERT_TRUE(database) << error_text(database);
   const Result<void> filled = database->execute(
       pragma +
       ";CREATE TABLE kernel (id INTEGER, name TEXT);"
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " +
       std::to_string(rows) +
       ") INSERT INTO kernel SELECT i, 'void gemm<float, 128>(int) ' || i FROM n;");
-  ASSERT_TRUE(filled) << told(filled);
+  ASSERT_TRUE(filled) << error_text(filled);
 }
 
 Result<std::int64_t> count_rows(const fs::path& path) {
@@ -83,10 +83,10 @@ TEST(SqliteReadOnly, LeavesNoTrace) {
     ::chmod(folder.path().c_str(), 0555);  // does not stop root; the comparison below does
     {
       Result<Database> database = Database::open_read_only(folder / "a.sqlite");
-      ASSERT_TRUE(database) << told(database);
+      ASSERT_TRUE(database) << error_text(database);
       EXPECT_EQ(*database->query_value<std::int64_t>("SELECT count(*) FROM kernel"), 1000);
       EXPECT_EQ(snapshot(folder.path()), before);
-      EXPECT_EQ(told(database->execute("DELETE FROM kernel")),
+      EXPECT_EQ(error_text(database->execute("DELETE FROM kernel")),
                 (folder / "a.sqlite").string() +
                     ": attempt to write a readonly database, in 'DELETE FROM kernel'");
     }
@@ -103,11 +103,11 @@ TEST(SqliteReadOnly, TakesAnyFileName) {
     make_database(folder / name, 3);
     ASSERT_TRUE(fs::exists(folder / name));
     const Result<std::int64_t> rows = count_rows(folder / name);
-    ASSERT_TRUE(rows) << told(rows);
+    ASSERT_TRUE(rows) << error_text(rows);
     EXPECT_EQ(*rows, 3);
   }
   const Result<std::int64_t> two_slashes = count_rows("/" + (folder / "100%").string());
-  EXPECT_EQ(told(two_slashes), "no error");
+  EXPECT_EQ(error_text(two_slashes), "no error");
 }
 
 TEST(SqliteReadOnly, TellsWhatIsNoDatabase) {
@@ -125,24 +125,24 @@ TEST(SqliteReadOnly, TellsWhatIsNoDatabase) {
       {"torn", whole.substr(0, whole.size() / 2),
        "is cut short: " + half + " of " + std::to_string(whole.size()) + " bytes"},
       {"damaged", whole.substr(0, 100) + std::string(whole.size() - 100, 'x'),
-       "database disk image is malformed (damaged or cut short)"},
+       "database disk image is malformed (damaged or truncated)"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     const fs::path path = folder / c.name;
     write_bytes(path, c.bytes);
     const Result<Database> database = Database::open_read_only(path);
-    EXPECT_EQ(told(database), path.string() + ": " + c.error);
+    EXPECT_EQ(error_text(database), path.string() + ": " + c.error);
     EXPECT_EQ(database.error().kind(), ErrorKind::Parse);
     EXPECT_EQ(bytes_of(path), c.bytes);
   }
-  EXPECT_EQ(told(Database::open_read_only(folder.path())),
+  EXPECT_EQ(error_text(Database::open_read_only(folder.path())),
             folder.path().string() + ": is a folder, not an SQLite database");
   ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
-  EXPECT_EQ(told(Database::open_read_only(folder / "pipe")),
+  EXPECT_EQ(error_text(Database::open_read_only(folder / "pipe")),
             (folder / "pipe").string() + ": is not a regular file");
   const Result<Database> absent = Database::open_read_only(folder / "absent");
-  EXPECT_EQ(told(absent), (folder / "absent").string() + ": no such file");
+  EXPECT_EQ(error_text(absent), (folder / "absent").string() + ": no such file");
   EXPECT_EQ(absent.error().kind(), ErrorKind::NotFound);
   EXPECT_FALSE(fs::exists(folder / "absent"));
 }
@@ -155,14 +155,14 @@ TEST(SqliteReadOnly, FindsDamageInsideWhenAsked) {
   bytes.replace(std::size_t{4096} * 3, 64, std::string(64, '\xFF'));
   write_bytes(folder / "a", bytes);
   Result<Database> damaged = Database::open_read_only(folder / "a");
-  ASSERT_TRUE(damaged) << told(damaged);
+  ASSERT_TRUE(damaged) << error_text(damaged);
   const Result<std::vector<std::string>> found = damaged->quick_check();
-  ASSERT_TRUE(found) << told(found);
+  ASSERT_TRUE(found) << error_text(found);
   EXPECT_THAT(*found, Not(IsEmpty()));
   const Result<std::int64_t> sum = damaged->query_value<std::int64_t>("SELECT sum(id) FROM kernel");
-  EXPECT_EQ(told(sum),
+  EXPECT_EQ(error_text(sum),
             (folder / "a").string() +
-                ": database disk image is malformed (damaged or cut short), in 'SELECT sum(id) "
+                ": database disk image is malformed (damaged or truncated), in 'SELECT sum(id) "
                 "FROM kernel'");
   EXPECT_EQ(sum.error().kind(), ErrorKind::Parse);
 }
@@ -176,9 +176,9 @@ TEST(SqliteReadOnly, ReadsWhatIsLeftOfADamagedFileWhenAsked) {
   opened.push_back(Database::open_read_only(folder / "a", {.damaged_too = true}));
   opened.push_back(Database::from_bytes(torn, {.damaged_too = true}));
   for (Result<Database>& database : opened) {
-    ASSERT_TRUE(database) << told(database);
+    ASSERT_TRUE(database) << error_text(database);
     Result<Statement> statement = database->prepare("SELECT id FROM kernel");
-    ASSERT_TRUE(statement) << told(statement);
+    ASSERT_TRUE(statement) << error_text(statement);
     std::int64_t rows = 0;
     const Result<void> done =
         statement->each<std::int64_t>([&](std::int64_t id) { EXPECT_EQ(id, ++rows); });
@@ -186,7 +186,7 @@ TEST(SqliteReadOnly, ReadsWhatIsLeftOfADamagedFileWhenAsked) {
     EXPECT_LT(rows, 1000);
     EXPECT_EQ(
         done.error().message(),
-        "database disk image is malformed (damaged or cut short), in 'SELECT id FROM kernel'");
+        "database disk image is malformed (damaged or truncated), in 'SELECT id FROM kernel'");
     EXPECT_FALSE(database->execute("DELETE FROM kernel"));
   }
   EXPECT_EQ(bytes_of(folder / "a"), torn);
@@ -198,20 +198,21 @@ TEST(SqliteReadOnly, ReadsADatabaseFromBytes) {
     const fs::path path = folder / journal;
     make_database(path, 1000, std::string("PRAGMA journal_mode = ") + journal);
     Result<Database> database = Database::from_bytes(bytes_of(path));
-    ASSERT_TRUE(database) << told(database);
+    ASSERT_TRUE(database) << error_text(database);
     EXPECT_EQ(*database->query_value<std::int64_t>("SELECT count(*) FROM kernel"), 1000);
     EXPECT_FALSE(database->execute("DELETE FROM kernel"));
   }
-  EXPECT_EQ(told(Database::from_bytes("")), "database in memory: is empty, not an SQLite database");
-  EXPECT_EQ(told(Database::from_bytes("Time (%),Name\n")),
+  EXPECT_EQ(error_text(Database::from_bytes("")),
+            "database in memory: is empty, not an SQLite database");
+  EXPECT_EQ(error_text(Database::from_bytes("Time (%),Name\n")),
             "database in memory: file is not a database");
 }
 
 TEST(SqliteReadOnly, GivesACellOnlyAsTheTypeItHas) {
   Result<Database> database = Database::in_memory();
-  ASSERT_TRUE(database) << told(database);
+  ASSERT_TRUE(database) << error_text(database);
   Result<Statement> statement = database->prepare("SELECT 7, 'x', NULL");
-  ASSERT_TRUE(statement) << told(statement);
+  ASSERT_TRUE(statement) << error_text(statement);
   ASSERT_TRUE(*statement->step());
   std::int64_t number = 1;
   EXPECT_TRUE(statement->try_get(0, number));
@@ -224,13 +225,13 @@ TEST(SqliteReadOnly, GivesACellOnlyAsTheTypeItHas) {
   EXPECT_EQ(maybe, std::nullopt);
 }
 
-/// The files of a writer in WAL mode that died before it could tidy up: 10 rows in the database, 5
+/// The files of a writer in WAL mode that died before it could clean up: 10 rows in the database, 5
 /// more in the -wal.
 void leave_wal(const fs::path& folder, const std::vector<std::string>& suffixes) {
   const testing::TempDir elsewhere;
   make_database(elsewhere / "a", 10, "PRAGMA journal_mode = WAL");
   Result<Database> writer = Database::open_read_write(elsewhere / "a", Create::No);
-  ASSERT_TRUE(writer) << told(writer);
+  ASSERT_TRUE(writer) << error_text(writer);
   ASSERT_TRUE(writer->execute("INSERT INTO kernel SELECT id, name FROM kernel LIMIT 5"));
   for (const std::string& suffix : suffixes) {
     fs::copy_file(elsewhere.path() / ("a" + suffix), folder / ("a" + suffix));
@@ -242,7 +243,7 @@ TEST(SqliteReadOnly, ReadsWhatIsOnlyInTheWal) {
   leave_wal(folder.path(), {"", "-wal", "-shm"});
   const auto before = snapshot(folder.path());
   const Result<std::int64_t> rows = count_rows(folder / "a");
-  ASSERT_TRUE(rows) << told(rows);
+  ASSERT_TRUE(rows) << error_text(rows);
   EXPECT_EQ(*rows, 15);
   EXPECT_EQ(snapshot(folder.path()), before);
 }
@@ -252,10 +253,11 @@ TEST(SqliteReadOnly, RefusesToLoseWhatIsOnlyInTheWal) {
   leave_wal(folder.path(), {"", "-wal"});
   const auto before = snapshot(folder.path());
   const Result<std::int64_t> rows = count_rows(folder / "a");
-  EXPECT_EQ(told(rows),
-            (folder / "a").string() +
-                ": has changes in its -wal file that cannot be read without writing beside it; run "
-                "'PRAGMA wal_checkpoint(TRUNCATE)' on it (or on a copy of both files) first");
+  EXPECT_EQ(
+      error_text(rows),
+      (folder / "a").string() +
+          ": has changes in its -wal file that cannot be read without writing next to it; run "
+          "'PRAGMA wal_checkpoint(TRUNCATE)' on it (or on a copy of both files) first");
   EXPECT_EQ(rows.error().kind(), ErrorKind::Io);
   EXPECT_EQ(snapshot(folder.path()), before);
 }
@@ -265,7 +267,7 @@ TEST(SqliteReadOnly, LooksForSideFilesBehindALink) {
   const testing::TempDir links;
   leave_wal(folder.path(), {"", "-wal"});
   fs::create_symlink(folder / "a", links / "link");
-  EXPECT_THAT(told(count_rows(links / "link")), HasSubstr("has changes in its -wal file"));
+  EXPECT_THAT(error_text(count_rows(links / "link")), HasSubstr("has changes in its -wal file"));
 }
 
 TEST(SqliteReadOnly, TellsOfAnUnfinishedTransaction) {
@@ -282,9 +284,10 @@ TEST(SqliteReadOnly, TellsOfAnUnfinishedTransaction) {
   }
   const auto before = snapshot(folder.path());
   const Result<std::int64_t> rows = count_rows(folder / "a");
-  EXPECT_EQ(told(rows), (folder / "a").string() +
-                            ": its last change was never finished; a program that may write must "
-                            "open it first, to undo what its -journal file holds");
+  EXPECT_EQ(error_text(rows),
+            (folder / "a").string() +
+                ": its last change was never finished; a program that may write must "
+                "open it first, to undo what its -journal file holds");
   EXPECT_EQ(rows.error().kind(), ErrorKind::Io);
   EXPECT_EQ(snapshot(folder.path()), before);
 }
@@ -299,12 +302,12 @@ TEST(SqliteReadOnly, DoesNotTrustTheSchema) {
                           "CREATE VIEW reader AS SELECT fts3_tokenizer('simple');"));
   }
   Result<Database> database = Database::open_read_only(folder / "a");
-  ASSERT_TRUE(database) << told(database);
-  EXPECT_EQ(told(database->query_value<std::string>("SELECT * FROM hook")),
+  ASSERT_TRUE(database) << error_text(database);
+  EXPECT_EQ(error_text(database->query_value<std::string>("SELECT * FROM hook")),
             (folder / "a").string() + ": unsafe use of load_extension(), in 'SELECT * FROM hook'");
   EXPECT_FALSE(database->query_value<std::string>("SELECT * FROM reader"));
   EXPECT_EQ(
-      told(database->query_value<std::string>("SELECT load_extension('/tmp/evil.so')")),
+      error_text(database->query_value<std::string>("SELECT load_extension('/tmp/evil.so')")),
       (folder / "a").string() + ": not authorized, in 'SELECT load_extension('/tmp/evil.so')'");
 }
 
@@ -315,14 +318,14 @@ TEST(SqliteReadOnly, ReadsWhatNsysExports) {
   const auto before = snapshot(folder);
   {
     Result<Database> database = Database::open_read_only(path);
-    ASSERT_TRUE(database) << told(database);
+    ASSERT_TRUE(database) << error_text(database);
     EXPECT_THAT(*database->tables(), Contains("CUPTI_ACTIVITY_KIND_KERNEL"));
     EXPECT_THAT(*database->tables(), Contains("StringIds"));
     EXPECT_TRUE(*database->has_column("CUPTI_ACTIVITY_KIND_KERNEL", "demangledName"));
     Result<Statement> kernels = database->prepare(
         "SELECT k.start, k.end, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k "
         "JOIN StringIds s ON s.id = k.demangledName");
-    ASSERT_TRUE(kernels) << told(kernels);
+    ASSERT_TRUE(kernels) << error_text(kernels);
     std::int64_t count = 0;
     const Result<void> done = kernels->each<std::int64_t, std::int64_t, std::string_view>(
         [&](std::int64_t start, std::int64_t end, std::string_view name) {
@@ -330,9 +333,9 @@ TEST(SqliteReadOnly, ReadsWhatNsysExports) {
           EXPECT_LT(start, end);
           EXPECT_FALSE(name.empty());
         });
-    EXPECT_TRUE(done) << told(done);
+    EXPECT_TRUE(done) << error_text(done);
 
-    // SQLite's own interface as the oracle.
+    // SQLite's own interface as the reference.
     sqlite3* handle = nullptr;
     ASSERT_EQ(sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
     sqlite3_stmt* oracle = nullptr;

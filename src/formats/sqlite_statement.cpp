@@ -24,7 +24,7 @@ std::string_view type_name(int type) {
 }  // namespace
 
 void internal::Finalize::operator()(sqlite3_stmt* statement) const {
-  sqlite3_finalize(statement);  // its result repeats the last step's, which was told then
+  sqlite3_finalize(statement);  // repeats the last step's result, which was handled
 }
 
 Result<void> Statement::bind(int index, std::int64_t value) {
@@ -90,7 +90,7 @@ Result<bool> Statement::step() {
 }
 
 void Statement::reset() {
-  sqlite3_reset(statement_.get());  // its result repeats the last step's, which was told then
+  sqlite3_reset(statement_.get());  // repeats the last step's result, which was handled
   cells_ = 0;
   done_ = false;
 }
@@ -131,8 +131,9 @@ Error Statement::mismatch(int column, std::string_view expected) const {
 
 bool Statement::read(int column, std::int64_t& value) const {
   require_cell(column);
-  // One look for both questions: scans of nsys exports spend a quarter of their time here. SQLite
-  // calls this value unprotected because other threads might change it; a connection has only one.
+  // One call answers both questions: scans of nsys exports spend a quarter of their time here.
+  // SQLite calls this value unprotected because other threads might change it; a connection has
+  // only one thread.
   sqlite3_value* const cell = sqlite3_column_value(statement_.get(), column);
   if (sqlite3_value_type(cell) != SQLITE_INTEGER) return false;
   value = sqlite3_value_int64(cell);
@@ -179,9 +180,10 @@ Result<Transaction> Transaction::begin(Database& database) {
 }
 
 Transaction::~Transaction() {
-  // SQLite itself undoes a transaction on some failures (a full disk); then none is active.
+  // SQLite itself rolls back on some failures (a full disk); then no transaction is active.
   if (database_ == nullptr || sqlite3_get_autocommit(database_->connection_->handle()) != 0) return;
-  // Nobody can be told here, and an unfinished transaction is undone by the next reader anyway.
+  // A destructor cannot report a failure, and the next reader undoes an unfinished transaction
+  // anyway.
   static_cast<void>(database_->execute("ROLLBACK"));
 }
 

@@ -20,26 +20,26 @@ using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 
 template <typename T>
-std::string told(const Result<T>& result) {
+std::string error_text(const Result<T>& result) {
   return result ? "no error" : result.error().to_string();
 }
 
 /// A database in memory with a table of every type.
 Database example() {
   Result<Database> database = Database::in_memory();
-  EXPECT_TRUE(database) << told(database);
+  EXPECT_TRUE(database) << error_text(database);
   const Result<void> filled = database->execute(
       "CREATE TABLE Cells (i INTEGER, r REAL, t TEXT, b BLOB);"
       "INSERT INTO Cells VALUES (42, 1.5, 'gemm', x'00ff');"
       "INSERT INTO Cells VALUES (NULL, NULL, NULL, NULL);");
-  EXPECT_TRUE(filled) << told(filled);
+  EXPECT_TRUE(filled) << error_text(filled);
   return *std::move(database);
 }
 
 TEST(SqliteStatement, ReadsEachTypeStrictly) {
   Database database = example();
   Result<Statement> row = database.prepare("SELECT i, r, t, b FROM Cells LIMIT 1");
-  ASSERT_TRUE(row) << told(row);
+  ASSERT_TRUE(row) << error_text(row);
   ASSERT_TRUE(*row->step());
   EXPECT_EQ(*row->get<std::int64_t>(0), 42);
   EXPECT_EQ(*row->get<double>(0), 42.0);
@@ -50,10 +50,10 @@ TEST(SqliteStatement, ReadsEachTypeStrictly) {
   EXPECT_THAT(*blob, ElementsAre(std::byte{0}, std::byte{0xFF}));
   EXPECT_EQ(*row->get<std::optional<std::int64_t>>(0), 42);
 
-  EXPECT_EQ(told(row->get<std::int64_t>(1)),
+  EXPECT_EQ(error_text(row->get<std::int64_t>(1)),
             "database in memory: column 'r' holds a real where an integer is expected, in 'SELECT "
             "i, r, t, b FROM Cells LIMIT 1'");
-  EXPECT_EQ(told(row->get<std::string_view>(0)),
+  EXPECT_EQ(error_text(row->get<std::string_view>(0)),
             "database in memory: column 'i' holds an integer where a text is expected, in 'SELECT "
             "i, r, t, b FROM Cells LIMIT 1'");
   EXPECT_EQ(row->get<double>(2).error().kind(), ErrorKind::Parse);
@@ -65,7 +65,7 @@ TEST(SqliteStatement, NullIsNoValueButAnEmptyOptional) {
   Result<Statement> row = database.prepare("SELECT i, t FROM Cells WHERE i IS NULL");
   ASSERT_TRUE(*row->step());
   EXPECT_TRUE(row->is_null(0));
-  EXPECT_EQ(told(row->get<std::int64_t>(0)),
+  EXPECT_EQ(error_text(row->get<std::int64_t>(0)),
             "database in memory: column 'i' holds NULL where an integer is expected, in 'SELECT i, "
             "t FROM Cells WHERE i IS NULL'");
   EXPECT_EQ(*row->get<std::optional<std::int64_t>>(0), std::nullopt);
@@ -77,7 +77,7 @@ TEST(SqliteStatement, BindsByIndexAndByName) {
   Result<Statement> echo =
       database.query("SELECT ?, ?, ?, ?, ?, ?", std::int64_t{-5}, 2.5, std::string_view("a\0b", 3),
                      nullptr, std::optional<std::int64_t>(), std::string());
-  ASSERT_TRUE(echo) << told(echo);
+  ASSERT_TRUE(echo) << error_text(echo);
   ASSERT_TRUE(*echo->step());
   EXPECT_EQ(*echo->get<std::int64_t>(0), -5);
   EXPECT_EQ(*echo->get<double>(1), 2.5);
@@ -94,13 +94,13 @@ TEST(SqliteStatement, BindsByIndexAndByName) {
   EXPECT_EQ(*named->get<std::string_view>(0), "abab");
   EXPECT_THAT(*named->get<Blob>(1), ElementsAre(std::byte{1}, std::byte{2}));
 
-  EXPECT_EQ(told(named->bind(":nam", 1)),
+  EXPECT_EQ(error_text(named->bind(":nam", 1)),
             "database in memory: no parameter ':nam', in 'SELECT :name || :name, :bytes'");
-  EXPECT_EQ(told(database.query("SELECT ?", 1, 2)),
+  EXPECT_EQ(error_text(database.query("SELECT ?", 1, 2)),
             "database in memory: parameters: 1, values: 2, in 'SELECT ?'");
-  EXPECT_EQ(told(database.query("SELECT ?, ?", 1)),
+  EXPECT_EQ(error_text(database.query("SELECT ?, ?", 1)),
             "database in memory: parameters: 2, values: 1, in 'SELECT ?, ?'");
-  EXPECT_EQ(told(database.prepare("SELECT ?")->bind(2, 1)),
+  EXPECT_EQ(error_text(database.prepare("SELECT ?")->bind(2, 1)),
             "database in memory: column index out of range, in 'SELECT ?'");
 }
 
@@ -121,7 +121,7 @@ TEST(SqliteStatement, KnowsItsColumns) {
   EXPECT_EQ(statement->column_count(), 2);
   EXPECT_EQ(statement->column_name(0), "id");
   EXPECT_EQ(*statement->column("t"), 1);
-  EXPECT_EQ(told(statement->column("i")),
+  EXPECT_EQ(error_text(statement->column("i")),
             "database in memory: no column 'i', in 'SELECT i AS id, t FROM Cells'");
 }
 
@@ -134,16 +134,17 @@ TEST(SqliteStatement, VisitsRowsWithTypedCells) {
   const Result<void> done = rows->each<Integer, Text>([&](Integer i, Text t) {
     seen.push_back(std::to_string(i.value_or(-1)) + " " + std::string(t.value_or("none")));
   });
-  EXPECT_TRUE(done) << told(done);
+  EXPECT_TRUE(done) << error_text(done);
   EXPECT_THAT(seen, ElementsAre("42 gemm", "-1 none"));
 
   rows->reset();
-  EXPECT_EQ(told(rows->each<std::int64_t, std::string_view>([](std::int64_t, std::string_view) {})),
-            "database in memory: column 'i' holds NULL where an integer is expected, in 'SELECT i, "
-            "t FROM Cells ORDER BY i DESC'");
+  EXPECT_EQ(
+      error_text(rows->each<std::int64_t, std::string_view>([](std::int64_t, std::string_view) {})),
+      "database in memory: column 'i' holds NULL where an integer is expected, in 'SELECT i, "
+      "t FROM Cells ORDER BY i DESC'");
   rows->reset();
   int visits = 0;
-  EXPECT_EQ(told(rows->each<Integer>([&](Integer) -> Result<void> {
+  EXPECT_EQ(error_text(rows->each<Integer>([&](Integer) -> Result<void> {
               ++visits;
               return Error(ErrorKind::Cancelled, "enough");
             })),
@@ -169,12 +170,12 @@ TEST(SqliteDatabase, TellsOfWrongSql) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.sql);
     const Result<Statement> statement = database.prepare(c.sql);
-    EXPECT_EQ(told(statement), c.error);
+    EXPECT_EQ(error_text(statement), c.error);
     EXPECT_EQ(statement.error().kind(), ErrorKind::Parse);
   }
   EXPECT_TRUE(database.prepare("SELECT 1; -- and a comment"));
   const std::string lengthy = "SELECT '" + std::string(200, 'x') + "' FROM nowhere";
-  EXPECT_EQ(told(database.prepare(lengthy)),
+  EXPECT_EQ(error_text(database.prepare(lengthy)),
             "database in memory: no such table: nowhere, in '" + lengthy.substr(0, 120) + "...'");
 }
 
@@ -185,11 +186,11 @@ TEST(SqliteDatabase, KnowsItsTablesAndColumns) {
                        "PRIMARY KEY AUTOINCREMENT); CREATE VIEW v AS SELECT 1;"));
   EXPECT_THAT(*database.tables(), ElementsAre("Cells", "a 'b", "sqlitelike"));
   const Result<std::vector<Database::Column>> columns = database.columns("Cells");
-  ASSERT_TRUE(columns) << told(columns);
+  ASSERT_TRUE(columns) << error_text(columns);
   ASSERT_EQ(columns->size(), 4U);
   EXPECT_EQ(columns->at(1).name, "r");
   EXPECT_EQ(columns->at(1).declared_type, "REAL");
-  EXPECT_EQ(told(database.columns("Cels")),
+  EXPECT_EQ(error_text(database.columns("Cels")),
             "database in memory: no table 'Cels' (did you mean 'Cells'?)");
   EXPECT_TRUE(*database.has_table("cells"));
   EXPECT_TRUE(*database.has_table("a 'b"));
@@ -203,7 +204,7 @@ TEST(SqliteDatabase, GivesSingleValues) {
   Database database = example();
   EXPECT_EQ(*database.query_value<std::int64_t>("SELECT count(*) FROM Cells"), 2);
   EXPECT_EQ(*database.query_value<std::string>("SELECT t FROM Cells WHERE i = ?", 42), "gemm");
-  EXPECT_EQ(told(database.query_value<std::string>("SELECT t FROM Cells WHERE i = ?", 43)),
+  EXPECT_EQ(error_text(database.query_value<std::string>("SELECT t FROM Cells WHERE i = ?", 43)),
             "database in memory: no row, in 'SELECT t FROM Cells WHERE i = ?'");
 }
 
@@ -214,16 +215,16 @@ TEST(SqliteDatabase, TellsOfBrokenConstraints) {
                        "CREATE TABLE stage (run INTEGER REFERENCES run);"));
   const Result<void> twice = database.execute("INSERT INTO run VALUES (1)");
   EXPECT_EQ(
-      told(twice),
+      error_text(twice),
       "database in memory: UNIQUE constraint failed: run.id, in 'INSERT INTO run VALUES (1)'");
   EXPECT_EQ(twice.error().kind(), ErrorKind::Config);
-  EXPECT_EQ(told(database.execute("INSERT INTO stage VALUES (7)")),
+  EXPECT_EQ(error_text(database.execute("INSERT INTO stage VALUES (7)")),
             "database in memory: FOREIGN KEY constraint failed, in 'INSERT INTO stage VALUES (7)'");
 }
 
 TEST(SqliteDatabase, AttachesNothing) {
   Database database = example();
-  EXPECT_EQ(told(database.execute("ATTACH ':memory:' AS other")),
+  EXPECT_EQ(error_text(database.execute("ATTACH ':memory:' AS other")),
             "database in memory: too many attached databases - max 0, in 'ATTACH ':memory:' AS "
             "other'");
 }
@@ -235,7 +236,7 @@ TEST(SqliteTransaction, KeepsAllOrNothing) {
   };
   {
     Result<Transaction> undone = Transaction::begin(database);
-    ASSERT_TRUE(undone) << told(undone);
+    ASSERT_TRUE(undone) << error_text(undone);
     ASSERT_TRUE(database.execute("DELETE FROM Cells"));
     EXPECT_EQ(count(), 0);
   }
@@ -243,7 +244,7 @@ TEST(SqliteTransaction, KeepsAllOrNothing) {
   {
     Result<Transaction> kept = Transaction::begin(database);
     ASSERT_TRUE(database.execute("DELETE FROM Cells WHERE i IS NULL"));
-    EXPECT_EQ(told(Transaction::begin(database)),
+    EXPECT_EQ(error_text(Transaction::begin(database)),
               "database in memory: cannot start a transaction within a transaction, in 'BEGIN "
               "IMMEDIATE'");
     EXPECT_TRUE(kept->commit());
@@ -255,24 +256,24 @@ TEST(SqliteReadWrite, CreatesOnlyWhenAsked) {
   const testing::TempDir folder;
   const std::filesystem::path path = folder / "runs.sqlite";
   const Result<Database> absent = Database::open_read_write(path, Create::No);
-  EXPECT_EQ(told(absent), path.string() + ": no such file");
+  EXPECT_EQ(error_text(absent), path.string() + ": no such file");
   EXPECT_EQ(absent.error().kind(), ErrorKind::NotFound);
   EXPECT_FALSE(std::filesystem::exists(path));
   {
     Result<Database> made = Database::open_read_write(path, Create::Yes);
-    ASSERT_TRUE(made) << told(made);
+    ASSERT_TRUE(made) << error_text(made);
     ASSERT_TRUE(made->execute("CREATE TABLE run (id)"));
   }
   Result<Database> again = Database::open_read_write(path, Create::No);
-  ASSERT_TRUE(again) << told(again);
+  ASSERT_TRUE(again) << error_text(again);
   EXPECT_TRUE(*again->has_table("run"));
 
   const Result<Database> nowhere =
       Database::open_read_write(folder / "none" / "runs.sqlite", Create::Yes);
-  EXPECT_EQ(told(nowhere),
+  EXPECT_EQ(error_text(nowhere),
             (folder / "none" / "runs.sqlite").string() + ": its folder does not exist");
   EXPECT_EQ(nowhere.error().kind(), ErrorKind::NotFound);
-  EXPECT_EQ(told(Database::open_read_write(folder.path(), Create::Yes)),
+  EXPECT_EQ(error_text(Database::open_read_write(folder.path(), Create::Yes)),
             folder.path().string() + ": is a folder, not an SQLite database");
 }
 
@@ -280,7 +281,7 @@ TEST(SqliteReadWrite, RunsNoTriggersAndReadsNoViews) {
   const testing::TempDir folder;
   const std::filesystem::path path = folder / "runs.sqlite";
   Result<Database> database = Database::open_read_write(path, Create::Yes);
-  ASSERT_TRUE(database) << told(database);
+  ASSERT_TRUE(database) << error_text(database);
   ASSERT_TRUE(
       database->execute("CREATE TABLE run (id); CREATE TABLE victim (id);"
                         "INSERT INTO victim VALUES (1);"
@@ -288,7 +289,7 @@ TEST(SqliteReadWrite, RunsNoTriggersAndReadsNoViews) {
                         "CREATE VIEW metric AS SELECT id FROM run;"
                         "INSERT INTO run VALUES (1);"));
   EXPECT_EQ(database->query_value<std::int64_t>("SELECT count(*) FROM victim").value(), 1);
-  EXPECT_EQ(told(database->query_value<std::int64_t>("SELECT count(*) FROM metric")),
+  EXPECT_EQ(error_text(database->query_value<std::int64_t>("SELECT count(*) FROM metric")),
             path.string() +
                 ": access to view \"metric\" prohibited, in 'SELECT count(*) FROM "
                 "metric'");
@@ -301,16 +302,16 @@ TEST(SqliteReadWrite, RefusesALink) {
   std::filesystem::create_symlink(folder / "nowhere", folder / "dangling.sqlite");
   for (const char* name : {"runs.sqlite", "dangling.sqlite"}) {
     const Result<Database> database = Database::open_read_write(folder / name, Create::Yes);
-    EXPECT_EQ(told(database), (folder / name).string() + ": is a link");
+    EXPECT_EQ(error_text(database), (folder / name).string() + ": is a link");
     EXPECT_EQ(database.error().kind(), ErrorKind::Io);
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "nowhere"));
-  // The folder may well be reached through one.
+  // The folder itself may be reached through a link.
   std::filesystem::create_directory_symlink(folder.path(), folder / "here");
   EXPECT_TRUE(Database::open_read_write(folder / "here/theirs.sqlite", Create::No));
 }
 
-/// A journal that was left by a transaction over two databases, whose common journal has this name.
+/// A journal left by a transaction over two databases, whose common journal has this name.
 std::string journal_naming(const std::string& victim) {
   const std::string magic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
   const auto number = [](std::uint32_t value) {
@@ -331,7 +332,7 @@ TEST(SqliteReadWrite, RemovesNoFileThatAJournalNames) {
   const std::filesystem::path victim = folder / "victim";
   ASSERT_TRUE(write_file_atomic(victim, "precious"));
   ASSERT_TRUE(write_file_atomic(folder / "runs.sqlite-journal", journal_naming(victim.string())));
-  EXPECT_EQ(told(Database::open_read_write(path, Create::No)),
+  EXPECT_EQ(error_text(Database::open_read_write(path, Create::No)),
             path.string() + ": has a -journal file that profline did not write");
   EXPECT_TRUE(std::filesystem::exists(victim));
 }
@@ -340,14 +341,14 @@ TEST(SqliteReadWrite, TellsOfALock) {
   const testing::TempDir folder;
   const std::filesystem::path path = folder / "runs.sqlite";
   Result<Database> first = Database::open_read_write(path, Create::Yes);
-  ASSERT_TRUE(first) << told(first);
+  ASSERT_TRUE(first) << error_text(first);
   const OpenOptions impatient = {.busy_timeout = milliseconds(0)};
   Result<Database> second = Database::open_read_write(path, Create::No, impatient);
-  ASSERT_TRUE(second) << told(second);
+  ASSERT_TRUE(second) << error_text(second);
   const Result<Transaction> holding = Transaction::begin(*first);
-  ASSERT_TRUE(holding) << told(holding);
+  ASSERT_TRUE(holding) << error_text(holding);
   const Result<Transaction> waiting = Transaction::begin(*second);
-  EXPECT_EQ(told(waiting), path.string() + ": database is locked, in 'BEGIN IMMEDIATE'");
+  EXPECT_EQ(error_text(waiting), path.string() + ": database is locked, in 'BEGIN IMMEDIATE'");
   EXPECT_EQ(waiting.error().kind(), ErrorKind::Io);
 }
 

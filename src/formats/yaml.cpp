@@ -14,8 +14,8 @@ namespace {
 using Kind = YamlGraph::Kind;
 using Id = YamlGraph::Id;
 
-/// Turns a document as written into values. Recursion is bounded: compose_yaml() lets no deeper
-/// document pass than kMaxYamlDepth.
+/// Turns a document as written into values. Recursion is bounded: compose_yaml() refuses documents
+/// deeper than kMaxYamlDepth.
 class Constructor {
  public:
   Constructor(const YamlText& text, YamlGraph& graph) : text_(text), graph_(graph) {}
@@ -40,7 +40,7 @@ class Constructor {
 
   Result<Node> construct_scalar(Id id, YamlTag tag) {
     YamlGraph::Item& item = graph_.items[id];
-    // Without aliases each text is needed once, and may be large.
+    // Without aliases each text is needed once, so it is moved: it may be large.
     Result<Node> node =
         yaml_scalar(tag, graph_.has_aliases ? item.text : std::exchange(item.text, {}));
     if (!node) return error(node.error().message(), id).with_reason(node.error().reason().data());
@@ -52,7 +52,7 @@ class Constructor {
     const YamlGraph::Item& item = graph_.items[id];
     const bool is_pairs = item.tag == YamlTag::OrderedMap || item.tag == YamlTag::Pairs;
     if (item.tag != YamlTag::Seq && !is_pairs)
-      return error("a list, where its tag asks for another type", id);
+      return error("this is a list, but its tag asks for another type", id);
     Node::List list;
     list.reserve(item.children.size());
     for (const Id child : item.children) {
@@ -78,7 +78,8 @@ class Constructor {
     if (item.tag == YamlTag::Set) {
       return error("!!set is not supported: write a list", id).with_reason("validation");
     }
-    if (item.tag != YamlTag::Map) return error("a map, where its tag asks for another type", id);
+    if (item.tag != YamlTag::Map)
+      return error("this is a map, but its tag asks for another type", id);
     PL_TRY(check_no_string_key_twice(item));
     NodeMap map;
     for (const Pair& pair : PL_TRY(merged_pairs(id))) {
@@ -104,8 +105,8 @@ class Constructor {
     return error(fmt::format("key '{}' is already in this map", text(second)), second);
   }
 
-  /// The entries of a map: first those that its merge keys bring, then its own. Of several with one
-  /// key the last will count.
+  /// The entries of a map: first those from its merge keys, then its own. For duplicate keys the
+  /// last one wins.
   Result<std::vector<Pair>> merged_pairs(Id id) const {
     const std::vector<Id>& children = graph_.items[id].children;
     std::vector<Pair> merged;
@@ -130,7 +131,7 @@ class Constructor {
       return {};
     }
     if (item.kind != Kind::Sequence) return error("'<<' merges a map or a list of maps", id);
-    // The first map of a list wins, so it comes last.
+    // The first map of a list wins, so it is added last.
     for (auto child = item.children.rbegin(); child != item.children.rend(); ++child) {
       if (graph_.items[*child].kind != Kind::Mapping) {
         return error("'<<' merges a map or a list of maps", *child);
@@ -142,14 +143,14 @@ class Constructor {
 
   Result<Node> construct_key(Id id) {
     const YamlGraph::Item& item = graph_.items[id];
-    if (item.kind != Kind::Scalar) return error("a key is a scalar, not a list or a map", id);
+    if (item.kind != Kind::Scalar) return error("a key must be a scalar, not a list or a map", id);
     if (item.tag == YamlTag::Null) {
-      return error("null is no key: quote it to get the text", id).with_reason("key_type");
+      return error("null cannot be a key: quote it to use the text", id).with_reason("key_type");
     }
     return construct_scalar(id, item.tag == YamlTag::Value ? YamlTag::Str : item.tag);
   }
 
-  /// Python takes 1, 1.0 and True for one key, and keeps the first of them.
+  /// Python treats 1, 1.0 and True as one key, and keeps the first of them.
   static void set(NodeMap& map, Node key, Node value) {
     if (!key.is_string()) {
       for (const Node& twin : equal_numbers(key)) {

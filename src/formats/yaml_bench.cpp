@@ -8,7 +8,7 @@
 namespace profline {
 namespace {
 
-/// Text like that of a config group, about `size` bytes long.
+/// Text like a config group, about `size` bytes long.
 std::string config_text(std::size_t size) {
   std::mt19937 random(1);
   std::string text = "# @package _global_\n";

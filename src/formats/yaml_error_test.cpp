@@ -1,4 +1,4 @@
-// What the reader says to malformed and hostile input: one Error, with its place, within bounds.
+// How the reader reports malformed and hostile input: one Error, with its place, within bounds.
 
 #include <string>
 
@@ -51,7 +51,7 @@ TEST(YamlErrors, NameTheProblemAndThePlace) {
        "in.yaml:1:4: this character cannot begin a value: put the value in quotes (while "
        "scanning for the next token)"},
       {"{a:}",
-       "in.yaml:1:3: ':' inside of [] or {} needs a space behind it, or quotes around the "
+       "in.yaml:1:3: ':' inside of [] or {} needs a space after it, or quotes around the "
        "text (while scanning a plain scalar that begins at line 1, column 2)"},
       {"a: 'x",
        "in.yaml:1:6: found unexpected end of stream (while scanning a quoted scalar that "
@@ -59,14 +59,14 @@ TEST(YamlErrors, NameTheProblemAndThePlace) {
       {"a: 1\n---\nb: 2", "in.yaml:2:1: a second document begins here: only one is expected"},
       {"a: &x 1\nb: &x 2", "in.yaml:2:4: anchor '&x' is already defined at line 1"},
       {"a: *x", "in.yaml:1:4: no anchor '&x' comes before this alias '*x'"},
-      {"a: &x [*x]", "in.yaml:1:8: alias '*x' is inside of what it stands for"},
-      {"? [1]\n: 2", "in.yaml:1:3: a key is a scalar, not a list or a map"},
-      {"~: 1", "in.yaml:1:1: null is no key: quote it to get the text"},
-      {"a: {null: 1}", "in.yaml:1:5: null is no key: quote it to get the text"},
+      {"a: &x [*x]", "in.yaml:1:8: alias '*x' is inside its own anchor"},
+      {"? [1]\n: 2", "in.yaml:1:3: a key must be a scalar, not a list or a map"},
+      {"~: 1", "in.yaml:1:1: null cannot be a key: quote it to use the text"},
+      {"a: {null: 1}", "in.yaml:1:5: null cannot be a key: quote it to use the text"},
       {"a: {b: 1, c: 2, 'b': 3}", "in.yaml:1:17: key 'b' is already in this map"},
       {"<<: 1", "in.yaml:1:5: '<<' merges a map or a list of maps"},
       {"<<: [{a: 1}, 2]", "in.yaml:1:14: '<<' merges a map or a list of maps"},
-      {"a: <<", "in.yaml:1:4: '<<' merges maps and stands only as a key: quote it"},
+      {"a: <<", "in.yaml:1:4: '<<' merges maps and is allowed only as a key: quote it"},
       {"a: =", "in.yaml:1:4: a plain '=' is reserved in YAML 1.1: quote it"},
       {"a: !x 1",
        "in.yaml:1:4: unknown tag '!x' (known: !!str, !!int, !!float, !!bool, !!null, "
@@ -80,8 +80,8 @@ TEST(YamlErrors, NameTheProblemAndThePlace) {
       {"a: !!set {b}", "in.yaml:1:4: !!set is not supported: write a list"},
       {"a: !!seq b", "in.yaml:1:4: 'b' is not a list, which its tag asks for"},
       {"a: !!map b", "in.yaml:1:4: 'b' is not a map, which its tag asks for"},
-      {"a: !!str [b]", "in.yaml:1:4: a list, where its tag asks for another type"},
-      {"a: !!seq {b: 1}", "in.yaml:1:4: a map, where its tag asks for another type"},
+      {"a: !!str [b]", "in.yaml:1:4: this is a list, but its tag asks for another type"},
+      {"a: !!seq {b: 1}", "in.yaml:1:4: this is a map, but its tag asks for another type"},
       {"a: !!omap [b]", "in.yaml:1:12: an item of !!omap or !!pairs is a map of one entry"},
       {"a: [b?]", "in.yaml:1:6: '?' inside of [] or {} must be in quotes"},
       {"a: |# b\n c", "in.yaml:1:5: a comment needs a space in front of it"},
@@ -92,7 +92,7 @@ TEST(YamlErrors, NameTheProblemAndThePlace) {
        "in.yaml:1:4: this character is not allowed in YAML: write \"\\uFFFE\" in quotes"},
       {"a: 1\n\xEF\xBB\xBF"
        "b: 2",
-       "in.yaml:2:1: a byte order mark may stand only at the very beginning"},
+       "in.yaml:2:1: a byte order mark is allowed only at the very beginning"},
       {"\xFF\xFE"
        "a",
        "in.yaml:1:1: the text is UTF-16: save it as UTF-8"},
@@ -116,7 +116,7 @@ TEST(YamlErrors, TabsStandOnlyInQuotesCommentsAndBlockText) {
             "   b: 1\n"
             "  ^");
   EXPECT_EQ(error_of("é: 1\t2"),
-            "in.yaml:1:5: a tab may stand only in quotes, comments and block text: use spaces\n"
+            "in.yaml:1:5: tabs are allowed only in quotes, comments and block text: use spaces\n"
             "  é: 1 2\n"
             "      ^");
   for (const char* good : {"a: 'x\ty'", "a: \"x\ty\"", "a: 1 # c\td", "#\t\na: 1", "a: |\n  x\ty\n",

@@ -1,4 +1,4 @@
-// What is read can be written, and reads back as the same values.
+// What was read can be written, and reads back as the same values.
 
 #include <cstdint>
 #include <cstdio>

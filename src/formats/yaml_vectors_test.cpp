@@ -1,4 +1,4 @@
-// The reader and the writer against what OmegaConf 2.3 answered: files of shared/hydra-vectors.
+// The reader and the writer against the answers of OmegaConf 2.3: files of shared/hydra-vectors.
 
 #include <charconv>
 #include <fstream>
@@ -77,8 +77,8 @@ std::vector<Json> vectors(const std::string& file) {
   return out;
 }
 
-/// What a config loader makes of a document, and the reader does not: null is an empty map, a
-/// string the key of nothing, any other scalar an error.
+/// What a config loader, not the reader, does with a document: null is an empty map, a string a key
+/// without a value, any other scalar an error.
 Result<Node> config_root(Result<Node> document) {
   if (!document || !document->is_scalar()) return document;
   if (document->is_null()) return Node::map();

@@ -10,12 +10,12 @@ namespace profline {
 namespace {
 
 constexpr int kIndent = 2;
-/// Longest key, its tag counted, that is written without `? ` in front.
+/// The longest key, including its tag, that is written without `? ` in front.
 constexpr std::size_t kSimpleKeyLength = 128;
 
 using Style = YamlEmitter::Style;
 
-/// A scalar on its way out.
+/// A scalar to be written.
 struct Scalar {
   std::u32string text;
   std::string_view tag;  // written only for bytes, but its length counts in keys
@@ -41,7 +41,7 @@ std::string float_text(double value) {
   if (std::isnan(value)) return ".nan";
   if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
   std::string text = python_repr(value);
-  // YAML 1.1 wants a point: `1.0e+16`.
+  // YAML 1.1 requires a point: `1.0e+16`.
   const std::size_t exponent = text.find('e');
   if (exponent != std::string::npos && text.find('.') == std::string::npos) {
     text.insert(exponent, ".0");
@@ -93,7 +93,7 @@ class Writer {
     const bool is_plain = write(node, Role::Root);
     emitter_.indent();
     if (is_plain) {
-      // A bare word could go on in the next line: PyYAML ends the document after it.
+      // A bare word could continue on the next line: PyYAML ends the document after it.
       emitter_.indicator("...", true);
       emitter_.indent();
     }
@@ -103,7 +103,7 @@ class Writer {
  private:
   enum class Role { Root, Item, SimpleKey, KeyOrValue };
 
-  /// True when it was a plain scalar.
+  /// Returns whether it was a plain scalar.
   bool write(const Node& node, Role role) {
     if (is_empty_collection(node)) {
       emitter_.indicator(node.is_list() ? "[]" : "{}", true);
@@ -125,7 +125,7 @@ class Writer {
   }
 
   void write_list(const Node::List& list, Role role) {
-    // In a map the dashes stand under the key, unless the list begins on the line of a `:`.
+    // In a map the dashes are aligned with the key, unless the list begins on the line of a `:`.
     const bool under_key = role == Role::KeyOrValue && !emitter_.at_indention();
     if (!under_key || emitter_.level() < 0) go_in(0);
     for (const Node& item : list) {
@@ -170,7 +170,7 @@ class Writer {
     return !analysis.is_empty && !analysis.has_breaks;
   }
 
-  /// One level deeper; `outermost` is the level when there is none yet.
+  /// One level deeper; `outermost` is the level to begin with at the top.
   void go_in(int outermost) {
     emitter_.set_level(emitter_.level() < 0 ? outermost : emitter_.level() + kIndent);
   }

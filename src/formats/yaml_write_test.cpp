@@ -136,7 +136,7 @@ TEST(YamlWrite, WritesARootThatIsNoCollection) {
   EXPECT_EQ(write_yaml(Node::map()), "{}\n");
 }
 
-/// Random trees out of everything that is hard to write.
+/// Random trees of everything that is hard to write.
 class Trees {
  public:
   Node tree(int depth) {
@@ -151,7 +151,7 @@ class Trees {
     NodeMap map;
     for (std::uint32_t i = 0; i < size; ++i) {
       Node key = scalar();
-      // Numbers that are equal as keys, and null, are the reader's to refuse.
+      // The reader refuses null keys and numbers that are equal as keys.
       if (!key.is_string() && !key.is_float()) key = Node::string("key");
       map.set(std::move(key), tree(depth - 1));
     }

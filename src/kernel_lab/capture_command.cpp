@@ -5,8 +5,12 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "base/files.h"
+#include "base/strings.h"
+#include "formats/yaml.h"
 #include "records/range_use.h"
 #include "schema/read.h"
+#include "shipped_config/shipped_config.h"
 #include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
 
@@ -17,8 +21,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kCountingMetric = "gpu__time_duration.sum";
 
-/// Whether a colon belongs to the syntax of what begins here: `[:alpha:]`, `(?i:gemm)`. Elsewhere
-/// it is a letter, and `\x3a` says the same.
+/// Whether a colon at this position is syntax, as in `[:alpha:]` or `(?i:gemm)`. Elsewhere it is a
+/// literal, and `\x3a` means the same.
 bool has_own_colon(std::string_view rest) {
   if (rest.starts_with("[:")) return true;
   if (!rest.starts_with("(?")) return false;
@@ -26,7 +30,7 @@ bool has_own_colon(std::string_view rest) {
   return end != std::string_view::npos && rest[end] == ':';
 }
 
-/// An expression that matches the same and has no colon; nothing when there is none.
+/// An equivalent expression without a colon; nothing if that is impossible.
 std::optional<std::string> without_colons(std::string_view regex) {
   std::string made;
   bool is_grouped = false;
@@ -34,7 +38,7 @@ std::optional<std::string> without_colons(std::string_view regex) {
   for (std::size_t i = 0; i < regex.size(); ++i) {
     const std::string_view rest = regex.substr(i);
     if (rest.starts_with("(?:")) {
-      // What it catches is of no use here, unless something refers to groups by their numbers.
+      // Captured groups are not needed here unless something refers to them by number.
       made += '(';
       is_grouped = true;
       i += 2;
@@ -55,12 +59,12 @@ std::optional<std::string> without_colons(std::string_view regex) {
   return made;
 }
 
-/// Where nobody asked this ncu what it counts.
+/// Used if ncu was not asked what it counts.
 constexpr const char* kUsualTensorCounters[] = {
     "sm__ops_path_tensor_src_bf16_dst_fp32", "sm__ops_path_tensor_src_fp16_dst_fp16",
     "sm__ops_path_tensor_src_fp16_dst_fp32", "sm__ops_path_tensor_src_tf32_dst_fp32"};
 
-/// Sums over instructions and sparsity, which the releases and chips call differently.
+/// Sums over instructions and sparsity, whose names differ between releases and chips.
 std::vector<std::string> tensor_counters(const ncu::Installation& ncu) {
   constexpr std::string_view kPrefix = "sm__ops_path_tensor_src_";
   std::vector<std::string> counters;
@@ -73,10 +77,10 @@ std::vector<std::string> tensor_counters(const ncu::Installation& ncu) {
   return counters;
 }
 
-/// What the expressions of the lab match.
+/// The names that expressions are matched against.
 constexpr settings::KernelNameBase kNameBase = settings::KernelNameBase::Demangled;
 
-/// Without a preset: the four sections of ncu.default, in every process.
+/// The default without a preset: the four sections of ncu.default, in every process.
 settings::NcuCli default_cli() {
   settings::NcuCli cli;
   cli.target_processes = settings::TargetProcesses::All;
@@ -86,9 +90,9 @@ settings::NcuCli default_cli() {
   return cli;
 }
 
-void add_ranges(const CollectionWish& wish, settings::NcuCli& cli) {
-  if (wish.nvtx_include.empty()) return;
-  std::vector<std::string> ranges = wish.nvtx_include;
+void add_ranges(const CollectionRequest& request, settings::NcuCli& cli) {
+  if (request.nvtx_include.empty()) return;
+  std::vector<std::string> ranges = request.nvtx_include;
   std::erase(ranges, "");
   cli.nvtx.include.reset();
   if (!ranges.empty()) cli.nvtx.include = schema::SemicolonList{std::move(ranges)};
@@ -119,26 +123,26 @@ std::string any_of(std::span<const WantedKernel> kernels) {
 Command capture_command(const ncu::Installation& ncu, const settings::Ncu& settings,
                         std::string_view regex, const LaunchChoice& choice, const fs::path& folder,
                         const Command& program) {
-  settings::Ncu told = settings;
+  settings::Ncu own = settings;
   ncu::Capture capture{.output = folder / "ncu", .log = folder / kLogFile};
   if (choice.invocations.empty()) {
-    told.ncu_cli.kernel_name = "regex:" + std::string(regex);
-    told.ncu_cli.launch_skip = choice.skip;
-    told.ncu_cli.launch_count = choice.count;
+    own.ncu_cli.kernel_name = "regex:" + std::string(regex);
+    own.ncu_cli.launch_skip = choice.skip;
+    own.ncu_cli.launch_count = choice.count;
   } else {
-    // Numbers count from the program's beginning, so the gate is left to them.
+    // These numbers count from the program's start, so the gate must be off.
     capture.kernel_id = kernel_id(regex, choice.invocations);
-    told.gating_nvtx = false;
+    own.gating_nvtx = false;
   }
-  Command command = ncu::profile_command(ncu, told, capture, program);
+  Command command = ncu::profile_command(ncu, own, capture, program);
   command.log = folder / "program.log";
   return command;
 }
 
 Command counting_command(const ncu::Installation& ncu, const settings::Ncu& settings,
                          std::string_view regex, const fs::path& csv, const Command& program) {
-  settings::Ncu told = settings;
-  settings::NcuCli& cli = told.ncu_cli;
+  settings::Ncu own = settings;
+  settings::NcuCli& cli = own.ncu_cli;
   cli.set.reset();
   cli.sections.reset();
   cli.metrics = schema::CommaList{{kCountingMetric}};
@@ -146,8 +150,8 @@ Command counting_command(const ncu::Installation& ncu, const settings::Ncu& sett
   cli.kernel_name = "regex:" + std::string(regex);
   cli.nvtx.include.reset();  // rows name their ranges
   ncu::Capture capture{.output = csv, .log = csv};
-  Command command = ncu::profile_command(ncu, told, capture, program);
-  // Without a report ncu prints what it collected, as a table into its log.
+  Command command = ncu::profile_command(ncu, own, capture, program);
+  // Without a report file, ncu prints what it collected as a table into its log.
   const auto output = std::find(command.argv.begin(), command.argv.end(), "-o");
   command.argv.erase(output, output + 2);
   const auto log = std::find(command.argv.begin(), command.argv.end(), "--log-file");
@@ -217,6 +221,42 @@ Result<settings::NcuCli> read_preset(const Node& tree) {
   return cli;
 }
 
+Result<settings::NcuCli> load_preset(const std::string& name, const std::filesystem::path& cwd) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(cwd / name, ignored)) {
+    const std::string shipped = "profiling/ncu/" + name + ".yaml";
+    for (const EmbeddedFile& file : shipped_config_files()) {
+      if (file.path != shipped) continue;
+      return read_preset(PL_TRY(parse_yaml(file.text, "<profline>/" + shipped)));
+    }
+  }
+  return read_preset(PL_TRY(parse_yaml(PL_TRY(read_file(cwd / name)), name)));
+}
+
+Result<std::vector<std::string>> left_out(const ncu::Installation& ncu,
+                                          const settings::NcuCli& cli) {
+  const ncu::Collection collected = ncu::collection(ncu, cli);
+  const std::string version = "ncu " + ncu.version.to_string();
+  const bool has_any =
+      !collected.metrics.empty() || !collected.sections.empty() || cli.set.has_value();
+  if (!has_any && cli.names_what_to_collect()) {
+    std::vector<std::string> unknown = collected.unknown_sections;
+    unknown.insert(unknown.end(), collected.unknown_metrics.begin(),
+                   collected.unknown_metrics.end());
+    return Error(
+        ErrorKind::Config,
+        version + " knows none of the requested sections and counters: " + join(unknown, ", "));
+  }
+  std::vector<std::string> lines;
+  for (const std::string& section : collected.unknown_sections) {
+    lines.push_back(version + " has no section " + section + ": left out");
+  }
+  for (const std::string& metric : collected.unknown_metrics) {
+    lines.push_back(version + " does not know the counter " + metric + " on this GPU: left out");
+  }
+  return lines;
+}
+
 std::vector<std::string> roofline_counters(const ncu::Installation& ncu) {
   std::vector<std::string> counters = {"gpu__time_duration.sum", "dram__bytes_read.sum",
                                        "dram__bytes_write.sum"};
@@ -231,19 +271,19 @@ std::vector<std::string> roofline_counters(const ncu::Installation& ncu) {
   return counters;
 }
 
-settings::Ncu capture_settings(const CollectionWish& wish, const ncu::Installation& ncu) {
+settings::Ncu capture_settings(const CollectionRequest& request, const ncu::Installation& ncu) {
   settings::Ncu settings;
   settings::NcuCli& cli = settings.ncu_cli;
-  cli = wish.preset ? *wish.preset : default_cli();
+  cli = request.preset ? *request.preset : default_cli();
   cli.kernel_name_base = kNameBase;
-  cli.force_overwrite = true;  // finished captures are kept by run_lab()
-  add_ranges(wish, cli);
-  if (wish.clock_control) cli.clock_control = wish.clock_control;
+  cli.force_overwrite = true;  // run_lab() keeps finished captures
+  add_ranges(request, cli);
+  if (request.clock_control) cli.clock_control = request.clock_control;
   std::vector<std::string> sections =
       cli.sections ? cli.sections->items : std::vector<std::string>();
   std::vector<std::string> metrics = cli.metrics ? cli.metrics->items : std::vector<std::string>();
-  for (const std::string& section : wish.extra_sections) add_once(sections, section);
-  if (wish.roofline.value_or(!wish.preset)) {
+  for (const std::string& section : request.extra_sections) add_once(sections, section);
+  if (request.roofline.value_or(!request.preset)) {
     add_once(sections, kRooflineSection);
     for (const std::string& counter : roofline_counters(ncu)) add_once(metrics, counter);
   }

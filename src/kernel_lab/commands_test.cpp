@@ -1,5 +1,5 @@
-// What ncu is told: for every combination of flags the argv that is kept beside this test, and each
-// of them taken by a real ncu.
+// The options passed to ncu: for every combination of flags the argv stored next to this test, each
+// of them accepted by a real ncu.
 
 #include <cstdlib>
 
@@ -44,7 +44,7 @@ Result<settings::NcuCli> preset(const std::string& name) {
 /// A number of flags, each on or off; `bits` says which.
 struct Combination {
   std::string name;
-  CollectionWish wish;
+  CollectionRequest request;
   LaunchChoice choice;
 };
 
@@ -55,11 +55,11 @@ Combination combination(unsigned bits) {
     if (is_on) made.name += std::string(made.name.empty() ? "" : " ") + name;
     return is_on;
   };
-  if (flag(0, "--no-roofline")) made.wish.roofline = false;
-  if (flag(1, "--extra-sections")) made.wish.extra_sections = {"WarpStateStats"};
-  if (flag(2, "--nvtx-include")) made.wish.nvtx_include = {"decode", "prefill::sam"};
-  if (flag(3, "--clock-control")) made.wish.clock_control = settings::ClockControl::None;
-  if (flag(4, "--ncu-config")) made.wish.preset = preset("ncu.default").value();
+  if (flag(0, "--no-roofline")) made.request.roofline = false;
+  if (flag(1, "--extra-sections")) made.request.extra_sections = {"WarpStateStats"};
+  if (flag(2, "--nvtx-include")) made.request.nvtx_include = {"decode", "prefill::sam"};
+  if (flag(3, "--clock-control")) made.request.clock_control = settings::ClockControl::None;
+  if (flag(4, "--ncu-config")) made.request.preset = preset("ncu.default").value();
   made.choice.skip = 11;
   if (flag(5, "--sample-launches")) made.choice.invocations = {3, 7, 11};
   if (made.name.empty()) made.name = "no flags";
@@ -72,7 +72,7 @@ constexpr const char* kRegex = R"(^void at::native::reduce_kernel<\(int\)512, .*
 Command command_of(unsigned bits, const fs::path& program, const fs::path& folder) {
   const Combination made = combination(bits);
   const ncu::Installation ncu = surveyed(program);
-  return capture_command(ncu, capture_settings(made.wish, ncu), kRegex, made.choice, folder,
+  return capture_command(ncu, capture_settings(made.request, ncu), kRegex, made.choice, folder,
                          Command{.argv = {"/bin/true", "--tokens", "64"}});
 }
 
@@ -101,7 +101,7 @@ std::vector<fs::path> real_ncus() {
   return found;
 }
 
-/// What is wrong with the options; without a GPU ncu says so before it looks for one.
+/// What is wrong with the options; without a GPU, ncu reports that before it looks for one.
 std::string complaint(const Command& command, ProcessRunner& runner) {
   const auto exit = runner.run(command);
   return exit ? exit->tail : exit.error().to_string();
@@ -124,7 +124,7 @@ TEST(CaptureCommand, IsTakenByARealNcu) {
   PosixRunner runner(interrupt);
   const testing::TempDir folder;
   for (const fs::path& program : programs) {
-    // Any two flags are together in one of these, and apart in another.
+    // Any two flags are together in one of these, and separate in another.
     for (const unsigned bits : {0U, 0b000111U, 0b011001U, 0b101010U, 0b110100U, 0b111111U}) {
       Command command = command_of(bits, program, folder.path());
       const auto log = std::find(command.argv.begin(), command.argv.end(), "--log-file");
@@ -203,15 +203,17 @@ TEST(Collection, WithoutARooflineIsTheFourSections) {
 }
 
 TEST(Collection, TakesAPresetAsItIsWritten) {
-  const CollectionWish wish{.preset = read_preset(parse_yaml("set: full\n", "p").value()).value()};
-  const Command command = capture_command(surveyed("ncu"), capture_settings(wish, surveyed("ncu")),
-                                          "gemm", {}, "out", Command{.argv = {"/bin/true"}});
+  const CollectionRequest request{.preset =
+                                      read_preset(parse_yaml("set: full\n", "p").value()).value()};
+  const Command command =
+      capture_command(surveyed("ncu"), capture_settings(request, surveyed("ncu")), "gemm", {},
+                      "out", Command{.argv = {"/bin/true"}});
   EXPECT_THAT(command.argv,
               ElementsAre("ncu", "--set", "full", "-o", "out/ncu", "--nvtx", "--kernel-name-base",
                           "demangled", "--kernel-name", "regex:gemm", "--launch-skip", "0",
                           "--launch-count", "1", "--log-file", "out/ncu.log", "--force-overwrite",
                           "/bin/true"));
-  CollectionWish with_roofline = wish;
+  CollectionRequest with_roofline = request;
   with_roofline.roofline = true;
   const settings::Ncu settings = capture_settings(with_roofline, surveyed("ncu"));
   EXPECT_THAT(settings.ncu_cli.sections->items, ElementsAre("SpeedOfLight_RooflineChart"));
@@ -219,14 +221,14 @@ TEST(Collection, TakesAPresetAsItIsWritten) {
 }
 
 TEST(Collection, TakesRangesInPlaceOfThePresets) {
-  CollectionWish wish{.preset = preset("ncu.default").value()};
-  EXPECT_EQ(capture_settings(wish, surveyed("ncu")).ncu_cli.nvtx.include,
+  CollectionRequest request{.preset = preset("ncu.default").value()};
+  EXPECT_EQ(capture_settings(request, surveyed("ncu")).ncu_cli.nvtx.include,
             schema::SemicolonList{{"decode"}});
-  wish.nvtx_include = {"prefill", "lm"};
-  EXPECT_EQ(capture_settings(wish, surveyed("ncu")).ncu_cli.nvtx.include,
+  request.nvtx_include = {"prefill", "lm"};
+  EXPECT_EQ(capture_settings(request, surveyed("ncu")).ncu_cli.nvtx.include,
             (schema::SemicolonList{{"prefill", "lm"}}));
-  wish.nvtx_include = {""};
-  EXPECT_EQ(capture_settings(wish, surveyed("ncu")).ncu_cli.nvtx.include, std::nullopt);
+  request.nvtx_include = {""};
+  EXPECT_EQ(capture_settings(request, surveyed("ncu")).ncu_cli.nvtx.include, std::nullopt);
 }
 
 TEST(Preset, LeavesOutWhatItDoesNotName) {
@@ -262,6 +264,33 @@ TEST(Preset, MayNotSayWhichLaunches) {
     ASSERT_FALSE(cli) << c.yaml;
     EXPECT_EQ(cli.error().to_string(), c.message);
   }
+}
+
+TEST(Preset, IsAFileOrAShippedOne) {
+  const testing::TempDir folder;
+  EXPECT_EQ(load_preset("ncu.h200", folder.path()).value(), preset("ncu.h200").value());
+  ASSERT_TRUE(write_file_atomic(folder / "ncu.h200", "ncu_cli: {set: roofline}"));
+  EXPECT_EQ(load_preset("ncu.h200", folder.path()).value().set, "roofline");  // a file wins
+  const auto missing = load_preset("ncu.h2000", folder.path());
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().to_string(),
+            "cannot read " + (folder / "ncu.h2000").string() + ": no such file");
+}
+
+TEST(LeftOut, IsWhatThisNcuDoesNotHave) {
+  settings::NcuCli cli;
+  cli.sections = schema::TextList<','>{{"SpeedOfLight", "Sorcery"}};
+  cli.metrics = schema::TextList<','>{{"sm__magic.sum"}};
+  EXPECT_THAT(left_out(surveyed("ncu"), cli).value(),
+              ElementsAre("ncu 2024.1.1 has no section Sorcery: left out",
+                          "ncu 2024.1.1 does not know the counter sm__magic.sum on this GPU: left "
+                          "out"));
+  cli.sections = schema::TextList<','>{{"Sorcery"}};
+  const auto nothing = left_out(surveyed("ncu"), cli);
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().to_string(),
+            "ncu 2024.1.1 knows none of the requested sections and counters: Sorcery, "
+            "sm__magic.sum");
 }
 
 TEST(Exports, AreATableASectionAndTheCounters) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <optional>
 #include <string>
 
+#include <fmt/chrono.h>
 #include <fmt/core.h>
 
 #include "analysis/kernels/canonical_name.h"
@@ -16,6 +18,7 @@
 #include "kernel_lab/capture_command.h"
 #include "kernel_lab/internal/capture.h"
 #include "kernel_lab/launch_choice.h"
+#include "process/environment.h"
 #include "schema/diff.h"
 #include "schema/read.h"
 
@@ -44,7 +47,7 @@ Result<void> check_same_command(const LabRequest& request, const fs::path& file)
   const auto before = parse_command_file(*text, file.string());
   const std::vector<std::string> changes =
       before ? differences(*before, request.command)
-             : std::vector<std::string>{"its command.yaml is of another program"};
+             : std::vector<std::string>{"its command.yaml belongs to another program"};
   if (changes.empty()) return {};
   return Error(ErrorKind::Config, request.folder.string() + " holds captures of another command (" +
                                       join(changes, "; ") +
@@ -52,8 +55,8 @@ Result<void> check_same_command(const LabRequest& request, const fs::path& file)
                                       "--force-overwrite");
 }
 
-/// Makes the folder this command's: writes command.yaml. An Error when it holds captures of another
-/// command and may not be overwritten.
+/// Claims the folder for this command by writing command.yaml. An Error if it holds captures of
+/// another command and must not be overwritten.
 Result<void> take_folder(const LabRequest& request) {
   const fs::path file = request.folder / kCommandFile;
   if (!request.force_overwrite) PL_TRY(check_same_command(request, file));
@@ -61,8 +64,7 @@ Result<void> take_folder(const LabRequest& request) {
   return write_private_file(file, to_yaml(request.command));
 }
 
-/// The record of a kernel that was finished here before; nothing when it was not, or is to be done
-/// again.
+/// The record of a kernel that was finished here before; nothing if it was not, or must be redone.
 std::optional<CaptureRecord> finished_before(const LabRequest& request, const WantedKernel& kernel,
                                              const std::string& folder) {
   if (request.force_overwrite) return std::nullopt;
@@ -104,7 +106,7 @@ std::string none_matched(const SeenLaunches& seen, const WantedKernel& kernel,
   return text;
 }
 
-/// The whole of a run, kernel after kernel.
+/// One whole run, kernel after kernel.
 class LabRun {
  public:
   LabRun(const LabRequest& request, const LabTools& tools, const LabServices& services)
@@ -139,7 +141,7 @@ class LabRun {
     }
     const std::size_t kept = count - pending_.size();
     if (kept > 0) {
-      services_.progress.message(fmt::format("{} of {} {} already there and kept", kept,
+      services_.progress.message(fmt::format("{} of {} {} already complete and kept", kept,
                                              counted(count, "kernel"), kept == 1 ? "is" : "are"));
     }
   }
@@ -155,7 +157,7 @@ class LabRun {
       return {};
     }
     if (seen->program) program_ = {*seen->program, seen->launches.size()};
-    counted_ = ", though " + seen->source + " saw it: its name may be spelled otherwise there";
+    counted_ = ", though " + seen->source + " saw it: its name may be spelled differently there";
     auto census = take_census(*seen, wanted);
     if (!census) return std::move(census).error();
     if (seen->source == "ncu" && wanted.size() == 1) take_all(*seen, census->front());
@@ -166,7 +168,7 @@ class LabRun {
     return {};
   }
 
-  /// ncu counted only what its own filter matched.
+  /// ncu counted only launches that its own filter matched.
   static void take_all(const SeenLaunches& seen, KernelLaunches& there) {
     if (!there.launches.empty() || there.outside > 0) return;
     there.functions = seen.names;
@@ -199,8 +201,8 @@ class LabRun {
     const std::vector<std::uint32_t>& numbers = kernel.choice.invocations;
     if (!numbers.empty() && !kernel_id(kernel.kernel.regex, numbers)) {
       return give_up(kernel, "'" + kernel.kernel.regex +
-                                 "' has a colon that ncu would take for its own, as in [[:alpha:]] "
-                                 "or (?i:, and cannot be told single launches with it");
+                                 "' has a colon that ncu would misread, as in [[:alpha:]] or (?i:, "
+                                 "so single launches cannot be selected");
     }
     return {};
   }
@@ -222,11 +224,11 @@ class LabRun {
     return {};
   }
 
-  void tell_estimate(const std::vector<Pass>& passes) {
+  void report_estimate(const std::vector<Pass>& passes) {
     const std::string what = counted(pending_.size(), "kernel") + " in " +
                              counted(passes.size(), "run") + " of the program";
     if (!program_) {
-      services_.progress.message(what + "; how long one takes is not known before the first");
+      services_.progress.message(what + "; the duration is known after the first one");
       return;
     }
     const std::size_t tables =
@@ -240,7 +242,7 @@ class LabRun {
     const Passes plan = plan_passes(pending_, request_.command.merge);
     for (const std::string& why : plan.not_merged) services_.progress.warning(why);
     if (plan.passes.empty()) return {};
-    tell_estimate(plan.passes);
+    report_estimate(plan.passes);
     passes_ = plan.passes;
     const Clock::Steady begin = services_.clock.now();
     for (std::size_t i = 0; i < passes_.size() && !was_cancelled_; ++i) {
@@ -273,8 +275,9 @@ class LabRun {
     for (std::size_t i = 0; i < result.records.size(); ++i) {
       CaptureRecord& record = result.records[i];
       if (is_ok && !is_done(record)) {
-        // ncu counts launches of some libraries' kernels otherwise than nsys.
-        services_.progress.warning(record.folder + " was not among them, and is profiled alone");
+        // ncu counts launches of some libraries' kernels differently from nsys.
+        services_.progress.warning(record.folder +
+                                   " was not among them and is profiled separately");
         passes_.push_back(own_pass(pending_, pass.kernels[i]));
       } else {
         PL_TRY(finish(std::move(record), pending_[pass.kernels[i]].rank));
@@ -297,7 +300,7 @@ class LabRun {
   const LabServices& services_;
   std::vector<ChosenKernel> pending_;
   std::vector<std::optional<CaptureRecord>> records_;  // by rank
-  std::vector<Pass> passes_;                           // those to come too
+  std::vector<Pass> passes_;                           // including the remaining ones
   std::optional<CountedProgram> program_;
   std::string counted_;
   bool was_cancelled_ = false;
@@ -325,6 +328,38 @@ bool LabOutcome::is_complete() const {
   return !was_cancelled &&
          std::all_of(kernels.begin(), kernels.end(),
                      [](const CaptureRecord& record) { return record.state == CaptureState::Ok; });
+}
+
+std::filesystem::path fresh_folder(const Clock& clock, const std::filesystem::path& cwd) {
+  const std::time_t now = std::chrono::system_clock::to_time_t(clock.wall_now());
+  const std::string name = fmt::format("{:%Y%m%d-%H%M%S}", fmt::localtime(now));
+  std::filesystem::path folder = cwd / "tmp/ncu-profile" / name;
+  std::error_code ignored;
+  for (int n = 2; std::filesystem::exists(folder, ignored); ++n) {
+    folder.replace_filename(fmt::format("{}-{}", name, n));
+  }
+  return folder;
+}
+
+Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& name,
+                                   const Result<gpu::Driver>& driver) {
+  const Result<std::filesystem::path> program = find_program(name);
+  if (!program) {
+    return Error(ErrorKind::NotFound,
+                 "'kernels profile' needs ncu, and " + program.error().message() +
+                     "; install Nsight Compute, or name it with --ncu PROGRAM");
+  }
+  if (!driver) {
+    return Error(ErrorKind::NotFound, "ncu needs a GPU: " + driver.error().message());
+  }
+  return ncu::survey(processes, *program, true);
+}
+
+std::optional<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name) {
+  const auto program = nsys::choose_nsys(processes, name);
+  if (!program) return std::nullopt;
+  auto nsys = nsys::survey(processes, *program);
+  return nsys ? std::optional(*std::move(nsys)) : std::nullopt;
 }
 
 Result<LabOutcome> run_lab(const LabRequest& request, const LabTools& tools,

@@ -17,6 +17,7 @@
 #include "records/document.h"
 #include "schema/field.h"
 #include "settings/ncu.h"
+#include "tools/gpu/driver.h"
 #include "tools/ncu/probe.h"
 #include "tools/nsys/probe.h"
 
@@ -28,7 +29,7 @@ constexpr auto names(std::type_identity<CaptureState>) {
   return std::array{named(CaptureState::Ok, "ok"), named(CaptureState::Failed, "failed")};
 }
 
-/// `<kernel folder>/capture.json`: what became of one kernel.
+/// `<kernel folder>/capture.json`: the outcome for one kernel.
 struct CaptureRecord {
   static constexpr DocumentKind kKind{"kernel_capture", 1};
 
@@ -37,10 +38,10 @@ struct CaptureRecord {
   std::string regex;
   std::string description;
   CaptureState state = CaptureState::Failed;
-  std::string problem;                    ///< why it failed; empty: it did not
+  std::string problem;                    ///< why it failed; empty: it succeeded
   std::vector<std::string> notes;         ///< what a reader of the numbers must know
   std::vector<std::string> argv;          ///< empty: ncu was not started
-  std::optional<std::uint64_t> launches;  ///< that match; none: nobody counted
+  std::optional<std::uint64_t> launches;  ///< that match; absent: not counted
   std::string choice;                     ///< which of them, in words
   std::uint64_t profiled = 0;
   std::vector<std::string> functions;      ///< kernels that were profiled, as ncu spells them
@@ -53,15 +54,15 @@ constexpr auto fields(std::type_identity<CaptureRecord>) {
   using schema::field;
   using R = CaptureRecord;
   return field_list(
-      field("folder", &R::folder, "beside command.yaml").required(),
-      field("name", &R::name, "of the kernel, as it was asked for").required(),
+      field("folder", &R::folder, "next to command.yaml").required(),
+      field("name", &R::name, "of the kernel, as requested").required(),
       field("regex", &R::regex, "what its name had to match").required(),
       field("description", &R::description, "for people").required(),
       field("state", &R::state, "whether there is a capture").required(),
-      field("problem", &R::problem, "why there is none").required(),
+      field("problem", &R::problem, "why there is no capture").required(),
       field("notes", &R::notes, "what a reader of the numbers must know").required(),
       field("argv", &R::argv, "of ncu; empty: it was not started").required(),
-      field("launches", &R::launches, "that match; null: nobody counted").required(),
+      field("launches", &R::launches, "that match; null: not counted").required(),
       field("choice", &R::choice, "which of them were profiled").required(),
       field("profiled", &R::profiled, "launches in the report").required(),
       field("functions", &R::functions, "kernels in the report, as ncu spells them").required(),
@@ -71,7 +72,7 @@ constexpr auto fields(std::type_identity<CaptureRecord>) {
 
 inline constexpr const char* kCaptureFile = "capture.json";
 
-/// `command.yaml`: what was asked for, in the keys that the predecessor's scripts wrote, and more.
+/// `command.yaml`: the request, in the keys that the predecessor's scripts wrote, and more.
 struct CommandFile {
   std::string timestamp;
   std::string script = "profline kernels profile";
@@ -105,16 +106,16 @@ constexpr auto fields(std::type_identity<CommandFile>) {
       field("kernel_source", &F::kernel_source, "yaml_config or single_regex").required(),
       field("kernel_regex", &F::kernel_regex, "of single_regex"),
       field("kernel_config", &F::kernel_config, "of yaml_config"),
-      field("topk", &F::topk, "only the first; null: all"),
+      field("topk", &F::topk, "only the first K; null: all"),
       field("preset", &F::preset, "--ncu-config; null: none"),
       field("launch_skip", &F::launch_skip, "null: around the launch of median duration"),
-      field("launch_count", &F::launch_count, "launches a kernel").required(),
-      field("launches_spread", &F::launches_spread, "evenly over all there are"),
+      field("launch_count", &F::launch_count, "launches per kernel").required(),
+      field("launches_spread", &F::launches_spread, "evenly over all launches"),
       field("launch_range", &F::launch_range, "FIRST:LAST; null: all"),
       field("merge", &F::merge, "several kernels in one pass"),
       field("sections", &F::sections, "of ncu").required(),
       field("metrics", &F::metrics, "of ncu; empty: those of the sections").required(),
-      field("ncu_cli", &F::ncu_cli, "all that ncu was told").required(),
+      field("ncu_cli", &F::ncu_cli, "all options of ncu").required(),
       field("launch_command", &F::launch_command, "the program").required(),
       field("working_dir", &F::working_dir, "where it ran").required(),
       field("ncu_version", &F::ncu_version, "of the ncu that captured").required());
@@ -125,26 +126,26 @@ inline constexpr const char* kCommandFile = "command.yaml";
 std::string to_yaml(const CommandFile& file);
 Result<CommandFile> parse_command_file(const std::string& text, const std::string& source);
 
-/// In what two commands differ that captures of the one are none of the other:
-/// `launch_command.1: a.py -> b.py`. Which kernels were asked for does not count.
+/// The differences between two commands because of which captures of one cannot be used for the
+/// other: `launch_command.1: a.py -> b.py`. The requested kernels do not count.
 std::vector<std::string> differences(const CommandFile& before, const CommandFile& now);
 
 /// How to find out how often a kernel is launched, before it is profiled.
 enum class CountBy {
-  Auto,     ///< a capture of nsys', where there is an nsys; else ncu with one counter
+  Auto,     ///< an nsys capture if nsys is available, else ncu with one counter
   Nsys,     ///< the former
   Ncu,      ///< the latter
-  Nothing,  ///< not at all: launches are skipped as asked for
+  Nothing,  ///< not at all: launches are skipped as requested
 };
 
-/// What `profline kernels profile` was asked for.
+/// A request of `profline kernels profile`.
 struct LabRequest {
   std::vector<WantedKernel> kernels;
-  CommandFile command;  ///< to be written; what of it decides is repeated below
+  CommandFile command;  ///< to be written; its decisive parts are repeated below
   settings::Ncu ncu;    ///< see capture_settings()
-  LaunchWish launches;
+  LaunchRequest launches;
   CountBy count_by = CountBy::Auto;
-  std::filesystem::path nsys_report{};  ///< somebody's capture to count in; empty: none
+  std::filesystem::path nsys_report{};  ///< existing capture to count launches in; empty: none
   std::filesystem::path folder;         ///< absolute
   bool force_overwrite = false;         ///< do finished kernels again
   Command program;
@@ -161,7 +162,7 @@ struct LabServices {
   const Clock& clock;
 };
 
-/// What became of it: a record a kernel, by rank.
+/// The outcome: one record per kernel, by rank.
 struct LabOutcome {
   std::vector<CaptureRecord> kernels;
   bool was_cancelled = false;
@@ -169,9 +170,19 @@ struct LabOutcome {
   bool is_complete() const;
 };
 
+/// The default folder for captures, `tmp/ncu-profile/20261115-102030` (local time) below `cwd`,
+/// with a suffix if that exists.
+std::filesystem::path fresh_folder(const Clock& clock, const std::filesystem::path& cwd);
+
+/// Finds ncu by name or path. An Error of kind NotFound if ncu or a GPU is missing.
+Result<ncu::Installation> find_ncu(ProcessRunner& processes, const std::string& name,
+                                   const Result<gpu::Driver>& driver);
+/// Nothing if there is no usable nsys; that is not an Error, because ncu can count launches too.
+std::optional<nsys::Installation> find_nsys(ProcessRunner& processes, const std::string& name);
+
 /// Counts launches, chooses among them, profiles kernel after kernel, and makes the tables. Kernels
-/// that an earlier run of the same command finished in this folder are kept. An Error when nothing
-/// could be started at all, or the folder holds another command's captures.
+/// that an earlier run of the same command finished in this folder are kept. An Error if nothing
+/// could be started, or if the folder holds captures of another command.
 Result<LabOutcome> run_lab(const LabRequest& request, const LabTools& tools,
                            const LabServices& services);
 

@@ -1,4 +1,5 @@
-// The lab's flow, with programs that are played: what is run, kept, told and written.
+// The flow of `profline kernels profile` with fake programs: what is run, kept, reported and
+// written.
 
 #include "kernel_lab/lab.h"
 
@@ -36,7 +37,7 @@ std::string raw_table() {
   return read_file(testing::source_dir() / "tests/golden/ncu/2025.3-raw-kernels/input.csv").value();
 }
 
-/// A lab in a folder of its own, with programs that are played.
+/// A lab in a temporary folder, with fake programs.
 class Lab : public ::testing::Test {
  protected:
   Lab() {
@@ -197,7 +198,7 @@ TEST_F(Lab, CountsWithNcuWhereThereIsNoNsys) {
   EXPECT_GT(outcome.kernels[0].launches.value_or(0), 0U);
 }
 
-/// Two kernels of a capture of nsys', in one run of ncu whose report has these tables of them.
+/// Two kernels of an nsys capture, in one run of ncu whose report has these tables for them.
 class MergedLab : public Lab {
  protected:
   MergedLab() {
@@ -230,7 +231,7 @@ TEST_F(MergedLab, TakesOneRun) {
   EXPECT_THAT(processes.commands().front().argv, Contains("--launch-skip"));
 }
 
-// As on an H200: nsys and ncu do not agree on how many launches were before.
+// As on an H200: nsys and ncu disagree on how many launches came before.
 TEST_F(MergedLab, ProfilesAloneWhatThatRunDidNotHave) {
   testing::FakeProcesses processes;
   play_merged(processes, {raw_table(), "==WARNING== nothing\n"});
@@ -291,9 +292,32 @@ TEST(Explanation, FollowsFromWhatNcuSaid) {
                 failed),
             "the program failed with code 3 before a kernel matched 'gemm'");
   EXPECT_EQ(why("==ERROR== ERR_NVGPUCTRPERM - no\n", failed),
-            "the driver keeps GPU performance counters for administrators (ERR_NVGPUCTRPERM); "
-            "'profline doctor' tells how to open them");
+            "the driver restricts GPU performance counters to administrators (ERR_NVGPUCTRPERM); "
+            "see 'profline doctor' for how to enable them");
   EXPECT_EQ(why("==ERROR== Something new\n", failed), "ncu exited with code 1: Something new");
+}
+
+TEST(FreshFolder, DoesNotExistYet) {
+  const testing::TempDir folder;
+  const testing::FakeClock clock;
+  const std::filesystem::path first = fresh_folder(clock, folder.path());
+  EXPECT_EQ(first.parent_path(), folder / "tmp/ncu-profile");
+  EXPECT_EQ(first.filename().string().size(), std::string("20261115-102030").size());
+  ASSERT_TRUE(create_folders(first));
+  EXPECT_EQ(fresh_folder(clock, folder.path()), std::filesystem::path(first.string() + "-2"));
+}
+
+TEST(FindNcu, NeedsTheProgramAndAGpu) {
+  testing::FakeProcesses processes;
+  const Result<gpu::Driver> no_gpu = Error(ErrorKind::NotFound, "there is no driver");
+  const auto missing = find_ncu(processes, "/no/such/ncu", no_gpu);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(
+      missing.error().to_string(),
+      "'kernels profile' needs ncu, and cannot run '/no/such/ncu': no such file; install Nsight "
+      "Compute, or name it with --ncu PROGRAM");
+  EXPECT_EQ(find_ncu(processes, "/bin/sh", no_gpu).error().to_string(),
+            "ncu needs a GPU: there is no driver");
 }
 
 }  // namespace

@@ -16,46 +16,31 @@
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/timeline/attribution.h"
 #include "base/digests.h"
+#include "base/files.h"
 #include "base/strings.h"
+#include "formats/yaml.h"
 #include "schema/read.h"
 
 namespace profline::kernel_lab {
 namespace {
 
-/// A range as people name it for ncu, looked for in stacks of ranges by ourselves: `decode`,
-/// `decode*`, `A::A1` (A1 inside A).
+/// A range as users write it for ncu, matched against stacks of ranges by us: `decode`, `decode*`,
+/// `A::A1` (A1 inside A).
 class RangePattern {
  public:
-  /// Nothing when the text is in ncu's own grammar, which only ncu understands.
+  /// Nothing if the text uses ncu's own grammar.
   static std::optional<RangePattern> of(std::string_view text);
 
   /// `stack` is outermost first.
   bool is_open_in(std::span<const std::string> stack) const;
 
  private:
-  std::vector<std::regex> levels_;
+  std::vector<std::string> levels_;  // outermost first, with wildcards
 };
-
-/// `*` and `?` are wild, all else is itself.
-std::regex glob(std::string_view text) {
-  constexpr std::string_view kSpecial = "\\^$.|+()[]{}";
-  std::string expression;
-  for (const char letter : text) {
-    if (letter == '*') {
-      expression += ".*";
-    } else if (letter == '?') {
-      expression += '.';
-    } else {
-      if (kSpecial.find(letter) != std::string_view::npos) expression += '\\';
-      expression += letter;
-    }
-  }
-  return std::regex(expression);
-}
 
 std::optional<RangePattern> RangePattern::of(std::string_view text) {
   text = trim(text);
-  // What tools/ncu/nvtx.h passes as it stands.
+  // tools/ncu/nvtx.h passes these unchanged.
   const bool is_ncus =
       text.starts_with("regex:") || text.find_first_of("/@,[]+\\") != std::string_view::npos;
   if (is_ncus || text.empty()) return std::nullopt;
@@ -64,7 +49,7 @@ std::optional<RangePattern> RangePattern::of(std::string_view text) {
   for (std::size_t begin = 0; begin != std::string_view::npos;) {
     const std::size_t end = text.find(kNesting, begin);
     const bool is_last = end == std::string_view::npos;
-    pattern.levels_.push_back(glob(text.substr(begin, is_last ? end : end - begin)));
+    pattern.levels_.emplace_back(text.substr(begin, is_last ? end : end - begin));
     begin = is_last ? end : end + kNesting.size();
   }
   return pattern;
@@ -73,7 +58,7 @@ std::optional<RangePattern> RangePattern::of(std::string_view text) {
 bool RangePattern::is_open_in(std::span<const std::string> stack) const {
   std::size_t level = 0;
   for (const std::string& range : stack) {
-    if (level < levels_.size() && std::regex_match(range, levels_[level])) ++level;
+    if (level < levels_.size() && matches_wildcards(range, levels_[level])) ++level;
   }
   return level == levels_.size();
 }
@@ -88,17 +73,17 @@ constexpr auto fields(std::type_identity<KernelFile>) {
 
 constexpr std::size_t kFewestDigits = 4;
 
-// std::regex recurses for each character it looks at.
+// std::regex recurses for each character it examines.
 constexpr std::size_t kLongestSearched = 8192;
 
-/// ncu takes Perl's grammar and looks anywhere in the name; ECMAScript's is the same for what
-/// people write.
+/// ncu uses Perl's grammar and searches anywhere in the name; for what users write, ECMAScript's
+/// grammar is the same.
 Result<std::regex> compiled(const WantedKernel& kernel) {
   try {
     return std::regex(kernel.regex, std::regex::ECMAScript);
   } catch (const std::regex_error& failure) {
     return Error(ErrorKind::Config, "kernel '" + kernel.name + "': '" + kernel.regex +
-                                        "' is no regular expression: " + failure.what());
+                                        "' is not a regular expression: " + failure.what());
   }
 }
 
@@ -112,7 +97,7 @@ bool matches(const std::regex& expression, const std::string& name) {
   }
 }
 
-/// Gives each distinct name a number.
+/// Numbers the distinct names.
 class NameTable {
  public:
   explicit NameTable(std::vector<std::string>& names) : names_(names) {}
@@ -131,7 +116,7 @@ class NameTable {
 
 using Patterns = std::vector<RangePattern>;
 
-/// Empty when there are none, or one that only ncu understands.
+/// Empty if there are no ranges, or one that only ncu understands.
 Patterns patterns_of(std::span<const std::string> ranges, SeenLaunches& seen) {
   Patterns patterns;
   for (const std::string& range : ranges) {
@@ -151,7 +136,7 @@ bool is_open_in(const Patterns& patterns, const std::vector<std::string>& stack)
                      [&](const RangePattern& pattern) { return pattern.is_open_in(stack); });
 }
 
-/// Whether ranges that were asked for are open in a context; asked once a context.
+/// Whether requested ranges are open in a context; computed once per context.
 class Inside {
  public:
   Inside(const Timeline& timeline, Patterns patterns)
@@ -179,7 +164,7 @@ class Inside {
   std::map<timeline::ContextId, bool> known_;
 };
 
-/// Kernels in the order in which the host launched them, which is the one ncu counts by.
+/// Kernels in the order in which the host launched them, which is how ncu counts them.
 std::vector<const DeviceWork*> in_launch_order(const Timeline& timeline) {
   std::vector<const DeviceWork*> kernels;
   for (const DeviceWork& work : timeline.work) {
@@ -195,6 +180,12 @@ std::vector<const DeviceWork*> in_launch_order(const Timeline& timeline) {
 }
 
 }  // namespace
+
+Result<std::vector<WantedKernel>> load_kernel_list(const std::filesystem::path& file,
+                                                   const std::string& shown_as,
+                                                   std::optional<std::size_t> at_most) {
+  return read_kernel_list(PL_TRY(parse_yaml(PL_TRY(read_file(file)), shown_as)), at_most);
+}
 
 Result<std::vector<WantedKernel>> read_kernel_list(const Node& tree,
                                                    std::optional<std::size_t> at_most) {

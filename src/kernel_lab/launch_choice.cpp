@@ -18,21 +18,21 @@ std::uint32_t narrow(std::size_t value) {
   return static_cast<std::uint32_t>(value);
 }
 
-/// Launches that the window leaves, and how many were before it.
+/// The launches inside the window, and how many precede it.
 struct Candidates {
   std::span<const Launch> launches;
   std::uint32_t before = 0;
 };
 
-Result<Candidates> in_window(const LaunchWish& wish, const std::vector<Launch>& launches) {
-  if (!wish.window) return Candidates{launches, 0};
-  const std::size_t first = wish.window->first - 1;
+Result<Candidates> in_window(const LaunchRequest& request, const std::vector<Launch>& launches) {
+  if (!request.window) return Candidates{launches, 0};
+  const std::size_t first = request.window->first - 1;
   if (first >= launches.size()) {
     return Error(ErrorKind::Config,
-                 fmt::format("launches {} to {} are asked for, and there are {}",
-                             wish.window->first, wish.window->last, launches.size()));
+                 fmt::format("launches {} to {} were requested, but there are only {}",
+                             request.window->first, request.window->last, launches.size()));
   }
-  const std::size_t count = std::min<std::size_t>(wish.window->last, launches.size()) - first;
+  const std::size_t count = std::min<std::size_t>(request.window->last, launches.size()) - first;
   return Candidates{std::span(launches).subspan(first, count), narrow(first)};
 }
 
@@ -42,21 +42,22 @@ std::string together(const LaunchChoice& choice, std::size_t all) {
   return fmt::format("launches {} to {} of {}", first, choice.skip + choice.count, all);
 }
 
-LaunchChoice after_skip(const LaunchWish& wish, const Candidates& from, std::size_t all) {
+LaunchChoice after_skip(const LaunchRequest& request, const Candidates& from, std::size_t all) {
   LaunchChoice choice;
-  choice.count = std::min(wish.count, narrow(from.launches.size()));
+  choice.count = std::min(request.count, narrow(from.launches.size()));
   const std::uint32_t latest = narrow(from.launches.size()) - choice.count;
-  const std::uint32_t skip = wish.skip.value_or(0);
+  const std::uint32_t skip = request.skip.value_or(0);
   choice.skip = from.before + std::min(skip, latest);
   choice.expected = choice.count;
   choice.reason = together(choice, all);
   if (skip > latest) choice.reason += fmt::format("; a skip of {} goes past the end", skip);
-  if (choice.count < wish.count) choice.reason += fmt::format("; {} were wished", wish.count);
+  if (choice.count < request.count)
+    choice.reason += fmt::format("; {} were requested", request.count);
   return choice;
 }
 
-/// A launch of median duration with its neighbours.
-LaunchChoice around_median(const LaunchWish& wish, const Candidates& from, std::size_t all) {
+/// A launch of median duration and its neighbours.
+LaunchChoice around_median(const LaunchRequest& request, const Candidates& from, std::size_t all) {
   std::vector<std::size_t> order(from.launches.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>((order.size() - 1) / 2);
@@ -67,7 +68,7 @@ LaunchChoice around_median(const LaunchWish& wish, const Candidates& from, std::
   };
   std::nth_element(order.begin(), middle, order.end(), sooner);
   LaunchChoice choice;
-  choice.count = std::min(wish.count, narrow(from.launches.size()));
+  choice.count = std::min(request.count, narrow(from.launches.size()));
   const std::uint32_t latest = narrow(from.launches.size()) - choice.count;
   const std::uint32_t half = (choice.count - 1) / 2;
   const std::uint32_t at = narrow(*middle);
@@ -79,11 +80,12 @@ LaunchChoice around_median(const LaunchWish& wish, const Candidates& from, std::
     choice.reason +=
         fmt::format(", of median duration ({})", human_duration(std::chrono::nanoseconds(median)));
   }
-  if (choice.count < wish.count) choice.reason += fmt::format("; {} were wished", wish.count);
+  if (choice.count < request.count)
+    choice.reason += fmt::format("; {} were requested", request.count);
   return choice;
 }
 
-/// Launches of all functions that have one of these numbers.
+/// The launches, over all functions, that have one of these numbers.
 std::uint64_t selected(const std::vector<Launch>& launches,
                        const std::vector<std::uint32_t>& invocations) {
   return static_cast<std::uint64_t>(
@@ -92,10 +94,11 @@ std::uint64_t selected(const std::vector<Launch>& launches,
       }));
 }
 
-LaunchChoice spread(const LaunchWish& wish, const Candidates& from, const KernelLaunches& there) {
+LaunchChoice spread(const LaunchRequest& request, const Candidates& from,
+                    const KernelLaunches& there) {
   LaunchChoice choice;
   const std::size_t available = from.launches.size();
-  const std::size_t count = std::min<std::size_t>(wish.count, available);
+  const std::size_t count = std::min<std::size_t>(request.count, available);
   for (std::size_t i = 0; i < count; ++i) {
     // The middle of each of `count` equal parts.
     choice.invocations.push_back(from.launches[(2 * i + 1) * available / (2 * count)].invocation);
@@ -114,22 +117,22 @@ LaunchChoice spread(const LaunchWish& wish, const Candidates& from, const Kernel
   return choice;
 }
 
-// To plan an afternoon by. With ncu 2025.3 and an H200, 18 replays a launch: ncu's start and
-// connection, the replays, reading a report for one table, and looking at each launch of the
-// program.
+// Rough figures for planning, measured with ncu 2025.3 on an H200 at 18 replays per launch: ncu's
+// start and connection, the replays, reading a report for one table, and the overhead on each
+// launch of the program.
 constexpr std::chrono::milliseconds kStart{1500};
 constexpr std::chrono::milliseconds kReplays{400};
 constexpr std::chrono::milliseconds kTable{600};
 constexpr std::chrono::microseconds kLook{150};
 
-/// Why a kernel cannot be in a pass with others; empty: it can.
+/// Why a kernel cannot share a pass with others; empty: it can.
 std::string obstacle(const ChosenKernel& kernel) {
   if (kernel.places.empty()) return "its launches were not counted";
   if (!kernel.choice.invocations.empty()) return "its launches are spread";
   return {};
 }
 
-/// A stretch of the launches that any of some kernels' expressions matches.
+/// A stretch of consecutive launches among those that match any of the kernels.
 struct Stretch {
   std::size_t first = 0;
   std::size_t size = 0;
@@ -141,7 +144,7 @@ void keep_shortest(const Stretch& found, std::vector<Stretch>& best) {
   best.push_back(found);
 }
 
-/// Which kernels a stretch has too few launches of.
+/// The kernels of which a stretch has too few launches.
 class Tally {
  public:
   Tally(std::span<const ChosenKernel> kernels, std::span<const std::size_t> members)
@@ -151,7 +154,7 @@ class Tally {
   }
 
   bool is_met() const { return unmet_ == 0; }
-  /// One launch more, or less, of each of these.
+  /// Adds or removes one launch of each of these.
   void take(std::span<const std::size_t> owners) {
     for (const std::size_t owner : owners) unmet_ -= --missing_[owner] == 0 ? 1U : 0U;
   }
@@ -160,11 +163,11 @@ class Tally {
   }
 
  private:
-  std::vector<std::int64_t> missing_;  // below 0: more than were wished
+  std::vector<std::int64_t> missing_;  // below 0: more than requested
   std::size_t unmet_;
 };
 
-/// The launches of some kernels in the order of the program.
+/// The launches of some kernels in program order.
 class LaunchOrder {
  public:
   LaunchOrder(std::span<const ChosenKernel> kernels, std::span<const std::size_t> members)
@@ -184,8 +187,8 @@ class LaunchOrder {
 
   std::size_t size() const { return places_.size(); }
 
-  /// The shortest stretch with as many launches of each kernel as were wished; of several the
-  /// middle one. Where certain launches were wished, what holds them all.
+  /// The shortest stretch with as many launches of each kernel as requested; of several, the middle
+  /// one. If specific launches were requested, the stretch that contains them all.
   Stretch shortest() const {
     const bool is_free = std::all_of(members_.begin(), members_.end(),
                                      [&](std::size_t member) { return kernels_[member].is_free; });
@@ -230,12 +233,12 @@ class LaunchOrder {
   std::vector<std::vector<std::size_t>> owners_;  // of each place, in members_
 };
 
-/// More launches than this are not worth the run of the program that merging saves.
+/// Profiling more launches than this costs more than the program run that merging saves.
 std::size_t most_together(std::span<const ChosenKernel> kernels,
                           std::span<const std::size_t> members) {
-  std::size_t wished = 0;
-  for (const std::size_t member : members) wished += kernels[member].choice.count;
-  return 20 + 4 * wished;
+  std::size_t requested = 0;
+  for (const std::size_t member : members) requested += kernels[member].choice.count;
+  return 20 + 4 * requested;
 }
 
 Pass merged_pass(std::span<const ChosenKernel> kernels, std::vector<std::size_t> members,
@@ -258,8 +261,8 @@ Pass merged_pass(std::span<const ChosenKernel> kernels, std::vector<std::size_t>
 
 }  // namespace
 
-Result<LaunchWish::Window> parse_window(const std::string& text) {
-  LaunchWish::Window window;
+Result<LaunchRequest::Window> parse_window(const std::string& text) {
+  LaunchRequest::Window window;
   const char* const end = text.data() + text.size();
   const auto first = std::from_chars(text.data(), end, window.first);
   const bool has_sign =
@@ -274,26 +277,26 @@ Result<LaunchWish::Window> parse_window(const std::string& text) {
       .with_reason("usage");
 }
 
-LaunchChoice choose_uncounted(const LaunchWish& wish) {
+LaunchChoice choose_uncounted(const LaunchRequest& request) {
   LaunchChoice choice;
-  choice.skip = wish.skip.value_or(0);
-  choice.count = wish.count;
-  if (wish.window) {
-    choice.skip += wish.window->first - 1;
-    choice.count = std::min(wish.count, wish.window->last - wish.window->first + 1);
+  choice.skip = request.skip.value_or(0);
+  choice.count = request.count;
+  if (request.window) {
+    choice.skip += request.window->first - 1;
+    choice.count = std::min(request.count, request.window->last - request.window->first + 1);
   }
   choice.reason = fmt::format("{} after {}, not counted before", choice.count, choice.skip);
   return choice;
 }
 
-Result<LaunchChoice> choose_launches(const LaunchWish& wish, const KernelLaunches& there) {
+Result<LaunchChoice> choose_launches(const LaunchRequest& request, const KernelLaunches& there) {
   if (there.launches.empty()) {
     return Error(ErrorKind::NotFound, "no launch to choose from");
   }
-  const Candidates from = PL_TRY(in_window(wish, there.launches));
-  if (wish.is_spread) return spread(wish, from, there);
+  const Candidates from = PL_TRY(in_window(request, there.launches));
+  if (request.is_spread) return spread(request, from, there);
   const std::size_t all = there.launches.size();
-  return wish.skip ? after_skip(wish, from, all) : around_median(wish, from, all);
+  return request.skip ? after_skip(request, from, all) : around_median(request, from, all);
 }
 
 Pass own_pass(std::span<const ChosenKernel> kernels, std::size_t index) {

@@ -13,14 +13,14 @@
 
 namespace profline::kernel_lab {
 
-/// Which launches of a kernel are wanted.
-struct LaunchWish {
-  /// Launches to leave out first. None: those around the launch of median duration.
+/// The launches of a kernel to profile.
+struct LaunchRequest {
+  /// Launches to skip first. Absent: choose those around the launch of median duration.
   std::optional<std::uint32_t> skip;
   std::uint32_t count = 1;
-  /// Spread evenly over all launches instead of one after another.
+  /// Spread evenly over all launches instead of consecutive.
   bool is_spread = false;
-  /// Only launches from this one to that one, both counted from 1.
+  /// Only launches in this range, both ends counted from 1.
   struct Window {
     std::uint32_t first = 1;
     std::uint32_t last = 0;
@@ -29,49 +29,50 @@ struct LaunchWish {
   };
   std::optional<Window> window;
 
-  bool operator==(const LaunchWish&) const = default;
+  bool operator==(const LaunchRequest&) const = default;
 };
 
 /// `3:8` and `3-8`; an Error for anything else.
-Result<LaunchWish::Window> parse_window(const std::string& text);
+Result<LaunchRequest::Window> parse_window(const std::string& text);
 
-/// Which launches ncu is told to profile.
+/// The launches that ncu will profile.
 struct LaunchChoice {
-  // One after another, counted among those that match the kernel and the ranges.
+  // Consecutive launches, counted among those that match the kernel and the ranges.
   std::uint32_t skip = 0;
   std::uint32_t count = 1;
-  /// When not empty, instead: these launches of the function, counted from 1 over the whole
+  /// If not empty, used instead: these launches of the function, counted from 1 over the whole
   /// program.
   std::vector<std::uint32_t> invocations;
-  /// Launches to be profiled: `count`, or as many as `invocations` select of all functions that
-  /// match. None: nobody counted.
+  /// The number of launches to profile: `count`, or as many as `invocations` select over all
+  /// matching functions. Absent: not counted.
   std::optional<std::uint64_t> expected;
   std::string reason;  ///< in words: `launch 6 of 12, of median duration`
 
   bool operator==(const LaunchChoice&) const = default;
 };
 
-/// Without a census as it was wished, with skip 0 where that was left open.
-LaunchChoice choose_uncounted(const LaunchWish& wish);
+/// The choice if launches were not counted: as requested, with skip 0 if it was not given.
+LaunchChoice choose_uncounted(const LaunchRequest& request);
 
-/// The wish, fitted to the launches there are. An Error when there are none.
-Result<LaunchChoice> choose_launches(const LaunchWish& wish, const KernelLaunches& there);
+/// The request, adapted to the existing launches. An Error without launches.
+Result<LaunchChoice> choose_launches(const LaunchRequest& request, const KernelLaunches& there);
 
-/// A kernel with the launches that were chosen of it.
+/// A kernel with its chosen launches.
 struct ChosenKernel {
   std::size_t rank = 1;  ///< from 1
   WantedKernel kernel;
   std::string folder;
   LaunchChoice choice;
-  /// Its launches inside the ranges, among all of the program; empty: nobody counted.
+  /// The places of its launches inside the ranges, among all launches of the program; empty: not
+  /// counted.
   std::vector<std::size_t> places;
-  bool is_free = false;                   ///< any launch will do as well as the chosen one
-  std::optional<std::uint64_t> launches;  ///< that match; none: nobody counted
+  bool is_free = false;                   ///< any other launch would do as well
+  std::optional<std::uint64_t> launches;  ///< that match; absent: not counted
 };
 
 /// One run of the program under ncu.
 struct Pass {
-  std::vector<std::size_t> kernels;  ///< in the list that was given
+  std::vector<std::size_t> kernels;  ///< indices in the given list
   std::string regex;
   LaunchChoice choice;
   std::string folder;
@@ -79,27 +80,28 @@ struct Pass {
   bool is_merged() const { return kernels.size() > 1; }
 };
 
-/// A pass a kernel; with `merge` one pass for all kernels that are launched close together: ncu
-/// takes an expression for several kernels and one stretch of their launches. `not_merged` says why
-/// others are not in it. (ncu could name single launches too, as `::regex:a|b:^(2|5)$`, but counts
-/// those of kernels from libraries under the name of the kernel before, seen with 2025.3.)
+/// One pass per kernel; with `merge` one pass for all kernels that are launched close together: ncu
+/// takes one expression for several kernels and one stretch of their launches. `not_merged` says
+/// why others are not included. (ncu could also name single launches, as `::regex:a|b:^(2|5)$`, but
+/// it counts those of library kernels under the name of the preceding kernel, as observed with
+/// 2025.3.)
 struct Passes {
   std::vector<Pass> passes;
   std::vector<std::string> not_merged;
 };
 Passes plan_passes(std::span<const ChosenKernel> kernels, bool merge);
 
-/// For one kernel of the list alone.
+/// A pass for a single kernel of the list.
 Pass own_pass(std::span<const ChosenKernel> kernels, std::size_t index);
 
-/// A program while its launches were counted.
+/// The program as measured while its launches were counted.
 struct CountedProgram {
   std::chrono::nanoseconds time{0};
   std::size_t launches = 0;  ///< of all kernels
 };
 
-/// How long the passes will take, about: the program once each, ncu's start and its look at every
-/// launch, the replays of those that are profiled, the tables.
+/// An estimate of how long the passes will take: one run of the program each, the start of ncu and
+/// its overhead on every launch, the replays of profiled launches, and the tables.
 std::chrono::nanoseconds estimate(std::span<const Pass> passes, std::size_t tables_a_kernel,
                                   const CountedProgram& program);
 

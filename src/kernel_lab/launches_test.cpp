@@ -21,18 +21,18 @@ WantedKernel wanted(std::string regex) {
   return {std::string(kUnnamed), std::move(regex), ""};
 }
 
-LaunchWish wish(std::optional<std::uint32_t> skip, std::uint32_t count = 1) {
-  LaunchWish made;
+LaunchRequest request(std::optional<std::uint32_t> skip, std::uint32_t count = 1) {
+  LaunchRequest made;
   made.skip = skip;
   made.count = count;
   return made;
 }
-LaunchWish spread_wish(std::uint32_t count) {
-  LaunchWish made = wish(std::nullopt, count);
+LaunchRequest spread_request(std::uint32_t count) {
+  LaunchRequest made = request(std::nullopt, count);
   made.is_spread = true;
   return made;
 }
-LaunchWish within(LaunchWish made, LaunchWish::Window window) {
+LaunchRequest within(LaunchRequest made, LaunchRequest::Window window) {
   made.window = window;
   return made;
 }
@@ -104,12 +104,12 @@ TEST(Census, NumbersLaunchesByFunctionOverTheWholeProgram) {
   EXPECT_THAT(similar_names(seen, {"gem", "x", ""}), ElementsAre("gemm"));
 }
 
-TEST(Census, TellsOfAnExpressionThatIsNone) {
+TEST(Census, ReportsAnInvalidExpression) {
   const std::vector<WantedKernel> kernels = {{"k", "gemm(", ""}};
   const auto census = take_census({}, kernels);
   ASSERT_FALSE(census);
   EXPECT_THAT(census.error().message(),
-              ::testing::StartsWith("kernel 'k': 'gemm(' is no regular expression: "));
+              ::testing::StartsWith("kernel 'k': 'gemm(' is not a regular expression: "));
 }
 
 TEST(Census, LeavesNcusOwnGrammarToNcu) {
@@ -120,7 +120,7 @@ TEST(Census, LeavesNcusOwnGrammarToNcu) {
 }
 
 TEST(Choice, KeepsASkipThatFits) {
-  const auto choice = choose_launches(wish(3, 2), launched({1, 1, 1, 1, 1, 1}));
+  const auto choice = choose_launches(request(3, 2), launched({1, 1, 1, 1, 1, 1}));
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->skip, 3U);
   EXPECT_EQ(choice->count, 2U);
@@ -129,60 +129,62 @@ TEST(Choice, KeepsASkipThatFits) {
 
 TEST(Choice, DoesNotSkipPastTheEnd) {
   const std::vector<std::int64_t> twelve(12, 1);
-  const auto one = choose_launches(wish(200), launched(twelve));
+  const auto one = choose_launches(request(200), launched(twelve));
   ASSERT_TRUE(one);
   EXPECT_EQ(one->skip, 11U);
   EXPECT_EQ(one->count, 1U);
   EXPECT_EQ(one->reason, "launch 12 of 12; a skip of 200 goes past the end");
-  const auto many = choose_launches(wish(200, 20), launched(twelve));
+  const auto many = choose_launches(request(200, 20), launched(twelve));
   ASSERT_TRUE(many);
   EXPECT_EQ(many->skip, 0U);
   EXPECT_EQ(many->count, 12U);
   EXPECT_EQ(many->reason,
-            "launches 1 to 12 of 12; a skip of 200 goes past the end; 20 were wished");
+            "launches 1 to 12 of 12; a skip of 200 goes past the end; 20 were requested");
 }
 
 TEST(Choice, IsOfMedianDurationWhenLeftOpen) {
-  const auto one = choose_launches(wish({}), launched({90'000, 10, 50, 40, 60}));
+  const auto one = choose_launches(request({}), launched({90'000, 10, 50, 40, 60}));
   ASSERT_TRUE(one);
   EXPECT_EQ(one->skip, 2U);
   EXPECT_EQ(one->reason, "launch 3 of 5, of median duration (50 ns)");
-  const auto three = choose_launches(wish({}, 3), launched({5, 10, 20, 30, 40}));
+  const auto three = choose_launches(request({}, 3), launched({5, 10, 20, 30, 40}));
   ASSERT_TRUE(three);
   EXPECT_EQ(three->skip, 1U);
-  const auto at_the_edge = choose_launches(wish({}, 3), launched({1, 2, 9, 9, 2}));
+  const auto at_the_edge = choose_launches(request({}, 3), launched({1, 2, 9, 9, 2}));
   ASSERT_TRUE(at_the_edge);
-  EXPECT_EQ(at_the_edge->skip, 2U) << "the last launch of that duration has nothing behind it";
+  EXPECT_EQ(at_the_edge->skip, 2U) << "the last launch of that duration has nothing after it";
 }
 
 TEST(Choice, SpreadsOverAllThereAre) {
-  const auto choice = choose_launches(spread_wish(3), launched(std::vector<std::int64_t>(12, 1)));
+  const auto choice =
+      choose_launches(spread_request(3), launched(std::vector<std::int64_t>(12, 1)));
   ASSERT_TRUE(choice);
   EXPECT_THAT(choice->invocations, ElementsAre(3, 7, 11));
   EXPECT_EQ(choice->expected, 3U);
   EXPECT_EQ(choice->reason, "launches 3, 7, 11 of 12");
-  const auto all = choose_launches(spread_wish(9), launched({1, 1}));
+  const auto all = choose_launches(spread_request(9), launched({1, 1}));
   ASSERT_TRUE(all);
   EXPECT_THAT(all->invocations, ElementsAre(1, 2));
 }
 
 TEST(Choice, StaysInItsWindow) {
-  const LaunchWish::Window window{.first = 4, .last = 6};
-  const auto skipping = choose_launches(within(wish(9), window), launched({1, 2, 3, 4, 5, 6, 7}));
+  const LaunchRequest::Window window{.first = 4, .last = 6};
+  const auto skipping =
+      choose_launches(within(request(9), window), launched({1, 2, 3, 4, 5, 6, 7}));
   ASSERT_TRUE(skipping);
   EXPECT_EQ(skipping->skip, 5U);
   const auto spread =
-      choose_launches(within(spread_wish(3), window), launched({1, 2, 3, 4, 5, 6, 7}));
+      choose_launches(within(spread_request(3), window), launched({1, 2, 3, 4, 5, 6, 7}));
   ASSERT_TRUE(spread);
   EXPECT_THAT(spread->invocations, ElementsAre(4, 5, 6));
-  const auto outside = choose_launches(within(wish({}), window), launched({1, 2}));
+  const auto outside = choose_launches(within(request({}), window), launched({1, 2}));
   ASSERT_FALSE(outside);
-  EXPECT_EQ(outside.error().message(), "launches 4 to 6 are asked for, and there are 2");
+  EXPECT_EQ(outside.error().message(), "launches 4 to 6 were requested, but there are only 2");
 }
 
 TEST(Choice, ReadsAWindow) {
-  EXPECT_EQ(parse_window("3:8").value(), (LaunchWish::Window{3, 8}));
-  EXPECT_EQ(parse_window("3-3").value(), (LaunchWish::Window{3, 3}));
+  EXPECT_EQ(parse_window("3:8").value(), (LaunchRequest::Window{3, 8}));
+  EXPECT_EQ(parse_window("3-3").value(), (LaunchRequest::Window{3, 3}));
   for (const char* text : {"", "3", "0:4", "5:4", "3:", ":3", "3:x", "3:4:5", "-3:4"}) {
     const auto window = parse_window(text);
     ASSERT_FALSE(window) << text;
@@ -192,9 +194,9 @@ TEST(Choice, ReadsAWindow) {
   }
 }
 
-TEST(Choice, WithoutACensusIsTheWish) {
-  EXPECT_EQ(choose_uncounted(wish(200, 2)).skip, 200U);
-  EXPECT_EQ(choose_uncounted(wish({})).reason, "1 after 0, not counted before");
+TEST(Choice, WithoutACensusIsTheRequest) {
+  EXPECT_EQ(choose_uncounted(request(200, 2)).skip, 200U);
+  EXPECT_EQ(choose_uncounted(request({})).reason, "1 after 0, not counted before");
 }
 
 using Places = std::vector<std::size_t>;
@@ -253,7 +255,8 @@ TEST(Passes, OfKernelsFarApartAreNotMerged) {
   Places many;
   for (std::size_t place = 1; place < 100; ++place) many.push_back(place);
   const Passes plan = plan_passes(std::vector{chosen(1, "a", {0}), chosen(2, "b", many, 30)}, true);
-  EXPECT_TRUE(plan.passes[0].is_merged()) << "31 are fewer than 20 and four times what was wished";
+  EXPECT_TRUE(plan.passes[0].is_merged())
+      << "31 are fewer than 20 and four times what was requested";
   const Passes apart = plan_passes(
       std::vector{chosen(1, "a", {0}), chosen(2, "b", {200}), chosen(3, "c", many)}, true);
   EXPECT_THAT(apart.passes, SizeIs(3));

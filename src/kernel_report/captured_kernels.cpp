@@ -35,7 +35,7 @@ Result<CounterReport> import_report(const fs::path& file, ProcessRunner& process
   return ncu::read_csv(text, {.source = file.string(), .keep = {}});
 }
 
-/// Files of one report, of which ncu prints a section each.
+/// The files of one report; ncu prints one section to each.
 Result<CounterReport> read_files(const std::vector<fs::path>& files) {
   CounterReport all;
   bool any = false;
@@ -62,7 +62,7 @@ bool is_csv(const fs::path& path) {
   return path.extension() == ".csv" && fs::is_regular_file(path);
 }
 
-/// The CSV files of a folder, or its report where it has nothing else.
+/// The CSV files of a folder, or its report if it has no CSV files.
 Result<CounterReport> read_folder(const fs::path& folder, ProcessRunner& processes,
                                   const std::string& ncu) {
   const std::vector<fs::path> entries = PL_TRY(entries_of(folder));
@@ -72,9 +72,8 @@ Result<CounterReport> read_folder(const fs::path& folder, ProcessRunner& process
   for (const fs::path& entry : entries) {
     if (entry.extension() == ".ncu-rep") return import_report(entry, processes, ncu);
   }
-  return Error(ErrorKind::NotFound,
-               "no captured kernels in " + folder.string() +
-                   ": neither kernel_* folders, nor CSV files of ncu's, nor an .ncu-rep");
+  return Error(ErrorKind::NotFound, "no captured kernels in " + folder.string() +
+                                        ": no kernel_* folders, CSV files from ncu or .ncu-rep");
 }
 
 }  // namespace

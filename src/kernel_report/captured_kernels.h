@@ -10,16 +10,16 @@
 
 namespace profline::kernel_report {
 
-/// Kernels that ncu captured together: of a `kernel_*` folder, or of one file.
+/// Kernels that ncu captured together: from a `kernel_*` folder, or from one file.
 struct Capture {
   std::string id;  ///< the folder's name; empty: rows get numbers
   CounterReport report;
 };
 
-/// What lies in `input`: a folder of `kernel_*` folders, each a capture of its own; a folder with
-/// CSV files of ncu's, which are one capture; such a file; or an .ncu-rep, which `ncu` imports. CSV
-/// files that are none of ncu's are told in the notes of the report; an Error when there is nothing
-/// of ncu's at all.
+/// Reads `input`: a folder of `kernel_*` folders, each a separate capture; a folder with CSV files
+/// of ncu, which are one capture; a single such file; or an .ncu-rep, which `ncu` imports. CSV
+/// files that ncu did not write are listed in the notes of the report; an Error if there is nothing
+/// from ncu at all.
 Result<std::vector<Capture>> find_captures(const std::filesystem::path& input,
                                            ProcessRunner& processes, const std::string& ncu);
 

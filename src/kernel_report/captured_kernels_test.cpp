@@ -68,8 +68,7 @@ TEST_F(CapturedKernelsTest, SaysWhatIsMissing) {
   EXPECT_EQ(failure("gone"), "cannot read " + (folder_ / "gone").string() + ": no such file");
   std::filesystem::create_directories(folder_ / "empty");
   EXPECT_EQ(failure("empty"), "no captured kernels in " + (folder_ / "empty").string() +
-                                  ": neither kernel_* folders, nor CSV files of ncu's, nor an "
-                                  ".ncu-rep");
+                                  ": no kernel_* folders, CSV files from ncu or .ncu-rep");
   write("run.ncu-rep", "NCU");
   EXPECT_THAT(failure("run.ncu-rep"), HasSubstr("cannot run 'no-such-ncu'"));
 }

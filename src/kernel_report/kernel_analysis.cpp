@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using roofline::CountedKernel;
 
-/// Rows of one capture; without an id of its own each row gets a number.
+/// The rows of one capture; without its own id, each row gets a number.
 Result<void> add_capture(Capture capture, const AnalysisOptions& options,
                          KernelAnalysis& analysis) {
   std::size_t number = 0;

@@ -15,7 +15,7 @@
 
 namespace profline::kernel_report {
 
-/// What people call a kernel, by a file of theirs.
+/// A user-defined name of a kernel.
 struct FriendlyName {
   kernels::CanonicalName raw;
   std::string friendly;
@@ -25,10 +25,10 @@ struct FriendlyName {
 Result<std::vector<FriendlyName>> load_friendly_names(const std::string& file);
 
 struct AnalysisOptions {
-  /// Of the device by the name that the driver or the user gives it.
+  /// The ceilings of a device by the name that the driver or the user gives it.
   std::function<Result<settings::Ceilings>(const std::string& device)> ceilings_of;
-  std::optional<std::string> device{};  ///< whose ceilings to use; none: what ncu says
-  double margin = 5;                    ///< SM and DRAM shares this close, in points, are balanced
+  std::optional<std::string> device{};  ///< whose ceilings to use; absent: as ncu names it
+  double margin = 5;                    ///< SM and DRAM shares within this many points are balanced
   std::vector<FriendlyName> friendly_names{};
 };
 
@@ -44,8 +44,8 @@ Result<KernelAnalysis> analyse_kernels(std::vector<Capture> captures,
                                        const kernels::Classifier& classes,
                                        const AnalysisOptions& options);
 
-/// metrics_summary.csv, classification_summary.csv, all_metrics_long.csv, histograms.csv and
-/// pictures: rooflines of all kernels and of each, and a histogram of each metric.
+/// Writes metrics_summary.csv, classification_summary.csv, all_metrics_long.csv, histograms.csv and
+/// pictures: rooflines of all kernels together and of each, and a histogram of each metric.
 Result<void> write_analysis(const KernelAnalysis& analysis, double margin,
                             const std::filesystem::path& folder);
 

@@ -84,7 +84,7 @@ TEST_F(KernelAnalysisTest, KernelsAreShownByTheNamesPeopleGiveThem) {
   EXPECT_NE(analysis.rows.back().display_name, "my product");
 }
 
-TEST_F(KernelAnalysisTest, NamesThatCannotBeReadAreToldWithTheirPlace) {
+TEST_F(KernelAnalysisTest, NamesThatCannotBeReadAreReportedWithTheirPlace) {
   const std::string file = (folder_ / "names.yaml").string();
   write("names.yaml", "raw_name: x\n");
   EXPECT_EQ(load_friendly_names(file).error().to_string(),

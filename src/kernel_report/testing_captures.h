@@ -14,7 +14,7 @@
 
 namespace profline::kernel_report {
 
-/// A folder with `raw.csv`: six kernels as ncu 2025.3 saw them on an H200.
+/// A folder with `raw.csv`: six kernels as ncu 2025.3 recorded them on an H200.
 class CapturesTest : public ::testing::Test {
  protected:
   CapturesTest() { write("raw.csv", raw_page()); }

@@ -21,7 +21,7 @@ std::string fix_for(const PlannedCommand& planned, const Exit& exit) {
   std::string log =
       planned.command.log.empty() ? "" : "its output: " + planned.command.log.string();
   if (exit.why == Exit::Why::Own && exit.signal == SIGKILL) {
-    return "it was killed from outside, or by the kernel's out-of-memory killer (see dmesg)" +
+    return "killed from outside, or by the kernel's out-of-memory killer (see dmesg)" +
            (log.empty() ? "" : "; " + log);
   }
   return log;
@@ -34,7 +34,7 @@ bool is_stack(std::string_view line) {
          line.starts_with("<omitting python frames>");
 }
 
-/// What the C++ runtime puts ahead of the reason.
+/// The prefix that the C++ runtime prints ahead of the reason.
 std::string_view without_what(std::string_view line) {
   constexpr std::string_view kWhat = "what():";
   return line.starts_with(kWhat) ? trim(line.substr(kWhat.size())) : line;
@@ -42,7 +42,7 @@ std::string_view without_what(std::string_view line) {
 
 namespace fs = std::filesystem;
 
-/// The number of the line `oom_kill N`, which three files of the kernel's have.
+/// The number in the line `oom_kill N`, which occurs in three files of the kernel.
 std::optional<std::uint64_t> kills_in(const fs::path& file) {
   constexpr std::string_view kKey = "oom_kill ";
   const std::string text = read_file(file).value_or("");
@@ -56,8 +56,8 @@ std::optional<std::uint64_t> kills_in(const fs::path& file) {
   return std::nullopt;
 }
 
-/// Version 2 is a line `0::/path` of /proc/self/cgroup, version 1 one like `4:memory:/path`. A
-/// container may see its own group as the top of what is mounted, under whatever path.
+/// Version 2 is the line `0::/path` of /proc/self/cgroup, version 1 a line like `4:memory:/path`.
+/// In a container, our own group may be the root of the mount, whatever its path.
 std::optional<std::uint64_t> kills_in_group(const fs::path& root) {
   const std::string text = read_file(root / "proc/self/cgroup").value_or("");
   for (const std::string_view line : lines(text)) {
@@ -110,23 +110,23 @@ MemoryKills memory_kills(const fs::path& root) {
 std::optional<Finding> out_of_memory(const PlannedCommand& planned, const Exit& exit,
                                      const MemoryKills& before, const MemoryKills& after) {
   if (exit.succeeded() || exit.why != Exit::Why::Own) return std::nullopt;
-  constexpr int kShellsCode = 128 + SIGKILL;  // also nsys', of the program it ran
+  constexpr int kShellsCode = 128 + SIGKILL;  // also used by nsys for the program it ran
   const bool was_killed = exit.signal == SIGKILL || exit.code == kShellsCode;
   const std::string fix = "give it more memory, or a smaller model or input";
   const std::string size = " (largest resident set " + human_bytes(exit.max_rss_bytes) + ")";
   if (has_risen(before.group, after.group)) {
     return Finding{Severity::Problem, "out_of_memory",
                    planned.name +
-                       ": out of memory: the kernel killed a process of it with SIGKILL, as the "
-                       "limit of its control group was reached" +
+                       ": out of memory: the kernel killed one of its processes with SIGKILL "
+                       "because its control group reached its memory limit" +
                        size,
                    fix, ErrorKind::Tool};
   }
   if (!was_killed || !has_risen(before.machine, after.machine)) return std::nullopt;
   return Finding{Severity::Problem, "out_of_memory",
                  planned.name +
-                     ": likely out of memory: the kernel killed a process for that while it ran, "
-                     "and it ended by SIGKILL" +
+                     ": likely out of memory: it ended with SIGKILL, and the kernel's "
+                     "out-of-memory killer was active while it ran" +
                      size,
                  fix, ErrorKind::Tool};
 }

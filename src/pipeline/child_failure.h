@@ -11,14 +11,15 @@
 
 namespace profline::pipeline {
 
-/// What there is to say of a child that ended and did not succeed, in the user's words: which it
-/// was, how it ended, the last it said, and where the rest is.
+/// The finding for a child that ended without success: which child, how it ended, its last line of
+/// output, and where the rest is.
 Finding child_problem(const PlannedCommand& planned, const Exit& exit);
 
-/// The last line of a child's output that says anything; cut where it is too long to read.
+/// The last meaningful line of a child's output, cut if it is too long to read.
 std::string last_words(const std::string& tail);
 
-/// How many processes the kernel has killed because memory ran out; nothing where it does not say.
+/// How many processes the out-of-memory killer has killed; nothing where the kernel does not report
+/// it.
 struct MemoryKills {
   std::optional<std::uint64_t> group;    ///< in our control group, version 1 or 2
   std::optional<std::uint64_t> machine;  ///< anywhere
@@ -29,8 +30,8 @@ struct MemoryKills {
 /// `root`: where /proc and /sys are.
 MemoryKills memory_kills(const std::filesystem::path& root = "/");
 
-/// What to say of a child that ended badly when the kernel has killed in the meantime: a process of
-/// our group can only have been the child's, one elsewhere may have been.
+/// The finding for a child that ended badly while the out-of-memory killer was active: a process
+/// killed in our group must have been the child's, one killed elsewhere may have been.
 std::optional<Finding> out_of_memory(const PlannedCommand& planned, const Exit& exit,
                                      const MemoryKills& before, const MemoryKills& after);
 

@@ -83,32 +83,35 @@ Exit exited(int code) {
   return exit;
 }
 
-std::string told(const Exit& exit, const MemoryKills& before, const MemoryKills& after) {
+std::string out_of_memory_text(const Exit& exit, const MemoryKills& before,
+                               const MemoryKills& after) {
   PlannedCommand planned;
   planned.name = "workload";
   const auto finding = out_of_memory(planned, exit, before, after);
   return finding ? finding->text : "";
 }
 
-TEST(MemoryKills, AreToldWhenTheyCanHaveEndedTheChild) {
+TEST(MemoryKills, AreReportedWhenTheyCanHaveEndedTheChild) {
   const std::string sure =
-      "workload: out of memory: the kernel killed a process of it with SIGKILL, as the limit of "
-      "its control group was reached (largest resident set 64.0 MiB)";
+      "workload: out of memory: the kernel killed one of its processes with SIGKILL because its "
+      "control group reached its memory limit (largest resident set 64.0 MiB)";
   const std::string likely =
-      "workload: likely out of memory: the kernel killed a process for that while it ran, and it "
-      "ended by SIGKILL (largest resident set 64.0 MiB)";
+      "workload: likely out of memory: it ended with SIGKILL, and the kernel's out-of-memory "
+      "killer was active while it ran (largest resident set 64.0 MiB)";
   const MemoryKills before{1, 5};
-  EXPECT_EQ(told(killed(), before, {2, 6}), sure);
-  EXPECT_EQ(told(exited(1), before, {2, 6}), sure) << "a process of its own, which it could tell";
-  EXPECT_EQ(told(killed(), before, {1, 6}), likely);
-  EXPECT_EQ(told(exited(137), {{}, 5}, {{}, 6}), likely) << "as nsys and shells tell it";
-  EXPECT_EQ(told(exited(1), before, {1, 6}), "") << "somebody else's";
-  EXPECT_EQ(told(killed(), before, before), "");
-  EXPECT_EQ(told(killed(), {}, {}), "");
-  EXPECT_EQ(told(exited(0), before, {2, 6}), "");
+  EXPECT_EQ(out_of_memory_text(killed(), before, {2, 6}), sure);
+  EXPECT_EQ(out_of_memory_text(exited(1), before, {2, 6}), sure)
+      << "a process of its own, which it could tell";
+  EXPECT_EQ(out_of_memory_text(killed(), before, {1, 6}), likely);
+  EXPECT_EQ(out_of_memory_text(exited(137), {{}, 5}, {{}, 6}), likely)
+      << "as nsys and shells tell it";
+  EXPECT_EQ(out_of_memory_text(exited(1), before, {1, 6}), "") << "somebody else's";
+  EXPECT_EQ(out_of_memory_text(killed(), before, before), "");
+  EXPECT_EQ(out_of_memory_text(killed(), {}, {}), "");
+  EXPECT_EQ(out_of_memory_text(exited(0), before, {2, 6}), "");
   Exit stopped = killed();
   stopped.why = Exit::Why::TimedOut;
-  EXPECT_EQ(told(stopped, before, {2, 6}), "");
+  EXPECT_EQ(out_of_memory_text(stopped, before, {2, 6}), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "pipeline/child_output.h"
+#include "pipeline/internal/child_output.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -45,7 +45,7 @@ Result<std::string> read_part(const FileDescriptor& file, const fs::path& path, 
   return bytes;
 }
 
-/// Beginning and end, in whole lines as far as there are lines, with a line between.
+/// The beginning and the end, in whole lines where possible, with a line between them.
 std::string cut(std::string head, std::string tail, std::uint64_t size, std::uint64_t& left_out) {
   constexpr std::size_t kLongestLine = std::size_t{1} << 20U;
   const std::size_t last = head.rfind('\n');
@@ -73,7 +73,7 @@ std::string_view shown_part(std::string_view line) {
   return is_one_word && is_step ? std::string_view() : line;
 }
 
-void ChildOutput::tell(std::string_view line) {
+void ChildOutput::show(std::string_view line) {
   const std::string_view shown = shown_part(line);
   if (!shown.empty()) progress_.note(shown);
 }
@@ -81,11 +81,11 @@ void ChildOutput::tell(std::string_view line) {
 void ChildOutput::take(std::string_view bytes) {
   if (bytes.empty()) progress_.tick();
   while (!bytes.empty()) {
-    // A bar that draws itself anew returns to the start of its line.
+    // A progress bar that redraws itself returns to the start of its line.
     const std::size_t end = bytes.find_first_of("\r\n");
     begun_ += bytes.substr(0, std::min(end, bytes.size()));
     if (end == std::string_view::npos) break;
-    tell(begun_);
+    show(begun_);
     begun_.clear();
     bytes.remove_prefix(end + 1);
   }

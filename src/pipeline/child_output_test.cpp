@@ -1,4 +1,4 @@
-#include "pipeline/child_output.h"
+#include "pipeline/internal/child_output.h"
 
 #include <sys/stat.h>
 
@@ -47,7 +47,7 @@ TEST(ChildOutput, PassesLinesOnAsTheyBecomeWhole) {
                                           "10%|#   | 1/10", "20%|##  | 2/10"));
 }
 
-TEST(ChildOutput, LeavesOutWhatIsToldElsewhere) {
+TEST(ChildOutput, LeavesOutWhatIsReportedElsewhere) {
   for (const char* line : {"", "warning: cuda is left out", "baseline          started",
                            "baseline          ok        1.0 s"}) {
     EXPECT_EQ(shown_part(line), "") << line;

@@ -38,7 +38,7 @@ std::string text_of(const char* file) {
   return std::string(trim(read_file(file).value_or("")));
 }
 
-/// The value behind `key` and `separator`, of the first line that begins with the key.
+/// The value after `key` and `separator` in the first line that begins with the key.
 std::string value_of(const std::string& text, std::string_view key, char separator) {
   for (const std::string_view line : lines(text)) {
     const std::size_t at = line.find(separator);
@@ -126,7 +126,7 @@ void look_at_workload(const Toolbox& tools, ProcessRunner& processes, Environmen
   environment.libtorch = std::move(*facts);
 }
 
-std::map<std::string, std::string> telling_variables() {
+std::map<std::string, std::string> relevant_variables() {
   std::map<std::string, std::string> variables;
   for (const char* name :
        {"CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_MAX_CONNECTIONS",
@@ -190,7 +190,7 @@ Environment look_around(const Toolbox& tools, ProcessRunner& processes) {
   environment.nsys = program_facts(tools.nsys);
   environment.ncu = program_facts(tools.ncu);
   look_at_workload(tools, processes, environment);
-  environment.variables = telling_variables();
+  environment.variables = relevant_variables();
   return environment;
 }
 

@@ -10,7 +10,7 @@
 namespace profline::pipeline {
 namespace {
 
-TEST(Environment, TellsOfThisMachineAndReadsBack) {
+TEST(Environment, ReportsThisMachineAndReadsBack) {
   Interrupt interrupt;
   PosixRunner processes(interrupt);
   const Environment environment = look_around({}, processes);

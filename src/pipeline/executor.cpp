@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "pipeline/run_inputs.h"
 #include "pipeline/workload_command.h"
+#include "records/redacted_run.h"
 #include "run/run_files.h"
 
 namespace profline::pipeline {
@@ -45,7 +46,7 @@ StepOutcome outcome_of(StageState state) {
   }
 }
 
-/// What a step says behind its time.
+/// What a step prints after its time.
 std::string note_of(const StageRecord& record) {
   if (record.state == StageState::TimedOut) return "timeout";
   for (const Finding& finding : record.findings) {
@@ -64,11 +65,15 @@ bool is_gone(const std::filesystem::path& folder) {
   return !std::filesystem::is_directory(folder, failure);
 }
 
-/// One run over its stages.
+/// Runs all stages of one run.
 class Execution {
  public:
   Execution(const RunPlan& plan, run::RunJournal& journal, const RunServices& services)
-      : plan_(plan), journal_(journal), services_(services), account_(services.clock) {}
+      : plan_(plan),
+        journal_(journal),
+        services_(services),
+        account_(services.clock),
+        files_(run::Run::with_record(plan.setup.folder, journal.record())) {}
 
   Result<void> run_stages();
   Result<ExitCode> finish(const WriteReports& write_reports);
@@ -78,7 +83,7 @@ class Execution {
   Result<void> run_stage(const PlannedStage& planned, StageRecord& record);
   Result<void> prepare_folder(const PlannedStage& planned);
   void carry_out(const PlannedStage& planned, const StageRecord& record, LiveStageRun& run);
-  Result<void> tell_skipped(StageRecord& record);
+  Result<void> report_skipped(StageRecord& record);
   StageState state_after(const LiveStageRun& run) const;
   Result<void> keep_folder(const std::filesystem::path& folder, LiveStageRun& run);
   std::string now() const { return utc_timestamp(services_.clock.wall_now()); }
@@ -87,6 +92,7 @@ class Execution {
   run::RunJournal& journal_;
   const RunServices& services_;
   TimeAccount account_;
+  run::Run files_;  // caches what stages read, for the reports
   std::vector<KeptCapture> captures_;
 };
 
@@ -98,8 +104,9 @@ Result<void> Execution::prepare_folder(const PlannedStage& planned) {
       PL_TRY(handed_config(plan_.setup, planned.plan.changes)));
 }
 
-/// Of a stage that was cut off: where, and which of its files are there. What its captures lack
-/// says nothing about the workload then, so they are not judged, unless they were before.
+/// The finding for an interrupted stage: where it was interrupted, and which of its files exist.
+/// What its captures lack then says nothing about the workload, so they are not judged unless they
+/// already were.
 Finding interrupted(const PlannedStage& planned, const StageRecord& record, const LiveStageRun& run,
                     const std::filesystem::path& folder, bool is_verified) {
   using End = LiveStageRun::CommandEnd;
@@ -121,33 +128,34 @@ Finding interrupted(const PlannedStage& planned, const StageRecord& record, cons
   return {Severity::Warning, "interrupted", std::move(text), "profline run --resume runs it again"};
 }
 
-/// Runs, verifies and summarises; whatever goes wrong is told.
+/// Runs, verifies and summarises; anything that goes wrong is reported.
 void Execution::carry_out(const PlannedStage& planned, const StageRecord& record,
                           LiveStageRun& run) {
   const Stage& stage = *planned.stage;
   const StageContext context = plan_.context();
-  const auto tell_error = [&](const Result<void>& done, const char* code) {
+  const auto report_error = [&](const Result<void>& done, const char* code) {
     if (done || done.error().kind() == ErrorKind::Cancelled) return;
-    run.tell({Severity::Problem, code, done.error().to_string()});
+    run.report({Severity::Problem, code, done.error().to_string()});
   };
-  const auto tell_if_cut_off = [&](bool is_verified) {
+  const auto report_if_interrupted = [&](bool is_verified) {
     if (!run.cancelled()) return false;
-    run.tell(interrupted(planned, record, run, plan_.setup.stage_folder(stage.id()), is_verified));
+    run.report(
+        interrupted(planned, record, run, plan_.setup.stage_folder(stage.id()), is_verified));
     return true;
   };
   const Result<void> ran = stage.run(context, planned.plan, run);
-  if (is_gone(plan_.setup.stage_folder(stage.id()))) return;  // all that is left to say
-  tell_error(ran, "stage_error");
-  if (tell_if_cut_off(false)) return;
+  if (is_gone(plan_.setup.stage_folder(stage.id()))) return;  // already reported
+  report_error(ran, "stage_error");
+  if (report_if_interrupted(false)) return;
   const TimeAccount::Span reading(account_, Activity::Reading);
-  for (Finding& finding : stage.verify(context)) run.tell(std::move(finding));
+  for (Finding& finding : stage.verify(context, files_)) run.report(std::move(finding));
   if (run.has_problem()) return;
-  tell_error(stage.summarise(context, run), "summary_error");
-  tell_if_cut_off(true);
+  report_error(stage.summarise(context, files_, run), "summary_error");
+  report_if_interrupted(true);
 }
 
-/// A stage's folder is there after it, too. A program may delete it: then the stage has failed, and
-/// if it deletes the run's, the run ends.
+/// A program may delete the stage's folder: then the stage has failed. If it deletes the run's
+/// folder, the run ends.
 Result<void> Execution::keep_folder(const std::filesystem::path& folder, LiveStageRun& run) {
   if (is_gone(plan_.setup.folder)) {
     return Error(ErrorKind::Io, "the folder of this run, '" + plan_.setup.folder.string() +
@@ -156,10 +164,10 @@ Result<void> Execution::keep_folder(const std::filesystem::path& folder, LiveSta
         .with_reason("run_folder_gone");
   }
   if (!is_gone(folder)) return {};
-  run.tell({Severity::Problem, "stage_folder_gone",
-            "the folder of the stage, '" + folder.string() +
-                "', was deleted while it ran; what it had written is lost",
-            "something that the program runs deletes it"});
+  run.report({Severity::Problem, "stage_folder_gone",
+              "the folder of the stage, '" + folder.string() +
+                  "', was deleted while it ran; what it had written is lost",
+              "find out what in the program deletes it"});
   return create_folders(folder);
 }
 
@@ -184,8 +192,8 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   PL_TRY(keep_folder(folder, run));
   record.state = state_after(run);
   PL_TRY(run::remove_temporaries(folder,
-                                 services_.clock));  // of a child killed in the middle of a file
-  PL_TRY(write_inputs(journal_, plan_.setup, record.name));
+                                 services_.clock));  // left by a child that was killed
+  PL_TRY(write_inputs(journal_, plan_.setup, files_, record.name));
   {
     const TimeAccount::Span digesting(account_, Activity::Digesting);
     run::make_captures_private(folder);
@@ -194,15 +202,16 @@ Result<void> Execution::run_stage(const PlannedStage& planned, StageRecord& reco
   for (KeptCapture& kept : run.take_captures()) captures_.push_back(std::move(kept));
   record.ended = now();
   record.timing = spent_since(before, account_.timing());
-  // run.json follows when the next child starts, or at the end: making it durable takes longer than
-  // all else between two children, and a kill in between costs no more than running this again.
+  // run.json is saved when the next child starts, or at the end: making it durable takes longer
+  // than everything else between two children, and being killed in between only means running this
+  // stage again.
   PL_TRY(journal_.defer_status(record));
   if (run.journal_error()) return *run.journal_error();
   step.end(outcome_of(record.state), note_of(record));
   return {};
 }
 
-Result<void> Execution::tell_skipped(StageRecord& record) {
+Result<void> Execution::report_skipped(StageRecord& record) {
   Step step(services_.progress, record.name);
   PL_TRY(create_folders(plan_.setup.stage_folder(record.name)));
   PL_TRY(journal_.defer_status(record));
@@ -216,7 +225,7 @@ Result<void> Execution::run_stages() {
     const auto record = std::find_if(stages.begin(), stages.end(), [&](const StageRecord& stage) {
       return stage.name == planned.stage->id();
     });
-    if (record->state == StageState::Skipped) PL_TRY(tell_skipped(*record));
+    if (record->state == StageState::Skipped) PL_TRY(report_skipped(*record));
     if (record->state != StageState::Pending) continue;
     if (services_.interrupt.requested()) break;
     PL_TRY(run_stage(planned, *record));
@@ -227,12 +236,12 @@ Result<void> Execution::run_stages() {
   return {};
 }
 
-/// From the files of the run, and from captures that stages have just read.
+/// Writes the reports from the files of the run, some of which stages have just read.
 Result<void> Execution::report(const WriteReports& write_reports) {
-  run::Run run = PL_TRY(run::Run::open(plan_.setup.folder));
-  for (KeptCapture& kept : captures_) run.keep_capture(kept.sqlite, std::move(kept.timeline));
+  files_.set_record(redacted(journal_.record(), journal_.redactor()));
+  for (KeptCapture& kept : captures_) files_.keep_capture(kept.sqlite, std::move(kept.timeline));
   captures_.clear();
-  return write_reports(run);
+  return write_reports(files_);
 }
 
 Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
@@ -253,8 +262,8 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
                                 : RunState::Ok;
   record.timing = account_.timing();
   if (!is_interrupted && write_reports) {
-    PL_TRY(journal_.save());  // reports are made from what is on disk
-    ends_in_order.reset();    // of a large run they take long
+    PL_TRY(journal_.save());
+    ends_in_order.reset();  // an interrupt need not wait for the reports of a large run
     const TimeAccount::Span reporting(account_, Activity::Reporting);
     const auto written = report(write_reports);
     if (!written) {
@@ -264,7 +273,7 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
     }
   }
   ends_in_order = std::make_unique<Interrupt::OrderlyStop>(
-      services_.interrupt);  // too late for any other end than this
+      services_.interrupt);  // from here on an interrupt changes nothing
   const ExitCode code = record.state == RunState::Ok       ? ExitCode::Done
                         : record.state == RunState::Failed ? ExitCode::Failed
                                                            : ExitCode::Interrupted;
@@ -280,7 +289,7 @@ Result<ExitCode> Execution::finish(const WriteReports& write_reports) {
   return code;
 }
 
-/// Notes why the run cannot go on: the last that can be said on a disk that takes no more.
+/// Records why the run cannot continue, as far as a full disk permits.
 Error given_up(run::RunJournal& journal, const RunServices& services, Error why) {
   RunRecord& record = journal.record();
   record.state = RunState::Failed;

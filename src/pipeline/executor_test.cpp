@@ -50,8 +50,11 @@ class FakeStage final : public Stage {
     PL_TRY(run_commands(plan, run));
     return {};
   }
-  std::vector<Finding> verify(const StageContext&) const override { return verified; }
-  Result<void> summarise(const StageContext& context, StageRun& run) const override {
+  std::vector<Finding> verify(const StageContext&, const run::Run&) const override {
+    return verified;
+  }
+  Result<void> summarise(const StageContext& context, const run::Run&,
+                         StageRun& run) const override {
     if (asks_in_summary) PL_TRY(run.execute({"summary", {.argv = {"summary"}}}));
     if (!capture.empty()) run.keep_capture(capture, Timeline());
     return write_file_atomic(context.setup.stage_folder(id_) / "summary", "made");
@@ -133,7 +136,7 @@ TEST_F(Execute, RunsStagesInOrderAndKeepsWhatTheyDid) {
   EXPECT_FALSE(fs::exists(folder_ / ".reserve"));
 }
 
-TEST_F(Execute, AProblemFailsItsStageAndTheExitCodeTells) {
+TEST_F(Execute, AProblemFailsItsStageAndTheExitCodeSaysSo) {
   stage(0).verified = {{Severity::Problem, "empty", "nothing was captured"}};
   for (const char* name : kNames) processes_.expect({name});
   EXPECT_EQ(execute_plan(plan()), ExitCode::Failed);
@@ -168,7 +171,7 @@ TEST_F(Execute, AnInterruptJustBeforeAChildStartsCutsItsStageOff) {
             "interrupted before work started; none of its files was there yet");
 }
 
-TEST_F(Execute, AnInterruptWhileAStageIsSummarisedIsTold) {
+TEST_F(Execute, AnInterruptWhileAStageIsSummarisedIsReported) {
   stage(0).asks_in_summary = true;
   processes_.expect({"first"});
   processes_.expect({"summary"})

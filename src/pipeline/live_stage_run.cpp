@@ -6,7 +6,7 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "pipeline/child_failure.h"
-#include "pipeline/child_output.h"
+#include "pipeline/internal/child_output.h"
 #include "process/runner.h"
 
 namespace profline::pipeline {
@@ -23,7 +23,7 @@ std::int64_t nanoseconds(std::chrono::nanoseconds duration) {
   return duration.count();
 }
 
-/// Keeps the child's identity as soon as it has one, shows what it says, and passes all on.
+/// Records the child's identity as soon as it has one, shows its output, and passes everything on.
 class Relay final : public RunObserver {
  public:
   Relay(RunObserver* next, Progress& progress, std::function<void(const ProcessId&)> on_start)
@@ -83,7 +83,7 @@ void TimeAccount::open(Activity activity) {
 }
 
 void TimeAccount::close() {
-  PL_ASSERT(open_.size() > 1, "what is closed was opened");
+  PL_ASSERT(open_.size() > 1, "only an open activity is closed");
   charge();
   if (open_.back() == Activity::Child) own_since_child_ns_ = 0;
   open_.pop_back();
@@ -166,24 +166,24 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
   }
   settle(planned);
   note_end(record_.commands[index], planned, *exit);
-  if (exit->why == Exit::Why::TimedOut && is_stage_limit) tell_timeout(planned);
+  if (exit->why == Exit::Why::TimedOut && is_stage_limit) report_timeout(planned);
   if (!exit->succeeded()) {
-    auto told = out_of_memory(planned, *exit, kills_before, memory_kills());
-    if (told) tell(std::move(*told));
+    auto finding = out_of_memory(planned, *exit, kills_before, memory_kills());
+    if (finding) report(std::move(*finding));
   }
   return exit;
 }
 
-/// What the child printed, made fit to be kept.
+/// Prepares the child's output for keeping.
 void LiveStageRun::settle(const PlannedCommand& planned) {
   if (planned.command.log.empty()) return;
   const auto left_out = settle_log(planned.command.log, journal_.redactor());
   if (!left_out) log_.warning(planned.name + ": " + left_out.error().to_string());
   if (!left_out || *left_out == 0) return;
-  tell({Severity::Note, "log_cut",
-        planned.name + " printed a lot: its log keeps the first " + human_bytes(kLogHeadBytes) +
-            " and the last " + human_bytes(kLogTailBytes) + ", and " + human_bytes(*left_out) +
-            " between them are left out"});
+  report({Severity::Note, "log_cut",
+          planned.name + " printed a lot: its log keeps the first " + human_bytes(kLogHeadBytes) +
+              " and the last " + human_bytes(kLogTailBytes) + ", and " + human_bytes(*left_out) +
+              " between them were left out"});
 }
 
 void LiveStageRun::note_end(CommandRecord& record, const PlannedCommand& planned,
@@ -199,21 +199,21 @@ void LiveStageRun::note_end(CommandRecord& record, const PlannedCommand& planned
   log_.info(planned.name + ": " + exit.describe() + " after " + human_elapsed(exit.wall));
   cancelled_ |= exit.why == Exit::Why::Cancelled;
   const std::string left = exit.describe_leftovers();
-  if (!left.empty()) tell({Severity::Note, "leftovers", planned.name + " " + left});
+  if (!left.empty()) report({Severity::Note, "leftovers", planned.name + " " + left});
 }
 
-void LiveStageRun::tell_timeout(const PlannedCommand& planned) {
+void LiveStageRun::report_timeout(const PlannedCommand& planned) {
   const bool is_first = !timed_out_;
   timed_out_ = true;
   const std::string limit = human_elapsed(is_first ? *timeout_ : kAfterTimeout);
-  tell({Severity::Warning, "timeout",
-        planned.name + " was ended after " + limit +
-            (is_first ? ", the stage's timeout; what it had captured is kept"
-                      : ", which is what is left after the stage's timeout"),
-        "give it longer: pipeline." + record_.name + ".timeout=SECONDS, or null"});
+  report({Severity::Warning, "timeout",
+          planned.name + " was ended after " + limit +
+              (is_first ? ", the stage's timeout; what it captured is kept"
+                        : ", the time limit after the stage's timeout"),
+          "give it longer: pipeline." + record_.name + ".timeout=SECONDS, or null"});
 }
 
-void LiveStageRun::tell(Finding finding) {
+void LiveStageRun::report(Finding finding) {
   finding.text = journal_.redactor().text(finding.text);  // it may quote what a child printed
   std::string text = record_.name + ": " + finding.text;
   if (!finding.fix.empty()) text += "; " + finding.fix;
@@ -236,7 +236,8 @@ void LiveStageRun::tell(Finding finding) {
 }
 
 void LiveStageRun::keep_capture(std::string sqlite, Timeline capture) {
-  // Memory for about a gigabyte of them; the reports read the others again, one at a time.
+  // Keeps up to about a gigabyte of captures in memory; the reports read the others again, one at a
+  // time.
   constexpr std::size_t kMostRows = 8'000'000;
   const auto rows_of = [](const Timeline& one) {
     return one.work.size() + one.calls.size() + one.ranges.size() + one.operators.size();

@@ -18,14 +18,14 @@
 
 namespace profline::pipeline {
 
-/// Where a run's time goes: every moment belongs to one activity, the innermost that is open.
+/// Accounts for a run's time: every moment belongs to one activity, the innermost open one.
 class TimeAccount {
  public:
   enum class Activity : std::uint8_t { Own, Child, Reading, Digesting, Reporting };
 
   explicit TimeAccount(const Clock& clock);
 
-  /// An activity for as long as this lives.
+  /// Charges time to an activity while this object lives.
   class Span {
    public:
     Span(TimeAccount& account, Activity activity) : account_(account) { account.open(activity); }
@@ -37,7 +37,7 @@ class TimeAccount {
     TimeAccount& account_;
   };
 
-  /// All so far.
+  /// The totals so far.
   RunTiming timing() const;
 
  private:
@@ -57,10 +57,10 @@ class TimeAccount {
   bool had_child_ = false;
 };
 
-/// What was spent after `before`, of a stage.
+/// The time of a stage since `before`.
 StageTiming spent_since(const RunTiming& before, const RunTiming& now);
 
-/// The world as a run sees it.
+/// The outside world as a run sees it.
 struct RunServices {
   ProcessRunner& processes;
   const Interrupt& interrupt;
@@ -71,16 +71,16 @@ struct RunServices {
 
 /// A capture that a stage has read, for the reports.
 struct KeptCapture {
-  std::string sqlite;  ///< from the stage's folder
+  std::string sqlite;  ///< relative to the stage's folder
   Timeline timeline;
 };
 
-/// The StageRun of a real run: keeps everything in the stage's record, and run.json up to date with
-/// what is running.
+/// The StageRun of a real run: records everything in the stage's record, and keeps run.json up to
+/// date with what is running.
 class LiveStageRun final : public StageRun {
  public:
-  /// `timeout` is the stage's: commands are ended when it is over. What is run after that, to keep
-  /// what was captured, gets kAfterTimeout each.
+  /// `timeout` is the stage's: commands are stopped when it expires. Commands that run after that,
+  /// to keep what was captured, get kAfterTimeout each.
   LiveStageRun(const RunServices& services, run::RunJournal& journal, TimeAccount& account,
                StageRecord& record, std::optional<std::chrono::milliseconds> timeout);
 
@@ -88,7 +88,8 @@ class LiveStageRun final : public StageRun {
   ProcessRunner& processes() override { return services_.processes; }
   Progress& progress() override { return services_.progress; }
   const Log& log() override { return log_; }
-  void tell(Finding finding) override;
+  void report(Finding finding) override;
+  bool has_problem() const override { return has_problem_; }
   void remember_session(const std::string& name) override;
   void keep_capture(std::string sqlite, Timeline capture) override;
 
@@ -97,10 +98,8 @@ class LiveStageRun final : public StageRun {
   std::optional<CommandEnd> last_end() const { return last_end_; }
   bool timed_out() const { return timed_out_; }
   bool cancelled() const { return cancelled_; }
-  /// A Problem was told.
-  bool has_problem() const { return has_problem_; }
   std::vector<KeptCapture> take_captures() { return std::move(captures_); }
-  /// Why the record could not be kept, if it could not.
+  /// Why the record could not be saved, if it could not.
   const std::optional<Error>& journal_error() const { return journal_error_; }
 
   static constexpr std::chrono::milliseconds kAfterTimeout = std::chrono::minutes(2);
@@ -109,7 +108,7 @@ class LiveStageRun final : public StageRun {
   std::optional<std::chrono::milliseconds> time_left() const;
   void settle(const PlannedCommand& planned);
   void note_end(CommandRecord& record, const PlannedCommand& planned, const Exit& exit);
-  void tell_timeout(const PlannedCommand& planned);
+  void report_timeout(const PlannedCommand& planned);
   void save();
   void keep(Result<void> written);
 

@@ -32,7 +32,7 @@ std::string reason(const Stage& stage, Enable enable, const WhereSet& where) {
   return place.empty() ? text : text + " (" + place + ")";
 }
 
-/// On, off or skipped, for every stage but a baseline that is left to itself.
+/// Decides on, off or skipped for every stage except a baseline in its default setting.
 PlannedStage decide(const Stage& stage, const StageContext& context, const WhereSet& where) {
   PlannedStage planned;
   planned.stage = &stage;
@@ -60,7 +60,7 @@ PlannedStage decide_baseline(const Stage& stage, const std::vector<std::string>&
   return planned;
 }
 
-/// A Problem, and the stages that have it.
+/// A Problem and the stages that have it.
 struct Obstacle {
   Finding finding;
   std::vector<std::string> stages;
@@ -83,11 +83,6 @@ const PlannedCommand& StagePlan::command(std::string_view name) const {
                                   [&](const PlannedCommand& one) { return one.name == name; });
   PL_ASSERT(found != commands.end(), "a stage asks for commands of its own plan");
   return *found;
-}
-
-bool RunPlan::has_stage_on() const {
-  return std::any_of(stages.begin(), stages.end(),
-                     [](const PlannedStage& stage) { return stage.is_on(); });
 }
 
 std::optional<Error> RunPlan::obstacle() const {

@@ -24,7 +24,7 @@ struct PlannedStage {
   bool is_on() const { return state == StageState::Pending; }
 };
 
-/// All that a run will do. The setup and the tools are the run's; stages must outlive it.
+/// Everything that a run will do. The setup and the tools are the run's; stages must outlive it.
 struct RunPlan {
   RunSetup setup;
   Toolbox tools;
@@ -32,24 +32,23 @@ struct RunPlan {
   std::vector<Finding> findings;  ///< about the run as a whole
 
   StageContext context() const { return {setup, tools}; }
-  bool has_stage_on() const;
-  /// What keeps the run from starting, told together; nothing when nothing does. The first
-  /// Problem's kind chooses the exit code.
+  /// All Problems that prevent the run from starting, as one Error; nothing if the run can start.
+  /// The kind of the first Problem chooses the exit code.
   std::optional<Error> obstacle() const;
 };
 
-/// The plan without its secrets, to be shown; not to be run.
+/// The plan without its secrets, for display only; it must not be run.
 RunPlan redacted(RunPlan plan);
 
 /// What the enabled stages need of the machine.
 Stage::Needs needs_of(const Stages& stages, const settings::Root& settings);
 
-/// Says of a key where its value was set: `conf/config.yaml:41:13`, `override 2`, or nothing.
+/// Where the value of a key was set: `conf/config.yaml:41:13`, `override 2`, or nothing.
 using WhereSet = std::function<std::string(const std::string& key)>;
 
-/// Decides which stages run and what each will do; pure. Setup and tools come ready, but for
-/// `baseline_is_on`, which is decided here: left to itself, the baseline is on when something is
-/// that is measured against it.
+/// Decides which stages run and what each will do; pure. Setup and tools are complete except for
+/// `baseline_is_on`, which is decided here: by default the baseline is on if any stage is on that
+/// is measured against it.
 RunPlan make_plan(RunSetup setup, Toolbox tools, const Stages& stages, const WhereSet& where);
 
 }  // namespace profline::pipeline

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// SIGTERM, five seconds, SIGKILL; to the whole group where it leads one, as our children do.
+/// SIGTERM, five seconds, SIGKILL; to the whole group if the process leads one, as our children do.
 void end_process(const ProcessRecord& process) {
   const auto pid = static_cast<pid_t>(process.pid);
   const pid_t target = ::getpgid(pid) == pid ? -pid : pid;
@@ -37,24 +37,25 @@ void end_process(const ProcessRecord& process) {
 }
 
 void end_session(const std::string& name, const Toolbox& tools, ProcessRunner& processes,
-                 std::vector<std::string>& told) {
+                 std::vector<std::string>& ended) {
   if (!tools.nsys || !*tools.nsys) {
-    told.push_back("session " + name + " of nsys may still run: there is no nsys here to end it");
+    ended.push_back("nsys session " + name +
+                    " may still be running: there is no nsys here to end it");
     return;
   }
   Command command = nsys::shutdown_command(tools.nsys->value().program, name);
   if (!command.timeout) command.timeout = 20s;
   const auto exit = processes.run(command);
-  if (exit && exit->succeeded()) told.push_back("ended session " + name + " of nsys");
+  if (exit && exit->succeeded()) ended.push_back("ended nsys session " + name);
 }
 
-/// `db.password` of `+db.password=x`.
+/// `db.password` from `+db.password=x`.
 std::string_view key_of(std::string_view given) {
   given.remove_prefix(std::min(given.find_first_not_of("+~"), given.size()));
   return given.substr(0, given.find('='));
 }
 
-/// A command of the stage reads what the baseline leaves.
+/// Whether a command of the stage reads files that the baseline writes.
 bool reads_baseline(const PlannedStage& stage, const RunPlan& plan) {
   const std::string folder = plan.setup.stage_folder(run::stages::kBaseline).string();
   for (const PlannedCommand& planned : stage.plan.commands) {
@@ -107,21 +108,21 @@ Result<void> move_away(const fs::path& run, const std::string& stage) {
 
 std::vector<std::string> end_leftovers(const RunRecord& record, const Toolbox& tools,
                                        ProcessRunner& processes) {
-  std::vector<std::string> told;
+  std::vector<std::string> ended;
   const bool is_here = record.boot_id == run::boot_id() && record.host == run::host_name();
   for (const StageRecord& stage : record.stages) {
     for (const CommandRecord& command : stage.commands) {
       if (!is_here || !command.end.empty() || !run::is_alive(command.process)) continue;
       end_process(command.process);
-      told.push_back("ended " + command.name + " of stage " + stage.name + " (pid " +
-                     std::to_string(command.process.pid) + ")");
+      ended.push_back("ended " + command.name + " of stage " + stage.name + " (pid " +
+                      std::to_string(command.process.pid) + ")");
     }
     const bool may_run = stage.state == StageState::Running && is_here;
     for (const std::string& session : stage.sessions) {
-      if (may_run) end_session(session, tools, processes, told);
+      if (may_run) end_session(session, tools, processes, ended);
     }
   }
-  return told;
+  return ended;
 }
 
 std::vector<ResumeDecision> decide_resume(const RunPlan& plan, const RunRecord& before,
@@ -132,7 +133,7 @@ std::vector<ResumeDecision> decide_resume(const RunPlan& plan, const RunRecord& 
     ResumeDecision decision = decide(planned, plan, before, inputs_changed);
     if (decision.stage == run::stages::kBaseline) baseline_runs = decision.runs;
     if (planned.is_on() && !decision.runs && baseline_runs && reads_baseline(planned, plan)) {
-      decision = {decision.stage, true, "it reads what the baseline leaves, which runs again"};
+      decision = {decision.stage, true, "it reads files of the baseline, which runs again"};
     }
     decisions.push_back(std::move(decision));
   }
@@ -207,7 +208,7 @@ Result<void> enter_resumed(const RunPlan& plan, const std::vector<ResumeDecision
   std::vector<StageRecord> stages;
   for (std::size_t i = 0; i < fresh.stages.size(); ++i) {
     const StageRecord* old = record.find_stage(fresh.stages[i].name);
-    // A stage that is off now and was ok keeps what it left.
+    // A stage that is off now but was ok keeps its files.
     const bool is_good = old != nullptr && (plan.stages[i].is_on() || old->state == StageState::Ok);
     if (!decisions[i].runs && is_good) {
       stages.push_back(*old);

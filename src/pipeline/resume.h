@@ -14,8 +14,8 @@
 
 namespace profline::pipeline {
 
-/// Ends what a run that was killed left running: processes by pid and start time (of this boot of
-/// this machine only), then sessions of nsys. Tells what it ended.
+/// Ends what a killed run left running: processes by pid and start time (only of this boot of this
+/// machine), then nsys sessions. Returns what it ended, in words.
 std::vector<std::string> end_leftovers(const RunRecord& record, const Toolbox& tools,
                                        ProcessRunner& processes);
 
@@ -26,25 +26,25 @@ struct ResumeDecision {
   std::string why;  ///< `it is ok and its inputs are the same`
 };
 
-/// Of each stage of the plan, by the record of the attempt before; pure.
+/// The decision for each stage of the plan, from the record of the previous attempt; pure.
 std::vector<ResumeDecision> decide_resume(const RunPlan& plan, const RunRecord& before,
                                           bool inputs_changed);
 
-/// The overrides of the attempt before, then those given now. One that was redacted when it was
-/// written down has to be given again, and takes its place then; an Error of kind Config names
-/// those that were not.
+/// The overrides of the previous attempt, followed by those given now. One that was recorded
+/// redacted must be given again, and then takes its old place; an Error of kind Config names the
+/// ones that were not.
 Result<std::vector<std::string>> resumed_overrides(const std::vector<std::string>& before,
                                                    std::vector<std::string> now);
 
-/// Stages of the run that are not finished and would be skipped now: their enable is auto, and what
-/// they need is no longer there. Nothing when there are none.
+/// Names the unfinished stages of the run that would be skipped now because their enable is auto
+/// and what they need is gone. Nothing if there are no such stages.
 std::optional<Error> lost_stages(const RunPlan& plan, const RunRecord& before);
 
-/// What there is to say of a resume that runs nothing.
+/// The message for a resume that has nothing to run.
 std::string nothing_to_run(const RunPlan& plan);
 
-/// Puts the plan's stages into the record: those that run again as Pending, their folders moved to
-/// `attempts/<stage>-N` in the run; the others as they were.
+/// Enters the plan's stages into the record: those that run again as Pending, with their folders
+/// moved to `attempts/<stage>-N` in the run; the others unchanged.
 Result<void> enter_resumed(const RunPlan& plan, const std::vector<ResumeDecision>& decisions,
                            RunRecord& record);
 

@@ -9,13 +9,14 @@
 #include "formats/node.h"
 #include "formats/yaml.h"
 #include "run/artifacts.h"
+#include "schema/read.h"
 
 namespace profline::pipeline {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The words of a user's command that are files.
+/// The arguments of a user's command that are files.
 Node files_of_command(const RunSetup& setup, const std::vector<std::string>& argv) {
   Node files = Node::list();
   const fs::path cwd = setup.cwd / setup.settings.pipeline.workload.cwd;
@@ -58,7 +59,7 @@ void add(NodeMap& out, const Node& config, const std::string& key) {
   if (const Node* value = config.find_path(key)) out.set(key, *value);
 }
 
-/// Of the stage's own settings: neither whether nor how long it may run changes its result.
+/// From the stage's own settings: whether it runs and its timeout do not change its result.
 Node own_settings(const Node& config, const std::string& stage) {
   const Node* settings = config.find_path("pipeline." + stage);
   if (settings == nullptr || !settings->is_map()) return Node();
@@ -70,7 +71,7 @@ Node own_settings(const Node& config, const std::string& stage) {
 Node texts(const std::vector<std::string>& words) {
   Node list = Node::list();
   for (const std::string& word : words) {
-    // How much it says is no matter.
+    // Verbosity does not matter.
     if (word != "--quiet" && word != "--verbose") list.as_list().push_back(Node::string(word));
   }
   return list;
@@ -112,15 +113,17 @@ Node model_files(const RunPlan& plan) {
 
 }  // namespace
 
-Result<void> write_inputs(run::RunJournal& journal, const RunSetup& setup, std::string_view stage) {
+Result<void> write_inputs(run::RunJournal& journal, const RunSetup& setup, const run::Run& files,
+                          std::string_view stage) {
   if (const auto argv = setup.settings.pipeline.workload.user_command()) {
     const std::vector<std::string> words = setup.redactor.words(*argv);
     journal.defer(run::files::kInputs, write_yaml(inputs_of_command(setup, *argv, words)));
     return {};
   }
-  auto inputs = run::read_workload_file(setup.stage_folder(stage), run::files::kReadInputs);
-  if (!inputs && inputs.error().kind() == ErrorKind::NotFound) return {};
-  journal.defer(run::files::kInputs, write_yaml(PL_TRY(std::move(inputs))));
+  const run::Artifact<Node>& inputs = run::workload_inputs(files, stage);
+  if (!inputs.is_there) return {};
+  if (!inputs) return Error(ErrorKind::Parse, inputs.why_not);
+  journal.defer(run::files::kInputs, write_yaml(*inputs));
   return {};
 }
 
@@ -146,16 +149,17 @@ std::string inputs_digest(const PlannedStage& planned, const RunPlan& plan) {
   const Node& config = plan.setup.config;
   const std::string stage(planned.stage->id());
   NodeMap document;
-  for (const char* key :
-       {"device", "use_flash_attn", "model", "infer", "dataset", "pipeline.workload"}) {
-    add(document, config, key);
-  }
+  for (const char* key : run::kWorkloadKeys) add(document, config, key);
   document.set("stage", Node::string(stage));
   document.set("settings", own_settings(config, stage));
   if (planned.stage->is_measured_against_baseline()) {
     document.set("warm-up", own_settings(config, "baseline"));
   }
   document.set("commands", commands(planned.plan));
+  const settings::KernelClasses& classes = plan.setup.kernel_classes;
+  if (planned.stage->classifies_kernels() && !classes.rules.empty()) {
+    document.set("kernel_classes", schema::write(classes));
+  }
   document.set("model_files", model_files(plan));
   const auto add_version = [&](const char* tool, const auto& found) {
     if (found && *found) document.set(tool, Node::string(found->value().version.to_string()));
@@ -163,7 +167,8 @@ std::string inputs_digest(const PlannedStage& planned, const RunPlan& plan) {
   const Stage::Needs needs = planned.stage->needs(plan.setup.settings);
   if (needs.nsys) add_version("nsys", plan.tools.nsys);
   if (needs.ncu) add_version("ncu", plan.tools.ncu);
-  // Without secrets: one that was renewed is no other input, and a digest of one could be guessed.
+  // Without secrets: a renewed secret is not a different input, and a secret could be guessed from
+  // its digest.
   const Node inputs = redacted(Node::map(std::move(document)), plan.setup.redactor);
   const auto text =
       write_json(inputs, {.indent = 0, .bytes_as_base64 = true, .scalar_keys_as_text = true});

@@ -25,10 +25,10 @@ Command users_command(const RunSetup& setup, std::vector<std::string> argv) {
   return command;
 }
 
-/// OpenBLAS has threads of its own beside OpenMP's, which the rest of libtorch uses, and they wait
-/// for work by spinning, 2^26 cycles unless told otherwise, while OpenMP's want the cores: on two
-/// cores a request of the tiny model takes 130 ms so, and 27 ms with a short wait. OpenBLAS reads
-/// this when it is loaded, so it cannot be left to the workload.
+/// OpenBLAS has its own threads besides those of OpenMP, which the rest of libtorch uses. They spin
+/// while they wait for work, for 2^26 cycles by default, while OpenMP's threads need the cores: on
+/// two cores a request of the tiny model takes 130 ms that way, and 27 ms with a short wait.
+/// OpenBLAS reads this when it is loaded, so the workload cannot set it itself.
 constexpr const char* kBlasSpin = "OPENBLAS_THREAD_TIMEOUT";
 constexpr const char* kShortSpin = "4";
 
@@ -37,7 +37,7 @@ std::string program_of(const Toolbox& tools) {
   return "profline-workload";
 }
 
-/// The value at a dotted path of maps; null pointer when there is none.
+/// The value at a dotted path of maps; a null pointer if it does not exist.
 Node* find_in(Node& config, std::string_view key) {
   Node* at = &config;
   while (at != nullptr && !key.empty()) {
@@ -48,7 +48,7 @@ Node* find_in(Node& config, std::string_view key) {
   return at;
 }
 
-/// What the config that is handed to the workload lacks, as JSON; nothing when it lacks nothing.
+/// The secrets that were removed from the workload's config, as JSON; nothing if it has no secrets.
 std::optional<std::string> config_secrets(const RunSetup& setup) {
   const Node part = redacted_part(setup.config, redacted(setup.config, setup.redactor));
   if (part.is_null()) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<std::string> config_secrets(const RunSetup& setup) {
   return std::move(*text);
 }
 
-/// A value as Hydra's grammar takes it, in quotes where a character would mean something else.
+/// A value in Hydra's grammar, quoted where a character would otherwise have a meaning.
 std::string value_text(const Node& value) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:";
@@ -78,7 +78,7 @@ class Overrides {
     list_.push_back(std::string(key) + "=" + std::string(text));
   }
   void set(std::string_view key, const Node& value) { set(key, value_text(value)); }
-  /// What the config has, if it has it.
+  /// Adds the value of the config, if it has one.
   void pass(std::string_view key) {
     const Node* value = setup_.config.find_path(key);
     if (value != nullptr) set(key, *value);
@@ -87,7 +87,7 @@ class Overrides {
     const Node* value = setup_.config.find_path(key);
     if (value != nullptr && !value->is_null()) set(key, *value);
   }
-  /// A relative path starts where profline was started.
+  /// Relative paths start where profline was started.
   void pass_path(std::string_view key) {
     const Node* value = setup_.config.find_path(key);
     if (value == nullptr || !value->is_string() || value->as_string().empty()) return;
@@ -100,7 +100,7 @@ class Overrides {
   std::vector<std::string> list_;
 };
 
-/// The same images in the same order in every run, cut off after as many as the stage wants.
+/// The same images in the same order in every run, limited to as many as the stage uses.
 void pass_sampling(const RunSetup& setup, const WorkloadRun& run, Overrides& overrides) {
   if (run.samples) {
     overrides.set("dataset.sampling.num_epochs", "1");

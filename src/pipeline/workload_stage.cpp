@@ -31,12 +31,12 @@ std::vector<Finding> check_users_command(const StageContext& context,
   if (!fs::is_directory(cwd, failure)) {
     return {absent("cwd_absent",
                    "there is no folder '" + cwd.string() + "' for the program to start in",
-                   "name one that is there: pipeline.workload.cwd=FOLDER")};
+                   "name an existing one: pipeline.workload.cwd=FOLDER")};
   }
   const auto program = find_program(argv.front(), own_path(), cwd);
   if (program) return {};
   return {absent("program_absent", program.error().message(),
-                 "name one that is there: pipeline.workload.command=[PROGRAM,ARGUMENT]")};
+                 "name an existing one: pipeline.workload.command=[PROGRAM,ARGUMENT]")};
 }
 
 using Names = std::vector<std::string>;
@@ -146,10 +146,10 @@ Result<bool> run_commands(const StagePlan& plan, StageRun& run) {
   for (const PlannedCommand& planned : plan.commands) {
     const Exit exit = PL_TRY(run.execute(planned));
     if (exit.succeeded()) continue;
-    // The stage's timeout and the user's interrupt are told by who saw to them.
-    const bool is_told = exit.why == Exit::Why::Cancelled ||
-                         (exit.why == Exit::Why::TimedOut && !planned.command.timeout);
-    if (!is_told) run.tell(child_problem(planned, exit));
+    // The stage's timeout and the user's interrupt have already been reported.
+    const bool is_reported = exit.why == Exit::Why::Cancelled ||
+                             (exit.why == Exit::Why::TimedOut && !planned.command.timeout);
+    if (!is_reported) run.report(child_problem(planned, exit));
     return false;
   }
   return true;
@@ -157,7 +157,7 @@ Result<bool> run_commands(const StagePlan& plan, StageRun& run) {
 
 std::vector<Finding> workload_remarks(const fs::path& folder) {
   const auto facts = run::read_workload_file(folder, run::files::kWorkloadFacts);
-  // A workload that ended early does not write it; that it did is reported elsewhere.
+  // A workload that ended early does not write the file; that is reported elsewhere.
   if (!facts && facts.error().kind() != ErrorKind::Parse) return {};
   if (!facts) return {{Severity::Warning, "workload_json", facts.error().to_string()}};
   std::vector<Finding> findings;
@@ -194,10 +194,11 @@ std::vector<Finding> missing_files(const fs::path& folder,
 std::vector<std::string> workload_ranges(const settings::Root& settings) {
   const settings::Workload& workload = settings.pipeline.workload;
   if (workload.user_command()) return {};
+  std::vector<std::string> ranges = {kWarmUpRange};
   if (workload.kind == settings::WorkloadKind::DummyShallowResnet) {
-    return {"warmup", "stem", "residual", "block.conv1", "block.conv2", "head"};
+    for (const char* name : shallow_resnet::kRanges) ranges.emplace_back(name);
+    return ranges;
   }
-  std::vector<std::string> ranges = {"warmup"};
   for (const std::string_view path : static_model::deepseek_ocr_phases()) {
     ranges.emplace_back(last_name(path));
   }

@@ -10,56 +10,58 @@
 #include "pipeline/stage.h"
 #include "settings/root.h"
 
-/// What stages that run the workload have in common.
+/// Shared by the stages that run the workload.
 namespace profline::pipeline {
 
-/// What keeps the workload from running: the program, the model's files or the dataset are not
-/// there; of a user's command, its program or the folder it starts in.
+/// Findings that prevent the workload from running: the program, the model's files or the dataset
+/// are missing; for a user's command, its program or the folder it starts in.
 std::vector<Finding> workload_preflight(const StageContext& context);
 
-/// Which files of a model with weights something reads; each includes those before it.
+/// Which files of a model with weights are needed; each value includes the previous ones.
 enum class ModelFiles : std::uint8_t { Config, Tokenizer, Weights };
 
-/// A Problem when `model.path` lacks some of these files; nothing for a model without weights.
+/// A Problem if `model.path` lacks some of these files; nothing for a model without weights.
 std::optional<Finding> model_preflight(const StageContext& context, ModelFiles files);
 
-/// A Problem when the config names a program of the user's own, of which this stage can say
-/// nothing: `why` ends the sentence.
+/// A Problem if the config names a user's program, which this stage cannot handle; `why` ends the
+/// sentence.
 std::optional<Finding> refuse_users_command(const StageContext& context, std::string_view stage,
                                             std::string_view why);
 
-/// Runs the plan's commands in order, up to the first that does not succeed, which is told. True
-/// when all did.
+/// Runs the plan's commands in order, up to the first that fails, which is reported. True if all
+/// succeeded.
 Result<bool> run_commands(const StagePlan& plan, StageRun& run);
 
-/// What workload.json in `folder` says could not be had, and whether the run was stopped early.
+/// Findings from workload.json in `folder`: what was not available, and whether the run was stopped
+/// early.
 std::vector<Finding> workload_remarks(const std::filesystem::path& folder);
 
-/// A Problem for each of the files that is not in `folder`, or is empty.
+/// A Problem for each of the files that is missing from `folder`, or is empty.
 std::vector<Finding> missing_files(const std::filesystem::path& folder,
                                    std::initializer_list<std::string_view> names);
 
-/// The NVTX ranges that the built-in workload opens with these settings, docs/formats/workload.md
-/// has them; none for a user's command, of which nobody can say.
+/// The NVTX ranges that the built-in workload opens with these settings (see
+/// docs/formats/workload.md); empty for a user's command, whose ranges are not known.
 std::vector<std::string> workload_ranges(const settings::Root& settings);
 
-/// How many of the baseline's requests a profiled stage gives its workload, and which key says so.
+/// How many of the baseline's requests a profiled stage passes to its workload, and which key
+/// decides.
 struct ProfiledRequests {
   enum class Reason {
     Samples,    ///< pipeline.<stage>.samples
-    Bounded,    ///< all: dataset.sampling.num_samples_per_epoch bounds their number
-    Unbounded,  ///< one: nothing bounds it
-    Program     ///< a program of the user's own is not given any
+    Bounded,    ///< all: dataset.sampling.num_samples_per_epoch limits their number
+    Unbounded,  ///< one, because nothing limits their number
+    Program     ///< not applicable to a user's program
   };
   Reason reason = Reason::Program;
-  std::optional<std::uint32_t> count{};  ///< the first so many; nothing: all of them
+  std::optional<std::uint32_t> count{};  ///< only the first ones; absent: all
 };
 
 /// `samples` is the stage's own setting.
 ProfiledRequests profiled_requests(const settings::Root& settings,
                                    std::optional<std::uint32_t> samples);
 
-/// Says in the plan which requests are profiled, and why these.
+/// Notes in the plan which requests are profiled, and why.
 void add_requests(const ProfiledRequests& requests, std::string_view stage,
                   const settings::Root& settings, StagePlan& plan);
 

@@ -52,7 +52,7 @@ class BoxParser {
     const char* const end = text_.data() + text_.size();
     double value = 0;
     const auto [stop, problem] = std::from_chars(begin, end, value, std::chars_format::fixed);
-    // A digit first: no sign, and no `inf` or `nan`, which from_chars() would take.
+    // A digit first: no sign, and no `inf` or `nan`, which from_chars() would accept.
     if (begin == end || *begin < '0' || *begin > '9' || problem != std::errc()) {
       return wrong("a number");
     }
@@ -90,7 +90,7 @@ std::uint32_t to_pixel(double thousandths, std::uint32_t length) {
   return static_cast<std::uint32_t>(thousandths / 999 * length);
 }
 
-/// Nothing when no pixel lies in it.
+/// Nothing if it contains no pixel.
 std::optional<images::Area> to_pixels(const Box& box, images::Size picture) {
   const std::uint32_t x1 = to_pixel(box.x1, picture.width);
   const std::uint32_t y1 = to_pixel(box.y1, picture.height);
@@ -168,7 +168,7 @@ using images::Rectangle;
 constexpr std::uint8_t kTint = 32;  // of 255
 constexpr Colour kWhite{255, 255, 255};
 
-/// Easy to tell apart, each dark enough for white letters on it.
+/// Easy to distinguish, each dark enough for white letters on it.
 constexpr Colour kPalette[] = {
     {200, 30, 30}, {190, 20, 100}, {160, 30, 160}, {110, 50, 190}, {70, 60, 200},
     {20, 90, 210}, {120, 20, 30},  {0, 115, 115},  {20, 120, 50},  {85, 110, 0},
@@ -176,7 +176,7 @@ constexpr Colour kPalette[] = {
     {10, 70, 40},  {80, 90, 105},  {95, 20, 80},   {0, 65, 75},    {95, 75, 60},
 };
 
-/// FNV-1a from a start that gives the model's usual labels colours of their own.
+/// FNV-1a with an offset that gives the model's usual labels distinct colours.
 std::uint64_t hash_of(std::string_view label) {
   constexpr std::uint64_t kStart = 0xcbf29ce484222325U ^ 1345U;
   std::uint64_t hash = kStart;
@@ -190,12 +190,12 @@ Rectangle rectangle(const images::Area& area) {
   return {area.x, area.y, area.width, area.height};
 }
 
-/// 1 up to pictures of 1200 pixels, then growing with them.
+/// 1 for images up to 1200 pixels, then growing with the image.
 std::uint32_t pen_scale(images::Size size) {
   return std::max(1U, (std::min(size.width, size.height) + 300) / 800);
 }
 
-/// A tag with the label, above the box where there is room, else inside its top.
+/// A tag with the label, above the box if there is room, else inside its top.
 void draw_tag(Picture& picture, const PlacedBox& box, Colour colour, std::uint32_t scale) {
   const std::string text = fit_width(printable(box.label), 40, "...");
   const std::int64_t pad = 2 * std::int64_t{scale};

@@ -97,7 +97,7 @@ Result<void> write_jpeg(const fs::path& path, const Picture& picture) {
   return write_file_atomic(path, bytes);
 }
 
-/// No wider than asked for, in the picture's own proportions.
+/// At most `width` wide, with the image's own proportions.
 Picture thumbnail(const Picture& picture, std::uint32_t width) {
   if (picture.width <= width) return picture;
   const double height = static_cast<double>(picture.height) * width / picture.width;

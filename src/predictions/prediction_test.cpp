@@ -45,7 +45,7 @@ TEST(CleanText, DropsOneEndMarkerAndBlanks) {
 TEST(CleanText, StripsTheTokensItIsGiven) {
   const std::vector<std::string> specials{"<|ref|>", "<|/ref|>", kEos, ""};
   EXPECT_EQ(clean_text("<|ref|>title<|/ref|> x" + kEos + kEos, specials), "title x");
-  EXPECT_EQ(clean_text("<|ref<|ref|>|>", specials), "<|ref|>");  // one pass: what is left is text
+  EXPECT_EQ(clean_text("<|ref<|ref|>|>", specials), "<|ref|>");  // one pass: the rest is text
 }
 
 TEST(PredictionLine, HasAllKeysInOrder) {
@@ -68,9 +68,8 @@ TEST(PredictionLine, SurvivesOddTextAndRefusesOddTimes) {
   EXPECT_NE(line.find("\"tokens_per_s\":0.0,\"pictures\":\"0123\"}"), std::string::npos);
   EXPECT_NE(line.find("line\\nbreak \xef\xbf\xbd \\\"quoted\\\""), std::string::npos);
   prediction.prefill_ms = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(
-      prediction_line(prediction).error().to_string(),
-      "prediction of 'images/a b.png': cannot write JSON at 'prefill_ms': nan has no form in it");
+  EXPECT_EQ(prediction_line(prediction).error().to_string(),
+            "prediction of 'images/a b.png': cannot write JSON at 'prefill_ms': JSON has no nan");
 }
 
 TEST(WritePredictions, WritesAllOrNothing) {
@@ -116,7 +115,7 @@ TEST(PictureFolder, IsSafeAndTheSameEverywhere) {
 TEST(WriteVisualisation, WritesEverythingAboutAnImage) {
   const testing::TempDir folder;
   images::Picture picture(images::Size{200, 100}, {255, 255, 255});
-  // Left and right halves, so that the crops can be told apart.
+  // Left and right halves, so that the crops can be distinguished.
   for (std::size_t y = 0; y < 100; ++y) {
     for (std::size_t x = 300; x < 600; ++x) picture.row(y)[x] = 40;
   }
@@ -134,7 +133,7 @@ TEST(WriteVisualisation, WritesEverythingAboutAnImage) {
   const images::Picture right = images::load(folder / "x/images/1.jpg").value();
   EXPECT_EQ(left.size(), (images::Size{100, 50}));
   EXPECT_EQ(right.size(), (images::Size{100, 50}));
-  // Of the clean picture: no outline, no tint.
+  // From the clean image: no outline, no tint.
   EXPECT_GE(*std::min_element(left.rgb.begin(), left.rgb.end()), 250);
   EXPECT_LE(*std::max_element(right.rgb.begin(), right.rgb.end()), 45);
 }
@@ -156,7 +155,7 @@ TEST(WriteVisualisation, DescribesItselfInJson) {
   EXPECT_TRUE(info.find_path("boxes.0.crop")->is_null());
   EXPECT_EQ(info.find_path("boxes.2.crop")->as_string(), "images/1.jpg");
   EXPECT_EQ(info.find_path("skipped.0")->as_string(), "span 3 'text': expected ',' at byte 7");
-  // A picture narrower than a thumbnail stays as it is.
+  // An image narrower than a thumbnail stays as it is.
   EXPECT_EQ(images::load(folder / "thumbnail.jpg").value().size(), (images::Size{200, 100}));
 }
 

@@ -1,4 +1,4 @@
-// Whatever the text: boxes lie in the picture, spans in the text, and what is drawn has its size.
+// For any text: boxes are inside the image, spans inside the text, and the drawing keeps its size.
 
 #include <cstdint>
 #include <string_view>
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::size_t end = 0;
   for (const predictions::Span& span : predictions::parse_spans(text)) {
     PL_ASSERT(span.begin >= end && span.end > span.begin && span.end <= size, "spans follow on");
-    PL_ASSERT(span.problem.empty() != span.boxes.empty(), "boxes, or why there are none");
+    PL_ASSERT(span.problem.empty() != span.boxes.empty(), "boxes, or why they are missing");
     end = span.end;
   }
   const images::Size page{64, 48};

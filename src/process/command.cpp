@@ -6,7 +6,7 @@
 namespace profline {
 namespace {
 
-/// Characters that no shell gives a meaning to inside a word; see needs_quotes for its start.
+/// Characters that mean nothing to any shell inside a word; see needs_quotes for its start.
 bool is_plain(char c) {
   constexpr std::string_view kPlain = "%+,-./:=@_";
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -14,7 +14,7 @@ bool is_plain(char c) {
 }
 
 bool needs_quotes(std::string_view word) {
-  // zsh replaces =ls by the path of ls.
+  // zsh replaces =ls with the path of ls.
   return word.empty() || word.front() == '=' || !std::all_of(word.begin(), word.end(), is_plain);
 }
 
@@ -34,7 +34,7 @@ std::string shell_word(std::string_view word) {
   return needs_quotes(word) ? in_quotes(word) : std::string(word);
 }
 
-/// As shell_word, for the first word of a command: there a=b would be an assignment.
+/// As shell_word, for the first word of a command, where a=b would be an assignment.
 std::string shell_program(std::string_view word) {
   return word.find('=') != std::string_view::npos ? in_quotes(word) : shell_word(word);
 }
@@ -43,21 +43,21 @@ Result<void> check_variable(const std::string& name) {
   if (!name.empty() && name.find('=') == std::string::npos && name.find('\0') == std::string::npos)
     return {};
   return Error(ErrorKind::Config, "environment variable " + shell_word(name) +
-                                      ": a name is not empty and holds neither '=' nor NUL");
+                                      ": a name must not be empty or contain '=' or NUL");
 }
 
 Result<void> check_text(const std::string& text, const std::string& what) {
   const std::size_t nul = text.find('\0');
   if (nul == std::string::npos) return {};
-  return Error(ErrorKind::Config, what + " holds a NUL byte at offset " + std::to_string(nul) +
-                                      ", where the child would see it end");
+  return Error(ErrorKind::Config, what + " contains a NUL byte at offset " + std::to_string(nul) +
+                                      ", which would cut it off");
 }
 
 }  // namespace
 
 Result<void> check(const Command& command) {
   if (command.argv.empty() || command.argv.front().empty()) {
-    return Error(ErrorKind::Config, "a command names no program to run");
+    return Error(ErrorKind::Config, "the command has no program to run");
   }
   for (std::size_t i = 0; i < command.argv.size(); ++i) {
     PL_TRY(check_text(command.argv[i], "argument " + std::to_string(i) + " of " +
@@ -77,7 +77,7 @@ Result<void> check(const Command& command) {
 std::string display(const Command& command) {
   std::string text;
   if (!command.cwd.empty()) {
-    // `cd -` and `cd -P` mean something else; a path that starts at the present folder does not.
+    // `cd -` and `cd -P` mean something else, so the path gets a `./` in front.
     const bool like_an_option = command.cwd.native().front() == '-';
     text += "cd " + shell_word((like_an_option ? "./" : "") + command.cwd.native()) + " && ";
   }
@@ -85,7 +85,7 @@ std::string display(const Command& command) {
     text += "env ";
     for (const std::string& name : command.unset_env) text += "-u " + shell_word(name) + ' ';
     for (const auto& [name, value] : command.env) {
-      // Only the value: PATH='a b' reads better than 'PATH=a b', and is the same word.
+      // Quotes only the value: PATH='a b' reads better than 'PATH=a b', and is the same word.
       text += shell_word(name) + '=' + shell_word(value) + ' ';
     }
   }

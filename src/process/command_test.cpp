@@ -55,18 +55,18 @@ TEST(CheckCommand, RefusesWhatNoChildCouldSee) {
     std::string_view message;
   };
   const Case cases[] = {
-      {{.argv = {}}, "a command names no program to run"},
-      {{.argv = {""}}, "a command names no program to run"},
+      {{.argv = {}}, "the command has no program to run"},
+      {{.argv = {""}}, "the command has no program to run"},
       {{.argv = {"ls", "a\0b"s}},
-       "argument 1 of ls holds a NUL byte at offset 1, where the child would see it end"},
+       "argument 1 of ls contains a NUL byte at offset 1, which would cut it off"},
       {{.argv = {"ls"}, .env = {{"A", "\0"s}}},
-       "environment variable A holds a NUL byte at offset 0, where the child would see it end"},
+       "environment variable A contains a NUL byte at offset 0, which would cut it off"},
       {{.argv = {"ls"}, .env = {{"A=B", "c"}}},
-       "environment variable A=B: a name is not empty and holds neither '=' nor NUL"},
+       "environment variable A=B: a name must not be empty or contain '=' or NUL"},
       {{.argv = {"ls"}, .unset_env = {""}},
-       "environment variable '': a name is not empty and holds neither '=' nor NUL"},
+       "environment variable '': a name must not be empty or contain '=' or NUL"},
       {{.argv = {"ls"}, .cwd = "/a\0b"s},
-       "path /a holds a NUL byte at offset 2, where the child would see it end"},
+       "path /a contains a NUL byte at offset 2, which would cut it off"},
   };
   for (const Case& c : cases) {
     const auto checked = check(c.command);

@@ -30,9 +30,9 @@ Error refusal(const std::string& what, Candidate found) {
     case Candidate::Folder:
       return Error(ErrorKind::Config, start + "it is a folder");
     case Candidate::NotExecutable:
-      return Error(ErrorKind::Io, start + "it is not executable (chmod +x makes it so)");
+      return Error(ErrorKind::Io, start + "it is not executable (chmod +x makes it executable)");
     case Candidate::Unreachable:
-      return Error(ErrorKind::Io, start + "permission denied on the way to it");
+      return Error(ErrorKind::Io, start + "permission denied for a folder in its path");
     case Candidate::Absent:
     case Candidate::Runs:
       break;
@@ -42,7 +42,7 @@ Error refusal(const std::string& what, Candidate found) {
 
 namespace fs = std::filesystem;
 
-/// The variable that counts, as std::filesystem has it; null: none is set.
+/// The first variable that is set, in the order of std::filesystem; null if none is.
 const char* variable() {
   for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
     if (std::getenv(name) != nullptr) return name;
@@ -72,7 +72,7 @@ Result<std::filesystem::path> find_program(std::string_view name, std::string_vi
   if (!not_executable.empty()) {
     return refusal(quoted + " (" + not_executable.string() + ")", Candidate::NotExecutable);
   }
-  // PATH itself is long and the same in every message: run.log and doctor have it.
+  // The message does not quote PATH, which is long and always the same: run.log and doctor show it.
   return Error(ErrorKind::NotFound, "cannot run " + quoted + ": not found in PATH (" +
                                         counted(folders.size(), "folder") + " searched)");
 }
@@ -99,11 +99,11 @@ Result<fs::path> temporary_folder() {
   std::error_code failure;
   const bool is_folder = fs::is_directory(folder, failure);
   if (is_folder && ::access(folder.c_str(), W_OK | X_OK) == 0) return folder;
-  const std::string subject = name != nullptr ? std::string(name) + " names" : "programs need";
+  const std::string subject = name != nullptr ? std::string(name) + " is" : "programs need";
   const std::string why =
       is_folder ? "a folder that cannot be written to" : "which is not a folder";
   return Error(ErrorKind::NotFound, subject + " '" + folder.string() + "', " + why +
-                                        "; set TMPDIR to one for temporary files, as in "
+                                        "; set TMPDIR to a folder for temporary files, such as "
                                         "TMPDIR=/tmp")
       .with_reason("no_temporary_folder");
 }

@@ -10,29 +10,30 @@
 namespace profline {
 
 /// Where a shell would find `name`: a name with a slash is a path, relative to `cwd`; any other is
-/// sought in the folders of `path_text` (`/usr/local/bin:/usr/bin`; an empty entry is `cwd`). What
-/// is not an executable file is passed over. The result is absolute, or relative if `cwd` is empty.
+/// searched for in the folders of `path_text` (`/usr/local/bin:/usr/bin`; an empty entry is `cwd`).
+/// Anything that is not an executable file is skipped. The result is absolute, or relative if `cwd`
+/// is empty.
 Result<std::filesystem::path> find_program(std::string_view name, std::string_view path_text,
                                            const std::filesystem::path& cwd);
 
 /// The same with our own PATH and folder.
 Result<std::filesystem::path> find_program(std::string_view name);
 
-/// A program that is installed with this one: beside it, else on PATH.
+/// A program that is installed with this one: next to it, else on PATH.
 Result<std::filesystem::path> find_companion(const std::string& name);
 
-/// PATH of our environment; the system's default when there is none, as execvp has it.
+/// PATH of our environment; if it is not set, the system's default, as for execvp.
 std::string own_path();
-/// What stands for a PATH that is not set.
+/// The default for an unset PATH.
 std::string default_path();
 
-/// Where temporary files go: the folder that TMPDIR names (or TMP, TEMP, TEMPDIR), else /tmp. An
-/// Error of kind NotFound, which names the variable, when it is not a folder or not ours to write
-/// to: without it no program can be asked anything.
+/// Where temporary files go: the folder named by TMPDIR (or TMP, TEMP, TEMPDIR), else /tmp. An
+/// Error of kind NotFound that names the variable if it is not a folder or not writable: without it
+/// no program can be queried.
 Result<std::filesystem::path> temporary_folder();
 
-/// A folder for what a command needs only while it runs, gone at the end with all it holds,
-/// at an interrupt too.
+/// A folder that a command needs only while it runs; removed with its content at the end, and on an
+/// interrupt.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -40,7 +41,7 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  /// Empty when none could be made.
+  /// Empty if it could not be created.
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -55,10 +55,11 @@ TEST(FindProgram, SaysWhyNot) {
       {"nsis", "/a", "cannot run 'nsis': not found in PATH (1 folder searched)",
        ErrorKind::NotFound},
       {"tool", at,
-       "cannot run 'tool' (" + at + "/tool): it is not executable (chmod +x makes it so)",
+       "cannot run 'tool' (" + at + "/tool): it is not executable (chmod +x makes it executable)",
        ErrorKind::Io},
       {at + "/tool", "",
-       "cannot run '" + at + "/tool': it is not executable (chmod +x makes it so)", ErrorKind::Io},
+       "cannot run '" + at + "/tool': it is not executable (chmod +x makes it executable)",
+       ErrorKind::Io},
       {at + "/none", "", "cannot run '" + at + "/none': no such file", ErrorKind::NotFound},
       {at + "/", "", "cannot run '" + at + "/': it is a folder", ErrorKind::Config},
   };
@@ -75,7 +76,7 @@ TEST(FindProgram, UsesOurOwnPath) {
   EXPECT_EQ(default_path(), "/bin:/usr/bin");
 }
 
-/// What temporary_folder() says with TMPDIR set so.
+/// What temporary_folder() returns with TMPDIR set to `value`.
 std::string with_tmpdir(const std::string& value) {
   return testing::in_child([&]() -> std::string {
     ::setenv("TMPDIR", value.c_str(), 1);
@@ -91,8 +92,8 @@ TEST(TemporaryFolder, IsTheOneThatTmpdirNames) {
 
 TEST(TemporaryFolder, OneThatIsNotThereIsReportedWithItsVariable) {
   EXPECT_EQ(with_tmpdir("/nowhere"),
-            "TMPDIR names '/nowhere', which is not a folder; set TMPDIR to one for temporary "
-            "files, as in TMPDIR=/tmp");
+            "TMPDIR is '/nowhere', which is not a folder; set TMPDIR to a folder for temporary "
+            "files, such as TMPDIR=/tmp");
 }
 
 TEST(FindCompanion, IsBesideThisProgramElseOnPath) {

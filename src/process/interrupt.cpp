@@ -19,7 +19,7 @@ namespace {
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler counts requests");
 static_assert(std::atomic<Interrupt*>::is_always_lock_free, "a signal handler reads the target");
 
-/// A handler gets no argument of ours, so the one interrupt it serves is found here.
+/// A handler cannot be passed an argument, so it finds the interrupt it serves here.
 std::atomic<Interrupt*> signal_target{nullptr};
 
 void raise(int event_fd) noexcept {
@@ -111,7 +111,7 @@ class EndOnInterrupt::Watch {
     end_();
   }
 
-  /// False when it was dismissed first.
+  /// False if it was dismissed first.
   bool waits_for_request() const {
     std::array<pollfd, 2> events{
         {{dismissed_.get(), POLLIN, 0}, {interrupt_.requested_fd(), POLLIN, 0}}};
@@ -136,7 +136,7 @@ EndOnInterrupt::EndOnInterrupt(const Interrupt& interrupt, std::function<void()>
                                std::chrono::milliseconds grace) {
   try {
     watch_ = std::make_unique<Watch>(interrupt, std::move(end), grace);
-  } catch (const std::system_error&) {  // of std::jthread, where a limit on processes is reached
+  } catch (const std::system_error&) {  // from std::jthread, at a limit on processes
   }
 }
 

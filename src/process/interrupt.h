@@ -12,8 +12,8 @@
 
 namespace profline {
 
-/// The user's request to stop. Asked once, what runs is stopped with patience; asked again, at
-/// once. It cannot be taken back.
+/// The user's request to stop. The first request stops what runs gracefully, the second at once. It
+/// cannot be withdrawn.
 class Interrupt {
  public:
   Interrupt();
@@ -22,19 +22,19 @@ class Interrupt {
 
   /// May be called from a signal handler and from any thread.
   void request() noexcept;
-  /// The same, but never read as impatience: a closed terminal sends SIGHUP twice.
+  /// The same, but a repetition is not taken for impatience: a closed terminal sends SIGHUP twice.
   void request_once() noexcept;
 
   bool requested() const noexcept { return requests_.load() > 0; }
   bool in_a_hurry() const noexcept { return requests_.load() > 1; }
 
-  /// Readable, for poll(), from the moment on that requested() or in_a_hurry() holds. Nobody reads
-  /// them, so everybody who polls them wakes up.
+  /// Readable, for poll(), as soon as requested() or in_a_hurry() holds. Never read, so everyone
+  /// who polls them wakes up.
   int requested_fd() const { return requested_fd_.get(); }
   int in_a_hurry_fd() const { return in_a_hurry_fd_.get(); }
 
-  /// While one of these lives, somebody sees the request and acts on it in order, such as by
-  /// stopping a child with patience: EndOnInterrupt waits for that.
+  /// While one of these lives, its owner responds to a request in an orderly way, such as by
+  /// stopping a child gracefully; EndOnInterrupt waits for that.
   class OrderlyStop {
    public:
     explicit OrderlyStop(const Interrupt& interrupt) : interrupt_(interrupt) {
@@ -56,9 +56,9 @@ class Interrupt {
   FileDescriptor in_a_hurry_fd_;
 };
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP request the interrupt instead of ending the program;
-/// a second SIGINT is the user in a hurry. A signal that was ignored (nohup, a shell's background
-/// job) stays ignored. One at a time.
+/// While this lives, SIGINT, SIGTERM and SIGHUP request the interrupt instead of ending the
+/// program; a second SIGINT means that the user is in a hurry. A signal that was ignored (nohup, a
+/// shell's background job) stays ignored. At most one at a time.
 class InterruptOnSignals {
  public:
   explicit InterruptOnSignals(Interrupt& interrupt);
@@ -73,13 +73,13 @@ class InterruptOnSignals {
 
 /// Ends the program after an interrupt wherever it is: in a long computation, in the middle of a
 /// large file, in a read from a pipe that never delivers. `grace` after the request, or after the
-/// last Interrupt::OrderlyStop ended if that is later, calls `end` on a thread of its own; `end`
-/// does not return. Who acts on the interrupt sooner ends in his own way: destroy this last.
+/// last Interrupt::OrderlyStop ended if that is later, calls `end` on its own thread; `end` does
+/// not return. Code that responds to the interrupt sooner ends in its own way: destroy this last.
 class EndOnInterrupt {
  public:
   static constexpr std::chrono::milliseconds kGrace{200};
 
-  /// Where no thread can be had, interrupts are what the rest of the program makes of them.
+  /// If no thread can be started, only the rest of the program responds to interrupts.
   EndOnInterrupt(const Interrupt& interrupt, std::function<void()> end,
                  std::chrono::milliseconds grace = kGrace);
   ~EndOnInterrupt();

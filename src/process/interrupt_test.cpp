@@ -15,7 +15,7 @@ bool readable(int fd) {
   return ::poll(&event, 1, 0) == 1;
 }
 
-/// Gives a signal its default, and back what it had: a shell's background job ignores SIGINT.
+/// Gives a signal its default action and restores it: a shell's background job ignores SIGINT.
 class DefaultSignal {
  public:
   explicit DefaultSignal(int number) : number_(number), before_(::signal(number, SIG_DFL)) {}

@@ -37,13 +37,13 @@ StopRules rules_for(const Command& command, const StopRules& usual) {
   return brief;
 }
 
-/// The first news of every guardian: whether there is a child at all.
+/// The first news from every guardian: whether there is a child at all.
 Result<GuardianNews> child_of(const Guardian& guardian, const std::string& program) {
   const std::optional<GuardianNews> news = guardian.next_news();
   const std::string start = "cannot run '" + program + "': ";
-  if (!news) return Error(ErrorKind::Io, start + "its guardian process was killed at once");
+  if (!news) return Error(ErrorKind::Io, start + "its guardian process was killed immediately");
   if (news->kind == GuardianNews::Kind::ForkFailed) {
-    return Error(ErrorKind::Io, start + "no process for it: " + strerror(news->error));
+    return Error(ErrorKind::Io, start + "cannot create a process: " + strerror(news->error));
   }
   return *news;
 }

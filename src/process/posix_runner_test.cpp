@@ -1,4 +1,4 @@
-// What a child gets and what is told of it. How children are stopped: stopping_test.cpp.
+// What a child receives and what is reported about it. Stopping children: stopping_test.cpp.
 
 #include "process/posix_runner.h"
 
@@ -189,10 +189,10 @@ TEST_F(Runner, WhatCannotRunIsAnError) {
   ::chmod((folder / "script").c_str(), 0755);
   ::chmod((folder / "garbage").c_str(), 0755);
   const std::string start = "cannot run '" + at;
-  expect_error({.argv = {}}, ErrorKind::Config, "a command names no program to run");
+  expect_error({.argv = {}}, ErrorKind::Config, "the command has no program to run");
   expect_error({.argv = {at + "/none"}}, ErrorKind::NotFound, start + "/none': no such file");
   expect_error({.argv = {at + "/plain"}}, ErrorKind::Io,
-               start + "/plain': it is not executable (chmod +x makes it so)");
+               start + "/plain': it is not executable (chmod +x makes it executable)");
   expect_error({.argv = {at + "/script"}}, ErrorKind::NotFound,
                start + "/script': its interpreter '" + at + "/no_shell' does not exist");
   expect_error({.argv = {at + "/garbage"}}, ErrorKind::Io,
@@ -249,7 +249,7 @@ TEST_F(Runner, ThreadsMayRunCommandsAtOnce) {
   EXPECT_THAT(process_test::own_children(), ::testing::IsEmpty());
 }
 
-/// `VmHWM` of /proc/self/status: the most memory we ever had since the mark was reset.
+/// `VmHWM` of /proc/self/status: our peak memory since the mark was reset.
 std::size_t peak_memory_bytes() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -260,7 +260,7 @@ std::size_t peak_memory_bytes() {
   return kibibytes * 1024;
 }
 
-/// Whether the file system can give back the middle of a file.
+/// Whether the file system can free the middle of a file.
 bool has_holes(const std::filesystem::path& folder) {
   constexpr off_t kBytes = off_t{1} << 20U;
   const std::string path = (folder / "holes").string();

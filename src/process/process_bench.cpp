@@ -1,4 +1,4 @@
-// What a guardian costs: one run of /bin/true by PosixRunner against plain posix_spawn and wait.
+// The cost of a guardian: one run of /bin/true by PosixRunner against plain posix_spawn and wait.
 
 #include <spawn.h>
 #include <sys/wait.h>

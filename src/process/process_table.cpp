@@ -17,7 +17,7 @@ bool parse(std::string_view text, Number& number) noexcept {
   return error == std::errc() && stop == end;
 }
 
-/// Takes the field before the next space off the front.
+/// Removes the field before the next space from the front.
 std::string_view next_field(std::string_view& text) noexcept {
   const std::size_t space = text.find(' ');
   const std::string_view field = text.substr(0, space);
@@ -25,7 +25,8 @@ std::string_view next_field(std::string_view& text) noexcept {
   return field;
 }
 
-/// "4711 (a name) S 1 4711 ...": the name may hold spaces and parentheses, so the last ')' ends it.
+/// "4711 (a name) S 1 4711 ...": the name may contain spaces and parentheses, so the last ')' ends
+/// it.
 bool parse_stat(std::string_view line, ProcessStat& process) noexcept {
   constexpr int kFieldsBetweenParentAndStart = 17;  // fields 5 to 21
   const std::size_t open = line.find('(');
@@ -57,7 +58,7 @@ bool read_process(pid_t pid, ProcessStat& process) noexcept {
 
   const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  // All 52 fields at their widest do not fit, the first 22 do.
+  // All 52 fields at their widest do not fit, but the first 22 do.
   std::array<char, 1024> text{};
   const ssize_t length = ::read(file, text.data(), text.size());
   ::close(file);
@@ -66,7 +67,7 @@ bool read_process(pid_t pid, ProcessStat& process) noexcept {
 }
 
 bool descends_from(const ProcessStat& process, pid_t ancestor) noexcept {
-  // When one of the chain ends while we climb, its children move elsewhere: climb again.
+  // If a process of the chain ends while we climb, its children move elsewhere: climb again.
   constexpr int kAttempts = 4;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     ProcessStat at = process;

@@ -9,10 +9,10 @@
 
 namespace profline {
 
-/// The processes of the system, read from /proc. Everything here allocates nothing, takes no lock
-/// and may be called between fork and exec.
+/// The processes of the system, read from /proc. Nothing here allocates or takes a lock; it may be
+/// called between fork and exec.
 
-/// What the kernel tells of a process in /proc/PID/stat.
+/// What the kernel reports about a process in /proc/PID/stat.
 struct ProcessStat {
   pid_t pid = 0;
   pid_t parent = 0;
@@ -24,13 +24,13 @@ struct ProcessStat {
   bool is_zombie() const { return state == 'Z' || state == 'X'; }
 };
 
-/// False when there is no such process (any more).
+/// False if there is no such process (any more).
 bool read_process(pid_t pid, ProcessStat& process) noexcept;
 
-/// Whether `process` was made by `ancestor`, or by what that made, and so on.
+/// Whether `ancestor` started `process`, directly or through other processes.
 bool descends_from(const ProcessStat& process, pid_t ancestor) noexcept;
 
-/// Lists the pids that exist: each that exists throughout once, others perhaps.
+/// Lists the existing pids: each that exists throughout once, others perhaps.
 class ProcessList {
  public:
   ProcessList() noexcept;
@@ -38,7 +38,7 @@ class ProcessList {
   ProcessList(const ProcessList&) = delete;
   ProcessList& operator=(const ProcessList&) = delete;
 
-  /// 0 after the last.
+  /// 0 after the last one.
   pid_t next() noexcept;
 
  private:

@@ -58,7 +58,7 @@ std::string Exit::describe_leftovers() const {
     if (!list.empty()) list += ", ";
     list += leftover.name + " (pid " + std::to_string(leftover.pid) + ')';
   }
-  std::string text = "left " + counted(leftovers.size(), "process") + " behind";
+  std::string text = "left " + counted(leftovers.size(), "orphaned process");
   if (!ended.empty()) text += ", ended: " + ended;
   if (!surviving.empty()) text += ", still running: " + surviving;
   return text;
@@ -81,9 +81,9 @@ Result<Exit> ProcessRunner::run(const Command& command, RunObserver& observer) {
 
 Result<std::string> output_of(ProcessRunner& runner, std::vector<std::string> argv,
                               std::chrono::milliseconds limit) {
-  // In memory, under a name that the runner can open: answers are short and nobody else's business.
+  // In memory, under a name that the runner can open: answers are short and private.
   const FileDescriptor memory(::memfd_create("answer", MFD_CLOEXEC));
-  if (!memory.is_open()) return os_error("keep the answer of", argv.front(), errno);
+  if (!memory.is_open()) return os_error("keep the output of", argv.front(), errno);
   Command command{.argv = std::move(argv)};
   command.out = "/proc/self/fd/" + std::to_string(memory.get());
   command.timeout = limit;

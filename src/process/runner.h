@@ -14,22 +14,22 @@
 
 namespace profline {
 
-/// A process that outlived the child which brought it into being.
+/// A process that outlived the child that started it.
 struct Leftover {
   pid_t pid = 0;
-  std::string name;       ///< as the kernel has it: at most 15 bytes
+  std::string name;       ///< in the kernel: at most 15 bytes
   bool survived = false;  ///< still there after SIGKILL: another user's, or stuck in a driver
 
   bool operator==(const Leftover&) const = default;
 };
 
-/// How a child that ran came to its end.
+/// How a child that ran ended.
 struct Exit {
   enum class Why {
-    Own,           ///< by itself, or by a signal that was not ours
+    Own,           ///< by itself, or by somebody else's signal
     TimedOut,      ///< we stopped it: Command::timeout passed
     Cancelled,     ///< we stopped it: the user asked
-    GuardianLost,  ///< its guardian process was killed, and it with that
+    GuardianLost,  ///< its guardian process was killed, and so was it
   };
 
   // At most one is set. Neither: not even SIGKILL ended it within StopRules::kill_wait.
@@ -43,8 +43,9 @@ struct Exit {
 
   pid_t pid = 0;
   std::chrono::nanoseconds wall{0};
-  /// User and system time, and the largest resident set, of the child and of what it waited for.
-  /// The set is never less than our own was when the child was made: Linux counts from before exec.
+  /// User and system time, and the largest resident set, of the child and of the processes it
+  /// waited for. The resident set is never smaller than ours was at the fork: Linux counts from
+  /// before exec.
   std::chrono::microseconds cpu_user{0};
   std::chrono::microseconds cpu_system{0};
   std::uint64_t max_rss_bytes = 0;
@@ -54,26 +55,26 @@ struct Exit {
 
   static constexpr std::size_t kTailBytes = std::size_t{64} * 1024;
 
-  /// Ended by itself with code 0. A child that we stopped has not succeeded, whatever its code.
+  /// Ended by itself with code 0. A child that we stopped did not succeed, whatever its code.
   bool succeeded() const { return why == Why::Own && code == 0; }
 
   /// `exited with code 7`, `killed by SIGSEGV (core dumped)`, `timed out after 5 s and was killed
   /// by SIGKILL`, `cancelled and exited with code 0 on SIGINT`.
   std::string describe() const;
 
-  /// `left 1 process behind, ended: sleep (pid 77)`; nothing when there were none.
+  /// `left 1 orphaned process, ended: sleep (pid 77)`; empty if it left no process.
   std::string describe_leftovers() const;
 };
 
 /// `SIGSEGV`; `signal 64` for one without a name.
 std::string signal_name(int signal);
 
-/// What is kept of a child's output, however much it prints: its beginning and its end. What lies
-/// between gives its disk space back while the child runs.
+/// How much of a child's output is kept, however much it prints: its beginning and its end. The
+/// disk space in between is freed while the child runs.
 inline constexpr std::uint64_t kLogHeadBytes = std::uint64_t{8} << 20U;
 inline constexpr std::uint64_t kLogTailBytes = std::uint64_t{24} << 20U;
 
-/// Which process: a pid is used again, a pid with its start time is not (until the next boot).
+/// Identifies a process: pids are reused, a pid with its start time is not (until the next boot).
 struct ProcessId {
   pid_t pid = 0;
   std::uint64_t start_ticks = 0;  ///< field 22 of /proc/PID/stat: clock ticks since boot
@@ -87,15 +88,15 @@ class RunObserver {
   virtual ~RunObserver() = default;
   /// The program was found and is running.
   virtual void started(const ProcessId& /*child*/) {}
-  /// About ten times a second, and once after the end: what the log grew by; maybe nothing. Of a
-  /// child that writes faster than Exit::kTailBytes a call, only the latest.
+  /// About ten times per second, and once after the end: what was appended to the log, maybe
+  /// nothing. If a child writes more than Exit::kTailBytes between two calls, only the latest.
   virtual void output(std::string_view /*bytes*/) {}
-  /// The child has ended, processes it made have not, and are about to get SIGTERM: the time for a
-  /// tool's own way to end them. All of the log was in output() before. May run other commands,
-  /// with another runner if this one's interrupt was requested. Not called when the user is in a
-  /// hurry.
+  /// The child has ended but processes it started have not, and are about to get SIGTERM: the time
+  /// to end them in a tool's own way. The whole log was passed to output() before. May run other
+  /// commands, with another runner if this one's interrupt was requested. Not called when the user
+  /// is in a hurry.
   virtual void outlived() {}
-  /// The same when the user is: they are about to get SIGKILL. The time for a look and no more.
+  /// The same when the user is in a hurry: they are about to get SIGKILL. Only inspect them.
   virtual void abandoned() {}
 };
 
@@ -103,8 +104,8 @@ class ProcessRunner {
  public:
   virtual ~ProcessRunner() = default;
 
-  /// Runs the child to its end and ends what it leaves behind. An Error means the child never ran;
-  /// a child that ran and failed is an Exit.
+  /// Runs the child to its end and ends any process that outlives it. An Error means that the child
+  /// never ran; a child that ran and failed is an Exit.
   Result<Exit> run(const Command& command);
   Result<Exit> run(const Command& command, RunObserver& observer);
 
@@ -113,8 +114,8 @@ class ProcessRunner {
   virtual Result<Exit> run_checked(const Command& command, RunObserver* observer) = 0;
 };
 
-/// What a program that answers and ends prints to stdout (`nsys --version`). Any other end than
-/// exit code 0 within the limit is an Error of kind Tool that quotes what it said.
+/// The stdout of a program that prints an answer and ends (`nsys --version`). Any other end than
+/// exit code 0 within the limit is an Error of kind Tool that quotes the output.
 Result<std::string> output_of(ProcessRunner& runner, std::vector<std::string> argv,
                               std::chrono::milliseconds limit = std::chrono::seconds(20));
 

@@ -62,10 +62,10 @@ TEST(Exit, NamesWhatWasLeftBehind) {
   Exit exit;
   EXPECT_EQ(exit.describe_leftovers(), "");
   exit.leftovers = {{12, "nsys-agent"}};
-  EXPECT_EQ(exit.describe_leftovers(), "left 1 process behind, ended: nsys-agent (pid 12)");
+  EXPECT_EQ(exit.describe_leftovers(), "left 1 orphaned process, ended: nsys-agent (pid 12)");
   exit.leftovers.push_back({13, "stuck", true});
   EXPECT_EQ(exit.describe_leftovers(),
-            "left 2 processes behind, ended: nsys-agent (pid 12), still running: stuck (pid 13)");
+            "left 2 orphaned processes, ended: nsys-agent (pid 12), still running: stuck (pid 13)");
 }
 
 class Ask : public ::testing::Test {

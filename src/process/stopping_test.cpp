@@ -1,4 +1,4 @@
-// How children end that do not end by themselves, and that nothing is left whoever is killed.
+// Stopping children that do not end by themselves; no process is left, whoever is killed.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -172,8 +172,8 @@ TEST_F(Stopping, WhatIgnoresSigtermGetsSigkill) {
   EXPECT_EQ(exit.describe(), "exited with code 0");
   const pid_t detached = pid_said(exit.tail, "detached");
   EXPECT_TRUE(has_ended(detached));
-  EXPECT_EQ(exit.describe_leftovers(),
-            "left 1 process behind, ended: process_test_ch (pid " + std::to_string(detached) + ")");
+  EXPECT_EQ(exit.describe_leftovers(), "left 1 orphaned process, ended: process_test_ch (pid " +
+                                           std::to_string(detached) + ")");
 }
 
 TEST_F(Stopping, EveryGenerationEnds) {
@@ -187,7 +187,7 @@ TEST_F(Stopping, EveryGenerationEnds) {
   EXPECT_EQ(exit.leftovers.size(), 3U) << exit.describe_leftovers();
 }
 
-/// Ends what outlived the child in a way of its own, as `nsys shutdown` does.
+/// Ends what outlived the child in its own way, as `nsys shutdown` does.
 class OwnWay : public RunObserver {
  public:
   void output(std::string_view bytes) override { said += bytes; }
@@ -233,11 +233,11 @@ class LogPipe {
  public:
   explicit LogPipe(const std::filesystem::path& path) {
     ::mkfifo(path.c_str(), 0600);
-    // Writable as well, so that it does not end while nobody else has it open.
+    // Writable as well, so that it does not reach its end while nobody else has it open.
     fd_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   }
 
-  /// Everything up to and with `text`; less when it does not come.
+  /// Everything up to and including `text`; less if it does not arrive.
   std::string until(const std::string& text) {
     std::string said;
     pollfd event{fd_.get(), POLLIN, 0};

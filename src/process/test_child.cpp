@@ -15,7 +15,7 @@
 //   exit CODE | raise SIGNAL
 //   supervise LOG ...      runs another such child for the rest, by PosixRunner
 //
-// Who spawns or detaches goes on when the other one waits or has ended.
+// A process that spawns or detaches continues when the other one waits or has ended.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@
 namespace {
 
 std::array<volatile sig_atomic_t, NSIG> code_for_signal;
-int ready_fd = -1;  // whoever spawned us waits for this to close
+int ready_fd = -1;  // the process that spawned us waits for this to close
 
 void write_all(int fd, std::string_view text) {
   while (!text.empty()) {

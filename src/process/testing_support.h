@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of this folder share.
+// Shared by the tests of this folder.
 
 #include <signal.h>
 
@@ -17,7 +17,7 @@ namespace profline::process_test {
 /// Runs test_child.cpp with these arguments.
 Command child(std::vector<std::string> script);
 
-/// Times so long that only a bug lets them pass, and so short that waiting for them is no matter.
+/// Long enough that only a bug exceeds them, short enough to wait for.
 constexpr std::chrono::milliseconds kLong = std::chrono::seconds(30);
 constexpr std::chrono::milliseconds kShort{20};
 
@@ -29,10 +29,10 @@ constexpr int kManyRuns = 50;
 constexpr int kManyRuns = 1000;
 #endif
 
-/// Rules under which a stop goes on to `signal` quickly, and stays there.
+/// Rules under which a stop proceeds to `signal` quickly, and stays there.
 StopRules patience_ends_at(int signal);
 
-/// Does something as soon as the output of a child holds a text.
+/// Does something as soon as the output of a child contains a text.
 class WhenSaid : public RunObserver {
  public:
   WhenSaid(std::string text, std::function<void()> action)
@@ -49,10 +49,10 @@ class WhenSaid : public RunObserver {
   std::function<void()> action_;
 };
 
-/// 4711 of a line `name=4711`; 0 when there is none.
+/// 4711 for a line `name=4711`; 0 without such a line.
 pid_t pid_said(const std::string& output, const std::string& name);
 
-/// Waits until that process has ended, and reaps it if it is ours; false after kLong.
+/// Waits until that process has ended, and reaps it if it is our child; false after kLong.
 bool has_ended(pid_t pid);
 
 /// Children of this process, zombies included.

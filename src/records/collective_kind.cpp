@@ -13,7 +13,7 @@ struct Rule {
   CollectiveKind kind;
 };
 
-// The first that the name contains counts: `reduce` is part of others.
+// The first rule that the name contains applies: `reduce` is part of other names.
 constexpr std::array kRules = {
     Rule{"allreduce", CollectiveKind::AllReduce},
     Rule{"reducescatter", CollectiveKind::ReduceScatter},

@@ -19,7 +19,7 @@ enum class CollectiveKind : std::uint8_t {
   Unknown,
 };
 
-/// What a collective does, by its name in any spelling: `ncclAllReduce`, `_all_reduce_base` and
+/// The kind of a collective, from its name in any spelling: `ncclAllReduce`, `_all_reduce_base` and
 /// `allreduce` are one kind.
 CollectiveKind collective_kind(std::string_view name);
 

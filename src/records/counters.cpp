@@ -3,7 +3,7 @@
 namespace profline {
 namespace {
 
-/// A kernel of one report with the names of another.
+/// Translates a kernel of one report to the name table of another.
 class Renaming {
  public:
   Renaming(const Names& from, Names& to) : from_(from), to_(to) {}

@@ -44,7 +44,7 @@ bool same_value(const Node& a, const Node& b) {
   return is_number(a) && is_number(b) ? number(a) == number(b) : a == b;
 }
 
-/// Puts the keys of `language_config` beside those at the top.
+/// Moves the keys of `language_config` to the top level.
 void merge_language(const Node& nested, Node& top, schema::Problems& problems) {
   if (nested.is_null()) return;
   if (!nested.is_map()) {
@@ -84,7 +84,7 @@ void unset_if_zero(std::optional<std::int64_t>& size) {
   if (size == 0) size.reset();
 }
 
-/// Values that the published code knows and ours does not, each with the only one that will do.
+/// Checks settings that the published code supports and ours does not; each has one valid value.
 void check_supported(const DeepseekOcrConfig& config, Checks& checks) {
   const auto only = [&checks](const std::string& member, std::string_view value) {
     if (member == value) return;
@@ -167,7 +167,7 @@ void check_clip(const Clip& clip, Checks& checks) {
   }
 }
 
-/// Widths that meet where one part hands over to the next.
+/// Checks that the widths of adjacent parts match.
 void check_joints(const DeepseekOcrConfig& config, Checks& checks) {
   const std::vector<std::int64_t>& channels = config.sam().downsample_channels;
   const Clip& clip = config.clip();
@@ -206,7 +206,7 @@ Result<DeepseekOcrConfig> read_deepseek_ocr_config(const Node& tree) {
   Node known = known_part(tree, schema::Codec<DeepseekOcrConfig>::structure());
   if (known.is_map()) {
     if (const Node* nested = tree.find("language_config")) merge_language(*nested, known, problems);
-    // Neither given nor null: as many as there are query heads.
+    // Neither set nor null: as many as there are query heads.
     const Node* heads = known.find("num_attention_heads");
     const Node* shared = known.find("num_key_value_heads");
     if (heads != nullptr && (shared == nullptr || shared->is_null())) {
@@ -238,7 +238,7 @@ Node to_node(const DeepseekOcrConfig& config) {
   Node own = schema::write(config);
   Node language = schema::write<Language>(config);
   for (Node* part : {&own, &language}) {
-    // Some readers take null for "use your default size", and 0 for "there is none".
+    // Some readers interpret null as "use your default size", and 0 as "absent".
     for (const char* key : {"qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"}) {
       if (part->find(key)->is_null()) part->as_map().set(key, Node::integer(0));
     }

@@ -12,17 +12,17 @@
 #include "schema/field.h"
 #include "schema/problems.h"
 
-/// `config.json` of a DeepSeek-OCR checkpoint. Sizes are int64, as libtorch takes them; every one
-/// that was read is within limits that keep products of a few of them inside 64 bits.
+/// `config.json` of a DeepSeek-OCR checkpoint. Sizes are int64, as libtorch takes them; all are
+/// limited so that products of a few of them fit in 64 bits.
 namespace profline {
 
 namespace deepseek_ocr {
 
-constexpr std::int64_t kMaxSize = 1 << 20;    // of a vector, or of a picture's side
+constexpr std::int64_t kMaxSize = 1 << 20;    // of a vector, or of an image side
 constexpr std::int64_t kMaxLayers = 1 << 10;  // of one tower
 constexpr std::int64_t kMaxIds = 1 << 24;     // of the vocabulary
 
-/// The decoder. The release writes these keys twice, at the top and in `language_config`.
+/// The decoder. The release has these keys twice, at the top and in `language_config`.
 struct Language {
   std::int64_t vocab_size = 129280;
   std::int64_t hidden_size = 1280;
@@ -45,7 +45,7 @@ struct Language {
   std::int64_t max_position_embeddings = 8192;
   double rms_norm_eps = 1e-6;
   double rope_theta = 10000.0;
-  Node rope_scaling;  ///< null: none
+  Node rope_scaling;  ///< null: no scaling
   std::string hidden_act = "silu";
   bool attention_bias = false;
   bool tie_word_embeddings = false;
@@ -64,7 +64,7 @@ struct Language {
   bool operator==(const Language&) const = default;
 
   std::int64_t head_dim() const { return hidden_size / num_attention_heads; }
-  /// Width of the one network that all shared experts of a layer are fused into.
+  /// Width of the single network that the shared experts of a layer are fused into.
   std::int64_t shared_intermediate_size() const { return moe_intermediate_size * n_shared_experts; }
   bool is_moe_layer(std::int64_t layer) const {
     return layer >= first_k_dense_replace && layer % moe_layer_freq == 0;
@@ -92,7 +92,7 @@ constexpr auto fields(std::type_identity<Language>) {
           .range(1, kMaxSize),
       field("num_key_value_heads", &Language::num_key_value_heads, "key and value heads")
           .range(1, kMaxSize),
-      field("n_routed_experts", &Language::n_routed_experts, "experts to choose from, a layer")
+      field("n_routed_experts", &Language::n_routed_experts, "experts to choose from, per layer")
           .required()
           .range(1, 1 << 12),
       field("n_shared_experts", &Language::n_shared_experts, "experts that are always on, fused")
@@ -102,10 +102,10 @@ constexpr auto fields(std::type_identity<Language>) {
           .required()
           .range(1, 1 << 12),
       field("first_k_dense_replace", &Language::first_k_dense_replace,
-            "so many first layers are dense")
+            "number of leading dense layers")
           .required()
           .at_least(0),
-      field("moe_layer_freq", &Language::moe_layer_freq, "of the others each n-th has experts")
+      field("moe_layer_freq", &Language::moe_layer_freq, "every n-th of the others has experts")
           .at_least(1),
       field("n_group", &Language::n_group, "expert groups; not read with topk_method greedy"),
       field("topk_group", &Language::topk_group, "not read with topk_method greedy"),
@@ -131,7 +131,7 @@ constexpr auto fields(std::type_identity<Language>) {
       field("bos_token_id", &Language::bos_token_id, "first id of every prompt").at_least(0),
       field("eos_token_id", &Language::eos_token_id, "ends the generated text").at_least(0),
       field("pad_token_id", &Language::pad_token_id, "not used").at_least(0),
-      field("torch_dtype", &Language::torch_dtype, "what the weights were saved as; they decide"));
+      field("torch_dtype", &Language::torch_dtype, "type of the saved weights, which decide"));
 }
 
 /// From the two towers' features to the decoder's width.
@@ -151,7 +151,7 @@ constexpr auto fields(std::type_identity<Projector>) {
       field("n_embed", &Projector::n_embed, "the decoder's width").required().range(1, kMaxSize));
 }
 
-/// The first tower. The last four are keys of ours: the release has them in its code.
+/// The first tower. The last four keys are ours: the release has them in its code.
 struct Sam {
   std::int64_t width = 768;
   std::int64_t layers = 12;
@@ -166,7 +166,7 @@ struct Sam {
   bool operator==(const Sam&) const = default;
 
   std::int64_t head_dim() const { return width / heads; }
-  /// Whether this layer attends over the whole map instead of windows.
+  /// Whether this layer attends to the whole map instead of windows.
   bool is_global(std::int64_t layer) const;
 };
 constexpr auto fields(std::type_identity<Sam>) {
@@ -183,10 +183,11 @@ constexpr auto fields(std::type_identity<Sam>) {
       field("patch_size", &Sam::patch_size, "side of a patch").unit("px").range(1, 1 << 10),
       field("window_size", &Sam::window_size, "side of a window").unit("patches").range(1, 1 << 10),
       field("neck_channels", &Sam::neck_channels, "of the neck").range(1, kMaxSize),
-      field("mlp_ratio", &Sam::mlp_ratio, "width of a block's network by its own").range(1, 64));
+      field("mlp_ratio", &Sam::mlp_ratio, "width of a block's network relative to its own")
+          .range(1, 64));
 }
 
-/// The second tower. `mlp_ratio` is a key of ours.
+/// The second tower. `mlp_ratio` is our own key.
 struct Clip {
   std::int64_t width = 1024;
   std::int64_t layers = 24;
@@ -198,7 +199,7 @@ struct Clip {
   bool operator==(const Clip&) const = default;
 
   std::int64_t head_dim() const { return width / heads; }
-  /// Side of the map that its position table was made for.
+  /// Side of the map that its position table was built for.
   std::int64_t grid() const { return image_size / patch_size; }
 };
 constexpr auto fields(std::type_identity<Clip>) {
@@ -209,10 +210,11 @@ constexpr auto fields(std::type_identity<Clip>) {
       field("image_size", &Clip::image_size, "with patch_size: side of the position table")
           .required()
           .range(1, 1 << 14),
-      field("patch_size", &Clip::patch_size, "of a patch embedding that is stored and not used")
+      field("patch_size", &Clip::patch_size, "of a patch embedding that is stored but not used")
           .required()
           .range(1, 1 << 10),
-      field("mlp_ratio", &Clip::mlp_ratio, "width of a block's network by its own").range(1, 64));
+      field("mlp_ratio", &Clip::mlp_ratio, "width of a block's network relative to its own")
+          .range(1, 64));
 }
 
 struct Towers {
@@ -235,7 +237,7 @@ struct Vision {
 };
 constexpr auto fields(std::type_identity<Vision>) {
   return field_list(
-      field("image_size", &Vision::image_size, "side SAM's position table was made for")
+      field("image_size", &Vision::image_size, "side that SAM's position table was built for")
           .unit("px")
           .required()
           .range(1, 1 << 16),
@@ -245,8 +247,8 @@ constexpr auto fields(std::type_identity<Vision>) {
 
 }  // namespace deepseek_ocr
 
-/// Sizes that a config.json did not give, as the release's does not: they have the release's values
-/// until someone has seen the weights (weights::with_sizes_of).
+/// Sizes that are not in a config.json, not even in the release's: they have the release's values
+/// until the weights are known (weights::with_sizes_of).
 struct AssumedSizes {
   bool sam_patch_size = false;
   bool sam_window_size = false;
@@ -257,7 +259,7 @@ struct AssumedSizes {
   bool operator==(const AssumedSizes&) const = default;
 };
 
-/// What the model is made of; `DeepseekOcrConfig{}` is the release.
+/// The structure of the model; `DeepseekOcrConfig{}` is the release.
 struct DeepseekOcrConfig : deepseek_ocr::Language {
   deepseek_ocr::Projector projector_config;
   deepseek_ocr::Vision vision_config;
@@ -268,7 +270,7 @@ struct DeepseekOcrConfig : deepseek_ocr::Language {
 
   const deepseek_ocr::Sam& sam() const { return vision_config.width.sam; }
   const deepseek_ocr::Clip& clip() const { return vision_config.width.clip; }
-  /// Side of the map that SAM's position table was made for.
+  /// Side of the map that SAM's position table was built for.
   std::int64_t sam_grid() const { return vision_config.image_size / sam().patch_size; }
 };
 constexpr auto fields(std::type_identity<DeepseekOcrConfig>) {
@@ -278,19 +280,19 @@ constexpr auto fields(std::type_identity<DeepseekOcrConfig>) {
                     field("vision_config", &DeepseekOcrConfig::vision_config, "the two towers"),
                     field("tile_tag", &DeepseekOcrConfig::tile_tag, "how tiles are laid out"));
 }
-/// Rules over several keys, and the values of others that this model has no code for.
+/// Rules over several keys, and values that this model does not implement.
 Checks validate(const DeepseekOcrConfig& config);
 
-/// Reads the tree of a config.json. Keys it does not know are left alone (the file has many that
-/// say nothing about the model). Language keys may stand at the top, in `language_config` or in
-/// both; then they must agree. Keys absent from the release take its class defaults; sizes of the
-/// model must be given. The Error lists every problem with its key and place.
+/// Reads the tree of a config.json. Unknown keys are ignored (the file has many that do not concern
+/// the model). Language keys may be at the top, in `language_config` or in both; then they must
+/// agree. Keys absent from the release take its class defaults; sizes of the model are required.
+/// The Error lists every problem with its key and place.
 Result<DeepseekOcrConfig> read_deepseek_ocr_config(const Node& tree);
 /// The same from text; `source` is its name in messages.
 Result<DeepseekOcrConfig> parse_deepseek_ocr_config(std::string_view text, std::string source);
 Result<DeepseekOcrConfig> load_deepseek_ocr_config(const std::filesystem::path& path);
 
-/// As the release writes it, `language_config` included; reads back as an equal config.
+/// As the release writes it, including `language_config`; reads back as an equal config.
 Node to_node(const DeepseekOcrConfig& config);
 
 /// The published model, bf16: 3 336 106 240 parameters.

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Section 9.1 of the model's description, as it stands there.
+// Section 9.1 of the model's description, verbatim.
 constexpr std::string_view kTiny = R"({
   "architectures": ["DeepseekOCRForCausalLM"], "model_type": "deepseek_vl_v2",
   "torch_dtype": "float32", "tile_tag": "2D", "global_view_pos": "head",
@@ -37,7 +37,7 @@ constexpr std::string_view kTiny = R"({
   }
 })";
 
-/// kTiny with one piece of text in place of another.
+/// kTiny with one piece of text replaced.
 std::string tiny_with(std::string_view old_text, std::string_view new_text) {
   std::string text(kTiny);
   const std::size_t at = text.find(old_text);

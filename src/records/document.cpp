@@ -13,7 +13,7 @@ std::string tag_of(const DocumentKind& kind) {
   return std::string(kPrefix) + std::string(kind.name) + "/" + std::to_string(kind.version);
 }
 
-/// The edition in `profline.<name>/<n>`; 0 when the text is another kind's.
+/// The edition in `profline.<name>/<n>`; 0 if the text is of another kind.
 int edition_in(std::string_view tag, std::string_view name) {
   const std::string start = std::string(kPrefix) + std::string(name) + "/";
   if (!tag.starts_with(start)) return 0;

@@ -25,7 +25,7 @@ TEST(Document, OfAnOlderEditionIsTaken) {
 
 TEST(Document, OfAnotherKindOrANewerEditionIsRefusedByName) {
   struct Case {
-    std::string_view name, text, told;
+    std::string_view name, text, message;
   };
   constexpr Case kCases[] = {
       {"newer", R"({"schema": "profline.rows/3"})",
@@ -43,7 +43,7 @@ TEST(Document, OfAnotherKindOrANewerEditionIsRefusedByName) {
     SCOPED_TRACE(c.name);
     const auto body = parse_document(c.text, kKind, "rows.json");
     ASSERT_FALSE(body);
-    EXPECT_EQ(body.error().to_string(), c.told);
+    EXPECT_EQ(body.error().to_string(), c.message);
   }
 }
 

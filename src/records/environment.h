@@ -9,8 +9,8 @@
 #include "formats/node.h"
 #include "schema/field.h"
 
-/// The machine and the programs a run had: `env.json`, docs/formats/env.md. What could not be found
-/// out is null or empty.
+/// The machine and the programs of a run: `env.json`, docs/formats/env.md. Values that could not be
+/// determined are null or empty.
 namespace profline {
 
 constexpr const char* kEnvironmentSchema = "profline.env/1";
@@ -27,7 +27,7 @@ struct CpuFacts {
 constexpr auto fields(std::type_identity<CpuFacts>) {
   return field_list(
       field("model", &CpuFacts::model, "as the kernel names it"),
-      field("threads", &CpuFacts::threads, "that this program may use"),
+      field("threads", &CpuFacts::threads, "available to this program"),
       field("governor", &CpuFacts::governor, "of frequency scaling, of the first CPU"),
       field("mhz", &CpuFacts::mhz, "of the first CPU, at the start").unit("MHz"),
       field("max_mhz", &CpuFacts::max_mhz, "of the first CPU").unit("MHz"));
@@ -52,9 +52,9 @@ constexpr auto fields(std::type_identity<GpuFacts>) {
                     field("name", &GpuFacts::name, "as the driver names it"),
                     field("uuid", &GpuFacts::uuid, "GPU-…"),
                     field("compute_capability", &GpuFacts::compute_capability, "9.0"),
-                    field("memory_bytes", &GpuFacts::memory_bytes, "all of it"),
+                    field("memory_bytes", &GpuFacts::memory_bytes, "total"),
                     field("sm_mhz", &GpuFacts::sm_mhz, "at the start").unit("MHz"),
-                    field("max_sm_mhz", &GpuFacts::max_sm_mhz, "the most it may have").unit("MHz"),
+                    field("max_sm_mhz", &GpuFacts::max_sm_mhz, "the maximum").unit("MHz"),
                     field("memory_mhz", &GpuFacts::memory_mhz, "at the start").unit("MHz"),
                     field("power_limit_w", &GpuFacts::power_limit_w, "in force").unit("W"),
                     field("persistence", &GpuFacts::persistence, "Enabled or Disabled"));
@@ -68,7 +68,7 @@ struct ProgramFacts {
 };
 constexpr auto fields(std::type_identity<ProgramFacts>) {
   return field_list(field("path", &ProgramFacts::path, "where it was found"),
-                    field("version", &ProgramFacts::version, "as it says itself"));
+                    field("version", &ProgramFacts::version, "as it reports itself"));
 }
 
 struct Environment {
@@ -102,11 +102,11 @@ constexpr auto fields(std::type_identity<Environment>) {
       field("gpus", &Environment::gpus, "those that CUDA sees"),
       field("profline", &Environment::profline, "this program"),
       field("commit", &Environment::commit, "profline was built from"),
-      field("nsys", &Environment::nsys, "null: not asked for, or not there"),
-      field("ncu", &Environment::ncu, "null: not asked for, or not there"),
+      field("nsys", &Environment::nsys, "null: not needed, or not found"),
+      field("ncu", &Environment::ncu, "null: not needed, or not found"),
       field("workload", &Environment::workload, "profline-workload"),
       field("libtorch", &Environment::libtorch, "docs/formats/torch_build.md"),
-      field("variables", &Environment::variables, "that change what is measured, where set"));
+      field("variables", &Environment::variables, "those set that influence measurements"));
 }
 
 }  // namespace profline

@@ -8,10 +8,10 @@
 #include "records/ncu_tables.h"
 #include "schema/field.h"
 
-/// Kernels as all tools of a run together know them: the part of `summary.json` about them.
+/// Kernels, combined from all tools of a run: their part of `summary.json`.
 namespace profline {
 
-/// Part of a kernel's time.
+/// A part of a kernel's time.
 struct SummaryKernelPart {
   std::string name;
   std::uint64_t launches = 0;
@@ -20,7 +20,7 @@ struct SummaryKernelPart {
   bool operator==(const SummaryKernelPart&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryKernelPart>) {
-  return field_list(field("name", &SummaryKernelPart::name, "of the stage or operator").required(),
+  return field_list(field("name", &SummaryKernelPart::name, "of the phase or operator").required(),
                     field("launches", &SummaryKernelPart::launches, "there"),
                     field("total_ns", &SummaryKernelPart::total_ns, "of those"));
 }
@@ -36,13 +36,12 @@ struct SummaryKernelTime {
   bool operator==(const SummaryKernelTime&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryKernelTime>) {
-  return field_list(
-      field("launches", &SummaryKernelTime::launches, "that were captured").required(),
-      field("total_ns", &SummaryKernelTime::total_ns, "of those").required(),
-      field("share", &SummaryKernelTime::share, "of all kernel time, 0 to 1"),
-      field("min_ns", &SummaryKernelTime::min_ns, "of one launch"),
-      field("max_ns", &SummaryKernelTime::max_ns, "of one launch"),
-      field("source", &SummaryKernelTime::source, "file"));
+  return field_list(field("launches", &SummaryKernelTime::launches, "captured").required(),
+                    field("total_ns", &SummaryKernelTime::total_ns, "of these launches").required(),
+                    field("share", &SummaryKernelTime::share, "of all kernel time, 0 to 1"),
+                    field("min_ns", &SummaryKernelTime::min_ns, "of one launch"),
+                    field("max_ns", &SummaryKernelTime::max_ns, "of one launch"),
+                    field("source", &SummaryKernelTime::source, "file"));
 }
 
 struct SummaryKernelCounters {
@@ -58,17 +57,17 @@ struct SummaryKernelCounters {
 };
 constexpr auto fields(std::type_identity<SummaryKernelCounters>) {
   return field_list(
-      field("launches", &SummaryKernelCounters::launches, "that were profiled").required(),
+      field("launches", &SummaryKernelCounters::launches, "profiled").required(),
       field("duration_ns", &SummaryKernelCounters::duration_ns, "mean, under ncu's clocks"),
       field("roofline", &SummaryKernelCounters::roofline, "under the device's ceilings"),
       field("bound", &SummaryKernelCounters::bound, "compute, memory, mixed, latency or unknown"),
       field("classification", &SummaryKernelCounters::margin_class,
             "by SM and DRAM shares 5 points apart"),
-      field("evidence", &SummaryKernelCounters::evidence, "the numbers that decided"),
+      field("evidence", &SummaryKernelCounters::evidence, "the numbers that support the bound"),
       field("source", &SummaryKernelCounters::source, "file"));
 }
 
-/// One kernel with one launch shape, whichever tools saw it.
+/// One kernel with one launch shape, from whichever tools captured it.
 struct SummaryKernel {
   std::string name;
   std::string short_name;
@@ -87,20 +86,20 @@ struct SummaryKernel {
 constexpr auto fields(std::type_identity<SummaryKernel>) {
   return field_list(
       field("name", &SummaryKernel::name, "canonical, the same whichever tool saw it").required(),
-      field("short_name", &SummaryKernel::short_name, "what people call it"),
+      field("short_name", &SummaryKernel::short_name, "for display"),
       field("class", &SummaryKernel::kernel_class, "by conf/kernels/classes.yaml; may be empty"),
       field("grid", &SummaryKernel::grid, "x, y, z; empty: not known"),
       field("block", &SummaryKernel::block, "x, y, z; empty: not known"),
-      field("time", &SummaryKernel::time, "by nsys, else by the torch profiler; null: by neither"),
+      field("time", &SummaryKernel::time, "from nsys, else from the torch profiler; null: neither"),
       field("phases", &SummaryKernel::phases, "in which it was launched"),
-      field("counters", &SummaryKernel::counters, "by ncu; null: it was not profiled"),
+      field("counters", &SummaryKernel::counters, "from ncu; null: not profiled"),
       field("operators", &SummaryKernel::operators, "that launched it, most time first"),
       field("model_flops", &SummaryKernel::model_flops,
             "a launch, by the shapes of its operator; null: not known"),
-      field("lacks", &SummaryKernel::lacks, "what did not join, and why; empty: all joined"));
+      field("lacks", &SummaryKernel::lacks, "what could not be joined, and why"));
 }
 
-/// How well the tables of kernels fit together. Shares are of kernel time.
+/// How well the tables of kernels match. Shares are of kernel time.
 struct SummaryJoin {
   std::string time_source;
   double total_ns = 0;
@@ -116,7 +115,7 @@ struct SummaryJoin {
 };
 constexpr auto fields(std::type_identity<SummaryJoin>) {
   return field_list(
-      field("time_source", &SummaryJoin::time_source, "file of the times; empty: no tool had any"),
+      field("time_source", &SummaryJoin::time_source, "file of the times; empty: no tool has any"),
       field("total_ns", &SummaryJoin::total_ns, "of all kernels"),
       field("launches", &SummaryJoin::launches, "of all kernels"),
       field("outside_ns", &SummaryJoin::outside_ns,
@@ -126,7 +125,7 @@ constexpr auto fields(std::type_identity<SummaryJoin>) {
       field("with_operators", &SummaryJoin::with_operators,
             "share whose operator is known; null: no trace of the torch profiler"),
       field("with_flops", &SummaryJoin::with_flops, "share whose model FLOPs are known"),
-      field("apart", &SummaryJoin::apart, "what did not join, and why"));
+      field("apart", &SummaryJoin::apart, "what could not be joined, and why"));
 }
 
 }  // namespace profline

@@ -10,29 +10,29 @@
 
 namespace profline {
 
-/// How often one kernel ran in one place and how long that took, whichever tool saw it: a row of a
-/// table of kernels. Where a table does not tell kernels apart by one of these, it is empty.
+/// How often one kernel ran in one place and how long that took, whichever tool captured it: a row
+/// of a table of kernels. A field by which a table does not distinguish kernels is empty.
 struct KernelUse {
-  std::string name;                  ///< canonical: one spelling whichever tool saw it
-  std::string short_name;            ///< what people call it
+  std::string name;                  ///< canonical: the same for every tool
+  std::string short_name;            ///< for display
   std::string printed_name;          ///< as the tool wrote it
   std::string kernel_class;          ///< `gemm`, `attention`, ...; `other`
   std::vector<std::uint32_t> grid;   ///< three numbers; empty: not recorded
   std::vector<std::uint32_t> block;  ///< likewise
-  /// The ranges that were open where it was launched, outermost first, as RangeUse::label; empty:
-  /// none was, or there is no record of the launch.
+  /// The ranges that were open at the launch, outermost first, as RangeUse::label; empty: no range
+  /// was, or there is no record of the launch.
   std::vector<std::string> ranges;
-  bool launch_recorded = true;  ///< false: nobody can say which ranges it belongs to
+  bool launch_recorded = true;  ///< false: its ranges are unknown
   std::string capture;          ///< NsysCapture::name
   std::int32_t device = 0;
   std::uint64_t launches = 0;
   std::int64_t total_ns = 0;
   std::int64_t min_ns = 0;
   std::int64_t max_ns = 0;
-  double median_ns = 0;  ///< of an even number the mean of the middle two
+  double median_ns = 0;  ///< for an even number, the mean of the middle two
 
-  /// What no file has: what else the launch fixed, where kernels are told apart by that, and the
-  /// innermost operator around the launch.
+  /// Not in any file: other launch parameters, if kernels are distinguished by them, and the
+  /// innermost operator at the launch.
   std::uint32_t registers_per_thread = 0;
   std::uint32_t shared_bytes = 0;
   std::string op;
@@ -44,7 +44,7 @@ constexpr auto fields(std::type_identity<KernelUse>) {
   using schema::field;
   return field_list(
       field("name", &KernelUse::name, "canonical, the same whichever tool saw it").required(),
-      field("short_name", &KernelUse::short_name, "what people call it").required(),
+      field("short_name", &KernelUse::short_name, "for display").required(),
       field("printed_name", &KernelUse::printed_name, "as nsys wrote it").required(),
       field("class", &KernelUse::kernel_class, "by conf/kernels/classes.yaml").required(),
       field("grid", &KernelUse::grid, "x, y, z; empty: not recorded").required(),
@@ -54,7 +54,7 @@ constexpr auto fields(std::type_identity<KernelUse>) {
       field("launch_recorded", &KernelUse::launch_recorded,
             "false: no record of the launch, so its ranges are not known")
           .required(),
-      field("capture", &KernelUse::capture, "which capture it is of").required(),
+      field("capture", &KernelUse::capture, "the capture it belongs to").required(),
       field("device", &KernelUse::device, "as CUDA counts them").required(),
       field("calls", &KernelUse::launches, "launches").required(),
       field("total_ns", &KernelUse::total_ns, "of all launches").required(),
@@ -77,7 +77,7 @@ struct NsysKernels {
 };
 constexpr auto fields(std::type_identity<NsysKernels>) {
   using schema::field;
-  return field_list(field("tool", &NsysKernels::tool, "what captured").required(),
+  return field_list(field("tool", &NsysKernels::tool, "the profiler and its version").required(),
                     field("launches", &NsysKernels::launches, "of all rows").required(),
                     field("total_ns", &NsysKernels::total_ns, "of all rows").required(),
                     field("why_none", &NsysKernels::why_none, "why there are no rows"),

@@ -10,8 +10,9 @@
 
 namespace profline {
 
-/// A text that is kept once however often it occurs: a capture of ten million kernels has a few
-/// hundred names. Ids count from 0 in the order of first sight; 0 is always the empty text.
+/// A table that keeps each text once, however often it occurs: a capture of ten million kernels has
+/// a few hundred names. Ids count from 0 in the order of first occurrence; 0 is always the empty
+/// text.
 class Names {
  public:
   using Id = std::uint32_t;
@@ -19,21 +20,21 @@ class Names {
   Names() { id_of(""); }
   Names(Names&&) = default;
   Names& operator=(Names&&) = default;
-  // The index looks into the texts, which a copy would not take along.
+  // The index points into the texts, so a copy would be invalid.
   Names(const Names&) = delete;
   Names& operator=(const Names&) = delete;
   ~Names() = default;
 
-  /// The text's id, a new one at first sight.
+  /// The text's id; a new one at its first occurrence.
   Id id_of(std::string_view text);
   /// The text's id, if it has one.
   std::optional<Id> find(std::string_view text) const;
-  /// The id came from this table. The reference stays good as long as the table lives.
+  /// The id must come from this table. The reference is valid as long as the table lives.
   const std::string& text(Id id) const;
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // never moved, so the index may look into them
+  std::deque<std::string> texts_;  // never moved, so the index may point into them
   std::unordered_map<std::string_view, Id> index_;
 };
 

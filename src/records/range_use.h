@@ -12,11 +12,28 @@
 
 namespace profline {
 
-/// A range of this name surrounds the work for one token. The built-in workload opens them on
-/// request; programs may open them as well.
+/// A range of this name surrounds the work for one token. The built-in workload opens them if
+/// configured to; other programs may as well.
 inline constexpr std::string_view kTokenRange = "decode_step";
+/// A range of this name surrounds what the built-in workload does before it measures.
+inline constexpr const char* kWarmUpRange = "warmup";
 
-/// Time in which a device did nothing, by why; docs/timeline.md has the rules.
+/// Names of the parts of the built-in residual network, which it writes as phases and opens as
+/// ranges; `residual` holds both convolutions of each of its blocks.
+namespace shallow_resnet {
+
+inline constexpr const char* kStem = "stem";
+inline constexpr const char* kResidual = "residual";
+inline constexpr const char* kConv1 = "block.conv1";
+inline constexpr const char* kConv2 = "block.conv2";
+inline constexpr const char* kHead = "head";
+
+/// In the order in which they are opened.
+inline constexpr const char* kRanges[] = {kStem, kResidual, kConv1, kConv2, kHead};
+
+}  // namespace shallow_resnet
+
+/// Time in which a device was idle, by cause; docs/timeline.md has the rules.
 struct IdleTime {
   std::int64_t queued_ns = 0;
   std::int64_t launching_ns = 0;
@@ -36,7 +53,7 @@ struct IdleTime {
 constexpr auto fields(std::type_identity<IdleTime>) {
   using schema::field;
   return field_list(
-      field("queued_ns", &IdleTime::queued_ns, "work was handed over and had not begun").required(),
+      field("queued_ns", &IdleTime::queued_ns, "work was submitted but had not begun").required(),
       field("launching_ns", &IdleTime::launching_ns, "the host was inside a launch").required(),
       field("copy_wait_ns", &IdleTime::copy_wait_ns, "... inside a copy or fill").required(),
       field("synchronizing_ns", &IdleTime::synchronizing_ns, "... waiting for the device")
@@ -50,17 +67,17 @@ constexpr auto fields(std::type_identity<IdleTime>) {
           .required());
 }
 
-/// Where the time of a range, or of a capture, went on one device. All of wall time is assigned:
-/// `busy_ns + idle.sum_ns() + residual_ns` is it.
+/// Where the time of a range, or of a capture, went on one device. All of the wall time is
+/// assigned: `busy_ns + idle.sum_ns() + residual_ns` equals it.
 struct DeviceAccount {
   std::int32_t device = 0;
-  std::int64_t busy_ns = 0;  ///< union of all that ran
+  std::int64_t busy_ns = 0;  ///< union of all work
   std::int64_t compute_ns = 0;
   std::int64_t copy_ns = 0;
   std::int64_t communication_ns = 0;
   IdleTime idle;
   std::int64_t residual_ns = 0;
-  /// Of the range's own work, launched inside it: its union, and the part inside the range.
+  /// The range's own work, launched inside it: its union, and the part inside the range.
   std::int64_t own_busy_ns = 0;
   std::int64_t own_inside_ns = 0;
 
@@ -74,15 +91,15 @@ constexpr auto fields(std::type_identity<DeviceAccount>) {
       field("compute_ns", &DeviceAccount::compute_ns, "a kernel ran, other work or not").required(),
       field("copy_ns", &DeviceAccount::copy_ns, "a copy or fill ran, other work or not").required(),
       field("communication_ns", &DeviceAccount::communication_ns, "a collective ran").required(),
-      field("idle", &DeviceAccount::idle, "nothing ran, by why").required(),
-      field("residual_ns", &DeviceAccount::residual_ns, "wall less busy less idle").required(),
+      field("idle", &DeviceAccount::idle, "nothing ran, by cause").required(),
+      field("residual_ns", &DeviceAccount::residual_ns, "wall minus busy minus idle").required(),
       field("own_busy_ns", &DeviceAccount::own_busy_ns, "union of the work launched in it")
           .required(),
       field("own_inside_ns", &DeviceAccount::own_inside_ns, "the part of that which ran inside it")
           .required());
 }
 
-/// How launches went.
+/// Counts and times of launches.
 struct LaunchAccount {
   std::uint64_t launches = 0;    ///< calls that launch a kernel or a graph
   std::uint64_t copy_calls = 0;  ///< calls that copy or fill
@@ -111,7 +128,7 @@ constexpr auto fields(std::type_identity<LaunchAccount>) {
       field("delay_sum_ns", &LaunchAccount::delay_sum_ns, "of those").required());
 }
 
-/// All ranges of one name and domain in one capture, whichever tool took it.
+/// All ranges of one name and domain in one capture, whichever tool captured it.
 struct RangeUse {
   std::string capture;  ///< NsysCapture::name
   std::string name;
@@ -121,7 +138,7 @@ struct RangeUse {
   std::uint64_t still_open = 0;  ///< instances that the capture's end cut off
   std::int64_t wall_ns = 0;      ///< of all instances
   LaunchAccount launch;
-  std::vector<DeviceAccount> devices;   ///< those that worked in the capture
+  std::vector<DeviceAccount> devices;   ///< those active in the capture
   std::uint64_t work = 0;               ///< pieces of device work launched in it
   std::int64_t work_sum_ns = 0;         ///< of their durations
   std::optional<std::uint64_t> tokens;  ///< made in it; null: not known
@@ -129,7 +146,7 @@ struct RangeUse {
 
   bool operator==(const RangeUse&) const = default;
 
-  /// What a kernel's `ranges` call it: `decode`, `domain:decode`.
+  /// The name used in a kernel's `ranges`: `decode`, `domain:decode`.
   std::string label() const { return domain.empty() ? name : domain + ":" + name; }
   std::optional<double> launches_per_token() const {
     if (!tokens || *tokens == 0) return std::nullopt;
@@ -139,7 +156,7 @@ struct RangeUse {
 constexpr auto fields(std::type_identity<RangeUse>) {
   using schema::field;
   return field_list(
-      field("capture", &RangeUse::capture, "which capture it is of").required(),
+      field("capture", &RangeUse::capture, "the capture it belongs to").required(),
       field("name", &RangeUse::name, "of the NVTX range").required(),
       field("domain", &RangeUse::domain, "empty: the default one").required(),
       field("around", &RangeUse::around, "ranges around it, outermost first").required(),
@@ -148,14 +165,15 @@ constexpr auto fields(std::type_identity<RangeUse>) {
           .required(),
       field("wall_ns", &RangeUse::wall_ns, "of all instances").required(),
       field("launch", &RangeUse::launch, "calls made in it").required(),
-      field("devices", &RangeUse::devices, "where its time went, a device each").required(),
+      field("devices", &RangeUse::devices, "where its time went, per device").required(),
       field("work", &RangeUse::work, "pieces of device work launched in it").required(),
       field("work_sum_ns", &RangeUse::work_sum_ns, "of their durations").required(),
       field("tokens", &RangeUse::tokens, "made in it; null: not known"),
-      field("tokens_from", &RangeUse::tokens_from, "what says so; empty: nothing does").required());
+      field("tokens_from", &RangeUse::tokens_from, "source of the count; empty: not known")
+          .required());
 }
 
-/// Work that belongs to no range, counted.
+/// Counts of work that belongs to no range.
 struct UnplacedWork {
   std::uint64_t outside_ranges = 0;
   std::int64_t outside_ranges_ns = 0;
@@ -202,10 +220,10 @@ constexpr auto fields(std::type_identity<GpuSpan>) {
       field("busy_ns", &GpuSpan::busy_ns, "time in between in which something ran").required());
 }
 
-/// One report of nsys. With a range that repeats there are several of one run.
+/// One nsys report. A range that repeats produces several per run.
 struct NsysCapture {
   std::string name;    ///< unique: `run`, `run.2`, `decode`, `decode.2`
-  std::string range;   ///< what gated it, as nsys was told; empty: nothing did
+  std::string range;   ///< the range that gated it, as passed to nsys; may be empty
   std::string report;  ///< the files, below the stage's folder
   std::string sqlite;
   std::int64_t wall_ns = 0;  ///< from the first to the last of its events
@@ -217,7 +235,7 @@ struct NsysCapture {
   std::vector<GpuSpan> gpu_spans;  ///< as `devices`; empty in files of 0.1
   std::vector<std::string> gpus;   ///< names, in the order of their numbers
   UnplacedWork unplaced;
-  std::vector<std::string> losses;  ///< by nsys's own word, or because the file is damaged
+  std::vector<std::string> losses;  ///< reported by nsys, or because the file is damaged
   std::vector<std::string> notes;
   std::uint64_t events_used = 0;
   std::uint64_t events_skipped = 0;
@@ -228,7 +246,7 @@ constexpr auto fields(std::type_identity<NsysCapture>) {
   using schema::field;
   return field_list(
       field("name", &NsysCapture::name, "unique in this file").required(),
-      field("range", &NsysCapture::range, "the range that gated it; empty: none").required(),
+      field("range", &NsysCapture::range, "the range that gated it; may be empty").required(),
       field("report", &NsysCapture::report, "the .nsys-rep, below the stage's folder").required(),
       field("sqlite", &NsysCapture::sqlite, "its export, below the stage's folder").required(),
       field("wall_ns", &NsysCapture::wall_ns, "from its first event to its last").required(),
@@ -236,8 +254,8 @@ constexpr auto fields(std::type_identity<NsysCapture>) {
       field("calls", &NsysCapture::calls, "of the CUDA API").required(),
       field("ranges", &NsysCapture::ranges, "instances of NVTX ranges").required(),
       field("launch", &NsysCapture::launch, "calls made in it").required(),
-      field("devices", &NsysCapture::devices, "where its time went, a device each").required(),
-      field("gpu_spans", &NsysCapture::gpu_spans, "first to last activity, a device each"),
+      field("devices", &NsysCapture::devices, "where its time went, per device").required(),
+      field("gpu_spans", &NsysCapture::gpu_spans, "first to last activity, per device"),
       field("gpus", &NsysCapture::gpus, "names of the GPUs").required(),
       field("unplaced", &NsysCapture::unplaced, "work that belongs to no range").required(),
       field("losses", &NsysCapture::losses, "what is missing from it").required(),
@@ -259,14 +277,14 @@ struct NsysRanges {
 };
 constexpr auto fields(std::type_identity<NsysRanges>) {
   using schema::field;
-  return field_list(field("tool", &NsysRanges::tool, "what captured").required(),
-                    field("captures", &NsysRanges::captures, "one a report").required(),
+  return field_list(field("tool", &NsysRanges::tool, "the profiler and its version").required(),
+                    field("captures", &NsysRanges::captures, "one per report").required(),
                     field("ranges", &NsysRanges::ranges, "by capture, longest first").required());
 }
 
-/// A folder's name for an NVTX range: `A::A1` is `A__A1`. Blanks and slashes become `_`, and so
-/// does all but letters, digits, `.`, `_` and `-`; a name of nothing else is `range`. Labels are
-/// untrusted text: what comes out is never empty, hidden or a path.
+/// A folder name for an NVTX range: `A::A1` is `A__A1`. Everything but letters, digits, `.`, `_`
+/// and `-` becomes `_`; a name without any of these is `range`. Labels are untrusted text: the
+/// result is never empty, hidden or a path.
 std::string range_folder(std::string_view label);
 
 }  // namespace profline

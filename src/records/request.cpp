@@ -10,7 +10,7 @@
 namespace profline {
 namespace {
 
-/// Without what is null: a field that is not known is left out.
+/// Without null values: unknown fields are left out.
 Node without_nulls(Node node) {
   NodeMap kept;
   for (NodeMap::Entry& entry : node.as_map()) {
@@ -20,13 +20,13 @@ Node without_nulls(Node node) {
 }
 
 constexpr std::string_view kNanoseconds = "_ns";
-/// A phase of every sample; phases that a sample has no time of are null in it.
+/// A phase of every sample; a phase without a time is null in the sample.
 constexpr const char* kHostPhase = "preprocess";
 constexpr std::string_view kPrefill = "prefill";
 constexpr std::string_view kDecode = "decode";
 constexpr std::string_view kSteps = "token";
 
-/// All of a sample but the times of the parts of prefill, whose names differ by model.
+/// A sample except for the times of the parts of prefill, whose names depend on the model.
 struct SampleLine {
   std::string image;
   std::uint32_t epoch = 0;
@@ -59,7 +59,7 @@ constexpr auto fields(std::type_identity<SampleLine>) {
       field("engine", &SampleLine::engine, "how the model was run").required());
 }
 
-/// Splits a line into what all samples have and the times of parts: other integers named `*_ns`.
+/// Removes the times of parts (other integers named `*_ns`) from a line and returns them.
 std::vector<Phase> take_parts(Node& line) {
   std::vector<Phase> parts;
   NodeMap rest;

@@ -13,7 +13,7 @@
 #include "formats/node.h"
 #include "schema/field.h"
 
-/// One unit of useful work and its parts: what every workload reports and every page reads.
+/// One unit of useful work and its parts: what every workload reports and every page shows.
 /// docs/formats/requests.md describes the file, requests.jsonl.
 namespace profline {
 
@@ -22,7 +22,7 @@ struct Phase {
   std::string path;                      ///< `decode`, `prefill/attention`
   std::optional<std::int64_t> start_ns;  ///< since the request's start
   std::int64_t ns = 0;
-  std::optional<std::vector<std::int64_t>> steps_ns;  ///< of a phase that repeats, else nothing
+  std::optional<std::vector<std::int64_t>> steps_ns;  ///< only for a phase that repeats
   std::optional<bool> host =
       {};  ///< work of the host ahead of the model; no profiler's range holds it
 
@@ -39,12 +39,12 @@ constexpr auto fields(std::type_identity<Phase>) {
       field("host", &Phase::host, "work of the host ahead of the model; no profiler records it"));
 }
 
-/// Who observed a request.
+/// The observer of a request.
 enum class RequestSource {
-  Builtin,  ///< the built-in workload, of itself
+  Builtin,  ///< the built-in workload itself
   Nvtx,     ///< ranges that the program opened
   Python,   ///< the adapter in a Python program
-  Client,   ///< whoever sent it
+  Client,   ///< its sender
 };
 constexpr auto names(std::type_identity<RequestSource>) {
   return std::array{named(RequestSource::Builtin, "builtin"), named(RequestSource::Nvtx, "nvtx"),
@@ -66,11 +66,11 @@ struct Request {
 
   bool operator==(const Request&) const = default;
 
-  /// Null: it has no such phase.
+  /// Null if it has no such phase.
   const Phase* find_phase(std::string_view path) const;
-  /// An attribute that is a string; empty when it has none of this name.
+  /// A string attribute; empty if it has no such attribute.
   std::string text(const std::string& attribute) const;
-  /// An attribute that is an integer; nothing when it has none of this name.
+  /// An integer attribute, if it has one of this name.
   std::optional<std::int64_t> integer(const std::string& attribute) const;
 };
 constexpr auto fields(std::type_identity<Request>) {
@@ -87,24 +87,24 @@ constexpr auto fields(std::type_identity<Request>) {
       field("attributes", &Request::attributes, "whatever else the workload knows: image, url"));
 }
 
-/// One line of requests.jsonl, without its end. What is not known is left out.
+/// One line of requests.jsonl, without its line end. Unknown values are left out.
 std::string to_json_line(const Request& request);
 
-/// All lines of a requests.jsonl, or of a samples.jsonl as version 0.1 wrote it. A line that cannot
-/// be read is an Error with its number; `source` names the file in it.
+/// All lines of a requests.jsonl, or of a samples.jsonl as version 0.1 wrote it. An unreadable line
+/// is an Error with its number; `source` names the file in it.
 Result<std::vector<Request>> parse_requests(std::string_view text, const std::string& source);
 
-/// The last name of a path: `attention` of `prefill/attention`.
+/// The last name of a path: `attention` for `prefill/attention`.
 std::string_view last_name(std::string_view path);
 
-// Runs of version 0.1 hold a samples.jsonl, one measured picture per line, where later ones have a
+// Runs of version 0.1 have a samples.jsonl, one measured image per line, instead of a
 // requests.jsonl.
 
-/// Whether a line is of a samples.jsonl.
+/// Whether a line is from a samples.jsonl.
 bool is_sample_line(const Node& line);
 
-/// The same as a request. Its phases start one after the other; when parts of a phase started was
-/// not recorded.
+/// Converts such a line. Its phases follow each other; the start times of their parts were not
+/// recorded.
 Result<Request> request_of_sample(const Node& line, std::uint64_t id);
 
 }  // namespace profline

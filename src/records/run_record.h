@@ -13,14 +13,14 @@
 #include "records/finding.h"
 #include "schema/field.h"
 
-/// What a run says of itself: `run.json`, and of each stage `<stage>/status.json`.
-/// docs/formats/run.md describes both.
+/// The record of a run, `run.json`, and of each stage, `<stage>/status.json`. docs/formats/run.md
+/// describes both.
 namespace profline {
 
 constexpr const char* kRunSchema = "profline.run/1";
 constexpr const char* kStatusSchema = "profline.status/1";
 
-/// A process: a pid is used again, a pid with its start time is not until the next boot.
+/// Identifies a process: pids are reused, a pid with its start time is not until the next boot.
 struct ProcessRecord {
   std::int64_t pid = 0;
   std::uint64_t start_ticks = 0;
@@ -33,7 +33,7 @@ constexpr auto fields(std::type_identity<ProcessRecord>) {
       field("start_ticks", &ProcessRecord::start_ticks, "clock ticks from boot to its start"));
 }
 
-/// A file of the run, complete.
+/// A complete file of the run.
 struct ArtifactRecord {
   std::filesystem::path path;  ///< relative to the run's folder
   std::uint64_t bytes = 0;
@@ -47,7 +47,7 @@ constexpr auto fields(std::type_identity<ArtifactRecord>) {
                     field("sha256", &ArtifactRecord::sha256, "of its content"));
 }
 
-/// A child that was run.
+/// A child process.
 struct CommandRecord {
   std::string name;
   std::vector<std::string> argv;
@@ -72,21 +72,21 @@ constexpr auto fields(std::type_identity<CommandRecord>) {
       field("name", &CommandRecord::name, "what it was for").required(),
       field("argv", &CommandRecord::argv, "program and arguments, as they reached it"),
       field("env", &CommandRecord::env, "variables added to our own"),
-      field("unset_env", &CommandRecord::unset_env, "variables taken out of our own"),
+      field("unset_env", &CommandRecord::unset_env, "variables removed from our own"),
       field("cwd", &CommandRecord::cwd, "where it started"),
       field("log", &CommandRecord::log, "its output, below the run's folder"),
       field("started", &CommandRecord::started, "UTC"),
       field("wall_ns", &CommandRecord::wall_ns, "from start to end"),
-      field("cpu_user_ns", &CommandRecord::cpu_user_ns, "with what it waited for"),
-      field("cpu_system_ns", &CommandRecord::cpu_system_ns, "with what it waited for"),
+      field("cpu_user_ns", &CommandRecord::cpu_user_ns, "including processes it waited for"),
+      field("cpu_system_ns", &CommandRecord::cpu_system_ns, "including processes it waited for"),
       field("max_rss_bytes", &CommandRecord::max_rss_bytes, "largest resident set"),
       field("process", &CommandRecord::process, "which process it was"),
       field("code", &CommandRecord::code, "exit code; null: it did not exit"),
-      field("signal", &CommandRecord::signal, "the signal that killed it; null: none"),
-      field("end", &CommandRecord::end, "how it ended, in words; empty: it has not"));
+      field("signal", &CommandRecord::signal, "the signal that killed it; null: no signal"),
+      field("end", &CommandRecord::end, "how it ended, in words; empty while it runs"));
 }
 
-/// A value that a stage's workload was given otherwise than the baseline's.
+/// A config value that a stage's workload got and the baseline's did not.
 struct ChangeRecord {
   std::string key;
   Node value;
@@ -97,15 +97,15 @@ struct ChangeRecord {
 constexpr auto fields(std::type_identity<ChangeRecord>) {
   return field_list(field("key", &ChangeRecord::key, "in the config").required(),
                     field("value", &ChangeRecord::value, "what it was changed to"),
-                    field("why", &ChangeRecord::why, "what for"));
+                    field("why", &ChangeRecord::why, "the reason"));
 }
 
 enum class StageState {
-  Off,          ///< not asked for
+  Off,          ///< not enabled
   Skipped,      ///< enable is auto and its preflight did not pass
-  Pending,      ///< to come; of an ended run: never begun
-  Running,      ///< of a run that is no more: it was killed in the middle of this
-  Ok,           ///< its result stands; findings may tell what it lacks
+  Pending,      ///< not started yet; in an ended run: never started
+  Running,      ///< in a run that is gone: it was killed during this stage
+  Ok,           ///< its result is valid; findings may say what it lacks
   Failed,       ///< it has a Problem among its findings
   TimedOut,     ///< ended after pipeline.<stage>.timeout; what was captured is kept
   Interrupted,  ///< the user stopped it
@@ -122,11 +122,11 @@ constexpr auto names(std::type_identity<StageState>) {
 }
 std::string_view to_text(StageState state);
 
-/// Where a stage's time went: its children, and what profline did for it.
+/// Where a stage's time went: its children, and profline's own work for it.
 struct StageTiming {
   std::int64_t total_ns = 0;
   std::int64_t children_ns = 0;
-  std::int64_t reading_ns = 0;  ///< verifying and summarising captures, less children
+  std::int64_t reading_ns = 0;  ///< verifying and summarising captures, minus children
   std::int64_t digesting_ns = 0;
 
   bool operator==(const StageTiming&) const = default;
@@ -135,14 +135,14 @@ constexpr auto fields(std::type_identity<StageTiming>) {
   return field_list(
       field("total_ns", &StageTiming::total_ns, "of the stage"),
       field("children_ns", &StageTiming::children_ns, "while a child ran"),
-      field("reading_ns", &StageTiming::reading_ns, "verifying and summarising, less children"),
+      field("reading_ns", &StageTiming::reading_ns, "verifying and summarising, minus children"),
       field("digesting_ns", &StageTiming::digesting_ns, "checksums of its files"));
 }
 
 struct StageRecord {
   std::string name;
   StageState state = StageState::Off;
-  std::string why;  ///< it is on or off
+  std::string why;  ///< why it is on or off
   std::string started;
   std::string ended;
   StageTiming timing;
@@ -160,24 +160,24 @@ struct StageRecord {
 constexpr auto fields(std::type_identity<StageRecord>) {
   return field_list(
       field("name", &StageRecord::name, "the stage").required(),
-      field("state", &StageRecord::state, "how far it came").required(),
+      field("state", &StageRecord::state, "how far it got").required(),
       field("why", &StageRecord::why, "what switched it on or off"),
-      field("started", &StageRecord::started, "UTC; empty: it did not"),
-      field("ended", &StageRecord::ended, "UTC; empty: it did not"),
+      field("started", &StageRecord::started, "UTC; empty: not started"),
+      field("ended", &StageRecord::ended, "UTC; empty: not ended"),
       field("timing", &StageRecord::timing, "where its time went"),
       field("findings", &StageRecord::findings, "what there is to know about the result"),
-      field("changes", &StageRecord::changes, "what its workload was given otherwise"),
+      field("changes", &StageRecord::changes, "config values that differ from the baseline's"),
       field("limits", &StageRecord::limits, "what it did not look at"),
       field("notes", &StageRecord::notes, "translations and the like"),
       field("commands", &StageRecord::commands, "the children it ran, in order"),
       field("sessions", &StageRecord::sessions, "detached things to end: sessions of nsys"),
       field("artifacts", &StageRecord::artifacts, "its files, once complete"),
       field("inputs_digest", &StageRecord::inputs_digest,
-            "of all that decides its result; --resume runs it again when this changed"));
+            "of everything its result depends on; --resume runs it again if this changed"));
 }
 
 enum class RunState {
-  Running,  ///< or killed: whether `process` lives tells
+  Running,  ///< or killed, if `process` is not alive
   Ok,
   Failed,
   Interrupted,
@@ -206,10 +206,10 @@ constexpr auto fields(std::type_identity<RunTiming>) {
       field("digesting_ns", &RunTiming::digesting_ns, "checksums of files"),
       field("reporting_ns", &RunTiming::reporting_ns, "writing the reports"),
       field("between_children_ns", &RunTiming::between_children_ns,
-            "from one child's end to the next one's start, less the three above"));
+            "from one child's end to the next one's start, minus the three above"));
 }
 
-/// How the command was given, so that it can be given again.
+/// The command line, so that it can be repeated.
 struct CommandLineRecord {
   std::vector<std::string> argv;
   std::string cwd;
@@ -227,10 +227,10 @@ constexpr auto fields(std::type_identity<CommandLineRecord>) {
       field("config_name", &CommandLineRecord::config_name, "--config-name"),
       field("config_path", &CommandLineRecord::config_path, "--config-path"),
       field("config_dir", &CommandLineRecord::config_dir, "--config-dir"),
-      field("overrides", &CommandLineRecord::overrides, "in their order"));
+      field("overrides", &CommandLineRecord::overrides, "in order"));
 }
 
-/// The programs that a run was made with, so that --resume takes the same ones.
+/// The programs that a run used, so that --resume uses the same ones.
 struct ToolsRecord {
   std::optional<std::string> workload;
   std::optional<std::string> nsys;
@@ -269,7 +269,7 @@ struct RunRecord {
 
   bool operator==(const RunRecord&) const = default;
 
-  /// Null when the run has no such stage.
+  /// Null if the run has no such stage.
   const StageRecord* find_stage(std::string_view name) const;
 };
 constexpr auto fields(std::type_identity<RunRecord>) {
@@ -277,9 +277,9 @@ constexpr auto fields(std::type_identity<RunRecord>) {
       field("id", &RunRecord::id, "the folder's name").required(),
       field("experiment", &RunRecord::experiment, "free text of the config"),
       field("state", &RunRecord::state, "of the run as a whole").required(),
-      field("exit_code", &RunRecord::exit_code, "what profline returned; null: it has not"),
+      field("exit_code", &RunRecord::exit_code, "exit code of profline; null: not ended"),
       field("started", &RunRecord::started, "UTC"),
-      field("ended", &RunRecord::ended, "UTC; empty: it has not"),
+      field("ended", &RunRecord::ended, "UTC; empty: not ended"),
       field("resumed", &RunRecord::resumed, "UTC of each --resume"),
       field("version", &RunRecord::version, "of profline"),
       field("commit", &RunRecord::commit, "profline was built from"),
@@ -288,21 +288,21 @@ constexpr auto fields(std::type_identity<RunRecord>) {
       field("boot_id", &RunRecord::boot_id, "of the machine's boot: start ticks count from it"),
       field("process", &RunRecord::process, "profline itself"),
       field("command_line", &RunRecord::command_line, "how it was started"),
-      field("tools", &RunRecord::tools, "programs that its stages ran; --resume takes the same"),
+      field("tools", &RunRecord::tools, "programs that its stages ran; --resume uses the same"),
       field("sampling_seed", &RunRecord::sampling_seed,
-            "of a random order whose seed the config leaves open"),
+            "of a random order whose seed the config does not set"),
       field("findings", &RunRecord::findings, "about the run as a whole"),
       field("timing", &RunRecord::timing, "where its time went"),
       field("stages", &RunRecord::stages, "all of them, in the order in which they run"),
       field("artifacts", &RunRecord::artifacts, "files of the run itself"));
 }
 
-/// The documents, schema first.
+/// The documents, with `schema` as the first key.
 Node to_node(const RunRecord& run);
 Node to_node(const StageRecord& stage);
 
-/// The record in the text of run.json; `source` names it in messages. An Error of kind Parse when
-/// it is not one of ours or of a newer version.
+/// The record in the text of run.json; `source` names it in messages. An Error of kind Parse if it
+/// is not ours or was written by a newer version.
 Result<RunRecord> parse_run_record(std::string_view text, const std::string& source);
 
 }  // namespace profline

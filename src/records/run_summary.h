@@ -10,11 +10,11 @@
 #include "records/range_use.h"
 #include "schema/field.h"
 
-/// What a run came to, joined from all that its stages left: `summary.json`. Every group of figures
-/// names the file it is from, below the run's folder. docs/formats/summary.md describes it.
+/// The result of a run, joined from everything its stages produced: `summary.json`. Every group of
+/// figures names the file it is from, relative to the run's folder; see docs/formats/summary.md.
 namespace profline {
 
-/// What a list of times comes to.
+/// Statistics of a list of times.
 struct SummaryTimes {
   std::uint64_t n = 0;
   double median_ns = 0;
@@ -43,7 +43,7 @@ constexpr auto fields(std::type_identity<SummaryTimes>) {
       field("median_high_ns", &SummaryTimes::median_high_ns, "its upper end"));
 }
 
-/// What a phase costs by its shapes; amounts of one unit.
+/// The theoretical cost of a phase from its tensor shapes; amounts per unit.
 struct SummaryCost {
   double flops = 0;
   double bytes = 0;
@@ -61,20 +61,22 @@ struct SummaryCost {
 };
 constexpr auto fields(std::type_identity<SummaryCost>) {
   return field_list(
-      field("flops", &SummaryCost::flops, "a unit; a multiply-add is two").required(),
-      field("bytes", &SummaryCost::bytes, "a unit, of weights and KV cache").required(),
-      field("compute_ns", &SummaryCost::compute_ns, "FLOPs by peak; null: the peak is not known"),
-      field("memory_ns", &SummaryCost::memory_ns, "bytes by bandwidth; null: it is not known"),
+      field("flops", &SummaryCost::flops, "per unit; a multiply-add is two").required(),
+      field("bytes", &SummaryCost::bytes, "per unit, of weights and KV cache").required(),
+      field("compute_ns", &SummaryCost::compute_ns,
+            "FLOPs divided by the peak; null: the peak is unknown"),
+      field("memory_ns", &SummaryCost::memory_ns,
+            "bytes divided by the bandwidth; null: it is unknown"),
       field("floor_ns", &SummaryCost::floor_ns, "the larger of both, operator by operator"),
-      field("mfu", &SummaryCost::mfu, "FLOPs by what the peak does in the measured time, 0 to 1"),
-      field("bandwidth", &SummaryCost::bandwidth, "bytes by what the bandwidth moves in it"),
-      field("of_floor", &SummaryCost::of_floor, "floor by measured time"),
-      field("ceilings", &SummaryCost::ceilings, "whose, and where they are from"),
-      field("shapes", &SummaryCost::shapes, "what the shapes are of"),
+      field("mfu", &SummaryCost::mfu, "share of the peak FLOP/s achieved, 0 to 1"),
+      field("bandwidth", &SummaryCost::bandwidth, "share of the peak bandwidth achieved, 0 to 1"),
+      field("of_floor", &SummaryCost::of_floor, "floor divided by the measured time"),
+      field("ceilings", &SummaryCost::ceilings, "of which device, and their source"),
+      field("shapes", &SummaryCost::shapes, "what has these shapes"),
       field("source", &SummaryCost::source, "files"));
 }
 
-/// What a profiler saw the device do in a phase; sums over `units`.
+/// What a profiler recorded on the device in a phase; sums over `units`.
 struct SummaryDevice {
   double units = 0;
   double captured_ns = 0;
@@ -95,16 +97,16 @@ constexpr auto fields(std::type_identity<SummaryDevice>) {
       field("units", &SummaryDevice::units, "of the phase's work in the capture").required(),
       field("captured_ns", &SummaryDevice::captured_ns, "wall time under the profiler").required(),
       field("unprofiled_ns", &SummaryDevice::unprofiled_ns,
-            "the same work in the baseline; null: it cannot be told"),
+            "the same work in the baseline; null: not known"),
       field("busy_ns", &SummaryDevice::busy_ns, "the device did something").required(),
       field("busy_share", &SummaryDevice::busy_share,
-            "of the unprofiled time, or of the captured one where that is null"),
+            "of the unprofiled time, or of the captured one if that is null"),
       field("concurrency", &SummaryDevice::concurrency,
-            "kernels and copies at a time while it was busy; null: it cannot be told"),
+            "kernels and copies at a time while it was busy; null: not known"),
       field("launches", &SummaryDevice::launches, "calls that launch a kernel or a graph"),
       field("launches_per_unit", &SummaryDevice::launches_per_unit, "per image, request or token"),
-      field("gap_mean_ns", &SummaryDevice::gap_mean_ns, "from a launch's end to the next one"),
-      field("idle", &SummaryDevice::idle, "by why, under the profiler"),
+      field("gap_mean_ns", &SummaryDevice::gap_mean_ns, "from the end of a launch to the next one"),
+      field("idle", &SummaryDevice::idle, "by cause, under the profiler"),
       field("source", &SummaryDevice::source, "file"));
 }
 
@@ -115,8 +117,9 @@ struct SummaryReason {
   bool operator==(const SummaryReason&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryReason>) {
-  return field_list(field("text", &SummaryReason::text, "a number that decided").required(),
-                    field("source", &SummaryReason::source, "the file it is from"));
+  return field_list(
+      field("text", &SummaryReason::text, "a number that supports the verdict").required(),
+      field("source", &SummaryReason::source, "the file it is from"));
 }
 
 struct SummaryGain {
@@ -124,17 +127,20 @@ struct SummaryGain {
   double saved_ns = 0;
   double time_ns = 0;
   double speedup = 1;
+  std::optional<double> saved_share;
 
   bool operator==(const SummaryGain&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryGain>) {
   return field_list(field("when", &SummaryGain::when, "what would have to vanish").required(),
-                    field("saved_ns", &SummaryGain::saved_ns, "of a unit, at most"),
-                    field("time_ns", &SummaryGain::time_ns, "what would be left of a unit"),
-                    field("speedup", &SummaryGain::speedup, "of the phase, at most"));
+                    field("saved_ns", &SummaryGain::saved_ns, "per unit, at most"),
+                    field("time_ns", &SummaryGain::time_ns, "the remaining time per unit"),
+                    field("speedup", &SummaryGain::speedup, "of the phase, at most"),
+                    field("saved_share", &SummaryGain::saved_share,
+                          "of what the phase's share refers to, 0 to 1, at most"));
 }
 
-/// A phase of a request that has no parts; of a program without requests, a range or a capture.
+/// A phase of a request that has no parts; for a program without requests, a range or a capture.
 struct PhaseSummary {
   std::string path;
   std::string name;
@@ -158,26 +164,26 @@ struct PhaseSummary {
 };
 constexpr auto fields(std::type_identity<PhaseSummary>) {
   return field_list(
-      field("path", &PhaseSummary::path, "as the requests have it; empty: a range or a capture"),
+      field("path", &PhaseSummary::path, "as in the requests; empty: a range or a capture"),
       field("name", &PhaseSummary::name, "what pages and ranges call it").required(),
-      field("part_of", &PhaseSummary::part_of, "name of the phase around it"),
+      field("part_of", &PhaseSummary::part_of, "name of the enclosing phase"),
       field("unit", &PhaseSummary::unit,
             "what the figures are of: image, request, token, step, range or capture")
           .required(),
       field("repeats", &PhaseSummary::repeats, "it has steps, which are its units"),
-      field("time", &PhaseSummary::time, "of a unit, unprofiled; null: there is no such run"),
-      field("mean_ns", &PhaseSummary::mean_ns, "of a unit: all time by all units"),
+      field("time", &PhaseSummary::time, "per unit, unprofiled; null: there is no such run"),
+      field("mean_ns", &PhaseSummary::mean_ns, "per unit: total time divided by the units"),
       field("share", &PhaseSummary::share,
-            "of a request's time, 0 to 1; of the captured time where there is no request"),
+            "of a request's time, 0 to 1; of the captured time if there are no requests"),
       field("source", &PhaseSummary::source, "file of the times"),
-      field("cost", &PhaseSummary::cost, "by shapes; null: see lacks"),
-      field("device", &PhaseSummary::device, "by a profiler; null: see lacks"),
-      field("operator_calls", &PhaseSummary::operator_calls, "of the framework, a unit"),
+      field("cost", &PhaseSummary::cost, "theoretical; null: see lacks"),
+      field("device", &PhaseSummary::device, "from a profiler; null: see lacks"),
+      field("operator_calls", &PhaseSummary::operator_calls, "of the framework, per unit"),
       field("class", &PhaseSummary::kind,
             "launch-bound, host-bound, memory-bound, compute-bound, mixed or unknown")
           .required(),
-      field("evidence", &PhaseSummary::reasons, "the numbers that decided"),
-      field("gains", &PhaseSummary::gains, "what the class allows at most comes first"),
+      field("evidence", &PhaseSummary::reasons, "the numbers that support the class"),
+      field("gains", &PhaseSummary::gains, "possible speedups; that of the class comes first"),
       field("next_step", &PhaseSummary::next_step, "what to do about it"),
       field("lacks", &PhaseSummary::lacks, "what is not known, and why"));
 }
@@ -189,6 +195,9 @@ struct SummaryPart {
   double share = 0;
   std::optional<double> rest_share;
   bool host = false;
+  std::string unit = {};
+  bool repeats = false;
+  std::optional<SummaryTimes> time = {};
 
   bool operator==(const SummaryPart&) const = default;
 };
@@ -197,8 +206,11 @@ constexpr auto fields(std::type_identity<SummaryPart>) {
                     field("name", &SummaryPart::name, "what pages call it").required(),
                     field("share", &SummaryPart::share, "of a request's time, 0 to 1"),
                     field("rest_share", &SummaryPart::rest_share,
-                          "of a request's time: this phase outside its parts; null: it has none"),
-                    field("host", &SummaryPart::host, "work of the host ahead of the model"));
+                          "of a request's time: this phase without its parts; null: no parts"),
+                    field("host", &SummaryPart::host, "work of the host ahead of the model"),
+                    field("unit", &SummaryPart::unit, "image, request, token or step"),
+                    field("repeats", &SummaryPart::repeats, "it has steps, which are its units"),
+                    field("time", &SummaryPart::time, "per unit, unprofiled; null: it took none"));
 }
 
 /// A whole request, such as an image from file to last token.
@@ -209,6 +221,7 @@ struct SummaryRequest {
   std::optional<double> new_tokens;
   double mean_ns = 0;
   std::vector<SummaryPart> parts;
+  std::string dominant;
   std::optional<double> tokens_per_second;
   std::optional<double> mfu;
   std::string source;
@@ -218,19 +231,21 @@ struct SummaryRequest {
 constexpr auto fields(std::type_identity<SummaryRequest>) {
   return field_list(
       field("requests", &SummaryRequest::requests, "that were measured").required(),
-      field("unit", &SummaryRequest::unit, "what one is of: image or request").required(),
+      field("unit", &SummaryRequest::unit, "image or request").required(),
       field("prompt_tokens", &SummaryRequest::prompt_tokens, "mean; null: not known"),
       field("new_tokens", &SummaryRequest::new_tokens, "mean; null: not known"),
       field("mean_ns", &SummaryRequest::mean_ns, "its outermost phases together"),
       field("phases", &SummaryRequest::parts, "all of them, in the order in which they begin"),
+      field("dominant", &SummaryRequest::dominant,
+            "path of the outermost phase that takes far more time than the others; empty: none"),
       field("tokens_per_second", &SummaryRequest::tokens_per_second,
-            "all steps by all their time; null: there are none"),
+            "steps divided by their total time; null: there are no steps"),
       field("mfu", &SummaryRequest::mfu,
-            "all FLOPs by what the peak does in the phases they are known of"),
+            "share of the peak FLOP/s in the phases whose FLOPs are known"),
       field("source", &SummaryRequest::source, "file"));
 }
 
-/// A program that is not ours, run once without a profiler.
+/// A user's own program, run once without a profiler.
 struct SummaryProgram {
   double wall_ns = 0;
   double cpu_user_ns = 0;
@@ -248,12 +263,12 @@ constexpr auto fields(std::type_identity<SummaryProgram>) {
       field("cpu_user_ns", &SummaryProgram::cpu_user_ns, "of all its processes"),
       field("cpu_system_ns", &SummaryProgram::cpu_system_ns, "of all its processes"),
       field("max_rss_bytes", &SummaryProgram::max_rss_bytes, "of the largest process"),
-      field("processes", &SummaryProgram::processes, "that were seen"),
+      field("processes", &SummaryProgram::processes, "that were observed"),
       field("end", &SummaryProgram::end, "how it ended"),
       field("source", &SummaryProgram::source, "file"));
 }
 
-/// What a profiler cost.
+/// The overhead of a profiler.
 struct SummaryOverhead {
   std::string stage;
   std::string phase;
@@ -273,10 +288,25 @@ constexpr auto fields(std::type_identity<SummaryOverhead>) {
           .required(),
       field("unit", &SummaryOverhead::unit, "image, request, token, step or run"),
       field("units", &SummaryOverhead::units, "that both runs have"),
-      field("baseline_ns", &SummaryOverhead::baseline_ns, "a unit without a profiler"),
-      field("profiled_ns", &SummaryOverhead::profiled_ns, "a unit with it"),
-      field("slowdown", &SummaryOverhead::slowdown, "the second by the first"),
+      field("baseline_ns", &SummaryOverhead::baseline_ns, "per unit, without a profiler"),
+      field("profiled_ns", &SummaryOverhead::profiled_ns, "per unit, with it"),
+      field("slowdown", &SummaryOverhead::slowdown, "the second divided by the first"),
       field("source", &SummaryOverhead::source, "file of the profiled times"));
+}
+
+/// What the device's memory can move, and who says so.
+struct SummaryMemoryRoof {
+  double bytes_per_second = 0;
+  std::string from;
+  std::string source;
+
+  bool operator==(const SummaryMemoryRoof&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryMemoryRoof>) {
+  return field_list(
+      field("bytes_per_second", &SummaryMemoryRoof::bytes_per_second, "at most").required(),
+      field("from", &SummaryMemoryRoof::from, "where the figure comes from, in words"),
+      field("source", &SummaryMemoryRoof::source, "file"));
 }
 
 /// A file that the summary would have used.
@@ -288,7 +318,7 @@ struct SummaryAbsent {
 };
 constexpr auto fields(std::type_identity<SummaryAbsent>) {
   return field_list(field("file", &SummaryAbsent::file, "below the run's folder").required(),
-                    field("why", &SummaryAbsent::why, "it was not used"));
+                    field("why", &SummaryAbsent::why, "why it was not used"));
 }
 
 struct RunSummary {
@@ -305,6 +335,7 @@ struct RunSummary {
   std::optional<SummaryProgram> program;
   std::vector<PhaseSummary> phases;
   std::vector<SummaryOverhead> overhead;
+  std::optional<SummaryMemoryRoof> memory_roof;
   SummaryJoin join;
   std::vector<SummaryKernel> kernels;
   std::vector<std::string> notes;
@@ -321,14 +352,17 @@ constexpr auto fields(std::type_identity<RunSummary>) {
       field("dtype", &RunSummary::dtype, "of tensors; empty: not known"),
       field("engine", &RunSummary::engine, "how the model was run; empty: not known"),
       field("verdict", &RunSummary::verdict, "a sentence or two").required(),
-      field("request", &RunSummary::request, "one on average; null: no baseline measured any"),
-      field("program", &RunSummary::program, "one that is not ours; null: the built-in workload"),
+      field("request", &RunSummary::request,
+            "an average request; null: the baseline measured none"),
+      field("program", &RunSummary::program, "the user's own; null: the built-in workload"),
       field("phases", &RunSummary::phases, "those without parts").required(),
       field("overhead", &RunSummary::overhead, "of each profiler, against the baseline"),
-      field("join", &RunSummary::join, "how well the tables of kernels fit together"),
+      field("memory_roof", &RunSummary::memory_roof,
+            "the bandwidth that kernels and phases are compared with; null: not known"),
+      field("join", &RunSummary::join, "how well the tables of kernels match"),
       field("kernels", &RunSummary::kernels, "most time first"),
       field("notes", &RunSummary::notes, "what a reader must know"),
-      field("absent", &RunSummary::absent, "files that are not there or cannot be read"));
+      field("absent", &RunSummary::absent, "files that are missing or unreadable"));
 }
 
 }  // namespace profline

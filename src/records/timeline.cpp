@@ -11,7 +11,7 @@ struct Rule {
   CallKind kind;
 };
 
-// The first that fits counts: exceptions come before the rule.
+// The first rule that matches applies: exceptions come before the rule.
 constexpr std::array kRules = {
     Rule{"LaunchHostFunc", CallKind::Other},
     Rule{"Launch", CallKind::Launch},

@@ -10,11 +10,11 @@
 #include "records/names.h"
 #include "records/reading.h"
 
-/// What a capture says happened when, whichever tool took it: the common ground of the readers of
-/// nsys' SQLite and of Kineto's traces, and all that the analysis of time works on.
+/// What happened when in a capture, whichever tool took it: shared by the readers of nsys' SQLite
+/// and of Kineto's traces, and all that the analysis of time works on.
 ///
 /// A capture of ten million kernels must fit in memory, so the rows are small and refer to tables
-/// by index. Times are nanoseconds since the capture's own beginning, half open: a row covers
+/// by index. Times are nanoseconds since the beginning of the capture, half open: a row covers
 /// [start_ns, end_ns).
 namespace profline {
 
@@ -22,7 +22,7 @@ namespace profline {
 using RowIndex = std::uint32_t;
 inline constexpr RowIndex kNoRow = std::numeric_limits<RowIndex>::max();
 
-/// Grid and block of a launch, with what else the launch fixed.
+/// Grid and block of a launch, and its other parameters.
 struct LaunchShape {
   std::array<std::uint32_t, 3> grid{};
   std::array<std::uint32_t, 3> block{};
@@ -59,24 +59,24 @@ enum class CopyKind : std::uint8_t {
   HostToHost,
   Other
 };
-/// Where one side of a copy lies, or what a fill fills.
+/// The memory on one side of a copy, or that a fill writes.
 enum class MemoryKind : std::uint8_t { Unknown, Pageable, Pinned, Device, Array, Managed };
 
-/// What a device did: a kernel, a copy, a fill, or a CUDA graph whose nodes were not recorded.
+/// Work of a device: a kernel, a copy, a fill, or a CUDA graph whose nodes were not recorded.
 struct DeviceWork {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   Names::Id name = 0;            ///< as the tool wrote it
-  RowIndex shape = kNoRow;       ///< in Timeline::shapes; only of kernels
+  RowIndex shape = kNoRow;       ///< in Timeline::shapes; only for kernels
   RowIndex stream = kNoRow;      ///< in Timeline::streams
-  RowIndex launch = kNoRow;      ///< in Timeline::calls: what put it there; none: no record of it
+  RowIndex launch = kNoRow;      ///< in Timeline::calls: the call that launched it, if recorded
   std::uint64_t bytes = 0;       ///< of copies and fills
   std::uint64_t graph_node = 0;  ///< 0: not launched by a graph
   WorkKind kind = WorkKind::Kernel;
   CopyKind copy = CopyKind::None;
   MemoryKind from = MemoryKind::Unknown;  ///< of copies
   MemoryKind to = MemoryKind::Unknown;    ///< of copies and fills
-  RowIndex collective = kNoRow;           ///< in Timeline::collectives: what it is a part of
+  RowIndex collective = kNoRow;           ///< in Timeline::collectives: the one it belongs to
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   bool operator==(const DeviceWork&) const = default;
@@ -91,7 +91,7 @@ struct HostCall {
   std::uint64_t correlation = 0;  ///< as the tool wrote it; unique within a process
   Names::Id name = 0;
   RowIndex thread = kNoRow;  ///< in Timeline::threads
-  RowIndex op = kNoRow;      ///< in Timeline::operators: the innermost one around it
+  RowIndex op = kNoRow;      ///< in Timeline::operators: the innermost enclosing one
   CallKind kind = CallKind::Other;
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
@@ -103,7 +103,7 @@ enum class RangeKind : std::uint8_t { PushPop, StartEnd };
 /// A stretch of time that the program named: NVTX, or a user's scope in a Kineto trace.
 struct Range {
   std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;  ///< the capture's end when the range was still open, see `closed`
+  std::int64_t end_ns = 0;  ///< the capture's end if the range was still open, see `closed`
   Names::Id name = 0;
   Names::Id domain = 0;      ///< empty: the default domain
   RowIndex thread = kNoRow;  ///< in Timeline::threads: where it was opened
@@ -129,15 +129,15 @@ struct Operator {
 };
 
 /// A collective or a send or receive, as the framework or NCCL described it. The kernels that
-/// carried it out name it: DeviceWork::collective.
+/// carried it out refer to it: DeviceWork::collective.
 struct Collective {
   Names::Id name = 0;           ///< as written: `allreduce`, `ncclAllReduce`
   Names::Id dtype = 0;          ///< `BFloat16`; empty: not recorded
-  Names::Id group = 0;          ///< of ranks that took part; empty: not recorded
-  std::uint32_t ranks = 0;      ///< how many those are; 0: not recorded
+  Names::Id group = 0;          ///< of the participating ranks; empty: not recorded
+  std::uint32_t ranks = 0;      ///< their number; 0: not recorded
   bool has_bytes = false;       ///< false: the sizes below are not known
-  std::uint64_t in_bytes = 0;   ///< what this rank put in
-  std::uint64_t out_bytes = 0;  ///< what this rank got out
+  std::uint64_t in_bytes = 0;   ///< contributed by this rank
+  std::uint64_t out_bytes = 0;  ///< received by this rank
 
   bool operator==(const Collective&) const = default;
 };
@@ -156,12 +156,12 @@ struct Gpu {
 /// One capture. Rows of each table are in order of start_ns.
 struct Timeline {
   std::string source;         ///< the file
-  std::string tool;           ///< "nsys 2025.3.1", "Kineto"; what the file says wrote it
-  std::int64_t begin_ns = 0;  ///< what was captured: [begin_ns, end_ns) holds every row
+  std::string tool;           ///< "nsys 2025.3.1", "Kineto"; according to the file
+  std::int64_t begin_ns = 0;  ///< the captured time: [begin_ns, end_ns) contains every row
   std::int64_t end_ns = 0;
   /// Wall-clock time of ns 0, since 1970; 0: the file does not say.
   std::int64_t unix_origin_ns = 0;
-  /// Which of how many processes of a distributed job; -1 and 0: the file does not say.
+  /// This process among those of a distributed job; -1 and 0: the file does not say.
   std::int64_t rank = -1;
   std::int64_t world_size = 0;
 
@@ -179,15 +179,15 @@ struct Timeline {
   Reading reading;
 };
 
-/// What a function of the CUDA runtime or driver (or HIP's) does, by its name as profilers write
-/// it: `cudaLaunchKernel_v7000`, `cuLaunchKernelEx`, `hipMemcpyAsync`. What is not known is Other.
+/// What a function of the CUDA runtime or driver (or HIP's) does, from its name as profilers write
+/// it: `cudaLaunchKernel_v7000`, `cuLaunchKernelEx`, `hipMemcpyAsync`. Other if it is unknown.
 ///
-/// Synchronize is what makes the calling thread wait for a device; `cudaStreamWaitEvent` does not,
-/// nor does `cudaEventQuery`. Copies that wait, like `cudaMemcpy`, are Copy.
+/// Synchronize makes the calling thread wait for a device; `cudaStreamWaitEvent` does not, nor does
+/// `cudaEventQuery`. Copies that wait, like `cudaMemcpy`, are Copy.
 CallKind call_kind(std::string_view function);
 
 /// Whether a name is that of a function of the CUDA runtime or driver (or HIP's). `INVALID` is one:
-/// Kineto writes that for functions which are newer than its list of them.
+/// Kineto writes it for functions that are newer than its list.
 bool is_call_name(std::string_view name);
 
 }  // namespace profline

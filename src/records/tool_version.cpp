@@ -6,7 +6,7 @@
 namespace profline {
 namespace {
 
-/// The number at the start of `text`, taken off it.
+/// Removes the number at the start of `text` and returns it.
 std::optional<int> take_number(std::string_view& text) {
   int number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -7,7 +7,7 @@
 
 namespace profline {
 
-/// Version of an outside tool, as far as its behaviour depends on it.
+/// The version of an external tool, as far as its behaviour depends on it.
 struct ToolVersion {
   int major = 0;
   int minor = 0;
@@ -17,7 +17,7 @@ struct ToolVersion {
   std::string to_string() const;  ///< "2025.3.1"
 };
 
-/// The first `N.N[.N]` that follows `marker` and blanks in `text`; nothing when there is none.
+/// The first `N.N[.N]` that follows `marker` and blanks in `text`, if any.
 ///   find_version("NVIDIA Nsight Systems version 2023.4.4.54-234433681190v0", "version")
 std::optional<ToolVersion> find_version(std::string_view text, std::string_view marker);
 

@@ -9,10 +9,10 @@
 
 namespace profline {
 
-/// An operator, or a scope of the program's own, over its calls under libtorch's profiler.
+/// An operator, or the program's own scope, over its calls under libtorch's profiler.
 struct TorchOperator {
   std::string name;
-  std::string shapes;  ///< of its inputs, where rows are told apart by them
+  std::string shapes;  ///< of its inputs, if rows are grouped by them
   std::uint64_t calls = 0;
   std::int64_t self_cpu_ns = 0;
   std::int64_t total_cpu_ns = 0;
@@ -27,10 +27,10 @@ constexpr auto fields(std::type_identity<TorchOperator>) {
       field("shapes", &TorchOperator::shapes, "of its inputs, with group_by_input_shape"),
       field("calls", &TorchOperator::calls, "how often").required(),
       field("self_cpu_ns", &TorchOperator::self_cpu_ns, "without operators inside it").required(),
-      field("total_cpu_ns", &TorchOperator::total_cpu_ns, "with them").required(),
+      field("total_cpu_ns", &TorchOperator::total_cpu_ns, "including those").required(),
       field("self_device_ns", &TorchOperator::self_device_ns, "of work that it launched itself")
           .required(),
-      field("total_device_ns", &TorchOperator::total_device_ns, "with operators inside it")
+      field("total_device_ns", &TorchOperator::total_device_ns, "including operators inside it")
           .required());
 }
 
@@ -48,8 +48,8 @@ struct TorchOperators {
 };
 constexpr auto fields(std::type_identity<TorchOperators>) {
   return field_list(
-      field("duration_ns", &TorchOperators::duration_ns, "that was recorded").required(),
-      field("resolution_ns", &TorchOperators::resolution_ns, "steps in which times are told"),
+      field("duration_ns", &TorchOperators::duration_ns, "of the recording").required(),
+      field("resolution_ns", &TorchOperators::resolution_ns, "resolution of the times"),
       field("operators", &TorchOperators::operators, "most self time first").required(),
       field("runtime_calls", &TorchOperators::runtime_calls,
             "calls of the CUDA runtime and driver, most self time first"),

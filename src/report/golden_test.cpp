@@ -1,5 +1,5 @@
-// Whole reports: tests/golden/report/<case>/expected/. The artifacts are those of <case>/run, or
-// made of other golden captures. PROFLINE_UPDATE_GOLDEN=1 writes the expected files anew.
+// Whole reports: tests/golden/report/<case>/expected/. The artifacts come from <case>/run or are
+// made from other golden captures. PROFLINE_UPDATE_GOLDEN=1 rewrites the expected files.
 
 #include <cstdlib>
 

@@ -37,7 +37,7 @@ std::string parts(const std::vector<SummaryKernelPart>& parts, std::size_t at_mo
   return text.empty() ? "–" : text;
 }
 
-/// Shares of both ceilings and what they mean, in a cell.
+/// The share of each ceiling that was reached and the resulting class, as one cell.
 std::string bound(const SummaryKernel& kernel) {
   if (!kernel.counters) return "–";
   const SummaryKernelCounters& counters = *kernel.counters;
@@ -66,7 +66,7 @@ std::string join_words(const RunSummary& summary) {
   add(join.with_counters, "counters", run::paths::kNcuKernels);
   add(join.with_operators, "its operator", run::paths::kTorchTrace);
   if (join.with_flops.value_or(1) > 0) {
-    add(join.with_flops, "model FLOPs by the operator's shapes", run::paths::kTorchTrace);
+    add(join.with_flops, "model FLOPs from the operator's shapes", run::paths::kTorchTrace);
   } else {
     text +=
         " Model FLOPs are not known, because no shapes were recorded "
@@ -75,14 +75,14 @@ std::string join_words(const RunSummary& summary) {
   return text + "\n";
 }
 
-/// Of phases whose kernels ran beside each other, as the branches of a CUDA graph do.
+/// Phases whose kernels ran concurrently, as the branches of a CUDA graph do.
 std::string overlap_words(const RunSummary& summary) {
-  constexpr double kWorthTelling = 1.02;
+  constexpr double kWorthReporting = 1.02;
   std::string text;
   for (const PhaseSummary& phase : summary.phases) {
-    if (!phase.device || phase.device->concurrency.value_or(1) < kWorthTelling) continue;
+    if (!phase.device || phase.device->concurrency.value_or(1) < kWorthReporting) continue;
     text += fmt::format(
-        "\nIn {} {:.2f} kernels or copies ran at a time while the GPU was busy ({}): their times "
+        "\nIn {}, {:.2f} kernels or copies ran at a time while the GPU was busy ({}): their times "
         "add up to more than the time they took together.\n",
         code(phase.name), *phase.device->concurrency, code(phase.device->source));
   }
@@ -122,7 +122,7 @@ std::string kernel_table(const RunSummary& summary) {
                          {"share"},
                          {"launches"},
                          {"mean"},
-                         {"stages", Align::Left},
+                         {"phases", Align::Left},
                          {"operators", Align::Left},
                          {"model FLOP"},
                          {"bound (compute / memory)", Align::Left}});
@@ -173,7 +173,7 @@ std::string counter_details(const RunSummary& summary) {
       text += ", " + amount(*counters.roofline.dram_bytes, "B") + " of DRAM";
     }
     if (counters.roofline.floor_ns) {
-      text += fmt::format(", {} under its roof", duration(*counters.roofline.floor_ns));
+      text += fmt::format(", roofline floor {}", duration(*counters.roofline.floor_ns));
     }
     text += fmt::format("; by the 5-point rule {}\n", plain(counters.margin_class));
     std::string evidence;
@@ -183,7 +183,7 @@ std::string counter_details(const RunSummary& summary) {
     if (!evidence.empty()) text += "  - " + plain(counters.bound) + ": " + evidence + '\n';
   }
   return text.empty() ? ""
-                      : "\n## Counters\n\nMeans of a launch, from `ncu/kernels.json`.\n\n" + text;
+                      : "\n## Counters\n\nMeans per launch, from `ncu/kernels.json`.\n\n" + text;
 }
 
 std::string why_none(const ReportModel& model) {
@@ -215,7 +215,7 @@ std::string kernels_page(const ReportModel& model) {
   text += "\n## Top " + counted(std::min(kTop, summary.kernels.size()), "kernel") + "\n\n";
   text += kernel_table(summary) + rest_words(summary) + counter_details(summary);
   if (!summary.join.apart.empty()) {
-    text += "\n## What did not join\n\n";
+    text += "\n## Kernels not matched between tools\n\n";
     for (const std::string& line : summary.join.apart) text += "- " + plain(line) + '\n';
   }
   return text;

@@ -23,7 +23,7 @@ double ns(std::int64_t value) {
   return static_cast<double>(value);
 }
 
-/// By time of their own on the device, where there is any; else on the CPU.
+/// Sorted by self time on the device if there is any, else on the CPU.
 std::vector<const TorchOperator*> ordered(const TorchOperators& table, bool by_device) {
   std::vector<const TorchOperator*> rows;
   rows.reserve(table.operators.size());
@@ -45,11 +45,11 @@ std::string operator_table(const TorchOperators& operators, bool by_device) {
   }
   std::vector<markdown::Table::Column> columns = {{"#"}, {"operator", Align::Left}};
   if (has_shapes) columns.push_back({"shapes", Align::Left});
-  for (const char* title : {"calls", "self CPU", "of all", "total CPU", "mean CPU"}) {
+  for (const char* title : {"calls", "self CPU", "share", "total CPU", "mean CPU"}) {
     columns.push_back({title});
   }
   if (device > 0) {
-    for (const char* title : {"self device", "of all", "total device"}) columns.push_back({title});
+    for (const char* title : {"self device", "share", "total device"}) columns.push_back({title});
   }
   markdown::Table table(columns);
   const auto share = [](std::int64_t part, std::int64_t all) {
@@ -85,7 +85,7 @@ std::string rest_words(const TorchOperators& operators, bool by_device) {
     calls += rows[i]->calls;
     self += rows[i]->self_cpu_ns;
   }
-  return fmt::format("\n{}, {}, {} of their own on the CPU: all of them are in {}.\n",
+  return fmt::format("\n{}, {}, {} of self CPU time: all of them are in {}.\n",
                      counted(rows.size() - kTop, "more row"), counted(calls, "call"),
                      duration(ns(self)), code(run::paths::kTorchOperators));
 }
@@ -96,7 +96,7 @@ std::string phase_tables(const Timeline& trace, const requests::PhaseTree& tree)
     if (phase.has_parts) continue;
     const operators::OperatorTable table = operators::operator_table(trace, {.inside = phase.name});
     if (table.calls == 0) continue;
-    text += fmt::format("\n### {}\n\n{}, {} of their own on the CPU\n\n", plain(phase.name),
+    text += fmt::format("\n### {}\n\n{}, {} of self CPU time\n\n", plain(phase.name),
                         counted(table.calls, "call"), duration(ns(table.self_ns)));
     markdown::Table rows(
         {{"operator", Align::Left}, {"calls"}, {"self CPU"}, {"of the phase"}, {"self device"}});
@@ -129,9 +129,8 @@ std::string operators_page(const ReportModel& model) {
       std::any_of(operators->operators.begin(), operators->operators.end(),
                   [](const TorchOperator& row) { return row.self_device_ns > 0; });
   text += fmt::format(
-      "Under the torch profiler, which slows the host down (see {}): {} recorded; most time of "
-      "their "
-      "own on the {} first. From {}.\n",
+      "Under the torch profiler, which slows the host down (see {}): {} recorded, sorted by self "
+      "time on the {}. From {}.\n",
       code(run::files::kReport), duration(ns(operators->duration_ns)), by_device ? "device" : "CPU",
       code(operators.file));
   if (operators->resolution_ns > 1) {

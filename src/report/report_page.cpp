@@ -18,8 +18,6 @@ using markdown::Table;
 using Align = Table::Align;
 
 constexpr std::size_t kShown = 5;
-/// Of all the time: phases below it get a line each.
-constexpr double kSmall = 0.02;
 
 /// Files as code, each once, in the order of first mention.
 std::string sources(const std::vector<std::string>& given) {
@@ -37,16 +35,6 @@ std::string sources(const std::vector<std::string>& given) {
   std::string text;
   for (const std::string& file : files) text += (text.empty() ? "" : ", ") + code(file);
   return text;
-}
-
-std::vector<const PhaseSummary*> by_share(const RunSummary& summary) {
-  std::vector<const PhaseSummary*> phases;
-  phases.reserve(summary.phases.size());
-  for (const PhaseSummary& phase : summary.phases) phases.push_back(&phase);
-  std::stable_sort(phases.begin(), phases.end(), [](const auto* a, const auto* b) {
-    return a->share.value_or(0) > b->share.value_or(0);
-  });
-  return phases;
 }
 
 std::string token_words(const SummaryRequest& request) {
@@ -78,7 +66,7 @@ std::string heading(const ReportModel& model) {
       facts.push_back(human_rate(*request->tokens_per_second, "tokens") + " in " +
                       plain(leading->name));
     }
-    if (request->mfu) facts.push_back("MFU of the model " + percent(*request->mfu));
+    if (request->mfu) facts.push_back("model-level MFU " + percent(*request->mfu));
   }
   if (const auto& program = summary.program) {
     facts.push_back(fmt::format(
@@ -155,7 +143,7 @@ std::string phase_section(const RunSummary& summary) {
                 sources(times) + '\n';
   if (!costs.empty()) {
     text +=
-        "- floor: the theoretical minimum by FLOPs and by bytes of weights and KV cache; "
+        "- floor: the theoretical minimum given the FLOPs and the bytes of weights and KV cache; "
         "shapes: " +
         plain(shapes) + "; ceilings: " + (ceilings.empty() ? "not known" : plain(ceilings)) +
         "; from " + sources(costs) + '\n';
@@ -186,7 +174,7 @@ std::string evidence_of(const RunSummary& summary, const PhaseSummary& phase) {
   return text + "\nNext: " + plain(phase.next_step) + ".\n";
 }
 
-/// Stages that nothing was there to see, together: they lack the same.
+/// Phases that no tool observed, together: they all lack the same data.
 std::string not_judged(const RunSummary& summary, const std::vector<const PhaseSummary*>& phases) {
   std::string text = "\n### Not judged\n\n";
   for (const PhaseSummary* phase : phases) {
@@ -200,7 +188,7 @@ std::string not_judged(const RunSummary& summary, const std::vector<const PhaseS
   return text + "\nNext: " + plain(phases.front()->next_step) + ".\n";
 }
 
-/// One line; all of its evidence is in summary.json.
+/// One line; summary.json has all of its evidence.
 std::string small_phase(const RunSummary& summary, const PhaseSummary& phase) {
   std::string text = fmt::format("- {}: {}, {} of {}", code(phase.name), plain(phase.kind),
                                  percent(phase.share), summary::whole_of(summary));
@@ -276,9 +264,8 @@ std::string overhead_section(const RunSummary& summary) {
                 "`baseline/`.\n");
 }
 
-std::string spread_section(const ReportModel& model) {
-  const auto& baseline = model.run.baseline();
-  if (!baseline || baseline->empty()) return "";
+std::string spread_section(const RunSummary& summary) {
+  if (!summary.request) return "";
   Table table({{"what", Align::Left},
                {"n"},
                {"mean"},
@@ -288,17 +275,16 @@ std::string spread_section(const ReportModel& model) {
                {"p99"},
                {"min"},
                {"max"}});
-  const requests::PhaseTree tree = summary::phase_tree(model.run);
-  for (const requests::PhaseInfo& phase : tree.phases()) {
-    const auto times = summary::phase_times(model.run, phase.path);
-    if (!times || times->max_ns <= 0) continue;
-    table.add({phase.repeats ? plain(phase.name + ", per " + phase.unit) : plain(phase.name),
-               std::to_string(times->n), duration(times->mean_ns), duration(times->std_ns),
-               duration(times->median_ns), duration(times->p90_ns), duration(times->p99_ns),
-               duration(times->min_ns), duration(times->max_ns)});
+  for (const SummaryPart& part : summary.request->parts) {
+    if (!part.time) continue;
+    const SummaryTimes& times = *part.time;
+    table.add({part.repeats ? plain(part.name + ", per " + part.unit) : plain(part.name),
+               std::to_string(times.n), duration(times.mean_ns), duration(times.std_ns),
+               duration(times.median_ns), duration(times.p90_ns), duration(times.p99_ns),
+               duration(times.min_ns), duration(times.max_ns)});
   }
   return "\n## Spread of the unprofiled times\n\n" + table.text() + "\nFrom " +
-         sources({baseline.file}) + ".\n";
+         sources({summary.request->source}) + ".\n";
 }
 
 std::string run_section(const RunRecord& run) {
@@ -327,7 +313,7 @@ std::string run_section(const RunRecord& run) {
   }
   std::string text = "\n## Stages of the run\n\n" + table.text();
   if (!findings.empty()) text += "\nFindings:\n\n" + findings;
-  return text + "\nFrom `run.json`; commands, environments and checksums are there.\n";
+  return text + "\nFrom `run.json`, which also has the commands, environments and checksums.\n";
 }
 
 std::string missing_section(const RunSummary& summary) {
@@ -337,7 +323,7 @@ std::string missing_section(const RunSummary& summary) {
   }
   for (const std::string& note : summary.notes) text += "- " + plain(note) + '\n';
   if (!summary.join.apart.empty()) {
-    text += fmt::format("- {} did not join: [kernels.md](kernels.md)\n",
+    text += fmt::format("- {} could not be matched between tools: [kernels.md](kernels.md)\n",
                         counted(summary.join.apart.size(), "kernel"));
   }
   if (text.empty()) return "";
@@ -352,10 +338,10 @@ std::string report_page(const ReportModel& model) {
   if (!summary.phases.empty()) text += "\n## Evidence\n";
   std::string small;
   std::vector<const PhaseSummary*> unknown;
-  for (const PhaseSummary* phase : by_share(summary)) {
+  for (const PhaseSummary* phase : summary::by_share(summary)) {
     if (phase->kind == "unknown" && summary::is_worth_a_step(*phase)) {
       unknown.push_back(phase);
-    } else if (phase->share && *phase->share < kSmall) {
+    } else if (summary::is_small(*phase)) {
       small += small_phase(summary, *phase);
     } else {
       text += evidence_of(summary, *phase);
@@ -364,7 +350,7 @@ std::string report_page(const ReportModel& model) {
   if (!small.empty()) text += "\n### Smaller phases\n\n" + small;
   if (!unknown.empty()) text += not_judged(summary, unknown);
   text += kernel_section(summary) + operator_section(model) + overhead_section(summary);
-  text += spread_section(model) + run_section(model.run.record()) + missing_section(summary);
+  text += spread_section(summary) + run_section(model.run.record()) + missing_section(summary);
   return text;
 }
 

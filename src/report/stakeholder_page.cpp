@@ -19,10 +19,6 @@ using markdown::Table;
 using Align = Table::Align;
 
 constexpr std::size_t kShown = 5;
-/// Of the two longest phases one dominates when it takes this many times as long as the other.
-constexpr double kDominates = 1.2;
-/// Of all the time: phases below it are not worth a sentence.
-constexpr double kSmall = 0.02;
 
 std::string environment(const ReportModel& model) {
   const RunSummary& summary = model.summary;
@@ -45,7 +41,7 @@ std::string environment(const ReportModel& model) {
 }
 
 /// Parts of a phase are indented below it.
-std::string row_name(const requests::PhaseInfo& phase) {
+std::string row_name(const SummaryPart& phase) {
   std::string indent;
   for (const char c : phase.path) {
     if (c == '/') indent += "&nbsp;&nbsp;";
@@ -55,26 +51,23 @@ std::string row_name(const requests::PhaseInfo& phase) {
   return indent + plain(name);
 }
 
-std::string aggregates(const ReportModel& model) {
-  const auto& baseline = model.run.baseline();
-  if (!baseline || baseline->empty()) return "";
+std::string aggregates(const RunSummary& summary) {
+  const auto& request = summary.request;
+  if (!request) return "";
   Table table({{"", Align::Left}, {"mean"}, {"std"}, {"median"}, {"n"}});
-  const requests::PhaseTree tree = summary::phase_tree(model.run);
   bool has_parts = false;
-  for (const requests::PhaseInfo& phase : tree.phases()) {
-    const auto times = summary::phase_times(model.run, phase.path);
-    if (!times || times->max_ns <= 0) continue;
-    has_parts = has_parts || phase.has_parts;
-    table.add({row_name(phase), duration(times->mean_ns), duration(times->std_ns),
-               duration(times->median_ns), std::to_string(times->n)});
+  for (const SummaryPart& part : request->parts) {
+    if (!part.time) continue;
+    has_parts = has_parts || part.rest_share;
+    table.add({row_name(part), duration(part.time->mean_ns), duration(part.time->std_ns),
+               duration(part.time->median_ns), std::to_string(part.time->n)});
   }
   std::string text = "\n## Measured times\n\n" + table.text();
   text += fmt::format("\nWithout a profiler, after warm-up{}. From {}.\n",
                       has_parts ? "; indented rows are parts of the row above them" : "",
-                      code(baseline.file));
-  const auto& request = model.summary.request;
-  const PhaseSummary* const leading = summary::leading_phase(model.summary);
-  if (request && request->tokens_per_second && leading != nullptr) {
+                      code(request->source));
+  const PhaseSummary* const leading = summary::leading_phase(summary);
+  if (request->tokens_per_second && leading != nullptr) {
     text += fmt::format("\n{} in {}, {:.0f} new tokens per request.\n",
                         human_rate(*request->tokens_per_second, "tokens"), plain(leading->name),
                         request->new_tokens.value_or(0));
@@ -96,7 +89,7 @@ std::string utilisation(const RunSummary& summary) {
   if (summary.request && summary.request->mfu) {
     text += "\nModel-level MFU: " + percent(*summary.request->mfu) + ".";
   }
-  return text + " At 100 % of the floor the hardware could do no more for these shapes. From " +
+  return text + " At 100 % of the floor the hardware cannot go faster for these shapes. From " +
          plain(source) + ".\n";
 }
 
@@ -112,7 +105,7 @@ std::vector<const SummaryPart*> by_time(const SummaryRequest& request) {
   return parts;
 }
 
-/// Which phase takes the time, in words that the figures choose.
+/// The dominant phase, worded according to the figures.
 std::string phase_words(const RunSummary& summary) {
   const SummaryRequest& request = *summary.request;
   const std::vector<const SummaryPart*> parts = by_time(request);
@@ -123,8 +116,8 @@ std::string phase_words(const RunSummary& summary) {
                        percent(first.share));
   }
   const SummaryPart& second = *parts[1];
-  if (first.share < kDominates * second.share) {
-    // As they follow one another.
+  if (request.dominant.empty()) {
+    // In the order in which they run.
     const bool in_order = &first < &second;
     const SummaryPart& before = in_order ? first : second;
     const SummaryPart& after = in_order ? second : first;
@@ -144,11 +137,8 @@ std::string phase_words(const RunSummary& summary) {
 
 /// What the profilers cost, and whether the times of the phases include that.
 std::string slowdown_words(const RunSummary& summary) {
-  const SummaryOverhead* worst = nullptr;
-  for (const SummaryOverhead& row : summary.overhead) {
-    if (worst == nullptr || row.slowdown > worst->slowdown) worst = &row;
-  }
-  if (worst == nullptr || worst->slowdown < 1.25) return "";
+  const SummaryOverhead* const worst = summary::notable_overhead(summary);
+  if (worst == nullptr) return "";
   return fmt::format("- Profilers slow the program down by up to {} ({}, {}); {}.\n",
                      factor(worst->slowdown), plain(worst->stage), plain(worst->phase),
                      summary.request ? "the times above are from the run without one"
@@ -157,13 +147,10 @@ std::string slowdown_words(const RunSummary& summary) {
 
 /// What the host does ahead of the model, where that matters.
 std::string host_words(const SummaryRequest& request) {
-  constexpr double kMatters = 0.1;
-  for (const SummaryPart& part : request.parts) {
-    if (!part.host || part.share < kMatters) continue;
-    return fmt::format("- Host work ahead of the model ({}) takes {} of each request.\n",
-                       plain(part.name), percent(part.share));
-  }
-  return "";
+  const SummaryPart* const part = summary::notable_host_work(request);
+  if (part == nullptr) return "";
+  return fmt::format("- Host work ahead of the model ({}) takes {} of each request.\n",
+                     plain(part->name), percent(part->share));
 }
 
 std::string takeaways(const RunSummary& summary) {
@@ -172,7 +159,7 @@ std::string takeaways(const RunSummary& summary) {
     text += "- " + phase_words(summary) + '\n' + host_words(*summary.request);
   }
   for (const PhaseSummary& phase : summary.phases) {
-    if (phase.kind == "unknown" || (phase.share && *phase.share < kSmall)) continue;
+    if (phase.kind == "unknown" || summary::is_small(phase)) continue;
     text += "- " + summary::class_words(phase, code(phase.name));
     if (!phase.reasons.empty()) text += ": " + plain(phase.reasons.front().text);
     text += ".\n";
@@ -216,14 +203,14 @@ struct Step {
 Step step_of(const PhaseSummary& phase) {
   Step step;
   step.text = code(phase.name) + ": " + plain(phase.next_step);
-  if (!phase.gains.empty() && phase.share) {
-    step.saved = *phase.share * (1 - 1 / phase.gains.front().speedup);
+  if (!phase.gains.empty() && phase.gains.front().saved_share) {
+    step.saved = *phase.gains.front().saved_share;
     step.text += fmt::format("; that could save at most {} of each request", percent(step.saved));
   }
   return step;
 }
 
-/// Stages that nothing explains, in one step: they lack the same.
+/// Phases without an explanation, as one step: they all lack the same data.
 std::optional<Step> step_to_know(const RunSummary& summary) {
   std::string names;
   double share = 0;
@@ -236,12 +223,12 @@ std::optional<Step> step_to_know(const RunSummary& summary) {
   }
   if (names.empty()) return std::nullopt;
   std::string text = "what limits " + names + " is not known";
-  // Ranges may lie inside one another: their shares are no sum.
+  // Ranges may be nested, so their shares do not add up.
   if (share > 0 && summary.request) text += fmt::format(" ({} of each request)", percent(share));
   return Step{0, text + "; " + plain(next)};
 }
 
-/// Steps by what they could save of a whole request, most first.
+/// Steps sorted by the share of a request that they could save, largest first.
 std::string recommendations(const RunSummary& summary) {
   std::vector<Step> steps;
   for (const PhaseSummary& phase : summary.phases) {
@@ -260,7 +247,7 @@ std::string recommendations(const RunSummary& summary) {
 
 std::string caveats(const RunSummary& summary) {
   std::string text;
-  if (summary.request && summary.request->requests < 3) {
+  if (summary.request && summary::has_few_requests(*summary.request)) {
     text += fmt::format("- Only {} measured: the spread says little.\n",
                         counted(summary.request->requests, summary.request->unit + " was",
                                 summary.request->unit + "s were"));
@@ -275,7 +262,7 @@ std::string stakeholder_page(const ReportModel& model) {
   const RunSummary& summary = model.summary;
   std::string text = "# Stakeholder summary\n\n**Verdict: " + plain(summary.verdict) + ".**\n\n";
   text += environment(model) + takeaways(summary) + recommendations(summary);
-  text += aggregates(model) + utilisation(summary) + top_tables(model) + caveats(summary);
+  text += aggregates(summary) + utilisation(summary) + top_tables(model) + caveats(summary);
   return text +
          "\nDetails: [report.md](report.md), [kernels.md](kernels.md), "
          "[operators.md](operators.md).\n";

@@ -17,10 +17,11 @@ struct Written {
 };
 
 /// Writes summary.json, report.md, operators.md, kernels.md and stakeholder_summary.md into the
-/// run's folder; the same bytes for the same artifacts. They say what is missing.
+/// run's folder; the same artifacts give the same bytes. The pages say what is missing.
 Result<Written> write_reports(const run::Run& run, const RunSummary& summary);
 
-/// All that the pages are written from: the figures, and the artifacts for what is shown as it is.
+/// What the pages are written from: the summary, and the run for artifacts that are shown as they
+/// are.
 struct ReportModel {
   const run::Run& run;
   const RunSummary& summary;
@@ -28,9 +29,9 @@ struct ReportModel {
 
 /// `report.md`: verdict first, then evidence, then tables.
 std::string report_page(const ReportModel& model);
-/// `operators.md`: what libtorch's operators took, in all and phase by phase.
+/// `operators.md`: the time of libtorch's operators, in total and per phase.
 std::string operators_page(const ReportModel& model);
-/// `kernels.md`: one row a kernel with what each tool knows of it.
+/// `kernels.md`: one row per kernel with what each tool knows about it.
 std::string kernels_page(const ReportModel& model);
 /// `stakeholder_summary.md`: verdict, evidence and next step in words.
 std::string stakeholder_page(const ReportModel& model);

@@ -11,7 +11,7 @@
 namespace profline::run {
 namespace {
 
-/// One of our documents, as a struct with a field list.
+/// One of our JSON documents, read into a struct with a field list.
 template <typename T>
 Result<T> read_document(const std::filesystem::path& file) {
   return from_document<T>(PL_TRY(read_file(file)), file.string());
@@ -21,9 +21,8 @@ Result<Node> read_body(const std::filesystem::path& file, const DocumentKind& ki
   return parse_document(PL_TRY(read_file(file)), kind, file.string());
 }
 
-/// The tree of a file that is also read as such.
-Result<Node> tree_of(const Run& run, const ArtifactName<Node>& name) {
-  const Artifact<Node>& tree = run.get(name);
+/// The tree of a file that is also read as a tree.
+Result<Node> content_of(const Artifact<Node>& tree) {
   if (!tree) return Error(ErrorKind::Parse, tree.why_not);
   return *tree;
 }
@@ -76,6 +75,33 @@ Result<GpuReadings> parse_gpu_readings(std::string_view text, const std::string&
   return readings;
 }
 
+std::string text_at(const Node& tree, std::string_view path) {
+  const Node* found = tree.find_path(path);
+  return found != nullptr && found->is_string() ? found->as_string() : "";
+}
+
+std::string device_name(const Run& run) {
+  // Not through Environment: a run of another version may have other keys.
+  const Artifact<Node>& environment = run.get(kEnvironmentTree);
+  if (!environment) return "";
+  const std::string& device = run.record().device;
+  if (!device.starts_with("cuda:")) return text_at(*environment, "cpu.model");
+  const Node* gpus = environment->find("gpus");
+  if (gpus == nullptr || !gpus->is_list()) return "";
+  for (const Node& gpu : gpus->as_list()) {
+    const Node* index = gpu.find("index");
+    const bool is_it =
+        index != nullptr && index->is_int() && device == "cuda:" + std::to_string(index->as_int());
+    if (is_it) return text_at(gpu, "name");
+  }
+  return "";
+}
+
+const Artifact<Node>& workload_inputs(const Run& run, std::string_view stage) {
+  const std::string file = (std::filesystem::path(stage) / files::kReadInputs).string();
+  return run.get(ArtifactName<Node>{file, internal::read_json_tree});
+}
+
 namespace internal {
 
 Result<Node> read_json_tree(const Run&, const Path& file) {
@@ -87,7 +113,7 @@ Result<Node> read_yaml_tree(const Run&, const Path& file) {
 }
 
 Result<settings::Root> read_settings(const Run& run, const Path&) {
-  Node config = PL_TRY(tree_of(run, kConfig));
+  Node config = PL_TRY(content_of(run.get(kConfig)));
   if (config.is_map()) config.as_map().erase("schema");
   return settings::read_settings(config);
 }
@@ -99,7 +125,7 @@ Result<settings::KernelClasses> read_kernel_classes(const Run&, const Path& file
 }
 
 Result<Environment> read_environment(const Run& run, const Path& file) {
-  const Node tree = PL_TRY(tree_of(run, kEnvironmentTree));
+  const Node tree = PL_TRY(content_of(run.get(kEnvironmentTree)));
   return schema::read<Environment>(PL_TRY(document_body(tree, {"env", 1}, file.string())));
 }
 
@@ -111,8 +137,9 @@ Result<Node> read_process(const Run&, const Path& file) {
   return read_body(file, {"process", 1});
 }
 
-Result<InputSizes> read_input_sizes(const Run&, const Path& file) {
-  const Node document = PL_TRY(read_body(file, {"inputs", 1}));
+Result<InputSizes> read_input_sizes(const Run& run, const Path& file) {
+  const Node tree = PL_TRY(content_of(workload_inputs(run, stages::kBaseline)));
+  const Node document = PL_TRY(document_body(tree, {"inputs", 1}, file.string()));
   InputSizes sizes;
   const Node* images = document.find("images");
   if (images == nullptr || !images->is_list()) return sizes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,18 +20,18 @@
 #include "settings/kernel_classes.h"
 #include "settings/root.h"
 
-/// What a run's files hold, by name: `run.get(run::kNsysRanges)`. A module that reads a file as a
-/// type of its own has an ArtifactName of its own.
+/// The content of a run's files, by name: `run.get(run::kNsysRanges)`. A module that reads a file
+/// into its own type defines its own ArtifactName.
 namespace profline::run {
 
-/// A picture's size in pixels.
+/// The size of an image in pixels.
 struct InputSize {
   std::uint32_t width = 0;
   std::uint32_t height = 0;
 };
 using InputSizes = std::map<std::string, InputSize>;  ///< by the name that samples give it
 
-/// What NVML said at one instant; nothing: it did not say.
+/// One NVML sample; a field has no value if NVML did not provide it.
 struct GpuReading {
   double at_s = 0;  ///< since the first one
   std::optional<double> sm_clock_mhz;
@@ -39,7 +40,7 @@ struct GpuReading {
   std::optional<double> temperature_c;
   std::optional<double> utilisation_pct;
   std::optional<double> memory_gib;
-  std::uint64_t throttle_reasons = 0;  ///< NVML's bits
+  std::uint64_t throttle_reasons = 0;  ///< NVML's bit mask
 };
 using GpuReadings = std::vector<GpuReading>;
 
@@ -64,8 +65,22 @@ Result<NsysKernels> read_nsys_kernels(const Run& run, const Path& file);
 Result<NcuKernels> read_ncu_kernels(const Run& run, const Path& file);
 }  // namespace internal
 
-// The run. Trees are as they are on disk: whoever shows one redacts it, as runs of older versions
-// hold secrets.
+/// Keys of the config that decide what the workload does, and so what a run measures.
+inline constexpr std::array<const char*, 6> kWorkloadKeys = {
+    "device", "use_flash_attn", "model", "infer", "dataset", "pipeline.workload"};
+
+/// The text at a path of a tree, `cpu.model`; empty: there is no text.
+std::string text_at(const Node& tree, std::string_view path);
+
+/// The name of the run's device in env.json: the GPU of `cuda:N`, else the processor. Empty: not
+/// recorded.
+std::string device_name(const Run& run);
+
+/// The inputs that the built-in workload of a stage reports it read.
+const Artifact<Node>& workload_inputs(const Run& run, std::string_view stage);
+
+// The run. Trees are as they are on disk: redact them before showing them, because runs of older
+// versions contain secrets.
 inline constexpr ArtifactName<Node> kConfig{files::kResolvedConfig, internal::read_json_tree};
 inline constexpr ArtifactName<settings::Root> kSettings{files::kResolvedConfig,
                                                         internal::read_settings};
@@ -74,13 +89,15 @@ inline constexpr ArtifactName<Node> kEnvironmentTree{files::kEnvironment, intern
 inline constexpr ArtifactName<Environment> kEnvironment{files::kEnvironment,
                                                         internal::read_environment};
 inline constexpr ArtifactName<Node> kInputs{files::kInputs, internal::read_yaml_tree};
-/// The user's rules for classes of kernels; not there: the user has none.
+/// The user's rules for classes of kernels, if there are any.
 inline constexpr ArtifactName<settings::KernelClasses> kKernelClasses{
     files::kKernelClasses, internal::read_kernel_classes};
 
+inline constexpr ArtifactName<Node> kStaticTrace{paths::kStaticTrace, internal::read_json_tree};
+
 // The baseline.
 inline constexpr ArtifactName<Node> kMetrics{paths::kBaselineMetrics, internal::read_metrics};
-/// Of a program of the user's own.
+/// Of a user's own program.
 inline constexpr ArtifactName<Node> kProcess{paths::kBaselineProcess, internal::read_process};
 inline constexpr ArtifactName<InputSizes> kInputSizes{paths::kBaselineInputs,
                                                       internal::read_input_sizes};
@@ -90,6 +107,7 @@ inline constexpr ArtifactName<GpuReadings> kGpuReadings{paths::kBaselineGpu,
 // The profilers.
 inline constexpr ArtifactName<TorchOperators> kTorchOperators{paths::kTorchOperators,
                                                               internal::read_torch_operators};
+inline constexpr ArtifactName<Node> kTorchKernels{paths::kTorchKernels, internal::read_json_tree};
 inline constexpr ArtifactName<Timeline> kTorchTrace{paths::kTorchTrace, internal::read_torch_trace,
                                                     paths::kCompressedTorchTrace};
 inline constexpr ArtifactName<NsysRanges> kNsysRanges{paths::kNsysRanges,

@@ -14,14 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file of requests in a folder that a workload wrote to; version 0.1 called it otherwise.
-fs::path requests_file(const fs::path& folder) {
-  std::error_code ignored;
-  const bool is_of_01 = !fs::exists(folder / files::kRequests, ignored) &&
-                        fs::exists(folder / files::kSamples, ignored);
-  return folder / (is_of_01 ? files::kSamples : files::kRequests);
-}
-
 Result<Requests> read_requests_file(const Run&, const fs::path& file) {
   return parse_requests(PL_TRY(read_file(file)), file.string());
 }
@@ -34,11 +26,25 @@ std::string capture_file(const std::string& sqlite) {
   return (fs::path(stages::kNsys) / sqlite).string();
 }
 
+fs::path real_path(const fs::path& folder) {
+  std::error_code failure;
+  fs::path found = fs::weakly_canonical(folder, failure);
+  return failure ? folder : found;
+}
+
 }  // namespace
 
 Result<Run> Run::open(fs::path folder) {
-  RunRecord record = redacted(PL_TRY(read_record(folder)), Redactor());
-  return Run(std::move(folder), std::move(record));
+  RunRecord record = PL_TRY(read_record(folder));
+  return with_record(std::move(folder), std::move(record));
+}
+
+Run Run::with_record(fs::path folder, RunRecord record) {
+  return Run(std::move(folder), redacted(std::move(record), Redactor()));
+}
+
+void Run::set_record(RunRecord record) {
+  record_ = redacted(std::move(record), Redactor());
 }
 
 bool Run::has(std::string_view file) const {
@@ -106,9 +112,19 @@ Artifact<Timeline> Run::read_capture(const std::string& sqlite) const {
   return read(ArtifactName<Timeline>{capture_file(sqlite), read_sqlite});
 }
 
-Result<Requests> read_requests(const fs::path& folder) {
-  const fs::path file = requests_file(folder);
-  return parse_requests(PL_TRY(read_file(file)), file.string());
+Result<const Run*> OpenedRuns::open(const fs::path& folder) {
+  if (const Run* known = find(folder)) return known;
+  return &runs_.emplace(real_path(folder), PL_TRY(Run::open(folder))).first->second;
+}
+
+const Run* OpenedRuns::find(const fs::path& folder) const {
+  const auto found = runs_.find(real_path(folder));
+  return found == runs_.end() ? nullptr : &found->second;
+}
+
+void OpenedRuns::keep(Run run) {
+  fs::path folder = real_path(run.folder());
+  runs_.emplace(std::move(folder), std::move(run));
 }
 
 Result<RunRecord> read_record(const fs::path& folder) {

@@ -16,33 +16,33 @@
 #include "records/run_record.h"
 #include "records/timeline.h"
 
-/// The folder of a run: what lies where, who writes it, and how it is read.
+/// The folder of a run: its layout, its writers and its reader.
 namespace profline::run {
 
 class Run;
 
-/// What a file of a run holds, or why nothing was read from it.
+/// The content of a run's file, or why it could not be read.
 template <typename T>
 struct Artifact {
-  std::string file;  ///< from the run's folder
+  std::string file;  ///< relative to the run's folder
   std::optional<T> content = {};
-  std::string why_not = {};  ///< `is not there`, or what is wrong with it
+  std::string why_not = {};  ///< `is not there`, or the problem with it
   bool is_there = false;
 
   explicit operator bool() const { return content.has_value(); }
   const T* operator->() const { return &*content; }
   const T& operator*() const { return *content; }
-  /// Null: nothing was read.
+  /// Null if nothing was read.
   const T* pointer() const { return content ? &*content : nullptr; }
 };
 
 /// Where an artifact is and how it is read; artifacts.h has those of every run. A file is read as
-/// one type in one way only: the cache of a Run tells artifacts apart by file and type.
+/// one type in only one way: the cache of a Run distinguishes artifacts by file and type.
 template <typename T>
 struct ArtifactName {
-  std::string_view file;  ///< from the run's folder
+  std::string_view file;  ///< relative to the run's folder
   Result<T> (*read)(const Run& run, const std::filesystem::path& file) = nullptr;
-  std::string_view instead = {};  ///< read where this one is there and `file` is not
+  std::string_view instead = {};  ///< read if this one exists and `file` does not
 };
 
 using Requests = std::vector<Request>;
@@ -50,31 +50,34 @@ using Requests = std::vector<Request>;
 /// The workload's own record of a run under a profiler.
 struct ProfiledRequests {
   std::string stage;  ///< `nsys`
-  std::string gate;   ///< the range, where the stage has one capture for each; else empty
+  std::string gate;   ///< the range, if the stage has one capture per range; else empty
   const Artifact<Requests>& requests;
 };
 
-/// A run's folder, of which each file is read when somebody asks for it, and once. A missing or
-/// broken file is a value that says why. References stay good as long as the Run lives, also when
-/// it is moved.
+/// A run's folder. Each file is read when it is first requested, and only once. A missing or broken
+/// file is a value that says why. References remain valid as long as the Run lives, even if it is
+/// moved.
 class Run {
  public:
-  /// An Error when run.json is missing or cannot be read; nothing else has to be there.
+  /// An Error if run.json is missing or unreadable; no other file has to exist.
   static Result<Run> open(std::filesystem::path folder);
-  /// A run without a folder: it has what keep() gives it.
+  /// A run whose record was read already, or is being written. Its secrets are removed.
+  static Run with_record(std::filesystem::path folder, RunRecord record);
+  /// A run without a folder: it has only what keep() adds.
   explicit Run(RunRecord record) : Run({}, std::move(record)) {}
 
   const std::filesystem::path& folder() const { return folder_; }
-  /// Without the secrets that runs of older versions hold.
+  /// Without the secrets that runs of older versions contain.
   const RunRecord& record() const { return record_; }
+  void set_record(RunRecord record);
 
   template <typename T>
   const Artifact<T>& get(const ArtifactName<T>& name) const;
-  /// The same, read now and not kept: for the large ones of which somebody needs each once.
+  /// The same, read now and not kept: for large files that are needed only once.
   template <typename T>
   Artifact<T> read(const ArtifactName<T>& name) const;
 
-  /// Hands on what somebody has read already, so that it is not read again.
+  /// Stores content that was already read, so that it is not read again.
   template <typename T>
   void keep(const ArtifactName<T>& name, T content);
 
@@ -82,26 +85,27 @@ class Run {
   /// to: `baseline`, `nsys/workload`.
   const Artifact<Requests>& requests(std::string_view below) const;
   const Artifact<Requests>& baseline() const;
-  /// Of every run of the workload under a profiler.
+  /// The requests of every run of the workload under a profiler.
   std::vector<ProfiledRequests> profiled() const;
 
-  /// The SQLite export of a capture, as nsys' table of ranges names it.
+  /// The SQLite export of a capture, as named in nsys' table of ranges.
   const Artifact<Timeline>& capture(const std::string& sqlite) const;
   Artifact<Timeline> read_capture(const std::string& sqlite) const;  ///< not kept
-  /// Hands on a capture that somebody has read already.
+  /// Stores a capture that was already read.
   void keep_capture(const std::string& sqlite, Timeline timeline);
 
   bool has(std::string_view file) const;
 
  private:
   using Key = std::pair<std::string, std::type_index>;
-  /// What was read; shared pointers, as they keep contents of any type.
+  /// The content that was read; shared pointers, because they can hold any type.
   using Cache = std::map<Key, std::shared_ptr<void>>;
 
   Run(std::filesystem::path folder, RunRecord record)
       : folder_(std::move(folder)), record_(std::move(record)), cache_(std::make_unique<Cache>()) {}
 
-  /// Messages name files as reports do, from the run's folder: it may be moved. One line of it.
+  /// Messages name files relative to the run's folder, as reports do: it may be moved. One line
+  /// only.
   std::string without_folder(std::string message) const;
   bool has_folder(const std::filesystem::path& name) const;
   std::vector<std::string> folders_in(const std::filesystem::path& name) const;
@@ -147,17 +151,28 @@ void Run::keep(const ArtifactName<T>& name, T content) {
   (*cache_)[key] = std::make_shared<Artifact<T>>(std::move(artifact));
 }
 
-/// The record of the run in `folder` as it is on disk, for those who write it again. An Error of
-/// kind NotFound when there is none.
+/// The runs that a command reads; each is opened once, whatever path names it.
+class OpenedRuns {
+ public:
+  /// Errors are those of Run::open(). The Run lives as long as this.
+  Result<const Run*> open(const std::filesystem::path& folder);
+  /// Null: it was not opened here.
+  const Run* find(const std::filesystem::path& folder) const;
+  /// Adds a run that was opened elsewhere.
+  void keep(Run run);
+
+ private:
+  std::map<std::filesystem::path, Run> runs_;  // by the canonical path
+};
+
+/// The record of the run in `folder` as it is on disk, for rewriting it. An Error of kind NotFound
+/// if there is no record.
 Result<RunRecord> read_record(const std::filesystem::path& folder);
 
-/// What a workload that wrote to `folder` measured, request by request.
-Result<Requests> read_requests(const std::filesystem::path& folder);
-
-/// A JSON file that a workload wrote to `folder`. An Error of kind NotFound when it did not.
+/// A JSON file that a workload wrote to `folder`. An Error of kind NotFound if it did not.
 Result<Node> read_workload_file(const std::filesystem::path& folder, std::string_view name);
 
-/// Whether a run lies in `folder`.
+/// Whether `folder` contains a run.
 bool holds_run(const std::filesystem::path& folder);
 
 }  // namespace profline::run

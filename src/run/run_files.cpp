@@ -96,8 +96,13 @@ Result<void> remove_temporaries(const fs::path& folder, const Clock& clock) {
   return {};
 }
 
-Result<void> record_digests(const fs::path& run, const std::vector<fs::path>& names) {
-  RunRecord record = PL_TRY(read_record(run));
+std::string with_suffix(std::string_view name, std::string_view suffix, char before) {
+  const std::size_t at = std::min(name.find(before), name.size());
+  return std::string(name.substr(0, at)).append(suffix).append(name.substr(at));
+}
+
+Result<void> record_digests(const fs::path& run, RunRecord record,
+                            const std::vector<fs::path>& names) {
   std::vector<fs::path> files;
   files.reserve(names.size());
   for (const fs::path& name : names) files.push_back(run / name);

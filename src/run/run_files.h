@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -11,32 +13,37 @@
 
 namespace profline::run {
 
-/// Every finished file below `folder` (temporaries and links aside) with size and digest, sorted;
-/// paths relative to `run`. What vanishes meanwhile is left out.
+/// Inserts a suffix into a file name, ahead of the first `before`: `raw-nested1.csv` for raw.csv. A
+/// name without that character gets it at its end.
+std::string with_suffix(std::string_view name, std::string_view suffix, char before = '.');
+
+/// Every finished file below `folder` (except temporaries and links) with size and digest, sorted;
+/// paths are relative to `run`. Files that vanish meanwhile are left out.
 Result<std::vector<ArtifactRecord>> digest_files(const std::filesystem::path& folder,
                                                  const std::filesystem::path& run);
 
-/// Those files, sorted, as above.
+/// The same for the given files.
 Result<std::vector<ArtifactRecord>> digest_each(std::vector<std::filesystem::path> files,
                                                 const std::filesystem::path& run);
 
-/// The files of the run itself: those directly in its folder, but for run.json and run.log, which
+/// The files of the run itself: those directly in its folder, except run.json and run.log, which
 /// still change.
 Result<std::vector<ArtifactRecord>> digest_run_files(const std::filesystem::path& run);
 
-/// Takes reports of nsys and ncu below `folder` from the eyes of others: they hold the command line
-/// and the environment of the program, as they were.
+/// Makes reports of nsys and ncu below `folder` readable by their owner only: they contain the
+/// command line and the environment of the program, unredacted.
 void make_captures_private(const std::filesystem::path& folder);
 
-/// Writes the command as a text for people, for its owner alone and without its secrets.
+/// Writes the command as text for people, without its secrets and readable by its owner only.
 Result<void> write_command_file(const std::filesystem::path& file, const Command& command,
                                 const Redactor& redactor);
 
-/// Removes what writers that were killed left unfinished, in `folder` and all below it.
+/// Removes unfinished files of killed writers, in `folder` and all folders below it.
 Result<void> remove_temporaries(const std::filesystem::path& folder, const Clock& clock);
 
-/// Puts the digests of files of the run into its run.json, and leaves those of others as they are.
-Result<void> record_digests(const std::filesystem::path& run,
+/// Puts the digests of files of the run into its run.json, whose record is `record`, and leaves
+/// other digests unchanged.
+Result<void> record_digests(const std::filesystem::path& run, RunRecord record,
                             const std::vector<std::filesystem::path>& names);
 
 }  // namespace profline::run

@@ -57,14 +57,14 @@ fs::path with_suffix(const fs::path& folder, int n) {
   return n == 1 ? folder : fs::path(folder.string() + "-" + std::to_string(n));
 }
 
-/// Youngest first; what is not empty stays.
+/// The most recent first; folders that are not empty stay.
 void remove_folders(const std::vector<fs::path>& made) {
   for (auto path = made.rbegin(); path != made.rend(); ++path) ::rmdir(path->c_str());
 }
 
 Error holds_a_run(const fs::path& folder) {
   return Error(ErrorKind::Config, "hydra.run.dir: '" + folder.string() +
-                                      "' holds a run already; name another folder, or go on with "
+                                      "' already holds a run; choose another folder, or resume "
                                       "it: --resume " +
                                       folder.string())
       .with_reason("run_exists");
@@ -75,7 +75,7 @@ bool is_there(const fs::path& path) {
   return fs::symlink_status(path, failure).type() != fs::file_type::not_found;
 }
 
-/// Folders above `path` that are missing, outermost first.
+/// Missing parents of `path`, outermost first.
 std::vector<fs::path> missing_above(const fs::path& path) {
   std::vector<fs::path> missing;
   for (fs::path at = path.parent_path(); !at.empty() && !is_there(at); at = at.parent_path()) {
@@ -85,11 +85,11 @@ std::vector<fs::path> missing_above(const fs::path& path) {
   return missing;
 }
 
-/// False when another run has it.
+/// False if another run has it.
 Result<bool> try_lock(const FileDescriptor& folder, const fs::path& path) {
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return true;
   if (errno == EWOULDBLOCK) return false;
-  // A file system without locks: pids in run.json are what is left.
+  // On a file system without locks, only the pids in run.json remain.
   if (errno == ENOLCK || errno == EOPNOTSUPP || errno == EINVAL || errno == EBADF) return true;
   return os_error("lock", path, errno);
 }
@@ -105,9 +105,14 @@ Error in_use(const fs::path& path) {
                "run folder '" + path.string() + "' is in use by another profline");
 }
 
+/// Whether the process that wrote the record is still running on this machine.
+bool is_run_here(const RunRecord& record) {
+  return record.host == host_name() && record.boot_id == boot_id() && is_alive(record.process);
+}
+
 constexpr std::string_view kNewLatest = ".latest-";
 
-/// A link that a start with this pid in its name has made and not renamed.
+/// A link that a killed process, whose pid is in its name, created but did not rename.
 bool is_dead_link(std::string_view name) {
   if (!name.starts_with(kNewLatest)) return false;
   name.remove_prefix(kNewLatest.size());
@@ -121,35 +126,35 @@ void clear_unfinished_start(const fs::path& folder, const Clock& clock) {
   const auto opened = open_folder(folder);
   if (!opened || !try_lock(*opened, folder).value_or(false)) return;
   const auto removed = remove_stale_temporaries(folder, clock);
-  if (removed && !removed->empty()) ::rmdir(folder.c_str());  // only when nothing else is in it
+  if (removed && !removed->empty()) ::rmdir(folder.c_str());  // only if nothing else is in it
 }
 
 }  // namespace
 
-Result<fs::path> free_run_folder(const FolderWish& wish) {
-  if (wish.given) {
-    if (is_there(wish.folder / files::kRecord)) return holds_a_run(wish.folder);
-    return wish.folder;
+Result<fs::path> free_run_folder(const FolderRequest& request) {
+  if (request.given) {
+    if (is_there(request.folder / files::kRecord)) return holds_a_run(request.folder);
+    return request.folder;
   }
   int n = 1;
-  while (is_there(with_suffix(wish.folder, n))) ++n;
-  return with_suffix(wish.folder, n);
+  while (is_there(with_suffix(request.folder, n))) ++n;
+  return with_suffix(request.folder, n);
 }
 
-Result<RunFolder> RunFolder::claim(const FolderWish& wish) {
+Result<RunFolder> RunFolder::claim(const FolderRequest& request) {
   const UnfinishedWork::Lock made_and_noted = UnfinishedWork::lock();
-  RunFolder claimed(wish.folder);
-  std::vector<fs::path> made = missing_above(wish.folder);
-  PL_TRY(create_folders(wish.folder.parent_path()));
+  RunFolder claimed(request.folder);
+  std::vector<fs::path> made = missing_above(request.folder);
+  PL_TRY(create_folders(request.folder.parent_path()));
   claimed.made_ = made;
   for (int n = 1;; ++n) {
-    claimed.path_ = with_suffix(wish.folder, n);
+    claimed.path_ = with_suffix(request.folder, n);
     if (::mkdir(claimed.path_.c_str(), 0777) == 0) {
       claimed.made_.push_back(claimed.path_);
       break;
     }
     if (errno != EEXIST) return os_error("create", claimed.path_, errno);
-    if (wish.given) break;
+    if (request.given) break;
   }
   claimed.unfinished_ = UnfinishedWork([made = claimed.made_] { remove_folders(made); });
   claimed.lock_ = PL_TRY(open_folder(claimed.path_));
@@ -162,15 +167,15 @@ Result<RunFolder> RunFolder::reopen(const fs::path& folder) {
   using namespace std::chrono_literals;
   constexpr auto kStep = 100ms;
   constexpr auto kPatience = 20s;  // as long as a guardian takes to end a child
-  const RunRecord record = PL_TRY(read_record(folder));
-  const bool is_ours = record.host == host_name() && record.boot_id == boot_id();
+  if (!holds_run(folder)) PL_TRY(read_record(folder));  // for its Error
   std::error_code failure;
   RunFolder reopened(fs::canonical(folder, failure));
   reopened.lock_ = PL_TRY(open_folder(reopened.path_));
   for (auto waited = 0ms; !PL_TRY(try_lock(reopened.lock_, folder)); waited += kStep) {
-    if (waited >= kPatience || (is_ours && is_alive(record.process))) return in_use(folder);
+    if (waited >= kPatience || is_run_here(PL_TRY(read_record(folder)))) return in_use(folder);
     std::this_thread::sleep_for(kStep);
   }
+  reopened.record_ = PL_TRY(read_record(folder));
   return reopened;
 }
 
@@ -188,12 +193,13 @@ FolderLock::FolderLock(const std::filesystem::path& folder, Kind kind)
 
 std::optional<Finding> point_latest_at(const fs::path& run) {
   const fs::path link = run.parent_path() / folders::kLatest;
-  const auto told = [&](const std::string& why) {
-    return Finding{Severity::Note, "no_latest_link", "no link " + link.string() + ": " + why};
+  const auto note = [&](const std::string& why) {
+    return Finding{Severity::Note, "no_latest_link",
+                   "cannot create the link " + link.string() + ": " + why};
   };
   std::error_code failure;
   const fs::file_status status = fs::symlink_status(link, failure);
-  if (fs::exists(status) && !fs::is_symlink(status)) return told("something else has that name");
+  if (fs::exists(status) && !fs::is_symlink(status)) return note("something else has that name");
   const fs::path fresh = run.parent_path() / (std::string(kNewLatest) + std::to_string(::getpid()));
   const UnfinishedWork::Lock made_and_renamed = UnfinishedWork::lock();
   fs::remove(fresh, failure);
@@ -202,11 +208,11 @@ std::optional<Finding> point_latest_at(const fs::path& run) {
   if (!failure) return std::nullopt;
   std::error_code ignored;
   fs::remove(fresh, ignored);
-  return told(failure.message());
+  return note(failure.message());
 }
 
 void clear_unfinished_starts(const fs::path& run, bool has_siblings, const Clock& clock) {
-  static_cast<void>(remove_stale_temporaries(run, clock));  // in the way of nobody if it stays
+  static_cast<void>(remove_stale_temporaries(run, clock));  // harmless if it stays
   if (!has_siblings) return;
   std::error_code failure;
   for (fs::directory_iterator at(run.parent_path(), failure), end; !failure && at != end;
@@ -225,14 +231,14 @@ std::optional<Finding> check_space(const fs::path& folder, bool captures) {
   if (is_out_of_inodes(folder)) {
     return Finding{Severity::Problem, "inodes_used_up",
                    "no inodes left on the disk of " + folder.string() +
-                       ": it has room for bytes, not for more files",
-                   "remove files there, or name another folder: hydra.run.dir=FOLDER",
+                       ": it has free space but cannot hold more files",
+                   "remove files there, or choose another folder: hydra.run.dir=FOLDER",
                    ErrorKind::Io};
   }
   const auto free = free_bytes(folder);
-  if (!free) return std::nullopt;  // making the folder will tell
+  if (!free) return std::nullopt;  // creating the folder will report the problem
   const std::string seen = human_bytes(*free) + " left on the disk of " + folder.string();
-  const std::string fix = "make room, or name another folder: hydra.run.dir=FOLDER";
+  const std::string fix = "free some space, or choose another folder: hydra.run.dir=FOLDER";
   if (*free < kLeastFree) {
     return Finding{Severity::Problem, "disk_full",
                    seen + ", and a run needs " + human_bytes(kLeastFree), fix, ErrorKind::Io};

@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 TEST(RunFolder, ANameThatIsTakenGetsASuffix) {
   const testing::TempDir folder;
-  const FolderWish wish{folder / "a/run"};
-  auto first = RunFolder::claim(wish);
+  const FolderRequest request{folder / "a/run"};
+  auto first = RunFolder::claim(request);
   ASSERT_TRUE(first) << first.error().to_string();
   EXPECT_EQ(first->path(), folder / "a/run");
-  EXPECT_EQ(free_run_folder(wish).value(), folder / "a/run-2");
-  auto second = RunFolder::claim(wish);
+  EXPECT_EQ(free_run_folder(request).value(), folder / "a/run-2");
+  auto second = RunFolder::claim(request);
   ASSERT_TRUE(second);
   EXPECT_EQ(second->path(), folder / "a/run-2");
 }
@@ -46,25 +46,25 @@ TEST(RunFolder, GoesAwayUnlessKept) {
 
 TEST(RunFolder, AGivenOneMayExistButHoldNoRunAndBeNobodyElses) {
   const testing::TempDir folder;
-  const FolderWish wish{folder / "run", true};
+  const FolderRequest request{folder / "run", true};
   fs::create_directory(folder / "run");
   {
-    const auto mine = RunFolder::claim(wish);
+    const auto mine = RunFolder::claim(request);
     ASSERT_TRUE(mine) << mine.error().to_string();
-    const auto other = RunFolder::claim(wish);
+    const auto other = RunFolder::claim(request);
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().to_string(),
-              "run folder '" + wish.folder.string() + "' is in use by another profline");
+              "run folder '" + request.folder.string() + "' is in use by another profline");
   }
   ASSERT_TRUE(write_file_atomic(folder / "run/run.json", "{}"));
-  const auto refused = RunFolder::claim(wish);
+  const auto refused = RunFolder::claim(request);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind(), ErrorKind::Config);
   EXPECT_EQ(refused.error().to_string(),
-            "hydra.run.dir: '" + wish.folder.string() +
-                "' holds a run already; name another folder, or go on with it: --resume " +
-                wish.folder.string());
-  EXPECT_EQ(free_run_folder(wish).error().to_string(), refused.error().to_string());
+            "hydra.run.dir: '" + request.folder.string() +
+                "' already holds a run; choose another folder, or resume it: --resume " +
+                request.folder.string());
+  EXPECT_EQ(free_run_folder(request).error().to_string(), refused.error().to_string());
 }
 
 TEST(RunFolder, LatestPointsAtTheNewestAndLeavesWhatIsNoLink) {
@@ -76,10 +76,10 @@ TEST(RunFolder, LatestPointsAtTheNewestAndLeavesWhatIsNoLink) {
   }
   fs::remove(folder / "latest");
   fs::create_directory(folder / "latest");
-  const auto told = point_latest_at(folder / "1");
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->text,
-            "no link " + (folder / "latest").string() + ": something else has that name");
+  const auto note = point_latest_at(folder / "1");
+  ASSERT_TRUE(note);
+  EXPECT_EQ(note->text, "cannot create the link " + (folder / "latest").string() +
+                            ": something else has that name");
 }
 
 /// Starts to write a file there, and is killed.
@@ -87,7 +87,7 @@ void leave_temporary(const fs::path& folder) {
   fs::create_directories(folder);
   testing::in_child([&]() -> std::string {
     auto file = AtomicFile::create(folder / "config.yaml");
-    if (file && file->append("half")) ::_exit(0);  // as killed: nothing is taken back
+    if (file && file->append("half")) ::_exit(0);  // as if killed: nothing is undone
     return "";
   });
   ASSERT_FALSE(fs::is_empty(folder)) << "nothing to remove";
@@ -100,7 +100,7 @@ TEST(RunFolder, WhatAKilledStartLeftBeforeItsRecordIsRemovedByTheNext) {
   leave_temporary(root / "2");
   ASSERT_TRUE(write_file_atomic(root / "2/config.yaml", "a: 1"));
   leave_temporary(root / "3");
-  ASSERT_TRUE(write_file_atomic(root / "3/run.json", "{}"));  // --resume sees to this one
+  ASSERT_TRUE(write_file_atomic(root / "3/run.json", "{}"));  // --resume handles this one
   leave_temporary(root / "4");
   const auto used = RunFolder::claim({root / "4", true});
   ASSERT_TRUE(used) << used.error().to_string();

@@ -24,8 +24,8 @@ std::filesystem::path reserve_of(const std::filesystem::path& folder) {
   return folder / ".reserve";
 }
 
-/// What an interrupted run was at, apart from its children.
-void tell_interrupted(RunRecord& record) {
+/// Records what an interrupted run was doing, apart from its children.
+void record_interruption(RunRecord& record) {
   bool was_in_a_stage = false;
   for (StageRecord& stage : record.stages) {
     if (stage.state != StageState::Running) continue;
@@ -33,7 +33,7 @@ void tell_interrupted(RunRecord& record) {
     stage.state = StageState::Interrupted;
     stage.ended = record.ended;
     stage.findings.push_back({Severity::Warning, "interrupted",
-                              "interrupted while profline worked on what it had captured",
+                              "interrupted while profline was processing its captures",
                               "profline run --resume runs it again"});
   }
   const bool is_pending =
@@ -45,8 +45,8 @@ void tell_interrupted(RunRecord& record) {
                              "profline report writes them"});
 }
 
-/// Of a run that an interrupt ends without its executor: from what is on disk, as memory is another
-/// thread's. A record with an exit code is final.
+/// For a run that an interrupt ends without its executor: uses the record on disk, because the one
+/// in memory belongs to another thread. A record with an exit code is final.
 void close_as_interrupted(const std::filesystem::path& folder) {
   ::unlink(reserve_of(folder).c_str());
   Result<RunRecord> record = read_record(folder);
@@ -54,7 +54,7 @@ void close_as_interrupted(const std::filesystem::path& folder) {
   record->state = RunState::Interrupted;
   record->exit_code = static_cast<int>(ExitCode::Interrupted);
   record->ended = utc_timestamp(SystemClock().wall_now());
-  tell_interrupted(*record);
+  record_interruption(*record);
   static_cast<void>(write_record(folder, *record));
 }
 
@@ -75,7 +75,7 @@ RunJournal::RunJournal(std::filesystem::path folder, RunRecord record, Redactor 
 void RunJournal::hold_back() {
   const FileDescriptor file =
       open_descriptor(reserve_of(folder_).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  // Where space cannot be held back, a full disk may cost the last state and nothing else.
+  // If no space can be reserved, a full disk loses only the last state.
   if (file.is_open()) static_cast<void>(::posix_fallocate(file.get(), 0, kReserveBytes));
 }
 
@@ -88,7 +88,7 @@ Result<void> RunJournal::save() {
   auto written = write_private_file(folder_ / files::kRecord, text);
   if (written || ::unlink(reserve_of(folder_).c_str()) != 0) return written;
   written = write_private_file(folder_ / files::kRecord, text);
-  hold_back();  // what the old file had is free now, and the next state wants it
+  hold_back();  // the old file's space is free now: reserve it
   return written;
 }
 

@@ -11,19 +11,19 @@
 
 namespace profline::run {
 
-/// Writes run.json of a run that no journal is kept of, for its owner alone.
+/// Writes run.json of a run without a journal, readable by its owner only.
 Result<void> write_record(const std::filesystem::path& folder, const RunRecord& record);
 
-/// The record of a run and its file: whatever becomes of us, run.json holds the state of the last
-/// save() in one piece. A little of the disk is held back for it, so that a run that filled the
-/// disk can still say so. If an interrupt ends the program in the middle of work of its own, the
-/// record says so too.
+/// The record of a run and its file: whatever happens to us, run.json holds the complete state of
+/// the last save(). Some disk space is reserved for it, so that a run that filled the disk can
+/// still record that. If an interrupt ends the program in the middle of its own work, the record
+/// says so too.
 class RunJournal {
  public:
-  /// Holds disk space back; the folder is there. Files are for their owner alone, and without what
-  /// the redactor takes for a secret.
+  /// Reserves disk space; the folder must exist. Files are readable by their owner only, and
+  /// contain nothing that the redactor takes for a secret.
   RunJournal(std::filesystem::path folder, RunRecord record, Redactor redactor = {});
-  /// Gives the space back.
+  /// Frees the reserved space.
   ~RunJournal();
   RunJournal(const RunJournal&) = delete;
   RunJournal& operator=(const RunJournal&) = delete;
@@ -34,9 +34,9 @@ class RunJournal {
   const Redactor& redactor() const { return redactor_; }
 
   Result<void> save();
-  /// status.json of a stage, which can wait.
+  /// Writes the status.json of a stage later.
   Result<void> defer_status(const StageRecord& stage);
-  /// A small file of the run that can wait: making it durable takes time, and there is plenty while
+  /// Writes a small file of the run later: making it durable takes time, and there is plenty while
   /// the next child runs.
   void defer(std::filesystem::path name, std::string bytes);
   Result<void> write_deferred();

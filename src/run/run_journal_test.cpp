@@ -53,7 +53,7 @@ TEST(RunJournal, SaysThatAnInterruptCameWhileACaptureWasRead) {
   ASSERT_EQ(left.stages[1].findings.size(), 1U);
   EXPECT_EQ(left.stages[1].findings[0].code, "interrupted");
   EXPECT_EQ(left.stages[1].findings[0].text,
-            "interrupted while profline worked on what it had captured");
+            "interrupted while profline was processing its captures");
   EXPECT_TRUE(left.findings.empty());
 }
 

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "formats/json.h"
 #include "run/artifacts.h"
+#include "run/run_files.h"
 #include "testing/temp_dir.h"
 
 namespace profline::run {
@@ -148,7 +149,13 @@ TEST(Run, HasTheRequestsOfEveryWorkload) {
   EXPECT_EQ(profiled[1].gate, "decode");
   EXPECT_EQ(profiled[1].requests.file, "nsys/decode/workload/requests.jsonl");
   EXPECT_EQ(profiled[1].requests->front().text("image"), "nsys");
-  EXPECT_EQ(read_requests(folder / "baseline")->front().text("image"), "plain");
+}
+
+TEST(WithSuffix, PutsItBeforeTheEnding) {
+  EXPECT_EQ(with_suffix("raw.csv", "-nested1"), "raw-nested1.csv");
+  EXPECT_EQ(with_suffix("raw.csv", ""), "raw.csv");
+  EXPECT_EQ(with_suffix("summary_sum.csv", ".2", '_'), "summary.2_sum.csv");
+  EXPECT_EQ(with_suffix("workload", "-rerun"), "workload-rerun");
 }
 
 TEST(Run, ReadsTheSamplesOfVersion01OnlyWhereThereAreNoRequests) {

@@ -12,44 +12,26 @@
 #include "records/request.h"
 #include "records/run_record.h"
 #include "run/artifacts.h"
+#include "schema/read.h"
+#include "settings/workload.h"
 
 namespace profline::run_index {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A list must not fail for a file that it could do without.
+/// A list must not fail because of a file that is not essential.
 Node tree_or_null(const run::Run& run, const run::ArtifactName<Node>& name) {
   const auto& tree = run.get(name);
   return tree ? *tree : Node();
 }
 
-std::string text_at(const Node& tree, std::string_view path) {
-  const Node* value = tree.find_path(path);
-  return value != nullptr && value->is_string() ? value->as_string() : "";
-}
-
-std::string device_name(const Node& environment, const std::string& device) {
-  constexpr std::string_view kCuda = "cuda:";
-  if (!device.starts_with(kCuda)) return text_at(environment, "cpu.model");
-  const Node* gpus = environment.find("gpus");
-  if (gpus == nullptr || !gpus->is_list()) return "";
-  for (const Node& gpu : gpus->as_list()) {
-    const Node* index = gpu.find("index");
-    const bool is_it = index != nullptr && index->is_int() &&
-                       std::to_string(index->as_int()) == device.substr(kCuda.size());
-    if (is_it) return text_at(gpu, "name");
-  }
-  return "";
-}
-
-/// Of what decides how long the unprofiled run takes: runs that agree in it measured the same
-/// thing.
+/// A digest of everything that determines how long the unprofiled run takes: runs with the same
+/// fingerprint measured the same thing.
 std::string fingerprint_of(const IndexedRun& run, const Node& config, const Node& environment,
                            const Node& inputs) {
   NodeMap document;
-  for (const char* key :
-       {"device", "use_flash_attn", "model", "infer", "dataset", "pipeline.workload"}) {
+  for (const char* key : run::kWorkloadKeys) {
     if (const Node* value = config.find_path(key)) document.set(key, *value);
   }
   for (const char* key : {"cpu.model", "driver", "libtorch", "variables"}) {
@@ -78,8 +60,9 @@ void add_metrics(const run::Run& opened, IndexedRun& run) {
   if (wall) run.metrics.push_back({std::string(requests::kWallFigure), "ms", *wall, 1});
 }
 
-/// The user's program and its arguments; empty where the built-in workload ran.
+/// The user's program and its arguments; empty for the built-in workload.
 std::vector<std::string> users_command(const Node& config) {
+  // Not through settings::Workload: a run of another version may have other keys beside it.
   std::vector<std::string> command;
   const Node* given = config.find_path("pipeline.workload.command");
   if (given != nullptr && given->is_list()) {
@@ -88,7 +71,7 @@ std::vector<std::string> users_command(const Node& config) {
     }
     return command;
   }
-  const std::string module(trim(text_at(config, "pipeline.workload.module")));
+  const std::string module(trim(run::text_at(config, "pipeline.workload.module")));
   if (!module.empty()) command = {"python3", "-m", module};
   return command;
 }
@@ -106,7 +89,7 @@ std::string program_name(std::span<const std::string> command) {
   if (command.empty()) return "";
   const std::string name = fs::path(command.front()).filename().string();
   if (name == "torchrun") {
-    // Its options may take values of their own.
+    // The options may take values of their own.
     const auto script = std::find_if(command.begin(), command.end(),
                                      [](const std::string& word) { return word.ends_with(".py"); });
     return script == command.end() ? name : fs::path(*script).filename().string();
@@ -130,7 +113,10 @@ const IndexedMetric* IndexedRun::find_metric(std::string_view name) const {
 }
 
 Result<IndexedRun> read_indexed_run(const fs::path& root, const fs::path& folder) {
-  const run::Run opened = PL_TRY(run::Run::open(root / folder));
+  return indexed_run(PL_TRY(run::Run::open(root / folder)), folder);
+}
+
+IndexedRun indexed_run(const run::Run& opened, const fs::path& folder) {
   const RunRecord& record = opened.record();
   const Node config = tree_or_null(opened, run::kConfig);
   const Node environment = tree_or_null(opened, run::kEnvironmentTree);
@@ -142,9 +128,9 @@ Result<IndexedRun> read_indexed_run(const fs::path& root, const fs::path& folder
   run.state = to_text(record.state);
   run.exit_code = record.exit_code;
   run.program = program_name(users_command(config));
-  if (run.program.empty()) run.model = text_at(config, "model.name");
+  if (run.program.empty()) run.model = run::text_at(config, "model.name");
   run.device = record.device;
-  run.device_name = device_name(environment, record.device);
+  run.device_name = run::device_name(opened);
   run.host = record.host;
   run.version = record.version;
   run.commit = record.commit;

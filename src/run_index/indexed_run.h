@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "run/run.h"
 #include "schema/field.h"
 
 namespace profline::run_index {
@@ -29,7 +30,7 @@ constexpr auto fields(std::type_identity<IndexedMetric>) {
       field("n", &IndexedMetric::n, "requests").required());
 }
 
-/// A run as lists show it.
+/// A run as shown in lists.
 struct IndexedRun {
   std::string id;
   std::string folder;  ///< below the root
@@ -50,7 +51,7 @@ struct IndexedRun {
   std::vector<IndexedMetric> metrics;
 
   bool operator==(const IndexedRun&) const = default;
-  /// Null: it has none of this name.
+  /// Null if it has no metric of this name.
   const IndexedMetric* find_metric(std::string_view name) const;
 };
 constexpr auto fields(std::type_identity<IndexedRun>) {
@@ -61,16 +62,17 @@ constexpr auto fields(std::type_identity<IndexedRun>) {
       field("state", &IndexedRun::state,
             "running, killed (says running and is not), ok, failed, interrupted")
           .required(),
-      field("exit_code", &IndexedRun::exit_code, "what profline returned; null: it has not"),
+      field("exit_code", &IndexedRun::exit_code, "exit code of profline; null: not ended"),
       field("model", &IndexedRun::model, "model.name of its config; empty: it ran a program"),
-      field("program", &IndexedRun::program, "what it ran instead of a model: train.py"),
+      field("program", &IndexedRun::program,
+            "the program that it ran instead of a model: train.py"),
       field("device", &IndexedRun::device, "cpu or cuda:N"),
-      field("device_name", &IndexedRun::device_name, "what the driver or the kernel calls it"),
+      field("device_name", &IndexedRun::device_name, "its name in the driver or the kernel"),
       field("host", &IndexedRun::host, "the machine's name"),
       field("version", &IndexedRun::version, "of profline"),
       field("commit", &IndexedRun::commit, "profline was built from"),
       field("started", &IndexedRun::started, "UTC"),
-      field("ended", &IndexedRun::ended, "UTC; empty: it has not"),
+      field("ended", &IndexedRun::ended, "UTC; empty: not ended"),
       field("fingerprint", &IndexedRun::fingerprint,
             "the same for runs of the same thing: config, inputs, machine and program"),
       field("disturbance", &IndexedRun::disturbance,
@@ -78,12 +80,14 @@ constexpr auto fields(std::type_identity<IndexedRun>) {
       field("metrics", &IndexedRun::metrics, "of its unprofiled part"));
 }
 
-/// What people call a program that is started like this: `train.py` for `python3 -u train.py --x`,
-/// `pkg.train` for `python3 -m pkg.train`.
+/// A short name for a command: `train.py` for `python3 -u train.py --x`, `pkg.train` for `python3
+/// -m pkg.train`.
 std::string program_name(std::span<const std::string> command);
 
-/// Reads what a list shows of the run in `root` / `folder`. Only run.json has to be there; a run
-/// that says it is running is shown as that. An Error when run.json cannot be read.
+/// What a list shows of a run, whose folder is `folder` below the root. Only run.json has to exist;
+/// a run whose record says that it is running is shown as running.
+IndexedRun indexed_run(const run::Run& opened, const std::filesystem::path& folder);
+/// The same for the run in `root` / `folder`. An Error if run.json cannot be read.
 Result<IndexedRun> read_indexed_run(const std::filesystem::path& root,
                                     const std::filesystem::path& folder);
 

@@ -18,7 +18,7 @@ std::string newest(std::size_t keep) {
   return keep == 1 ? "the newest" : fmt::format("the {} newest", keep);
 }
 
-/// The folder as the disk has it, when it lies in the root itself: no `..`, no link.
+/// The canonical folder, if it is inside the root itself: no `..`, no link.
 std::optional<fs::path> inside(const fs::path& root, const fs::path& folder) {
   std::error_code failure;
   const fs::path whole = fs::canonical(root, failure);
@@ -68,13 +68,13 @@ Result<std::optional<std::string>> remove_run(const fs::path& root, const fs::pa
   std::error_code failure;
   if (!fs::exists(fs::symlink_status(root / run, failure))) return std::optional("it is gone");
   const auto found = inside(root, run);
-  if (!found) return std::optional("it does not lie in " + root.string());
+  if (!found) return std::optional("it is not in " + root.string());
   const fs::path& folder = *found;
   const run::FolderLock lock(folder, run::FolderLock::Kind::Own);
   const auto record = run::read_record(folder);
   if (!record && record.error().kind() == ErrorKind::NotFound) return std::optional("it is gone");
   const bool says_running = !record || record->state == RunState::Running;
-  // On a file system without locks a run is taken at its word.
+  // On a file system without locks, the run's own record decides.
   if (says_running && !lock.is_held()) return std::optional("it is still running");
   if (lock.is_taken()) return std::optional("another program is using it");
   const fs::path aside =

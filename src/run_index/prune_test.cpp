@@ -91,7 +91,7 @@ TEST(RemoveRun, RemovesNothingOutsideTheRoot) {
   const fs::path root = above / "root";
   fs::create_directory_symlink(above / "victim", root / "link");
   fs::create_directory_symlink(above / "sweep", root / "sweep");
-  const std::string why = "it does not lie in " + root.string();
+  const std::string why = "it is not in " + root.string();
   const std::string absolute = (above / "victim").string();
   for (const std::string& folder :
        {std::string("../victim"), std::string("a/../../victim"), absolute, std::string("link"),

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using sqlite::Database;
 using sqlite::Transaction;
 
-/// `PRAGMA application_id`, at this place of the file's header: the letters "PLix".
+/// `PRAGMA application_id`, at this position in the file's header: the letters "PLix".
 constexpr std::int64_t kApplication = 0x504C6978;
 constexpr std::size_t kApplicationAt = 68;
 constexpr std::size_t kHeaderSize = 100;
@@ -49,7 +49,7 @@ PRAGMA application_id = 0x504C6978;
 PRAGMA user_version = 2;
 )";
 
-/// All that says what a database holds and what it does of its own accord.
+/// Everything that defines what a database contains and does by itself.
 Result<std::vector<std::string>> schema_of(Database& database) {
   std::vector<std::string> found;
   for (const char* pragma : {"PRAGMA application_id", "PRAGMA user_version"}) {
@@ -62,7 +62,7 @@ Result<std::vector<std::string>> schema_of(Database& database) {
   return found;
 }
 
-/// The index that profline 0.1 left: two tables of these columns, one index, and no mark.
+/// The index of profline 0.1: two tables of these columns, one index, and no application id.
 Result<bool> is_first_version(const fs::path& file) {
   Database database = PL_TRY(Database::open_read_only(file));
   const auto count = [&](const char* sql) { return database.query_value<std::int64_t>(sql); };
@@ -83,8 +83,8 @@ Error not_ours(const fs::path& file, std::string why) {
   return Error(ErrorKind::Config, std::move(why), {file.string(), 0, 0});
 }
 
-/// Whether the file is ours to write to, as far as its header says: one that is damaged may have
-/// nothing more to read. Links and the like are refused where it is opened.
+/// Whether the file is ours to write to, judging by its header: nothing else may be readable in a
+/// damaged one. Links and the like are refused when it is opened.
 Result<void> check_owner(const fs::path& file) {
   std::error_code failure;
   if (!fs::is_regular_file(fs::symlink_status(file, failure))) return {};
@@ -115,8 +115,8 @@ Result<void> drop_all(Database& database) {
   return {};
 }
 
-/// Makes the tables where anything is missing, different or too much. Whoever comes second finds
-/// them.
+/// Creates the tables again if anything is missing, different or superfluous. The second of two
+/// programs finds them in order.
 Result<void> settle(Database& database) {
   Database wanted = PL_TRY(index_in_memory());
   const std::vector<std::string> schema = PL_TRY(schema_of(wanted));
@@ -126,7 +126,7 @@ Result<void> settle(Database& database) {
   PL_TRY(drop_all(database));
   PL_TRY(database.execute(kTables));
   if (PL_TRY(schema_of(database)) != schema) {
-    return Error(ErrorKind::Parse, "is an index that cannot be mended", {database.name(), 0, 0});
+    return Error(ErrorKind::Parse, "is an index that cannot be repaired", {database.name(), 0, 0});
   }
   return transaction.commit();
 }
@@ -135,7 +135,7 @@ Result<Database> open_settled(const fs::path& file) {
   constexpr sqlite::OpenOptions kPatient{.busy_timeout = std::chrono::seconds(20)};
   Database database = PL_TRY(Database::open_read_write(file, sqlite::Create::Yes, kPatient));
   PL_TRY(settle(database));
-  // Damage may lie behind a first page that is whole.
+  // There may be damage after an intact first page.
   const std::vector<std::string> damage = PL_TRY(database.quick_check());
   if (!damage.empty()) return Error(ErrorKind::Parse, damage.front(), {file.string(), 0, 0});
   return database;
@@ -155,9 +155,10 @@ Result<Database> index_in_memory() {
   return database;
 }
 
-/// Opens the index `file` for writing, with exactly our tables in it and nothing else. It is made
-/// where it is missing, and made again when it is of another version, altered or damaged. An Error,
-/// and the file as it was, when it is a link or was not written by profline (`application_id`).
+/// Opens the index `file` for writing, with exactly our tables in it and nothing else. It is
+/// created if it is missing, and created again if it is of another version, altered or damaged. An
+/// Error, with the file unchanged, if it is a link or was not written by profline
+/// (`application_id`).
 Result<Database> open_index_file(const fs::path& file) {
   PL_TRY(check_owner(file));
   auto database = open_settled(file);
@@ -184,7 +185,7 @@ std::vector<fs::path> folders_in(const fs::path& folder, std::error_code& failur
   return found;
 }
 
-/// Changes whenever run.json is written: it is always renamed into place.
+/// Changes whenever run.json is written, because it is always renamed into place.
 std::string stamp_of(const fs::path& file) {
   struct stat facts {};
   if (::stat(file.c_str(), &facts) != 0) return "";
@@ -284,8 +285,8 @@ Result<void> RunIndex::forget(std::string_view folder) {
   return {};
 }
 
-Result<void> RunIndex::refresh() {
-  // Folders are looked at under the lock, so that of two programs the later one has the last word.
+Result<void> RunIndex::refresh(const ReadRun& read) {
+  // Folders are read under the lock, so that the later of two programs has the last word.
   Transaction transaction = PL_TRY(Transaction::begin(database_));
   std::map<std::string, std::string> known;
   sqlite::Statement stamps = PL_TRY(database_.query("SELECT folder, stamp FROM run"));
@@ -301,7 +302,7 @@ Result<void> RunIndex::refresh() {
       known.erase(before);
       continue;
     }
-    const auto run = read_indexed_run(root_, folder);
+    const auto run = read(root_, folder);
     if (!run) {
       notes_.push_back(folder.string() + " is left out: " + run.error().to_string());
       continue;

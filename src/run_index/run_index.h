@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,31 +11,34 @@
 #include "formats/sqlite.h"
 #include "run_index/indexed_run.h"
 
-/// The runs below an output root. What counts is in their folders; `runs.sqlite` beside them only
+/// The runs below an output root. Their folders are authoritative; `runs.sqlite` next to them only
 /// saves reading them again, and may be removed at any time. It is not trusted: whatever it says,
-/// only folders that a walk of the root finds are runs. docs/formats/runs.md describes it.
+/// only folders found by walking the root are runs. docs/formats/runs.md describes it.
 namespace profline::run_index {
 
 class RunIndex {
  public:
   enum class Keep {
     Yes,
-    IfThere,  ///< use the file where there is one, else none: for those who only want to look
-    No,       ///< read every run from its folder: for those who must not be lied to
+    IfThere,  ///< use the file only if it exists: for read-only commands
+    No,       ///< read every run from its folder: for when it must be right
   };
-  /// Opens the index of a root, making or remaking it where it is missing, of another version or
-  /// damaged. Where it cannot be written, is a link or is another program's database, it is left
-  /// alone and everything is kept in memory; see notes(). An Error of kind NotFound when there is
-  /// no such folder.
+  /// Opens the index of a root, creating it (again) if it is missing, of another version or
+  /// damaged. If it cannot be written, is a link or is another program's database, it is left alone
+  /// and everything is kept in memory; see notes(). An Error of kind NotFound if there is no such
+  /// folder.
   static Result<RunIndex> open(const std::filesystem::path& root, Keep keep = Keep::Yes);
 
-  /// Brings the index up to date with the folders: reads runs that are new or have changed, forgets
-  /// those that are gone. Any number of programs may do so at once, while runs go on.
-  Result<void> refresh();
-  /// The same, from nothing.
+  /// Reads what the index holds of the run in a folder below the root.
+  using ReadRun = std::function<Result<IndexedRun>(const std::filesystem::path& root,
+                                                   const std::filesystem::path& folder)>;
+  /// Updates the index from the folders: reads new and changed runs, forgets those that are gone.
+  /// Any number of programs may do so at once, while runs are in progress.
+  Result<void> refresh(const ReadRun& read = read_indexed_run);
+  /// The same, from scratch.
   Result<void> rebuild();
 
-  /// The runs that the last refresh() found, newest first. States are as of now.
+  /// The runs that the last refresh() found, newest first. States are current.
   Result<std::vector<IndexedRun>> runs();
 
   const std::filesystem::path& root() const { return root_; }
@@ -50,12 +54,12 @@ class RunIndex {
 
   std::filesystem::path root_;
   sqlite::Database database_;
-  std::set<std::string> folders_;  ///< that hold a run, by the last refresh()
+  std::set<std::string> folders_;  ///< that contain a run, as of the last refresh()
   std::vector<std::string> notes_;
 };
 
-/// The folders below `root` that hold a run, relative to it, sorted: directly in it, or one level
-/// down (jobs of a sweep). Links are not followed.
+/// The folders below `root` that contain a run, relative to it, sorted: directly in it, or one
+/// level down (jobs of a sweep). Links are not followed.
 Result<std::vector<std::filesystem::path>> run_folders(const std::filesystem::path& root);
 
 }  // namespace profline::run_index

@@ -47,7 +47,7 @@ TEST(RunIndex, ListsRunsNewestFirst) {
   EXPECT_THAT(folders(index), ElementsAre("b ok", "sweep/0 failed", "a ok"));
   EXPECT_THAT(index.notes(), IsEmpty());
   EXPECT_TRUE(fs::exists(root / run::files::kIndex));
-  // What was read from files and what comes back from the index are one.
+  // What was read from files equals what comes back from the index.
   EXPECT_EQ(index.runs().value().back(), read_indexed_run(root.path(), "a").value());
 }
 
@@ -233,7 +233,7 @@ TEST(RunIndex, TellsARunThatGoesOnFromOneThatWasKilled) {
 TEST(RunIndex, IsKeptInMemoryWhereItCannotBeWritten) {
   const testing::TempDir root;
   TestRun{}.write(root / "a");
-  // A folder of that name: also root cannot open it.
+  // A folder of that name: not even root can open it.
   fs::create_directories(root / run::files::kIndex);
   RunIndex index = opened(root.path());
   EXPECT_THAT(folders(index), ElementsAre("a ok"));
@@ -241,7 +241,7 @@ TEST(RunIndex, IsKeptInMemoryWhereItCannotBeWritten) {
       index.notes(),
       ElementsAre("the index is not used, and every run was read from its folder: " +
                   (root / run::files::kIndex).string() + ": is a folder, not an SQLite database"));
-  // Who only looks makes no file.
+  // Reading alone creates no file.
   const testing::TempDir other;
   TestRun{}.write(other / "a");
   ASSERT_TRUE(RunIndex::open(other.path(), RunIndex::Keep::IfThere));

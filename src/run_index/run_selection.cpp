@@ -18,14 +18,6 @@ namespace {
 
 using Relation = MetricCondition::Relation;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool contains(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
                      [](char a, char b) { return lower(a) == lower(b); }) != text.end();
@@ -38,8 +30,8 @@ Error no_condition(std::string_view text) {
               std::string(text) + "'"};
 }
 
-bool holds_for(const std::optional<std::string>& wish, std::string_view value) {
-  return !wish || contains(value, *wish);
+bool holds_for(const std::optional<std::string>& wanted, std::string_view value) {
+  return !wanted || contains(value, *wanted);
 }
 
 using Seconds = std::chrono::sys_seconds;
@@ -47,7 +39,7 @@ using Seconds = std::chrono::sys_seconds;
 constexpr std::chrono::hours kPause{1};
 constexpr std::size_t kNewest = 50;
 
-/// Of `2026-11-15T10:20:30.123Z`, without the fraction.
+/// The time of `2026-11-15T10:20:30.123Z`, without the fraction.
 std::optional<Seconds> moment_of(const std::string& timestamp) {
   std::istringstream text(timestamp);
   int year = 0;
@@ -117,7 +109,7 @@ bool RunFilter::holds(const IndexedRun& run) const {
   if (!holds_for(experiment, run.experiment) || !holds_for(model, workload)) return false;
   if (device && !contains(run.device, *device) && !contains(run.device_name, *device)) return false;
   if (since && run.started < *since) return false;
-  // As much of the moment as the bound tells: all of a day is not after that day.
+  // Compares at the precision of the bound: no part of a day is after that day.
   if (until && run.started.substr(0, until->size()) > *until) return false;
   return std::all_of(metrics.begin(), metrics.end(),
                      [&](const MetricCondition& condition) { return condition.holds(run); });

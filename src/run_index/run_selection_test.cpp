@@ -92,7 +92,7 @@ TEST(Moment, IsADayOrAPartOfIt) {
 
 using ::testing::ElementsAre;
 
-/// A run of a minute.
+/// A run of one minute.
 IndexedRun run(const std::string& clock, const std::string& host = "here") {
   IndexedRun made;
   made.id = made.folder = clock;

@@ -32,8 +32,9 @@ void TestRun::write(const std::filesystem::path& folder) const {
   }
   write_text(folder / "config.resolved.json",
              fmt::format(R"({{"model":{{"name":"{}"}},"device":"{}"}})", model, device));
-  write_text(folder / "env.json",
-             R"({"cpu":{"model":"EPYC"},"gpus":[{"index":0,"name":"NVIDIA H200"}]})");
+  write_text(
+      folder / "env.json",
+      R"({"schema":"profline.env/1","cpu":{"model":"EPYC"},"gpus":[{"index":0,"name":"NVIDIA H200"}]})");
   const auto token_ns = static_cast<std::int64_t>(token_ms * 1e6);
   Request request;
   request.ns = 1'000'000 + token_ns;

@@ -7,7 +7,7 @@
 
 namespace profline::run_index {
 
-/// A finished run with one image of that time for a token, begun that second of a day.
+/// A finished run with one image and that time per token, started in that second of a day.
 struct TestRun {
   std::string experiment = "demo";
   std::string model = "tiny";
@@ -16,7 +16,7 @@ struct TestRun {
   int second = 0;
   double token_ms = 2;
 
-  /// Leaves it as profline would.
+  /// Writes it as profline would.
   void write(const std::filesystem::path& folder) const;
 };
 

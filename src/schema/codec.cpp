@@ -81,7 +81,7 @@ void Reader::add_of_key(const NodeMap::Entry& entry, std::size_t index, std::str
                         bool is_warning) {
   Place at = place();
   at.push_back(index);
-  // Keys that code set have no place of their own; the value may.
+  // Keys that code set have no place of their own; the value may have one.
   const Position position = entry.key.position();
   add(position == Position{} ? entry.value.position() : position, message, std::move(at),
       is_warning);
@@ -117,16 +117,16 @@ class StructReader {
 
   void run() {
     const std::size_t errors_before = reader_.error_count_;
-    tell_missing(structure_, &node_.as_map());
+    report_missing(structure_, &node_.as_map());
     read_entries();
-    // Rules over several fields would only repeat what is known to be wrong with one of them.
+    // Rules over several fields would only repeat the known problem with one of them.
     if (structure_.validate != nullptr && reader_.error_count_ == errors_before)
-      tell_failed_checks();
+      report_failed_checks();
   }
 
  private:
-  /// A section that is not there at all (`map` is null) may have required keys as well.
-  void tell_missing(const StructType& structure, const NodeMap* map) {
+  /// An absent section (`map` is null) may have required keys as well.
+  void report_missing(const StructType& structure, const NodeMap* map) {
     for (const FieldEntry& field : structure.fields) {
       if (field.is_removed()) continue;
       if (map != nullptr && map->find(field.text.name) != nullptr) continue;
@@ -139,7 +139,7 @@ class StructReader {
       } else if (type.structure != nullptr) {
         reader_.steps_.push_back({field.text.name, 0, false});
         ++absent_;
-        tell_missing(type.structure(), nullptr);
+        report_missing(type.structure(), nullptr);
         --absent_;
         reader_.steps_.pop_back();
       }
@@ -178,7 +178,7 @@ class StructReader {
     reader_.steps_.pop_back();
   }
 
-  /// Files mostly keep the order of the field list: the search goes on behind the last one found.
+  /// Files mostly follow the order of the field list: the search resumes after the last one found.
   const FieldEntry* find(std::string_view name) {
     const std::size_t count = structure_.fields.size();
     for (std::size_t tried = 0; tried < count; ++tried) {
@@ -190,7 +190,7 @@ class StructReader {
     return nullptr;
   }
 
-  /// The nearest key or, where none is near and they are few, all of them.
+  /// The nearest key or, if none is near and there are only a few, all of them.
   std::string hint(std::string_view name) const {
     constexpr std::size_t kListed = 10;
     std::vector<std::string> keys;
@@ -202,17 +202,17 @@ class StructReader {
     return " (known keys: " + join(keys, ", ") + ")";
   }
 
-  void tell_failed_checks() {
+  void report_failed_checks() {
     const Checks checks = structure_.validate(object_);
     for (const Checks::Failure& failure : checks.failures()) {
       std::vector<const FieldEntry*> chain;
       if (failure.member != nullptr) locate(structure_, object_, failure, chain);
-      tell_failed_check(failure, chain);
+      report_failed_check(failure, chain);
     }
   }
 
-  /// Finds the fields that lead from `object` to the member at fault. A struct and its first member
-  /// have one address, so the type counts as well.
+  /// Finds the fields that lead from `object` to the offending member. A struct and its first
+  /// member have the same address, so the type is compared as well.
   static bool locate(const StructType& structure, const void* object,
                      const Checks::Failure& failure, std::vector<const FieldEntry*>& chain) {
     for (const FieldEntry& field : structure.fields) {
@@ -236,9 +236,9 @@ class StructReader {
     return !before(part, object) && before(part, end);
   }
 
-  /// At the field's own place or, where the field has its default, at that of the map around it.
-  void tell_failed_check(const Checks::Failure& failure,
-                         const std::vector<const FieldEntry*>& chain) {
+  /// At the place of the field or, if it has its default, of the map that contains it.
+  void report_failed_check(const Checks::Failure& failure,
+                           const std::vector<const FieldEntry*>& chain) {
     Reader::Place place = own_place();
     const Node* deepest = &node_;
     for (const FieldEntry* field : chain) {
@@ -256,7 +256,7 @@ class StructReader {
     reader_.steps_.resize(reader_.steps_.size() - chain.size());
   }
 
-  /// Of the map that is being read, whatever absent sections the path is in.
+  /// The place of the map that is being read, whatever absent sections the path goes through.
   Reader::Place own_place() const {
     Reader::Place place = reader_.place();
     place.resize(place.size() - absent_);

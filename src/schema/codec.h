@@ -14,7 +14,7 @@
 
 /// How each kind of value is read from a Node, written to one and described.
 ///
-/// A type of ours joins in by a specialisation beside its definition:
+/// Support for a type of our own is a specialisation next to its definition:
 ///
 ///   template <>
 ///   struct Codec<Bytes> {
@@ -27,11 +27,11 @@
 ///     static Node write(const Bytes& value);  // reads back as the same value
 ///   };
 ///
-/// One that honours reader.limits() says so with `static constexpr bool kTakesLimits = true`.
+/// A codec that honours reader.limits() declares `static constexpr bool kTakesLimits = true`.
 namespace profline::schema {
 
-// Field lists with their C++ types taken away: what the compiled half of the module works on, so
-// that templates only have to fill in these tables.
+// Field lists with their C++ types erased: what the compiled half of the module works on, so that
+// templates only have to fill in these tables.
 
 class Reader;
 
@@ -56,7 +56,7 @@ class Kinds {
 
 struct StructType;
 
-/// How values of one C++ type are read, written and described; see Codec for what each promises.
+/// How values of one C++ type are read, written and described; see Codec for each contract.
 struct Type {
   TypeTag tag;
   std::size_t size;  ///< of the value itself, in bytes
@@ -66,7 +66,7 @@ struct Type {
   Node (*write)(const void* value);
   /// Set for a struct with a field list.
   const StructType& (*structure)() = nullptr;
-  /// Set for an optional, a list or a map: the type inside, and the step a path takes to it.
+  /// Set for an optional, a list or a map: the type inside, and the path step that leads to it.
   const Type& (*inner)() = nullptr;
   std::string_view inner_step = {};
 };
@@ -86,24 +86,24 @@ struct FieldEntry {
 struct StructType {
   std::span<const FieldEntry> fields;
   Checks (*validate)(const void* object);  ///< null: there are no rules over several fields
-  Node (*defaults)();                      ///< all fields of a value that nobody touched
+  Node (*defaults)();                      ///< all fields of a default-constructed value
 };
 
-/// One name of an enum's value.
+/// One name of an enumerator.
 struct EnumEntry {
   std::int64_t value;
   std::string_view name;
   bool is_boolean;
 };
 
-/// One walk over a tree: knows where it is and collects what is wrong. Codecs speak to it.
+/// One pass over a tree: tracks the path and collects the problems. Codecs report to it.
 class Reader {
  public:
-  /// `path` is where in a larger tree the root lies (`pipeline.nsys`), for messages; may be empty.
+  /// `path` is where the root is in a larger tree (`pipeline.nsys`), for messages; may be empty.
   explicit Reader(std::string_view path) : root_path_(path) {}
 
-  /// Reads `node` into the `value` of the given type; a node of a kind that the type does not take
-  /// is a problem and leaves the value alone.
+  /// Reads `node` into a `value` of the given type; a node of a kind that the type does not accept
+  /// is a problem and leaves the value unchanged.
   void read(const Type& type, const Limits& limits, const Node& node, void* value);
 
   /// The same for an item of the list, or an entry of the map, that is being read.
@@ -114,15 +114,15 @@ class Reader {
 
   /// `must be <what is being read>, not <node>`, and the hint.
   void mismatch(const Node& node, std::string_view hint = {});
-  /// `must be <expected>, not <node>`: for a reason that the type's text does not show.
+  /// `must be <expected>, not <node>`: for a reason that the type's text does not express.
   void mismatch_of(const Node& node, std::string_view expected);
-  /// A problem told in the codec's own words, which begin with a verb: `names no metric`.
+  /// A problem in the codec's own words, which begin with a verb: `names no metric`.
   void problem(const Node& node, std::string_view message);
 
-  /// What the field that is being read says of its numbers.
+  /// The limits of the field that is being read.
   const Limits& limits() const { return *limits_; }
 
-  /// Hands over what was found, in the order of the tree.
+  /// Hands over the problems, in the order of the tree.
   void finish(Problems& problems) &&;
 
  private:
@@ -155,10 +155,10 @@ class Reader {
   const Limits* limits_ = nullptr;
 };
 
-/// What Codec of a struct does, with its type taken away.
+/// The Codec of a struct, with its type erased.
 void read_struct(const StructType& structure, const Node& node, void* object, Reader& reader);
-/// Deprecated fields are left out where they have their default: what nobody set must not be warned
-/// of when it is read again.
+/// Omits deprecated fields that have their default: otherwise reading the result would warn about
+/// keys that nobody set.
 Node write_struct(const StructType& structure, const void* object);
 Node write_all_fields(const StructType& structure, const void* object);
 

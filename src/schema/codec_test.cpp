@@ -40,7 +40,7 @@ namespace {
 using testing::list;
 using testing::Tree;
 
-/// The problem that reading `tree` as a T gives; empty when it gives none.
+/// The problem with reading `tree` as a T; empty if there is no problem.
 template <typename T>
 std::string problem_of(const Tree& tree) {
   const Result<T> value = read<T>(tree.node());
@@ -52,7 +52,7 @@ std::string type_text(const Limits& limits = {}) {
   return type_of<T>().text(limits);
 }
 
-/// Reading gives `value`, and writing that gives the tree again.
+/// Checks that reading gives `value`, and that writing it gives the tree again.
 template <typename T>
 void expect_same(const Tree& tree, const T& value) {
   const Result<T> got = read<T>(tree.node());

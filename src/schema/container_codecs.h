@@ -32,7 +32,7 @@ Node write_text_list(const std::vector<std::string>& items);
 
 }  // namespace internal
 
-/// Null is no value.
+/// Null means no value.
 template <typename T>
 struct Codec<std::optional<T>> {
   static_assert(!Codec<T>::kKinds.has(Node::Kind::Null),
@@ -55,7 +55,7 @@ struct Codec<std::optional<T>> {
   static constexpr std::string_view kInnerStep{};
 };
 
-/// What is read replaces the default as a whole.
+/// The value read replaces the whole default.
 template <typename T>
 struct Codec<std::vector<T>> {
   static constexpr Kinds kKinds{Node::Kind::List};
@@ -83,7 +83,7 @@ struct Codec<std::vector<T>> {
   static constexpr std::string_view kInnerStep = "<n>";
 };
 
-/// What is read replaces the default as a whole; written in the order of the keys.
+/// The value read replaces the whole default; written in the order of the keys.
 template <typename T>
 struct Codec<std::map<std::string, T>> {
   static constexpr Kinds kKinds{Node::Kind::Map};
@@ -113,7 +113,7 @@ struct Codec<std::map<std::string, T>> {
 };
 
 namespace internal {
-/// No kind of Node is taken by two of them: the node alone decides which alternative it is.
+/// No two alternatives accept the same kind of Node: the node alone decides which one it is.
 template <typename... Ts>
 constexpr bool kinds_are_disjoint() {
   Kinds taken{};
@@ -227,7 +227,7 @@ const StructType& struct_of() {
 
 }  // namespace internal
 
-/// Fields that are not given keep their defaults.
+/// Fields that are absent keep their defaults.
 template <Structured T>
 struct Codec<T> {
   static constexpr Kinds kKinds{Node::Kind::Map};

@@ -31,7 +31,7 @@ class Comparison {
   std::vector<Change> take() && { return std::move(changes_); }
 
  private:
-  /// What is new or gone as a whole is told value by value, unless it has none.
+  /// A map or list that was added or removed is listed value by value, unless it is empty.
   static bool both_are_or_absent(const Node* before, const Node* after, Node::Kind kind) {
     const auto is_filled = [&](const Node* node) {
       return node->kind() == kind &&
@@ -80,7 +80,7 @@ class Comparison {
 }  // namespace
 
 std::string Change::to_string() const {
-  // The tree itself has no path.
+  // The root has no path.
   const std::string name = path.empty() ? "" : path + ": ";
   if (!before) return "+ " + name + after.value_or("");
   if (!after) return "- " + name + *before;

@@ -10,8 +10,8 @@
 
 namespace profline::schema {
 
-/// One value that differs between two trees. Its sides are texts for people (value_text.h); a side
-/// that is absent does not exist.
+/// One value that differs between two trees. Both sides are texts for people (value_text.h); an
+/// absent side has no value.
 struct Change {
   std::string path;
   std::optional<std::string> before;
@@ -22,8 +22,8 @@ struct Change {
   std::string to_string() const;
 };
 
-/// What differs, by key and, in lists, by index; in the order of `before`, then what is new in
-/// `after`. The order of keys and places in the input do not count; 1 and 1.0 differ.
+/// The differences, by key and, in lists, by index; in the order of `before`, then what is new in
+/// `after`. The order of keys and places in the input are ignored; 1 and 1.0 differ.
 std::vector<Change> diff(const Node& before, const Node& after);
 
 template <typename T>

@@ -8,10 +8,10 @@
 namespace profline::schema {
 namespace {
 
-/// Walks a field list and those inside it.
+/// Walks a field list and the lists nested in it.
 class Describer {
  public:
-  /// `defaults` are those that the struct around it sets; what it does not mention is as usual.
+  /// `defaults` are those that the enclosing struct sets; what it does not mention keeps its own.
   void describe(const StructType& structure, const std::string& path, const Node& defaults) {
     const Node own_defaults = structure.defaults();
     open_.push_back(&structure);
@@ -48,11 +48,11 @@ class Describer {
     describe_inside(type, path, usual);
   }
 
-  /// A struct that contains itself, by way of a list say, is told once.
+  /// A struct that contains itself, for example through a list, is described once.
   void describe_inside(const Type& type, const std::string& path, const Node& usual) {
     if (type.structure == nullptr) {
       if (type.inner == nullptr) return;
-      // What an absent or repeated value is made of has the defaults of its own type.
+      // An absent or repeated value has the defaults of its own type.
       const bool is_present = type.inner_step.empty() && !usual.is_null();
       describe_inside(type.inner(), joined(path, type.inner_step), is_present ? usual : Node());
       return;

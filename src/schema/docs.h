@@ -9,11 +9,11 @@
 #include "schema/container_codecs.h"
 #include "schema/scalar_codecs.h"
 
-/// What a field list says to people: rows, and a table for a reference page.
+/// A field list as documentation: rows, and a table for a reference page.
 namespace profline::schema {
 
-/// One key, under its whole path. What repeats has a placeholder in it: `extra.<name>.enable` for
-/// maps, `kernels.<n>.regex` for lists.
+/// One key with its full path. Repeated parts have a placeholder: `extra.<name>.enable` for maps,
+/// `kernels.<n>.regex` for lists.
 struct FieldDoc {
   std::string path{};
   std::string type{};          ///< `integer >= 1`, `one of none, stop`, `list of string or null`
@@ -26,13 +26,13 @@ struct FieldDoc {
   bool operator==(const FieldDoc&) const = default;
 };
 
-/// A column beside those that every table has: what is said of each key there.
+/// A column in addition to those that every table has.
 struct ReferenceColumn {
   std::string_view title;
   std::function<std::string(const FieldDoc&)> cell;  ///< Markdown
 };
 
-/// A table in Markdown; the extra column stands after the key's.
+/// A Markdown table; the extra column comes after that of the key.
 std::string reference_table(const std::vector<FieldDoc>& docs);
 std::string reference_table(const std::vector<FieldDoc>& docs, const ReferenceColumn& extra);
 
@@ -40,8 +40,8 @@ namespace internal {
 std::vector<FieldDoc> describe(const StructType& structure, std::string_view path);
 }  // namespace internal
 
-/// Every key of T and of the structs in it, in the order of the field lists; the removed ones are
-/// not told. `path` is where T lies in a larger tree.
+/// Every key of T and of its nested structs, in the order of the field lists, without removed keys.
+/// `path` is where T is in a larger tree.
 template <Structured T>
 std::vector<FieldDoc> describe(std::string_view path = {}) {
   return internal::describe(Codec<T>::structure(), path);

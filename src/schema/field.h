@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-/// How a struct says what its fields are called and mean. This is all that a header with options
-/// needs; reading, writing, help and diffs (read.h, docs.h, diff.h) walk the list it makes.
+/// How a struct declares the names and meanings of its fields. This is all that a header with
+/// options needs; reading, writing, help and diffs (read.h, docs.h, diff.h) walk the list.
 ///
 ///   struct Options {
 ///     CaptureRange capture_range = CaptureRange::None;
@@ -25,8 +25,8 @@
 ///         field("timeout", &Options::timeout, "end the tool after this long").at_least(1));
 ///   }
 ///
-/// The values a field has before anything is read, and which the documentation tells as defaults,
-/// are those of `Options{}`. A struct may inherit fields: `+` joins two lists.
+/// The defaults, which a field has before anything is read and which the documentation shows, are
+/// those of `Options{}`. A struct may inherit fields: `+` joins two lists.
 namespace profline::schema {
 
 /// A bound as it was written: 1 stays an integer, so that it is compared exactly and printed as 1.
@@ -36,7 +36,7 @@ template <typename T>
 concept Arithmetic = (std::integral<T> ||
                       std::floating_point<T>)&&!std::same_as<std::remove_cv_t<T>, bool>;
 
-/// What numbers a field takes; it holds for each item of a list and each value of a map.
+/// Which numbers a field accepts; applies to each item of a list and each value of a map.
 struct Limits {
   std::optional<Number> at_least;
   std::optional<Number> above;
@@ -45,7 +45,7 @@ struct Limits {
   constexpr bool any() const { return at_least || above || at_most; }
 };
 
-/// All that a field says beside its member.
+/// Everything a field declares besides its member.
 struct FieldText {
   std::string_view name;
   std::string_view help;
@@ -62,13 +62,13 @@ struct Field {
   FieldText text;
   Member Owner::*member;
 
-  /// Absence of the key is an error; the member's initial value is only a placeholder.
+  /// A missing key is an error; the member's initial value is only a placeholder.
   constexpr Field required() const {
     Field changed = *this;
     changed.text.required = true;
     return changed;
   }
-  /// The value is in this unit: `px`, `GB/s`. For numbers whose type does not say it.
+  /// The value is in this unit: `px`, `GB/s`. For numbers whose type does not imply one.
   constexpr Field unit(std::string_view name) const {
     Field changed = *this;
     changed.text.unit = name;
@@ -118,7 +118,7 @@ constexpr Field<Owner, Member> field(std::string_view name, Member Owner::*membe
   return {.text = {.name = name, .help = help}, .member = member};
 }
 
-/// A key that no longer exists. Giving it is an error that ends in `advice`.
+/// A key that no longer exists. Setting it is an error that ends in `advice`.
 struct RemovedKey {
   std::string_view name;
   std::string_view advice;
@@ -127,8 +127,8 @@ constexpr RemovedKey removed(std::string_view name, std::string_view advice) {
   return {name, advice};
 }
 
-/// The lines of one field list. A list of its own and not a std::tuple, because every file that
-/// includes a struct compiles its list, and a tuple of forty types takes a compiler much longer.
+/// The lines of one field list. Not a std::tuple, because every file that includes a struct
+/// compiles its list, and a tuple of forty types takes much longer to compile.
 template <std::size_t index, typename Line>
 struct FieldSlot {
   Line line;
@@ -162,8 +162,8 @@ constexpr FieldList<FirstLines..., SecondLines...> operator+(
   return {{field_at<first>(one)}..., {field_at<second>(other)}...};
 }
 
-/// What a value of an enum is called: a string or, for switches that are more than a switch, a
-/// boolean. Of several names for one value the first is written, all are read.
+/// The name of an enumerator: a string or, for switches with more than two states, a boolean. If an
+/// enumerator has several names, all are read and the first is written.
 template <typename Enum>
 struct EnumName {
   Enum value;
@@ -197,9 +197,9 @@ concept NamedEnum = std::is_enum_v<T> && requires {
   names(std::type_identity<T>{});
 };
 
-/// Strings that may be given as a list or as one string: `[a, b]`, or `a,b` where the separator is
-/// a comma. Without a separator (0) a string is a list of one. Blanks around the items of a string
-/// do not count, and a blank string has no items. Written as a list.
+/// Strings given as a list or as one string: `[a, b]`, or `a,b` if the separator is a comma.
+/// Without a separator (0) a string is a list of one. Blanks around the items of a string are
+/// ignored, and a blank string has no items. Written as a list.
 template <char separator>
 struct TextList {
   std::vector<std::string> items;
@@ -214,7 +214,7 @@ using SemicolonList = TextList<';'>;
 }  // namespace profline::schema
 
 namespace profline {
-// The words of a field list, in reach of every module.
+// Field lists use these names, so every module sees them unqualified.
 using schema::field;
 using schema::field_list;
 using schema::named;

@@ -7,13 +7,13 @@
 
 namespace profline::schema {
 
-/// What was found wrong with a tree, all of it. Warnings (deprecated keys) do not make it unusable.
+/// Everything that is wrong with a tree. Warnings (deprecated keys) do not make it unusable.
 class Problems {
  public:
   void add(Error error) { errors_.push_back(std::move(error)); }
   void warn(Error warning) { warnings_.push_back(std::move(warning)); }
 
-  /// Nothing is wrong; there may be warnings.
+  /// No errors; there may be warnings.
   bool empty() const { return errors_.empty(); }
   const std::vector<Error>& errors() const { return errors_; }
   const std::vector<Error>& warnings() const { return warnings_; }
@@ -25,13 +25,13 @@ class Problems {
   std::vector<Error> warnings_;
 };
 
-/// Its address stands for the type.
+/// Its address identifies the type.
 template <typename T>
 inline constexpr char kTypeTag = 0;
 using TypeTag = const char*;
 
-/// What the rules over several fields of one struct found. Such rules are one pure function beside
-/// the struct, which reading calls for every such struct that was given and is otherwise sound:
+/// The failures of rules over several fields of a struct. Such rules are one pure function next to
+/// the struct; reading calls it for every struct that was given and is otherwise valid:
 ///
 ///   Checks validate(const Options& options) {
 ///     Checks checks;
@@ -48,14 +48,14 @@ class Checks {
     std::string message;
   };
 
-  /// `member` is a field of the struct under validation, a field of a struct that is a field of it,
-  /// or what an optional field holds: the message gets its key and its place in the input. Anything
-  /// else, such as an item of a list, is told of the struct as a whole.
+  /// `member` is a field of the struct under validation, a field of a nested struct, or the value
+  /// of an optional field: the message gets its key and its place in the input. Anything else, such
+  /// as an item of a list, is attributed to the struct as a whole.
   template <typename Member>
   void fail(const Member& member, std::string message) {
     failures_.push_back({&member, &kTypeTag<Member>, std::move(message)});
   }
-  /// The struct as a whole is at fault.
+  /// The problem is with the struct as a whole.
   void fail(std::string message) { failures_.push_back({nullptr, nullptr, std::move(message)}); }
 
   const std::vector<Failure>& failures() const { return failures_; }

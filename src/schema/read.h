@@ -8,7 +8,7 @@
 #include "schema/problems.h"
 #include "schema/scalar_codecs.h"
 
-/// Node <-> plain struct, by the struct's field list (field.h).
+/// Node <-> plain struct, using the struct's field list (field.h).
 ///
 /// Every problem is an Error of kind Config that names its place in the input, the path of the
 /// value and what would be right:
@@ -17,8 +17,8 @@
 ///   conf/a.yaml:5:5: pipeline.nsys: unknown key 'timout' (did you mean 'timeout'?)
 ///   conf/a.yaml:3:5: pipeline.nsys: missing key 'trace' (a string)
 ///
-/// A wrong value is told with its own path and place; an unknown key with the path of the map that
-/// holds it and the place of the key; a missing key with path and place of the map.
+/// A wrong value is reported with its own path and place; an unknown key with the path of the map
+/// that contains it and the place of the key; a missing key with the path and place of the map.
 namespace profline::schema {
 
 namespace internal {
@@ -26,9 +26,9 @@ void read_root(const Type& type, const Node& node, void* value, Problems& proble
                std::string_view path);
 }  // namespace internal
 
-/// The value, and in `problems` all that is wrong with it, in the order of the tree. With new
-/// errors in there the value is what could be read, and of no use. `path` is where the node lies in
-/// a larger tree.
+/// The value, and all its problems appended to `problems`, in the order of the tree. If there are
+/// new errors, the value is incomplete and must not be used. `path` is where the node is in a
+/// larger tree.
 template <typename T>
 T read(const Node& node, Problems& problems, std::string_view path = {}) {
   T value{};
@@ -36,7 +36,7 @@ T read(const Node& node, Problems& problems, std::string_view path = {}) {
   return value;
 }
 
-/// The value, or all that is wrong with it as one Error. Warnings are not told.
+/// The value, or all its problems as one Error. Warnings are dropped.
 template <typename T>
 Result<T> read(const Node& node, std::string_view path = {}) {
   Problems problems;

@@ -22,7 +22,7 @@ std::string to_text(const Number& number) {
   return float_text(std::get<double>(number));
 }
 
-/// Integers are compared as such, since a double does not hold all of them.
+/// Integers are compared as integers, because a double cannot hold all of them.
 bool less(const Number& a, const Number& b) {
   const auto* whole_a = std::get_if<std::int64_t>(&a);
   const auto* whole_b = std::get_if<std::int64_t>(&b);
@@ -59,7 +59,7 @@ std::optional<std::uint64_t> from_digits(const std::string& digits) {
   return whole ? std::optional(value) : std::nullopt;
 }
 
-/// Limits together with the range of the type, for a number outside of the latter.
+/// The limits combined with the range of the type, for a number outside that range.
 std::string range_text(std::int64_t lowest, std::uint64_t highest, const Limits& limits) {
   const std::string most = limits.at_most ? to_text(*limits.at_most) : std::to_string(highest);
   if (limits.above) return "integer > " + to_text(*limits.above) + " and <= " + most;
@@ -81,13 +81,13 @@ std::string number_text(std::string_view noun, const Limits& limits) {
 }
 
 std::string integer_text(std::int64_t lowest, std::uint64_t highest, const Limits& limits) {
-  // The range of a wide type is nobody's concern until a number lies outside of it.
+  // The range of a wide type is mentioned only when a number is outside it.
   constexpr std::uint64_t kWide = std::numeric_limits<std::uint16_t>::max();
   const bool narrow = highest <= kWide;
-  Limits told = limits;
-  if (!told.at_least && !told.above && (lowest == 0 || narrow)) told.at_least = lowest;
-  if (!told.at_most && narrow) told.at_most = static_cast<std::int64_t>(highest);
-  return number_text("integer", told);
+  Limits shown = limits;
+  if (!shown.at_least && !shown.above && (lowest == 0 || narrow)) shown.at_least = lowest;
+  if (!shown.at_most && narrow) shown.at_most = static_cast<std::int64_t>(highest);
+  return number_text("integer", shown);
 }
 
 std::optional<std::int64_t> read_signed(const Node& node, std::int64_t lowest, std::int64_t highest,

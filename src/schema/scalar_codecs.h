@@ -53,7 +53,7 @@ struct Codec<bool> {
   static Node write(bool value) { return Node::boolean(value); }
 };
 
-/// Never from a float, not even 1.0, and always within the range of the type.
+/// Does not accept floats, not even 1.0, nor values outside the range of the type.
 template <internal::Integer T>
 struct Codec<T> {
   static constexpr Kinds kKinds{Node::Kind::Int, Node::Kind::BigInt};
@@ -81,7 +81,7 @@ struct Codec<T> {
   }
 };
 
-/// Integers are numbers too; NaN is not.
+/// Accepts integers too, but not NaN.
 template <>
 struct Codec<double> {
   static constexpr Kinds kKinds{Node::Kind::Int, Node::Kind::BigInt, Node::Kind::Float};
@@ -111,8 +111,8 @@ struct Codec<std::filesystem::path> {
   static Node write(const std::filesystem::path& value) { return Node::string(value.string()); }
 };
 
-/// A number of seconds, whatever the tick: `0.25` is 250 milliseconds. Where ticks are counted in
-/// integers, what lies between two of them is refused. Limits are in seconds as well.
+/// A number of seconds, whatever the tick: `0.25` is 250 milliseconds. If ticks are integers,
+/// values between two ticks are refused. Limits are in seconds as well.
 template <typename Rep, typename Period>
 struct Codec<std::chrono::duration<Rep, Period>> {
   using Duration = std::chrono::duration<Rep, Period>;
@@ -142,7 +142,7 @@ struct Codec<std::chrono::duration<Rep, Period>> {
   }
 };
 
-/// Any subtree, as it is.
+/// Any subtree, unchanged.
 template <>
 struct Codec<Node> {
   static constexpr Kinds kKinds = Kinds::all();
@@ -160,7 +160,7 @@ std::string enum_text(std::span<const EnumEntry> names);
 std::optional<std::int64_t> read_enum(const Node& node, std::span<const EnumEntry> names,
                                       Reader& reader);
 Node write_enum(std::int64_t value, std::span<const EnumEntry> names);
-/// The first that names `value`.
+/// The first name of `value`.
 const EnumEntry& enum_entry(std::int64_t value, std::span<const EnumEntry> names);
 
 template <NamedEnum E>
@@ -213,7 +213,7 @@ struct Codec<E> {
   }
 };
 
-/// What an enum's value is called in config: the first of its names.
+/// The name of an enumerator in the config: the first of its names.
 template <NamedEnum E>
 std::string_view name_of(E value) {
   return internal::enum_entry(static_cast<std::int64_t>(value), internal::Enumeration<E>::kEntries)

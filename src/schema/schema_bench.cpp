@@ -15,8 +15,8 @@
 namespace profline::example {
 namespace {
 
-/// Forty fields of the usual kinds, more than any section of the config has: for benchmarks, of
-/// compiling as well.
+/// Forty fields of the usual kinds, more than any section of the config has: for benchmarks,
+/// including of compile time.
 struct Wide {
   std::string name_1 = "prefill";
   std::string name_2 = "prefill";
@@ -122,7 +122,7 @@ void read_forty_fields(benchmark::State& state) {
 }
 BENCHMARK(read_forty_fields);
 
-/// Every key in the reverse of the list's order: the worst case of finding a field.
+/// Every key in reverse order: the worst case for finding a field.
 void read_forty_fields_reversed(benchmark::State& state) {
   const Node node = write(example::Wide{});
   const NodeMap& entries = node.as_map();
@@ -151,7 +151,7 @@ void write_forty_fields(benchmark::State& state) {
 }
 BENCHMARK(write_forty_fields);
 
-void tell_forty_problems(benchmark::State& state) {
+void report_forty_problems(benchmark::State& state) {
   NodeMap wrong;
   const Node sound = write(example::Wide{});
   for (const auto& [key, value] : sound.as_map()) {
@@ -166,7 +166,7 @@ void tell_forty_problems(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * 40);
 }
-BENCHMARK(tell_forty_problems);
+BENCHMARK(report_forty_problems);
 
 void diff_of_equal_configs(benchmark::State& state) {
   const example::Pipeline before;

@@ -12,7 +12,7 @@
 namespace profline::schema {
 namespace {
 
-constexpr std::size_t kLongestShown = 60;  // bytes of a string that a message repeats
+constexpr std::size_t kLongestShown = 60;  // bytes of a string that a message quotes
 
 bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20U || c == 0x7F;
@@ -57,7 +57,7 @@ bool reads_as_another_kind(std::string_view text) {
   return failure != std::errc::invalid_argument && end == digits.data() + digits.size();
 }
 
-/// Commas and brackets matter only where they could belong to the list or map around the string.
+/// Commas and brackets matter only if they could belong to the enclosing list or map.
 std::string string_text(const std::string& text, bool in_container) {
   const bool plain = !text.empty() && trim(text).size() == text.size() &&
                      std::none_of(text.begin(), text.end(), is_control) &&

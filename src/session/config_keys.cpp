@@ -20,7 +20,7 @@ void visit_map(const Node& map, const std::string& prefix,
   }
 }
 
-/// The one key that ends with `.key`; empty when there is none, or several.
+/// The only key that ends with `.key`; empty if there is no such key or several.
 std::string only_one_ending_in(const std::string& key, const std::vector<std::string>& known) {
   std::string found;
   for (const std::string& one : known) {
@@ -112,7 +112,7 @@ std::vector<std::string> choices_of_type(std::string_view type) {
     choices = {"true", "false"};
   } else if (type.starts_with(kOneOf)) {
     for (const std::string_view part : split(type.substr(kOneOf.size()), ',')) {
-      // `cuda:N` stands for many.
+      // `cuda:N` stands for many values.
       if (!part.ends_with(":N")) choices.emplace_back(trim(part));
     }
   } else {

@@ -12,31 +12,30 @@
 
 namespace profline::session {
 
-/// Calls `visit` with the full key (`a.b`) and value of everything below the root that is in a map;
-/// maps come before what is in them. What is in a list has no key of its own here.
+/// Calls `visit` with the full key (`a.b`) and value of every map entry below the root, maps before
+/// their entries. Elements of lists have no key here.
 void for_each_key(const Node& root,
                   const std::function<void(const std::string&, const Node&)>& visit);
 
-/// The Error of asking for a key that the config does not have, with the one that was probably
-/// meant: what replaced it, a similar one, or one that ends alike (`max_new_tokens`,
-/// `infer.max_new_tokens`).
+/// The Error for a key that the config does not have, with a suggestion: its replacement, a similar
+/// key, or one with the same ending (`max_new_tokens`, `infer.max_new_tokens`).
 Error no_such_key(const Node& root, std::string_view key);
 
-/// What the schema says about a key of the job's config; nothing where it knows none. `config` (not
-/// resolved) decides which dataset and workload there are, and so what keys.
+/// What the schema says about a key of the job's config; nothing for a key it does not know.
+/// `config` (unresolved) decides which dataset and workload there are, and so which keys.
 std::optional<schema::FieldDoc> key_doc(const Node& config, const std::string& key);
 
-/// Keys of `pipeline.nsys` and `pipeline.ncu` that this config does not have and profline has a
-/// value for, other than null. Empty where a config has no such stage at all, as with the shipped
-/// presets, which have every key.
+/// Keys of `pipeline.nsys` and `pipeline.ncu` that this config does not have but for which profline
+/// has a value other than null. Empty if the config lacks such a stage altogether, and for the
+/// shipped presets, which have every key.
 std::vector<schema::FieldDoc> filled_in_keys(const Node& config);
 
-/// The values that a type lets one choose from: `one of stop, repeat:N or null` -> stop, null; none
-/// for a type of any other kind.
+/// The values to choose from in a type: `one of stop, repeat:N or null` -> stop, null; empty for
+/// any other kind of type.
 std::vector<std::string> choices_of_type(std::string_view type);
 
-/// `source`, `line` and `column` of the place where something was set, each null where unknown, as
-/// documents have them.
+/// `source`, `line` and `column` of the place where something was set, each null if unknown, as in
+/// JSON documents.
 void set_position(const Position& position, NodeMap& entry);
 
 }  // namespace profline::session

@@ -39,7 +39,7 @@ std::optional<std::string> environment_variable(std::string_view name) {
   return value;
 }
 
-/// The configs that are part of the program. Positions in them read `<profline>/config.yaml:4:3`.
+/// The configs built into the program. Positions in them read `<profline>/config.yaml:4:3`.
 std::shared_ptr<const config::ConfigSource> shipped_configs() {
   config::EmbeddedSource::Files files;
   for (const EmbeddedFile& file : shipped_config_files()) {
@@ -59,13 +59,13 @@ Result<fs::path> working_folder() {
   fs::path cwd = fs::current_path(problem);
   if (problem) {
     return Error(ErrorKind::NotFound,
-                 "the directory this was started in is gone: " + problem.message());
+                 "the current directory no longer exists: " + problem.message());
   }
   return cwd;
 }
 
-/// The text that an error is about, from the `override 3` in its position; a null pointer when that
-/// is somewhere else.
+/// The override that an error is about, from the `override 3` in its position; a null pointer if
+/// the position is elsewhere.
 const std::string* text_of(const Error& error, const std::vector<std::string>& overrides) {
   constexpr std::string_view kLabel = "override ";
   if (!error.position() || !error.position()->source.starts_with(kLabel)) return nullptr;
@@ -75,14 +75,14 @@ const std::string* text_of(const Error& error, const std::vector<std::string>& o
   return number == 0 || number > overrides.size() ? nullptr : &overrides[number - 1];
 }
 
-/// `dataset/sampling` -> `dataset.sampling`, where a group goes unless something else is said.
+/// `dataset/sampling` -> `dataset.sampling`, the default package of a group.
 std::string own_package(std::string group) {
   std::replace(group.begin(), group.end(), '/', '.');
   return group;
 }
 
-/// The error of composing with these overrides, with more to say where one of them names a key or
-/// group that was removed, or a group together with the package that the group has anyway.
+/// The error of composing with these overrides, with advice if one of them names a key or group
+/// that was removed, or a group with its default package.
 Error with_advice(Error error, const std::vector<std::string>& overrides) {
   const std::string* text = text_of(error, overrides);
   if (text == nullptr) return error;
@@ -93,7 +93,7 @@ Error with_advice(Error error, const std::vector<std::string>& overrides) {
     const std::string value(given->value_text().value_or(""));
     return given
         ->error("'" + *given->package + "' is where '" + given->key +
-                    "' goes anyway, and Hydra knows such a group by its name alone: write " +
+                    "' goes by default, and Hydra knows such a group only by its name: write " +
                     given->key + "=" + value,
                 given->package_column)
         .with_reason("group_override_no_match");
@@ -108,8 +108,8 @@ Error with_advice(Error error, const std::vector<std::string>& overrides) {
       .with_reason(is_group ? "not_a_group" : "key_not_in_config");
 }
 
-/// The error with the override that its position names below it, and a caret under the place.
-/// Errors about files stay as they are.
+/// The error followed by the override that its position names, with a caret under the place. Errors
+/// about files stay as they are.
 Error with_override_shown(Error error, const std::vector<std::string>& overrides) {
   const std::string* text = text_of(error, overrides);
   if (text == nullptr) return error;
@@ -117,7 +117,7 @@ Error with_override_shown(Error error, const std::vector<std::string>& overrides
   return std::move(error).with_excerpt(*text, column);
 }
 
-/// The part without what is there for Hydra's own help only.
+/// The part without what exists only for Hydra's own help.
 Node hydra_part(const Node& root) {
   Node hydra = *root.find("hydra");
   hydra.as_map().erase("hydra_help");
@@ -134,7 +134,7 @@ Result<Node> whole_part(const Configuration& configuration, const ConfigPart& pa
   return part.of == "hydra" ? hydra_part(tree) : tree;
 }
 
-/// The value at the package, an interpolation there followed as OmegaConf.select does.
+/// The value at the package; follows an interpolation there as OmegaConf.select does.
 Result<Node> packaged(const Configuration& configuration, const ConfigPart& part) {
   const config::Composition& composition = configuration.composition();
   const Node& tree = part.of == "job" ? composition.config : composition.root;
@@ -174,7 +174,7 @@ Result<config::SearchPath> config_search_path(const ConfigChoice& choice, const 
 Configuration::Configuration() : resolvers_(config::ResolverRegistry::standard()) {
   context_.resolvers = &resolvers_;
   context_.environment = environment_variable;
-  // One moment for all of it: what names a folder by the time names one folder.
+  // One point in time for everything, so that names derived from the time agree.
   context_.clock = [now = local_time()] { return now; };
   context_.warn = [this](std::string text) { warnings_.push_back(std::move(text)); };
 }
@@ -208,7 +208,7 @@ void Configuration::set_mode(config::RunMode mode) {
   const Node* before = hydra->find("mode");
   if (before != nullptr && *before == Node::string(name)) return;
   hydra->as_map().set("mode", Node::string(name));
-  // Hydra decides it by adding an override.
+  // Hydra also decides this by adding an override.
   Node* overrides = hydra->find("overrides");
   Node* own = overrides == nullptr ? nullptr : overrides->find("hydra");
   if (own != nullptr && own->is_list())
@@ -241,7 +241,7 @@ Result<Node> part_of(const Configuration& configuration, const ConfigPart& part)
   return part.package ? packaged(configuration, part) : whole_part(configuration, part);
 }
 
-void tell(const Configuration& configuration, const Remarks& remarks) {
+void report_composition(const Configuration& configuration, const Remarks& remarks) {
   for (const config::ResolvedDefault& entry : configuration.composition().defaults.entries) {
     remarks.detail("merged '" + printable(entry.config) + "' into " +
                    (entry.package.empty() ? "the root" : "'" + entry.package + "'"));

@@ -14,28 +14,28 @@
 
 namespace profline::session {
 
-/// Which configuration a command is about.
+/// The configuration that a command refers to.
 struct ConfigChoice {
   std::optional<std::string> path{};  ///< `--config-path`
   std::optional<std::string> dir{};   ///< `--config-dir`
   std::string name = "config";        ///< `--config-name`
   std::vector<std::string> overrides{};
-  /// Where relative paths start and `./conf` is; none: where this was started.
+  /// Where relative paths start and `./conf` is looked for; absent: the current directory.
   std::optional<std::filesystem::path> cwd{};
 };
 
-/// Where configs are looked for, before hydra.searchpath: `--config-path`, or else `./conf` if it
-/// holds the named config; `--config-dir`; at last the configs that are part of the program. `cwd`
-/// is where relative paths start.
+/// The search path for configs, ahead of hydra.searchpath: `--config-path`, or else `./conf` if it
+/// has the named config; `--config-dir`; finally the configs built into the program. Relative paths
+/// start at `cwd`.
 Result<config::SearchPath> config_search_path(const ConfigChoice& choice,
                                               const std::filesystem::path& cwd);
 
-/// A composed configuration with what it takes to resolve it. It does not move: its parts refer to
-/// one another.
+/// A composed configuration with what is needed to resolve it. It cannot be moved: its parts refer
+/// to one another.
 class Configuration {
  public:
-  /// Errors are those of config::compose, with advice where an override names something that the
-  /// predecessor's configs had or that Hydra refuses for a reason that is hard to guess.
+  /// Errors are those of config::compose, with advice if an override names something that the
+  /// predecessor's configs had, or that Hydra rejects for a reason that is hard to guess.
   static Result<std::unique_ptr<Configuration>> compose(
       const ConfigChoice& choice, config::RunMode mode = config::RunMode::Run);
 
@@ -44,21 +44,21 @@ class Configuration {
 
   const config::Composition& composition() const { return composition_; }
   const config::ResolveContext& context() const { return context_; }
-  /// For what reads the hydra node.
+  /// For readers of the hydra node.
   HydraNode hydra() const { return {composition_.root, context_}; }
-  /// What deserved attention so far, while composing and resolving.
+  /// Warnings so far, from composing and resolving.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Where relative paths of the config start.
   const std::filesystem::path& cwd() const { return cwd_; }
 
-  /// What is known once a run is about to start, has its folder, or a job its number:
+  /// Sets what is known only once a run is about to start, has its folder, or a job its number:
   /// `${hydra:mode}`, `${hydra:runtime.output_dir}`, `${hydra:job.num}`.
   void set_mode(config::RunMode mode);
   void set_output_dir(const std::filesystem::path& folder);
   void set_job(std::size_t number);
 
-  /// All that is wrong with the job's config, by the types of its keys; empty when nothing is.
+  /// All type errors of the job's config; empty if it is valid.
   std::vector<Error> problems() const;
 
  private:
@@ -72,16 +72,16 @@ class Configuration {
   std::filesystem::path cwd_;
 };
 
-/// A part of a configuration, for people and programs to look at.
+/// A part of a configuration, for display.
 struct ConfigPart {
   std::string of = "job";                ///< `job`, `hydra` or `all`
-  std::optional<std::string> package{};  ///< only what is at this key
-  bool resolve = false;                  ///< with the values of all interpolations
+  std::optional<std::string> package{};  ///< only the value at this key
+  bool resolve = false;                  ///< with interpolations resolved
 };
-/// An Error names the nearest key where there is none at the package.
+/// An Error names the nearest key if the package does not exist.
 Result<Node> part_of(const Configuration& configuration, const ConfigPart& part);
 
-/// Says what came up so far: warnings, and to those who want to know, what was merged.
-void tell(const Configuration& configuration, const Remarks& remarks);
+/// Prints warnings and, if verbose, what was merged.
+void report_composition(const Configuration& configuration, const Remarks& remarks);
 
 }  // namespace profline::session

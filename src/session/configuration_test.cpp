@@ -43,12 +43,11 @@ TEST_F(ConfigurationTest, AdvisesWhereAnOverrideNamesWhatWasRemoved) {
               HasSubstr("override 2"));
   EXPECT_EQ(failure(choice({"runner@stage1_runner=x"})).substr(0, 40),
             "override 1:1:1: group 'runner' was remov");
-  EXPECT_EQ(
-      failure(choice({"dataset@dataset=synthetic"})),
-      "override 1:1:9: 'dataset' is where 'dataset' goes anyway, and Hydra knows such a group "
-      "by its name alone: write dataset=synthetic\n"
-      "  dataset@dataset=synthetic\n"
-      "          ^");
+  EXPECT_EQ(failure(choice({"dataset@dataset=synthetic"})),
+            "override 1:1:9: 'dataset' is where 'dataset' goes by default, and Hydra knows such a "
+            "group only by its name: write dataset=synthetic\n"
+            "  dataset@dataset=synthetic\n"
+            "          ^");
 }
 
 TEST_F(ConfigurationTest, ListsAllThatIsWrongWithValues) {
@@ -110,9 +109,9 @@ TEST_F(ConfigurationTest, APackageIsOnePartAndItsInterpolationsAreFollowed) {
 
 TEST_F(ConfigurationTest, RemarksAreAsManyAsSomebodyWants) {
   const auto configuration = composed(choice({"+vars.a=${oc.env:PROFLINE_TEST_UNSET,x}"}));
-  tell(*configuration, services(0).remarks);
+  report_composition(*configuration, services(0).remarks);
   EXPECT_THAT(said_, IsEmpty());
-  tell(*configuration, services(1).remarks);
+  report_composition(*configuration, services(1).remarks);
   EXPECT_THAT(said_, ::testing::Contains("profline: merged 'single' into the root"));
   EXPECT_THAT(said_, ::testing::Contains("profline: merged 'model/deepseek_ocr/arch/"
                                          "deepseek_ocr.tiny' into 'model'"));

@@ -1,10 +1,10 @@
 #include "session/devices.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 
 #include "base/figures.h"
+#include "base/strings.h"
 
 namespace profline::session {
 namespace {
@@ -12,10 +12,8 @@ namespace {
 constexpr std::string_view kMaker = "nvidia ";
 
 std::string plain(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower.starts_with(kMaker) ? lower.substr(kMaker.size()) : lower;
+  const std::string small = lower(name);
+  return small.starts_with(kMaker) ? small.substr(kMaker.size()) : small;
 }
 
 std::optional<std::string> environment_variable(std::string_view name) {
@@ -65,7 +63,7 @@ Result<settings::Device> decide_device(const settings::Device& asked,
   const std::uint16_t index = asked.index.value_or(0);
   if (!driver) {
     return Error(ErrorKind::NotFound, "device " + asked.to_string() + ": " +
-                                          driver.error().message() + "; device=cpu does without");
+                                          driver.error().message() + "; device=cpu needs no GPU");
   }
   if (index >= driver->devices.size()) {
     return Error(ErrorKind::NotFound, "device " + asked.to_string() + ": there " +

@@ -30,7 +30,7 @@ TEST(DecideDevice, OneThatIsNotHereIsAbsent) {
   const auto none = decide_device(device("cuda"), kNoDriver);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind(), ErrorKind::NotFound);
-  EXPECT_EQ(none.error().message(), "device cuda: there is no driver; device=cpu does without");
+  EXPECT_EQ(none.error().message(), "device cuda: there is no driver; device=cpu needs no GPU");
   const auto third = decide_device(device("cuda:2"), two_gpus());
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().message(), "device cuda:2: there are 2 CUDA devices here");

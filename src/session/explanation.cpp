@@ -10,8 +10,8 @@
 namespace profline::session {
 namespace {
 
-/// The override that put this config in its place: of `dataset/sampling/random`, the one whose key
-/// is `dataset/sampling`.
+/// The override that chose this config: for `dataset/sampling/random`, the one whose key is
+/// `dataset/sampling`.
 const config::Override* chooser_of(const std::string& config,
                                    const std::vector<config::Override>& overrides) {
   const config::Override* found = nullptr;
@@ -70,7 +70,7 @@ const Node* node_at(const Node& root, const std::string& key) {
   return node;
 }
 
-/// Where the key leads when interpolations on the way are followed; nothing when nowhere.
+/// Where the key leads if interpolations along it are followed; nothing if nowhere.
 Result<std::optional<std::string>> followed(const Configuration& configuration,
                                             const std::string& key) {
   config::Resolution resolution(configuration.composition().root, configuration.context());
@@ -81,7 +81,7 @@ Result<std::optional<std::string>> followed(const Configuration& configuration,
   return std::optional(config::full_key(*found.where));
 }
 
-/// What the schema says of the key, whether the config has it or not; false: nothing.
+/// Adds what the schema says about the key, whether or not the config has it; false: nothing.
 bool add_doc(const Node& config, Explanation& out) {
   const auto doc = key_doc(config, out.key);
   if (!doc) return false;
@@ -117,7 +117,7 @@ Result<Explanation> explain(const Configuration& configuration, const std::strin
   out.value = *value;
   add_doc(composition.config, out);
   out.history = history_of(composition, out.key);
-  // Facts about the run, which only profline knows.
+  // Facts about the run that only profline knows.
   if (!config::is_missing(*value) && !out.history.empty() &&
       config::is_missing(out.history.back().origin.value)) {
     out.history.push_back({{.position = {}, .config = {}, .value = *value}, "set by profline", {}});

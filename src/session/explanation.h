@@ -17,31 +17,31 @@ struct SettingPlace {
   std::string detail;  ///< the override's text, or which override chose the file; may be empty
 };
 
-/// What there is to say about a key of a configuration.
+/// Everything known about a key of a configuration.
 struct Explanation {
   struct Child {
     std::string key;
     Node value;
-    std::optional<SettingPlace> last;  ///< none for what profline itself fills in
+    std::optional<SettingPlace> last;  ///< absent if profline fills it in
   };
 
   std::string key;
-  /// The key asked for, when it leads here through an interpolation.
+  /// The requested key, if it leads here through an interpolation.
   std::optional<std::string> asked{};
   Node value{};
-  std::string type{};          ///< by the schema: `integer >= 1`; empty where it knows no such key
-  std::string help{};          ///< what the key is for; empty with the type
-  std::string default_text{};  ///< what holds where the key is not in the config; empty: unknown
-  std::string flag{};          ///< what nsys or ncu gets for it: `--set <v>`; empty: nothing
+  std::string type{};          ///< from the schema: `integer >= 1`; empty for an unknown key
+  std::string help{};          ///< purpose of the key; empty if the type is
+  std::string default_text{};  ///< used if the config lacks the key; empty: unknown
+  std::string flag{};          ///< option for nsys or ncu: `--set <v>`; empty: none
   bool is_deleted = false;
-  bool is_set = true;  ///< false: the schema knows the key, and this config does not have it
-  std::optional<Node> resolved{};       ///< of a value that is an interpolation
+  bool is_set = true;              ///< false: the schema knows the key, but the config lacks it
+  std::optional<Node> resolved{};  ///< if the value is an interpolation
   std::vector<SettingPlace> history{};  ///< first to last; the last one counts
-  std::vector<Child> children{};        ///< of a map: everything below that is no map
+  std::vector<Child> children{};        ///< of a map: every leaf below it
 };
 
-/// An Error names the nearest key when neither the config nor the schema has one of that name, and
-/// reports an interpolation that cannot be resolved.
+/// An Error names the nearest key if neither the config nor the schema has this key, or reports an
+/// interpolation that cannot be resolved.
 Result<Explanation> explain(const Configuration& configuration, const std::string& key);
 
 }  // namespace profline::session

@@ -75,7 +75,7 @@ TEST_F(ExplanationTest, OfAMapItNamesWhatIsInIt) {
                           "vars.db.port conf/db/mysql.yaml:3:7", "vars.db.ssl override 1"));
 }
 
-TEST_F(ExplanationTest, TellsOfWhatWasDeleted) {
+TEST_F(ExplanationTest, ReportsWhatWasDeleted) {
   const Explanation gone = explained("vars.db.port", {"~vars.db.port"});
   EXPECT_TRUE(gone.is_deleted);
   EXPECT_THAT(history(gone), ElementsAre("conf/db/mysql.yaml:3:7", "override 1 (~vars.db.port)"));

@@ -33,7 +33,7 @@ Result<void> check_sweeper(const HydraNode& hydra) {
                       "' is Python; profline has Hydra's basic sweeper only");
 }
 
-/// The parameter as an override; an error in its text also names its place in the config.
+/// The parameter as an override; an error in its text also names its position in the config.
 Result<config::Override> parse_param(const std::string& key, const Node& value,
                                      const Position& position) {
   auto parsed = config::parse_override(key + "=" + config::python_str(value),
@@ -42,16 +42,16 @@ Result<config::Override> parse_param(const std::string& key, const Node& value,
   return std::move(parsed).error().during(position.to_string());
 }
 
-/// A part of the node that profline has no use for.
+/// A part of the node that profline does not use.
 struct Ignored {
   std::string_view key;
   std::string_view group;   ///< that fills it; may be empty
-  std::string_view option;  ///< that the group has when nobody chose one
+  std::string_view option;  ///< the group's default
   std::string_view instead;
 };
 
 constexpr Ignored kIgnored[] = {
-    {"hydra.callbacks", "hydra/callbacks", "", "callbacks are Python, and none is called"},
+    {"hydra.callbacks", "hydra/callbacks", "", "callbacks are Python and are not called"},
     {"hydra.launcher", "hydra/launcher", "basic", "jobs run here, one after another"},
     {"hydra.hydra_logging", "hydra/hydra_logging", "default", "-v and -q choose what is printed"},
     {"hydra.job_logging", "hydra/job_logging", "default",
@@ -62,7 +62,7 @@ constexpr Ignored kIgnored[] = {
     {"hydra.hydra_help", "hydra/hydra_help", "default", "--help is profline's own"},
 };
 
-/// Where somebody set the key; nothing when all of it is Hydra's own.
+/// Where the key was set by the user; nothing if all of it is Hydra's own.
 std::optional<Position> set_at(const config::Composition& composition, std::string_view key) {
   const std::vector<config::Origin> history = composition.origins.history(key);
   const auto own = std::find_if(history.rbegin(), history.rend(), [](const config::Origin& origin) {

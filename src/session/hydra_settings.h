@@ -15,27 +15,28 @@
 /// and searchpath. docs/hydra-compat.md has every key.
 namespace profline::session {
 
-/// A composition and what resolves it.
+/// A composition and the context that resolves it.
 struct HydraNode {
   const Node& root;
   const config::ResolveContext& context;
 };
 
-/// `hydra.mode`; nothing when it is null.
+/// `hydra.mode`; nothing if it is null.
 Result<std::optional<config::RunMode>> hydra_mode(const HydraNode& hydra);
 
-/// `hydra.output_subdir`: the folder of config.yaml, hydra.yaml and overrides.yaml, from the run's;
-/// nothing when it is null. An Error for one that is not inside.
+/// `hydra.output_subdir`: the folder of config.yaml, hydra.yaml and overrides.yaml, relative to the
+/// run's folder; nothing if it is null. An Error if it is not inside.
 Result<std::optional<std::filesystem::path>> hydra_output_subdir(const HydraNode& hydra);
 
-/// `hydra.sweeper` as far as the basic sweeper has it. An Error where the config names another one.
+/// The part of `hydra.sweeper` that the basic sweeper has. An Error if the config names another
+/// sweeper.
 struct SweeperSettings {
-  std::vector<config::Override> params;  ///< each `key: sweep` as the override it stands for
+  std::vector<config::Override> params;  ///< each `key: sweep` as an override
   std::optional<std::int64_t> max_batch_size;
 };
 Result<SweeperSettings> sweeper_settings(const HydraNode& hydra);
 
-/// One sentence for each part of the node that somebody set and profline does not act on.
+/// One sentence for each part of the node that was set but that profline ignores.
 std::vector<std::string> ignored_hydra_settings(const config::Composition& composition);
 
 }  // namespace profline::session

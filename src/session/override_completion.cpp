@@ -24,8 +24,7 @@ void add_if_starting(std::vector<std::string>& out, const std::string& candidate
   if (candidate.starts_with(start)) out.push_back(candidate);
 }
 
-/// The next step of the word in the tree, with what comes behind it: '.' after a map, else
-/// `after_value`.
+/// The next step of the word in the tree, with its suffix: '.' after a map, else `after_value`.
 std::vector<std::string> next_keys(const Node& root, const std::string& word,
                                    const std::string& after_value) {
   const std::size_t dot = word.rfind('.');
@@ -63,7 +62,7 @@ OverrideCompletion::OverrideCompletion(ConfigChoice choice) : choice_(std::move(
   if (composed) configuration_ = std::move(*composed);
 }
 
-/// Hydra's own keys are offered only to those who ask for them.
+/// Hydra's own keys are offered only if the word asks for them.
 const Node& OverrideCompletion::tree_for(const std::string& word) const {
   const config::Composition& composition = configuration_->composition();
   return is_hydra_key(word) ? composition.root : composition.config;
@@ -93,7 +92,7 @@ std::vector<std::string> OverrideCompletion::overrides(const std::string& given)
   return out;
 }
 
-/// Keys and groups that are there already, as everything but `+` takes them.
+/// Existing keys and groups, which is what everything but `+` accepts.
 std::vector<std::string> OverrideCompletion::changes(const std::string& word,
                                                      std::string_view prefix) const {
   const std::string after = prefix == "~" ? " " : "=";
@@ -106,7 +105,7 @@ std::vector<std::string> OverrideCompletion::changes(const std::string& word,
   return found;
 }
 
-/// Groups without a choice, and the maps that a new key may go into.
+/// Groups without a choice, and maps that can take a new key.
 std::vector<std::string> OverrideCompletion::additions(const std::string& word) const {
   std::vector<std::string> found = new_groups(word);
   for (std::string& key : next_keys(tree_for(word), word, "=")) {
@@ -115,7 +114,7 @@ std::vector<std::string> OverrideCompletion::additions(const std::string& word) 
   return found;
 }
 
-/// Groups that no defaults list mentions yet, step by step: `+db` may be `+db/` or `+db=`.
+/// Groups that no defaults list mentions yet, step by step: `+db` may become `+db/` or `+db=`.
 std::vector<std::string> OverrideCompletion::new_groups(const std::string& word) const {
   const config::Composition& composition = configuration_->composition();
   const config::ConfigRepository repository(composition.search_path, configuration_->context());

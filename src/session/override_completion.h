@@ -8,18 +8,18 @@
 
 namespace profline::session {
 
-/// Completes what refers to a configuration, in the light of the overrides before it. Where those
-/// do not compose, they are left out; where nothing composes, there is nothing to offer.
+/// Completes words that refer to a configuration, taking the preceding overrides into account.
+/// Overrides that do not compose are ignored; if nothing composes, nothing is offered.
 class OverrideCompletion {
  public:
   explicit OverrideCompletion(ConfigChoice choice);
 
   /// `infer.ma` -> `infer.max_new_tokens `; maps end in a dot.
   std::vector<std::string> keys(const std::string& word) const;
-  /// `infer.ma` -> `infer.max_new_tokens=`, `dataset/sa` -> `dataset/sampling=`, and behind '=' the
-  /// options of a group or the values that a key may have. A prefix (+ ++ ~) is understood.
+  /// `infer.ma` -> `infer.max_new_tokens=`, `dataset/sa` -> `dataset/sampling=`, and after '=' the
+  /// options of a group or the allowed values of a key. Handles the prefixes + ++ ~.
   std::vector<std::string> overrides(const std::string& word) const;
-  /// The names that `--config-name` may be given.
+  /// The possible values of `--config-name`.
   std::vector<std::string> config_names(const std::string& word) const;
 
  private:

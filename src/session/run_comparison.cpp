@@ -20,7 +20,7 @@ using comparison::RunMeasurements;
 using run_index::IndexedRun;
 using run_index::RunIndex;
 
-/// Three runs of a thing; fewer say next to nothing about a spread.
+/// Fewer than three runs say next to nothing about a spread.
 constexpr double kLeastDegrees = 2;
 
 fs::path whole(const fs::path& folder) {
@@ -29,45 +29,66 @@ fs::path whole(const fs::path& folder) {
   return failure ? fs::absolute(folder, failure) : found;
 }
 
-std::vector<IndexedRun> runs_below(const fs::path& root) {
+/// Leaves runs of the same things open, because they are measured next. The others are closed:
+/// there may be many of them, and they may be large.
+std::vector<IndexedRun> runs_below(const fs::path& root, const std::set<std::string>& fingerprints,
+                                   run::OpenedRuns& opened) {
+  const auto read = [&](const fs::path& below, const fs::path& folder) -> Result<IndexedRun> {
+    if (const run::Run* run = opened.find(below / folder)) {
+      return run_index::indexed_run(*run, folder);
+    }
+    run::Run run = PL_TRY(run::Run::open(below / folder));
+    IndexedRun row = run_index::indexed_run(run, folder);
+    if (fingerprints.contains(row.fingerprint)) opened.keep(std::move(run));
+    return row;
+  };
   auto index = RunIndex::open(root, RunIndex::Keep::IfThere);
-  if (!index || !index->refresh()) return {};
+  if (!index || !index->refresh(read)) return {};
   return index->runs().value_or(std::vector<IndexedRun>());
 }
 
+/// The measurements of each run, read once even if the run is on both sides.
+using Measured = std::map<const run::Run*, RunMeasurements>;
+
 Result<std::vector<RunMeasurements>> read_side(const std::vector<fs::path>& folders,
-                                               bool with_captures, const Interrupt& interrupt) {
+                                               bool with_captures, run::OpenedRuns& opened,
+                                               Measured& measured, const Interrupt& interrupt) {
   std::vector<RunMeasurements> side;
   for (const fs::path& folder : folders) {
     if (interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
-    side.push_back(PL_TRY(comparison::read_measurements(folder, {.captures = with_captures})));
+    const run::Run* run = PL_TRY(opened.open(folder));
+    const auto [known, is_new] = measured.try_emplace(run);
+    if (is_new) known->second = comparison::measurements_of(*run, {.captures = with_captures});
+    side.push_back(known->second);
+    side.back().run.folder = folder.string();
   }
   return side;
 }
 
 KnownSpread given_spread(double difference_of_two) {
   const double reach = std::sqrt(2.0) * statistics::normal_quantile(0.975);
-  return {{.deviation = std::log1p(difference_of_two) / reach},
-          "by --run-spread two runs differ by up to " + chosen_percent(difference_of_two),
-          KnownSpread::Basis::Given};
+  return {
+      {.deviation = std::log1p(difference_of_two) / reach},
+      "according to --run-spread, two runs differ by up to " + chosen_percent(difference_of_two),
+      KnownSpread::Basis::Given};
 }
 
 }  // namespace
 
-EarlierRuns::EarlierRuns(std::span<const fs::path> runs) {
-  std::set<fs::path> compared;
+EarlierRuns::EarlierRuns(std::span<const fs::path> runs, run::OpenedRuns& opened) {
   std::set<fs::path> roots;
+  std::set<std::string> fingerprints;
   for (const fs::path& run : runs) {
-    compared.insert(whole(run));
     roots.insert(whole(run).parent_path());
+    if (const auto open = opened.open(run)) {
+      fingerprints.insert(run_index::indexed_run(**open, run.filename()).fingerprint);
+    }
   }
   std::vector<IndexedRun> known;
   std::vector<fs::path> folders;
-  std::set<std::string> fingerprints;
   for (const fs::path& root : roots) {
-    for (IndexedRun& run : runs_below(root)) {
+    for (IndexedRun& run : runs_below(root, fingerprints, opened)) {
       folders.push_back(root / run.folder);
-      if (compared.contains(folders.back())) fingerprints.insert(run.fingerprint);
       known.push_back(std::move(run));
     }
   }
@@ -79,8 +100,8 @@ EarlierRuns::EarlierRuns(std::span<const fs::path> runs) {
     if (fingerprint.empty() || !fingerprints.contains(fingerprint)) continue;
     auto& group = groups_.emplace_back();
     for (const std::size_t i : usual) {
-      auto measured = comparison::read_measurements(folders[i], {.captures = false});
-      if (measured) group.push_back(std::move(*measured));
+      const auto run = opened.open(folders[i]);
+      if (run) group.push_back(comparison::measurements_of(**run, {.captures = false}));
     }
   }
 }
@@ -123,25 +144,27 @@ std::optional<comparison::KnownSpread> EarlierRuns::spread(const std::string& me
 }
 
 Result<Comparison> compare_runs(const fs::path& side_a, const fs::path& side_b,
-                                const ComparisonWish& wish, const Interrupt& interrupt) {
+                                const ComparisonRequest& request, const Interrupt& interrupt) {
   const std::vector<fs::path> folders_a = PL_TRY(comparison::runs_in(side_a));
   const std::vector<fs::path> folders_b = PL_TRY(comparison::runs_in(side_b));
-  const bool with_captures = comparison::wants_captures(wish.metrics);
-  auto a = PL_TRY(read_side(folders_a, with_captures, interrupt));
-  auto b = PL_TRY(read_side(folders_b, with_captures, interrupt));
+  const bool with_captures = comparison::wants_captures(request.metrics);
+  run::OpenedRuns opened;
+  Measured measured;
+  auto a = PL_TRY(read_side(folders_a, with_captures, opened, measured, interrupt));
+  auto b = PL_TRY(read_side(folders_b, with_captures, opened, measured, interrupt));
 
   std::vector<fs::path> all = folders_a;
   all.insert(all.end(), folders_b.begin(), folders_b.end());
-  EarlierRuns earlier(all);
+  EarlierRuns earlier(all, opened);
   for (auto* side : {&a, &b}) {
     for (RunMeasurements& run : *side) run.opens_series = earlier.opens_series(run.run.folder);
   }
   const KnownSpread stated = comparison::stated_spread(a, b);
   const comparison::Rules rules{
-      .threshold = wish.threshold.value_or(comparison::usual_threshold(a, b)),
-      .only = wish.metrics,
+      .threshold = request.threshold.value_or(comparison::usual_threshold(a, b)),
+      .only = request.metrics,
       .known_spread = [&](const comparison::Series& series) {
-        if (wish.run_spread) return given_spread(*wish.run_spread);
+        if (request.run_spread) return given_spread(*request.run_spread);
         return earlier.spread(series.name).value_or(stated);
       }};
   return comparison::compare(std::move(a), std::move(b), rules);

@@ -26,17 +26,18 @@ class RunComparisonTest : public ::testing::Test {
   }
 
   testing::TempDir root_;
+  run::OpenedRuns opened_;
   Interrupt interrupt_;
 };
 
 TEST_F(RunComparisonTest, FewerThanThreeRunsSayNothingAboutTheirSpread) {
   const std::vector<fs::path> two = {made("a", 1), made("b", 2)};
-  EXPECT_EQ(EarlierRuns(two).spread("token_ms"), std::nullopt);
+  EXPECT_EQ(EarlierRuns(two, opened_).spread("token_ms"), std::nullopt);
 }
 
 TEST_F(RunComparisonTest, TheFirstOfAnHourOpensASeries) {
   const std::vector<fs::path> runs = {made("a", 1), made("b", 2)};
-  const EarlierRuns earlier(runs);
+  const EarlierRuns earlier(runs, opened_);
   EXPECT_TRUE(earlier.opens_series(runs[0]));
   EXPECT_FALSE(earlier.opens_series(runs[1]));
   EXPECT_FALSE(earlier.opens_series(root_ / "nothing"));
@@ -55,7 +56,8 @@ TEST_F(RunComparisonTest, EqualRunsHaveNoRegression) {
   ASSERT_TRUE(compared) << compared.error().to_string();
   EXPECT_TRUE(compared->regressions.empty());
   EXPECT_EQ(compared->threshold, 0.02);
-  EXPECT_THAT(compared->run_spread, HasSubstr("by --run-spread two runs differ by up to 1 %"));
+  EXPECT_THAT(compared->run_spread,
+              HasSubstr("according to --run-spread, two runs differ by up to 1 %"));
   EXPECT_FALSE(compared->rows.empty());
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/kernels/classify.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "config/overrides/parser.h"
 #include "formats/node.h"
 #include "process/environment.h"
 #include "session/config_keys.h"
@@ -20,13 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 using pipeline::Finding;
 using pipeline::Severity;
-using run::FolderWish;
+using run::FolderRequest;
 
 bool was_named(const config::Composition& composition, std::string_view key) {
   const auto& overrides = composition.overrides;
-  return std::any_of(overrides.begin(), overrides.end(), [&](const config::Override& given) {
-    return given.text.find(std::string(key) + "=") != std::string::npos;
-  });
+  return std::any_of(overrides.begin(), overrides.end(),
+                     [&](const config::Override& given) { return given.key == key; });
 }
 
 Result<std::string> hydra_text(const Configuration& configuration, const std::string& key) {
@@ -37,26 +37,27 @@ Result<std::string> hydra_text(const Configuration& configuration, const std::st
   return Error(ErrorKind::Config, key + " must name a folder");
 }
 
-Result<FolderWish> folder_wish(const Configuration& configuration, const RunWish& wish) {
-  if (wish.job) {
-    const FolderWish sweep = PL_TRY(sweep_folder_wish(configuration));
-    const fs::path root = wish.sweep_folder.value_or(sweep.folder);
-    return FolderWish{
+Result<FolderRequest> folder_request(const Configuration& configuration,
+                                     const RunRequest& request) {
+  if (request.job) {
+    const FolderRequest sweep = PL_TRY(sweep_folder_request(configuration));
+    const fs::path root = request.sweep_folder.value_or(sweep.folder);
+    return FolderRequest{
         (root / PL_TRY(hydra_text(configuration, "hydra.sweep.subdir"))).lexically_normal(), true};
   }
   const fs::path folder = PL_TRY(hydra_text(configuration, "hydra.run.dir"));
-  return FolderWish{(configuration.cwd() / folder).lexically_normal(),
-                    was_named(configuration.composition(), "hydra.run.dir")};
+  return FolderRequest{(configuration.cwd() / folder).lexically_normal(),
+                       was_named(configuration.composition(), "hydra.run.dir")};
 }
 
 /// Claims, reopens or only names the run's folder.
-Result<fs::path> settle_folder(const RunWish& wish, Making making, PreparedRun& run) {
-  if (wish.resume) {
+Result<fs::path> settle_folder(const RunRequest& request, Making making, PreparedRun& run) {
+  if (request.resume) {
     run.folder_was_named = true;
-    run.folder.emplace(PL_TRY(run::RunFolder::reopen(*wish.resume)));
+    run.folder.emplace(PL_TRY(run::RunFolder::reopen(*request.resume)));
     return run.folder->path();
   }
-  const FolderWish folder = PL_TRY(folder_wish(*run.configuration, wish));
+  const FolderRequest folder = PL_TRY(folder_request(*run.configuration, request));
   run.folder_was_named = folder.given;
   if (making == Making::Nothing) return run::free_run_folder(folder);
   run.folder.emplace(PL_TRY(run::RunFolder::claim(folder)));
@@ -66,17 +67,18 @@ Result<fs::path> settle_folder(const RunWish& wish, Making making, PreparedRun& 
 std::uint64_t drawn_seed() {
   std::random_device random;
   constexpr unsigned kHalf = 32;
-  // Within int64, as JSON readers like their integers.
+  // Within int64, which JSON readers can represent.
   return (std::uint64_t{random()} << kHalf | random()) >> 1U;
 }
 
-std::optional<std::uint64_t> sampling_seed(const settings::Root& settings, const RunWish& wish) {
+std::optional<std::uint64_t> sampling_seed(const settings::Root& settings,
+                                           const RunRequest& request) {
   const settings::Sampling& sampling = settings.dataset.sampling();
   if (!sampling.randomize || sampling.seed) return std::nullopt;
-  return wish.sampling_seed ? *wish.sampling_seed : drawn_seed();
+  return request.sampling_seed ? *request.sampling_seed : drawn_seed();
 }
 
-/// The driver, where a GPU is asked for: loading it takes a while.
+/// Loads the driver only if a GPU is requested, because that takes a while.
 std::optional<Result<gpu::Driver>> driver_for(const pipeline::Stages& stages,
                                               const settings::Root& settings) {
   const bool is_cpu = settings.device.kind == settings::Device::Kind::Cpu;
@@ -84,7 +86,7 @@ std::optional<Result<gpu::Driver>> driver_for(const pipeline::Stages& stages,
   return gpu::load_driver();
 }
 
-/// The device as it is on this machine, in config and settings; what is missing is a finding.
+/// Puts the device of this machine into config and settings; a missing one becomes a finding.
 Result<void> settle_device(pipeline::RunSetup& setup,
                            const std::optional<Result<gpu::Driver>>& asked,
                            std::vector<Finding>& findings) {
@@ -97,15 +99,15 @@ Result<void> settle_device(pipeline::RunSetup& setup,
     return {};
   }
   setup.config.as_map().set("device", Node::string(device->to_string()));
-  setup.settings = PL_TRY(settings::read_settings(setup.config));  // fp16 on what turned out a CPU
+  setup.settings = PL_TRY(settings::read_settings(setup.config));  // catches fp16 on a CPU
   if (device->kind != settings::Device::Kind::Cuda || !driver) return {};
   setup.device_name = driver->devices[device->index.value_or(0)].name;
   return {};
 }
 
-/// The programs to run: those that are named now, else those of the attempt before. One of the
-/// latter that is gone is an Error: another one found by itself, or none, would change what the run
-/// measures without a word.
+/// The programs to run: those named now, else those of the previous attempt. If one of the latter
+/// is gone, that is an Error: silently using another one, or none, would change what the run
+/// measures.
 Result<ProgramChoice> settle_programs(const pipeline::Stage::Needs& needs,
                                       const ProgramChoice& programs) {
   ProgramChoice settled = programs;
@@ -116,7 +118,7 @@ Result<ProgramChoice> settle_programs(const pipeline::Stage::Needs& needs,
     named = *remembered;
     const auto found = find_program(named);
     if (found) return;
-    std::string text = "the " + name + " that this run was made with is gone: ";
+    std::string text = "the " + name + " that this run used no longer exists: ";
     text += found.error().message() + "; name another one: --" + name + " PROGRAM";
     gone.push_back(Error(ErrorKind::NotFound, std::move(text)).with_reason("tool_gone"));
   };
@@ -142,17 +144,17 @@ pipeline::Survey survey_of(const pipeline::Stage::Needs& needs, const ProgramCho
   return survey;
 }
 
-/// What the machine has of what is needed; looked for once where jobs share what was found.
-pipeline::Toolbox look_for_tools(const pipeline::Survey& survey, const RunWish& wish,
+/// What the machine has of what is needed; jobs that share the result look only once.
+pipeline::Toolbox look_for_tools(const pipeline::Survey& survey, const RunRequest& request,
                                  ProcessRunner& processes) {
-  if (!wish.surveys) return pipeline::survey(survey, processes);
+  if (!request.surveys) return pipeline::survey(survey, processes);
   std::string key;
   for (const bool asked : {survey.driver.has_value(), survey.workload, survey.nsys, survey.ncu}) {
     key += asked ? '1' : '0';
   }
-  const auto found = wish.surveys->found.find(key);
-  if (found != wish.surveys->found.end()) return found->second;
-  return wish.surveys->found.emplace(key, pipeline::survey(survey, processes)).first->second;
+  const auto found = request.surveys->found.find(key);
+  if (found != request.surveys->found.end()) return found->second;
+  return request.surveys->found.emplace(key, pipeline::survey(survey, processes)).first->second;
 }
 
 pipeline::WhereSet where_set(const Configuration& configuration) {
@@ -175,7 +177,7 @@ void add_space_finding(pipeline::RunPlan& plan) {
 }
 
 Result<pipeline::RunSetup> make_setup(const PreparedRun& run, const fs::path& folder,
-                                      const RunWish& wish) {
+                                      const RunRequest& request) {
   const Configuration& configuration = *run.configuration;
   pipeline::RunSetup setup;
   setup.id = folder.filename().string();
@@ -187,14 +189,14 @@ Result<pipeline::RunSetup> make_setup(const PreparedRun& run, const fs::path& fo
   config::Resolution with_hydra(configuration.composition().root, configuration.context());
   const auto chdir = PL_TRY(with_hydra.select("hydra.job.chdir"));
   setup.chdir = chdir && chdir->is_bool() && chdir->as_bool();
-  setup.sampling_seed = sampling_seed(setup.settings, wish);
+  setup.sampling_seed = sampling_seed(setup.settings, request);
   setup.redactor = Redactor::of_environment();
   know_secrets(configuration.composition().config, setup.redactor);
   know_secrets(setup.config, setup.redactor);
   return setup;
 }
 
-/// Says that the run's files are not the whole truth, where they are not.
+/// Reports that secrets were removed from the run's files, if they were.
 std::optional<Finding> redaction_finding(const pipeline::RunSetup& setup,
                                          const std::vector<std::string>& overrides) {
   const Node part = redacted_part(setup.config, redacted(setup.config, setup.redactor));
@@ -212,15 +214,15 @@ std::optional<Finding> redaction_finding(const pipeline::RunSetup& setup,
                      " in the files of this run: " + join(places, ", ")};
 }
 
-/// Says what the hydra node asks for in vain; of a sweep, once. Commands that make sweeps have
-/// chosen a job by now.
-Result<void> warn_of_hydra_node(const Configuration& configuration, const RunWish& wish,
+/// Reports the settings of the hydra node that have no effect, once per sweep. Commands that make
+/// sweeps have chosen a job by now.
+Result<void> warn_of_hydra_node(const Configuration& configuration, const RunRequest& request,
                                 const Remarks& remarks) {
-  if (wish.job.value_or(0) > 0 || remarks.verbosity() < 0) return {};
+  if (request.job.value_or(0) > 0 || remarks.verbosity() < 0) return {};
   std::vector<std::string> in_vain = ignored_hydra_settings(configuration.composition());
   const auto mode = PL_TRY(hydra_mode(configuration.hydra()));
-  if (!wish.job && !wish.resume && mode == config::RunMode::Multirun) {
-    in_vain.emplace_back("hydra.mode is MULTIRUN, and this command runs one job");
+  if (!request.job && !request.resume && mode == config::RunMode::Multirun) {
+    in_vain.emplace_back("hydra.mode is MULTIRUN, but this command runs one job");
   }
   for (const std::string& text : in_vain) remarks.warning(text);
   return {};
@@ -228,7 +230,7 @@ Result<void> warn_of_hydra_node(const Configuration& configuration, const RunWis
 
 Error no_stage() {
   return Error(ErrorKind::Config,
-               "no stage is on; switch one on, as in pipeline.static_analysis.enable=true")
+               "no stage is enabled; enable one, as in pipeline.static_analysis.enable=true")
       .with_reason("no_stage");
 }
 
@@ -243,7 +245,8 @@ bool all_are_off(const pipeline::RunPlan& plan) {
 ConfigChoice for_answers(ConfigChoice choice) {
   const std::string predictions = "pipeline.direct_inference.output.prediction.enable";
   const auto mentions = [&](const std::string& text) {
-    return text.find(predictions) != std::string::npos;
+    const auto given = config::parse_override(text);
+    return given && given->key == predictions;
   };
   if (std::none_of(choice.overrides.begin(), choice.overrides.end(), mentions)) {
     choice.overrides.push_back(predictions + "=true");
@@ -255,27 +258,28 @@ ConfigChoice for_answers(ConfigChoice choice) {
   return choice;
 }
 
-Result<FolderWish> sweep_folder_wish(const Configuration& configuration) {
+Result<FolderRequest> sweep_folder_request(const Configuration& configuration) {
   const fs::path folder = PL_TRY(hydra_text(configuration, "hydra.sweep.dir"));
-  return FolderWish{(configuration.cwd() / folder).lexically_normal(),
-                    was_named(configuration.composition(), "hydra.sweep.dir")};
+  return FolderRequest{(configuration.cwd() / folder).lexically_normal(),
+                       was_named(configuration.composition(), "hydra.sweep.dir")};
 }
 
-Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Services& services) {
+Result<PreparedRun> prepare_run(const RunRequest& request, Making making,
+                                const Services& services) {
   PreparedRun run;
-  run.overrides = wish.choice.overrides;
-  run.configuration = PL_TRY(Configuration::compose(wish.choice));
-  PL_TRY(warn_of_hydra_node(*run.configuration, wish, services.remarks));
-  run.configuration->set_mode(wish.job ? config::RunMode::Multirun : config::RunMode::Run);
-  if (wish.job) run.configuration->set_job(*wish.job);
-  const fs::path folder = PL_TRY(settle_folder(wish, making, run));
+  run.overrides = request.choice.overrides;
+  run.configuration = PL_TRY(Configuration::compose(request.choice));
+  PL_TRY(warn_of_hydra_node(*run.configuration, request, services.remarks));
+  run.configuration->set_mode(request.job ? config::RunMode::Multirun : config::RunMode::Run);
+  if (request.job) run.configuration->set_job(*request.job);
+  const fs::path folder = PL_TRY(settle_folder(request, making, run));
   run.configuration->set_output_dir(folder);
   const std::vector<Error> problems = run.configuration->problems();
-  tell(*run.configuration, services.remarks);
+  report_composition(*run.configuration, services.remarks);
   if (!problems.empty()) return Error::all(problems);
   PL_TRY(hydra_output_subdir(run.configuration->hydra()));
 
-  pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, wish));
+  pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, request));
   setup.verbosity = services.remarks.verbosity();
   std::vector<Finding> findings;
   run.stages = stages::all_stages();
@@ -286,18 +290,18 @@ Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Servic
   setup.kernel_classes =
       PL_TRY(kernels::own_classes(run.configuration->composition().search_path, setup.cwd));
   const pipeline::Stage::Needs needs = pipeline::needs_of(run.stages, setup.settings);
-  const ProgramChoice programs = PL_TRY(settle_programs(needs, wish.programs));
-  PL_TRY(temporary_folder());  // without it every tool would seem to be missing
+  const ProgramChoice programs = PL_TRY(settle_programs(needs, request.programs));
+  PL_TRY(temporary_folder());  // without it every tool would appear to be missing
   pipeline::Toolbox tools =
-      look_for_tools(survey_of(needs, programs, driver), wish, services.processes);
+      look_for_tools(survey_of(needs, programs, driver), request, services.processes);
   if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
   run.plan = pipeline::make_plan(std::move(setup), std::move(tools), run.stages,
                                  where_set(*run.configuration));
   if (all_are_off(run.plan)) return no_stage();
   run.plan.findings = std::move(findings);
   add_space_finding(run.plan);
-  if (auto told = redaction_finding(run.plan.setup, run.overrides)) {
-    run.plan.findings.push_back(std::move(*told));
+  if (auto finding = redaction_finding(run.plan.setup, run.overrides)) {
+    run.plan.findings.push_back(std::move(*finding));
   }
   return run;
 }

@@ -15,7 +15,7 @@
 
 namespace profline::session {
 
-/// The programs that were named; empty: those of the attempt before, else found by themselves.
+/// The programs named by the user; empty: those of the previous attempt, else found automatically.
 struct ProgramChoice {
   std::string workload{};
   std::string nsys{};
@@ -23,28 +23,28 @@ struct ProgramChoice {
   ToolsRecord remembered{};  ///< of the run to resume
 };
 
-/// Tools that were looked for already, by what was asked for.
+/// Tools found so far, by what was requested.
 struct ToolSurveys {
   std::map<std::string, pipeline::Toolbox> found;
 };
 
 /// One run to prepare.
-struct RunWish {
+struct RunRequest {
   ConfigChoice choice{};
   ProgramChoice programs{};
-  std::vector<std::string> argv{};   ///< as it was typed, for the record
-  std::optional<std::size_t> job{};  ///< its number, of a multirun; its folder is sweep.dir's
-  /// The sweep's folder, where that was made already.
+  std::vector<std::string> argv{};   ///< as typed, for the record
+  std::optional<std::size_t> job{};  ///< its number in a multirun, whose folder is sweep.dir
+  /// The sweep's folder, if it already exists.
   std::optional<std::filesystem::path> sweep_folder{};
-  std::optional<std::filesystem::path> resume{};  ///< the run to go on with
-  std::optional<std::uint64_t> sampling_seed{};   ///< of the run to go on with
+  std::optional<std::filesystem::path> resume{};  ///< the run to resume
+  std::optional<std::uint64_t> sampling_seed{};   ///< of the run to resume
   std::shared_ptr<ToolSurveys> surveys{};         ///< shared by jobs that are only checked
 };
 
-/// A run that could start: all that is known before anything of it runs. It does not move.
+/// A run that is ready to start: everything known before any of it runs. It cannot be moved.
 struct PreparedRun {
   std::unique_ptr<Configuration> configuration;
-  /// Locked and made; none when only planning.
+  /// Created and locked; absent if only planning.
   std::optional<run::RunFolder> folder;
   bool folder_was_named = false;  ///< by an override
   pipeline::Stages stages;
@@ -52,9 +52,9 @@ struct PreparedRun {
   std::vector<std::string> overrides;
 };
 
-/// The choice with one stage alone on, which runs the model for its answers. Predictions are on
-/// unless an override says otherwise; what is added comes last, so that the user's overrides keep
-/// their numbers in messages.
+/// The choice with only the stage enabled that runs the model for its answers. Predictions are on
+/// unless an override says otherwise. Additions come last, so that the user's overrides keep their
+/// numbers in messages.
 ConfigChoice for_answers(ConfigChoice choice);
 
 enum class Making {
@@ -63,11 +63,11 @@ enum class Making {
 };
 
 /// Composes, chooses the folder, resolves, decides the device, looks for the tools and plans. The
-/// Error tells what is wrong with the config; what is missing on the machine is in the plan's
+/// Error says what is wrong with the config; what is missing on the machine is in the plan's
 /// findings.
-Result<PreparedRun> prepare_run(const RunWish& wish, Making making, const Services& services);
+Result<PreparedRun> prepare_run(const RunRequest& request, Making making, const Services& services);
 
-/// Where the jobs of a multirun lie: hydra.sweep.dir, with a suffix where that is taken.
-Result<run::FolderWish> sweep_folder_wish(const Configuration& configuration);
+/// The folder for the jobs of a multirun: hydra.sweep.dir, with a suffix if that is taken.
+Result<run::FolderRequest> sweep_folder_request(const Configuration& configuration);
 
 }  // namespace profline::session

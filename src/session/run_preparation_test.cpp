@@ -13,19 +13,19 @@ using ::testing::IsEmpty;
 
 class RunPreparationTest : public SessionTest {
  protected:
-  RunWish wish(std::vector<std::string> overrides = {}) const {
+  RunRequest request(std::vector<std::string> overrides = {}) const {
     return {.choice = choice(std::move(overrides))};
   }
-  PreparedRun prepared(const RunWish& wished) {
-    auto run = prepare_run(wished, Making::Nothing, services());
+  PreparedRun prepared(const RunRequest& given) {
+    auto run = prepare_run(given, Making::Nothing, services());
     EXPECT_TRUE(run) << run.error().to_string();
     return run ? std::move(*run) : PreparedRun();
   }
-  std::string failure(const RunWish& wished, Making making = Making::Nothing) {
-    const auto run = prepare_run(wished, making, services());
+  std::string failure(const RunRequest& given, Making making = Making::Nothing) {
+    const auto run = prepare_run(given, making, services());
     return run ? "prepared" : run.error().to_string();
   }
-  /// What is in the folder, beside the configs.
+  /// The content of the folder, without the configs.
   std::vector<std::string> left() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_.path())) {
@@ -36,7 +36,7 @@ class RunPreparationTest : public SessionTest {
 };
 
 TEST_F(RunPreparationTest, PlanningMakesNothing) {
-  const auto run = prepare_run(wish({"experiment=x"}), Making::Nothing, services());
+  const auto run = prepare_run(request({"experiment=x"}), Making::Nothing, services());
   ASSERT_TRUE(run) << run.error().to_string();
   EXPECT_EQ(run->plan.setup.folder, folder_ / "run");
   EXPECT_EQ(run->plan.setup.id, "run");
@@ -48,7 +48,7 @@ TEST_F(RunPreparationTest, PlanningMakesNothing) {
 }
 
 TEST_F(RunPreparationTest, OnlyWhatIsSwitchedOnIsPlanned) {
-  const auto run = prepare_run(wish(), Making::Nothing, services());
+  const auto run = prepare_run(request(), Making::Nothing, services());
   ASSERT_TRUE(run) << run.error().to_string();
   std::vector<std::string> on;
   for (const pipeline::PlannedStage& stage : run->plan.stages) {
@@ -60,7 +60,7 @@ TEST_F(RunPreparationTest, OnlyWhatIsSwitchedOnIsPlanned) {
 
 TEST_F(RunPreparationTest, AFolderThatWasMadeGoesAwayWithWhatWasPrepared) {
   {
-    const auto run = prepare_run(wish(), Making::Folder, services());
+    const auto run = prepare_run(request(), Making::Folder, services());
     ASSERT_TRUE(run) << run.error().to_string();
     ASSERT_TRUE(run->folder);
     EXPECT_EQ(run->folder->path(), folder_ / "run");
@@ -70,21 +70,27 @@ TEST_F(RunPreparationTest, AFolderThatWasMadeGoesAwayWithWhatWasPrepared) {
 }
 
 TEST_F(RunPreparationTest, AConfigThatIsWrongLeavesNoFolder) {
-  EXPECT_THAT(failure(wish({"infer.max_new_tokens=0"}), Making::Folder),
+  EXPECT_THAT(failure(request({"infer.max_new_tokens=0"}), Making::Folder),
               HasSubstr("override 1:1:22: infer.max_new_tokens: must be an integer from 1 to"));
   EXPECT_THAT(left(), IsEmpty());
 }
 
 TEST_F(RunPreparationTest, AFolderByOverrideIsTakenAsItIs) {
-  const auto run = prepare_run(wish({"hydra.run.dir=mine/../own"}), Making::Nothing, services());
+  const auto run = prepare_run(request({"hydra.run.dir=mine/../own"}), Making::Nothing, services());
   ASSERT_TRUE(run) << run.error().to_string();
   EXPECT_TRUE(run->folder_was_named);
   EXPECT_EQ(run->plan.setup.folder, folder_ / "own");
-  EXPECT_EQ(failure(wish({"hydra.run.dir=''"})), "hydra.run.dir must name a folder");
+  EXPECT_EQ(failure(request({"hydra.run.dir=''"})), "hydra.run.dir must name a folder");
+}
+
+TEST_F(RunPreparationTest, AKeyThatOnlyEndsAlikeDoesNotNameTheFolder) {
+  const auto run = prepare_run(request({"+vars.hydra.run.dir=x"}), Making::Nothing, services());
+  ASSERT_TRUE(run) << run.error().to_string();
+  EXPECT_FALSE(run->folder_was_named);
 }
 
 TEST_F(RunPreparationTest, AJobLiesInItsSweep) {
-  RunWish job = wish({"hydra.sweep.dir=all"});
+  RunRequest job = request({"hydra.sweep.dir=all"});
   job.job = 3;
   EXPECT_EQ(prepared(job).plan.setup.folder, folder_ / "all/3");
   job.sweep_folder = folder_ / "all-2";
@@ -92,30 +98,31 @@ TEST_F(RunPreparationTest, AJobLiesInItsSweep) {
 }
 
 TEST_F(RunPreparationTest, ARunWithoutAStageIsRefused) {
-  const RunWish nothing = wish({"pipeline.baseline.enable=false"});
+  const RunRequest nothing = request({"pipeline.baseline.enable=false"});
   EXPECT_EQ(failure(nothing, Making::Folder),
-            "no stage is on; switch one on, as in pipeline.static_analysis.enable=true");
+            "no stage is enabled; enable one, as in pipeline.static_analysis.enable=true");
   EXPECT_THAT(left(), IsEmpty());
 }
 
 TEST_F(RunPreparationTest, SaysWhatTheHydraNodeAsksForInVain) {
-  const RunWish odd = wish({"hydra.verbose=true", "hydra.mode=MULTIRUN"});
+  const RunRequest odd = request({"hydra.verbose=true", "hydra.mode=MULTIRUN"});
   ASSERT_TRUE(prepare_run(odd, Making::Nothing, services()));
-  EXPECT_THAT(said_,
-              ElementsAre("profline: warning: override 1:1:1: hydra.verbose has no effect: -v "
-                          "prints more",
-                          "profline: warning: hydra.mode is MULTIRUN, and this command runs one "
-                          "job"));
+  EXPECT_THAT(
+      said_,
+      ElementsAre("profline: warning: override 1:1:1: hydra.verbose has no effect: -v "
+                  "prints more",
+                  "profline: warning: hydra.mode is MULTIRUN, but this command runs one job"));
   said_.clear();
   ASSERT_TRUE(prepare_run(odd, Making::Nothing, services(-1)));
-  RunWish second = odd;
+  RunRequest second = odd;
   second.job = 1;
   ASSERT_TRUE(prepare_run(second, Making::Nothing, services()));
   EXPECT_THAT(said_, IsEmpty());
 }
 
 TEST_F(RunPreparationTest, SecretsAreAFinding) {
-  const auto run = prepare_run(wish({"+vars.api_key=hunter2hunter2"}), Making::Nothing, services());
+  const auto run =
+      prepare_run(request({"+vars.api_key=hunter2hunter2"}), Making::Nothing, services());
   ASSERT_TRUE(run) << run.error().to_string();
   std::vector<std::string> texts;
   for (const pipeline::Finding& finding : run->plan.findings) {
@@ -126,22 +133,22 @@ TEST_F(RunPreparationTest, SecretsAreAFinding) {
 }
 
 TEST_F(RunPreparationTest, RandomSamplesHaveASeedThatAResumedRunKeeps) {
-  RunWish random = wish({"dataset.sampling.randomize=true"});
+  RunRequest random = request({"dataset.sampling.randomize=true"});
   EXPECT_TRUE(prepared(random).plan.setup.sampling_seed);
   random.sampling_seed = 7;
   EXPECT_EQ(prepared(random).plan.setup.sampling_seed, 7U);
-  EXPECT_EQ(prepared(wish()).plan.setup.sampling_seed, std::nullopt);
+  EXPECT_EQ(prepared(request()).plan.setup.sampling_seed, std::nullopt);
 }
 
 TEST_F(RunPreparationTest, AProgramOfTheAttemptBeforeMustStillBeThere) {
-  RunWish again = wish({"pipeline.nsys.enable=true"});
+  RunRequest again = request({"pipeline.nsys.enable=true"});
   again.programs.remembered.nsys = (folder_ / "gone/nsys").string();
-  EXPECT_THAT(failure(again), HasSubstr("the nsys that this run was made with is gone: "));
+  EXPECT_THAT(failure(again), HasSubstr("the nsys that this run used no longer exists: "));
   EXPECT_THAT(failure(again), HasSubstr("; name another one: --nsys PROGRAM"));
 }
 
 TEST_F(RunPreparationTest, WhatTheMachineLacksIsAnObstacleAndNotAnError) {
-  RunWish with_workload = wish({"pipeline.workload.command=null"});
+  RunRequest with_workload = request({"pipeline.workload.command=null"});
   with_workload.programs.workload = "no-such-workload";
   const auto run = prepare_run(with_workload, Making::Nothing, services());
   ASSERT_TRUE(run) << run.error().to_string();
@@ -151,7 +158,7 @@ TEST_F(RunPreparationTest, WhatTheMachineLacksIsAnObstacleAndNotAnError) {
 }
 
 TEST_F(RunPreparationTest, JobsThatAreOnlyCheckedShareWhatWasFound) {
-  RunWish shared = wish();
+  RunRequest shared = request();
   shared.surveys = std::make_shared<ToolSurveys>();
   ASSERT_TRUE(prepare_run(shared, Making::Nothing, services()));
   ASSERT_TRUE(prepare_run(shared, Making::Nothing, services()));
@@ -160,7 +167,7 @@ TEST_F(RunPreparationTest, JobsThatAreOnlyCheckedShareWhatWasFound) {
 
 TEST_F(RunPreparationTest, AnInterruptIsSeenBeforeAnythingRuns) {
   interrupt_.request();
-  const auto run = prepare_run(wish(), Making::Folder, services());
+  const auto run = prepare_run(request(), Making::Folder, services());
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().kind(), ErrorKind::Cancelled);
   EXPECT_THAT(left(), IsEmpty());
@@ -176,6 +183,9 @@ TEST(ForAnswers, SwitchesOneStageOnAndPredictionsUnlessTheUserSaysSo) {
       for_answers({.overrides = {"pipeline.direct_inference.output.prediction.enable=false"}});
   EXPECT_THAT(without.overrides,
               ::testing::Not(Contains("pipeline.direct_inference.output.prediction.enable=true")));
+  const ConfigChoice alike = for_answers(
+      {.overrides = {"+vars.pipeline.direct_inference.output.prediction.enable=false"}});
+  EXPECT_THAT(alike.overrides, Contains("pipeline.direct_inference.output.prediction.enable=true"));
 }
 
 }  // namespace

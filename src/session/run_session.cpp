@@ -47,7 +47,7 @@ Node origin_node(const config::Origin& origin, const Redactor& redactor) {
   return Node::map(std::move(entry));
 }
 
-/// By whole key, of everything that is no map: the place that set it.
+/// For every leaf of the config, by full key: the place that set it.
 Node origins_document(const config::Composition& composition, const Redactor& redactor) {
   NodeMap keys;
   for_each_key(composition.config, [&](const std::string& key, const Node& value) {
@@ -61,7 +61,7 @@ Node origins_document(const config::Composition& composition, const Redactor& re
   return Node::map(std::move(document));
 }
 
-/// A document of YAML that says so where something was taken out of it.
+/// YAML with a leading comment if something was redacted.
 std::string yaml_text(const Node& whole, const Redactor& redactor) {
   const Node shown = redacted(whole, redactor);
   const std::string text = write_yaml(shown);
@@ -70,7 +70,8 @@ std::string yaml_text(const Node& whole, const Redactor& redactor) {
          text;
 }
 
-/// What Hydra leaves in hydra.output_subdir. In the run's folder itself two of the files are there.
+/// The files that Hydra writes to hydra.output_subdir. If that is the run's folder itself, two of
+/// them already exist.
 Result<void> write_hydra_files(const Configuration& configuration, const pipeline::RunSetup& setup,
                                const std::filesystem::path& subdir) {
   const Node& root = configuration.composition().root;
@@ -88,10 +89,10 @@ Result<void> write_hydra_files(const Configuration& configuration, const pipelin
                             yaml_text(task == nullptr ? Node::list() : *task, setup.redactor));
 }
 
-/// The config as it was composed (config.yaml), what the user changed (overrides.yaml), what every
-/// process of the run is handed (config.resolved.json), and where each value comes from
-/// (config.origins.json), into the run's folder. Where hydra.output_subdir names a folder, also
-/// what Hydra writes there: config.yaml, hydra.yaml and overrides.yaml.
+/// Writes into the run's folder: the config as composed (config.yaml), the user's changes
+/// (overrides.yaml), what every process of the run gets (config.resolved.json), and the origin of
+/// each value (config.origins.json). If hydra.output_subdir names a folder, also what Hydra writes
+/// there: config.yaml, hydra.yaml and overrides.yaml.
 Result<void> write_config_files(const Configuration& configuration,
                                 const pipeline::RunSetup& setup) {
   const config::Composition& composition = configuration.composition();
@@ -111,9 +112,9 @@ Result<void> write_config_files(const Configuration& configuration,
   return subdir ? write_hydra_files(configuration, setup, *subdir) : Result<void>();
 }
 
-/// What the preflights found and what does not keep the run from starting.
-void tell_findings(const pipeline::RunPlan& plan, Progress& progress) {
-  const auto tell = [&](const std::string& subject, const std::vector<Finding>& findings) {
+/// Reports the findings of preflights that do not prevent the run from starting.
+void report_findings(const pipeline::RunPlan& plan, Progress& progress) {
+  const auto report = [&](const std::string& subject, const std::vector<Finding>& findings) {
     for (const Finding& finding : findings) {
       std::string text = subject + finding.text;
       if (!finding.fix.empty()) text += "; " + finding.fix;
@@ -121,26 +122,26 @@ void tell_findings(const pipeline::RunPlan& plan, Progress& progress) {
       if (finding.severity == Severity::Note) progress.detail(text);
     }
   };
-  tell("", plan.findings);
+  report("", plan.findings);
   for (const pipeline::PlannedStage& stage : plan.stages) {
-    if (stage.is_on()) tell(std::string(stage.stage->id()) + ": ", stage.findings);
+    if (stage.is_on()) report(std::string(stage.stage->id()) + ": ", stage.findings);
   }
 }
 
-RunRecord new_record(const PreparedRun& run, const RunWish& wish, const Clock& clock) {
+RunRecord new_record(const PreparedRun& run, const RunRequest& request, const Clock& clock) {
   const pipeline::RunSetup& setup = run.plan.setup;
   RunRecord record;
   record.id = setup.id;
   record.started = utc_timestamp(clock.wall_now());
-  record.command_line.argv = wish.argv;
+  record.command_line.argv = request.argv;
   record.command_line.cwd = setup.cwd.string();
-  record.command_line.config_name = wish.choice.name;
-  record.command_line.config_path = wish.choice.path;
-  record.command_line.config_dir = wish.choice.dir;
+  record.command_line.config_name = request.choice.name;
+  record.command_line.config_path = request.choice.path;
+  record.command_line.config_dir = request.choice.dir;
   return record;
 }
 
-/// What is true of this attempt at the run.
+/// Records the facts about this attempt at the run.
 void fill_in(const PreparedRun& run, RunRecord& record) {
   const pipeline::RunSetup& setup = run.plan.setup;
   record.experiment = setup.settings.experiment;
@@ -159,12 +160,17 @@ void fill_in(const PreparedRun& run, RunRecord& record) {
   record.findings = run.plan.findings;
 }
 
-/// The user's rules, if there are any: reports that are written again use the same.
+/// Saves the user's rules, so that reports that are written again use the same ones. Without rules,
+/// removes the file that a resumed run may still have.
 Result<void> write_kernel_classes(const pipeline::RunSetup& setup) {
-  if (setup.kernel_classes.rules.empty()) return {};
+  const fs::path file = setup.folder / run::files::kKernelClasses;
+  if (setup.kernel_classes.rules.empty()) {
+    std::error_code failure;
+    fs::remove(file, failure);
+    return failure ? os_error("remove", file, failure.value()) : Result<void>();
+  }
   return write_file_atomic(
-      setup.folder / run::files::kKernelClasses,
-      PL_TRY(write_document({"kernel_classes", 1}, schema::write(setup.kernel_classes))));
+      file, PL_TRY(write_document({"kernel_classes", 1}, schema::write(setup.kernel_classes))));
 }
 
 Result<void> write_environment(const PreparedRun& run, ProcessRunner& processes) {
@@ -178,8 +184,8 @@ Result<void> write_environment(const PreparedRun& run, ProcessRunner& processes)
                            PL_TRY(write_json(document)));
 }
 
-/// A run's files until run.json is among them: a command that fails or is interrupted before leaves
-/// nothing in a folder of its own.
+/// Owns a run's files until run.json exists: a command that fails or is interrupted before that
+/// leaves nothing in a folder that it created.
 class StartingRun {
  public:
   explicit StartingRun(const run::RunFolder& folder) {
@@ -208,7 +214,7 @@ class StartingRun {
   UnfinishedWork unfinished_;
 };
 
-/// Runs the stages that the record has as Pending, with the run's own files written first.
+/// Writes the run's own files, then runs the Pending stages of the record.
 Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services& services,
                               const Clock& clock, Progress& progress) {
   const fs::path folder = run.plan.setup.folder;
@@ -228,8 +234,8 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
   starting.started();
   run.folder->keep();
   if (!run.folder_was_named) {
-    if (auto told = run::point_latest_at(folder)) {
-      journal.record().findings.push_back(std::move(*told));
+    if (auto finding = run::point_latest_at(folder)) {
+      journal.record().findings.push_back(std::move(*finding));
     }
   }
   const pipeline::RunServices world{services.processes, services.interrupt, progress, log, clock};
@@ -244,45 +250,45 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
 
 }  // namespace
 
-Result<FinishedRun> start_run(PreparedRun& run, const RunWish& wish, const Services& services) {
+Result<FinishedRun> start_run(PreparedRun& run, const RunRequest& request,
+                              const Services& services) {
   const SystemClock clock;
   const auto progress = make_progress(services.progress, STDERR_FILENO, clock);
-  tell_findings(run.plan, *progress);
+  report_findings(run.plan, *progress);
   if (auto obstacle = run.plan.obstacle()) return std::move(*obstacle);
-  RunRecord record = new_record(run, wish, clock);
+  RunRecord record = new_record(run, request, clock);
   fill_in(run, record);
   pipeline::enter_stages(run.plan, record);
   return carry_out(run, std::move(record), services, clock, *progress);
 }
 
-Result<FinishedRun> resume_run(RunWish wish, const Services& services) {
+Result<FinishedRun> resume_run(RunRequest request, const Services& services) {
   const SystemClock clock;
   const auto progress = make_progress(services.progress, STDERR_FILENO, clock);
-  // Waits for what its guardians still end, so the record is read again under the lock.
-  RunRecord record = PL_TRY(run::read_record(*wish.resume));
+  RunRecord record = PL_TRY(run::read_record(*request.resume));
   const CommandLineRecord& given = record.command_line;
-  wish.choice = {given.config_path, given.config_dir, given.config_name,
-                 PL_TRY(pipeline::resumed_overrides(given.overrides, wish.choice.overrides)),
-                 fs::path(given.cwd)};
-  wish.sampling_seed = record.sampling_seed;
-  wish.programs.remembered = record.tools;
-  PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services));
-  record = PL_TRY(run::read_record(*wish.resume));
-  for (const std::string& told :
+  request.choice = {given.config_path, given.config_dir, given.config_name,
+                    PL_TRY(pipeline::resumed_overrides(given.overrides, request.choice.overrides)),
+                    fs::path(given.cwd)};
+  request.sampling_seed = record.sampling_seed;
+  request.programs.remembered = record.tools;
+  PreparedRun run = PL_TRY(prepare_run(request, Making::Folder, services));
+  record = run.folder->record();  // the run may have ended meanwhile
+  for (const std::string& line :
        pipeline::end_leftovers(record, run.plan.tools, services.processes)) {
-    progress->message(told);
+    progress->message(line);
   }
-  tell_findings(run.plan, *progress);
+  report_findings(run.plan, *progress);
   if (auto obstacle = run.plan.obstacle()) return std::move(*obstacle);
   if (auto lost = pipeline::lost_stages(run.plan, record)) return std::move(*lost);
   PL_TRY(run::remove_temporaries(run.plan.setup.folder, clock));
   const std::vector<std::string> changed =
-      pipeline::changed_inputs(PL_TRY(run::Run::open(run.plan.setup.folder)));
+      pipeline::changed_inputs(run::Run::with_record(run.plan.setup.folder, record));
   if (!changed.empty()) progress->message("inputs changed: " + join(changed, ", "));
   const auto decisions = pipeline::decide_resume(run.plan, record, !changed.empty());
   for (const pipeline::ResumeDecision& decision : decisions) {
     if (decision.runs) progress->message(decision.stage + " runs: " + decision.why);
-    if (!decision.runs) progress->detail(decision.stage + " is left as it is: " + decision.why);
+    if (!decision.runs) progress->detail(decision.stage + " is not run again: " + decision.why);
   }
   if (std::none_of(decisions.begin(), decisions.end(),
                    [](const auto& each) { return each.runs; })) {
@@ -302,11 +308,18 @@ Result<report::Written> write_every_report(const run::Run& run) {
 }
 
 Result<report::Written> rewrite_reports(const fs::path& run) {
+  // Only the holder of the lock writes run.json. For a run in progress that is the run itself, so
+  // only its reports are written here.
+  std::optional<run::FolderLock> lock(std::in_place, run, run::FolderLock::Kind::Own);
+  std::optional<run::RunFolder> waited;
+  if (lock->is_taken() && PL_TRY(run::read_record(run)).state != RunState::Running) {
+    lock.reset();
+    waited.emplace(PL_TRY(run::RunFolder::reopen(run)));
+  }
   const run::Run opened = PL_TRY(run::Run::open(run));
-  if (opened.record().state == RunState::Running) return write_every_report(opened);
-  const run::RunFolder locked = PL_TRY(run::RunFolder::reopen(run));
-  const report::Written written = PL_TRY(write_every_report(PL_TRY(run::Run::open(run))));
-  PL_TRY(run::record_digests(run, written.files));
+  const report::Written written = PL_TRY(write_every_report(opened));
+  if (opened.record().state == RunState::Running) return written;
+  PL_TRY(run::record_digests(run, opened.record(), written.files));
   return written;
 }
 

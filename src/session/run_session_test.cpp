@@ -12,16 +12,16 @@ using ::testing::HasSubstr;
 class RunSessionTest : public SessionTest {
  protected:
   Result<FinishedRun> started(std::vector<std::string> overrides = {}) {
-    RunWish wish{.choice = choice(std::move(overrides))};
-    wish.argv = {"profline", "run", "-cn", "single"};
-    auto run = prepare_run(wish, Making::Folder, services());
+    RunRequest request{.choice = choice(std::move(overrides))};
+    request.argv = {"profline", "run", "-cn", "single"};
+    auto run = prepare_run(request, Making::Folder, services());
     if (!run) return run.error();
-    return start_run(*run, wish, services());
+    return start_run(*run, request, services());
   }
   Result<FinishedRun> resumed(std::vector<std::string> overrides = {}) {
-    RunWish wish{.choice = choice(std::move(overrides))};
-    wish.resume = folder_ / "run";
-    return resume_run(wish, services());
+    RunRequest request{.choice = choice(std::move(overrides))};
+    request.resume = folder_ / "run";
+    return resume_run(request, services());
   }
   static StageState baseline_of(const FinishedRun& run) {
     for (const StageRecord& stage : run.record.stages) {

@@ -10,27 +10,27 @@
 
 namespace profline::session {
 
-/// What is said to people beside a result, by how much they want to read: each -v adds one to the
-/// verbosity, each -q takes one away.
+/// Messages for people besides the result, filtered by verbosity: each -v adds one, each -q
+/// subtracts one.
 class Remarks {
  public:
   using Print = std::function<void(const std::string& line)>;
 
-  /// Says nothing.
+  /// Discards all messages.
   Remarks() = default;
   Remarks(int verbosity, Print print) : verbosity_(verbosity), print_(std::move(print)) {}
 
   int verbosity() const { return verbosity_; }
-  /// Quiet or not: `profline: job 3: …`.
+  /// Printed even if quiet: `profline: job 3: …`.
   void problem(const std::string& text) const { say("profline: " + text); }
   void warning(const std::string& text) const {
     if (verbosity_ >= 0) say("profline: warning: " + text);
   }
-  /// As it is, without the program's name.
+  /// Unchanged, without the program's name.
   void line(const std::string& text) const {
     if (verbosity_ >= 0) say(text);
   }
-  /// Only for those who asked for more.
+  /// Only if verbose.
   void detail(const std::string& text) const {
     if (verbosity_ > 0) say("profline: " + text);
   }
@@ -44,7 +44,7 @@ class Remarks {
   Print print_;
 };
 
-/// The world as commands see it.
+/// The outside world as commands see it.
 struct Services {
   ProcessRunner& processes;
   Interrupt& interrupt;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "analysis/requests/series.h"
 #include "base/strings.h"
 
 namespace profline::session {
 
 namespace fs = std::filesystem;
+using run_index::IndexedMetric;
 using run_index::IndexedRun;
 using run_index::PruneStep;
 
@@ -26,12 +28,18 @@ Result<IndexedRun> find_run(run_index::RunIndex& index, const std::string& wante
 
 std::vector<std::string> usual_metrics(const std::vector<IndexedRun>& runs) {
   std::vector<std::string> metrics;
-  for (const char* name : {"prefill_ms", "token_ms", "wall_ms"}) {
-    const bool is_there = std::any_of(runs.begin(), runs.end(), [&](const IndexedRun& run) {
-      return run.find_metric(name) != nullptr;
-    });
-    if (is_there) metrics.emplace_back(name);
+  const auto add = [&](std::string name) {
+    const bool is_new = std::find(metrics.begin(), metrics.end(), name) == metrics.end();
+    if (is_new) metrics.push_back(std::move(name));
+  };
+  bool has_wall = false;
+  for (const IndexedRun& run : runs) {
+    std::vector<std::string> names;
+    for (const IndexedMetric& metric : run.metrics) names.push_back(metric.name);
+    for (std::string& name : requests::usual_figures(names)) add(std::move(name));
+    has_wall = has_wall || run.find_metric(requests::kWallFigure) != nullptr;
   }
+  if (has_wall) add(std::string(requests::kWallFigure));
   return metrics;
 }
 

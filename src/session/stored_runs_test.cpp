@@ -52,10 +52,23 @@ TEST_F(StoredRunsTest, ARunIsFoundByItsNameOrItsFolder) {
             "there is no run 'r22' below " + runs.root().string() + " (did you mean 'r2'?)");
 }
 
-TEST_F(StoredRunsTest, OnlyMetricsThatSomeRunHasAreUsual) {
-  IndexedRun with;
-  with.metrics.emplace_back().name = "token_ms";
-  EXPECT_THAT(usual_metrics({IndexedRun(), with}), ElementsAre("token_ms"));
+IndexedRun run_with(std::initializer_list<const char*> metrics) {
+  IndexedRun run;
+  for (const char* name : metrics) run.metrics.emplace_back().name = name;
+  return run;
+}
+
+TEST_F(StoredRunsTest, TheUsualMetricsDependOnWhatEachRunMeasured) {
+  const IndexedRun model =
+      run_with({"request_ms", "prefill_ms", "decode_ms", "token_ms", "tokens_per_s", "sam"});
+  const IndexedRun other =
+      run_with({"request_ms", "encode_ms", "denoise_ms", "step_ms", "steps_per_s"});
+  const IndexedRun program = run_with({"wall_ms"});
+  const IndexedRun without_steps = run_with({"request_ms", "forward_ms"});
+  EXPECT_THAT(usual_metrics({program, model, IndexedRun(), model}),
+              ElementsAre("prefill_ms", "token_ms", "wall_ms"));
+  EXPECT_THAT(usual_metrics({other, without_steps}),
+              ElementsAre("encode_ms", "step_ms", "request_ms"));
   EXPECT_TRUE(usual_metrics({}).empty());
 }
 

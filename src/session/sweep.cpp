@@ -16,8 +16,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Hydra's own overrides go to every job as they are; parameters of the config come before what was
-/// typed, so that of equal keys the latter counts.
+/// Hydra's own overrides go to every job unchanged. Parameters of the config precede what was
+/// typed, so that for equal keys the latter wins.
 Result<std::vector<Texts>> expand(const Configuration& multirun, SweeperSettings sweeper) {
   Texts for_hydra;
   for (const config::Override& given : multirun.composition().overrides) {
@@ -55,7 +55,7 @@ std::string named(const std::vector<std::size_t>& jobs) {
   return text;
 }
 
-/// Finds jobs that would lie in the same folder.
+/// Finds jobs that would use the same folder.
 class JobFolders {
  public:
   std::optional<Error> add(std::size_t job, const std::filesystem::path& folder) {
@@ -70,14 +70,14 @@ class JobFolders {
   std::map<std::string, std::size_t> jobs_;
 };
 
-Result<FinishedRun> run_once(const RunWish& wish, const Services& services) {
-  if (wish.resume) return resume_run(wish, services);
-  PreparedRun run = PL_TRY(prepare_run(wish, Making::Folder, services));
-  return start_run(run, wish, services);
+Result<FinishedRun> run_once(const RunRequest& request, const Services& services) {
+  if (request.resume) return resume_run(request, services);
+  PreparedRun run = PL_TRY(prepare_run(request, Making::Folder, services));
+  return start_run(run, request, services);
 }
 
 /// Reports a job that could not start; the others still run.
-ExitCode tell_failed_job(std::size_t job, const Error& error, const Remarks& remarks) {
+ExitCode report_failed_job(std::size_t job, const Error& error, const Remarks& remarks) {
   for (const Error& problem : error.each()) {
     remarks.problem(fmt::format("job {}: {}", job, printable_lines(problem.to_string())));
   }
@@ -87,17 +87,17 @@ ExitCode tell_failed_job(std::size_t job, const Error& error, const Remarks& rem
 Result<FinishedJobs> run_sweep(Jobs jobs, const Services& services) {
   auto sweep = PL_TRY(run::RunFolder::claim(*jobs.sweep));
   jobs.lie_in(sweep.path());
-  PL_TRY(check_jobs(jobs.wishes, services));
+  PL_TRY(check_jobs(jobs.requests, services));
   FinishedJobs finished;
-  for (std::size_t i = 0; i < jobs.wishes.size(); ++i) {
+  for (std::size_t i = 0; i < jobs.requests.size(); ++i) {
     if (services.interrupt.requested()) {
       finished.worst = ExitCode::Interrupted;
       break;
     }
-    const RunWish& wish = jobs.wishes[i];
-    services.remarks.line(job_line(i, wish.choice.overrides));
-    auto done = run_once(wish, services);
-    const ExitCode code = done ? done->code : tell_failed_job(i, done.error(), services.remarks);
+    const RunRequest& request = jobs.requests[i];
+    services.remarks.line(job_line(i, request.choice.overrides));
+    auto done = run_once(request, services);
+    const ExitCode code = done ? done->code : report_failed_job(i, done.error(), services.remarks);
     finished.worst = std::max(finished.worst, code);
     if (!done) continue;
     sweep.keep();
@@ -109,28 +109,28 @@ Result<FinishedJobs> run_sweep(Jobs jobs, const Services& services) {
 }  // namespace
 
 void Jobs::lie_in(const std::filesystem::path& folder) {
-  for (RunWish& wish : wishes) wish.sweep_folder = folder;
+  for (RunRequest& request : requests) request.sweep_folder = folder;
 }
 
-Result<Jobs> jobs_of(const RunWish& wish, bool multirun_given, const Remarks& remarks) {
-  const auto multirun = Configuration::compose(wish.choice, config::RunMode::Multirun);
+Result<Jobs> jobs_of(const RunRequest& request, bool multirun_given, const Remarks& remarks) {
+  const auto multirun = Configuration::compose(request.choice, config::RunMode::Multirun);
   if (!multirun) {
     if (multirun_given) return multirun.error();
-    return Jobs{{wish}};  // preparing the run reports what is wrong
+    return Jobs{{request}};  // preparing the run reports what is wrong
   }
   const Configuration& configuration = **multirun;
   const auto mode = PL_TRY(hydra_mode(configuration.hydra()));
-  if (!multirun_given && mode != config::RunMode::Multirun) return Jobs{{wish}};
+  if (!multirun_given && mode != config::RunMode::Multirun) return Jobs{{request}};
   if (mode == config::RunMode::Run) {
     remarks.warning("--multirun overrides hydra.mode, which is RUN");
   }
   Jobs jobs;
-  jobs.sweep = PL_TRY(sweep_folder_wish(configuration));
+  jobs.sweep = PL_TRY(sweep_folder_request(configuration));
   for (Texts& overrides :
        PL_TRY(expand(configuration, PL_TRY(sweeper_settings(configuration.hydra()))))) {
-    jobs.wishes.push_back(wish);
-    jobs.wishes.back().job = jobs.wishes.size() - 1;
-    jobs.wishes.back().choice.overrides = std::move(overrides);
+    jobs.requests.push_back(request);
+    jobs.requests.back().job = jobs.requests.size() - 1;
+    jobs.requests.back().choice.overrides = std::move(overrides);
   }
   return jobs;
 }
@@ -166,16 +166,16 @@ Result<void> JobProblems::result() const {
   return Error::all(errors);
 }
 
-Result<void> check_jobs(const std::vector<RunWish>& wishes, const Services& services) {
+Result<void> check_jobs(const std::vector<RunRequest>& requests, const Services& services) {
   Services quiet = services;
-  quiet.remarks = Remarks();  // a job's warnings are said when it starts
+  quiet.remarks = Remarks();  // a job's warnings are printed when it starts
   const auto surveys = std::make_shared<ToolSurveys>();
   JobProblems problems;
   JobFolders folders;
-  for (std::size_t i = 0; i < wishes.size() && !problems.are_enough(); ++i) {
-    RunWish wish = wishes[i];
-    wish.surveys = surveys;
-    const auto run = prepare_run(wish, Making::Nothing, quiet);
+  for (std::size_t i = 0; i < requests.size() && !problems.are_enough(); ++i) {
+    RunRequest request = requests[i];
+    request.surveys = surveys;
+    const auto run = prepare_run(request, Making::Nothing, quiet);
     if (!run) {
       if (run.error().kind() == ErrorKind::Cancelled) return run.error();
       problems.add(i, run.error());
@@ -191,12 +191,12 @@ Result<std::vector<PreparedRun>> plan_jobs(Jobs& jobs, const Services& services)
   if (jobs.sweep) jobs.lie_in(PL_TRY(run::free_run_folder(*jobs.sweep)));
   std::vector<PreparedRun> runs;
   JobProblems problems;
-  for (const RunWish& wish : jobs.wishes) {
-    auto run = prepare_run(wish, Making::Nothing, services);
+  for (const RunRequest& request : jobs.requests) {
+    auto run = prepare_run(request, Making::Nothing, services);
     if (run) {
       runs.push_back(std::move(*run));
-    } else if (wish.job && run.error().kind() != ErrorKind::Cancelled) {
-      problems.add(*wish.job, run.error());
+    } else if (request.job && run.error().kind() != ErrorKind::Cancelled) {
+      problems.add(*request.job, run.error());
     } else {
       return run.error();
     }
@@ -209,7 +209,7 @@ Result<std::vector<PreparedRun>> plan_jobs(Jobs& jobs, const Services& services)
 Result<FinishedJobs> run_jobs(Jobs jobs, const Services& services) {
   if (jobs.sweep) return run_sweep(std::move(jobs), services);
   FinishedJobs finished;
-  finished.runs.push_back(PL_TRY(run_once(jobs.wishes.front(), services)));
+  finished.runs.push_back(PL_TRY(run_once(jobs.requests.front(), services)));
   finished.worst = finished.runs.front().code;
   return finished;
 }

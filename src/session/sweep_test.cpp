@@ -20,8 +20,8 @@ class SweepTest : public SessionTest {
   }
   static std::vector<std::string> lines(const Jobs& of) {
     std::vector<std::string> lines;
-    for (const RunWish& wish : of.wishes) {
-      lines.push_back(job_line(wish.job.value_or(99), wish.choice.overrides));
+    for (const RunRequest& request : of.requests) {
+      lines.push_back(job_line(request.job.value_or(99), request.choice.overrides));
     }
     return lines;
   }
@@ -40,9 +40,9 @@ TEST_F(SweepTest, HasAJobForEachCombination) {
 
 TEST_F(SweepTest, WithoutMultirunThereIsOneJob) {
   const Jobs found = jobs({"device=cpu"}, false);
-  EXPECT_EQ(found.wishes.size(), 1U);
+  EXPECT_EQ(found.requests.size(), 1U);
   EXPECT_FALSE(found.sweep);
-  EXPECT_FALSE(found.wishes.front().job);
+  EXPECT_FALSE(found.requests.front().job);
 }
 
 TEST_F(SweepTest, TheConfigMayAskForASweepAndNameItsParameters) {
@@ -62,8 +62,8 @@ TEST_F(SweepTest, TheConfigMayAskForASweepAndNameItsParameters) {
 TEST_F(SweepTest, HydrasOwnOverridesGoToEveryJobUnseen) {
   const Jobs found = jobs({"hydra.sweep.dir=all", "experiment=a,b"});
   EXPECT_THAT(lines(found), ElementsAre("#0 : experiment=a", "#1 : experiment=b"));
-  for (const RunWish& wish : found.wishes) {
-    EXPECT_EQ(wish.choice.overrides.front(), "hydra.sweep.dir=all");
+  for (const RunRequest& request : found.requests) {
+    EXPECT_EQ(request.choice.overrides.front(), "hydra.sweep.dir=all");
   }
   EXPECT_TRUE(found.sweep->given);
 }
@@ -74,14 +74,14 @@ TEST_F(SweepTest, WarnsWhereTheConfigSaysOtherwise) {
               ElementsAre("profline: warning: --multirun overrides hydra.mode, which is RUN"));
 }
 
-TEST_F(SweepTest, AConfigThatDoesNotComposeIsToldWhenTheRunIsPrepared) {
-  EXPECT_EQ(jobs({"no.such.key=1"}, false).wishes.size(), 1U);
+TEST_F(SweepTest, AConfigThatDoesNotComposeIsReportedWhenTheRunIsPrepared) {
+  EXPECT_EQ(jobs({"no.such.key=1"}, false).requests.size(), 1U);
   EXPECT_FALSE(jobs_of({.choice = choice({"no.such.key=1"})}, true, services().remarks));
 }
 
 TEST_F(SweepTest, ChecksEveryJobBeforeAnyStarts) {
   const Jobs found = jobs({"pipeline.baseline.timeout=1,-1,never"});
-  const auto checked = check_jobs(found.wishes, services());
+  const auto checked = check_jobs(found.requests, services());
   ASSERT_FALSE(checked);
   std::vector<std::string> problems;
   for (const Error& problem : checked.error().each()) problems.push_back(problem.to_string());
@@ -92,7 +92,7 @@ TEST_F(SweepTest, ChecksEveryJobBeforeAnyStarts) {
 
 TEST_F(SweepTest, JobsOfOneFolderAreRefused) {
   const Jobs found = jobs({"hydra.sweep.subdir=same", "experiment=a,b"});
-  const auto checked = check_jobs(found.wishes, services());
+  const auto checked = check_jobs(found.requests, services());
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().to_string(),
             "job 1: hydra.sweep.subdir names the folder of job 0 "
@@ -136,16 +136,16 @@ TEST_F(SweepTest, NothingIsLeftOfASweepWithAJobThatCannotStart) {
   EXPECT_THAT(said_, IsEmpty());
 }
 
-TEST(JobProblems, AreToldOnceWithTheJobsThatHaveThem) {
+TEST(JobProblems, AreReportedOnceWithTheJobsThatHaveThem) {
   JobProblems problems;
   EXPECT_TRUE(problems.result());
   for (std::size_t job = 0; job < 11; ++job) problems.add(job, Error(ErrorKind::Config, "bad key"));
   problems.add(3, Error(ErrorKind::NotFound, "no nsys"));
   EXPECT_FALSE(problems.are_enough());
-  std::vector<std::string> told;
+  std::vector<std::string> messages;
   const auto all = problems.result();
-  for (const Error& problem : all.error().each()) told.push_back(problem.to_string());
-  EXPECT_THAT(told,
+  for (const Error& problem : all.error().each()) messages.push_back(problem.to_string());
+  EXPECT_THAT(messages,
               ElementsAre("jobs 0, 1, 2, 3, 4, 5, 6, 7 and 3 more: bad key", "job 3: no nsys"));
 }
 

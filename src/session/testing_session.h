@@ -17,7 +17,7 @@
 
 namespace profline::session {
 
-/// A folder of its own where configs are looked for, and services that remember what was said.
+/// A temporary folder in which configs are looked for, and services that record what was printed.
 class SessionTest : public ::testing::Test {
  protected:
   SessionTest() { write("conf/single.yaml", testing::kShortRun); }

@@ -65,7 +65,7 @@ void Codec<settings::Dataset>::read(const Node& node, settings::Dataset& value, 
     Codec<T>::read(node, images, reader);
     value.images = std::move(images);
   };
-  // A wrong source is told by the field of that name, whichever struct reads it.
+  // A wrong source is reported by the field of that name, whichever struct reads it.
   const Node* source = node.find("source");
   const bool has_name = source != nullptr && source->is_string();
   if (has_name && source->as_string() == name_of(settings::DatasetSource::Synthetic)) {

@@ -27,12 +27,12 @@ struct Sampling {
 constexpr auto fields(std::type_identity<Sampling>) {
   return field_list(
       field("num_samples_per_epoch", &Sampling::num_samples_per_epoch,
-            "images an epoch, a window that moves on with each; null: all")
+            "images per epoch, a window that advances with each epoch; null: all")
           .range(1, kMostImages),
-      field("num_epochs", &Sampling::num_epochs, "how often the dataset is gone through")
+      field("num_epochs", &Sampling::num_epochs, "number of passes over the dataset")
           .range(1, kMostRounds),
       field("randomize", &Sampling::randomize, "shuffle the images in each epoch"),
-      field("seed", &Sampling::seed, "of the shuffle; null: another order in each run"));
+      field("seed", &Sampling::seed, "seed of the shuffle; null: a different order in each run"));
 }
 
 enum class DatasetSource { Folder, Synthetic, Files };
@@ -55,14 +55,14 @@ struct ImageFolder {
 };
 constexpr auto fields(std::type_identity<ImageFolder>) {
   return field_list(
-      field("name", &ImageFolder::name, "what the report calls the dataset"),
-      field("source", &ImageFolder::source, "where images come from; decides the other keys"),
-      field("root", &ImageFolder::root, "the folder; a relative one starts where profline does"),
+      field("name", &ImageFolder::name, "the dataset's name in reports"),
+      field("source", &ImageFolder::source, "where images come from; determines the other keys"),
+      field("root", &ImageFolder::root, "the folder; relative to the one profline is started in"),
       field("subset_filelist", &ImageFolder::subset_filelist,
-            "text file with one image a line, relative to root; null: fallback_patterns"),
+            "text file with one image per line, relative to root; null: fallback_patterns"),
       field("fallback_patterns", &ImageFolder::fallback_patterns,
-            "globs relative to root, used without a filelist"),
-      field("sampling", &ImageFolder::sampling, "which images are run"));
+            "globs relative to root, used without subset_filelist"),
+      field("sampling", &ImageFolder::sampling, "which images to run"));
 }
 Checks validate(const ImageFolder& dataset);
 
@@ -74,7 +74,7 @@ struct PageSize {
   bool operator==(const PageSize&) const = default;
 };
 
-/// Pages that the program draws itself.
+/// Pages that the program generates itself.
 struct SyntheticPages {
   std::string name = "synthetic";
   DatasetSource source = DatasetSource::Synthetic;
@@ -87,16 +87,16 @@ struct SyntheticPages {
 };
 constexpr auto fields(std::type_identity<SyntheticPages>) {
   return field_list(
-      field("name", &SyntheticPages::name, "what the report calls the dataset"),
-      field("source", &SyntheticPages::source, "where images come from; decides the other keys"),
-      field("pages", &SyntheticPages::pages, "how many are drawn").range(1, kMostPages),
+      field("name", &SyntheticPages::name, "the dataset's name in reports"),
+      field("source", &SyntheticPages::source, "where images come from; determines the other keys"),
+      field("pages", &SyntheticPages::pages, "number of pages to generate").range(1, kMostPages),
       field("page_sizes", &SyntheticPages::page_sizes, "width x height in pixels, used in turn"),
-      field("seed", &SyntheticPages::seed, "of what is drawn"),
-      field("sampling", &SyntheticPages::sampling, "which pages are run"));
+      field("seed", &SyntheticPages::seed, "seed of the page content"),
+      field("sampling", &SyntheticPages::sampling, "which pages to run"));
 }
 Checks validate(const SyntheticPages& dataset);
 
-/// Images named one by one.
+/// Images listed by name.
 struct ImageFiles {
   std::string name = "files";
   DatasetSource source = DatasetSource::Files;
@@ -108,16 +108,16 @@ struct ImageFiles {
 };
 constexpr auto fields(std::type_identity<ImageFiles>) {
   return field_list(
-      field("name", &ImageFiles::name, "what the report calls the dataset"),
-      field("source", &ImageFiles::source, "where images come from; decides the other keys"),
-      field("root", &ImageFiles::root, "where relative names start"),
+      field("name", &ImageFiles::name, "the dataset's name in reports"),
+      field("source", &ImageFiles::source, "where images come from; determines the other keys"),
+      field("root", &ImageFiles::root, "the folder that relative names start from"),
       field("files", &ImageFiles::files,
-            "images, folders of them, lists (.txt) or patterns such as scans/*.png, in order"),
-      field("sampling", &ImageFiles::sampling, "which images are run"));
+            "images, folders of images, lists (.txt) or patterns such as scans/*.png, in order"),
+      field("sampling", &ImageFiles::sampling, "which images to run"));
 }
 Checks validate(const ImageFiles& dataset);
 
-/// The `dataset` section; its key `source` says which of these it is.
+/// The `dataset` section; its key `source` selects one of these.
 struct Dataset {
   std::variant<ImageFolder, SyntheticPages, ImageFiles> images;
 

@@ -19,11 +19,11 @@ constexpr auto names(std::type_identity<Dtype>) {
                     named(Dtype::Fp32, "fp32"), named(Dtype::Fp32, "float32")};
 }
 
-/// Where the model runs, as it is asked for: `auto`, `cpu`, `cuda` or `cuda:N`.
+/// The requested device: `auto`, `cpu`, `cuda` or `cuda:N`.
 struct Device {
   enum class Kind { Auto, Cpu, Cuda };
   Kind kind = Kind::Auto;
-  std::optional<std::uint16_t> index;  ///< only of Cuda; none: the current device
+  std::optional<std::uint16_t> index;  ///< only for Cuda; without one: the current device
 
   bool operator==(const Device&) const = default;
   std::string to_string() const;

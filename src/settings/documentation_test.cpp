@@ -36,7 +36,7 @@ Node shipped_file(const std::string& path) {
   return tree ? *std::move(tree) : Node::map();
 }
 
-/// A stage as conf/config.yaml composes it: the preset, then the values of config.yaml itself.
+/// A stage as composed by conf/config.yaml: the preset, then the values of config.yaml itself.
 Node shipped_stage(const std::string& stage, const std::string& preset) {
   Node merged = shipped_file("profiling/" + stage + "/" + preset + ".yaml");
   const Node config = shipped_file("config.yaml");
@@ -68,8 +68,9 @@ TEST(ToolFlag, IsTheFlagThatAKeyBecomes) {
   EXPECT_EQ(tool_flag("pipeline.nsys.capture_range_end"),
             "--capture-range-end=<v>, with a capture range");
   EXPECT_EQ(tool_flag("pipeline.ncu.ncu_cli.set"), "--set <v>");
-  EXPECT_EQ(tool_flag("pipeline.nsys"),
-            "--session-new with a name made from the run's folder, --force-overwrite=true and -o");
+  EXPECT_EQ(
+      tool_flag("pipeline.nsys"),
+      "--session-new with a name derived from the run directory, --force-overwrite=true and -o");
   EXPECT_EQ(tool_flag("pipeline.nsys.samples"), std::nullopt) << "nsys does not get it";
   EXPECT_EQ(tool_flag("pipeline.ncu.max_launches"), std::nullopt);
   EXPECT_EQ(tool_flag("device"), std::nullopt);

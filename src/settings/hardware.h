@@ -14,10 +14,10 @@
 #include "schema/problems.h"
 #include "settings/device.h"
 
-/// What `conf/hardware/devices.yaml` says: the ceilings of each GPU.
+/// The content of `conf/hardware/devices.yaml`: the ceilings of each GPU.
 namespace profline::settings {
 
-/// Operations by precision, dense, in 10^12 a second; none: not supported, or not published.
+/// Dense operations by precision, in 10^12 per second; absent if unsupported or not published.
 struct TensorRates {
   std::optional<double> fp64;
   std::optional<double> tf32;
@@ -37,10 +37,10 @@ constexpr auto fields(std::type_identity<TensorRates>) {
       field("tf32", &TensorRates::tf32, "TF32").above(0),
       field("bf16", &TensorRates::bf16, "bf16, accumulated in fp32").above(0),
       field("fp16", &TensorRates::fp16, "fp16, accumulated in fp32").above(0),
-      field("fp16_fast", &TensorRates::fp16_fast, "fp16, accumulated in fp16, where it is faster")
+      field("fp16_fast", &TensorRates::fp16_fast, "fp16, accumulated in fp16, if that is faster")
           .above(0),
       field("fp8", &TensorRates::fp8, "fp8, accumulated in fp32").above(0),
-      field("fp8_fast", &TensorRates::fp8_fast, "fp8, accumulated in fp16, where it is faster")
+      field("fp8_fast", &TensorRates::fp8_fast, "fp8, accumulated in fp16, if that is faster")
           .above(0),
       field("int8", &TensorRates::int8, "int8").above(0),
       field("fp4", &TensorRates::fp4, "fp4, accumulated in fp32").above(0));
@@ -73,18 +73,20 @@ struct DeviceLimits {
 };
 constexpr auto fields(std::type_identity<DeviceLimits>) {
   return field_list(
-      field("names", &DeviceLimits::names, "what the driver calls the device, whole").required(),
-      field("memory_gb", &DeviceLimits::memory_gb, "of its own, 10^9 bytes")
+      field("names", &DeviceLimits::names, "full names of the device, as reported by the driver")
+          .required(),
+      field("memory_gb", &DeviceLimits::memory_gb, "device memory, 10^9 bytes")
           .unit("GB")
           .above(0)
           .required(),
-      field("bandwidth_gb_per_s", &DeviceLimits::bandwidth_gb_per_s, "of its own memory")
+      field("bandwidth_gb_per_s", &DeviceLimits::bandwidth_gb_per_s,
+            "bandwidth of the device memory")
           .unit("GB/s")
           .above(0)
           .required(),
       field("tensor_tflops", &DeviceLimits::tensor_tflops, "dense rates of the tensor cores"),
-      field("vector_tflops", &DeviceLimits::vector_tflops, "rates of the ordinary cores"),
-      field("source", &DeviceLimits::source, "where the figures are printed").required());
+      field("vector_tflops", &DeviceLimits::vector_tflops, "rates of the vector cores"),
+      field("source", &DeviceLimits::source, "where the figures are published").required());
 }
 
 struct Hardware {
@@ -92,18 +94,18 @@ struct Hardware {
 
   bool operator==(const Hardware&) const = default;
 
-  /// By the driver's name; null when the table does not have it: no ceiling is better than a wrong
-  /// one.
+  /// Looks up the driver's name; null if the table does not have it, because no ceiling is better
+  /// than a wrong one.
   const DeviceLimits* find(std::string_view device_name) const;
 };
 constexpr auto fields(std::type_identity<Hardware>) {
-  return field_list(field("devices", &Hardware::devices, "one entry a device"));
+  return field_list(field("devices", &Hardware::devices, "one entry per device"));
 }
 Checks validate(const Hardware& hardware);
 
 Result<Hardware> read_hardware(const Node& table);
 
-// What a device can do at most, as rooflines, floor times and MFU are judged by.
+// The peak rates of a device, which rooflines, floor times and MFU are based on.
 
 enum class Precision : std::uint8_t { Fp64, Fp32, Tf32, Bf16, Fp16, Fp8, Fp4, Int8, Int4, Int1 };
 constexpr auto names(std::type_identity<Precision>) {
@@ -116,11 +118,11 @@ constexpr auto names(std::type_identity<Precision>) {
 std::string_view to_text(Precision precision);
 Precision precision_of(Dtype dtype);
 
-/// Which part of a multiprocessor computes.
+/// The part of a multiprocessor that computes.
 enum class Cores : std::uint8_t { Tensor, Vector };
 std::string_view to_text(Cores cores);
 
-/// What the sums are kept in. Some cards take half as long for the less exact one.
+/// The type of the accumulator. Some cards take half as long for the less exact one.
 enum class Accumulation : std::uint8_t { Fp32, Fast };
 
 struct Ceilings {
@@ -133,18 +135,18 @@ struct Ceilings {
     bool operator==(const Rate&) const = default;
   };
 
-  std::string device;  ///< its name; empty: made by hand
-  std::string source;  ///< where the figures come from
+  std::string device;  ///< its name; empty if not from the table
+  std::string source;  ///< the source of the figures
   bool is_measured = false;
   std::optional<double> bytes_per_second;
   std::vector<Rate> rates;
-  /// Of MFU_PEAK_TFLOPS: stands in for every rate.
+  /// From MFU_PEAK_TFLOPS: replaces every rate.
   std::optional<double> peak_operations_per_second;
 
   bool operator==(const Ceilings&) const = default;
 
-  /// None: the device cannot, or nobody published how fast. Where accumulation makes no difference
-  /// the fast rate is the ordinary one.
+  /// No value if the device does not support it or no rate is published. If accumulation makes no
+  /// difference, the fast rate is the ordinary one.
   std::optional<double> rate(Cores cores, Precision precision,
                              Accumulation accumulation = Accumulation::Fp32) const;
 };
@@ -154,9 +156,9 @@ Ceilings ceilings_of(const DeviceLimits& limits);
 /// Looks up an environment variable.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 
-/// `MFU_PEAK_TFLOPS` and `MEM_BANDWIDTH_GBS` put in place of the table's figures; the source says
-/// so. A device that is not in the table (null) has what they say and nothing else. An Error names
-/// a variable that is no number above 0.
+/// Replaces figures of the table with `MFU_PEAK_TFLOPS` and `MEM_BANDWIDTH_GBS`; the source says
+/// so. A device that is not in the table (null) has only their values. An Error names a variable
+/// that is not a number above 0.
 Result<Ceilings> ceilings_with(const DeviceLimits* limits, const Environment& environment);
 
 }  // namespace profline::settings

@@ -38,7 +38,7 @@ TEST(Hardware, TakesNoDeviceForAnother) {
   }
 }
 
-/// A rate that is published is twice `half`, as far as datasheets round.
+/// A published rate is twice `half`, up to the rounding of datasheets.
 void expect_twice(const std::optional<double>& rate, double half) {
   constexpr double kRounding = 0.03;
   EXPECT_NEAR(rate.value_or(2 * half) / half, 2, 2 * kRounding);

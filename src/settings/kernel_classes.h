@@ -8,10 +8,10 @@
 #include "schema/field.h"
 #include "schema/problems.h"
 
-/// What `conf/kernels/classes.yaml` says: which kernels are of which class.
+/// The content of `conf/kernels/classes.yaml`: the classes of kernels.
 namespace profline::settings {
 
-/// A rule applies when one of its texts or expressions is found; case does not matter.
+/// A rule applies if one of its texts or expressions is found; case is ignored.
 struct KernelClassRule {
   std::string name;
   std::vector<std::string> contains;
@@ -22,9 +22,10 @@ struct KernelClassRule {
 constexpr auto fields(std::type_identity<KernelClassRule>) {
   return field_list(
       field("class", &KernelClassRule::name, "the class: gemm, attention, ...").required(),
-      field("contains", &KernelClassRule::contains, "texts, one of which the name has in it"),
+      field("contains", &KernelClassRule::contains,
+            "applies if the name contains one of these texts"),
       field("matches", &KernelClassRule::matches,
-            "regular expressions (ECMAScript), one of which is found in the name"));
+            "applies if one of these regular expressions (ECMAScript) is found in the name"));
 }
 Checks validate(const KernelClassRule& rule);
 
@@ -34,7 +35,7 @@ struct KernelClasses {
   bool operator==(const KernelClasses&) const = default;
 };
 constexpr auto fields(std::type_identity<KernelClasses>) {
-  return field_list(field("rules", &KernelClasses::rules, "the first one that applies decides"));
+  return field_list(field("rules", &KernelClasses::rules, "the first rule that applies decides"));
 }
 
 Result<KernelClasses> read_kernel_classes(const Node& table);

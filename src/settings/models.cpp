@@ -23,7 +23,7 @@ Checks validate(const Model& model) {
   }
   if (model.init == Init::Weights && model.variant == Variant::Tiny) {
     checks.fail(model.variant,
-                "is for init=random: with init=weights the model's config.json says its shapes");
+                "is only for init=random: with init=weights the model's config.json has the sizes");
   }
   return checks;
 }

@@ -14,14 +14,14 @@
 /// `model` and `infer` when `pipeline.workload.kind` is `deepseek_ocr`.
 namespace profline::settings::deepseek_ocr {
 
-/// How a picture that does not have the view's shape gets it.
+/// How an image is fitted to a view of another shape.
 enum class Resize { Auto, Squash, Letterbox };
 constexpr auto names(std::type_identity<Resize>) {
   return std::array{named(Resize::Auto, "auto"), named(Resize::Squash, "squash"),
                     named(Resize::Letterbox, "letterbox")};
 }
 
-/// From a picture to views and tiles.
+/// From an image to views and tiles.
 struct Preprocess {
   bool enable = true;
   std::uint32_t base_size = 1024;
@@ -37,29 +37,32 @@ struct Preprocess {
 };
 constexpr auto fields(std::type_identity<Preprocess>) {
   return field_list(
-      field("enable", &Preprocess::enable, "false: empty pictures, only the prompt counts"),
-      field("base_size", &Preprocess::base_size, "side of the whole page's view beside tiles")
+      field("enable", &Preprocess::enable, "false: empty images, so that only the prompt matters"),
+      field("base_size", &Preprocess::base_size,
+            "side of the whole page's view, in addition to tiles")
           .unit("px")
           .range(1, kMostPixelsASide),
       field("image_size", &Preprocess::image_size,
-            "side of a tile; of the page's view when crop_mode is false")
+            "side of a tile; of the whole page's view if crop_mode is false")
           .unit("px")
           .range(1, kMostPixelsASide),
-      field("crop_mode", &Preprocess::crop_mode, "cut large pictures into tiles as well"),
-      field("patch_size", &Preprocess::patch_size, "side of what becomes one token of SAM")
+      field("crop_mode", &Preprocess::crop_mode, "also cut large images into tiles"),
+      field("patch_size", &Preprocess::patch_size,
+            "side of a patch, which becomes one token in SAM")
           .unit("px")
           .range(1, kMostPixelsASide),
       field("downsample_ratio", &Preprocess::downsample_ratio,
-            "tokens of SAM on a side for one token of the language model")
+            "SAM tokens per side that become one token of the language model")
           .range(1, kMostPixelsASide),
-      field("max_tiles", &Preprocess::max_tiles, "tiles of a picture at most").range(2, kMostTiles),
+      field("max_tiles", &Preprocess::max_tiles, "maximum number of tiles per image")
+          .range(2, kMostTiles),
       field("crop_threshold", &Preprocess::crop_threshold,
-            "pictures no larger than this on either side get no tiles; the presets say image_size")
+            "images no larger than this on either side get no tiles; the presets use image_size")
           .unit("px")
           .range(0, kMostPictureSide),
       field("resize", &Preprocess::resize,
-            "how the page gets its view's shape; auto: squash without tiles and up to 640, else "
-            "letterbox"));
+            "how the page is fitted to its view; auto: squash without tiles and up to 640, "
+            "otherwise letterbox"));
 }
 Checks validate(const Preprocess& preprocess);
 
@@ -86,16 +89,17 @@ struct Model {
 };
 constexpr auto fields(std::type_identity<Model>) {
   return field_list(
-      field("name", &Model::name, "what the report calls the model"),
+      field("name", &Model::name, "the model's name in reports"),
       field("path", &Model::path,
             "folder with config.json, safetensors and tokenizer.json; null with init=random"),
-      field("init", &Model::init, "random: tensors of the same shapes made from a seed, no files"),
+      field("init", &Model::init,
+            "random: tensors of the same shapes, generated from a seed; needs no files"),
       field("variant", &Model::variant,
-            "shapes of init=random: those of the release, or half a million parameters"),
+            "model size with init=random: that of the release, or half a million parameters"),
       field("dtype", &Model::dtype,
-            "of tensors; norms, softmax and RoPE tables are fp32 in all of them"),
-      field("allow_tf32", &Model::allow_tf32, "let fp32 products use TF32, also in cuDNN"),
-      field("preprocess", &Model::preprocess, "from a picture to views and tiles"));
+            "type of tensors; norms, softmax and RoPE tables are always fp32"),
+      field("allow_tf32", &Model::allow_tf32, "allow TF32 in fp32 matrix products, also in cuDNN"),
+      field("preprocess", &Model::preprocess, "how an image becomes views and tiles"));
 }
 Checks validate(const Model& model);
 
@@ -122,34 +126,39 @@ struct Infer {
 };
 constexpr auto fields(std::type_identity<Infer>) {
   return field_list(
-      field("temperature", &Infer::temperature, "of sampling; above 0 with do_sample").at_least(0),
-      field("max_new_tokens", &Infer::max_new_tokens, "tokens to generate at most")
+      field("temperature", &Infer::temperature,
+            "sampling temperature; must be above 0 with do_sample")
+          .at_least(0),
+      field("max_new_tokens", &Infer::max_new_tokens, "maximum number of tokens to generate")
           .range(1, kMostTokens),
       field("no_repeat_ngram_size", &Infer::no_repeat_ngram_size,
-            "so many tokens never come twice in a row of this length; 0: off")
+            "no sequence of this many tokens is generated twice; 0: off")
           .range(0, kMostTokens),
-      field("do_sample", &Infer::do_sample, "false: always the likeliest token"),
-      field("top_k", &Infer::top_k, "sample from so many of the likeliest tokens; null: all")
+      field("do_sample", &Infer::do_sample, "false: always choose the most likely token"),
+      field("top_k", &Infer::top_k, "sample from this many of the most likely tokens; null: all")
           .range(1, kMostTokens),
-      field("top_p", &Infer::top_p, "sample from the likeliest tokens of this share; null: all")
+      field("top_p", &Infer::top_p,
+            "sample from the most likely tokens with this total probability; null: all")
           .above(0)
           .at_most(1),
-      field("seed", &Infer::seed, "of sampling; null: another text in each run"),
+      field("seed", &Infer::seed, "sampling seed; null: a different text in each run"),
       field("context_len_mode", &Infer::context_len_mode,
-            "context of the decode estimate: prompt plus half the new tokens, context_len_fixed, "
-            "or model_window"),
-      field("context_len_fixed", &Infer::context_len_fixed, "of context_len_mode=fixed")
+            "context length of the decode estimate: prompt plus half of the new tokens, "
+            "context_len_fixed, or model_window"),
+      field("context_len_fixed", &Infer::context_len_fixed,
+            "context length for context_len_mode=fixed")
           .unit("tokens")
           .range(1, kMostTokens),
       field("model_window", &Infer::model_window,
-            "of context_len_mode=max; null: what the model's config.json says")
+            "context length for context_len_mode=max; null: from the model's config.json")
           .unit("tokens")
           .range(1, kMostTokens),
-      field("decoder_prompt", &Infer::decoder_prompt, "with `<image>` where the page goes"));
+      field("decoder_prompt", &Infer::decoder_prompt,
+            "the prompt, with `<image>` where the page goes"));
 }
 Checks validate(const Infer& infer);
 
-/// What the workload of this kind is told.
+/// The settings for this kind of workload.
 struct Subject {
   Model model;
   Infer infer;
@@ -171,11 +180,12 @@ struct Preprocess {
 };
 constexpr auto fields(std::type_identity<Preprocess>) {
   return field_list(
-      field("enable", &Preprocess::enable, "the dataset's pictures instead of random input"),
+      field("enable", &Preprocess::enable, "use the dataset's images instead of random input"),
       field("image_size", &Preprocess::image_size, "side of the input")
           .unit("px")
           .range(1, kMostPixelsASide),
-      field("normalize", &Preprocess::normalize, "bring the input to mean 0 and deviation 1"));
+      field("normalize", &Preprocess::normalize,
+            "normalise the input to mean 0 and standard deviation 1"));
 }
 
 struct Model {
@@ -188,10 +198,10 @@ struct Model {
 };
 constexpr auto fields(std::type_identity<Model>) {
   return field_list(
-      field("description", &Model::description, "for people"),
-      field("name", &Model::name, "what the report calls the model"),
-      field("path", &Model::path, "null: the network has no files, its weights are random"),
-      field("preprocess", &Model::preprocess, "what the network is given"));
+      field("description", &Model::description, "free text"),
+      field("name", &Model::name, "the model's name in reports"),
+      field("path", &Model::path, "always null: the network has random weights and no files"),
+      field("preprocess", &Model::preprocess, "the network's input"));
 }
 Checks validate(const Model& model);
 
@@ -204,15 +214,14 @@ struct Infer {
   bool operator==(const Infer&) const = default;
 };
 constexpr auto fields(std::type_identity<Infer>) {
-  return field_list(field("description", &Infer::description, "for people"),
-                    field("dtype", &Infer::dtype, "of tensors"),
-                    field("batch_size", &Infer::batch_size, "pictures in one forward pass")
-                        .range(1, kMostInABatch),
-                    field("device", &Infer::device,
-                          "null: the root's `device`; a name given here must be the same"));
+  return field_list(
+      field("description", &Infer::description, "free text"),
+      field("dtype", &Infer::dtype, "type of tensors"),
+      field("batch_size", &Infer::batch_size, "images per forward pass").range(1, kMostInABatch),
+      field("device", &Infer::device, "null: the root's `device`; if set, it must be the same"));
 }
 
-/// What the workload of this kind is told.
+/// The settings for this kind of workload.
 struct Subject {
   Model model;
   Infer infer;

@@ -17,7 +17,7 @@ bool NcuCli::names_what_to_collect() const {
 
 Checks validate(const Ncu& ncu) {
   Checks checks;
-  if (ncu.enable == Enable::No) return checks;  // what is not run may stay half-written
+  if (ncu.enable == Enable::No) return checks;  // a disabled stage may be incomplete
   const NcuCli& cli = ncu.ncu_cli;
   if (cli.set && trim(*cli.set).empty()) checks.fail(cli.set, "must name a set, or be null");
   if (cli.kernel_name && trim(*cli.kernel_name).empty()) {

@@ -67,11 +67,11 @@ struct NcuExport {
 };
 constexpr auto fields(std::type_identity<NcuExport>) {
   return field_list(
-      field("csv", &NcuExport::csv, "write raw.csv after the capture; left out: true"));
+      field("csv", &NcuExport::csv, "write raw.csv after the capture; if not set: true"));
 }
 
-/// ncu's own options; conf/profiling/README.md has the flag of each. One that a preset leaves out
-/// is not passed, as if it were null; the values that profline ships are in conf/profiling/ncu.
+/// ncu's own options; conf/profiling/README.md has the flag of each. An option that a preset leaves
+/// out is not passed, as if it were null; the values that profline ships are in conf/profiling/ncu.
 struct NcuCli {
   std::optional<TargetProcesses> target_processes;
   std::optional<ReplayMode> replay_mode;
@@ -91,42 +91,43 @@ struct NcuCli {
   bool force_overwrite = false;
 
   bool operator==(const NcuCli&) const = default;
-  /// Whether set, sections or metrics name anything; without that ncu collects its own default set.
+  /// Whether set, sections or metrics are given; otherwise ncu collects its own default set.
   bool names_what_to_collect() const;
 };
 constexpr auto fields(std::type_identity<NcuCli>) {
   return field_list(
       field("target_processes", &NcuCli::target_processes,
-            "which processes are profiled: all includes those that the workload starts; null: "
-            "ncu's own default"),
+            "processes to profile; all: also those that the workload starts; null: ncu's own "
+            "default"),
       field("replay_mode", &NcuCli::replay_mode,
-            "what is run again for each pass; null: ncu's own default"),
+            "what is replayed for each pass; null: ncu's own default"),
       field("nvtx", &NcuCli::nvtx, "limits the capture to NVTX ranges"),
-      field("set", &NcuCli::set, "set of sections, by ncu's names; null: not passed"),
+      field("set", &NcuCli::set, "set of sections, by ncu's name for it; null: not passed"),
       field("metrics", &NcuCli::metrics,
-            "metrics to collect as well; flop_count_hp, _sp and _dp are translated; null: not "
+            "additional metrics to collect; flop_count_hp, _sp and _dp are translated; null: not "
             "passed"),
-      field("sections", &NcuCli::sections, "sections to collect as well; null: not passed"),
-      field("kernel_name_base", &NcuCli::kernel_name_base,
-            "which form of a kernel's name kernel_name is compared with; null: ncu's own default"),
+      field("sections", &NcuCli::sections, "additional sections to collect; null: not passed"),
+      field(
+          "kernel_name_base", &NcuCli::kernel_name_base,
+          "the form of a kernel's name that kernel_name is compared with; null: ncu's own default"),
       field("kernel_name", &NcuCli::kernel_name,
-            "only this kernel: a name or regex:EXPRESSION; null: every kernel"),
-      field("launch_skip", &NcuCli::launch_skip, "launches to skip first; null: not passed")
+            "profile only this kernel: a name or regex:EXPRESSION; null: every kernel"),
+      field("launch_skip", &NcuCli::launch_skip, "launches to skip at the start; null: not passed")
           .range(0, kMostLaunches),
       field("launch_count", &NcuCli::launch_count,
-            "launches to profile; null: pipeline.ncu.max_launches bounds them")
+            "launches to profile; null: limited by pipeline.ncu.max_launches")
           .range(1, kMostLaunches),
       field("clock_control", &NcuCli::clock_control,
-            "what ncu does to the GPU's clocks; null: ncu's own default"),
+            "how ncu controls the GPU's clocks; null: ncu's own default"),
       field("cache_control", &NcuCli::cache_control,
-            "what ncu does to the GPU's caches between passes; null: ncu's own default"),
+            "how ncu controls the GPU's caches between passes; null: ncu's own default"),
       field("graph_profiling", &NcuCli::graph_profiling,
-            "CUDA graphs by node or as a whole; null: ncu's own default"),
+            "profile CUDA graphs by node or as a whole; null: ncu's own default"),
       field("kill", &NcuCli::kill,
             "end the workload once launch_count is reached; null: ncu's own default"),
-      field("export", &NcuCli::export_files, "files made from the report"),
+      field("export", &NcuCli::export_files, "files exported from the report"),
       field("force_overwrite", &NcuCli::force_overwrite,
-            "replace a report that exists; false: not passed"));
+            "replace an existing report; false: not passed"));
 }
 
 /// `pipeline.ncu`: the workload under Nsight Compute.
@@ -142,22 +143,21 @@ struct Ncu : Stage {
   bool operator==(const Ncu&) const = default;
 };
 constexpr auto fields(std::type_identity<Ncu>) {
-  return field_list(
-      enable_field(),
-      field("gating_nvtx", &Ncu::gating_nvtx,
-            "false: ncu_cli.nvtx.include does not limit the capture"),
-      samples_field(&Ncu::samples),
-      field("max_launches", &Ncu::max_launches,
-            "the most launches profiled when neither ncu_cli.launch_count nor ncu_cli.kernel_name "
-            "limits them; null: no bound")
-          .range(1, kMostLaunches),
-      field("rerun_launch_count", &Ncu::rerun_launch_count,
-            "the most launches of the second attempt, made without the ranges of nvtx.include when "
-            "nothing ran in them")
-          .range(1, kMostLaunches),
-      field("require_gpu", &Ncu::require_gpu, "false: run ncu without a GPU as well"),
-      field("description", &Ncu::description, "what the preset is for"),
-      field("ncu_cli", &Ncu::ncu_cli, "ncu's own options"), timeout_field());
+  return field_list(enable_field(),
+                    field("gating_nvtx", &Ncu::gating_nvtx,
+                          "false: ncu_cli.nvtx.include does not limit the capture"),
+                    samples_field(&Ncu::samples),
+                    field("max_launches", &Ncu::max_launches,
+                          "maximum number of launches to profile if neither ncu_cli.launch_count "
+                          "nor ncu_cli.kernel_name limits them; null: no limit")
+                        .range(1, kMostLaunches),
+                    field("rerun_launch_count", &Ncu::rerun_launch_count,
+                          "maximum number of launches in the second attempt, made without "
+                          "nvtx.include if nothing ran in its ranges")
+                        .range(1, kMostLaunches),
+                    field("require_gpu", &Ncu::require_gpu, "false: run ncu even without a GPU"),
+                    field("description", &Ncu::description, "what the preset is for"),
+                    field("ncu_cli", &Ncu::ncu_cli, "ncu's own options"), timeout_field());
 }
 Checks validate(const Ncu& ncu);
 

@@ -72,7 +72,7 @@ bool Nsys::traces(std::string_view what) const {
 
 Checks validate(const Nsys& nsys) {
   Checks checks;
-  if (nsys.enable == Enable::No) return checks;  // what is not run may stay half-written
+  if (nsys.enable == Enable::No) return checks;  // a disabled stage may be incomplete
   if (nsys.capture_range == CaptureRange::Nvtx && nsys.gating_nvtx) check_gate(nsys, checks);
   if (nsys.trace && nsys.trace->items.empty()) {
     checks.fail(nsys.trace, "must name something to record, such as cuda,nvtx,osrt, or be null");

@@ -31,11 +31,11 @@ constexpr auto names(std::type_identity<CaptureRange>) {
 struct CaptureRangeEnd {
   enum class Action { None, Stop, StopShutdown, Repeat, RepeatShutdown };
   Action action = Action::Stop;
-  /// Captures of Repeat (none: as many as come) and of RepeatShutdown.
+  /// Number of captures for Repeat (absent: unlimited) and RepeatShutdown.
   std::optional<std::uint32_t> count;
 
   bool operator==(const CaptureRangeEnd&) const = default;
-  /// As nsys spells it: `stop`, `repeat:3`.
+  /// In nsys' spelling: `stop`, `repeat:3`.
   std::string to_string() const;
 };
 
@@ -70,22 +70,22 @@ constexpr auto fields(std::type_identity<Nsys>) {
       field("gating_nvtx", &Nsys::gating_nvtx,
             "false: capture_range=nvtx does not limit the capture"),
       samples_field(&Nsys::samples),
-      field("trace", &Nsys::trace, "what is recorded, by nsys's names; null: nsys's own default"),
+      field("trace", &Nsys::trace, "what to record, by nsys's names; null: nsys's own default"),
       field("sample", &Nsys::sample, "how the CPU is sampled; null: nsys's own default"),
       field("capture_range", &Nsys::capture_range,
-            "what opens the capture; none: the whole run is captured"),
+            "what starts the capture; none: capture the whole run"),
       field("capture_range_end", &Nsys::capture_range_end,
             "what happens when the range ends; null or empty: nsys's own default, which ends the "
             "workload"),
       field("nvtx_capture", &Nsys::nvtx_capture,
-            "the range that capture_range=nvtx waits for, without effect otherwise: name, "
-            "name@domain, name@*; a list: one capture each"),
+            "the range that capture_range=nvtx waits for (otherwise no effect): name, name@domain, "
+            "name@*; a list: one capture each"),
       field("nvtx_domain_include", &Nsys::nvtx_domain_include,
             "record only these NVTX domains; null: all"),
       field("nvtx_domain_exclude", &Nsys::nvtx_domain_exclude,
             "record all but these NVTX domains; null: all"),
       field("cuda_graph_trace", &Nsys::cuda_graph_trace,
-            "CUDA graphs as a whole or by node; null: nsys's own default"),
+            "trace CUDA graphs as a whole or by node; null: nsys's own default"),
       timeout_field());
 }
 Checks validate(const Nsys& nsys);
@@ -94,7 +94,7 @@ Checks validate(const Nsys& nsys);
 
 namespace profline::schema {
 
-/// An empty string is no value, like null: `capture_range_end=` on a command line.
+/// An empty string means no value, like null: `capture_range_end=` on a command line.
 template <>
 struct Codec<std::optional<settings::CaptureRangeEnd>> {
   static constexpr Kinds kKinds{Node::Kind::String, Node::Kind::Null};

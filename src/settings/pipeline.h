@@ -38,28 +38,29 @@ struct TorchProfiler : Stage {
 constexpr auto fields(std::type_identity<TorchProfiler>) {
   return field_list(
       enable_field(),
-      field("enabled", &TorchProfiler::enabled, "what the preset says; `enable` refers to it"),
+      field("enabled", &TorchProfiler::enabled, "the preset's value; `enable` refers to it"),
       field("activities", &TorchProfiler::activities,
-            "what is recorded; cuda is left out without a GPU"),
-      field("record_shapes", &TorchProfiler::record_shapes, "shapes of operators' inputs"),
+            "what to record; cuda is left out without a GPU"),
+      field("record_shapes", &TorchProfiler::record_shapes, "record the input shapes of operators"),
       field("profile_memory", &TorchProfiler::profile_memory, "write memory.json"),
-      field("with_stack", &TorchProfiler::with_stack, "source lines of operators, where there are"),
+      field("with_stack", &TorchProfiler::with_stack,
+            "record source lines of operators, if available"),
       field("group_by_input_shape", &TorchProfiler::group_by_input_shape,
-            "one row for each shape in the operator table; needs record_shapes"),
-      field("warmup_rounds", &TorchProfiler::warmup_rounds,
-            "inferences before anything is recorded")
+            "one row per input shape in the operator table; needs record_shapes"),
+      field("warmup_rounds", &TorchProfiler::warmup_rounds, "inferences before recording starts")
           .range(0, kMostRounds),
       field("warmup_synthetic", &TorchProfiler::warmup_synthetic,
             "warm up on a grey page instead of the first image"),
       field("decode_steps", &TorchProfiler::decode_steps,
-            "tokens recorded after prefill; null: all")
+            "tokens to record after prefill; null: all")
           .range(0, kMostTokens),
-      field("output", &TorchProfiler::output, "written from the baseline's texts, after timing"),
+      field("output", &TorchProfiler::output,
+            "outputs written from the baseline's texts, after timing"),
       timeout_field());
 }
 Checks validate(const TorchProfiler& profiler);
 
-/// `pipeline.static_analysis`: what the model costs by its shapes.
+/// `pipeline.static_analysis`: the theoretical cost of the model.
 struct StaticAnalysis : Stage {
   StaticAnalysis() { enable = Enable::Yes; }
 
@@ -74,9 +75,9 @@ constexpr auto fields(std::type_identity<StaticAnalysis>) {
                     field("write_reports", &StaticAnalysis::write_reports,
                           "write static_compute.json and static_compute.md"),
                     field("use_analytic_fallback", &StaticAnalysis::use_analytic_fallback,
-                          "let closed forms stand in where the module graph cannot be traced"),
+                          "use closed forms if the module graph cannot be traced"),
                     field("use_synthetic_inputs", &StaticAnalysis::use_synthetic_inputs,
-                          "shapes from model.preprocess instead of the dataset's pictures"),
+                          "take shapes from model.preprocess instead of the dataset's images"),
                     timeout_field());
 }
 
@@ -91,16 +92,18 @@ struct Baseline : Stage {
 };
 constexpr auto fields(std::type_identity<Baseline>) {
   return field_list(
-      field("enable", &Baseline::enable, "run this stage; auto: if a stage that measures runs"),
+      field("enable", &Baseline::enable, "run this stage; auto: if any measuring stage runs"),
       field("warmup_rounds", &Baseline::warmup_rounds,
-            "unmeasured inferences first; config.yaml takes them from torch_profiler's preset")
+            "unmeasured inferences at the start; config.yaml takes the number from "
+            "torch_profiler's preset")
           .range(0, kMostRounds),
       field("warmup_synthetic", &Baseline::warmup_synthetic,
-            "warm up on a grey page instead of the first image; from torch_profiler's preset too"),
+            "warm up on a grey page instead of the first image; also taken from torch_profiler's "
+            "preset"),
       timeout_field());
 }
 
-/// `pipeline.direct_inference`: the model over the dataset for its answers, no profiler.
+/// `pipeline.direct_inference`: runs the model over the dataset for its output, without a profiler.
 struct DirectInference : Stage {
   Output output;
 
@@ -108,11 +111,11 @@ struct DirectInference : Stage {
 };
 constexpr auto fields(std::type_identity<DirectInference>) {
   return field_list(enable_field(),
-                    field("output", &DirectInference::output, "what is written of the answers"),
+                    field("output", &DirectInference::output, "the outputs to write"),
                     timeout_field());
 }
 
-/// The stages in the order in which they run, and what holds for all of them.
+/// The stages in the order in which they run, and settings common to all of them.
 struct Pipeline {
   StaticAnalysis static_analysis;
   Baseline baseline;
@@ -127,16 +130,17 @@ struct Pipeline {
 };
 constexpr auto fields(std::type_identity<Pipeline>) {
   return field_list(
-      field("static_analysis", &Pipeline::static_analysis, "what the model costs by its shapes"),
-      field("baseline", &Pipeline::baseline, "the run without a profiler that timings come from"),
+      field("static_analysis", &Pipeline::static_analysis,
+            "theoretical FLOPs, bytes and minimum times of the model"),
+      field("baseline", &Pipeline::baseline, "the unprofiled run that timings come from"),
       field("torch_profiler", &Pipeline::torch_profiler, "one image under libtorch's profiler"),
       field("nsys", &Pipeline::nsys, "the workload under Nsight Systems"),
       field("ncu", &Pipeline::ncu, "the workload under Nsight Compute"),
       field("direct_inference", &Pipeline::direct_inference,
-            "the model over the dataset for its answers, no profiler"),
-      field("workload", &Pipeline::workload, "the program that is profiled"),
+            "inference over the dataset without a profiler"),
+      field("workload", &Pipeline::workload, "the program to profile"),
       field("keep_going", &Pipeline::keep_going,
-            "a failed stage does not stop the others; the exit code still tells"));
+            "run the other stages even if one fails; the exit code still reports the failure"));
 }
 
 }  // namespace profline::settings

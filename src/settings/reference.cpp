@@ -18,10 +18,10 @@ using schema::reference_table;
 
 constexpr ToolFlag kNsysFlags[] = {
     {"enable", "no flag: runs the stage"},
-    {"gating_nvtx", "no flag: false leaves `--capture-range=nvtx` and what belongs to it out"},
-    {"samples", "no flag: how many requests the workload runs"},
+    {"gating_nvtx", "no flag: false leaves out `--capture-range=nvtx` and related flags"},
+    {"samples", "no flag: number of requests that the workload runs"},
     {"trace", "`--trace=<v>,<v>`"},
-    {"sample", "`--sample=<v>`, and `--cpuctxsw=none` if it is none"},
+    {"sample", "`--sample=<v>`; none: also `--cpuctxsw=none`"},
     {"capture_range",
      "`--capture-range=<v>`; none: not passed; nvtx: also `NSYS_NVTX_PROFILER_REGISTER_ONLY=0`"},
     {"capture_range_end", "`--capture-range-end=<v>`, with a capture range"},
@@ -29,7 +29,7 @@ constexpr ToolFlag kNsysFlags[] = {
     {"nvtx_domain_include", "`--nvtx-domain-include=<v>,<v>`"},
     {"nvtx_domain_exclude", "`--nvtx-domain-exclude=<v>,<v>`"},
     {"cuda_graph_trace", "`--cuda-graph-trace=<v>`"},
-    {"timeout", "no flag: the stage is stopped by profline"},
+    {"timeout", "no flag: profline stops the stage"},
 };
 
 constexpr ToolFlag kNcuFlags[] = {
@@ -42,7 +42,7 @@ constexpr ToolFlag kNcuFlags[] = {
     {"metrics",
      "`--metrics <v>,<v>`, those that the installed ncu knows; flop_count_sp becomes its fadd, "
      "fmul and ffma counters; range replay adds `smsp__inst_executed.sum`"},
-    {"sections", "`--section <v>` for each that the installed ncu has"},
+    {"sections", "`--section <v>` for each one that the installed ncu has"},
     {"kernel_name_base", "`--kernel-name-base <v>`, with kernel_name"},
     {"kernel_name", "`--kernel-name <v>`"},
     {"launch_skip", "`--launch-skip <v>`"},
@@ -59,7 +59,7 @@ constexpr ToolFlag kNcuFlags[] = {
 constexpr std::string_view kNsysPlace = "pipeline.nsys";
 constexpr std::string_view kNcuPlace = "pipeline.ncu.ncu_cli";
 constexpr std::string_view kNsysAlways =
-    "`--session-new` with a name made from the run's folder, `--force-overwrite=true` and `-o`";
+    "`--session-new` with a name derived from the run directory, `--force-overwrite=true` and `-o`";
 constexpr std::string_view kNcuAlways =
     "`--nvtx`, so that rows name the ranges of their kernels, `-o` and `--log-file`";
 
@@ -69,7 +69,7 @@ std::string without_markdown(std::string_view text) {
   return plain;
 }
 
-/// The values that the shipped config has are the defaults that people meet.
+/// The shipped config's values are the defaults that users see.
 std::vector<FieldDoc> with_shipped(std::vector<FieldDoc> docs, const Node& shipped) {
   for (FieldDoc& doc : docs) {
     const Node* value = shipped.find_path(doc.path);
@@ -82,7 +82,7 @@ std::string heading(std::string_view title) {
   return "\n## " + std::string(title) + "\n\n";
 }
 
-/// Keys that hold a value, under their place in the config.
+/// Keys that hold a value, with their full paths.
 std::string flag_table(std::vector<FieldDoc> docs, std::span<const ToolFlag> flags,
                        std::string_view place) {
   std::erase_if(docs, [](const FieldDoc& doc) { return doc.is_group; });
@@ -95,7 +95,7 @@ std::string flag_table(std::vector<FieldDoc> docs, std::span<const ToolFlag> fla
   return reference_table(docs, {.title = "becomes", .cell = flag_of});
 }
 
-/// The sections whose keys depend on another key have tables of their own.
+/// Sections whose keys depend on another key have their own tables.
 std::vector<FieldDoc> shared_docs() {
   std::vector<FieldDoc> docs = describe<Shared>();
   std::erase_if(docs, [](const FieldDoc& doc) { return doc.path == "dataset"; });
@@ -111,15 +111,15 @@ std::string subject_table() {
   return reference_table(docs);
 }
 
-/// An example of both pages.
+/// An example on both pages.
 constexpr std::string_view kOwnPreset = R"(
 ```yaml file=conf/profiling/ncu/decode_gemm.yaml
-description: matrix products of decode
+description: matrix products in decode
 ncu_cli:
   nvtx:
     include: decode
   set: detailed
-  kernel_name_base: demangled  # the whole C++ name; function: its bare name, without templates and parameters
+  kernel_name_base: demangled  # the full C++ name; function: the bare name, without template arguments and parameters
   kernel_name: 'regex:gemm|gemv'
   launch_count: 20
 ```
@@ -154,42 +154,42 @@ std::optional<std::string> tool_flag(std::string_view key) {
 std::string configuration_page(const Node& shipped) {
   std::string page = R"(# Configuration
 
-Every key of a composed config. This page is made from the program's field lists by a test; change those, then run
-the test with `PROFLINE_UPDATE_GOLDEN=1`.
+Every key of a composed config. A test generates this page from the program's field lists; change those, then run the
+test with `PROFLINE_UPDATE_GOLDEN=1`.
 
-Presets lie in `conf/`, whose copy in the binary is the last place searched. `profline config` prints what a command
-line composes, `profline explain KEY` where a value comes from. A key that is not in these tables is an error, as is
-a value of another type; all problems are listed together. Defaults are those of `conf/config.yaml`, where folders
-start at the one profline is started in. An option of nsys or ncu that a preset of yours leaves out is not passed; the
-flags are in [conf/profiling/README.md](../conf/profiling/README.md).
+Presets are in `conf/`; the copy embedded in the binary is searched last. `profline config` prints the config that a
+command line composes, and `profline explain KEY` shows where a value comes from. Unknown keys and values of the wrong
+type are errors; all problems are reported together. The defaults shown are those of `conf/config.yaml`; relative paths
+start at the folder profline is started in. An option of nsys or ncu that your own preset leaves out is not passed to
+the tool; [conf/profiling/README.md](../conf/profiling/README.md) lists the flags.
 
 ## Presets of your own
 
-A preset is a file in the folder of its group. What it does not set is not passed to the tool:
+A preset is a file in the folder of its group. Options that it does not set are not passed to the tool:
 )";
   page += kOwnPreset;
   page += R"(
-`--config-dir` names the folder; it is not needed for `./conf` when that holds the config you start from:
+`--config-dir` adds the folder to the search path; `./conf` does not need it if it contains your primary config:
 
 ```console
 $ profline explain pipeline.ncu.ncu_cli.kernel_name --config-dir conf profiling/ncu@pipeline.ncu=decode_gemm
 pipeline.ncu.ncu_cli.kernel_name = regex:gemm|gemv
-  string or null: only this kernel: a name or regex:EXPRESSION; null: every kernel
+  string or null: profile only this kernel: a name or regex:EXPRESSION; null: every kernel
   becomes --kernel-name <v>
   > conf/profiling/ncu/decode_gemm.yaml:7:16  regex:gemm|gemv  chosen by override 1: profiling/ncu@pipeline.ncu=decode_gemm
 $ profline explain pipeline.ncu.ncu_cli.metrics --config-dir conf profiling/ncu@pipeline.ncu=decode_gemm
 pipeline.ncu.ncu_cli.metrics is not set
-  list of string or ','-separated string or null: metrics to collect as well; flop_count_hp, _sp and _dp are translated; null: not passed
+  list of string or ','-separated string or null: additional metrics to collect; flop_count_hp, _sp and _dp are translated; null: not passed
   becomes --metrics <v>,<v>, those that the installed ncu knows; flop_count_sp becomes its fadd, fmul and ffma counters; range replay adds smsp__inst_executed.sum
   > default  null: not passed
 ```
 
-On the command line, a key that the chosen preset does not have takes a `+`: `+pipeline.ncu.ncu_cli.launch_skip=5`.
+On the command line, a key that the chosen preset does not set needs a `+`: `+pipeline.ncu.ncu_cli.launch_skip=5`.
 )";
   page += heading("For every workload") + reference_table(with_shipped(shared_docs(), shipped));
   page += heading("dataset: images in a folder (`source: folder`)");
   page += reference_table(describe<ImageFolder>("dataset"));
-  page += heading("dataset: drawn pages (`source: synthetic`)");
+  page += heading("dataset: generated pages (`source: synthetic`)");
   page += reference_table(describe<SyntheticPages>("dataset"));
   page += heading("dataset: named images (`source: files`)");
   page += reference_table(describe<ImageFiles>("dataset"));
@@ -198,15 +198,13 @@ On the command line, a key that the chosen preset does not have takes a `+`: `+p
   page += heading("model and infer with `pipeline.workload.kind: dummy_shallow_resnet`");
   page += subject_table<dummy_shallow_resnet::Subject>();
   page += heading("conf/hardware/devices.yaml");
-  page += "No part of the config: a table that static analysis and reports read.\n\n";
+  page += "Not part of the config: a table that static analysis and reports read.\n\n";
   page += reference_table(describe<Hardware>());
   page += heading("conf/kernels/classes.yaml");
   page +=
-      "No part of the config: the rules by which kernels get their class, in all commands. Those "
-      "of "
-      "`./conf/kernels/classes.yaml`, or of each such file on the search path, are tried before "
-      "the "
-      "shipped ones.\n\n";
+      "Not part of the config: the rules that assign kernels to classes, in all commands. Rules in "
+      "`./conf/kernels/classes.yaml`, or in any such file on the\nsearch path, are tried before "
+      "the shipped ones.\n\n";
   page += reference_table(describe<KernelClasses>());
   return page;
 }
@@ -214,8 +212,8 @@ On the command line, a key that the chosen preset does not have takes a `+`: `+p
 std::string profiling_page(const Node& shipped) {
   std::string page = R"(# Profiler presets
 
-What each key becomes on the command line of its tool. `profline plan` prints the whole command. This page is made
-from the program's field lists by a test; change those, then run the test with `PROFLINE_UPDATE_GOLDEN=1`.
+The command-line flag that each key becomes. `profline plan` prints the whole command. A test generates this page from
+the program's field lists; change those, then run the test with `PROFLINE_UPDATE_GOLDEN=1`.
 
 | group | mounted at | options |
 |---|---|---|
@@ -223,13 +221,13 @@ from the program's field lists by a test; change those, then run the test with `
 | `profiling/nsys` | `pipeline.nsys` | `nsys.default` |
 | `profiling/ncu` | `pipeline.ncu` | `ncu.default`, `.high`, `.h200`, `.rtx3090`, `.rtx3090.compute`, `.rtx3090.memory` |
 
-Another option is chosen by group and mount: `profiling/ncu@pipeline.ncu=ncu.high`. Every shipped preset has every key
-of its tool, so that each can be overridden without `+` whichever preset is chosen. A key that is null, or that a preset
-of yours leaves out, is not passed: the tool's own default applies. A value is one element of the argument list; no
-shell sees it. The PyTorch profiler has no command line: its keys are in
+To select another option, name its group and mount point: `profiling/ncu@pipeline.ncu=ncu.high`. Every shipped preset
+sets every key of its tool, so that any key can be overridden without `+`. A key that is null, or that your own preset
+leaves out, is not passed: the tool's own default applies. A value is one element of the argument list and never goes
+through a shell. The PyTorch profiler has no command line; its keys are in
 [docs/configuration.md](../../docs/configuration.md).
 
-`profline kernels profile --ncu-config PRESET` takes the presets of ncu as well, with the same rules.
+`profline kernels profile --ncu-config PRESET` also takes ncu presets, with the same rules.
 
 ## Nsight Systems: `pipeline.nsys`
 
@@ -246,13 +244,13 @@ Overrides, on top of a preset:
 
 | to | override |
 |---|---|
-| profile one kernel, by its whole C++ name | `pipeline.ncu.ncu_cli.kernel_name='regex:gemm.*'` |
-| profile one kernel, by the bare name of its function | `pipeline.ncu.ncu_cli.kernel_name_base=function pipeline.ncu.ncu_cli.kernel_name=flash_fwd_kernel` |
+| profile one kernel by its full C++ name | `pipeline.ncu.ncu_cli.kernel_name='regex:gemm.*'` |
+| profile one kernel by its bare function name | `pipeline.ncu.ncu_cli.kernel_name_base=function pipeline.ncu.ncu_cli.kernel_name=flash_fwd_kernel` |
 | profile it in prefill instead of decode | `pipeline.ncu.ncu_cli.nvtx.include=prefill` |
 | profile everywhere, from the program's start | `pipeline.ncu.ncu_cli.nvtx.include=null` |
 | capture one range with nsys | `pipeline.nsys.capture_range=nvtx pipeline.nsys.nvtx_capture=decode` |
 
-A preset of your own, chosen by its name:
+Your own preset, selected by its name:
 )";
   page += kOwnPreset;
   page += R"(
@@ -273,14 +271,14 @@ set: detailed
 kernel_name_base: demangled
 kernel_name: regex:gemm|gemv
 launch_count: 20
-# Not set, so profline's own value holds:
+# Not set, so profline's default applies:
 #   pipeline.ncu.ncu_cli.export.csv: true
 #   pipeline.ncu.ncu_cli.force_overwrite: false
 $ profline config --config-dir conf profiling/nsys@pipeline.nsys=decode --package pipeline.nsys.trace
 cuda,nvtx
 ```
 
-`plan` prints the commands that these presets come to, and `explain KEY` the flag of a key and what holds where it is not set.
+`plan` prints the resulting commands, and `explain KEY` shows a key's flag and the value used if it is not set.
 )";
   return page;
 }

@@ -7,7 +7,7 @@
 
 #include "formats/node.h"
 
-/// Pages for people, made from the field lists so that they cannot lag behind.
+/// Documentation pages generated from the field lists, so that they are always up to date.
 namespace profline::settings {
 
 /// A key of `pipeline.nsys` or `pipeline.ncu.ncu_cli`, and the flag of the tool that it becomes.
@@ -18,13 +18,13 @@ struct ToolFlag {
 std::span<const ToolFlag> nsys_flags();
 std::span<const ToolFlag> ncu_flags();
 
-/// The flag that a key becomes, by the key's whole path and without Markdown; nothing for keys that
-/// are not passed to a tool. `pipeline.nsys` and `pipeline.ncu.ncu_cli` themselves have what
-/// profline passes whatever the config says.
+/// The flag that a key becomes, looked up by the key's full path and without Markdown; nothing for
+/// keys that are not passed to a tool. For `pipeline.nsys` and `pipeline.ncu.ncu_cli` themselves,
+/// the flags that profline always passes.
 std::optional<std::string> tool_flag(std::string_view key);
 
-/// docs/configuration.md. Of keys that `shipped` has, its values are the defaults that are shown:
-/// `pipeline.nsys` and `pipeline.ncu` as conf/config.yaml composes them.
+/// docs/configuration.md. For keys in `shipped`, its values are shown as defaults: `pipeline.nsys`
+/// and `pipeline.ncu` as composed by conf/config.yaml.
 std::string configuration_page(const Node& shipped);
 /// conf/profiling/README.md
 std::string profiling_page(const Node& shipped);

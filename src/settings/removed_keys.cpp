@@ -14,7 +14,7 @@ struct RemovedKey {
   std::string_view advice;
 };
 
-/// A section's advice is for what is in it and has no line of its own.
+/// The advice for a section applies to its keys that have no line of their own.
 constexpr RemovedKey kRemoved[] = {
     {"run", "stages are switched by pipeline.<stage>.enable, and there is no run section"},
     {"run.mode", "switch stages with pipeline.<stage>.enable"},
@@ -67,7 +67,7 @@ std::string joined(const std::string& path, const std::string& step) {
   return path.empty() ? step : path + '.' + step;
 }
 
-/// Takes removed keys out of a tree and tells of them.
+/// Removes removed keys from a tree and reports them.
 class Removal {
  public:
   explicit Removal(schema::Problems& problems) : problems_(problems) {}
@@ -79,7 +79,7 @@ class Removal {
       const std::string key =
           entry.key.is_string() ? joined(path, entry.key.as_string()) : std::string();
       if (!key.empty() && advice_for_removed_key(key)) {
-        tell(entry, key);
+        report(entry, key);
       } else {
         kept.set(entry.key, key.empty() ? entry.value : rest_of(entry.value, key));
       }
@@ -90,11 +90,11 @@ class Removal {
   }
 
  private:
-  /// A section is told value by value, as each has a successor of its own.
-  void tell(const NodeMap::Entry& entry, const std::string& key) {
+  /// A section is reported value by value, because each has its own successor.
+  void report(const NodeMap::Entry& entry, const std::string& key) {
     if (entry.value.is_map() && !entry.value.as_map().empty()) {
       for (const NodeMap::Entry& inner : entry.value.as_map()) {
-        tell(inner, inner.key.is_string() ? joined(key, inner.key.as_string()) : key);
+        report(inner, inner.key.is_string() ? joined(key, inner.key.as_string()) : key);
       }
       return;
     }

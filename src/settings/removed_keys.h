@@ -6,14 +6,14 @@
 #include "formats/node.h"
 #include "schema/problems.h"
 
-/// Keys that the predecessor's configs had and ours do not.
+/// Keys of the predecessor's configs that no longer exist.
 namespace profline::settings {
 
-/// What replaced `key` (`run.mode`), or the section that it was in; nothing when there was no such
-/// key. Words that follow `was removed: `.
+/// What replaced `key` (`run.mode`) or its section; nothing if there was no such key. Follows the
+/// words `was removed: `.
 std::optional<std::string_view> advice_for_removed_key(std::string_view key);
 
-/// The config less what was removed; each such value is a problem at its place.
+/// The config without removed keys; each of their values is a problem at its place.
 Node without_removed_keys(const Node& config, schema::Problems& problems);
 
 }  // namespace profline::settings

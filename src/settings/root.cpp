@@ -6,7 +6,7 @@
 namespace profline::settings {
 namespace {
 
-/// What is wrong with the value is told by reading it; until then it is the usual one.
+/// A problem with the value is reported when it is read; until then the default applies.
 WorkloadKind kind_of(const Node& config) {
   const Node* kind = config.find_path("pipeline.workload.kind");
   constexpr WorkloadKind kDummy = WorkloadKind::DummyShallowResnet;

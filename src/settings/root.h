@@ -12,7 +12,7 @@
 
 namespace profline::settings {
 
-/// What the config says whatever the workload is.
+/// The part of the config that does not depend on the workload.
 struct Shared {
   std::string experiment = "stage1";
   Device device{.kind = Device::Kind::Cuda, .index = 0};
@@ -25,16 +25,18 @@ struct Shared {
 };
 constexpr auto fields(std::type_identity<Shared>) {
   return field_list(
-      field("experiment", &Shared::experiment, "free text, shown in the report and by runs"),
-      field("device", &Shared::device, "where the model runs; auto: first CUDA device, else cpu"),
+      field("experiment", &Shared::experiment,
+            "free text, shown in reports and in the list of runs"),
+      field("device", &Shared::device,
+            "where the model runs; auto: the first CUDA device, otherwise the CPU"),
       field("use_flash_attn", &Shared::use_flash_attn,
-            "fused attention; false: as separate operators"),
+            "use fused attention; false: separate operators"),
       field("dataset", &Shared::dataset, "what the model is given; its keys follow `source`"),
       field("pipeline", &Shared::pipeline, "the stages"),
-      field("vars", &Shared::vars, "anything to refer to as ${vars.NAME}"));
+      field("vars", &Shared::vars, "values of your own, to refer to as ${vars.NAME}"));
 }
 
-/// The whole config of one kind of workload, as it is laid out in files.
+/// The whole config for one kind of workload, with the layout of the files.
 template <typename Subject>
 struct Layout : Shared, Subject {
   bool operator==(const Layout&) const = default;
@@ -42,23 +44,23 @@ struct Layout : Shared, Subject {
 template <typename Subject>
 constexpr auto fields(std::type_identity<Layout<Subject>>) {
   return fields(std::type_identity<Shared>{}) +
-         field_list(field("model", &Subject::model, "the network; its keys follow the workload"),
-                    field("infer", &Subject::infer, "how it is run; its keys follow the workload"));
+         field_list(field("model", &Subject::model, "the network; its keys depend on the workload"),
+                    field("infer", &Subject::infer,
+                          "how the model is run; its keys depend on the workload"));
 }
 Checks validate(const Layout<deepseek_ocr::Subject>& settings);
 Checks validate(const Layout<dummy_shallow_resnet::Subject>& settings);
 
-/// A config that is complete, known key by key and free of contradictions.
+/// A complete config, with only known keys and without contradictions.
 struct Root : Shared {
-  /// `model` and `infer`; which, `pipeline.workload.kind` says.
+  /// `model` and `infer`; `pipeline.workload.kind` decides which.
   std::variant<deepseek_ocr::Subject, dummy_shallow_resnet::Subject> subject;
 
   bool operator==(const Root&) const = default;
 };
 
 /// Reads the job's config, composed and resolved, without its `hydra` node. The Error lists all
-/// that is wrong, each problem with its position (Error::each); removed keys come first, and say
-/// what replaced them.
+/// problems with their positions (Error::each); removed keys come first, with what replaced them.
 Result<Root> read_settings(const Node& config);
 
 }  // namespace profline::settings

@@ -16,7 +16,7 @@ Node yaml(std::string_view text) {
   return node ? *node : Node();
 }
 
-/// All problems, one a line; empty when there is none.
+/// All problems, one per line; empty if the config is valid.
 std::string problems_of(std::string_view text) {
   const auto root = read_settings(yaml(text));
   return root ? std::string() : root.error().to_string();
@@ -215,8 +215,8 @@ TEST(ReadSettings, TellsOfContradictions) {
        "c.yaml:1:15: model.path: must name the folder with the weights when init is weights; the "
        "presets deepseek_ocr.random and deepseek_ocr.tiny need none"},
       {"tiny with weights", "model: {variant: tiny}",
-       "c.yaml:1:18: model.variant: is for init=random: with init=weights the model's config.json "
-       "says its shapes"},
+       "c.yaml:1:18: model.variant: is only for init=random: with init=weights the model's "
+       "config.json has the sizes"},
       {"tiles below a patch", "model: {preprocess: {image_size: 8}}",
        "c.yaml:1:34: model.preprocess.image_size: must be at least patch_size"},
       {"shapes that were not recorded", "pipeline: {torch_profiler: {group_by_input_shape: true}}",

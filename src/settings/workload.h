@@ -42,20 +42,21 @@ struct Workload {
 };
 constexpr auto fields(std::type_identity<Workload>) {
   return field_list(
-      field("kind", &Workload::kind, "the built-in workload; decides the keys of model and infer"),
+      field("kind", &Workload::kind,
+            "the built-in workload; determines the keys of model and infer"),
       field("command", &Workload::command,
             "program and arguments to profile instead; null: the built-in workload"),
       field("module", &Workload::module,
             "Python module with a Hydra config to profile instead, started as python3 -m MODULE "
             "with overrides for device, paths, tokens, sampling and run folder; null or blank: "
             "none"),
-      field("cwd", &Workload::cwd, "where command or module start"),
+      field("cwd", &Workload::cwd, "working directory of command or module"),
       field(
           "engine", &Workload::engine,
-          "how the model is run: eager, libtorch's operators one by one; fast, our CUDA kernels as "
-          "graphs (an error where they cannot run); auto: fast where it can run, else eager"),
+          "how to run the model; eager: libtorch's operators one by one; fast: our CUDA kernels as "
+          "CUDA graphs (an error if they cannot run); auto: fast if it can run, otherwise eager"),
       field("threads", &Workload::threads, "CPU threads; null: all cores").range(1, kMostThreads),
-      field("nvtx_steps", &Workload::nvtx_steps, "an NVTX range decode_step for each token"));
+      field("nvtx_steps", &Workload::nvtx_steps, "open an NVTX range decode_step for each token"));
 }
 Checks validate(const Workload& workload);
 

@@ -10,7 +10,7 @@
 #include "shipped_config/shipped_config.h"
 #include "testing/paths.h"
 
-// What every command does first, on our own tree.
+// The first step of every command, on our own tree.
 namespace profline {
 namespace {
 

@@ -29,7 +29,7 @@ std::shared_ptr<const config::ConfigSource> shipped_source() {
   return std::make_shared<config::EmbeddedSource>("profline", std::move(files));
 }
 
-/// What a command line started in /start at 2026-01-02 03:04:05 would have.
+/// The environment of a command line started in /start at 2026-01-02 03:04:05.
 class Composer {
  public:
   Composer() {
@@ -68,7 +68,7 @@ class Composer {
   config::ResolveContext context_;
 };
 
-/// Empty when there is nothing wrong.
+/// Empty if the config is valid.
 std::string problems_of(const std::string& name, const Overrides& overrides = {}) {
   const auto settings = Composer().settings(name, overrides);
   return settings ? std::string() : settings.error().to_string();
@@ -78,7 +78,7 @@ TEST(ShippedComposition, IsSoundForEachPrimaryConfig) {
   for (const char* name : {"config", "demo", "dummy"}) EXPECT_EQ(problems_of(name), "") << name;
 }
 
-/// One line a preset: how it is chosen.
+/// One line per preset: how it is chosen.
 const std::vector<Overrides> kPresets = {
     {},
     {"dataset=synthetic"},
@@ -103,7 +103,7 @@ TEST(ShippedComposition, IsSoundForEachPreset) {
   }
 }
 
-/// The documented keys that the composed config lacks.
+/// The documented keys that are missing from the composed config.
 template <typename Subject>
 std::vector<std::string> missing_keys(const Node& config) {
   std::vector<std::string> missing;
@@ -125,7 +125,7 @@ TEST(ShippedComposition, HasEveryKeyWhicheverPresetIsChosen) {
   }
 }
 
-// Options of nsys and ncu have no values but those that the presets show.
+// Options of nsys and ncu have no values other than those in the presets.
 TEST(ShippedComposition, DiffersFromTheProgramsDefaultsInFoldersAndOptionsOfToolsOnly) {
   const auto config = Composer().config("config");
   ASSERT_TRUE(config) << config.error().to_string();

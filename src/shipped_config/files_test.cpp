@@ -99,7 +99,7 @@ Paths paths_of_config() {
   return paths;
 }
 
-/// The keys of `node`, lying at `path`, that `known` does not have.
+/// The keys of `node`, which is at `path`, that are not in `known`.
 void collect_unknown(const Node& node, const std::string& path, const Paths& known,
                      std::vector<std::string>& unknown) {
   if (!node.is_map()) return;

@@ -6,8 +6,8 @@
 
 namespace profline {
 
-/// Every YAML file of the project's `conf` folder as it was when the program was built, sorted by
-/// path: the last place that configs are searched in.
+/// Every YAML file of the project's `conf` folder at build time, sorted by path: the last place
+/// where configs are searched for.
 std::span<const EmbeddedFile> shipped_config_files();
 
 }  // namespace profline

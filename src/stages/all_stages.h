@@ -4,7 +4,7 @@
 
 namespace profline::stages {
 
-/// Every stage there is, in the order in which they run.
+/// Every stage, in the order in which they run.
 pipeline::Stages all_stages();
 
 }  // namespace profline::stages

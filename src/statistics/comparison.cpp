@@ -24,7 +24,7 @@ double median_of(std::vector<double> values) {
   return quantile(values, 0.5);
 }
 
-/// Of several runs of the same inputs the geometric mean of each input, else all units.
+/// For several runs of the same inputs, the geometric mean of each input; otherwise all units.
 std::vector<double> units_of(const RunUnits& runs, bool paired) {
   if (!paired) {
     std::vector<double> all;
@@ -40,8 +40,8 @@ std::vector<double> units_of(const RunUnits& runs, bool paired) {
   return means;
 }
 
-/// One value for each run, as a logarithm: of the same inputs the middle of what each took against
-/// what it takes on average, which leaves the inputs' own differences out.
+/// One value per run, as a logarithm: for the same inputs, the median of each input's ratio to its
+/// own average, which leaves out the differences between inputs.
 std::vector<double> run_values(const RunUnits& runs, const RunUnits& all, bool paired) {
   std::vector<double> values;
   if (!paired) {
@@ -70,7 +70,7 @@ std::optional<RunSpread> spread_of_logs(std::span<const std::vector<double>> gro
   return RunSpread{std::sqrt(squares / degrees), degrees, {}};
 }
 
-/// What becomes of a run of a group in another one, as a logarithm.
+/// The change from one run of a group to another, as a logarithm.
 double log_ratio_of(const std::vector<double>& a, const std::vector<double>& b, bool paired) {
   if (!paired) return std::log(median_of(b) / median_of(a));
   std::vector<double> logs(a.size());
@@ -78,7 +78,7 @@ double log_ratio_of(const std::vector<double>& a, const std::vector<double>& b, 
   return median_of(std::move(logs));
 }
 
-/// Of any two runs of a group, ascending.
+/// The differences between any two runs of a group, ascending.
 std::vector<double> differences_within(std::span<const RunUnits> groups, bool paired) {
   std::vector<double> found;
   for (const RunUnits& group : groups) {
@@ -105,8 +105,8 @@ std::optional<RunSpread> seen_spread(const RunUnits& a, const RunUnits& b, bool 
   return spread && spread->degrees >= kLeastDegrees ? spread : std::nullopt;
 }
 
-/// Whether the rank test could say anything: with few units even full separation is common.
-bool ranks_can_tell(std::size_t a, std::size_t b, const ComparisonRule& rule) {
+/// Whether the rank test can be significant: with few units even full separation is common.
+bool ranks_can_decide(std::size_t a, std::size_t b, const ComparisonRule& rule) {
   double arrangements = 1;
   if (rule.paired) {
     arrangements = std::exp2(static_cast<double>(a));
@@ -125,7 +125,8 @@ double rank_p(std::span<const double> a, std::span<const double> b, bool paired)
   return signed_rank(differences).p;
 }
 
-/// What a spread between runs alone allows: half the width of the intervals, as logarithms, and p.
+/// What the spread between runs alone allows: half the width of the intervals, as logarithms, and
+/// p.
 struct RunEvidence {
   double half = 0;
   double half_one_sided = 0;
@@ -134,7 +135,7 @@ struct RunEvidence {
 
 RunEvidence run_evidence(const RunSpread& spread, double log_ratio, std::size_t runs_a,
                          std::size_t runs_b, double confidence) {
-  // Of one run a side, against which differences of two runs are measured, this is 1.
+  // With one run per side, the case that differences of two runs are measured for, this is 1.
   const double share =
       std::sqrt(0.5 / static_cast<double>(runs_a) + 0.5 / static_cast<double>(runs_b));
   const double deviation = std::sqrt(2.0) * share * spread.deviation;
@@ -211,7 +212,7 @@ Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rul
     effect.ratio.one_sided = effect.ratio.interval;
     return effect;
   }
-  const bool by_ranks = ranks_can_tell(units_a.size(), units_b.size(), rule) || !spread;
+  const bool by_ranks = ranks_can_decide(units_a.size(), units_b.size(), rule) || !spread;
   effect.p = by_ranks ? rank_p(units_a, units_b, rule.paired) : 0;
   if (spread) {
     const RunEvidence evidence = run_evidence(*spread, std::log(effect.ratio.value), a.size(),

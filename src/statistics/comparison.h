@@ -8,71 +8,70 @@
 
 #include "statistics/ratio.h"
 
-/// Whether something changed between two sides that were measured once or several times.
+/// Whether something changed between two sides, each measured once or several times.
 namespace profline::statistics {
 
-/// What one side measured: a list a run, of its units. A unit is what can be taken for independent
-/// of the next one: an image with all its tokens, a block of launches (blocks.h). Values are above
-/// 0; no list is empty.
+/// The measurements of one side: per run, a list of its units. Units can be taken as independent of
+/// each other: an image with all its tokens, a block of launches (summary.h). Values are above 0;
+/// no list is empty.
 using RunUnits = std::vector<std::vector<double>>;
 
-/// How far apart runs of one and the same thing are: the deviation of a run's value, relative to
-/// it.
+/// How much runs of the same thing differ: the standard deviation of a run's value, relative to it.
 struct RunSpread {
   double deviation = 0;
-  /// What it is known from: runs less groups of runs. Infinite: it was stated.
+  /// Degrees of freedom: runs minus groups of runs. Infinite if the deviation was given.
   double degrees = std::numeric_limits<double>::infinity();
-  /// By how much any two runs of a group differ, as logarithms, ascending; empty: it was stated.
-  /// Runs stray further and more often than a deviation tells.
+  /// The differences between any two runs of a group, as logarithms, ascending; empty if the
+  /// deviation was given. Runs stray further and more often than a deviation suggests.
   std::vector<double> differences = {};
 
   bool operator==(const RunSpread&) const = default;
-  /// By how much two runs may differ: 95 of 100 times (the repeatability limit of ISO 5725), and as
-  /// much as two of these did.
+  /// How much two runs may differ: the repeatability limit of ISO 5725 (95 %), and at least as much
+  /// as two of these did.
   double difference_of_two() const;
 };
 
-/// The pooled spread within groups of runs of the same thing; nothing when no group has two runs.
+/// The pooled spread within groups of runs of the same thing; nothing if no group has two runs.
 /// `paired`: unit i is the same input in every run of a group, and two runs differ by the median of
-/// what their inputs differ by, else by their medians.
+/// the differences of their inputs; otherwise by their medians.
 std::optional<RunSpread> spread_within(std::span<const RunUnits> groups, bool paired);
 
 struct ComparisonRule {
-  /// Changes up to this do not matter.
+  /// Changes up to this are irrelevant.
   double threshold = 0.01;
   /// Unit i is the same input in every run of both sides.
   bool paired = false;
-  /// What is known of such runs otherwise. Used where the sides have too few to tell themselves.
+  /// The known spread of such runs. Used if the sides have too few runs to show their own.
   std::optional<RunSpread> known_spread = {};
   Bootstrap bootstrap = {};
 };
 
-/// Where the width of an interval is from.
+/// What determines the width of an interval.
 enum class Limit { Units, SeenSpread, KnownSpread };
 
 struct Effect {
   Ratio ratio;  ///< of b to a
-  /// How often a difference like this comes by chance alone.
+  /// How often chance alone causes a difference like this.
   double p = 1;
-  /// The smallest true change that such a comparison tells from none in 4 of 5 cases; nothing when
-  /// it could not tell any.
+  /// The smallest true change that such a comparison detects in 4 of 5 cases; nothing if it cannot
+  /// detect any.
   std::optional<double> smallest = {};
   Limit limit = Limit::Units;
-  bool spread_is_seen = false;  ///< the runs compared tell their spread themselves
+  bool spread_is_seen = false;  ///< the compared runs show their own spread
 };
 
-/// The interval is the wider one of two: what the units say, and what the spread between runs
-/// allows, be it seen (four runs and more on both sides together) or known. So one run a side
-/// never tells a change below the known spread, however many units it has, nor one that two runs of
-/// the same thing have shown.
+/// The interval is the wider of two: from the units, and from the spread between runs, be it
+/// observed (four or more runs on both sides together) or known. So one run per side never shows a
+/// change below the known spread, however many units it has, nor one as large as two runs of the
+/// same thing have differed.
 Effect effect_of(const RunUnits& a, const RunUnits& b, const ComparisonRule& rule);
 
 enum class Verdict { Faster, Slower, Same, Undecided };
 enum class Better { Lower, Higher };
 
-/// Same: two one-sided tests say that the change is within the threshold (Schuirmann 1987): both
-/// ends of the one-sided interval are. Faster, Slower: all of the interval lies beyond, and
-/// `adjusted_p`, which counts how many questions were asked, is small enough. Else Undecided.
+/// Same: two one-sided tests show that the change is within the threshold (Schuirmann 1987), that
+/// is, both ends of the one-sided interval are. Faster, Slower: the whole interval is beyond it,
+/// and `adjusted_p`, which accounts for the number of tests, is small enough. Otherwise Undecided.
 Verdict verdict_of(const Effect& effect, double adjusted_p, const ComparisonRule& rule,
                    Better better);
 

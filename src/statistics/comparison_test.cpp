@@ -23,7 +23,7 @@ Values measured(RandomNumbers& random, std::size_t n, double centre, double devi
   return values;
 }
 
-/// Times as they are: a sharp edge on the left, a long tail on the right.
+/// Times as measured in practice: a sharp edge on the left, a long tail on the right.
 Values skewed(RandomNumbers& random, std::size_t n) {
   Values values(n);
   for (double& value : values) {
@@ -61,7 +61,7 @@ TEST(Verdict, OfIdenticalDataIsSeldomWrong) {
   for (const std::size_t n : {5U, 20U, 200U}) {
     SCOPED_TRACE(n);
     EXPECT_LE(wrong_of_200(n, n, {}), 16);
-    // Also with no threshold to hide behind.
+    // Also without a threshold.
     EXPECT_LE(wrong_of_200(n + 1, n, {.threshold = 0}), 16);
     EXPECT_LE(wrong_of_200(n + 2, n, {.threshold = 0, .paired = true}), 16);
   }
@@ -99,7 +99,8 @@ TEST(Verdict, SaysSameWhereAChangeWouldHaveBeenSeen) {
 }
 
 TEST(Verdict, IsSameByTwoOneSidedTests) {
-  // The change is within 2 % with 95 % confidence either way, though not within 95 % of both.
+  // The change is within 2 % with 95 % confidence on either side, though not within the 95 %
+  // interval.
   const Effect effect{.ratio = {1.005, {0.979, 1.03}, {0.985, 1.019}}, .p = 0.5};
   EXPECT_EQ(verdict_of(effect, 0.5, {.threshold = 0.02}, Better::Lower), Verdict::Same);
   EXPECT_EQ(verdict_of(effect, 0.5, {.threshold = 0.018}, Better::Lower), Verdict::Undecided);
@@ -145,7 +146,7 @@ TEST(Effect, OfOneRunASideIsNeverBelowTheKnownSpread) {
 }
 
 TEST(Effect, OfOneRunASideIsNeverWhatRunsOfTheSameThingShowed) {
-  // Nineteen runs within 1 %, and one that strayed by 15 %: a deviation makes little of it.
+  // Nineteen runs within 1 %, and one outlier of 15 %, which hardly changes a deviation.
   RunUnits earlier(19);
   RandomNumbers random(5);
   for (Values& run : earlier) run = {10 * std::exp(0.004 * noise(random))};
@@ -200,7 +201,7 @@ TEST(Effect, OfSeveralRunsGoesByTheirOwnSpread) {
     return side;
   };
   ComparisonRule rule;
-  rule.known_spread = RunSpread{.deviation = 10};  // not asked: the runs tell themselves
+  rule.known_spread = RunSpread{.deviation = 10};  // not used: the runs show their own
   const Effect steady = effect_of(runs(10, 0.002), runs(10.5, 0.002), rule);
   EXPECT_EQ(steady.limit, Limit::SeenSpread);
   EXPECT_EQ(verdict_of(steady, steady.p, rule, Better::Lower), Verdict::Slower);
@@ -235,7 +236,7 @@ TEST(Effect, OfOneUnitASideNeedsAKnownSpread) {
 }
 
 TEST(Effect, SaysWhatItCouldHaveSeen) {
-  // A change of that size is found in about four of five comparisons like the one that said so.
+  // A change of that size is found in about four of five comparisons like the one that stated it.
   RandomNumbers random(21);
   Values promised;
   for (int trial = 0; trial < 40; ++trial) {
@@ -267,7 +268,7 @@ TEST(Spread, IsThatWithinGroups) {
 }
 
 TEST(Spread, OfTheSameInputsIsThatOfPairs) {
-  // Every input takes 2 % more, and the medians differ by much more for the odd one among them.
+  // Every input takes 2 % more, but the medians differ by much more because of an outlier.
   const std::vector<RunUnits> groups = {{{10, 20, 60}, {10.2, 20.4, 12}}};
   EXPECT_NEAR(spread_within(groups, true)->differences.front(), std::log(1.02), 1e-12);
   EXPECT_NEAR(spread_within(groups, false)->differences.front(), std::log(20 / 12.0), 1e-12);

@@ -57,15 +57,15 @@ class Resampler {
   std::vector<std::uint32_t> times_drawn_;
 };
 
-/// The share of each tail, made smaller for short lists: the deviation of n values is too small by
-/// sqrt((n - 1) / n), and a normal quantile for them by as much as Student's is larger.
+/// The share of each tail, reduced for short lists: the deviation of n values is too small by
+/// sqrt((n - 1) / n), and a normal quantile is too small by the ratio to Student's.
 double tail_share(double tail, double n) {
   if (n < 2) return 0;
   const double reach = std::sqrt(n / (n - 1)) * -student_quantile(tail, n - 1);
   return normal_cdf(-reach);
 }
 
-/// The intervals of a ratio, of `n` values, from what resamples gave for it.
+/// The intervals of a ratio of `n` values, from its resampled values.
 void set_intervals(Ratio& ratio, std::vector<double> drawn, double confidence, std::size_t n) {
   std::sort(drawn.begin(), drawn.end());
   const auto between = [&](double tail) {

@@ -10,7 +10,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// The sum of twelve even numbers: bell-shaped enough, the same with every library.
+/// The sum of twelve uniform numbers: bell-shaped enough, and the same with every library.
 double noise(RandomNumbers& random) {
   double sum = -6;
   for (int i = 0; i < 12; ++i) sum += (0.5 + random.below(1U << 30U)) / (1U << 30U);
@@ -55,7 +55,7 @@ TEST(Ratio, OfPairsLeavesTheInputsOut) {
   EXPECT_GT(lists.interval.high, 1.1);
 }
 
-/// How many of 400 intervals hold the true ratio, which is 1.2.
+/// How many of 400 intervals contain the true ratio, which is 1.2.
 int held(std::size_t n, Centre centre, bool paired) {
   RandomNumbers random(n);
   int count = 0;

@@ -41,12 +41,12 @@ double incomplete_beta(double a, double b, double x) {
   if (x >= 1) return 1;
   const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
                                 a * std::log(x) + b * std::log1p(-x));
-  // The fraction converges quickly on this side of the mean only.
+  // The fraction converges quickly only on this side of the mean.
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-/// The place at which a growing function of the reals reaches `goal`.
+/// Where an increasing function of the reals reaches `goal`.
 template <typename Function>
 double inverse(const Function& function, double goal) {
   double low = -1;
@@ -87,7 +87,7 @@ Ranks ranks_of(std::span<const double> values) {
   return ranks;
 }
 
-/// Two tails of a distribution over whole numbers, each as far out as `observed` or farther.
+/// Both tails of a distribution over whole numbers, each at least as far out as `observed`.
 double two_sided(const std::vector<double>& ways, std::size_t observed, std::size_t twice_centre) {
   const auto distance = [&](std::size_t sum) {
     return sum * 2 > twice_centre ? sum * 2 - twice_centre : twice_centre - sum * 2;
@@ -103,12 +103,12 @@ double two_sided(const std::vector<double>& ways, std::size_t observed, std::siz
 
 double normal_p(double distance, double variance) {
   if (variance <= 0) return 1;
-  // A step of one rank is continuous here: half of it belongs to the other side.
+  // Continuity correction: half a rank belongs to the other side.
   const double z = std::max(0.0, distance - 0.5) / std::sqrt(variance);
   return std::min(1.0, 2 * normal_cdf(-z));
 }
 
-/// In how many ways `chosen` of the ranks come to each sum.
+/// The number of ways in which `chosen` of the ranks add up to each sum.
 std::vector<double> ways_to_choose(const std::vector<std::size_t>& ranks, std::size_t chosen) {
   const std::size_t most = std::accumulate(ranks.begin(), ranks.end(), std::size_t{0});
   std::vector<std::vector<double>> ways(chosen + 1, std::vector<double>(most + 1, 0.0));
@@ -123,7 +123,7 @@ std::vector<double> ways_to_choose(const std::vector<std::size_t>& ranks, std::s
   return std::move(ways[chosen]);
 }
 
-/// In how many ways any of the ranks come to each sum.
+/// The number of ways in which any of the ranks add up to each sum.
 std::vector<double> ways_to_sign(const std::vector<std::size_t>& ranks) {
   const std::size_t most = std::accumulate(ranks.begin(), ranks.end(), std::size_t{0});
   std::vector<double> ways(most + 1, 0.0);
@@ -142,7 +142,7 @@ double normal_cdf(double z) {
 
 double normal_quantile(double p) {
   PL_ASSERT(p > 0 && p < 1, "a quantile of the normal distribution is of a share within it");
-  // In the lower half both ends are told apart by small numbers, which doubles hold best.
+  // In the lower half both ends are distinguished by small numbers, which doubles represent best.
   if (p > 0.5) return -normal_quantile(1 - p);
   return inverse(normal_cdf, p);
 }
@@ -170,7 +170,7 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b) {
   const auto a_end = ranks.doubled.begin() + static_cast<std::ptrdiff_t>(a.size());
   const std::size_t sum = std::accumulate(ranks.doubled.begin(), a_end, std::size_t{0});
   const std::size_t n = all.size();
-  // Doubled ranks of a are expected to come to |a| (n + 1).
+  // Doubled ranks of a are expected to add up to |a| (n + 1).
   if (n <= kExactValues) {
     return {two_sided(ways_to_choose(ranks.doubled, a.size()), sum, 2 * a.size() * (n + 1)), true};
   }

@@ -62,7 +62,7 @@ TEST(FalseDiscovery, AdjustsAsBenjaminiAndHochbergDo) {
 }
 
 TEST(FalseDiscovery, KeepsManyKernelsFromCryingWolf) {
-  // A thousand questions with nothing behind them: 50 or so p values are below 0.05.
+  // A thousand tests without any effect: 50 or so p values are below 0.05.
   RandomNumbers random(3);
   std::vector<double> p(1000);
   for (double& value : p) value = (1.0 + random.below(1'000'000)) / 1e6;
@@ -70,7 +70,7 @@ TEST(FalseDiscovery, KeepsManyKernelsFromCryingWolf) {
   for (const double value : p) small += value <= 0.05 ? 1 : 0;
   EXPECT_GT(small, 20);
   for (const double value : benjamini_hochberg(p)) EXPECT_GT(value, 0.05);
-  // One that is real stands out all the same.
+  // A real effect still stands out.
   p.front() = 1e-8;
   EXPECT_LT(benjamini_hochberg(p).front(), 0.05);
 }
@@ -100,7 +100,7 @@ TEST(MannWhitney, HasNoSides) {
 }
 
 TEST(MannWhitney, OfManyValuesAgreesWithTheExactTest) {
-  // 20 and 20 are exact; the same with one more value is not, and must not be far from it.
+  // 20 and 20 are exact; with one more value it is not, but must be close.
   RandomNumbers random(5);
   Values a;
   Values b;

@@ -17,7 +17,7 @@ void summary_of_times(benchmark::State& state) {
 }
 BENCHMARK(summary_of_times)->RangeMultiplier(8)->Range(8, 8 << 9);
 
-/// What a row of a comparison costs: a kernel has 32 blocks a side, a metric an image each.
+/// The cost of a row of a comparison: a kernel has 32 blocks per side, a metric one unit per image.
 void effect_of_lists(benchmark::State& state) {
   RandomNumbers random(4);
   RunUnits sides(2, std::vector<double>(static_cast<std::size_t>(state.range(0))));

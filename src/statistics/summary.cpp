@@ -34,8 +34,8 @@ std::uint64_t RandomNumbers::next() {
 
 std::uint32_t RandomNumbers::below(std::uint32_t bound) {
   // Lemire, "Fast Random Integer Generation in an Interval" (2019): a product instead of a
-  // division, and a second draw in the rare case that would favour small numbers. The division
-  // that tells this case is itself rare.
+  // division, and a second draw in the rare case that would favour small numbers. The division that
+  // detects this case is itself rare.
   for (;;) {
     const std::uint64_t product = (next() >> 32U) * bound;
     const auto low = static_cast<std::uint32_t>(product);
@@ -51,8 +51,8 @@ Interval median_interval(std::span<const double> sorted, const Bootstrap& option
   PL_ASSERT(options.resamples > 0, "an interval needs a resample");
   if (sorted.size() == 1) return {sorted.front(), sorted.front()};
 
-  // The values ascend, so the median of a resample is found among positions, which are smaller and
-  // quicker to draw and to part than the values.
+  // The values are ascending, so the median of a resample is found among positions, which are
+  // smaller and faster to draw and to partition than the values.
   const auto size = static_cast<std::uint32_t>(sorted.size());
   std::vector<std::uint32_t> positions(size);
   std::vector<double> medians(options.resamples);
@@ -110,7 +110,7 @@ std::optional<Summary> summarise(std::span<const double> values) {
   std::sort(sorted.begin(), sorted.end());
   Summary summary;
   summary.n = sorted.size();
-  // Of equal values the mean is that value, whatever the division rounds to.
+  // The mean of equal values is that value, however the division rounds.
   summary.mean = std::clamp(sum_of(sorted) / static_cast<double>(sorted.size()), sorted.front(),
                             sorted.back());
   summary.std = population_deviation(sorted, summary.mean);

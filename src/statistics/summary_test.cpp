@@ -95,7 +95,7 @@ TEST(MedianInterval, AgreesWithTheExactDistribution) {
 }
 
 TEST(MedianInterval, TakesTheMeanOfTheTwoInTheMiddle) {
-  // Of two values the resamples' medians are 1, 2 or between: 1/4, 1/4, 1/2.
+  // With two values the resamples' medians are 1, 2 or between: 1/4, 1/4, 1/2.
   const Interval interval = median_interval(ascending(2), {.confidence = 0.4});
   EXPECT_EQ(interval, (Interval{1.5, 1.5}));
 }
@@ -151,7 +151,7 @@ TEST(Summary, HasThePopulationsDeviation) {
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->n, 8U);
   EXPECT_DOUBLE_EQ(summary->mean, 5.0);
-  EXPECT_DOUBLE_EQ(summary->std, 2.0);  // the sample's would be 2.138
+  EXPECT_DOUBLE_EQ(summary->std, 2.0);  // that of the sample would be 2.138
   EXPECT_DOUBLE_EQ(summary->median, 4.5);
   EXPECT_DOUBLE_EQ(summary->p90, 7.6);
   EXPECT_DOUBLE_EQ(summary->p99, 8.86);

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "records/range_use.h"
-#include "summary/overhead.h"
+#include "summary/internal/overhead.h"
 #include "summary/torch_trace.h"
 
 namespace profline::summary {
 namespace {
 
-/// `decode@*` is the range decode in any domain.
+/// `decode@*` means the range decode in any domain.
 std::string range_of_gate(const std::string& gate) {
   return gate.substr(0, gate.find('@'));
 }
@@ -59,7 +59,7 @@ std::vector<DeviceAccount>::const_iterator busiest_of(const RangeUse& row) {
       [](const DeviceAccount& a, const DeviceAccount& b) { return a.busy_ns < b.busy_ns; });
 }
 
-/// By the time under the profiler. Of several devices the busiest.
+/// Busy share relative to the time under the profiler. Of several devices, the busiest.
 std::optional<judgement::DeviceActivity> plain_activity(const RangeUse& row,
                                                         const std::string& file) {
   const auto busiest = busiest_of(row);
@@ -177,7 +177,7 @@ std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::s
   if (!found) return found;
   judgement::DeviceActivity& activity = *found;
   activity.units = static_cast<double>(row.tokens.value_or(row.instances));
-  // A part may open several times in a request: requests are counted by the phase around it.
+  // A part may open several times per request, so requests are counted by the enclosing phase.
   const bool is_part = !range_around(phase).empty();
   const std::uint64_t count = is_part ? rows.requests : row.instances;
   if (count == 0) return found;
@@ -189,8 +189,8 @@ std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::s
   if (!times || profiled->size() < count) return found;
   activity.units = times->units;
   activity.unprofiled_ns = times->baseline_ns;
-  // The baseline times parts of a phase on the device, while a range ends when the host is through:
-  // what was launched in it counts, whenever it ran.
+  // The baseline times parts of a phase on the device, whereas a range ends when the host is done:
+  // work launched in it counts, whenever it ran.
   const auto own = static_cast<double>(busiest_of(row)->own_busy_ns);
   if (own > 0) activity.busy_ns = own;
   return found;

@@ -11,33 +11,32 @@
 
 namespace profline::summary {
 
-/// How well a capture with this gate shows a phase, best first: one gated on the phase itself, one
-/// of everything, one of what is around it. Of several captures only the best is used: the same
-/// work may be in more than one.
+/// How well a capture with this gate shows a phase, best first: gated on the phase itself, ungated,
+/// gated on an enclosing phase. Of several captures only the best is used, because the same work
+/// may be in more than one.
 int gate_rank(const requests::PhaseTree& tree, const std::string& gate, const std::string& phase);
 
-/// What gates the capture of this name; empty: nothing does, or it is not known.
+/// The gate of the capture of this name; empty: not gated, or not known.
 std::string gate_of(const run::Run& run, const std::string& capture);
 
-/// What the profilers saw of the device in each phase: nsys where it captured the phase, else the
-/// torch profiler.
+/// Device activity per phase: from nsys where it captured the phase, else from the torch profiler.
 class DeviceActivities {
  public:
   /// The run and its phases must outlive it.
   DeviceActivities(const run::Run& run, const requests::PhaseTree& tree);
 
-  /// Nothing when no tool saw the device work in this phase.
+  /// Nothing if no tool recorded device work in this phase.
   std::optional<judgement::DeviceActivity> find(const std::string& phase) const;
-  /// All of a capture of nsys', in ranges and outside of them; nothing without device work.
+  /// A whole nsys capture, inside and outside ranges; nothing if it has no device work.
   static std::optional<judgement::DeviceActivity> of_capture(const NsysCapture& capture,
                                                              const std::string& file);
-  /// Names of all ranges that nsys saw, longest first.
+  /// The names of all ranges that nsys recorded, longest first.
   std::vector<std::string> range_names() const;
 
  private:
   struct Rows {
     RangeUse sum;  ///< over captures
-    /// Instances of the outermost phase around this one in the same captures.
+    /// Instances, in the same captures, of the outermost phase that encloses this one.
     std::uint64_t requests = 0;
     std::string gate;
   };
@@ -48,7 +47,7 @@ class DeviceActivities {
                                                     const std::string& file) const;
   const run::Requests* requests_of(const std::string& tool, const std::string& gate) const;
 
-  /// The range of the outermost phase around a phase; empty: nothing is around it.
+  /// The range of the outermost enclosing phase; empty: the phase is outermost itself.
   std::string range_around(const std::string& phase) const;
 
   const run::Run& run_;

@@ -8,6 +8,7 @@
 #include "analysis/kernels/join.h"
 #include "analysis/timeline/group_kernels.h"
 #include "base/figures.h"
+#include "records/range_use.h"
 #include "summary/device_activity.h"
 #include "summary/torch_trace.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostApart = 20;
 
-/// Rows of one tool by what it prints and launches: what join() takes.
+/// The rows of one tool, grouped by the name it prints and the launch shape: the input of join().
 struct Table {
   kernels::KernelTable table;
   std::vector<std::vector<std::size_t>> members;  ///< rows of the tool's file, by row above
@@ -34,8 +35,8 @@ Table table_of(std::string tool, const std::vector<KernelUse>& uses) {
   return result;
 }
 
-/// What join() needs of a kernel of ncu's. Ranges keep their place in the file, and have no name
-/// that a kernel could have.
+/// The rows of ncu in the form that join() needs. Ranges keep their place in the file but have a
+/// name that no kernel can have.
 KernelUse use_of(const NcuKernel& kernel) {
   KernelUse use;
   if (!kernel.is_range) use.printed_name = kernel.printed_name;
@@ -71,9 +72,9 @@ void widen(SummaryKernelTime& time, const KernelUse& by) {
   time.total_ns += static_cast<double>(by.total_ns);
 }
 
-/// What the workload does before it measures: loading, and the warm-up.
+/// The phases that the workload runs before it measures: loading and warm-up.
 bool is_unmeasured(const std::string& phase) {
-  return phase.empty() || phase == "warmup";
+  return phase.empty() || phase == kWarmUpRange;
 }
 
 class Rows {
@@ -91,15 +92,16 @@ class Rows {
   void add_apart(const kernels::JoinedKernel& joined);
   SummaryKernel row_of(const kernels::JoinedKernel& joined,
                        const std::vector<std::vector<std::size_t>>& rows) const;
+  std::string class_of(const std::string& kernel) const;
   void add_nsys(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const;
   void add_ncu(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const;
   void add_torch(SummaryKernel& kernel, const std::vector<std::size_t>& rows) const;
   std::string what_lacks(const SummaryKernel& kernel) const;
   void sort();
   void add_up();
-  void tell_apart(std::string text);
+  void note_apart(std::string text);
   bool has(std::size_t table) const { return table != kNone; }
-  /// The table that times are from.
+  /// The table that times come from.
   bool time_is_nsys() const { return has(nsys_); }
 
   const run::Run& run_;
@@ -108,8 +110,8 @@ class Rows {
   const run::Artifact<NsysKernels>& nsys_kernels_ = run_.get(run::kNsysKernels);
   const run::Artifact<NcuKernels>& ncu_kernels_ = run_.get(run::kNcuKernels);
   const requests::PhaseTree& tree_;
-  Result<kernels::Classifier> classes_ = kernels::classifier_with(
-      run_.get(run::kKernelClasses).content.value_or(settings::KernelClasses()));
+  const run::Artifact<kernels::Classifier>& own_classes_ = run_.get(kClassifier);
+  const Result<kernels::Classifier> shipped_classes_ = kernels::shipped_classifier();
   std::vector<KernelUse> nsys_rows_;
   std::vector<TracedKernel> traced_;
   std::vector<Table> tables_;
@@ -120,7 +122,7 @@ class Rows {
   std::size_t apart_left_out_ = 0;
 };
 
-/// Of our own workload, where there is something else.
+/// True for the built-in workload, unless unmeasured work is all there is.
 bool Rows::leaves_out_the_unmeasured() const {
   if (settings_ && settings_->pipeline.workload.user_command()) return false;
   const std::vector<KernelUse>& all = nsys_kernels_->kernels;
@@ -129,7 +131,7 @@ bool Rows::leaves_out_the_unmeasured() const {
   });
 }
 
-/// Of each phase the rows of the capture that shows it best.
+/// For each phase, the rows of the capture that shows it best.
 void Rows::find_nsys_rows() {
   if (!nsys_kernels_) return;
   std::map<std::string, std::string> best;  // gate by phase
@@ -237,6 +239,12 @@ void Rows::add_ncu(SummaryKernel& kernel, const std::vector<std::size_t>& rows) 
                             most->margin_class, most->evidence,    ncu_kernels_.file};
 }
 
+std::string Rows::class_of(const std::string& kernel) const {
+  const kernels::CanonicalName name = kernels::canonical_name(kernel);
+  if (own_classes_) return own_classes_->class_of(name);
+  return shipped_classes_ ? shipped_classes_->class_of(name) : "";
+}
+
 SummaryKernel Rows::row_of(const kernels::JoinedKernel& joined,
                            const std::vector<std::vector<std::size_t>>& rows) const {
   SummaryKernel kernel;
@@ -247,9 +255,7 @@ SummaryKernel Rows::row_of(const kernels::JoinedKernel& joined,
   if (has(nsys_)) add_nsys(kernel, rows[nsys_]);
   if (has(torch_)) add_torch(kernel, rows[torch_]);
   if (has(ncu_)) add_ncu(kernel, rows[ncu_]);
-  if (kernel.kernel_class.empty() && classes_) {
-    kernel.kernel_class = classes_->class_of(kernels::canonical_name(kernel.name));
-  }
+  if (kernel.kernel_class.empty()) kernel.kernel_class = class_of(kernel.name);
   sort_parts(kernel.phases);
   sort_parts(kernel.operators);
   return kernel;
@@ -267,7 +273,7 @@ std::string Rows::what_lacks(const SummaryKernel& kernel) const {
   return text;
 }
 
-void Rows::tell_apart(std::string text) {
+void Rows::note_apart(std::string text) {
   if (result_.join.apart.size() < kMostApart) {
     result_.join.apart.push_back(std::move(text));
   } else {
@@ -275,9 +281,9 @@ void Rows::tell_apart(std::string text) {
   }
 }
 
-/// Rows that cannot be told apart stay as each tool has them.
+/// Rows that could not be matched unambiguously stay as each tool has them.
 void Rows::add_apart(const kernels::JoinedKernel& joined) {
-  tell_apart(joined.short_name + ": " + joined.reason);
+  note_apart(joined.short_name + ": " + joined.reason);
   for (std::size_t table = 0; table < tables_.size(); ++table) {
     // Torch's rows repeat the times that nsys' rows have.
     if (table == torch_ && time_is_nsys() && !joined.rows[nsys_].empty()) continue;
@@ -301,7 +307,7 @@ void Rows::add(const kernels::JoinedKernel& joined) {
   kernel.lacks = what_lacks(kernel);
   if (!kernel.time) {
     const std::uint64_t launches = kernel.counters ? kernel.counters->launches : 0;
-    tell_apart(joined.short_name + ": " + kernel.lacks +
+    note_apart(joined.short_name + ": " + kernel.lacks +
                (launches > 0 ? " (ncu profiled " + counted(launches, "launch") + ")" : ""));
   }
   result_.kernels.push_back(std::move(kernel));
@@ -368,6 +374,13 @@ double& time_of(judgement::KernelBounds& bounds, std::string_view bound) {
 }
 
 }  // namespace
+
+Result<kernels::Classifier> internal::read_classifier(const run::Run& run,
+                                                      const std::filesystem::path& /*file*/) {
+  const run::Artifact<settings::KernelClasses>& rules = run.get(run::kKernelClasses);
+  if (!rules) return Error(ErrorKind::Parse, rules.why_not);
+  return kernels::classifier_with(*rules);
+}
 
 KernelRows kernel_rows(const run::Run& run, const requests::PhaseTree& tree) {
   return Rows(run, tree).make();

@@ -14,7 +14,7 @@ namespace ocr = settings::deepseek_ocr;
 using static_model::ModelPhase;
 using static_model::PhaseCost;
 
-/// What the cost of Decode is of.
+/// The unit that the cost of Decode refers to.
 enum class Decode { OneStep, AllSteps };
 
 void add(std::optional<double>& sum, const std::optional<double>& more, bool is_first) {
@@ -114,7 +114,8 @@ std::optional<DeepseekOcrConfig> Costs::model_config(const ocr::Model& model) {
   return std::nullopt;
 }
 
-/// The one whose time a stage's costs are held against; null: the requests have no such phase.
+/// The phase whose time a static stage's cost is compared with; null: the requests have no such
+/// phase.
 const requests::PhaseInfo* Costs::phase_of(ModelPhase stage) const {
   for (const std::string_view name : static_model::phase_names(stage)) {
     const requests::PhaseInfo* const phase = tree_.find(name);
@@ -149,7 +150,7 @@ void Costs::add_cost(const PhaseCost& cost, const Request& request, Decode decod
   add(sum.floor_ns, scaled(floor.floor_ns), is_first);
 }
 
-/// False when the request's shapes are not known.
+/// False if the request's shapes are not known.
 bool Costs::add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& preprocess,
                         const Request& request) {
   const auto size = inputs_->find(request.text("image"));

@@ -10,10 +10,11 @@
 
 namespace profline::summary {
 
-/// What the measured work of one phase costs by its shapes: of all requests together.
+/// The theoretical cost, for the model's shapes, of the work that was measured in one phase, summed
+/// over all requests.
 struct WorkCost {
   double units = 0;        ///< requests, or steps
-  double measured_ns = 0;  ///< what they took
+  double measured_ns = 0;  ///< measured time of all units
   double flops = 0;
   double bytes = 0;  ///< of weights and KV cache
   std::optional<double> compute_ns;
@@ -21,16 +22,16 @@ struct WorkCost {
   std::optional<double> floor_ns;
 };
 
-/// Costs of what the baseline measured, phase by phase.
+/// The costs of what the baseline measured, per phase.
 struct MeasuredCosts {
-  std::string device;    ///< whose ceilings: `NVIDIA H200`, `this CPU`; empty: none are known
-  std::string ceilings;  ///< the same with where they are from
+  std::string device;    ///< of the ceilings: `NVIDIA H200`, `this CPU`; empty: not known
+  std::string ceilings;  ///< the same with their source
   std::string shapes;    ///< `each image's own`, or what static analysis took instead
   std::string source;    ///< files
   std::optional<double> peak_operations_per_second;
   std::vector<std::string> notes;
 
-  /// By a phase's name. Null: there is no such figure, and `why_not` has the reason.
+  /// The cost of a phase by name. Null: not known, and `why_not` has the reason.
   const WorkCost* find(std::string_view phase) const;
   std::string why_not;
 
@@ -41,10 +42,10 @@ struct MeasuredCosts {
   std::vector<Entry> entries;
 };
 
-/// By the closed forms of static analysis, at the shapes that each request had: a page of
-/// another size has other tiles. Where those are not known, the figures of static_compute.json are
-/// used for requests with as many prompt tokens as it assumes, if there are any.
-/// Ceilings are those of static_compute.json; on a CPU the measured ones of metrics.json.
+/// Uses the closed forms of static analysis with the shapes of each request: pages of different
+/// sizes have different tiles. If shapes are not known, the figures of static_compute.json are used
+/// for requests that have as many prompt tokens as it assumes, if any. Ceilings come from
+/// static_compute.json; on a CPU, from the measured ones in metrics.json.
 MeasuredCosts measured_costs(const run::Run& run, const requests::PhaseTree& tree);
 
 }  // namespace profline::summary

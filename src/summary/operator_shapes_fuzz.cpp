@@ -1,5 +1,5 @@
-// Whatever the text: shapes are read whole or not at all, and FLOPs are none or not negative for
-// sizes that are not.
+// For any text: shapes are read completely or not at all, and FLOPs are absent or not negative if
+// the sizes are not.
 
 #include <algorithm>
 #include <cstdint>

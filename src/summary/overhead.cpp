@@ -1,4 +1,4 @@
-#include "summary/overhead.h"
+#include "summary/internal/overhead.h"
 
 #include <algorithm>
 #include <numeric>
@@ -36,7 +36,7 @@ PairedTime pair_of(const Request& without, const Request& with, std::string_view
   return units > 0 ? PairedTime{units, baseline.ns, profiled.ns} : PairedTime{};
 }
 
-/// A program of the user's is timed by its process, with all that the tool does around it.
+/// A user's program is timed by its process, including everything that the tool does around it.
 void add_program(const RunRecord& run, const SummaryProgram& program,
                  std::vector<SummaryOverhead>& all) {
   if (program.wall_ns <= 0) return;

@@ -15,6 +15,8 @@ using requests::PhaseTime;
 using requests::PhaseTree;
 
 constexpr std::size_t kMostRanges = 20;
+/// A phase dominates if it takes at least this many times as long as the next longest.
+constexpr double kDominates = 1.2;
 
 SummaryTimes times_of(const statistics::Summary& spread) {
   return {spread.n,
@@ -52,19 +54,18 @@ class Phases {
          const DeviceActivities& devices, const KernelRows& kernels)
       : run_(run), tree_(tree), costs_(costs), devices_(devices), kernels_(kernels) {}
 
-  std::vector<PhaseSummary> make() {
-    if (baseline_ && !baseline_->empty()) {
-      measured();
-    } else {
+  std::vector<PhaseSummary> make(const std::optional<SummaryRequest>& request) {
+    if (request) {
+      for (const SummaryPart& part : request->parts) add_measured(part);
+    } else if (!baseline_ || baseline_->empty()) {
       captured();
     }
     return std::move(phases_);
   }
 
  private:
-  void measured();
   void captured();
-  void add_measured(const PhaseInfo& info);
+  void add_measured(const SummaryPart& part);
   void add_cost(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const;
   void add_operators(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const;
   void judge(PhaseSummary phase, judgement::PhaseEvidence evidence);
@@ -96,24 +97,19 @@ class Phases {
   std::vector<PhaseSummary> phases_;
 };
 
-void Phases::measured() {
-  for (const PhaseInfo& info : tree_.phases()) {
-    if (!info.has_parts && !info.is_host) add_measured(info);
-  }
-}
-
-void Phases::add_measured(const PhaseInfo& info) {
-  const PhaseTime time = requests::phase_time(*baseline_, info.path);
+void Phases::add_measured(const SummaryPart& part) {
+  if (part.rest_share || part.host) return;
+  const PhaseTime time = requests::phase_time(*baseline_, part.path);
   if (time.units == 0 || time.ns <= 0) return;
   PhaseSummary phase;
-  phase.path = info.path;
-  phase.name = info.name;
-  phase.part_of = last_name(info.parent);
-  phase.unit = info.unit;
-  phase.repeats = info.repeats;
-  phase.time = phase_times(run_, info.path);
+  phase.path = part.path;
+  phase.name = part.name;
+  phase.part_of = last_name(tree_.find(part.path)->parent);
+  phase.unit = part.unit;
+  phase.repeats = part.repeats;
+  phase.time = part.time;
   phase.mean_ns = time.ns / time.units;
-  phase.share = time.ns / requests::whole_ns(*baseline_, tree_);
+  phase.share = part.share;
   phase.source = baseline_.file;
   judgement::PhaseEvidence evidence;
   evidence.measured_ns = *phase.mean_ns;
@@ -151,7 +147,7 @@ void Phases::add_cost(PhaseSummary& phase, judgement::PhaseEvidence& evidence) c
   cost.shapes = costs_.shapes;
   cost.source = costs_.source;
   if (!cost.floor_ns) phase.lacks.emplace_back("floor: a ceiling of this device is not known");
-  // Times and costs of the same samples.
+  // Times and costs must cover the same samples.
   evidence.measured_ns = work->measured_ns / work->units;
   evidence.cost = judgement::Cost{cost.flops,
                                   cost.bytes,
@@ -202,7 +198,9 @@ void Phases::judge(PhaseSummary phase, judgement::PhaseEvidence evidence) {
     phase.reasons.push_back({reason.text, reason.source});
   }
   for (const judgement::Gain& gain : judgement.gains) {
-    phase.gains.push_back({gain.when, gain.saved_ns, gain.time_ns, gain.speedup});
+    std::optional<double> saved;
+    if (phase.share) saved = *phase.share * (1 - 1 / gain.speedup);
+    phase.gains.push_back({gain.when, gain.saved_ns, gain.time_ns, gain.speedup, saved});
   }
   phase.next_step = judgement.next_step;
   phases_.push_back(std::move(phase));
@@ -224,7 +222,7 @@ void Phases::add_captured(const Captured& captured, double all_ns) {
   judge(std::move(phase), std::move(evidence));
 }
 
-/// Those with the most time first.
+/// Most time first.
 std::vector<Phases::Captured> Phases::captured_ranges() const {
   std::vector<Captured> all;
   for (const std::string& name : devices_.range_names()) {
@@ -243,8 +241,8 @@ std::vector<Phases::Captured> Phases::captured_ranges() const {
   return all;
 }
 
-/// Of what the baseline did not time: each capture as a whole, then its ranges. Shares are of the
-/// captured time.
+/// For what the baseline did not time: each capture as a whole, then its ranges. Shares refer to
+/// the captured time.
 void Phases::captured() {
   if (!nsys_ranges_) return;
   double all_ns = 0;
@@ -277,7 +275,10 @@ std::optional<double> mean_tokens(const run::Requests& requests,
 SummaryPart part_of_request(const run::Requests& requests, const PhaseTree& tree,
                             const PhaseInfo& info, double total_ns) {
   const double ns = requests::phase_time(requests, info.path).ns;
-  SummaryPart part{info.path, info.name, ns / total_ns, {}, info.is_host};
+  SummaryPart part{info.path,    info.name, ns / total_ns, {},
+                   info.is_host, info.unit, info.repeats,  {}};
+  const auto spread = requests::phase_spread(requests, info.path);
+  if (spread && spread->max > 0) part.time = times_of(*spread);
   if (!info.has_parts) return part;
   double inside = 0;
   for (const PhaseInfo& inner : tree.phases()) {
@@ -285,6 +286,26 @@ SummaryPart part_of_request(const run::Requests& requests, const PhaseTree& tree
   }
   part.rest_share = inside > 0 ? (ns - inside) / total_ns : 0;
   return part;
+}
+
+bool is_outermost(const SummaryPart& part) {
+  return part.path.find('/') == std::string::npos;
+}
+
+/// The path of the model's outermost phase that dominates the request; empty if none does.
+std::string dominant_of(const std::vector<SummaryPart>& parts) {
+  const SummaryPart* first = nullptr;
+  double second = 0;
+  for (const SummaryPart& part : parts) {
+    if (!is_outermost(part) || part.host || part.share <= 0) continue;
+    if (first == nullptr || part.share > first->share) {
+      if (first != nullptr) second = first->share;
+      first = &part;
+    } else {
+      second = std::max(second, part.share);
+    }
+  }
+  return first != nullptr && first->share >= kDominates * second ? first->path : "";
 }
 
 std::optional<double> tokens_per_second(const run::Requests& requests, const PhaseTree& tree) {
@@ -298,7 +319,7 @@ std::optional<double> tokens_per_second(const run::Requests& requests, const Pha
   return all.ns > 0 ? std::optional(all.units * 1e9 / all.ns) : std::nullopt;
 }
 
-/// Of all phases whose cost is known; nothing where a ceiling is not.
+/// The sum over all phases whose cost is known; nothing if a ceiling is not known.
 std::optional<double> utilisation_of(const MeasuredCosts& costs) {
   double compute = 0;
   double measured = 0;
@@ -324,10 +345,11 @@ requests::PhaseTree phase_tree(const run::Run& run) {
 }
 
 std::vector<PhaseSummary> phase_summaries(const run::Run& run, const PhaseTree& tree,
+                                          const std::optional<SummaryRequest>& request,
                                           const MeasuredCosts& costs,
                                           const DeviceActivities& devices,
                                           const KernelRows& kernels) {
-  return Phases(run, tree, costs, devices, kernels).make();
+  return Phases(run, tree, costs, devices, kernels).make(request);
 }
 
 std::optional<SummaryRequest> request_of(const run::Run& run, const PhaseTree& tree,
@@ -344,16 +366,11 @@ std::optional<SummaryRequest> request_of(const run::Run& run, const PhaseTree& t
   for (const PhaseInfo& info : tree.phases()) {
     request.parts.push_back(part_of_request(*run.baseline(), tree, info, total));
   }
+  request.dominant = dominant_of(request.parts);
   request.tokens_per_second = tokens_per_second(*run.baseline(), tree);
   request.mfu = utilisation_of(costs);
   request.source = run.baseline().file;
   return request;
-}
-
-std::optional<SummaryTimes> phase_times(const run::Run& run, std::string_view path) {
-  if (!run.baseline()) return std::nullopt;
-  const auto spread = requests::phase_spread(*run.baseline(), path);
-  return spread ? std::optional(times_of(*spread)) : std::nullopt;
 }
 
 const PhaseSummary* leading_phase(const RunSummary& summary) {
@@ -365,6 +382,15 @@ const PhaseSummary* leading_phase(const RunSummary& summary) {
       summary.phases.begin(), summary.phases.end(),
       [&](const PhaseSummary& a, const PhaseSummary& b) { return weight(a) < weight(b); });
   return leading == summary.phases.end() ? nullptr : &*leading;
+}
+
+const SummaryPart* longest_pass(const SummaryRequest& request) {
+  const SummaryPart* longest = nullptr;
+  for (const SummaryPart& part : request.parts) {
+    if (!is_outermost(part) || part.host || part.repeats || part.share <= 0) continue;
+    if (longest == nullptr || part.share > longest->share) longest = &part;
+  }
+  return longest;
 }
 
 std::vector<PhaseLine> phase_lines(const RunSummary& summary) {

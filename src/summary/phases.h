@@ -14,44 +14,46 @@
 
 namespace profline::summary {
 
-/// The phases of the run's requests: of the baseline, or else of the first profiled run that has
+/// The phases of the run's requests: from the baseline, else from the first profiled run that has
 /// any.
 requests::PhaseTree phase_tree(const run::Run& run);
 
-/// All that is known of each phase without parts that the baseline measured, with what bounds it;
-/// without a baseline (a program that is not ours) of the ranges that nsys saw.
+/// A whole request with the times of all its phases; nothing without a baseline.
+std::optional<SummaryRequest> request_of(const run::Run& run, const requests::PhaseTree& tree,
+                                         const MeasuredCosts& costs);
+
+/// Each phase of `request` without parts, with everything known about it and what bounds it;
+/// without a request (a user's program), the ranges that nsys recorded.
 std::vector<PhaseSummary> phase_summaries(const run::Run& run, const requests::PhaseTree& tree,
+                                          const std::optional<SummaryRequest>& request,
                                           const MeasuredCosts& costs,
                                           const DeviceActivities& devices,
                                           const KernelRows& kernels);
 
-/// A whole request; nothing without a baseline.
-std::optional<SummaryRequest> request_of(const run::Run& run, const requests::PhaseTree& tree,
-                                         const MeasuredCosts& costs);
-
-/// Of units of a phase, such as single tokens. Nothing when the baseline did not measure it.
-std::optional<SummaryTimes> phase_times(const run::Run& run, std::string_view path);
-
-/// The phase that people ask about first: the one with steps that takes the most time; without
-/// steps the range or phase that takes the most time. Null: there are no phases.
+/// The phase that readers ask about first: the one with steps that takes the most time; if none has
+/// steps, the range or phase that takes the most time. Null: there are no phases.
 const PhaseSummary* leading_phase(const RunSummary& summary);
 
-/// A line of a table that accounts for a request.
+/// The outermost phase of the model without steps that takes the most time; null without one.
+const SummaryPart* longest_pass(const SummaryRequest& request);
+
+/// A line of the table that accounts for a request.
 struct PhaseLine {
   std::string name;  ///< of a phase, or `rest of prefill`
   double share = 0;
   const PhaseSummary* phase = nullptr;  ///< null: only its share is known
 };
-/// All phases without parts in the order in which they begin, and after its last part what a phase
-/// does outside its parts; of a program without requests its ranges. The summary must outlive them.
+/// The leaf phases in the order in which they begin and, after the last part of a phase, the rest
+/// of that phase outside its parts; for a program without requests, its ranges. The summary must
+/// outlive the result.
 std::vector<PhaseLine> phase_lines(const RunSummary& summary);
 
-/// Which files the table of phases is from, phase after phase: pages name each once.
+/// The files that the table of phases comes from, in phase order; pages name each file once.
 struct PhaseSources {
   std::vector<std::string> times{};
   std::vector<std::string> costs{};
   std::vector<std::string> devices{};
-  std::string ceilings{};  ///< whose floors are stated; empty: not known
+  std::string ceilings{};  ///< that the floors were computed with; empty: not known
   std::string shapes{};
 };
 PhaseSources phase_sources(const RunSummary& summary);

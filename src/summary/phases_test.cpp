@@ -18,7 +18,7 @@ PhaseSummary phase(std::string path, double share, bool repeats = false) {
   return made;
 }
 
-/// A model with two parts in its prefill, and what the host does ahead of it.
+/// A model with two parts in its prefill, and host work ahead of it.
 RunSummary two_part_model() {
   RunSummary summary;
   summary.phases = {phase("prefill/tower", 0.3), phase("prefill/text", 0.1),
@@ -30,6 +30,14 @@ RunSummary two_part_model() {
                             {"prefill/text", "text", 0.1, {}},
                             {"decode", "decode", 0.2, {}}};
   return summary;
+}
+
+TEST(LongestPass, IsTheOutermostPhaseOfTheModelWithoutSteps) {
+  SummaryRequest request = *two_part_model().request;
+  request.parts.back().repeats = true;
+  EXPECT_EQ(longest_pass(request)->name, "prefill");
+  request.parts.erase(request.parts.begin() + 1);
+  EXPECT_EQ(longest_pass(request), nullptr);  // left: host work, parts of a phase, steps
 }
 
 TEST(LeadingPhase, IsTheOneWithStepsElseTheLongest) {

@@ -23,7 +23,7 @@ Result<std::string> text_at(const Node& node, const std::string& path) {
   return found->as_string();
 }
 
-/// A whole number of any size; one that does not fit stays at the largest.
+/// An integer of any size; one that does not fit saturates.
 Result<Count> count_at(const Node& node, const std::string& path) {
   const Node* found = node.find_path(path);
   if (found != nullptr && found->is_int() && found->as_int() >= 0) {
@@ -82,7 +82,7 @@ Result<StaticCosts> read_static_costs(const Node& document) {
   costs.new_tokens = PL_TRY(count_at(document, "request.new_tokens")).value();
   costs.context = PL_TRY(count_at(document, "request.context")).value();
   costs.shapes_from = PL_TRY(text_at(document, "request.shapes_from"));
-  // A rate for this format, whatever cores it is of: all that is asked of it here.
+  // Any rate for this format will do, whichever cores it belongs to.
   costs.ceilings.peak_operations_per_second = number_at(document, "device.operations_per_second");
   costs.ceilings.bytes_per_second = number_at(document, "device.bytes_per_second");
   costs.ceilings.device = text_at(document, "device.name").value_or("");

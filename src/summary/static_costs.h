@@ -15,19 +15,19 @@
 
 namespace profline::summary {
 
-/// What `static_compute.json` says, as far as measured times are held against it.
+/// The parts of `static_compute.json` that measured times are compared with.
 struct StaticCosts {
   static_model::NumberFormat format;
   std::uint64_t prompt_tokens = 0;
   std::uint64_t new_tokens = 0;
   std::uint64_t context = 0;    ///< of the phase Decode
   std::string shapes_from;      ///< `model.preprocess`, or a picture's name
-  settings::Ceilings ceilings;  ///< of the device, for this format alone; empty: not known
-  std::vector<static_model::PhaseCost> phases;  ///< Decode is of one step
+  settings::Ceilings ceilings;  ///< of the device, only for this format; empty: not known
+  std::vector<static_model::PhaseCost> phases;  ///< Decode covers one step
 };
 
-/// Keys that are not needed here are passed over. An Error names the key that is missing or of
-/// another type.
+/// Ignores keys that are not needed here. An Error names the key that is missing or has the wrong
+/// type.
 Result<StaticCosts> read_static_costs(const Node& document);
 
 namespace internal {

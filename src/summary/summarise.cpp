@@ -4,9 +4,10 @@
 
 #include "base/figures.h"
 #include "summary/device_activity.h"
+#include "summary/internal/memory_roof.h"
+#include "summary/internal/overhead.h"
 #include "summary/kernel_rows.h"
 #include "summary/measured_costs.h"
-#include "summary/overhead.h"
 #include "summary/phases.h"
 #include "summary/static_costs.h"
 #include "summary/verdict.h"
@@ -14,14 +15,14 @@
 namespace profline::summary {
 namespace {
 
-/// Times by which the slowest steps exceed the usual one, from which on it is told.
+/// Slowest steps are reported from this multiple of the median on.
 constexpr double kLongTail = 3;
-/// Floor by measured time, beyond what noise explains.
+/// Floor divided by measured time, beyond what noise explains.
 constexpr double kAboveFloor = 1.05;
-/// Profiled by unprofiled time, below what noise explains.
+/// Profiled divided by unprofiled time, below what noise explains.
 constexpr double kDisturbed = 0.9;
 
-/// The stage of the pipeline that a file is of: its folder.
+/// The stage that a file belongs to: its folder.
 std::string stage_of_file(const std::string& file) {
   const std::size_t slash = file.find('/');
   return slash == std::string::npos ? "" : file.substr(0, slash);
@@ -53,8 +54,9 @@ std::vector<SummaryAbsent> absent_files(const run::Run& run) {
   Absent absent(run.record());
   absent.look_at(run.get(run::kSettings));
   absent.look_at(run.get(run::kEnvironment));
+  if (const auto& classes = run.get(kClassifier); classes.is_there) absent.look_at(classes);
   if (process.is_there) {
-    absent.look_at(process);  // a program that is not ours leaves no requests
+    absent.look_at(process);  // a user's program writes no requests
   } else {
     absent.look_at(run.baseline());
     absent.look_at(run.get(run::kMetrics));
@@ -71,24 +73,13 @@ std::vector<SummaryAbsent> absent_files(const run::Run& run) {
   return absent.take();
 }
 
-/// What env.json calls the device `cpu` or `cuda:N`.
-std::string name_in_environment(const Environment& environment, const std::string& device) {
-  if (device == "cpu") return environment.cpu.model;
-  for (const GpuFacts& gpu : environment.gpus) {
-    if (device == "cuda:" + std::to_string(gpu.index)) return gpu.name;
-  }
-  return "";
-}
-
-std::string device_name(const run::Run& run) {
+/// From the environment, else from a capture.
+std::string shown_device_name(const run::Run& run) {
   const auto& trace = run.get(run::kTorchTrace);
   const auto& nsys_ranges = run.get(run::kNsysRanges);
   const auto& static_costs = run.get(kStaticCosts);
-  const auto& environment = run.get(run::kEnvironment);
-  if (environment) {
-    std::string name = name_in_environment(*environment, run.record().device);
-    if (!name.empty()) return name;
-  }
+  std::string name = run::device_name(run);
+  if (!name.empty()) return name;
   if (run.record().device == "cpu") return "";
   if (nsys_ranges) {
     for (const NsysCapture& capture : nsys_ranges->captures) {
@@ -99,14 +90,14 @@ std::string device_name(const run::Run& run) {
   return static_costs ? static_costs->ceilings.device : "";
 }
 
-/// A tool's sentence as a part of ours.
+/// A tool's sentence, without its full stop, for use inside one of ours.
 std::string without_stop(std::string text) {
   while (text.ends_with('.')) text.pop_back();
   return text;
 }
 
-/// No profiler makes a program faster: one of the two runs was disturbed.
-void tell_disturbed(const std::vector<SummaryOverhead>& overhead, std::vector<std::string>& notes) {
+/// No profiler makes a program faster, so one of the two runs was disturbed.
+void note_disturbed(const std::vector<SummaryOverhead>& overhead, std::vector<std::string>& notes) {
   for (const SummaryOverhead& row : overhead) {
     if (row.slowdown >= kDisturbed) continue;
     notes.push_back(
@@ -116,12 +107,12 @@ void tell_disturbed(const std::vector<SummaryOverhead>& overhead, std::vector<st
   }
 }
 
-/// Figures that should not be as they are.
-void tell_odd_times(const std::vector<PhaseSummary>& phases, std::vector<std::string>& notes) {
+/// Figures that look wrong.
+void note_odd_times(const std::vector<PhaseSummary>& phases, std::vector<std::string>& notes) {
   for (const PhaseSummary& phase : phases) {
     if (phase.cost && phase.cost->of_floor.value_or(0) > kAboveFloor) {
       notes.push_back(phase.name + ": measured below its floor (" + percent(phase.cost->of_floor) +
-                      "): the ceilings or the shapes do not fit what ran, or it runs from caches");
+                      "): the ceilings or shapes do not match what ran, or its data was cached");
     }
     // Steps are alike; requests need not be.
     if (!phase.repeats || !phase.time) continue;
@@ -134,7 +125,7 @@ void tell_odd_times(const std::vector<PhaseSummary>& phases, std::vector<std::st
   }
 }
 
-void tell_nsys(const run::Run& run, std::vector<std::string>& notes) {
+void note_nsys(const run::Run& run, std::vector<std::string>& notes) {
   const auto& nsys_ranges = run.get(run::kNsysRanges);
   const auto& nsys_kernels = run.get(run::kNsysKernels);
   if (nsys_ranges) {
@@ -149,15 +140,15 @@ void tell_nsys(const run::Run& run, std::vector<std::string>& notes) {
   }
 }
 
-void tell_ncu(const NcuKernels& ncu, std::vector<std::string>& notes) {
+void note_ncu(const NcuKernels& ncu, std::vector<std::string>& notes) {
   if (ncu.why_none) notes.push_back("ncu: no kernels: " + *ncu.why_none);
   if (ncu.gate_dropped) {
-    notes.emplace_back("ncu: the rows are of the second try, which was made without the gate");
+    notes.emplace_back("ncu: the rows are from the second attempt, which ran without the gate");
   }
   for (const std::string& note : ncu.notes) notes.push_back("ncu: " + note);
 }
 
-/// What the tools themselves say about their captures, and what does not fit together.
+/// What the tools say about their captures, and what is inconsistent.
 std::vector<std::string> notes_of(const run::Run& run, const MeasuredCosts& costs,
                                   const std::vector<PhaseSummary>& phases) {
   const auto& baseline = run.baseline();
@@ -165,9 +156,9 @@ std::vector<std::string> notes_of(const run::Run& run, const MeasuredCosts& cost
   const auto& ncu_kernels = run.get(run::kNcuKernels);
   const auto& static_costs = run.get(kStaticCosts);
   std::vector<std::string> notes = costs.notes;
-  tell_odd_times(phases, notes);
-  tell_nsys(run, notes);
-  if (ncu_kernels) tell_ncu(*ncu_kernels, notes);
+  note_odd_times(phases, notes);
+  note_nsys(run, notes);
+  if (ncu_kernels) note_ncu(*ncu_kernels, notes);
   if (trace) {
     for (const std::string& loss : trace->reading.losses) {
       notes.push_back(trace.file + ": " + without_stop(loss));
@@ -178,7 +169,7 @@ std::vector<std::string> notes_of(const run::Run& run, const MeasuredCosts& cost
   const std::string& format = static_costs->format.name;
   const bool is_tf32 = format == "tf32" && ran == "fp32";  // how its products are computed
   if (!ran.empty() && ran != format && !is_tf32) {
-    notes.push_back("static analysis is of " + format + ", the requests ran in " + ran);
+    notes.push_back("static analysis assumed " + format + ", but the requests ran in " + ran);
   }
   return notes;
 }
@@ -191,7 +182,7 @@ RunSummary summarise(const run::Run& run) {
   summary.run = run.record().id;
   summary.experiment = run.record().experiment;
   summary.device = run.record().device;
-  summary.device_name = device_name(run);
+  summary.device_name = shown_device_name(run);
   if (baseline && !baseline->empty()) {
     summary.dtype = baseline->front().text("dtype");
     summary.engine = baseline->front().text("engine");
@@ -202,12 +193,13 @@ RunSummary summarise(const run::Run& run) {
   KernelRows kernels = kernel_rows(run, tree);
   summary.request = request_of(run, tree, costs);
   summary.program = program_of(run);
-  summary.phases = phase_summaries(run, tree, costs, devices, kernels);
+  summary.phases = phase_summaries(run, tree, summary.request, costs, devices, kernels);
   summary.overhead = overheads(run, tree);
+  summary.memory_roof = memory_roof(run, summary.phases);
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
   summary.notes = notes_of(run, costs, summary.phases);
-  tell_disturbed(summary.overhead, summary.notes);
+  note_disturbed(summary.overhead, summary.notes);
   summary.absent = absent_files(run);
   summary.verdict = verdict_of(summary);
   return summary;

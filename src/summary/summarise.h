@@ -5,8 +5,8 @@
 
 namespace profline::summary {
 
-/// All that a run's artifacts come to, joined and judged. Pure: what is not there is told, and
-/// nothing stands for it.
+/// Joins and judges all artifacts of a run. Pure. Missing artifacts are reported as missing and
+/// never substituted.
 RunSummary summarise(const run::Run& run);
 
 }  // namespace profline::summary

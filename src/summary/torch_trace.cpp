@@ -88,7 +88,7 @@ class Kernels {
 
   const Timeline& trace_;
   const requests::PhaseTree& tree_;
-  timeline::KernelUses uses_;  // by everything that is known of a kernel
+  timeline::KernelUses uses_;  // by everything that is known about a kernel
   std::vector<TracedKernel> kernels_;
   std::vector<std::size_t> kernel_of_;   // by row of uses_
   std::map<RowIndex, Longest> longest_;  // by operator, in order: sums are the same each time
@@ -128,7 +128,7 @@ class ShapeParser {
     skip_blanks();
     return at_ == text_.size();
   }
-  /// `[1, 64]`; of a list of lists only that it is one.
+  /// `[1, 64]`; for a list of lists only the fact that it is one.
   std::optional<Sizes> list() {
     if (!take('[')) return std::nullopt;
     Sizes sizes;

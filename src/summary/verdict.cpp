@@ -10,6 +10,12 @@
 namespace profline::summary {
 namespace {
 
+/// Host work that takes a smaller share of a request is not worth a sentence.
+constexpr double kNotableHostShare = 0.1;
+/// Profiled time divided by unprofiled time.
+constexpr double kNotableSlowdown = 1.25;
+constexpr std::uint64_t kFewRequests = 3;
+
 double weight(const PhaseSummary& phase) {
   return phase.share.value_or(phase.mean_ns.value_or(0));
 }
@@ -18,7 +24,8 @@ bool is_capture(const PhaseSummary& phase) {
   return phase.unit == "capture";
 }
 
-/// As a sentence begins: `Decode`, `Phase attention`, `Range forward`, `The program`.
+/// The subject at the start of a sentence: `Decode`, `Phase attention`, `Range forward`, `The
+/// program`.
 std::string subject(const RunSummary& summary, const PhaseSummary& phase) {
   if (is_capture(phase)) return summary.program ? "The program" : "The capture";
   if (phase.unit == "range") return "Range " + phase.name;
@@ -38,7 +45,7 @@ std::string busy_words(const PhaseSummary& phase) {
   return text;
 }
 
-/// The numbers behind the class, shortest form.
+/// The figures that support the class, in short form.
 std::string because(const PhaseSummary& phase) {
   std::string text = is_capture(phase)
                          ? duration(phase.mean_ns.value_or(0)) + " captured"
@@ -55,7 +62,7 @@ std::string because(const PhaseSummary& phase) {
   return text + busy_words(phase);
 }
 
-/// How much of everything the phase is, and what could be gained.
+/// The phase's share of the total and the possible gain.
 std::string importance(const RunSummary& summary, const PhaseSummary& phase) {
   std::string text;
   if (phase.share && !is_capture(phase)) {
@@ -81,6 +88,16 @@ const PhaseSummary* largest_phase(const RunSummary& summary) {
   return largest == summary.phases.end() ? nullptr : &*largest;
 }
 
+std::vector<const PhaseSummary*> by_share(const RunSummary& summary) {
+  std::vector<const PhaseSummary*> phases;
+  phases.reserve(summary.phases.size());
+  for (const PhaseSummary& phase : summary.phases) phases.push_back(&phase);
+  std::stable_sort(phases.begin(), phases.end(), [](const auto* a, const auto* b) {
+    return a->share.value_or(0) > b->share.value_or(0);
+  });
+  return phases;
+}
+
 std::string_view whole_of(const RunSummary& summary) {
   return summary.request ? "each request" : "the captured time";
 }
@@ -97,8 +114,33 @@ std::string gain_words(const PhaseSummary& phase, const SummaryGain& gain) {
 
 bool is_worth_a_step(const PhaseSummary& phase) {
   if (!phase.share) return true;
-  const double at_most = phase.gains.empty() ? 1 : 1 - 1 / phase.gains.front().speedup;
-  return *phase.share * at_most >= kWorthAStep;
+  const double at_most =
+      phase.gains.empty() ? *phase.share : phase.gains.front().saved_share.value_or(0);
+  return at_most >= kWorthAStep;
+}
+
+bool is_small(const PhaseSummary& phase) {
+  return phase.share && *phase.share < kSmallShare;
+}
+
+const SummaryPart* notable_host_work(const SummaryRequest& request) {
+  for (const SummaryPart& part : request.parts) {
+    if (part.host && part.share >= kNotableHostShare) return &part;
+  }
+  return nullptr;
+}
+
+const SummaryOverhead* notable_overhead(const RunSummary& summary) {
+  const SummaryOverhead* worst = nullptr;
+  for (const SummaryOverhead& row : summary.overhead) {
+    if (row.slowdown < kNotableSlowdown) continue;
+    if (worst == nullptr || row.slowdown > worst->slowdown) worst = &row;
+  }
+  return worst;
+}
+
+bool has_few_requests(const SummaryRequest& request) {
+  return request.requests < kFewRequests;
 }
 
 std::string verdict_of(const RunSummary& summary) {

@@ -2,32 +2,51 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "records/run_summary.h"
 
 namespace profline::summary {
 
-/// Of all the time: what takes less, or could save less, is no next step.
+/// A phase that takes less than this share of the total time, or could save less, gets no next
+/// step.
 inline constexpr double kWorthAStep = 0.01;
+/// A phase that takes less than this share of the total time gets a line, not a paragraph.
+inline constexpr double kSmallShare = 0.02;
 
 /// The phase that takes the most time; null without phases.
 const PhaseSummary* largest_phase(const RunSummary& summary);
 
-/// What shares of phases are of: `each request`, or `the captured time` where nothing was timed
+/// All phases, the largest share first.
+std::vector<const PhaseSummary*> by_share(const RunSummary& summary);
+
+/// What the shares of phases refer to: `each request`, or `the captured time` if nothing was timed
 /// without a profiler.
 std::string_view whole_of(const RunSummary& summary);
 
-/// `decode is launch-bound`, `decode is not dominated by one limit`; `name` as it is to be shown.
+/// `decode is launch-bound`, `decode is not dominated by one limit`; `name` as it is shown.
 std::string class_words(const PhaseSummary& phase, const std::string& name);
 
 /// `a token would take 1.93 ms if the GPU never waited (2.6x faster)`.
 std::string gain_words(const PhaseSummary& phase, const SummaryGain& gain);
 
-/// Whether doing something about a phase can be worth the effort.
+/// Whether improving a phase can be worth the effort.
 bool is_worth_a_step(const PhaseSummary& phase);
 
-/// What limits the phase that takes the most time, the numbers that say so and what that allows at
-/// most; or why there is no verdict. Sentences, the last without its full stop.
+/// Whether the share of a phase is known and below kSmallShare.
+bool is_small(const PhaseSummary& phase);
+
+/// The first host phase that takes enough of a request to be worth a sentence; null if none does.
+const SummaryPart* notable_host_work(const SummaryRequest& request);
+
+/// The largest overhead of a profiler; null if none slows the program down much.
+const SummaryOverhead* notable_overhead(const RunSummary& summary);
+
+/// Whether too few requests were measured for their spread to say much.
+bool has_few_requests(const SummaryRequest& request);
+
+/// What limits the phase that takes the most time, the figures that show it and the largest
+/// possible gain; or why there is no verdict. Sentences, the last without its full stop.
 std::string verdict_of(const RunSummary& summary);
 
 }  // namespace profline::summary

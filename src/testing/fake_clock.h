@@ -6,7 +6,7 @@
 
 namespace profline::testing {
 
-/// A clock that stands still until it is told to go on. Starts at 2026-11-15T10:20:30.123Z.
+/// A clock that advances only on request. Starts at 2026-11-15T10:20:30.123Z.
 class FakeClock final : public Clock {
  public:
   Steady now() const override { return steady_; }

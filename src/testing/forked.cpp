@@ -22,7 +22,7 @@ std::string in_child(const std::function<std::string()>& body) {
   const pid_t child = ::fork();
   PL_ASSERT(child >= 0, "a test can have a child");
   if (child == 0) {
-    // _exit: neither the test framework nor a leak check has a say in the child.
+    // _exit: neither the test framework nor a leak check runs in the child.
     ::_exit(write_all(writing.get(), body()) == 0 ? 0 : 1);
   }
   writing.reset();
@@ -39,7 +39,7 @@ std::string in_child(const std::function<std::string()>& body) {
 
 std::string mount_small_tmpfs(const std::string& folder, std::size_t bytes,
                               const std::string& options) {
-  // Root needs no user namespace; everyone else may mount in one of their own, where allowed.
+  // Root needs no user namespace; everyone else may mount in their own, where allowed.
   if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
     return "unshare: " + os_error_words(errno);
   }

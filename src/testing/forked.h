@@ -5,17 +5,17 @@
 
 namespace profline::testing {
 
-/// What `body` returns, run in a child process: for what a test must not do to its own process,
-/// such as giving up privileges or mounting. `child died` when it ended in another way.
+/// Runs `body` in a child process and returns its result: for actions that would affect the test's
+/// own process, such as dropping privileges or mounting. `child died` if it ended in another way.
 std::string in_child(const std::function<std::string()>& body);
 
-/// To be called in a child: gives it a file system view of its own and mounts an empty tmpfs of at
-/// most `bytes` at `folder`, with more of mount's options if need be (`nr_inodes=200`). Empty when
-/// done, else why it is not permitted here.
+/// Call in a child: gives it its own view of the file system and mounts an empty tmpfs of at most
+/// `bytes` at `folder`, with additional mount options (`nr_inodes=200`). Empty on success, else why
+/// it is not permitted here.
 std::string mount_small_tmpfs(const std::string& folder, std::size_t bytes,
                               const std::string& options = "");
 
-/// To be called in a child: makes a file system mounted so read-only. Empty when done.
+/// Call in a child: makes such a mount read-only. Empty on success.
 std::string remount_read_only(const std::string& folder);
 
 }  // namespace profline::testing

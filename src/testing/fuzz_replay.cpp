@@ -1,5 +1,4 @@
-// Stands in for libFuzzer in ordinary builds: feeds every file of a corpus folder to the fuzz
-// entry.
+// Replaces libFuzzer in ordinary builds: passes every file of a corpus folder to the fuzz entry.
 
 #include <algorithm>
 #include <cstdint>

@@ -4,11 +4,11 @@
 
 namespace profline::testing {
 
-/// The project's root, and the build folder this test was built in.
+/// The project's root, and the build folder of this test.
 std::filesystem::path source_dir();
 std::filesystem::path binary_dir();
 
-/// What is beside the project for its developers and CI (`../shared`); may not exist.
+/// Files next to the project for its developers and CI (`../shared`); may not exist.
 std::filesystem::path shared_dir();
 
 }  // namespace profline::testing

@@ -2,8 +2,8 @@
 
 namespace profline::testing {
 
-/// A config that runs /bin/true for its baseline and nothing else; what is added to it is in its
-/// hydra node.
+/// A config that runs only /bin/true for its baseline; it ends inside its hydra node, where text
+/// can be appended.
 inline constexpr const char* kShortRun =
     "defaults:\n"
     "  - demo\n"

@@ -4,11 +4,11 @@
 
 namespace profline::testing {
 
-/// A folder of the test's own, removed with all it holds at the end.
+/// The test's own folder, removed with its content at the end.
 class TempDir {
  public:
   TempDir();
-  /// In a given place instead of the system's for temporary files.
+  /// In the given folder instead of the system's for temporary files.
   explicit TempDir(const std::filesystem::path& parent);
   ~TempDir();
   TempDir(const TempDir&) = delete;

@@ -44,7 +44,7 @@ bool begins_like_trace(std::string_view bytes) {
   return is_gzip(bytes) || begins_like_json(bytes);
 }
 
-/// Why nothing of a file could be used: `2 events were skipped (2: category 'FEE', which is not
+/// Why nothing in a file was usable: `2 events were skipped (2: category 'FEE', which is not
 /// read)`.
 std::string why_nothing(const Reading& reading) {
   constexpr std::size_t kMostReasons = 3;
@@ -61,7 +61,7 @@ std::string why_nothing(const Reading& reading) {
   return text + ')';
 }
 
-/// The timeline if it has any row.
+/// The timeline, if it has any rows.
 Result<Timeline> with_rows(Timeline timeline) {
   const bool has_rows = !timeline.work.empty() || !timeline.calls.empty() ||
                         !timeline.ranges.empty() || !timeline.operators.empty();
@@ -77,7 +77,7 @@ Result<bool> looks_like_trace(const std::filesystem::path& file) {
 }
 
 Result<Timeline> read_capture(const std::filesystem::path& file) {
-  // A pipe can be read only once, so it is taken for what is usually piped.
+  // A pipe can be read only once, so assume the usual kind.
   if (is_pipe(file)) return with_rows(PL_TRY(torch_profiler::read_trace(file)));
   const std::string first = PL_TRY(beginning_of(file));
   if (first.starts_with(kSqlite)) return with_rows(PL_TRY(nsys::read_sqlite(file)));

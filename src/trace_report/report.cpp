@@ -15,7 +15,7 @@
 namespace profline::trace_report {
 namespace {
 
-/// Most time first; what takes equally long by name.
+/// Most time first; ties by name.
 template <typename Row, typename NameOf>
 void order(std::vector<Row>& rows, NameOf name_of) {
   std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -23,7 +23,7 @@ void order(std::vector<Row>& rows, NameOf name_of) {
   });
 }
 
-/// The rows of one kernel, told apart by one key.
+/// The rows of one kernel, split by one key.
 std::vector<KernelUse> parts_of(const std::vector<KernelUse>& rows,
                                 const timeline::KernelKeys& keys) {
   std::vector<KernelUse> parts;
@@ -85,7 +85,7 @@ Launches launches_of(const Timeline& timeline) {
 
 constexpr std::size_t kMostListed = 10;
 
-/// Longest wall time first, each once whatever its domain.
+/// Longest wall time first, each name once regardless of its domain.
 std::vector<std::string> labels_of(const timeline::Accounting& accounting) {
   std::vector<std::string> labels;
   std::set<std::string_view> known;
@@ -105,8 +105,8 @@ std::vector<std::string> nearest_first(const std::string& pattern,
   return order;
 }
 
-/// Says that a capture has no range that `pattern` names, and which ranges it has: the most similar
-/// first, then by their time, ten at most.
+/// The Error that a capture has no range matching `pattern`, with at most ten ranges that it has:
+/// the most similar first, then by time.
 Error no_such_range(const std::string& source, const timeline::Accounting& accounting,
                     const std::string& pattern) {
   const std::vector<std::string> labels = labels_of(accounting);

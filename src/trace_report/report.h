@@ -18,11 +18,12 @@
 
 namespace profline::trace_report {
 
-/// One kernel by its identity, whichever names and shapes it was launched with.
+/// One kernel by identity, whatever names and shapes it was launched with.
 struct Kernel {
   KernelUse use;
-  std::vector<KernelUse> shapes;     ///< most time first
-  std::vector<KernelUse> launchers;  ///< by operator, most time first; KernelUse::op empty: none
+  std::vector<KernelUse> shapes;  ///< most time first
+  std::vector<KernelUse>
+      launchers;  ///< by operator, most time first; KernelUse::op empty: no operator
 };
 
 struct KernelClass {
@@ -31,7 +32,7 @@ struct KernelClass {
   std::int64_t total_ns = 0;
 };
 
-/// Host calls that launch, and the kernels that ran: a CUDA graph is one call and many kernels.
+/// Launching host calls and the kernels that ran: a CUDA graph is one call and many kernels.
 struct Launches {
   std::uint64_t calls = 0;
   std::uint64_t graph_calls = 0;    ///< of `calls`: those that launch a CUDA graph
@@ -39,10 +40,10 @@ struct Launches {
   std::uint64_t graph_kernels = 0;  ///< of `kernels`: those that a graph launched
 };
 
-/// All that `profline trace` reports about one capture.
+/// Everything that `profline trace` reports about one capture.
 struct Report {
   const Timeline* timeline = nullptr;
-  std::optional<std::string> range;  ///< only what happened in the ranges that it names
+  std::optional<std::string> range;  ///< restricts the report to matching ranges
   timeline::Accounting accounting;
   operators::OperatorTable operators;
   operators::OperatorOrder operator_order = operators::OperatorOrder::Self;
@@ -51,11 +52,11 @@ struct Report {
   std::vector<KernelClass> classes;           ///< most time first
   std::vector<timeline::TransferRow> copies;  ///< and fills; most time first
   std::vector<timeline::CollectiveRow> collectives;
-  std::uint64_t copy_instances = 0;  ///< copies and fills, in ranges or not
+  std::uint64_t copy_instances = 0;  ///< copies and fills, inside and outside ranges
   std::int64_t kernel_ns = 0;
   std::uint64_t kernel_instances = 0;
 
-  /// Of all that `range` names; none without it.
+  /// The total over all ranges that `range` matches; absent without it.
   const timeline::RangeAccount* range_account() const {
     return accounting.focus ? &*accounting.focus : nullptr;
   }
@@ -66,26 +67,26 @@ struct Options {
   operators::OperatorOrder operator_order = operators::OperatorOrder::Self;
 };
 
-/// The timeline must outlive the report. An Error that lists the ranges there are when none is
-/// named by `options.range`, a name or a glob.
+/// The timeline must outlive the report. An Error lists the existing ranges if `options.range`, a
+/// name or a glob, matches none.
 Result<Report> make_report(const Timeline& timeline, const kernels::Classifier& classes,
                            const Options& options);
 
-/// The document `profline.trace/1` (docs/formats/trace.md): at most `top` rows a table.
+/// The document `profline.trace/1` (docs/formats/trace.md): at most `top` rows per table.
 Node trace_document(std::span<const Report> reports, std::size_t top);
 
 enum class Export { Perfetto, Csv, Json };
 
-/// Where the export of `trace.json.gz` goes when nobody says: `trace.perfetto.json`,
-/// `trace.report.json`, or for CSV the folder `trace.csv`; in the folder profline was started in.
+/// The default output of an export of `trace.json.gz`: `trace.perfetto.json`, `trace.report.json`,
+/// or for CSV the folder `trace.csv`, in the current directory.
 std::filesystem::path default_export_path(const Timeline& timeline, Export what);
 
-/// What a viewer would show of the trace and an export for Perfetto lacks, because it is not read:
-/// `Python frame (1234), instant event (20)`. Empty when there is nothing like that.
+/// What a viewer would show but an export for Perfetto lacks, because profline does not read it:
+/// `Python frame (1234), instant event (20)`. Empty if nothing is lacking.
 std::string left_out_of_perfetto(const Timeline& timeline);
 
-/// Writes all rows, whole or not at all, and returns the files. CSV: a folder of kernels.csv,
-/// kernel_operators.csv, operators.csv and ranges.csv.
+/// Writes all rows, completely or not at all, and returns the files. CSV: a folder with
+/// kernels.csv, kernel_operators.csv, operators.csv and ranges.csv.
 Result<std::vector<std::filesystem::path>> export_trace(const Report& report, Export what,
                                                         const std::filesystem::path& to);
 

@@ -180,7 +180,7 @@ TEST_F(ReportTest, ExportsAllRows) {
   EXPECT_THAT(read_file(folder_ / "perfetto.json").value(), HasSubstr("gemm_a"));
 }
 
-TEST_F(ReportTest, TellsWhatAViewerWouldShowAndAnExportLacks) {
+TEST_F(ReportTest, ReportsWhatAViewerWouldShowAndAnExportLacks) {
   EXPECT_THAT(left_out_of_perfetto(timeline_), HasSubstr("(2)"));
   timeline_.reading.skipped.clear();
   EXPECT_EQ(left_out_of_perfetto(timeline_), "");

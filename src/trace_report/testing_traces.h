@@ -11,7 +11,7 @@
 
 namespace profline::trace_report {
 
-/// One kernel launched by itself in range `first`, three by a CUDA graph in range `graphs`, two
+/// One kernel launched directly in range `first`, three by a CUDA graph in range `graphs`, two
 /// operators that are called once and twice, and two Python frames, which are not read.
 constexpr const char* kGraphTrace = R"json({"traceEvents": [
 {"ph":"X","cat":"user_annotation","name":"first","pid":1,"tid":1,"ts":0,"dur":15},
@@ -28,7 +28,7 @@ constexpr const char* kGraphTrace = R"json({"traceEvents": [
 {"ph":"X","cat":"kernel","name":"copy_b","pid":0,"tid":7,"ts":32,"dur":1,"args":{"stream":7,"correlation":2,"graph node id":12}},
 {"ph":"X","cat":"kernel","name":"copy_b","pid":0,"tid":7,"ts":34,"dur":1,"args":{"stream":7,"correlation":2,"graph node id":13}}]})json";
 
-/// The text as a file in the folder, read.
+/// Writes the text to a file in the folder and reads it.
 inline Timeline trace_in(const std::filesystem::path& folder, const std::string& text) {
   EXPECT_TRUE(write_file_atomic(folder / "trace.json", text));
   auto timeline = read_capture(folder / "trace.json");

@@ -12,12 +12,12 @@
 
 namespace profline::trace_report {
 
-/// Which kernels `profline kernels top` was asked for.
-struct TopKernelsWish {
+/// The kernels requested from `profline kernels top`.
+struct TopKernelsQuery {
   enum class Order { Share, Time };
 
-  /// An SQLite export of nsys, a kernel summary of `nsys stats` as CSV, a .nsys-rep, which needs
-  /// nsys, or a Kineto trace.
+  /// An SQLite export of nsys, a CSV kernel summary of `nsys stats`, a .nsys-rep (which needs
+  /// nsys), or a Kineto trace.
   std::filesystem::path report;
   std::optional<std::string> range{};  ///< only kernels launched in ranges of this name
   Order order = Order::Share;
@@ -31,18 +31,18 @@ struct TopKernel {
   std::uint64_t instances = 0;
 };
 
-/// What a report says of its kernels, first what is most.
+/// The kernels of a report, largest first.
 struct TopKernels {
   std::string tool;
   std::vector<TopKernel> kernels;
   Reading reading;
-  bool is_trace = false;  ///< names are spelled as Kineto does, which is not how ncu does
+  bool is_trace = false;  ///< names are spelled as Kineto does, unlike ncu
 };
 
-/// An empty list of kernels is no Error: `reading` says what was in the report instead.
-Result<TopKernels> read_top_kernels(const TopKernelsWish& wish, ProcessRunner& processes);
+/// An empty list of kernels is not an Error: `reading` says what was in the report instead.
+Result<TopKernels> read_top_kernels(const TopKernelsQuery& query, ProcessRunner& processes);
 
-/// What finds the kernel among those that ncu sees: its name exactly, or of a trace by what both
+/// A regular expression that finds the kernel in ncu: its exact name or, for a trace, what both
 /// spellings have in common.
 std::string regex_of(const TopKernel& kernel, const TopKernels& top);
 

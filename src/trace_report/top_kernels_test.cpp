@@ -21,8 +21,8 @@ class TopKernelsTest : public ::testing::Test {
     EXPECT_TRUE(write_file_atomic(folder_ / name, text));
     return folder_ / name;
   }
-  TopKernels top(const TopKernelsWish& wish) {
-    auto found = read_top_kernels(wish, processes_);
+  TopKernels top(const TopKernelsQuery& query) {
+    auto found = read_top_kernels(query, processes_);
     EXPECT_TRUE(found) << found.error().to_string();
     return found ? std::move(*found) : TopKernels();
   }
@@ -69,7 +69,7 @@ TEST_F(TopKernelsTest, TheColumnToSortByIsTheUsers) {
                            "10.0,300,1,long\n"
                            "90.0,100,2,shares\n");
   EXPECT_THAT(names(top({.report = report})), ElementsAre("shares", "long"));
-  EXPECT_THAT(names(top({.report = report, .range = {}, .order = TopKernelsWish::Order::Time})),
+  EXPECT_THAT(names(top({.report = report, .range = {}, .order = TopKernelsQuery::Order::Time})),
               ElementsAre("long", "shares"));
 }
 
@@ -78,8 +78,8 @@ TEST_F(TopKernelsTest, ASummaryKnowsNoRanges) {
   const auto refused = read_top_kernels({.report = report, .range = "decode"}, processes_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message(),
-            "--range needs an SQLite export, a .nsys-rep or a Kineto trace: a summary as CSV does "
-            "not say in which range a kernel was launched");
+            "--range needs an SQLite export, a .nsys-rep or a Kineto trace: a CSV summary does not "
+            "say in which range a kernel was launched");
 }
 
 TEST_F(TopKernelsTest, AReportOfNsysIsExportedFirst) {
@@ -96,7 +96,7 @@ TEST_F(TopKernelsTest, AReportOfNsysIsExportedFirst) {
   });
   const TopKernels found = top({.report = file("run.nsys-rep", "NSYS"),
                                 .range = {},
-                                .order = TopKernelsWish::Order::Share,
+                                .order = TopKernelsQuery::Order::Share,
                                 .nsys = nsys.string()});
   EXPECT_FALSE(found.kernels.empty());
 }
@@ -104,7 +104,7 @@ TEST_F(TopKernelsTest, AReportOfNsysIsExportedFirst) {
 TEST_F(TopKernelsTest, WithoutNsysItsReportCannotBeRead) {
   const auto refused = read_top_kernels({.report = file("run.nsys-rep", "NSYS"),
                                          .range = {},
-                                         .order = TopKernelsWish::Order::Share,
+                                         .order = TopKernelsQuery::Order::Share,
                                          .nsys = "no-such-nsys"},
                                         processes_);
   ASSERT_FALSE(refused);

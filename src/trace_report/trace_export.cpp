@@ -18,7 +18,7 @@ std::string dims(const std::vector<std::uint32_t>& numbers) {
          std::to_string(numbers[2]);
 }
 
-/// One row an identity: kernel and launch shape.
+/// One row per identity: kernel and launch shape.
 std::string kernels_csv(const Report& report) {
   std::string out;
   csv::append_export(out, {"name", "short_name", "class", "grid", "block", "registers_per_thread",
@@ -72,7 +72,7 @@ std::string operators_csv(const Report& report) {
   return out;
 }
 
-/// One row a range and device.
+/// One row per range and device.
 std::string ranges_csv(const Report& report) {
   std::string out;
   csv::append_export(out, {"name", "domain", "instances", "wall_ns", "device", "busy_ns", "idle_ns",
@@ -119,7 +119,7 @@ Result<Paths> export_perfetto(const Report& report, const std::filesystem::path&
   return Paths{to};
 }
 
-/// `a/trace.json.gz` as `trace`.
+/// `a/trace.json.gz` becomes `trace`.
 std::string stem_of(const std::string& source) {
   std::filesystem::path name = std::filesystem::path(source).filename();
   for (const char* known : {".gz", ".json", ".sqlite", ".trace", ".pt"}) {
@@ -146,7 +146,7 @@ std::filesystem::path default_export_path(const Timeline& timeline, Export what)
 std::string left_out_of_perfetto(const Timeline& timeline) {
   std::string text;
   for (const Reading::Skipped& entry : timeline.reading.skipped) {
-    if (entry.is_of_the_tool) continue;  // written anew, or of no use to anybody else
+    if (entry.is_of_the_tool) continue;  // rewritten, or useless to other tools
     if (!text.empty()) text += ", ";
     text += entry.reason + " (" + std::to_string(entry.count) + ')';
   }

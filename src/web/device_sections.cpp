@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "web/markup.h"
-#include "web/sections.h"
+#include "web/internal/markup.h"
+#include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
@@ -48,7 +48,7 @@ Markup account_table(const RunSummary& summary) {
       {"phase", Align::Left},
       {"units"},
       {"captured", Align::Right, "wall time per unit under the profiler"},
-      {"unprofiled", Align::Right, "the same work without it"},
+      {"unprofiled", Align::Right, "the same work without the profiler"},
       {"busy", Align::Right, "time in which the GPU did something, per unit"},
       {"busy share", Align::Right,
        "of the unprofiled time where it is known, else of the captured"},
@@ -104,7 +104,7 @@ Markup capture_notes(const run::Run& run) {
   return items.empty() ? items : element("ul", {{"class", "notes"}}, items);
 }
 
-/// Readings a curve has at most: neighbours are taken together.
+/// Maximum readings per curve; beyond that, neighbours are averaged.
 constexpr std::size_t kMostReadings = 1500;
 
 struct Curve {
@@ -149,13 +149,13 @@ Node data_of(const std::vector<GpuReading>& readings) {
   Node curves = Node::list();
   for (const Curve& curve : kCurves) {
     Node values = Node::list();
-    bool is_told = false;
+    bool has_values = false;
     for (std::size_t i = 0; i < readings.size(); i += step) {
       const auto value = mean(readings, i, std::min(i + step, readings.size()), curve.value);
-      is_told = is_told || value;
+      has_values = has_values || value;
       values.as_list().push_back(number(value));
     }
-    if (!is_told) continue;
+    if (!has_values) continue;
     curves.as_list().push_back(object({{"name", Node::string(curve.name)},
                                        {"unit", Node::string(curve.unit)},
                                        {"values", std::move(values)}}));
@@ -165,7 +165,7 @@ Node data_of(const std::vector<GpuReading>& readings) {
 
 Markup range_table(const std::vector<GpuReading>& readings) {
   using Align = Table::Align;
-  Table table("nvml-table", "what NVML said over the run",
+  Table table("nvml-table", "NVML readings over the run",
               {{"what", Align::Left}, {"unit", Align::Left}, {"mean"}, {"min"}, {"max"}});
   for (const Curve& curve : kCurves) {
     const auto average = mean(readings, 0, readings.size(), curve.value);
@@ -187,18 +187,19 @@ Markup range_table(const std::vector<GpuReading>& readings) {
 }
 
 std::string throttling(const std::vector<GpuReading>& readings) {
-  std::string told;
+  std::string reasons;
   for (const auto& [bit, name] : kReasons) {
     const auto count = std::count_if(
         readings.begin(), readings.end(),
         [bit = bit](const GpuReading& reading) { return (reading.throttle_reasons & bit) != 0; });
     if (count > 0) {
-      told += (told.empty() ? "" : "; ") +
-              fmt::format("{} in {} of the readings", name,
-                          percent_of(count, static_cast<std::int64_t>(readings.size())));
+      reasons += (reasons.empty() ? "" : "; ") +
+                 fmt::format("{} in {} of the readings", name,
+                             percent_of(count, static_cast<std::int64_t>(readings.size())));
     }
   }
-  return told.empty() ? "Nothing held the clocks down." : "Clocks were held down by: " + told + ".";
+  return reasons.empty() ? "Nothing held the clocks down."
+                         : "Clocks were held down by: " + reasons + ".";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "web/histogram.h"
+#include "web/internal/histogram.h"
 
 #include <algorithm>
 

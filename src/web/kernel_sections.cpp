@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "web/markup.h"
-#include "web/sections.h"
+#include "web/internal/markup.h"
+#include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
 
-/// Of a table: more rows are nobody's reading, and names may be kilobytes long.
+/// Limits of a table: nobody reads more rows, and names may be kilobytes long.
 constexpr std::size_t kMostRows = 1000;
 constexpr std::size_t kMostTableBytes = 3 << 20;
 
@@ -35,7 +35,7 @@ Markup parts(const std::vector<SummaryKernelPart>& all) {
   return html;
 }
 
-/// The nearer ceiling, as a share of it.
+/// The share of the nearer ceiling that was reached.
 std::optional<double> of_roof(const SummaryKernel& kernel) {
   if (!kernel.counters) return std::nullopt;
   const NcuRoofline& roof = kernel.counters->roofline;
@@ -76,8 +76,8 @@ Table kernel_table(const RunSummary& summary, double& left_out_ns) {
                {"launches"},
                {"mean"},
                {"operator", Align::Left, "that launched it, the one with the most time"},
-               {"bound", Align::Left, "by its counters", true},
-               {"of roof", Align::Right, "of the nearer ceiling, by its counters"},
+               {"bound", Align::Left, "from its counters", true},
+               {"of roof", Align::Right, "share of the nearer ceiling, from its counters"},
                {"min"},
                {"max"},
                {"grid", Align::Left},
@@ -93,7 +93,7 @@ Table kernel_table(const RunSummary& summary, double& left_out_ns) {
   return table;
 }
 
-/// Time of each class in each phase.
+/// The time of each class in each phase.
 Node classes(const RunSummary& summary) {
   std::map<std::string, std::map<std::string, double>> by_class;
   std::vector<std::string> phases;
@@ -119,14 +119,14 @@ Node classes(const RunSummary& summary) {
   return object({{"phases", texts(phases)}, {"classes", std::move(rows)}});
 }
 
-Markup told(const RunSummary& summary, const Table& table, double left_out_ns) {
+Markup table_notes(const RunSummary& summary, const Table& table, double left_out_ns) {
   const SummaryJoin& join = summary.join;
   std::string what = fmt::format("{} and launch shape, {}, {} in total.",
                                  counted(summary.kernels.size(), "row by kernel", "rows by kernel"),
                                  counted(join.launches, "launch"), duration(join.total_ns));
   if (table.rows() < summary.kernels.size()) {
     what += fmt::format(
-        " Shown are the first {}; the other {} took {} ({} of kernel time) and are in "
+        " The first {} are shown; the other {} took {} ({} of kernel time) and are in "
         "summary.json.",
         table.rows(), summary.kernels.size() - table.rows(), duration(left_out_ns),
         percent(join.total_ns > 0 ? left_out_ns / join.total_ns : 0));
@@ -163,17 +163,17 @@ Table overview(const NcuKernels& ncu) {
   Table table("counters-table", "counters of each kernel",
               {{"kernel", Align::Left},
                {"range", Align::Left, "NVTX ranges around the launch", true},
-               {"bound", Align::Left, "by what it reached of each ceiling", true},
+               {"bound", Align::Left, "from the share of each ceiling that it reached", true},
                {"launches", Align::Right, "that were profiled"},
-               {"duration", Align::Right, "mean of a launch under ncu's clocks"},
-               {"FLOP", Align::Right, "a launch; a multiply-add is two"},
-               {"DRAM", Align::Right, "bytes read and written, a launch"},
-               {"FLOP/B", Align::Right, "operations a byte of DRAM"},
+               {"duration", Align::Right, "mean per launch, at the clocks that ncu sets"},
+               {"FLOP", Align::Right, "per launch; a multiply-add counts as two"},
+               {"DRAM", Align::Right, "bytes read and written per launch"},
+               {"FLOP/B", Align::Right, "operations per byte of DRAM"},
                {"of compute", Align::Right, "of the compute ceiling"},
                {"of memory", Align::Right, "of the memory ceiling"},
-               {"SM", Align::Right, "sm__throughput, of its peak"},
-               {"occupancy", Align::Right, "warps active, of the most"},
-               {"floor", Align::Right, "time of a launch under the roof"}});
+               {"SM", Align::Right, "sm__throughput, as a share of its peak"},
+               {"occupancy", Align::Right, "active warps, as a share of the maximum"},
+               {"floor", Align::Right, "minimum time per launch under the roofline"}});
   table.with_search();
   for (const NcuKernel& kernel : ncu.kernels) {
     if (table.rows() >= kMostKernels || table.bytes() >= kMostCounterBytes) break;
@@ -232,14 +232,14 @@ Section kernels_section(const PageSource& source) {
   if (summary.kernels.empty()) {
     section.add_nothing(summary.device == "cpu"
                             ? "The model ran on the CPU: there are no kernels. Operators are below."
-                            : "No tool recorded a kernel; see what was not captured below.");
+                            : "No tool recorded a kernel; see below what was not captured.");
     return section;
   }
   double left_out_ns = 0;
   const Table table = kernel_table(summary, left_out_ns);
   section.add_chart("classes", "kernel time by class and phase",
                     text("Kernel time by class, for each phase of the model."), classes(summary));
-  section.body += table.markup() + told(summary, table, left_out_ns);
+  section.body += table.markup() + table_notes(summary, table, left_out_ns);
   if (!summary.join.apart.empty()) {
     Markup items;
     for (std::size_t i = 0; i < std::min<std::size_t>(summary.join.apart.size(), 100); ++i) {
@@ -247,7 +247,7 @@ Section kernels_section(const PageSource& source) {
     }
     section.body +=
         element("details", {{"class", "more"}},
-                element("summary", text(fmt::format("What did not join between the tools ({})",
+                element("summary", text(fmt::format("Kernels not matched between tools ({})",
                                                     summary.join.apart.size()))) +
                     element("ul", {{"class", "notes"}}, items));
   }
@@ -271,7 +271,7 @@ Section counters_section(const PageSource& source) {
   std::string what = fmt::format("{}: {} profiled.", ncu->tool.empty() ? "ncu" : ncu->tool,
                                  counted(ncu->launches, "launch"));
   if (table.rows() < ncu->kernels.size()) {
-    what += fmt::format(" Shown are the first {} of {}, by launches times duration.", table.rows(),
+    what += fmt::format(" The first {} of {} are shown, by launches times duration.", table.rows(),
                         counted(ncu->kernels.size(), "row"));
   }
   section.body += source_line(what, {ncu.file});

@@ -1,4 +1,4 @@
-#include "web/markup.h"
+#include "web/internal/markup.h"
 
 #include <algorithm>
 #include <array>
@@ -95,7 +95,8 @@ std::string json_for_script(const std::string& json) {
 }
 
 std::string code_for_script(std::string_view code) {
-  // Both are the same in a string and in a regular expression, and neither occurs elsewhere.
+  // Both escapes mean the same in a string and in a regular expression, and neither sequence occurs
+  // elsewhere.
   return replaced(replaced(code, "</script", "<\\/script"), "<!--", "\\x3c!--");
 }
 
@@ -107,7 +108,7 @@ Markup Table::row(const std::vector<Cell>& cells) const {
     std::string classes(class_of(columns_[i].align));
     if (cell.bar) classes += " bar";
     const double fill = std::clamp(cell.bar.value_or(0), 0.0, 1.0) * 100;
-    // A row is named by its first cell.
+    // The first cell is the row's header.
     html += element(i == 0 ? "th" : "td",
                     {{i == 0 ? "scope" : "", "row"},
                      {classes.empty() ? "" : "class", classes},
@@ -123,10 +124,6 @@ void Table::add(const std::vector<Cell>& cells) {
   ++rows_;
 }
 
-void Table::add_last(const std::vector<Cell>& cells) {
-  last_ += element("tr", row(cells));
-}
-
 Markup Table::markup() const {
   Markup head;
   for (const Column& column : columns_) {
@@ -139,10 +136,9 @@ Markup Table::markup() const {
   }
   Markup inside = element("caption", {{"class", "sr"}}, text(label_));
   inside += element("thead", element("tr", head)) + element("tbody", body_);
-  if (!last_.empty()) inside += element("tfoot", last_);
   const Markup table = element(
       "table", {{"id", id_}, {"class", "data"}, {has_search_ ? "data-search" : "", "1"}}, inside);
-  // Wide tables scroll inside their own frame, by keyboard too.
+  // Wide tables scroll inside their own frame, by keyboard as well.
   return element(
       "div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label_}},
       table);

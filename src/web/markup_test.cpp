@@ -1,4 +1,4 @@
-#include "web/markup.h"
+#include "web/internal/markup.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-#include "web/assets.h"
+#include "web/internal/assets.h"
 
-// Built where ECharts could not be had.
+// Built when ECharts is not available.
 std::span<const profline::EmbeddedFile> profline::web::chart_library() {
   return {};
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "web/markup.h"
-#include "web/sections.h"
+#include "web/internal/markup.h"
+#include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
@@ -46,7 +46,7 @@ std::vector<Table::Column> columns(bool with_shapes, bool with_device) {
                          {"total CPU", Align::Right, "with operators inside it"}});
   if (with_device) {
     all.insert(all.end(), {{"self device", Align::Right, "of work that it launched itself"},
-                           {"device share", Align::Right, "of all of that"},
+                           {"device share", Align::Right, "of all device time"},
                            {"total device"}});
   }
   return all;
@@ -103,7 +103,7 @@ Section operators_section(const PageSource& source) {
   if (sums.self_device_ns > 0) what += ", " + duration(sums.self_device_ns) + " on the device";
   what += ", under the torch profiler, which lengthens all times but hardly changes shares.";
   if (table.rows() < operators->operators.size()) {
-    what += fmt::format(" Shown are the first {}; all are in the file.", table.rows());
+    what += fmt::format(" The first {} are shown; the file has all of them.", table.rows());
   }
   section.body += table.markup() + source_line(what, {operators.file});
   return section;

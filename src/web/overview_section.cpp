@@ -1,27 +1,13 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/figures.h"
 #include "summary/phases.h"
 #include "summary/verdict.h"
-#include "web/markup.h"
-#include "web/sections.h"
+#include "web/internal/markup.h"
+#include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
-
-/// Of all the time: phases below it are folded away.
-constexpr double kSmall = 0.02;
-
-std::vector<const PhaseSummary*> by_share(const RunSummary& summary) {
-  std::vector<const PhaseSummary*> phases;
-  for (const PhaseSummary& phase : summary.phases) phases.push_back(&phase);
-  std::stable_sort(phases.begin(), phases.end(), [](const auto* a, const auto* b) {
-    return a->share.value_or(0) > b->share.value_or(0);
-  });
-  return phases;
-}
 
 Markup figure(std::string_view label, std::string_view value, const Markup& spread) {
   return element("div", {{"class", "figure"}},
@@ -29,8 +15,8 @@ Markup figure(std::string_view label, std::string_view value, const Markup& spre
                      element("dd", element("b", text(value)) + element("small", spread)));
 }
 
-/// A mean, which shares and rates follow from, with the median beside it: one time per token on the
-/// first screen, and the other one explained.
+/// The mean, from which shares and rates follow, with the median beside it, so that the first
+/// screen explains why there are two times per token.
 Markup mean_figure(const std::string& label, const SummaryTimes& time, std::string_view unit) {
   if (time.n < 2)
     return figure(label, duration(time.mean_ns), text(fmt::format("of one {}", unit)));
@@ -38,21 +24,6 @@ Markup mean_figure(const std::string& label, const SummaryTimes& time, std::stri
                 text(fmt::format("median {} [95 %: {}, {}] · p99 {} · n {}",
                                  duration(time.median_ns), duration(time.median_low_ns),
                                  duration(time.median_high_ns), duration(time.p99_ns), time.n)));
-}
-
-/// The outermost phase of the model without steps that takes the most time; null: there is none.
-const requests::PhaseInfo* first_pass(const requests::PhaseTree& tree,
-                                      const run::Requests& requests) {
-  const requests::PhaseInfo* longest = nullptr;
-  double most = 0;
-  for (const requests::PhaseInfo& phase : tree.phases()) {
-    if (!phase.is_outermost() || phase.is_host || phase.repeats) continue;
-    const double ns = requests::phase_time(requests, phase.path).ns;
-    if (ns <= most) continue;
-    most = ns;
-    longest = &phase;
-  }
-  return longest;
 }
 
 using Figures = std::vector<Markup>;
@@ -67,12 +38,9 @@ void add_request(Figures& figures, const PageSource& source, const SummaryReques
   figures.push_back(figure(request.requests < 2 ? "request" : "request, mean",
                            duration(request.mean_ns),
                            text(counted(request.requests, request.unit) + token_words(request))));
-  if (source.run.baseline()) {
-    const requests::PhaseTree tree = summary::phase_tree(source.run);
-    if (const auto* const phase = first_pass(tree, *source.run.baseline())) {
-      const auto times = summary::phase_times(source.run, phase->path);
-      figures.push_back(mean_figure(phase->name, *times, phase->unit));
-    }
+  const SummaryPart* const pass = summary::longest_pass(request);
+  if (pass != nullptr && pass->time) {
+    figures.push_back(mean_figure(pass->name, *pass->time, pass->unit));
   }
   const PhaseSummary* const leading = summary::leading_phase(source.summary);
   if (leading != nullptr && leading->repeats && leading->time) {
@@ -102,7 +70,7 @@ void add_device(Figures& figures, const PageSource& source) {
   }
 }
 
-/// Of a program that is not ours: one run of it, and what the GPU did under the profiler.
+/// For a user's program: one run of it, and what the GPU did under the profiler.
 void add_program(Figures& figures, const RunSummary& summary, const SummaryProgram& program) {
   figures.push_back(
       figure("the program", duration(program.wall_ns), text("one run without a profiler")));
@@ -119,7 +87,7 @@ void add_program(Figures& figures, const RunSummary& summary, const SummaryProgr
                            text("in " + largest->name + ", under the profiler")));
 }
 
-/// The number of figures decides in how many columns they stand.
+/// The number of figures decides the number of columns.
 Markup headline(const PageSource& source) {
   Figures figures;
   const RunSummary& summary = source.summary;
@@ -149,7 +117,7 @@ Markup from_note(const SummaryReason& reason) {
   return from.empty() ? from : element("small", text(" ") + from);
 }
 
-/// What the class follows from, in a sentence.
+/// The reason for the class, in a sentence.
 Markup sentence(const PhaseSummary& phase) {
   const std::string what = summary::class_words(phase, phase.name);
   if (phase.reasons.empty()) return text(what);
@@ -201,8 +169,8 @@ Markup verdicts(const RunSummary& summary) {
   Markup large;
   Markup small;
   std::string names;
-  for (const PhaseSummary* phase : by_share(summary)) {
-    if (phase->share && *phase->share < kSmall) {
+  for (const PhaseSummary* phase : summary::by_share(summary)) {
+    if (summary::is_small(*phase)) {
       small += verdict_of(summary, *phase, false);
       names += (names.empty() ? "" : ", ") + phase->name;
     } else {
@@ -210,10 +178,11 @@ Markup verdicts(const RunSummary& summary) {
     }
   }
   if (!small.empty()) {
-    large += element("details", {{"class", "smaller"}},
-                     element("summary", text(fmt::format("Below {} of {}: {}", percent(kSmall),
-                                                         summary::whole_of(summary), names))) +
-                         small);
+    large += element(
+        "details", {{"class", "smaller"}},
+        element("summary", text(fmt::format("Below {} of {}: {}", percent(summary::kSmallShare),
+                                            summary::whole_of(summary), names))) +
+            small);
   }
   return element("div", {{"class", "phases"}}, large);
 }
@@ -225,7 +194,7 @@ struct Step {
   std::string kind = {};
 };
 
-/// What a request is made of, one after the other; of another program its ranges.
+/// The phases of a request in order; for a user's program its ranges.
 std::vector<Step> steps_of(const RunSummary& summary) {
   std::vector<Step> steps;
   const auto& request = summary.request;
@@ -278,7 +247,7 @@ Markup phase_table(const RunSummary& summary) {
        {is_timed ? "median [95 %]" : "mean", Align::Right,
         is_timed ? "per unit, without a profiler" : "per unit, under the profiler"},
        {"share", Align::Right, is_timed ? "of the mean time of a request" : "of the captured time"},
-       {"floor", Align::Right, "theoretical minimum by FLOPs and bytes, per operator"},
+       {"floor", Align::Right, "theoretical minimum given FLOPs and bytes, per operator"},
        {"of floor", Align::Right, "floor divided by measured time"},
        {"MFU", Align::Right, "FLOPs, as a share of what the dense peak could do"},
        {"bandwidth", Align::Right, "bytes, as a share of what the memory could move"},
@@ -316,7 +285,8 @@ Markup phase_source_lines(const RunSummary& summary) {
       times);
   if (!costs.empty()) {
     html += source_line(
-        "Floor: the theoretical minimum by FLOPs and by bytes of weights and KV cache; shapes: " +
+        "Floor: the theoretical minimum given the FLOPs and the bytes of weights and KV cache; "
+        "shapes: " +
             shapes + "; ceilings: " + (ceilings.empty() ? "not known" : ceilings) + ".",
         costs);
   }

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "web/histogram.h"
+#include "web/internal/histogram.h"
 #include "web/page_source.h"
 #include "web/write_page.h"
 

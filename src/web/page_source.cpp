@@ -5,8 +5,7 @@
 namespace profline::web {
 namespace {
 
-/// The file that shows a phase: the capture that it gated, else one in which it was seen, else the
-/// first.
+/// The file that shows a phase: the capture gated on it, else one that contains it, else the first.
 std::string sqlite_of(const NsysRanges& ranges, const std::string& phase) {
   std::string seen_in;
   for (const RangeUse& range : ranges.ranges) {
@@ -20,7 +19,7 @@ std::string sqlite_of(const NsysRanges& ranges, const std::string& phase) {
   return best == nullptr ? "" : best->sqlite;
 }
 
-/// Null: nsys' tables name none.
+/// Null: nsys' tables name no capture.
 const run::Artifact<Timeline>* capture_of(const run::Run& run, const RunSummary& summary) {
   const auto& ranges = run.get(run::kNsysRanges);
   const PhaseSummary* const leading = summary::leading_phase(summary);

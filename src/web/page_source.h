@@ -7,21 +7,21 @@
 
 namespace profline::web {
 
-/// A capture of which the page shows a few steps.
+/// The capture from which the page shows a few steps.
 struct ShownCapture {
   std::string file;  ///< below the run's folder
   std::string tool;  ///< the stage: `nsys`, `torch_profiler`
   const Timeline* rows = nullptr;
 };
 
-/// All that the page is made of.
+/// The input of the page.
 struct PageSource {
   const run::Run& run;
   const RunSummary& summary;
 
-  /// nsys where there is one, else the torch profiler's trace; no rows: neither.
+  /// The nsys capture if there is one, else the torch profiler's trace; no rows: neither exists.
   ShownCapture shown_capture() const;
-  /// Why nsys' capture is not shown: the file, and what is wrong with it.
+  /// Why the nsys capture is not shown: the file, and what is wrong with it.
   std::string why_no_capture() const;
 };
 

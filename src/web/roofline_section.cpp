@@ -5,25 +5,24 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "web/markup.h"
-#include "web/memory_roof.h"
-#include "web/sections.h"
+#include "web/internal/markup.h"
+#include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
 
 constexpr std::size_t kMostPoints = 500;
 
-/// What the device can do, as the artifacts' own shares say.
+/// The ceilings of the device, derived from the shares in the artifacts.
 struct Roof {
   std::map<std::string, double> operations_per_second;  ///< by cores and precision
-  std::optional<MemoryRoof> memory;
+  std::optional<SummaryMemoryRoof> memory;
 };
 
 void add_counted(Roof& roof, const NcuKernels& kernels) {
   for (const NcuKernel& kernel : kernels.kernels) {
     const NcuRoofline& at = kernel.roofline;
-    // The peak of a mixture is no ceiling of one precision.
+    // The peak of mixed precisions is not a ceiling of one precision.
     if (kernel.work.size() != 1 || !at.peak_operations_per_second) continue;
     const NcuWork& work = kernel.work.front();
     roof.operations_per_second[work.precision + " " + work.cores] = *at.peak_operations_per_second;
@@ -39,7 +38,7 @@ void add_modelled(Roof& roof, const RunSummary& summary) {
       roof.operations_per_second.emplace(name, cost.flops / *cost.compute_ns * 1e9);
     }
   }
-  // The same ceiling under two names: the counters' one says which cores.
+  // The same ceiling under two names: the name from the counters says which cores.
   const auto modelled = roof.operations_per_second.find(name);
   if (modelled == roof.operations_per_second.end()) return;
   for (const auto& [other, rate] : roof.operations_per_second) {
@@ -55,7 +54,7 @@ Roof roof_of(const PageSource& source) {
   Roof roof;
   if (ncu_kernels) add_counted(roof, *ncu_kernels);
   add_modelled(roof, source.summary);
-  roof.memory = memory_roof(source.run, source.summary);
+  roof.memory = source.summary.memory_roof;
   return roof;
 }
 
@@ -66,7 +65,7 @@ struct Point {
   std::string bound;
   double intensity = 0;
   double operations_per_second = 0;
-  double time_ns = 0;  ///< all that it took
+  double time_ns = 0;  ///< in total
   std::optional<double> of_roof;
   bool is_phase = false;
 };
@@ -106,7 +105,7 @@ void add_phases(std::vector<Point>& points, const RunSummary& summary) {
     if (phase.cost->flops <= 0) continue;
     Point point;
     point.name = phase.name + ", as a whole";
-    point.whole = phase.name + ": FLOPs and bytes computed from its shapes";
+    point.whole = phase.name + ": FLOPs and bytes computed from the model's shapes";
     point.phase = phase.name;
     point.bound = phase.kind;
     point.intensity = phase.cost->flops / phase.cost->bytes;
@@ -165,7 +164,7 @@ Markup point_table(const std::vector<Point>& points) {
   return table.markup();
 }
 
-/// Where the lines of the chart are from.
+/// The sources of the chart's lines.
 Markup roof_lines(const PageSource& source, const Roof& roof) {
   const auto& ncu_kernels = source.run.get(run::kNcuKernels);
   Markup html;
@@ -173,7 +172,7 @@ Markup roof_lines(const PageSource& source, const Roof& roof) {
     html +=
         source_line(fmt::format("Memory roof: {}, {}.",
                                 amount(roof.memory->bytes_per_second, "B/s"), roof.memory->from),
-                    {roof.memory->file});
+                    {roof.memory->source});
   } else {
     html += source_line("There is no memory roof: the bandwidth of this device is not known.", {});
   }
@@ -208,10 +207,10 @@ Section roofline_section(const PageSource& source) {
   const Roof roof = roof_of(source);
   section.add_chart("roofline",
                     "operations per second over operations per byte, with the device's ceilings",
-                    text("Circles are kernels: FLOPs and DRAM bytes by their counters, area by "
-                         "time. Diamonds are phases of the model: FLOPs and bytes computed from "
-                         "their shapes, time without a profiler. The lines are what the device "
-                         "can do."),
+                    text("Circles are kernels: FLOPs and DRAM bytes from counters, area by time. "
+                         "Diamonds are phases of the model: FLOPs and bytes computed from the "
+                         "model's shapes, time without a profiler. The lines are the device's "
+                         "limits."),
                     data_of(roof, points));
   section.body +=
       element("details", {{"class", "more"}},

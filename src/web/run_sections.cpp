@@ -7,8 +7,8 @@
 #include "formats/node.h"
 #include "process/command.h"
 #include "run/names/artifact_names.h"
-#include "web/markup.h"
-#include "web/sections.h"
+#include "web/internal/markup.h"
+#include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
@@ -44,9 +44,9 @@ Markup stage_table(const RunRecord& run) {
               {{"stage", Align::Left},
                {"state", Align::Left},
                {"time"},
-               {"children", Align::Right, "while a child ran"},
+               {"children", Align::Right, "time in which a child process ran"},
                {"why", Align::Text},
-               {"limits", Align::Text, "what it did not look at"}});
+               {"limits", Align::Text, "what was not covered"}});
   for (const StageRecord& stage : run.stages) {
     std::string limits;
     for (const std::string& limit : stage.limits) limits += (limits.empty() ? "" : "; ") + limit;
@@ -79,7 +79,7 @@ Markup findings_of(const RunRecord& run) {
 Markup changes_of(const RunRecord& run) {
   using Align = Table::Align;
   Table table(
-      "changes", "what profiled runs were given otherwise than the baseline",
+      "changes", "settings of profiled runs that differ from the baseline",
       {{"stage", Align::Left}, {"key", Align::Left}, {"given", Align::Text}, {"why", Align::Text}});
   for (const StageRecord& stage : run.stages) {
     for (const ChangeRecord& change : stage.changes) {
@@ -105,7 +105,7 @@ Markup missing(const RunSummary& summary) {
 
 constexpr std::size_t kMostArtifacts = 2000;
 
-/// Without secrets, which runs of older versions hold.
+/// Without secrets, which runs of older versions may contain.
 std::optional<Node> shown(const run::Artifact<Node>& tree) {
   if (!tree) return std::nullopt;
   return redacted(*tree, Redactor());
@@ -117,7 +117,7 @@ std::string as_text(const Node& value) {
   return json ? *json : "?";
 }
 
-/// Every value that is not a map, under its dotted key. Lists are values.
+/// Every value that is not a map, under its dotted key. A list is one value.
 void each_value(const Node& tree, const std::string& prefix,
                 const std::function<void(const std::string&, const Node&)>& visit) {
   if (!tree.is_map() || tree.as_map().empty()) return visit(prefix, tree);
@@ -174,7 +174,7 @@ Markup command_of(const std::string& stage, const CommandRecord& record) {
                                    element("code", {{"class", "whole"}}, text(display(command)))));
 }
 
-/// A link that stays below the run's folder; anything else is text.
+/// A link only if the target is inside the run's folder; anything else is plain text.
 Markup file_link(const std::filesystem::path& path) {
   const std::string name = path.generic_string();
   const bool is_plain = !name.empty() && name.find_first_not_of(
@@ -297,8 +297,9 @@ Section commands_section(const PageSource& source) {
     for (const CommandRecord& command : stage.commands)
       section.body += command_of(stage.name, command);
   }
-  section.body += source_line("As they were run, quoted for a shell; none was run by one.",
-                              {run::files::kRecord});
+  section.body +=
+      source_line("Quoted for a shell; profline starts programs directly, without a shell.",
+                  {run::files::kRecord});
   return section;
 }
 
@@ -324,11 +325,12 @@ Section artifacts_section(const PageSource& source) {
   for (const StageRecord& stage : run.stages) {
     for (const ArtifactRecord& artifact : stage.artifacts) add(stage.name, artifact);
   }
-  std::string what = "Sizes and checksums are of when the files were complete.";
+  std::string what = "Sizes and checksums were taken when each file was complete.";
   if (all > kMostArtifacts)
-    what += fmt::format(" Shown are the first {} of {}.", kMostArtifacts, all);
+    what += fmt::format(" The first {} of {} are shown.", kMostArtifacts, all);
   // The reports are written before the run has ended.
-  if (run.artifacts.empty()) what += " Those of the run itself are in run.json once it has ended.";
+  if (run.artifacts.empty())
+    what += " Files of the run itself are listed in run.json once it has ended.";
   section.body += table.markup() + source_line(what, {run::files::kRecord});
   return section;
 }

@@ -1,10 +1,10 @@
-#include "web/sections.h"
+#include "web/internal/sections.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/strings.h"
-#include "web/markup.h"
+#include "web/internal/markup.h"
 
 namespace profline::web {
 

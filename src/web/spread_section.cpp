@@ -3,16 +3,16 @@
 #include "base/figures.h"
 #include "base/strings.h"
 #include "summary/phases.h"
-#include "web/histogram.h"
-#include "web/markup.h"
-#include "web/sections.h"
+#include "web/internal/histogram.h"
+#include "web/internal/markup.h"
+#include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
 
 constexpr std::size_t kBins = 40;
 constexpr std::size_t kMostBands = 256;
-constexpr std::size_t kMostImages = 500;
+constexpr std::size_t kMostRequests = 500;
 
 using requests::PhaseInfo;
 using requests::PhaseTree;
@@ -46,7 +46,7 @@ std::vector<double> request_times(const Requests& requests, const PhaseInfo& pha
   return times;
 }
 
-Markup spread_table(const run::Run& run, const PhaseTree& tree) {
+Markup spread_table(const SummaryRequest& request) {
   using Align = Table::Align;
   Table table("spread-table", "spread of the unprofiled times",
               {{"what", Align::Left},
@@ -59,22 +59,22 @@ Markup spread_table(const run::Run& run, const PhaseTree& tree) {
                {"p99"},
                {"min"},
                {"max"}});
-  for (const PhaseInfo& phase : tree.phases()) {
-    const auto times = summary::phase_times(run, phase.path);
-    if (!times || times->max_ns <= 0) continue;
-    table.add({text_cell(phase.repeats ? phase.name + ", per " + phase.unit : phase.name),
-               number_cell(times->n),
-               duration_cell(times->median_ns),
-               {text(fmt::format("{} to {}", duration(times->median_low_ns),
-                                 duration(times->median_high_ns))),
-                times->median_high_ns - times->median_low_ns,
+  for (const SummaryPart& part : request.parts) {
+    if (!part.time) continue;
+    const SummaryTimes& times = *part.time;
+    table.add({text_cell(part.repeats ? part.name + ", per " + part.unit : part.name),
+               number_cell(times.n),
+               duration_cell(times.median_ns),
+               {text(fmt::format("{} to {}", duration(times.median_low_ns),
+                                 duration(times.median_high_ns))),
+                times.median_high_ns - times.median_low_ns,
                 {}},
-               duration_cell(times->mean_ns),
-               duration_cell(times->std_ns),
-               duration_cell(times->p90_ns),
-               duration_cell(times->p99_ns),
-               duration_cell(times->min_ns),
-               duration_cell(times->max_ns)});
+               duration_cell(times.mean_ns),
+               duration_cell(times.std_ns),
+               duration_cell(times.p90_ns),
+               duration_cell(times.p99_ns),
+               duration_cell(times.min_ns),
+               duration_cell(times.max_ns)});
   }
   return table.markup();
 }
@@ -90,7 +90,7 @@ std::optional<double> number_of(const std::optional<std::uint64_t>& count) {
   return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
 }
 
-/// All phases, and of one with steps the mean of a step.
+/// All phases; for a phase with steps also the mean per step.
 std::vector<Cell> phase_cells(const Request& request, const PhaseTree& tree) {
   std::vector<Cell> cells;
   for (const PhaseInfo& phase : tree.phases()) {
@@ -123,7 +123,7 @@ Markup request_table(const Requests& requests, const PhaseTree& tree) {
   }
   Table table("images-table", "measured " + unit + "s", std::move(columns));
   table.with_search();
-  for (std::size_t i = 0; i < std::min(requests.size(), kMostImages); ++i) {
+  for (std::size_t i = 0; i < std::min(requests.size(), kMostRequests); ++i) {
     const Request& request = requests[i];
     const std::string image = request.text("image");
     std::vector<Cell> cells = {
@@ -136,14 +136,14 @@ Markup request_table(const Requests& requests, const PhaseTree& tree) {
     table.add(cells);
   }
   Markup html = table.markup();
-  if (requests.size() > kMostImages) {
+  if (requests.size() > kMostRequests) {
     html += source_line(
-        fmt::format("The first {} of {}.", kMostImages, counted(requests.size(), unit)), {});
+        fmt::format("The first {} of {}.", kMostRequests, counted(requests.size(), unit)), {});
   }
   return html;
 }
 
-/// Of the phase whose steps take the most time.
+/// The phase whose steps take the most time.
 void add_steps(Section& section, const PhaseInfo& phase, const Requests& requests,
                const std::string& file) {
   const auto series = step_times(requests, phase);
@@ -164,17 +164,17 @@ void add_steps(Section& section, const PhaseInfo& phase, const Requests& request
                     std::move(list));
 }
 
-/// The outermost phases of the model, which a strip shows request by request.
+/// The outermost phases of the model; a strip shows them request by request.
 Node strips_of(const Requests& requests, const PhaseTree& tree, std::string& names) {
   Node strips = Node::list();
   for (const PhaseInfo& phase : tree.phases()) {
     if (!phase.is_outermost() || phase.is_host) continue;
     const auto times = request_times(requests, phase);
-    // A strip shows each request; what many of them come to is in the table.
+    // A strip shows each request; the table summarises many of them.
     if (times.empty()) continue;
     const std::vector<double> shown(
         times.begin(),
-        times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), kMostImages)));
+        times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), kMostRequests)));
     strips.as_list().push_back(
         object({{"name", Node::string(phase.name)}, {"times_ns", numbers(shown)}}));
     names += (names.empty() ? "" : " and ") + phase.name;
@@ -185,7 +185,7 @@ Node strips_of(const Requests& requests, const PhaseTree& tree, std::string& nam
 }  // namespace
 
 Section spread_section(const PageSource& source) {
-  Section section{"spread", "Spread over images and tokens"};
+  Section section{"spread", "Spread over requests and steps"};
   const auto& baseline = source.run.baseline();
   if (source.summary.program) {
     section.add_nothing("The program ran once without a profiler, so there is no spread: see " +
@@ -212,8 +212,10 @@ Section spread_section(const PageSource& source) {
   }
   section.charts = std::move(charts.charts);
   section.body += element("div", {{"class", "plots"}}, charts.body);
-  section.body += spread_table(source.run, tree) +
-                  source_line("Without a profiler, after warm-up.", {baseline.file});
+  if (source.summary.request) {
+    section.body += spread_table(*source.summary.request) +
+                    source_line("Without a profiler, after warm-up.", {baseline.file});
+  }
   section.body +=
       element("details", {{"class", "more"}},
               element("summary", text(fmt::format("Each {} ({})", unit, baseline->size()))) +

@@ -4,14 +4,14 @@
 
 #include "base/figures.h"
 #include "summary/phases.h"
-#include "web/markup.h"
-#include "web/sections.h"
-#include "web/timeline_window.h"
+#include "web/internal/markup.h"
+#include "web/internal/sections.h"
+#include "web/internal/timeline_window.h"
 
 namespace profline::web {
 namespace {
 
-/// The leading phase, with the steps of the first request that the profiled workload made.
+/// The leading phase, with the step count of the profiled workload's first request.
 ShownPhase shown_phase(const PageSource& source, std::string_view tool) {
   const PhaseSummary* const leading = summary::leading_phase(source.summary);
   if (leading == nullptr) return {};
@@ -26,7 +26,7 @@ ShownPhase shown_phase(const PageSource& source, std::string_view tool) {
   return shown;
 }
 
-/// Six numbers an event, one after the other: half the size of a list each.
+/// Six numbers per event in one flat list: half the size of a list per event.
 Node events_of(const Window& window) {
   Node list = Node::list();
   list.as_list().reserve(window.events.size() * 6);
@@ -54,14 +54,14 @@ Node data_of(const Window& window, const std::string& run_id) {
                  {"events", events_of(window)}});
 }
 
-/// What the lanes hold, for readers who cannot see the chart.
+/// The content of the lanes, for readers who cannot see the chart.
 Markup lane_table(const Window& window) {
   using Align = Table::Align;
   Table table("lanes-table", "lanes of the timeline",
               {{"lane", Align::Left},
                {"events"},
-               {"busy", Align::Right, "share of the shown time in which the lane has an event"},
-               {"longest gap", Align::Right, "in which it has none"},
+               {"busy", Align::Right, "share of the time shown in which the lane has an event"},
+               {"longest gap", Align::Right, "longest time without an event"},
                {"longest event", Align::Left},
                {"its time"}});
   const auto length = static_cast<double>(window.end_ns - window.begin_ns);
@@ -77,7 +77,7 @@ Markup lane_table(const Window& window) {
   return table.markup();
 }
 
-/// Names only what the run has: the torch profiler's trace, nsys' capture.
+/// Mentions only what the run has: the torch profiler's trace, the nsys capture.
 Markup export_line(const PageSource& source, const ShownCapture& shown) {
   Markup html = element("span", {{"class", "needs-script"}, {"id", "export"}},
                         element("button", {{"type", "button"}, {"data-export", "timeline"}},

@@ -1,4 +1,4 @@
-#include "web/timeline_window.h"
+#include "web/internal/timeline_window.h"
 
 #include <algorithm>
 #include <map>
@@ -27,7 +27,7 @@ bool overlaps(const Row& row, const Span& span) {
   return row.start_ns < span.end_ns && row.end_ns > span.begin_ns;
 }
 
-/// Rows are in order of their start, and only the last ones before `end_ns` can matter.
+/// Rows are sorted by start, and only the last ones before `end_ns` can matter.
 template <typename Rows, typename Visit>
 void each_in(const Rows& rows, const Span& span, const Visit& visit) {
   const auto end = std::partition_point(
@@ -98,7 +98,7 @@ Span part_of_longest(const Timeline& timeline) {
           "range " + std::string(timeline.names.text(longest->name))};
 }
 
-/// Halved around its middle until there are few enough events in it.
+/// Halves the window around its middle until it has few enough events.
 Span fitting(const Timeline& timeline, Span span, std::size_t most) {
   const std::string whole = span.what;
   const std::int64_t begin_ns = span.begin_ns;
@@ -197,7 +197,7 @@ WindowEvent Builder::event(const Row& row, std::uint32_t lane, EventKind kind) {
   return made;
 }
 
-/// Those with the most events in the window.
+/// The threads with the most events in the window.
 void Builder::choose_threads() {
   std::map<RowIndex, std::size_t> counts;
   const auto count = [&](const auto& row) {
@@ -220,7 +220,7 @@ void Builder::choose_threads() {
 
 template <typename Rows>
 void Builder::add_nested(const Rows& rows, RowIndex thread, const char* what, EventKind kind) {
-  std::vector<std::int64_t> open;  // ends of what is around, outermost first
+  std::vector<std::int64_t> open;  // ends of the enclosing events, outermost first
   std::vector<std::uint32_t> lanes;
   each_in(rows, span_, [&](const auto& row) {
     if (row.thread != thread) return;
@@ -258,7 +258,7 @@ void Builder::add_host() {
 }
 
 void Builder::add_device() {
-  // Device, then stream, as people count them.
+  // By device, then stream, in numerical order.
   std::map<std::tuple<std::int32_t, std::int64_t, RowIndex>, std::vector<const DeviceWork*>>
       streams;
   each_in(timeline_.work, span_, [&](const DeviceWork& work) {

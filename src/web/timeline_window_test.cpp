@@ -1,4 +1,4 @@
-#include "web/timeline_window.h"
+#include "web/internal/timeline_window.h"
 
 #include <algorithm>
 
@@ -104,7 +104,7 @@ TEST(TimelineWindow, ShrinksUntilItFits) {
   EXPECT_EQ(window->what, "all of decode (0.8 % of that time, 49.6 % into it)");
 }
 
-TEST(TimelineWindow, TellsOfThreadsThatAreNotShown) {
+TEST(TimelineWindow, ReportsThreadsThatAreNotShown) {
   Timeline timeline = decode_of(4, true);
   timeline.threads.push_back({1, 2, 0});
   HostCall call = timeline.calls.back();

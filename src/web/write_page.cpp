@@ -10,8 +10,8 @@
 #include "base/terminal_text.h"
 #include "formats/json.h"
 #include "run/names/artifact_names.h"
-#include "web/assets.h"
-#include "web/sections.h"
+#include "web/internal/assets.h"
+#include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
@@ -20,7 +20,7 @@ unsigned digit(char hex) {
   return static_cast<unsigned>(hex <= '9' ? hex - '0' : hex - 'a' + 10);
 }
 
-/// RFC 4648 of bytes that are given as hexadecimal digits.
+/// Base64 (RFC 4648) of bytes given as hexadecimal digits.
 std::string base64_of_hex(std::string_view hex) {
   constexpr std::string_view kAlphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -30,7 +30,7 @@ std::string base64_of_hex(std::string_view hex) {
     std::uint32_t bits = 0;
     for (const char c : three) bits = bits << 4U | digit(c);
     bits <<= 4U * (6 - three.size());
-    // Two hexadecimal digits are a byte; n bytes are n + 1 characters.
+    // Two hexadecimal digits are a byte; n bytes become n + 1 characters.
     const std::size_t characters = three.size() / 2 + 1;
     for (std::size_t i = 0; i < 4; ++i) {
       text += i < characters ? kAlphabet[bits >> (18 - 6 * i) & 63U] : '=';
@@ -110,7 +110,7 @@ Markup body_of(const PageSource& source, const std::vector<Section>& sections, b
                  text("Written by profline. Charts: Apache ECharts 6.1.0, Apache License 2.0."));
 }
 
-/// Charts show names too: as in text(), nothing in them reorders or hides what is around.
+/// Charts show names too; as with text(), nothing in a name can reorder or hide the text around it.
 void make_printable(Node& tree) {
   if (tree.is_string()) {
     tree = Node::string(printable(tree.as_string()));
@@ -145,7 +145,7 @@ std::string content_policy(std::span<const std::string> scripts) {
   for (const std::string& script : scripts) {
     hashes += " 'sha256-" + base64_of_hex(sha256_hex(script)) + "'";
   }
-  // Bars in tables and the charts' tooltips are styled where they stand.
+  // Bars in tables and the charts' tooltips use inline styles.
   return "default-src 'none'; style-src 'unsafe-inline'; script-src" + hashes +
          "; base-uri 'none'; form-action 'none'";
 }
@@ -180,7 +180,7 @@ Result<std::string> page_of(const PageSource& source) {
 
 Result<std::filesystem::path> write_page(const run::Run& run, const RunSummary& summary) {
   const std::string page = PL_TRY(page_of({run, summary}));
-  // For its owner alone, as it has the command lines.
+  // Readable by the owner only, because it contains command lines.
   PL_TRY(write_private_file(run.folder() / run::files::kReportPage, page));
   return std::filesystem::path(run::files::kReportPage);
 }

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A run of which nothing is left but what it says of itself.
+/// A run with nothing left but its own record.
 void write_bare_run(const std::filesystem::path& folder) {
   RunRecord run;
   run.id = "bare";
@@ -41,7 +41,7 @@ TEST(WritePage, SaysInEachPartWhatIsNotThere) {
   ASSERT_TRUE(written) << written.error().to_string();
   EXPECT_EQ(*written, "report.html");
   const std::string page = *read_file(folder / "report.html");
-  for (const char* told :
+  for (const char* text :
        {"Nothing was measured phase by phase",
         "There is no run without a profiler: baseline/requests.jsonl is not there.",
         "No profiler recorded the GPU",
@@ -53,7 +53,7 @@ TEST(WritePage, SaysInEachPartWhatIsNotThere) {
         "No profiled run can be compared with", "counters are not allowed", "Fix: ask for them",
         "The config cannot be shown: config.resolved.json is not there.",
         "The environment was not recorded: env.json is not there."}) {
-    EXPECT_THAT(page, HasSubstr(told));
+    EXPECT_THAT(page, HasSubstr(text));
   }
   EXPECT_THAT(page, Not(HasSubstr("class=\"plot\"")));
 }

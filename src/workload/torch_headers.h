@@ -1,5 +1,5 @@
 // Precompiled once for every module below src/workload: libtorch's headers take most of a minute
-// to read. Nobody includes this file; sources include what they use, which then costs nothing.
+// to read. No file includes this one; sources include what they use, which then costs nothing.
 #pragma once
 
 // Lets clang compile libtorch 1.13's headers as C++20 with GCC's standard library; first of all
@@ -13,7 +13,7 @@
 // clang-format off
 // NOLINTBEGIN(bugprone-reserved-identifier): the library's own
 #if defined(__clang__) && __cplusplus >= 202002L && __has_include(<bits/stl_algobase.h>)
-// Declares a constexpr std::fill of vector<bool>, which there will be none of; the general one does.
+// Declares a constexpr std::fill of vector<bool>, which will not exist here; the general one works.
 #define _Bit_iterator _Bit_iterator_of_constexpr_vector
 #include <bits/stl_algobase.h>
 #undef _Bit_iterator

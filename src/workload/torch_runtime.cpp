@@ -21,8 +21,9 @@ void use_threads(int count) {
 
 namespace {
 
-/// libtorch says which BLAS it was built for, not which one the dynamic linker gave it. On Debian
-/// that is one package more or less, and a factor of 30; so ask for functions only one of them has.
+/// libtorch reports the BLAS it was built for, not the one that the dynamic linker loaded. On
+/// Debian the difference is one package, and a factor of 30, so look for functions that only one of
+/// them has.
 std::string loaded_blas() {
   using ConfigText = char* (*)();
   if (void* found = dlsym(RTLD_DEFAULT, "openblas_get_config")) {
@@ -67,7 +68,7 @@ Result<at::Device> open_device(std::string_view name) {
   const std::string text(name);
   auto parsed = catch_torch([&] { return at::Device(text); });
   if (!parsed || !(parsed->is_cpu() || parsed->is_cuda())) {
-    return Error(ErrorKind::Config, "no device is called '" + text + "' (cpu, cuda, cuda:N)");
+    return Error(ErrorKind::Config, "there is no device named '" + text + "' (cpu, cuda, cuda:N)");
   }
   if (parsed->is_cpu()) return at::Device(at::kCPU);
   if (!at::hasCUDA()) {

@@ -12,20 +12,21 @@
 
 namespace profline::workload {
 
-/// Lets libtorch, and the BLAS it was given, use this many CPU threads from now on.
+/// Makes libtorch and its BLAS use this many CPU threads from now on.
 ///
-/// libtorch's own switch does not reach Debian's OpenBLAS, which then starts a thread a core for
-/// every product worth it; on a busy machine those wait for each other (the tiny model's first
-/// tower took 226 ms instead of 2.5 on two loaded cores).
+/// libtorch's own switch does not reach Debian's OpenBLAS, which then starts a thread per core for
+/// every large product; on a busy machine those wait for each other (the tiny model's first tower
+/// took 226 ms instead of 2.5 on two loaded cores).
 void use_threads(int count);
 
-/// The libtorch this program runs with, as far as it decides what can be measured and how fast.
+/// The libtorch that this program runs with, as far as it determines what can be measured and how
+/// fast.
 struct TorchBuild {
   std::string version;   ///< "1.13.0"
   bool cuda = false;     ///< compiled with CUDA
   int cuda_devices = 0;  ///< devices it can use now
   std::string blas;      ///< "OpenBLAS 0.3.21 …", "MKL", "reference": what multiplies matrices
-  int threads = 0;       ///< what libtorch uses unless told
+  int threads = 0;       ///< libtorch's default
 };
 
 TorchBuild torch_build();
@@ -33,11 +34,11 @@ TorchBuild torch_build();
 /// As `profline.torch_build/1`.
 Node to_node(const TorchBuild& build);
 
-/// What libtorch threw, as an Error: the first line of its message, without its stack.
+/// An exception of libtorch as an Error: the first line of its message, without its stack.
 Error torch_error(const std::exception& thrown);
 
-/// Runs `body`, which may return a Result or a plain value; what libtorch throws in it becomes an
-/// Error. The only place where its exceptions end.
+/// Runs `body`, which may return a Result or a plain value; an exception of libtorch becomes an
+/// Error. The only place where its exceptions are caught.
 template <typename Body>
 auto catch_torch(const Body& body) {
   using Value = std::invoke_result_t<Body>;
@@ -53,8 +54,8 @@ auto catch_torch(const Body& body) {
   }
 }
 
-/// The device called `cpu`, `cuda` or `cuda:N`; an Error when this libtorch or this machine has no
-/// such device.
+/// The device named `cpu`, `cuda` or `cuda:N`; an Error if this libtorch or this machine does not
+/// have it.
 Result<at::Device> open_device(std::string_view name);
 
 }  // namespace profline::workload

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""deepseek_ocr_parity itself: what it finds, what it writes, what it returns.
+"""Tests deepseek_ocr_parity itself: its findings, its output and its exit codes.
 
     program_test.py PROGRAM FIXTURE
 """
@@ -152,7 +152,7 @@ class Program(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (3, ""))
         self.assertIn("cannot use device cuda:77", result.stderr)
         self.expect_error(self.run_program("--device", "tpu"), 2,
-                          "no device is called 'tpu' (cpu, cuda, cuda:N)")
+                          "there is no device named 'tpu' (cpu, cuda, cuda:N)")
 
 
 if __name__ == "__main__":

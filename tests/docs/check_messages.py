@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds docs/troubleshooting.md against the sources.
+"""Checks docs/troubleshooting.md against the sources.
 
-Each line of a ```message fence is what the program says: the text between one `…` and the next must be part of a string
-literal of the sources (literals that the compiler joins are joined). And each code that a finding can have is on the page.
+Each line of a ```message fence is a message of the program: the text between one `…` and the next must be part of a
+string literal in the sources (adjacent literals are joined). Each code that a finding can have must be on the page.
 """
 
 import re
@@ -16,14 +16,14 @@ PAGES = ["docs/troubleshooting.md", "docs/how-to/ncu-without-root.md"]
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 JOINED = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s+"(?:[^"\\\n]|\\.)*")*')
 CODE = r'(?:\w[^,;"]*\? *"([a-z_]+)" *: *)?"([a-z_]+)"'
-# The ways in which findings get their code: Finding{Severity::X, "code", ...} and the functions that make one.
+# How findings get their code: Finding{Severity::X, "code", ...} and the functions that make one.
 MADE_BY = [
     re.compile(r"Severity::\w+,\s*" + CODE),
     re.compile(r"\b(?:problem|absent|wrong)\(\s*" + CODE),
     re.compile(r"\bcode = " + CODE),
-    re.compile(r"\btell_error\([^;]*, " + CODE + r"\)"),
+    re.compile(r"\breport_error\([^;]*, " + CODE + r"\)"),
 ]
-SHORTEST = 8  # a piece of a message that says something
+SHORTEST = 8  # of a meaningful piece of a message
 
 
 def sources(*folders):
@@ -34,7 +34,7 @@ def sources(*folders):
 
 
 def literals():
-    """Each text of the sources, as it is printed; what a format fills in is a gap."""
+    """Every string literal of the sources, as printed, with gaps where a format inserts values."""
     found = []
     for text in sources("src", "apps"):
         for match in JOINED.finditer(text):
@@ -67,8 +67,8 @@ def main():
     problems = [problem for page in PAGES for problem in message_problems(page, known)]
     page = (ROOT / PAGES[0]).read_text()
     problems += [f"{PAGES[0]}: the code `{code}` of a finding is missing" for code in sorted(codes()) if f"`{code}`" not in page]
-    for told in sorted(set(re.findall(r"^\| `([a-z_]+)` \|", page, re.M)) - codes()):
-        problems.append(f"{PAGES[0]}: no finding has the code `{told}`")
+    for unknown in sorted(set(re.findall(r"^\| `([a-z_]+)` \|", page, re.M)) - codes()):
+        problems.append(f"{PAGES[0]}: no finding has the code `{unknown}`")
     print("\n".join(problems) or f"{len(codes())} codes of findings, all explained")
     return 1 if problems else 0
 

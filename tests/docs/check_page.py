@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds a page of documentation against the built programs: runs its commands, compares what they print.
+"""Checks a page of documentation against the built programs: runs its commands and compares their output.
 
     check_page.py --build FOLDER [--nsight FOLDER] [--workbench FOLDER] PAGE
 
-What fences may say is in CONTRIBUTING.md. PROFLINE_UPDATE_GOLDEN=1 writes what was printed into the page, where the
-page shows whole output. Exit code 77: skipped, with the reason.
+CONTRIBUTING.md describes the fences. PROFLINE_UPDATE_GOLDEN=1 writes the real output into the page, where the page
+shows complete output. Exit code 77: skipped, with the reason.
 """
 
 import argparse
@@ -32,7 +32,7 @@ COMMAND_INSIDE = re.compile(r"(?:^|\s)((?:\S*/)?profline [a-z]+(?: .*)?)$")
 def environment(build, nsight, home):
     path = [str(build / "bin")] + ([str(nsight / "bin")] if nsight else []) + [os.environ["PATH"]]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PROFLINE_", "HYDRA_"))}
-    # Threads that spin while they wait take the cores from the tests beside this one.
+    # Threads that spin while waiting would take cores from other tests.
     fixed = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "NO_COLOR": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_WAIT_POLICY": "passive"}
     return dict(kept, PATH=os.pathsep.join(path), HOME=str(home), **fixed)
 
@@ -77,7 +77,7 @@ class PageCheck:
             if text.startswith(("$ ", "profline ", "make ", "scripts/", "sudo ")):
                 self.tell(number, "a command outside a console fence is not run: write ```console and '$ ' before it")
                 continue
-            inside = COMMAND_INSIDE.search(text)  # of a script or a workflow
+            inside = COMMAND_INSIDE.search(text)  # in a script or a workflow
             problem = self.check.problem(inside.group(1)) if inside else None
             if problem:
                 self.tell(number, f"'{inside.group(1)}' is not understood: {problem}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_page.py finds each kind of mistake in a page, and nothing in a page that has none.
+"""check_page.py finds each kind of mistake in a page, and nothing in a correct page.
 
 checker_test.py BUILD
 """

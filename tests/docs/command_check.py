@@ -1,4 +1,4 @@
-"""Checks a command line without doing what it says: the options exist, and the keys, and their values fit."""
+"""Checks a command line without running it: its options and keys exist, and their values are valid."""
 
 import re
 import shlex
@@ -12,11 +12,11 @@ OF_TWO_WORDS = {"kernels"}
 BEFORE_A_PROGRAM = {"sudo", "time", "do", "then", "else", "env", "!", "if", "while"}
 ASSIGNMENT = re.compile(r"^\w+=")
 OVERRIDE = re.compile(r"^[+~]|^[\w./@-]+=")
-LEFT_OPEN = re.compile(r"…|\.\.\.|^\[.*\]$")  # words of running text that stand for any words
+LEFT_OPEN = re.compile(r"…|\.\.\.|^\[.*\]$")  # placeholders in running text
 
 
 def simple_commands(text):
-    """The programs of a command line, each as its words, without what the shell does."""
+    """The programs of a command line, each as a list of words, without shell syntax."""
     lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     lexer.commenters = "#"
@@ -43,7 +43,7 @@ class CommandCheck:
         self.profline, self.environment, self.folder = profline, environment, folder
 
     def problem(self, text):
-        """None, or why this command line would not be understood."""
+        """None, or why this command line is invalid."""
         syntax = subprocess.run(["bash", "-n", "-c", text], capture_output=True, text=True, check=False)
         if syntax.returncode != 0:
             return syntax.stderr.strip()
@@ -54,7 +54,7 @@ class CommandCheck:
         return None
 
     def span_problem(self, text):
-        """The same for a command in running text, which need not be whole."""
+        """The same for a command in running text, which may be incomplete."""
         if " | " in text or not text.startswith("profline "):
             return None
         try:
@@ -67,7 +67,7 @@ class CommandCheck:
 
     @staticmethod
     def of_tree(words):
-        """Programs of the source tree: a target of make, a script."""
+        """Programs of the source tree: a make target, a script."""
         if words[0] == "make":
             targets = words[3:] if words[1:2] == ["-C"] else words[1:]
             done = subprocess.run(["make", "-n", "-C", ROOT, *targets], capture_output=True, text=True, check=False)
@@ -102,7 +102,7 @@ class CommandCheck:
         return self.run(argv)[0]
 
     def run(self, argv):
-        """What is wrong with it, or None; and what it printed."""
+        """The problem, or None; and the output."""
         done = subprocess.run(
             [self.profline, *argv], cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
         )

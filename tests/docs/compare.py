@@ -1,4 +1,4 @@
-"""Whether what a command printed is what the page shows."""
+"""Compares the output of a command with what the page shows."""
 
 import re
 
@@ -7,7 +7,7 @@ NUMBER = re.compile(r"\d+(?:[ .,]\d+)*(?: ?(?:ns|us|ms|s|min|h|k|M|G|T|B|kB|MB|G
 
 
 def blur(line):
-    """The line without what differs from one run to the next: numbers, their units, how columns are set, a verdict's words."""
+    """The line without what differs between runs: numbers, their units, the width of columns, the words of a verdict."""
     line = re.sub(r"^(verdict +).*", r"\1(its words)", line)
     return re.sub(r"\s+", " ", NUMBER.sub("#", line)).strip()
 
@@ -20,7 +20,7 @@ def line_matches(shown, printed, like):
 
 
 def difference(shown, printed, like=False):
-    """None, or the first line of `shown` that is not there. A line of `…` alone stands for any lines, also none."""
+    """None, or the first line of `shown` that is missing. A line with only `…` stands for zero or more lines."""
     if not shown:
         return None if not printed else f"printed '{printed[0]}' where the page ends"
     if shown[0].strip() == ANY:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the folder that the commands of every page of documentation begin with. CONTRIBUTING.md says what is in it.
+"""Creates the folder in which the commands of every page of documentation start. CONTRIBUTING.md describes it.
 
 make_workbench.py BUILD FOLDER
 """

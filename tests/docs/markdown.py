@@ -1,4 +1,4 @@
-"""What a page of documentation holds that can be checked: fences, commands with their output, code spans, links."""
+"""The parts of a page of documentation that can be checked: fences, commands with their output, code spans, links."""
 
 import re
 from dataclasses import dataclass, field
@@ -68,7 +68,7 @@ class Page:
 
 
 def anchor(heading):
-    """As GitHub makes it."""
+    """As GitHub generates it."""
     kept = re.sub(r"[^\w\- ]", "", SPAN.sub(r"\1", heading).lower())
     return kept.replace(" ", "-")
 

@@ -1,4 +1,4 @@
-// `profline analyze`: what a model costs before anything runs.
+// `profline analyze`: the cost of a model before anything runs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Analyze, HasTheReleaseFromTheConfigurationAlone) {
   EXPECT_TRUE(result.find_path("total.floor_ns")->is_float());
 }
 
-TEST(Analyze, TakesTheShapesOfTheFirstPictureWhenTold) {
+TEST(Analyze, TakesTheShapesOfTheFirstPictureWhenAsked) {
   const testing::TempDir folder;
   const Node result =
       analysed(folder.path(),
@@ -76,8 +76,8 @@ TEST(Analyze, HasNoFloorForADeviceItDoesNotKnow) {
       run_profline_in(folder.path(), {"analyze", "--model-config", "config.json", "--prompt", "10",
                                       "--new", "2", "--device", "NVIDIA H900"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("NVIDIA H900 is not in the table: no floors\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("floor n/a"));
+  EXPECT_THAT(outcome.out, HasSubstr("NVIDIA H900 is not in the table, so there are no floors\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("floor –"));
 }
 
 TEST(Analyze, LetsTheEnvironmentWin) {
@@ -119,7 +119,7 @@ TEST(Analyze, SaysWhatIsWrong) {
       {"another model",
        {"--model-config", "bert.json", "--prompt", "1", "--new", "1"},
        2,
-       "profline: bert.json:1:16: model_type 'bert' has no closed form; those that have: llama, "
+       "profline: bert.json:1:16: model_type 'bert' has no closed form; supported: llama, "
        "mistral, qwen2, qwen3, qwen3_moe, deepseek_v2, deepseek_v3\n"},
       {"no prompt",
        {"--model-config", "config.json"},
@@ -136,7 +136,7 @@ TEST(Analyze, SaysWhatIsWrong) {
       {"overrides",
        {"--model-config", "config.json", "--prompt", "1", "--new", "1", "device=cpu"},
        2,
-       "profline: --model-config takes no overrides, and there is 'device=cpu'\n"},
+       "profline: --model-config takes no overrides, but got 'device=cpu'\n"},
       {"another workload",
        {"--config-name", "dummy"},
        2,

@@ -1,4 +1,4 @@
-// The built program as a user meets it: help, version, mistakes.
+// The built program from a user's point of view: help, version, mistakes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(CommandLine, HelpKeepsItsColumns) {
   const std::string help = run_profline({"--help"}).out;
   EXPECT_THAT(help, HasSubstr("\n  runs [show RUN|prune|rebuild]\n                               "
                               "list the runs under the output root"));
-  // A command without options of its own shows no empty list of them.
+  // A command without its own options shows no empty list.
   EXPECT_THAT(run_profline({"report", "--help"}).out,
               HasSubstr("usage: profline report RUN [OPTIONS]\n\nexamples\n"));
 }
@@ -171,11 +171,11 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
       {"a word too many",
        {"doctor", "nsys"},
        2,
-       "profline: the command 'doctor' takes options only, and no 'nsys'\n"},
+       "profline: the command 'doctor' takes only options, not 'nsys'\n"},
       {"overrides alone, which mean run",
        {"pipeline.torch_profiler.enable=false", "pipeline.static_analysis.enable=false"},
        2,
-       "profline: no stage is on; switch one on, as in pipeline.static_analysis.enable=true\n"},
+       "profline: no stage is enabled; enable one, as in pipeline.static_analysis.enable=true\n"},
       {"a run keeps its config",
        {"--resume", "x", "--config-name", "demo"},
        2,

@@ -50,14 +50,15 @@ TEST_F(Compare, FailsForARegression) {
       AllOf(StartsWith("A  " + path("a/r1") + ", 'demo', cuda:0\nB  " + path("b/r2") +
                        ", 'demo', cuda:0\n"),
             HasSubstr("inputs       the same\n"), HasSubstr("SLOWER"), HasSubstr("tokens_per_s"),
-            HasSubstr("by --run-spread two runs differ by up to 2 %"), Not(HasSubstr("\x1b"))));
+            HasSubstr("according to --run-spread, two runs differ by up to 2 %"),
+            Not(HasSubstr("\x1b"))));
   EXPECT_EQ(compare("b/r2", "a/r1").code, 0) << "faster is no failure";
   EXPECT_EQ(compare("a/r1", "b/r2", {"--fail-on", "never"}).code, 0);
   EXPECT_EQ(compare("a/r1", "b/r2", {"--threshold", "15%"}).code, 0) << "up to 15 % is no matter";
 }
 
 TEST_F(Compare, LeadsWithWhatGotSlower) {
-  // Prefill stays as it is, which makes requests slower by less than tokens.
+  // Prefill is unchanged, so requests slow down by less than tokens.
   write("a", {.id = "a", .token_ms = 2.0, .deviation = 0.000001, .seed = 1});
   write("b", {.id = "b", .token_ms = 4.0, .deviation = 0.000001, .seed = 2});
   const Outcome outcome = run_profline({"compare", path("a"), path("b"), "--run-spread", "0.1%"});
@@ -74,8 +75,8 @@ TEST_F(Compare, OfOneRunASideDecidesNothingWhereNoSpreadIsKnown) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(
       outcome.out,
-      AllOf(HasSubstr("\n6 UNDECIDED\nno verdict: too few runs to know how far two runs of "
-                      "the same thing are apart; compare folders with several runs each\n"),
+      AllOf(HasSubstr("\n6 UNDECIDED\nno verdict: too few runs to know the run-to-run spread; "
+                      "compare folders with several runs each\n"),
             HasSubstr("run-to-run spread: not known; 2 % between two runs is assumed, as is "
                       "usual on a GPU\n"),
             Not(HasSubstr("FASTER"))));
@@ -99,11 +100,10 @@ TEST_F(Compare, OfOneRunASideDecidesNothingBelowTheSpreadOfRuns) {
     return row->find("verdict")->as_string() + ": " +
            (withheld == nullptr ? "" : withheld->as_string());
   };
-  EXPECT_EQ(verdict("a/r1"),
-            "UNDECIDED: too few runs to know how far two runs of the same thing are apart");
+  EXPECT_EQ(verdict("a/r1"), "UNDECIDED: too few runs to know the run-to-run spread");
   EXPECT_EQ(verdict("a/r1", {"--run-spread", "0.1%"}), "SLOWER: ");
   EXPECT_EQ(verdict("a/r1", {"--run-spread", "10%"}), "UNDECIDED: ");
-  // Runs beside them that measured the same thing, r2 among them, and hardly differ.
+  // Neighbouring runs that measured the same thing, r2 among them, and hardly differ.
   for (int i = 3; i <= 8; ++i) {
     const std::string id = "r" + std::to_string(i);
     write("a/" + id, {.id = id,
@@ -186,10 +186,11 @@ TEST_F(Compare, RefusesWhatItCannotUse) {
        "'profline compare RUN_A RUN_B' takes two folders of runs, not 1"},
       {{"compare", path("a"), path("nowhere")},
        3,
-       "'" + path("nowhere") + "' is no folder: name that of a run, or one that holds several"},
+       "'" + path("nowhere") +
+           "' is not a folder: give that of a run, or one that contains several"},
       {{"compare", path("empty"), path("a")},
        3,
-       "'" + path("empty") + "' holds no run: neither it nor a folder in it has a run.json"},
+       "'" + path("empty") + "' contains no run: neither it nor a folder in it has a run.json"},
       {{"compare", path("a"), path("a"), "--threshold", "3"},
        2,
        "--threshold takes a share below 100 %, as in 3% or 0.03, not '3'"},

@@ -1,5 +1,5 @@
-// Completion as bash, zsh and fish do it: in bash and zsh the installed function is called as the
-// shell calls it when Tab is pressed; fish has a command that does all of it.
+// Completion as bash, zsh and fish do it: for bash and zsh the installed function is called the way
+// the shell calls it when Tab is pressed; fish has a command for all of it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// What bash is offered for a line with the cursor at its end. `replaced` is the part of the line
-/// that bash would replace: what is behind the last of COMP_WORDBREAKS.
+/// The completions offered to bash for a line with the cursor at its end. `replaced` is the part of
+/// the line that bash would replace: everything after the last of COMP_WORDBREAKS.
 std::vector<std::string> offered(const SmallTree& tree, const std::string& line,
                                  const std::string& replaced) {
   Command command;
@@ -82,21 +82,21 @@ TEST(Completion, OffersKeysAndGroupsOfTheConfig) {
 
 TEST(Completion, OffersOptionsOfGroupsAndValuesOfKeys) {
   const SmallTree tree;
-  // bash breaks words at '=', and wants only what comes behind.
+  // bash breaks words at '=' and needs only what comes after.
   EXPECT_THAT(offered(tree, "profline config db=", ""), ElementsAre("mysql ", "postgresql "));
   EXPECT_THAT(offered(tree, "profline config db=p", "p"), ElementsAre("postgresql "));
-  // With COMP_WORDBREAKS changed, it wants all of it.
+  // With COMP_WORDBREAKS changed, it needs the whole word.
   EXPECT_THAT(offered(tree, "profline config db=p", "db=p"), ElementsAre("db=postgresql "));
-  // The config is the one that the line has made so far.
+  // The config is the one that the line describes so far.
   EXPECT_THAT(offered(tree, "profline config db=postgresql vars.db.s", "vars.db.s"),
               ElementsAre("vars.db.ssl="));
   EXPECT_THAT(offered(tree, "profline config db=postgresql vars.db.ssl=", ""),
               ElementsAre("false ", "true "));
   EXPECT_THAT(offered(tree, "profline config vars.db.port=", ""), ElementsAre("3306 "));
-  // What does not compose is left out of it.
+  // Overrides that do not compose are left out.
   EXPECT_THAT(offered(tree, "profline config nothing=1 vars.na", "vars.na"),
               ElementsAre("vars.name="));
-  // Files are bash's own business.
+  // bash completes files itself.
   EXPECT_THAT(offered(tree, "profline config vars.name=./", "./"), IsEmpty());
 }
 
@@ -127,8 +127,8 @@ TEST(Completion, UninstallsWhatItInstalled) {
             "gone\n");
 }
 
-/// What a program prints in the tree's folder, line by line, with the folder of the tested profline
-/// first on PATH.
+/// The output of a program in the tree's folder, line by line, with the folder of the tested
+/// profline first on PATH.
 std::vector<std::string> printed(const SmallTree& tree, std::vector<std::string> argv) {
   Command command;
   command.cwd = tree.path();
@@ -143,7 +143,7 @@ std::vector<std::string> printed(const SmallTree& tree, std::vector<std::string>
   return out;
 }
 
-/// What zsh's compadd is called with; `before` are the words in front of the one being typed.
+/// The arguments of zsh's compadd; `before` are the words ahead of the one being typed.
 std::vector<std::string> offered_by_zsh(const SmallTree& tree, std::vector<std::string> before,
                                         const std::string& prefix) {
   std::vector<std::string> argv = {"zsh", "-f", "-c", R"zsh(

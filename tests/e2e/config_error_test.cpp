@@ -1,4 +1,4 @@
-// What `profline config` says about configs and overrides that are wrong.
+// What `profline config` reports about wrong configs and overrides.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(ConfigError, OverridesAreShownWithACaret) {
 TEST(ConfigError, AConfigThatCannotBeReadIsNotPassedOver) {
   const SmallTree tree;
   std::filesystem::create_directory(tree.path() / "conf/db/folder.yaml");
-  // A file that even root cannot read: nothing is mapped where its reading starts.
+  // A file that even root cannot read: nothing is mapped where reading starts.
   std::filesystem::create_symlink("/proc/self/mem", tree.path() / "conf/db/torn.yaml");
   std::filesystem::create_symlink("/dev/null", tree.path() / "conf/db/device.yaml");
   const Case cases[] = {
@@ -223,8 +223,8 @@ TEST(ConfigError, TheGroupThatGoesWhereItGoesAnywayIsNamedAlone) {
   const Case cases[] = {
       {{"-cn", "demo", "dataset/sampling@dataset.sampling=random"},
        2,
-       "profline: override 1:1:18: 'dataset.sampling' is where 'dataset/sampling' goes anyway, and "
-       "Hydra knows such a group by its name alone: write dataset/sampling=random\n"
+       "profline: override 1:1:18: 'dataset.sampling' is where 'dataset/sampling' goes by default, "
+       "and Hydra knows such a group only by its name: write dataset/sampling=random\n"
        "  dataset/sampling@dataset.sampling=random\n"
        "                   ^\n"},
   };

@@ -1,4 +1,4 @@
-// `profline config`: what is printed of a configuration.
+// `profline config`: the printed configuration.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(Config, PrintsWhatIsComposed) {
       "  url: ${vars.db.host}:${vars.db.port}\n";
   const Case cases[] = {
       {{"config"}, kWhole},
-      // As in Hydra, showing the config takes the place of running.
+      // As in Hydra, showing the config replaces running.
       {{"--cfg", "job"}, kWhole},
       {{"plan", "-c", "job"}, kWhole},
       {{"run", "--cfg=job"}, kWhole},
@@ -45,7 +45,7 @@ TEST(Config, PrintsWhatIsComposed) {
        "host: localhost\n"
        "port: 3306\n"},
       {{"--package=_global_", "config"}, kWhole},
-      // Scalars are for scripts: the value, and nothing else.
+      // Scalars are for scripts: only the value.
       {{"-p", "vars.url", "config"}, "localhost:3306\n"},
       {{"config", "-p", "vars.db.port"}, "3306\n"},
       {{"config", "-p", "vars.flag", "+vars.flag=true"}, "true\n"},
@@ -115,14 +115,14 @@ TEST(Config, ShowsWhatProflineAddsToAPresetThatLeavesKeysOut) {
   EXPECT_EQ(outcome.out,
             "# @package pipeline.ncu.ncu_cli\n"
             "set: detailed\n"
-            "# Not set, so profline's own value holds:\n"
+            "# Not set, so profline's default applies:\n"
             "#   pipeline.ncu.ncu_cli.export.csv: true\n"
             "#   pipeline.ncu.ncu_cli.force_overwrite: false\n");
   EXPECT_THAT(run_profline({"config"}).out, ::testing::Not(HasSubstr("# Not set")))
       << "shipped presets have every key";
 }
 
-TEST(Config, InfoTellsOfTheDefaults) {
+TEST(Config, InfoReportsTheDefaults) {
   const SmallTree tree;
   const Outcome list = tree.run({"config", "--info", "defaults"});
   EXPECT_EQ(list.code, 0) << list.err;
@@ -176,13 +176,13 @@ TEST(Config, ConfIsUsedOnlyIfItHoldsTheNamedConfig) {
   const SmallTree tree;
   // The shipped config, in a folder whose conf has no demo.yaml.
   EXPECT_EQ(tree.run({"config", "-cn", "demo", "-p", "device"}).out, "auto\n");
-  // Its groups may be added to from the outside, and what is outside wins.
+  // Its groups can be extended from outside, and what is outside takes precedence.
   write_files(tree.path(), {{"extra/dataset/files.yaml", "name: mine\nsource: files\n"}});
   EXPECT_EQ(
       tree.run({"config", "-cn", "demo", "-cd", "extra", "dataset=files", "-p", "dataset.name"})
           .out,
       "mine\n");
-  // Another folder, and another config in it.
+  // Another folder with another config.
   write_files(tree.path(), {{"other/main.yaml", "vars: {a: 1}\n"}});
   EXPECT_EQ(tree.run({"config", "--config-path", "other", "--config-name", "main"}).out,
             "vars:\n  a: 1\n");
@@ -194,7 +194,7 @@ TEST(Config, TheWorkingFolderIsWhereTheCommandWasStarted) {
             std::filesystem::canonical(tree.path()).string() + "/x\n");
 }
 
-TEST(Config, VerboseTellsWhatWasMergedAndQuietLeavesWarningsOut) {
+TEST(Config, VerboseReportsWhatWasMergedAndQuietLeavesWarningsOut) {
   const SmallTree tree;
   const Outcome verbose = tree.run({"config", "-v", "-p", "vars.name"});
   EXPECT_EQ(verbose.out, "shop\n");

@@ -1,4 +1,4 @@
-// `profline doctor` on whatever machine the tests run.
+// `profline doctor` on the machine that runs the tests.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

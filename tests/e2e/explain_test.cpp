@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Explain, TellsTheValueAndAllThatSetIt) {
+TEST(Explain, ReportsTheValueAndAllThatSetIt) {
   struct Case {
     std::vector<std::string> arguments;
     std::string_view out;
@@ -37,7 +37,7 @@ TEST(Explain, TellsTheValueAndAllThatSetIt) {
        "  > override 1              deleted    ~vars.db.host\n"},
       {{"vars", "vars.db.port=1"},
        "vars: a map of 3 keys\n"
-       "  anything: anything to refer to as ${vars.NAME}\n"
+       "  anything: values of your own, to refer to as ${vars.NAME}\n"
        "  vars.db.host  localhost                        conf/db/mysql.yaml:2:7\n"
        "  vars.db.port  1                                override 1\n"
        "  vars.name     shop                             conf/config.yaml:5:9\n"
@@ -150,14 +150,14 @@ TEST(Explain, SaysWhatHoldsForAKeyThatAPresetLeavesOut) {
   const Case cases[] = {
       {"pipeline.ncu.ncu_cli.metrics",
        "pipeline.ncu.ncu_cli.metrics is not set\n"
-       "  list of string or ','-separated string or null: metrics to collect as well; "
+       "  list of string or ','-separated string or null: additional metrics to collect; "
        "flop_count_hp, _sp and _dp are translated; null: not passed\n"
        "  becomes --metrics <v>,<v>, those that the installed ncu knows; flop_count_sp becomes "
        "its fadd, fmul and ffma counters; range replay adds smsp__inst_executed.sum\n"
        "  > default  null: not passed\n"},
       {"pipeline.ncu.ncu_cli.set",
        "pipeline.ncu.ncu_cli.set = detailed\n"
-       "  string or null: set of sections, by ncu's names; null: not passed\n"
+       "  string or null: set of sections, by ncu's name for it; null: not passed\n"
        "  becomes --set <v>\n"
        "  > conf/profiling/ncu/mine.yaml:2:8  detailed  chosen by override 1: "
        "profiling/ncu@pipeline.ncu=mine\n"},

@@ -1,4 +1,4 @@
-// Every workload of a run is handed the baseline's config, but for what run.json lists.
+// Every workload of a run gets the baseline's config, except for the changes that run.json lists.
 
 #include <algorithm>
 #include <map>
@@ -39,13 +39,13 @@ std::map<std::string, std::string> values_in(const fs::path& file) {
   return values;
 }
 
-/// What follows `--config` in a command, under whatever profiler it is.
+/// The value of `--config` in a command, under any profiler.
 std::string handed_file(const CommandRecord& command) {
   const auto at = std::find(command.argv.begin(), command.argv.end(), "--config");
   return at == command.argv.end() || at + 1 == command.argv.end() ? "" : *(at + 1);
 }
 
-/// The files that a stage handed to its workloads hold the baseline's values with these changes.
+/// The configs that a stage passed to its workloads have the baseline's values with these changes.
 void expect_handed(const StageRecord& stage, const std::map<std::string, std::string>& baseline) {
   SCOPED_TRACE(stage.name);
   std::map<std::string, std::string> expected = baseline;

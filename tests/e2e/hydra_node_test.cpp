@@ -1,4 +1,4 @@
-// What runs do with the hydra node: the files of hydra.output_subdir, and what has no effect.
+// How runs use the hydra node: the files of hydra.output_subdir, and what has no effect.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ TEST_F(HydraNode, WhatHasNoEffectIsReported) {
       outcome.err,
       StartsWith(
           "profline: warning: conf/loud.yaml:16:5: hydra.callbacks has no effect: callbacks are "
-          "Python, and none is called\n"
+          "Python and are not called\n"
           "profline: warning: hydra.hydra_logging has no effect: -v and -q choose what is printed\n"
           "profline: warning: hydra.job_logging has no effect: a run's log is run.log, and -v and "
           "-q choose what is printed\n"

@@ -1,4 +1,4 @@
-// `profline compare` on recorded runs of one and the same thing: tests/golden/identical_runs.
+// `profline compare` on recorded runs of the same thing: tests/golden/identical_runs.
 
 #include <filesystem>
 #include <map>
@@ -36,7 +36,7 @@ class IdenticalRuns : public ::testing::Test {
   }
   static std::string name(int run) { return (run < 10 ? "0" : "") + std::to_string(run); }
 
-  /// How many rows have each verdict, and each reason for having none.
+  /// The number of rows with each verdict, and with each reason for having none.
   std::map<std::string, int> verdicts(const std::string& a, const std::string& b) const {
     const Outcome outcome = run_profline({"compare", (folder_ / a).string(), (folder_ / b).string(),
                                           "--format", "json", "--fail-on", "never"});

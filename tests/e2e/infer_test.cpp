@@ -76,7 +76,7 @@ TEST_F(Infer, PicturesDoNotNeedPredictions) {
 TEST_F(Infer, RelativePathsStartWhereProflineDoes) {
   const Outcome first = infer_in(folder_.path(), {"hydra.run.dir=run"});
   ASSERT_EQ(first.code, 0) << first.err;
-  // A picture that the first run made, named from here.
+  // A picture that the first run made, relative to here.
   std::filesystem::path picture;
   for (const auto& entry :
        std::filesystem::directory_iterator(folder_ / "run/direct_inference/viz")) {
@@ -94,10 +94,11 @@ TEST_F(Infer, AnUnfinishedFolderOfTheSameNameIsNotReused) {
   write_files(folder_.path(), {{"run/run.json", "{}"}});
   const Outcome outcome = infer_in(folder_.path(), {"hydra.run.dir=run"});
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("/run' holds a run already; name another folder, or go on"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("/run' already holds a run; choose another folder, or resume"));
 }
 
-TEST_F(Infer, AMissingModelIsToldBeforeAnythingRuns) {
+TEST_F(Infer, AMissingModelIsReportedBeforeAnythingRuns) {
   const Outcome outcome = run_profline_in(
       folder_.path(), {"infer", "--config-name", "demo", "device=cpu", "model.init=weights",
                        "model.variant=full", "model.path=none", "hydra.run.dir=run"});

@@ -24,8 +24,8 @@ unsigned seed() {
   return given != nullptr ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
 }
 
-/// The state that goes with how profline ended. The signal itself ends it only before it has begun
-/// to look after signals and after it has ceased to: with no record yet, or one that is final.
+/// Whether the state matches how profline ended. The signal itself ends it only before it has
+/// started to handle signals and after it has stopped: with no record yet, or a final one.
 bool fits(RunState state, int code) {
   if (code == -SIGINT) return state == RunState::Ok || state == RunState::Interrupted;
   return state == (code == 0 ? RunState::Ok : RunState::Interrupted);
@@ -34,6 +34,10 @@ bool fits(RunState state, int code) {
 }  // namespace
 
 Moments::Moments() : seed_(seed()), random_(seed_) {}
+
+int Moments::count() const {
+  return std::getenv("PROFLINE_TEST_LONG") != nullptr ? 10 : 3;
+}
 
 milliseconds Moments::within(milliseconds whole, int part, int parts) {
   const milliseconds one = whole / parts;
@@ -45,7 +49,7 @@ int Moments::one_of(int parts) {
   return std::uniform_int_distribution<int>(0, parts - 1)(random_);
 }
 
-std::string Moments::told() const {
+std::string Moments::seed_text() const {
   return "PROFLINE_TEST_SEED=" + std::to_string(seed_);
 }
 

@@ -1,5 +1,4 @@
-// Rules of the user's own for classes of kernels: one rule says where they come from, for every
-// command.
+// User-defined rules for classes of kernels: every command takes them from the same places.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,6 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Eq;
+using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// A folder with a conf/kernels/classes.yaml that has a class for every kernel, and a capture.
@@ -52,21 +54,56 @@ class KernelClasses : public ::testing::Test {
     return program;
   }
 
+  /// Runs only the nsys stage, with that nsys, into the folder `run`.
+  void run_with_nsys() {
+    const Outcome outcome = run_profline_in(
+        folder_.path(), own_command_run("[/bin/true]", {"pipeline.baseline.enable=false",
+                                                        "pipeline.nsys.enable=true", "--nsys",
+                                                        write_nsys().string()}));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+  std::vector<std::string> classes_of_run() const {
+    const auto text = read_file(folder_ / "run/nsys/kernels.json");
+    EXPECT_TRUE(text) << text.error().to_string();
+    if (!text) return {};
+    const auto table = from_document<NsysKernels>(*text, "kernels.json");
+    EXPECT_TRUE(table && !table->kernels.empty());
+    std::vector<std::string> classes;
+    if (!table) return classes;
+    for (const KernelUse& kernel : table->kernels) classes.push_back(kernel.kernel_class);
+    return classes;
+  }
+
   testing::TempDir folder_;
 };
 
 TEST_F(KernelClasses, OfTheUserAreInTheKernelsOfARun) {
-  const Outcome outcome = run_profline_in(
-      folder_.path(),
-      own_command_run("[/bin/true]", {"pipeline.baseline.enable=false", "pipeline.nsys.enable=true",
-                                      "--nsys", write_nsys().string()}));
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const auto text = read_file(folder_ / "run/nsys/kernels.json");
-  ASSERT_TRUE(text) << text.error().to_string();
-  const auto table = from_document<NsysKernels>(*text, "kernels.json");
-  ASSERT_TRUE(table) << table.error().to_string();
-  ASSERT_FALSE(table->kernels.empty());
-  for (const KernelUse& kernel : table->kernels) EXPECT_EQ(kernel.kernel_class, "mine");
+  run_with_nsys();
+  EXPECT_THAT(classes_of_run(), Each(Eq("mine")));
+}
+
+TEST_F(KernelClasses, ThatChangedApplyToAResumedRun) {
+  run_with_nsys();
+  ASSERT_TRUE(write_file_atomic(folder_ / "conf/kernels/classes.yaml",
+                                "rules:\n  - class: yours\n    matches: ['.']\n"));
+  const Outcome changed = run_profline_in(folder_.path(), {"run", "--resume", "run"});
+  ASSERT_EQ(changed.code, 0) << changed.err;
+  EXPECT_THAT(changed.err, HasSubstr("nsys runs: its config, command or tool changed"));
+  EXPECT_THAT(classes_of_run(), Each(Eq("yours")));
+
+  const Outcome same = run_profline_in(folder_.path(), {"run", "--resume", "run"});
+  ASSERT_EQ(same.code, 0) << same.err;
+  EXPECT_THAT(same.err, Not(HasSubstr("nsys runs")));
+}
+
+TEST_F(KernelClasses, ThatWereRemovedDoNotApplyToAResumedRun) {
+  run_with_nsys();
+  EXPECT_TRUE(fs::exists(folder_ / "run/kernel_classes.json"));
+  fs::remove(folder_ / "conf/kernels/classes.yaml");
+  const Outcome resumed = run_profline_in(folder_.path(), {"run", "--resume", "run"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_FALSE(fs::exists(folder_ / "run/kernel_classes.json"));
+  EXPECT_THAT(classes_of_run(), Not(Contains("mine")));
 }
 
 std::vector<std::string> classes_in(const Node& rows) {

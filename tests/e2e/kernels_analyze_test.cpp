@@ -117,11 +117,11 @@ TEST(KernelsAnalyze, SaysWhatIsWrong) {
   };
   EXPECT_EQ(
       failure({}, 2),
-      "profline: 'kernels analyze' needs one folder of captured kernels, or a file of ncu's\n");
+      "profline: 'kernels analyze' needs one folder of captured kernels or one file from ncu\n");
   EXPECT_EQ(failure({"none"}, 3), "profline: cannot read none: no such file\n");
   EXPECT_EQ(failure({"empty"}, 3),
-            "profline: no captured kernels in empty: neither kernel_* folders, nor CSV files of "
-            "ncu's, nor an .ncu-rep\n");
+            "profline: no captured kernels in empty: no kernel_* folders, CSV files from ncu or "
+            ".ncu-rep\n");
   EXPECT_THAT(failure({"x.csv"}, 2), StartsWith("profline: x.csv: no table of ncu's in it: "));
   EXPECT_EQ(failure({"x.csv", "--classify-margin", "-1"}, 2),
             "profline: --classify-margin must be a number >= 0, not '-1'\n");

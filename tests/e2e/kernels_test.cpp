@@ -1,4 +1,4 @@
-// `profline kernels`: from reports of nsys to what to profile next.
+// `profline kernels`: from nsys reports to what to profile next.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,10 +43,10 @@ TEST(KernelsTop, WritesYamlFromAnSqliteExport) {
             "kernels:\n"
             "- name: nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT\n"
             "  regex: ^nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT$\n"
-            "  description: 'Kernel #1 - 30.7% of GPU time, 20 calls'\n"
+            "  description: 'Kernel #1 - 30.7 % of GPU time, 20 calls'\n"
             "- name: nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT\n"
             "  regex: ^nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT$\n"
-            "  description: 'Kernel #2 - 30.2% of GPU time, 20 calls'\n");
+            "  description: 'Kernel #2 - 30.2 % of GPU time, 20 calls'\n");
   EXPECT_EQ(outcome.err,
             "profline: incomplete: Not all NVTX events might have been collected.\n"
             "profline: incomplete: Not all CUDA events might have been collected.\n");
@@ -64,7 +64,7 @@ TEST(KernelsTop, ReadsACsvSummaryAndEscapesNames) {
   EXPECT_THAT(names_in(*document), ElementsAre("void gemm<float, 128>(float const*)", "copy"));
   const Node& first = document->find("kernels")->as_list()[0];
   EXPECT_EQ(first.find("regex")->as_string(), "^void gemm<float, 128>\\(float const\\*\\)$");
-  EXPECT_EQ(first.find("description")->as_string(), "Kernel #1 - 90.0% of GPU time, 3 calls");
+  EXPECT_EQ(first.find("description")->as_string(), "Kernel #1 - 90.0 % of GPU time, 3 calls");
 }
 
 TEST(KernelsTop, SpeaksJsonAndFiltersByRange) {
@@ -115,7 +115,7 @@ TEST(KernelsTop, SaysWhatIsWrongWithWhatItWasGiven) {
        "profline: --topk must be an integer from 1 to 1000000000, not '-1'\n"},
       {{"kernels", "top", "k.csv", "--range", "decode"},
        2,
-       "profline: --range needs an SQLite export, a .nsys-rep or a Kineto trace: a summary as CSV "
+       "profline: --range needs an SQLite export, a .nsys-rep or a Kineto trace: a CSV summary "
        "does not say in which range a kernel was launched\n"},
       {{"kernels", "top", "none.sqlite"}, 3, "profline: cannot read none.sqlite: no such file\n"},
       {{"kernels", "top", "no.csv"}, 2, "profline: no.csv: no header of a kernel summary"},

@@ -13,7 +13,7 @@ Node text(std::string value) {
   return Node::string(std::move(value));
 }
 
-/// Four steps, of which the last may stall.
+/// Four steps, the last of which may stall.
 Node sample_of(int image, std::int64_t token_ns, double stall) {
   constexpr std::int64_t kPrefill = 30'000'000;
   const auto last_ns = static_cast<std::int64_t>(stall * static_cast<double>(token_ns));
@@ -48,7 +48,7 @@ void MadeRun::write(const std::filesystem::path& folder) const {
   run.set("state", text(state));
   run.set("started", text(started));
   run.set("device", text(device));
-  // Numbers of the engine itself, which every library gives alike; its distributions are not.
+  // Numbers from the engine itself, which are the same in every library, unlike its distributions.
   std::mt19937_64 random(static_cast<std::uint64_t>(seed));
   std::string samples;
   Node images_read = Node::list();

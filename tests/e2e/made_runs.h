@@ -5,7 +5,7 @@
 
 namespace profline::e2e {
 
-/// A finished run to be compared or listed, as profline leaves it.
+/// A finished run to compare or list, as profline leaves it.
 struct MadeRun {
   std::string id = "r1";
   std::string experiment = "demo";
@@ -17,9 +17,9 @@ struct MadeRun {
   int images = 40;
   int seed = 1;
   std::string digest = "x";  ///< of every image
-  /// Of every image, one step lasts this many times as long.
+  /// One step of every image takes this many times as long.
   double stall = 1;
-  /// A user's program of that wall time instead of a model; 0: a model.
+  /// A user's program with this wall time instead of a model; 0: a model.
   double wall_ms = 0;
 
   void write(const std::filesystem::path& folder) const;

@@ -1,4 +1,4 @@
-// What a terminal of 60 columns shows.
+// Output on a terminal of 60 columns.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(NarrowTerminal, IsNotOverrunByAnyCommand) {
     const std::vector<std::string> lines = shown(folder.path(), arguments);
     EXPECT_FALSE(lines.empty());
     for (const std::string& line : lines) {
-      // A command to copy stays on one line, and a long word whole.
+      // A command to copy stays on one line, and a long word unbroken.
       const std::string_view content = trim(line);
       const bool may_be_long =
           content.starts_with("$ ") || content.find(' ') == std::string_view::npos;

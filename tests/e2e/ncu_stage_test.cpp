@@ -25,7 +25,7 @@ class NcuStageRun : public ::testing::Test {
     if (!tools_) GTEST_SKIP() << why;
     runner_.emplace(*tools_, "ncu");
   }
-  /// With Debian's libcuda, which starts and finds no GPU.
+  /// With Debian's libcuda, which loads and finds no GPU.
   NsightRun run(std::vector<std::string> overrides,
                 const std::function<bool(const NsightRun&)>& is_good) {
     overrides.insert(overrides.begin(),
@@ -51,14 +51,14 @@ TEST_F(NcuStageRun, ExplainsThatNoKernelsWereProfiledAndTriesAgainOnce) {
   EXPECT_EQ(made.outcome.code, 1);
   ASSERT_TRUE(made.stage) << made.outcome.err;
   EXPECT_THAT(command_names(made), ElementsAre("list_sections", "capture", "rerun"));
-  std::vector<std::string> told;
+  std::vector<std::string> texts;
   for (const Finding& finding : made.stage->findings) {
-    if (finding.code == "nothing_profiled") told.push_back(finding.text);
+    if (finding.code == "nothing_profiled") texts.push_back(finding.text);
   }
-  EXPECT_THAT(told, ElementsAre("no kernels were profiled: the workload runs on the CPU and "
-                                "launches none (device=cpu)",
-                                "no kernels were profiled without the gate either: the workload "
-                                "runs on the CPU and launches none (device=cpu)"));
+  EXPECT_THAT(texts, ElementsAre("no kernels were profiled: the workload runs on the CPU and "
+                                 "launches none (device=cpu)",
+                                 "no kernels were profiled without the gate either: the workload "
+                                 "runs on the CPU and launches none (device=cpu)"));
   const std::string first = read_file(made.folder / "ncu/cmd.txt").value_or("");
   const std::string second = read_file(made.folder / "ncu/cmd-rerun.txt").value_or("");
   EXPECT_THAT(first, HasSubstr(" --nvtx-include decode/ "));
@@ -90,7 +90,7 @@ TEST_F(NcuStageRun, RangeReplayWithoutARangeIsRecognised) {
   EXPECT_EQ(finding->text, "no ranges were profiled: the workload never used CUDA");
 }
 
-TEST_F(NcuStageRun, AFailureOfTheProgramIsTold) {
+TEST_F(NcuStageRun, AFailureOfTheProgramIsReported) {
   const NsightRun made =
       run({"pipeline.workload.command=[sh,-c,'exit 5']"},
           [](const NsightRun& it) { return it.has_finding("application_failed"); });
@@ -100,7 +100,7 @@ TEST_F(NcuStageRun, AFailureOfTheProgramIsTold) {
   EXPECT_THAT(finding->text, StartsWith("the workload ended with code 5 under ncu"));
 }
 
-/// A program that kills the profiler it runs under, and would stay for long itself.
+/// A program that kills the profiler it runs under, and would itself run for long.
 constexpr const char* kKillsProfiler =
     "for p in /proc/[0-9]*; do\n"
     "  if tr '\\0' ' ' <$p/cmdline 2>/dev/null | grep -q \"ncu .*$PROFLINE_RUN_DIR/ncu/run \"; "
@@ -127,14 +127,14 @@ TEST_F(NcuStageRun, WhenNcuIsKilledNothingStaysBehind) {
 TEST_F(NcuStageRun, WithoutLibcudaOrAGpuIsRefusedBeforeAnythingRuns) {
   struct Case {
     bool with_driver;
-    std::string_view told;
+    std::string_view text;
   };
   constexpr Case kCases[] = {
       {false, "ncu ends every program on a machine without libcuda.so.1"},
       {true, "ncu profiles kernels of a GPU"},
   };
   for (const Case& c : kCases) {
-    SCOPED_TRACE(c.told);
+    SCOPED_TRACE(c.text);
     const testing::TempDir folder;
     Command base = tools_->environment(c.with_driver);
     base.cwd = folder.path();
@@ -145,7 +145,7 @@ TEST_F(NcuStageRun, WithoutLibcudaOrAGpuIsRefusedBeforeAnythingRuns) {
         base);
     if (outcome.code == 0) GTEST_SKIP() << "this machine has a GPU";
     EXPECT_EQ(outcome.code, 3) << outcome.err;
-    EXPECT_THAT(outcome.err, HasSubstr(c.told));
+    EXPECT_THAT(outcome.err, HasSubstr(c.text));
     EXPECT_FALSE(std::filesystem::exists(folder / "tmp")) << "no run folder";
   }
 }

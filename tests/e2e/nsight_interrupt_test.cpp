@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM while the real Nsight tools run, and what --resume makes of it.
+// Ctrl-C and SIGTERM while the real Nsight tools run, followed by --resume.
 
 #include <signal.h>
 
@@ -53,7 +53,7 @@ const Finding* finding_in(const StageRecord& stage, std::string_view code) {
   return nullptr;
 }
 
-/// The folder is whole, nothing runs, and run.json says what happened.
+/// The folder is intact, nothing is running, and run.json says what happened.
 void expect_interrupted(const fs::path& folder, const std::string& stage) {
   EXPECT_THAT(processes_of(folder), IsEmpty());
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
@@ -63,19 +63,20 @@ void expect_interrupted(const fs::path& folder, const std::string& stage) {
   EXPECT_EQ(state_of(record, stage), StageState::Interrupted);
   const StageRecord* found = record.find_stage(stage);
   ASSERT_NE(found, nullptr);
-  const Finding* told = finding_in(*found, "interrupted");
-  ASSERT_NE(told, nullptr) << read_file(folder / "err").value_or("");
-  EXPECT_THAT(told->text, StartsWith("interrupted during capture; kept, and not verified: "));
+  const Finding* interrupted = finding_in(*found, "interrupted");
+  ASSERT_NE(interrupted, nullptr) << read_file(folder / "err").value_or("");
+  EXPECT_THAT(interrupted->text,
+              StartsWith("interrupted during capture; kept, and not verified: "));
   for (const CommandRecord& command : found->commands) EXPECT_NE(command.end, "") << command.name;
 }
 
-/// Takes several seconds, so that there is something left to interrupt.
+/// Takes several seconds, so that there is time to interrupt it.
 std::vector<std::string> long_run(const std::string& stage) {
   return tiny_run({"pipeline." + stage + ".enable=true", "pipeline." + stage + ".samples=100",
                    "dataset.pages=100", "infer.max_new_tokens=300"});
 }
 
-/// Waits for words of the workload under a profiler: its first images.
+/// Waits for output of the workload under a profiler: its first images.
 bool images_are_run(const fs::path& log, const Started& profline) {
   return comes_true(
       [&] { return read_file(log).value_or("").find(" images (") != std::string::npos; },
@@ -107,7 +108,7 @@ TEST_F(NsightInterrupt, WhileNsysCapturesKeepsTheReportAndCanBeResumed) {
 }
 
 TEST_F(NsightInterrupt, AsNsysStartsLeavesNothingInTheWayOfAnotherTry) {
-  // The session of a capture that is cut off so early keeps its name for a moment.
+  // The session of a capture that is interrupted this early keeps its name for a moment.
   const testing::TempDir folder;
   Started profline(folder.path(),
                    tiny_run({"pipeline.nsys.enable=true", "pipeline.nsys.capture_range=none"}),
@@ -152,7 +153,7 @@ TEST_F(NsightInterrupt, TwiceEndsNsysAndItsAgentAtOnce) {
   }
 }
 
-TEST_F(NsightInterrupt, WhileNcuRunsIsToldAndCanBeResumed) {
+TEST_F(NsightInterrupt, WhileNcuRunsIsReportedAndCanBeResumed) {
   for (const int signal : {SIGINT, SIGTERM}) {
     SCOPED_TRACE(signal);
     const testing::TempDir folder;
@@ -165,8 +166,8 @@ TEST_F(NsightInterrupt, WhileNcuRunsIsToldAndCanBeResumed) {
     expect_interrupted(folder.path(), "ncu");
     const RunRecord record = record_of(folder / "run");
     EXPECT_EQ(finding_in(*record.find_stage("ncu"), "nothing_profiled"), nullptr)
-        << "ncu was not asked to the end";
-    // Without a GPU it cannot be ok, but it is asked to the end, and that is told.
+        << "ncu did not run to its end";
+    // Without a GPU the stage cannot be ok, but it runs to its end, and that is reported.
     const Outcome resumed = resume(folder.path(), {"pipeline.ncu.samples=1"});
     EXPECT_EQ(resumed.code, 1);
     EXPECT_THAT(resumed.err, HasSubstr("ncu runs: it is interrupted\n"));
@@ -179,7 +180,7 @@ TEST_F(NsightInterrupt, WhileNcuRunsIsToldAndCanBeResumed) {
   }
 }
 
-/// Every stage that a CPU can run, nsys gated on a range among them.
+/// Every stage that a CPU can run, including nsys gated on a range.
 std::vector<std::string> whole_run() {
   return tiny_run({"pipeline.static_analysis.enable=true", "pipeline.baseline.enable=true",
                    "pipeline.torch_profiler.enable=true", "pipeline.nsys.enable=true",
@@ -187,12 +188,11 @@ std::vector<std::string> whole_run() {
                    "pipeline.direct_inference.enable=true"});
 }
 
-TEST_F(NsightInterrupt, AtTenMomentsOfAWholeRunLosesNothing) {
+TEST_F(NsightInterrupt, AtMomentsAllOverAWholeRunLosesNothing) {
   using std::chrono::duration_cast;
   using std::chrono::milliseconds;
-  constexpr int kMoments = 10;
   Moments moments;
-  SCOPED_TRACE(moments.told());
+  SCOPED_TRACE(moments.seed_text());
   milliseconds whole{0};
   {
     const testing::TempDir folder;
@@ -203,10 +203,10 @@ TEST_F(NsightInterrupt, AtTenMomentsOfAWholeRunLosesNothing) {
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     whole = duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
   }
-  // One moment in each tenth of the time a run takes; one of the runs is gone on with.
-  const int resumed = moments.one_of(kMoments);
-  for (int i = 0; i < kMoments; ++i) {
-    const milliseconds moment = moments.within(whole, i, kMoments);
+  // One moment in each part of a run's duration; one of the runs is resumed.
+  const int resumed = moments.one_of(moments.count());
+  for (int i = 0; i < moments.count(); ++i) {
+    const milliseconds moment = moments.within(whole, i, moments.count());
     SCOPED_TRACE("interrupted after " + std::to_string(moment.count()) + " ms");
     const testing::TempDir folder;
     Started profline(folder.path(), whole_run(), env());

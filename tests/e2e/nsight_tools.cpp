@@ -49,7 +49,7 @@ std::filesystem::path trial_file(const NsightTools& tools) {
   return tools.folder / ("trial-" + sha256_hex(boot + mounts.string()).substr(0, 12) + ".txt");
 }
 
-/// Why this nsys cannot capture here; empty when it can.
+/// Why this nsys cannot capture here; empty if it can.
 std::string nsys_problem(const NsightTools& tools) {
   const std::filesystem::path kept = trial_file(tools);
   if (auto known = read_file(kept)) return *known;
@@ -133,7 +133,7 @@ NsightRun NsightRunner::attempt(const std::vector<std::string>& overrides, bool 
 NsightRun NsightRunner::run(const std::vector<std::string>& overrides,
                             const std::function<bool(const NsightRun&)>& is_good,
                             bool with_driver) {
-  constexpr int kInterrupted = 130;  // by the time limit: the tool hung
+  constexpr int kInterrupted = 130;  // stopped by the time limit: the tool hung
   NsightRun run = attempt(overrides, with_driver);
   if (run.outcome.code != kInterrupted && is_good(run)) return run;
   std::cout << "once more, as the first run was not as expected: exit code " << run.outcome.code

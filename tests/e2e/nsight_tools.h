@@ -14,20 +14,20 @@
 namespace profline::e2e {
 
 /// Debian's nsys and ncu, unpacked under build/tools by `scripts/fetch_nsight pair`, which `make
-/// test` calls. NSIGHT_SUITE names the release (bookworm, trixie), NSIGHT=0 does without.
+/// test` calls. NSIGHT_SUITE names the release (bookworm, trixie), NSIGHT=0 disables them.
 struct NsightTools {
   std::filesystem::path folder;
 
-  /// An environment in which they are found; with ncu's user-mode driver if that is asked for.
+  /// An environment in which they are found; on request with ncu's user-mode driver.
   Command environment(bool with_driver = false) const;
 };
 
-/// Nothing, and why, where they are not there.
+/// Nothing, with the reason, if they do not exist.
 std::optional<NsightTools> nsight_tools(std::string& why_not);
-/// The same where nsys has been seen to write a report here.
+/// The same, if nsys has proved able to write a report here.
 std::optional<NsightTools> working_nsys(std::string& why_not);
 
-/// What a run of profline left.
+/// The outcome of a run of profline.
 struct NsightRun {
   Outcome outcome;
   std::filesystem::path folder;
@@ -37,14 +37,14 @@ struct NsightRun {
   const Finding* finding(std::string_view code) const;
 };
 
-/// Runs in a folder of its own; the tools lose their agent now and then, so a run that is not what
-/// `is_good` says is made once more, and that is told.
+/// Runs in its own folder. The tools lose their agent now and then, so a run that is not `is_good`
+/// is repeated once, and that is reported.
 class NsightRunner {
  public:
   NsightRunner(const NsightTools& tools, std::string stage)
       : tools_(tools), stage_(std::move(stage)) {}
 
-  /// A variable of the environment that runs are given.
+  /// An environment variable for runs.
   void set(const std::string& name, const std::string& value) { env_[name] = value; }
   NsightRun run(const std::vector<std::string>& overrides,
                 const std::function<bool(const NsightRun&)>& is_good, bool with_driver = false);
@@ -59,7 +59,7 @@ class NsightRunner {
   int runs_ = 0;
 };
 
-/// Processes whose command line holds this text.
+/// Processes whose command line contains this text.
 std::vector<std::string> processes_naming(const std::string& text);
 
 }  // namespace profline::e2e

@@ -76,7 +76,7 @@ std::vector<const RangeUse*> named(const NsysRanges& ranges, std::string_view ca
   return found;
 }
 
-/// The range is that of one image, and as long as the workload's own clock says.
+/// The range covers one image, and is as long as the workload's own clock says.
 void expect_measured(const std::vector<const RangeUse*>& ranges, std::int64_t clock_ns) {
   constexpr std::int64_t kLongEnough = 50'000'000;
   constexpr double kTolerance = 0.05;
@@ -163,7 +163,7 @@ TEST_F(NsysStageRun, ARangeThatNeverOpensIsNamedAsTheCause) {
   EXPECT_THAT(made.outcome.err, HasSubstr(finding->text));
 }
 
-TEST_F(NsysStageRun, ACrashUnderItIsToldAndTheReportKept) {
+TEST_F(NsysStageRun, ACrashUnderItIsReportedAndTheReportKept) {
   const NsightRun made =
       run({"pipeline.workload.command=[sh,-c,'kill -SEGV $$']"},
           [](const NsightRun& it) { return it.has_finding("application_killed"); });
@@ -175,7 +175,7 @@ TEST_F(NsysStageRun, ACrashUnderItIsToldAndTheReportKept) {
   EXPECT_TRUE(std::filesystem::exists(made.folder / "nsys/run.sqlite"));
 }
 
-/// A program that kills the profiler it runs under, and would stay for long itself.
+/// A program that kills the profiler it runs under, and would itself run for long.
 constexpr const char* kKillsProfiler =
     "for p in /proc/[0-9]*; do\n"
     "  if tr '\\0' ' ' <$p/cmdline 2>/dev/null | grep -q \"nsys profile .*$PROFLINE_RUN_DIR/\"; "
@@ -213,7 +213,7 @@ TEST_F(NsysStageRun, WhenNsysIsKilledNothingStaysBehindAndTheCaptureIsKept) {
   EXPECT_THAT(processes_naming(made.stage->sessions[0]), IsEmpty()) << "nsys' agent";
   EXPECT_THAT(processes_of(made.folder), IsEmpty());
   EXPECT_THAT(processes_naming((folder / "killer.sh").string()), IsEmpty());
-  // TMPDIR of the run: nothing of nsys' stays where nobody looks.
+  // The run's TMPDIR: nsys leaves nothing in hidden places.
   EXPECT_THAT(files_in(folder / "tmp"), Not(Contains(HasSubstr(".qdstrm"))));
 }
 
@@ -247,7 +247,7 @@ TEST_F(NsysStageRun, TakesAnotherNameWhereASessionHasItsOwn) {
   const std::size_t at = plan.out.find("--session-new=");
   ASSERT_NE(at, std::string::npos) << plan.out << plan.err;
   const std::string name = plan.out.substr(at + 14, plan.out.find(' ', at) - at - 14);
-  // All in one shell: what a command starts is ended with it.
+  // All in one shell: what a command starts ends with it.
   const std::string script =
       "nsys start --sample=none --cpuctxsw=none --session-new=$0 --output=held || exit 90\n"
       "\"$@\"; code=$?\n"

@@ -1,4 +1,4 @@
-// The ranges of profline-workload, as a real Nsight Systems sees them.
+// The ranges of profline-workload, as a real Nsight Systems records them.
 
 #include <map>
 
@@ -38,7 +38,7 @@ Result<std::vector<Range>> ranges_in(const std::filesystem::path& path) {
   return ranges;
 }
 
-/// Runs the workload under nsys; nsys now and then leaves nothing behind, so twice if need be.
+/// Runs the workload under nsys, twice if necessary, because nsys now and then writes nothing.
 std::filesystem::path captured(const std::filesystem::path& nsys,
                                const std::filesystem::path& folder,
                                const std::vector<std::string>& workload) {
@@ -64,7 +64,7 @@ std::filesystem::path captured(const std::filesystem::path& nsys,
   return sqlite;
 }
 
-/// The names of the ranges directly inside, each once in a row.
+/// The names of the directly nested ranges, consecutive repetitions once.
 std::vector<std::string> inside(const std::vector<Range>& ranges, const Range& outer) {
   std::vector<std::string> names;
   for (const Range& range : ranges) {

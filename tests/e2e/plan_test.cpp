@@ -1,4 +1,4 @@
-// `profline plan`: which stages the configuration switches on.
+// `profline plan`: which stages the configuration enables.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ constexpr std::string_view kLetters = "sbtncd";
 constexpr const char* kStages[] = {"static_analysis", "baseline", "torch_profiler", "nsys", "ncu",
                                    "direct_inference"};
 
-/// The stages that are on, one letter each, in their order.
+/// The enabled stages, one letter each, in order.
 std::string on_letters(const Node& job) {
   std::string letters;
   const std::vector<Node>& stages = job.find("stages")->as_list();
@@ -102,7 +102,7 @@ TEST(Plan, EveryCombinationOfStagesIsThatCombination) {
   EXPECT_EQ(refused.code, 2);
   EXPECT_EQ(
       refused.err,
-      "profline: no stage is on; switch one on, as in pipeline.static_analysis.enable=true\n");
+      "profline: no stage is enabled; enable one, as in pipeline.static_analysis.enable=true\n");
   for (unsigned bits = 1; bits < kCombinations; ++bits) {
     SCOPED_TRACE(letters_of(bits));
     const Node plan = planned(switched(bits));
@@ -156,7 +156,7 @@ TEST(Plan, PrintsWhatWouldRunAndRunsNothing) {
   }
 }
 
-TEST(Plan, TellsWhatPreflightFoundAndWhatIsChangedUnderAProfiler) {
+TEST(Plan, ReportsWhatPreflightFoundAndWhatIsChangedUnderAProfiler) {
   const Node job = planned({"--config-name", "demo", "device=cuda:7", "pipeline.nsys.enable=true"})
                        .find("jobs")
                        ->as_list()
@@ -173,7 +173,7 @@ TEST(Plan, TellsWhatPreflightFoundAndWhatIsChangedUnderAProfiler) {
   EXPECT_EQ(changes.as_list()[0].find("value")->as_bool(), false);
 }
 
-/// The plan of one stage of the demo on a CPU, run in a folder with presets of one's own.
+/// The plan of one stage of the demo on a CPU, in a folder with its own presets.
 std::string planned_in(const std::filesystem::path& folder, std::vector<std::string> overrides) {
   overrides.insert(overrides.begin(),
                    {"plan", "--config-name", "demo", "--config-dir", "conf", "device=cpu",
@@ -268,7 +268,7 @@ TEST(Plan, RefusesWhatCouldNotRun) {
   };
   const Case cases[] = {
       {{"plan", "pipeline.static_analysis.enable=false", "pipeline.torch_profiler.enable=false"},
-       "profline: no stage is on; switch one on, as in pipeline.static_analysis.enable=true\n"},
+       "profline: no stage is enabled; enable one, as in pipeline.static_analysis.enable=true\n"},
       {{"plan", "--resolve"}, "profline: --resolve is for showing the config: add --cfg job\n"},
       {{"plan", "device=cpu,cuda"},
        "profline: override 1:1:8: 'cpu,cuda' may mean three things: for a list write "

@@ -9,17 +9,17 @@
 
 namespace profline::e2e {
 
-/// What a run of the built profline gave back.
+/// The outcome of a run of the built profline.
 struct Outcome {
   int code = -1;  ///< exit code; -1 when it ended otherwise
   std::string out;
   std::string err;
 };
 
-/// Runs build/bin/profline with these arguments, in a folder of its own unless `base` says so.
+/// Runs build/bin/profline with these arguments, in its own folder unless `base` is given.
 Outcome run_profline(std::vector<std::string> arguments, Command base = {});
 
-/// Runs any program; stdout, stderr and a time limit are seen to.
+/// Runs any program with captured stdout and stderr and a time limit.
 Outcome run_command(Command command);
 
 /// The built profline.

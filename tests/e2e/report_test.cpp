@@ -1,4 +1,6 @@
-// `profline report RUN` on a run that was recorded: tests/golden/report/cpu-tiny.
+// `profline report RUN` on a recorded run: tests/golden/report/cpu-tiny.
+
+#include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,6 +93,25 @@ TEST_F(Report, TakesOneRun) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("'profline report RUN' takes one run's folder"));
   EXPECT_EQ(run({"run", "run"}).code, 2);
+}
+
+/// PROFLINE_UPDATE_GOLDEN=1 rewrites the reports of the example.
+TEST(RecordedExample, HasTheReportsThatProflineWrites) {
+  const std::filesystem::path example = testing::source_dir() / "docs/examples/h200";
+  const testing::TempDir folder;
+  std::filesystem::copy(example, folder / "h200", std::filesystem::copy_options::recursive);
+  const Outcome outcome = run_profline_in(folder.path(), {"report", "h200"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* name :
+       {"summary.json", "report.md", "operators.md", "kernels.md", "stakeholder_summary.md"}) {
+    SCOPED_TRACE(name);
+    const std::string made = read_file(folder / "h200" / name).value_or("");
+    if (std::getenv("PROFLINE_UPDATE_GOLDEN") != nullptr) {
+      ASSERT_TRUE(write_file_atomic(example / name, made));
+    }
+    // Thousands of lines: which file differs is enough.
+    EXPECT_TRUE(made == read_file(example / name).value_or("")) << "report makes another file";
+  }
 }
 
 }  // namespace

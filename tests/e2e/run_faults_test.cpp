@@ -1,4 +1,4 @@
-// What a run says and leaves when something goes wrong.
+// What a run reports and leaves on disk when something goes wrong.
 
 #include <signal.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-TEST(RunFaults, TheEndOfTheWorkloadIsToldAsItWas) {
+TEST(RunFaults, TheEndOfTheWorkloadIsReportedAsItWas) {
   struct Case {
     const char* name;
     const char* command;
@@ -46,7 +46,7 @@ TEST(RunFaults, TheEndOfTheWorkloadIsToldAsItWas) {
       {"memory", "[sh,-c,'ulimit -v 65536; exec python3 -c \"bytearray(10**9)\"']",
        StageState::Failed, "child_failed", "workload (sh) exited with code 1: MemoryError"},
       {"hang", "[sleep,'1000']", StageState::TimedOut, "timeout",
-       "workload was ended after 0.3 s, the stage's timeout; what it had captured is kept"},
+       "workload was ended after 0.3 s, the stage's timeout; what it captured is kept"},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
@@ -88,8 +88,8 @@ TEST(RunFaults, ABuiltInWorkloadOutOfMemoryFailsItsStage) {
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
 }
 
-/// A control group below our own with a limit of memory, while it lives; `why_not` where the
-/// machine has no memory controller of version 2 that we may use.
+/// A control group below our own with a memory limit, while it lives; `why_not` if the machine has
+/// no usable version 2 memory controller.
 class SmallGroup {
  public:
   explicit SmallGroup(const std::string& bytes) {
@@ -125,7 +125,7 @@ TEST(RunFaults, AWorkloadThatReachesTheLimitOfItsGroupIsOutOfMemory) {
   const SmallGroup group("100M");
   if (!group.why_not.empty()) GTEST_SKIP() << group.why_not;
   const testing::TempDir folder;
-  // profline joins the group with it, as under a job scheduler.
+  // profline joins the group as well, as under a job scheduler.
   Command job;
   job.cwd = folder.path();
   job.argv = {"sh", "-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\"", group.folder.string(),
@@ -140,9 +140,10 @@ TEST(RunFaults, AWorkloadThatReachesTheLimitOfItsGroupIsOutOfMemory) {
   ASSERT_NE(stage, nullptr);
   ASSERT_EQ(stage->findings.size(), 2U);
   EXPECT_EQ(stage->findings[0].code, "out_of_memory");
-  EXPECT_THAT(stage->findings[0].text,
-              StartsWith("workload: out of memory: the kernel killed a process of it with SIGKILL, "
-                         "as the limit of its control group was reached (largest resident set "));
+  EXPECT_THAT(
+      stage->findings[0].text,
+      StartsWith("workload: out of memory: the kernel killed one of its processes with SIGKILL "
+                 "because its control group reached its memory limit (largest resident set "));
   EXPECT_EQ(stage->findings[1].text, "workload (perl) killed by SIGKILL");
   EXPECT_EQ(record.state, RunState::Failed);
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
@@ -157,7 +158,7 @@ TEST(RunFaults, AFolderThatCannotBeMadeIsOneError) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
-TEST(RunFaults, AFullDiskIsToldInTheRunsRecord) {
+TEST(RunFaults, AFullDiskIsReportedInTheRunsRecord) {
   const testing::TempDir folder;
   const std::string said = testing::in_child([&]() -> std::string {
     const std::string why = testing::mount_small_tmpfs(folder.path().string(), 24U << 20U);
@@ -207,7 +208,7 @@ TEST(RunFaults, ADiskWithoutInodesIsReportedAsThatInTheRunsRecord) {
   EXPECT_EQ(said, "fine");
 }
 
-/// A program that deletes the folder, and tries again where profline wrote a file into it
+/// A program that deletes the folder, and tries again if profline has written a file into it
 /// meanwhile.
 std::string deleting(const std::string& path) {
   return "[sh,-c,'while test -e \"" + path + "\"; do rm -rf \"" + path +
@@ -266,7 +267,7 @@ TEST(RunFaults, AProgramThatPrintsAGigabyteLeavesALogOfBoundedSize) {
   EXPECT_EQ(stage->findings[0].code, "log_cut");
   EXPECT_EQ(stage->findings[0].text,
             "workload printed a lot: its log keeps the first 8.0 MiB and the last 24.0 MiB, and "
-            "921.7 MiB between them are left out");
+            "921.7 MiB between them were left out");
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
 }
 
@@ -279,9 +280,10 @@ TEST(RunFaults, ATemporaryFolderThatIsNotThereIsReportedAsThat) {
     const Outcome outcome =
         run_profline(own_command_run("[cat]", {std::string("pipeline.nsys.enable=") + nsys}), base);
     EXPECT_EQ(outcome.code, 3);
-    EXPECT_EQ(outcome.err,
-              "profline: TMPDIR names '/nowhere/at/all', which is not a folder; set TMPDIR to one "
-              "for temporary files, as in TMPDIR=/tmp\n");
+    EXPECT_EQ(
+        outcome.err,
+        "profline: TMPDIR is '/nowhere/at/all', which is not a folder; set TMPDIR to a folder "
+        "for temporary files, such as TMPDIR=/tmp\n");
     EXPECT_FALSE(fs::exists(folder / "run"));
   }
 }
@@ -291,7 +293,7 @@ TEST(RunFaults, WhatAStartLeftThatWasKilledBeforeItsRecordIsRemovedByTheNext) {
   fs::create_directory(folder / "run");
   testing::in_child([&]() -> std::string {
     auto file = AtomicFile::create(folder / "run/config.yaml");
-    if (file && file->append("half")) ::_exit(0);  // as killed: nothing is taken back
+    if (file && file->append("half")) ::_exit(0);  // as if killed: nothing is cleaned up
     return "";
   });
   ASSERT_FALSE(fs::is_empty(folder / "run"));
@@ -300,7 +302,7 @@ TEST(RunFaults, WhatAStartLeftThatWasKilledBeforeItsRecordIsRemovedByTheNext) {
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
 }
 
-/// All that needs no profiler.
+/// Every stage that needs no profiler.
 std::vector<std::string> plain_run() {
   return tiny_run({"pipeline.static_analysis.enable=true", "pipeline.baseline.enable=true",
                    "infer.max_new_tokens=64", "pipeline.direct_inference.enable=true"});
@@ -308,12 +310,11 @@ std::vector<std::string> plain_run() {
 
 TEST(RunFaults, AnInterruptAtAnyMomentLeavesAReadableFolderAndNoProcess) {
   if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
-  constexpr int kMoments = 10;
   constexpr std::chrono::seconds kSpan{4};
   Moments moments;
-  SCOPED_TRACE(moments.told());
-  for (int i = 0; i < kMoments; ++i) {
-    const auto moment = moments.within(kSpan, i, kMoments);
+  SCOPED_TRACE(moments.seed_text());
+  for (int i = 0; i < moments.count(); ++i) {
+    const auto moment = moments.within(kSpan, i, moments.count());
     SCOPED_TRACE("interrupted after " + std::to_string(moment.count()) + " ms");
     const testing::TempDir folder;
     Started profline(folder.path(), plain_run());
@@ -444,7 +445,7 @@ TEST_F(Resume, AProgramOfTheFirstAttemptThatIsGoneIsAnError) {
   const RunRecord before = record_of(folder_ / "run");
   const Outcome gone = run_profline_in(folder_.path(), {"run", "--resume", "run"});
   EXPECT_EQ(gone.code, 3);
-  EXPECT_EQ(gone.err, "profline: the workload that this run was made with is gone: cannot run '" +
+  EXPECT_EQ(gone.err, "profline: the workload that this run used no longer exists: cannot run '" +
                           program_.string() +
                           "': no such file; name another one: --workload PROGRAM\n");
   EXPECT_EQ(record_of(folder_ / "run"), before) << "a resume that does not start changes nothing";
@@ -454,7 +455,7 @@ TEST_F(Resume, AProgramOfTheFirstAttemptThatIsGoneIsAnError) {
   EXPECT_EQ(record_of(folder_ / "run").tools.workload, (folder_ / "elsewhere.sh").string());
 }
 
-/// A run of a program of the user's own whose nsys stage is left to itself and is killed there.
+/// A run of a user's program whose nsys stage has its default setting and is killed there.
 class ResumeUnderNsys : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -500,7 +501,7 @@ TEST_F(ResumeUnderNsys, AnNsysThatIsGoneIsAnErrorAndNotASkippedStage) {
   fs::remove(nsys_);
   const Outcome outcome = run_profline_in(folder_.path(), {"run", "--resume", "run"});
   EXPECT_EQ(outcome.code, 3);
-  EXPECT_EQ(outcome.err, "profline: the nsys that this run was made with is gone: cannot run '" +
+  EXPECT_EQ(outcome.err, "profline: the nsys that this run used no longer exists: cannot run '" +
                              nsys_.string() +
                              "': no such file; name another one: --nsys PROGRAM\n");
   EXPECT_EQ(state_of(record_of(folder_ / "run"), "nsys"), StageState::Running);

@@ -1,5 +1,5 @@
-// What a run's folder is worth on disks that are full, read-only or another user's, and when others
-// start at the same moment.
+// Run folders on disks that are full, read-only or owned by another user, and with several runs
+// starting at the same moment.
 
 #include <unistd.h>
 
@@ -26,14 +26,14 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::IsEmpty;
 
-/// What `body` says in a child process: `fine`, what is wrong, or `skip: ` and why.
+/// What `body` reports from a child process: `fine`, what is wrong, or `skip: ` and why.
 void expect_fine(const std::function<std::string()>& body) {
   const std::string said = testing::in_child(body);
   if (said.starts_with("skip: ")) GTEST_SKIP() << said.substr(6);
   EXPECT_EQ(said, "fine");
 }
 
-/// One error that says this, and nothing made.
+/// Expects one error with this text, and no files.
 std::string refused(const Outcome& outcome, const std::string& text, const fs::path& run) {
   if (outcome.code == 0) return "exit code 0";
   if (outcome.err.find(text) == std::string::npos) return outcome.err;
@@ -74,16 +74,16 @@ TEST(RunIntegrity, AnotherUsersFolderIsOneErrorBeforeAnythingRuns) {
   });
 }
 
-/// A workload that fills the disk it is on, then works as ever; one that is only asked for its
-/// version does not.
+/// A workload that fills its disk and then works as usual; if only asked for its version, it does
+/// not.
 fs::path filling_workload(const fs::path& folder) {
   return workload_script(folder, "case \"$*\" in *--mode*) dd if=/dev/zero of='" +
                                      (folder / "fill").string() +
                                      "' bs=64k 2>/dev/null;; esac\nexec \"$REAL\" \"$@\"");
 }
 
-/// Runs one stage on a disk that gets full in it. The run ends, the record says that the stage
-/// failed, and every file that is there is whole.
+/// Runs one stage on a disk that becomes full during it. The run ends, the record says that the
+/// stage failed, and every existing file is complete.
 std::string on_a_full_disk(const fs::path& folder, const std::string& stage, Command base) {
   const std::string why = testing::mount_small_tmpfs(folder.string(), 48U << 20U);
   if (!why.empty()) return "skip: " + why;
@@ -107,7 +107,7 @@ std::string on_a_full_disk(const fs::path& folder, const std::string& stage, Com
   return damage.empty() ? "fine" : damage.front();
 }
 
-TEST(RunIntegrity, ADiskThatGetsFullInAnyStageIsTold) {
+TEST(RunIntegrity, ADiskThatGetsFullInAnyStageIsReported) {
   if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
   for (const char* stage : {"static_analysis", "baseline", "torch_profiler", "direct_inference"}) {
     SCOPED_TRACE(stage);
@@ -135,7 +135,7 @@ TEST(RunIntegrity, NoRoomForWhatNsysHasNotImportedIsOneErrorBeforeAnythingRuns) 
   });
 }
 
-TEST(RunIntegrity, ADiskThatGetsFullUnderNsightIsTold) {
+TEST(RunIntegrity, ADiskThatGetsFullUnderNsightIsReported) {
   std::string why;
   const auto tools = working_nsys(why);
   if (!tools) GTEST_SKIP() << why;
@@ -147,8 +147,8 @@ TEST(RunIntegrity, ADiskThatGetsFullUnderNsightIsTold) {
   }
 }
 
-/// Where a text has something that acts on a terminal or reorders what is read: an escape other
-/// than ours for colours, or a mark that turns the direction. Empty: nowhere.
+/// The position in a text of something that acts on a terminal or reorders text: an escape other
+/// than our colours, or a bidirectional mark. Empty: nowhere.
 std::string harm_in(const std::string& text) {
   for (const char* mark : {"\x1b]", "\x1b[31", "\xe2\x80\xae", "\xe2\x81\xa6", "\x07"}) {
     const std::size_t at = text.find(mark);
@@ -211,7 +211,7 @@ TEST(RunIntegrity, RunsThatStartTogetherGetAFolderEach) {
   std::vector<std::string> words = own_command_run("[\"true\"]");
   std::replace(words.begin(), words.end(), std::string("hydra.run.dir=run"),
                std::string("hydra.job.chdir=null"));
-  // The same name for all, whatever the clock says when each comes to it.
+  // The same name for all, whatever the clock says when each gets there.
   write_files(root.path(),
               {{"conf/mine.yaml", "defaults: [demo, _self_]\nhydra:\n  run:\n    dir: " +
                                       root.path().string() + "/out/20260101-000000\n"}});

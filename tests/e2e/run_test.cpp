@@ -1,4 +1,4 @@
-// `profline run`: stages alone and together, and the folder they leave.
+// `profline run`: stages separately and together, and the folder they leave.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST_F(Run, EveryWorkloadIsHandedTheBaselinesConfig) {
 }
 
 TEST_F(Run, TheFolderIsChosenBeforeValuesThatNameIt) {
-  // Named by a config and not by the user, so that a second run gets a suffix.
+  // Named by a config rather than by the user, so a second run gets a suffix.
   write_files(folder_.path(),
               {{"conf/mine.yaml",
                 "defaults: [demo, _self_]\nvars:\n  here: ${hydra:runtime.output_dir}\n"
@@ -175,7 +175,7 @@ TEST_F(Run, MultirunRunsItsJobsAndReturnsTheWorstCode) {
       3);
 }
 
-TEST_F(Run, WhatKeepsItFromStartingIsToldAndLeavesNothing) {
+TEST_F(Run, WhatKeepsItFromStartingIsReportedAndLeavesNothing) {
   struct Case {
     std::vector<std::string> overrides;
     int code;
@@ -197,8 +197,7 @@ TEST_F(Run, WhatKeepsItFromStartingIsToldAndLeavesNothing) {
   const Case cases[] = {
       {{},
        2,
-       "profline: no stage is on; switch one on, as in "
-       "pipeline.static_analysis.enable=true\n"},
+       "profline: no stage is enabled; enable one, as in pipeline.static_analysis.enable=true\n"},
       {{"pipeline.baseline.enable=true", "device=cuda:9"}, 3, ""},
       {{"pipeline.baseline.enable=true", "pipeline.torch_profiler.enable=true",
         "model.init=weights", "model.variant=full", "model.path=/none"},
@@ -219,7 +218,7 @@ TEST_F(Run, WhatKeepsItFromStartingIsToldAndLeavesNothing) {
         "model.variant=full", "model.path=" + bare},
        3,
        "profline: stage static_analysis: model.path: there is no tokenizer.json in '" + bare +
-           "'; let closed forms stand in: pipeline.static_analysis.use_analytic_fallback=true\n"},
+           "'; use closed forms instead: pipeline.static_analysis.use_analytic_fallback=true\n"},
       {{"pipeline.baseline.enable=true", "model.init=weights", "model.variant=full",
         "model.path=" + shards},
        3,

@@ -1,4 +1,4 @@
-// `profline runs`: what is under the output root, one of them, and fewer of them.
+// `profline runs`: listing the output root, showing one run, and pruning.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class Runs : public ::testing::Test {
     more.insert(more.begin(), "runs");
     return run_profline_in(folder_.path(), std::move(more));
   }
-  /// The folders that a list has.
+  /// The folders in a list.
   std::vector<std::string> listed(std::vector<std::string> more) const {
     more.insert(more.end(), {"--format", "json"});
     const Outcome outcome = runs(std::move(more));
@@ -86,7 +86,7 @@ TEST_F(Runs, ShowOne) {
   const Outcome outcome = runs({"show", "r2"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("  experiment  Fast path\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("  token_ms           2.00 ms      40\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("  token_ms           2.00 ms        40\n"));
   EXPECT_EQ(runs({"show", (root() / "r2").string()}).out, outcome.out);
   const Outcome wrong = runs({"show", "r9"});
   EXPECT_EQ(wrong.code, 3);
@@ -132,7 +132,7 @@ TEST_F(Runs, OfAUsersProgramHaveItsNameAndWallTime) {
   EXPECT_THAT(runs({"show", "r4"}).out, HasSubstr("  program     train.py\n"));
 }
 
-/// The index of the root after somebody had his way with it.
+/// The index of the root after someone has tampered with it.
 class HostileIndex : public Runs {
  protected:
   void SetUp() override {
@@ -158,7 +158,8 @@ class HostileIndex : public Runs {
     EXPECT_THAT(listed({}), ElementsAre());
   }
 
-  /// The columns of the index, whichever it has, with a folder beside the root and an early start.
+  /// The columns of the index, whatever they are, with a folder outside the root and an early
+  /// start.
   std::string intruding_columns() const {
     auto index = sqlite::Database::open_read_only(index_file());
     const auto columns = index->columns("run");
@@ -173,7 +174,7 @@ class HostileIndex : public Runs {
     }
     return text;
   }
-  /// Adds a row for what lies beside the root.
+  /// Adds a row for something outside the root.
   std::string intruder() const {
     return "INSERT OR REPLACE INTO run SELECT " + intruding_columns() + " FROM run LIMIT 1";
   }
@@ -254,7 +255,7 @@ TEST_F(Runs, WithHostileNamesAreInert) {
   }
 }
 
-TEST_F(Runs, TellWhatIsWrong) {
+TEST_F(Runs, ReportWhatIsWrong) {
   struct Case {
     std::vector<std::string> arguments;
     int code;

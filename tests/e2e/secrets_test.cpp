@@ -1,4 +1,4 @@
-// What a run writes down of tokens, passwords and keys: their names.
+// What a run records about tokens, passwords and keys: only their names.
 
 #include <sys/stat.h>
 
@@ -22,14 +22,15 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// Made up, each of its own kind: after an option, in a URL, by its shape, in the environment.
+// Invented, each of a different kind: after an option, in a URL, by its pattern, in the
+// environment.
 constexpr const char* kOption = "opensesame-77";
 constexpr const char* kPassword = "hunter2hunter";
 constexpr const char* kShape = "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH";
 constexpr const char* kVariable = "swordfish-of-the-environment";
 constexpr const char* kAll[] = {kOption, kPassword, kShape, kVariable};
 
-/// Files below `folder` that hold one of the secrets.
+/// Files below `folder` that contain one of the secrets.
 std::vector<std::string> leaks_in(const fs::path& folder) {
   std::vector<std::string> leaks;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -53,7 +54,7 @@ unsigned mode_of(const fs::path& file) {
 class Secrets : public ::testing::Test {
  protected:
   Secrets() {
-    // The program fails unless it gets what was meant for it, and prints all of it.
+    // The program fails unless it gets its secrets, and prints all of them.
     write_files(folder_.path(),
                 {{"serve.sh", std::string("echo \"$@\"\necho \"$HF_TOKEN\" >&2\n[ \"$2\" = ") +
                                   kOption + " ] && [ \"$3\" = https://me:" + kPassword +
@@ -176,7 +177,7 @@ TEST_F(Secrets, ReachTheBuiltInWorkloadByItsEnvironment) {
       folder_.path(),
       "[ -n \"$PROFLINE_CONFIG_SECRETS\" ] && printf %s \"$PROFLINE_CONFIG_SECRETS\" > '" +
           (folder_ / "seen").string() + "'\nexec \"$REAL\" \"$@\"");
-  // By its shape the folder's name is a token; the page is read from it all the same.
+  // The folder's name matches the pattern of a token; the page is read from it anyway.
   const std::string page = std::string(kShape) + "/page.png";
   write_files(folder_.path(), {{page, white_png()}});
   std::vector<std::string> words =
@@ -219,7 +220,7 @@ TEST_F(Secrets, AreNotInTheCommandFilesOfNsys) {
   ASSERT_TRUE(fs::exists(folder / "cmd.txt")) << outcome.err;
   EXPECT_EQ(mode_of(folder / "cmd.txt"), 0600U);
   std::vector<std::string> leaks = leaks_in(folder_ / "run");
-  std::erase_if(leaks, [](const std::string& leak) {  // nsys keeps command lines as they were
+  std::erase_if(leaks, [](const std::string& leak) {  // nsys records command lines unchanged
     return leak.find(".nsys-rep: ") != std::string::npos ||
            leak.find(".sqlite: ") != std::string::npos ||
            leak.find(".qdstrm: ") != std::string::npos;

@@ -24,7 +24,7 @@ class ShortRuns : public ::testing::Test {
     words.insert(words.begin(), {"run", "--config-name", config});
     return run_profline_in(folder_.path(), std::move(words));
   }
-  /// What is in the folder, beside its configs.
+  /// The content of the folder, without its configs.
   std::vector<std::string> left() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {

@@ -1,4 +1,4 @@
-// One SIGINT, SIGTERM or SIGHUP ends a command whatever it is at, and nothing half-done is left.
+// One SIGINT, SIGTERM or SIGHUP ends a command at any point, and leaves nothing half-done.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -25,14 +25,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Words = std::vector<std::string>;
 
-/// A pipe that delivers nothing, in a file's place: who reads it waits for ever.
+/// A pipe without data in place of a file: its reader waits forever.
 class SilentPipe {
  public:
   explicit SilentPipe(fs::path path) : path_(std::move(path)) {
     EXPECT_EQ(::mkfifo(path_.c_str(), 0600), 0) << path_;
   }
 
-  /// Waits until it is being read, and from then on is its only writer.
+  /// Waits until someone reads it; from then on this is its only writer.
   bool is_read_by(const Started& reader) {
     return comes_true(
         [&] {
@@ -114,7 +114,7 @@ TEST(Signals, OneEndsEveryCommandThatWaitsForAFile) {
 
 TEST(Signals, OneEndsWhatOnlyAsksOtherPrograms) {
   const testing::TempDir folder;
-  // A tool that answers nothing and takes no notice of signals, in any process of it.
+  // A tool that never answers and ignores signals, in all its processes.
   write_files(folder.path(), {{"nsys",
                                "#!/bin/sh\ntrap '' INT TERM\n: >asked\n"
                                "while :; do sleep 1000; done\n"}});
@@ -141,7 +141,7 @@ TEST(Signals, OneEndsWhatOnlyAsksOtherPrograms) {
 
 TEST(Signals, OneEndsARunThatReadsWhatItsStagesLeft) {
   const testing::TempDir folder;
-  // The reports are made from the requests that a program may record; these never come.
+  // The reports read the requests that a program may record; these never arrive.
   Started profline(
       folder.path(),
       own_command_run("[sh,-c,'mkfifo \"$PROFLINE_RUN_DIR/baseline/requests.jsonl\"']"));

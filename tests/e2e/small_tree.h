@@ -5,7 +5,7 @@
 
 namespace profline::e2e {
 
-/// A folder whose `conf` has one group with two options, all of it in the node where any key is
+/// A folder whose `conf` has one group with two options, under the node in which any key is
 /// allowed.
 class SmallTree {
  public:

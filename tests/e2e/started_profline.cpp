@@ -30,7 +30,7 @@ Started::Started(const fs::path& folder, std::vector<std::string> words,
     const FileDescriptor err(open_descriptor("err", O_WRONLY | O_CREAT | O_TRUNC, 0600));
     ::dup2(err.get(), STDERR_FILENO);
     ::dup2(err.get(), STDOUT_FILENO);
-    // What runs the tests may have left signals ignored, as a shell does in the background.
+    // The test runner may have left signals ignored, as a shell does in the background.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
     for (const auto& [name, value] : env) ::setenv(name.c_str(), value.c_str(), 1);
     if (is_there) ::execv(argv[0], argv.data());
@@ -78,8 +78,8 @@ std::vector<std::string> processes_of(const fs::path& folder) {
     const fs::path entry = fs::path("/proc") / std::to_string(pid);
     const std::string line = read_file(entry / "cmdline").value_or("");
     const std::string cwd = fs::read_symlink(entry / "cwd", failure).string();
-    for (const std::string& told : {line, read_file(entry / "environ").value_or(""), cwd}) {
-      if (told.find(name) == std::string::npos) continue;
+    for (const std::string& text : {line, read_file(entry / "environ").value_or(""), cwd}) {
+      if (text.find(name) == std::string::npos) continue;
       std::string words = line;
       for (char& byte : words) byte = byte == '\0' ? ' ' : byte;
       found.push_back(std::to_string(pid) + ": " + words);

@@ -13,21 +13,20 @@
 
 namespace profline::e2e {
 
-/// profline as a process of our own, to be sent signals. What it prints goes to `err` in its
-/// folder.
+/// profline as a process that can be sent signals. Its output goes to `err` in its folder.
 class Started {
  public:
   Started(const std::filesystem::path& folder, std::vector<std::string> words,
           const std::map<std::string, std::string>& env = {});
-  /// Killed, if it still runs.
+  /// Kills it if it is still running.
   ~Started();
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
   pid_t pid() const { return pid_; }
-  /// True when it ended within that time.
+  /// Whether it ended within that time.
   bool ends_within(std::chrono::milliseconds limit) const;
-  /// Sends a signal and gives how it ended: an exit code, or minus the signal.
+  /// Sends a signal and returns how it ended: an exit code, or minus the signal.
   int end(int signal);
 
  private:
@@ -35,11 +34,11 @@ class Started {
   FileDescriptor fd_;
 };
 
-/// Looks again and again until it is so; false when it never is, or when that process ended first.
+/// Polls until the condition holds; false if it never does, or if that process ended first.
 bool comes_true(const std::function<bool()>& condition, const Started* while_running = nullptr);
 
-/// Living processes, ourselves aside, whose command line, environment or working folder names this
-/// folder: all that a run there has started, and what those have.
+/// Living processes, except ourselves, whose command line, environment or working folder names this
+/// folder: everything that a run there has started.
 std::vector<std::string> processes_of(const std::filesystem::path& folder);
 
 }  // namespace profline::e2e

@@ -1,5 +1,4 @@
-// What becomes of a command whose stdout, stderr or files cannot be written, or which is given too
-// little to work with.
+// Commands whose stdout, stderr or files cannot be written, or that have too few resources.
 
 #include <cctype>
 
@@ -30,7 +29,7 @@ std::string example(const std::string& name) {
   return (profline::testing::source_dir() / "docs/examples" / name).string();
 }
 
-/// Runs a script of sh in which `profline "$@"` is the built program with these words.
+/// Runs an sh script in which `profline "$@"` is the built program with these words.
 Outcome run_script(const fs::path& folder, const std::string& script, const Words& words) {
   Command command;
   command.cwd = folder;
@@ -40,7 +39,7 @@ Outcome run_script(const fs::path& folder, const std::string& script, const Word
   return run_command(std::move(command));
 }
 
-/// A script's descriptor 5 is a pipe that nobody reads.
+/// Makes descriptor 5 of a script a pipe without a reader.
 constexpr const char* kClosedPipe = "mkfifo pipe; exec 4<>pipe 5>pipe 4<&-; rm pipe\n";
 
 class LostOutput : public ::testing::TestWithParam<Words> {};
@@ -111,7 +110,7 @@ TEST(Streams, APipeThatNobodyReadsEndsACommandAsItEndsOthers) {
   const Outcome usual = run_script(folder.path(), script, {"config"});
   EXPECT_EQ(usual.out, "code 141\n");
   EXPECT_EQ(usual.err, "");
-  // Whoever ignores SIGPIPE wants to read about it.
+  // Whoever ignores SIGPIPE wants an error message.
   const Outcome ignored = run_script(folder.path(), "trap '' PIPE\n" + script, {"config"});
   EXPECT_EQ(ignored.out, "code 1\n");
   EXPECT_EQ(ignored.err, "profline: cannot write the result to standard output: broken pipe\n");
@@ -119,8 +118,9 @@ TEST(Streams, APipeThatNobodyReadsEndsACommandAsItEndsOthers) {
 
 TEST(Streams, ARunGoesOnWhenNobodyReadsItsProgress) {
   const testing::TempDir folder;
-  const std::string told = std::string(kClosedPipe) + "profline \"$@\" 2>&5; echo \"code $?\"";
-  const Outcome without_progress = run_script(folder.path(), told, own_command_run("[/bin/true]"));
+  const std::string script = std::string(kClosedPipe) + "profline \"$@\" 2>&5; echo \"code $?\"";
+  const Outcome without_progress =
+      run_script(folder.path(), script, own_command_run("[/bin/true]"));
   EXPECT_THAT(without_progress.out, EndsWith("code 0\n"));
   EXPECT_EQ(record_of(folder / "run").state, RunState::Ok);
   EXPECT_THAT(damage_in(folder / "run"), IsEmpty());
@@ -161,7 +161,7 @@ TEST(Streams, TheLimitOnTheSizeOfFilesIsAnErrorOfTheFileThatReachesIt) {
   const Outcome config = run_script(folder.path(), "ulimit -f 1; profline config >file", {});
   EXPECT_EQ(config.code, 1);
   EXPECT_EQ(config.err, "profline: cannot write the result to standard output: file too large\n");
-  // 200 blocks of 512 bytes: less than what is held back for run.json, and than report.html.
+  // 200 blocks of 512 bytes: less than what is reserved for run.json, and less than report.html.
   const Outcome run =
       run_script(folder.path(), "ulimit -f 200; profline \"$@\"", own_command_run("[/bin/true]"));
   EXPECT_EQ(run.code, 1);
@@ -182,7 +182,7 @@ TEST(Streams, TooFewDescriptorsAreOneClearError) {
   EXPECT_EQ(few.code, 1);
   EXPECT_EQ(few.out, "");
   EXPECT_EQ(few.err,
-            "profline: too few files may be open at a time: the limit is 4, and profline needs 32 "
+            "profline: too few files may be open at once: the limit is 4, and profline needs 32 "
             "more than are open now; raise it with 'ulimit -n 1024'\n");
   EXPECT_EQ(run_script(folder.path(), "ulimit -n 4; exec \"$0\" --help", {}).code, 0);
   for (const int limit : {8, 16, 30, 34, 36, 40}) {
@@ -196,7 +196,7 @@ TEST(Streams, TooFewDescriptorsAreOneClearError) {
   }
 }
 
-TEST(Streams, AFullDiskIsToldOfEveryFileACommandWrites) {
+TEST(Streams, AFullDiskIsReportedForEveryFileACommandWrites) {
   const testing::TempDir folder;
   const testing::TempDir disk;
   MadeRun{.id = "r1"}.write(folder / "a/r1");
@@ -219,9 +219,9 @@ TEST(Streams, AFullDiskIsToldOfEveryFileACommandWrites) {
     run_script(folder.path(), "cat /dev/zero >'" + to + "/fill' 2>/dev/null", {});
     for (const Words& words : cases) {
       const Outcome outcome = run_profline_in(folder.path(), words);
-      const bool is_told = outcome.err.starts_with("profline: cannot write " + to) &&
-                           outcome.err.ends_with(": no space left on device\n");
-      if (outcome.code != 1 || !is_told) {
+      const bool is_reported = outcome.err.starts_with("profline: cannot write " + to) &&
+                               outcome.err.ends_with(": no space left on device\n");
+      if (outcome.code != 1 || !is_reported) {
         return words[0] + " " + words[words.size() - 2] + ": code " + std::to_string(outcome.code) +
                ", " + outcome.err;
       }

@@ -1,4 +1,4 @@
-// Sweeps, whether the command line or the config asks for them.
+// Sweeps, requested on the command line or in the config.
 
 #include <sstream>
 
@@ -155,8 +155,9 @@ TEST_F(Sweep, WithASweeperOfPythonIsRefused) {
 
 TEST_F(Sweep, IsAnnouncedByCommandsThatRunOneJob) {
   const Outcome outcome = run_profline_in(folder_.path(), {"infer", "-cn", "swept"});
-  EXPECT_THAT(outcome.err, StartsWith("profline: warning: hydra.mode is MULTIRUN, and this command "
-                                      "runs one job\n"));
+  EXPECT_THAT(
+      outcome.err,
+      StartsWith("profline: warning: hydra.mode is MULTIRUN, but this command runs one job\n"));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "formats/json.h"
 #include "testing/paths.h"
 
-/// What tests of `profline trace` share.
+/// Shared by tests of `profline trace`.
 namespace profline::e2e {
 
 /// A trace that libtorch 2.11 wrote on an H200.
@@ -16,7 +16,7 @@ inline std::string h200_trace() {
       .string();
 }
 
-/// The document that was printed, or a failure of the test.
+/// The printed document, or a test failure.
 inline Node parsed(const std::string& text) {
   auto document = parse_json(text, "trace");
   EXPECT_TRUE(document) << document.error().to_string();

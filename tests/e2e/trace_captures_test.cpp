@@ -1,5 +1,5 @@
-// `profline trace` on captures of several devices: their time, ranges, copies and collectives, and
-// that the order of an SQLite's rows does not matter.
+// `profline trace` on captures of several devices: their time, ranges, copies and collectives; and
+// the order of rows in an SQLite file does not matter.
 
 #include <filesystem>
 
@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Nanoseconds of a millisecond.
+/// Nanoseconds per millisecond.
 constexpr std::int64_t kMs = 1'000'000;
 
 /// An export of nsys, written row by row.
@@ -83,7 +83,8 @@ class MadeExport {
   Result<sqlite::Database> database_;
 };
 
-/// Two processes with a GPU each, almost always busy for a second; nsys waited minutes for it.
+/// Two processes with one GPU each, almost always busy for a second; nsys waited minutes before
+/// that.
 void write_two_ranks(const fs::path& path) {
   MadeExport file(path);
   constexpr std::int64_t kBegin = 200'000 * kMs;
@@ -173,7 +174,7 @@ TEST(TraceCaptures, KeepToTheRangesThatAGlobMatches) {
       {"ProfilerStep#3", "only what happened in 2 instances of range 'ProfilerStep#3', 200 ms\n"},
       {"ProfilerStep#*", "only what happened in 20 instances of range 'ProfilerStep#*', 2.0 s\n"},
       {"aten::to", "only what happened in 20 instances of range 'aten::to', 20.0 ms\n"},
-      // The steps are inside of decode, and count once.
+      // The steps are nested in decode, and count once.
       {"*", "only what happened in 42 instances of range '*', 2.0 s\n"},
   };
   for (const Case& c : cases) {
@@ -212,7 +213,7 @@ TEST(TraceCaptures, ListTheRangesThereAreWhenNoneMatches) {
             "profline: none.sqlite has no ranges, so --range 'x' matches nothing\n");
 }
 
-TEST(TraceCaptures, TellWhatCopiesMovedAndHowFast) {
+TEST(TraceCaptures, ReportWhatCopiesMovedAndHowFast) {
   const profline::testing::TempDir folder;
   {
     MadeExport file(folder / "copies.sqlite");
@@ -252,7 +253,7 @@ TEST(TraceCaptures, TellWhatCopiesMovedAndHowFast) {
   EXPECT_EQ(first.find("bytes")->as_int(), 6 * kMs);
 }
 
-TEST(TraceCaptures, TellWhatCollectivesMovedAndHowFast) {
+TEST(TraceCaptures, ReportWhatCollectivesMovedAndHowFast) {
   const profline::testing::TempDir folder;
   const std::string description =
       R"("Collective name": "allreduce", "In msg nelems": 4000000, "Out msg nelems": 4000000, "Group size": 8, "dtype": "BFloat16", "Process Group Name": "0", "Process Group Description": "default_pg")";
@@ -281,7 +282,7 @@ TEST(TraceCaptures, TellWhatCollectivesMovedAndHowFast) {
   EXPECT_EQ(row.find("ranks")->as_int(), 8);
 }
 
-/// Writes the rows of each table anew in another order; which one depends on the seed.
+/// Rewrites the rows of each table in another order, which depends on the seed.
 void shuffle_rows(const fs::path& path, int seed) {
   auto database = sqlite::Database::open_read_write(path, sqlite::Create::No);
   ASSERT_TRUE(database) << database.error().to_string();
@@ -296,8 +297,8 @@ void shuffle_rows(const fs::path& path, int seed) {
   }
 }
 
-/// A bit of everything whose order could matter: rows alike in time, names and messages in several
-/// versions, rows that are skipped, ranges that are open.
+/// A bit of everything whose order could matter: rows with equal times, names and messages in
+/// several versions, skipped rows, open ranges.
 void write_odd_rows(const fs::path& path) {
   write_two_ranks(path);
   auto database = sqlite::Database::open_read_write(path, sqlite::Create::No);

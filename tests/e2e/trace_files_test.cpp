@@ -1,5 +1,5 @@
 // `profline trace` and `profline kernels top` with traces of many writers: what is read, what is
-// refused, and how kernels, launches and operators belong together.
+// rejected, and how kernels, launches and operators are connected.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::vector<std::string> names_in(const Node& list) {
   return names;
 }
 
-// One launch of a CUDA graph with three kernels, one kernel by itself, and a Python frame.
+// One launch of a CUDA graph with three kernels, one separate kernel, and a Python frame.
 constexpr const char* kGraph = R"json({"traceEvents": [
 {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":9,"args":{"External id":1}},
 {"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":10,"dur":3,"args":{"External id":2}},
@@ -44,7 +44,7 @@ constexpr const char* kGraph = R"json({"traceEvents": [
 {"ph":"X","cat":"kernel","name":"gemm_b","pid":0,"tid":7,"ts":32,"dur":1,"args":{"stream":7,"correlation":2,"graph node id":12}},
 {"ph":"X","cat":"kernel","name":"gemm_b","pid":0,"tid":7,"ts":34,"dur":1,"args":{"stream":7,"correlation":2,"graph node id":13}}]})json";
 
-TEST(TraceFiles, ALaunchOfAGraphIsToldFromItsKernels) {
+TEST(TraceFiles, ALaunchOfAGraphIsDistinguishedFromItsKernels) {
   const profline::testing::TempDir folder;
   write_files(folder.path(), {{"t.json", kGraph}});
   const Outcome outcome = run_profline_in(folder.path(), {"trace", "t.json"});
@@ -83,7 +83,7 @@ TEST(TraceFiles, KernelsNameTheOperatorsThatLaunchedThem) {
   EXPECT_EQ(*read_file(folder / "t.csv/kernel_operators.csv"),
             "name,operator,instances,total_ns\ngemm_a,aten::mm,1,2000\ngemm_a,,1,1000\n"
             "gemm_b,,2,2000\n");
-  // All kernels of the recorded trace are of an operator.
+  // All kernels of the recorded trace belong to an operator.
   const Outcome h200 = run_profline({"trace", h200_trace()});
   EXPECT_THAT(h200.out,
               HasSubstr("reduction    aten::linalg_vector_norm  reduce_kernel<NormTwoOps>"));
@@ -100,8 +100,7 @@ TEST(TraceFiles, OperatorsAreSortedByTheColumnAskedFor) {
   EXPECT_THAT(operators("gpu_total"), ElementsAre("decode", "aten::mm"));
   EXPECT_THAT(operators("calls"), ElementsAre("aten::mm", "aten::norm"));
   const Outcome text = run_profline({"trace", h200_trace(), "--operators-by", "gpu_self"});
-  EXPECT_THAT(text.out,
-              HasSubstr("operators  by GPU time of their own launches\n  GPU self   share"));
+  EXPECT_THAT(text.out, HasSubstr("operators  by self time on the GPU\n  GPU self   share"));
   const Outcome wrong = run_profline({"trace", h200_trace(), "--operators-by", "name"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--operators-by"));
@@ -184,16 +183,17 @@ TEST(TraceFiles, KernelsTopReadsKinetoTraces) {
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(
       outcome.out,
-      HasSubstr("# Kernels of kineto-torch-2.11-h200.json.gz (Kineto), by time_pct, in range "
-                "decode: 6 of 6.\n"
-                "# Traces spell names unlike ncu. Each regex finds its kernel in either spelling, "
-                "by the\n"
-                "# function and what tells its template arguments apart; close relatives may match "
-                "too.\n"
-                "kernels:\n"
-                "- name: nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT\n"
-                "  regex: ^nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT$\n"
-                "  description: 'Kernel #1 - 30.3% of GPU time, 20 calls'\n"));
+      HasSubstr(
+          "# Kernels of kineto-torch-2.11-h200.json.gz (Kineto), by time_pct, in range "
+          "decode: 6 of 6.\n"
+          "# Traces spell names unlike ncu. Each regex finds its kernel in either spelling, "
+          "by the\n"
+          "# function and what distinguishes its template arguments; close relatives may match "
+          "too.\n"
+          "kernels:\n"
+          "- name: nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT\n"
+          "  regex: ^nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT$\n"
+          "  description: 'Kernel #1 - 30.3 % of GPU time, 20 calls'\n"));
   const Outcome json = run_profline({"kernels", "top", h200_trace(), "--format", "json"});
   const Node document = parsed(json.out);
   EXPECT_EQ(document.find("tool")->as_string(), "Kineto");

@@ -1,4 +1,4 @@
-// `profline trace`: what a capture says.
+// `profline trace`: the summary of a capture.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(Trace, TellsWhereTheTimeWent) {
+TEST(Trace, ReportsWhereTheTimeWent) {
   const Outcome outcome = run_profline({"trace", h200_trace()});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
@@ -71,7 +71,7 @@ TEST(Trace, ExportsWhatOtherProgramsOpen) {
       {"trace", "--export", "perfetto", "--to", (folder / "p.json").string(), h200_trace()});
   EXPECT_EQ(perfetto.code, 0) << perfetto.err;
   EXPECT_EQ(perfetto.out, (folder / "p.json").string() + "\n");
-  // What it wrote is a trace with the same rows.
+  // Its output is a trace with the same rows.
   const Outcome again = run_profline({"trace", "--format", "json", (folder / "p.json").string()});
   const Node capture = parsed(again.out).find("captures")->as_list().front();
   EXPECT_EQ(capture.find("wall_ns")->as_int(), 7'219'062);

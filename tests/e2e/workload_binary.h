@@ -8,13 +8,13 @@
 
 namespace profline::e2e {
 
-/// The built profline-workload; whether there is one, and whether it opens NVTX ranges.
+/// The built profline-workload: whether it exists, and whether it opens NVTX ranges.
 std::filesystem::path workload_program();
 bool has_workload();
 bool workload_has_nvtx();
 
-/// What profline would hand to it: a config of the tiny model (or the dummy network) on the CPU,
-/// one thread and one small drawn page, changed by these overrides.
+/// The config that profline would pass to it: the tiny model (or the dummy network) on the CPU, one
+/// thread and one small drawn page, changed by these overrides.
 std::string tiny_config(const std::vector<std::string>& overrides);
 std::string dummy_config(const std::vector<std::string>& overrides);
 

@@ -1,4 +1,4 @@
-// profline-workload as any other program could take its place: a config in, files out.
+// profline-workload as a replaceable program: a config in, files out.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class Workload : public ::testing::Test {
   testing::TempDir folder_;
 };
 
-TEST_F(Workload, MeasuresAndTellsItsProgress) {
+TEST_F(Workload, MeasuresAndReportsItsProgress) {
   const Outcome outcome = run(tiny_config({}), {"--mode", "baseline"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
@@ -54,7 +54,7 @@ TEST_F(Workload, RunsTheDummyNetworkUnderItsOwnProfiler) {
   EXPECT_THAT(*operators, HasSubstr("| block.conv1 | 3 |"));
 }
 
-TEST_F(Workload, ABadConfigIsToldAtItsPlace) {
+TEST_F(Workload, ABadConfigIsReportedAtItsPlace) {
   const Outcome broken = run("{\"device\": ", {});
   EXPECT_EQ(broken.code, 2);
   EXPECT_THAT(broken.err, StartsWith("profline-workload: config.json:1:12: "));

@@ -1,5 +1,5 @@
-// Stands in for libcuda.so.1 where there is no GPU: two devices, or whatever FAKE_CUDA_STATUS says.
-// Only the calls that tools/gpu makes.
+// Replaces libcuda.so.1 where there is no GPU: two devices, or the status in FAKE_CUDA_STATUS. Has
+// only the calls that tools/gpu makes.
 
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Stands in for libnvidia-ml.so.1 where there is no GPU: one device, which tells no utilisation.
-// Only the calls that workload/measure makes.
+// Replaces libnvidia-ml.so.1 where there is no GPU: one device, which does not report utilisation.
+// Has only the calls that workload/measure makes.
 
 #include <cstring>
 

@@ -22,7 +22,7 @@ class Collection {
     return at::randint(below, sizes, at::TensorOptions(device_).dtype(at::kLong));
   }
   void add(std::string name, Run run) { exhibits.push_back({std::move(name), std::move(run)}); }
-  /// For work that waits for the GPU, or asks for it in ways a CUDA graph cannot hold.
+  /// For work that waits for the GPU, or uses it in ways that a CUDA graph cannot capture.
   void add_eager(std::string name, Run run) {
     exhibits.push_back({std::move(name), std::move(run), false});
   }
@@ -211,7 +211,7 @@ void add_copies(Collection& zoo) {
 
 std::vector<Exhibit> all_exhibits(const at::Device& device) {
   at::manual_seed(kSeed);
-  at::globalContext().setSDPUseCuDNN(false);  // it would be chosen wherever it can
+  at::globalContext().setSDPUseCuDNN(false);  // otherwise it is chosen wherever possible
   Collection zoo(device);
   add_products(zoo);
   add_attention(zoo);

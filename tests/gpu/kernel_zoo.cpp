@@ -1,5 +1,5 @@
-// Runs many kinds of kernels once each, eagerly and from a CUDA graph, for profilers to look at:
-// the captures below tests/golden/zoo are of this program; the README there says how they are made.
+// Runs many kinds of kernels once each, eagerly and from a CUDA graph, under profilers: the
+// captures below tests/golden/zoo are from this program; the README there says how they are made.
 
 #include <algorithm>
 #include <exception>
@@ -26,8 +26,8 @@ namespace {
 using namespace profline;
 using zoo::Exhibit;
 
-/// Once, unmeasured: libraries load their kernels at the first use and choose among them. What this
-/// machine or libtorch cannot do is told and left out.
+/// Runs everything once, unmeasured: libraries load their kernels at the first use and choose among
+/// them. What this machine or libtorch cannot do is reported and left out.
 std::vector<Exhibit> that_run_here(const std::vector<Exhibit>& all) {
   const workload::Range range("warmup");
   std::vector<Exhibit> kept;
@@ -61,7 +61,7 @@ at::Tensor captured(const Exhibit& exhibit) {
   }
 }
 
-/// The graph, and what its kernels read and write.
+/// The graph, and the memory that its kernels read and write.
 class Replay {
  public:
   explicit Replay(const std::vector<Exhibit>& exhibits) {

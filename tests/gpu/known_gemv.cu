@@ -1,11 +1,11 @@
-// y = A x in float32 with a warp a row: what it computes and moves can be counted by hand, so that
-// what ncu counts, and profline makes of it, can be checked against that.
+// y = A x in float32 with one warp per row: its operations and bytes can be counted by hand, to check
+// ncu's counters and profline's interpretation of them.
 //
 //   nvcc -O3 -arch=native tests/gpu/known_gemv.cu -o known_gemv
 //   profline kernels profile --kernel-regex known_gemv --output-dir lab -- ./known_gemv
 //
-// A launch does 2 rows columns operations in its products and (4 32 + 1) rows where the lanes of a
-// warp add up (the last of five sums is left to the lane that stores it), and moves
+// A launch performs 2 rows columns operations in its products and (4 32 + 1) rows in the sums over
+// the lanes of a warp (only the lane that stores the result does the last of five sums), and moves
 // 4 (rows columns + columns + rows) bytes.
 
 #include <cstdio>

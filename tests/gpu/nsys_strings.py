@@ -1,10 +1,10 @@
-"""What captures of nsys hold of the machine they were made on."""
+"""Removes what nsys captures contain about the machine they were made on."""
 
 PRIVATE_TABLES = ["TARGET_INFO_SYSTEM_ENV", "ANALYSIS_FILE", "ProcessStreams", "PROFILER_OVERHEAD", "ThreadNames"]
 
 
 def trim_strings(base, tables):
-    """Only the texts stay that these tables refer to."""
+    """Keeps only the texts that these tables refer to."""
     used = set()
     for table in tables:
         for row in base.execute(f"PRAGMA table_info({table})").fetchall():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The conformance program itself: what it prints, how it counts, what it returns.
+"""Tests the conformance program itself: its output, its counts and its exit codes.
 
     program_test.py PROGRAM
 """
@@ -140,7 +140,7 @@ class Program(unittest.TestCase):
         self.assertIn("cannot list the vectors in ", absent.stderr)
         usage = self.run_program("--what")
         self.assertEqual(usage.returncode, 2)
-        self.assertTrue(usage.stderr.startswith("hydra_conformance: what is '--what'?\nusage: "))
+        self.assertTrue(usage.stderr.startswith("hydra_conformance: unknown argument '--what'\nusage: "))
 
 
 if __name__ == "__main__":

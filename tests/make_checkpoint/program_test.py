@@ -1,4 +1,4 @@
-"""profline-make-checkpoint as a user runs it; what it wrote is read without our own code."""
+"""Runs profline-make-checkpoint like a user does; its output is read without our own code."""
 
 import json
 import struct
@@ -70,7 +70,7 @@ class MakeCheckpoint(unittest.TestCase):
         self.assertEqual(run(str(self.folder)).returncode, 0)
         result = run(str(self.folder))
         self.assertEqual(result.returncode, 2)
-        self.assertIn("holds a checkpoint already (model.safetensors.index.json)", result.stderr)
+        self.assertIn("already holds a checkpoint (model.safetensors.index.json)", result.stderr)
 
     def test_says_what_it_takes(self):
         result = run("--variant", "huge", str(self.folder))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The command lines of the Python system, run: the kernel scripts, the runners and the make targets.
+"""Runs the command lines of the Python system: the kernel scripts, the runners and the make targets.
 
     old_command_lines_test.py PROFLINE FAKE_TOOLS_FOLDER
 """
@@ -122,9 +122,9 @@ class OldCommandLines(unittest.TestCase):
             (one + ["--topk", "3"], "--topk needs --kernel-config: a regex is one kernel"),
             (one + ["--num-kernel-call-skip", "-1"], "--num-kernel-call-skip must be an integer from 0 to 1000000000, not '-1'"),
             (one + ["--sample-launches", "2", "--num-kernel-call-skip", "3"],
-             "--sample-launches chooses by itself: leave --num-kernel-call-* out"),
+             "--sample-launches chooses launches itself: leave out --num-kernel-call-*"),
             (one + ["--sample-launches", "2", "--count", "none"],
-             "--sample-launches needs to know how many there are: --count none excludes it"),
+             "--sample-launches needs the number of launches, which --count none leaves unknown"),
             (one + ["--clock-control", "fast"], "--clock-control: fast not in {base,boost,none,reset}; see 'profline --help'"),
         ):
             program = [] if arguments == one else ["--", "/bin/app"]
@@ -143,7 +143,7 @@ class OldCommandLines(unittest.TestCase):
         self.assertIn("kernel_0002  failed  no kernel matched 'absent'", first.stdout)
         again = self.captured(argv + ["--", "/bin/app"], FAKE_NCU_KERNELS="absent")
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
-        self.assertIn("1 of 2 kernels is already there and kept", again.stderr)
+        self.assertIn("1 of 2 kernels is already complete and kept", again.stderr)
         other = self.captured(argv + ["--", "/bin/app", "--else"])
         self.assertEqual(other.returncode, 2)
         self.assertIn("holds captures of another command (+ launch_command.1: --else)", other.stderr)

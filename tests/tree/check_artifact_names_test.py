@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_artifact_names finds each kind of spelled name in a small tree that is made for it, and nothing else."""
+"""check_artifact_names finds each kind of spelled name in a small tree made for it, and nothing else."""
 
 import subprocess
 import sys
@@ -38,6 +38,12 @@ class CheckArtifactNames(unittest.TestCase):
 
     def test_finds_a_path_that_ends_in_a_name(self):
         self.assertIn('"nsys/ranges.json"', self.check('read("nsys/ranges.json");'))
+
+    def test_finds_a_name_in_two_parts(self):
+        self.assertEqual(
+            self.check('return folder / ("ranges" + suffix + ".json");'),
+            'src/web/page.cpp:1: "ranges….json" has a constant in src/run/names/artifact_names.h',
+        )
 
     def test_finds_a_name_after_a_comment_of_several_lines(self):
         self.assertIn("page.cpp:3:", self.check('/* one\n two */\nread("run.json");  // "ranges.json"\n'))

@@ -1,4 +1,4 @@
-"""scripts/check_layers finds each kind of violation, and nothing in a tree that has none."""
+"""scripts/check_layers finds each kind of violation, and nothing in a correct tree."""
 
 import subprocess
 import sys

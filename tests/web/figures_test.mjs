@@ -1,5 +1,5 @@
-// The figures that report.html makes in the browser, against those of src/base/figures.cpp, which is tested with the
-// same file.
+// Checks the figures that report.html formats in the browser against those of src/base/figures.cpp, which is tested with
+// the same file.
 import {readFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';

@@ -1,13 +1,13 @@
-// Makes the folders of runs that the tests of report.html open.
+// Creates the run folders that the tests of report.html open.
 //
 //   report_runs h200 FOLDER           decode on an H200: the captures are real, times without a
 //                                     profiler and NVML are made up
-//   report_runs h200-counters FOLDER  the same without static analysis: ceilings are the counters'
-//   report_runs program FOLDER        a program that is not ours: captures, and its wall time
-//   report_runs hostile FOLDER        names that would be harmful if they were more than text
+//   report_runs h200-counters FOLDER  the same without static analysis: ceilings from the counters
+//   report_runs program FOLDER        a user's own program: captures, and its wall time
+//   report_runs hostile FOLDER        names that would be harmful if they were not treated as text
 //   report_runs large FOLDER          a million kernels, two million operators
-//   report_runs report FOLDER         writes every report of the run that is there
-//   report_runs page FOLDER           writes report.html again from the summary.json that is there
+//   report_runs report FOLDER         writes every report of the existing run
+//   report_runs page FOLDER           writes report.html again from the existing summary.json
 
 #include <algorithm>
 #include <chrono>
@@ -58,7 +58,7 @@ settings::Ceilings h200_ceilings() {
   return settings::ceilings_of(*must(settings::read_hardware(table)).find("NVIDIA H200"));
 }
 
-/// Times around those of the one request that h200_run() has.
+/// Times around those of the single request in h200_run().
 run::Requests varied(const Request& like, std::size_t images) {
   statistics::RandomNumbers random(8);
   const auto jitter = [&](std::int64_t ns) {
@@ -164,7 +164,7 @@ testing::TestRun h200_run(const fs::path& sqlite) {
   return run;
 }
 
-/// Beside what the stages leave.
+/// In addition to what the stages write.
 void write_run_files(const fs::path& folder, const fs::path& sqlite) {
   fs::create_directories(folder / "nsys");
   fs::copy_file(sqlite, folder / "nsys/run.sqlite", fs::copy_options::overwrite_existing);
@@ -235,7 +235,7 @@ void make_program(const fs::path& folder) {
   }
   run.write(folder);
   write_run_files(folder, sqlite);
-  fs::remove(folder / "config.resolved.json");  // of another workload
+  fs::remove(folder / "config.resolved.json");  // from another workload
   write_text(folder / "baseline/process.json",
              R"({"schema": "profline.process/1", "runs": 1, "end": "exited with code 0",)"
              R"( "wall_ns": 900000000, "cpu_user_ns": 600000000, "cpu_system_ns": 90000000,)"
@@ -297,8 +297,8 @@ std::string operators_json(std::size_t rows) {
   return text + "]}";
 }
 
-/// A capture of nsys' with a million kernels, a trace with two million operators and a table of as
-/// many shapes as such a run has; tells how long the reports took.
+/// An nsys capture with a million kernels, a trace with two million operators and a table of as
+/// many shapes as such a run has; prints how long the reports took.
 void make_large(const fs::path& folder) {
   fs::create_directories(folder / "made");
   const fs::path sqlite = folder / "made/large.sqlite";

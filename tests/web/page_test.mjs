@@ -1,4 +1,4 @@
-// What a reader of report.html sees and does, in Chromium. run_page_tests starts it.
+// Tests what a reader of report.html sees and does, in Chromium. Started by run_page_tests.
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
@@ -16,7 +16,7 @@ const pictures = env.PROFLINE_SCREENSHOTS || join(env.PAGE_TEST_RUNS, 'pictures'
 const json = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'));
 const lines = (...path) => readFileSync(join(...path), 'utf8').trim().split('\n').map((line) => JSON.parse(line));
 
-// Of a run's baseline; a run of version 0.1 has samples.jsonl instead.
+// The requests of a run's baseline; a run of version 0.1 has samples.jsonl instead.
 function requestsOf(folder) {
   if (existsSync(join(folder, 'baseline/requests.jsonl'))) return lines(folder, 'baseline/requests.jsonl');
   return lines(folder, 'baseline/samples.jsonl').map((sample) =>
@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-// Opens a page, hands it to `look`, and holds it to being quiet: no error, no message, nothing asked of anybody.
+// Opens a page, passes it to `look`, and checks that it is quiet: no error, no console message, no network request.
 async function open(folder, options, look) {
   const context = await browser.newContext({viewport: {width: 1440, height: 900}, acceptDownloads: true, ...options});
   const page = await context.newPage();
@@ -59,7 +59,7 @@ async function drawn(page) {
   {timeout: 30000});
 }
 
-// How many marks ECharts itself says it drew, by series.
+// The number of marks that ECharts reports as drawn, by series.
 function marks(page) {
   return page.evaluate(() => Object.fromEntries(Array.from(window.profline.charts, ([name, chart]) =>
     [name, chart.getModel().getSeries().map((series) => [series.name, series.getData().count()])])));
@@ -72,7 +72,7 @@ function rowsOf(page, table, column) {
     row.cells[at].textContent), column);
 }
 
-// Distance of two colours, `#rrggbb` each, as CIE76 has it.
+// The CIE76 distance of two colours, `#rrggbb` each.
 function distance(a, b) {
   const lab = (hex) => {
     const [r, g, blue] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
@@ -154,7 +154,7 @@ for (const folder of [run('cpu-tiny'), run('h200'), ...more]) {
     assert.equal(sum(counts.timeline.filter(([name]) => name !== 'shares')), events.length / 6);
     assert.equal(sum(counts.timeline, ['shares']), lanes.length);
     if (counts.nvml) assert.equal(sum(counts.nvml), lines(folder, 'baseline/gpu.jsonl').length * 6);
-    // Each is really on the page: marks in an SVG, or a canvas that is not of one colour.
+    // Each is really on the page: marks in an SVG, or a canvas with more than one colour.
     const blank = await page.$$eval('.plot', (plots) => plots.filter((plot) => {
       const canvas = plot.querySelector('canvas');
       if (!canvas) return plot.querySelectorAll('svg path').length < 3;
@@ -344,7 +344,7 @@ test('every class of kernels has a colour of its own, in light and in dark', asy
           assert.ok(far > 20, `${colorScheme}: ${names[at]} and ${names[other]} are ${far.toFixed(1)} apart`);
         }
       }
-      // A class looks the same whichever others there are, and the chart uses it.
+      // A class has the same colour whichever other classes there are, and the chart uses it.
       const two = await page.evaluate(() => {
         const {classColours, palette} = window.profline.functions;
         return classColours(['copy', 'gemm'], palette());
@@ -361,7 +361,7 @@ test('short events fill as much of a pixel as they take, and long gaps carry the
   const made = await page.evaluate(() => {
     const {gapsBetween, pixelShares} = window.profline.functions;
     const event = (start, length, kind = 5) => ({start, length, kind});
-    // Ten nanoseconds a pixel: half of the first, an eighth and a half of the second, a bar of its own.
+    // Ten nanoseconds per pixel: half of the first, an eighth and a half of the second, a separate bar.
     const shares = pixelShares([event(0, 5), event(10, 1.25), event(12, 5, 6), event(100, 40)], 0.1, 0, 16);
     return {kernels: Array.from(shares.get(5)), copies: Array.from(shares.get(6)),
       gaps: gapsBetween([event(0, 5), event(2, 10), event(40, 20)], 0, 100)};
@@ -370,7 +370,7 @@ test('short events fill as much of a pixel as they take, and long gaps carry the
   assert.deepEqual(made.copies.slice(0, 3), [0, 0.5, 0]);
   assert.ok(made.kernels.slice(2).every((share) => share === 0));
   assert.deepEqual(made.gaps, [{start: 12, end: 40}, {start: 60, end: 100}]);
-  // What is drawn of a lane of the GPU: its ink is its busy share, where a bar of a pixel each would have made it solid.
+  // A lane of the GPU as drawn: its ink is its busy share; with a bar of one pixel each it would be solid.
   const lane = await page.evaluate(() => {
     const chart = window.profline.charts.get('timeline');
     const data = window.profline.data.charts.timeline;
@@ -385,7 +385,7 @@ test('short events fill as much of a pixel as they take, and long gaps carry the
     const image = canvas.getContext('2d').getImageData(grid.x * ratio, (y - height / 2 + 1) * ratio, grid.width * ratio, (height - 2) * ratio);
     let ink = 0;
     for (let i = 0; i < image.data.length; i += 4) {
-      // Coloured, and not the grey of lines and labels.
+      // Coloured, not the grey of lines and labels.
       const [r, g, b] = image.data.slice(i, i + 3);
       if (Math.max(r, g, b) - Math.min(r, g, b) > 40) ++ink;
     }
@@ -459,7 +459,7 @@ test('hostile names are text everywhere', async () => {
       assert.ok(text.includes('evil\\u202etxt.exe'), 'marks that reorder text are shown');
       assert.doesNotMatch(await page.locator('main').innerText(), /[\u202a-\u202e\u2066-\u2069\u200e\u200f]/);
       if (options.javaScriptEnabled === false) return;
-      // Tooltips, choices and opened names as well.
+      // Including tooltips, choices and opened names.
       await page.evaluate(() => {
         for (const details of document.querySelectorAll('details')) details.open = true;
         for (const [name, chart] of window.profline.charts) {

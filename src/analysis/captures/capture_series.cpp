@@ -32,8 +32,8 @@ void order(std::vector<CallTimes>& rows) {
   rows = std::move(ordered);
 }
 
-/// Each operator's own time: its length less what operators directly inside it cover. One that
-/// outlasts the one around it counts there only as long as that lasted.
+/// Each operator's self time: its length minus what directly nested operators cover. One that
+/// outlasts its parent counts there only until the parent ends.
 std::vector<std::int64_t> own_times(const Timeline& timeline) {
   std::vector<std::int64_t> own(timeline.operators.size());
   std::vector<std::vector<RowIndex>> open(timeline.threads.size());

@@ -6,15 +6,15 @@
 
 #include "records/timeline.h"
 
-/// What a capture measured of each kernel and operator, launch by launch.
+/// What a capture measured for each kernel and operator, launch by launch.
 namespace profline::captures {
 
 /// One kernel with one launch shape, or one operator.
 struct CallTimes {
-  std::string name;        ///< canonical, the same whichever tool saw it
-  std::string short_name;  ///< what people call it
+  std::string name;        ///< canonical: the same for every tool
+  std::string short_name;  ///< for display
   std::string shape;       ///< `grid 4,1,1 block 128,1,1`; empty: not known, or an operator
-  std::vector<double> ns;  ///< of each call, in order of time
+  std::vector<double> ns;  ///< of each call, in time order
 
   double total_ns() const;
 };
@@ -22,7 +22,7 @@ struct CallTimes {
 /// Every kernel, most time first.
 std::vector<CallTimes> kernel_times(const Timeline& timeline);
 
-/// Every operator by its own time on the host, operators inside it left out; most time first.
+/// Every operator by self time on the host; most time first.
 std::vector<CallTimes> operator_times(const Timeline& timeline);
 
 }  // namespace profline::captures

@@ -11,15 +11,15 @@
 namespace profline::judgement {
 namespace {
 
-/// A cause of idle time, with what it speaks for.
+/// A cause of idle time and what it indicates.
 struct Cause {
   std::string_view words;
   double ns;
-  bool is_launching;  ///< speaks for launches; else for the host
-  std::string cure;   ///< of the host's
+  bool is_launching;  ///< indicates launch-bound; else host-bound
+  std::string cure;   ///< for host-bound phases
 };
 
-/// Names no page that this run does not have.
+/// Never refers to a page that this run does not have.
 std::string cure_between_launches(const PhaseEvidence& evidence) {
   const std::string out = "and move it out of the loop";
   if (!evidence.host_page.empty()) {
@@ -51,11 +51,11 @@ std::array<Cause, 7> causes_of(const PhaseEvidence& evidence, const Limits& limi
   }};
 }
 
-/// What the idle time is put down to.
+/// The causes of the idle time.
 struct IdleVerdict {
   double launch_share = 0;  ///< of the idle time
   std::string words;        ///< the causes, largest first
-  std::string cure;         ///< of the largest cause that is the host's
+  std::string cure;         ///< of the largest cause on the host
 };
 
 IdleVerdict judge_idle(const PhaseEvidence& evidence, const Limits& limits) {
@@ -101,9 +101,9 @@ class Judge {
   double counted_share() const;
   std::string busy_of(const DeviceActivity& device) const;
   std::string launches_per_unit(const DeviceActivity& device) const;
-  void tell_device(const DeviceActivity& device);
-  void tell_cost();
-  void tell_operators(const HostOperators& operators);
+  void describe_device(const DeviceActivity& device);
+  void describe_cost();
+  void describe_operators(const HostOperators& operators);
   void allow_no_idle();
   void allow_floor();
   void decide(Class kind, std::string next_step);
@@ -112,7 +112,7 @@ class Judge {
   }
   std::string memory_step() const;
   std::string compute_step() const;
-  /// Of the phase's measured time; 0 when there is no such figure.
+  /// Share of the phase's measured time; 0 if not known.
   double compute_share() const {
     return share(evidence_.cost ? evidence_.cost->compute_ns : none_);
   }
@@ -120,7 +120,7 @@ class Judge {
   double share(const std::optional<double>& ns) const {
     return ns && evidence_.measured_ns > 0 ? *ns / evidence_.measured_ns : 0;
   }
-  /// Both sources, or one when they are the same.
+  /// Both sources, or one if they are the same.
   std::string with_measured(const std::string& source) const {
     return source == evidence_.measured_in || evidence_.measured_in.empty()
                ? source
@@ -139,7 +139,7 @@ void Judge::decide(Class kind, std::string next_step) {
 }
 
 void Judge::allow_no_idle() {
-  // A profiler lengthens idle time: only what was measured without one can be saved.
+  // A profiler lengthens idle time: only time measured without one can be saved.
   if (!evidence_.device || !evidence_.device->unprofiled_ns || !result_.busy_share) return;
   const double left = evidence_.measured_ns * *result_.busy_share;
   if (left <= 0 || left >= evidence_.measured_ns) return;
@@ -156,7 +156,7 @@ void Judge::allow_floor() {
                            left, evidence_.measured_ns / left});
 }
 
-/// Of which time the device was busy, and why that is not the phase's own where it is not.
+/// The time that the busy share refers to, and why it differs from the phase's own time if it does.
 std::string Judge::busy_of(const DeviceActivity& device) const {
   const double units = std::max(device.units, 1.0);
   const std::string busy = duration(device.busy_ns / units);
@@ -172,7 +172,7 @@ std::string Judge::busy_of(const DeviceActivity& device) const {
       busy, wall, evidence_.unit, mean);
 }
 
-void Judge::tell_device(const DeviceActivity& device) {
+void Judge::describe_device(const DeviceActivity& device) {
   because(fmt::format("GPU busy {} of the time{}", percent(*result_.busy_share), busy_of(device)),
           device.unprofiled_ns ? with_measured(device.source) : device.source);
   if (device.launches <= 0) return;
@@ -186,7 +186,7 @@ std::string Judge::launches_per_unit(const DeviceActivity& device) const {
          evidence_.unit;
 }
 
-void Judge::tell_cost() {
+void Judge::describe_cost() {
   if (!evidence_.cost || evidence_.measured_ns <= 0) return;
   const Cost& cost = *evidence_.cost;
   std::string parts;
@@ -247,7 +247,7 @@ std::string Judge::compute_step() const {
   return step;
 }
 
-/// Of the kernel time, that of kernels with counters.
+/// The share of kernel time in kernels with counters.
 double Judge::counted_share() const {
   if (!evidence_.kernels || evidence_.kernels->all_ns <= 0) return 0;
   return evidence_.kernels->counted_ns() / evidence_.kernels->all_ns;
@@ -275,10 +275,10 @@ bool Judge::by_counters() {
   return true;
 }
 
-/// By the nearer ceiling, if it is near enough to be what bounds the phase.
+/// Decides by the nearer ceiling, if it is near enough to be the limit.
 bool Judge::by_ceilings(double at_least) {
   const double compute = compute_share();
-  // More than all of the time means that the bytes did not come from memory: they are in a cache.
+  // More than the whole time means that the bytes came from a cache, not from memory.
   const bool is_cached = memory_share() > 1;
   if (is_cached) {
     because("its data comes from a cache: reading it from memory would take longer than measured",
@@ -296,7 +296,7 @@ bool Judge::by_ceilings(double at_least) {
   return true;
 }
 
-/// A busy device that nothing says more about.
+/// A busy device about which nothing more is known.
 void Judge::not_counted() {
   const std::string what = "how close it is to the hardware limits is not known: ";
   const std::string counters =
@@ -313,7 +313,7 @@ void Judge::not_counted() {
   decide(Class::Unknown, "enable pipeline.static_analysis or pipeline.ncu for this phase");
 }
 
-/// The device is the limit; `is_seen`: a profiler saw it work.
+/// The device is the limit; `is_seen`: a profiler recorded its work.
 void Judge::works(bool is_seen) {
   if (by_counters() || by_ceilings(is_seen ? limits_.near : limits_.majority)) return;
   if (is_seen && evidence_.cost && evidence_.cost->floor_ns) {
@@ -337,19 +337,19 @@ void Judge::waits_and_works(double busy_share, const IdleVerdict& idle) {
 
 void Judge::with_device() {
   if (!evidence_.device || evidence_.device->wall_ns() <= 0) {
-    tell_cost();
+    describe_cost();
     works(false);
     return allow_floor();
   }
   const DeviceActivity& device = *evidence_.device;
   const double busy_share = std::min(device.busy_ns / device.wall_ns(), 1.0);
   result_.busy_share = busy_share;
-  tell_device(device);
+  describe_device(device);
   const IdleVerdict idle = judge_idle(evidence_, limits_);
   if (!idle.words.empty() && busy_share < limits_.busy) {
     because("idle time: " + idle.words, device.source);
   }
-  tell_cost();
+  describe_cost();
   if (1 - busy_share >= limits_.idle) {
     waits_for_host(busy_share, idle);
     allow_no_idle();
@@ -365,7 +365,7 @@ void Judge::with_device() {
   allow_floor();
 }
 
-void Judge::tell_operators(const HostOperators& operators) {
+void Judge::describe_operators(const HostOperators& operators) {
   because(fmt::format("{} per {}; {} of the operators' own time is in operators that take less "
                       "than {} per call; the largest is {} ({})",
                       counted_mean(operators.calls, "operator call"), evidence_.unit,
@@ -375,10 +375,10 @@ void Judge::tell_operators(const HostOperators& operators) {
 }
 
 void Judge::on_cpu() {
-  tell_cost();
+  describe_cost();
   if (by_ceilings(limits_.majority)) return allow_floor();
   if (evidence_.operators) {
-    tell_operators(*evidence_.operators);
+    describe_operators(*evidence_.operators);
     if (evidence_.operators->short_share >= limits_.majority) {
       decide(Class::HostBound,
              "call fewer operators: fuse them or give each more work; most of the time goes to "

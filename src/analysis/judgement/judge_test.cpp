@@ -15,8 +15,8 @@ using ::testing::SizeIs;
 
 constexpr double kMs = 1e6;
 
-/// Decode as a published capture has it: 64 tokens of 10 ms, the device busy for 2.8 ms of each,
-/// 1219 launches.
+/// Decode from a published capture: 64 tokens of 10 ms, the device busy for 2.8 ms of each, 1219
+/// launches.
 PhaseEvidence launch_bound_decode() {
   PhaseEvidence evidence;
   evidence.phase = "decode";
@@ -299,7 +299,7 @@ TEST(Judge, OnACpuCeilingsOrShortOperatorsDecide) {
             "most of the time is in long operators far from both limits: start with aten::mm");
   evidence.cost->compute_ns = 7 * kMs;
   EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
-  // More than all of the time: the weights are in a cache, and memory bounds nothing.
+  // More than the whole time: the weights are in a cache, so memory is not the limit.
   evidence.cost->memory_ns = 12 * kMs;
   const Judgement cached = judge(evidence);
   EXPECT_EQ(cached.kind, Class::ComputeBound);

@@ -18,7 +18,7 @@ using internal::kPathBegin;
 using internal::kPathEnd;
 using internal::ParsedName;
 
-/// With single blanks; what is not taken apart is at least not told apart by its layout.
+/// With single blanks, so that names that cannot be parsed at least do not differ by layout.
 std::string single_blanks(std::string_view text) {
   std::string out;
   for (const char c : trim(text)) {
@@ -45,7 +45,7 @@ std::string with_paths(std::string_view marked) {
   return text;
 }
 
-/// The key, and the namespaces of each name in it: one entry a name, in order.
+/// The key and the namespaces of each name in it, one entry per name, in order.
 void without_paths(std::string_view marked, CanonicalName& name) {
   std::size_t extra = 0;
   std::string* into = &name.key;
@@ -54,7 +54,7 @@ void without_paths(std::string_view marked, CanonicalName& name) {
     if (c == kExtraEnd) --extra;
     if (extra > 0 || c == kExtraEnd) continue;
     if (c == kPathBegin) {
-      // Where in the key the name is tells whose namespaces they are.
+      // The position in the key says whose namespaces they are.
       name.namespaces.push_back({name.key.size(), {}});
       into = &name.namespaces.back().path;
     } else if (c == kPathEnd) {
@@ -65,7 +65,7 @@ void without_paths(std::string_view marked, CanonicalName& name) {
   }
 }
 
-/// Functions that run whatever they are given: the argument says what it is.
+/// Functions that run whatever they are given: the argument says what they do.
 bool is_wrapper(std::string_view function) {
   constexpr auto kWrappers =
       std::to_array<std::string_view>({"vectorized_elementwise_kernel",
@@ -93,7 +93,7 @@ bool is_wrapper(std::string_view function) {
   return std::find(kWrappers.begin(), kWrappers.end(), function) != kWrappers.end();
 }
 
-/// Names that say how and on what something is done, not what.
+/// Names that say how and on what something is done, but not what.
 bool says_little(std::string_view name) {
   constexpr auto kCommon = std::to_array<std::string_view>({"float",
                                                             "double",
@@ -166,9 +166,9 @@ bool says_little(std::string_view name) {
 
 std::string short_name_of(const ParsedName& parsed) {
   if (!is_wrapper(parsed.function)) return parsed.function;
-  const auto told = std::find_if(parsed.mentioned.begin(), parsed.mentioned.end(),
-                                 [](const std::string& name) { return !says_little(name); });
-  return told == parsed.mentioned.end() ? parsed.function : parsed.function + '<' + *told + '>';
+  const auto found = std::find_if(parsed.mentioned.begin(), parsed.mentioned.end(),
+                                  [](const std::string& name) { return !says_little(name); });
+  return found == parsed.mentioned.end() ? parsed.function : parsed.function + '<' + *found + '>';
 }
 
 /// The namespaces of `some` are some of those of `all`, in their order.
@@ -219,7 +219,7 @@ bool is_spelling(std::string_view word) {
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
-/// The different words of the text that all tools have in common, in the order of their first.
+/// The distinct words that all tools have in common, in order of first appearance.
 std::vector<std::string> words_of(std::string_view text, std::size_t at_most) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < text.size() && words.size() < at_most;) {
@@ -241,7 +241,7 @@ std::vector<std::string> words_of(std::string_view text, std::size_t at_most) {
 CanonicalName canonical_name(std::string_view text) {
   const std::optional<std::string> plain = internal::demangled(trim(text));
   std::string source = single_blanks(plain ? std::string_view(*plain) : text);
-  // AMD's compiler marks the descriptor of a kernel.
+  // AMD's compiler adds this mark to the descriptor of a kernel.
   if (source.ends_with(".kd")) source.resize(source.size() - 3);
   CanonicalName name;
   const auto parsed = internal::parse_name(source);
@@ -259,7 +259,7 @@ CanonicalName canonical_name(std::string_view text) {
 bool compatible(const CanonicalName& a, const CanonicalName& b) {
   if (a.key != b.key) return false;
   std::size_t j = 0;
-  // A name without namespaces in one of them goes with whatever the other has there.
+  // A name without namespaces on one side matches any namespaces on the other.
   for (const auto& scope : a.namespaces) {
     while (j < b.namespaces.size() && b.namespaces[j].at < scope.at) ++j;
     if (j == b.namespaces.size() || b.namespaces[j].at != scope.at) continue;
@@ -274,13 +274,13 @@ std::string exact_regex(std::string_view name) {
 }
 
 std::string spelling_regex(std::string_view name) {
-  // Each word may be looked for at several places: few of them keep the search short.
+  // Each word may match at several places, so few words keep the search short.
   constexpr std::size_t kMostWords = 10;
   if (std::all_of(name.begin(), name.end(), is_word)) return exact_regex(name);
   const CanonicalName canonical = canonical_name(name);
   const std::size_t function = canonical.key.find(canonical.function);
   if (canonical.function.empty() || function == std::string::npos) return exact_regex(name);
-  // Nothing that could be part of a longer name before it or after it.
+  // No word character before or after, so that it is not part of a longer name.
   std::string regex = "(^|[ :>])" + escaped(canonical.function) + "($|[^a-zA-Z0-9_])";
   const std::string_view rest =
       std::string_view(canonical.key).substr(function + canonical.function.size());

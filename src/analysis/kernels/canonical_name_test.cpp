@@ -64,7 +64,7 @@ const std::vector<Group>& one_kernel_each() {
         "TensorIteratorBase &)::[lambda() (instance 1)]::operator ()() const::[lambda() (instance "
         "6)]::operator ()() const::[lambda(c10::BFloat16) (instance 1)], std::array<char *, 2>>("
         "int, T2, T3)",
-        // as LLVM's demangler has it
+        // as LLVM's demangler writes it
         "void at::native::vectorized_elementwise_kernel<8, at::native::(anonymous namespace)::"
         "silu_kernel(at::TensorIteratorBase&)::'lambda'()::operator()() const::'lambda4'()::"
         "operator()() const::'lambda'(c10::BFloat16), std::array<char*, 2ul>>(int, at::native::("
@@ -128,7 +128,7 @@ TEST(CanonicalName, IsOneWhicheverToolSpellsIt) {
   }
 }
 
-TEST(CanonicalName, TellsKernelsApart) {
+TEST(CanonicalName, DistinguishesKernels) {
   constexpr std::string_view kDifferent[] = {
       "void f<4>(int)",
       "void f<8>(int)",
@@ -151,7 +151,7 @@ TEST(CanonicalName, TellsKernelsApart) {
   }
 }
 
-TEST(CanonicalName, TellsNamespacesThatCannotBeTheSame) {
+TEST(CanonicalName, DistinguishesNamespacesThatCannotBeTheSame) {
   const CanonicalName full = canonical_name("void at::native::(anonymous namespace)::f<int>(int)");
   for (const char* some : {"void at::f<int>(T1)", "void native::f<int>(T1)", "void f<int>(T1)",
                            "void <unnamed>::f<int>(T1)", "void at::<unnamed>::f<int>(T1)",
@@ -209,7 +209,7 @@ TEST(CanonicalName, EndsSoonWhateverTheText) {
     EXPECT_FALSE(canonical_name(repeated(part, kMany)).key.empty()) << part;
   }
   EXPECT_FALSE(canonical_name("f<" + repeated("T1, ", kMany) + "int>(T1)").key.empty());
-  // Each level takes the one before three times: 3^60 if it were written out.
+  // Each level repeats the previous one three times: 3^60 if written out.
   std::string bomb = "int";
   for (int level = 0; level < 60; ++level) bomb = "f<" + bomb + ">(T1, T1, T1)";
   EXPECT_FALSE(canonical_name(bomb).key.empty());
@@ -228,8 +228,8 @@ TEST(CanonicalName, DoesNotWriteOutAMangledNameThatExplodes) {
   EXPECT_EQ(canonical_name("_Zjunk").full, "_Zjunk");
 }
 
-// 226 launches of one program on an H200, each as Kineto and ncu call it: PyTorch 2.11.0, ncu
-// 2025.3.1 as it shortens names, in full, and mangled.
+// 226 launches of one program on an H200, each as Kineto and ncu name it: PyTorch 2.11.0, ncu
+// 2025.3.1 with shortened, full and mangled names.
 TEST(CanonicalName, AgreesOnEveryKernelOfARealProgram) {
   const auto launches = real_launches();
   ASSERT_TRUE(launches) << launches.error().to_string();
@@ -270,8 +270,8 @@ TEST(NameRegex, FindsTheKernelInTheSpellingOfEachTool) {
   EXPECT_GT(seen.size(), 100U);
 }
 
-// What is found beside the kernel itself are relatives that differ in what tools spell apart, or in
-// how often they name a type.
+// Besides the kernel itself, the expression finds relatives that differ only in what tools spell
+// differently, or in how often they name a type.
 TEST(NameRegex, FindsFewOtherKernels) {
   const auto launches = real_launches();
   ASSERT_TRUE(launches) << launches.error().to_string();
@@ -281,7 +281,7 @@ TEST(NameRegex, FindsFewOtherKernels) {
   for (const auto& [name, launch] : kernels) {
     const std::regex regex(spelling_regex(name));
     for (const auto& [other_name, other] : kernels) {
-      // Without the function's name in it nothing is found.
+      // Without the function's name nothing matches.
       if (other_name == name || other->function != launch->function) continue;
       if (std::regex_search(other->full, regex)) ++others;
     }

@@ -1,13 +1,13 @@
 #include "analysis/kernels/classify.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <regex>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/strings.h"
 #include "config/defaults/search_path.h"
 #include "formats/yaml.h"
 #include "shipped_config/shipped_config.h"
@@ -15,14 +15,11 @@
 namespace profline::kernels {
 namespace {
 
-// std::regex recurses for each character it looks at; a name that long is told by its beginning.
+// std::regex recurses for each character it examines; of a longer name only the beginning is used.
 constexpr std::size_t kLongestSearched = 4096;
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text.substr(0, kLongestSearched));
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
+std::string searched_part(std::string_view text) {
+  return lower(text.substr(0, kLongestSearched));
 }
 
 Result<std::regex> compiled(const std::string& expression) {
@@ -30,7 +27,7 @@ Result<std::regex> compiled(const std::string& expression) {
     return std::regex(expression, std::regex::ECMAScript | std::regex::icase);
   } catch (const std::regex_error& failure) {
     return Error(ErrorKind::Config,
-                 "'" + expression + "' is no regular expression: " + failure.what());
+                 "'" + expression + "' is not a regular expression: " + failure.what());
   }
 }
 
@@ -76,7 +73,7 @@ Result<Classifier> Classifier::create(const settings::KernelClasses& table) {
   for (const settings::KernelClassRule& given : table.rules) {
     Rules::Rule rule;
     rule.name = given.name;
-    for (const std::string& text : given.contains) rule.contains.push_back(lower_case(text));
+    for (const std::string& text : given.contains) rule.contains.push_back(searched_part(text));
     for (const std::string& expression : given.matches) {
       auto regex = compiled(expression);
       if (!regex) return std::move(regex).error().during("kernel class '" + given.name + "'");
@@ -88,7 +85,7 @@ Result<Classifier> Classifier::create(const settings::KernelClasses& table) {
 }
 
 const std::string& Classifier::class_of(const CanonicalName& name) const {
-  const std::string lower = lower_case(name.full);
+  const std::string lower = searched_part(name.full);
   const std::string original = name.full.substr(0, kLongestSearched);
   const auto found =
       std::find_if(rules_->rules.begin(), rules_->rules.end(),

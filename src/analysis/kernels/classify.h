@@ -17,11 +17,11 @@ class SearchPath;
 
 namespace profline::kernels {
 
-/// Names classes of kernels (`gemm`, `attention`) by the rules of `conf/kernels/classes.yaml`: the
-/// first rule that applies decides, `other` when none does.
+/// Assigns classes to kernels (`gemm`, `attention`) by the rules of `conf/kernels/classes.yaml`:
+/// the first matching rule decides, `other` if none matches.
 class Classifier {
  public:
-  /// An Error names the rule whose expression is none.
+  /// An Error names the rule whose regular expression is invalid.
   static Result<Classifier> create(const settings::KernelClasses& rules);
   Classifier(Classifier&&) noexcept;
   Classifier& operator=(Classifier&&) noexcept;
@@ -35,20 +35,20 @@ class Classifier {
   std::unique_ptr<Rules> rules_;
 };
 
-// Which rules name the classes of kernels, for every command: those of a file that an option
-// names, then the user's own of kernels/classes.yaml, then those that are part of the program.
+// The rules that every command uses, in order: those of a file named by an option, the user's own
+// in kernels/classes.yaml, and the built-in ones.
 
-/// The rules of `conf/kernels/classes.yaml` as this program was built with them.
+/// The built-in rules, from `conf/kernels/classes.yaml`.
 Result<settings::KernelClasses> shipped_classes();
 
-/// The user's rules: of the file that is named, if one is, then of each `kernels/classes.yaml` on
-/// the search path in its order. Where no folder of configs was chosen, also of `./conf` without a
-/// config in it. `cwd` is where `./conf` is.
+/// The user's rules: from the named file, if any, then from each `kernels/classes.yaml` on the
+/// search path, in order. If no folder of configs was chosen, also from `./conf` even if it has no
+/// config. `./conf` is relative to `cwd`.
 Result<settings::KernelClasses> own_classes(const config::SearchPath& search_path,
                                             const std::filesystem::path& cwd,
                                             const std::optional<std::string>& named = {});
 
-/// A classifier by the user's rules and then the shipped ones.
+/// A classifier with the user's rules followed by the shipped ones.
 Result<Classifier> classifier_with(settings::KernelClasses own);
 Result<Classifier> shipped_classifier();
 

@@ -181,7 +181,7 @@ TEST(KernelClasses, AreTheSameWhicheverToolSpellsTheKernel) {
     EXPECT_EQ(classifier->class_of(canonical_name(launch.ncu)), expected) << launch.ncu;
     EXPECT_EQ(classifier->class_of(canonical_name(launch.full)), expected) << launch.full;
   }
-  // What none of the rules knows is a small part.
+  // What no rule covers is a small part.
   EXPECT_LE(seen["other"], 20);
 }
 
@@ -189,7 +189,7 @@ TEST(KernelClasses, NamesTheRuleThatIsWrong) {
   const auto no_regex = Classifier::create({{{"mine", {}, {"("}}}});
   ASSERT_FALSE(no_regex);
   EXPECT_TRUE(no_regex.error().to_string().starts_with(
-      "kernel class 'mine': '(' is no regular expression: "))
+      "kernel class 'mine': '(' is not a regular expression: "))
       << no_regex.error().to_string();
   const auto empty = settings::read_kernel_classes(*parse_yaml("rules: [{class: x}]", "c.yaml"));
   ASSERT_FALSE(empty);
@@ -239,7 +239,7 @@ TEST(OwnClasses, AreThoseOfTheSearchPathWhereOneIsChosen) {
   EXPECT_EQ(class_by(own_classes(path, folder.path()), "my_kernel"), "more");
 }
 
-TEST(OwnClasses, TellWhichFileIsWrong) {
+TEST(OwnClasses, ReportWhichFileIsWrong) {
   const testing::TempDir folder;
   ASSERT_TRUE(create_folders(folder / "conf/kernels"));
   ASSERT_TRUE(write_file_atomic(folder / "conf/kernels/classes.yaml", "rules: [{class: x}]\n"));

@@ -5,24 +5,21 @@
 #include <libiberty/demangle.h>
 
 #include "analysis/kernels/internal/name_grammar.h"
+#include "base/strings.h"
 
 namespace profline::kernels::internal {
 namespace {
 
 constexpr std::size_t kLongestMangled = std::size_t{16} << 10U;
 constexpr std::size_t kLongestName = std::size_t{4} << 20U;
-// The library refuses names longer than this unless told not to limit its recursion. The names of
-// CUTLASS' kernels are, and reach us mangled in Kineto's traces, which asks the same library. Then
-// it is for us to see that they are not nested without end.
+// The library rejects names longer than this unless its recursion limit is switched off. Names of
+// CUTLASS kernels are longer, and appear mangled in Kineto's traces because Kineto uses the same
+// library. With the limit off, we must make sure that they are not nested without bound.
 constexpr std::size_t kLongestLimited = 1024;
 constexpr std::size_t kDeepestNesting = 256;
 constexpr std::size_t kLongestRun = 512;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-/// Behind an identifier, which is its length and that many letters, or behind a plain number.
+/// Skips an identifier, which is its length followed by that many letters, or a plain number.
 std::size_t behind_number(std::string_view mangled, std::size_t at) {
   std::size_t length = 0;
   for (; at < mangled.size() && is_digit(mangled[at]); ++at) {
@@ -32,8 +29,8 @@ std::size_t behind_number(std::string_view mangled, std::size_t at) {
   return is_plain ? at : at + length;
 }
 
-/// How deep the library's parser goes: a part opened is inside those still open, and each letter of
-/// a run (`PPPKi`) may be inside the one before.
+/// How deep the library's parser recurses: an opened part is nested in those still open, and each
+/// letter of a run (`PPPKi`) may be nested in the one before.
 bool is_shallow(std::string_view mangled) {
   constexpr std::string_view kOpens = "IJNFXZ";
   std::size_t open = 0;
@@ -59,15 +56,14 @@ struct Output {
   std::jmp_buf stop;
 };
 
-/// The library has no way to be stopped but this one: it holds nothing at this point that would
-/// have to be given back.
+/// The only way to stop the library: at this point it holds nothing that would have to be released.
 void take(const char* piece, std::size_t length, void* opaque) {
   auto& output = *static_cast<Output*>(opaque);
   if (output.text.size() + length > kLongestName) std::longjmp(output.stop, 1);
   output.text.append(piece, length);
 }
 
-/// False when it is no mangled name, or its text is too long.
+/// False if it is not a mangled name, or if its text is too long.
 bool write_demangled(const char* mangled, int options, Output& output) {
   // NOLINTNEXTLINE(cert-err52-cpp): what is jumped over is C
   if (setjmp(output.stop) != 0) return false;

@@ -12,9 +12,9 @@
 namespace profline::kernels {
 namespace {
 
-using Shape = std::vector<std::uint32_t>;  // grid or block; empty: the tool does not say
+using Shape = std::vector<std::uint32_t>;  // grid or block; empty: not known
 
-/// Rows of one table that say the same of their kernel: name, with its namespaces, and shape.
+/// Rows of one table with the same name, namespaces and shape.
 struct Spelling {
   std::size_t table = 0;
   const CanonicalName* name = nullptr;
@@ -24,10 +24,10 @@ struct Spelling {
   std::vector<std::size_t> rows;
 };
 
-/// Zeros are what some tools write for what they do not know.
-Shape told(const Shape& shape) {
-  const bool is_told = std::any_of(shape.begin(), shape.end(), [](auto n) { return n > 0; });
-  return is_told ? shape : Shape();
+/// Some tools write zeros for a shape that they do not know.
+Shape if_known(const Shape& shape) {
+  const bool is_known = std::any_of(shape.begin(), shape.end(), [](auto n) { return n > 0; });
+  return is_known ? shape : Shape();
 }
 
 bool shapes_agree(const Spelling& a, const Spelling& b) {
@@ -46,7 +46,7 @@ bool can_be_one(const Spelling& a, const Spelling& b) {
   return a.table != b.table && shapes_agree(a, b) && names_agree(a, b);
 }
 
-/// Spellings that are linked, directly or through others.
+/// Spellings that are linked, directly or indirectly.
 class Groups {
  public:
   explicit Groups(std::size_t count) : parent_(count) {
@@ -93,8 +93,8 @@ void Join::find_spellings() {
       const KernelUse& given = tables_[table].rows[row];
       const auto [name, is_new] = names_.try_emplace(given.printed_name);
       if (is_new) name->second = canonical_name(given.printed_name);
-      const Shape grid = told(given.grid);
-      const Shape block = told(given.block);
+      const Shape grid = if_known(given.grid);
+      const Shape block = if_known(given.block);
       const auto [place, is_first] =
           known.try_emplace(std::tuple(table, name->second.full, grid, block), spellings_.size());
       if (is_first) {
@@ -107,7 +107,8 @@ void Join::find_spellings() {
 }
 
 void Join::link(Groups& groups) const {
-  // Only spellings with one key, or one function name where a table has no more, can be of one.
+  // Only spellings with the same key, or the same function name if a table has nothing more, can
+  // belong to one kernel.
   const bool by_function =
       std::any_of(tables_.begin(), tables_.end(),
                   [](const KernelTable& table) { return table.function_names_only; });
@@ -181,7 +182,7 @@ Joined Join::run() {
   find_spellings();
   Groups groups(spellings_.size());
   link(groups);
-  std::map<std::size_t, std::vector<std::size_t>> by_group;  // a group is known by its first member
+  std::map<std::size_t, std::vector<std::size_t>> by_group;  // keyed by the first member
   for (std::size_t i = 0; i < spellings_.size(); ++i) by_group[groups.of(i)].push_back(i);
   Joined joined;
   std::int64_t all_ns = 0;

@@ -11,40 +11,38 @@
 
 namespace profline::kernels {
 
-/// A table of kernels as one tool has it.
+/// The kernel table of one tool.
 struct KernelTable {
   std::string tool;             ///< "nsys", "ncu", "Kineto": for messages
   std::vector<KernelUse> rows;  ///< by printed_name, grid and block
-  /// The tool shows names of functions only (`--kernel-name-base function`, nsys' short names).
+  /// The tool shows only function names (`--kernel-name-base function`, nsys' short names).
   bool function_names_only = false;
 };
 
 enum class JoinState : std::uint8_t { Matched, Ambiguous, Unmatched };
 
-/// One kernel, and the rows that are of it.
+/// One kernel and its rows.
 struct JoinedKernel {
   JoinState state = JoinState::Unmatched;
-  std::string name;  ///< canonical, the fullest spelling there is
+  std::string name;  ///< canonical, in the fullest spelling available
   std::string short_name;
-  std::vector<std::uint32_t> grid;  ///< empty: no tool says
+  std::vector<std::uint32_t> grid;  ///< empty: not known
   std::vector<std::uint32_t> block;
-  /// By table, in the order given: its rows of this kernel. With Ambiguous the rows that cannot be
-  /// told apart.
+  /// Its rows, per table in the given order. If Ambiguous, the rows that cannot be distinguished.
   std::vector<std::vector<std::size_t>> rows;
-  std::string reason;  ///< why it is not matched; empty when it is
+  std::string reason;  ///< why it is not matched; empty if it is
 };
 
 struct Joined {
-  std::vector<JoinedKernel> kernels;  ///< in the order of first sight, tables one after another
+  std::vector<JoinedKernel> kernels;  ///< in order of first appearance, table by table
 
-  /// Share of the first table's time in kernels that are matched in all tables; 0 with no time.
+  /// Share of the first table's time in kernels that are matched in all tables; 0 without any time.
   double matched_share = 0;
 };
 
 /// Joins tables of the same program by canonical name and launch shape. Matched: the kernel is in
-/// every table and nothing else could be meant. Ambiguous: rows of two kernels of one table agree
-/// in all that another table says of them. Unmatched: a table does not have it. Every row is in
-/// exactly one kernel.
+/// every table, unambiguously. Ambiguous: two kernels of one table agree in everything that another
+/// table says about them. Unmatched: a table lacks it. Every row belongs to exactly one kernel.
 Joined join(std::span<const KernelTable> tables);
 
 }  // namespace profline::kernels

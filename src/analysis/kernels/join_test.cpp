@@ -88,7 +88,7 @@ TEST(KernelJoin, TakesWhatATableLeavesOut) {
   EXPECT_TRUE(join({}).kernels.empty());
 }
 
-/// The launches of one table as rows, one a spelling and shape, and which row each launch is in.
+/// The launches of one table as rows, one per spelling and shape, and the row of each launch.
 KernelTable table_of(const std::vector<RealLaunch>& launches, std::string tool,
                      std::string RealLaunch::*name, std::int64_t RealLaunch::*time,
                      std::vector<std::size_t>& row_of) {
@@ -113,7 +113,7 @@ KernelTable table_of(const std::vector<RealLaunch>& launches, std::string tool,
   return table;
 }
 
-// Launch by launch the same kernel, so each pair the join makes can be checked.
+// The tables agree launch by launch, so each pair that the join makes can be checked.
 TEST(KernelJoin, PairsARealProgramWithoutAWrongPair) {
   const auto launches = real_launches();
   ASSERT_TRUE(launches) << launches.error().to_string();

@@ -5,8 +5,8 @@
 #include "analysis/kernels/canonical_name.h"
 #include "base/error.h"
 
-// Any text is a kernel name: its canonical name is found, agrees with itself, and is not much
-// larger than what it was made of.
+// Any text is a kernel name: it has a canonical name, which agrees with itself and is not much
+// larger than the text.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using profline::kernels::canonical_name;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

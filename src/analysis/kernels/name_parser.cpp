@@ -1,4 +1,4 @@
-// Types, values and functions: what stands between two commas of a name.
+// Types, values and functions: the text between two commas of a name.
 
 #include <algorithm>
 #include <array>
@@ -58,7 +58,7 @@ bool NameParser::parse_part(Entity& entity) {
   } else if (c == '<') {
     fail();
   } else {
-    entity.tail += c;  // a pointer, a reference, or of an expression
+    entity.tail += c;  // a pointer, a reference, or part of an expression
     ++at_;
   }
   return true;
@@ -74,7 +74,7 @@ void NameParser::parse_brackets(Entity& entity) {
   entity.tail += close;
 }
 
-/// A word that says something about a name; false, and nothing taken, when it is none.
+/// A qualifier such as `const`; false, consuming nothing, if the next word is not one.
 bool NameParser::parse_keyword(Entity& entity) {
   constexpr std::array<std::string_view, 9> kIgnored = {"struct",       "class",    "enum",
                                                         "union",        "typename", "__restrict",
@@ -104,7 +104,7 @@ void NameParser::parse_word_name(Entity& entity) {
   bool is_function = false;
   const auto before = static_cast<std::ptrdiff_t>(parsed_.mentioned.size());
   const std::string name = parse_qualified(is_function);
-  if (is_function && entity.tail != "&") {  // what stood before was the type that it returns
+  if (is_function && entity.tail != "&") {  // the text before it was the return type
     if (depth_ == 0) {
       parsed_.mentioned.erase(parsed_.mentioned.begin(), parsed_.mentioned.begin() + before);
     }

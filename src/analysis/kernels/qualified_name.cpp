@@ -9,7 +9,7 @@
 namespace profline::kernels::internal {
 namespace {
 
-// Placeholders are replaced by what they stand for as long as the name stays this small.
+// Placeholders are expanded as long as the name stays this small.
 constexpr std::size_t kLongestMarked = std::size_t{1} << 20U;
 constexpr std::size_t kMostMentioned = 64;
 
@@ -33,7 +33,7 @@ std::string NameParser::word() {
   return std::string(text_.substr(start, at_ - start));
 }
 
-/// Behind the word `operator`.
+/// The rest of an operator's name, after the word `operator`.
 std::string NameParser::operator_name() {
   blanks();
   constexpr std::array<std::string_view, 20> kSymbols = {
@@ -46,7 +46,7 @@ std::string NameParser::operator_name() {
   return "operator " + word();  // a conversion
 }
 
-/// The parameters and number of a lambda, behind the word, in any of these forms:
+/// The parameters and number of a lambda, after the word, in any of these forms:
 ///   {lambda(int)#1}   [lambda(int) (instance 1)]   'lambda'(int)   'lambda0'(int)
 std::string NameParser::lambda_text() {
   Component component;
@@ -68,7 +68,7 @@ std::string NameParser::lambda(std::string_view close) {
   return "{lambda" + params + '#' + number + '}';
 }
 
-/// LLVM counts them from none: 'lambda'(int), 'lambda0'(int), 'lambda1'(int).
+/// LLVM leaves the first one without a number: 'lambda'(int), 'lambda0'(int), 'lambda1'(int).
 std::string NameParser::llvm_lambda() {
   const std::size_t start = at_;
   while (is_digit(peek())) ++at_;
@@ -78,7 +78,7 @@ std::string NameParser::llvm_lambda() {
          std::to_string(number.empty() ? 1 : std::stoi(number) + 2) + '}';
 }
 
-/// `{unnamed type#1}`, `(lambda at file.cu:3:5)`: as it stands.
+/// `{unnamed type#1}`, `(lambda at file.cu:3:5)`: unchanged.
 std::string NameParser::unnamed() {
   const char open = peek();
   const char close = open == '(' ? ')' : open == '{' ? '}' : '\'';
@@ -88,7 +88,7 @@ std::string NameParser::unnamed() {
   return std::string(text_.substr(start, at_ - start));
 }
 
-/// What has no name of its own; empty when a name stands there.
+/// An entity without a name; empty if a name follows.
 std::string NameParser::nameless() {
   if (take("{lambda")) return lambda("}");
   if (take("[lambda")) return lambda("]");
@@ -145,7 +145,7 @@ std::vector<std::string> NameParser::parse_list(char close) {
   return parts;
 }
 
-/// Behind a name: `(float const*, T1)`, with `const` behind it for members.
+/// Parameters after a name: `(float const*, T1)`, followed by `const` for members.
 void NameParser::parse_params(Component& component) {
   ++at_;
   std::vector<std::string> parts = parse_list(')');
@@ -176,7 +176,7 @@ void NameParser::parse_args(Component& component) {
   component.args += '>';
 }
 
-/// What `T3` stands for: the third argument of the template whose parameter it is.
+/// What `T3` refers to: the third argument of its template.
 std::string NameParser::placeholder(const std::string& name) const {
   if (scopes_.empty() || name.size() < 2 || name.size() > 4 || name.front() != 'T' ||
       !std::all_of(name.begin() + 1, name.end(), is_digit)) {
@@ -197,7 +197,7 @@ void NameParser::mention(const Component& component) {
   }
 }
 
-/// What may follow a name: arguments, which later placeholders stand for, and parameters.
+/// What may follow a name: arguments, which later placeholders refer to, and parameters.
 void NameParser::parse_suffixes(Component& component, Scopes& kept) {
   if (peek() == '<' && !looking_at("<unnamed>") && !looking_at("<lambda")) {
     ++at_;
@@ -243,7 +243,7 @@ std::string NameParser::parse_qualified(bool& is_function) {
 std::string NameParser::marked(const Component& component) {
   if (!component.has_params) return component.name + component.args;
   if (!component.has_args) return component.name + component.params;
-  // Templates tell their parameters by their arguments; tools write them in different ways.
+  // The parameters of a template follow from its arguments, and tools write them differently.
   return component.name + component.args + kExtraBegin + component.params + kExtraEnd;
 }
 

@@ -9,20 +9,20 @@
 
 namespace profline::kernels {
 
-/// One launch of a real program, as several tools saw it.
+/// One launch of a real program, as several tools recorded it.
 struct RealLaunch {
   std::array<std::uint32_t, 3> grid{};
   std::array<std::uint32_t, 3> block{};
   std::int64_t kineto_ns = 0;
   std::int64_t ncu_ns = 0;
   std::string kineto;  ///< as Kineto spells the kernel
-  std::string ncu;     ///< ncu, shortened as it does by default
+  std::string ncu;     ///< as ncu shortens it by default
   std::string full;    ///< ncu with `--rename-kernels no`: as nsys spells it
   std::string mangled;
   std::string function;  ///< ncu with `--print-kernel-base function`
 };
 
-/// tests/golden/kernels/torch-2.11-h200: launches in their order.
+/// tests/golden/kernels/torch-2.11-h200: launches in order.
 Result<std::vector<RealLaunch>> real_launches();
 
 }  // namespace profline::kernels

@@ -1,6 +1,6 @@
-// One program of many kernels (tests/gpu/kernel_zoo.cpp) as nsys, Kineto and ncu saw it. Each ran
-// it anew, so no correlation id is common to two of them; the order of launches is, and so it is
-// known which kernel is which.
+// One program with many kernels (tests/gpu/kernel_zoo.cpp) as nsys, Kineto and ncu recorded it.
+// Each ran it separately, so they share no correlation ids; the order of launches is the same and
+// identifies the kernels.
 
 #include "testing/captures/zoo.h"
 
@@ -40,12 +40,13 @@ Result<Timeline> nsys_capture(const std::string& name) {
   return nsys::read_sqlite(file);
 }
 
-/// Copies and fills of a graph are kernels of the driver to Kineto, and copies and fills to nsys.
+/// Kineto reports copies and fills of a graph as kernels of the driver, nsys as copies and fills.
 bool is_of_the_driver(const std::string& name) {
   return name == "memcpy128" || name == "memset32";
 }
 
-/// Kernels in the order in which the program launched them; those of a graph as they ran.
+/// Kernels in the order in which the program launched them; those of a graph in the order in which
+/// they ran.
 Launches kernels_in_order(const Timeline& timeline) {
   std::vector<const DeviceWork*> work;
   for (const DeviceWork& one : timeline.work) {
@@ -77,7 +78,7 @@ Result<Launches> ncu_launches() {
   return launches;
 }
 
-/// The launches of one tool as a table, one row a name and shape, and which row each launch is in.
+/// The launches of one tool as a table, one row per name and shape, and the row of each launch.
 struct Table {
   KernelTable table;
   std::vector<std::size_t> row_of;

@@ -9,8 +9,7 @@
 namespace profline::operators {
 namespace {
 
-/// Where a thread is inside the ranges that a pattern names: intervals in order, none touching
-/// another.
+/// The intervals in which a thread is inside ranges that match a pattern, sorted and disjoint.
 class Inside {
  public:
   Inside(const Timeline& timeline, const std::string& pattern)
@@ -30,10 +29,10 @@ class Inside {
   bool holds(RowIndex thread, std::int64_t time_ns) const {
     if (thread == kNoRow) return false;
     const auto& intervals = by_thread_[thread];
-    const auto behind = std::upper_bound(
+    const auto after = std::upper_bound(
         intervals.begin(), intervals.end(), time_ns,
         [](std::int64_t time, const auto& interval) { return time < interval.first; });
-    return behind != intervals.begin() && time_ns < std::prev(behind)->second;
+    return after != intervals.begin() && time_ns < std::prev(after)->second;
   }
 
  private:
@@ -52,7 +51,7 @@ class Sweep {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  /// An operator that is not over, and what those inside it took.
+  /// An open operator, and the time of those nested in it.
   struct Open {
     RowIndex op = kNoRow;
     std::int64_t inner_ns = 0;
@@ -74,8 +73,8 @@ class Sweep {
   std::optional<Inside> inside_;
   OperatorTable table_;
   std::unordered_map<std::uint64_t, std::size_t> rows_;
-  std::vector<std::size_t> row_of_op_;  // kNone: not asked for
-  std::vector<RowIndex> around_;        // the operator around each
+  std::vector<std::size_t> row_of_op_;  // kNone: not requested
+  std::vector<RowIndex> around_;        // the enclosing operator of each
 };
 
 std::size_t Sweep::row_of(const Operator& op) {
@@ -126,7 +125,7 @@ void Sweep::open(ThreadState& thread, RowIndex op) {
   thread.stack.push_back({op, 0});
 }
 
-/// Work counts for the operator that launched it and, once a row, for those around.
+/// Work counts for the operator that launched it and, once per row, for the enclosing ones.
 void Sweep::add_work() {
   std::vector<std::size_t> counted;
   for (const DeviceWork& work : timeline_.work) {

@@ -7,29 +7,29 @@
 
 #include "records/timeline.h"
 
-/// What operators of a framework took, on the host and on the devices.
+/// The time of a framework's operators, on the host and on the devices.
 namespace profline::operators {
 
 struct OperatorRow {
   Names::Id name = 0;
-  Names::Id input_shapes = 0;  ///< when rows are told apart by them
+  Names::Id input_shapes = 0;  ///< if rows are split by input shapes
   std::uint64_t calls = 0;
-  /// From beginning to end; an operator inside one of the same row is not counted again.
+  /// Total time; an operator nested in one of the same row is not counted again.
   std::int64_t total_ns = 0;
-  /// Without the operators inside it: over all rows each instant of a thread counts once.
+  /// Self time, without nested operators: over all rows each instant of a thread counts once.
   std::int64_t self_ns = 0;
-  std::int64_t device_ns = 0;       ///< of the work launched in it and in operators inside it
+  std::int64_t device_ns = 0;       ///< of the work launched in it and in nested operators
   std::int64_t self_device_ns = 0;  ///< of the work launched in it alone
   std::uint64_t launched = 0;       ///< pieces of that work
 
   bool operator==(const OperatorRow&) const = default;
 };
 
-/// Which column rows are ordered by, largest first.
+/// The column that rows are sorted by, largest first.
 enum class OperatorOrder : std::uint8_t { Self, Total, SelfDevice, Device, Calls };
 
 struct OperatorTable {
-  std::vector<OperatorRow> rows;  ///< in the order asked for; of equal ones, by self time and name
+  std::vector<OperatorRow> rows;  ///< in the requested order; ties by self time and name
   std::int64_t self_ns = 0;       ///< of all: time in which a thread was in an operator
   std::int64_t self_device_ns = 0;
   std::uint64_t calls = 0;
@@ -38,13 +38,13 @@ struct OperatorTable {
 struct OperatorTableOptions {
   bool by_shape = false;
   OperatorOrder order = OperatorOrder::Self;
-  /// Only operators that begin inside a range that this names (timeline::matches_range()) on their
-  /// thread.
+  /// Only operators that begin inside a range that matches this (timeline::matches_range()) on
+  /// their thread.
   std::optional<std::string> inside = {};
 };
 
-/// One sweep with a stack a thread. An operator that outlasts the one around it counts there only
-/// as long as that lasted.
+/// One sweep with a stack per thread. An operator that outlasts its parent counts there only until
+/// the parent ends.
 OperatorTable operator_table(const Timeline& timeline, const OperatorTableOptions& options = {});
 
 }  // namespace profline::operators

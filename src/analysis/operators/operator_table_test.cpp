@@ -94,7 +94,7 @@ TEST(OperatorTable, IsOrderedByTheColumnAskedFor) {
   EXPECT_EQ(names(OperatorOrder::Calls), "mm empty linear ");
 }
 
-TEST(OperatorTable, TellsShapesApartAndKeepsToARange) {
+TEST(OperatorTable, DistinguishesShapesAndKeepsToARange) {
   Capture capture;
   capture.op("mm", 0, 10, 0, "[[1]]");
   capture.op("mm", 20, 40, 0, "[[2]]");

@@ -18,7 +18,7 @@ using roofline::KernelMean;
 using Labels = std::vector<std::string>;
 
 constexpr double kTolerance = 0.01;
-// std::regex recurses for each character it looks at.
+// std::regex recurses for each character it examines.
 constexpr std::size_t kLongestSearched = 8192;
 
 Labels labels_of(const CounterReport& report, const ProfiledKernel& kernel) {
@@ -37,7 +37,7 @@ std::optional<double> time_of(const CounterReport& report, const ProfiledKernel&
   return measured.time_ns->value;
 }
 
-/// Of all launches that the numbers are a mean of.
+/// The total over all launches that the mean covers.
 std::optional<double> instructions_of(const CounterReport& report, const KernelMean& mean) {
   const Counter* counter = report.find(mean.kernel, kInstructions);
   if (counter == nullptr || !std::isfinite(counter->value)) return std::nullopt;
@@ -48,10 +48,10 @@ void add_to(std::optional<double>& sum, const std::optional<double>& more) {
   if (more) sum = sum.value_or(0) + *more;
 }
 
-/// A parent's name, and what all its children come to.
+/// A parent's name, and the sum of its children.
 using Inside = std::map<Labels, double>;
 
-/// Of a region that nobody measured: what is in it.
+/// For a region that was not measured: the sum of its content.
 void take_children(const Labels& labels, const Inside& inside, bool is_measured,
                    std::optional<double>& children, std::optional<double>& total) {
   const auto found = inside.find(labels);
@@ -63,14 +63,14 @@ void add_to_parent(const Labels& labels, const std::optional<double>& total, Ins
   if (total && labels.size() > 1) inside[Labels(labels.begin(), labels.end() - 1)] += *total;
 }
 
-/// Within the tolerance; nothing where one of them is not known.
+/// Whether they agree within the tolerance; nothing if one of them is not known.
 std::optional<bool> holds(const std::optional<double>& total,
                           const std::optional<double>& children) {
   if (!total || !children) return std::nullopt;
   return *children <= *total * (1 + kTolerance);
 }
 
-/// Rules with their expressions ready.
+/// Rules with compiled expressions.
 class Filter {
  public:
   static Result<Filter> create(const Rules& rules) {
@@ -118,7 +118,7 @@ class Filter {
       return std::regex(rule.regex);
     } catch (const std::regex_error& failure) {
       return Error(ErrorKind::Config,
-                   "'" + rule.regex + "' is no regular expression: " + failure.what());
+                   "'" + rule.regex + "' is not a regular expression: " + failure.what());
     }
   }
 
@@ -126,7 +126,7 @@ class Filter {
   std::vector<Compiled> exclude_;
 };
 
-/// Regions by name, in the order of first sight, parents first.
+/// Regions by name, in order of first appearance, parents first.
 class Table {
  public:
   Table(const CounterReport& report, const Filter& filter) : report_(report), filter_(filter) {}
@@ -212,7 +212,7 @@ class Table {
     known->total_ns += total;
   }
 
-  /// From the deepest up: what is inside each, and what is left to itself.
+  /// From the deepest up: the sum of what is nested in each, and its exclusive rest.
   void sum_up() {
     Inside time_inside;
     Inside work_inside;
@@ -235,7 +235,7 @@ class Table {
     if (!region.reconciles) region.reconciles = holds(region.inclusive_ns, region.children_ns);
     if (!region.inclusive_ns) return;
     region.exclusive_ns = std::max(0.0, *region.inclusive_ns - region.children_ns.value_or(0));
-    // Rules of a child may let in what its parent's leave out.
+    // A child's rules may include what its parent's exclude.
     const auto counted = own_.find(labels);
     if (region.source == RegionSource::Kernels && !filter_.is_empty()) {
       region.exclusive_ns = counted == own_.end() ? 0 : counted->second;
@@ -260,8 +260,8 @@ class Table {
 
   const CounterReport& report_;
   const Filter& filter_;
-  std::map<Labels, NcuRegion> regions_;  // a parent is before what is in it
-  std::map<Labels, double> own_;         // of kernels in no deeper region
+  std::map<Labels, NcuRegion> regions_;  // parents precede their children
+  std::map<Labels, double> own_;         // of kernels that are in no deeper region
 };
 
 }  // namespace
@@ -281,10 +281,10 @@ Result<std::vector<NcuRegion>> region_table(const CounterReport& report, const R
                                       [](const KernelMean& mean) { return mean.kernel.is_range; });
   if (has_ranges && !filter.is_empty()) {
     return Error(ErrorKind::Config,
-                 "ranges were replayed as a whole, so no kernel can be taken out of them: capture "
+                 "ranges were replayed as a whole, so no kernel can be excluded from them: capture "
                  "with replay_mode=kernel to choose kernels by region");
   }
-  // Ranges first: a kernel inside of one that was replayed does not count again.
+  // Ranges first: a kernel inside a replayed range does not count again.
   for (const bool of_ranges : {true, false}) {
     for (const KernelMean& mean : means) {
       if (mean.kernel.is_range == of_ranges) table.add(mean);

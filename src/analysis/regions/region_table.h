@@ -8,7 +8,7 @@
 #include "records/counters.h"
 #include "records/ncu_tables.h"
 
-/// What ncu measured, by the NVTX ranges of the program.
+/// What ncu measured, per NVTX range of the program.
 namespace profline::regions {
 
 /// Which kernels count in a region.
@@ -17,23 +17,23 @@ struct KernelRule {
   std::string regex;   ///< of demangled names
 };
 struct Rules {
-  std::vector<KernelRule> include;  ///< of a region that has none: every kernel
-  std::vector<KernelRule> exclude;  ///< wins
+  std::vector<KernelRule> include;  ///< a region without a rule includes every kernel
+  std::vector<KernelRule> exclude;  ///< takes precedence
 };
 
-/// `REGION=RE` or `RE`. A region's name ends at the first equals sign that is not in a regular
-/// expression's `(?=`.
+/// `REGION=RE` or `RE`. A region's name ends at the first equals sign that is not part of `(?=` in
+/// a regular expression.
 KernelRule parse_kernel_rule(const std::string& text);
 
-/// One row a region, parents before what is in them, of all instances.
+/// One row per region over all instances, parents before their children.
 ///
-/// A range that was replayed as a whole is what was measured of it. Where single kernels were
-/// profiled a region is the sum of those launched in it, at any depth, that the rules let in. A
-/// parent that nobody measured is the sum of its children. Inclusive time is all of a region,
-/// exclusive what is in none of its children; children that come to more than their parent by over
-/// one percent do not reconcile, which the row says.
+/// A range that was replayed as a whole has the figures measured for it. If single kernels were
+/// profiled, a region is the sum of those launched in it, at any depth, that the rules include. A
+/// parent that was not measured is the sum of its children. Inclusive time is all of a region,
+/// exclusive time what is in none of its children; children that add up to more than one percent
+/// over their parent do not reconcile, and the row says so.
 ///
-/// An Error for a rule that is no regular expression, or that would take kernels out of a range
+/// An Error for a rule that is not a regular expression, or that would exclude kernels from a range
 /// that was replayed as a whole.
 Result<std::vector<NcuRegion>> region_table(const CounterReport& report, const Rules& rules = {});
 

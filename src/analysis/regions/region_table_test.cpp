@@ -37,7 +37,7 @@ class Made {
     return row(ranges.back(), true, ns, ranges);
   }
 
-  /// Of the row before.
+  /// For the previous row.
   Made& instructions(double count) {
     report.kernels.back().counters.push_back(
         {.name = report.names.id_of(kInstructions), .value = count});
@@ -64,7 +64,7 @@ std::vector<NcuRegion> table_of(const CounterReport& report, const Rules& rules 
   return table ? *std::move(table) : std::vector<NcuRegion>();
 }
 
-std::string told(const std::vector<NcuRegion>& regions) {
+std::string as_text(const std::vector<NcuRegion>& regions) {
   std::string text;
   for (const NcuRegion& region : regions) {
     text += region.name + " " + std::to_string(static_cast<int>(region.inclusive_ns.value_or(-1))) +
@@ -75,7 +75,7 @@ std::string told(const std::vector<NcuRegion>& regions) {
 
 TEST(RegionTable, SumsKernelsInclusiveAndExclusive) {
   const std::vector<NcuRegion> regions = table_of(kernels_in_ranges().report);
-  EXPECT_EQ(told(regions),
+  EXPECT_EQ(as_text(regions),
             "head 3 3\n"
             "residual 267 7\n"
             "residual::block.conv1 210 210\n"
@@ -98,14 +98,14 @@ TEST(RegionTable, LeavesOutWhatItsRulesSay) {
   Rules rules;
   rules.exclude = {{"residual::block.conv1", "bias"}, {"", "^pool$"}};
   const std::vector<NcuRegion> regions = table_of(kernels_in_ranges().report, rules);
-  EXPECT_EQ(told(regions),
+  EXPECT_EQ(as_text(regions),
             "head -1 -1\n"
             "residual 267 7\n"
             "residual::block.conv1 200 200\n"
             "residual::block.conv2 50 50\n");
   EXPECT_EQ(regions[0].launches_left_out, 1U);
   rules.include = {{"residual::block.conv1", "bias|conv"}, {"residual", "relu"}};
-  EXPECT_EQ(told(table_of(kernels_in_ranges().report, rules)),
+  EXPECT_EQ(as_text(table_of(kernels_in_ranges().report, rules)),
             "head -1 -1\n"
             "residual 7 7\n"
             "residual::block.conv1 200 200\n"
@@ -121,7 +121,7 @@ TEST(RegionTable, TakesAReplayedRangeAsItWasMeasured) {
       .range(40, {"residual", "a"})
       .range(30, {"other", "inner"});
   const std::vector<NcuRegion> regions = table_of(made.report);
-  EXPECT_EQ(told(regions),
+  EXPECT_EQ(as_text(regions),
             "other 30 0\n"
             "other::inner 30 30\n"
             "residual 210 110\n"
@@ -149,7 +149,7 @@ TEST(RegionTable, RefusesRulesItCannotKeep) {
   const auto whole = region_table(made.report, rules);
   ASSERT_FALSE(whole);
   EXPECT_EQ(whole.error().message(),
-            "ranges were replayed as a whole, so no kernel can be taken out of them: capture with "
+            "ranges were replayed as a whole, so no kernel can be excluded from them: capture with "
             "replay_mode=kernel to choose kernels by region");
   rules.exclude = {{"", "("}};
   EXPECT_FALSE(region_table(kernels_in_ranges().report, rules));
@@ -172,7 +172,7 @@ TEST(KernelRule, MayNameARegion) {
   EXPECT_EQ(parse_kernel_rule("a(?=b)").regex, "a(?=b)");
 }
 
-// As measured: each range waits for the device, so that parts take longer than the whole.
+// As measured: each range waits for the device, so the parts take longer than the whole.
 TEST(RegionTable, AddsUpByWorkWhereThatWasCounted) {
   Made made;
   made.range(700, {"A"}).instructions(1000);

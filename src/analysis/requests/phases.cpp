@@ -12,7 +12,7 @@ std::string_view path_around(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-/// Those of all requests, each once, in the order of their first mention.
+/// The phases of all requests, each once, in order of first mention.
 std::vector<PhaseInfo> mentioned(std::span<const Request> requests, const std::string& unit) {
   std::vector<PhaseInfo> all;
   std::map<std::string, std::size_t, std::less<>> places;
@@ -34,7 +34,7 @@ std::vector<PhaseInfo> mentioned(std::span<const Request> requests, const std::s
   return all;
 }
 
-/// Parents and names, which need all paths.
+/// Sets parents and names, which requires all paths.
 void relate(std::vector<PhaseInfo>& phases) {
   std::map<std::string, std::size_t, std::less<>> places;
   std::map<std::string_view, int> bearers;
@@ -157,12 +157,14 @@ std::optional<statistics::Summary> phase_spread(std::span<const Request> request
   return statistics::summarise(values);
 }
 
-std::string input_of(const Request& request) {
+std::string subject_of(const Request& request) {
   if (!request.attributes.contains("image")) return "id " + std::to_string(request.id);
-  const auto number = [&](const char* name) {
-    return std::to_string(request.integer(name).value_or(0));
-  };
-  return request.text("image") + '\n' + number("epoch") + '\n' + number("index");
+  return request.text("image") + '\n' + std::to_string(request.integer("epoch").value_or(0));
+}
+
+std::string input_of(const Request& request) {
+  if (!request.attributes.contains("image")) return subject_of(request);
+  return subject_of(request) + '\n' + std::to_string(request.integer("index").value_or(0));
 }
 
 }  // namespace profline::requests

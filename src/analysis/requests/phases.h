@@ -10,20 +10,20 @@
 #include "records/request.h"
 #include "statistics/summary.h"
 
-/// What the phases of a list of requests are and took. Names of phases are data of the requests.
+/// The phases of a list of requests and their times. The names of phases are data of the requests.
 namespace profline::requests {
 
 /// A phase that occurs in at least one request.
 struct PhaseInfo {
   std::string path;
-  /// What pages and ranges call it: the last name of its path; the whole path where phases of
-  /// different parents have the same last name.
+  /// Its name in pages and ranges: the last part of its path, or the whole path if phases of
+  /// different parents share the last part.
   std::string name;
-  std::string parent;      ///< path of the phase around it; empty: it is part of the request itself
-  std::string unit;        ///< what its times are of: `token`, `step`, `image`, `request`
+  std::string parent;      ///< path of the enclosing phase; empty: directly in the request
+  std::string unit;        ///< of its times: `token`, `step`, `image`, `request`
   bool repeats = false;    ///< it has steps
-  bool has_parts = false;  ///< other phases are inside it
-  bool is_host = false;    ///< work of the host ahead of the model: timed, but not judged
+  bool has_parts = false;  ///< it contains other phases
+  bool is_host = false;    ///< host work ahead of the model: timed, but not judged
 
   bool is_outermost() const { return parent.empty(); }
 };
@@ -37,22 +37,22 @@ class PhaseTree {
   const std::vector<PhaseInfo>& phases() const { return phases_; }
   /// By path or, for callers that have only the name of a range, by name. Null: no such phase.
   const PhaseInfo* find(std::string_view path_or_name) const;
-  /// The outermost phase around one; the phase itself where nothing is around it.
+  /// The outermost phase that contains this one, or the phase itself.
   const PhaseInfo& outermost(const PhaseInfo& phase) const;
-  /// Whether `inner` is a part of `outer`, however deep.
+  /// Whether `inner` is a part of `outer`, at any depth.
   bool is_inside(const PhaseInfo& inner, const PhaseInfo& outer) const;
-  /// The phase that a stack of ranges, outermost first, belongs to: the innermost that is a phase
-  /// without parts; else the outermost range. Empty: there is no range.
+  /// The phase of a stack of ranges (outermost first): the innermost range that is a leaf phase,
+  /// else the outermost range. Empty: the stack is empty.
   std::string phase_of(const std::vector<std::string>& ranges) const;
 
  private:
   std::vector<PhaseInfo> phases_;
 };
 
-/// `image` where requests are of pictures, else `request`.
+/// `image` if requests have pictures, else `request`.
 std::string unit_of(std::span<const Request> requests);
 
-/// What a phase took.
+/// The time of a phase.
 struct PhaseTime {
   double units = 0;  ///< steps of a phase that repeats, else requests; 0: no request has it
   double ns = 0;
@@ -60,15 +60,18 @@ struct PhaseTime {
 PhaseTime phase_time(const Request& request, std::string_view path);
 PhaseTime phase_time(std::span<const Request> requests, std::string_view path);
 
-/// What all outermost phases took; of requests without phases the requests themselves.
+/// The time of all outermost phases; for requests without phases, of the requests themselves.
 double whole_ns(std::span<const Request> requests, const PhaseTree& tree);
 
-/// Times of single units, in nanoseconds. Nothing when no request has the phase.
+/// The times of single units, in nanoseconds. Nothing if no request has the phase.
 std::optional<statistics::Summary> phase_spread(std::span<const Request> requests,
                                                 std::string_view path);
 
-/// What a request is of, as far as two runs of the same workload agree in it: its picture, epoch
-/// and place in the epoch; else its id.
+/// Which picture of which epoch a request is about; the id of a request without a picture.
+std::string subject_of(const Request& request);
+
+/// The identity of a request that is the same in two runs of one workload: its picture, epoch and
+/// place in the epoch; else its id.
 std::string input_of(const Request& request);
 
 }  // namespace profline::requests

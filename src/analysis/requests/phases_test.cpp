@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Two requests of a model of two towers; only the second one generates more than a token.
+/// Two requests of a model with two towers; only the second generates more than one token.
 std::vector<Request> two_requests() {
   Request first;
   first.new_tokens = 1;

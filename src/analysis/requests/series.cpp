@@ -13,6 +13,8 @@ namespace {
 using statistics::Better;
 using Value = std::optional<double>;
 
+constexpr std::string_view kWhole = "request_ms";
+constexpr std::string_view kRateEnds = "s_per_s";
 constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerSecond = 1e9;
 
@@ -20,16 +22,13 @@ Value ms(double ns) {
   return ns > 0 ? Value(ns / kNsPerMs) : std::nullopt;
 }
 
-/// Of one request; a picture may be in the list several times in one epoch.
+/// The key of one request; a picture may occur several times in one epoch.
 std::vector<std::string> keys_of(std::span<const Request> requests) {
   std::map<std::string, int> seen;
   std::vector<std::string> keys;
   keys.reserve(requests.size());
   for (const Request& request : requests) {
-    std::string key =
-        request.attributes.contains("image")
-            ? request.text("image") + '\n' + std::to_string(request.integer("epoch").value_or(0))
-            : "id " + std::to_string(request.id);
+    const std::string key = subject_of(request);
     const int before = seen[key]++;
     keys.push_back(key + '\n' + std::to_string(before));
   }
@@ -42,14 +41,20 @@ class Figures {
       : requests_(requests), tree_(requests), keys_(keys_of(requests)) {}
 
   std::vector<Series> make() {
-    add("request_ms", "ms",
+    const bool has_steps = std::any_of(tree_.phases().begin(), tree_.phases().end(),
+                                       [](const PhaseInfo& phase) { return phase.repeats; });
+    Series whole{std::string(kWhole), "ms"};
+    if (has_steps) whole.per_step = PerStep::Sum;
+    add(std::move(whole),
         [](const Request& request) { return ms(static_cast<double>(request.ns)); });
     for (const PhaseInfo& phase : tree_.phases()) {
-      if (is_metric(phase)) add_phase(phase, phase.name + "_ms", false);
+      if (is_metric(phase)) add_phase(phase, {phase.name + "_ms", "ms"});
     }
     add_steps();
     for (const PhaseInfo& phase : tree_.phases()) {
-      if (!is_metric(phase) && !phase.has_parts) add_phase(phase, phase.name, true);
+      if (!is_metric(phase) && !phase.has_parts) {
+        add_phase(phase, {phase.name, "ms", Better::Lower, true});
+      }
     }
     return std::move(all_);
   }
@@ -57,9 +62,7 @@ class Figures {
  private:
   static bool is_metric(const PhaseInfo& phase) { return phase.is_outermost() && !phase.is_host; }
 
-  void add(std::string name, std::string unit, const std::function<Value(const Request&)>& of,
-           Better better = Better::Lower, bool is_phase = false) {
-    Series series{std::move(name), std::move(unit), better, is_phase, {}, {}};
+  void add(Series series, const std::function<Value(const Request&)>& of) {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       const Value value = of(requests_[i]);
       if (!value) continue;
@@ -69,15 +72,16 @@ class Figures {
     if (!series.units.empty()) all_.push_back(std::move(series));
   }
 
-  void add_phase(const PhaseInfo& phase, std::string name, bool is_phase) {
+  void add_phase(const PhaseInfo& phase, Series series) {
+    if (phase.repeats) series.per_step = PerStep::Sum;
     const auto time = [&](const Request& request) {
       const Phase* const found = request.find_phase(phase.path);
       return found == nullptr ? Value() : ms(static_cast<double>(found->ns));
     };
-    add(std::move(name), "ms", time, Better::Lower, is_phase);
+    add(std::move(series), time);
   }
 
-  /// Of all phases that repeat, together.
+  /// Over all phases that repeat.
   void add_steps() {
     const auto repeating = std::find_if(tree_.phases().begin(), tree_.phases().end(),
                                         [](const PhaseInfo& phase) { return phase.repeats; });
@@ -93,17 +97,18 @@ class Figures {
       return all;
     };
     const std::string& unit = repeating->unit;
-    add(unit + "_ms", "ms", [&](const Request& request) {
+    Series step{unit + "_ms", "ms"};
+    step.per_step = PerStep::Each;
+    add(std::move(step), [&](const Request& request) {
       const PhaseTime time = steps(request);
       return time.ns > 0 ? Value(time.ns / time.units / kNsPerMs) : std::nullopt;
     });
-    add(
-        unit + "s_per_s", unit + "s/s",
-        [&](const Request& request) {
-          const PhaseTime time = steps(request);
-          return time.ns > 0 ? Value(time.units * kNsPerSecond / time.ns) : std::nullopt;
-        },
-        Better::Higher);
+    Series rate{unit + std::string(kRateEnds), unit + "s/s", Better::Higher};
+    rate.per_step = PerStep::Each;
+    add(std::move(rate), [&](const Request& request) {
+      const PhaseTime time = steps(request);
+      return time.ns > 0 ? Value(time.units * kNsPerSecond / time.ns) : std::nullopt;
+    });
   }
 
   std::span<const Request> requests_;
@@ -120,6 +125,25 @@ std::vector<Series> series_of(std::span<const Request> requests) {
 
 bool is_figure(std::string_view name) {
   return name.ends_with("_ms") || name.ends_with("_per_s");
+}
+
+std::vector<std::string> usual_figures(std::span<const std::string> names) {
+  const auto has = [&](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const auto rate = std::find_if(names.begin(), names.end(),
+                                 [](const std::string& name) { return name.ends_with(kRateEnds); });
+  if (rate == names.end()) {
+    return has(kWhole) ? std::vector{std::string(kWhole)} : std::vector<std::string>();
+  }
+  const std::string step = rate->substr(0, rate->size() - kRateEnds.size()) + "_ms";
+  std::vector<std::string> usual;
+  const auto first = std::find_if(names.begin(), rate, [](const std::string& name) {
+    return is_figure(name) && name != kWhole;
+  });
+  if (first != rate && *first != step) usual.push_back(*first);
+  if (has(step)) usual.push_back(step);
+  return usual;
 }
 
 double value_of(const Series& series) {

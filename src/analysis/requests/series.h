@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,47 +11,58 @@
 #include "records/request.h"
 #include "statistics/comparison.h"
 
-/// What a run without a profiler measured, as lists of independent values.
+/// The measurements of a run without a profiler, as lists of independent values.
 namespace profline::requests {
 
-/// One figure, once for each request of the run. Steps of one request are not independent of each
-/// other (they share its context, its cache, its moment), so a request is one value however many
-/// tokens it has.
+/// How a figure depends on the number of steps.
+enum class PerStep : std::uint8_t {
+  Apart,  ///< not at all: steps are not part of it
+  Sum,    ///< it grows with them
+  Each,   ///< not at all: it is the figure of one step
+};
+
+/// One figure, with one value per request of the run. Steps of a request are not independent of
+/// each other (they share its context, its cache, its moment), so a request counts as one value
+/// however many tokens it has.
 struct Series {
   std::string name;  ///< `token_ms`, `decode_ms`, the name of a phase
   std::string unit;  ///< `ms`, `tokens/s`
   statistics::Better better = statistics::Better::Lower;
-  bool is_phase = false;  ///< a part of the request, not a figure of it
-  std::vector<double> units;
-  /// Which request each is: picture and epoch, or id. Unique in the list.
-  std::vector<std::string> keys;
+  bool is_phase = false;  ///< a part of the request, not a figure of the whole
+  std::vector<double> units = {};
+  /// The request of each value: picture and epoch, or id. Unique in the list.
+  std::vector<std::string> keys = {};
+  PerStep per_step = PerStep::Apart;
 };
 
 /// Every figure that has a value, those of the whole request first: `request_ms`, a `<phase>_ms`
 /// for each outermost phase of the model, `token_ms` and `tokens_per_s` of its steps; then the
-/// host's phase and the phases without parts, by name. Requests without a figure are left out of
-/// its list.
+/// host's phase and the leaf phases, by name. Requests without a figure are left out of its list.
 std::vector<Series> series_of(std::span<const Request> requests);
 
-/// Whether a name is that of a figure of requests by how it ends: `_ms`, `_per_s`. Phases may have
+/// Whether the ending of a name, `_ms` or `_per_s`, makes it a figure of requests. Phases may have
 /// any name.
 bool is_figure(std::string_view name);
 
-/// What stands for a run in lists and between runs: the median.
+/// The most informative of the names of `series_of`, in its order: for requests with steps the
+/// first phase (`prefill_ms`) and the time of a step (`token_ms`), else `request_ms`.
+std::vector<std::string> usual_figures(std::span<const std::string> names);
+
+/// The value that represents a run in lists and comparisons: the median.
 double value_of(const Series& series);
 
-/// What is known of a user's program: how long it took.
+/// The only figure of a user's program: its wall time.
 constexpr std::string_view kWallFigure = "wall_ms";
-/// That of a `baseline/process.json`; nothing when it has none.
+/// The figure from a `baseline/process.json`; nothing if it has none.
 std::optional<double> wall_ms(const Node& process);
 
-/// A run that lost more than this share of its steps' time to something else is not to be judged;
-/// less is seen on quiet machines too.
+/// A run that lost more than this share of its steps' time to something else should not be judged;
+/// smaller shares occur on quiet machines too.
 constexpr double kDisturbedShare = 0.02;
 
-/// The share of the time of all steps, 0 to 1, by which steps outlasted five times the median of
-/// their phase and request: not the model's doing, but that of something else on the machine. 0
-/// without steps.
+/// The share of the time of all steps, 0 to 1, by which steps exceeded five times the median of
+/// their phase and request: caused not by the model but by something else on the machine. 0 without
+/// steps.
 double disturbed_share(std::span<const Request> requests);
 
 }  // namespace profline::requests

@@ -50,6 +50,15 @@ TEST(RequestSeries, HaveOneValueForARequestHoweverManyTokensItHas) {
   EXPECT_EQ(value_of(*find(all, "token_ms")), 2);
 }
 
+TEST(RequestSeries, SayHowTheyDependOnTheNumberOfSteps) {
+  const auto all = series_of(std::vector{request("a", 0, {2'000'000, 4'000'000})});
+  EXPECT_EQ(find(all, "request_ms")->per_step, PerStep::Sum);
+  EXPECT_EQ(find(all, "prefill_ms")->per_step, PerStep::Apart);
+  EXPECT_EQ(find(all, "decode_ms")->per_step, PerStep::Sum);
+  EXPECT_EQ(find(all, "token_ms")->per_step, PerStep::Each);
+  EXPECT_EQ(find(all, "tokens_per_s")->per_step, PerStep::Each);
+}
+
 TEST(RequestSeries, AreKnownByHowTheirNamesEnd) {
   EXPECT_TRUE(is_figure("token_ms"));
   EXPECT_TRUE(is_figure("tokens_per_s"));
@@ -65,7 +74,7 @@ TEST(RequestSeries, LeaveOutWhatHasNoValue) {
   EXPECT_TRUE(series_of({}).empty());
 }
 
-TEST(RequestSeries, TellRequestsOfOneImageApart) {
+TEST(RequestSeries, DistinguishRequestsOfOneImage) {
   const auto all =
       series_of(std::vector{request("a", 0, {}), request("a", 0, {}), request("a", 1, {})});
   EXPECT_EQ(find(all, "prefill_ms")->keys,
@@ -87,9 +96,9 @@ TEST(RequestSeries, CallStepsThatMakeNoTokensSteps) {
   EXPECT_EQ(find(all, "iterate_ms")->units, (std::vector<double>{6}));
 }
 
-TEST(RequestSeries, TellWhatAMachineTookForItself) {
+TEST(RequestSeries, ReportWhatAMachineTookForItself) {
   EXPECT_EQ(disturbed_share(std::vector{request("a", 0, {10, 11, 12, 49})}), 0);
-  // One step of 100 among nine of 10: 90 of 190 were somebody else's.
+  // One step of 100 among nine of 10: 90 of 190 were lost to something else.
   const std::vector<std::int64_t> stalled = {10, 10, 10, 10, 100, 10, 10, 10, 10, 10};
   EXPECT_DOUBLE_EQ(disturbed_share(std::vector{request("a", 0, stalled), request("b", 0, {})}),
                    90.0 / 190);

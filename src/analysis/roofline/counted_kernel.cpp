@@ -14,7 +14,7 @@
 namespace profline::roofline {
 namespace {
 
-/// Names of one report as ids of another.
+/// Maps the names of one report to ids of another.
 class Renaming {
  public:
   Renaming(const Names& from, Names& to) : from_(from), to_(to) {}
@@ -54,7 +54,7 @@ bool is_same_launch(const ProfiledKernel& a, const ProfiledKernel& b) {
   return a.id && a.id == b.id && a.process == b.process && a.name == b.name;
 }
 
-/// What the second knows and the first does not.
+/// Adds what the second knows and the first does not.
 void add_counters(ProfiledKernel& into, ProfiledKernel more) {
   const std::size_t own = into.counters.size();
   for (const Counter& counter : more.counters) {
@@ -90,7 +90,7 @@ using CounterKey = std::tuple<Names::Id, Names::Id, Names::Id>;
 
 /// Sums that become means.
 struct Sums {
-  std::map<CounterKey, std::size_t> places;  // in the group's counters
+  std::map<CounterKey, std::size_t> places;  // index in the group's counters
   std::vector<std::uint64_t> counts;
 };
 
@@ -113,7 +113,7 @@ using internal::Lookup;
 
 constexpr std::size_t kBins = 10;
 
-/// The shortest text that reads back as the same number; empty for none.
+/// The shortest text that reads back as the same number; empty if absent.
 std::string text(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : std::string();
 }

@@ -12,16 +12,16 @@
 #include "analysis/roofline/point.h"
 #include "records/counters.h"
 
-/// What ncu counted of kernels: launches of one kernel as one, and tables with a row a kernel, as
-/// CSV files whose columns say their unit.
+/// What ncu counted for kernels: launches of one kernel merged, and tables with one row per kernel,
+/// as CSV files whose columns state their unit.
 namespace profline::roofline {
 
-/// Adds what another file says of the same launches (one ncu report is often exported section by
-/// section): counters of launches that `into` has are added to them, unless it has them already;
-/// other launches come behind. Notes and skipped rows are added up.
+/// Adds another file about the same launches (one ncu report is often exported section by section):
+/// counters of launches that `into` has are added to them unless already present; other launches
+/// are appended. Notes and skipped rows are added up.
 void merge_into(CounterReport& into, const CounterReport& more);
 
-/// Launches of one kernel with one shape on one device, as one.
+/// Launches of one kernel with one shape on one device, merged.
 struct KernelMean {
   ProfiledKernel kernel;       ///< its counters are means; the rest is the first launch's
   std::uint64_t launches = 0;  ///< that were profiled
@@ -31,11 +31,11 @@ struct MeanOptions {
   bool by_ranges = false;  ///< launches in different ranges are separate rows
 };
 
-/// By first launch.
+/// In order of first launch.
 std::vector<KernelMean> mean_kernels(const CounterReport& report, const MeanOptions& options = {});
 
 struct TableOptions {
-  double classify_margin = 5.0;  ///< points of a percent, of the predecessor's rule
+  double classify_margin = 5.0;  ///< in percentage points, for the predecessor's rule
   PointOptions point;
 };
 
@@ -54,12 +54,12 @@ inline constexpr std::array<std::string_view, 13> kMetricColumns = {"sm_throughp
                                                                     "achieved_occupancy_pct",
                                                                     "theoretical_occupancy_pct"};
 
-/// A kernel with what ncu counted of it: a row of the tables.
+/// A kernel with its counters: a row of the tables.
 struct CountedKernel {
   std::string id;            ///< of the folder or of the row: `kernel_0001_…`
   std::string name;          ///< as ncu wrote it
-  std::string display_name;  ///< what people call it
-  std::string kernel_class;  ///< `gemm`, ...; filled in by who knows classes
+  std::string display_name;  ///< for display
+  std::string kernel_class;  ///< `gemm`, ...; filled in by the caller
   KernelMean mean;
   std::string device_name, compute_capability, process_name;
   std::array<std::optional<double>, kMetricColumns.size()> metrics;
@@ -71,13 +71,13 @@ struct CountedKernel {
 CountedKernel make_row(const CounterReport& report, KernelMean mean, std::string id,
                        const settings::Ceilings& ceilings, const TableOptions& options);
 
-/// `metrics_summary.csv`: all of a row.
+/// `metrics_summary.csv`: every column of a row.
 std::string metrics_summary_csv(std::span<const CountedKernel> rows);
 /// `classification_summary.csv`: kernel_id, classification.
 std::string classification_summary_csv(std::span<const CountedKernel> rows);
-/// What was counted, in base units with their names: kernel_id, section, metric_name, value, unit.
+/// All counters, in base units with their names: kernel_id, section, metric_name, value, unit.
 std::string all_metrics_csv(const CounterReport& report, std::span<const CountedKernel> rows);
-/// How many kernels have a figure in each of ten equal bins between its least and its greatest.
+/// How many kernels have a figure in each of ten equal bins between its minimum and its maximum.
 struct Histogram {
   struct Bin {
     double low = 0;
@@ -87,7 +87,7 @@ struct Histogram {
   std::string_view metric;  ///< of kMetricColumns
   std::vector<Bin> bins;
 };
-/// Of each of the thirteen figures that any kernel has.
+/// One for each of the thirteen figures that any kernel has.
 std::vector<Histogram> histograms(std::span<const CountedKernel> rows);
 
 /// `histograms.csv`: the same as a table.

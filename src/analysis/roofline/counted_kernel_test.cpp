@@ -44,7 +44,7 @@ TEST(KernelMeans, AreOfLaunchesWithTheSameNameAndShape) {
   EXPECT_EQ(report.find(means[2].kernel, "a")->value, 100);
 }
 
-TEST(KernelMeans, MayBeToldApartByTheRangesOfTheirLaunches) {
+TEST(KernelMeans, MayBeDistinguishedByTheRangesOfTheirLaunches) {
   CounterReport report = report_of({{0, "gemm", 4, {{"a", 1}}}, {1, "gemm", 4, {{"a", 3}}}});
   report.kernels[1].ranges = {{0, report.names.id_of("decode"), RangeKind::PushPop}};
   EXPECT_EQ(mean_kernels(report).size(), 1U);
@@ -70,7 +70,7 @@ TEST(MergedReports, HaveTheCountersOfBothForOneLaunch) {
 
 using ::testing::HasSubstr;
 
-/// What ncu's sections say of one kernel, as the details page has it.
+/// One kernel's sections, as on ncu's details page.
 CounterReport details() {
   CounterReport report;
   ProfiledKernel kernel;

@@ -13,7 +13,7 @@ using internal::Lookup;
 constexpr double kNsPerSecond = 1e9;
 constexpr double kSectorBytes = 32;
 
-/// A counter, or a sum of two, that is a number of bytes after multiplication.
+/// A counter, or a sum of two, that becomes a number of bytes when multiplied by a factor.
 struct ByteSource {
   std::string_view first;
   std::string_view second;  // empty: none
@@ -26,7 +26,7 @@ struct ByteSource {
 constexpr ByteSource kDramSources[] = {
     {"dram__bytes.sum", "", "byte", 1, false},
     {"dram__bytes_read.sum", "dram__bytes_write.sum", "byte", 1, false},
-    // Since Blackwell's consumer parts.
+    // Since Blackwell's consumer chips.
     {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum", "byte", 1, false},
     {"dram__sectors.sum", "", "sector", kSectorBytes, false},
     {"dram__sectors_read.sum", "dram__sectors_write.sum", "sector", kSectorBytes, false},
@@ -41,7 +41,7 @@ constexpr ByteSource kL2Sources[] = {
     {"lts__t_sectors.sum", "", "sector", kSectorBytes, false},
     {"lts__t_bytes.sum.per_second", "", "byte/s", 1, true},
     {"lts__t_sectors.sum.per_second", "", "sector/s", kSectorBytes, true},
-    // What ncu's own L2 roofline uses. Its derived metrics have lost their units.
+    // As in ncu's own L2 roofline. Its derived metrics have lost their units.
     {"derived__lts__lts2xbar_bytes.sum.per_second", "", "", 1, true},
     {"lts__lts2xbar_cycles_active.sum.per_second", "", "hz", kSectorBytes, true},
 };
@@ -159,7 +159,7 @@ bool is_useful_counter(std::string_view name) {
   for (const std::string_view family : kFamilies) {
     if (name.starts_with(family)) return true;
   }
-  // Labels have no module in front.
+  // Labels have no unit prefix such as `sm__`.
   if (name.find("__") == std::string_view::npos) return true;
   const bool counts_work = name.find("__ops_path_tensor_") != std::string_view::npos ||
                            name.find("__sass_thread_inst_executed_op_") != std::string_view::npos;

@@ -39,7 +39,7 @@ std::vector<std::string> kinds(const Measurement& measured) {
   return texts;
 }
 
-// Of a bf16 product on an H200, by ncu 2025.3.1: the sum, and the same by instruction.
+// A bf16 product on an H200 with ncu 2025.3.1: the sum, and the same by instruction.
 TEST(RooflineWork, OfTensorCoresIsCountedOnce) {
   const Measurement gemm = measured({
       {"sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum", "", 141557760},
@@ -66,7 +66,7 @@ TEST(RooflineWork, OfTensorCoresIsPutTogetherFromPartsWhereThereIsNoSum) {
       ElementsAre("tensor bf16 123", "tensor fp8 8"));
 }
 
-TEST(RooflineWork, TellsWhatTheSumsAreKeptIn) {
+TEST(RooflineWork, ReportsWhatTheSumsAreKeptIn) {
   EXPECT_THAT(kinds(measured({{"sm__ops_path_tensor_src_fp16_dst_fp16.sum", "", 5},
                               {"sm__ops_path_tensor_src_fp16_dst_fp16_sparsity_off.sum", "", 5},
                               {"sm__ops_path_tensor_src_fp16_dst_fp32.sum", "", 7}})),
@@ -81,7 +81,7 @@ TEST(RooflineWork, KnowsEveryPrecisionOfTensorCores) {
   }
   EXPECT_THAT(kinds(measured({{"sm__ops_path_tensor_src_tf32_dst_fp32.sum", "", 9}})),
               ElementsAre("tensor tf32 9"));
-  // Turing has one counter for what later chips tell apart.
+  // Turing has one counter for what later chips count separately.
   EXPECT_THAT(kinds(measured({{"sm__ops_path_tensor_src_fp16_bf16_tf32_dst_fp32.sum", "", 9}})),
               ElementsAre("tensor fp16 9"));
   EXPECT_THAT(measured({{"sm__ops_path_tensor_src_posit.sum", "", 9}}).notes,

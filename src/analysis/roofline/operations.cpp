@@ -49,7 +49,7 @@ namespace {
 struct Kind {
   char letter;  // in the names of SASS instructions
   Precision precision;
-  double lanes;  // values one instruction of a thread works on: HFMA2 has two
+  double lanes;  // values per instruction and thread: HFMA2 has two
   std::string_view old_name;
 };
 constexpr Kind kKinds[] = {
@@ -74,8 +74,8 @@ std::string counter_name(std::string_view unit, char letter, std::string_view in
          "_pred_on.sum";
 }
 
-/// Instructions of one kind; from a rate where nothing else was collected, as the roofline section
-/// does not.
+/// The instructions of one kind; from a rate if nothing else was collected, as with the roofline
+/// section.
 std::optional<double> instructions(const Lookup& counters, char letter, std::string_view name,
                                    bool& is_rounded) {
   for (const char* unit : {"smsp", "sm"}) {
@@ -112,7 +112,7 @@ std::string formula(const Kind& kind, bool is_rounded) {
   return is_rounded ? text + " x smsp__cycles_elapsed.avg" : text;
 }
 
-/// A counter `sm__ops_path_tensor[_op_hgmma]_src_bf16[_dst_fp32][_sparsity_on].sum` taken apart.
+/// A parsed counter `sm__ops_path_tensor[_op_hgmma]_src_bf16[_dst_fp32][_sparsity_on].sum`.
 struct TensorCounter {
   std::string instruction;  // empty: of all instructions
   std::string source;
@@ -122,7 +122,7 @@ struct TensorCounter {
   std::string name;
 };
 
-/// Takes `marker` and what follows it off the end of `text`.
+/// Removes `marker` and what follows it from the end of `text`.
 std::string take_suffix(std::string_view& text, std::string_view marker) {
   const std::size_t at = text.rfind(marker);
   if (at == std::string_view::npos) return {};
@@ -152,8 +152,8 @@ std::optional<TensorCounter> parse(std::string_view name, double value) {
   return counter;
 }
 
-/// A counter that names several sources counts what the chip has of them: Turing's
-/// `fp16_bf16_tf32` is fp16.
+/// A counter that names several sources counts those that the chip has: Turing's `fp16_bf16_tf32`
+/// is fp16.
 std::optional<Precision> source_precision(std::string_view source) {
   struct Source {
     std::string_view name;
@@ -171,8 +171,8 @@ std::optional<Precision> source_precision(std::string_view source) {
   return std::nullopt;
 }
 
-/// Of the counters that agree in `key`, those that add up to the whole without counting anything
-/// twice: the sum over `part` where the chip has it, else the parts.
+/// Among counters with the same `key`, those that add up to the total without counting anything
+/// twice: the sum over `part` if the chip has it, else the parts.
 template <typename Key, typename Part>
 std::vector<TensorCounter> without_overlap(const std::vector<TensorCounter>& counters, Key key,
                                            Part part, bool prefer_parts) {
@@ -197,7 +197,7 @@ std::vector<TensorCounter> disjoint(std::vector<TensorCounter> counters) {
       counters,
       [](const TensorCounter& c) { return std::tuple(c.source, c.instruction, c.destination); },
       [](const TensorCounter& c) { return c.sparsity; }, false);
-  // Parts, because what the sums are kept in decides how fast some cards are.
+  // Parts, because the accumulation format decides how fast some cards are.
   counters = without_overlap(
       counters, [](const TensorCounter& c) { return std::tuple(c.source, c.instruction); },
       [](const TensorCounter& c) { return c.destination; }, true);
@@ -226,7 +226,7 @@ void add_operations(const TensorCounter& counter, Measurement& measured) {
       {Cores::Tensor, *precision, accumulation, counter.operations, counter.name, false});
 }
 
-/// Instructions of several shapes go through one pipe; only Volta has a single shape, 8 by 8 by 4.
+/// Instructions of several shapes share one pipe; only Volta has a single shape, 8 by 8 by 4.
 void add_instructions(const Lookup& counters, std::string_view compute_capability,
                       Measurement& measured) {
   constexpr double kVoltaOperations = 512;

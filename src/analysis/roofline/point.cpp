@@ -18,7 +18,7 @@ std::string number(double value) {
   return text;
 }
 
-/// How long the work takes at the peaks; tensor and vector cores run side by side. None when one of
+/// The time of the work at peak rates; tensor and vector cores run in parallel. Nothing if one of
 /// its precisions has no ceiling.
 std::optional<double> compute_ns(const Measurement& measured, const settings::Ceilings& ceilings,
                                  std::vector<std::string>& evidence) {
@@ -40,7 +40,7 @@ std::optional<double> compute_ns(const Measurement& measured, const settings::Ce
   return std::max(tensor, vector);
 }
 
-/// What is known of one side, and from where.
+/// What is known about one side, and its source.
 struct Share {
   std::optional<double> value;
   std::string source;
@@ -101,7 +101,7 @@ void add_measured(const Measurement& measured, Point& point) {
   point.bytes_per_second = ratio(point.dram_bytes, seconds);
 }
 
-/// What the ceilings say of it.
+/// Fills in what follows from the ceilings.
 void add_roof(const std::optional<double>& at_peak_ns, const settings::Ceilings& ceilings,
               Point& point) {
   std::optional<double> memory_ns;

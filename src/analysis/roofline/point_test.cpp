@@ -43,7 +43,7 @@ TEST(RooflinePoint, OfALargeProductIsUnderTheFlatPart) {
 }
 
 TEST(RooflinePoint, OfAVectorProductIsUnderTheSlope) {
-  // One FLOP a byte at 90 % of the bandwidth.
+  // One FLOP per byte at 90 % of the bandwidth.
   const Point point = place(gemm(4.32e9, 4.32e9, 1e6), h200());
   EXPECT_DOUBLE_EQ(*point.intensity, 1);
   EXPECT_DOUBLE_EQ(*point.attainable_operations_per_second, 4.8e12);
@@ -64,7 +64,7 @@ TEST(RooflinePoint, FarFromBothRoofsWaits) {
 }
 
 TEST(RooflinePoint, NearBothRoofsIsMixed) {
-  // 206 FLOP a byte, where the two parts meet.
+  // 206 FLOP per byte, where the two parts meet.
   const Point point = place(gemm(0.9 * 989.5e9, 0.9 * 4.8e9, 1e6), h200());
   EXPECT_EQ(point.bound, Bound::Mixed);
 }

@@ -189,7 +189,7 @@ double expected_experts(std::uint64_t experts, std::uint64_t chosen, std::uint64
   if (experts == 0 || tokens == 0) return 0;
   const auto all = static_cast<double>(experts);
   const double missed_by_one = 1 - static_cast<double>(chosen) / all;
-  // One token chooses exactly so many; the power below would be off by a rounding.
+  // One token chooses exactly this many; the power below would have a rounding error.
   if (tokens == 1) return static_cast<double>(chosen);
   return all * (1 - std::pow(missed_by_one, static_cast<double>(tokens)));
 }

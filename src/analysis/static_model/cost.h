@@ -10,18 +10,18 @@
 
 #include "settings/hardware.h"
 
-/// What a model costs by its shapes: closed forms, nothing is run. A multiply-add is two FLOPs;
-/// matrix products, convolutions and attention count, and biases, norms, softmax, activations and
-/// interpolation do not.
+/// The theoretical cost of a model: closed forms, nothing is run. A multiply-add counts as two
+/// FLOPs. Matrix products, convolutions and attention count; biases, norms, softmax, activations
+/// and interpolation do not.
 namespace profline::static_model {
 
-/// A number of operations, parameters or bytes: exact, and where a config asks for more than
-/// 64 bits hold, stuck at the largest one instead of wrapping around.
+/// A number of operations, parameters or bytes: exact, and saturating instead of wrapping around if
+/// a config requires more than 64 bits.
 class Count {
  public:
   constexpr Count() = default;
   constexpr Count(std::uint64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor)
-  /// A size that was validated not to be negative.
+  /// A size that has been validated as not negative.
   static constexpr Count of(std::int64_t value) {
     return Count(value < 0 ? 0 : static_cast<std::uint64_t>(value));
   }
@@ -50,13 +50,13 @@ class Count {
 
 enum class ModelPhase { Sam, Clip, Projector, Prefill, Decode };
 std::string_view to_text(ModelPhase phase);
-/// The one that to_text() calls so; nothing for another name.
+/// The inverse of to_text(); nothing for an unknown name.
 std::optional<ModelPhase> phase_named(std::string_view name);
-/// What requests and ranges may call the phase that does the work of a stage: of a model with
-/// vision towers its language model's part of the prompt, else all of it.
+/// The names that requests and ranges may use for the phase of a stage. For a model with vision
+/// towers, prefill is its language model's part of the prompt, else all of it.
 std::span<const std::string_view> phase_names(ModelPhase phase);
 
-/// What an element takes in memory, and which peak its products have.
+/// The size of an element in memory, and the peak rate of its products.
 struct NumberFormat {
   std::string name = "bf16";
   std::uint64_t bytes = 2;
@@ -65,7 +65,7 @@ struct NumberFormat {
 
   bool operator==(const NumberFormat&) const = default;
 };
-/// bf16, fp16, fp32 (on the ordinary cores), tf32 (fp32 in memory), fp8 and int8 (block scales not
+/// bf16, fp16, fp32 (on the vector cores), tf32 (fp32 in memory), fp8 and int8 (block scales not
 /// counted). Nothing for another name.
 std::optional<NumberFormat> number_format(std::string_view name);
 
@@ -74,14 +74,14 @@ struct OperatorCost {
   std::string name;
   Count parameters;
   Count flops;
-  Count weight_bytes;      ///< of parameters that are read; experts that no token chose are not
-  Count activation_bytes;  ///< what goes in and comes out, if all of it goes through memory
+  Count weight_bytes;      ///< of parameters that are read, without experts that no token chose
+  Count activation_bytes;  ///< inputs and outputs, if all of them go through memory
   Count kv_read_bytes;
   Count kv_write_bytes;
 
   bool operator==(const OperatorCost&) const = default;
 
-  /// What cannot stay on the chip between operators.
+  /// Bytes that cannot stay on the chip between operators.
   Count floor_bytes() const { return weight_bytes + kv_read_bytes + kv_write_bytes; }
   Count all_bytes() const { return floor_bytes() + activation_bytes; }
 };
@@ -89,13 +89,13 @@ struct OperatorCost {
 struct PhaseCost {
   ModelPhase phase = ModelPhase::Decode;
   std::vector<OperatorCost> operators;
-  Count input_bytes;   ///< what the phase before left
-  Count output_bytes;  ///< what the next one needs
+  Count input_bytes;   ///< from the previous phase
+  Count output_bytes;  ///< for the next phase
 
   OperatorCost total() const;
 };
 
-/// A part of the model and what it holds, whether a run uses it or not.
+/// A part of the model and its parameters, whether or not a run uses it.
 struct ParameterGroup {
   std::string name;
   Count tensors;
@@ -104,7 +104,7 @@ struct ParameterGroup {
   bool operator==(const ParameterGroup&) const = default;
 };
 
-/// One forward pass a phase; Decode is one step.
+/// One forward pass per phase; Decode is one step.
 struct ModelCost {
   std::string model;  ///< `deepseek_ocr`, `llama`, ...
   NumberFormat format;
@@ -123,11 +123,11 @@ struct ModelCost {
   const PhaseCost* find(ModelPhase phase) const;
 };
 
-/// How long a phase takes at least.
+/// The minimum time of a phase.
 struct Floor {
   std::optional<double> compute_ns;
   std::optional<double> memory_ns;
-  /// The larger of both, operator by operator. None: a ceiling is unknown.
+  /// The larger of both, summed per operator. Absent: a ceiling is not known.
   std::optional<double> floor_ns;
   /// The same if activations go through memory between operators.
   std::optional<double> unfused_ns;
@@ -145,28 +145,28 @@ struct RequestTotal {
 };
 RequestTotal request_total(const ModelCost& cost, const settings::Ceilings& ceilings);
 
-/// FLOPs a byte of what must be read or written; none without bytes.
+/// FLOPs per byte that must be read or written; nothing without bytes.
 std::optional<double> intensity(const OperatorCost& cost);
 
-/// How well a measured time uses the device. None: a ceiling is unknown, or the time is not above
-/// 0.
+/// How well a measured time uses the device. Absent: a ceiling is not known, or the time is not
+/// positive.
 struct Utilisation {
   std::optional<double> mfu;        ///< of the peak for the format
-  std::optional<double> bandwidth;  ///< of the memory bandwidth, by floor_bytes
-  std::optional<double> of_floor;   ///< floor by measured time: 1 is all there is
+  std::optional<double> bandwidth;  ///< of the memory bandwidth, for floor_bytes
+  std::optional<double> of_floor;   ///< floor divided by measured time; 1 is the limit
 };
 Utilisation utilisation(const PhaseCost& cost, double measured_ns, const NumberFormat& format,
                         const settings::Ceilings& ceilings);
 
-/// Which rows of attention scores count.
+/// Which attention scores count.
 enum class AttentionCount {
   Causal,  ///< those that are used
   Square,  ///< all, as kernels without a causal form compute
 };
-/// For which positions of the prompt the head computes logits.
+/// The positions of the prompt for which the head computes logits.
 enum class HeadCount { Last, All };
 
-/// What is asked of a decoder.
+/// The work requested from a decoder.
 struct Request {
   std::uint64_t prompt_tokens = 1;  ///< image slots included
   std::uint64_t new_tokens = 1;  ///< the first comes from the prompt; each other is one decode step
@@ -179,8 +179,8 @@ struct Request {
   std::uint64_t decode_context() const;
 };
 
-/// Experts of one layer that `tokens` tokens choose together, if each chooses evenly: the
-/// expectation.
+/// The expected number of experts of one layer that `tokens` tokens choose together, if each
+/// chooses uniformly.
 double expected_experts(std::uint64_t experts, std::uint64_t chosen, std::uint64_t tokens);
 
 }  // namespace profline::static_model

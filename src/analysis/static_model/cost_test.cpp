@@ -78,7 +78,7 @@ TEST(NumberFormats, AreKnownByBothNames) {
   EXPECT_EQ(number_format("fp7"), std::nullopt);
 }
 
-TEST(Requests, DecodeHalfWayThroughTheAnswerUnlessTold) {
+TEST(Requests, DecodeHalfWayThroughTheAnswerByDefault) {
   EXPECT_EQ((Request{.prompt_tokens = 913, .new_tokens = 64}.decode_context()), 945U);
   EXPECT_EQ((Request{.prompt_tokens = 913, .new_tokens = 64, .context = 7}.decode_context()), 7U);
 }

@@ -12,9 +12,9 @@
 
 namespace profline::static_model {
 
-/// Attention whose keys and values are kept as one latent vector a token (DeepSeek-V2).
+/// Attention that keeps keys and values as one latent vector per token (DeepSeek-V2).
 struct LatentAttention {
-  std::uint64_t q_rank = 0;  ///< 0: queries are projected at once
+  std::uint64_t q_rank = 0;  ///< 0: queries are projected in one step
   std::uint64_t kv_rank = 0;
   std::uint64_t nope_dim = 0;
   std::uint64_t rope_dim = 0;
@@ -52,28 +52,29 @@ struct Decoder {
   bool mlp_bias = false;
   bool qk_norm = false;
   bool tied_head = false;
-  std::uint64_t max_positions = 0;      ///< 0: the config does not say
-  std::optional<std::uint64_t> window;  ///< keys a token sees at most, in `windowed_layers`
+  std::uint64_t max_positions = 0;  ///< 0: the config does not say
+  std::optional<std::uint64_t>
+      window;  ///< maximum keys that a token attends to, in `windowed_layers`
   std::uint64_t windowed_layers = 0;
-  std::string dtype;               ///< what the config names: `bfloat16`; may be empty
-  std::vector<std::string> notes;  ///< what of the config is not part of this model
+  std::string dtype;               ///< from the config: `bfloat16`; may be empty
+  std::vector<std::string> notes;  ///< parts of the config that this model leaves out
 
   bool operator==(const Decoder&) const = default;
 };
 
 /// Reads a config.json whose `model_type` is llama, mistral, qwen2, qwen3, qwen3_moe, deepseek_v2
-/// or deepseek_v3. Layers for multi-token prediction are left out and told. The Error lists what is
-/// missing or impossible, each with its place.
+/// or deepseek_v3. Layers for multi-token prediction are left out, with a note. The Error lists
+/// everything that is missing or impossible, each with its position.
 Result<Decoder> read_decoder(const Node& config);
 
-/// What the decoder holds, tensor by tensor kind.
+/// The parameters of the decoder, by kind of tensor.
 std::vector<ParameterGroup> parameter_groups(const Decoder& decoder);
 
 PhaseCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request);
-/// `steps` steps one after another, the first of them with `first_context` keys, its own included.
+/// `steps` consecutive steps; the first has `first_context` keys, its own included.
 PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const Request& request,
                       std::uint64_t first_context, std::uint64_t steps);
-/// Of the whole batch.
+/// For the whole batch.
 Count kv_cache_bytes(const Decoder& decoder, const NumberFormat& format, const Request& request);
 
 ModelCost decoder_cost(const Decoder& decoder, const NumberFormat& format, const Request& request);

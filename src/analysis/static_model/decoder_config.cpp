@@ -14,12 +14,12 @@ constexpr std::uint64_t kMostLayers = 1U << 12U;
 const std::vector<std::string> kModelTypes = {"llama",     "mistral",     "qwen2",      "qwen3",
                                               "qwen3_moe", "deepseek_v2", "deepseek_v3"};
 
-/// Asks a config.json for its values and remembers all that is wrong with it.
+/// Reads values from a config.json and collects everything that is wrong with it.
 class Keys {
  public:
   explicit Keys(const Node& config) : config_(config) {}
 
-  /// A size above 0. Without the key: `otherwise`, or a problem when there is none.
+  /// A positive size. If the key is missing: `otherwise`, or a problem if that is absent.
   std::uint64_t size(std::string_view key, std::optional<std::uint64_t> otherwise = {},
                      std::uint64_t most = kMostSize) {
     const Node* value = present(key);
@@ -52,7 +52,7 @@ class Keys {
     const Node* value = present(key);
     return value != nullptr && value->is_string() ? value->as_string() : std::string();
   }
-  /// Null and absent are the same to Python's configs.
+  /// Python's configs treat null and absent alike.
   const Node* present(std::string_view key) const {
     const Node* value = config_.find(key);
     return value == nullptr || value->is_null() ? nullptr : value;
@@ -71,7 +71,7 @@ class Keys {
 Error unknown_type(const Node& config, const std::string& type) {
   const Node* at = config.find("model_type");
   return Error(ErrorKind::Config,
-               "model_type '" + type + "' has no closed form; those that have: " +
+               "model_type '" + type + "' has no closed form; supported: " +
                    join(kModelTypes, ", ") + did_you_mean(type, kModelTypes),
                (at == nullptr ? config : *at).position());
 }

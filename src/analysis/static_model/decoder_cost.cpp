@@ -6,7 +6,7 @@
 namespace profline::static_model {
 namespace {
 
-/// A pass over some tokens: what both prefill and decode steps are.
+/// A pass over some tokens, which both prefill and decode steps are.
 struct Pass {
   const Decoder& decoder;
   const NumberFormat& format;
@@ -21,7 +21,7 @@ Count bytes(const Pass& pass, Count elements) {
 }
 
 /// Products of all tokens with `parameters` weights in each of `layers` layers. `in` and `out` are
-/// elements a token in one layer.
+/// elements per token in one layer.
 OperatorCost linear(const Pass& pass, std::string name, Count layers, Count matrix, Count bias,
                     Count in, Count out) {
   OperatorCost cost;
@@ -38,7 +38,7 @@ struct Projections {
   Count matrix;
   Count bias;
   Count norm;
-  Count in_out;  // elements read and written a token
+  Count in_out;  // elements read and written per token
 };
 
 Projections plain_projections(const Decoder& d) {
@@ -87,12 +87,12 @@ Count cache_elements(const Decoder& d) {
   return Count(2) * d.kv_heads * d.head_dim;
 }
 
-/// FLOPs of one query with one key, and of its value.
+/// FLOPs of one query with one key, and with its value.
 Count flops_a_pair(const Decoder& d, ModelPhase phase) {
   if (!d.latent) return Count(4) * d.heads * d.head_dim;
   const LatentAttention& l = *d.latent;
-  // Prefill unpacks keys and values; decode works on the latent vectors, their unpacking moved to
-  // the other side of the products.
+  // Prefill expands keys and values; decode works on the latent vectors, with the expansion moved
+  // to the other side of the products.
   if (phase == ModelPhase::Prefill) {
     return Count(2) * d.heads * (Count(l.nope_dim) + l.rope_dim + l.value_dim);
   }
@@ -104,8 +104,8 @@ Count triangle(std::uint64_t n) {
   return n % 2 == 0 ? Count(n / 2) * (Count(n) + 1) : Count(n) * (Count(n / 2) + 1);
 }
 
-/// Keys that `steps` tokens see, the first of them `first` and each other one more than the one
-/// before, up to the window.
+/// Keys that `steps` tokens attend to: the first token to `first`, each later one to one more, up
+/// to the window.
 Count keys_seen(std::uint64_t first, std::uint64_t steps,
                 const std::optional<std::uint64_t>& window) {
   const std::uint64_t growing =
@@ -116,7 +116,7 @@ Count keys_seen(std::uint64_t first, std::uint64_t steps,
   return before + Count(steps - growing) * *window;
 }
 
-/// Pairs of queries and keys of one sequence's prompt.
+/// Query-key pairs of one sequence's prompt.
 Count prompt_pairs(std::uint64_t tokens, AttentionCount attention,
                    const std::optional<std::uint64_t>& window) {
   if (attention == AttentionCount::Square) return Count(tokens) * tokens;
@@ -138,7 +138,7 @@ OperatorCost embedding(const Pass& pass) {
   OperatorCost cost;
   cost.name = "embedding";
   cost.parameters = Count(d.vocabulary) * d.hidden;
-  // A row a token is read and written; the table as a whole is not.
+  // One row per token is read and written, not the whole table.
   cost.activation_bytes = bytes(pass, Count(2) * d.hidden * pass.tokens);
   return cost;
 }
@@ -160,7 +160,7 @@ OperatorCost head(const Pass& pass) {
   OperatorCost cost;
   cost.name = "lm_head";
   const Count matrix = Count(d.vocabulary) * d.hidden;
-  // A tied head's weights are the embedding's, but it reads all of them.
+  // A tied head shares the embedding's weights, but reads all of them.
   cost.parameters = d.tied_head ? Count() : matrix;
   cost.flops = Count(2) * matrix * pass.head_rows;
   cost.weight_bytes = bytes(pass, matrix) * pass.passes;
@@ -203,7 +203,7 @@ void add_feed_forward(const Pass& pass, std::vector<OperatorCost>& operators) {
   }
 }
 
-/// All operators but attention itself, which goes between the projections and the networks.
+/// All operators except attention itself, which goes between the projections and the networks.
 PhaseCost pass_cost(const Pass& pass, ModelPhase phase, OperatorCost attention) {
   const Decoder& d = pass.decoder;
   const Projections sizes = projections(d);
@@ -221,7 +221,7 @@ PhaseCost pass_cost(const Pass& pass, ModelPhase phase, OperatorCost attention) 
   return cost;
 }
 
-// How many tensors a layer has; latent attention (MLA) makes queries in one step or in two.
+// The number of tensors of a layer; latent attention (MLA) computes queries in one step or in two.
 
 std::uint64_t attention_tensors(const Decoder& d) {
   const std::uint64_t output = d.output_bias ? 1 : 0;

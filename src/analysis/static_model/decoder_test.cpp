@@ -114,7 +114,7 @@ TEST(DecoderCost, OfExpertsIsThatOfTheChosenOnes) {
   for (const OperatorCost& part : decode_cost(qwen, kBf16, {}, 1, 1).operators) {
     active += part.weight_bytes;
   }
-  // Published as 3.3 B activated, which has the embedding's 0.31 in it.
+  // Published as 3.3 B activated, which includes the embedding's 0.31.
   EXPECT_NEAR(active.as_double() / 2 / 1e9, 3.04, 0.01);
 }
 
@@ -161,7 +161,7 @@ TEST(DecoderCost, IsStuckRatherThanWrongWhereNumbersEnd) {
   EXPECT_GT(flops.as_double(), 1e19);
 }
 
-TEST(DecoderCost, TellsOfPositionsAndExperts) {
+TEST(DecoderCost, ReportsPositionsAndExperts) {
   const Request request{.prompt_tokens = 131073, .new_tokens = 2};
   EXPECT_THAT(decoder_cost(decoder_of(kLlama31), kBf16, request).notes,
               ElementsAre("prompt and new tokens exceed the model's 131072 positions"));
@@ -193,10 +193,10 @@ TEST(DecoderConfig, NamesWhatIsWrongWithItsPlace) {
   };
   constexpr Case kCases[] = {
       {"no model", R"({"hidden_size": 5})",
-       "config.json:1:1: model_type '' has no closed form; those that have: llama, mistral, qwen2, "
+       "config.json:1:1: model_type '' has no closed form; supported: llama, mistral, qwen2, "
        "qwen3, qwen3_moe, deepseek_v2, deepseek_v3"},
       {"another model", R"({"model_type": "qwen4"})",
-       "config.json:1:16: model_type 'qwen4' has no closed form; those that have: llama, mistral, "
+       "config.json:1:16: model_type 'qwen4' has no closed form; supported: llama, mistral, "
        "qwen2, qwen3, qwen3_moe, deepseek_v2, deepseek_v3 (did you mean 'qwen2'?)"},
       {"a list", "[]", "config.json:1:1: config.json must be a map, not a list"},
       {"missing and wrong keys",

@@ -22,7 +22,7 @@ std::uint64_t patches_on_side(const DeepseekOcrConfig& config, std::uint64_t sid
   return side / static_cast<std::uint64_t>(config.sam().patch_size);
 }
 
-/// Sums operators over batches: the work of each, its weights once.
+/// Sums operators over batches: the work of each batch, the weights once.
 class Sum {
  public:
   explicit Sum(const NumberFormat& format) : format_(format) {}
@@ -34,7 +34,7 @@ class Sum {
     cost.weight_bytes += parameters * format_.bytes;
     cost.activation_bytes += elements * views * format_.bytes;
   }
-  /// Parameters that are stored and never read.
+  /// Parameters that are stored but never read.
   void add_unused(std::string name, Count parameters) { operator_of(std::move(name), parameters); }
 
   std::vector<OperatorCost> take() { return std::move(operators_); }
@@ -235,14 +235,6 @@ std::uint64_t tokens_on_side(const DeepseekOcrConfig& config, std::uint64_t side
   std::uint64_t tokens = patches_on_side(config, side);
   for (std::size_t i = 0; i < config.sam().downsample_channels.size(); ++i) tokens = half(tokens);
   return tokens;
-}
-
-std::uint64_t image_slots(const DeepseekOcrConfig& config, std::uint64_t page_side,
-                          std::uint64_t tile_side, std::uint64_t columns, std::uint64_t rows) {
-  const std::uint64_t page = tokens_on_side(config, page_side);
-  const std::uint64_t tile = tokens_on_side(config, tile_side);
-  const std::uint64_t local = columns * rows > 1 ? rows * tile * (columns * tile + 1) : 0;
-  return page * (page + 1) + local + 1;
 }
 
 PhaseCost sam_cost(const DeepseekOcrConfig& config, const NumberFormat& format,

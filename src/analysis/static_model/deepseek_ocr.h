@@ -11,7 +11,7 @@
 
 namespace profline::static_model {
 
-/// Pictures of one size that the vision towers see as one batch.
+/// Pictures of one size that the vision towers process as one batch.
 struct ViewBatch {
   std::uint64_t side = 1024;  ///< in pixels
   std::uint64_t views = 1;
@@ -27,12 +27,8 @@ PhaseCost clip_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
 PhaseCost projector_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                          const std::vector<ViewBatch>& batches);
 
-/// Tokens along one side of what the projector makes of a view.
+/// Tokens along one side of a view after the projector.
 std::uint64_t tokens_on_side(const DeepseekOcrConfig& config, std::uint64_t side);
-/// Slots of the prompt: a page's view and a grid of tiles (0 by 0: none), each row of tokens with
-/// its newline, and a separator.
-std::uint64_t image_slots(const DeepseekOcrConfig& config, std::uint64_t page_side,
-                          std::uint64_t tile_side, std::uint64_t columns, std::uint64_t rows);
 
 /// The language model of the same config as a decoder.
 Decoder language_decoder(const DeepseekOcrConfig& config);
@@ -42,7 +38,7 @@ std::vector<ParameterGroup> parameter_groups(const DeepseekOcrConfig& config);
 /// The phases of a request as the built-in workload names them, outermost ones first: paths.
 std::span<const std::string_view> deepseek_ocr_phases();
 
-/// Vision, prefill and decode. A request is of one picture a sequence; the batch multiplies views.
+/// Vision, prefill and decode. A request has one picture per sequence; the batch multiplies views.
 ModelCost deepseek_ocr_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                             const std::vector<ViewBatch>& batches, const Request& request);
 

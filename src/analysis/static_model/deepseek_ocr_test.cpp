@@ -165,26 +165,7 @@ TEST(DeepseekOcrVision, CountsTheBiasThatTheReferenceMaterialises) {
   EXPECT_EQ(windowed, 8U * (25ULL * 921'984 + 25ULL * 196 * 768 * 2));
 }
 
-TEST(DeepseekOcrSlots, AreThoseOfEveryMode) {
-  const DeepseekOcrConfig config = official_config();
-  EXPECT_EQ(image_slots(config, 512, 512, 0, 0), 73U);
-  EXPECT_EQ(image_slots(config, 640, 640, 0, 0), 111U);
-  EXPECT_EQ(image_slots(config, 1024, 1024, 0, 0), 273U);
-  EXPECT_EQ(image_slots(config, 1280, 1280, 0, 0), 421U);
-  EXPECT_EQ(image_slots(config, 1024, 640, 1, 1), 273U);
-  EXPECT_EQ(image_slots(config, 1024, 640, 2, 2), 693U);
-  EXPECT_EQ(image_slots(config, 1024, 640, 2, 3), 903U);
-  EXPECT_EQ(image_slots(config, 1024, 640, 4, 2), 1093U);
-  EXPECT_EQ(image_slots(config, 1024, 640, 1, 9), 1263U);
-  const DeepseekOcrConfig tiny = tiny_config();
-  EXPECT_EQ(image_slots(tiny, 256, 256, 0, 0), 21U);
-  EXPECT_EQ(image_slots(tiny, 256, 128, 3, 2), 49U);
-  EXPECT_EQ(image_slots(tiny, 320, 320, 0, 0), 31U);
-  EXPECT_EQ(image_slots(tiny, 256, 160, 2, 3), 84U) << "odd maps: 10, 5, 3";
-  EXPECT_EQ(image_slots(tiny, 128, 128, 0, 0), 7U);
-}
-
-/// Rounded to so many digits behind the point.
+/// Rounded to this many decimal places.
 double rounded(double value, int digits) {
   const double scale = std::pow(10, digits);
   return std::round(value * scale) / scale;

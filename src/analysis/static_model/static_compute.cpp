@@ -120,18 +120,20 @@ Node traced_node(const StaticCompute& result) {
 
 using Row = std::vector<std::string>;
 
+/// Stands for what an operator does not have and for what is not known.
+constexpr const char* kNone = "–";
+
 std::string amount(Count count) {
-  if (count == Count()) return "-";
+  if (count == Count()) return kNone;
   return (count.is_exact() ? "" : "> ") + human_count(count.as_double());
 }
 
 std::string time(const std::optional<double>& ns) {
-  if (!ns) return "n/a";
-  return *ns == 0 ? "-" : human_duration(FractionalNanoseconds(*ns));
+  return ns && *ns != 0 ? duration(*ns) : kNone;
 }
 
 std::string ratio(const std::optional<double>& value) {
-  return value ? human_count(*value) : "-";
+  return value ? human_count(*value) : kNone;
 }
 
 /// Digits in groups of three: 3 336 106 240.
@@ -156,7 +158,7 @@ Row row_of(std::string name, const OperatorCost& cost, const Floor& floor) {
           time(floor.unfused_ns)};
 }
 
-std::vector<Row> stage_rows(const PhaseCost& phase, const StaticCompute& result) {
+std::vector<Row> operator_rows(const PhaseCost& phase, const StaticCompute& result) {
   std::vector<Row> rows;
   for (const OperatorCost& cost : phase.operators) {
     rows.push_back(row_of(cost.name, cost, floor_of(cost, result.cost.format, result.ceilings)));
@@ -209,8 +211,9 @@ std::string device_words(const StaticCompute& result) {
   const settings::Ceilings& ceilings = result.ceilings;
   const auto rate = ceilings.rate(result.cost.format.cores, result.cost.format.precision);
   if (!rate && !ceilings.bytes_per_second) {
-    return result.device.empty() ? "none named: no floors"
-                                 : printable(result.device) + " is not in the table: no floors";
+    return result.device.empty()
+               ? "not named, so there are no floors"
+               : printable(result.device) + " is not in the table, so there are no floors";
   }
   std::string words = ceilings.device.empty() ? printable(result.device) : ceilings.device;
   if (words.empty()) words = "as given";
@@ -230,7 +233,7 @@ std::string views_words(const StaticCompute& result) {
   return words + " (" + printable(result.shapes_from) + ")";
 }
 
-/// What was asked, in lines of a name and a value.
+/// The request, as lines of name and value.
 std::vector<std::pair<std::string, std::string>> facts(const StaticCompute& result) {
   const ModelCost& cost = result.cost;
   std::vector<std::pair<std::string, std::string>> lines;
@@ -250,7 +253,7 @@ std::vector<std::pair<std::string, std::string>> facts(const StaticCompute& resu
 std::vector<Row> summary_rows(const StaticCompute& result) {
   const ModelCost& cost = result.cost;
   std::vector<Row> rows = {kColumns};
-  rows[0][0] = "stage";
+  rows[0][0] = "phase";
   const auto add = [&](const PhaseCost& phase, bool all_steps) {
     rows.push_back(row_of(title(phase, result, all_steps), phase.total(),
                           floor_of(phase, cost.format, result.ceilings)));
@@ -269,7 +272,7 @@ std::string total_words(const StaticCompute& result) {
 /// Whether the figures were checked against the module graph.
 std::string traced_words(const StaticCompute& result) {
   if (result.traced.empty()) {
-    return "\n## Method\n\nClosed forms alone: the module graph was not traced.\n";
+    return "\n## Method\n\nClosed forms only: the module graph was not traced.\n";
   }
   std::string text =
       "\n## Method\n\nClosed forms, checked against the module graph traced on the meta device "
@@ -280,14 +283,14 @@ std::string traced_words(const StaticCompute& result) {
     const auto difference = phase.difference();
     text += "| " + phase.phase + " | " + amount(phase.traced_flops) + " | " +
             amount(phase.closed_form_flops) + " | " +
-            (difference ? signed_percent(*difference) : "-") + " |\n";
+            (difference ? signed_percent(*difference) : kNone) + " |\n";
   }
   return text;
 }
 
 constexpr std::string_view kLegend =
-    "floor: the larger of FLOP by peak and weight and KV bytes by bandwidth, operator by operator; "
-    "unfused: with activations through memory as well";
+    "floor: per operator, the larger of FLOP / peak and weight and KV bytes / bandwidth; unfused: "
+    "with activations through memory as well";
 
 }  // namespace
 
@@ -343,7 +346,7 @@ std::string to_text(const StaticCompute& result) {
   for (const auto& [name, value] : facts(result)) text += pad_width(name, 10) + "  " + value + '\n';
   text += '\n' + aligned(summary_rows(result)) + '\n' + total_words(result) + '\n';
   for (const PhaseCost& phase : result.cost.phases) {
-    std::vector<Row> rows = stage_rows(phase, result);
+    std::vector<Row> rows = operator_rows(phase, result);
     rows.insert(rows.begin(), kColumns);
     text += '\n' + title(phase, result, false) + '\n' + aligned(rows);
   }
@@ -355,11 +358,11 @@ std::string to_text(const StaticCompute& result) {
 std::string to_markdown(const StaticCompute& result) {
   std::string text = "# Static Compute Analysis Report\n\n## Configuration\n\n";
   for (const auto& [name, value] : facts(result)) text += "- " + name + ": " + value + '\n';
-  text += "\n## Per-Stage Breakdown\n\n" + piped(summary_rows(result)) + '\n' +
+  text += "\n## Per-Phase Breakdown\n\n" + piped(summary_rows(result)) + '\n' +
           total_words(result) + ".\n\n" + std::string(kLegend) + ".\n";
-  text += "\n## Per-Stage Details\n";
+  text += "\n## Per-Phase Details\n";
   for (const PhaseCost& phase : result.cost.phases) {
-    std::vector<Row> rows = stage_rows(phase, result);
+    std::vector<Row> rows = operator_rows(phase, result);
     rows.insert(rows.begin(), kColumns);
     text += "\n### " + title(phase, result, false) + "\n\n" + piped(rows);
   }

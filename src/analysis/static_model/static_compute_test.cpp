@@ -64,7 +64,7 @@ TEST(StaticComputeText, SaysWhatWasAskedAndWhatItComesTo) {
   EXPECT_THAT(text, HasSubstr("decode, one step at context 315"));
   EXPECT_THAT(text, HasSubstr("decode, all 63 steps"));
   EXPECT_THAT(to_text(analysed(false)),
-              HasSubstr("device      NVIDIA H200 is not in the table: no floors\n"));
+              HasSubstr("device      NVIDIA H200 is not in the table, so there are no floors\n"));
 }
 
 TEST(StaticComputeText, DoesNotLetNamesOutOfTheirLine) {
@@ -88,7 +88,7 @@ TEST(StaticComputeFiles, AreTheDocumentAndThePage) {
   const auto page = read_file(folder.path() / "static_compute.md");
   ASSERT_TRUE(page);
   EXPECT_THAT(*page, HasSubstr("# Static Compute Analysis Report\n"));
-  EXPECT_THAT(*page, HasSubstr("| stage | params | FLOP |"));
+  EXPECT_THAT(*page, HasSubstr("| phase | params | FLOP |"));
   const auto nowhere = write_static_compute(result, folder.path() / "none");
   ASSERT_FALSE(nowhere);
 }

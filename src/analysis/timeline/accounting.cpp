@@ -23,13 +23,13 @@ RangeAccount empty_account(std::string label, std::size_t devices) {
   return account;
 }
 
-/// The accounts that a range adds to: that of its label, and its own where that was asked for.
+/// The accounts that a range contributes to: that of its label, and its own if requested.
 class RangeAccounts {
  public:
   RangeAccounts(const Timeline& timeline, std::size_t devices, const AccountingOptions& options) {
     const RangeLabels labels(timeline);
     std::unordered_map<std::uint64_t, RowIndex> groups;
-    std::unordered_set<std::uint64_t> names;  // of ranges, with their domains
+    std::unordered_set<std::uint64_t> names;  // of ranges, including domains
     for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
       const Range& range = timeline.ranges[row];
       const std::uint64_t domain = std::uint64_t{range.domain} << 32U;
@@ -73,7 +73,7 @@ class RangeAccounts {
 Quantiles quantiles(std::vector<std::int64_t>& lengths) {
   if (lengths.empty()) return {};
   const auto at = [&](std::size_t percent) {
-    // Nearest rank: the smallest length that at least so many percent do not exceed.
+    // Nearest rank: the smallest value such that at least this percentage of values is no larger.
     const std::size_t rank = (lengths.size() * percent + 99) / 100;
     const auto place =
         lengths.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
@@ -124,7 +124,7 @@ class Accountant {
     account.still_open = focus_->still_open();
   }
 
-  /// Those of the ranges, then those of the focus.
+  /// The windows of the ranges, then those of the focus.
   std::vector<internal::Window> windows() const {
     std::vector<internal::Window> windows;
     windows.reserve(timeline_.ranges.size());
@@ -291,7 +291,7 @@ class Accountant {
     sum.inside_ns += more.inside_ns;
   }
 
-  /// What the work adds to the union of the window's work, which so far reaches to `covered_ns`.
+  /// What the work adds to the union of the window's work, which so far extends to `covered_ns`.
   static OwnTime new_time(const DeviceWork& work, const internal::Window& range,
                           std::int64_t& covered_ns) {
     const std::int64_t begin_ns = std::max(work.start_ns, covered_ns);

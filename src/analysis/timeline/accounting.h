@@ -15,12 +15,12 @@
 
 namespace profline::timeline {
 
-/// Why a device did nothing, decided for each instant by the first line that holds. Here a thread
-/// is `of` a device from its last launch there on (before its first launch: from the beginning); a
+/// Why a device was idle, decided for each instant by the first entry that applies. A thread is
+/// `of` a device from its last launch there on (before its first launch: from the beginning); a
 /// thread that never launched is of its process's device if that has only one.
 enum class IdleCause : std::uint8_t {
-  /// Work was handed over (its launch call had returned) and had not begun: latency of the device,
-  /// or a wait for another one. Also between the nodes of a graph.
+  /// Work had been submitted (its launch call had returned) but had not begun: latency of the
+  /// device, or a wait for another one. Also the time between the nodes of a graph.
   Queued,
   /// A thread of the device is inside a call that launches a kernel or a graph.
   Launching,
@@ -33,24 +33,25 @@ enum class IdleCause : std::uint8_t {
   /// A thread of the device is between two of its launches there: the host does something else, and
   /// the device waits for it.
   HostBetween,
-  /// None of these: before the first launch, after the last, or there is no record of launches.
+  /// None of the above: before the first launch, after the last, or launches were not recorded.
   NothingQueued,
 };
 inline constexpr std::size_t kIdleCauses = 7;
-/// `host between launches`, for people; `host_between`, for programs.
+/// `host between launches`, for display; `host_between`, for programs.
 std::string_view to_text(IdleCause cause);
 std::string_view to_key(IdleCause cause);
 
-/// What kinds of work run at an instant: a set of these.
-inline constexpr unsigned kCompute = 1;        ///< kernels, and graphs whose nodes are not recorded
-inline constexpr unsigned kCopy = 2;           ///< copies and fills
-inline constexpr unsigned kCommunication = 4;  ///< kernels that the caller calls collectives
+/// The kinds of work running at an instant: a set of these.
+inline constexpr unsigned kCompute = 1;  ///< kernels, and graphs whose nodes are not recorded
+inline constexpr unsigned kCopy = 2;     ///< copies and fills
+inline constexpr unsigned kCommunication =
+    4;  ///< kernels that the caller classifies as collectives
 
 /// Where the time of one device went: each nanosecond is counted once, so the parts sum to the
 /// wall time exactly.
 struct DeviceTime {
-  /// By the set of what ran: [kCompute | kCopy] is the time in which both did, and nothing else.
-  /// [0], nothing at all, is the sum of `idle_ns`.
+  /// Indexed by the set of kinds that ran: [kCompute | kCopy] is the time in which exactly both
+  /// ran. [0], idle time, is the sum of `idle_ns`.
   std::array<std::int64_t, 8> ran_ns{};
   std::array<std::int64_t, kIdleCauses> idle_ns{};
 
@@ -58,7 +59,7 @@ struct DeviceTime {
   std::int64_t busy_ns() const { return wall_ns() - ran_ns[0]; }
   /// Time in which at least these kinds ran: with kCopy | kCommunication, their overlap.
   std::int64_t with_ns(unsigned kinds) const;
-  /// Time in which only this kind ran: what of it is not hidden behind other work.
+  /// Time in which only this kind ran, not overlapped by other work.
   std::int64_t only_ns(unsigned kind) const { return ran_ns[kind]; }
   std::int64_t idle_of(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
 
@@ -66,7 +67,7 @@ struct DeviceTime {
   bool operator==(const DeviceTime&) const = default;
 };
 
-/// A set of lengths of time. Lengths may be negative where two clocks disagree.
+/// A set of durations. They may be negative if two clocks disagree.
 struct Spread {
   std::uint64_t count = 0;
   std::int64_t sum_ns = 0;
@@ -75,37 +76,37 @@ struct Spread {
   std::uint64_t negative = 0;  ///< how many are below zero
 
   void add(std::int64_t length_ns);
-  double mean_ns() const;  ///< not a number when empty
+  double mean_ns() const;  ///< NaN if empty
   bool operator==(const Spread&) const = default;
 };
 
 /// Device work as a plain sum.
 struct WorkSum {
   std::uint64_t count = 0;
-  std::int64_t sum_ns = 0;  ///< of durations; more than the busy time where work overlaps
+  std::int64_t sum_ns = 0;  ///< of durations; exceeds the busy time if work overlaps
 
   void add(const DeviceWork& work);
   bool operator==(const WorkSum&) const = default;
 };
 
-/// How launches went, of a range or of all.
+/// Statistics of launches, in a range or overall.
 struct LaunchFigures {
   std::uint64_t launches = 0;    ///< calls that launch a kernel or a graph
   std::uint64_t copy_calls = 0;  ///< calls that copy or fill
-  /// From the end of a launch to the beginning of the thread's next one, copies and fills being
-  /// launches too; of a range: where both began inside it.
+  /// From the end of a launch to the beginning of the thread's next one, counting copies and fills
+  /// as launches; in a range: only if both began inside it.
   Spread gap;
-  Spread delay_from_start;  ///< beginning of the work less beginning of its launch call
-  Spread delay_from_end;    ///< beginning of the work less end of its launch call
+  Spread delay_from_start;  ///< start of the work minus start of its launch call
+  Spread delay_from_end;    ///< start of the work minus end of its launch call
   bool operator==(const LaunchFigures&) const = default;
 };
 
-/// What a range's own work, launched inside it, did on one device.
+/// The work launched inside a range, on one device.
 struct OwnTime {
   std::int64_t busy_ns = 0;    ///< union of its work, whenever it ran
   std::int64_t inside_ns = 0;  ///< the part of it between the range's beginning and end
 
-  /// What ran after (or, clocks disagreeing, before) the range.
+  /// Work that ran after the range (or before it, if clocks disagree).
   std::int64_t outside_ns() const { return busy_ns - inside_ns; }
   bool operator==(const OwnTime&) const = default;
 };
@@ -119,34 +120,35 @@ struct ActiveSpan {
   bool operator==(const ActiveSpan&) const = default;
 };
 
-/// A range, or all ranges of one label and domain: then a sum over the instances, a nested one of
-/// the same label counted again.
+/// A range, or all ranges of one label and domain: then a sum over the instances, in which a nested
+/// one of the same label counts again.
 struct RangeAccount {
-  std::string label;        ///< range_label() of the names; of a single instance its name
+  std::string label;        ///< range_label() of the names; for a single instance its name
   Names::Id name = 0;       ///< of the first instance
-  std::uint64_t names = 0;  ///< how many different names the label stands for
+  std::uint64_t names = 0;  ///< number of different names with this label
   Names::Id domain = 0;
   RowIndex range = kNoRow;  ///< of a single instance
   std::uint64_t instances = 0;
-  std::uint64_t still_open = 0;  ///< instances that the capture's end cut off
+  std::uint64_t still_open = 0;  ///< instances that were open when the capture ended
   std::int64_t wall_ns = 0;
-  /// As Accounting::devices; each closes to wall_ns. Whatever ran while the range was open counts,
-  /// also what was launched elsewhere: time()[d].busy_ns() - own[d].inside_ns of it.
+  /// Per device of Accounting::devices; each adds up to wall_ns. Everything that ran while the
+  /// range was open counts, including work launched elsewhere, which is time()[d].busy_ns() -
+  /// own[d].inside_ns.
   std::vector<DeviceTime> time;
   std::vector<OwnTime> own;
-  WorkSum work;         ///< launched in the range or in ranges inside it
-  WorkSum direct_work;  ///< launched in the range and in none inside it
+  WorkSum work;         ///< launched in the range or in nested ranges
+  WorkSum direct_work;  ///< launched in the range but not in a nested one
   LaunchFigures launch;
   std::uint64_t tokens = 0;  ///< ranges of the token name that began in it, itself included
 
-  /// Nothing when there are no tokens.
+  /// Nothing without tokens.
   std::optional<double> launches_per_token() const;
   /// The mean over all devices of the share of wall time in which each was busy, 0 to 1. Nothing
-  /// without a device, or of a range that lasted no time.
+  /// without a device, or for a range of zero length.
   std::optional<double> busy_share() const;
 };
 
-/// Quantiles of a set of lengths, each a length that occurs (nearest rank).
+/// Quantiles of a set of durations, each a value that occurs (nearest rank).
 struct Quantiles {
   std::int64_t median_ns = 0;
   std::int64_t p90_ns = 0;
@@ -156,44 +158,44 @@ struct Quantiles {
 
 /// Where the time of a capture went.
 struct Accounting {
-  std::vector<std::int32_t> devices;  ///< ids of those that worked, ascending
+  std::vector<std::int32_t> devices;  ///< ids of those with work, ascending
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::vector<DeviceTime> time;    ///< a device each; all close to wall_ns()
-  std::vector<ActiveSpan> active;  ///< a device each; all its busy time is in there
+  std::vector<DeviceTime> time;    ///< per device; each adds up to wall_ns()
+  std::vector<ActiveSpan> active;  ///< per device; contains all its busy time
   LaunchFigures launch;
   Quantiles gap;    ///< of launch.gap
   Quantiles delay;  ///< of launch.delay_from_start
   WorkSum work;
   WorkSum kernels;
   std::uint64_t tokens = 0;
-  std::vector<RangeAccount> ranges;     ///< one a label and domain, longest wall time first
-  std::vector<RangeAccount> instances;  ///< those that were asked for, in order of time
-  /// All ranges that AccountingOptions::focus names, together: ranges that overlap on a thread
-  /// count once. Its label is the pattern. Nothing when the pattern names no range.
+  std::vector<RangeAccount> ranges;     ///< per label and domain, longest wall time first
+  std::vector<RangeAccount> instances;  ///< the requested ones, in time order
+  /// All ranges that match AccountingOptions::focus, together: ranges that overlap on a thread
+  /// count once. Its label is the pattern. Nothing if no range matches.
   std::optional<RangeAccount> focus;
 
-  // What could not be placed: work = work in ranges + outside_ranges + without_launch.
-  WorkSum without_launch;  ///< no record of what launched it
+  // Work that could not be attributed: work = work in ranges + outside_ranges + without_launch.
+  WorkSum without_launch;  ///< its launch was not recorded
   WorkSum outside_ranges;  ///< launched, in no range
-  WorkSum without_device;  ///< its stream is not known, so it is in no device's time
+  WorkSum without_device;  ///< its stream is not known, so no device accounts for it
   std::uint64_t launches_without_work = 0;  ///< captured into a graph, or the work was not recorded
 
   std::int64_t wall_ns() const { return end_ns - begin_ns; }
   std::optional<double> launches_per_token() const;
-  /// Of all devices together: from the first activity of any to the last. Zero without devices.
+  /// Over all devices: from the first activity of any to the last. Zero without devices.
   ActiveSpan active_of_all() const;
 };
 
 struct AccountingOptions {
-  /// Is a kernel of this name a collective? Asked once a name. Absent: none is.
+  /// Whether a kernel of this name is a collective; called once per name. Absent: no kernel is.
   std::function<bool(std::string_view kernel_name)> is_collective = {};
-  /// How many tokens the capture made; absent: as many as there are ranges of the name below.
+  /// The number of tokens in the capture; absent: the number of ranges with the name below.
   std::optional<std::uint64_t> tokens = {};
   std::string token_range = std::string(kTokenRange);
-  /// Accounts of each instance of the ranges of this name; absent: none.
+  /// Also account for each instance of the ranges of this name; absent: none.
   std::optional<std::string> instances_of = {};
-  /// The ranges that Accounting::focus is of, as matches_range() takes a pattern; absent: none.
+  /// The pattern, as in matches_range(), of the ranges for Accounting::focus; absent: no focus.
   std::optional<std::string> focus = {};
 };
 
@@ -201,8 +203,8 @@ struct AccountingOptions {
 Accounting account(const Timeline& timeline, const Attribution& attribution,
                    const AccountingOptions& options = {});
 
-/// What one device did in `wall_ns`, as it is written to files; `own` is the time of the range's
-/// own work, where there is a range.
+/// One device's activity in `wall_ns`, as written to files; `own` is the time of the range's own
+/// work, if there is a range.
 DeviceAccount device_account(std::int32_t device, const DeviceTime& time, std::int64_t wall_ns,
                              const OwnTime& own = {});
 

@@ -1,5 +1,5 @@
-// From an nsys export to finished tables. Sizes are numbers of kernels; there are as many calls and
-// a tenth as many ranges. PROFLINE_BENCH_KERNELS=10000000 adds one size.
+// From an nsys export to finished tables. Sizes are numbers of kernels, with as many calls and a
+// tenth as many ranges. PROFLINE_BENCH_KERNELS=10000000 adds one size.
 
 #include <sys/resource.h>
 
@@ -19,7 +19,7 @@
 namespace profline::timeline {
 namespace {
 
-/// Captures are written once a size.
+/// Captures are written once per size.
 const std::filesystem::path& capture(std::int64_t kernels) {
   static const testing::TempDir folder;
   static std::map<std::int64_t, std::filesystem::path> made;
@@ -35,7 +35,7 @@ double peak_memory_mib() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-void tell(benchmark::State& state) {
+void report_counters(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
   state.counters["peak_MiB"] = peak_memory_mib();
 }
@@ -47,7 +47,7 @@ void nsys_sqlite_to_kernel_summary(benchmark::State& state) {
     if (!timeline) return state.SkipWithError("not read");
     benchmark::DoNotOptimize(group_kernels(*timeline).rows.data());
   }
-  tell(state);
+  report_counters(state);
 }
 
 void nsys_sqlite_to_accounts(benchmark::State& state) {
@@ -60,7 +60,7 @@ void nsys_sqlite_to_accounts(benchmark::State& state) {
     benchmark::DoNotOptimize(
         group_kernels(*timeline, {.ranges = true}, {.attribution = &attribution}).rows.data());
   }
-  tell(state);
+  report_counters(state);
 }
 
 void timeline_to_accounts(benchmark::State& state) {
@@ -70,7 +70,7 @@ void timeline_to_accounts(benchmark::State& state) {
     const Attribution attribution = Attribution::of(*timeline);
     benchmark::DoNotOptimize(account(*timeline, attribution).ranges.data());
   }
-  tell(state);
+  report_counters(state);
 }
 
 void sizes(benchmark::internal::Benchmark* bench) {

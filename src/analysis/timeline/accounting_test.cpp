@@ -52,7 +52,7 @@ TEST(Accounting, PutsEachInstantOfADeviceDownToOneThing) {
   EXPECT_EQ(time.with_ns(kCommunication), 10);
 }
 
-TEST(Accounting, OfARangeCoversItsWallTimeAndTellsItsOwnWorkFromOthers) {
+TEST(Accounting, OfARangeCoversItsWallTimeAndSeparatesItsOwnWorkFromOthers) {
   TimelineBuilder builder;
   const RowIndex thread = builder.thread(1, 1);
   const RowIndex stream = builder.stream(0, 7);

@@ -9,7 +9,7 @@
 
 namespace profline::timeline {
 
-/// The one pass over ranges and calls in order of time.
+/// The single pass over ranges and calls in time order.
 class Sweep {
  public:
   explicit Sweep(const Timeline& timeline) : timeline_(timeline), stacks_(timeline.threads.size()) {
@@ -42,7 +42,7 @@ class Sweep {
   };
   using Stack = std::vector<Open>;
 
-  /// Of ranges that open together the longest first: it is around the others.
+  /// Of ranges that open together, the longest comes first: it encloses the others.
   std::vector<RowIndex> ranges_in_order() const {
     const std::vector<Range>& ranges = timeline_.ranges;
     std::vector<RowIndex> order(ranges.size());
@@ -73,7 +73,7 @@ class Sweep {
     result_.contexts_.push_back({range, below});
   }
 
-  /// The context of a thread at an instant that no earlier question was later than.
+  /// The context of a thread at an instant; instants must not decrease.
   ContextId current(RowIndex thread, std::int64_t when_ns) {
     if (thread == kNoRow) return kOutside;
     Stack& stack = stacks_[thread];
@@ -82,7 +82,7 @@ class Sweep {
     return stack.empty() ? kOutside : stack.back().context;
   }
 
-  /// A start/end range below the top has closed: what is above it is on another stack now.
+  /// A start/end range below the top has closed, so the ranges above it move to another stack.
   void close_inside(Stack& stack, std::int64_t when_ns) {
     const auto closed = [&](const Open& open) { return open.end_ns <= when_ns; };
     const auto lowest = std::find_if(stack.begin(), stack.end(), closed);
@@ -105,7 +105,7 @@ Attribution Attribution::of(const Timeline& timeline) {
 
 namespace {
 
-/// What PyTorch appends to the name of an operator, and how the value after it begins.
+/// What PyTorch appends to the name of an operator, and the kind of value that follows.
 struct Suffix {
   std::string_view key;
   bool is_number;  // otherwise a list
@@ -121,7 +121,7 @@ bool is_value(std::string_view text, bool is_number) {
   return !text.empty() && (is_number ? is_digit(text.front()) : text.front() == '[');
 }
 
-/// `aten::to, op_id = 7` without what begins at the first of the suffixes.
+/// `aten::to, op_id = 7` without everything from the first suffix on.
 std::string_view without_suffixes(std::string_view name) {
   std::size_t end = name.size();
   for (const Suffix& suffix : kSuffixes) {
@@ -159,7 +159,7 @@ RangeLabels::RangeLabels(const Timeline& timeline) : of_name_(timeline.names.siz
 }
 
 bool matches_range(std::string_view name, std::string_view pattern) {
-  // First as it stands: names hold '*' and '?' too.
+  // First literally, because names may contain '*' and '?'.
   if (name == pattern || matches_wildcards(name, pattern)) return true;
   const std::string label = range_label(name);
   return label == pattern || matches_wildcards(label, pattern);
@@ -181,7 +181,7 @@ std::vector<bool> contexts_in_ranges(const Timeline& timeline, const Attribution
   const std::vector<bool> matching = matching_ranges(timeline, pattern);
   std::vector<bool> inside(attribution.context_count());
   for (ContextId id = 1; id < inside.size(); ++id) {
-    // What is below a context came before it.
+    // A context comes after what is below it.
     const Context& context = attribution.context(id);
     inside[id] = inside[context.below] || matching[timeline.ranges[context.range].name];
   }

@@ -13,9 +13,9 @@
 namespace profline::timeline {
 namespace {
 
-using Number = std::uint32_t;  // of a thing, counted from 0 as things are first seen
+using Number = std::uint32_t;  // an index in order of first appearance
 
-/// What makes two kernels fall into one row.
+/// The key by which kernels share a row.
 struct Key {
   Number kernel = 0;
   Number shape = 0;
@@ -38,7 +38,7 @@ struct KeyHash {
   }
 };
 
-/// Kernels by their canonical names, each name taken apart once.
+/// Kernels by canonical name; each name is parsed once.
 class Identities {
  public:
   Identities(const Timeline& timeline, bool by_spelling, const kernels::Classifier* classes)
@@ -51,7 +51,7 @@ class Identities {
     if (by_id_[id] == kUnknown) by_id_[id] = find(timeline_.names.text(id));
     return by_id_[id];
   }
-  /// Its names and class, and nothing else.
+  /// Only its names and class.
   const KernelUse& kernel(Number number) const { return known_[number]; }
 
  private:
@@ -79,7 +79,7 @@ class Identities {
   std::unordered_map<std::string, Number> by_name_;
 };
 
-/// Shapes of launches; 0 is that of a kernel whose shape is not recorded, or not asked for.
+/// Launch shapes; 0 stands for a shape that was not recorded, or not requested.
 class Shapes {
  public:
   /// Grid, block, registers, shared memory.
@@ -104,7 +104,7 @@ class Shapes {
   }
 
   Number of(RowIndex shape) const { return shape < number_of_.size() ? number_of_[shape] : 0; }
-  void tell(Number shape, KernelUse& use) const {
+  void describe(Number shape, KernelUse& use) const {
     if (shape == 0) return;
     const Numbers& known = shapes_[shape];
     use.grid.assign(known.begin(), known.begin() + 3);
@@ -118,8 +118,8 @@ class Shapes {
   std::vector<Number> number_of_;  // by row of Timeline::shapes
 };
 
-/// Stacks of ranges by their labels: thousands of instances of one range are one stack. 0 is the
-/// stack outside of every range.
+/// Stacks of ranges by label: thousands of instances of one range are one stack. 0 is the empty
+/// stack.
 class Stacks {
  public:
   Stacks(const Timeline& timeline, const Attribution& attribution)
@@ -127,7 +127,7 @@ class Stacks {
     const RangeLabels labels(timeline);
     std::map<std::tuple<Number, std::uint32_t, Names::Id>, Number> known;
     for (ContextId id = 1; id < stack_of_.size(); ++id) {
-      // What is below a context came before it.
+      // A context comes after what is below it.
       const Number below = stack_of_[attribution.context(id).below];
       const Range& range = timeline.ranges[attribution.context(id).range];
       const auto [entry, is_new] =
@@ -236,7 +236,7 @@ class Grouping {
 
   KernelUse row_of(const Key& key) const {
     KernelUse row = identities_.kernel(key.kernel);
-    shapes_.tell(key.shape, row);
+    shapes_.describe(key.shape, row);
     if (stacks_) row.ranges = stacks_->labels(key.stack);
     row.launch_recorded = key.launched;
     row.device = key.device;
@@ -298,8 +298,8 @@ class Grouping {
   KernelUses uses_;
 };
 
-/// What a row says of the keys that were asked for.
-KernelUse told_apart(const KernelUse& row, const KernelKeys& keys) {
+/// The row reduced to the requested keys.
+KernelUse with_keys_only(const KernelUse& row, const KernelKeys& keys) {
   KernelUse use;
   use.name = row.name;
   use.short_name = row.short_name;
@@ -349,7 +349,7 @@ std::vector<KernelGroup> group_kernels(std::span<const KernelUse> rows, const Ke
   std::map<decltype(key_of(rows.front())), std::size_t> places;
   std::vector<KernelGroup> groups;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    KernelUse use = told_apart(rows[i], keys);
+    KernelUse use = with_keys_only(rows[i], keys);
     const auto [place, is_new] = places.try_emplace(key_of(use), groups.size());
     if (is_new) groups.push_back({std::move(use), {}});
     KernelGroup& group = groups[place->second];

@@ -12,10 +12,10 @@
 #include "records/kernel_use.h"
 #include "records/timeline.h"
 
-/// The one place where launches become rows of a table of kernels.
+/// The only place where launches become rows of a kernel table.
 namespace profline::timeline {
 
-/// What tells kernels apart, beside the canonical name.
+/// What distinguishes kernels, besides the canonical name.
 struct KernelKeys {
   enum class Shape : std::uint8_t {
     Any,
@@ -25,27 +25,28 @@ struct KernelKeys {
 
   bool spelling = false;  ///< the name as the tool wrote it
   Shape shape = Shape::Any;
-  bool ranges = false;  ///< the whole stack of them, and whether the launch was recorded
+  bool ranges = false;  ///< the whole stack, and whether the launch was recorded
   bool device = false;
-  bool op = false;  ///< the innermost operator around the launch
+  bool op = false;  ///< the innermost operator that contains the launch
 };
 
 struct KernelGroupOptions {
-  /// Only kernels launched in a range that this names (matches_range()), at any depth.
+  /// Only kernels launched in a range that matches this (matches_range()), at any depth.
   std::optional<std::string> inside = {};
-  /// Of the timeline; made when it is needed and not given.
+  /// The attribution of the timeline; computed if needed and not given.
   const Attribution* attribution = nullptr;
-  const kernels::Classifier* classes = nullptr;  ///< without it KernelUse::kernel_class is empty
+  const kernels::Classifier* classes = nullptr;  ///< absent: KernelUse::kernel_class stays empty
 };
 
 struct KernelUses {
-  std::vector<KernelUse> rows;  ///< most time first; of equal time, fewer launches, then by name
-  /// By row of Timeline::work its place in `rows`; kNoRow: no kernel, or not inside the range.
+  std::vector<KernelUse> rows;  ///< most time first; ties: fewer launches, then name
+  /// For each row of Timeline::work its index in `rows`; kNoRow: not a kernel, or not inside the
+  /// range.
   std::vector<RowIndex> row_of;
   std::int64_t total_ns = 0;
   std::uint64_t launches = 0;
 
-  /// Percent of the time of all kernels.
+  /// Percentage of the time of all kernels.
   double share(const KernelUse& row) const;
 };
 
@@ -53,13 +54,13 @@ struct KernelUses {
 KernelUses group_kernels(const Timeline& timeline, const KernelKeys& keys = {},
                          const KernelGroupOptions& options = {});
 
-/// Rows that are one kernel by fewer keys.
+/// Rows that are the same kernel under fewer keys.
 struct KernelGroup {
-  KernelUse all;  ///< what they have in common, and their sums; the median is not known: 0
-  std::vector<std::size_t> members;  ///< of the rows given, in their order
+  KernelUse all;                     ///< common keys and sums; the median is not known: 0
+  std::vector<std::size_t> members;  ///< indices of the given rows, in order
 };
 
-/// Groups rows again, in the order of their first members. The device is no key here.
+/// Regroups rows, in the order of their first members. The device is not a key here.
 std::vector<KernelGroup> group_kernels(std::span<const KernelUse> rows, const KernelKeys& keys);
 
 }  // namespace profline::timeline

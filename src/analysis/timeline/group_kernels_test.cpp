@@ -57,7 +57,7 @@ TEST(GroupKernels, SummarisesByName) {
   EXPECT_THAT(uses.row_of, ElementsAre(0, 0, 0, 1, kNoRow)) << "a copy is no kernel";
 }
 
-TEST(GroupKernels, TellsStacksOfRangesApartAndFiltersByThem) {
+TEST(GroupKernels, DistinguishesStacksOfRangesAndFiltersByThem) {
   const Timeline timeline = two_kernels();
   const Attribution attribution = Attribution::of(timeline);
   EXPECT_THAT(rows_of(group_kernels(timeline, {.ranges = true})),
@@ -83,7 +83,7 @@ TEST(GroupKernels, LabelsRangesAsTheTablesOfRangesDo) {
               ElementsAre(Row{"gemm", "torch:ProfilerStep#*", 2, 15}));
 }
 
-TEST(GroupKernels, TellsDevicesApart) {
+TEST(GroupKernels, DistinguishesDevices) {
   std::vector<std::string> rows;
   for (const KernelUse& row : group_kernels(two_kernels(), {.device = true}).rows) {
     rows.push_back(row.name + " on " + std::to_string(row.device));
@@ -91,7 +91,7 @@ TEST(GroupKernels, TellsDevicesApart) {
   EXPECT_THAT(rows, ElementsAre("gemm on 0", "softmax on 1"));
 }
 
-TEST(GroupKernels, TellsOperatorsApart) {
+TEST(GroupKernels, DistinguishesOperators) {
   Timeline timeline = two_kernels();
   timeline.operators.push_back({9, 40, timeline.names.id_of("aten::mm"), 0, 0, 0});
   timeline.calls[0].op = 0;
@@ -129,7 +129,7 @@ std::vector<std::string> shapes_of(const std::vector<KernelUse>& rows) {
   return texts;
 }
 
-TEST(GroupKernels, TellsNamesAndShapesApartAsAsked) {
+TEST(GroupKernels, DistinguishesNamesAndShapesAsAsked) {
   const Timeline timeline = two_spellings();
   using Shape = KernelKeys::Shape;
   EXPECT_THAT(shapes_of(group_kernels(timeline).rows),

@@ -1,5 +1,5 @@
-// Captures of real machines, from the file to the accounts: tests/golden/nsys/<case>/input.sqlite
-// and expected.txt. PROFLINE_UPDATE_GOLDEN=1 writes the latter anew.
+// Captures from real machines, from the file to the accounts: tests/golden/nsys/<case>/input.sqlite
+// and expected.txt. PROFLINE_UPDATE_GOLDEN=1 rewrites the latter.
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,6 @@
-// Our tables against those of NVIDIA's own `nsys stats`, on a made capture: what nsys 2023.4
-// printed is kept in tests/golden/nsys/2023.4-stats, and where an nsys is at hand (PROFLINE_NSYS,
-// on PATH, or under build/tools) it is asked again.
+// Compares our tables with those of NVIDIA's own `nsys stats` for a generated capture: the output
+// of nsys 2023.4 is in tests/golden/nsys/2023.4-stats, and where an nsys is available
+// (PROFLINE_NSYS, on PATH, or under build/tools) it is run again.
 
 #include <cmath>
 #include <cstdlib>
@@ -28,7 +28,7 @@
 namespace profline::timeline {
 namespace {
 
-/// The capture that the kept tables are of.
+/// The capture that the stored tables belong to.
 constexpr testing::DecodeLoop kLoop{.kernels = 240, .seed = 1};
 
 using Row = std::map<std::string, std::string>;
@@ -61,7 +61,7 @@ double rounded(double value) {
   return std::round(value * 10) / 10;
 }
 
-/// What nsys prints with one digit behind the point; its rounding of halves may go either way.
+/// A figure that nsys prints with one decimal; it may round halves either way.
 void expect_printed(std::optional<double> printed, double ours) {
   ASSERT_TRUE(printed);
   EXPECT_NEAR(*printed, rounded(ours), 0.1001);

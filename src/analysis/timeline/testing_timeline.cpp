@@ -35,7 +35,7 @@ TimelineBuilder& TimelineBuilder::work(const Work& work) {
   row.name = timeline_.names.id_of(work.name);
   row.stream = work.stream;
   row.kind = work.kind;
-  row.bytes = work.launch;  // until calls are in order
+  row.bytes = work.launch;  // until calls are sorted
   timeline_.work.push_back(row);
   return *this;
 }

@@ -8,7 +8,7 @@
 /// Small timelines for the tests of this folder.
 namespace profline::timeline {
 
-/// Adds rows in any order; build() puts them in order and closes the window around them.
+/// Takes rows in any order; build() sorts them and sets the window around them.
 class TimelineBuilder {
  public:
   TimelineBuilder& window(std::int64_t begin_ns, std::int64_t end_ns);
@@ -22,7 +22,7 @@ class TimelineBuilder {
     RowIndex thread;
     CallKind kind = CallKind::Launch;
   };
-  /// What to name as the launch of work.
+  /// The id to pass as the launch of work.
   std::uint64_t call(const Call& call);
 
   struct Work {
@@ -50,9 +50,9 @@ class TimelineBuilder {
   Timeline timeline_;
 };
 
-/// Anything can happen in it: overlapping and nested ranges of both kinds, work without a launch,
-/// before it or of no stream, calls inside calls, rows that cover no time; two processes, three
-/// threads, two devices. Lasts about 120 ns.
+/// A random timeline with every irregularity: overlapping and nested ranges of both kinds, work
+/// without a launch, before its launch or without a stream, calls inside calls, rows of zero
+/// length; two processes, three threads, two devices. About 120 ns long.
 Timeline random_timeline(std::uint64_t seed);
 
 }  // namespace profline::timeline

@@ -24,13 +24,13 @@ void add(const DeviceWork& work, TransferRow& row) {
   row.sized_ns += duration_ns;
 }
 
-/// Bytes in a nanosecond are 10^9 bytes in a second.
+/// Bytes per nanosecond equal 10^9 bytes per second.
 std::optional<double> rate(std::uint64_t bytes, std::int64_t ns) {
   if (bytes == 0 || ns <= 0) return std::nullopt;
   return static_cast<double>(bytes) / static_cast<double>(ns);
 }
 
-/// How often the links carry the data of a collective.
+/// How many times the links carry the data of a collective.
 enum class Links { TwoRounds, OneRound, Once, Unknown };
 
 Links links_of(std::string_view name) {
@@ -54,7 +54,7 @@ Links links_of(std::string_view name) {
   return Links::Unknown;
 }
 
-/// What the kernels of each collective took.
+/// The time of the kernels of each collective.
 struct Carried {
   std::uint64_t kernels = 0;
   std::int64_t total_ns = 0;
@@ -132,7 +132,7 @@ std::string_view to_text(MemoryKind kind) {
 }
 
 std::optional<double> TransferRow::gigabytes_per_second() const {
-  // Bytes in a nanosecond are 10^9 bytes in a second.
+  // Bytes per nanosecond equal 10^9 bytes per second.
   if (bytes == 0 || sized_ns <= 0) return std::nullopt;
   return static_cast<double>(bytes) / static_cast<double>(sized_ns);
 }
@@ -148,7 +148,7 @@ std::vector<TransferRow> transfer_table(const Timeline& timeline, const Transfer
     return context != kNoLaunch && inside[context];
   };
   using Key = std::tuple<std::string_view, std::string_view, MemoryKind, MemoryKind>;
-  std::map<Key, TransferRow> rows;  // by what they say: ties come out in that order
+  std::map<Key, TransferRow> rows;  // sorted, so that ties come out in a fixed order
   for (const DeviceWork& work : timeline.work) {
     if (!wanted(work)) continue;
     const std::string_view direction = direction_of(work);
@@ -181,7 +181,7 @@ std::optional<double> bus_factor(std::string_view name, std::uint32_t ranks) {
 }
 
 std::optional<double> CollectiveRow::algorithm_gigabytes_per_second() const {
-  // Without the number of ranks the size of a collective that divides its data is one rank's part.
+  // Without the number of ranks, the size of a collective that divides its data is one rank's part.
   if (links_of(name) == Links::OneRound && ranks == 0) return std::nullopt;
   return rate(timed_bytes, timed_ns);
 }

@@ -11,12 +11,12 @@
 
 namespace profline::timeline {
 
-/// `HtoD`, `DtoH`, `DtoD`, `PtoP`, `HtoH`, `memset`; `unknown` where the capture does not say.
+/// `HtoD`, `DtoH`, `DtoD`, `PtoP`, `HtoH`, `memset`; `unknown` if not recorded.
 std::string_view direction_of(const DeviceWork& copy_or_fill);
-/// `pageable`, `pinned`, `device`, `array`, `managed`; empty where the capture does not say.
+/// `pageable`, `pinned`, `device`, `array`, `managed`; empty if not recorded.
 std::string_view to_text(MemoryKind kind);
 
-/// What copies or fills of one kind moved.
+/// The copies or fills of one kind.
 struct TransferRow {
   Names::Id name = 0;          ///< as the tool wrote it
   std::string_view direction;  ///< direction_of()
@@ -26,18 +26,18 @@ struct TransferRow {
   std::int64_t total_ns = 0;
   std::int64_t min_ns = 0;
   std::int64_t max_ns = 0;
-  std::uint64_t sized = 0;  ///< instances whose size is recorded, which the rest is of
+  std::uint64_t sized = 0;  ///< instances with a recorded size; the rest refers to them
   std::uint64_t bytes = 0;
   std::int64_t sized_ns = 0;
 
   double mean_ns() const { return static_cast<double>(total_ns) / static_cast<double>(instances); }
-  /// 10^9 bytes per second while they ran; nothing where no size is recorded or they took no time.
+  /// 10^9 bytes per second while they ran; nothing if no size is recorded or they took no time.
   std::optional<double> gigabytes_per_second() const;
   bool operator==(const TransferRow&) const = default;
 };
 
 struct TransferOptions {
-  /// Only what was launched in a range that this names (matches_range()); needs `attribution`.
+  /// Only what was launched in a range that matches this (matches_range()); needs `attribution`.
   std::optional<std::string> inside = {};
   const Attribution* attribution = nullptr;
 };
@@ -46,14 +46,14 @@ struct TransferOptions {
 std::vector<TransferRow> transfer_table(const Timeline& timeline,
                                         const TransferOptions& options = {});
 
-/// The size by which bandwidths of collectives are stated: what the operation moves for one rank in
-/// all, as nccl-tests counts it. That is the larger of what the rank puts in and gets out.
+/// The size that bandwidths of collectives refer to: the total that the operation moves for one
+/// rank, as nccl-tests counts it, that is, the larger of the rank's input and output.
 std::uint64_t message_bytes(const Collective& collective);
 
-/// By how much the busiest link carries more, or less, than message_bytes(), as nccl-tests states
-/// bus bandwidth: 2(n-1)/n for an all-reduce, (n-1)/n for an all-gather, a reduce-scatter and an
+/// The traffic of the busiest link relative to message_bytes(), as nccl-tests defines bus
+/// bandwidth: 2(n-1)/n for an all-reduce, (n-1)/n for an all-gather, a reduce-scatter and an
 /// all-to-all of n ranks, 1 for a broadcast, a reduce, a send or a receive. Nothing for any other
-/// name, or where the number of ranks is needed and not known.
+/// name, or if the number of ranks is needed and not known.
 std::optional<double> bus_factor(std::string_view name, std::uint32_t ranks);
 
 /// The collectives of one name, group, number of ranks and type.
@@ -63,16 +63,16 @@ struct CollectiveRow {
   std::string group;  ///< empty: not recorded
   std::uint32_t ranks = 0;
   std::uint64_t instances = 0;
-  std::uint64_t sized = 0;  ///< of those, with a known size
+  std::uint64_t sized = 0;  ///< instances with a known size
   std::uint64_t bytes = 0;  ///< message_bytes() of the sized ones
   std::uint64_t in_bytes = 0;
   std::uint64_t out_bytes = 0;
   std::uint64_t kernels = 0;      ///< that carried them out
   std::int64_t total_ns = 0;      ///< of those kernels, waiting for other ranks included
-  std::uint64_t timed_bytes = 0;  ///< of instances with a size and a kernel, which bandwidth is of
+  std::uint64_t timed_bytes = 0;  ///< of instances with a size and a kernel, used for bandwidth
   std::int64_t timed_ns = 0;
 
-  /// 10^9 message bytes per second of kernel time; nothing where no instance has size and kernel.
+  /// 10^9 message bytes per second of kernel time; nothing if no instance has a size and a kernel.
   std::optional<double> algorithm_gigabytes_per_second() const;
   /// The same times bus_factor().
   std::optional<double> bus_gigabytes_per_second() const;
@@ -80,13 +80,13 @@ struct CollectiveRow {
 };
 
 struct CollectiveOptions {
-  /// Only collectives whose kernels were launched in a range that this names (matches_range());
+  /// Only collectives whose kernels were launched in a range that matches this (matches_range());
   /// needs `attribution`.
   std::optional<std::string> inside = {};
   const Attribution* attribution = nullptr;
 };
 
-/// Most kernel time first; of equal time, most bytes, then by name.
+/// Most kernel time first; ties: most bytes, then name.
 std::vector<CollectiveRow> collective_table(const Timeline& timeline,
                                             const CollectiveOptions& options = {});
 

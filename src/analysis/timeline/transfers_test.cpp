@@ -118,7 +118,7 @@ class Job {
   Job() : thread_(builder_.thread(1, 1)), stream_(builder_.stream(0, 7)) {
     builder_.range({0, 100, "step", thread_});
   }
-  /// A kernel of 10 ns per number, each of the collective of that number.
+  /// One kernel of 10 ns per number, belonging to the collective of that number.
   Timeline build(const std::vector<RowIndex>& kernels, const std::vector<Collective>& collectives,
                  const std::vector<std::string>& names) {
     std::int64_t at = 0;
@@ -174,7 +174,7 @@ TEST(Collectives, SumSizesAndTheTimeOfTheirKernels) {
                   {"allreduce", "allreduce", "allgather", "allreduce", "barrier"});
   EXPECT_THAT(lines(collective_table(timeline)),
               ElementsAre(
-                  // The third all-reduce has no kernel, so that its size says nothing of speed.
+                  // The third all-reduce has no kernel, so its size says nothing about speed.
                   "allreduce of 8: x3 by 2 kernels, 20 ns, 1600 B, 30 and 52 GB/s",
                   "allgather of 8: x1 by 2 kernels, 20 ns, 800 B, 40 and 35 GB/s",
                   "barrier of 0: x1 by 0 kernels, 0 ns, ? B, ? and ? GB/s"));

@@ -1,4 +1,5 @@
-// One program, eager and from a CUDA graph (tests/gpu/kernel_zoo.cpp), as nsys and Kineto saw it.
+// One program, eager and from a CUDA graph (tests/gpu/kernel_zoo.cpp), as nsys and Kineto recorded
+// it.
 
 #include "testing/captures/zoo.h"
 
@@ -99,7 +100,7 @@ TEST_P(Zoo, LinksTheGraphToItsLaunches) {
   const bool has_nodes = std::string(GetParam()) != "nsys-graph.sqlite.gz";
   ASSERT_EQ(by_call.size(), 2U);
   for (const auto& [call, count] : by_call) EXPECT_EQ(count, has_nodes ? 191U : 1U);
-  // The two kernels and their seeds that a replay is preceded by.
+  // The two kernels, and their seeds, that precede a replay.
   EXPECT_EQ(own_work().at("replay"), has_nodes ? 2 * 191U + 4 : 2U + 4);
 }
 

@@ -32,7 +32,7 @@ std::string paint(std::string_view text, std::string_view color, const ProgressS
 
 std::string name_column(std::string_view name, const ProgressStyle& style) {
   std::string text = printable(name);
-  // A name that fills its column still needs a gap behind it.
+  // A name that fills its column still needs a gap after it.
   if (display_width(text) >= style.name_width) return text + "  ";
   return pad_width(text, style.name_width);
 }
@@ -42,7 +42,7 @@ std::string count_text(const LoopState& loop) {
   return std::to_string(loop.done);
 }
 
-/// Between 0 and 1; of nothing to do, all is done.
+/// Between 0 and 1; a loop with nothing to do is complete.
 double share_done(const LoopState& loop) {
   if (!loop.total) return 0;
   if (loop.done >= *loop.total) return 1;
@@ -69,7 +69,7 @@ std::string rate_text(const LoopState& loop) {
   return human_rate(static_cast<double>(loop.done) / seconds, printable(loop.unit));
 }
 
-/// What there is to say, the most important first.
+/// The facts to show, the most important first.
 std::vector<std::string> facts_of(const ProgressState& state) {
   const LoopState& outer = state.loops.front();
   std::vector<std::string> facts = {count_text(outer) + " " + printable(outer.unit)};
@@ -102,13 +102,13 @@ std::string_view ellipsis(const ProgressStyle& style) {
   return style.unicode ? "…" : "...";
 }
 
-/// A step whose work is another program: a bar where that tells a count, its time, what it said.
+/// A step whose work another program does: a bar if its note is a count, its time, its note.
 std::string render_noted(const ProgressState& state, const std::string& name, std::size_t width,
                          const ProgressStyle& style) {
   constexpr std::size_t kNoteBar = 20;
   const std::string note = "  " + printable(state.note);
   const std::string time = "  " + human_elapsed(state.elapsed);
-  const auto share = share_told(state.note);
+  const auto share = share_in_note(state.note);
   if (share && display_width(name + time + note) + kNoteBar <= width) {
     return name + bar(*share, kNoteBar, style) + time + note;
   }
@@ -188,7 +188,7 @@ std::string render_note(const ProgressState& state, const ProgressStyle& style) 
   return name_column(state.name, style) + printable(state.note);
 }
 
-std::optional<double> share_told(std::string_view text) {
+std::optional<double> share_in_note(std::string_view text) {
   std::uint64_t done = 0;
   std::uint64_t total = 0;
   const char* end = text.data() + text.size();

@@ -11,8 +11,8 @@
 
 namespace profline {
 
-// How progress looks: pure functions from what is under way to text, one line each, without line
-// end. Names and units in the state are untrusted; what comes out is safe to print.
+// How progress looks: pure functions from the current state to text, one line each, without a line
+// end. Names and units in the state are untrusted; the output is safe to print.
 
 struct LoopState {
   std::string unit;
@@ -25,11 +25,11 @@ struct ProgressState {
   std::string name;  // of the step
   std::chrono::nanoseconds elapsed{0};
   std::vector<LoopState> loops;  // outermost first
-  std::string note{};            // of another program; shown where there are no loops
+  std::string note{};            // from another program; shown where there are no loops
 };
 
-/// How much of it is done, of a text that begins with a count (`16/40 images`), between 0 and 1.
-std::optional<double> share_told(std::string_view text);
+/// The completed share, between 0 and 1, of a note that begins with a count (`16/40 images`).
+std::optional<double> share_in_note(std::string_view text);
 
 struct ProgressStyle {
   bool color = false;
@@ -38,12 +38,12 @@ struct ProgressStyle {
 };
 
 /// The line that is redrawn, at most `width` columns. The outermost loop has the bar, the innermost
-/// is told behind it. What does not fit goes, from the end; then the bar; then the end of the text.
+/// follows it. What does not fit is dropped, from the end; then the bar; then the text is cut.
 ///
 ///   baseline  ██████░░░░  16/40 images  9.0 s left  2.67 images/s  tokens 35/256
 std::string render_bar(const ProgressState& state, std::size_t width, const ProgressStyle& style);
 
-/// The same for output that is kept: whole, without a bar, with the share that is done.
+/// The same for output that is kept: complete, without a bar, with the completed share.
 ///
 ///   baseline  16/40 images (40 %)  9.0 s left  2.67 images/s
 std::string render_line(const ProgressState& state, const ProgressStyle& style);
@@ -60,7 +60,7 @@ std::string render_end(const ProgressState& state, StepOutcome outcome, std::str
 
 enum class Remark { Plain, Warning, Error };
 
-/// `warning: …`; the lines of a text of several stay lines, each ending in a line feed.
+/// `warning: …`; a text of several lines keeps them, each ending in a line feed.
 std::string render_remark(Remark remark, std::string_view text, const ProgressStyle& style);
 
 /// What the environment says about the display.

@@ -110,10 +110,10 @@ TEST(RenderBar, ANoteOfAnotherProgramStandsBehindWithABarIfItCounts) {
 }
 
 TEST(ShareTold, NeedsACountInFront) {
-  EXPECT_EQ(share_told("1/4 images"), 0.25);
-  EXPECT_EQ(share_told("9/4"), 1.0);
+  EXPECT_EQ(share_in_note("1/4 images"), 0.25);
+  EXPECT_EQ(share_in_note("9/4"), 1.0);
   for (const char* text : {"", "1", "1/", "/4", "1/0 images", "1/4images", "step 1/4", "-1/4"}) {
-    EXPECT_EQ(share_told(text), std::nullopt) << text;
+    EXPECT_EQ(share_in_note(text), std::nullopt) << text;
   }
 }
 

@@ -40,7 +40,7 @@ Error item_error(const Node& at, const std::string& config, const std::string& m
       .with_reason("defaults_item_invalid");
 }
 
-/// `db@backup:old` -> `db` and `backup`. What follows the colon was once a renaming.
+/// `db@backup:old` -> `db` and `backup`. The part after the colon used to be a renaming.
 struct GroupAndPackage {
   std::string group;
   std::optional<std::string> package;
@@ -57,7 +57,7 @@ Result<void> check_options(const Node& value, const std::string& config) {
   for (const Node& option : value.as_list()) {
     if (option.is_string()) continue;
     return item_error(option, config,
-                      "an option is a string, and this is " + std::string(describe(option.kind())));
+                      "an option must be a string, not " + std::string(describe(option.kind())));
   }
   return {};
 }
@@ -67,19 +67,18 @@ Result<DefaultItem> read_group(const Node& item, const std::string& config) {
   const NodeMap& map = item.as_map();
   if (map.size() != 1) {
     return item_error(item, config,
-                      "an entry is one group and its option, and this has " +
+                      "an entry must be one group and its option, but this has " +
                           std::to_string(map.size()) + " keys");
   }
   const NodeMap::Entry& entry = *map.begin();
   if (!entry.key.is_string()) {
-    return item_error(
-        entry.key, config,
-        "a group is a string, and this is " + std::string(describe(entry.key.kind())));
+    return item_error(entry.key, config,
+                      "a group must be a string, not " + std::string(describe(entry.key.kind())));
   }
   const Node& value = entry.value;
   if (!value.is_null() && !value.is_string() && !value.is_list()) {
     return item_error(value, config,
-                      "an option is a string, a list of strings or null, and this is " +
+                      "an option must be a string, a list of strings or null, not " +
                           std::string(describe(value.kind())));
   }
   if (value.is_list()) PL_TRY(check_options(value, config));
@@ -106,7 +105,7 @@ Result<DefaultItem> read_item(const Node& item, const std::string& config) {
   if (item.is_map()) return read_group(item, config);
   if (!item.is_string()) {
     return item_error(item, config,
-                      "an entry is 'group: option' or the name of a config, and this is " +
+                      "an entry must be 'group: option' or the name of a config, not " +
                           std::string(describe(item.kind())));
   }
   GroupAndPackage name = split_package(item.as_string());
@@ -231,7 +230,7 @@ std::string DefaultItem::override_key() const {
 Result<std::vector<DefaultItem>> read_defaults(const Node& defaults, const std::string& config) {
   if (!defaults.is_list()) {
     return Error(ErrorKind::Config,
-                 "the defaults of '" + config + "' must be a list, and this is " +
+                 "the defaults of '" + config + "' must be a list, not " +
                      std::string(describe(defaults.kind())),
                  defaults.position())
         .with_reason("defaults_not_list");

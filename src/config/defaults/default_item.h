@@ -10,8 +10,8 @@
 
 namespace profline::config {
 
-/// One entry of a defaults list, and where it stands: the config whose list holds it decides what
-/// its relative names mean.
+/// One entry of a defaults list, and its context: relative names are relative to the config that
+/// contains the list.
 ///
 ///   - db: mysql              a group and the option chosen
 ///   - optional db@backup: [a, b]
@@ -24,33 +24,33 @@ class DefaultItem {
 
   static DefaultItem config(std::string path);
   static DefaultItem group(std::string group, Node value);
-  /// What holds Hydra's config and the primary one.
+  /// The parent of Hydra's config and the primary one.
   static DefaultItem root();
 
   Kind kind() const { return kind_; }
   bool is_group() const { return kind_ == Kind::Group; }
   bool is_root() const { return kind_ == Kind::Root; }
   bool is_self() const;
-  /// Given a list of options.
+  /// The option is a list.
   bool is_options() const { return is_group() && value_.is_list(); }
   bool is_interpolation() const;
-  /// Its option is `???`.
+  /// The option is `???`.
   bool is_missing() const;
 
-  /// Says in which group and package the config is whose list holds this.
+  /// Sets the group and package of the config that contains this entry.
   void set_parent(const std::string& group, const std::string& package);
-  /// The package of the chosen config's header. It is absolute.
+  /// The package in the header of the chosen config. It is absolute.
   void set_header(const std::optional<std::string>& package);
 
-  /// `db`, from the root; of a config the folder it is in.
+  /// `db`, from the root; for a config, its folder.
   std::string group_path() const;
   /// `db/mysql`
   std::string config_path() const;
-  /// The option, or the last part of the config's path; nothing when the option is null.
+  /// The option, or the last part of the config's path; nothing if the option is null.
   std::optional<std::string> name() const;
-  /// The package its content goes into, '' being the root of everything.
+  /// The package its content goes into; '' is the root of everything.
   std::string final_package(bool with_header = true) const;
-  /// What overrides call it: `db`, or `db@backup` when it goes elsewhere than into `db`.
+  /// Its name in overrides: `db`, or `db@backup` if its package is not `db`.
   std::string override_key() const;
 
   const std::string& path() const { return path_; }
@@ -71,15 +71,15 @@ class DefaultItem {
   bool is_override = false;
   bool is_primary = false;
   bool is_deleted = false;
-  /// Added by the command line.
+  /// Added on the command line.
   bool is_appended = false;
 
  private:
   std::string relative_group() const;
 
   Kind kind_ = Kind::Config;
-  std::string path_;  // of a group its name, else of a config; '/' in front: from the root
-  Node value_;        // of a group: null, a string, or a list of strings
+  std::string path_;  // the name of a group, or of a config; '/' in front: from the root
+  Node value_;        // for a group: null, a string, or a list of strings
   std::optional<std::string> package_;
   std::optional<std::string> header_;
   std::string parent_group_;

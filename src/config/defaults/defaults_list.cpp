@@ -7,7 +7,7 @@
 namespace profline::config {
 namespace {
 
-/// What is to be merged for a leaf of the tree; nothing for one that was deleted or is null.
+/// The config to merge for a leaf of the tree; nothing for a deleted or null one.
 std::optional<ResolvedDefault> resolved(const DefaultsTree& leaf) {
   const DefaultItem& item = leaf.item;
   if (item.is_root() || item.is_deleted || item.is_missing() || !item.name()) return std::nullopt;

@@ -27,7 +27,7 @@ bool is_list_of_strings(const Node& value) {
 
 Error value_error(const Override& given, const Node& value, const std::string& wanted) {
   return given
-      .error("the option of the group '" + given.key + "' must be " + wanted + ", and this is " +
+      .error("the option of the group '" + given.key + "' must be " + wanted + ", not " +
                  std::string(describe(value.kind())),
              value_column(given))
       .with_reason("group_value_type");

@@ -14,41 +14,41 @@
 
 namespace profline::config {
 
-/// A group and the option that was chosen for it; none when the option is null.
+/// A group and the option that was chosen for it, if any.
 struct Choice {
   std::string key;  ///< `db`, `db@backup`
   std::optional<std::string> option;
   bool operator==(const Choice&) const = default;
 };
 
-/// What the command line and the `override` entries of defaults lists say about groups, and what
-/// was chosen in the end.
+/// What the command line and the `override` entries of defaults lists say about groups, and the
+/// final choices.
 class GroupChoices {
  public:
-  /// Sorts out which overrides are about groups. An Error has the reason `group_force_add` or
+  /// Picks the overrides that are about groups. An Error has the reason `group_force_add` or
   /// `group_value_type`. The overrides must outlive this.
   static Result<GroupChoices> from(std::span<const Override> overrides,
                                    const ConfigRepository& repository);
 
   /// The overrides that are about values.
   const std::vector<const Override*>& value_overrides() const { return value_overrides_; }
-  /// What `+group=option` adds at the end of the primary config's defaults list.
+  /// What `+group=option` appends to the primary config's defaults list.
   const std::vector<DefaultItem>& appended() const { return appended_; }
 
-  /// An `override` entry in the list of `config`. The first one of a key counts.
+  /// An `override` entry in the list of `config`. The first one for a key counts.
   void add_override(const std::string& config, const DefaultItem& item);
-  /// Gives the item the option it is overridden with, if it is.
+  /// Sets the item's option to the one that overrides it, if any.
   void apply_override(DefaultItem& item);
-  /// Marks the item deleted when the command line says so.
+  /// Marks the item as deleted if the command line does so.
   bool apply_deletion(DefaultItem& item);
-  /// Remembers what was chosen. An Error (reason `multiple_values`) where another option was.
+  /// Records the choice. An Error (reason `multiple_values`) if another option was chosen before.
   Result<void> note_choice(const DefaultItem& item);
-  /// The Error, with this reason, where the command line adds a group (`+key=option`) that turned
-  /// out to be in the defaults list anyway; nothing when it adds no such group.
+  /// The Error, with this reason, if the command line adds a group (`+key=option`) that is already
+  /// in the defaults list; nothing otherwise.
   std::optional<Error> added_again(const std::string& key, const char* reason) const;
 
   /// An Error (reason `group_override_no_match`, `group_delete_no_match`) about the first override
-  /// or deletion that met no entry.
+  /// or deletion that matched no entry.
   Result<void> check_all_used(const ConfigRepository& repository) const;
 
   /// In the order in which they were made.
@@ -58,7 +58,7 @@ class GroupChoices {
   struct Replacement {
     std::string key;
     Node value;
-    const Override* given = nullptr;  ///< by the command line; else by the list of `config`
+    const Override* given = nullptr;  ///< on the command line; null: in the list of `config`
     std::string config;
     Mark mark;
     bool used = false;

@@ -14,10 +14,10 @@ namespace profline::config {
 namespace {
 
 constexpr std::string_view kExtension = ".yaml";
-/// Hydra looks for the header in this many characters.
+/// Hydra searches for the header in this many characters.
 constexpr std::size_t kHeaderSize = 512;
 
-/// `# @package db` -> `@package db`; nothing where the line is no header.
+/// `# @package db` -> `@package db`; empty if the line is not a header.
 std::string_view header_in(std::string_view line) {
   if (line.empty() || line.front() != '#') return {};
   const std::string_view content = trim(line.substr(1));
@@ -32,7 +32,7 @@ std::vector<std::string_view> words(std::string_view text) {
   return out;
 }
 
-/// The package that the header names. Only comments at the top that begin with '@' are header.
+/// The package in the header. Only leading comments that begin with '@' are part of the header.
 Result<std::optional<std::string>> package_in(std::string_view text, const std::string& name) {
   std::optional<std::string> package;
   std::uint32_t number = 0;
@@ -71,7 +71,7 @@ bool is_python_left_over(std::string_view name) {
 
 constexpr std::string_view kSchemaProvider = "schema";
 
-/// A package of Python code, which this program cannot look into.
+/// A package of Python code, which this program cannot read.
 class PythonPackage final : public ConfigSource {
  public:
   explicit PythonPackage(std::string path) : path_(std::move(path)) {}
@@ -100,7 +100,7 @@ bool is_interpolation(const Node& node) {
   return node.is_string() && holds_interpolation(node.as_string());
 }
 
-/// Takes the defaults list out of a config. One that is `???` counts as absent.
+/// Removes the defaults list from a config. A list that is `???` counts as absent.
 Result<Node> take_defaults(Node& tree, const ResolveContext& context) {
   const Node* found = tree.find("defaults");
   if (found == nullptr) return Node::list();
@@ -138,8 +138,8 @@ bool FolderSource::has_group(std::string_view group) const {
 }
 
 bool FolderSource::has_config(std::string_view config) const {
-  // Whatever has the name counts: a folder or a file nobody may read is an error when it is loaded,
-  // where looking for the next config of this name would run something else than was asked for.
+  // Anything of this name counts: a folder or an unreadable file is an error when it is loaded,
+  // because continuing with the next config of this name would run something else than requested.
   std::error_code problem;
   return std::filesystem::exists(folder_ / config_file_name(config), problem);
 }

@@ -17,14 +17,14 @@
 
 namespace profline::config {
 
-/// A config as its source gives it.
+/// A config as read from its source.
 struct ConfigFile {
-  Node tree;                           ///< all of it, the defaults list included
+  Node tree;                           ///< all of it, including the defaults list
   std::optional<std::string> package;  ///< of its header, `# @package db`
 };
 
-/// Something that configs are read from. Paths inside of it use '/' and lack the extension:
-/// `db/mysql`, the group `db`, and the group that is everything, ``.
+/// Something that configs are read from. Paths in it use '/' and have no extension: `db/mysql`, the
+/// group `db`, and the group of everything, ``.
 class ConfigSource {
  public:
   virtual ~ConfigSource() = default;
@@ -33,14 +33,14 @@ class ConfigSource {
   virtual std::string_view scheme() const = 0;
   /// Where it is, without the scheme.
   virtual std::string path() const = 0;
-  /// False when there is nothing at that path.
+  /// False if there is nothing at that path.
   virtual bool is_available() const = 0;
   virtual bool has_group(std::string_view group) const = 0;
   virtual bool has_config(std::string_view config) const = 0;
-  /// Nothing when there is no such config. The reason of an Error is one of load_config's,
-  /// `header` or `config_unreadable`.
+  /// Nothing if there is no such config. The reason of an Error is one of load_config's, `header`
+  /// or `config_unreadable`.
   virtual Result<std::optional<ConfigFile>> load(const std::string& config) const = 0;
-  /// The names of the configs in a group, and of the groups in it; in no order.
+  /// The names of the configs in a group, and of its subgroups; unordered.
   virtual std::vector<std::string> configs_in(std::string_view group) const = 0;
   virtual std::vector<std::string> groups_in(std::string_view group) const = 0;
 };
@@ -48,10 +48,10 @@ class ConfigSource {
 /// `mysql` and `mysql.yaml` are both the file `mysql.yaml`.
 std::string config_file_name(std::string_view config);
 
-/// Reads a config's text: YAML and its header. `name` stands for it in positions.
+/// Reads a config's text: YAML and its header. `name` is used in positions.
 Result<ConfigFile> read_config(std::string_view text, std::string name);
 
-/// A folder of `*.yaml`. Files that are read are named as `path` was given.
+/// A folder of `*.yaml`. Positions name files relative to `path` as given.
 class FolderSource final : public ConfigSource {
  public:
   /// A relative path starts at `base`.
@@ -71,11 +71,11 @@ class FolderSource final : public ConfigSource {
   std::filesystem::path folder_;
 };
 
-/// Configs that are part of the program: texts by file name, `db/mysql.yaml`.
+/// Configs that are compiled into the program: texts by file name, `db/mysql.yaml`.
 class EmbeddedSource final : public ConfigSource {
  public:
   using Files = std::map<std::string, std::string_view, std::less<>>;
-  /// The texts must outlive it; `path` names the tree in messages.
+  /// The texts must outlive this; `path` names the tree in messages.
   EmbeddedSource(std::string path, Files files);
 
   std::string_view scheme() const override { return "embedded"; }
@@ -95,8 +95,8 @@ class EmbeddedSource final : public ConfigSource {
 
 struct ResolveContext;
 
-/// Where configs are looked for, in this order, and who asked for each place: `hydra` (its own
-/// groups), `main` (the application's), `hydra.searchpath in main`, …, `schema` (last).
+/// Where configs are searched for, in order, and who provided each place: `hydra` (its own groups),
+/// `main` (the application's), `hydra.searchpath in main`, …, `schema` (last).
 class SearchPath {
  public:
   struct Entry {
@@ -109,23 +109,23 @@ class SearchPath {
   /// Hydra's own configs around those of the application, if there are any.
   static SearchPath standard(std::shared_ptr<const ConfigSource> main = nullptr);
 
-  /// Where to look after everything else that is or will be there; the schemas alone come later.
+  /// Sets the place to search after all others, including later ones; only the schemas follow it.
   void set_fallback(std::string provider, std::shared_ptr<const ConfigSource> source);
-  /// Adds in front of the fallback and the schemas, which stay last.
+  /// Adds a place before the fallback and the schemas, which stay last.
   void append(std::string provider, std::shared_ptr<const ConfigSource> source);
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
   std::vector<Entry> entries_;
-  std::size_t last_ = 1;  // how many of them stay last
+  std::size_t last_ = 1;  // number of entries that stay last
 };
 
-/// A place named in a `hydra.searchpath`: `file://conf`, `conf`. Relative paths start at `base`.
-/// An Error (reason `unknown_scheme`) where nothing can be read from such a place.
+/// A place in a `hydra.searchpath`: `file://conf`, `conf`. Relative paths start at `base`. An Error
+/// (reason `unknown_scheme`) if nothing can be read from such a place.
 Result<std::shared_ptr<const ConfigSource>> source_at(const std::string& location,
                                                       const std::filesystem::path& base);
 
-/// A config with its defaults list taken out of it and read.
+/// A config with its defaults list separated and parsed.
 struct LoadedConfig {
   Node tree;                           ///< without its defaults list
   std::optional<std::string> package;  ///< of its header
@@ -134,13 +134,13 @@ struct LoadedConfig {
   bool is_schema = false;
 };
 
-/// Finds configs along a search path, each read once.
+/// Finds configs along a search path and reads each once.
 class ConfigRepository {
  public:
   ConfigRepository(SearchPath path, const ResolveContext& context)
       : path_(std::move(path)), context_(context) {}
 
-  /// Null when there is no such config. What is returned lives as long as this.
+  /// Null if there is no such config. The result lives as long as this object.
   Result<std::shared_ptr<const LoadedConfig>> load(const std::string& config);
   bool has_config(std::string_view config) const;
   bool has_group(std::string_view group) const;
@@ -149,7 +149,7 @@ class ConfigRepository {
   std::vector<std::string> groups_of(std::string_view group) const;
 
   const SearchPath& path() const { return path_; }
-  /// What was loaded before stays.
+  /// Configs that were already loaded stay.
   void replace_path(SearchPath path) { path_ = std::move(path); }
 
  private:
@@ -161,7 +161,7 @@ class ConfigRepository {
 };
 
 /// Hydra's own config groups (`hydra/output`, `hydra/job_logging`, …), as `pkg://hydra.conf`. The
-/// logging options are kept for programs in Python that are handed our configuration.
+/// logging options are kept for Python programs that receive our configuration.
 std::shared_ptr<const ConfigSource> hydra_groups();
 
 /// The configs that have a type (`hydra/config`, `hydra/launcher/basic`, `hydra/sweeper/basic`), as

@@ -16,7 +16,7 @@ namespace profline::config::internal {
 using Files = EmbeddedSource::Files;
 using Texts = std::vector<std::string>;
 
-/// Composes a tree of configs that the test writes down.
+/// Composes a tree of configs that the test defines.
 class Configs {
  public:
   explicit Configs(Files files)
@@ -49,7 +49,7 @@ class Configs {
     return composed ? json(composed->config) : composed.error().to_string();
   }
 
-  /// `config@package`, in merge order, without Hydra's own; or the Error as it is printed.
+  /// `config@package`, in merge order, without Hydra's own; or the Error as printed.
   std::string defaults(std::optional<std::string> name, Texts overrides = {}) const {
     const Result<Composition> composed = compose(std::move(name), std::move(overrides));
     if (!composed) return composed.error().to_string();
@@ -62,7 +62,7 @@ class Configs {
     return out;
   }
 
-  /// The reason of the Error, `none` when there is none.
+  /// The reason of the Error; `none` on success.
   std::string reason(std::optional<std::string> name, Texts overrides = {}) const {
     const Result<Composition> composed = compose(std::move(name), std::move(overrides));
     return composed ? "none" : std::string(composed.error().reason());

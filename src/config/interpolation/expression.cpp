@@ -22,7 +22,7 @@ Expression literal(std::string value) {
   return expression;
 }
 
-/// Collects literal text and interpolations; neighbouring texts become one part.
+/// Collects literal text and interpolations; adjacent texts become one part.
 class Parts {
  public:
   void add(std::string_view piece) {
@@ -50,15 +50,15 @@ class Parts {
   bool has_pending_ = false;
 };
 
-/// Recursive descent over the tokens. A function that fails leaves `problem_` and returns nothing
-/// of use; callers look at `failed()`.
+/// Recursive descent over the tokens. A function that fails sets `problem_` and returns a
+/// meaningless value; callers check `failed()`.
 class Parser {
  public:
   Parser(std::string_view text, const std::vector<Token>& tokens) : text_(text), tokens_(tokens) {}
 
   Expression whole_text() {
     Expression result = text(TokenKind::End);
-    if (!failed() && peek() != TokenKind::End) fail("this belongs to no interpolation");
+    if (!failed() && peek() != TokenKind::End) fail("this is not part of an interpolation");
     return result;
   }
 
@@ -72,13 +72,12 @@ class Parser {
   const Problem& problem() const { return problem_; }
 
  private:
-  /// Counts how deep the text nests, and fails where it is too deep for recursion.
+  /// Counts the nesting depth, and fails if it is too deep for recursion.
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ > kMaxInterpolationDepth) {
-        parser_.fail("more than " + std::to_string(kMaxInterpolationDepth) +
-                     " levels are inside one another");
+        parser_.fail("more than " + std::to_string(kMaxInterpolationDepth) + " nested levels");
       }
     }
     ~Level() { --parser_.depth_; }
@@ -102,7 +101,7 @@ class Parser {
 
   std::string unexpected(std::string_view wanted) const {
     std::string shown = "the text ends";
-    if (peek() != TokenKind::End) shown = "'" + std::string(text_of(token())) + "' stands";
+    if (peek() != TokenKind::End) shown = "'" + std::string(text_of(token())) + "' found";
     return shown + " where " + std::string(wanted) + " should be";
   }
 
@@ -135,7 +134,7 @@ class Parser {
     }
   }
 
-  /// Free text up to `end`, which is the end of all or a closing quote.
+  /// Free text up to `end`, which is the end of the text or a closing quote.
   Expression text(TokenKind end) {
     const std::size_t from = token().offset;
     Parts found;
@@ -148,7 +147,7 @@ class Parser {
       }
     }
     std::vector<Expression> parts = found.take();
-    // A text that is one interpolation has that one's value, of any type; in quotes, its string.
+    // A text that is a single interpolation has its value, of any type; in quotes, its string.
     const bool alone = parts.size() == 1 && end == TokenKind::End;
     if (alone || (parts.size() == 1 && std::holds_alternative<Literal>(parts.front().form))) {
       return finish(std::move(parts.front()), from);
@@ -158,7 +157,7 @@ class Parser {
     return finish(std::move(whole), from);
   }
 
-  /// What a token of free text stands for; the next one is still to be read.
+  /// The text that a token of free text represents; the next token is still unread.
   std::string unescaped(const Token& piece, TokenKind end) const {
     const std::string_view raw = text_of(piece);
     const bool before_interpolation = peek() == TokenKind::InterOpen;
@@ -183,11 +182,11 @@ class Parser {
     return out;
   }
 
-  /// What stands between `${` and the first `}` or `:`: steps and the signs around them. It is the
-  /// key of a reference or the name of a resolver, and only its end tells which.
+  /// What is between `${` and the first `}` or `:`: steps and the signs around them. It is the key
+  /// of a reference or the name of a resolver; only its end shows which.
   struct Path {
     std::vector<Expression> pieces;
-    /// The first token that the name of a resolver cannot have.
+    /// The first token that cannot be part of a resolver's name.
     std::size_t not_in_name = static_cast<std::size_t>(-1);
   };
 
@@ -274,7 +273,7 @@ class Parser {
     return finish(std::move(expression), from);
   }
 
-  /// `a, b`; what is left out beside a comma is an empty string.
+  /// `a, b`; a missing item next to a comma is an empty string.
   std::vector<Expression> sequence(TokenKind end) {
     std::vector<Expression> items;
     while (!failed()) {
@@ -368,8 +367,8 @@ class Parser {
     }
   }
 
-  /// An unquoted value, or the key of a map, which holds neither colons nor interpolations. One
-  /// token has its own type; several are joined to a string.
+  /// An unquoted value, or the key of a map, which contains neither colons nor interpolations. A
+  /// single token has its own type; several are joined to a string.
   Expression primitive(bool is_value) {
     const std::size_t from = token().offset;
     const std::size_t first = at_;
@@ -401,7 +400,7 @@ class Parser {
     return finish(std::move(joined), from);
   }
 
-  /// Gives a literal the type of the one token it was read from.
+  /// Gives a literal the type of the single token it was read from.
   void typed(const Token& token, Expression& expression) {
     const std::string_view raw = text_of(token);
     Node& value = std::get<Literal>(expression.form).value;
@@ -420,7 +419,7 @@ class Parser {
         }
         break;
       case TokenKind::Float:
-        // The grammar lets nothing pass that Python's float() refuses.
+        // The grammar accepts only what Python's float() accepts.
         value = Node::real(python_float(raw).value_or(0));
         break;
       default:

@@ -13,7 +13,7 @@ namespace profline::config {
 
 struct Expression;
 
-/// A value that stands for itself: `12`, `true`, `null`, `abc`, `'a b'`.
+/// A literal value: `12`, `true`, `null`, `abc`, `'a b'`.
 struct Literal {
   Node value;
 };
@@ -21,8 +21,8 @@ struct Literal {
 struct Text {
   std::vector<Expression> parts;
 };
-/// `${a.b}`, `${..a}`, `${a[${b}]}`: the joined parts are the key, leading dots included. Parts
-/// are literal strings, and interpolations that must give strings.
+/// `${a.b}`, `${..a}`, `${a[${b}]}`: the joined parts are the key, including leading dots. Parts
+/// are literal strings, and interpolations that must evaluate to strings.
 struct Reference {
   std::vector<Expression> key;
 };
@@ -41,7 +41,7 @@ struct MapItems {
   std::vector<MapItem> entries;
 };
 
-/// What a text with interpolations means, by OmegaConf's value grammar.
+/// A parsed text with interpolations, in OmegaConf's value grammar.
 struct Expression {
   std::variant<Literal, Text, Reference, Call, ListItems, MapItems> form;
   /// The bytes of the text that it was read from.
@@ -54,19 +54,19 @@ struct MapItem {
   Expression value;
 };
 
-/// How many interpolations, lists and maps may be inside one another.
+/// How deeply interpolations, lists and maps may be nested.
 constexpr std::size_t kMaxInterpolationDepth = 200;
 
-/// True when OmegaConf takes `text` for an interpolation: it holds `${`, escaped or not.
+/// Whether OmegaConf treats `text` as an interpolation: it contains `${`, escaped or not.
 bool holds_interpolation(std::string_view text);
 
-/// Reads a whole config string: free text in which `${…}` is an interpolation, `\${` is not, and
-/// backslashes count only in front of `${`. An Error has the reason `grammar`, and its position is
-/// the place in `text`. Takes time linear in the text.
+/// Parses a whole config string: free text in which `${…}` is an interpolation, `\${` is not, and
+/// backslashes count only before `${`. An Error has the reason `grammar`, and its position is the
+/// place in `text`. Takes time linear in the text.
 Result<Expression> parse_text(std::string_view text);
 
-/// Reads one element, as resolver arguments are written and as `oc.decode` takes it: `10`,
-/// `[a, ${b}]`, `{a: 'b'}`, `a b`. Otherwise as parse_text.
+/// Parses one element, as written in resolver arguments and accepted by `oc.decode`: `10`, `[a,
+/// ${b}]`, `{a: 'b'}`, `a b`. Otherwise as parse_text.
 Result<Expression> parse_element(std::string_view text);
 
 /// Line and column (in characters, from 1) of a byte of `text`, and that line.

@@ -20,7 +20,7 @@ std::string shapes(const std::vector<Expression>& parts, std::string_view separa
   return out;
 }
 
-/// Literals as Python shows them, `<…>` text that is joined, `ref(…)`, `call(name; arguments)`.
+/// Literals as Python shows them, `<…>` for joined text, `ref(…)`, `call(name; arguments)`.
 std::string shape(const Expression& expression) {
   struct Shape {
     std::string operator()(const Literal& it) const { return python_repr(it.value); }
@@ -217,41 +217,41 @@ TEST(ParseText, RefusesWhatDoesNotFollowTheGrammar) {
   constexpr Case kCases[] = {
       {"${a",
        "line 1, column 4: the text ends where '}', '.', '[' or ':' should be\n  ${a\n     ^"},
-      {"x ${}", "line 1, column 5: '}' stands where a key should be\n  x ${}\n      ^"},
-      {"${ }", "line 1, column 4: '}' stands where a key should be\n  ${ }\n     ^"},
+      {"x ${}", "line 1, column 5: '}' found where a key should be\n  x ${}\n      ^"},
+      {"${ }", "line 1, column 4: '}' found where a key should be\n  ${ }\n     ^"},
       {"${a b}",
-       "line 1, column 4: a blank cannot stand in the key of an interpolation\n  ${a b}\n     ^"},
-      {"${a.}", "line 1, column 5: '}' stands where a key should be\n  ${a.}\n      ^"},
-      {"${a..b}", "line 1, column 5: '.' stands where a key should be\n  ${a..b}\n      ^"},
-      {"${a[b}", "line 1, column 6: '}' stands where ']' should be\n  ${a[b}\n       ^"},
+       "line 1, column 4: a blank is not allowed in the key of an interpolation\n  ${a b}\n     ^"},
+      {"${a.}", "line 1, column 5: '}' found where a key should be\n  ${a.}\n      ^"},
+      {"${a..b}", "line 1, column 5: '.' found where a key should be\n  ${a..b}\n      ^"},
+      {"${a[b}", "line 1, column 6: '}' found where ']' should be\n  ${a[b}\n       ^"},
       {"${a]}",
-       "line 1, column 4: ']' stands where '}', '.', '[' or ':' should be\n  ${a]}\n     ^"},
+       "line 1, column 4: ']' found where '}', '.', '[' or ':' should be\n  ${a]}\n     ^"},
       {"${a\\b}",
-       "line 1, column 4: '\\' cannot stand in the key of an interpolation\n  ${a\\b}\n     ^"},
+       "line 1, column 4: '\\' is not allowed in the key of an interpolation\n  ${a\\b}\n     ^"},
       {"é${a{b}}",
-       "line 1, column 5: '{' cannot stand in the key of an interpolation\n  é${a{b}}\n      ^"},
+       "line 1, column 5: '{' is not allowed in the key of an interpolation\n  é${a{b}}\n      ^"},
       {"${.f:x}",
-       "line 1, column 3: '.' stands where the name of a resolver should be\n  ${.f:x}\n    ^"},
+       "line 1, column 3: '.' found where the name of a resolver should be\n  ${.f:x}\n    ^"},
       {"${f[g]:x}",
-       "line 1, column 4: '[' stands where the name of a resolver should be\n  ${f[g]:x}\n     ^"},
+       "line 1, column 4: '[' found where the name of a resolver should be\n  ${f[g]:x}\n     ^"},
       {"${1:x}",
-       "line 1, column 3: '1' stands where the name of a resolver should be\n  ${1:x}\n    ^"},
+       "line 1, column 3: '1' found where the name of a resolver should be\n  ${1:x}\n    ^"},
       {"${f:a=b}",
-       "line 1, column 6: '=' cannot stand outside of quotes here\n  ${f:a=b}\n       ^"},
-      {"${f:é}", "line 1, column 5: 'é' cannot stand outside of quotes here\n  ${f:é}\n      ^"},
+       "line 1, column 6: '=' is not allowed outside quotes here\n  ${f:a=b}\n       ^"},
+      {"${f:é}", "line 1, column 5: 'é' is not allowed outside quotes here\n  ${f:é}\n      ^"},
       {"${f:a[0]}",
-       "line 1, column 6: '[' stands where ',' or '}' should be\n  ${f:a[0]}\n       ^"},
+       "line 1, column 6: '[' found where ',' or '}' should be\n  ${f:a[0]}\n       ^"},
       {"${f:'a'b}",
-       "line 1, column 8: 'b' stands where ',' or '}' should be\n  ${f:'a'b}\n         ^"},
+       "line 1, column 8: 'b' found where ',' or '}' should be\n  ${f:'a'b}\n         ^"},
       {"${f:'a}",
        "line 1, column 8: the text ends where the closing quote should be\n"
        "  ${f:'a}\n         ^"},
-      {"${f:[a}", "line 1, column 7: '}' stands where ',' or ']' should be\n  ${f:[a}\n        ^"},
-      {"${f:{a}}", "line 1, column 7: '}' stands where ':' should be\n  ${f:{a}}\n        ^"},
+      {"${f:[a}", "line 1, column 7: '}' found where ',' or ']' should be\n  ${f:[a}\n        ^"},
+      {"${f:{a}}", "line 1, column 7: '}' found where ':' should be\n  ${f:{a}}\n        ^"},
       {"${f:{a:1,}}",
-       "line 1, column 10: '}' stands where a key should be\n  ${f:{a:1,}}\n           ^"},
+       "line 1, column 10: '}' found where a key should be\n  ${f:{a:1,}}\n           ^"},
       {"${f:{${a}:1}}",
-       "line 1, column 6: '${' stands where a key should be\n  ${f:{${a}:1}}\n       ^"},
+       "line 1, column 6: '${' found where a key should be\n  ${f:{${a}:1}}\n       ^"},
       {"one\ntwo ${a",
        "line 2, column 8: the text ends where '}', '.', '[' or ':' should be\n"
        "  two ${a\n         ^"},
@@ -268,10 +268,10 @@ TEST(ParseText, RefusesWhatDoesNotFollowTheGrammar) {
 TEST(ParseElement, RefusesWhatIsNotOneElement) {
   constexpr Case kCases[] = {
       {"", "line 1, column 1: the text ends where a value should be\n  \n  ^"},
-      {"a,b", "line 1, column 2: ',' stands where the end should be\n  a,b\n   ^"},
+      {"a,b", "line 1, column 2: ',' found where the end should be\n  a,b\n   ^"},
       {"a}", "line 1, column 2: this '}' closes nothing\n  a}\n   ^"},
       {"[1", "line 1, column 3: the text ends where ',' or ']' should be\n  [1\n    ^"},
-      {"'a' ", "line 1, column 4: ' ' stands where the end should be\n  'a' \n     ^"},
+      {"'a' ", "line 1, column 4: ' ' found where the end should be\n  'a' \n     ^"},
   };
   for (const Case& c : kCases) EXPECT_EQ(shape(parse_element(c.text)), c.shape) << c.text;
 }
@@ -289,13 +289,13 @@ TEST(ParseText, BoundsHowDeepThingsNest) {
   EXPECT_TRUE(parse_text(nested("${", "a", "}", kMaxInterpolationDepth)));
   const Result<Expression> deep = parse_text(nested("${", "a", "}", 100000));
   ASSERT_FALSE(deep);
-  EXPECT_EQ(deep.error().message(), "more than 200 levels are inside one another");
+  EXPECT_EQ(deep.error().message(), "more than 200 nested levels");
   EXPECT_FALSE(parse_element(nested("[", "a", "]", 100000)));
   EXPECT_FALSE(parse_element(nested("{a: ", "a", "}", 100000)));
   EXPECT_FALSE(parse_text(nested("${f:'", "a", "'}", 100000)));
 }
 
-// Names that hold calls that hold names: read twice a level, this would take 2^100 steps.
+// Names that contain calls that contain names: reading them twice per level would take 2^100 steps.
 TEST(ParseText, ReadsNestedNamesOnce) {
   EXPECT_TRUE(parse_text(nested("${", "a", ":}", 100)));
 }

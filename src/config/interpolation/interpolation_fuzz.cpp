@@ -23,8 +23,8 @@ void check(const profline::Result<Expression>& parsed) {
   PL_ASSERT(parsed.error().position()->column > 0, "and a place");
 }
 
-/// A tree of the lines: `key value`, with blanks in front of the key to go deeper, and `-` as key
-/// for the items of a list. What makes no sense is left out.
+/// Builds a tree from the lines: `key value`, with blanks in front of the key for nesting, and `-`
+/// as key for the items of a list. Lines that make no sense are skipped.
 Node tree_of(std::string_view text) {
   Node root = Node::map();
   std::vector<Node*> open{&root};
@@ -42,14 +42,14 @@ Node tree_of(std::string_view text) {
     if (!parent.is_list() && parent.find(key) != nullptr) continue;
     Node& added = parent.is_list() ? parent.as_list().emplace_back(std::move(made))
                                    : parent.as_map().set(std::string(key), std::move(made));
-    // Deeper levels may have moved with what they are in.
+    // Deeper levels may have moved together with their parents.
     open.resize(depth + 1);
     if (!added.is_scalar()) open.push_back(&added);
   }
   return root;
 }
 
-/// Whatever the tree, it is resolved or refused, soon.
+/// Any tree is resolved or refused within bounded time.
 void resolve(const Node& tree) {
   const ResolverRegistry registry = ResolverRegistry::standard();
   ResolveContext context;

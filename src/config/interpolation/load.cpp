@@ -7,7 +7,7 @@
 namespace profline::config {
 namespace {
 
-/// A level of the tree on the way to the node that is checked, for messages.
+/// A level of the tree on the path to the node that is checked, for messages.
 struct Level {
   const Level* above = nullptr;
   const Node* key = nullptr;
@@ -68,7 +68,7 @@ Result<Node> checked(Node tree) {
 
 Error root_error(const Node& root) {
   return Error(ErrorKind::Config,
-               "a config is a map or a list, and this is " + std::string(describe(root.kind())),
+               "a config must be a map or a list, not " + std::string(describe(root.kind())),
                root.position())
       .with_reason("yaml_root_type");
 }

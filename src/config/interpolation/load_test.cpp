@@ -24,7 +24,7 @@ TEST(LoadConfig, TakesMapsListsNothingAndText) {
       {"", "{}"},
       {"null", "{}"},
       {"abc def", "{'abc def': None}"},
-      {"'a: 1'", "{'a': 1}"},  // a text is read once more
+      {"'a: 1'", "{'a': 1}"},  // a string is parsed once more
       {"'null'", "{}"},
       {"a: ${b}\nc: '\\${'", "{'a': '${b}', 'c': '\\\\${'}"},
       {"${a}: 1\n1: 2", "{'${a}': 1, 1: 2}"},
@@ -34,18 +34,18 @@ TEST(LoadConfig, TakesMapsListsNothingAndText) {
 
 TEST(LoadConfig, RefusesWhatIsNoConfig) {
   constexpr Case kCases[] = {
-      {"1.5", "yaml_root_type | f:1:1: a config is a map or a list, and this is a float"},
-      {"'true'", "yaml_root_type | f:1:1: a config is a map or a list, and this is a boolean"},
+      {"1.5", "yaml_root_type | f:1:1: a config must be a map or a list, not a float"},
+      {"'true'", "yaml_root_type | f:1:1: a config must be a map or a list, not a boolean"},
       {"a: {b: ['${c']}",
        "grammar | f:1:9: a.b[0]: the text ends where '}', '.', '[' or ':' should be\n  ${c\n     "
        "^"},
       {"a: {~: 1}",
-       "key_type | f:1:5: null is no key: quote it to get the text\n  a: {~: 1}\n      ^"},
+       "key_type | f:1:5: null cannot be a key: quote it to use the text\n  a: {~: 1}\n      ^"},
       {"a: !!timestamp 2024-01-02",
        "validation | f:1:4: !!timestamp is not supported: leave the tag out\n"
        "  a: !!timestamp 2024-01-02\n     ^"},
       {"a: &x {k: *x}",
-       "circular | f:1:11: alias '*x' is inside of what it stands for\n"
+       "circular | f:1:11: alias '*x' is inside its own anchor\n"
        "  a: &x {k: *x}\n            ^"},
       {"a: @b",
        "yaml | f:1:4: this character cannot begin a value: put the value in quotes (while "
@@ -58,7 +58,7 @@ TEST(CreateConfig, TakesTextForAKey) {
   EXPECT_EQ(shown(create_config("a: 1", "f")), "{'a': 1}");
   EXPECT_EQ(shown(create_config("'a: 1'", "f")), "{'a: 1': None}");
   EXPECT_EQ(shown(create_config("5", "f")),
-            "yaml_root_type | f:1:1: a config is a map or a list, and this is an integer");
+            "yaml_root_type | f:1:1: a config must be a map or a list, not an integer");
 }
 
 TEST(CheckConfig, LooksAtTreesThatWereNotRead) {

@@ -24,7 +24,7 @@ const Place* tree_root(const Place& place) {
   return root;
 }
 
-/// Where a value needs no resolving, it is copied as it is.
+/// A value that needs no resolving is copied as it is.
 bool is_settled(const Node& node) {
   return node.is_scalar() && !(node.is_string() && holds_interpolation(node.as_string()));
 }
@@ -37,7 +37,7 @@ Result<const Node*> list_item(const Node::List& items, std::string_view step,
                               const std::string& key) {
   const std::optional<std::int64_t> index = list_index(step);
   if (!index) {
-    return key_error("key '" + key + "' not found: '" + std::string(step) + "' is no index",
+    return key_error("key '" + key + "' not found: '" + std::string(step) + "' is not an index",
                      "config_type");
   }
   // Python counts negative indices from the end.
@@ -119,7 +119,7 @@ Result<Selection> Resolution::find_from(const Place* start, std::string_view key
   }
 }
 
-/// The place one step below `container`; null, with the outcome set, when there is none.
+/// The place one step below `container`; null, with the outcome set, if it does not exist.
 Result<const Place*> Resolution::descend(const Place& container, Selection& selection,
                                          bool stop_at_missing) {
   const std::string& step = selection.steps[selection.failed_step];
@@ -177,7 +177,7 @@ Result<Node> Resolution::get(std::string_view key) {
   Value value(*root_);
   std::string so_far;
   for (const std::string& step : split_key(key)) {
-    // A plain list or map is walked as a Node of its own.
+    // A plain list or map is walked as a separate Node.
     if (value.node() == nullptr) value = Value(PL_TRY(resolved(value)));
     value = PL_TRY(item(value, step, so_far));
     so_far = join_key(so_far, step);
@@ -194,8 +194,8 @@ Result<std::optional<Node>> Resolution::select(std::string_view key) {
       return key_error("key '" + std::string(key) + "' goes above the root", "config_key");
     case Selection::Outcome::BadIndex:
       return key_error("key '" + std::string(key) + "': '" +
-                           selection.steps[selection.failed_step] + "' is no index of the list '" +
-                           full_key(*selection.where) + "'",
+                           selection.steps[selection.failed_step] +
+                           "' is not an index of the list '" + full_key(*selection.where) + "'",
                        "config_type");
     default:
       return std::optional<Node>();
@@ -275,7 +275,7 @@ Result<void> Resolution::charge(const Place& place, std::uint64_t amount) {
       .with_reason("too_large");
 }
 
-// Resolving where the values stand, in OmegaConf's order: later values see earlier ones resolved.
+// Resolving in place, in OmegaConf's order: later values see earlier ones resolved.
 
 class InPlaceResolution {
  public:
@@ -285,7 +285,7 @@ class InPlaceResolution {
   Result<void> run() { return resolve(resolution_.root(), root_); }
 
  private:
-  /// Resolves all in `node`, which `place` is the place of.
+  /// Resolves everything in `node`, whose place is `place`.
   Result<void> resolve(const Place& place, Node& node) {
     if (node.is_scalar()) return {};
     Resolution::Slot& own = resolution_.slot(place);
@@ -326,7 +326,7 @@ class InPlaceResolution {
   Result<void> write(const Place& place, Node& node, const Value& value) {
     if (const Place* container = value.container()) {
       const Place& own = changeable(*container);
-      // Every tree that is ours was given to be changed, or made by a resolver for us.
+      // Every tree we own was passed to be changed, or made for us by a resolver.
       PL_TRY(resolve(own, const_cast<Node&>(*own.node)));
       PL_TRY(resolution_.charge(place, size_of(*own.node)));
       replace(node, *own.node);
@@ -336,12 +336,12 @@ class InPlaceResolution {
     if (plain == nullptr || !plain->is_scalar()) {
       return Error(ErrorKind::Config,
                    full_key(place) + ": a resolver gave " + std::string(value.described()) +
-                       ", which is no part of a configuration (oc.create makes one)",
+                       ", which cannot be part of a configuration (oc.create makes one)",
                    written_at(place))
           .with_reason("validation");
     }
     if (plain->is_string() && holds_interpolation(plain->as_string())) {
-      // What was escaped is an interpolation from now on, and has to parse.
+      // Escaped text is an interpolation from now on, and has to parse.
       const Result<Expression> parsed = parse_text(plain->as_string());
       if (!parsed) {
         return resolution_.located({place, *place.parent, plain->as_string()}, parsed.error());
@@ -351,7 +351,7 @@ class InPlaceResolution {
     return {};
   }
 
-  /// The node keeps the mark of the text that was in its place.
+  /// The node keeps the mark of the text that it replaces.
   static void replace(Node& node, Node with) {
     with.set_mark(node.mark());
     node = std::move(with);
@@ -368,7 +368,7 @@ class InPlaceResolution {
     return size;
   }
 
-  /// The place itself, or a copy when it is in a tree of somebody else (that of `${hydra:…}`).
+  /// The place itself, or a copy if it belongs to another tree (that of `${hydra:…}`).
   const Place& changeable(const Place& place) {
     const Place* top = &place;
     while (top->parent != nullptr) top = top->parent;

@@ -18,80 +18,79 @@
 
 namespace profline::config {
 
-/// What resolving needs of the world around it. The resolvers must outlive it.
+/// What resolving needs from its environment. The resolvers must outlive it.
 struct ResolveContext {
   const ResolverRegistry* resolvers = nullptr;
-  /// An environment variable; none are set when this is empty.
+  /// Looks up an environment variable; if this is empty, no variable is set.
   std::function<std::optional<std::string>(std::string_view)> environment;
-  /// What `${now:…}` says; asked once for each format in a configuration.
+  /// The time for `${now:…}`; queried once for each format in a configuration.
   std::function<LocalTime()> clock;
-  /// Told what deserves attention: a deprecated key that is used.
+  /// Called with warnings, such as the use of a deprecated key.
   std::function<void(std::string)> warn;
-  /// The map whose key `hydra` is what `${hydra:…}` looks into; its interpolations see all of that
-  /// map. Null: there is none.
+  /// The map whose key `hydra` is used by `${hydra:…}`; its interpolations see all of that map. May
+  /// be null.
   const Node* hydra_root = nullptr;
-  /// What `${python_version:…}` says.
+  /// The answer to `${python_version:…}`.
   std::string python_version = "3.11.2";
-  /// Most work for one configuration, in values and bytes made. Keeps ten lines that double one
-  /// another from filling the memory.
+  /// The limit on work for one configuration, in values and bytes created. Keeps ten lines that
+  /// double one another from filling the memory.
   std::uint64_t budget = std::uint64_t{1} << 27U;
 };
 
-/// What looking up a key came to.
+/// The outcome of looking up a key.
 struct Selection {
   enum class Outcome {
     Found,
     Absent,        ///< no such key, or no such index
-    NotContainer,  ///< a step leads into a value that is no map or list
-    BadIndex,      ///< a step into a list is no number
+    NotContainer,  ///< a step leads into a value that is not a map or list
+    BadIndex,      ///< a step into a list is not a number
     Missing,       ///< a step is `???`
     AboveRoot,     ///< more dots than there are levels
   };
   Outcome outcome = Outcome::Found;
   Value value;                     ///< Found: the value, its interpolation resolved
-  const Place* where = nullptr;    ///< Found: the place looked up; else the last one that is there
-  std::vector<std::string> steps;  ///< of the key, leading dots aside
+  const Place* where = nullptr;    ///< Found: the place looked up; else the last existing one
+  std::vector<std::string> steps;  ///< of the key, without leading dots
   std::size_t failed_step = 0;     ///< which of them was the last
 };
 
 /// Resolves the interpolations of one configuration. The tree must outlive it and not change.
 ///
-/// Errors have the position and the full key of the value that holds the interpolation, a caret
-/// under the wrong part of its text, and as reason one of `grammar`, `interpolation_key`,
+/// Errors have the position and the full key of the value that contains the interpolation, a caret
+/// under the wrong part of its text, and one of these reasons: `grammar`, `interpolation_key`,
 /// `missing_value`, `unsupported_interpolation`, `resolver_error`, `circular`, `config_key`,
-/// `config_type`, `too_large`. What they leave unresolved is not remembered: ask again for another
-/// key.
+/// `config_type`, `too_large`. After an Error, other keys can still be requested.
 class Resolution {
  public:
   Resolution(const Node& root, const ResolveContext& context);
   Resolution(const Resolution&) = delete;
   Resolution& operator=(const Resolution&) = delete;
 
-  /// The value at a key, reached by one item access a step: each step must be there and must not be
-  /// `???`. Maps and lists come back with everything in them resolved.
+  /// The value at a key, reached by one item access per step: each step must exist and must not be
+  /// `???`. Maps and lists are returned with everything in them resolved.
   Result<Node> get(std::string_view key);
-  /// The value at a key; nothing when it is not there, or is `???`.
+  /// The value at a key; nothing if it does not exist or is `???`.
   Result<std::optional<Node>> select(std::string_view key);
-  /// All of it resolved. A `???` stays, a reference to one is an error.
+  /// Everything resolved. A `???` stays, a reference to one is an error.
   Result<Node> resolve_all();
 
-  // For resolvers that look around.
+  // For resolvers that look up other values.
 
   const ResolveContext& context() const { return context_; }
   const Place& root() const { return *root_; }
-  /// The place of another tree's root, which must outlive this.
+  /// The place of another tree's root; that tree must outlive this.
   const Place& adopt_root(const Node& tree);
-  /// A new tree below `parent`, kept as long as this is.
+  /// A new tree below `parent`, kept as long as this object.
   const Place& adopt(Node tree, const Place& parent);
-  /// Looks `key` up from the root of the place's tree, or, with leading dots, from `place` upwards.
+  /// Looks up `key` from the root of the place's tree or, with leading dots, from `place` upwards.
   Result<Selection> find(const Place& place, std::string_view key, bool stop_at_missing);
-  /// Looks `key` up from `place`; leading dots after the first go upwards.
+  /// Looks up `key` from `place`; leading dots after the first go upwards.
   Result<Selection> find_below(const Place& place, std::string_view key, bool stop_at_missing);
-  /// Reads `text` as one element and evaluates it where the call stands.
+  /// Parses `text` as one element and evaluates it in the context of the call.
   Result<Value> decode(const ResolverCall& call, std::string_view text);
   /// The value with everything in it resolved.
   Result<Node> resolved(const Value& value);
-  /// The value at a place, its interpolation (if it is one) resolved.
+  /// The value at a place, with its interpolation (if it is one) resolved.
   Result<Value> dereference(const Place& place);
 
  private:
@@ -107,7 +106,7 @@ class Resolution {
     bool expanding = false;
     std::optional<Value> result;
   };
-  /// The text that is being evaluated, and where it stands.
+  /// The text that is being evaluated, and its context.
   struct Frame {
     const Place& holder;
     const Place& parent;
@@ -145,7 +144,7 @@ class Resolution {
   Error selection_error(const Frame& frame, const Expression& at, const std::string& key,
                         const Selection& selection) const;
   static std::string nearest_key(const std::string& key, const Selection& selection);
-  /// `again` is needed for its own value, or too much is inside one another.
+  /// The value of `again` depends on itself, or the nesting is too deep.
   Error circle_error(const Place& again) const;
 
   const ResolveContext& context_;
@@ -159,9 +158,9 @@ class Resolution {
   const Place* root_ = nullptr;
 };
 
-/// Resolves all interpolations where they stand, as `--cfg job --resolve` shows a configuration: a
-/// reference to a `???` value becomes `???`. Maps and lists that are referred to are copied. After
-/// an error `root` is resolved in part.
+/// Resolves all interpolations in place, as `--cfg job --resolve` shows a configuration: a
+/// reference to a `???` value becomes `???`. Referenced maps and lists are copied. After an error
+/// `root` is partly resolved.
 Result<void> resolve_in_place(Node& root, const ResolveContext& context);
 
 }  // namespace profline::config

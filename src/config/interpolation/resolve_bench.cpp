@@ -8,7 +8,7 @@
 namespace profline::config {
 namespace {
 
-/// A map of groups of 20 keys, a quarter of them interpolations: references near and far, in text,
+/// A map of groups of 20 keys, a quarter of them interpolations: near and far references, in text,
 /// nested, and calls.
 Node tree_with_keys(std::int64_t keys) {
   Node root = Node::map();
@@ -63,7 +63,7 @@ void resolve_tree_in_place(benchmark::State& state) {
 }
 BENCHMARK(resolve_tree_in_place)->Arg(2000);
 
-/// `k0: ${k1}`, `k1: ${k2}`, …, written so that each finds the next one done.
+/// `k0: ${k1}`, `k1: ${k2}`, …, ordered so that each finds the next one resolved.
 void resolve_chain(benchmark::State& state) {
   Node tree = Node::map();
   tree.as_map().set("k0", Node::integer(1));

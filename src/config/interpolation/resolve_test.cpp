@@ -41,7 +41,7 @@ TEST_F(ResolveTest, MixedTextShowsValuesAsPythonDoes) {
       {"a: {k: [true]}\nb: x${a}", "b", "\"x{'k': [True]}\""},
       {"a: 1\nb: ${a}${a}", "b", "'11'"},
       {"a: 1\nb: '${a} '", "b", "'1 '"},
-      // What a shown container holds is not resolved.
+      // The content of a container shown as text is not resolved.
       {"a: {k: '${c}'}\nb: x${a}\nc: 1", "b", "\"x{'k': '${c}'}\""},
   };
   for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
@@ -53,7 +53,7 @@ TEST_F(ResolveTest, RelativeKeysStartWhereTheyAreWritten) {
       {"x: 3\na: {b: {y: '${...x}'}}", "a.b.y", "3"},
       {"a: [1, '${.0}', '${..b}']\nb: 5", "a", "[1, 1, 5]"},
       {"a: [{x: 1}, {y: '${..0.x}'}]", "a.1.y", "1"},
-      // Reached through a reference, the container keeps its own surroundings.
+      // Reached through a reference, the container keeps its own context.
       {"a: {x: 1, y: {z: '${..x}'}}\nb: ${a.y}", "b", "{'z': 1}"},
       {"a: {x: 1, y: {z: '${..x}'}}\nb: ${a.y}", "b.z", "1"},
       {"d: .x\nx: 4\nb: ${${d}}", "b", "4"},
@@ -101,14 +101,14 @@ TEST_F(ResolveTest, TellsOfKeysThatAreNotThere) {
        "root\n  ${...x}\n  ^"},
       {"a: 1\nb: ${a.x}", "b",
        "resolver_error | conf/a.yaml:2:4: b: interpolation key 'a.x' not found: 'a' is an integer "
-       "and holds no 'x'\n  ${a.x}\n  ^"},
+       "and has no 'x'\n  ${a.x}\n  ^"},
       {"a: [1]\nb: ${a.x}", "b",
        "resolver_error | conf/a.yaml:2:4: b: interpolation key 'a.x' not found: 'a' is a list and "
-       "'x' is no index\n  ${a.x}\n  ^"},
+       "'x' is not an index\n  ${a.x}\n  ^"},
       {"i: 1\na: [5, 6]\nb: ${a.${i}}", "b",
        "resolver_error | conf/a.yaml:3:4: b: a key must be a string, and '${i}' is an "
        "integer\n  ${a.${i}}\n      ^"},
-      // The error is that of the value which holds the wrong key.
+      // The error is about the value that contains the wrong key.
       {"a: [1, '${nope}']\nb: x${a.1}", "b",
        "interpolation_key | conf/a.yaml:1:8: a[1]: interpolation key 'nope' not "
        "found\n  ${nope}\n  ^"},
@@ -129,19 +129,18 @@ TEST_F(ResolveTest, AReferenceToAMissingValueIsAnError) {
 
 TEST_F(ResolveTest, FindsCircles) {
   constexpr Case kCases[] = {
-      {"a: ${a}", "a", "circular | conf/a.yaml:1:4: a: the interpolations go in a circle: a -> a"},
+      {"a: ${a}", "a", "circular | conf/a.yaml:1:4: a: the interpolations are circular: a -> a"},
       {"a: ${b}\nb: x${c.0}\nc: ['${a}']", "a",
-       "circular | conf/a.yaml:1:4: a: the interpolations go in a circle: a -> b -> c[0] -> a"},
-      {"a: ${a.b}", "a",
-       "circular | conf/a.yaml:1:4: a: the interpolations go in a circle: a -> a"},
+       "circular | conf/a.yaml:1:4: a: the interpolations are circular: a -> b -> c[0] -> a"},
+      {"a: ${a.b}", "a", "circular | conf/a.yaml:1:4: a: the interpolations are circular: a -> a"},
       {"a: ${oc.decode:'${a}'}", "a",
-       "circular | conf/a.yaml:1:4: a: the interpolations go in a circle: a -> a"},
+       "circular | conf/a.yaml:1:4: a: the interpolations are circular: a -> a"},
       {"a: {b: '${a}'}", "a.b",
-       "circular | conf/a.yaml:1:8: a.b: interpolation key 'a' is what holds this "
-       "value\n  ${a}\n  ^"},
+       "circular | conf/a.yaml:1:8: a.b: interpolation key 'a' contains this value"
+       "\n  ${a}\n  ^"},
       {"a: {b: '${c}'}\nc: {d: '${a}'}", "a",
-       "circular | conf/a.yaml:1:4: a: this map holds itself"},
-      {"a: ['${oc.select:a}']", "a", "circular | conf/a.yaml:1:4: a: this list holds itself"},
+       "circular | conf/a.yaml:1:4: a: this map contains itself"},
+      {"a: ['${oc.select:a}']", "a", "circular | conf/a.yaml:1:4: a: this list contains itself"},
   };
   for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
 }
@@ -161,7 +160,7 @@ TEST_F(ResolveTest, GetGoesOneItemAStep) {
       {"a: {b: 1}", "a.c", "config_key | key 'a.c' not found"},
       {"a: {name: 1}", "a.nmae", "config_key | key 'a.nmae' not found (did you mean 'name'?)"},
       {"a: [1]", "a.1", "config_key | key 'a.1' not found: the list has 1 item"},
-      {"a: [1]", "a.x", "config_type | key 'a.x' not found: 'x' is no index"},
+      {"a: [1]", "a.x", "config_type | key 'a.x' not found: 'x' is not an index"},
       {"a: 1", "a.x", "config_type | key 'a.x' not found: 'a' is an integer"},
       {"a: {1: x}", "a.1", "config_key | key 'a.1' not found"},
   };
@@ -181,7 +180,7 @@ TEST_F(ResolveTest, SelectTakesAbsenceForNothing) {
       {"a: ???", "a.b", "nothing"},
       {"a: [1]", "a.-1", "nothing"},
       {"a: [1]", "a[9]", "nothing"},
-      {"a: [1]", "a.x", "config_type | key 'a.x': 'x' is no index of the list 'a'"},
+      {"a: [1]", "a.x", "config_type | key 'a.x': 'x' is not an index of the list 'a'"},
       {"a: 1", "..a", "config_key | key '..a' goes above the root"},
       {"a: ${nope}", "a",
        "interpolation_key | conf/a.yaml:1:4: a: interpolation key 'nope' not "
@@ -220,9 +219,8 @@ TEST_F(ResolveTest, LongChainsTakeOneLookEach) {
     yaml += "k" + std::to_string(i) + ": ${k" + std::to_string(i + 1) + "}\n";
   }
   EXPECT_EQ(get(yaml + "k5000: end", "k0"),
-            "circular | conf/a.yaml:301:7: k300: too many values are inside one another or refer "
-            "to one another");
-  // From the end, each one finds the next one done.
+            "circular | conf/a.yaml:301:7: k300: too many nested values or references");
+  // From the end, so that each one finds the next one resolved.
   const Node tree = load(yaml + "k5000: end");
   Resolution resolution(tree, context_);
   for (int i = 4999; i >= 0; --i) {
@@ -272,7 +270,7 @@ TEST_F(InPlaceTest, AReferenceToAMissingValueBecomesMissing) {
             "{'a': '??\?', 'b': '??\?', 'c': '??\?', 'd': {'e': '??\?'}}");
 }
 
-// As OmegaConf has it: what an escape leaves behind is an interpolation when it is seen again.
+// As in OmegaConf: an escaped interpolation becomes one when it is evaluated again.
 TEST_F(InPlaceTest, LaterValuesSeeEarlierOnesResolved) {
   EXPECT_EQ(in_place("a: '\\${y}'\nb: ${a}\ny: 1"), "{'a': '${y}', 'b': 1, 'y': 1}");
   EXPECT_EQ(in_place("b: ${a}\na: '\\${y}'\ny: 1"), "{'b': '${y}', 'a': '${y}', 'y': 1}");
@@ -284,9 +282,9 @@ TEST_F(InPlaceTest, TellsWhatCannotBeWritten) {
   });
   constexpr InPlaceCase kCases[] = {
       {"a: '${pair:}'",
-       "validation | conf/a.yaml:1:4: a: a resolver gave a list, which is no part of a "
+       "validation | conf/a.yaml:1:4: a: a resolver gave a list, which cannot be part of a "
        "configuration (oc.create makes one)"},
-      {"a: {b: '${c}'}\nc: {d: '${a}'}", "circular | conf/a.yaml:1:4: a: this map holds itself"},
+      {"a: {b: '${c}'}\nc: {d: '${a}'}", "circular | conf/a.yaml:1:4: a: this map contains itself"},
       {"a: ${nope}",
        "interpolation_key | conf/a.yaml:1:4: a: interpolation key 'nope' not "
        "found\n  ${nope}\n  ^"},

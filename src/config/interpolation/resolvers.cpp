@@ -100,7 +100,7 @@ Error problem(std::string message) {
   return {ErrorKind::Config, std::move(message)};
 }
 
-/// What was wrong with a tree that a resolver made, told as the resolver's own problem.
+/// A problem with a tree that a resolver made, reported as the resolver's own.
 Error own_error(const Error& error) {
   Error own(error.kind(), error.to_string());
   return error.reason() == "grammar" ? std::move(own).with_reason("grammar") : own;
@@ -137,12 +137,12 @@ Result<Value> decode(const ResolverCall& call) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string::npos && !text.empty())
     return problem("there are only blanks to decode");
-  // OmegaConf's lexer fails on this before its parser is there to call it bad grammar.
+  // OmegaConf's lexer fails on this before its parser can call it bad grammar.
   if (first != std::string::npos && text[first] == '}') return problem("this '}' closes nothing");
   return call.resolution.decode(call, text);
 }
 
-/// The value as it stands, interpolations unresolved.
+/// The value with its interpolations unresolved.
 Node raw(const Value& value) {
   if (const Node* node = value.node()) return *node;
   if (value.items() != nullptr) {
@@ -167,7 +167,7 @@ Result<Value> create(const ResolverCall& call) {
   } else {
     tree = raw(given);
     if (tree.is_scalar()) {
-      return problem("makes a configuration of a map, a list or YAML text, not of " +
+      return problem("makes a configuration from a map, a list or YAML text, not from " +
                      std::string(given.described()));
     }
     const Result<void> checked = check_config(tree);
@@ -188,7 +188,7 @@ Result<Value> select(const ResolverCall& call) {
       return problem("key '" + key + "' goes above the root");
     case Selection::Outcome::BadIndex:
       return problem("key '" + key + "': '" + found.steps[found.failed_step] +
-                     "' is no index of the list '" + full_key(*found.where) + "'");
+                     "' is not an index of the list '" + full_key(*found.where) + "'");
     default:
       return fallback;
   }
@@ -204,7 +204,7 @@ std::size_t identifier_length(std::string_view text) {
   return std::min(text.find_first_not_of(later), text.size());
 }
 
-/// `$NAME` and `${NAME}` replaced and `$$` made one, as Python's string.Template does it; unknown
+/// Replaces `$NAME` and `${NAME}`, and `$$` with `$`, as Python's string.Template does; unknown
 /// names stay.
 std::string substituted(std::string_view text, std::string_view old_key, std::string_view new_key) {
   std::string out;
@@ -273,11 +273,11 @@ Result<Value> dict_keys(const ResolverCall& call) {
   return Value(call.resolution.adopt(std::move(list), call.parent));
 }
 
-/// `${oc.dict.values:key}`: references to the values, so that each is resolved where it stands.
+/// `${oc.dict.values:key}`: references to the values, so that each is resolved in its own place.
 Result<Value> dict_values(const ResolverCall& call) {
   const std::string key = PL_TRY(text_argument(call, 0, "the key"));
   const Place* map = PL_TRY(map_argument(call, key));
-  // One dot more for a relative key, because the references are one level deeper, in the new list.
+  // One more dot for a relative key, because the references are one level deeper, in the new list.
   const std::string prefix = (key.starts_with('.') ? "${." : "${") + key + '.';
   Node::List values;
   for (const NodeMap::Entry& entry : map->node->as_map()) {

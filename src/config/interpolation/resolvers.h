@@ -15,7 +15,7 @@
 
 namespace profline::config {
 
-/// A date and a time of day, of no particular time zone.
+/// A date and a time of day, without a time zone.
 struct LocalTime {
   int year = 1970;
   int month = 1;  ///< from 1
@@ -32,8 +32,8 @@ std::string format_time(const LocalTime& time, std::string_view format);
 
 class Resolution;
 
-/// What `${name:…}` is given, each argument resolved. Asking for one that is not there, or is of
-/// another type, is an Error that says so.
+/// The arguments of `${name:…}`, each resolved. Accessing one that is missing or of another type is
+/// an Error that says so.
 class ResolverArguments {
  public:
   explicit ResolverArguments(std::vector<Node> values) : values_(std::move(values)) {}
@@ -57,20 +57,20 @@ struct ResolverOptions {
   std::size_t most_arguments = kAnyNumber;
   /// Call it once for each spelling of its arguments in a configuration, and keep the result.
   bool cached = false;
-  /// The same arguments in the same configuration always give the same value, and nobody needs to
-  /// know how often it was asked.
+  /// The same arguments in the same configuration always give the same value, and the number of
+  /// calls does not matter.
   bool pure = false;
 };
 
-/// A call of a resolver that looks around in the configuration.
+/// A call of a resolver that looks up other values in the configuration.
 struct ResolverCall {
   std::span<const Value> arguments;
   Resolution& resolution;
-  const Place& holder;  ///< the value that holds the interpolation
-  const Place& parent;  ///< the map or list that holds the value
+  const Place& holder;  ///< the value that contains the interpolation
+  const Place& parent;  ///< the map or list that contains the value
 };
 
-/// The functions that `${name:…}` may call. One of our own is one line:
+/// The functions that `${name:…}` may call. Adding one takes one line:
 ///
 ///   registry.add("pow2", [](const ResolverArguments& a) -> Result<Node> {
 ///     return Node::integer(1 << PL_TRY(a.integer(0)));
@@ -91,9 +91,9 @@ class ResolverRegistry {
   /// `oc.dict.values`) and Hydra's (`now`, `hydra`, `python_version`).
   static ResolverRegistry standard();
 
-  /// Adds one, or replaces the one of that name.
+  /// Adds a resolver, or replaces the one of that name.
   void add(std::string name, Function function, ResolverOptions options = {});
-  /// The same for one that looks around, or that hands places on without resolving them.
+  /// The same for a resolver that looks up other values, or returns places without resolving them.
   void add_looking(std::string name, LookingFunction function, ResolverOptions options = {});
 
   const Entry* find(std::string_view name) const;

@@ -119,7 +119,7 @@ TEST_F(ResolversTest, KeysLeadIntoConfigurationsButNotIntoPlainLists) {
   EXPECT_EQ(get("a: '${pair:}'", "a.0"), "1");
   EXPECT_EQ(get("a: '${pair:}'\nb: ${a.0}", "b"),
             "resolver_error | conf/a.yaml:2:4: b: interpolation key 'a.0' not found: 'a' is a list "
-            "and holds no '0'\n  ${a.0}\n  ^");
+            "and has no '0'\n  ${a.0}\n  ^");
   EXPECT_EQ(get("a: '${oc.create:${pair:}}'\nb: ${a.0}\nx: 5", "b"), "1");
   EXPECT_EQ(get("a: '${oc.create:${pair:}}'\nx: 5", "a"), "[1, 5]");
 }
@@ -159,7 +159,7 @@ TEST_F(ResolversTest, Decode) {
        "resolver_error | conf/a.yaml:1:4: a: oc.decode: what is decoded must be a string, not an "
        "integer\n  ${oc.decode:10}\n  ^"},
       {"a: ${oc.decode:'a=b'}",
-       "grammar | conf/a.yaml:1:4: a: '=' cannot stand outside of quotes here\n  a=b\n   ^"},
+       "grammar | conf/a.yaml:1:4: a: '=' is not allowed outside quotes here\n  a=b\n   ^"},
       {"a: ${oc.decode:' '}",
        "resolver_error | conf/a.yaml:1:4: a: oc.decode: there are only blanks to "
        "decode\n  ${oc.decode:' '}\n  ^"},
@@ -181,8 +181,9 @@ TEST_F(ResolversTest, Create) {
       // A copy has the surroundings of its new place.
       {"a: ${oc.create:${b.c}}\nb: {c: {x: '${..y}'}, y: 1}\ny: 2", "{'x': 2}"},
       {"a: ${oc.create:5}",
-       "resolver_error | conf/a.yaml:1:4: a: oc.create: makes a configuration of a map, a list or "
-       "YAML text, not of an integer\n  ${oc.create:5}\n  ^"},
+       "resolver_error | conf/a.yaml:1:4: a: oc.create: makes a configuration from a map, a list "
+       "or "
+       "YAML text, not from an integer\n  ${oc.create:5}\n  ^"},
       {"a: '${oc.create:{null: 1}}'",
        "resolver_error | conf/a.yaml:1:4: a: oc.create: null cannot be a "
        "key\n  ${oc.create:{null: 1}}\n  ^"},
@@ -200,7 +201,7 @@ TEST_F(ResolversTest, Select) {
       {"a: ${oc.select:.b}\nb: [1]", "[1]"},
       {"a: ${oc.select:b.x.y,${c}}\nb: {x: 1}\nc: d", "'d'"},
       {"a: ${oc.select:b.x}\nb: [1]",
-       "resolver_error | conf/a.yaml:1:4: a: oc.select: key 'b.x': 'x' is no index of the list "
+       "resolver_error | conf/a.yaml:1:4: a: oc.select: key 'b.x': 'x' is not an index of the list "
        "'b'\n  ${oc.select:b.x}\n  ^"},
       {"a: ${oc.select:..b}",
        "resolver_error | conf/a.yaml:1:4: a: oc.select: key '..b' goes above the "
@@ -219,8 +220,9 @@ TEST_F(ResolversTest, KeysAndValuesOfMaps) {
       {"a: ${oc.dict.values:.d}\nd: {z: 1}", "[1]"},
       {"a: ${oc.dict.keys:d}\nd: ${e}\ne: {k: 1}", "['k']"},
       {"a: ${oc.dict.values:d}\nd: {x y: 1}",
-       "grammar | conf/a.yaml:1:4: a: oc.dict.values: [0]: a blank cannot stand in the key of an "
-       "interpolation\n  ${d.x y}\n       ^\n  ${oc.dict.values:d}\n  ^"},
+       "grammar | conf/a.yaml:1:4: a: oc.dict.values: [0]: a blank is not allowed in the key of an "
+       "interpolation"
+       "\n  ${d.x y}\n       ^\n  ${oc.dict.values:d}\n  ^"},
       {"a: ${oc.dict.keys:d}\nd: [1]",
        "resolver_error | conf/a.yaml:1:4: a: oc.dict.keys: key 'd' is a list, not a "
        "map\n  ${oc.dict.keys:d}\n  ^"},

@@ -10,8 +10,8 @@
 namespace profline::config {
 namespace {
 
-/// Places do not keep their keys, because only messages want them. What a resolver made is below
-/// its parent without being in it, and has no key.
+/// Places do not store their keys, because only messages need them. A value made by a resolver is
+/// below its parent without being in it, and has no key.
 std::string with_step(std::string key, const Node& parent, const Node* node) {
   if (parent.is_map()) {
     for (const NodeMap::Entry& entry : parent.as_map()) {
@@ -236,7 +236,7 @@ std::vector<std::string> split_key(std::string_view key) {
       ++at;
     }
   }
-  // OmegaConf fails on a bracket that is never closed; a key of that name is not there either way.
+  // OmegaConf fails on a bracket that is never closed; either way there is no key of that name.
   if (steps.empty()) steps.emplace_back(key);
   return steps;
 }

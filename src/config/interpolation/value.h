@@ -12,24 +12,24 @@
 
 namespace profline::config {
 
-/// A node of a configuration and the way to it. Interpolations are relative to the place that holds
-/// them, so a value that is reached through a reference keeps its own place.
+/// A node of a configuration and the path to it. Interpolations are relative to the place that
+/// contains them, so a value that is reached through a reference keeps its own place.
 struct Place {
   const Node* node = nullptr;
-  const Place* parent = nullptr;  ///< the map or list that holds it; null: the root of a tree
+  const Place* parent = nullptr;  ///< the map or list that contains it; null: the root of a tree
 };
 
 /// `a.b[0].c`; empty for a root.
 std::string full_key(const Place& place);
 
-/// Where the node was written, or the nearest thing around it that knows.
+/// Where the node was written, or its nearest enclosing node with a position.
 Position written_at(const Place& place);
 
-/// What an expression gives: a place in a configuration, or a value of its own.
+/// The result of an expression: a place in a configuration, or a value of its own.
 ///
-/// The difference is Python's between config containers and plain lists and dicts: further keys
-/// lead into the former only, and only there interpolations wait to be resolved. A `${…}` in a
-/// plain value is text.
+/// The difference is that between config containers and plain lists and dicts in Python: keys lead
+/// only into the former, and only there are interpolations resolved. A `${…}` in a plain value is
+/// text.
 class Value {
  public:
   using Items = std::vector<Value>;
@@ -43,7 +43,7 @@ class Value {
 
   /// The place; null for a plain value.
   const Place* place() const;
-  /// The place, when it holds a map or a list.
+  /// The place, if it holds a map or a list.
   const Place* container() const;
   /// The node of a place or of a plain value; null for items and entries.
   const Node* node() const;
@@ -56,7 +56,7 @@ class Value {
   /// `a map`, `an integer`, … for messages.
   std::string_view described() const;
 
-  /// As Python's str() and repr() show it, interpolations unresolved.
+  /// As shown by Python's str() and repr(), with interpolations unresolved.
   std::string str() const;
   std::string repr() const;
 
@@ -64,26 +64,26 @@ class Value {
   std::variant<Node, const Place*, Items, Entries> content_;
 };
 
-/// True for the text `???`, which stands for a value still to be given.
+/// True for the text `???`, which marks a value that must still be set.
 bool is_missing(const Node& node);
 
-/// The steps of a key as OmegaConf takes it apart; dots and brackets may be mixed:
+/// The steps of a key, split like OmegaConf does; dots and brackets may be mixed:
 ///   `a.b` `a[b]` `[a].b` `[a][b]` -> {a, b}      `.a` -> {"", a}
 /// Nothing is refused: a bracket that is never closed is dropped with what follows it up to the
-/// next dot or bracket. There is always a step: where nothing would be left, it is the whole key.
+/// next dot or bracket. There is at least one step: if nothing would be left, it is the whole key.
 std::vector<std::string> split_key(std::string_view key);
 
-/// The number that Python's int() makes of `text` (spaces around it, a sign and single underscores
-/// between digits are allowed); what does not fit is the nearest number that does.
+/// The number that Python's int() reads from `text` (spaces around it, a sign and single
+/// underscores between digits are allowed), clamped to the range of int64.
 std::optional<std::int64_t> list_index(std::string_view text);
 
-/// `key` with one step more: `a` and `b` give `a.b`.
+/// `key` with one more step: `a` and `b` give `a.b`.
 std::string join_key(std::string_view key, std::string_view step);
 /// `a` and 3 give `a[3]`.
 std::string join_key(std::string_view key, std::size_t index);
 
 /// What Python's str() shows: strings as they are, `None`, `True`, `1.0`, `1e-05`, and lists and
-/// maps as `[1, 'a', {'k': None}]`. Mixed text (`lr-${lr}`) is made with it.
+/// maps as `[1, 'a', {'k': None}]`. Mixed text (`lr-${lr}`) uses it.
 std::string python_str(const Node& node);
 
 /// What Python's repr() shows: as python_str, but strings in quotes and escaped.

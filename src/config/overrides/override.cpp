@@ -79,11 +79,10 @@ Result<Node> map_of(const OverrideValue::Dict& entries, const Source& source) {
 }
 
 Error sweep_inside(const OverrideValue& value, const Source& source) {
-  return Error(
-             ErrorKind::Config,
-             "a sweep (choice, range, interval, glob) is not a value: it may only stand alone, as "
-             "in key=choice(a,b)",
-             {source ? *source : std::string(), 1, value.column()})
+  return Error(ErrorKind::Config,
+               "a sweep (choice, range, interval, glob) cannot be part of a value: it must be "
+               "the whole value, as in key=choice(a,b)",
+               {source ? *source : std::string(), 1, value.column()})
       .with_reason("validation");
 }
 
@@ -123,11 +122,11 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Backslashes are doubled before a quote only, the closing one included.
+/// Backslashes are doubled only before a quote, including the closing one.
 std::string with_quotes(const QuotedString& quoted) {
   const char quote = quoted.quote == Quote::Single ? '\'' : '"';
   std::string out(1, quote);
-  std::size_t backslashes = 0;  // at the end of what was written
+  std::size_t backslashes = 0;  // at the end of the output so far
   for (const char c : quoted.text) {
     if (c == quote) out.append(backslashes + 1, '\\');
     backslashes = c == '\\' ? backslashes + 1 : 0;

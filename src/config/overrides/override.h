@@ -13,8 +13,8 @@
 
 namespace profline::config {
 
-/// The values of Hydra's override grammar. They keep what a Node forgets and what writing them back
-/// needs: quotes, and the sweeps that stand for several values.
+/// The values of Hydra's override grammar. They keep what a Node loses and what is needed to write
+/// them back: quotes, and the sweeps that represent several values.
 class OverrideValue;
 
 enum class Quote : std::uint8_t { Single, Double };
@@ -44,7 +44,7 @@ struct RangeSweep {
   bool operator==(const RangeSweep&) const = default;
 };
 
-/// `interval(start,end)`: all numbers from start up to, not including, end. Both are floats, or
+/// `interval(start,end)`: all numbers from start up to, but not including, end. Both are floats, or
 /// integers after a cast.
 struct IntervalSweep {
   Node start, end;
@@ -52,8 +52,8 @@ struct IntervalSweep {
   bool operator==(const IntervalSweep&) const = default;
 };
 
-/// `glob(include,exclude)`: the options of a config group whose names match one of `include` and
-/// none of `exclude`. The patterns are what was written, usually strings.
+/// `glob(include,exclude)`: the options of a config group whose names match one of `include` and no
+/// pattern of `exclude`. The patterns are as written, usually strings.
 struct GlobSweep {
   std::vector<OverrideValue> include, exclude;
   bool operator==(const GlobSweep&) const;
@@ -63,7 +63,7 @@ class OverrideValue {
  public:
   struct Entry;
   using List = std::vector<OverrideValue>;
-  using Dict = std::vector<Entry>;  // in order; keys are scalars, no two equal in Python's eyes
+  using Dict = std::vector<Entry>;  // in order; keys are scalars, no two equal in Python
   using Variant = std::variant<Node, QuotedString, List, Dict, ChoiceSweep, RangeSweep,
                                IntervalSweep, GlobSweep>;
 
@@ -78,7 +78,7 @@ class OverrideValue {
   ~OverrideValue();
 
   const Variant& variant() const { return value_; }
-  /// The alternative, or a null pointer when this value is another one.
+  /// The alternative, or a null pointer if this value is another one.
   template <typename T>
   const T* get() const {
     return std::get_if<T>(&value_);
@@ -88,14 +88,14 @@ class OverrideValue {
     return std::get_if<T>(&value_);
   }
 
-  /// Stands for several values, or for an interval. A list that holds a sweep is none.
+  /// Represents several values, or an interval. A list that contains a sweep is not one.
   bool is_sweep() const { return value_.index() >= 4; }
 
-  /// Where in the override the value begins, from 1, in characters; 0 when code made it.
+  /// Where in the override the value begins, from 1, in characters; 0 if code made it.
   std::uint32_t column() const { return column_; }
   void set_column(std::uint32_t column) { column_ = column; }
 
-  /// The same values; places do not count, and NaN equals NaN.
+  /// The same values; places are ignored, and NaN equals NaN.
   bool operator==(const OverrideValue& other) const;
 
  private:
@@ -109,7 +109,7 @@ struct OverrideValue::Entry {
   bool operator==(const Entry&) const = default;
 };
 
-/// What Hydra calls the kind of a value, in its own spelling (`RANGE_SWEEP`).
+/// Hydra's name for the kind of a value, in its own spelling (`RANGE_SWEEP`).
 std::string_view value_type_name(const OverrideValue& value);
 
 enum class OverrideType : std::uint8_t {
@@ -124,29 +124,29 @@ struct Override {
   OverrideType type = OverrideType::Change;
   std::string key;                     ///< dotted path, or group with slashes; may be empty
   std::optional<std::string> package;  ///< what follows '@'; empty for a bare '@'
-  std::optional<OverrideValue> value;  ///< none only in `~key`
+  std::optional<OverrideValue> value;  ///< absent only in `~key`
   std::string text;                    ///< as it was given
   Position place;                      ///< its label and column 1, for messages
   std::uint32_t key_column = 0;        ///< where the key begins
   std::uint32_t package_column = 0;    ///< where the package begins, 0 without one
 
   bool is_sweep() const { return value && value->is_sweep(); }
-  /// Prefix, key and package as they stand before '=': `+db/engine@backup.db`.
+  /// Prefix, key and package as written before '=': `+db/engine@backup.db`.
   std::string key_element() const;
-  /// The text after the first '=' as it was given; nothing when there is none.
+  /// The text after the first '=' as it was given, if there is a '='.
   std::optional<std::string_view> value_text() const;
-  /// An Error of kind Config at a column of this override (0: the whole of it), with the override
-  /// and a caret below.
+  /// An Error of kind Config at a column of this override (0: all of it), with the override and a
+  /// caret below.
   Error error(std::string message, std::uint32_t column) const;
 };
 
 /// The value as configuration: quoted strings lose their quotes, containers become lists and maps.
-/// Each Node is marked with `source` and its column. An Error (reason `validation`) where a sweep
-/// stands inside a list or map, or where the value itself is one.
+/// Each Node is marked with `source` and its column. An Error (reason `validation`) if a sweep is
+/// inside a list or map, or if the value itself is one.
 Result<Node> to_node(const OverrideValue& value, std::string source = {});
 
 /// `value` written back in the grammar, without blanks, as Hydra writes the overrides of a job:
-/// `[a,'b c',{k:1.0}]`, `True`, `null`. Read again it gives an equal value, unless a function or an
+/// `[a,'b c',{k:1.0}]`, `True`, `null`. It reads back as an equal value, unless a function or an
 /// interpolation made a string that needs quotes: `str(1)` is written `1`, `${a:#}` as `$\{a\:#\}`.
 ///
 /// A sweep has no such text (Error, reason `validation`); a glob inside a container is written as

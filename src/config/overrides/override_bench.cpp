@@ -43,7 +43,7 @@ void list_literal(benchmark::State& state) {
 }
 BENCHMARK(list_literal)->RangeMultiplier(8)->Range(1 << 6, 1 << 15)->Complexity(benchmark::oN);
 
-/// `a={k0: 0,…}`: as the keys are compared with each other, this is where growth could go wrong.
+/// `a={k0: 0,…}`: the keys are compared with each other, so growth could be quadratic here.
 void dict_literal(benchmark::State& state) {
   std::string text = "a={k: 0";
   for (std::int64_t i = 1; i < state.range(0); ++i) text += ",k" + std::to_string(i) + ": 1";

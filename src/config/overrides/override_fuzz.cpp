@@ -12,7 +12,7 @@ namespace {
 using profline::config::Override;
 using profline::config::OverrideValue;
 
-/// A plain value reads back from its text as the same value.
+/// A plain value is read back unchanged from its text.
 void check_reads_back(const OverrideValue& value) {
   const auto text = profline::config::print_value(value);
   PL_ASSERT(text, "a plain value has a text");
@@ -23,8 +23,8 @@ void check_reads_back(const OverrideValue& value) {
 
 void check_value(const Override& override) {
   const OverrideValue& value = *override.value;
-  // Functions and interpolations make strings of characters that must be quoted, and Hydra writes
-  // them without quotes.
+  // Functions and interpolations produce strings with characters that need quotes, but Hydra writes
+  // them without.
   const bool has_functions = override.text.find('(') != std::string::npos;
   const bool is_plain = !has_functions && override.text.find("${") == std::string::npos;
   if (const auto* choice = value.get<profline::config::ChoiceSweep>(); choice && is_plain) {

@@ -30,8 +30,9 @@ TEST(OverrideValue, ASweepIsNoConfiguration) {
   const auto node = to_node(*override->value, "override 1");
   ASSERT_FALSE(node);
   EXPECT_EQ(node.error().to_string(),
-            "override 1:1:6: a sweep (choice, range, interval, glob) is not a value: it may only "
-            "stand alone, as in key=choice(a,b)");
+            "override 1:1:6: a sweep (choice, range, interval, glob) cannot be part of a value: it "
+            "must be "
+            "the whole value, as in key=choice(a,b)");
   EXPECT_EQ(node.error().reason(), "validation");
 }
 

@@ -79,11 +79,11 @@ class Parser {
   const OverrideParsing& parsing_;
   OverrideTokens tokens_;
   std::size_t depth_ = 0;
-  // Whether commas follow the first element decides between two rules, so Hydra's parser looks
-  // through all of it before it commits to one.
+  // Two rules differ in whether commas follow the first element, so Hydra's parser looks through
+  // all of it before choosing one.
   bool in_first_element_ = false;
-  // Functions are evaluated while the text is parsed, but Hydra tells of what they refuse only if
-  // all of the text is well formed.
+  // Functions are evaluated during parsing, but Hydra reports their errors only if the whole text
+  // is well formed.
   std::optional<Error> evaluation_problem_;
 };
 
@@ -142,7 +142,7 @@ Result<void> Parser::key(Override& out) {
   return {};
 }
 
-/// A path, or nothing where the key has ended.
+/// A path, or nothing if the key has ended.
 Result<std::string> Parser::package() {
   if (tokens_.is(TokenKind::Id) || tokens_.is(TokenKind::KeySpecial) ||
       tokens_.is(TokenKind::DotPath)) {
@@ -153,7 +153,7 @@ Result<std::string> Parser::package() {
   return unexpected("a key", Read::Rest);
 }
 
-/// What stands after '=', up to the end; nothing is the empty string.
+/// What follows '=', up to the end; nothing is the empty string.
 Result<void> Parser::optional_value(Override& out) {
   if (begins_element(tokens_.kind())) {
     out.value = PL_TRY(value());
@@ -208,7 +208,7 @@ Result<OverrideValue> Parser::element() {
 /// `item , item … close`, or `close` at once.
 template <typename Item>
 Result<void> Parser::items(TokenKind close, const char* close_text, const Item& item) {
-  tokens_.next();  // what opened it
+  tokens_.next();  // the opening bracket
   if (tokens_.take(close)) return {};
   const std::string expected = std::string("',' or '") + close_text + "'";
   for (Read read = Read::Next;; read = Read::Token) {
@@ -239,7 +239,7 @@ Result<OverrideValue> Parser::dict() {
   return OverrideValue(std::move(out));
 }
 
-/// `key: value`. A key that is there already keeps its place and gets the new value.
+/// `key: value`. An existing key keeps its place and gets the new value.
 Result<void> Parser::pair(OverrideValue::Dict& out, Places& places) {
   if (!is_in_dict_key(tokens_.kind())) return unexpected("a key without quotes", Read::Next);
   const std::size_t first = tokens_.at();
@@ -247,7 +247,7 @@ Result<void> Parser::pair(OverrideValue::Dict& out, Places& places) {
   const OverrideValue key = primitive(first, tokens_.at());
   if (!tokens_.take(TokenKind::Colon)) return unexpected("':' after the key", Read::Next);
   OverrideValue value = PL_TRY(element());
-  const Node& name = *key.get<Node>();  // quotes do not begin a key
+  const Node& name = *key.get<Node>();  // a key does not begin with a quote
   const std::string identity = key_identity(name);
   const auto [place, is_new] = places.try_emplace(identity, out.size());
   if (!identity.empty() && !is_new) {
@@ -285,8 +285,8 @@ Result<void> Parser::argument(FunctionCall& call) {
     call.named.emplace_back(std::move(name), PL_TRY(element()));
     return {};
   }
-  // A name here is an argument's or a value's, which Hydra's parser decides by the next token: one
-  // that fits neither is told after all of the text was read.
+  // A name here belongs to an argument or a value, which Hydra's parser decides by the next token:
+  // if that fits neither, it is reported after the whole text was read.
   const TokenKind next = tokens_.kind(1);
   const bool fits = is_in_primitive(next) || next == TokenKind::ParenOpen ||
                     next == TokenKind::Comma || next == TokenKind::ParenClose;
@@ -299,8 +299,8 @@ Result<void> Parser::argument(FunctionCall& call) {
   return {};
 }
 
-/// The value of the tokens from `first` up to `end`. One token has its own type, several are a
-/// string; blanks around them do not count.
+/// The value of the tokens from `first` up to `end`. A single token has its own type, several are a
+/// string; blanks around them are ignored.
 OverrideValue Parser::primitive(std::size_t first, std::size_t end) {
   if (tokens_[first].kind == TokenKind::Blank && end - first > 1) ++first;
   if (tokens_[end - 1].kind == TokenKind::Blank && end - first > 1) --end;

@@ -213,13 +213,15 @@ TEST(OverrideParser, TellsWhatIsWrongAndWhere) {
        "syntax: override:1:11: expected ',' or the end of the value, found '}'\n  a=${b.${c}}\n"
        "            ^"},
       {"é=1",
-       "lexer: override:1:1: 'é' cannot stand here: a key is a path such as db.user or list.0, or "
+       "lexer: override:1:1: 'é' is not allowed here: a key is a path such as db.user or list.0, "
+       "or "
        "a group such as db/engine\n  é=1\n  ^"},
-      {"a=é#", "lexer: override:1:3: 'é' cannot stand in a value without quotes\n  a=é#\n    ^"},
+      {"a=é#", "lexer: override:1:3: 'é' is not allowed in a value without quotes\n  a=é#\n    ^"},
       {"a=b\nc",
-       "lexer: override:1:4: a line feed cannot stand in a value without quotes\n  a=b c\n     ^"},
+       "lexer: override:1:4: a line feed is not allowed in a value without quotes\n  a=b c\n     "
+       "^"},
       {"a=b\x7f",
-       "lexer: override:1:4: the control character 0x7f cannot stand in a value without quotes\n"
+       "lexer: override:1:4: the control character 0x7f is not allowed in a value without quotes\n"
        "  a=b \n     ^"},
       {"a=['b, c]", "lexer: override:1:4: this quote is never closed\n  a=['b, c]\n     ^"},
       {"a=nofn(1)",
@@ -238,7 +240,7 @@ TEST(OverrideParser, TellsWhatIsWrongAndWhere) {
   }
 }
 
-// Of two faults Hydra tells the one its parser comes to first, and that parser reads ahead.
+// Of two mistakes Hydra reports the one that its parser reaches first, and that parser reads ahead.
 TEST(OverrideParser, OfTwoFaultsTellsTheOneHydraTells) {
   struct Case {
     std::string_view text;

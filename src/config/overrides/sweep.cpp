@@ -28,7 +28,7 @@ bool is_nan(const Node& number) {
   return number.is_float() && std::isnan(number.as_float());
 }
 
-/// Counts from start to stop. Integers count exactly; as soon as one of the three is a float, in
+/// Counts from start to stop. Integers count exactly; if one of the three is a float, it counts in
 /// decimals of 28 digits, so that range(0,0.3,0.1) has 0.1 and 0.2 and not 0.30000000000000004.
 class RangeCounter {
  public:
@@ -88,7 +88,7 @@ Result<Texts> choice_items(const Override& sweep, const ChoiceSweep& choice, std
   for (const OverrideValue& item : choice.items) {
     auto text = print_value(item);
     if (!text) {
-      return sweep.error("a choice cannot hold another sweep", item.column())
+      return sweep.error("a choice cannot contain another sweep", item.column())
           .with_reason("validation");
     }
     out.push_back(*std::move(text));
@@ -124,16 +124,16 @@ void shuffle(Texts& items, const RandomBelow& random_below) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random_below(i)]);
 }
 
-/// `key=item` for each item of an override, one when it is no sweep.
+/// `key=item` for each item of an override; one if it is not a sweep.
 Result<Texts> alternatives(const Override& override, const SweepServices& services) {
   Texts out;
   if (override.is_sweep()) {
     out = PL_TRY(sweep_items(override, services));
   } else {
-    // A deletion without a value is written with null, which deletes the same.
+    // A deletion without a value is written with null, which has the same effect.
     auto text = print_value(override.value.value_or(OverrideValue()));
     if (!text) {
-      return sweep_error(override, "validation", "a list or dict cannot hold a sweep");
+      return sweep_error(override, "validation", "a list or dict cannot contain a sweep");
     }
     out.push_back(*std::move(text));
   }
@@ -156,7 +156,7 @@ Result<std::size_t> job_count(const std::vector<Texts>& lists) {
       .with_reason("sweep_too_large");
 }
 
-/// Job `number` of all combinations, the last list varying fastest.
+/// Job `number` of all combinations, with the last list varying fastest.
 Job combination(const std::vector<Texts>& lists, std::size_t number) {
   Job out(lists.size());
   for (std::size_t i = lists.size(); i-- > 0;) {
@@ -210,7 +210,7 @@ Result<std::vector<Batch>> expand_sweeps(std::span<const Override> overrides,
   const std::size_t count = PL_TRY(job_count(lists));
   const std::size_t size = max_batch_size ? static_cast<std::size_t>(*max_batch_size) : count;
   std::vector<Batch> batches;
-  if (!max_batch_size) batches.emplace_back();  // one batch even when there is no job
+  if (!max_batch_size) batches.emplace_back();  // one batch even without jobs
   for (std::size_t number = 0; number < count; ++number) {
     if (batches.empty() || batches.back().size() == size) batches.emplace_back();
     batches.back().push_back(combination(lists, number));

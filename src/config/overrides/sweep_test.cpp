@@ -106,9 +106,10 @@ TEST(Sweep, SaysWhyItCannotCount) {
        "sweep_too_large: override 1:1:3: the sweep has more than 1000000 items\n  a=range(-inf,0)\n"
        "    ^"},
       {"a=1,range(2)",
-       "validation: override 1:1:5: a choice cannot hold another sweep\n  a=1,range(2)\n      ^"},
+       "validation: override 1:1:5: a choice cannot contain another sweep\n  a=1,range(2)\n      "
+       "^"},
       {"a=[range(2)]",
-       "validation: override 1:1:3: a list or dict cannot hold a sweep\n  a=[range(2)]\n    ^"},
+       "validation: override 1:1:3: a list or dict cannot contain a sweep\n  a=[range(2)]\n    ^"},
       {"a=glob(*)",
        "sweep_unsupported: override 1:1:3: a glob needs the options of a config group\n"
        "  a=glob(*)\n    ^"},

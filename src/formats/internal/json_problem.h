@@ -11,7 +11,7 @@ namespace profline::internal {
 struct JsonProblem {
   std::size_t offset = 0;  ///< in bytes
   std::string message;
-  bool truncated = false;  ///< nothing is wrong but that the text ends
+  bool truncated = false;  ///< the only problem is that the text ends
 };
 
 /// What JSON's grammar allows after the tokens read so far.
@@ -25,8 +25,8 @@ enum class JsonExpected {
   End,
 };
 
-/// Says in our words why a text was refused that is well-formed up to `offset`, where a token of
-/// the `expected` kind should follow.
+/// Explains why a text was refused that is well-formed up to `offset`, where a token of the
+/// `expected` kind should follow.
 JsonProblem explain_json_problem(std::string_view text, std::size_t offset, JsonExpected expected);
 
 /// Why `text` is not one JSON value; nothing when it is. Duplicate keys are allowed here.

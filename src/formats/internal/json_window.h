@@ -10,29 +10,29 @@
 
 namespace profline::internal {
 
-/// The part of an input that is in memory. What was read and not yet taken is `rest()`; it grows at
+/// The part of an input that is in memory. `rest()` is what was read but not yet taken; it grows at
 /// its end with extend() and shrinks at its front with take().
 class JsonWindow {
  public:
-  /// `padding` bytes behind rest() may always be read.
+  /// `padding` bytes after rest() are always readable.
   JsonWindow(ChunkSource source, const JsonStreamLimits& limits, std::size_t padding);
 
   /// Valid until the next extend().
   std::string_view rest() const { return {buffer_.data() + begin_, end_ - begin_}; }
-  /// Of the first byte of rest().
+  /// Offset of the first byte of rest().
   std::uint64_t offset() const { return end_offset_ - (end_ - begin_); }
   std::uint64_t end_offset() const { return end_offset_; }
 
   void take(std::size_t bytes) { begin_ += bytes; }
 
-  /// Makes rest() longer; false at the end of the input. An Error when rest(), all of which is one
-  /// element, is larger than the limit.
+  /// Makes rest() longer; false at the end of the input. An Error when rest(), which is all one
+  /// element, exceeds the limit.
   Result<bool> extend();
 
-  /// Takes blanks; false when nothing else is left.
+  /// Skips blanks; false when nothing else is left.
   Result<bool> skip_blank();
 
-  /// The Error of an element of `bytes` bytes that begins at offset(), when that is too large.
+  /// The Error for an element of `bytes` bytes at offset(), if that is too large.
   Result<void> check_size(std::size_t bytes) const;
 
  private:
@@ -49,16 +49,16 @@ class JsonWindow {
   bool at_end_ = false;
 };
 
-/// Finds where an element ends by its brackets and strings alone, in steps: the text it is given
-/// again after it was too short begins with the same bytes.
+/// Finds where an element ends by its brackets and strings alone, incrementally: when the text was
+/// too short, the next call passes a longer text that begins with the same bytes.
 class JsonBorder {
  public:
   static constexpr std::size_t kNotYet = std::string_view::npos;
 
-  /// `close` ends the list or map the element is in.
+  /// `close` ends the list or map that contains the element.
   explicit JsonBorder(char close) : close_(close) {}
 
-  /// Where the ',' or the closing bracket behind the element is.
+  /// The position of the ',' or closing bracket after the element.
   std::size_t find(std::string_view text);
 
  private:

@@ -14,11 +14,11 @@
 namespace profline {
 namespace {
 
-/// Refuses what libyaml's scanner takes and PyYAML's own does not:
+/// Refuses what libyaml's scanner accepts and PyYAML's own does not:
 ///   - a tab between tokens or in a plain scalar (`a:<tab>1`, `a: x<tab>y`);
 ///   - a question mark in a plain scalar of a flow collection (`[a?]`, `{x: ???}`);
 ///   - a comment that touches the head of a block scalar (`a: |# text`).
-/// It is shown every event of one input in order.
+/// It receives every event of one input in order.
 class YamlStrictness {
  public:
   explicit YamlStrictness(const YamlText& text);
@@ -36,7 +36,8 @@ class YamlStrictness {
   const YamlText& text_;
   bool has_tabs_;
   bool is_ascii_;
-  std::size_t seen_characters_ = 0;  // libyaml's marks count characters; these two lead to bytes
+  // libyaml's marks count characters; these two map them to bytes.
+  std::size_t seen_characters_ = 0;
   std::size_t seen_bytes_ = 0;
   std::size_t checked_ = 0;  // bytes
 };
@@ -113,7 +114,7 @@ std::size_t YamlStrictness::offset_of(const yaml_mark_t& mark) {
   return seen_bytes_;
 }
 
-/// Nothing but indicators, tags, anchors, aliases and comments: none of them are parted by tabs.
+/// Only indicators, tags, anchors, aliases and comments stand here; tabs must not separate them.
 Result<void> YamlStrictness::check_between_scalars(std::size_t from, std::size_t to) const {
   for (std::size_t at = from; at < to;) {
     if (text_.text()[at] == '\t') return tab_error(at);
@@ -149,14 +150,14 @@ Result<void> YamlStrictness::check_block_head(std::size_t from) const {
 }
 
 Error YamlStrictness::tab_error(std::size_t offset) const {
-  return text_.error_at("a tab may stand only in quotes, comments and block text: use spaces",
+  return text_.error_at("tabs are allowed only in quotes, comments and block text: use spaces",
                         offset);
 }
 
 using Kind = YamlGraph::Kind;
 using Id = YamlGraph::Id;
 
-/// Beside its text, what a node takes once it is made.
+/// The memory a node takes besides its text.
 constexpr std::uint64_t kNodeWeight = sizeof(Node);
 
 class Parser {
@@ -191,7 +192,7 @@ std::string text_of(const yaml_char_t* bytes) {
   return bytes == nullptr ? std::string() : reinterpret_cast<const char*>(bytes);
 }
 
-/// `!` alone asks for the type the text has by itself, even in quotes.
+/// `!` alone requests the type that the text has by itself, even in quotes.
 bool is_non_specific(const yaml_char_t* tag) {
   return tag != nullptr && tag[0] == '!' && tag[1] == 0;
 }
@@ -200,13 +201,13 @@ TextPlace place_of(const yaml_mark_t& mark) {
   return {static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
 }
 
-/// What libyaml found, and where the construct it was in began.
+/// libyaml's message, and where the construct it was parsing began.
 Error syntax_error(const yaml_parser_t& parser, const YamlText& text) {
   std::string message = parser.problem == nullptr ? "unreadable" : parser.problem;
   if (message == "found character that cannot start any token") {
     message = "this character cannot begin a value: put the value in quotes";
   } else if (message == "found unexpected ':'") {
-    message = "':' inside of [] or {} needs a space behind it, or quotes around the text";
+    message = "':' inside of [] or {} needs a space after it, or quotes around the text";
   }
   const TextPlace place = place_of(parser.problem_mark);
   if (parser.context != nullptr) {
@@ -326,7 +327,7 @@ class Composer {
     }
     const YamlGraph::Item& target = graph_.items[found->second];
     if (target.is_open) {
-      return text_.error(fmt::format("alias '*{}' is inside of what it stands for", name), place)
+      return text_.error(fmt::format("alias '*{}' is inside its own anchor", name), place)
           .with_reason("circular");
     }
     if (open_.size() + target.height > kMaxYamlDepth) {
@@ -377,7 +378,7 @@ class Composer {
 
   struct Open {
     Id id;
-    std::size_t flow_levels;  // around its items
+    std::size_t flow_levels;  // enclosing its items
   };
 
   const YamlText& text_;

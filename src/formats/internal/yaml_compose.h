@@ -11,8 +11,8 @@
 
 namespace profline {
 
-/// One YAML document as it is written: scalars still text, aliases still references, merge keys
-/// still keys. Nodes name their children by number, so that an alias costs nothing; there are no
+/// One YAML document as it is written: scalars are still text, aliases still references, merge keys
+/// still keys. Nodes refer to their children by number, so an alias costs nothing; there are no
 /// cycles.
 struct YamlGraph {
   enum class Kind : std::uint8_t { Scalar, Sequence, Mapping };
@@ -21,7 +21,7 @@ struct YamlGraph {
   struct Item {
     Kind kind = Kind::Scalar;
     YamlTag tag = YamlTag::Null;
-    bool is_open = false;      // its end is still to come
+    bool is_open = false;      // its end was not reached yet
     std::uint32_t height = 0;  // levels of collections from here down, aliases followed
     std::uint64_t weight = 0;  // see kYamlAliasBudget; aliases followed
     TextPlace place;
@@ -30,7 +30,7 @@ struct YamlGraph {
   };
 
   std::deque<Item> items;  // a deque, so that growing copies nothing
-  Id root = 0;             // meaningless without items: the input held no document
+  Id root = 0;             // meaningless without items: the input has no document
   bool has_aliases = false;
 };
 

@@ -23,8 +23,8 @@ bool is_one_of(char32_t c, std::u32string_view set) {
   return set.find(c) != std::u32string_view::npos;
 }
 
-/// Written as it is, outside of double quotes. The line breaks beyond LF are not, because they
-/// would not read back.
+/// Characters written as they are, outside double quotes. The line breaks other than LF are not,
+/// because they would not read back.
 bool is_printable(char32_t c) {
   if (c == U'\n' || (c >= 0x20 && c <= 0x7E)) return true;
   if (c == U'\u2028' || c == U'\u2029' || c == 0xFEFF) return false;
@@ -32,7 +32,7 @@ bool is_printable(char32_t c) {
          (c >= 0x10000 && c < 0x10FFFF);
 }
 
-/// Whether the character at `i` is one that a plain scalar in block context cannot hold there.
+/// Whether a plain scalar in block context cannot contain the character at `i`.
 bool is_block_indicator(std::u32string_view text, std::size_t i) {
   const char32_t c = text[i];
   const bool before_space = i + 1 >= text.size() || is_space_or_break(text[i + 1]);
@@ -76,7 +76,7 @@ void append_code_points(std::u32string& out, std::string_view bytes) {
   }
 }
 
-/// End of the run of spaces, of line feeds, of single quotes, or of none of these, that begins at
+/// The end of the run of spaces, line feeds, single quotes, or other characters that begins at
 /// `start`.
 std::size_t end_of_run(std::u32string_view text, std::size_t start) {
   constexpr std::u32string_view kApart = U" \n'";
@@ -192,7 +192,8 @@ void YamlEmitter::fold() {
   after_space_ = at_indention_ = false;
 }
 
-/// Folds only where a single space parts two words: the reader makes one space of the line break.
+/// Folds only where a single space separates two words: the reader turns the line break into a
+/// space.
 void YamlEmitter::plain(std::u32string_view text, bool may_fold) {
   if (text.empty()) return;
   if (!after_space_) append(U" ");
@@ -220,7 +221,7 @@ void YamlEmitter::single_quoted(std::u32string_view text, bool may_fold) {
     if (text[start] == U'\'') {
       append(std::u32string(2 * length, U'\''));
     } else if (text[start] == U'\n') {
-      // One break more than there are: the reader makes a space of a break that stands alone.
+      // One break more than there are: the reader turns a single break into a space.
       for (std::size_t i = 0; i <= length; ++i) line_break();
       indent();
     } else if (is_inner_space && column_ > kBestWidth && may_fold) {
@@ -235,7 +236,7 @@ void YamlEmitter::single_quoted(std::u32string_view text, bool may_fold) {
 
 void YamlEmitter::double_quoted(std::u32string_view text, bool may_fold) {
   indicator("\"", true);
-  std::size_t start = 0;  // of what is not yet written
+  std::size_t start = 0;  // of the text not yet written
   for (std::size_t end = 0; end <= text.size(); ++end) {
     const bool at_end = end == text.size();
     const std::string escaped = at_end ? std::string() : escape(text[end]);

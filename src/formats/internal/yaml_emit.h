@@ -6,8 +6,7 @@
 
 namespace profline {
 
-/// How the text of a scalar may be written in block context; after PyYAML's emitter, whose choices
-/// these are.
+/// How the text of a scalar may be written in block context, following PyYAML's emitter.
 struct ScalarAnalysis {
   bool is_empty = true;
   bool has_breaks = false;
@@ -18,22 +17,22 @@ struct ScalarAnalysis {
 
 ScalarAnalysis analyse_scalar(std::u32string_view text);
 
-/// Code points of UTF-8; one U+FFFD for each byte that is not part of any.
+/// The code points of UTF-8; one U+FFFD for each invalid byte.
 std::u32string decode_utf8(std::string_view bytes);
 
-/// Puts together YAML text, minding indentation, the space between tokens and the width of lines.
+/// Assembles YAML text: indentation, the space between tokens and the width of lines.
 class YamlEmitter {
  public:
   enum class Style { Plain, Single, Double, Literal };
 
-  /// An indicator, tag or quote; `spaced` puts a space in front unless there is one. Where
-  /// `keeps_indention`, what follows may still count as the first thing on its line.
+  /// An indicator, tag or quote; `spaced` puts a space in front unless there is one. With
+  /// `keeps_indention`, what follows still counts as the first thing on its line.
   void indicator(std::string_view text, bool spaced, bool keeps_indention = false);
   void scalar(std::u32string_view text, Style style, bool may_fold);
   /// Goes to the current indentation, on a new line unless already there.
   void indent();
 
-  /// The level of indentation; -1 outside of everything.
+  /// The level of indentation; -1 at the top level.
   int level() const { return indent_; }
   void set_level(int indent) { indent_ = indent; }
   /// Whether nothing but indentation and `-`, `?`, `:` is on this line.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kCoreTags = "tag:yaml.org,2002:";
 
-/// Matches from the front; what it has taken is gone from `rest`.
+/// Matches from the front and removes what it matched from `rest`.
 struct Matcher {
   std::string_view rest;
 
@@ -28,7 +28,7 @@ struct Matcher {
     rest.remove_prefix(1);
     return true;
   }
-  /// How many of those characters it took.
+  /// Returns how many of those characters it took.
   std::size_t take_all_of(std::string_view set) {
     const std::size_t count = std::min(rest.find_first_not_of(set), rest.size());
     rest.remove_prefix(count);
@@ -48,7 +48,7 @@ bool one_of(std::string_view text, std::initializer_list<std::string_view> words
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// `yes`, `Yes`, `YES` and so on: these spellings, not any mixture of cases.
+/// `yes`, `Yes`, `YES` and so on: only these spellings, not any mixture of cases.
 bool is_bool(std::string_view text) {
   return one_of(text, {"yes", "Yes", "YES", "no", "No", "NO", "true", "True", "TRUE", "false",
                        "False", "FALSE", "on", "On", "ON", "off", "Off", "OFF"});
@@ -87,8 +87,8 @@ bool take_exponent(Matcher& text, bool sign_optional) {
   return text.take_all_of(kDigits) > 0;
 }
 
-/// Digits in groups, single underscores between them: OmegaConf asks for that where PyYAML takes
-/// underscores anywhere behind the first digit.
+/// Digits in groups with single underscores between them: OmegaConf requires this, while PyYAML
+/// allows underscores anywhere after the first digit.
 bool has_tidy_underscores(std::string_view digits) {
   return digits.back() != '_' && digits.find("__") == std::string_view::npos;
 }
@@ -114,7 +114,7 @@ bool is_float(std::string_view text) {
   const bool has_sign = match.take_one_of("+-");
   if (one_of(match.rest, {".inf", ".Inf", ".INF"})) return true;
   if (!has_sign && match.take('.')) {
-    // `.5` takes no sign in front, and an exponent only with one: `-.5` and `.5e3` are strings.
+    // `.5` allows no sign in front, and an exponent only with a sign: `-.5` and `.5e3` are strings.
     if (!match.take_one_of(kDigits)) return false;
     match.take_all_of(kDigitsAndUnderscore);
     return match.done() || (take_exponent(match, false) && match.done());
@@ -140,15 +140,8 @@ Error not_a(std::string_view text, std::string_view what) {
   return {ErrorKind::Parse, "'" + shown + "' is not " + std::string(what)};
 }
 
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  }
-  return text;
-}
-
 Result<Node> bool_node(std::string_view text) {
-  const std::string lower = lower_case(std::string(text));
+  const std::string lower = profline::lower(text);
   if (one_of(lower, {"yes", "true", "on"})) return Node::boolean(true);
   if (one_of(lower, {"no", "false", "off"})) return Node::boolean(false);
   return not_a(text, "a boolean (yes, no, true, false, on or off)");
@@ -180,14 +173,14 @@ Result<Node> int_node(std::string_view text) {
     return not_a(text, "an integer of at most " + std::to_string(kMaxIntegerDigits) + " digits");
   }
   if (!digits) return not_a(text, "an integer");
-  // The digits may have a sign of their own: `!!int --5` is 5.
+  // The digits may have their own sign: `!!int --5` is 5.
   const bool has_sign = digits->starts_with('-');
   if (negative && has_sign) digits->erase(0, 1);
   if (negative && !has_sign && *digits != "0") digits->insert(0, 1, '-');
   return integer_of_digits(std::move(*digits));
 }
 
-/// `190:20:30.15`, lowest place first as PyYAML adds them up, so that the rounding is the same.
+/// `190:20:30.15`; adds the lowest place first, as PyYAML does, so that it rounds alike.
 std::optional<double> sexagesimal_float(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   double total = 0;
@@ -202,7 +195,7 @@ std::optional<double> sexagesimal_float(std::string_view text) {
 }
 
 Result<Node> float_node(std::string_view text) {
-  const std::string joined = lower_case(without(text, '_'));
+  const std::string joined = lower(without(text, '_'));
   std::string_view rest = joined;
   const bool negative = rest.starts_with('-');
   if (negative || rest.starts_with('+')) rest.remove_prefix(1);
@@ -298,7 +291,7 @@ Result<Node> yaml_scalar(YamlTag tag, std::string text) {
       return Node::bytes(std::move(*bytes));
     }
     case YamlTag::Merge:
-      return Error(ErrorKind::Parse, "'<<' merges maps and stands only as a key: quote it");
+      return Error(ErrorKind::Parse, "'<<' merges maps and is allowed only as a key: quote it");
     case YamlTag::Value:
       return Error(ErrorKind::Parse, "a plain '=' is reserved in YAML 1.1: quote it");
     case YamlTag::Timestamp:

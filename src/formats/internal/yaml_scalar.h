@@ -28,15 +28,15 @@ enum class YamlTag : std::uint8_t {
   Pairs,
 };
 
-/// The type a full tag names (`tag:yaml.org,2002:int`); nothing when it is none of the above.
+/// The type that a full tag names (`tag:yaml.org,2002:int`); nothing for any other tag.
 std::optional<YamlTag> yaml_tag(std::string_view tag);
 
-/// The type a plain (unquoted) scalar has by its text, after OmegaConf's loader: YAML 1.1 as PyYAML
-/// has it, plus floats like `1e3`, and no timestamps.
+/// The type that the text of a plain (unquoted) scalar implies, as in OmegaConf's loader: YAML 1.1
+/// as PyYAML reads it, plus floats like `1e3`, and without timestamps.
 YamlTag implicit_yaml_tag(std::string_view text);
 
-/// Whether PyYAML alone would take a plain `text` for a date or a time. The reader does not, but
-/// writers put such strings in quotes.
+/// Whether PyYAML alone would read a plain `text` as a date or a time. Our reader does not, but
+/// writers quote such strings.
 bool looks_like_timestamp(std::string_view text);
 
 /// The value of a scalar of that type. An Error has no position; it says what `text` is not.

@@ -26,8 +26,8 @@ bool begins_with_forbidden(std::string_view text) {
   return first == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE;
 }
 
-/// A byte order mark at the start of a line but the first: libyaml would pass over it, and PyYAML
-/// take it for text.
+/// A byte order mark at the start of any line but the first: libyaml would skip it, and PyYAML read
+/// it as text.
 std::optional<std::size_t> stray_byte_order_mark(std::string_view text) {
   std::size_t at = text.find(kByteOrderMark);
   for (; at != std::string_view::npos; at = text.find(kByteOrderMark, at + 1)) {
@@ -93,7 +93,7 @@ Result<void> YamlText::check_characters() const {
                            *invalid);
   }
   if (const auto stray = stray_byte_order_mark(text_)) {
-    return error_at("a byte order mark may stand only at the very beginning", *stray);
+    return error_at("a byte order mark is allowed only at the very beginning", *stray);
   }
   return {};
 }
@@ -103,7 +103,7 @@ Error YamlText::error(std::string message, TextPlace place) const {
   const TextPlace end = place_of(text_.size());
   if (place.line > end.line) place = end;
   std::string_view shown = line(place.line);
-  // Only what an excerpt can show is handed on: lines may be as long as the input.
+  // Passes on only what an excerpt can show: a line may be as long as the input.
   constexpr std::uint32_t kKept = 200;
   std::uint32_t column = place.column;
   if (column > kKept) {

@@ -17,19 +17,19 @@ struct TextPlace {
   std::uint32_t column = 1;  // in characters
 };
 
-/// One YAML input with its name: what errors quote. The text is borrowed and must outlive it.
+/// One YAML input with its name, for errors. The text is borrowed and must outlive this object.
 class YamlText {
  public:
-  /// A UTF-8 byte order mark in front is left out.
+  /// Skips a UTF-8 byte order mark at the start.
   YamlText(std::string_view text, std::string source);
 
-  /// An Error unless the text is UTF-8 of characters that YAML 1.1 allows.
+  /// An Error unless the text is UTF-8 and has only characters that YAML 1.1 allows.
   Result<void> check_characters() const;
 
   std::string_view text() const { return text_; }
   Mark mark(TextPlace place) const { return {source_, place.line, place.column}; }
 
-  /// A Parse error there, with the line it is on.
+  /// A Parse error at `place`, with the line as an excerpt.
   Error error(std::string message, TextPlace place) const;
   Error error_at(std::string message, std::size_t offset) const;
 
@@ -41,7 +41,7 @@ class YamlText {
   std::shared_ptr<const std::string> source_;  // shared by the Marks of all nodes
 };
 
-/// Bytes of the line break at the front of `text`; 0 when there is none.
+/// Bytes of the line break at the front of `text`; 0 if it does not begin with one.
 std::size_t line_break_length(std::string_view text);
 
 /// Whether a byte begins a character of UTF-8 text.

@@ -11,7 +11,7 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "inputs/dataset/glob.h"
+#include "inputs/dataset/internal/glob.h"
 #include "inputs/dataset/internal/random.h"
 #include "inputs/images/codec.h"
 #include "settings/stage.h"
@@ -35,7 +35,7 @@ Facts facts_of(const images::Picture& picture) {
 
 namespace fs = std::filesystem;
 
-/// Why `path` is no file that can be run; empty: it is one.
+/// Why `path` cannot be run; empty if it can.
 std::string why_not_a_file(const fs::path& path) {
   std::error_code cause;
   const fs::file_status status = fs::status(path, cause);
@@ -45,7 +45,7 @@ std::string why_not_a_file(const fs::path& path) {
   return fs::is_regular_file(status) ? "" : "not a regular file";
 }
 
-/// Collects images, none twice, in the order in which they are added.
+/// Collects images without duplicates, in the order in which they are added.
 class Collector {
  public:
   explicit Collector(fs::path root) : root_(std::move(root)) {}
@@ -75,7 +75,7 @@ class Collector {
     return found.size();
   }
 
-  /// One image a line, relative to the root; blank lines are skipped.
+  /// One image per line, relative to the root; blank lines are skipped.
   Result<void> add_list(const fs::path& list) {
     const std::string text = PL_TRY(read_file(list));
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -86,7 +86,7 @@ class Collector {
       ++number;
       const std::string_view name = trim(line);
       if (name.find('\0') != std::string_view::npos) {
-        return Error(ErrorKind::Parse, "a name with a NUL byte: this is no list of images",
+        return Error(ErrorKind::Parse, "a name with a NUL byte: this is not a list of images",
                      {list.string(), number, 0});
       }
       if (!name.empty()) add_named(name);
@@ -122,7 +122,7 @@ bool has_ending(const fs::path& path, std::initializer_list<std::string_view> en
 }
 
 /// `a: no such file, b: no such file and 18 more`.
-std::string told(const std::vector<Missing>& missing) {
+std::string summary_of(const std::vector<Missing>& missing) {
   constexpr std::size_t kTold = 3;
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(missing.size(), kTold); ++i) {
@@ -140,11 +140,12 @@ Result<Listing> finished(Collector& collector, const std::string& dataset,
   Listing listing = collector.take();
   if (!listing.images.empty()) return listing;
   const std::string subject = "dataset '" + dataset + "' has no images: ";
-  if (!listing.missing.empty()) return Error(ErrorKind::NotFound, subject + told(listing.missing));
+  if (!listing.missing.empty())
+    return Error(ErrorKind::NotFound, subject + summary_of(listing.missing));
   return Error(ErrorKind::NotFound, subject + looked_for);
 }
 
-/// The file list: where the command was started, else in the dataset.
+/// The file list: relative to where the command was started, else in the dataset.
 Result<fs::path> find_list(const fs::path& name, const fs::path& cwd, const fs::path& root) {
   std::error_code unknown;
   std::vector<std::string> tried;
@@ -211,7 +212,7 @@ Result<void> add_entry(Collector& collector, const fs::path& entry) {
 Result<Listing> list(const settings::ImageFiles& dataset, const fs::path& cwd) {
   Collector collector(cwd / dataset.root);
   for (const fs::path& entry : dataset.files) PL_TRY(add_entry(collector, entry));
-  return finished(collector, dataset.name, "dataset.files names none");
+  return finished(collector, dataset.name, "dataset.files is empty");
 }
 
 Result<Listing> list(const settings::SyntheticPages& dataset, const fs::path&) {
@@ -236,7 +237,7 @@ Result<Listing> list(const settings::SyntheticPages& dataset, const fs::path&) {
   return listing;
 }
 
-/// What sample() makes of so many images has to fit into memory.
+/// The result of sample() for that many images has to fit into memory.
 Result<void> check_requests(std::size_t images, const settings::Dataset& dataset) {
   const settings::Sampling& sampling = dataset.sampling();
   const std::uint64_t an_epoch =

@@ -23,7 +23,7 @@ std::string digest(const SyntheticPage& page) {
   return sha256_hex({reinterpret_cast<const char*>(picture.rgb.data()), picture.rgb.size()});
 }
 
-/// A change here changes every profile of the demo: look at the pages before taking new digests.
+/// A change here changes every profile of the demo: look at the pages before updating the digests.
 TEST(DrawPage, GivesTheSameBytesEverywhere) {
   const struct {
     SyntheticPage page;
@@ -75,7 +75,7 @@ std::vector<Image> letters(std::size_t count) {
   return images;
 }
 
-/// `abc|cab`: the names, an epoch between bars.
+/// `abc|cab`: the names, with bars between epochs.
 std::string order(const std::vector<Item>& items) {
   std::string text;
   std::uint32_t index = 0;
@@ -261,7 +261,7 @@ TEST_F(Listing, WithoutImagesIsAnErrorThatSaysWhatWasMissing) {
        "dataset 'OmniDocBench' has no images: " + in("data/empty.txt") + " is empty"},
       {list_folder("binary.txt"),
        "reading the list of dataset 'OmniDocBench': " + in("data/binary.txt") +
-           ":2: a name with a NUL byte: this is no list of images"},
+           ":2: a name with a NUL byte: this is not a list of images"},
       {list_folder(std::nullopt, {"*.gif", "*.bmp"}),
        "dataset 'OmniDocBench' has no images: nothing in " + in("data") +
            " matches *.gif or *.bmp"},

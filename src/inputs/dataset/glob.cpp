@@ -1,4 +1,4 @@
-#include "inputs/dataset/glob.h"
+#include "inputs/dataset/internal/glob.h"
 
 #include <algorithm>
 #include <string>
@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A set such as `[a-z]` at the front of a pattern: its length with the brackets, and whether
-/// `byte` is in it. No length: it never ends, so the bracket stands for itself.
+/// A set such as `[a-z]` at the front of a pattern: its length with the brackets, and whether it
+/// contains `byte`. Without a length it never ends, so the bracket is an ordinary character.
 struct SetMatch {
   std::size_t length = 0;
   bool holds = false;
@@ -38,7 +38,7 @@ SetMatch match_set(std::string_view pattern, char byte) {
   return {};
 }
 
-/// How much of the pattern one byte of the name uses up; 0: they do not go together.
+/// How much of the pattern one byte of the name uses; 0 if they do not match.
 std::size_t match_one(std::string_view pattern, char byte) {
   if (pattern.empty()) return 0;
   if (pattern[0] == '?') return 1;
@@ -53,7 +53,7 @@ class Walk {
  public:
   explicit Walk(std::vector<std::string_view> parts) : parts_(std::move(parts)) {}
 
-  /// Everything below `folder` that the parts from `part` on describe.
+  /// Everything below `folder` that matches the parts from `part` on.
   Result<void> go(const fs::path& folder, std::size_t part) {
     const std::string_view pattern = parts_[part];
     if (pattern == "**") return go_deep(folder, part);
@@ -77,7 +77,7 @@ class Walk {
   }
 
   Result<void> go_deep(const fs::path& folder, std::size_t part) {
-    if (part + 1 == parts_.size()) return {};  // only folders, and we look for files
+    if (part + 1 == parts_.size()) return {};  // matches only folders, but we want files
     PL_TRY(go(folder, part + 1));
     return for_each(folder, [&](const fs::directory_entry& entry) -> Result<void> {
       std::error_code gone;
@@ -113,7 +113,7 @@ bool is_pattern(std::string_view name) {
 
 bool matches(std::string_view pattern, std::string_view name) {
   if (name.starts_with('.') && !pattern.starts_with('.')) return false;
-  // The last star and what it was tried against: going back further never helps.
+  // The last star and what it was tried against: backtracking further never helps.
   std::size_t star = std::string_view::npos;
   std::size_t tried = 0;
   std::size_t at = 0;

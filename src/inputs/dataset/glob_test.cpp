@@ -1,4 +1,4 @@
-#include "inputs/dataset/glob.h"
+#include "inputs/dataset/internal/glob.h"
 
 #include <fstream>
 #include <string>

@@ -99,7 +99,7 @@ void draw_slide(Canvas& canvas, Random& random, Column page) {
   }
 }
 
-/// A clipping: what fits.
+/// A clipping: whatever fits.
 void draw_clipping(Canvas& canvas, Random& random, Column page) {
   if (page.width >= canvas.units(150)) canvas.heading(page, internal::title(random), 1);
   canvas.rule(page);

@@ -11,7 +11,7 @@
 namespace profline::images {
 namespace {
 
-/// Numbers of a TIFF file, in the byte order it chose; nothing beyond its end.
+/// Numbers of a TIFF file, in its byte order; nothing beyond its end.
 class Tiff {
  public:
   Tiff(std::string_view bytes, bool is_little) : bytes_(bytes), is_little_(is_little) {}
@@ -34,8 +34,8 @@ class Tiff {
 constexpr std::uint32_t kOrientationTag = 0x0112;
 constexpr std::size_t kEntryBytes = 12;
 
-/// An entry of a directory: tag (2 bytes), type (2), count (4), and the value if it takes no more
-/// than 4.
+/// An entry of a directory: tag (2 bytes), type (2), count (4), and the value if it fits into 4
+/// bytes.
 std::optional<std::uint32_t> single_value(const Tiff& tiff, std::size_t entry) {
   if (tiff.number(entry + 4, 4) != 1U) return std::nullopt;
   switch (tiff.number(entry + 2, 2).value_or(0)) {
@@ -54,11 +54,11 @@ bool swaps_sides(Orientation orientation) {
   return orientation >= Orientation::LeftTop;
 }
 
-/// Where the pixel at (x, y) of the upright picture lies in the stored one.
+/// Where the pixel at (x, y) of the upright image is in the stored one.
 struct Source {
   std::int64_t start;  // of (0, 0), in pixels
-  std::int64_t per_x;  // how far the next column is
-  std::int64_t per_y;  // how far the next row is
+  std::int64_t per_x;  // distance to the next column
+  std::int64_t per_y;  // distance to the next row
 };
 
 Source source_of(Size stored, Orientation orientation) {
@@ -90,7 +90,7 @@ std::string text_of(Size size) {
   return std::to_string(size.width) + 'x' + std::to_string(size.height);
 }
 
-/// What a file that we do not read begins with.
+/// The first bytes of a file type that we do not read.
 struct Signature {
   std::string_view bytes;
   std::string_view name;
@@ -114,16 +114,16 @@ Error unknown_format(std::string_view bytes) {
   for (const Signature& other : kOthers) {
     if (bytes.size() >= other.offset && bytes.substr(other.offset).starts_with(other.bytes)) {
       return {ErrorKind::Parse,
-              "this is " + std::string(other.name) + "; PNG and JPEG pictures are read"};
+              "this is " + std::string(other.name) + "; only PNG and JPEG images are supported"};
     }
   }
-  return {ErrorKind::Parse, "not a PNG or JPEG picture: it begins as neither does"};
+  return {ErrorKind::Parse, "not a PNG or JPEG picture: its first bytes match neither format"};
 }
 
 Result<void> check_bytes(std::uint64_t bytes, const Limits& limits) {
   if (bytes <= limits.max_file_bytes) return {};
   return Error(ErrorKind::Parse, "file of " + human_bytes(bytes) + "; at most " +
-                                     human_bytes(limits.max_file_bytes) + " are read");
+                                     human_bytes(limits.max_file_bytes) + " are supported");
 }
 
 }  // namespace
@@ -178,12 +178,13 @@ Result<void> check_size(Size size, const Limits& limits) {
   }
   if (size.width > limits.max_side || size.height > limits.max_side) {
     return Error(ErrorKind::Parse, "picture of " + text_of(size) + " pixels; at most " +
-                                       std::to_string(limits.max_side) + " a side are read");
+                                       std::to_string(limits.max_side) + " per side are supported");
   }
   const std::uint64_t pixels = std::uint64_t{size.width} * size.height;
   if (pixels > limits.max_pixels) {
     return Error(ErrorKind::Parse, "picture of " + text_of(size) + " pixels; at most " +
-                                       std::to_string(limits.max_pixels) + " in all are read");
+                                       std::to_string(limits.max_pixels) +
+                                       " in total are supported");
   }
   return {};
 }
@@ -218,7 +219,7 @@ Result<Picture> decode(std::string_view bytes, const Limits& limits) {
 }
 
 Result<Picture> load(const std::filesystem::path& path, const Limits& limits) {
-  std::error_code unknown;  // of a pipe, say; decode() looks at the size again
+  std::error_code unknown;  // for example for a pipe; decode() checks the size again
   const std::uint64_t size = std::filesystem::file_size(path, unknown);
   if (!unknown) PL_TRY(check_bytes(size, limits).during("reading " + path.string()));
   const std::string bytes = PL_TRY(read_file(path));

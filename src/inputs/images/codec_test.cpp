@@ -23,7 +23,7 @@ TEST(ExifOrientation, IsFoundInEitherByteOrder) {
             Orientation::RightTop);
   EXPECT_EQ(exif_orientation("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x03\0\0"s),
             Orientation::BottomRight);
-  // As a LONG, behind another entry.
+  // As a LONG, after another entry.
   EXPECT_EQ(exif_orientation("MM\0*\0\0\0\x08\0\x02\x01\x0f\0\x02\0\0\0\x01\0\0\0\0"
                              "\x01\x12\0\x04\0\0\0\x01\0\0\0\x08"s),
             Orientation::LeftBottom);
@@ -72,7 +72,7 @@ std::string input_of(const std::string& name) {
   return {};
 }
 
-/// A folder each: a file and what Pillow 9.4 makes of it (of 16 bits: the upper 8).
+/// One folder each: a file and the result of Pillow 9.4 (for 16 bits: the upper 8).
 class GoldenPicture : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPicture, IsReadAsPillowReadsIt) {
@@ -116,7 +116,7 @@ TEST(Decode, TellsWhatIsWrong) {
   };
   // Width and height of a JPEG follow its frame marker, two bytes each.
   const std::size_t frame = jpeg.find("\xff\xc0") + 5;
-  // A PNG's IHDR with its checksum set right, and no pixels worth the name.
+  // A PNG's IHDR with a valid checksum, and hardly any pixels.
   const std::string huge(
       "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\xff\xff\0\0\x0a\0\x08\x02\0\0\0\xeb\xe5\xf0\xb5"
       "\0\0\0\x02IDATxx\0\0\0\0",
@@ -127,12 +127,14 @@ TEST(Decode, TellsWhatIsWrong) {
     std::string message;
   } cases[] = {
       {"empty", "", "empty file, not a PNG or JPEG picture"},
-      {"text", "hello", "not a PNG or JPEG picture: it begins as neither does"},
-      {"GIF", "GIF89a....", "this is a GIF picture; PNG and JPEG pictures are read"},
-      {"WebP", "RIFF....WEBPVP8 ", "this is a WebP picture; PNG and JPEG pictures are read"},
-      {"PDF", "%PDF-1.4", "this is a PDF document; PNG and JPEG pictures are read"},
+      {"text", "hello", "not a PNG or JPEG picture: its first bytes match neither format"},
+      {"GIF", "GIF89a....", "this is a GIF picture; only PNG and JPEG images are supported"},
+      {"WebP", "RIFF....WEBPVP8 ",
+       "this is a WebP picture; only PNG and JPEG images are supported"},
+      {"PDF", "%PDF-1.4", "this is a PDF document; only PNG and JPEG images are supported"},
       {"LFS", "version https://git-lfs.github.com/spec/v1\n",
-       "this is a pointer of Git LFS, whose file was not fetched; PNG and JPEG pictures are read"},
+       "this is a pointer of Git LFS, whose file was not fetched; only PNG and JPEG images are "
+       "supported"},
       {"PNG signature alone", png.substr(0, 8),
        "cut off: the PNG data ends after 8 bytes, before it is complete"},
       {"PNG cut in its pixels", png.substr(0, 100),
@@ -161,7 +163,7 @@ TEST(Decode, TellsWhatIsWrong) {
        "false header: 8224x8224 pixels cannot be in a file of " + std::to_string(jpeg.size()) +
            " bytes"},
       {"JPEG too large", with(jpeg, frame, "\x7f\xf0\x7f\xf0"),
-       "picture of 32752x32752 pixels; at most 178956970 in all are read"},
+       "picture of 32752x32752 pixels; at most 178956970 in total are supported"},
       {"JPEG of 12 bits", with(jpeg, frame - 1, "\x0c"),
        "damaged JPEG data: Unsupported JPEG data precision 12"},
   };
@@ -191,9 +193,11 @@ TEST(Decode, KeepsToItsLimits) {
     return decode(png, limits).error().to_string();
   };
   EXPECT_EQ(message({.max_file_bytes = 100}),
-            "file of " + std::to_string(png.size()) + " B; at most 100 B are read");
-  EXPECT_EQ(message({.max_side = 39}), "picture of 40x30 pixels; at most 39 a side are read");
-  EXPECT_EQ(message({.max_pixels = 1199}), "picture of 40x30 pixels; at most 1199 in all are read");
+            "file of " + std::to_string(png.size()) + " B; at most 100 B are supported");
+  EXPECT_EQ(message({.max_side = 39}),
+            "picture of 40x30 pixels; at most 39 per side are supported");
+  EXPECT_EQ(message({.max_pixels = 1199}),
+            "picture of 40x30 pixels; at most 1199 in total are supported");
   EXPECT_TRUE(decode(png, {.max_file_bytes = png.size(), .max_side = 40, .max_pixels = 1200}));
 }
 
@@ -204,13 +208,14 @@ TEST(Load, NamesTheFile) {
   EXPECT_EQ(load(path).error().kind(), ErrorKind::NotFound);
   ASSERT_TRUE(write_file_atomic(path, "nonsense"));
   EXPECT_EQ(load(path).error().to_string(),
-            "reading " + path.string() + ": not a PNG or JPEG picture: it begins as neither does");
+            "reading " + path.string() +
+                ": not a PNG or JPEG picture: its first bytes match neither format");
   const Picture picture = internal::test_pattern({5, 4});
   ASSERT_TRUE(write_file_atomic(path, encode_png(picture).value()));
   EXPECT_EQ(load(path).value(), picture);
   EXPECT_EQ(load(path, {.max_file_bytes = 10}).error().to_string(),
             "reading " + path.string() + ": file of " + std::to_string(fs::file_size(path)) +
-                " B; at most 10 B are read");
+                " B; at most 10 B are supported");
 }
 
 TEST(EncodePng, KeepsEveryPixel) {
@@ -239,9 +244,9 @@ TEST(Encode, RefusesWhatAFileCannotHold) {
   EXPECT_EQ(encode_png(Picture()).error().to_string(),
             "a PNG picture must have at least one pixel");
   EXPECT_EQ(encode_jpeg(Picture()).error().to_string(),
-            "a JPEG picture must have 1 to 65500 pixels a side, not 0x0");
+            "a JPEG picture must have 1 to 65500 pixels per side, not 0x0");
   EXPECT_EQ(encode_jpeg(Picture(Size{65501, 1})).error().to_string(),
-            "a JPEG picture must have 1 to 65500 pixels a side, not 65501x1");
+            "a JPEG picture must have 1 to 65500 pixels per side, not 65501x1");
   EXPECT_TRUE(encode_jpeg(Picture(Size{65500, 1})));
 }
 

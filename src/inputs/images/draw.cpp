@@ -125,21 +125,21 @@ const Glyph& glyph(char32_t character) {
 namespace profline::images {
 namespace {
 
-/// Black and white, to be drawn in some colour.
+/// Black and white, to be drawn in any colour.
 struct Mask {
   std::size_t width = 0;
   std::size_t height = 0;
   std::vector<bool> dots;
 
   Mask(std::size_t w, std::size_t h) : width(w), height(h), dots(w * h) {}
-  /// Outside there is nothing.
+  /// False outside.
   bool at(std::size_t x, std::size_t y) const {
     return x < width && y < height && dots[y * width + x];
   }
 };
 
-/// Twice the size, corners rounded: the rule known as Scale2x. A quarter of a dot takes the value
-/// of its two outer neighbours where those agree and lie on an edge.
+/// Twice the size, with rounded corners: the rule known as Scale2x. A quarter of a dot takes the
+/// value of its two outer neighbours if those agree and lie on an edge.
 Mask doubled(const Mask& mask) {
   Mask result(mask.width * 2, mask.height * 2);
   for (std::size_t y = 0; y < mask.height; ++y) {
@@ -215,7 +215,7 @@ std::uint8_t blended(std::uint8_t under, std::uint8_t over, std::uint8_t alpha) 
   return static_cast<std::uint8_t>((under * (255 - alpha) + over * alpha + 127) / 255);
 }
 
-/// How long the character at the front of `text` is; a byte that begins none counts as one.
+/// The length of the character at the front of `text`; 1 for a byte that begins no character.
 std::size_t character_bytes(std::string_view text) {
   for (std::size_t size = 1; size <= 4 && size <= text.size(); ++size) {
     if (!first_invalid_utf8(text.substr(0, size))) return size;
@@ -223,7 +223,7 @@ std::size_t character_bytes(std::string_view text) {
   return 1;
 }
 
-/// Calls `use` with each character; with 0 for those the font does not have anyway.
+/// Calls `use` with each character; with 0 for those that are not in the font.
 template <typename Use>
 void for_each_character(std::string_view text, const Use& use) {
   while (!text.empty()) {

@@ -1,12 +1,13 @@
-// libjpeg reports failures by a callback that must not return: ours leaves by longjmp. Everything
-// it may leave in that way is run by guarded(), and nothing that needs a destructor lives inside.
+// libjpeg reports failures through a callback that must not return: ours leaves with longjmp. All
+// code that it may leave in this way runs in guarded(), and nothing that needs a destructor lives
+// inside.
 
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-// jpeglib.h wants cstdio before it.
+// jpeglib.h requires cstdio before it.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -17,11 +18,11 @@
 namespace profline::images {
 namespace {
 
-/// A picture is refined scan by scan; each may touch all of it while taking a few bytes of the
+/// An image is refined scan by scan; each may touch all of it while taking only a few bytes of the
 /// file.
 constexpr int kMaxScans = 500;
 
-/// The library's callbacks get `base`, its first member, and find the rest behind it.
+/// The library's callbacks receive `base`, its first member, and reach the rest through it.
 struct Failure {
   jpeg_error_mgr base{};
   std::jmp_buf back{};
@@ -39,7 +40,7 @@ Failure& failure_of(j_common_ptr codec) {
   std::longjmp(failure.back, 1);  // NOLINT(cert-err52-cpp): libjpeg offers no other way
 }
 
-/// Whether the pixels may not be those that were stored, after a warning that is not one of these.
+/// Whether the pixels may differ from the stored ones after a warning: true except for these.
 bool loses_pixels(int warning) {
   switch (warning) {
     case JWRN_ADOBE_XFORM:
@@ -76,7 +77,7 @@ jpeg_error_mgr* prepare(Failure& failure) {
   return &failure.base;
 }
 
-/// Runs calls of libjpeg; false when it gave up, failure.reason says why then.
+/// Runs calls of libjpeg; false if it gave up, with the reason in failure.reason.
 template <typename Codec, typename Calls>
 bool guarded(Failure& failure, Codec& codec, const Calls& calls) {
   if (setjmp(failure.back) != 0) return false;  // NOLINT(cert-err52-cpp)
@@ -84,13 +85,13 @@ bool guarded(Failure& failure, Codec& codec, const Calls& calls) {
   return true;
 }
 
-/// c * k / 255 as Pillow rounds it.
+/// c * k / 255 with Pillow's rounding.
 std::uint8_t product(std::uint8_t c, std::uint8_t k) {
   const unsigned value = unsigned{c} * k + 128U;
   return static_cast<std::uint8_t>((value + (value >> 8U)) >> 8U);
 }
 
-/// As Pillow does it, which takes every CMYK file for one of Adobe's: 255 is no ink.
+/// Like Pillow, which treats every CMYK file as one of Adobe's: 255 is no ink.
 void cmyk_to_rgb(const std::uint8_t* cmyk, std::uint8_t* rgb, std::size_t pixels) {
   for (std::size_t i = 0; i < pixels; ++i, cmyk += 4, rgb += 3) {
     const std::uint8_t light = cmyk[3];
@@ -125,7 +126,7 @@ class JpegReader {
     if (!is_read) return damaged();
     const Size size{codec_.image_width, codec_.image_height};
     PL_TRY(internal::check_size(size, limits));
-    // A block of 64 pixels takes a bit or more, unless arithmetic coding squeezes equal ones.
+    // A block of 64 pixels takes at least a bit, unless arithmetic coding compresses equal ones.
     const std::uint64_t pixels = std::uint64_t{size.width} * size.height;
     constexpr std::uint64_t kMostPixelsInAByte = std::uint64_t{64} * 8;
     if (codec_.arith_code == FALSE && pixels / kMostPixelsInAByte > bytes_.size()) {
@@ -134,7 +135,7 @@ class JpegReader {
     const int channels = codec_.num_components;
     if (channels != 1 && channels != 3 && channels != 4) {
       return Error(ErrorKind::Parse, "JPEG with " + std::to_string(channels) +
-                                         " colour channels; grey, RGB and CMYK are read");
+                                         " colour channels; only grey, RGB and CMYK are supported");
     }
     return size;
   }
@@ -164,7 +165,7 @@ class JpegReader {
     return picture;
   }
 
-  /// To be asked before the pixels: the library forgets the file's markers after them.
+  /// Call before reading the pixels: the library then discards the file's markers.
   Orientation orientation() const {
     constexpr std::string_view kName("Exif\0\0", 6);
     for (jpeg_saved_marker_ptr marker = codec_.marker_list; marker != nullptr;
@@ -206,7 +207,7 @@ class JpegWriter {
   }
   ~JpegWriter() {
     jpeg_destroy_compress(&codec_);
-    std::free(buffer_);  // jpeg_mem_dest() takes it from malloc()
+    std::free(buffer_);  // jpeg_mem_dest() allocates with malloc()
   }
   JpegWriter(const JpegWriter&) = delete;
   JpegWriter& operator=(const JpegWriter&) = delete;
@@ -272,7 +273,7 @@ Result<std::string> encode_jpeg(const Picture& picture, int quality) {
       picture.height > JPEG_MAX_DIMENSION) {
     return Error(ErrorKind::Config, "a JPEG picture must have 1 to " +
                                         std::to_string(JPEG_MAX_DIMENSION) +
-                                        " pixels a side, not " + std::to_string(picture.width) +
+                                        " pixels per side, not " + std::to_string(picture.width) +
                                         'x' + std::to_string(picture.height));
   }
   return JpegWriter().write(picture, quality);

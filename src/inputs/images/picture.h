@@ -22,7 +22,7 @@ struct Colour {
   bool operator==(const Colour&) const = default;
 };
 
-/// An image in memory: 8 bits a channel, red, green, blue, rows from the top, nothing between them.
+/// An image in memory: 8 bits per channel, red, green, blue, rows from the top without padding.
 /// `rgb` has width * height * 3 bytes.
 struct Picture {
   static constexpr std::size_t kChannels = 3;
@@ -32,7 +32,7 @@ struct Picture {
   std::vector<std::uint8_t> rgb;
 
   Picture() = default;
-  /// All of one colour.
+  /// An image of a single colour.
   explicit Picture(Size size, Colour fill = {});
 
   Size size() const { return {width, height}; }
@@ -43,7 +43,7 @@ struct Picture {
   bool operator==(const Picture&) const = default;
 };
 
-/// A rectangle of pixels: from (x, y), of this size.
+/// A rectangle of pixels: its top left corner and size.
 struct Area {
   std::uint32_t x = 0;
   std::uint32_t y = 0;
@@ -53,15 +53,15 @@ struct Area {
   bool operator==(const Area&) const = default;
 };
 
-/// A copy of a part. The area must lie within the picture.
+/// A copy of a part. The area must be inside the image.
 Picture crop(const Picture& picture, const Area& area);
 
-/// Copies all of `patch` into `picture`, its top left corner at (x, y); it must fit.
+/// Copies all of `patch` into `picture`, with its top left corner at (x, y); it must fit.
 void paste(Picture& picture, const Picture& patch, std::uint32_t x, std::uint32_t y);
 
-/// The picture in another size, bit for bit as Pillow's `resize(size, BICUBIC)` gives it: separable
-/// with antialiasing, horizontally first, 8-bit between the passes, weights of 22 fractional bits.
-/// Neither picture nor size may be empty.
+/// The image in another size, bit for bit like Pillow's `resize(size, BICUBIC)`: separable with
+/// antialiasing, horizontally first, 8-bit between the passes, weights of 22 fractional bits.
+/// Neither image nor size may be empty.
 Picture resize_bicubic(const Picture& picture, Size size);
 
 }  // namespace profline::images

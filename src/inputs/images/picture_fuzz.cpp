@@ -1,4 +1,4 @@
-// Whatever the bytes: a picture within the limits, of the size its header says, or an Error.
+// Any bytes give an image within the limits, of the size in its header, or an Error.
 
 #include <cstdint>
 #include <string_view>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   PL_ASSERT(header, "what can be decoded has a header");
-  PL_ASSERT(picture->size() == header->size, "the header tells the size");
+  PL_ASSERT(picture->size() == header->size, "the header has the size");
   PL_ASSERT(picture->rgb.size() == std::size_t{picture->width} * picture->height * 3,
             "every pixel is there");
   return 0;

@@ -1,5 +1,5 @@
-// libpng reports failures by longjmp. Everything it may leave in that way is run by guarded(), and
-// nothing that needs a destructor lives inside.
+// libpng reports failures with longjmp. All code that it may leave in this way runs in guarded(),
+// and nothing that needs a destructor lives inside.
 
 #include <csetjmp>
 #include <cstring>
@@ -13,7 +13,7 @@
 namespace profline::images {
 namespace {
 
-/// What both directions share: the library's handles and the reason it gave up.
+/// Shared by both directions: the library's handles and the reason for giving up.
 struct Session {
   png_structp png = nullptr;
   png_infop info = nullptr;
@@ -49,7 +49,7 @@ void on_write(png_structp png, png_bytep data, png_size_t size) {
 
 void on_flush(png_structp) {}
 
-/// Runs calls of libpng; false when it gave up, session.reason says why then.
+/// Runs calls of libpng; false if it gave up, with the reason in session.reason.
 template <typename Calls>
 bool guarded(Session& session, const Calls& calls) {
   if (setjmp(png_jmpbuf(session.png)) != 0) return false;  // NOLINT(cert-err52-cpp): libpng's way
@@ -78,12 +78,13 @@ class PngReader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
-  /// Everything before the pixels, checked against limits and the file's own size.
+  /// Reads everything before the pixels and checks it against the limits and the file's own size.
   Result<Size> read_info(const Limits& limits) {
     if (session_.info == nullptr) return Error(ErrorKind::Io, "out of memory for libpng");
     const bool is_read = guarded(session_, [&limits](Session& s) {
       png_set_read_fn(s.png, &s, on_read);
-      png_set_user_limits(s.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_size() words it better
+      png_set_user_limits(s.png, PNG_UINT_31_MAX,
+                          PNG_UINT_31_MAX);  // check_size() has a better message
       png_set_chunk_malloc_max(s.png, limits.max_file_bytes);
       ignore_what_does_not_matter(s.png);
       png_read_info(s.png, s.info);
@@ -128,10 +129,10 @@ class PngReader {
   }
 
  private:
-  /// What deflate can do at most (a match of 258 bytes in 2 bits).
+  /// The highest ratio of deflate (a match of 258 bytes in 2 bits).
   static constexpr std::uint64_t kBestDeflateRatio = 1032;
 
-  /// Profiles and texts change no pixel, may inflate to megabytes, and are often damaged.
+  /// Profiles and texts do not change pixels, may inflate to megabytes, and are often damaged.
   static void ignore_what_does_not_matter(png_structp png) {
     static constexpr png_byte kChunks[] =
         "bKGD\0cHRM\0eXIf\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0"
@@ -173,7 +174,7 @@ class PngWriter {
   Session session_;
 };
 
-/// Of the chunk eXIf, which may stand behind the pixels too. A chunk is its length (4 bytes), name
+/// From the chunk eXIf, which may also follow the pixels. A chunk is its length (4 bytes), name
 /// (4), data, checksum (4).
 Orientation orientation_of(std::string_view bytes) {
   constexpr std::size_t kSignatureBytes = 8;

@@ -1,5 +1,5 @@
-// Compiled with -ffp-contract=off: a fused multiply-add would round a weight otherwise than Pillow
-// does. And with -O3: the loops of weigh_rows() are all that resizing a picture costs, and GCC's
+// Compiled with -ffp-contract=off: a fused multiply-add would round a weight differently than
+// Pillow does. And with -O3: resizing spends all its time in the loops of weigh_rows(), and GCC's
 // -O2 leaves most of them scalar.
 
 #include "inputs/images/internal/resize.h"
@@ -15,7 +15,7 @@ namespace profline::images {
 namespace internal {
 namespace {
 
-/// Keys' cubic with a = -1/2, in the form whose rounding Pillow's weights have.
+/// Keys' cubic with a = -1/2, in the form that rounds like Pillow's weights.
 double cubic(double x) {
   constexpr double kA = -0.5;
   x = std::abs(x);
@@ -70,8 +70,8 @@ constexpr std::size_t kSide = internal::kBlockSide;
 /// Bytes of one column of pixels in a strip of kSide rows.
 constexpr std::size_t kColumnBytes = kSide * Picture::kChannels;
 
-/// kSide rows of a picture turned over: one byte column of it after the other, so that what stood
-/// side by side is summed like rows are.
+/// kSide rows of an image transposed: one byte column after the other, so that horizontal
+/// neighbours are summed like rows.
 class Strip {
  public:
   explicit Strip(std::uint32_t width)
@@ -171,7 +171,7 @@ inline std::uint8_t to_byte(std::int32_t sum) {
   return static_cast<std::uint8_t>(std::clamp(sum >> kWeightBits, 0, 255));
 }
 
-/// The sums of so many columns stay in registers while the rows go by.
+/// The sums of this many columns stay in registers while iterating over the rows.
 template <std::size_t columns>
 __attribute__((always_inline)) inline void weigh_block(const std::uint8_t* source,
                                                        std::size_t stride,
@@ -190,7 +190,7 @@ __attribute__((always_inline)) inline void weigh_block(const std::uint8_t* sourc
 __attribute__((always_inline)) inline void weigh_all(const std::uint8_t* source, std::size_t stride,
                                                      const std::int32_t* weights, std::size_t count,
                                                      std::uint8_t* target, std::size_t width) {
-  constexpr std::size_t kMany = 48;  // what the horizontal pass asks for
+  constexpr std::size_t kMany = 48;  // what the horizontal pass uses
   constexpr std::size_t kFew = 8;
   std::size_t column = 0;
   for (; column + kMany <= width; column += kMany) {
@@ -259,8 +259,8 @@ void transpose_block(const std::uint8_t* source, std::size_t source_stride, std:
   for (std::size_t i = 0; i < kBlockSide; ++i) {
     std::memcpy(&rows[i], source + i * source_stride, sizeof rows[i]);
   }
-  // Interleaving row i with row i + 8 rotates the bits of each byte's place by one: (row, column)
-  // is exchanged after four times.
+  // Interleaving row i with row i + 8 rotates the bits of each byte's position by one: after four
+  // rounds (row, column) are exchanged.
   for (int round = 0; round < 4; ++round) {
     Bytes next[kBlockSide];
     for (std::size_t i = 0; i < kBlockSide / 2; ++i) {

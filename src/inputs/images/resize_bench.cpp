@@ -19,7 +19,7 @@ Picture noise(Size size) {
   return picture;
 }
 
-/// The recipe as it is written down: pixel by pixel, channel by channel.
+/// A direct implementation: pixel by pixel, channel by channel.
 Picture resize_naively(const Picture& picture, Size size) {
   const internal::Axis across = internal::bicubic_axis(picture.width, size.width);
   const internal::Axis down = internal::bicubic_axis(picture.height, size.height);

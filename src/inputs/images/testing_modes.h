@@ -23,7 +23,7 @@ constexpr Preprocess tiled(std::uint32_t base, std::uint32_t tile) {
   return {.base_size = base, .image_size = tile, .crop_mode = true, .crop_threshold = tile};
 }
 
-/// The sizes that the release's authors, and we for the tiny model, give a name.
+/// The sizes that the release's authors, and we for the tiny model, have named.
 inline Preprocess mode(std::string_view name) {
   constexpr struct {
     std::string_view name;
@@ -35,7 +35,7 @@ inline Preprocess mode(std::string_view name) {
       {"large", whole(1280)},
       {"gundam", tiled(1024, 640)},
       {"gundam-m", tiled(1280, 1024)},
-      // Of the tiny model.
+      // For the tiny model.
       {"tiny-base", whole(256, Resize::Letterbox)},
       {"tiny-gundam", tiled(256, 128)},
       {"tiny-large", whole(320, Resize::Letterbox)},

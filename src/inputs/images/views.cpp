@@ -34,8 +34,8 @@ bool squashes(const Preprocess& settings) {
   return !settings.crop_mode && settings.image_size <= kLargestSquashed;
 }
 
-/// Python's round(): halves to the even neighbour. At least one pixel of a very long picture stays,
-/// where Pillow would give up.
+/// Python's round(): halves to the even neighbour. At least one pixel of a very long image remains,
+/// where Pillow would fail.
 std::uint32_t rounded_length(double length) {
   return std::max(1U, static_cast<std::uint32_t>(std::nearbyint(length)));
 }
@@ -44,7 +44,7 @@ std::uint32_t centred(std::uint32_t room, std::uint32_t length) {
   return static_cast<std::uint32_t>(std::nearbyint((room - length) * 0.5));
 }
 
-/// Where Pillow's ImageOps.pad() puts the picture in a square.
+/// Where Pillow's ImageOps.pad() places the image in a square.
 Area letterboxed(Size picture, std::uint32_t side) {
   const double width = picture.width;
   const double height = picture.height;
@@ -98,8 +98,8 @@ Grid choose_grid(Size picture, const Preprocess& settings) {
   const double ratio = static_cast<double>(picture.width) / picture.height;
   const double pixels = static_cast<double>(picture.width) * picture.height;
   const double tile_pixels = static_cast<double>(settings.image_size) * settings.image_size;
-  // Of grids equally near, the largest whose tiles the picture fills by more than half; the
-  // smallest if it fills none so far.
+  // Of grids equally near, the largest whose tiles the image fills by more than half; the smallest
+  // if it fills no grid that far.
   const auto is_better = [&](const Grid& grid, const Grid& than) {
     const auto is_filled = [&](const Grid& each) {
       return pixels > 0.5 * tile_pixels * each.tiles();
@@ -157,7 +157,7 @@ Views make_views(const Picture& picture, const Preprocess& settings) {
 
 void normalise(const Picture& view, std::span<float> planes) {
   PL_ASSERT(planes.size() == view.rgb.size(), "three planes of the view's size");
-  // Three operations in float32, each rounded, as torchvision's ToTensor and Normalize do.
+  // Three operations in float32, each rounded, like torchvision's ToTensor and Normalize.
   static constexpr auto kValues = [] {
     std::array<float, 256> values{};
     for (std::size_t v = 0; v < values.size(); ++v) {

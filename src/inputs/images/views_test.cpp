@@ -74,7 +74,7 @@ TEST(ChooseGrid, TakesTheLargerOfEqualsForLargePictures) {
   EXPECT_EQ(choose_grid({10, 100'000}, gundam), (Grid{1, 9}));
 }
 
-/// The published search, which looks at every number of columns for every number of tiles.
+/// The published search, which tries every number of columns for every number of tiles.
 Grid searched_grid(Size picture, const Preprocess& settings) {
   const double ratio = static_cast<double>(picture.width) / picture.height;
   const double pixels = static_cast<double>(picture.width) * picture.height;
@@ -180,7 +180,7 @@ TEST(MakeViews, GivesTheGoldenResults) {
 }
 
 TEST(MakeViews, CutsTilesRowByRow) {
-  // Already as large as its grid: the tiles are parts of the picture itself.
+  // As large as its grid: the tiles are parts of the image itself.
   const Picture picture = internal::test_pattern({384, 256});
   const Views views = make_views(picture, mode("tiny-gundam"));
   ASSERT_EQ(views.plan.grid, (Grid{3, 2}));

@@ -52,7 +52,7 @@ Node object(std::initializer_list<std::pair<std::string, Node>> entries) {
   return Node::map(std::move(map));
 }
 
-/// Specials, the 256 byte symbols in the order of their characters, one token a merge.
+/// Specials, the 256 byte symbols in the order of their characters, one token per merge.
 Node vocabulary() {
   NodeMap ids;
   const auto add = [&ids](std::string token) {
@@ -129,7 +129,7 @@ Node model() {
                  {"merges", merges()}});
 }
 
-/// What HF's tokenizers do when special tokens are asked for: the first one goes first.
+/// What HF's tokenizers do if special tokens are requested: the first one goes first.
 Node post_processor() {
   const std::string bos(kSpecials[0]);
   const auto special = [&] {

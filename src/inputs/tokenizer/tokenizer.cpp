@@ -34,7 +34,7 @@ struct Tokenizer::Parts {
   Bpe bpe;
   AddedTokens added;
   std::unordered_map<std::string, TokenId> ids;  // of vocabulary and added tokens
-  std::vector<Token> tokens;                     // by id; without bytes where there is none
+  std::vector<Token> tokens;                     // by id; without bytes for unused ids
 };
 
 namespace {
@@ -43,7 +43,7 @@ std::string bytes_of_token(const std::string& token) {
   return internal::bytes_of_symbols(token).value_or(token);
 }
 
-/// One text on its way to ids.
+/// One text that is being encoded.
 class Encoding {
  public:
   Encoding(const PreTokenizer& pre_tokenizer, const AddedTokens& added, const Bpe& bpe)
@@ -80,7 +80,7 @@ class Encoding {
     return {};
   }
 
-  /// ByteLevel: a space in front of each piece where asked, then a split of its own where asked.
+  /// ByteLevel: if enabled, a space in front of each piece, then its own split.
   Result<void> encode_piece(std::string_view piece) {
     std::string with_space;
     if (pre_tokenizer_.add_prefix_space && !piece.starts_with(' ')) {
@@ -182,7 +182,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// How long a character is that begins so; 0 for a byte that begins none.
+/// The length of a character with this first byte; 0 for a byte that begins no character.
 std::size_t character_size(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead < 0xC2 || lead > 0xF4) return 0;
@@ -250,7 +250,7 @@ std::string StreamDecoder::push(TokenId id) {
 
 namespace {
 
-// What Python's str.strip() takes off, as the published code does.
+// What Python's str.strip() removes, as in the published code.
 constexpr std::array<std::string_view, 29> kSpaces = {
     "\t",     "\n",     "\v",     "\f",     "\r",     "\x1C",   "\x1D",   "\x1E",
     "\x1F",   " ",      "\u0085", "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002",

@@ -11,10 +11,10 @@
 
 #include "base/result.h"
 
-/// Byte-level BPE as Hugging Face's `tokenizer.json` describes it.
+/// Byte-level BPE as described by Hugging Face's `tokenizer.json`.
 namespace profline::tokenizer {
 
-/// As libtorch takes them.
+/// The type that libtorch uses.
 using TokenId = std::int64_t;
 
 enum class SpecialTokens {
@@ -22,14 +22,14 @@ enum class SpecialTokens {
   Skip,
 };
 
-/// Text to ids and back; immutable, so that threads may share one.
+/// Converts text to ids and back; immutable, so that threads may share one.
 ///
-/// What it takes of tokenizer.json: version 1.0, no normalizer (null or an empty Sequence),
+/// Supported in tokenizer.json: version 1.0, no normalizer (null or an empty Sequence),
 /// pre-tokenizers Split (Regex or String, every behaviour, invert) followed by one ByteLevel, a BPE
 /// model (merges as pairs or as `a b`, ignore_merges; no dropout, byte_fallback or affixes) whose
 /// vocabulary has all 256 byte symbols, decoder ByteLevel, added tokens with all their flags.
 /// Anything else is an Error with its place, never ignored; except post_processor, truncation and
-/// padding, which do not concern encoding without special tokens.
+/// padding, which do not affect encoding without special tokens.
 class Tokenizer {
  public:
   static Result<Tokenizer> load(const std::filesystem::path& path);
@@ -39,21 +39,21 @@ class Tokenizer {
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// The ids of `text`, none added. Text that is not UTF-8 is an Error with the offset; so is text
-  /// on which a pattern of the file takes more than a fixed amount of work.
+  /// The ids of `text`, without added ones. Text that is not UTF-8 is an Error with the offset; so
+  /// is text on which a pattern of the file takes more than a fixed amount of work.
   Result<std::vector<TokenId>> encode(std::string_view text) const;
 
   /// The text of the ids, always UTF-8: bytes that form no character become U+FFFD, one for each
-  /// maximal part of one (as Rust and Python replace them). Ids without a token are left out, as in
-  /// the official decoder: embeddings may have more rows than there are tokens.
+  /// maximal part of one (as in Rust and Python). Ids without a token are left out, as in the
+  /// official decoder: embeddings may have more rows than there are tokens.
   std::string decode(std::span<const TokenId> ids, SpecialTokens special) const;
 
-  /// The bytes of one id, which need not be whole characters; empty when there is no such token.
+  /// The bytes of one id, which need not be whole characters; empty if there is no such token.
   std::string_view bytes_of(TokenId id) const;
-  /// As the file spells it (`Ġthe`, `<image>`); nothing when there is no such token.
+  /// In the spelling of the file (`Ġthe`, `<image>`); nothing if there is no such token.
   std::optional<TokenId> id_of(std::string_view token) const;
   bool is_special(TokenId id) const;
-  /// Ids are below this; not every one of them need have a token.
+  /// Ids are below this; not every id need have a token.
   TokenId id_limit() const;
 
  private:
@@ -63,21 +63,21 @@ class Tokenizer {
   std::unique_ptr<const Parts> parts_;
 };
 
-/// Bytes to UTF-8, piece by piece: text comes out as soon as it can no longer change. Bytes that
-/// form no character become U+FFFD, one for each maximal part of one.
+/// Bytes to UTF-8, piece by piece: returns text as soon as it can no longer change. Bytes that form
+/// no character become U+FFFD, one for each maximal part of one.
 class Utf8Stream {
  public:
-  /// The characters that `bytes` completes; what may still become one is kept.
+  /// The characters that `bytes` completes; an incomplete one is kept.
   std::string push(std::string_view bytes);
-  /// What is left at the end: nothing, or one U+FFFD.
+  /// The rest at the end: nothing, or one U+FFFD.
   std::string finish();
 
  private:
   std::string pending_;  // a proper prefix of a character; at most 3 bytes
 };
 
-/// Text of tokens as they are generated: whole characters only, and together exactly what
-/// Tokenizer::decode() makes of all ids. The tokenizer must outlive it.
+/// Text of tokens as they are generated: whole characters only, and together exactly the result of
+/// Tokenizer::decode() for all ids. The tokenizer must outlive it.
 class StreamDecoder {
  public:
   StreamDecoder(const Tokenizer& tokenizer, SpecialTokens special)
@@ -92,21 +92,21 @@ class StreamDecoder {
   Utf8Stream stream_;
 };
 
-/// What stands for the picture in a prompt, and the token whose embedding its features replace.
+/// Marks the image in a prompt, and is the token whose embedding its features replace.
 constexpr std::string_view kImageMarker = "<image>";
 
-/// What the decoder is given.
+/// The input of the decoder.
 struct Prompt {
   std::vector<TokenId> ids;
-  /// For each id 1 where a row of the picture's features takes its place, else 0.
+  /// For each id, 1 if a row of the image's features replaces it, else 0.
   std::vector<std::uint8_t> is_image;
 };
 
 /// The published "plain" template: the prompt without white space at either end, `bos` first, the
-/// text before and after `<image>` encoded apart, and `slots` image tokens in its place. No end
-/// token.
+/// text before and after `<image>` encoded separately, and `slots` image tokens in its place. No
+/// end token.
 ///
-/// One picture a prompt, as in the release: a prompt with several `<image>` is an Error, and one
+/// One image per prompt, as in the release: a prompt with several `<image>` is an Error, and one
 /// without any is text only, for which `slots` must be 0. With `<image>`, slots is at least 1.
 Result<Prompt> assemble_prompt(const Tokenizer& tokenizer, std::string_view prompt,
                                std::int64_t slots, TokenId bos);
@@ -115,7 +115,7 @@ Result<Prompt> assemble_prompt(const Tokenizer& tokenizer, std::string_view prom
 /// tokens, ids 0 to 331.
 std::string tiny_tokenizer_json();
 
-/// The tokenizer_config.json beside it.
+/// The tokenizer_config.json that belongs to it.
 std::string tiny_tokenizer_config_json();
 
 }  // namespace profline::tokenizer

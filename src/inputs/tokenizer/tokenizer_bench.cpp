@@ -13,7 +13,7 @@ Tokenizer tiny() {
   return std::move(Tokenizer::parse(tiny_tokenizer_json(), "tiny")).value();
 }
 
-/// Words of a few thousand, as text has them, with numbers, line ends and table tokens.
+/// Words from a few thousand, as in real text, with numbers, line ends and table tokens.
 std::string document(std::size_t bytes) {
   std::mt19937 random(5);
   std::vector<std::string> words;

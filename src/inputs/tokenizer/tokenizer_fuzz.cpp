@@ -1,4 +1,5 @@
-// A tokenizer.json is refused with a place, or encodes and decodes, whole and token by token alike.
+// A tokenizer.json is refused with a place, or encodes and decodes the same whole and token by
+// token.
 
 #include <cstdint>
 #include <cstdlib>

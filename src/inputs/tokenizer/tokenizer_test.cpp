@@ -86,7 +86,7 @@ TEST(Tokenizer, ComesBackToTheSameTextForAnyUnicode) {
   }
 }
 
-/// The tiny tokenizer with one piece of its text in place of another.
+/// The tiny tokenizer with one piece of its text replaced.
 Tokenizer changed(std::string_view old_text, std::string_view new_text) {
   std::string text = tiny_tokenizer_json();
   const std::size_t at = text.find(old_text);
@@ -108,13 +108,13 @@ TEST(Tokenizer, SplitsAsGpt2DoesWhenAsked) {
 }
 
 TEST(Tokenizer, TakesTokensWholeWhenMergesAreIgnored) {
-  // "ument" is no token, "cument" is; without merges to it, it is found all the same.
+  // "ument" is not a token, "cument" is; it is found although no merges lead to it.
   const Tokenizer tokenizer = changed("\"ignore_merges\": false", "\"ignore_merges\": true");
   EXPECT_THAT(encoded(tokenizer, "Descr"), ElementsAre(319));
   EXPECT_EQ(encoded(tokenizer, "cument"), encoded(tiny(), "cument"));
 }
 
-// Section 4.4: the release's own tokenizer.json, which is not ours to ship.
+// Section 4.4: the release's own tokenizer.json, which we cannot ship.
 TEST(ReleaseTokenizer, GivesTheGoldenIds) {
   const char* path = std::getenv("PROFLINE_TOKENIZER_JSON");
   if (path == nullptr) GTEST_SKIP() << "PROFLINE_TOKENIZER_JSON names no tokenizer.json";

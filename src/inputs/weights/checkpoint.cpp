@@ -16,13 +16,13 @@
 namespace profline::weights {
 namespace {
 
-/// The file a shard's name means: one of the folder's own, never elsewhere.
+/// Whether a shard's name is a plain file of the folder itself.
 bool is_plain_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(std::string_view("/\\\0", 3)) == std::string_view::npos;
 }
 
-/// Which shard each tensor is said to be in.
+/// The shard of each tensor, according to the index.
 Result<std::map<std::string, std::string>> read_weight_map(const Node& index) {
   const Node* weights = index.find("weight_map");
   if (weights == nullptr || !weights->is_map()) {
@@ -43,7 +43,7 @@ Result<std::map<std::string, std::string>> read_weight_map(const Node& index) {
   return shards;
 }
 
-/// What the index of a folder says: which shard each tensor is in.
+/// The index of a folder: the shard of each tensor.
 Result<std::map<std::string, std::string>> read_index(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kIndexFile;
   const Node index = PL_TRY(parse_json(PL_TRY(read_file(path)), path.string()));
@@ -54,10 +54,10 @@ constexpr std::size_t kChunk = 1 << 18;  // elements
 
 Result<void> check_folder(const std::filesystem::path& folder, std::uint64_t bytes) {
   for (const std::string_view name : {kSingleFile, kIndexFile, kOnlyShard}) {
-    std::error_code ignored;  // what cannot be asked about is not there
+    std::error_code ignored;  // an unreadable path counts as absent
     if (std::filesystem::exists(folder / name, ignored)) {
-      return Error(ErrorKind::Config, folder.string() + " holds a checkpoint already (" +
-                                          std::string(name) + "); name another folder");
+      return Error(ErrorKind::Config, folder.string() + " already holds a checkpoint (" +
+                                          std::string(name) + "); choose another folder");
     }
   }
   const std::uint64_t room = PL_TRY(free_bytes(folder));
@@ -68,7 +68,7 @@ Result<void> check_folder(const std::filesystem::path& folder, std::uint64_t byt
   return {};
 }
 
-/// Appends a tensor's values, a chunk at a time.
+/// Appends a tensor's values, one chunk at a time.
 template <typename Element, typename Fill>
 Result<void> append_values(const TensorSpec& spec, const Fill& fill_chunk, Loop& loop,
                            SafetensorsWriter& writer) {
@@ -92,7 +92,7 @@ Result<void> write_shard(const std::filesystem::path& path, const std::vector<Te
     layout.push_back({spec.name, dtype, spec.shape});
     bytes += layout.back().byte_count();
   }
-  // transformers refuses a file that does not say whose tensors it holds.
+  // transformers refuses a file without this metadata.
   auto writer = PL_TRY(SafetensorsWriter::create(path, layout, {{"format", "pt"}}));
   Loop loop(progress, "bytes", bytes);
   for (const TensorSpec& spec : specs) {
@@ -122,7 +122,7 @@ Result<void> write_index(const std::filesystem::path& path, const std::vector<Te
 }  // namespace
 
 Result<Checkpoint> Checkpoint::open(const std::filesystem::path& folder) {
-  std::error_code ignored;  // what cannot be asked about is not there
+  std::error_code ignored;  // an unreadable path counts as absent
   if (std::filesystem::exists(folder / kSingleFile, ignored))
     return open_file(folder / kSingleFile);
   if (std::filesystem::exists(folder / kIndexFile, ignored)) return open_index(folder);

@@ -19,21 +19,21 @@ namespace profline::weights {
 constexpr std::string_view kSingleFile = "model.safetensors";
 constexpr std::string_view kIndexFile = "model.safetensors.index.json";
 
-/// The tensors of a model, whatever files they lie in; mapped, read when touched.
+/// The tensors of a model, from one or several files; mapped, so read when they are accessed.
 class Checkpoint {
  public:
-  /// `model.safetensors` of the folder or, without one, the shards that
-  /// `model.safetensors.index.json` names (the order in which transformers looks). An index must
-  /// name plain files of its own folder, and each tensor must be in the shard it is said to be in.
+  /// `model.safetensors` of the folder or, without one, the shards in
+  /// `model.safetensors.index.json` (the order that transformers uses). An index must name plain
+  /// files of its own folder, and each tensor must be in the shard that the index says.
   static Result<Checkpoint> open(const std::filesystem::path& folder);
   /// One safetensors file of any name.
   static Result<Checkpoint> open_file(const std::filesystem::path& path);
 
-  /// Null pointer when there is none of this name.
+  /// A null pointer if there is no tensor of this name.
   const Tensor* find(std::string_view name) const;
   /// Sorted by name.
   const std::map<std::string, const Tensor*, std::less<>>& tensors() const { return by_name_; }
-  /// The single file or the index, as it was opened: what messages name.
+  /// The single file or the index that was opened, for messages.
   const std::filesystem::path& source() const { return source_; }
   std::uint64_t byte_count() const;
 
@@ -47,18 +47,18 @@ class Checkpoint {
 };
 
 /// The files of weights that Checkpoint::open would miss in the folder, by name: the single file
-/// (there is no index either), or those that the index names. Empty when all are there. An Error
-/// for an index that cannot be read.
+/// (if there is no index either), or those in the index. Empty if all exist. An Error for an
+/// unreadable index.
 Result<std::vector<std::string>> missing_files(const std::filesystem::path& folder);
 
 /// The release's name for its only shard.
 constexpr std::string_view kOnlyShard = "model-00001-of-000001.safetensors";
 
-/// Writes a model of deterministic values (model_tensors.h) as the release is laid out: one shard,
-/// its index and, last, config.json. `dtype` is F32 or BF16; both hold the same numbers.
+/// Writes a model of deterministic values (model_tensors.h) in the layout of the release: one
+/// shard, its index and, last, config.json. `dtype` is F32 or BF16; both hold the same numbers.
 ///
-/// The folder is made where it is missing and must not hold a checkpoint yet. Memory stays at a few
-/// MiB whatever the model's size; a disk without room for it is an Error before anything is
+/// The folder is created if it is missing and must not contain a checkpoint yet. Memory use stays
+/// at a few MiB whatever the model's size; insufficient disk space is an Error before anything is
 /// written.
 Result<void> write_checkpoint(const std::filesystem::path& folder, DeepseekOcrConfig config,
                               Dtype dtype, Progress& progress);

@@ -117,7 +117,7 @@ TEST_F(CheckpointTest, SaysWhatAFolderWithoutWeightsLacks) {
 
 using ::testing::IsEmpty;
 
-/// Every tensor of the checkpoint as floats is what the generator says.
+/// Checks that every tensor of the checkpoint as floats matches the generator.
 void expect_generated(const Model& model, Dtype dtype) {
   for (const TensorSpec& spec : tensor_specs(model.config)) {
     const Tensor* tensor = model.checkpoint.find(spec.name);
@@ -153,7 +153,7 @@ TEST(WriteCheckpoint, ReadsBackInBothDtypes) {
   }
 }
 
-// Tensors of several chunks, and a last one that is not full.
+// Tensors of several chunks, the last one not full.
 TEST(WriteCheckpoint, StreamsTensorsOfAnySize) {
   DeepseekOcrConfig config = tiny_config();
   config.vocab_size = 9001;
@@ -177,7 +177,7 @@ TEST(WriteCheckpoint, LeavesAnotherCheckpointAlone) {
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().to_string(),
             folder.path().string() +
-                " holds a checkpoint already (model.safetensors); name another folder");
+                " already holds a checkpoint (model.safetensors); choose another folder");
   EXPECT_FALSE(std::filesystem::exists(folder / "config.json"));
 }
 

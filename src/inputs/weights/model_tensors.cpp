@@ -16,7 +16,7 @@
 namespace profline::weights {
 namespace {
 
-/// Adds tensors whose names begin alike.
+/// Adds tensors with a common prefix.
 class Specs {
  public:
   void add(std::string name, Shape shape, Role role) {
@@ -85,7 +85,7 @@ void add_clip(const deepseek_ocr::Clip& clip, Specs& specs) {
                    {clip.width, 3, clip.patch_size, clip.patch_size});
   specs.add(prefix + "embeddings.position_embedding.weight",
             {1 + clip.grid() * clip.grid(), clip.width}, Role::Position);
-  specs.add_layer_norm(prefix + "pre_layrnorm", clip.width);  // spelt so in the release
+  specs.add_layer_norm(prefix + "pre_layrnorm", clip.width);  // the release's spelling
   for (std::int64_t layer = 0; layer < clip.layers; ++layer) {
     const std::string block = prefix + "transformer.layers." + std::to_string(layer) + ".";
     specs.add_layer_norm(block + "layer_norm1", clip.width);
@@ -140,7 +140,7 @@ std::string listed(const std::vector<std::string>& items) {
   return text;
 }
 
-/// What is wrong with a tensor that is there; empty when nothing is.
+/// What is wrong with an existing tensor; empty if it is valid.
 std::string problem_with(const TensorSpec& spec, const Tensor& tensor) {
   if (tensor.shape != spec.shape) {
     return schema::shown(Node::string(spec.name)) + " has shape " + to_string(tensor.shape) +
@@ -153,7 +153,7 @@ std::string problem_with(const TensorSpec& spec, const Tensor& tensor) {
   return "";
 }
 
-/// The size of one side of a tensor; the fallback when it is not there or has another rank.
+/// The size of one side of a tensor; the fallback if it is missing or has another rank.
 std::int64_t side_of(const Checkpoint& checkpoint, const std::string& name, std::size_t rank,
                      std::size_t axis, std::int64_t fallback) {
   const Tensor* tensor = checkpoint.find(name);
@@ -166,7 +166,7 @@ bool is_buffer(std::string_view name) {
   return name.ends_with(".position_ids");
 }
 
-/// The variance of a product with `fan_in` inputs stays that of one input.
+/// Keeps the variance of a product with `fan_in` inputs equal to that of one input.
 double unit_scale(const TensorSpec& spec) {
   const std::int64_t fan_in = spec.element_count() / spec.shape.front();
   return std::sqrt(3.0 / static_cast<double>(fan_in));
@@ -181,8 +181,8 @@ std::uint64_t mixed(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// Calls `store(i, bf16)` for each element; every one depends on its own number only, so that the
-/// compiler may take several at once.
+/// Calls `store(i, bf16)` for each element; each depends only on its own number, so the compiler
+/// can vectorise.
 template <typename Store>
 void generate(const TensorSpec& spec, std::size_t count, std::uint64_t first, const Store& store) {
   const Spread spread = spread_of(spec);
@@ -208,7 +208,8 @@ std::vector<TensorSpec> tensor_specs(const DeepseekOcrConfig& config) {
   specs.add_linear_with_bias("model.projector.layers",
                              {config.projector_config.n_embed, config.projector_config.input_dim});
   specs.add("model.image_newline", {config.hidden_size}, Role::Embedding);
-  specs.add("model.view_seperator", {config.hidden_size}, Role::Embedding);  // spelt so
+  specs.add("model.view_seperator", {config.hidden_size},
+            Role::Embedding);  // the release's spelling
   add_decoder(config, specs);
   return std::move(specs).take();
 }
@@ -283,7 +284,7 @@ Result<Model> open_model(const std::filesystem::path& folder) {
   DeepseekOcrConfig config = PL_TRY(load_deepseek_ocr_config(folder / "config.json"));
   Checkpoint checkpoint = PL_TRY(Checkpoint::open(folder));
   config = with_sizes_of(std::move(config), checkpoint);
-  // The sizes that came from shapes obey the same rules.
+  // The sizes that came from shapes must obey the same rules.
   PL_TRY(read_deepseek_ocr_config(to_node(config)).during("sizes of " + folder.string()));
   std::vector<std::string> unused = PL_TRY(check(tensor_specs(config), checkpoint));
   return Model{std::move(config), std::move(checkpoint), std::move(unused)};

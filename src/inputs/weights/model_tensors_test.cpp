@@ -81,7 +81,7 @@ TEST(TensorSpecs, AreThoseOfTheReferenceModules) {
   const auto model = open_model(folder);
   ASSERT_TRUE(model) << model.error().to_string();
   EXPECT_THAT(model->unused, IsEmpty());
-  EXPECT_EQ(model->config.sam().neck_channels, 16);  // the shapes say so, config.json does not
+  EXPECT_EQ(model->config.sam().neck_channels, 16);  // from the shapes, not from config.json
   EXPECT_EQ(model->config.sam().window_size, 14);
   EXPECT_EQ(model->config.assumed, AssumedSizes{});
 }

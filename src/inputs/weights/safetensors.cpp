@@ -29,7 +29,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   if (::fstat(file.get(), &status) != 0) return os_error("read", path, errno);
   if (S_ISDIR(status.st_mode)) return os_error("read", path, EISDIR);
   if (!S_ISREG(status.st_mode)) {
-    return os_error("read", path, ErrorKind::NotFound, "it is no regular file");
+    return os_error("read", path, ErrorKind::NotFound, "it is not a regular file");
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return MappedFile(nullptr, 0);
@@ -74,26 +74,26 @@ std::uint64_t little_endian(std::string_view bytes) {
   return value;
 }
 
-/// The header's text, which lies inside the file.
+/// The text of the header, which must be inside the file.
 Result<std::string_view> header_text(std::string_view file, const std::string& source) {
   const auto refuse = [&source](std::string message) {
     return Error(ErrorKind::Parse, std::move(message), Position{source});
   };
   if (file.size() < kLengthBytes) {
-    return refuse("no safetensors file: " + std::to_string(file.size()) +
+    return refuse("not a safetensors file: " + std::to_string(file.size()) +
                   " bytes, and the header's length alone takes 8");
   }
   const std::uint64_t length = little_endian(file);
   if (length > kMaxHeaderBytes) {
     return refuse(
-        "no safetensors file, or a damaged one: the first 8 bytes say that the header has " +
+        "not a safetensors file, or a damaged one: the first 8 bytes say that the header has " +
         std::to_string(length) + " bytes; at most " + std::to_string(kMaxHeaderBytes) +
         " are allowed");
   }
   if (length > file.size() - kLengthBytes) {
     return refuse("the header has " + std::to_string(length) + " bytes, but only " +
                   std::to_string(file.size() - kLengthBytes) +
-                  " follow its length: the file is cut short");
+                  " follow its length: the file is truncated");
   }
   return file.substr(kLengthBytes, static_cast<std::size_t>(length));
 }
@@ -115,7 +115,7 @@ Result<std::map<std::string, std::string>> read_metadata(const Node& node) {
   return metadata;
 }
 
-/// One tensor's part of the header; what it says must still be held against the file.
+/// One tensor's part of the header; its values must still be checked against the file.
 class EntryReader {
  public:
   explicit EntryReader(const NodeMap::Entry& entry) : entry_(entry) {}
@@ -193,7 +193,7 @@ class EntryReader {
     const std::string what = std::string(name(entry.dtype)) + " " + to_string(entry.shape);
     const auto size = bit_size(entry.dtype, entry.shape);
     if (!size) return wrong(what + " has more bits than 64 bits can count", entry_.value);
-    if (*size % 8 != 0) return wrong(what + " is no whole number of bytes", entry_.value);
+    if (*size % 8 != 0) return wrong(what + " is not a whole number of bytes", entry_.value);
     if (entry.end - entry.begin != *size / 8) {
       return wrong("data_offsets: " + what + " takes " + std::to_string(*size / 8) +
                        " bytes, not " + std::to_string(entry.end - entry.begin),
@@ -205,7 +205,8 @@ class EntryReader {
   const NodeMap::Entry& entry_;
 };
 
-/// The data of all tensors, in order, covers the bytes behind the header: no overlap, no holes.
+/// Checks that the data of all tensors, in order, covers the bytes after the header: no overlap, no
+/// holes.
 Result<void> check_coverage(const std::vector<Header::Entry>& entries, std::uint64_t data_bytes,
                             const std::string& source) {
   const auto refuse = [&source](const std::string& message) {
@@ -232,7 +233,7 @@ Result<void> check_coverage(const std::vector<Header::Entry>& entries, std::uint
   if (covered == data_bytes) return {};
   return refuse("the header describes " + std::to_string(covered) + " bytes of data and " +
                 std::to_string(data_bytes) + " follow it: " +
-                (covered > data_bytes ? "the file is cut short" : "the file has something added"));
+                (covered > data_bytes ? "the file is truncated" : "the file has extra data"));
 }
 
 }  // namespace

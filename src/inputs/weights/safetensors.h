@@ -15,7 +15,7 @@
 
 namespace profline::weights {
 
-/// The bytes of a file, mapped read-only: pages are read when they are touched.
+/// The bytes of a file, mapped read-only: pages are read when they are accessed.
 class MappedFile {
  public:
   static Result<MappedFile> open(const std::filesystem::path& path);
@@ -23,7 +23,7 @@ class MappedFile {
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
 
-  /// Stays where it is when the MappedFile is moved.
+  /// Does not move when the MappedFile is moved.
   std::string_view bytes() const { return {static_cast<const char*>(start_), size_}; }
 
  private:
@@ -40,7 +40,7 @@ class MappedFile {
 /// The official limit.
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 
-/// What a header says, found to be true of the file.
+/// The content of a header, checked against the file.
 struct Header {
   struct Entry {
     std::string name;
@@ -54,7 +54,7 @@ struct Header {
   std::uint64_t data_begin = 0;                 ///< from the start of the file
 };
 
-/// Reads and checks the header of a whole file's bytes. As the official reader: the length is at
+/// Reads and checks the header of a whole file's bytes. Like the official reader: the length is at
 /// most kMaxHeaderBytes and inside the file, the header is UTF-8 and a JSON object without
 /// duplicate names, each dtype is known, each size is that of shape and dtype (without overflow),
 /// and the data covers the rest of the file without holes or overlap, whatever the order of names.
@@ -62,7 +62,7 @@ struct Header {
 /// messages.
 Result<Header> read_header(std::string_view file, const std::string& source);
 
-/// A safetensors file, mapped read-only. It must not be shortened while it is open.
+/// A safetensors file, mapped read-only. It must not be truncated while it is open.
 class SafetensorsFile {
  public:
   static Result<SafetensorsFile> open(const std::filesystem::path& path);
@@ -81,7 +81,7 @@ class SafetensorsFile {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// What a file will hold, before there are bytes.
+/// The content of a file to be written, without its bytes.
 struct TensorLayout {
   std::string name;
   Dtype dtype = Dtype::F32;
@@ -98,15 +98,15 @@ struct TensorLayout {
 ///   PL_TRY(writer.commit());
 class SafetensorsWriter {
  public:
-  /// The data lies in the order of `tensors`; the first begins at a multiple of 8 bytes. An Error:
-  /// two of one name, a name that is `__metadata__` or not UTF-8, a size that is no whole number of
-  /// bytes, a header above kMaxHeaderBytes.
+  /// The data is in the order of `tensors`; the first begins at a multiple of 8 bytes. An Error for
+  /// two tensors of one name, a name that is `__metadata__` or not UTF-8, a size that is not a
+  /// whole number of bytes, a header above kMaxHeaderBytes.
   static Result<SafetensorsWriter> create(const std::filesystem::path& path,
                                           std::span<const TensorLayout> tensors,
                                           const Metadata& metadata);
-  /// More than the layout holds is an Error.
+  /// More bytes than in the layout are an Error.
   Result<void> append(std::span<const std::byte> bytes);
-  /// Less than the layout holds is an Error, and leaves no file.
+  /// Fewer bytes than in the layout are an Error, and leave no file.
   Result<void> commit();
 
  private:
@@ -117,8 +117,8 @@ class SafetensorsWriter {
   std::uint64_t missing_bytes_;
 };
 
-/// All at once. Tensors of wider elements come first, as in the official writer, so that every one
-/// is aligned; a tensor whose bytes do not fit its shape is an Error.
+/// Writes all at once. Tensors of wider elements come first, as in the official writer, so that
+/// every one is aligned; a tensor whose bytes do not fit its shape is an Error.
 Result<void> write_safetensors(const std::filesystem::path& path, std::span<const Tensor> tensors,
                                const Metadata& metadata);
 

@@ -1,4 +1,4 @@
-// The header of any bytes is refused, or true of them: the tensors cover the data exactly once.
+// The header of any bytes is refused, or valid for them: the tensors cover the data exactly once.
 
 #include <cstdint>
 #include <cstdlib>

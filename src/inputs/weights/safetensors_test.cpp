@@ -92,7 +92,7 @@ TEST(SafetensorsHeader, OfAHostileFileIsRefused) {
        "bits "
        "can count"},
       {"half a byte", R"({"a":{"dtype":"F4","shape":[3],"data_offsets":[0,2]}})", 2,
-       "m.safetensors, header:1:6: tensor 'a': F4 [3] is no whole number of bytes"},
+       "m.safetensors, header:1:6: tensor 'a': F4 [3] is not a whole number of bytes"},
       {"offsets backwards", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}})", 1,
        "m.safetensors, header:1:47: tensor 'a': data_offsets: must be the begin and the end of its "
        "bytes, not [1, 0]"},
@@ -105,12 +105,11 @@ TEST(SafetensorsHeader, OfAHostileFileIsRefused) {
       {"wrong size", R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4,
        "m.safetensors, header:1:48: tensor 'a': data_offsets: F32 [2] takes 8 bytes, not 4"},
       {"outside the file", R"({"a":{"dtype":"U8","shape":[9],"data_offsets":[0,9]}})", 4,
-       "m.safetensors: the header describes 9 bytes of data and 4 follow it: the file is cut "
-       "short"},
+       "m.safetensors: the header describes 9 bytes of data and 4 follow it: the file is "
+       "truncated"},
       {"bytes too many", R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 4,
        "m.safetensors: the header describes 2 bytes of data and 4 follow it: the file has "
-       "something "
-       "added"},
+       "extra data"},
       {"overlap",
        R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"b":{"dtype":"U8","shape":[2],"data_offsets":[2,4]}})",
        4,
@@ -132,16 +131,19 @@ TEST(SafetensorsHeader, OfAHostileFileIsRefused) {
 }
 
 TEST(SafetensorsHeader, WhoseLengthLiesIsRefusedUnread) {
-  EXPECT_EQ(problem_of(""),
-            "m.safetensors: no safetensors file: 0 bytes, and the header's length alone takes 8");
-  EXPECT_EQ(problem_of("1234567"),
-            "m.safetensors: no safetensors file: 7 bytes, and the header's length alone takes 8");
-  EXPECT_EQ(problem_of("\x7f\x45LF padding and more"),
-            "m.safetensors: no safetensors file, or a damaged one: the first 8 bytes say that the "
-            "header has 7233185760454395263 bytes; at most 100000000 are allowed");
+  EXPECT_EQ(
+      problem_of(""),
+      "m.safetensors: not a safetensors file: 0 bytes, and the header's length alone takes 8");
+  EXPECT_EQ(
+      problem_of("1234567"),
+      "m.safetensors: not a safetensors file: 7 bytes, and the header's length alone takes 8");
+  EXPECT_EQ(
+      problem_of("\x7f\x45LF padding and more"),
+      "m.safetensors: not a safetensors file, or a damaged one: the first 8 bytes say that the "
+      "header has 7233185760454395263 bytes; at most 100000000 are allowed");
   EXPECT_EQ(problem_of(std::string("\x10\0\0\0\0\0\0\0{}", 10)),
-            "m.safetensors: the header has 16 bytes, but only 2 follow its length: the file is cut "
-            "short");
+            "m.safetensors: the header has 16 bytes, but only 2 follow its length: the file is "
+            "truncated");
 }
 
 TEST(SafetensorsFile, HandsOutBytesInPlace) {
@@ -158,7 +160,7 @@ TEST(SafetensorsFile, HandsOutBytesInPlace) {
   EXPECT_THAT(file.tensors()[0].bytes, ElementsAre(std::byte{0}, std::byte{1}));
   EXPECT_EQ(file.tensors()[1].bytes[0], std::byte{2});
   EXPECT_TRUE(file.tensors()[0].is_aligned());
-  EXPECT_FALSE(file.tensors()[1].is_aligned());  // two bytes behind an odd header
+  EXPECT_FALSE(file.tensors()[1].is_aligned());  // two bytes after an odd header
 }
 
 TEST(SafetensorsFile, MustBeAFile) {
@@ -172,7 +174,7 @@ TEST(SafetensorsFile, MustBeAFile) {
   const auto pipe = SafetensorsFile::open(folder / "pipe");
   ASSERT_FALSE(pipe);
   EXPECT_EQ(pipe.error().to_string(),
-            "cannot read " + (folder / "pipe").string() + ": it is no regular file");
+            "cannot read " + (folder / "pipe").string() + ": it is not a regular file");
 }
 
 TEST(SafetensorsFile, OfTheReferenceIsRead) {
@@ -241,7 +243,7 @@ TEST(WriteSafetensors, RefusesWhatNoReaderWouldTake) {
       {"no UTF-8", {{"\xff", Dtype::U8, {1}, bytes_of("x")}}, "a tensor's name is not UTF-8"},
       {"half a byte",
        {{"a", Dtype::F4, {1}, bytes_of("x")}},
-       "tensor 'a': F4 [1] is no number of bytes"},
+       "tensor 'a': F4 [1] is not a whole number of bytes"},
       {"other size",
        {{"a", Dtype::F32, {1}, bytes_of("xyz")}},
        "tensor 'a': F32 [1] takes 4 bytes, not 3"},

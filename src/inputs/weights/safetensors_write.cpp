@@ -30,7 +30,7 @@ Node integers(const Shape& numbers) {
   return Node::list(std::move(items));
 }
 
-/// What is wrong with a tensor's name or size; empty when nothing is.
+/// What is wrong with a tensor's name or size; empty if nothing is.
 std::string problem_with(const TensorLayout& tensor, std::set<std::string_view>& names) {
   if (first_invalid_utf8(tensor.name)) return "a tensor's name is not UTF-8";
   if (tensor.name == "__metadata__") return "no tensor may be called '__metadata__'";
@@ -38,7 +38,7 @@ std::string problem_with(const TensorLayout& tensor, std::set<std::string_view>&
   const auto size = bit_size(tensor.dtype, tensor.shape);
   if (!size || *size % 8 != 0) {
     return "tensor '" + tensor.name + "': " + std::string(name(tensor.dtype)) + " " +
-           to_string(tensor.shape) + " is no number of bytes";
+           to_string(tensor.shape) + " is not a whole number of bytes";
   }
   return "";
 }

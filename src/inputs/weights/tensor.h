@@ -37,13 +37,13 @@ enum class Dtype : std::uint8_t {
   U64,
 };
 
-/// As the format spells it: `BF16`.
+/// In the spelling of the format: `BF16`.
 std::string_view name(Dtype dtype);
 std::optional<Dtype> dtype_named(std::string_view name);
-/// Of one element, in bits: some are smaller than a byte.
+/// The size of one element, in bits: some are smaller than a byte.
 std::uint64_t bits(Dtype dtype);
 
-/// Whether it is one of those the model can be loaded from.
+/// Whether the model can be loaded from it.
 constexpr bool is_weight_dtype(Dtype dtype) {
   return dtype == Dtype::F32 || dtype == Dtype::F16 || dtype == Dtype::BF16;
 }
@@ -71,12 +71,12 @@ struct Tensor {
   Shape shape;
   std::span<const std::byte> bytes;
 
-  /// Whether the bytes may be read as elements where they are. The format promises it for no file;
-  /// those of the official writer and of ours keep it.
+  /// Whether the bytes can be read as elements in place. The format does not guarantee it; files
+  /// from the official writer and from ours are aligned.
   bool is_aligned() const;
 };
 
-/// Of a tensor of this shape, in bits; nothing when 64 bits cannot count them.
+/// The size of a tensor of this shape, in bits; nothing if it exceeds 64 bits.
 inline std::optional<std::uint64_t> bit_size(Dtype dtype, const Shape& shape) {
   std::uint64_t product = 1;
   for (const std::int64_t size : shape) {

@@ -30,9 +30,9 @@ TEST(Bf16, RoundsToNearestWithTiesToEven) {
   const Case cases[] = {
       {1.0F, 0x3f80},
       {-0.0F, 0x8000},
-      {1.0F + 0x1p-8F, 0x3f80},             // half way, to even
-      {1.0F + 3 * 0x1p-8F, 0x3f82},         // half way, to even
-      {1.0F + 0x1p-8F + 0x1p-20F, 0x3f81},  // above half way
+      {1.0F + 0x1p-8F, 0x3f80},             // halfway, to even
+      {1.0F + 3 * 0x1p-8F, 0x3f82},         // halfway, to even
+      {1.0F + 0x1p-8F + 0x1p-20F, 0x3f81},  // above halfway
       {std::numeric_limits<float>::max(), 0x7f80},
       {kInfinity, 0x7f80},
       {-kInfinity, 0xff80},

@@ -31,7 +31,7 @@ void fill_halves(benchmark::State& state) {
 }
 BENCHMARK(fill_halves);
 
-/// The names of the release with one element each: what opening it costs apart from its data.
+/// The names of the release with one element each: the cost of opening it apart from its data.
 void open_checkpoint(benchmark::State& state) {
   const testing::TempDir folder;
   std::vector<TensorLayout> layout;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One pass while it runs.
+/// A running pass.
 class PassRun {
  public:
   PassRun(const LabRequest& request, const LabTools& tools, const LabServices& services,
@@ -65,7 +65,7 @@ class PassRun {
   }
 
  private:
-  /// The tables of a kernel, and by them what was profiled.
+  /// Makes the tables of a kernel and derives from them what was profiled.
   Result<void> make_tables(const ChosenKernel& kernel, const ncu::Messages& messages,
                            CaptureRecord& record) {
     const fs::path folder = request_.folder / kernel.folder;
@@ -89,7 +89,7 @@ class PassRun {
     check_table(folder / kMetricsFile, record);
     const auto expected = kernel.choice.expected;
     if (!pass_.is_merged() && expected && record.profiled > 0 && record.profiled != *expected) {
-      record.notes.push_back(fmt::format("{} to be profiled, and {}",
+      record.notes.push_back(fmt::format("{} to be profiled, but {}",
                                          counted(*expected, "launch was", "launches were"),
                                          counted(record.profiled, "was", "were")));
     }
@@ -145,11 +145,11 @@ Result<PassResult> run_pass(const LabRequest& request, const LabTools& tools,
 std::string why_failed(const ncu::Messages& messages, const Exit& exit, const std::string& regex,
                        const std::string& counted) {
   if (messages.counters_denied) {
-    return "the driver keeps GPU performance counters for administrators (ERR_NVGPUCTRPERM); "
-           "'profline doctor' tells how to open them";
+    return "the driver restricts GPU performance counters to administrators (ERR_NVGPUCTRPERM); "
+           "see 'profline doctor' for how to enable them";
   }
   if (messages.no_libcuda)
-    return "ncu did not reach the CUDA driver: there is no GPU here, or no driver";
+    return "ncu could not reach the CUDA driver: there is no GPU here, or no driver";
   if (messages.program_not_found) return "ncu did not find the program";
   if (messages.disk_full) return "no space left on the disk";
   if (messages.cannot_write) return "ncu could not write its report";
@@ -170,7 +170,7 @@ std::string why_failed(const ncu::Messages& messages, const Exit& exit, const st
 
 namespace {
 
-/// Both what an nsys that was killed leaves and the progress line.
+/// Ends the session that a killed nsys leaves, and redraws the progress line.
 class NsysRun final : public RunObserver {
  public:
   NsysRun(const fs::path& program, const std::string& session, Progress& progress)
@@ -198,7 +198,7 @@ Result<SeenLaunches> from_sqlite(const fs::path& sqlite, const settings::Ncu& nc
   return seen_launches(timeline, ranges_of(ncu));
 }
 
-/// A report that somebody made.
+/// A report that already exists.
 Result<SeenLaunches> from_report(const LabRequest& request, const LabTools& tools,
                                  const LabServices& services) {
   const std::string ending = request.nsys_report.extension().string();
@@ -208,7 +208,7 @@ Result<SeenLaunches> from_report(const LabRequest& request, const LabTools& tool
   if (!tools.nsys) {
     return Error(ErrorKind::NotFound,
                  request.nsys_report.string() +
-                     " can only be read with nsys, which is not here; give its .sqlite instead");
+                     " can only be read with nsys, which was not found; give its .sqlite instead");
   }
   const fs::path sqlite = request.folder / "count" / "report.sqlite";
   PL_TRY(nsys::export_sqlite(services.processes, tools.nsys->program, request.nsys_report, sqlite));
@@ -219,7 +219,7 @@ settings::Nsys counting_options(const nsys::Installation& nsys) {
   settings::Nsys options;
   options.trace = schema::CommaList{{"cuda", "nvtx"}};
   options.sample = settings::CpuSampling::None;
-  // Kernels of a graph are none of their own otherwise.
+  // Otherwise the kernels of a graph are not recorded individually.
   const bool has_nodes = !nsys.options.empty() && nsys.takes("--cuda-graph-trace");
   if (has_nodes) options.cuda_graph_trace = settings::GraphTrace::Node;
   return options;
@@ -238,7 +238,7 @@ Result<SeenLaunches> by_nsys(const LabRequest& request, const LabTools& tools,
   if (exit.why == Exit::Why::Cancelled) return cancelled();
   if (!exit.succeeded()) {
     return Error(ErrorKind::Tool, fmt::format("the program under nsys {} while its launches were "
-                                              "counted; {} has what it said",
+                                              "counted; see {} for its output",
                                               exit.describe(), command.log.string()));
   }
   const fs::path sqlite = folder / "run.sqlite";
@@ -290,7 +290,7 @@ Result<std::optional<SeenLaunches>> count_launches(const LabRequest& request,
     if (!request.nsys_report.empty()) return from_report(request, tools, services);
     const bool with_nsys = request.count_by != CountBy::Ncu && tools.nsys;
     if (!with_nsys && request.count_by == CountBy::Nsys) {
-      return Error(ErrorKind::NotFound, "--count nsys needs nsys, which is not here");
+      return Error(ErrorKind::NotFound, "--count nsys needs nsys, which was not found");
     }
     return with_nsys ? by_nsys(request, tools, services)
                      : by_ncu(request, kernels, tools, services);

@@ -13,29 +13,28 @@
 
 namespace profline::kernel_lab {
 
-/// What one pass left, a record a kernel of it.
+/// The outcome of one pass, one record per kernel.
 struct PassResult {
   std::vector<CaptureRecord> records;
   bool was_cancelled = false;
 };
 
-/// Runs the program under ncu for the kernels of a pass and makes their tables. `counted` says who
-/// counted launches, for messages; empty: nobody.
+/// Runs the program under ncu for the kernels of a pass and makes their tables. `counted` names who
+/// counted launches, for messages; empty: nobody did.
 Result<PassResult> run_pass(const LabRequest& request, const LabTools& tools,
                             const LabServices& services, std::span<const ChosenKernel> kernels,
                             const Pass& pass, const std::string& counted);
 
-/// A record with what is known of a kernel before ncu runs.
+/// A record with what is known about a kernel before ncu runs.
 CaptureRecord begun_record(const ChosenKernel& kernel);
 
-/// Why a capture is none, from what ncu said and how it ended, with what to do; empty when nothing
-/// speaks against it. `regex` and `launches` (how many match, in words; may be empty) are for the
-/// message.
+/// Why a capture failed, from ncu's messages and exit, with a fix; empty if nothing indicates a
+/// failure. `regex` and `launches` (how many match, in words; may be empty) are for the message.
 std::string why_failed(const ncu::Messages& messages, const Exit& exit, const std::string& regex,
                        const std::string& counted);
 
-/// Runs the program once more, or reads a capture of it, to see which kernels it launches. Nothing
-/// when nobody is to count. What the pass leaves lies in `<folder>/count`.
+/// Runs the program once more, or reads an existing capture of it, to see which kernels it
+/// launches. Nothing if counting is off. Files of this pass go to `<folder>/count`.
 Result<std::optional<SeenLaunches>> count_launches(const LabRequest& request,
                                                    std::span<const WantedKernel> kernels,
                                                    const LabTools& tools,

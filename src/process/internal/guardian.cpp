@@ -27,8 +27,8 @@ Error no_guardian(int error) {
   return Error(ErrorKind::Io, std::string("cannot start a guardian process: ") + strerror(error));
 }
 
-/// Keeps every signal away from this thread: between fork and guardian_main a handler of ours must
-/// not run in the guardian.
+/// Blocks every signal in this thread: between fork and guardian_main no handler of ours may run in
+/// the guardian.
 class AllSignalsBlocked {
  public:
   AllSignalsBlocked() {
@@ -44,8 +44,8 @@ class AllSignalsBlocked {
   sigset_t before_{};
 };
 
-/// Our environment with the command's changes, as `NAME=value`; sorted, so that two runs of one
-/// command see the same.
+/// Our environment with the command's changes, as `NAME=value`; sorted, so that every run of a
+/// command sees the same order.
 std::vector<std::string> merged_environment(const Command& command) {
   std::map<std::string, std::string, std::less<>> merged;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -69,7 +69,7 @@ std::string path_for(const Command& command) {
   return std::find(unset.begin(), unset.end(), "PATH") != unset.end() ? default_path() : own_path();
 }
 
-/// execve takes char*, and does not write through it.
+/// execve takes char*, but does not write through it.
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
@@ -100,7 +100,7 @@ std::size_t bytes_in(const std::vector<std::string>& texts) {
   return bytes;
 }
 
-/// `/bin/nosh` of a script that starts with `#!/bin/nosh -e`; nothing for other files.
+/// `/bin/nosh` for a script that starts with `#!/bin/nosh -e`; empty for other files.
 std::string interpreter_of(const std::filesystem::path& script) {
   std::ifstream file(script, std::ios::binary);
   std::string line(256, '\0');
@@ -141,7 +141,7 @@ Result<Guardian> Guardian::start(const LaunchPlan& plan) {
 
 Guardian::Guardian(pid_t pid, FileDescriptor socket, FileDescriptor failures)
     : socket_(std::move(socket)), failures_(std::move(failures)) {
-  read_process(pid, process_);  // not reaped, so it is there
+  read_process(pid, process_);  // not reaped, so it exists
   process_.pid = pid;
 }
 
@@ -183,7 +183,7 @@ std::optional<GuardianNews> Guardian::next_news() const {
 
 void Guardian::reap() {
   if (process_.pid <= 0) return;
-  // ECHILD, when our own parent made us ignore SIGCHLD, also means that it is gone.
+  // ECHILD, if our own parent made us ignore SIGCHLD, also means that it has ended.
   while (::waitpid(process_.pid, nullptr, 0) < 0 && errno == EINTR) {
   }
   process_.pid = 0;
@@ -192,12 +192,12 @@ void Guardian::reap() {
 Result<ExecImage> ExecImage::of(const Command& command) {
   PL_TRY(check_folder(command.cwd));
   ExecImage image(command);
-  // Absolute, because the child looks for it after it has changed folders.
+  // Absolute, because the child searches for it after changing folders.
   std::error_code error;
   const std::filesystem::path found =
       PL_TRY(find_program(command.argv.front(), path_for(command), command.cwd));
   image.program_ = std::filesystem::absolute(found, error);
-  if (error) return Error(ErrorKind::Io, "cannot tell the current folder: " + error.message());
+  if (error) return Error(ErrorKind::Io, "cannot determine the current folder: " + error.message());
   image.env_ = merged_environment(command);
   image.argv_pointers_ = pointers_to(command.argv);
   image.env_pointers_ = pointers_to(image.env_);

@@ -1,26 +1,26 @@
-// The process between us and a child, so that nothing stays behind whoever is killed.
+// The process between us and a child, which ensures that no process survives, whoever is killed.
 //
 //   profline ---- socket ---- guardian ---- child (leads its own process group)
-//                                             \---- what the child makes, however it detaches
+//                                             \---- what the child starts, however it detaches
 //
 // The guardian is a child subreaper: a descendant whose parent ends becomes its child, so it can
-// wait for all of them, and "no child left" means "no descendant left". It decides nothing. What it
-// does:
+// wait for all of them, and "no child left" means "no descendant left". It makes no decisions. What
+// it does:
 //
 //   at its start      forks the child, then reports Started or ForkFailed
 //   a child ends      reaps it; for the child itself reports MainEnded, with its status and usage
 //   nothing is left   reports NoneLeft and exits, if the child has ended
 //   SignalGroup n     sends n to the child's process group, unless the child has ended
 //   SignalAll n       sends n to every descendant and reports Signalled for each
-//   Leave             exits at once; what still runs becomes ours
+//   Leave             exits at once; what still runs becomes our child
 //   socket closed     we were killed, or have given up: SIGTERM to every descendant,
 //                     terminate_grace, SIGKILL until none is left or kill_wait has passed, exits
 //
 // If the guardian is killed, the child gets SIGKILL as its parent-death signal, the socket closes
 // and we inherit the rest, being a subreaper as well.
 //
-// Orders and news are packets on a SOCK_SEQPACKET pair. Whether exec succeeded is told by the child
-// itself on a pipe that exec closes: nothing means success.
+// Orders and news are packets on a SOCK_SEQPACKET pair. Whether exec succeeded is reported by the
+// child itself on a pipe that exec closes: no data means success.
 
 #pragma once
 
@@ -42,7 +42,7 @@
 
 namespace profline::internal {
 
-/// All that guardian and child need, built before fork: nothing may be allocated after it.
+/// Everything that guardian and child need, built before fork: nothing may be allocated after it.
 struct LaunchPlan {
   const char* program = nullptr;  ///< a path for execve
   char* const* argv = nullptr;
@@ -65,14 +65,14 @@ struct GuardianNews {
   pid_t pid = 0;                  ///< Started, MainEnded: the child; Signalled: that descendant
   std::uint64_t start_ticks = 0;  ///< Started: of the child
   int error = 0;                  ///< ForkFailed: errno
-  int status = 0;                 ///< MainEnded: as wait() has it
+  int status = 0;                 ///< MainEnded: as returned by wait()
   bool others_remain = false;     ///< MainEnded: NoneLeft does not follow at once
   std::int64_t at_ns = 0;         ///< Started, MainEnded: the monotonic clock
   rusage usage{};                 ///< MainEnded
   std::array<char, 16> name{};    ///< Signalled
 };
 
-/// What kept the child from running its program.
+/// What prevented the child from running its program.
 struct LaunchFailure {
   enum class Step : std::int32_t { ChangeFolder, Execute };
   Step step = Step::Execute;
@@ -83,11 +83,11 @@ struct LaunchFailure {
 constexpr const char* kGuardianName = "profline-guard";
 
 /// The guardian's whole life; in guardian_main.cpp. `news` is its end of the socket and `failures`
-/// that of the pipe. All signals are blocked.
+/// its end of the pipe. All signals are blocked.
 [[noreturn]] void guardian_main(const LaunchPlan& plan, int news, int failures) noexcept;
 
-/// Our handle on a guardian. Destroying it closes the socket, whereupon the guardian ends all that
-/// is left, and waits until it has.
+/// Our handle on a guardian. Destroying it closes the socket, upon which the guardian ends all
+/// remaining processes, and waits for the guardian.
 class Guardian {
  public:
   static Result<Guardian> start(const LaunchPlan& plan);
@@ -95,16 +95,16 @@ class Guardian {
   Guardian& operator=(Guardian&&) = delete;
   ~Guardian();
 
-  /// Waits until the child runs its program (nothing is returned) or cannot.
+  /// Waits until the child runs its program (returns nothing) or fails to.
   std::optional<LaunchFailure> wait_for_exec();
 
   /// The guardian as /proc showed it at its start.
   const ProcessStat& process() const { return process_; }
   int fd() const { return socket_.get(); }
 
-  /// To a guardian that is gone nothing is sent, and next_news() tells.
+  /// Does nothing if the guardian is gone; next_news() reports that.
   void send(GuardianOrder order) const;
-  /// Waits for news; nothing when the guardian is gone.
+  /// Waits for news; nothing if the guardian is gone.
   std::optional<GuardianNews> next_news() const;
 
   /// Waits until the guardian has exited; it must be about to.
@@ -118,16 +118,16 @@ class Guardian {
   FileDescriptor failures_;
 };
 
-/// A command as execve takes it: program found, environment merged, all arrays in place.
+/// A command in the form that execve takes: program found, environment merged, all arrays built.
 class ExecImage {
  public:
   /// `command` must outlive the image.
   static Result<ExecImage> of(const Command& command);
 
-  /// Fills in what is the program's; descriptors and times stay as they are.
+  /// Fills in the fields of the program; descriptors and times stay unchanged.
   void describe_to(LaunchPlan& plan) const;
 
-  /// What the failure of the child to run this means.
+  /// The Error for a child that failed to run this.
   Error error_of(const LaunchFailure& failure) const;
 
  private:

@@ -1,5 +1,5 @@
-// What runs in the guardian and, until exec, in the child. We may have been forked while other
-// threads held locks: only system calls and our own code that allocates nothing, no stdio, no new.
+// Runs in the guardian and, until exec, in the child. We may have been forked while other threads
+// held locks: only system calls and our own code that does not allocate, no stdio, no new.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,14 +29,14 @@ std::int64_t now_ns() noexcept {
 void close_between(int first, int last) noexcept {
   if (first > last) return;
   if (::close_range(static_cast<unsigned>(first), static_cast<unsigned>(last), 0) == 0) return;
-  // Kernels before 5.9. Descriptors are handed out lowest first, so the limit is rarely far above.
+  // For kernels before 5.9. Descriptors are assigned lowest first, so few are close to the limit.
   const long limit = ::sysconf(_SC_OPEN_MAX);
   const int end = static_cast<int>(std::min<long>(last, limit > 0 ? limit : 65536));
   for (int fd = first; fd <= end; ++fd) ::close(fd);
 }
 
-/// What our other threads had open would otherwise stay open as long as the guardian lives: the far
-/// end of another guardian's socket, a pipe to the user's pager.
+/// Descriptors that our other threads had open would otherwise stay open as long as the guardian
+/// lives: the far end of another guardian's socket, a pipe to the user's pager.
 template <std::size_t N>
 void close_all_but(std::array<int, N> kept) noexcept {
   std::sort(kept.begin(), kept.end());
@@ -75,7 +75,7 @@ void default_all_signals() noexcept {
   give_up(failures, LaunchFailure::Step::Execute);
 }
 
-/// Through a pidfd the signal cannot reach a stranger who was given the pid in the meantime.
+/// A pidfd ensures that the signal cannot reach another process that was given the pid since.
 void signal_process(const ProcessStat& process, int signal) noexcept {
   const auto pidfd = static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0U));
   if (pidfd < 0) {
@@ -122,16 +122,16 @@ class GuardianLife {
     news.pid = main_;
     news.error = error;
     news.at_ns = started;
-    // Here, because only we can be sure that the child was not reaped yet.
+    // Done here, because only the guardian can be sure that the child was not reaped yet.
     ProcessStat process;
     if (main_ > 0 && read_process(main_, process)) news.start_ticks = process.start_ticks;
-    tell(news);
+    report(news);
     if (main_ < 0) ::_exit(1);
-    // The child does this as well; whoever is first, the group exists before an order comes.
+    // The child does this as well; whoever is first, the group exists before an order arrives.
     ::setpgid(main_, main_);
   }
 
-  void tell(const GuardianNews& news) const noexcept {
+  void report(const GuardianNews& news) const noexcept {
     while (::send(news_, &news, sizeof news, MSG_NOSIGNAL) < 0 && errno == EINTR) {
     }
   }
@@ -145,7 +145,7 @@ class GuardianLife {
     }
   }
 
-  /// Reaps all that has ended; exits when that was the last.
+  /// Reaps every process that has ended; exits if no other is left.
   void reap() noexcept {
     GuardianNews end;
     pid_t pid = 0;
@@ -163,10 +163,10 @@ class GuardianLife {
     if (end.kind == GuardianNews::Kind::MainEnded) {
       main_ended_ = true;
       end.others_remain = !none_left;
-      tell(end);
+      report(end);
     }
     if (none_left) {
-      tell(GuardianNews{});
+      report(GuardianNews{});
       ::_exit(0);
     }
   }
@@ -189,9 +189,9 @@ class GuardianLife {
   }
 
   void signal_group(int signal) const noexcept {
-    if (main_ended_) return;  // reaped: the group's number may be another's by now
+    if (main_ended_) return;  // reaped: the group's number may have been reused
     ::kill(-main_, signal);
-    ::kill(-main_, SIGCONT);  // a stopped process acts on SIGKILL only
+    ::kill(-main_, SIGCONT);  // a stopped process reacts only to SIGKILL
   }
 
   void signal_all(int signal) const noexcept {
@@ -206,19 +206,19 @@ class GuardianLife {
       news.kind = GuardianNews::Kind::Signalled;
       news.pid = pid;
       news.name = process.name;
-      tell(news);
+      report(news);
       signal_process(process, signal);
     }
   }
 
   [[noreturn]] void end_everything() noexcept {
-    constexpr int kKillAgainMs = 20;  // for what was forked while we were killing
+    constexpr int kKillAgainMs = 20;  // for processes forked meanwhile
     wait_until(plan_.terminate_grace, SIGTERM, static_cast<int>(plan_.terminate_grace.count()));
     wait_until(plan_.kill_wait, SIGKILL, kKillAgainMs);
     ::_exit(1);
   }
 
-  /// Sends `signal` to all, again every `again_ms`; comes back if some are left after `duration`.
+  /// Sends `signal` to all, again every `again_ms`; returns if some are left after `duration`.
   void wait_until(std::chrono::milliseconds duration, int signal, int again_ms) noexcept {
     const std::int64_t end = now_ns() + std::chrono::nanoseconds(duration).count();
     std::int64_t next_signal = now_ns();
@@ -244,11 +244,11 @@ class GuardianLife {
 }  // namespace
 
 void guardian_main(const LaunchPlan& plan, int news, int failures) noexcept {
-  // A session without a terminal: what asks for a password there fails instead of waiting for ever.
+  // A session without a terminal: a prompt for a password fails instead of waiting forever.
   ::setsid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, kGuardianName);
-  default_all_signals();  // SIGCHLD ignored by our parent would lose the child's status
+  default_all_signals();  // an inherited, ignored SIGCHLD would lose the child's status
   close_all_but(std::array{news, failures, plan.stdio[0], plan.stdio[1], plan.stdio[2]});
   GuardianLife(plan, news).live(failures);
 }

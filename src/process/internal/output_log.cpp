@@ -16,7 +16,7 @@
 namespace profline::internal {
 namespace {
 
-constexpr mode_t kMode = 0666;       // less the user's umask
+constexpr mode_t kMode = 0666;       // minus the user's umask
 constexpr mode_t kOwnerOnly = 0600;  // programs print command lines, and worse
 
 Error cannot_write(const std::filesystem::path& path, int error) {
@@ -28,7 +28,7 @@ Result<FileDescriptor> nameless_file() {
   FileDescriptor file = above_stdio(
       FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_APPEND | O_CLOEXEC, 0600)));
   if (file.is_open()) return file;
-  // Not every file system knows O_TMPFILE.
+  // Not every file system supports O_TMPFILE.
   std::string name = (folder / "profline-XXXXXX").string();
   file = above_stdio(FileDescriptor(::mkostemp(name.data(), O_APPEND | O_CLOEXEC)));
   if (!file.is_open()) return cannot_write(name, errno);
@@ -40,7 +40,7 @@ Result<FileDescriptor> nameless_file() {
 
 Result<OutputLog> OutputLog::open(const std::filesystem::path& path) {
   if (path.empty()) return OutputLog(PL_TRY(nameless_file()));
-  // One description for both streams, in append mode: what comes first stands first.
+  // One open file for both streams, in append mode, to keep the order of the output.
   FileDescriptor file = above_stdio(
       FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kOwnerOnly)));
   if (!file.is_open()) return cannot_write(path, errno);
@@ -65,15 +65,15 @@ std::string OutputLog::read_between(std::uint64_t from, std::uint64_t to) const 
     const ssize_t got = ::pread(file_.get(), bytes.data() + length, bytes.size() - length,
                                 static_cast<off_t>(from + length));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;  // cut short behind our back, or not a file that can be read back
+    if (got <= 0) break;  // truncated by someone else, or not readable
     length += static_cast<std::size_t>(got);
   }
   bytes.resize(length);
   return bytes;
 }
 
-/// The child appends meanwhile, so nothing can be moved; a hole needs no move. Where there are none
-/// (some network file systems), the file is cut when the child has ended.
+/// The child keeps appending, so nothing can be moved; a hole needs no move. Without holes (some
+/// network file systems) the file is cut after the child has ended.
 void OutputLog::give_back_middle(std::uint64_t end) {
   constexpr std::uint64_t kStep = std::uint64_t{8} << 20U;
   if (end < given_back_ + kLogTailBytes + kStep) return;

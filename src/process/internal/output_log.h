@@ -9,17 +9,17 @@
 
 namespace profline::internal {
 
-/// The file a child writes its output to. We only ever read its end, so memory stays flat however
-/// much comes; and so does the disk: what lies between the first kLogHeadBytes and the last
-/// kLogTailBytes gives its space back, where the file system can do that, and reads as zeros.
+/// The file a child writes its output to. We only ever read its end, so memory use does not grow
+/// with the output. Neither does disk use: the space between the first kLogHeadBytes and the last
+/// kLogTailBytes is freed, where the file system supports that, and reads as zeros.
 class OutputLog {
  public:
-  /// Opens `path` for appending; a temporary file without a name when it is empty.
+  /// Opens `path` for appending; an unnamed temporary file if it is empty.
   static Result<OutputLog> open(const std::filesystem::path& path);
 
   int fd() const { return file_.get(); }
 
-  /// What was written since the last call; if that is more than Exit::kTailBytes, its end.
+  /// What was written since the last call; if that exceeds Exit::kTailBytes, its end.
   std::string new_bytes();
   /// The last Exit::kTailBytes written since open().
   std::string tail() const;
@@ -31,12 +31,12 @@ class OutputLog {
   std::string read_between(std::uint64_t from, std::uint64_t to) const;
 
   FileDescriptor file_;
-  std::uint64_t start_ = 0;  ///< what was in the file before is not this child's
+  std::uint64_t start_ = 0;  ///< where the output of this child begins
   std::uint64_t seen_ = 0;
-  std::uint64_t given_back_ = 0;  ///< up to here, from the end of the head on
+  std::uint64_t given_back_ = 0;  ///< freed up to here, from the end of the head on
 };
 
-/// A file made anew for writing, above stdio and closed on exec.
+/// A new or emptied file for writing, with a descriptor above stdio, closed on exec.
 Result<FileDescriptor> create_output(const std::filesystem::path& path);
 
 }  // namespace profline::internal

@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// These processes became ours by accident; there is nothing to poll for their end.
+/// These processes became our children by accident; there is no descriptor to poll for their end.
 void pause_shortly() {
   constexpr int kPauseMs = 5;
   ::poll(nullptr, 0, kPauseMs);
@@ -27,7 +27,7 @@ class Orphans {
  public:
   Orphans(const ProcessStat& guardian, pid_t main) : guardian_(guardian), main_(main) {}
 
-  /// Signals all there are until none is left (true) or time is up.
+  /// Signals all of them until none is left (true) or the time is up.
   bool end(int signal, bool repeatedly, std::chrono::milliseconds at_most) {
     const auto deadline = Clock::now() + at_most;
     bool first = true;
@@ -52,7 +52,7 @@ class Orphans {
   }
 
  private:
-  /// Those that have ended and are our children are reaped on the way.
+  /// Also reaps those that have ended and are our children.
   std::vector<ProcessStat> list() const {
     std::vector<ProcessStat> roots;
     std::vector<ProcessStat> all;
@@ -100,13 +100,13 @@ class Orphans {
 
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(24 * 3650);  // no overflow
-constexpr std::chrono::milliseconds kKillAgain{20};  // for what was forked while we were killing
+constexpr std::chrono::milliseconds kKillAgain{20};  // for processes forked meanwhile
 
 std::chrono::microseconds duration_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-/// For poll(): rounded up, so that it does not spin through the last millisecond.
+/// For poll(): rounded up, to avoid spinning through the last millisecond.
 int milliseconds_until(std::chrono::steady_clock::time_point when) {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now());
@@ -203,7 +203,7 @@ void Supervision::take_news() {
       break;
     case GuardianNews::Kind::Started:
     case GuardianNews::Kind::ForkFailed:
-      break;  // came first, and was taken by the runner
+      break;  // came first, and the runner has consumed it
   }
 }
 
@@ -230,7 +230,7 @@ void Supervision::stop_main() {
   }
 }
 
-/// After the child: what it has left behind.
+/// After the end of the child: ends its remaining processes.
 void Supervision::end_others() {
   const Interrupt& interrupt = subject_.interrupt;
   const auto end_within = [&](std::chrono::milliseconds time) {
@@ -239,12 +239,12 @@ void Supervision::end_others() {
   };
   if (end_within(subject_.rules.settle)) return;
   if (subject_.observer != nullptr && !interrupt.in_a_hurry()) {
-    tick();  // so that it knows all the child had to say
+    tick();  // so that the observer has all of the child's output
     subject_.observer->outlived();
   }
   if (subject_.observer != nullptr && interrupt.in_a_hurry()) subject_.observer->abandoned();
   if (!interrupt.in_a_hurry()) {
-    // Those that outlived() has ended by now are no longer there to be signalled.
+    // Processes that outlived() has ended are not signalled.
     subject_.guardian.send({GuardianOrder::Kind::SignalAll, SIGTERM});
     if (end_within(subject_.rules.terminate_grace)) return;
   }
@@ -264,10 +264,10 @@ void Supervision::kill_others() {
   }
 }
 
-/// The child got SIGKILL when its guardian died, and is ours now, as are all it has left behind.
+/// The child got SIGKILL when its guardian died; it and its remaining processes are ours now.
 void Supervision::recover_without_guardian() {
   const ProcessStat guardian = subject_.guardian.process();
-  subject_.guardian.reap();  // what it had is ours once this returns
+  subject_.guardian.reap();  // its children are ours once this returns
   if (!main_ended()) {
     exit_.why = Exit::Why::GuardianLost;
     exit_.stopped_by.reset();

@@ -18,16 +18,16 @@
 
 namespace profline::internal {
 
-/// Waits for a child of ours; false when it has not ended in time (or is not ours).
+/// Waits for a child of ours; false if it has not ended in time (or is not ours).
 bool wait_for_child(pid_t pid, std::chrono::milliseconds at_most, int& status, rusage& usage);
 
-/// Ends and reaps what a guardian that was killed left to us: our children that are younger than it
-/// and no guardians themselves, with all their descendants. SIGTERM, a grace, SIGKILL.
-/// `main` is the guardian's own child, seen to elsewhere.
+/// Ends and reaps what a killed guardian left to us: our children that are younger than it and not
+/// guardians themselves, with all their descendants. SIGTERM, a grace period, SIGKILL. `main` is
+/// the guardian's own child, which is handled elsewhere.
 std::vector<Leftover> end_orphans(const ProcessStat& guardian, pid_t main, const StopRules& rules);
 
-/// What run() does once the child runs: waits for its end, hastens that when it must, and sees to
-/// it that nothing is left. All decisions about signals and times are here.
+/// What run() does while the child runs: waits for its end, enforces that when necessary, and makes
+/// sure that no process is left. All decisions about signals and times are made here.
 class Supervision {
  public:
   struct Subject {

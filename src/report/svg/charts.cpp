@@ -15,7 +15,7 @@ namespace {
 using internal::Frame;
 using roofline::CountedKernel;
 
-/// A peak of the device, by the work that reaches for it.
+/// A peak of the device, by the kind of work it limits.
 struct Peak {
   std::string label;
   double per_second = 0;
@@ -28,7 +28,7 @@ void add_peak(std::vector<Peak>& peaks, std::string label, std::optional<double>
   if (!is_known) peaks.push_back({std::move(label), *per_second});
 }
 
-/// The peaks of the precisions that the kernels used; bf16 on tensor cores where none did.
+/// The peaks of the precisions that the kernels used; bf16 on tensor cores if they used none.
 std::vector<Peak> peaks_of(std::span<const CountedKernel> rows,
                            const settings::Ceilings& ceilings) {
   std::vector<Peak> peaks;
@@ -71,7 +71,7 @@ struct Extent {
   }
 };
 
-/// The slope of the memory up to each peak, and the peaks themselves.
+/// The memory slope up to each peak, and the peaks themselves.
 void draw_ceilings(Picture& picture, const Scale& x, const Scale& y, const std::vector<Peak>& peaks,
                    double bandwidth) {
   const double highest = peaks.front().per_second;
@@ -123,7 +123,7 @@ std::string physical_roofline(std::span<const CountedKernel> rows,
   if (rate.low == 0) rate.include(1e9);
   const Scale x = Scale::decades(intensity.low / 2, intensity.high, frame.left, frame.right);
   const Scale y = Scale::decades(rate.low / 2, rate.high, frame.bottom, frame.top);
-  internal::draw_axes(picture, frame, x, y, "arithmetic intensity, FLOP a byte of DRAM traffic",
+  internal::draw_axes(picture, frame, x, y, "arithmetic intensity, FLOP per byte of DRAM traffic",
                       "performance, FLOP/s");
   if (has_roof) draw_ceilings(picture, x, y, peaks, *ceilings.bytes_per_second);
   if (!has_roof) {
@@ -148,8 +148,7 @@ std::string normalised_roofline(std::span<const CountedKernel> rows, double marg
   Picture picture(internal::kPictureWidth, internal::picture_height(frame, rows.size()), title);
   const Scale x = Scale::linear(0, 100, frame.left, frame.right);
   const Scale y = Scale::linear(0, 100, frame.bottom, frame.top);
-  internal::draw_axes(picture, frame, x, y, "DRAM, % of what it can sustain",
-                      "SM, % of what it can sustain");
+  internal::draw_axes(picture, frame, x, y, "DRAM, % of sustained peak", "SM, % of sustained peak");
   const double low = std::clamp(margin, 0.0, 100.0);
   picture.line({x.at(0), y.at(low)}, {x.at(100 - low), y.at(100)}, "guide");
   picture.line({x.at(low), y.at(0)}, {x.at(100), y.at(100 - low)}, "guide");

@@ -9,17 +9,17 @@
 #include "analysis/roofline/counted_kernel.h"
 #include "settings/hardware.h"
 
-/// The pictures of captured kernels, each a whole SVG document.
+/// The pictures of captured kernels, each a complete SVG document.
 namespace profline::svg {
 
-/// Kernels by arithmetic intensity and operations a second, both logarithmic, under the ceilings of
-/// the device: the slope of its memory, the peaks of the precisions that were used, the ridge
-/// between them. Kernels without both figures are listed and not drawn.
+/// Kernels by arithmetic intensity and operations per second, both logarithmic, under the ceilings
+/// of the device: the slope of its memory, the peaks of the precisions that were used, and the
+/// ridge between them. Kernels without both figures are listed but not drawn.
 std::string physical_roofline(std::span<const roofline::CountedKernel> rows,
                               const settings::Ceilings& ceilings, const std::string& title);
 
-/// Kernels by ncu's shares of what DRAM and SM could sustain, 0 to 100 %. The band around the
-/// diagonal is where the margin's rule says balanced.
+/// Kernels by ncu's shares of the sustained peaks of DRAM and SM, 0 to 100 %. In the band around
+/// the diagonal, kernels count as balanced by the margin.
 std::string normalised_roofline(std::span<const roofline::CountedKernel> rows, double margin,
                                 const std::string& title);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// Colours that people with any colour vision tell apart (after Okabe and Ito).
+// Colours that people with any colour vision can distinguish (after Okabe and Ito).
 constexpr std::string_view kSheet =
     "text{font:12px system-ui,sans-serif;fill:#222}"
     ".title{font-size:16px;font-weight:600}.small{font-size:11px;fill:#555}"
@@ -63,7 +63,7 @@ std::string shortened(std::string_view text, std::size_t most) {
     const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U;
     if (!begins) continue;
     if (++characters > most) {
-      // Room for the ellipsis: one character less.
+      // One character less, for the ellipsis.
       std::size_t end = at;
       do {
         --end;

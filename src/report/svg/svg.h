@@ -5,7 +5,8 @@
 #include <string_view>
 #include <utility>
 
-/// Pictures as SVG: a document that needs nothing else, no script, no font, nothing from a network.
+/// Pictures as SVG: self-contained documents without scripts or fonts, and with nothing from a
+/// network.
 namespace profline::svg {
 
 struct PointXy {
@@ -15,9 +16,9 @@ struct PointXy {
 
 enum class Anchor { Start, Middle, End };
 
-/// A picture that grows piece by piece. Numbers are pixels from the upper left corner, written with
-/// at most two decimals; texts are any bytes and are escaped. `style` names classes of the sheet in
-/// svg.cpp.
+/// A picture that is built piece by piece. Numbers are pixels from the upper left corner, written
+/// with at most two decimals; texts may be any bytes and are escaped. `style` names classes of the
+/// style sheet in svg.cpp.
 class Picture {
  public:
   Picture(double width, double height, std::string_view title);
@@ -41,11 +42,11 @@ class Picture {
   std::string body_;
 };
 
-/// Text for an element or an attribute: markup becomes entities, what XML cannot hold becomes
-/// U+FFFD.
+/// Text for an element or an attribute: markup becomes entities, and what XML cannot represent
+/// becomes U+FFFD.
 std::string escaped(std::string_view text);
 
-/// At most `most` characters, with an ellipsis where some were left out.
+/// At most `most` characters, with an ellipsis if some were left out.
 std::string shortened(std::string_view text, std::size_t most);
 
 }  // namespace profline::svg

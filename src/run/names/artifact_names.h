@@ -4,16 +4,16 @@
 #include <cstddef>
 #include <string_view>
 
-/// The name of everything in a run's folder, spelled once. docs/formats/run.md draws the folder.
-/// tests/tree/check_artifact_names finds other places that spell one, unless the line before it
-/// here says why not: `unchecked: ...`.
+/// The name of everything in a run's folder, spelled once; docs/formats/run.md describes the
+/// folder. tests/tree/check_artifact_names reports other places that spell one, unless the line
+/// before it here exempts it with a reason: `unchecked: ...`.
 ///
 ///   folder / run::files::kRecord                 run.json
 ///   setup.stage_folder(id()) / run::files::kRequests
 ///   run::paths::kNsysKernels                     nsys/kernels.json
 namespace profline::run {
 
-/// The stages, whose folders have their names.
+/// The stages; their folders have the same names.
 namespace stages {
 inline constexpr const char* kStaticAnalysis = "static_analysis";
 inline constexpr const char* kBaseline = "baseline";
@@ -23,20 +23,20 @@ inline constexpr const char* kNcu = "ncu";
 inline constexpr const char* kDirectInference = "direct_inference";
 }  // namespace stages
 
-/// Folders of a run beside those of its stages, and folders in those.
+/// Folders of a run besides those of its stages, and their subfolders.
 namespace folders {
-inline constexpr const char* kAttempts = "attempts";  ///< what a stage left that was run again
-inline constexpr const char* kWorkload = "workload";  ///< what a profiled workload wrote itself
+inline constexpr const char* kAttempts = "attempts";  ///< results of earlier attempts at a stage
+inline constexpr const char* kWorkload = "workload";  ///< files written by a profiled workload
 inline constexpr const char* kRegions = "regions";    ///< ncu's regions
-inline constexpr const char* kLatest = "latest";      ///< beside the runs: a link to the newest
+inline constexpr const char* kLatest = "latest";      ///< next to the runs: a link to the newest
 }  // namespace folders
 
-/// Names of files, as they are in the folder of the run or of a stage.
+/// Names of files in the folder of the run or of a stage.
 namespace files {
 // The run itself.
 inline constexpr const char* kRecord = "run.json";
 inline constexpr const char* kRunLog = "run.log";
-// unchecked: files of a config's search path have this name too
+// unchecked: files on a config's search path also have this name
 inline constexpr const char* kConfig = "config.yaml";
 inline constexpr const char* kOverrides = "overrides.yaml";
 inline constexpr const char* kHydra = "hydra.yaml";
@@ -51,20 +51,20 @@ inline constexpr const char* kReportPage = "report.html";
 inline constexpr const char* kStakeholderSummary = "stakeholder_summary.md";
 inline constexpr const char* kOperatorsPage = "operators.md";
 inline constexpr const char* kKernelsPage = "kernels.md";
-inline constexpr const char* kIndex = "runs.sqlite";  ///< beside the runs
+inline constexpr const char* kIndex = "runs.sqlite";  ///< next to the runs
 
 // Any stage.
 inline constexpr const char* kStatus = "status.json";
 inline constexpr const char* kLog = "log";
 inline constexpr const char* kCommand = "cmd.txt";
-/// The config of a stage whose workload gets another one than the baseline's.
+/// The config of a stage whose workload gets a different one than the baseline's.
 // unchecked: a model's folder has a file of this name
 inline constexpr const char* kHandedConfig = "config.json";
 
 // The built-in workload.
 inline constexpr const char* kWorkloadFacts = "workload.json";
 inline constexpr const char* kRequests = "requests.jsonl";
-inline constexpr const char* kSamples = "samples.jsonl";  ///< instead of it, in runs of 0.1
+inline constexpr const char* kSamples = "samples.jsonl";  ///< the same in runs of version 0.1
 inline constexpr const char* kMetrics = "metrics.json";
 inline constexpr const char* kTexts = "texts.jsonl";
 inline constexpr const char* kReadInputs = "inputs.json";
@@ -72,10 +72,10 @@ inline constexpr const char* kGpuReadings = "gpu.jsonl";
 inline constexpr const char* kPredictions = "predictions.jsonl";
 inline constexpr const char* kPicturesFacts = "info.json";
 
-// A program of the user's own.
+// A user's own program.
 inline constexpr const char* kProcess = "process.json";
 
-// Stages that have tables of their own.
+// Stages that have their own tables.
 inline constexpr const char* kStaticCompute = "static_compute.json";
 inline constexpr const char* kStaticComputePage = "static_compute.md";
 inline constexpr const char* kStaticTrace = "static_trace.json";
@@ -111,7 +111,7 @@ constexpr std::size_t length(const char* text) {
   return std::string_view(text).size();
 }
 
-/// `folder/file`, made by the compiler.
+/// `folder/file`, concatenated at compile time.
 template <const char* const& Folder, const char* const& File>
 constexpr auto joined() {
   Text<length(Folder) + 1 + length(File)> text;
@@ -127,20 +127,20 @@ inline constexpr auto kJoined = joined<Folder, File>();
 
 }  // namespace internal
 
-/// The path of a file in a folder, from the folder that both lie in.
+/// The path of a file in a folder, relative to the parent of the folder.
 template <const char* const& Folder, const char* const& File>
 inline constexpr const char* kBelow = internal::kJoined<Folder, File>.characters.data();
 
-/// Paths from the run's folder, as pages and messages show them.
+/// Paths relative to the run's folder, as pages and messages show them.
 namespace paths {
-inline constexpr const char* kBaselineRequests = kBelow<stages::kBaseline, files::kRequests>;
-inline constexpr const char* kBaselineSamples = kBelow<stages::kBaseline, files::kSamples>;
 inline constexpr const char* kBaselineMetrics = kBelow<stages::kBaseline, files::kMetrics>;
 inline constexpr const char* kBaselineProcess = kBelow<stages::kBaseline, files::kProcess>;
 inline constexpr const char* kBaselineInputs = kBelow<stages::kBaseline, files::kReadInputs>;
 inline constexpr const char* kBaselineGpu = kBelow<stages::kBaseline, files::kGpuReadings>;
 inline constexpr const char* kStaticCompute =
     kBelow<stages::kStaticAnalysis, files::kStaticCompute>;
+inline constexpr const char* kStaticTrace = kBelow<stages::kStaticAnalysis, files::kStaticTrace>;
+inline constexpr const char* kTorchKernels = kBelow<stages::kTorchProfiler, files::kKernels>;
 inline constexpr const char* kTorchOperators = kBelow<stages::kTorchProfiler, files::kOperators>;
 inline constexpr const char* kTorchTrace = kBelow<stages::kTorchProfiler, files::kTrace>;
 inline constexpr const char* kCompressedTorchTrace =
@@ -149,7 +149,6 @@ inline constexpr const char* kNsysRanges = kBelow<stages::kNsys, files::kRanges>
 inline constexpr const char* kNsysKernels = kBelow<stages::kNsys, files::kKernels>;
 inline constexpr const char* kNcuKernels = kBelow<stages::kNcu, files::kKernels>;
 inline constexpr const char* kWorkloadRequests = kBelow<folders::kWorkload, files::kRequests>;
-inline constexpr const char* kWorkloadSamples = kBelow<folders::kWorkload, files::kSamples>;
 inline constexpr const char* kWorkloadLog = kBelow<folders::kWorkload, files::kLog>;
 inline constexpr const char* kNcuRegions = kBelow<folders::kRegions, files::kRegions>;
 inline constexpr const char* kNcuRegionsPage = kBelow<folders::kRegions, files::kRegionsPage>;

@@ -9,7 +9,7 @@ namespace profline::run {
 namespace {
 
 TEST(ArtifactNames, PathsAreMadeOfFolderAndFile) {
-  EXPECT_STREQ(paths::kBaselineRequests, "baseline/requests.jsonl");
+  EXPECT_STREQ(paths::kBaselineMetrics, "baseline/metrics.json");
   EXPECT_STREQ(paths::kNsysKernels, "nsys/kernels.json");
   EXPECT_STREQ(paths::kNcuKernels, "ncu/kernels.json");
   EXPECT_STREQ(paths::kCompressedTorchTrace, "torch_profiler/trace.json.gz");

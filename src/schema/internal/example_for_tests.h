@@ -17,7 +17,7 @@
 #include "schema/field.h"
 #include "schema/problems.h"
 
-/// A config of the size and kinds that the real one has, for tests and benchmarks.
+/// A config of the size and kinds of the real one, for tests and benchmarks.
 namespace profline::example {
 
 enum class Enable { No, Yes, Auto };

@@ -26,7 +26,7 @@
 namespace profline::stages {
 namespace {
 
-/// What one process of a program took, as far as it was seen.
+/// What one process of a program used, as far as it was observed.
 struct ProcessUse {
   std::int64_t pid = 0;
   std::int64_t parent = 0;
@@ -47,14 +47,14 @@ constexpr auto fields(std::type_identity<ProcessUse>) {
       field("max_rss_bytes", &ProcessUse::max_rss_bytes, "largest resident set so far"));
 }
 
-/// Looks at a child and all it starts, about ten times a second: a process that lives for less may
-/// not be seen, and of what one did after the last look nothing is known.
+/// Samples a child and all its descendants about ten times per second: a shorter-lived process may
+/// be missed, and so is whatever a process does after its last sample.
 class ProcessWatch final : public RunObserver {
  public:
   void started(const ProcessId& child) override;
   void output(std::string_view bytes) override;
 
-  /// In the order of their start.
+  /// In order of start.
   std::vector<ProcessUse> processes() const;
 
  private:
@@ -209,12 +209,13 @@ Result<void> BaselineStage::run(const pipeline::StageContext& context,
   const pipeline::PlannedCommand& command = plan.command("workload");
   const Exit exit = PL_TRY(run.execute(command, &watch));
   const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
-  if (!exit.succeeded() && !is_ours) run.tell(child_problem(command, exit));
+  if (!exit.succeeded() && !is_ours) run.report(child_problem(command, exit));
   return write_file_atomic(context.setup.stage_folder(id()) / run::files::kProcess,
                            PL_TRY(write_json(process_document(exit, watch.processes()))));
 }
 
-std::vector<Finding> BaselineStage::verify(const pipeline::StageContext& context) const {
+std::vector<Finding> BaselineStage::verify(const pipeline::StageContext& context,
+                                           const run::Run& files) const {
   const std::filesystem::path folder = context.setup.stage_folder(id());
   if (is_users_command(context)) return pipeline::missing_files(folder, {run::files::kProcess});
   std::vector<Finding> findings = pipeline::workload_remarks(folder);
@@ -222,14 +223,15 @@ std::vector<Finding> BaselineStage::verify(const pipeline::StageContext& context
        pipeline::missing_files(folder, {run::files::kRequests, run::files::kMetrics})) {
     findings.push_back(std::move(missing));
   }
-  const auto requests = run::read_requests(folder);
-  if (!requests && requests.error().kind() != ErrorKind::NotFound) {
-    findings.push_back({Severity::Problem, "requests", requests.error().to_string()});
+  const run::Artifact<run::Requests>& requests = files.baseline();
+  if (requests.is_there && !requests) {
+    findings.push_back({Severity::Problem, "requests", requests.why_not});
   }
   return findings;
 }
 
 Result<void> BaselineStage::summarise(const pipeline::StageContext& /*context*/,
+                                      const run::Run& /*files*/,
                                       pipeline::StageRun& /*run*/) const {
   return {};  // the workload writes metrics.json itself
 }

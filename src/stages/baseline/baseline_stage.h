@@ -6,8 +6,8 @@
 namespace profline::stages {
 
 /// The run without a profiler that reported times come from: `baseline/requests.jsonl` and
-/// `metrics.json`. Of a user's command, which knows nothing of our files: one run, its wall time
-/// and what each of its processes took, in `baseline/process.json`.
+/// `metrics.json`. A user's command does not write our files: for it, one run with its wall time
+/// and the resources of each of its processes, in `baseline/process.json`.
 class BaselineStage final : public pipeline::Stage {
  public:
   std::string_view id() const override { return run::stages::kBaseline; }
@@ -20,8 +20,9 @@ class BaselineStage final : public pipeline::Stage {
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
   Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
                    pipeline::StageRun& run) const override;
-  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
-  Result<void> summarise(const pipeline::StageContext& context,
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context,
+                                        const run::Run& files) const override;
+  Result<void> summarise(const pipeline::StageContext& context, const run::Run& files,
                          pipeline::StageRun& run) const override;
 };
 

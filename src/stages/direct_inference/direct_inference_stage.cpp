@@ -45,7 +45,8 @@ Result<void> DirectInferenceStage::run(const pipeline::StageContext& /*context*/
   return {};
 }
 
-std::vector<Finding> DirectInferenceStage::verify(const pipeline::StageContext& context) const {
+std::vector<Finding> DirectInferenceStage::verify(const pipeline::StageContext& context,
+                                                  const run::Run& /*files*/) const {
   const std::filesystem::path folder = context.setup.stage_folder(id());
   const settings::Output& output = context.setup.settings.pipeline.direct_inference.output;
   std::vector<Finding> findings = pipeline::workload_remarks(folder);
@@ -61,6 +62,7 @@ std::vector<Finding> DirectInferenceStage::verify(const pipeline::StageContext& 
 }
 
 Result<void> DirectInferenceStage::summarise(const pipeline::StageContext& /*context*/,
+                                             const run::Run& /*files*/,
                                              pipeline::StageRun& /*run*/) const {
   return {};
 }

@@ -5,7 +5,7 @@
 
 namespace profline::stages {
 
-/// The model over the dataset for its answers: predictions and pictures, no profiler.
+/// Runs the model over the dataset for its answers: predictions and pictures, no profiler.
 class DirectInferenceStage final : public pipeline::Stage {
  public:
   std::string_view id() const override { return run::stages::kDirectInference; }
@@ -18,8 +18,9 @@ class DirectInferenceStage final : public pipeline::Stage {
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
   Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
                    pipeline::StageRun& run) const override;
-  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
-  Result<void> summarise(const pipeline::StageContext& context,
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context,
+                                        const run::Run& files) const override;
+  Result<void> summarise(const pipeline::StageContext& context, const run::Run& files,
                          pipeline::StageRun& run) const override;
 };
 

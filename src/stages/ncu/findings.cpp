@@ -43,9 +43,9 @@ void check_driver(const pipeline::StageContext& context, std::vector<Finding>& f
     return;
   }
   if (!context.setup.settings.pipeline.ncu.require_gpu) return;
-  findings.push_back(absent("gpu_absent", "ncu profiles kernels of a GPU: " + error.to_string(),
-                            "run where there is one; pipeline.ncu.require_gpu=false runs ncu all "
-                            "the same"));
+  findings.push_back(absent(
+      "gpu_absent", "ncu profiles kernels of a GPU: " + error.to_string(),
+      "run on a machine with a GPU, or set pipeline.ncu.require_gpu=false to run ncu anyway"));
 }
 
 void check_work(const pipeline::StageContext& context, std::vector<Finding>& findings) {
@@ -62,8 +62,8 @@ void check_counters(const pipeline::StageContext& context, std::vector<Finding>&
   const auto params = read_file("/proc/driver/nvidia/params");
   if (!params || !gpu::counters_are_restricted(*params)) return;
   findings.push_back({Severity::Warning, "counters_restricted",
-                      "the driver keeps performance counters for administrators: ncu is likely to "
-                      "answer ERR_NVGPUCTRPERM",
+                      "the driver restricts performance counters to administrators: ncu is likely "
+                      "to fail with ERR_NVGPUCTRPERM",
                       "run as root, or see profline doctor for the driver's setting"});
 }
 
@@ -79,21 +79,22 @@ void check_collection(const ncu::Installation& ncu, const settings::NcuCli& cli,
                                  join(metrics, ", "),
                              "ncu --query-metrics lists what it knows; null collects the set's"));
   } else if (!metrics.empty()) {
-    findings.push_back(
-        {Severity::Warning, "metrics_unknown",
-         versioned(ncu) + " does not know, and is not asked for: " + join(metrics, ", "),
-         "ncu --query-metrics lists what it knows"});
+    findings.push_back({Severity::Warning, "metrics_unknown",
+                        versioned(ncu) + " does not know these metrics, which are left out: " +
+                            join(metrics, ", "),
+                        "ncu --query-metrics lists what it knows"});
   }
   if (!collected.unsupported.empty()) {
-    findings.push_back({Severity::Warning, "metrics_unsupported",
-                        "ncu does not collect with range replay, and is not asked for: " +
-                            join(collected.unsupported, ", "),
-                        "pipeline.ncu.ncu_cli.replay_mode=kernel collects them"});
+    findings.push_back(
+        {Severity::Warning, "metrics_unsupported",
+         "ncu does not collect these metrics with range replay, so they are left out: " +
+             join(collected.unsupported, ", "),
+         "pipeline.ncu.ncu_cli.replay_mode=kernel collects them"});
   }
   const auto& sections = collected.unknown_sections;
   if (!sections.empty()) {
     findings.push_back({Severity::Warning, "sections_unknown",
-                        versioned(ncu) + " does not have, and is not asked for, the sections: " +
+                        versioned(ncu) + " does not have these sections, which are left out: " +
                             join(sections, ", "),
                         "ncu --list-sections lists what it has"});
   }
@@ -116,14 +117,14 @@ void check_gate(const settings::Root& settings, std::vector<Finding>& findings) 
   const std::vector<ncu::NvtxExpression> gate = ncu::gate(own);
   if (gate.empty() && ncu::is_range_replay(own.ncu_cli)) {
     findings.push_back({Severity::Warning, "range_missing",
-                        "range replay has no range: pipeline.ncu.ncu_cli.nvtx.include names none, "
-                        "so only what lies between cudaProfilerStart and Stop is replayed",
+                        "range replay has no range: pipeline.ncu.ncu_cli.nvtx.include is empty, so "
+                        "only the part between cudaProfilerStart and cudaProfilerStop is replayed",
                         "pipeline.ncu.ncu_cli.nvtx.include=decode"});
   }
   const std::vector<std::string> opened = pipeline::workload_ranges(settings);
   if (opened.empty()) return;
   for (const ncu::NvtxExpression& range : gate) {
-    // Only a plain name can be told from outside.
+    // Only a plain name can be checked up front.
     if (range.passed != range.given + "/") continue;
     if (std::find(opened.begin(), opened.end(), range.given) != opened.end()) continue;
     findings.push_back({Severity::Warning, "range_unknown",
@@ -138,8 +139,8 @@ Finding problem(std::string code, std::string text, std::string fix) {
 }
 
 std::string see_log(const NcuFiles& files, const Attempt& attempt) {
-  return "its words: " + files.log(attempt).string() +
-         "; the workload's: " + (files.workload(attempt) / run::files::kLog).string();
+  return "ncu's log: " + files.log(attempt).string() +
+         "; the workload's log: " + (files.workload(attempt) / run::files::kLog).string();
 }
 
 std::string gate_text(const settings::Ncu& own) {
@@ -148,20 +149,20 @@ std::string gate_text(const settings::Ncu& own) {
   return join(passed, ", ");
 }
 
-/// There is no report: why.
+/// Why there is no report.
 Finding no_report(const pipeline::StageContext& context, const NcuFiles& files,
                   const Attempt& attempt) {
   const ncu::Messages messages = messages_of(files, attempt);
   if (messages.counters_denied) {
     return problem("counters_denied",
-                   "the driver keeps performance counters for administrators (ERR_NVGPUCTRPERM)",
+                   "the driver restricts performance counters to administrators (ERR_NVGPUCTRPERM)",
                    "run as root, or as root: echo 'options nvidia "
                    "NVreg_RestrictProfilingToAdminUsers=0' > "
                    "/etc/modprobe.d/nvidia-counters.conf && update-initramfs -u, then reboot; in "
                    "a container: --cap-add=SYS_ADMIN");
   }
   if (messages.no_libcuda) {
-    return problem("libcuda_absent", "ncu did not reach the CUDA driver and ended the workload",
+    return problem("libcuda_absent", "ncu could not reach the CUDA driver and ended the workload",
                    "NVIDIA's libcuda.so.1 must be found before the toolkit's stub");
   }
   if (messages.program_not_found) {
@@ -222,19 +223,17 @@ std::vector<std::string> ncu_notes(const pipeline::StageContext& context) {
   }
   if (!own.ncu_cli.names_what_to_collect()) {
     notes.emplace_back(
-        "ncu collects its own default set, because neither set, nor sections, nor metrics name "
-        "anything");
+        "ncu collects its own default set, because set, sections and metrics are all empty");
   }
   if (ncu::is_range_replay(own.ncu_cli)) {
     notes.push_back(std::string(kInstructions) +
-                    " is always collected with range replay: the figures of nested ranges are "
-                    "added up by it");
+                    " is always collected with range replay, to check that nested ranges add up");
   }
   for (std::string& note : coverage_notes(own, context.setup.settings.pipeline.workload)) {
     notes.push_back(std::move(note));
   }
   for (const std::string& name : ncu::collection(ncu_of(context.tools), own.ncu_cli).translated) {
-    notes.push_back(name + " is asked for as " + join(ncu::flop_count_parts(name), ", "));
+    notes.push_back(name + " is requested as " + join(ncu::flop_count_parts(name), ", "));
   }
   return notes;
 }
@@ -258,23 +257,23 @@ std::optional<Finding> capture_end(const pipeline::StageContext& context,
   if (files.has_report(attempt.group) &&
       context.setup.settings.pipeline.ncu.ncu_cli.kill.value_or(false)) {
     return Finding{Severity::Note, "ended_after_launches",
-                   "ncu ended the workload once it had its launches, as it is told to (" +
+                   "ncu ended the workload once it had profiled its launches, as configured (" +
                        exit.describe() + ")",
-                   "pipeline.ncu.ncu_cli.kill=null lets it run to its end, which the profiler's "
-                   "slow-down is measured by"};
+                   "pipeline.ncu.ncu_cli.kill=null lets it run to its end, which is needed to "
+                   "measure the profiler's slow-down"};
   }
-  // The workload's own end is not its own when ncu ended it.
+  // If ncu ended the workload, its exit code is not its own.
   if (messages.application_code && !messages.no_libcuda) {
     const int code = *messages.application_code;
     return problem("application_failed",
                    "the workload ended with code " + std::to_string(code) +
-                       " under ncu (a small number may be a signal's: 11 is SIGSEGV, 9 SIGKILL)",
+                       " under ncu (a small number may be a signal: 11 is SIGSEGV, 9 SIGKILL)",
                    "its output: " + planned.command.log.string());
   }
   if (messages.errors.empty()) return child_problem(planned, exit);
-  if (!files.has_report(attempt.group)) return std::nullopt;  // told with the missing report
+  if (!files.has_report(attempt.group)) return std::nullopt;  // reported with the missing report
   return problem("ncu_failed", "ncu failed: " + messages.errors.front(),
-                 "its words: " + files.log(attempt).string());
+                 "ncu's log: " + files.log(attempt).string());
 }
 
 std::string why_nothing(const pipeline::StageContext& context, const ncu::Messages& messages,
@@ -334,15 +333,15 @@ std::optional<Finding> bound_reached(const pipeline::StageContext& context,
   const bool is_from_start = ncu::gate(own).empty() && !own.ncu_cli.kernel_name;
   return Finding{is_from_start ? Severity::Warning : Severity::Note, "bound_reached",
                  "the capture covers " + limit->text + "; later ones were not profiled",
-                 is_from_start ? "pipeline.ncu.ncu_cli.nvtx.include=RANGE profiles the part that "
-                                 "counts"
-                               : ""};
+                 is_from_start
+                     ? "pipeline.ncu.ncu_cli.nvtx.include=RANGE profiles the part that matters"
+                     : ""};
 }
 
 std::vector<Finding> ranges_not_replayed(const pipeline::StageContext& context,
                                          const NcuRegions& regions) {
   std::vector<Finding> findings;
-  if (NcuFiles(context.setup).was_rerun()) return findings;  // told as that
+  if (NcuFiles(context.setup).was_rerun()) return findings;  // already reported
   for (const ncu::NvtxExpression& range : ncu::gate(context.setup.settings.pipeline.ncu)) {
     const bool is_there =
         std::any_of(regions.regions.begin(), regions.regions.end(), [&](const NcuRegion& region) {
@@ -352,9 +351,9 @@ std::vector<Finding> ranges_not_replayed(const pipeline::StageContext& context,
     findings.push_back({Severity::Warning, "range_not_replayed",
                         "no range " + range.given + " was replayed: it never opened, or only " +
                             "inside of another one that was being replayed",
-                        "write a range inside of another one with its name, as " +
+                        "name a nested range together with the enclosing one, as " +
                             std::string("A::") + range.given +
-                            ": it is then replayed in a run of its own"});
+                            ": it is then replayed in a separate run"});
   }
   return findings;
 }

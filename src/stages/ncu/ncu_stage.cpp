@@ -22,7 +22,7 @@ using pipeline::PlannedCommand;
 using pipeline::Severity;
 using pipeline::StageContext;
 
-/// What the built-in workload is given otherwise; a user's program is given nothing.
+/// What changes for the built-in workload; a user's program gets no changes.
 std::vector<pipeline::ConfigChange> changes_of(const pipeline::RunSetup& setup) {
   if (setup.settings.pipeline.workload.user_command()) return {};
   return pipeline::changes_under_profiler(setup.config);
@@ -64,12 +64,16 @@ PlannedCommand capture_command(const StageContext& context, const Attempt& attem
   return planned;
 }
 
-/// Written beside and renamed, so that a file is there when it is complete.
+/// Written under another name and renamed, so that the file exists only when it is complete.
 fs::path unfinished(const fs::path& file) {
   return file.parent_path() / ("." + file.filename().string());
 }
 
 constexpr std::string_view kListSections = "list_sections";
+
+bool keeps_csv(const StageContext& context) {
+  return context.setup.settings.pipeline.ncu.ncu_cli.export_files.csv;
+}
 
 std::string raw_csv_name(std::size_t group) {
   return "raw_csv" + Attempt{group}.suffix();
@@ -90,7 +94,7 @@ PlannedCommand raw_csv_command(const StageContext& context, std::size_t group) {
   return {raw_csv_name(group),
           ncu::raw_csv_command(internal::ncu_of(context.tools), files.report(group),
                                unfinished(files.raw_csv(group))),
-          "if there is a report"};
+          keeps_csv(context) ? "if there is a report" : "if there is a report; read, then deleted"};
 }
 
 PlannedCommand details_command(const StageContext& context, std::size_t group) {
@@ -101,7 +105,17 @@ PlannedCommand details_command(const StageContext& context, std::size_t group) {
           "if there is a report"};
 }
 
-/// Runs what writes one file, and puts that into its place when it succeeded.
+/// Deletes the tables that are only an intermediate step.
+void drop_csvs(const StageContext& context) {
+  if (keeps_csv(context)) return;
+  const NcuFiles files(context.setup);
+  std::error_code ignored;
+  for (std::size_t group = 0; group < group_count(context); ++group) {
+    fs::remove(files.raw_csv(group), ignored);
+  }
+}
+
+/// Runs the command that writes one file, and moves the file into place if it succeeded.
 Result<void> make_file(pipeline::StageRun& run, const PlannedCommand& planned,
                        const fs::path& file) {
   const Exit exit = PL_TRY(run.execute(planned));
@@ -113,25 +127,26 @@ Result<void> make_file(pipeline::StageRun& run, const PlannedCommand& planned,
   }
   fs::remove(made, failure);
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  run.tell(
+  run.report(
       {Severity::Warning, "import_failed",
        planned.name + " (ncu) " + exit.describe() + ", so there is no " + file.filename().string(),
        exit.tail.empty() ? "" : "it said: " + exit.tail});
   return {};
 }
 
-/// Makes what is still to be made, and reads all of it.
-Result<internal::NcuTables> read_tables(const StageContext& context, pipeline::StageRun& run,
-                                        const std::vector<PlannedCommand>& making,
-                                        const std::vector<fs::path>& csvs) {
-  for (const PlannedCommand& command : making) {
-    const Exit exit = PL_TRY(run.execute(command));
-    if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
+/// Everything that is read from the reports.
+Result<void> make_files(const StageContext& context, const pipeline::StagePlan& plan,
+                        pipeline::StageRun& run) {
+  const NcuFiles files(context.setup);
+  for (std::size_t group = 0; group < group_count(context); ++group) {
+    if (!files.has_report(group)) continue;
+    PL_TRY(make_file(run, plan.command(raw_csv_name(group)), files.raw_csv(group)));
+    PL_TRY(make_file(run, plan.command(details_name(group)), files.sections_report(group)));
   }
-  return internal::make_tables(context, csvs);
+  return {};
 }
 
-/// One try.
+/// One attempt.
 Result<void> capture(const StageContext& context, const pipeline::StagePlan& plan,
                      pipeline::StageRun& run, const Attempt& attempt) {
   const NcuFiles files(context.setup);
@@ -140,13 +155,13 @@ Result<void> capture(const StageContext& context, const pipeline::StagePlan& pla
   PL_TRY(run::write_command_file(files.command(attempt), planned.command, context.setup.redactor));
   const Exit exit = PL_TRY(run.execute(planned));
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  if (auto told = internal::capture_end(context, planned, exit, attempt)) {
-    run.tell(std::move(*told));
+  if (auto finding = internal::capture_end(context, planned, exit, attempt)) {
+    run.report(std::move(*finding));
   }
   return {};
 }
 
-/// Whether a try without the gate is worth its time.
+/// Whether an attempt without the gate is worth its time.
 bool gate_let_nothing_through(const StageContext& context) {
   const NcuFiles files(context.setup);
   if (files.has_report() || ncu::gate(context.setup.settings.pipeline.ncu).empty()) return false;
@@ -155,18 +170,18 @@ bool gate_let_nothing_through(const StageContext& context) {
          !messages.application_code;
 }
 
-/// The ranges inside of those that the first attempt replayed, and the attempt without a gate where
-/// that replayed nothing.
+/// Replays the ranges nested in those of the first attempt, or makes the attempt without a gate if
+/// the first replayed nothing.
 Result<void> capture_more(const StageContext& context, const pipeline::StagePlan& plan,
                           pipeline::StageRun& run) {
   const NcuFiles files(context.setup);
   if (gate_let_nothing_through(context)) {
     const ncu::Messages messages = internal::messages_of(files, Attempt{});
-    run.tell({Severity::Warning, "nothing_profiled",
-              "no " + messages.nothing_profiled +
-                  " were profiled: " + internal::why_nothing(context, messages, true),
-              "ncu runs once more without the ranges and profiles " +
-                  internal::launch_limit(context.setup.settings.pipeline.ncu, true)->text});
+    run.report({Severity::Warning, "nothing_profiled",
+                "no " + messages.nothing_profiled +
+                    " were profiled: " + internal::why_nothing(context, messages, true),
+                "ncu runs once more without the ranges and profiles " +
+                    internal::launch_limit(context.setup.settings.pipeline.ncu, true)->text});
     return capture(context, plan, run, {.without_gate = true});
   }
   for (std::size_t group = 1; group < group_count(context) && files.has_report(); ++group) {
@@ -175,14 +190,14 @@ Result<void> capture_more(const StageContext& context, const pipeline::StagePlan
   return {};
 }
 
-/// Which launches the table is of, where that is less than all of those that were asked for.
-void tell_coverage(const StageContext& context, pipeline::StageRun& run, NcuKernels& kernels) {
+/// Reports which launches the table covers if that is fewer than requested.
+void report_coverage(const StageContext& context, pipeline::StageRun& run, NcuKernels& kernels) {
   if (kernels.gate_dropped) {
     const settings::Ncu& own = context.setup.settings.pipeline.ncu;
     kernels.notes.push_back("the capture covers " + internal::launch_limit(own, true)->text);
   } else if (auto bounded = internal::bound_reached(context, kernels)) {
     kernels.notes.push_back(bounded->text);
-    run.tell(std::move(*bounded));
+    run.report(std::move(*bounded));
   }
 }
 
@@ -195,7 +210,7 @@ std::vector<PlannedCommand> planned_commands(const StageContext& context) {
     commands.push_back(capture_command(context, {.group = group}));
   }
   for (std::size_t group = 0; group < groups; ++group) {
-    if (own.ncu_cli.export_files.csv) commands.push_back(raw_csv_command(context, group));
+    commands.push_back(raw_csv_command(context, group));
     commands.push_back(details_command(context, group));
   }
   return commands;
@@ -221,7 +236,7 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
                     run::files::kNcuReport,   run::files::kSectionsReport, run::files::kKernels,
                     run::files::kKernelsPage, run::paths::kWorkloadLog};
   if (is_built_in) plan.artifacts.emplace_back(run::paths::kWorkloadRequests);
-  if (own.ncu_cli.export_files.csv) plan.artifacts.emplace_back(run::files::kNcuTable);
+  if (keeps_csv(context)) plan.artifacts.emplace_back(run::files::kNcuTable);
   for (std::size_t group = 1; group < group_count(context); ++group) {
     plan.artifacts.push_back(NcuFiles(context.setup).report(group).filename().string());
   }
@@ -241,41 +256,36 @@ Result<void> NcuStage::run(const StageContext& context, const pipeline::StagePla
   PL_TRY(make_file(run, plan.command(kListSections), files.sections()));
   PL_TRY(capture(context, plan, run, {}));
   PL_TRY(capture_more(context, plan, run));
-  for (std::size_t group = 0; group < group_count(context); ++group) {
-    if (!files.has_report(group)) continue;
-    if (context.setup.settings.pipeline.ncu.ncu_cli.export_files.csv) {
-      PL_TRY(make_file(run, plan.command(raw_csv_name(group)), files.raw_csv(group)));
-    }
-    PL_TRY(make_file(run, plan.command(details_name(group)), files.sections_report(group)));
-  }
-  return {};
+  Result<void> made = make_files(context, plan, run);
+  // Nothing will read them then.
+  if (!made || run.has_problem()) drop_csvs(context);
+  return made;
 }
 
-std::vector<Finding> NcuStage::verify(const StageContext& context) const {
-  return internal::check_capture(context);
+std::vector<Finding> NcuStage::verify(const StageContext& context,
+                                      const run::Run& /*files*/) const {
+  std::vector<Finding> findings = internal::check_capture(context);
+  const bool has_problem =
+      std::any_of(findings.begin(), findings.end(),
+                  [](const Finding& finding) { return finding.severity == Severity::Problem; });
+  if (has_problem) drop_csvs(context);
+  return findings;
 }
 
-Result<void> NcuStage::summarise(const StageContext& context, pipeline::StageRun& run) const {
+Result<void> NcuStage::summarise(const StageContext& context, const run::Run& /*files*/,
+                                 pipeline::StageRun& run) const {
   const NcuFiles files(context.setup);
-  const bool keeps_csv = context.setup.settings.pipeline.ncu.ncu_cli.export_files.csv;
   std::vector<fs::path> csvs;
-  std::vector<PlannedCommand> making;
   for (std::size_t group = 0; group < group_count(context); ++group) {
-    if (!files.has_report(group)) continue;
-    const fs::path csv = files.raw_csv(group);
-    csvs.push_back(keeps_csv ? csv : unfinished(csv));
-    if (!keeps_csv) making.push_back(raw_csv_command(context, group));
+    if (files.has_report(group)) csvs.push_back(files.raw_csv(group));
   }
-  auto tables = read_tables(context, run, making, csvs);
-  std::error_code ignored;
-  for (const fs::path& csv : csvs) {
-    if (!keeps_csv) fs::remove(csv, ignored);
-  }
+  auto tables = internal::make_tables(context, csvs);
+  drop_csvs(context);
   if (!tables) return std::move(tables).error();
-  tell_coverage(context, run, tables->kernels);
+  report_coverage(context, run, tables->kernels);
   if (tables->kernels.kernels.empty()) {
-    run.tell({Severity::Problem, "capture_empty", "the report holds no kernels",
-              "its details: " + files.sections_report().string()});
+    run.report({Severity::Problem, "capture_empty", "the report holds no kernels",
+                "its details: " + files.sections_report().string()});
   }
   PL_TRY(
       write_file_atomic(files.folder / run::files::kKernels, PL_TRY(to_document(tables->kernels))));
@@ -283,7 +293,7 @@ Result<void> NcuStage::summarise(const StageContext& context, pipeline::StageRun
                            internal::kernels_page(tables->kernels)));
   if (!tables->regions) return {};
   for (Finding& finding : internal::ranges_not_replayed(context, *tables->regions)) {
-    run.tell(std::move(finding));
+    run.report(std::move(finding));
   }
   return internal::write_regions(*tables->regions, files.regions());
 }

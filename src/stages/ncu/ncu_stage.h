@@ -5,8 +5,8 @@
 
 namespace profline::stages {
 
-/// The workload under Nsight Compute: one capture, made again without its gate when that let
-/// nothing through, imported and made into `kernels.{json,md}`; with range replay also
+/// The workload under Nsight Compute: one capture, repeated without its gate if nothing passed the
+/// gate, imported and turned into `kernels.{json,md}`; with range replay also
 /// `regions/report.{json,md}`.
 class NcuStage final : public pipeline::Stage {
  public:
@@ -16,12 +16,14 @@ class NcuStage final : public pipeline::Stage {
   }
   bool is_measured_against_baseline() const override { return true; }
   Needs needs(const settings::Root& settings) const override;
+  bool classifies_kernels() const override { return true; }
   std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
   Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
                    pipeline::StageRun& run) const override;
-  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
-  Result<void> summarise(const pipeline::StageContext& context,
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context,
+                                        const run::Run& files) const override;
+  Result<void> summarise(const pipeline::StageContext& context, const run::Run& files,
                          pipeline::StageRun& run) const override;
 };
 

@@ -46,6 +46,7 @@ class NcuStageTest : public ::testing::Test {
     own().ncu_cli.nvtx.include = schema::SemicolonList{std::move(ranges)};
   }
   pipeline::StageContext context() { return {setup_, tools_}; }
+  run::Run files() { return run::Run::with_record(setup_.folder, {}); }
   Result<void> run_stage(pipeline::StageRun& run) {
     return stage_.run(context(), stage_.plan(context()), run);
   }
@@ -101,8 +102,8 @@ TEST_F(NcuStageTest, CapturesImportsAndSumsUp) {
   ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.names(), ElementsAre("list_sections", "capture", "raw_csv", "sections_report"));
   EXPECT_THAT(run_.findings(), IsEmpty());
-  EXPECT_THAT(stage_.verify(context()), IsEmpty());
-  const auto summed = stage_.summarise(context(), run_);
+  EXPECT_THAT(stage_.verify(context(), files()), IsEmpty());
+  const auto summed = stage_.summarise(context(), files(), run_);
   ASSERT_TRUE(summed) << summed.error().to_string();
   for (const char* name : {"cmd.txt", "sections.txt", "raw.csv", "sections_report.txt",
                            "kernels.json", "kernels.md"}) {
@@ -121,11 +122,14 @@ TEST_F(NcuStageTest, LeavesNoCsvWhenThatIsNotWanted) {
   expect_capture().writes(file("run.ncu-rep"), "report");
   expect_imports();
   ASSERT_TRUE(run_stage(run_));
-  ASSERT_TRUE(stage_.summarise(context(), run_));
+  ASSERT_TRUE(stage_.summarise(context(), files(), run_));
   EXPECT_TRUE(std::filesystem::exists(file("kernels.json")));
   EXPECT_FALSE(std::filesystem::exists(file("raw.csv")));
   EXPECT_FALSE(std::filesystem::exists(file(".raw.csv")));
-  EXPECT_THAT(stage_.plan(context()).artifacts, Not(Contains("raw.csv")));
+  const pipeline::StagePlan plan = stage_.plan(context());
+  EXPECT_THAT(plan.artifacts, Not(Contains("raw.csv")));
+  EXPECT_EQ(plan.command("raw_csv").condition, "if there is a report; read, then deleted");
+  EXPECT_THAT(run_.names(), ElementsAre("list_sections", "capture", "raw_csv", "sections_report"));
 }
 
 TEST_F(NcuStageTest, AnImportThatIsCutOffIsNoFindingAndLeavesNothing) {
@@ -138,11 +142,8 @@ TEST_F(NcuStageTest, AnImportThatIsCutOffIsNoFindingAndLeavesNothing) {
     RecordedStageRun run(processes_);
     expect_sections();
     expect_capture().writes(file("run.ncu-rep"), "report");
-    if (!keeps_csv) processes_.expect({"/opt/ncu", "--import"}).prints("details\n");
     processes_.expect({"/opt/ncu", "--import"}).prints("\"ID\",\"Ker").ends(cut);
-    auto done = run_stage(run);
-    EXPECT_EQ(static_cast<bool>(done), !keeps_csv);
-    if (!keeps_csv) done = stage_.summarise(context(), run);
+    const auto done = run_stage(run);
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().kind(), ErrorKind::Cancelled);
     EXPECT_THAT(run.findings(), IsEmpty());
@@ -150,6 +151,21 @@ TEST_F(NcuStageTest, AnImportThatIsCutOffIsNoFindingAndLeavesNothing) {
       EXPECT_FALSE(std::filesystem::exists(file(name))) << name;
     }
   }
+}
+
+TEST_F(NcuStageTest, ATableThatIsNotKeptGoesEvenIfTheCaptureHasAProblem) {
+  own().ncu_cli.export_files.csv = false;
+  expect_sections();
+  expect_capture()
+      .writes(file("run.ncu-rep"), "report")
+      .writes(file("ncu.log"),
+              std::string(kConnected) + "==ERROR== The application returned an error code (5).\n")
+      .exits(5);
+  expect_imports();
+  ASSERT_TRUE(run_stage(run_));
+  EXPECT_THAT(codes(run_.findings()), ElementsAre("application_failed"));
+  EXPECT_TRUE(std::filesystem::exists(file("run.ncu-rep")));
+  EXPECT_FALSE(std::filesystem::exists(file("raw.csv")));
 }
 
 TEST_F(NcuStageTest, IsTriedAgainWithoutTheGateThatLetNothingThrough) {
@@ -173,12 +189,12 @@ TEST_F(NcuStageTest, IsTriedAgainWithoutTheGateThatLetNothingThrough) {
   EXPECT_EQ(run_.findings()[0].fix,
             "ncu runs once more without the ranges and profiles the first 200 launches from the "
             "program's start, loading and warm-up included (pipeline.ncu.rerun_launch_count)");
-  const std::vector<Finding> dropped = stage_.verify(context());
+  const std::vector<Finding> dropped = stage_.verify(context(), files());
   ASSERT_THAT(codes(dropped), ElementsAre("gate_dropped"));
   EXPECT_EQ(dropped[0].text,
             "nothing was launched inside decode*, so the kernels are the first 200 launches from "
             "the program's start, loading and warm-up included (pipeline.ncu.rerun_launch_count)");
-  ASSERT_TRUE(stage_.summarise(context(), run_));
+  ASSERT_TRUE(stage_.summarise(context(), files(), run_));
   const auto table = from_document<NcuKernels>(*read_file(file("kernels.json")), "kernels.json");
   ASSERT_TRUE(table);
   EXPECT_TRUE(table->gate_dropped);
@@ -194,7 +210,7 @@ TEST_F(NcuStageTest, WithoutAGateExplainsAndStops) {
   expect_capture().writes(file("ncu.log"), std::string(kConnected) + kNothing);
   ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.findings(), IsEmpty());
-  const std::vector<Finding> findings = stage_.verify(context());
+  const std::vector<Finding> findings = stage_.verify(context(), files());
   ASSERT_THAT(codes(findings), ElementsAre("nothing_profiled"));
   EXPECT_EQ(findings[0].text, "no kernels were profiled: no kernel's name matched regex:nosuch");
 }
@@ -205,10 +221,10 @@ TEST_F(NcuStageTest, ExplainsWhyThereIsNoReport) {
   };
   const Case cases[] = {
       {"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", "counters_denied",
-       "the driver keeps performance counters for administrators (ERR_NVGPUCTRPERM)"},
+       "the driver restricts performance counters to administrators (ERR_NVGPUCTRPERM)"},
       {"==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on "
        "path?).\n==WARNING== No kernels were profiled.\n",
-       "libcuda_absent", "ncu did not reach the CUDA driver and ended the workload"},
+       "libcuda_absent", "ncu could not reach the CUDA driver and ended the workload"},
       {"==WARNING== No ranges were profiled.\n", "nothing_profiled",
        "no ranges were profiled: the workload never used CUDA"},
       {"==ERROR== Unable to write to file run.ncu-rep.\n", "output_unwritable",
@@ -221,7 +237,7 @@ TEST_F(NcuStageTest, ExplainsWhyThereIsNoReport) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.text);
     ASSERT_TRUE(write_file_atomic(file("ncu.log"), c.log));
-    const std::vector<Finding> findings = stage_.verify(context());
+    const std::vector<Finding> findings = stage_.verify(context(), files());
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_EQ(findings[0].severity, Severity::Problem);
     EXPECT_EQ(findings[0].code, c.code);
@@ -229,7 +245,7 @@ TEST_F(NcuStageTest, ExplainsWhyThereIsNoReport) {
   }
 }
 
-TEST_F(NcuStageTest, TellsHowTheWorkloadEndedUnderIt) {
+TEST_F(NcuStageTest, ReportsHowTheWorkloadEndedUnderIt) {
   gate_on({"decode"});
   expect_sections();
   expect_capture()
@@ -264,7 +280,7 @@ TEST_F(NcuStageTest, KnowsTheEndThatNcuItselfBringsAbout) {
   EXPECT_EQ(run_.findings()[0].severity, Severity::Note);
 }
 
-TEST_F(NcuStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
+TEST_F(NcuStageTest, BeforeAnythingRunsReportsWhatIsMissing) {
   tools_.driver = Result<gpu::Driver>(
       Error(ErrorKind::NotFound, "no NVIDIA driver: libcuda.so.1").with_reason(gpu::kNoLibrary));
   own().require_gpu = false;
@@ -292,7 +308,8 @@ TEST_F(NcuStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
   ASSERT_THAT(codes(findings),
               ElementsAre("metrics_unknown", "sections_unknown", "set_unknown", "option_unknown"));
   EXPECT_EQ(findings[0].severity, Severity::Warning);
-  EXPECT_EQ(findings[0].text, "ncu 2022.3.0 does not know, and is not asked for: no__such.sum");
+  EXPECT_EQ(findings[0].text,
+            "ncu 2022.3.0 does not know these metrics, which are left out: no__such.sum");
   EXPECT_EQ(findings[2].text, "ncu 2022.3.0 has no set 'rooflin' (did you mean 'roofline'?)");
   EXPECT_EQ(findings[2].kind, ErrorKind::Config);
 
@@ -309,8 +326,8 @@ TEST_F(NcuStageTest, PlansTranslationsAndBounds) {
   const pipeline::StagePlan plan = stage_.plan(context());
   EXPECT_THAT(plan.notes, Contains("nvtx.include decode* is passed as regex:decode.*/"));
   EXPECT_THAT(plan.notes, Contains("nvtx.include A::A1 is passed as A/*/A1"));
-  EXPECT_THAT(plan.notes, Contains("smsp__inst_executed.sum is always collected with range replay: "
-                                   "the figures of nested ranges are added up by it"));
+  EXPECT_THAT(plan.notes, Contains("smsp__inst_executed.sum is always collected with range replay, "
+                                   "to check that nested ranges add up"));
   EXPECT_THAT(plan.artifacts, Contains("regions/report.json"));
   EXPECT_THAT(
       plan.limits,
@@ -355,14 +372,14 @@ TEST_F(NcuStageTest, SaysWhichLaunchesWereCapturedWhenTheBoundWasReached) {
   expect_capture().writes(file("run.ncu-rep"), "report").writes(file("ncu.log"), kConnected);
   expect_imports();
   ASSERT_TRUE(run_stage(run_));
-  ASSERT_TRUE(stage_.summarise(context(), run_));
+  ASSERT_TRUE(stage_.summarise(context(), files(), run_));
   ASSERT_THAT(codes(run_.findings()), ElementsAre("bound_reached"));
   const Finding& finding = run_.findings()[0];
   EXPECT_EQ(finding.severity, Severity::Warning);
   EXPECT_EQ(finding.text,
             "the capture covers the first 2 launches from the program's start, loading and warm-up "
             "included (pipeline.ncu.max_launches); later ones were not profiled");
-  EXPECT_EQ(finding.fix, "pipeline.ncu.ncu_cli.nvtx.include=RANGE profiles the part that counts");
+  EXPECT_EQ(finding.fix, "pipeline.ncu.ncu_cli.nvtx.include=RANGE profiles the part that matters");
   const auto table = from_document<NcuKernels>(*read_file(file("kernels.json")), "kernels.json");
   ASSERT_TRUE(table) << table.error().to_string();
   EXPECT_THAT(table->notes, Contains(finding.text));
@@ -414,7 +431,7 @@ TEST_F(NcuStageTest, ReplaysRangesInsideOfOthersInARunOfTheirOwn) {
   }
 }
 
-/// Runs everything but the capture, of which there is a report already.
+/// Runs everything except the capture, whose report already exists.
 class WithAReport final : public ProcessRunner {
  public:
   explicit WithAReport(std::filesystem::path report) : report_(std::move(report)) {}
@@ -448,8 +465,8 @@ TEST_F(NcuStageTest, ImportsARealReportWithARealNcu) {
   const auto ran = run_stage(run);
   ASSERT_TRUE(ran) << ran.error().to_string();
   EXPECT_THAT(run.findings(), IsEmpty());
-  EXPECT_THAT(stage_.verify(context()), IsEmpty());
-  const auto summed = stage_.summarise(context(), run);
+  EXPECT_THAT(stage_.verify(context(), files()), IsEmpty());
+  const auto summed = stage_.summarise(context(), files(), run);
   ASSERT_TRUE(summed) << summed.error().to_string();
   const auto table = from_document<NcuKernels>(*read_file(file("kernels.json")), "kernels.json");
   ASSERT_TRUE(table) << table.error().to_string();

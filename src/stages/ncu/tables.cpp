@@ -114,7 +114,7 @@ double total_ns(const NcuKernel& kernel) {
   return kernel.duration_ns.value_or(0) * static_cast<double>(kernel.launches);
 }
 
-/// What is kept of a report: what was asked for by name, and what the roofline needs.
+/// What to keep of a report: what was requested by name, and what the roofline needs.
 std::set<std::string> asked_for(const pipeline::StageContext& context) {
   const settings::NcuCli& cli = context.setup.settings.pipeline.ncu.ncu_cli;
   const ncu::Collection collected = ncu::collection(ncu_of(context.tools), cli);
@@ -216,7 +216,7 @@ std::vector<NcuRegion> region_rows(const CounterReport& report) {
   auto regions = regions::region_table(report);
   PL_ASSERT(regions, "there are no rules that could be wrong");
   std::erase_if(*regions, [](const NcuRegion& region) {
-    return region.source == RegionSource::Kernels;  // of another replay mode
+    return region.source == RegionSource::Kernels;  // from another replay mode
   });
   return *std::move(regions);
 }

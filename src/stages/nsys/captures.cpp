@@ -6,6 +6,7 @@
 
 #include "records/range_use.h"
 #include "run/names/artifact_names.h"
+#include "run/run_files.h"
 #include "tools/nsys/commands.h"
 
 namespace profline::stages::internal {
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kBase = "run";
 
-/// 0 of `run.nsys-rep`, 2 of `run.2.nsys-rep`; nothing of a file that is no report.
+/// 0 for `run.nsys-rep`, 2 for `run.2.nsys-rep`; nothing for a file that is not a report.
 std::optional<unsigned> report_number(const fs::path& file) {
   const bool is_report = file.extension() == ".nsys-rep" || file.extension() == ".qdrep";
   const std::string stem = file.stem().string();
@@ -34,8 +35,8 @@ NsysReport report_at(const NsysSession& session, const fs::path& file, unsigned 
   NsysReport report;
   report.name = session.name + suffix;
   report.report = file;
-  report.sqlite = session.folder / (std::string(kBase) + suffix + ".sqlite");
-  report.summary = session.folder / ("summary" + suffix + "_cuda_gpu_kern_sum.csv");
+  report.sqlite = session.folder / run::with_suffix(run::files::kNsysSqlite, suffix);
+  report.summary = session.folder / run::with_suffix(run::files::kNsysKernelSummary, suffix, '_');
   return report;
 }
 
@@ -87,8 +88,8 @@ std::vector<NsysReport> nsys_reports(const NsysSession& session) {
 }
 
 NsysReport expected_report(const NsysSession& session, bool repeats) {
-  const fs::path file = session.folder / (repeats ? "run.1.nsys-rep" : run::files::kNsysReport);
-  return report_at(session, file, repeats ? 1 : 0);
+  const std::string file = run::with_suffix(run::files::kNsysReport, repeats ? ".1" : "");
+  return report_at(session, session.folder / file, repeats ? 1 : 0);
 }
 
 bool repeats(const settings::Nsys& nsys) {

@@ -59,7 +59,7 @@ void check_sampling(const nsys::Installation& nsys, const settings::Nsys& own,
                       "set pipeline.nsys.sample=none, or set pipeline.nsys.timeout"});
 }
 
-/// nsys needs 2 MiB there for an empty capture; with less it crashes, or hangs for ever.
+/// nsys needs 2 MiB there for an empty capture; with less it crashes or hangs forever.
 void check_temporary_space(std::vector<Finding>& findings) {
   constexpr std::uint64_t kLeastFree = std::uint64_t{8} << 20U;
   std::error_code failure;
@@ -69,7 +69,7 @@ void check_temporary_space(std::vector<Finding>& findings) {
   findings.push_back({Severity::Problem, "temporary_disk_full",
                       human_bytes(free) + " left on the disk of " + folder.string() +
                           ", where nsys keeps what it has not imported yet",
-                      "make room, or name another folder: TMPDIR=FOLDER", ErrorKind::Io});
+                      "free some space, or set TMPDIR to another folder", ErrorKind::Io});
 }
 
 /// A name without its domain.
@@ -112,7 +112,7 @@ void check_device(const settings::Root& settings, std::vector<Finding>& findings
 
 using settings::CaptureRangeEnd;
 
-constexpr int kSignalBase = 128;  // nsys exits with this much more than the signal of the program
+constexpr int kSignalBase = 128;  // nsys exits with this plus the program's signal
 
 Finding problem(std::string code, std::string text, std::string fix) {
   return {Severity::Problem, std::move(code), std::move(text), std::move(fix), ErrorKind::Tool};
@@ -122,7 +122,7 @@ std::string see_log(const NsysSession& session) {
   return "its output: " + session.log().string();
 }
 
-/// Whether nsys is told to end the program with the range.
+/// Whether nsys ends the program with the range.
 bool ends_workload(const settings::Nsys& own) {
   using Action = CaptureRangeEnd::Action;
   if (nsys::effective_range(own) == CaptureRange::None) return false;
@@ -135,19 +135,19 @@ nsys::Messages messages_of(const NsysSession& session) {
   return nsys::read_messages(read_file(session.log()).value_or(""));
 }
 
-/// nsys would not even begin.
+/// nsys refused to start.
 std::optional<Finding> refusal(const NsysSession& session, const nsys::Messages& messages) {
   std::string words = messages.usage_problem;
   if (words.empty() && !messages.errors.empty()) words = messages.errors.front();
   if (!words.empty()) {
-    return problem("nsys_refused", "nsys did not take its options: " + words, see_log(session));
+    return problem("nsys_refused", "nsys rejected its options: " + words, see_log(session));
   }
   if (messages.program_problem.empty()) return std::nullopt;
   return problem("program_absent", "nsys did not find the program: " + messages.program_problem,
                  see_log(session));
 }
 
-/// What opens the capture, in words.
+/// Why the capture did not open.
 std::string opener(const settings::Nsys& own, const NsysSession& session) {
   if (nsys::effective_range(own) == CaptureRange::Nvtx) {
     return "the range '" + session.range + "' of pipeline.nsys.nvtx_capture never opened";
@@ -174,7 +174,7 @@ Finding importer_failure(const pipeline::StageContext& context, const NsysSessio
   std::string words = messages.importer_problem;
   if (!messages.importer_reason.empty()) words = messages.importer_reason;
   if (words.empty()) words = "only a .qdstrm was left";
-  std::string fix = has_failed ? nsys::importer_fix() : "profline doctor looks into it";
+  std::string fix = has_failed ? nsys::importer_fix() : "run profline doctor to find out why";
   if (!nsys.importer_lacks.empty()) {
     fix = "its importer lacks " + join(nsys.importer_lacks, ", ") + "; " + fix;
   } else if (nsys.importer.empty() && !has_failed) {
@@ -224,43 +224,7 @@ Finding no_report(const pipeline::StageContext& context, const NsysSession& sess
   return problem("no_report", "nsys left no report", see_log(session));
 }
 
-void check_counts(const pipeline::StageContext& context, const NsysSession& session,
-                  const NsysReport& report, std::vector<Finding>& findings) {
-  const auto contents = nsys::count_contents(report.sqlite, session.range);
-  if (!contents) {
-    findings.push_back(problem("export_failed", contents.error().to_string(), see_log(session)));
-    return;
-  }
-  const std::string capture = "capture " + report.name;
-  if (contents->rows == 0) {
-    findings.push_back(problem("capture_empty", capture + " holds no events", see_log(session)));
-    return;
-  }
-  if (!session.range.empty() && contents->instances == 0) {
-    findings.push_back({Severity::Warning, "range_not_recorded",
-                        capture + " does not hold the range '" + session.range + "' that opened it",
-                        "pipeline.nsys.trace must name nvtx, and the domain must be recorded"});
-  }
-  if (contents->still_open > 0) {
-    findings.push_back({Severity::Warning, "range_cut",
-                        capture + " ends before the range '" + session.range +
-                            "' does: its times are those up to there",
-                        ""});
-  }
-  const bool is_gpu = context.setup.settings.device.kind == settings::Device::Kind::Cuda;
-  if (contents->kernels > 0) return;
-  if (is_gpu) {
-    findings.push_back(problem("no_kernels",
-                               capture + " holds no kernels, although the workload runs on " +
-                                   context.setup.settings.device.to_string(),
-                               "pipeline.nsys.trace must name cuda; " + see_log(session)));
-  } else {
-    findings.push_back({Severity::Note, "no_kernels",
-                        capture + " holds no kernels: the workload runs on the CPU", ""});
-  }
-}
-
-/// With `repeat:N` the user said how many captures to expect.
+/// With `repeat:N` the user says how many captures to expect.
 void check_count_of_captures(const settings::Nsys& own, const NsysSession& session,
                              std::size_t captures, std::vector<Finding>& findings) {
   if (!repeats(own) || !own.capture_range_end->count) return;
@@ -324,26 +288,26 @@ std::optional<Finding> capture_end(const pipeline::StageContext& context,
   }
   const nsys::Messages messages = messages_of(session);
   const int code = *exit.code;
-  // A program that sees to SIGTERM itself ends with a code of its own.
+  // A program that handles SIGTERM itself ends with its own exit code.
   const bool looks_ended =
       code == 0 || code == kSignalBase + SIGTERM || code == kSignalBase + SIGINT;
   if (looks_ended && messages.ranges_ended > 0 &&
       ends_workload(context.setup.settings.pipeline.nsys)) {
     return Finding{Severity::Note, "ended_after_range",
-                   "nsys ended the workload after the range, as it does without another "
+                   "nsys ended the workload after the range, which is its default "
                    "capture_range_end (exit code " +
                        std::to_string(code) + ")",
                    "pipeline.nsys.capture_range_end=stop lets it run to its end"};
   }
   if (exit.succeeded()) return std::nullopt;
-  // Of this try: the log has those before it, too. It is told with the missing report.
+  // Of this attempt; the log also has earlier ones. It is reported with the missing report.
   if (refusal(session, nsys::read_messages(exit.tail))) return std::nullopt;
   if (code > kSignalBase) {
     return problem(
         "application_killed",
         "the workload was killed by " + signal_name(code - kSignalBase) +
             " under nsys (exit code " + std::to_string(code) +
-            "); the last of what was captured may be missing",
+            "); the end of the capture may be missing",
         code == kSignalBase + SIGKILL
             ? "something killed it, perhaps the kernel's out-of-memory killer; " + see_log(session)
             : see_log(session));
@@ -360,6 +324,40 @@ Finding export_failure(const NsysReport& report, const Exit& exit, const Error& 
   return problem("export_failed", std::move(text), words.empty() ? "" : "it said: " + words);
 }
 
+std::vector<Finding> check_contents(const pipeline::StageContext& context,
+                                    const NsysSession& session, const NsysReport& report,
+                                    const nsys::Contents& contents) {
+  std::vector<Finding> findings;
+  const std::string capture = "capture " + report.name;
+  if (contents.rows == 0) {
+    findings.push_back(problem("capture_empty", capture + " holds no events", see_log(session)));
+    return findings;
+  }
+  if (!session.range.empty() && contents.instances == 0) {
+    findings.push_back({Severity::Warning, "range_not_recorded",
+                        capture + " does not hold the range '" + session.range + "' that opened it",
+                        "pipeline.nsys.trace must name nvtx, and the domain must be recorded"});
+  }
+  if (contents.still_open > 0) {
+    findings.push_back({Severity::Warning, "range_cut",
+                        capture + " ends before the range '" + session.range +
+                            "' does: its times are those up to there",
+                        ""});
+  }
+  const bool is_gpu = context.setup.settings.device.kind == settings::Device::Kind::Cuda;
+  if (contents.kernels > 0) return findings;
+  if (is_gpu) {
+    findings.push_back(problem("no_kernels",
+                               capture + " holds no kernels, although the workload runs on " +
+                                   context.setup.settings.device.to_string(),
+                               "pipeline.nsys.trace must name cuda; " + see_log(session)));
+  } else {
+    findings.push_back({Severity::Note, "no_kernels",
+                        capture + " holds no kernels: the workload runs on the CPU", ""});
+  }
+  return findings;
+}
+
 std::vector<Finding> check_session(const pipeline::StageContext& context,
                                    const NsysSession& session) {
   std::vector<Finding> findings = pipeline::workload_remarks(session.workload());
@@ -367,12 +365,6 @@ std::vector<Finding> check_session(const pipeline::StageContext& context,
   if (reports.empty()) {
     findings.push_back(no_report(context, session));
     return findings;
-  }
-  for (const NsysReport& report : reports) {
-    std::error_code failure;
-    // One that was not exported was told of.
-    if (!std::filesystem::exists(report.sqlite, failure)) continue;
-    check_counts(context, session, report, findings);
   }
   check_count_of_captures(context.setup.settings.pipeline.nsys, session, reports.size(), findings);
   return findings;

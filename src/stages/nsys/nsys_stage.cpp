@@ -24,7 +24,7 @@ using pipeline::PlannedCommand;
 using pipeline::Severity;
 using pipeline::StageContext;
 
-/// What the built-in workload is given otherwise; a user's program is given nothing.
+/// What changes for the built-in workload; a user's program gets no changes.
 std::vector<pipeline::ConfigChange> changes_of(const pipeline::RunSetup& setup) {
   if (setup.settings.pipeline.workload.user_command()) return {};
   return pipeline::changes_under_profiler(setup.config);
@@ -34,7 +34,7 @@ pipeline::ProfiledRequests requests_of(const pipeline::RunSetup& setup) {
   return pipeline::profiled_requests(setup.settings, setup.settings.pipeline.nsys.samples);
 }
 
-/// `capture`; of several sessions `capture decode`.
+/// `capture`; with several sessions `capture decode`.
 std::string command_name(std::string_view what, const std::string& name) {
   return name == "run" ? std::string(what) : std::string(what) + " " + name;
 }
@@ -61,7 +61,8 @@ PlannedCommand export_command(const StageContext& context, const NsysReport& rep
       nsys::export_command(internal::nsys_of(context.tools).program, report.report, report.sqlite)};
 }
 
-/// Written beside and renamed: nsys prints an excuse there when the capture has no kernels.
+/// Written under another name and renamed: nsys prints an excuse there if the capture has no
+/// kernels.
 fs::path unfinished(const fs::path& file) {
   return file.parent_path() / ("." + file.filename().string());
 }
@@ -72,7 +73,8 @@ PlannedCommand summary_command(const StageContext& context, const NsysReport& re
                                        unfinished(report.summary))};
 }
 
-/// What is planned for one report, for another: how often a range repeats is known only now.
+/// Applies the commands planned for one report to another: only now is it known how often a range
+/// repeats.
 PlannedCommand for_report(const PlannedCommand& planned, const std::string& name,
                           const NsysReport& expected, const NsysReport& report) {
   PlannedCommand other = planned;
@@ -108,12 +110,12 @@ Reading reading_of(const StageContext& context, const pipeline::StagePlan& plan,
   return {planned("export"), planned("kernel_summary")};
 }
 
-/// Whether a command was ended while it wrote: what it wrote to is not whole.
+/// Whether a command was stopped while it wrote, so that its output is incomplete.
 bool was_cut_off(const Exit& exit) {
   return exit.why != Exit::Why::Own || exit.signal.has_value();
 }
 
-/// Why what nsys stats wrote is no summary; empty: it is one.
+/// Why the output of nsys stats is not a summary; empty: it is one.
 Result<std::string> summary_problem(const Exit& exit, const fs::path& made,
                                     const NsysReport& report) {
   if (was_cut_off(exit)) return exit.describe();
@@ -121,17 +123,21 @@ Result<std::string> summary_problem(const Exit& exit, const fs::path& made,
   return table ? std::string() : table.error().to_string();
 }
 
-/// One report, ready to be read.
-Result<void> read_report(pipeline::StageRun& run, const NsysReport& report,
+/// Exports one report and reports what it lacks.
+Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
+                         const NsysSession& session, const NsysReport& report,
                          const Reading& planned) {
   const Exit exported = PL_TRY(run.execute(planned.exporting));
   std::error_code failure;
   if (was_cut_off(exported)) fs::remove(report.sqlite, failure);
   if (exported.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  const auto contents = nsys::count_contents(report.sqlite, "");
+  const auto contents = nsys::count_contents(report.sqlite, session.range);
   if (!contents) {
-    run.tell(internal::export_failure(report, exported, contents.error()));
+    run.report(internal::export_failure(report, exported, contents.error()));
     return {};
+  }
+  for (Finding& finding : internal::check_contents(context, session, report, *contents)) {
+    run.report(std::move(finding));
   }
   if (contents->kernels == 0) return {};
   const Exit summed = PL_TRY(run.execute(planned.summing));
@@ -143,13 +149,13 @@ Result<void> read_report(pipeline::StageRun& run, const NsysReport& report,
   }
   fs::remove(made, failure);
   if (summed.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  run.tell({Severity::Warning, "kernel_summary",
-            "nsys stats gave no summary of kernels: " + problem,
-            "kernels.json has the same figures, computed from " + report.sqlite.string()});
+  run.report({Severity::Warning, "kernel_summary",
+              "nsys stats gave no summary of kernels: " + problem,
+              "kernels.json has the same figures, computed from " + report.sqlite.string()});
   return {};
 }
 
-/// Why a capture that left nothing may come off at another try; empty: it will not.
+/// Why another attempt may succeed after a capture that left nothing; empty: it will not.
 std::string worth_another_try(const Exit& exit, const NsysSession& session) {
   if (exit.why != Exit::Why::Own || !internal::nsys_reports(session).empty() ||
       !internal::unimported_captures(session).empty()) {
@@ -163,8 +169,8 @@ std::string worth_another_try(const Exit& exit, const NsysSession& session) {
   return lost ? "nsys left no report and gave no reason" : "";
 }
 
-/// Runs nsys over the workload; again where that may help: it loses its agent now and then, and the
-/// session of a capture that was cut off keeps its name for a moment.
+/// Runs nsys over the workload, and again where that may help: it loses its agent now and then, and
+/// the session of an interrupted capture keeps its name for a moment.
 Result<void> capture(const StageContext& context, const pipeline::StagePlan& plan,
                      pipeline::StageRun& run, NsysSession session) {
   constexpr int kTries = 3;
@@ -183,12 +189,12 @@ Result<void> capture(const StageContext& context, const pipeline::StagePlan& pla
     if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
     const std::string why = worth_another_try(exit, session);
     if (why.empty() || n == kTries) {
-      if (auto told = internal::capture_end(context, session, planned, exit)) {
-        run.tell(std::move(*told));
+      if (auto finding = internal::capture_end(context, session, planned, exit)) {
+        run.report(std::move(*finding));
       }
       return {};
     }
-    run.tell({Severity::Warning, "nsys_retry", why + "; it is tried again"});
+    run.report({Severity::Warning, "nsys_retry", why + "; trying again"});
     session.id = first_id + "-" + std::to_string(n + 1);
   }
 }
@@ -241,13 +247,15 @@ Result<void> NsysStage::run(const StageContext& context, const pipeline::StagePl
     PL_TRY(create_folders(session.workload()));
     PL_TRY(capture(context, plan, run, session));
     for (const NsysReport& report : internal::nsys_reports(session)) {
-      PL_TRY(read_report(run, report, reading_of(context, plan, session, report)));
+      PL_TRY(
+          read_report(context, run, session, report, reading_of(context, plan, session, report)));
     }
   }
   return {};
 }
 
-std::vector<Finding> NsysStage::verify(const StageContext& context) const {
+std::vector<Finding> NsysStage::verify(const StageContext& context,
+                                       const run::Run& /*files*/) const {
   std::vector<Finding> findings;
   for (const NsysSession& session : internal::nsys_sessions(context.setup)) {
     for (Finding& finding : internal::check_session(context, session)) {
@@ -257,11 +265,12 @@ std::vector<Finding> NsysStage::verify(const StageContext& context) const {
   return findings;
 }
 
-Result<void> NsysStage::summarise(const StageContext& context, pipeline::StageRun& run) const {
-  const internal::NsysTables tables = PL_TRY(internal::make_tables(context, run));
+Result<void> NsysStage::summarise(const StageContext& context, const run::Run& files,
+                                  pipeline::StageRun& run) const {
+  const internal::NsysTables tables = PL_TRY(internal::make_tables(context, files, run));
   for (const NsysCapture& capture : tables.ranges.captures) {
     for (const std::string& loss : capture.losses) {
-      run.tell({Severity::Warning, "events_lost", "capture " + capture.name + ": " + loss});
+      run.report({Severity::Warning, "events_lost", "capture " + capture.name + ": " + loss});
     }
   }
   const fs::path folder = context.setup.stage_folder(id());

@@ -5,8 +5,8 @@
 
 namespace profline::stages {
 
-/// The workload under Nsight Systems: for each range of `nvtx_capture` a run of its own, its
-/// reports exported, counted, and made into `kernels.{json,md}` and `ranges.json`.
+/// The workload under Nsight Systems: a separate run for each range of `nvtx_capture`, whose
+/// reports are exported, summarised and turned into `kernels.{json,md}` and `ranges.json`.
 class NsysStage final : public pipeline::Stage {
  public:
   std::string_view id() const override { return run::stages::kNsys; }
@@ -15,12 +15,14 @@ class NsysStage final : public pipeline::Stage {
   }
   bool is_measured_against_baseline() const override { return true; }
   Needs needs(const settings::Root& settings) const override;
+  bool classifies_kernels() const override { return true; }
   std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
   Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
                    pipeline::StageRun& run) const override;
-  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
-  Result<void> summarise(const pipeline::StageContext& context,
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context,
+                                        const run::Run& files) const override;
+  Result<void> summarise(const pipeline::StageContext& context, const run::Run& files,
                          pipeline::StageRun& run) const override;
 };
 

@@ -51,6 +51,7 @@ class NsysStageTest : public ::testing::Test {
     own().nvtx_capture = schema::OneOrMore{std::move(ranges)};
   }
   pipeline::StageContext context() { return {setup_, tools_}; }
+  run::Run files() { return run::Run::with_record(setup_.folder, {}); }
   Result<void> run_stage(pipeline::StageRun& run) {
     return stage_.run(context(), stage_.plan(context()), run);
   }
@@ -90,8 +91,8 @@ TEST_F(NsysStageTest, CapturesExportsAndSumsUp) {
   EXPECT_THAT(run_.findings(), IsEmpty());
   ASSERT_EQ(run_.sessions().size(), 1U);
   EXPECT_THAT(processes_.commands().front().argv, Contains("--session-new=" + run_.sessions()[0]));
-  EXPECT_THAT(codes(stage_.verify(context())), IsEmpty());
-  const auto summed = stage_.summarise(context(), run_);
+  EXPECT_THAT(codes(stage_.verify(context(), files())), IsEmpty());
+  const auto summed = stage_.summarise(context(), files(), run_);
   ASSERT_TRUE(summed) << summed.error().to_string();
   EXPECT_THAT(run_.captures(), ElementsAre("run.sqlite"));
   for (const char* name : {"cmd.txt", "run.sqlite", "summary_cuda_gpu_kern_sum.csv", "kernels.json",
@@ -105,7 +106,7 @@ TEST_F(NsysStageTest, ClassesKernelsByTheRulesOfTheUserFirst) {
   processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
   expect_export("run");
   ASSERT_TRUE(run_stage(run_));
-  ASSERT_TRUE(stage_.summarise(context(), run_));
+  ASSERT_TRUE(stage_.summarise(context(), files(), run_));
   const auto text = read_file(file("kernels.json"));
   ASSERT_TRUE(text) << text.error().to_string();
   const auto table = from_document<NsysKernels>(*text, "kernels.json");
@@ -182,8 +183,8 @@ TEST_F(NsysStageTest, SumsUpEveryCaptureOfARangeThatRepeats) {
   ASSERT_TRUE(run_stage(run_));
   EXPECT_THAT(run_.names(), ElementsAre("capture", "export run.1", "kernel_summary run.1",
                                         "export run.2", "kernel_summary run.2"));
-  EXPECT_THAT(codes(stage_.verify(context())), IsEmpty());
-  ASSERT_TRUE(stage_.summarise(context(), run_));
+  EXPECT_THAT(codes(stage_.verify(context(), files())), IsEmpty());
+  ASSERT_TRUE(stage_.summarise(context(), files(), run_));
   const auto ranges = from_document<NsysRanges>(*read_file(file("ranges.json")), "ranges.json");
   ASSERT_TRUE(ranges) << ranges.error().to_string();
   ASSERT_EQ(ranges->captures.size(), 2U);
@@ -191,14 +192,14 @@ TEST_F(NsysStageTest, SumsUpEveryCaptureOfARangeThatRepeats) {
   EXPECT_EQ(ranges->captures[1].name, "run.2");
 }
 
-TEST_F(NsysStageTest, TellsOfFewerCapturesThanWereAskedFor) {
+TEST_F(NsysStageTest, ReportsFewerCapturesThanWereAskedFor) {
   gate_on({"decode"});
   own().capture_range_end = CaptureRangeEnd{CaptureRangeEnd::Action::Repeat, 2};
   // nsys numbers reports only when there are several.
   processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "r").prints(kGated);
   expect_export("run");
   ASSERT_TRUE(run_stage(run_));
-  const std::vector<Finding> findings = stage_.verify(context());
+  const std::vector<Finding> findings = stage_.verify(context(), files());
   ASSERT_THAT(codes(findings), ElementsAre("fewer_captures"));
   EXPECT_EQ(findings[0].text,
             "capture_range_end=repeat:2 asks for 2 captures, and 1 could be made: the range "
@@ -208,12 +209,12 @@ TEST_F(NsysStageTest, TellsOfFewerCapturesThanWereAskedFor) {
 TEST_F(NsysStageTest, IsTriedAgainUnderAnotherNameWhenNsysLeavesNothing) {
   struct Case {
     const char* says;
-    const char* told;
+    const char* text;
   };
   constexpr Case kCases[] = {
-      {"Connection to Agent lost.\n", "nsys left no report and gave no reason; it is tried again"},
+      {"Connection to Agent lost.\n", "nsys left no report and gave no reason; trying again"},
       {"Session name 'profline-run' is already in use.\n",
-       "nsys has another session of that name, perhaps one that is just ending; it is tried again"},
+       "nsys has another session of that name, perhaps one that is just ending; trying again"},
   };
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.says);
@@ -223,7 +224,7 @@ TEST_F(NsysStageTest, IsTriedAgainUnderAnotherNameWhenNsysLeavesNothing) {
     expect_export("run");
     ASSERT_TRUE(run_stage(run));
     ASSERT_THAT(codes(run.findings()), ElementsAre("nsys_retry"));
-    EXPECT_EQ(run.findings()[0].text, c.told);
+    EXPECT_EQ(run.findings()[0].text, c.text);
     EXPECT_THAT(run.names(), ElementsAre("capture", "capture again", "export", "kernel_summary"));
     ASSERT_EQ(run.sessions().size(), 2U) << "both may have to be ended one day";
     EXPECT_EQ(run.sessions()[1], run.sessions()[0] + "-2");
@@ -296,7 +297,7 @@ TEST_F(NsysStageTest, IsTriedThreeTimesAndNoMore) {
     processes_.expect({"/opt/nsys", "profile"}).prints("Connection to Agent lost.\n").exits(1);
   }
   ASSERT_TRUE(run_stage(run_));
-  EXPECT_THAT(codes(stage_.verify(context())), Contains("agent_lost"));
+  EXPECT_THAT(codes(stage_.verify(context(), files())), Contains("agent_lost"));
 }
 
 TEST_F(NsysStageTest, ExplainsWhyThereIsNoReport) {
@@ -324,7 +325,7 @@ TEST_F(NsysStageTest, ExplainsWhyThereIsNoReport) {
        "nsys could not write its report: Failed to create '/r/run.nsys-rep': File exists. It left "
        "it at /tmp/nsys-report-1.nsys-rep"},
       {"unrecognised option '--x'\n\nusage: nsys profile [<args>]\n", "nsys_refused",
-       "nsys did not take its options: unrecognised option '--x'"},
+       "nsys rejected its options: unrecognised option '--x'"},
       {"Executable not found in current directory or standard search paths\n", "program_absent",
        "nsys did not find the program: Executable not found in current directory or standard "
        "search paths"},
@@ -337,7 +338,7 @@ TEST_F(NsysStageTest, ExplainsWhyThereIsNoReport) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.code);
     ASSERT_TRUE(write_file_atomic(file("workload/log"), c.log));
-    const std::vector<Finding> findings = stage_.verify(context());
+    const std::vector<Finding> findings = stage_.verify(context(), files());
     ASSERT_EQ(findings.size(), 1U);
     EXPECT_EQ(findings[0].severity, Severity::Problem);
     EXPECT_EQ(findings[0].code, c.code);
@@ -345,7 +346,7 @@ TEST_F(NsysStageTest, ExplainsWhyThereIsNoReport) {
   }
 }
 
-TEST_F(NsysStageTest, TellsHowTheWorkloadEndedUnderIt) {
+TEST_F(NsysStageTest, ReportsHowTheWorkloadEndedUnderIt) {
   struct Case {
     Exit exit;
     std::string code, text;
@@ -359,8 +360,8 @@ TEST_F(NsysStageTest, TellsHowTheWorkloadEndedUnderIt) {
   const Case cases[] = {
       {killed, "tool_killed", "capture (nsys) killed by SIGKILL"},
       {segv, "application_killed",
-       "the workload was killed by SIGSEGV under nsys (exit code 139); the last of what was "
-       "captured may be missing"},
+       "the workload was killed by SIGSEGV under nsys (exit code 139); the end of the capture may "
+       "be missing"},
       {failed, "application_failed", "the workload exited with code 7 under nsys"},
   };
   for (const Case& c : cases) {
@@ -388,20 +389,20 @@ TEST_F(NsysStageTest, KnowsTheEndThatNsysItselfBringsAbout) {
 TEST_F(NsysStageTest, OnAGpuACaptureWithoutKernelsIsAProblem) {
   setup_.settings.device.kind = settings::Device::Kind::Cuda;
   setup_.settings.device.index = 0;
-  ASSERT_TRUE(create_folders(file("workload")));
-  ASSERT_TRUE(write_file_atomic(file("run.nsys-rep"), "report"));
-  {
+  processes_.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
+  processes_.expect({"/opt/nsys", "export"}).does([this](const Command&) {
     auto database = sqlite::Database::open_read_write(file("run.sqlite"), sqlite::Create::Yes);
     ASSERT_TRUE(database) << database.error().to_string();
     ASSERT_TRUE(
         database->execute("CREATE TABLE OSRT_API (start); INSERT INTO OSRT_API VALUES (1)"));
-  }
-  const std::vector<Finding> findings = stage_.verify(context());
-  ASSERT_THAT(codes(findings), ElementsAre("no_kernels"));
-  EXPECT_EQ(findings[0].severity, Severity::Problem);
+  });
+  ASSERT_TRUE(run_stage(run_));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("no_kernels"));
+  EXPECT_EQ(run_.findings()[0].severity, Severity::Problem);
+  EXPECT_THAT(stage_.verify(context(), files()), IsEmpty());
 }
 
-TEST_F(NsysStageTest, BeforeAnythingRunsTellsWhatIsMissing) {
+TEST_F(NsysStageTest, BeforeAnythingRunsReportsWhatIsMissing) {
   setup_.settings.pipeline.workload.command.reset();
   tools_.workload = std::filesystem::path("/bin/true");
   setup_.settings.pipeline.workload.kind = settings::WorkloadKind::DummyShallowResnet;

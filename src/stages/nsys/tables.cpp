@@ -25,7 +25,7 @@ namespace {
 
 using timeline::Attribution;
 
-/// Names are kept as nsys wrote them, because that is what its other tables have.
+/// Names stay as nsys wrote them, because its other tables use them too.
 constexpr timeline::KernelKeys kRows{
     .spelling = true, .shape = timeline::KernelKeys::Shape::Whole, .ranges = true, .device = true};
 
@@ -48,7 +48,7 @@ LaunchAccount launch_account(const timeline::LaunchFigures& figures) {
           .delay_sum_ns = figures.delay_from_start.sum_ns};
 }
 
-/// The ranges around the first instance of a name, outermost first.
+/// The ranges that enclose the first instance of a name, outermost first.
 std::vector<std::string> around(const Timeline& timeline, const Attribution& attribution,
                                 const timeline::RangeAccount& account) {
   for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
@@ -64,7 +64,7 @@ std::vector<std::string> around(const Timeline& timeline, const Attribution& att
   return {};
 }
 
-/// Ranges of steps are what tokens are counted by; where there are none, the requests know.
+/// Tokens are counted by the ranges of steps; without those, by the requests.
 void count_tokens(const timeline::RangeAccount& account, std::span<const Request> requests,
                   RangeUse& range) {
   if (account.tokens > 0) {
@@ -122,7 +122,7 @@ NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accoun
   for (std::size_t i = 0; i < accounts.devices.size(); ++i) {
     about.devices.push_back(
         timeline::device_account(accounts.devices[i], accounts.time[i], accounts.wall_ns()));
-    // All work of a capture is its own.
+    // All work of a capture counts as its own.
     about.devices.back().own_busy_ns = about.devices.back().busy_ns;
     about.devices.back().own_inside_ns = about.devices.back().busy_ns;
     about.gpu_spans.push_back({.device = accounts.devices[i],
@@ -147,12 +147,15 @@ NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accoun
 
 namespace fs = std::filesystem;
 
-/// What the workload says it ran; nothing of a user's command, or of one that ended early.
-std::vector<Request> requests_of(const NsysSession& session) {
-  return run::read_requests(session.workload()).value_or({});
+/// The requests that the workload reported; nothing for a user's command, or if the workload ended
+/// early.
+std::span<const Request> requests_of(const NsysSession& session, const run::Run& files) {
+  const fs::path below = session.workload().lexically_relative(files.folder());
+  const run::Artifact<run::Requests>& requests = files.requests(below.string());
+  return requests ? std::span<const Request>(*requests) : std::span<const Request>();
 }
 
-/// How many requests ran in a capture: instances of the phase whose steps are to be counted.
+/// How many requests ran in a capture: instances of the phase whose steps are counted.
 std::size_t requests_in(const Timeline& timeline, std::span<const Request> requests) {
   for (const Request& request : requests) {
     for (const Phase& phase : request.phases) {
@@ -168,10 +171,10 @@ std::size_t requests_in(const Timeline& timeline, std::span<const Request> reque
 }
 
 Result<void> add_session(const pipeline::RunSetup& setup, const NsysSession& session,
-                         const kernels::Classifier& classifier, pipeline::StageRun& run,
-                         NsysTables& tables) {
-  const std::vector<Request> requests = requests_of(session);
-  std::size_t ran = 0;  // of the requests, in the captures so far
+                         const kernels::Classifier& classifier, const run::Run& files,
+                         pipeline::StageRun& run, NsysTables& tables) {
+  const std::span<const Request> requests = requests_of(session, files);
+  std::size_t ran = 0;  // requests in the captures so far
   const fs::path stage = setup.stage_folder(run::stages::kNsys);
   for (const NsysReport& report : nsys_reports(session)) {
     ReadCapture capture;
@@ -180,7 +183,7 @@ Result<void> add_session(const pipeline::RunSetup& setup, const NsysSession& ses
     capture.about.report = report.report.lexically_relative(stage).string();
     capture.about.sqlite = report.sqlite.lexically_relative(stage).string();
     capture.timeline = PL_TRY(nsys::read_sqlite(report.sqlite));
-    capture.requests = std::span(requests).subspan(std::min(ran, requests.size()));
+    capture.requests = requests.subspan(std::min(ran, requests.size()));
     ran += requests_in(capture.timeline, requests);
     add_capture(capture, classifier, tables);
     run.keep_capture(capture.about.sqlite, std::move(capture.timeline));
@@ -192,7 +195,8 @@ using markdown::Table;
 
 constexpr std::size_t kShownKernels = 20;
 
-/// Kernels in all their shapes and places, which is what people ask for first; most time first.
+/// One row per kernel over all launch shapes and places, which readers ask for first; most time
+/// first.
 std::vector<timeline::KernelGroup> by_name(const std::vector<KernelUse>& kernels) {
   std::vector<timeline::KernelGroup> groups = timeline::group_kernels(kernels, {});
   std::stable_sort(groups.begin(), groups.end(),
@@ -200,13 +204,13 @@ std::vector<timeline::KernelGroup> by_name(const std::vector<KernelUse>& kernels
   return groups;
 }
 
-/// The outermost range around the launches of a row.
+/// The outermost range that encloses the launches of a row.
 std::string place_of(const KernelUse& kernel) {
   if (!kernel.launch_recorded) return "(launch not recorded)";
   return kernel.ranges.empty() ? "(no range)" : kernel.ranges.front();
 }
 
-/// What the columns of a range need, of all devices.
+/// The values in the columns of a range, over all devices.
 DeviceAccount sum_of(const std::vector<DeviceAccount>& devices) {
   DeviceAccount sum;
   for (const DeviceAccount& device : devices) {
@@ -259,7 +263,7 @@ std::string ranges_section(const NsysRanges& table) {
     const std::int64_t known =
         all.idle.host_between_ns + all.idle.launching_ns + all.idle.synchronizing_ns;
     const auto per_token = range.launches_per_token();
-    // Each device closes to the range's wall time, so that this is the mean of their shares.
+    // Each device's times add up to the range's wall time, so this is the mean of their shares.
     const std::int64_t of_ns = range.wall_ns * static_cast<std::int64_t>(range.devices.size());
     const auto share = [&](std::int64_t ns) {
       return range.devices.empty() ? "–" : percent_of(ns, of_ns);
@@ -348,13 +352,14 @@ void finish(NsysTables& tables) {
   tables.kernels.tool = tables.ranges.tool;
 }
 
-Result<NsysTables> make_tables(const pipeline::StageContext& context, pipeline::StageRun& run) {
+Result<NsysTables> make_tables(const pipeline::StageContext& context, const run::Run& files,
+                               pipeline::StageRun& run) {
   const pipeline::RunSetup& setup = context.setup;
   const kernels::Classifier classifier = PL_TRY(kernels::classifier_with(setup.kernel_classes));
   NsysTables tables;
   tables.ranges.tool = "nsys " + nsys_of(context.tools).version.to_string();
   for (const NsysSession& session : nsys_sessions(setup)) {
-    PL_TRY(add_session(setup, session, classifier, run, tables));
+    PL_TRY(add_session(setup, session, classifier, files, run, tables));
   }
   finish(tables);
   if (tables.kernels.kernels.empty()) {

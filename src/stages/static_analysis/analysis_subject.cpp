@@ -30,7 +30,7 @@ Result<DeepseekOcrConfig> model_config(const ocr::Model& model, const std::files
                    "deepseek_ocr.random and deepseek_ocr.tiny");
 }
 
-/// The picture that shapes are taken from.
+/// The picture whose shapes are used.
 struct Sample {
   images::Size size;
   std::string name;
@@ -44,7 +44,7 @@ Result<Sample> sample_picture(const settings::Root& settings, const ocr::Preproc
   const dataset::Listing listing = PL_TRY(dataset::list_images(settings.dataset, cwd));
   constexpr std::uint64_t kSeed = 0;
   settings::Sampling sampling = settings.dataset.sampling();
-  sampling.num_epochs = 1;  // the first image is all that is asked for
+  sampling.num_epochs = 1;  // only the first image is needed
   const auto items = dataset::sample(listing.images, sampling, kSeed);
   const dataset::Image& first = items.empty() ? listing.images.front() : items.front().image;
   const dataset::Facts facts = PL_TRY(dataset::facts(first));
@@ -83,7 +83,7 @@ Result<std::uint64_t> whole(const Node& document, const std::string& path,
       .during("reading " + file);
 }
 
-/// The request that was traced: attention counts as the square that kernels compute.
+/// The traced request; attention counts as the full square, as kernels compute it.
 Result<static_model::Request> traced_request(const Node& document, const std::string& file) {
   static_model::Request request;
   request.prompt_tokens = PL_TRY(whole(document, "input.prompt_tokens", file));
@@ -98,7 +98,7 @@ Result<std::vector<static_model::ViewBatch>> traced_views(const Node& document,
   std::vector<static_model::ViewBatch> views;
   const std::uint64_t tiles = PL_TRY(whole(document, "input.tile_columns", file)) *
                               PL_TRY(whole(document, "input.tile_rows", file));
-  // One tile is the page itself, which is not cut.
+  // A single tile is the page itself, uncropped.
   if (tiles > 1) views.push_back({PL_TRY(whole(document, "input.tile_side", file)), tiles});
   views.push_back({PL_TRY(whole(document, "input.page_side", file)), 1});
   return views;
@@ -146,8 +146,48 @@ std::uint64_t prompt_text_tokens(std::string_view prompt, bool is_tiny,
   constexpr std::uint64_t kBytesAToken = 4;
   const std::uint64_t tokens = (stripped.size() + kBytesAToken - 1) / kBytesAToken;
   notes.push_back("the prompt's text was estimated at " + counted(tokens, "token") +
-                  ", one for four bytes");
+                  ", one per four bytes");
   return tokens + 1;
+}
+
+Result<AnalysisSubject> subject_of_file(const std::filesystem::path& config_json,
+                                        const RequestShape& shape) {
+  AnalysisSubject subject;
+  subject.model = PL_TRY(load_model_config(config_json));
+  subject.config_from = config_json.string();
+  subject.shapes_from = "the command line";
+  subject.request.prompt_tokens = shape.prompt_tokens;
+  subject.request.new_tokens = shape.new_tokens;
+  if (const auto* decoder = std::get_if<static_model::Decoder>(&subject.model)) {
+    if (shape.views) {
+      return Error(ErrorKind::Config, "--views is for models that see pictures")
+          .with_reason("usage");
+    }
+    subject.dtype = decoder->dtype;
+    return subject;
+  }
+  const auto& config = std::get<DeepseekOcrConfig>(subject.model);
+  subject.dtype = config.torch_dtype.value_or("");
+  static_model::ViewBatch page;
+  page.side = static_cast<std::uint64_t>(config.vision_config.image_size);
+  subject.views = shape.views.value_or(std::vector{page});
+  return subject;
+}
+
+static_model::StaticCompute static_compute_of(AnalysisSubject subject,
+                                              const static_model::NumberFormat& format,
+                                              const settings::Ceilings& ceilings,
+                                              const std::string& device) {
+  static_model::StaticCompute result;
+  result.cost = cost_of(subject, format, subject.request);
+  result.request = subject.request;
+  result.views = std::move(subject.views);
+  result.ceilings = ceilings;
+  result.device = device;
+  result.shapes_from = std::move(subject.shapes_from);
+  result.config_from = std::move(subject.config_from);
+  for (std::string& note : subject.notes) result.cost.notes.push_back(std::move(note));
+  return result;
 }
 
 static_model::ModelCost cost_of(const AnalysisSubject& subject,
@@ -193,9 +233,10 @@ Result<AnalysisSubject> subject_of(const settings::Root& settings,
 }
 
 Result<std::vector<static_model::TracedPhase>> compare_with_trace(
-    const AnalysisSubject& subject, const std::filesystem::path& static_trace) {
-  const std::string file = static_trace.string();
-  const Node document = PL_TRY(parse_json(PL_TRY(read_file(static_trace)), file));
+    const AnalysisSubject& subject, const run::Artifact<Node>& static_trace) {
+  if (!static_trace) return Error(ErrorKind::Parse, static_trace.why_not);
+  const std::string& file = static_trace.file;
+  const Node& document = *static_trace;
   const auto format = static_model::number_format(subject.dtype);
   if (!format) return Error(ErrorKind::Config, "no figures for dtype '" + subject.dtype + "'");
   AnalysisSubject traced = subject;

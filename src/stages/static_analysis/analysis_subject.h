@@ -11,14 +11,15 @@
 #include "analysis/static_model/deepseek_ocr.h"
 #include "analysis/static_model/static_compute.h"
 #include "base/result.h"
+#include "run/run.h"
 #include "settings/root.h"
 
 namespace profline::stages {
 
-/// What static analysis is about, from the command line or from the configuration.
+/// The input of static analysis, from the command line or from the configuration.
 struct AnalysisSubject {
   std::variant<DeepseekOcrConfig, static_model::Decoder> model;
-  std::string config_from;  ///< the config.json, or what stands for one
+  std::string config_from;  ///< the config.json, or what replaces it
   std::string dtype;        ///< of the checkpoint or the configuration; may be empty
   std::vector<static_model::ViewBatch> views;
   std::string shapes_from;
@@ -37,19 +38,36 @@ Result<std::variant<DeepseekOcrConfig, static_model::Decoder>> load_model_config
 Result<AnalysisSubject> subject_of(const settings::Root& settings,
                                    const std::filesystem::path& cwd);
 
+/// The request for which a config.json alone is analysed.
+struct RequestShape {
+  std::uint64_t prompt_tokens = 0;
+  std::uint64_t new_tokens = 0;
+  /// Only for models that see pictures; an Error for others. Nothing: one view of the size in the
+  /// config.
+  std::optional<std::vector<static_model::ViewBatch>> views;
+};
+Result<AnalysisSubject> subject_of_file(const std::filesystem::path& config_json,
+                                        const RequestShape& shape);
+
+/// The subject's costs in a number format, with the floors that the ceilings of a device imply.
+static_model::StaticCompute static_compute_of(AnalysisSubject subject,
+                                              const static_model::NumberFormat& format,
+                                              const settings::Ceilings& ceilings,
+                                              const std::string& device);
+
 static_model::ModelCost cost_of(const AnalysisSubject& subject,
                                 const static_model::NumberFormat& format,
                                 const static_model::Request& request);
 
-/// Tokens of a prompt's text, the beginning included and `<image>` not: counted for the prompts of
-/// the model's documentation with its own or the tiny tokenizer, else estimated and told in
-/// `notes`.
+/// The tokens of a prompt's text, including the beginning-of-sequence token and without `<image>`:
+/// exact for the prompts of the model's documentation with its own or the tiny tokenizer, else
+/// estimated, with a line in `notes`.
 std::uint64_t prompt_text_tokens(std::string_view prompt, bool is_tiny,
                                  std::vector<std::string>& notes);
 
-/// What the workload traced of the module graph (static_trace.json), beside closed forms for the
-/// very shapes it traced.
+/// The costs that the workload traced in the module graph (static_trace.json), next to closed forms
+/// for exactly the traced shapes.
 Result<std::vector<static_model::TracedPhase>> compare_with_trace(
-    const AnalysisSubject& subject, const std::filesystem::path& static_trace);
+    const AnalysisSubject& subject, const run::Artifact<Node>& static_trace);
 
 }  // namespace profline::stages

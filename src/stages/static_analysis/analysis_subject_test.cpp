@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "formats/json.h"
 #include "testing/temp_dir.h"
 
 namespace profline::stages {
@@ -17,9 +18,9 @@ std::string trace_of(int page, int tile, int columns, int rows, std::uint64_t sa
       page, tile, columns, rows, sam_flops);
 }
 
-// Seen with crop_mode=false: a grid of one tile is no tile, but was counted beside the page.
+// A bug with crop_mode=false: a grid of one tile means no tiles, but was counted in addition to the
+// page.
 TEST(ModuleTrace, ComparesTheViewsThatWereTraced) {
-  const testing::TempDir folder;
   AnalysisSubject subject;
   subject.model = official_config();
   subject.dtype = "bf16";
@@ -29,13 +30,53 @@ TEST(ModuleTrace, ComparesTheViewsThatWereTraced) {
   };
   constexpr Case kCases[] = {{640, 640, 1, 1, 325620793344}, {640, 640, 0, 0, 325620793344}};
   for (const Case& c : kCases) {
-    const auto file = folder.path() / "static_trace.json";
-    ASSERT_TRUE(write_file_atomic(file, trace_of(c.page, c.tile, c.columns, c.rows, c.sam_flops)));
-    const auto stages = compare_with_trace(subject, file);
+    const std::string text = trace_of(c.page, c.tile, c.columns, c.rows, c.sam_flops);
+    run::Artifact<Node> trace{.file = "static_trace.json"};
+    trace.content = parse_json(text, trace.file).value();
+    const auto stages = compare_with_trace(subject, trace);
     ASSERT_TRUE(stages) << stages.error().to_string();
     ASSERT_EQ(stages->size(), 1U);
     EXPECT_EQ(stages->front().difference(), 0.0) << c.columns;
   }
+}
+
+TEST(SubjectOfFile, OfADecoderHasNoPictures) {
+  const testing::TempDir folder;
+  const auto file = folder / "config.json";
+  ASSERT_TRUE(write_file_atomic(
+      file, R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64,
+               "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
+               "num_key_value_heads": 2, "vocab_size": 100, "torch_dtype": "bfloat16"})"));
+  RequestShape shape{7, 3, {}};
+  const auto subject = subject_of_file(file, shape);
+  ASSERT_TRUE(subject) << subject.error().to_string();
+  EXPECT_TRUE(subject->views.empty());
+  EXPECT_EQ(subject->request.prompt_tokens, 7U);
+  EXPECT_EQ(subject->config_from, file.string());
+  const auto format = static_model::number_format("bf16");
+  const auto result = static_compute_of(*subject, *format, {}, "h200");
+  EXPECT_EQ(result.device, "h200");
+  EXPECT_EQ(result.shapes_from, "the command line");
+  EXPECT_EQ(result.cost.prompt_tokens, 7U);
+  EXPECT_EQ(result.cost.new_tokens, 3U);
+
+  shape.views.emplace();
+  const auto seeing = subject_of_file(file, shape);
+  ASSERT_FALSE(seeing);
+  EXPECT_EQ(seeing.error().to_string(), "--views is for models that see pictures");
+}
+
+TEST(StaticComputeOf, KeepsTheNotesOfItsSubject) {
+  AnalysisSubject subject;
+  subject.model = official_config();
+  subject.views = {{}};
+  subject.views.front().side = 640;
+  subject.request.prompt_tokens = 120;
+  subject.request.new_tokens = 2;
+  subject.notes = {"estimated"};
+  const auto result = static_compute_of(subject, *static_model::number_format("bf16"), {}, "");
+  EXPECT_EQ(result.cost.notes.back(), "estimated");
+  EXPECT_EQ(result.views.front().side, 640U);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "pipeline/child_failure.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
-#include "run/names/artifact_names.h"
+#include "run/artifacts.h"
 #include "stages/static_analysis/analysis_subject.h"
 
 namespace profline::stages {
@@ -24,8 +24,8 @@ const settings::StaticAnalysis& own_settings(const pipeline::StageContext& conte
   return context.setup.settings.pipeline.static_analysis;
 }
 
-/// Why the model's graph cannot be traced: nobody could do it, or its tokenizer is missing, without
-/// which the prompt has no length. Nothing when it can.
+/// Why the model's graph cannot be traced: no program can do it, or the tokenizer, which determines
+/// the prompt's length, is missing. Nothing if it can be traced.
 std::optional<Finding> untraceable(const pipeline::StageContext& context) {
   if (!context.tools.workload || !*context.tools.workload) {
     const std::string why =
@@ -43,27 +43,18 @@ Result<static_model::StaticCompute> closed_forms(const pipeline::RunSetup& setup
                                                  AnalysisSubject subject) {
   const auto format = static_model::number_format(subject.dtype);
   if (!format) return Error(ErrorKind::Config, "no figures for dtype '" + subject.dtype + "'");
-  static_model::StaticCompute result;
-  result.cost = cost_of(subject, *format, subject.request);
-  result.request = subject.request;
-  result.views = subject.views;
-  result.ceilings = setup.ceilings;
-  result.device = setup.device_name;
-  result.shapes_from = subject.shapes_from;
-  result.config_from = subject.config_from;
-  for (std::string& note : subject.notes) result.cost.notes.push_back(std::move(note));
-  return result;
+  return static_compute_of(std::move(subject), *format, setup.ceilings, setup.device_name);
 }
 
-void tell_disagreement(const std::vector<static_model::TracedPhase>& traced,
-                       pipeline::StageRun& run) {
+void report_disagreement(const std::vector<static_model::TracedPhase>& traced,
+                         pipeline::StageRun& run) {
   for (const static_model::TracedPhase& phase : traced) {
     const auto difference = phase.difference();
     if (difference && std::abs(*difference) <= kAgreement) continue;
-    run.tell({Severity::Warning, "counts_disagree",
-              "the closed forms of " + phase.phase +
-                  " and its traced graph differ by more than "
-                  "1 %: static_compute.json has both"});
+    run.report({Severity::Warning, "counts_disagree",
+                "the closed forms of " + phase.phase +
+                    " and its traced graph differ by more than "
+                    "1 %: static_compute.json has both"});
   }
 }
 
@@ -90,10 +81,10 @@ std::vector<Finding> StaticAnalysisStage::preflight(const pipeline::StageContext
   auto obstacle = untraceable(context);
   if (!obstacle || obstacle->text.empty()) return findings;
   if (own_settings(context).use_analytic_fallback) {
-    findings.push_back({Severity::Note, "not_traced", "closed forms alone: " + obstacle->text});
+    findings.push_back({Severity::Note, "not_traced", "closed forms only: " + obstacle->text});
     return findings;
   }
-  obstacle->fix = "let closed forms stand in: pipeline.static_analysis.use_analytic_fallback=true";
+  obstacle->fix = "use closed forms instead: pipeline.static_analysis.use_analytic_fallback=true";
   findings.push_back(std::move(*obstacle));
   return findings;
 }
@@ -130,27 +121,28 @@ Result<void> StaticAnalysisStage::run(const pipeline::StageContext& context,
     Finding finding = child_problem(trace, exit);
     if (own_settings(context).use_analytic_fallback) {
       finding.severity = Severity::Warning;
-      finding.text += "; closed forms stand in";
+      finding.text += "; closed forms are used instead";
     }
-    run.tell(std::move(finding));
+    run.report(std::move(finding));
   }
   return {};
 }
 
-std::vector<Finding> StaticAnalysisStage::verify(const pipeline::StageContext& context) const {
+std::vector<Finding> StaticAnalysisStage::verify(const pipeline::StageContext& context,
+                                                 const run::Run& /*files*/) const {
   if (!can_trace(context) || own_settings(context).use_analytic_fallback) return {};
   return pipeline::missing_files(context.setup.stage_folder(id()), {run::files::kStaticTrace});
 }
 
 Result<void> StaticAnalysisStage::summarise(const pipeline::StageContext& context,
-                                            pipeline::StageRun& run) const {
+                                            const run::Run& files, pipeline::StageRun& run) const {
   const fs::path folder = context.setup.stage_folder(id());
   AnalysisSubject subject = PL_TRY(subject_of(context.setup.settings, context.setup.cwd));
   std::vector<static_model::TracedPhase> traced;
-  std::error_code failure;
-  if (fs::exists(folder / run::files::kStaticTrace, failure)) {
-    traced = PL_TRY(compare_with_trace(subject, folder / run::files::kStaticTrace));
-    tell_disagreement(traced, run);
+  const run::Artifact<Node> trace = files.read(run::kStaticTrace);
+  if (trace.is_there) {
+    traced = PL_TRY(compare_with_trace(subject, trace));
+    report_disagreement(traced, run);
   }
   if (!own_settings(context).write_reports) return {};
   static_model::StaticCompute result = PL_TRY(closed_forms(context.setup, std::move(subject)));

@@ -5,8 +5,8 @@
 
 namespace profline::stages {
 
-/// What the model costs by its shapes: closed forms, checked against the module graph where
-/// libtorch can trace it.
+/// The theoretical cost of the model: closed forms, checked against the module graph where libtorch
+/// can trace it.
 class StaticAnalysisStage final : public pipeline::Stage {
  public:
   std::string_view id() const override { return run::stages::kStaticAnalysis; }
@@ -19,8 +19,9 @@ class StaticAnalysisStage final : public pipeline::Stage {
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
   Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
                    pipeline::StageRun& run) const override;
-  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
-  Result<void> summarise(const pipeline::StageContext& context,
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context,
+                                        const run::Run& files) const override;
+  Result<void> summarise(const pipeline::StageContext& context, const run::Run& files,
                          pipeline::StageRun& run) const override;
 };
 

@@ -2,10 +2,9 @@
 
 #include "base/figures.h"
 #include "base/files.h"
-#include "formats/json.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
-#include "run/names/artifact_names.h"
+#include "run/artifacts.h"
 
 namespace profline::stages {
 namespace {
@@ -13,15 +12,18 @@ namespace {
 using pipeline::Finding;
 using pipeline::Severity;
 
-/// Nothing when the table has rows.
-std::optional<Finding> empty_table(const std::filesystem::path& file, const char* rows) {
-  const auto text = read_file(file);
-  if (!text) return std::nullopt;  // told as missing
-  const auto document = parse_json(*text, file.string());
-  const Node* list = document ? document->find(rows) : nullptr;
-  if (list != nullptr && list->is_list() && !list->as_list().empty()) return std::nullopt;
-  return Finding{Severity::Problem, "capture_empty",
-                 file.filename().string() + " holds no " + rows};
+/// Why a table cannot be used; nothing if it can, or if it is missing, which is reported elsewhere.
+template <typename T>
+std::optional<Finding> useless_table(const run::Artifact<T>& table, bool has_rows,
+                                     const std::string& rows, Severity severity) {
+  if (!table.is_there || has_rows) return std::nullopt;
+  const std::string name = std::filesystem::path(table.file).filename().string();
+  return Finding{severity, "capture_empty", table ? name + " holds no " + rows : table.why_not};
+}
+
+bool has_rows(const Node& document, const char* rows) {
+  const Node* list = document.find(rows);
+  return list != nullptr && list->is_list() && !list->as_list().empty();
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ pipeline::StagePlan TorchProfilerStage::plan(const pipeline::StageContext& conte
                           " after prefill (pipeline.torch_profiler.decode_steps)");
   }
   if (!setup.baseline_is_on) {
-    plan.notes.emplace_back("no predictions and pictures: they are of the baseline, which is off");
+    plan.notes.emplace_back("no predictions or pictures: the baseline writes them, and it is off");
   }
   return plan;
 }
@@ -77,26 +79,31 @@ Result<void> TorchProfilerStage::run(const pipeline::StageContext& /*context*/,
   return {};
 }
 
-std::vector<Finding> TorchProfilerStage::verify(const pipeline::StageContext& context) const {
+std::vector<Finding> TorchProfilerStage::verify(const pipeline::StageContext& context,
+                                                const run::Run& files) const {
   const std::filesystem::path folder = context.setup.stage_folder(id());
   std::vector<Finding> findings = pipeline::workload_remarks(folder);
   for (Finding& missing : pipeline::missing_files(
            folder, {run::files::kTrace, run::files::kOperators, run::files::kKernels})) {
     findings.push_back(std::move(missing));
   }
-  if (auto empty = empty_table(folder / run::files::kOperators, "operators")) {
-    findings.push_back(std::move(*empty));
+  const run::Artifact<TorchOperators>& operators = files.get(run::kTorchOperators);
+  const bool has_operators = operators && !operators->operators.empty();
+  if (auto finding = useless_table(operators, has_operators, "operators", Severity::Problem)) {
+    findings.push_back(std::move(*finding));
   }
   const bool is_gpu = context.setup.settings.device.kind == settings::Device::Kind::Cuda;
   if (!is_gpu) return findings;
-  if (auto empty = empty_table(folder / run::files::kKernels, "kernels")) {
-    empty->severity = Severity::Warning;
-    findings.push_back(std::move(*empty));
+  const run::Artifact<Node> kernels = files.read(run::kTorchKernels);
+  const bool has_kernels = kernels && has_rows(*kernels, "kernels");
+  if (auto finding = useless_table(kernels, has_kernels, "kernels", Severity::Warning)) {
+    findings.push_back(std::move(*finding));
   }
   return findings;
 }
 
 Result<void> TorchProfilerStage::summarise(const pipeline::StageContext& /*context*/,
+                                           const run::Run& /*files*/,
                                            pipeline::StageRun& /*run*/) const {
   return {};  // the workload writes its tables itself
 }

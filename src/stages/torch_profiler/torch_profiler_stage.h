@@ -6,7 +6,7 @@
 namespace profline::stages {
 
 /// The first image under libtorch's profiler: trace, operators, kernels. Texts and pictures come
-/// from the baseline, so that nothing is written while times are taken.
+/// from the baseline, so that nothing is written while times are measured.
 class TorchProfilerStage final : public pipeline::Stage {
  public:
   std::string_view id() const override { return run::stages::kTorchProfiler; }
@@ -19,8 +19,9 @@ class TorchProfilerStage final : public pipeline::Stage {
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
   Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
                    pipeline::StageRun& run) const override;
-  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context) const override;
-  Result<void> summarise(const pipeline::StageContext& context,
+  std::vector<pipeline::Finding> verify(const pipeline::StageContext& context,
+                                        const run::Run& files) const override;
+  Result<void> summarise(const pipeline::StageContext& context, const run::Run& files,
                          pipeline::StageRun& run) const override;
 };
 

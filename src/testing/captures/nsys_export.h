@@ -7,10 +7,10 @@
 #include "base/result.h"
 #include "formats/sqlite.h"
 
-/// SQLite files like those `nsys export` writes, without nsys and without a GPU.
+/// SQLite files like those from `nsys export`, without nsys and without a GPU.
 namespace profline::testing {
 
-/// Releases whose schemas differ in what a reader sees.
+/// Releases whose schemas differ for a reader.
 enum class NsysRelease {
   Y2022,  ///< 2022.4: EXPORT_META_DATA, no green contexts, no mangled names
   Y2023,  ///< 2023.4: META_DATA_EXPORT, greenContextId
@@ -18,7 +18,7 @@ enum class NsysRelease {
 };
 
 /// Creates the tables of kernels, copies, fills, waits, calls, ranges, graphs, strings and metadata
-/// that this release has, empty but for the metadata and the enumerations.
+/// of this release, empty except for the metadata and the enumerations.
 Result<void> create_nsys_tables(sqlite::Database& database, NsysRelease release);
 
 /// The globalTid of a thread, as nsys packs it.
@@ -27,14 +27,14 @@ constexpr std::int64_t nsys_global_tid(std::int64_t pid, std::int64_t tid) {
 }
 
 /// A decoding loop: steps of 12 layers of 10 kernels, each step a `decode_step` range in one
-/// `decode`, each layer a range of its own, a copy of the token and a wait at the end of each.
+/// `decode`, each layer a separate range, a copy of the token and a wait at the end of each.
 struct DecodeLoop {
   std::uint64_t kernels = 1000;  ///< rounded up to whole steps of 120
   std::uint64_t seed = 1;
   NsysRelease release = NsysRelease::Y2025;
 };
 
-/// Writes such a capture; the same bytes for the same options.
+/// Writes such a capture; the same options give the same bytes.
 Result<void> write_decode_loop(const std::filesystem::path& path, const DecodeLoop& loop);
 
 }  // namespace profline::testing

@@ -11,7 +11,7 @@ namespace profline::testing {
 /// `kineto.json.gz`, `ncu.csv.gz`, `nsys-node.sqlite.gz`, `nsys-graph.sqlite.gz`
 std::filesystem::path zoo_capture(const std::string& name);
 
-/// The bytes that a gzip file holds.
+/// The decompressed content of a gzip file.
 Result<std::string> unzipped(const std::filesystem::path& path);
 
 }  // namespace profline::testing

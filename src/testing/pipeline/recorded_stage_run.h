@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,8 @@
 
 namespace profline::testing {
 
-/// A StageRun for tests of single stages: runs commands with the runner it is given, and keeps what
-/// it was told.
+/// A StageRun for tests of single stages: runs commands with the given runner, and records what is
+/// reported to it.
 class RecordedStageRun final : public pipeline::StageRun {
  public:
   explicit RecordedStageRun(ProcessRunner& processes) : processes_(processes) {}
@@ -28,7 +29,12 @@ class RecordedStageRun final : public pipeline::StageRun {
   ProcessRunner& processes() override { return processes_; }
   Progress& progress() override { return progress_; }
   const Log& log() override { return log_; }
-  void tell(pipeline::Finding finding) override { findings_.push_back(std::move(finding)); }
+  void report(pipeline::Finding finding) override { findings_.push_back(std::move(finding)); }
+  bool has_problem() const override {
+    return std::any_of(findings_.begin(), findings_.end(), [](const pipeline::Finding& finding) {
+      return finding.severity == Severity::Problem;
+    });
+  }
   void remember_session(const std::string& name) override { sessions_.push_back(name); }
   void keep_capture(std::string sqlite, Timeline) override { captures_.push_back(sqlite); }
 
@@ -36,7 +42,7 @@ class RecordedStageRun final : public pipeline::StageRun {
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<pipeline::Finding>& findings() const { return findings_; }
   const std::vector<std::string>& sessions() const { return sessions_; }
-  /// Exports of the captures that were handed to the reports.
+  /// Exports of the captures that were passed on to the reports.
   const std::vector<std::string>& captures() const { return captures_; }
 
  private:

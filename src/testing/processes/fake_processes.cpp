@@ -8,7 +8,7 @@
 namespace profline::testing {
 namespace {
 
-/// As PosixRunner says it when it cannot open a file.
+/// With PosixRunner's message for a file that cannot be opened.
 Result<void> write(const std::filesystem::path& path, const std::string& bytes,
                    std::ios::openmode mode) {
   std::ofstream file(path, mode | std::ios::binary);

@@ -12,26 +12,26 @@
 
 namespace profline::testing {
 
-/// What a command does when FakeProcesses runs it: by default nothing, with success.
+/// What a command does when FakeProcesses runs it: by default nothing, successfully.
 class Play {
  public:
-  /// To stdout; goes to Command::out when that is set, else to the log.
+  /// To stdout: to Command::out if that is set, else to the log.
   Play& prints(std::string text);
   /// To stderr: to the log.
   Play& complains(std::string text);
-  /// A file it makes, with the folders on the way; relative to Command::cwd.
+  /// A file it creates, with missing folders; relative to Command::cwd.
   Play& writes(std::filesystem::path path, std::string bytes);
-  /// Anything else it does, before it ends.
+  /// Anything else it does before it ends.
   Play& does(std::function<void(const Command&)> action);
 
   Play& exits(int code);
   Play& dies_of(int signal);
   /// Any other end; the tail is added.
   Play& ends(Exit exit);
-  /// It never runs; what happens meanwhile is what it `does`.
+  /// It never runs; `does` still takes effect.
   Play& cannot_start(Error error);
 
-  /// May be run any number of times, none included, instead of exactly once.
+  /// May be run any number of times, including zero, instead of exactly once.
   Play& any_number_of_times();
 
  private:
@@ -51,8 +51,8 @@ class Play {
   bool played_ = false;
 };
 
-/// A ProcessRunner for tests: runs nothing, records every command and plays what was scripted for
-/// it. A command nobody expected, and one that was expected and never came, fail the test.
+/// A ProcessRunner for tests: runs nothing, records every command and plays its script. An
+/// unexpected command, and an expected one that never came, fail the test.
 ///
 ///   FakeProcesses processes;
 ///   processes.expect({"nsys", "--version"}).prints("NVIDIA Nsight Systems version 2025.3\n");
@@ -64,11 +64,11 @@ class FakeProcesses final : public ProcessRunner {
   FakeProcesses& operator=(const FakeProcesses&) = delete;
   ~FakeProcesses() override;
 
-  /// One run of a command whose argv starts so. Of several that fit, the first that was not played
-  /// is; a repeating one only after all others.
+  /// One run of a command whose argv starts like this. If several match, the first that was not
+  /// played yet is used; a repeating one only after all others.
   Play& expect(std::vector<std::string> argv_start);
 
-  /// All that was run, in order.
+  /// All commands that were run, in order.
   const std::vector<Command>& commands() const { return commands_; }
 
  private:
@@ -76,7 +76,7 @@ class FakeProcesses final : public ProcessRunner {
   Play* play_for(const Command& command);
   std::string still_expected() const;
 
-  std::vector<std::unique_ptr<Play>> plays_;  // pointers: what expect() returned stays valid
+  std::vector<std::unique_ptr<Play>> plays_;  // pointers keep expect()'s references valid
   std::vector<Command> commands_;
 };
 

@@ -1,4 +1,4 @@
-// What every ProcessRunner promises, asked of the real one and of the fake.
+// What every ProcessRunner promises, checked for the real one and for the fake.
 
 #include <fstream>
 #include <iterator>
@@ -14,7 +14,7 @@
 namespace profline::testing {
 namespace {
 
-/// What the child of a case does; the real child reads it from its arguments, the fake is told.
+/// What the child of a case does; the real child reads it from its arguments, the fake is scripted.
 struct Deeds {
   std::string out, err;
   int code = 0;
@@ -104,7 +104,7 @@ TYPED_TEST(RunnerContract, AProgramThatIsNotThereIsAnError) {
 TYPED_TEST(RunnerContract, WhatNoChildCouldSeeIsAnError) {
   const auto exit = this->world.runner().run({.argv = {}});
   ASSERT_FALSE(exit);
-  EXPECT_EQ(exit.error().to_string(), "a command names no program to run");
+  EXPECT_EQ(exit.error().to_string(), "the command has no program to run");
 }
 
 TYPED_TEST(RunnerContract, OutputIsAppendedToTheLog) {

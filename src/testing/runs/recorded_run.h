@@ -14,7 +14,7 @@
 
 namespace profline::testing {
 
-/// A run's folder to be, made of real captures; a test changes what it is about, then writes it.
+/// A run's folder made of real captures; a test changes what it is about, then writes it.
 struct TestRun {
   RunRecord run;
   std::optional<std::vector<Request>> baseline;
@@ -24,18 +24,19 @@ struct TestRun {
   std::optional<NsysRanges> nsys_ranges;
   std::optional<NsysKernels> nsys_kernels;
   std::optional<NcuKernels> ncu_kernels;
-  std::filesystem::path trace;  ///< copied to torch_profiler/trace.json; empty: none
+  std::filesystem::path trace;  ///< copied to torch_profiler/trace.json, unless empty
 
   StageRecord& stage(std::string_view name);
-  /// Leaves the folder as the stages would.
+  /// Writes the folder as the stages would.
   void write(const std::filesystem::path& folder) const;
 };
 
-/// Decode of a small bf16 network on an H200, 20 steps of six kernels each, as nsys 2025.3, ncu
-/// 2025.3 and libtorch 2.11 saw it; its times without a profiler are made up (130 us a token).
+/// Decode of a small bf16 network on an H200, 20 steps of six kernels each, as captured by nsys
+/// 2025.3, ncu 2025.3 and libtorch 2.11; its times without a profiler are made up (130 us per
+/// token).
 TestRun h200_run();
 
-/// A phase of a request, which must have it.
+/// A phase of a request, which must exist.
 Phase& phase_of(Request& request, std::string_view path);
 
 /// A file's text, or a failure of the test.

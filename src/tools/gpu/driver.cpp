@@ -10,7 +10,7 @@
 namespace profline::gpu {
 namespace {
 
-// The few calls of CUDA's driver API that we need, by its documented C signatures.
+// The few calls of CUDA's driver API that we need, with their documented C signatures.
 using Status = int;  // CUresult
 constexpr Status kSuccess = 0;
 constexpr Status kNoDevice = 100;
@@ -25,7 +25,7 @@ struct CloseLibrary {
 };
 using Library = std::unique_ptr<void, CloseLibrary>;
 
-/// libcuda, opened; each call is looked up by name when made.
+/// The opened libcuda; each call is looked up by name when it is made.
 class Cuda {
  public:
   explicit Cuda(Library library) : library_(std::move(library)) {}
@@ -78,7 +78,7 @@ Result<Device> read_device(const Cuda& cuda, int index) {
   PL_TRY(cuda.call("cuDeviceGetName", name.data(), static_cast<int>(name.size()) - 1, handle));
   device.name = name.data();
   Uuid uuid{};
-  // CUDA 11.4 brought the form that also tells MIG slices apart; it may go by either name.
+  // CUDA 11.4 added the variant that distinguishes MIG slices; either name may exist.
   if (!cuda.call("cuDeviceGetUuid_v2", &uuid, handle)) {
     PL_TRY(cuda.call("cuDeviceGetUuid", &uuid, handle));
   }
@@ -91,7 +91,7 @@ Result<Device> read_device(const Cuda& cuda, int index) {
   return device;
 }
 
-/// The value behind `key` in lines such as `RmProfilingAdminOnly: 1`; empty when there is none.
+/// The value after `key` in lines such as `RmProfilingAdminOnly: 1`; empty without such a line.
 std::string_view value_of(std::string_view text, std::string_view key) {
   for (const std::string_view line : lines(text)) {
     const std::size_t colon = line.find(':');

@@ -1,5 +1,5 @@
-// Tables as other versions and options of ncu print them, and tables that are broken. The layouts
-// are those of the real tools, the numbers are not.
+// Tables in the formats of other versions and options of ncu, and broken tables. The layouts are
+// those of the real tools, the numbers are not.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -178,14 +178,14 @@ TEST(NcuLayout, TablesOfSeveralProcessesMayFollowEachOther) {
 
 TEST(NcuLayout, TornAndHostileTablesAreToldNotFatal) {
   struct Case {
-    std::string_view name, rows, told;
+    std::string_view name, rows, reason;
   };
   constexpr Case kCases[] = {
       {"torn row", "\"1\",\"k\",\"3",
        "quote is never closed; nothing from here to the end was read"},
       {"too many cells", "\"1\",\"k\",\"3\",\"4\",\"5\",\"6\"\n",
        "not as many cells as the header"},
-      {"junk behind a quote", "\"1\"x,\"k\",\"3\",\"4\"\n", "text after a closing quote"},
+      {"junk after a quote", "\"1\"x,\"k\",\"3\",\"4\"\n", "text after a closing quote"},
       {"invalid UTF-8", "\"1\",\"\xff\xfe\",\"\xc3\",\"4\"\n", ""},
       {"NUL", std::string_view("\"1\",\"k\0l\",\"3\",\"4\"\n", 18), ""},
   };
@@ -196,7 +196,7 @@ TEST(NcuLayout, TornAndHostileTablesAreToldNotFatal) {
     ASSERT_GE(report.kernels.size(), 1U);
     EXPECT_EQ(report.reading.events(), 2U);
     const auto& skipped = report.reading.skipped;
-    EXPECT_EQ(skipped.empty() ? "" : skipped[0].reason, c.told);
+    EXPECT_EQ(skipped.empty() ? "" : skipped[0].reason, c.reason);
   }
 }
 

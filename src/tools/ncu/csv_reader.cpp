@@ -24,7 +24,7 @@ constexpr std::size_t kRowsToGuessBy = 200;
 constexpr std::size_t kKeptNotes = 50;
 constexpr std::size_t kNoteBytes = 400;
 
-/// A row that is looked at before it can be read: its numbers may be written in one of two ways.
+/// A row that cannot be parsed yet: its numbers may be written in one of two ways.
 struct PendingRow {
   std::uint64_t line = 0;
   std::vector<std::string> cells;
@@ -45,13 +45,13 @@ class ReportReader {
       report_.reading.notes.push_back(std::string("numbers are written in two ways: '") +
                                       guess_.style().decimal + "' was taken for the decimal sign");
     }
-    tell_bad_records();
+    report_bad_records();
     rows_.finish();
     return std::move(report_);
   }
 
  private:
-  /// Line by line, not record by record: a quote in what the program printed must not swallow the
+  /// Line by line, not record by record: a quote in the program's output must not swallow the
   /// header.
   Result<void> find_header() {
     while (const auto line = PL_TRY(reader_.next_line())) {
@@ -71,7 +71,7 @@ class ReportReader {
     return true;
   }
 
-  /// ncu's own words: warnings and errors are worth telling, progress is not.
+  /// ncu's own messages: warnings and errors are worth reporting, progress is not.
   void note_preamble(std::string_view line) {
     const std::string_view text = trim(line);
     const bool is_warning = text.starts_with("==WARNING==");
@@ -126,14 +126,14 @@ class ReportReader {
     }
   }
 
-  /// Logs that were put together hold several tables, whose columns may differ.
+  /// Concatenated logs contain several tables, whose columns may differ.
   static bool is_header_again(Cells cells) {
     constexpr std::size_t kColumnsBeforeMetrics = 16;
     const Cells first = cells.first(std::min(cells.size(), kColumnsBeforeMetrics));
     return std::find(first.begin(), first.end(), "Kernel Name") != first.end();
   }
 
-  /// False, and told, for what is no row of this table.
+  /// False, and counted as skipped, for anything that is not a row of this table.
   bool has_row_shape(const csv::Record& record) {
     const Columns& columns = rows_.columns();
     const std::size_t size = record.cells.size();
@@ -166,15 +166,17 @@ class ReportReader {
     pending_.clear();
   }
 
-  /// Records that are no CSV; the reader keeps only the first of them in words.
-  void tell_bad_records() {
+  /// Records that are not CSV; the reader describes only the first of them.
+  void report_bad_records() {
     const csv::SkipList& skipped = reader_.skipped();
-    std::uint64_t told = 0;
+    std::uint64_t described = 0;
     for (const csv::Skipped& bad : skipped.first()) {
       report_.reading.skip(bad.why, "line " + std::to_string(bad.line));
-      ++told;
+      ++described;
     }
-    for (; told < skipped.count(); ++told) report_.reading.skip("another bad record", "");
+    for (; described < skipped.count(); ++described) {
+      report_.reading.skip("another bad record", "");
+    }
   }
 
   csv::Reader reader_;
@@ -193,7 +195,7 @@ csv::ReaderOptions reader_options(const ReadOptions& options) {
   return csv_options;
 }
 
-/// A file in pieces.
+/// Reads a file in pieces.
 class FileChunks {
  public:
   explicit FileChunks(FileDescriptor file) : file_(std::move(file)), buffer_(kChunk) {}
@@ -221,7 +223,7 @@ Result<CounterReport> read_csv(csv::ChunkSource chunks, const ReadOptions& optio
 }
 
 Result<CounterReport> load_csv(const std::string& path, const ReadOptions& options) {
-  // Shared because std::function wants to copy what it holds.
+  // Shared because std::function requires its content to be copyable.
   const auto chunks = std::make_shared<FileChunks>(PL_TRY(open_for_reading(path)));
   ReadOptions named = options;
   if (named.source.empty()) named.source = path;

@@ -8,25 +8,25 @@
 #include "formats/csv.h"
 #include "records/counters.h"
 
-/// Reads what `ncu --csv` prints, by any of its versions: `--page raw` (a column a metric, units in
-/// a row of their own), `--page details` (a row a metric, units in a column), and
-/// `--print-summary` (a row a metric over all launches). Lines before the table, such as
-/// `==PROF== ...` and what the program printed, are passed over; ncu's warnings and errors among
-/// them become notes.
+/// Reads the output of `ncu --csv`, from any of its versions: `--page raw` (one column per metric,
+/// units in a separate row), `--page details` (one row per metric, units in a column), and
+/// `--print-summary` (one row per metric over all launches). Lines before the table, such as
+/// `==PROF== ...` and the program's own output, are skipped; ncu's warnings and errors among them
+/// become notes.
 namespace profline::ncu {
 
 struct ReadOptions {
   std::string source;  ///< for messages
-  /// Which counters to keep, by name; none given: all. A report of a hundred thousand launches has
+  /// Which counters to keep, by name; if empty, all. A report of a hundred thousand launches has
   /// more numbers than fit in memory.
   std::function<bool(std::string_view name)> keep;
 };
 
-/// The report in `text`. An Error when there is no table of ncu's in it; it says so where ncu
-/// itself tells that nothing was profiled. Rows that are none are skipped and told.
+/// The report in `text`. An Error if it contains no ncu table; it says so if ncu itself reports
+/// that nothing was profiled. Lines that are not rows are skipped and counted.
 Result<CounterReport> read_csv(std::string_view text, const ReadOptions& options);
 
-/// The same from pieces, in memory for the result and one row.
+/// The same from pieces; memory holds the result and one row.
 Result<CounterReport> read_csv(csv::ChunkSource chunks, const ReadOptions& options);
 
 /// The same from a file, piece by piece.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMetrics = 100;
 
-/// A raw page of so many launches with a hundred metrics each, thousands separators and all.
+/// A raw page of that many launches with a hundred metrics each, with thousands separators.
 std::string raw_page(std::size_t launches) {
   std::string header = "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\"";
   std::string units = "\"\",\"\",\"\",\"\",\"\"";

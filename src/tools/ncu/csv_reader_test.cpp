@@ -1,4 +1,4 @@
-// What ncu 2025.3.1 wrote on an H200, trimmed.
+// Output of ncu 2025.3.1 on an H200, trimmed.
 
 #include "tools/ncu/csv_reader.h"
 
@@ -76,7 +76,7 @@ TEST(NcuCsv, AccountsForEveryRowAndCell) {
   EXPECT_EQ(report.reading.used, 6U);
   EXPECT_EQ(report.reading.events(), 6U);
   EXPECT_THAT(report.reading.notes, ElementsAre(kClockNote));
-  // Six rows of 84 columns, 13 of them before the metrics; an empty kernel name and three words a
+  // Six rows of 84 columns, 13 of them before the metrics; an empty kernel name and three texts per
   // row.
   EXPECT_EQ(report.cells, (CounterCells{.numbers = 402, .texts = 18, .absent = 6, .left_out = 0}));
 }
@@ -109,7 +109,7 @@ TEST(NcuCsv, HasOneRecordARangeOfTheDetailsPage) {
   EXPECT_EQ(report.reading.events(), report.reading.used);
 }
 
-// The program: ranges pushed in two domains and one started, and a quote in what it prints.
+// The program: ranges pushed in two domains and one started, and a quote in its output.
 TEST(NcuCsv, HasTheRangesThatWereOpen) {
   const CounterReport report = golden("2025.3-raw-known-work");
   ASSERT_EQ(report.kernels.size(), 4U);

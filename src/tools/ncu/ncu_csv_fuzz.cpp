@@ -1,4 +1,4 @@
-// Whatever the bytes: reading them in one piece and in pieces gives the same, every row is used or
+// For any bytes: reading them whole and in pieces gives the same result, every row is used or
 // skipped, and every number is finite.
 
 #include <cmath>

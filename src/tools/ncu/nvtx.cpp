@@ -24,7 +24,7 @@ std::vector<std::string_view> levels_of(std::string_view text) {
   }
 }
 
-/// A glob as a regular expression: `*` and `?` are wild, all else is itself.
+/// A glob as a regular expression: `*` and `?` are wildcards, everything else is literal.
 std::string regex_of(std::string_view glob) {
   constexpr std::string_view kSpecial = ".^$|(){}";
   std::string regex;
@@ -41,7 +41,7 @@ std::string regex_of(std::string_view glob) {
   return regex;
 }
 
-/// By its name: `A::A1::A2` is in `A::A1` and in `A`.
+/// Judging by the names: `A::A1::A2` is in `A::A1` and in `A`.
 bool is_inside(std::string_view inner, std::string_view outer) {
   if (is_in_ncus_grammar(inner) || is_in_ncus_grammar(outer)) return false;
   const std::vector<std::string_view> in = levels_of(inner);
@@ -57,9 +57,9 @@ std::size_t colons(std::string_view text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), ':'));
 }
 
-/// The name in `NAME:none:none:none:none:ASCII:NAME`, where it stands twice and may have colons of
-/// its own; empty when it does not.
-std::string_view name_told_twice(std::string_view rest) {
+/// The name in `NAME:none:none:none:none:ASCII:NAME`, where it occurs twice and may contain colons;
+/// empty otherwise.
+std::string_view repeated_name(std::string_view rest) {
   for (std::size_t end = rest.find(':'); end != std::string_view::npos;
        end = rest.find(':', end + 1)) {
     const std::string_view name = rest.substr(0, end);
@@ -71,7 +71,7 @@ std::string_view name_told_twice(std::string_view rest) {
   return {};
 }
 
-/// The name in `NAME:none:none:none:none:none:none`: what is left of the fields behind it.
+/// The name in `NAME:none:none:none:none:none:none`: the text before the six fields.
 std::string_view name_in_front(std::string_view rest) {
   for (std::size_t field = 0; field <= kAttributes; ++field) {
     const std::size_t colon = rest.rfind(':');
@@ -81,7 +81,7 @@ std::string_view name_in_front(std::string_view rest) {
   return rest;
 }
 
-/// Ranges that are started and stopped have a number in front.
+/// Ranges that are started and stopped begin with a number.
 std::string_view without_number(std::string_view entry) {
   const std::size_t colon = entry.find(':');
   if (colon == std::string_view::npos || colon == 0) return entry;
@@ -96,14 +96,14 @@ NvtxRange parse_entry(std::string_view entry) {
   if (domain_end == std::string_view::npos) return {"", std::string(entry)};
   std::string_view domain = entry.substr(0, domain_end);
   const std::string_view rest = entry.substr(domain_end + 1);
-  std::string_view name = name_told_twice(rest);
+  std::string_view name = repeated_name(rest);
   if (name.empty()) name = name_in_front(rest);
   if (name.empty()) return {"", std::string(entry)};
   if (domain == kDefaultDomain) domain = {};
   return {std::string(domain), std::string(name)};
 }
 
-/// Where the entry that begins behind a quote ends: at a quote with a blank or nothing behind it.
+/// Where the entry that begins after a quote ends: at a quote followed by a blank or the end.
 std::size_t entry_end(std::string_view cell, std::size_t from) {
   for (std::size_t at = cell.find('"', from); at != std::string_view::npos;
        at = cell.find('"', at + 1)) {

@@ -7,7 +7,7 @@
 
 namespace profline::ncu {
 
-/// An item of `nvtx.include`, and what ncu is told.
+/// An item of `nvtx.include`, and its translation for ncu.
 struct NvtxExpression {
   std::string given;
   std::string passed;
@@ -15,30 +15,30 @@ struct NvtxExpression {
   bool operator==(const NvtxExpression&) const = default;
 };
 
-/// From what people write to ncu's own grammar. ncu takes a plain name for a start/end range, `/`
-/// makes it a push/pop range, and `*` is no wildcard outside a regular expression:
+/// Translates what people write to ncu's own grammar. ncu reads a plain name as a start/end range,
+/// `/` makes it a push/pop range, and `*` is a wildcard only in a regular expression:
 ///
 ///   decode     decode/              a push/pop range, at any depth
 ///   decode*    regex:decode.*/
-///   A::A1      A/*/A1               A1 inside A, whatever is between them
+///   A::A1      A/*/A1               A1 inside A, with anything between them
 ///
-/// What is in ncu's grammar already (`regex:…`, or with one of / @ , [ ] + and backslash in it)
-/// stays as it is.
+/// Text that is already in ncu's grammar (`regex:…`, or containing one of / @ , [ ] + or a
+/// backslash) is not changed.
 std::string translate_range(std::string_view text);
 
 /// Blank items are left out.
 std::vector<NvtxExpression> translate_ranges(std::span<const std::string> items);
 
-/// Whether the expression means a region of this name, `A::B::A1` with all its labels; always for
-/// one in ncu's own grammar, which only ncu understands.
+/// Whether the expression selects a region of this name, `A::B::A1` with all its labels; always
+/// true for one in ncu's own grammar, which only ncu understands.
 bool names_range(const NvtxExpression& range, std::string_view region);
 
-/// Ranges that one run can replay as a whole: while ncu records a range it does not see those that
-/// open in it, so that `A::A1` goes into the group behind that of `A`. What nests without saying so
-/// cannot be told from outside, and stays in the first.
+/// Groups of ranges that can be replayed as a whole in one run: while ncu records a range it does
+/// not see those that open inside it, so `A::A1` goes into the group after that of `A`. Nesting
+/// that the names do not show is unknown here, and such ranges stay in the first group.
 std::vector<std::vector<NvtxExpression>> by_nesting(std::span<const NvtxExpression> ranges);
 
-/// A range as ncu's NVTX columns tell it.
+/// A range in ncu's NVTX columns.
 struct NvtxRange {
   std::string domain;  ///< empty: the default domain
   std::string name;
@@ -52,8 +52,8 @@ struct NvtxRange {
 ///   920  "<default domain>:decode:none:none:none:none:ASCII:decode"
 ///    "0:<default domain>:decode:none:none:none:none:none:none"
 ///
-/// Names may hold colons and quotes, as `aten::mm` does. What cannot be taken apart is kept whole
-/// as a name.
+/// Names may contain colons and quotes, as `aten::mm` does. Text that cannot be parsed is kept
+/// whole as a name.
 std::vector<NvtxRange> parse_nvtx_state(std::string_view cell);
 
 }  // namespace profline::ncu

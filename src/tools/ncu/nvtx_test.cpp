@@ -97,7 +97,7 @@ TEST(NcuNvtxState, LeavesColonsAndQuotesInNames) {
               ElementsAre(NvtxRange{"d", "a"}));
 }
 
-// As ncu 2025.3.1 wrote them.
+// As written by ncu 2025.3.1.
 TEST(NcuNvtxState, KnowsRangesWithoutAttributesAndStartedOnes) {
   EXPECT_THAT(parse_nvtx_state("473  \"<default domain>:outer:none:none:none:none:none:none\"  "
                                "\"llm:aten::mm:none:none:none:none:ASCII:aten::mm\" "),

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kChips = "gh100,ga100,ad102";
 
-/// Metrics that `--query-metrics` does not list because no hardware counts them, and ways to name
-/// several at once.
+/// Metrics that `--query-metrics` does not list because they are not hardware counters, and names
+/// for several at once.
 constexpr std::array<std::string_view, 13> kUnlisted = {
     "launch__",     "device__", "derived__", "nvlink__",   "numa__", "c2clink__",  "profiler__",
     "smsp__pcsamp", "sass__",   "group:",    "breakdown:", "regex:", "pmsampling:"};
@@ -88,7 +88,7 @@ bool Installation::knows_metric(std::string_view metric) const {
       std::any_of(kUnlisted.begin(), kUnlisted.end(),
                   [&](std::string_view prefix) { return metric.starts_with(prefix); });
   if (is_unlisted) return true;
-  // Names of counters hold no point but those of triage groups: `FE_A.TriageCompute.…`.
+  // Names of counters have no points, except for those of triage groups: `FE_A.TriageCompute.…`.
   return std::binary_search(metrics.begin(), metrics.end(), metric) ||
          std::binary_search(metrics.begin(), metrics.end(), metric.substr(0, metric.find('.')));
 }
@@ -98,7 +98,7 @@ Result<Installation> probe(ProcessRunner& runner, const std::filesystem::path& p
   const auto version = find_version(answer, "Version");
   if (!version) {
     return Error(ErrorKind::Tool,
-                 program.string() + " --version names no version: " + std::string(trim(answer)));
+                 program.string() + " --version prints no version: " + std::string(trim(answer)));
   }
   return Installation{program, *version};
 }

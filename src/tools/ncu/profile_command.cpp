@@ -11,10 +11,10 @@
 namespace profline::ncu {
 namespace {
 
-/// ncu would copy its section files into the user's Documents otherwise.
+/// Otherwise ncu copies its section files into the user's Documents folder.
 constexpr const char* kNoDeployment = "NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT";
 
-/// An enum's name as ncu spells it, which is how the settings spell it.
+/// An enumerator in ncu's spelling, which the settings use as well.
 template <typename Enum>
 std::string text_of(Enum value) {
   return schema::write(value).as_string();
@@ -55,7 +55,7 @@ void add_collection(const Installation& ncu, const settings::NcuCli& cli, Argv& 
 
 void add_filters(const settings::Ncu& settings, const Capture& capture, Argv& argv) {
   const settings::NcuCli& cli = settings.ncu_cli;
-  argv.add("--nvtx");  // rows then name the ranges their kernels were launched in
+  argv.add("--nvtx");  // rows then name the ranges of their kernels
   if (!capture.without_gate) {
     for (const NvtxExpression& range : capture.ranges.value_or(gate(settings))) {
       argv.add("--nvtx-include", range.passed);
@@ -155,7 +155,7 @@ std::vector<std::vector<NvtxExpression>> gate_groups(const settings::Ncu& ncu) {
 std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu) {
   const settings::NcuCli& cli = ncu.ncu_cli;
   if (cli.launch_count) return cli.launch_count;
-  // ncu ends the workload after a number of launches only when it is given one.
+  // ncu ends the workload after a number of launches only if it is given one.
   if (cli.kernel_name && !cli.kill.value_or(false)) return std::nullopt;
   return ncu.max_launches;
 }
@@ -190,7 +190,7 @@ std::vector<std::string> missing_options(const Installation& ncu, const settings
   need(cli.cache_control.has_value(), "--cache-control");
   need(cli.graph_profiling.has_value(), "--graph-profiling");
   need(cli.kill.has_value(), "--kill");
-  // The value came together with this option.
+  // This value was introduced together with this option.
   if (cli.replay_mode == settings::ReplayMode::AppRange && !ncu.takes("--range-filter")) {
     missing.emplace_back("--replay-mode app-range");
   }

@@ -31,7 +31,7 @@ Argv argv_of(const Ncu& settings, const Capture& capture = kCapture) {
   return profile_command(kNcu, settings, capture, workload()).argv;
 }
 
-/// What follows an option; empty when it is not there, joined when it is there more than once.
+/// What follows an option; empty if it is absent, joined if it occurs more than once.
 std::string value_of(const Argv& argv, std::string_view option) {
   std::string value;
   for (std::size_t i = 0; i + 1 < argv.size(); ++i) {
@@ -107,7 +107,7 @@ TEST(NcuProfileCommand, HonoursEveryKey) {
   EXPECT_EQ(value_of(argv_of(settings), "--kill"), "no");
 }
 
-/// The options that a text names: `--set <v>` names `--set`.
+/// The options that occur in a text: `--set` in `--set <v>`.
 std::set<std::string> options_in(std::string_view text) {
   std::set<std::string> options;
   for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at)) {
@@ -135,9 +135,11 @@ TEST(NcuProfileCommand, IsWhatTheTableOfFlagsSays) {
     passed.merge(options_in(argument));
   }
   passed.erase("--mode");  // the workload's own
-  std::set<std::string> told = {"--nvtx", "--log-file"};
-  for (const settings::ToolFlag& flag : settings::ncu_flags()) told.merge(options_in(flag.flag));
-  EXPECT_EQ(passed, told);
+  std::set<std::string> documented = {"--nvtx", "--log-file"};
+  for (const settings::ToolFlag& flag : settings::ncu_flags()) {
+    documented.merge(options_in(flag.flag));
+  }
+  EXPECT_EQ(passed, documented);
 }
 
 TEST(NcuProfileCommand, PassesNothingThatIsLeftOut) {

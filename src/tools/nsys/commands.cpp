@@ -19,7 +19,7 @@ using settings::CpuSampling;
 
 constexpr std::string_view kSession = "--session-new=";
 
-/// An enum's name as nsys spells it, which is how the settings spell it.
+/// An enumerator in nsys' spelling, which the settings use as well.
 template <typename Enum>
 std::string text_of(Enum value) {
   return schema::write(value).as_string();
@@ -36,7 +36,7 @@ std::vector<std::string> range_options(const settings::Nsys& options, const Capt
   return argv;
 }
 
-/// Options whose keys are null as a rule.
+/// Options whose keys are usually null.
 std::vector<std::string> rare_options(const settings::Nsys& options) {
   std::vector<std::string> argv;
   if (options.nvtx_domain_include) {
@@ -55,7 +55,7 @@ void append(std::vector<std::string>& argv, const std::vector<std::string>& more
   argv.insert(argv.end(), more.begin(), more.end());
 }
 
-/// What nsys takes as a name: printable ASCII without quotes, here without blanks too.
+/// What nsys accepts as a name: printable ASCII without quotes, here also without blanks.
 std::string plain(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -85,7 +85,7 @@ Command profile_command(const Installation& nsys, const settings::Nsys& options,
                                    std::string(kSession) + capture.session};
   if (options.trace) argv.push_back("--trace=" + join(options.trace->items, ","));
   if (options.sample) argv.push_back("--sample=" + text_of(*options.sample));
-  // Without this nsys records context switches by perf, whatever --sample says.
+  // Otherwise nsys records context switches with perf, whatever --sample says.
   if (options.sample == CpuSampling::None) argv.emplace_back("--cpuctxsw=none");
   argv.emplace_back("--force-overwrite=true");
   append(argv, range_options(options, capture));
@@ -93,7 +93,7 @@ Command profile_command(const Installation& nsys, const settings::Nsys& options,
   append(argv, {"-o", capture.output.string()});
   append(argv, workload.argv);
   command.argv = std::move(argv);
-  // nsys looks at registered strings only, unless told; most programs, ours included, push others.
+  // By default nsys considers only registered strings; most programs, including ours, push others.
   if (effective_range(options) == CaptureRange::Nvtx) {
     command.env["NSYS_NVTX_PROFILER_REGISTER_ONLY"] = "0";
   }
@@ -139,7 +139,7 @@ std::string session_name(const std::filesystem::path& run_folder, std::string_vi
 }
 
 Command stop_command(const std::filesystem::path& program, const std::string& session) {
-  constexpr std::chrono::seconds kLimit{30};  // importing what was captured takes its time
+  constexpr std::chrono::seconds kLimit{30};  // importing the capture takes time
   Command command{.argv = {program.string(), "stop", "--session=" + session}};
   command.timeout = kLimit;
   return command;
@@ -169,11 +169,11 @@ Result<void> export_sqlite(ProcessRunner& runner, const std::filesystem::path& p
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   std::error_code failure;
   if (exit.succeeded() && std::filesystem::file_size(sqlite, failure) > 0 && !failure) return {};
-  std::string told = "nsys export of " + report.string() + " " + exit.describe() +
-                     (exit.succeeded() ? " and left no SQLite file" : "");
+  std::string message = "nsys export of " + report.string() + " " + exit.describe() +
+                        (exit.succeeded() ? " and left no SQLite file" : "");
   const std::string_view said = trim(exit.tail);
-  if (!said.empty()) told += ": " + std::string(said);
-  return Error(ErrorKind::Tool, std::move(told));
+  if (!said.empty()) message += ": " + std::string(said);
+  return Error(ErrorKind::Tool, std::move(message));
 }
 
 namespace fs = std::filesystem;
@@ -223,7 +223,7 @@ void EndsSession::outlived() {
   captures_ = open_captures(session_);
   PosixRunner runner(calm_);
   if (!captures_.empty()) (void)runner.run(stop_command(program_, session_));
-  // What this does not end the runner ends with signals, so there is nothing to tell.
+  // The runner ends the rest with signals, so a failure need not be reported.
   (void)runner.run(shutdown_command(program_, session_));
 }
 

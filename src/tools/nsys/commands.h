@@ -22,54 +22,55 @@ struct Capture {
   std::string range{};           ///< for --nvtx-capture; empty unless the capture is gated on NVTX
 };
 
-/// What opens the capture, once `gating_nvtx` has had its say: false turns off the gate by NVTX and
-/// no other.
+/// What opens the capture, taking `gating_nvtx` into account: if false, it disables only the NVTX
+/// gate.
 settings::CaptureRange effective_range(const settings::Nsys& nsys);
 
-/// The ranges to be captured one after another; empty: one capture without NVTX gate.
+/// The ranges to capture one after another; empty: one capture without an NVTX gate.
 std::vector<std::string> gated_ranges(const settings::Nsys& nsys);
 
-/// The workload under nsys: its own environment, folder and log, nsys' options before its argv.
+/// The workload under nsys: its own environment, folder and log, with nsys' options before its
+/// argv.
 Command profile_command(const Installation& nsys, const settings::Nsys& options,
                         const Capture& capture, const Command& workload);
 
 /// The same command in a session of another name.
 Command in_session(Command profiling, const std::string& session);
 
-/// Options that the settings ask for and this nsys does not have.
+/// Options that the settings require and this nsys does not have.
 std::vector<std::string> missing_options(const Installation& nsys, const settings::Nsys& options);
 
 /// `nsys stats` over an export: the summary of kernels as CSV, to `csv`.
 Command kernel_summary_command(const Installation& nsys, const std::filesystem::path& sqlite,
                                const std::filesystem::path& csv);
 
-/// A name for nsys' session that no other run has: nsys wants a letter first, and two runs with
-/// folders of the same name may be under way.
+/// A unique name for nsys' session: nsys requires a letter first, and two runs whose folders have
+/// the same name may run at the same time.
 std::string session_name(const std::filesystem::path& run_folder, std::string_view range);
 
-/// Ends the capture of a session, and makes its report, as the nsys that began it would have.
+/// Ends the capture of a session and creates its report, as the nsys that began it would have.
 Command stop_command(const std::filesystem::path& program, const std::string& session);
 
-/// Ends a session with all that runs in it.
+/// Ends a session and everything that runs in it.
 Command shutdown_command(const std::filesystem::path& program, const std::string& session);
 
 /// `nsys export` of a report to SQLite.
 Command export_command(const std::filesystem::path& program, const std::filesystem::path& report,
                        const std::filesystem::path& sqlite);
 
-/// Runs it. An Error of kind Tool when it left no file: its exit code proves nothing.
+/// Runs it. An Error of kind Tool if it left no file: its exit code proves nothing.
 Result<void> export_sqlite(ProcessRunner& runner, const std::filesystem::path& program,
                            const std::filesystem::path& report,
                            const std::filesystem::path& sqlite);
 
-/// Ends nsys' session when nsys itself is gone and its agent is not: nsys starts a detached agent
-/// under which the program runs, and which outlives an nsys that was killed. What the agent holds
-/// of a capture becomes the report first, where nsys would have put it.
+/// Ends nsys' session if nsys itself is gone but its agent is not: nsys starts a detached agent,
+/// which runs the program and survives a killed nsys. First, the agent's part of the capture
+/// becomes a report, in the place that nsys would have used.
 class EndsSession final : public RunObserver {
  public:
   EndsSession(std::filesystem::path program, std::string session);
-  /// Removes what an agent that had to be killed was writing in its temporary folder: no importer
-  /// reads a capture that was cut off, and nobody else knows of it.
+  /// Removes what a killed agent was writing in its temporary folder: no importer can read a
+  /// truncated capture, and nobody else knows of it.
   ~EndsSession() override;
   EndsSession(const EndsSession&) = delete;
   EndsSession& operator=(const EndsSession&) = delete;
@@ -81,7 +82,7 @@ class EndsSession final : public RunObserver {
   std::filesystem::path program_;
   std::string session_;
   std::vector<std::filesystem::path> captures_;
-  Interrupt calm_;  // the user's own interrupt may be why we are here
+  Interrupt calm_;  // the user's interrupt may be the cause
 };
 
 /// The .qdstrm files that the agent of a session has open.

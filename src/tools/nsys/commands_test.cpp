@@ -38,7 +38,7 @@ Argv argv_of(const Nsys& options, const Capture& capture = kCapture) {
   return profile_command(kNsys, options, capture, workload()).argv;
 }
 
-/// As conf/profiling/nsys/nsys.default.yaml has it.
+/// As in conf/profiling/nsys/nsys.default.yaml.
 Nsys preset() {
   Nsys options;
   options.trace = schema::CommaList{{"cuda", "nvtx", "osrt"}};
@@ -135,7 +135,7 @@ TEST(NsysProfileCommand, PassesEveryOtherKey) {
   EXPECT_THAT(argv_of(options), Contains("--nvtx-domain-exclude=NCCL"));
 }
 
-/// The options that a text names: `--trace=<v>,<v>` names `--trace`.
+/// The options that occur in a text: `--trace` in `--trace=<v>,<v>`.
 std::set<std::string> options_in(std::string_view text) {
   std::set<std::string> options;
   for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at)) {
@@ -153,10 +153,12 @@ TEST(NsysProfileCommand, IsWhatTheTableOfFlagsSays) {
   options.cuda_graph_trace = settings::GraphTrace::Graph;
   std::set<std::string> passed;
   for (const std::string& argument : argv_of(options)) passed.merge(options_in(argument));
-  std::set<std::string> told = {"--session-new", "--force-overwrite"};
-  for (const settings::ToolFlag& flag : settings::nsys_flags()) told.merge(options_in(flag.flag));
+  std::set<std::string> documented = {"--session-new", "--force-overwrite"};
+  for (const settings::ToolFlag& flag : settings::nsys_flags()) {
+    documented.merge(options_in(flag.flag));
+  }
   passed.erase("--mode");  // the workload's own
-  EXPECT_EQ(passed, told);
+  EXPECT_EQ(passed, documented);
 }
 
 TEST(NsysProfileCommand, TellsWhichOptionsThisNsysLacks) {

@@ -20,8 +20,8 @@ void check(const std::vector<Row>& rows, const profline::Timeline& timeline) {
 
 }  // namespace
 
-/// Any bytes give a Timeline or an Error; its rows are in order and inside the capture, and what
-/// they refer to is there.
+/// Any bytes give a Timeline or an Error; its rows are sorted and inside the capture, and their
+/// references are valid.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   auto database = profline::sqlite::Database::from_bytes(bytes, {.damaged_too = true});

@@ -38,7 +38,7 @@ void read_importer_reason(std::string_view before, std::string_view line, Messag
   keep_first(messages.importer_reason, unquoted(line.substr(kValue.size())));
 }
 
-/// Lines that mean something on their own.
+/// Lines that are meaningful by themselves.
 void read_line(std::string_view line, Messages& messages) {
   if (line == "Capture range started in the application.") ++messages.ranges_started;
   if (line == "Capture range ended in the application.") ++messages.ranges_ended;
@@ -59,10 +59,10 @@ void read_line(std::string_view line, Messages& messages) {
 
 constexpr std::chrono::seconds kCaptureLimit{60};
 constexpr std::chrono::seconds kAskLimit{10};
-constexpr int kAttempts = 3;  // on a busy machine nsys loses its agent now and then
+constexpr int kAttempts = 3;  // on a busy machine nsys sometimes loses its agent
 constexpr std::string_view kImporter = "QdstrmImporter";
 
-/// The nsys of a folder of Nsight Compute's; a CUDA toolkit's `bin` lies beside such a folder.
+/// The nsys in a folder of Nsight Compute; in a CUDA toolkit, that folder is next to `bin`.
 std::filesystem::path bundled_nsys(const std::filesystem::path& ncu_folder) {
   std::vector<std::filesystem::path> places = {ncu_folder};
   std::error_code ignored;
@@ -79,8 +79,8 @@ std::filesystem::path bundled_nsys(const std::filesystem::path& ncu_folder) {
   return {};
 }
 
-/// The folder that ncu really runs from: `ncu` may be a script that starts one lying anywhere, but
-/// what ncu profiles has it for a parent. Empty when it does not say.
+/// The folder that ncu really runs from: `ncu` may be a script that starts one elsewhere, but the
+/// profiled program has it as its parent. Empty if that does not work.
 std::filesystem::path bundle_by_asking(ProcessRunner& runner, const std::filesystem::path& ncu) {
   const Command command{.argv = {ncu.string(), "--target-processes", "application-only", "/bin/sh",
                                  "-c", "readlink /proc/$PPID/exe"},
@@ -100,9 +100,9 @@ std::filesystem::path bundle_by_asking(ProcessRunner& runner, const std::filesys
   return {};
 }
 
-/// Its session is named after the folder and the attempt, so that two trials at a time do not meet,
-/// nor one and what is left of the one before. Sampling is off because nsys 2022.4 can hang with
-/// it.
+/// The session is named after the folder and the attempt, so that simultaneous trials do not
+/// collide, nor a trial with the remains of the previous one. Sampling is off because nsys 2022.4
+/// can hang with it.
 Command trial_command(const Installation& nsys, const std::filesystem::path& folder, int attempt) {
   const std::string session = folder.filename().string() + "-" + std::to_string(attempt);
   Command command{.argv = {nsys.program.string(), "profile", "--trace=none", "--sample=none",
@@ -129,7 +129,7 @@ bool importer_was_not_found(const Messages& messages) {
 }
 
 Messages read_messages(std::string_view log) {
-  // Progress is drawn over itself with carriage returns.
+  // Progress overwrites itself with carriage returns.
   std::string text(log);
   std::replace(text.begin(), text.end(), '\r', '\n');
   Messages messages;
@@ -156,7 +156,7 @@ Result<Installation> probe(ProcessRunner& runner, const std::filesystem::path& p
   const auto version = find_version(answer, "version");
   if (!version) {
     return Error(ErrorKind::Tool,
-                 program.string() + " --version names no version: " + std::string(trim(answer)));
+                 program.string() + " --version prints no version: " + std::string(trim(answer)));
   }
   return Installation{program, *version};
 }
@@ -293,7 +293,7 @@ std::filesystem::path find_importer(const std::filesystem::path& program) {
 std::string importer_fix() {
   std::error_code failure;
   if (!std::filesystem::exists("/sys/devices/system/cpu", failure)) {
-    return "mount /sys (mount -t sysfs sysfs /sys): the importer asks it for the CPUs";
+    return "mount /sys (mount -t sysfs sysfs /sys): the importer reads the CPUs from it";
   }
   return "try another release of Nsight Systems";
 }

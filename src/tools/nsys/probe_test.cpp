@@ -130,7 +130,7 @@ TEST(NsysProbe, AProgramThatNamesNoVersionIsNotNsys) {
   ASSERT_FALSE(installation);
   EXPECT_EQ(installation.error().kind(), ErrorKind::Tool);
   EXPECT_EQ(installation.error().to_string(),
-            "/bin/echo --version names no version: echo (GNU coreutils)");
+            "/bin/echo --version prints no version: echo (GNU coreutils)");
 }
 
 TEST(NsysTrial, AReportIsWhatCounts) {
@@ -254,7 +254,7 @@ TEST(FindNsys, LooksOnPathAndThenInTheNsightComputeThatIsThere) {
   EXPECT_EQ(find_nsys(processes, path).value(),
             folder / "nsight-compute/2025.3.1/host/target-linux-x64/nsys");
 
-  // A CUDA toolkit: bin/ncu is a script, Nsight Compute lies beside bin.
+  // A CUDA toolkit: bin/ncu is a script, Nsight Compute is next to bin.
   make_program(folder / "cuda/bin/ncu");
   make_program(folder / "cuda/nsight-compute-2025.1.0/host/target-linux-x64/nsys");
   make_program(folder / "cuda/nsight-compute-2025.3.1/host/target-linux-x64/nsys");
@@ -265,7 +265,7 @@ TEST(FindNsys, LooksOnPathAndThenInTheNsightComputeThatIsThere) {
   EXPECT_EQ(find_nsys(processes, path).value(), folder / "bin/nsys");
 }
 
-// A toolkit from packages: bin/ncu is a script, and Nsight Compute lies in another tree altogether.
+// A toolkit from packages: bin/ncu is a script, and Nsight Compute is in a separate tree.
 TEST(FindNsys, AsksAnNcuThatIsAScriptWhereItReallyRuns) {
   const TempDir folder;
   const std::string ncu = (folder / "cuda/bin/ncu").string();

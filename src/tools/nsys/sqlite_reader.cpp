@@ -10,7 +10,7 @@
 namespace profline::nsys {
 namespace {
 
-/// Each is in some export of every release; a database with none of them is somebody else's.
+/// Every export has at least one of these; a database without any is not from nsys.
 constexpr std::array<std::string_view, 8> kMarks = {
     "StringIds",
     "ANALYSIS_DETAILS",
@@ -65,7 +65,7 @@ Result<bool> has_table(sqlite::Database& database, std::string_view table) {
   return found.step();
 }
 
-/// 0 for a table that is not there: nsys leaves empty ones out.
+/// 0 for a missing table: nsys omits empty ones.
 Result<std::uint64_t> rows_of(sqlite::Database& database, const std::string& table) {
   if (!PL_TRY(has_table(database, table))) return std::uint64_t{0};
   auto count = PL_TRY(database.query("SELECT COUNT(*) FROM " + table));
@@ -74,7 +74,7 @@ Result<std::uint64_t> rows_of(sqlite::Database& database, const std::string& tab
 }
 
 Result<void> count_range(sqlite::Database& database, std::string_view name, Contents& contents) {
-  // A registered string has its text in a table of its own.
+  // A registered string has its text in a separate table.
   auto counts = PL_TRY(
       database.query("SELECT COUNT(*), COALESCE(SUM(e.end IS NULL), 0) FROM NVTX_EVENTS e "
                      "LEFT JOIN StringIds s ON s.id = e.textId "
@@ -99,7 +99,7 @@ Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows)
   Result<sqlite::Database> rest = sqlite::Database::open_read_only(path, {.damaged_too = true});
   if (!rest) return std::move(whole).error();
   Result<Timeline> timeline = read_tables(*rest, path, rows);
-  // What is wrong with the file says more than what was not found in the rest of it.
+  // What is wrong with the file is more informative than what was not found in the rest of it.
   if (!timeline || timeline->reading.used == 0) return std::move(whole).error();
   std::vector<std::string>& losses = timeline->reading.losses;
   losses.insert(losses.begin(), "the file " + whole.error().message());

@@ -13,38 +13,37 @@ namespace profline::nsys {
 enum class SqliteRows {
   All,
   /// Kernels with name, beginning and end, which is all that a summary by name needs: no launch, no
-  /// stream, no shape. Other tables of events are not looked at, and not counted.
+  /// stream, no shape. Other tables of events are neither read nor counted.
   Kernels,
 };
 
-/// Reads what `nsys export --type sqlite` wrote, of any release from 2022 on: which tables and
-/// columns there are is asked of the file, and what is missing is told in the notes. The file is
-/// never modified.
+/// Reads the output of `nsys export --type sqlite`, from any release since 2022: tables and columns
+/// are looked up in the file, and missing ones are listed in the notes. The file is never modified.
 ///
 /// Rows of every table of events are counted: used, or skipped with the table's name and the
-/// reason. Of a damaged file what can still be read is read, and the loss told.
+/// reason. A damaged file is read as far as possible, and the loss is reported.
 ///
-/// An Error when the file is no SQLite database, holds none of nsys' tables, or cannot be read at
+/// An Error if the file is not an SQLite database, has none of nsys' tables, or cannot be read at
 /// all.
 Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows = SqliteRows::All);
 
-/// The same of a database that is open.
+/// The same for an open database.
 Result<Timeline> read_sqlite(sqlite::Database& database, SqliteRows rows = SqliteRows::All);
 
-/// What an export holds, counted by SQLite and not read.
+/// What an export contains, counted by SQLite without reading it.
 struct Contents {
   std::uint64_t kernels = 0;     ///< and CUDA graphs recorded as a whole
   std::uint64_t cuda_calls = 0;  ///< of the runtime and the driver
   std::uint64_t nvtx_events = 0;
-  std::uint64_t instances = 0;   ///< of the range that was asked for
+  std::uint64_t instances = 0;   ///< of the requested range
   std::uint64_t still_open = 0;  ///< of those
   std::uint64_t rows = 0;        ///< of all of these tables and of calls into the system
 
   bool operator==(const Contents&) const = default;
 };
 
-/// Counts in a file of `nsys export`. `range` is what --nvtx-capture was told: `decode`,
-/// `decode@domain`; empty: no range is asked for.
+/// Counts in a file from `nsys export`. `range` is the argument of --nvtx-capture: `decode`,
+/// `decode@domain`; empty: no range is requested.
 Result<Contents> count_contents(const std::filesystem::path& sqlite, std::string_view range);
 
 }  // namespace profline::nsys

@@ -25,7 +25,7 @@ using ::testing::SizeIs;
 constexpr std::int64_t kTid = testing::nsys_global_tid(10, 11);
 constexpr std::int64_t kPid = testing::nsys_global_tid(10, 0);
 
-std::string told(const Result<Timeline>& timeline) {
+std::string error_text(const Result<Timeline>& timeline) {
   return timeline ? "no error" : timeline.error().to_string();
 }
 
@@ -64,7 +64,7 @@ class Export {
   }
   Timeline read() {
     Result<Timeline> timeline = read_sqlite(*database_);
-    EXPECT_TRUE(timeline) << told(timeline);
+    EXPECT_TRUE(timeline) << error_text(timeline);
     return timeline ? std::move(timeline).value() : Timeline();
   }
 
@@ -119,7 +119,7 @@ TEST(NsysSqlite, ReadsTheSchemasOfAllReleases) {
 TEST(NsysSqlite, ReadsWhatNsysMadeOnAnH200) {
   const auto path = testing::source_dir() / "tests/golden/nsys/2025.3-decode/input.sqlite";
   const Result<Timeline> timeline = read_sqlite(path);
-  ASSERT_TRUE(timeline) << told(timeline);
+  ASSERT_TRUE(timeline) << error_text(timeline);
   EXPECT_EQ(timeline->tool, "nsys 2025.3.2.0");
   EXPECT_EQ(timeline->work.size(), 120U);
   EXPECT_EQ(timeline->calls.size(), 261U);
@@ -157,7 +157,7 @@ TEST(NsysSqlite, TellsCorrelationIdsOfProcessesApart) {
   EXPECT_EQ(timeline.work[0].launch, 1U);
   EXPECT_EQ(timeline.work[1].launch, 0U);
   EXPECT_EQ(timeline.work[2].launch, kNoRow);
-  // Both call their only device 0; the machine does not.
+  // Both processes call their only device 0; the machine does not.
   EXPECT_EQ(timeline.streams[timeline.work[0].stream].device, 5);
   EXPECT_EQ(timeline.streams[timeline.work[1].stream].device, 0);
   EXPECT_NE(timeline.streams[timeline.work[0].stream].context,
@@ -170,7 +170,7 @@ TEST(NsysSqlite, PrefersTheCallThatLaunchesAmongThoseOfOneId) {
   file.call(10, 30, 77, 20);
   file.call(12, 20, 77, 21);
   file.kernel(50, 60, 77);
-  // So far apart that no table by id would do.
+  // So far apart that a table indexed by id is impossible.
   file.call(70, 80, 900'000'000'000, 20);
   file.call(72, 78, 900'000'000'000, 21);
   file.kernel(90, 95, 900'000'000'000);
@@ -239,7 +239,7 @@ TEST(NsysSqlite, ReadsRangesOfBothKindsWithDomainsRegisteredStringsAndOpenEnds) 
   EXPECT_EQ(timeline.ranges[2].end_ns, 60) << "the last that was recorded";
   EXPECT_EQ(text(timeline.ranges[3].name), "(unnamed)");
   EXPECT_THAT(timeline.reading.skipped,
-              ElementsAre(Reading::Skipped{"NVTX_EVENTS: NvtxMark is no range", 1, "start 35"}));
+              ElementsAre(Reading::Skipped{"NVTX_EVENTS: NvtxMark is not a range", 1, "start 35"}));
   EXPECT_THAT(timeline.reading.notes,
               ElementsAre("1 range was still open when the capture ended: counted up to its last "
                           "event",
@@ -461,12 +461,12 @@ TEST(NsysSqlite, NotesTablesThatAreMissing) {
   Result<sqlite::Database> database = sqlite::Database::in_memory();
   ASSERT_TRUE(database && database->execute("CREATE TABLE StringIds (id INTEGER, value TEXT)"));
   const Result<Timeline> timeline = read_sqlite(*database);
-  ASSERT_TRUE(timeline) << told(timeline);
+  ASSERT_TRUE(timeline) << error_text(timeline);
   EXPECT_THAT(timeline->reading.notes,
               ElementsAre("no table CUPTI_ACTIVITY_KIND_RUNTIME: calls of CUDA were not traced, so "
                           "no work has a launch record",
-                          "no table CUPTI_ACTIVITY_KIND_KERNEL: the file holds no kernels",
-                          "no table NVTX_EVENTS: the file holds no ranges"));
+                          "no table CUPTI_ACTIVITY_KIND_KERNEL: the file contains no kernels",
+                          "no table NVTX_EVENTS: the file contains no ranges"));
 }
 
 TEST(NsysSqlite, ReadsStringsOfATableWithoutAKey) {
@@ -479,7 +479,7 @@ TEST(NsysSqlite, ReadsStringsOfATableWithoutAKey) {
           "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, shortName INTEGER);"
           "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 8)"));
   const Result<Timeline> timeline = read_sqlite(*database);
-  ASSERT_TRUE(timeline) << told(timeline);
+  ASSERT_TRUE(timeline) << error_text(timeline);
   ASSERT_THAT(timeline->work, SizeIs(1));
   EXPECT_EQ(timeline->names.text(timeline->work[0].name), "gemm");
   EXPECT_EQ(timeline->work[0].stream, kNoRow);
@@ -500,14 +500,14 @@ TEST(NsysSqlite, CountsWhatNsysSaysItLost) {
 TEST(NsysSqlite, TellsWhatIsNoExport) {
   Result<sqlite::Database> database = sqlite::Database::in_memory();
   ASSERT_TRUE(database && database->execute("CREATE TABLE runs (id INTEGER)"));
-  EXPECT_EQ(told(read_sqlite(*database)),
+  EXPECT_EQ(error_text(read_sqlite(*database)),
             "database in memory: is an SQLite database, but not one that 'nsys export --type "
             "sqlite' made: it has neither StringIds nor any table of events");
   const testing::TempDir folder;
   const auto path = folder / "a.sqlite";
   std::ofstream(path) << "NVIDIA Nsight Systems";
-  EXPECT_EQ(told(read_sqlite(path)), path.string() + ": is not an SQLite database");
-  EXPECT_EQ(told(read_sqlite(folder / "b")), (folder / "b").string() + ": no such file");
+  EXPECT_EQ(error_text(read_sqlite(path)), path.string() + ": is not an SQLite database");
+  EXPECT_EQ(error_text(read_sqlite(folder / "b")), (folder / "b").string() + ": no such file");
 }
 
 std::string bytes_of(const std::filesystem::path& path) {
@@ -523,7 +523,7 @@ TEST(NsysSqlite, ReadsWhatIsLeftOfATornFileAndTellsTheLoss) {
   const auto torn = folder / "torn.sqlite";
   std::ofstream(torn, std::ios::binary) << whole.substr(0, whole.size() / 2);
   const Result<Timeline> timeline = read_sqlite(torn);
-  ASSERT_TRUE(timeline) << told(timeline);
+  ASSERT_TRUE(timeline) << error_text(timeline);
   EXPECT_GT(timeline->work.size(), 100U);
   EXPECT_LT(timeline->work.size(), 5040U);
   ASSERT_FALSE(timeline->reading.losses.empty());
@@ -539,7 +539,7 @@ TEST(NsysSqlite, ReadsWhatIsLeftOfATornFileAndTellsTheLoss) {
   EXPECT_EQ(bytes_of(torn), whole.substr(0, whole.size() / 2)) << "never modified";
 
   std::ofstream(torn, std::ios::binary) << whole.substr(0, 4096);
-  EXPECT_EQ(told(read_sqlite(torn)),
+  EXPECT_EQ(error_text(read_sqlite(torn)),
             torn.string() + ": is cut short: 4096 of " + std::to_string(whole.size()) + " bytes");
 }
 
@@ -548,11 +548,11 @@ TEST(NsysSqlite, GivesTheSameWhetherReadInSlicesOrNot) {
   const auto path = folder / "large.sqlite";
   ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 201'000}));
   const Result<Timeline> sliced = read_sqlite(path);
-  ASSERT_TRUE(sliced) << told(sliced);
+  ASSERT_TRUE(sliced) << error_text(sliced);
   Result<sqlite::Database> database = sqlite::Database::open_read_only(path);
   ASSERT_TRUE(database);
   const Result<Timeline> whole = read_sqlite(*database);
-  ASSERT_TRUE(whole) << told(whole);
+  ASSERT_TRUE(whole) << error_text(whole);
   EXPECT_TRUE(sliced->work == whole->work);
   EXPECT_TRUE(sliced->calls == whole->calls);
   EXPECT_EQ(sliced->shapes, whole->shapes);
@@ -567,9 +567,9 @@ TEST(NsysSqlite, ReadsOnlyTheTimesOfKernelsWhenThatIsAskedFor) {
   const auto path = folder / "a.sqlite";
   ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 240}));
   const Result<Timeline> timeline = read_sqlite(path, SqliteRows::Kernels);
-  ASSERT_TRUE(timeline) << told(timeline);
+  ASSERT_TRUE(timeline) << error_text(timeline);
   const Result<Timeline> all = read_sqlite(path);
-  ASSERT_TRUE(all) << told(all);
+  ASSERT_TRUE(all) << error_text(all);
   EXPECT_EQ(timeline->work.size(), 240U);
   EXPECT_EQ(timeline->reading.used, 240U);
   EXPECT_THAT(timeline->calls, IsEmpty());

@@ -67,7 +67,7 @@ std::string compact(std::string_view text) {
   return kept;
 }
 
-/// What a column of this header holds, and in what unit: `Total Time (us)`.
+/// The meaning and the unit of a column with this header: `Total Time (us)`.
 std::optional<std::pair<Meaning, double>> meaning_of(std::string_view header) {
   const std::string text = compact(header);
   if (text == "time(%)" || text == "time%") return std::pair(Meaning::Percent, 1.0);
@@ -111,7 +111,7 @@ std::string with_lines(std::string_view text) {
   return lines;
 }
 
-/// The names of the header's columns: the first line that has those of a kernel summary.
+/// The names in the header: the first line that has the columns of a kernel summary.
 Result<std::vector<std::string>> find_header(std::string_view text, const std::string& source) {
   for (const std::string_view line : lines(text)) {
     csv::Reader reader(line);
@@ -130,7 +130,7 @@ Result<std::vector<std::string>> find_header(std::string_view text, const std::s
       {source, 0, 0});
 }
 
-/// Three numbers with blanks between, as in `  40    1    1`.
+/// Three numbers separated by blanks, as in `  40    1    1`.
 std::optional<std::array<std::uint32_t, 3>> dimensions(std::string_view text) {
   std::array<std::uint32_t, 3> dims{};
   std::size_t count = 0;
@@ -208,14 +208,14 @@ class SummaryReader {
   Columns columns_;
 };
 
-void tell_skipped(const csv::SkipList& skipped, Reading& reading) {
-  std::uint64_t told = 0;
+void add_skipped(const csv::SkipList& skipped, Reading& reading) {
+  std::uint64_t described = 0;
   for (const csv::Skipped& one : skipped.first()) {
     reading.skip(one.why, "line " + std::to_string(one.line));
-    ++told;
+    ++described;
   }
-  if (skipped.count() > told) {
-    reading.skip("not a row of the table", "after those above", skipped.count() - told);
+  if (skipped.count() > described) {
+    reading.skip("not a row of the table", "after those above", skipped.count() - described);
   }
 }
 
@@ -243,7 +243,7 @@ Result<KernelSummary> read_kernel_summary(std::string_view text, const std::stri
     summary.rows.push_back(std::move(row).value());
     ++summary.reading.used;
   }
-  tell_skipped(table.skipped(), summary.reading);
+  add_skipped(table.skipped(), summary.reading);
   return summary;
 }
 

@@ -5,7 +5,7 @@
 
 #include "tools/nsys/stats_csv.h"
 
-/// Any bytes give rows or an Error; each row is one that a summary can have.
+/// Any bytes give rows or an Error; each row is valid for a summary.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto summary = profline::nsys::read_kernel_summary(text, "fuzz.csv");

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string told(const Result<KernelSummary>& summary) {
+std::string error_text(const Result<KernelSummary>& summary) {
   return summary ? "no error" : summary.error().to_string();
 }
 
@@ -23,7 +23,7 @@ TEST(StatsCsv, ReadsWhatNsys2023Prints) {
       "\"void gemm<float, 128>(float const*)\"\n"
       "28.6,40000000,1,40000000.0,40000000.0,40000000,40000000,0.0,\"a \"\"b\"\"\"\n"
       "\n");
-  ASSERT_TRUE(summary) << told(summary);
+  ASSERT_TRUE(summary) << error_text(summary);
   ASSERT_EQ(summary->rows.size(), 2U);
   KernelSummaryRow first;
   first.name = "void gemm<float, 128>(float const*)";
@@ -62,7 +62,7 @@ TEST(StatsCsv, KnowsTheSpellingsOfAllReleases) {
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.name);
     const Result<KernelSummary> summary = read_kernel_summary(c.text);
-    ASSERT_TRUE(summary) << told(summary);
+    ASSERT_TRUE(summary) << error_text(summary);
     ASSERT_EQ(summary->rows.size(), 1U);
     EXPECT_EQ(summary->rows[0].name, "gemm");
     EXPECT_EQ(summary->rows[0].instances, 3U);
@@ -76,7 +76,7 @@ TEST(StatsCsv, ReadsGridAndBlock) {
       "Time (%),Total Time (ns),Instances,Avg (ns),GridXYZ,BlockXYZ,Name\n"
       "60.0,3000,3,1000.0,  40    1    1, 384    2    1,gemm\n"
       "40.0,2000,2,1000.0,  40    1,?,gemm\n");
-  ASSERT_TRUE(summary) << told(summary);
+  ASSERT_TRUE(summary) << error_text(summary);
   ASSERT_EQ(summary->rows.size(), 2U);
   EXPECT_EQ(summary->rows[0].grid, (std::array<std::uint32_t, 3>{40, 1, 1}));
   EXPECT_EQ(summary->rows[0].block, (std::array<std::uint32_t, 3>{384, 2, 1}));
@@ -94,7 +94,7 @@ TEST(StatsCsv, TellsOfEachRowItSkips) {
       "60.0,3000\n"
       "Time (%),Total Time (ns),Count,Operation\n"
       "99.0,500,7,[CUDA memcpy Host-to-Device]\n");
-  ASSERT_TRUE(summary) << told(summary);
+  ASSERT_TRUE(summary) << error_text(summary);
   EXPECT_EQ(summary->rows.size(), 1U);
   EXPECT_THAT(summary->reading.skipped,
               ElementsAre(Reading::Skipped{"'many' is not a number of instances", 1, "line 3"},
@@ -110,7 +110,7 @@ TEST(StatsCsv, TellsWhatIsNoKernelSummary) {
       "", "SKIPPED: x.sqlite does not contain CUDA kernel data.\n",
       "Time (%),Total Time (ns),Count,Operation\n99.0,500,7,[CUDA memcpy]\n"};
   for (const std::string_view text : kTexts) {
-    EXPECT_EQ(told(read_kernel_summary(text, "k.csv")),
+    EXPECT_EQ(error_text(read_kernel_summary(text, "k.csv")),
               "k.csv: no header of a kernel summary; expected columns like 'Time (%)', 'Total Time "
               "(ns)', 'Instances' and 'Name', as 'nsys stats --report cuda_gpu_kern_sum --format "
               "csv' prints them");

@@ -21,7 +21,7 @@ Timeline read(const std::string& events) {
   return timeline ? *std::move(timeline) : Timeline();
 }
 
-/// `allreduce BFloat16 0 (default_pg) x8: 8192 -> 8192`, one line a collective.
+/// `allreduce BFloat16 0 (default_pg) x8: 8192 -> 8192`, one line per collective.
 std::vector<std::string> lines(const Timeline& t) {
   std::vector<std::string> lines;
   for (const Collective& row : t.collectives) {

@@ -9,7 +9,7 @@
 
 namespace profline::torch_profiler {
 
-/// What is in a generated trace, known without reading it.
+/// The content of a generated trace, known without reading it.
 struct GeneratedTrace {
   std::uint64_t events = 0;
   std::uint64_t kernels = 0;
@@ -20,9 +20,9 @@ struct GeneratedTrace {
   std::uint64_t bytes = 0;
 };
 
-/// A trace as Kineto writes it, of an LLM that decodes: steps of operators in operators, each with
-/// a launch, a kernel and the arrow between them; byte for byte the same for the same number of
-/// events (of which there are at least as many as asked for). For benchmarks and tests of volume.
+/// A Kineto-like trace of an LLM that decodes: steps of nested operators, each with a launch, a
+/// kernel and the arrow between them; byte for byte the same for the same number of events (there
+/// are at least as many as requested). For benchmarks and tests of volume.
 Result<GeneratedTrace> generate_trace(std::uint64_t events,
                                       const std::function<Result<void>(std::string_view)>& sink);
 

@@ -10,8 +10,8 @@
 #include "tools/torch_profiler/testing_trace.h"
 #include "tools/torch_profiler/trace.h"
 
-// A trace on disk to finished tables. 10^5 to 10^6 events; set PROFLINE_BENCH_LARGE for 10^7, a
-// file of four gigabytes.
+// From a trace on disk to finished tables. 10^5 to 10^6 events; set PROFLINE_BENCH_LARGE for 10^7,
+// a file of four gigabytes.
 namespace profline::torch_profiler {
 namespace {
 
@@ -24,7 +24,7 @@ GeneratedTrace write_trace(const std::filesystem::path& path, std::uint64_t even
   return *made;
 }
 
-/// The most memory this process has had since the last reset, in bytes; 0 where /proc does not say.
+/// The peak memory of this process since the last reset, in bytes; 0 if /proc does not say.
 std::uint64_t peak_memory() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -59,8 +59,8 @@ void kineto_trace(benchmark::State& state) {
   state.counters["peak_MB"] = static_cast<double>(peak_memory() - before) / 1e6;
 }
 
-/// What people do today, on the same file: json.load, then grouping. Judge the other one by its
-/// ratio to this.
+/// What people do today, on the same file: json.load, then grouping. Judge the other benchmark by
+/// its ratio to this one.
 void python_json_load_and_group(benchmark::State& state) {
   const testing::TempDir folder;
   const auto path = folder.path() / "trace.json";
@@ -87,7 +87,7 @@ for event in json.load(open(sys.argv[1]))["traceEvents"]:
     static_cast<void>(unused);
     // NOLINTNEXTLINE(cert-env33-c): our own words, of a temporary folder
     if (std::system(command.c_str()) != 0) {
-      state.SkipWithError("python3 is not there or failed");
+      state.SkipWithError("python3 is missing or failed");
       return;
     }
   }

@@ -5,8 +5,7 @@
 #include "base/error.h"
 #include "tools/torch_profiler/trace.h"
 
-// Whatever the bytes: rows are in order, links lead to rows, and what is written of them is a
-// trace.
+// For any bytes: rows are sorted, links point to rows, and what is written from them is a trace.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace profline;
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -1,4 +1,4 @@
-// The fixture of an H200: PyTorch 2.11, twenty decoding steps of six kernels.
+// The fixture from an H200: PyTorch 2.11, twenty decoding steps of six kernels.
 
 #include <map>
 

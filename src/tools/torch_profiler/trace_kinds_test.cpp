@@ -23,7 +23,7 @@ std::string refused(std::string_view text) {
   return timeline ? "was read" : timeline.error().to_string();
 }
 
-// As converters from nsys write them: lanes of a viewer for processes and threads.
+// As written by converters of nsys files: lanes of a viewer for processes and threads.
 TEST(TraceKinds, CategoriesOfConvertersFromNsysAreRead) {
   const Timeline t = read(R"json([
 {"name":"decode","ph":"X","cat":"nvtx","ts":1,"dur":90,"tid":"NVTX Thread 512","pid":"Device 0"},
@@ -79,7 +79,7 @@ TEST(TraceKinds, TracesOfOtherDevicesAreRefusedByName) {
 {"ph":"X","cat":"mtia_ccp_events","name":"fc","pid":2,"tid":1,"ts":9,"dur":5}])"),
             "t.json is a trace of MTIA devices, which are not supported: their work is in events "
             "(2 of category 'mtia_ccp_events') that profline does not read");
-  // Beside work that is read they are only counted.
+  // Next to work that is read they are only counted.
   const Timeline both = read(R"([
 {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":5},
 {"ph":"X","cat":"hpu_op","name":"fc","pid":2,"tid":1,"ts":1,"dur":5}])");

@@ -15,7 +15,7 @@ namespace {
 using internal::RawEvent;
 using internal::TimelineBuilder;
 
-/// The source as it was before its first bytes were looked at.
+/// The source with the inspected first bytes put back.
 ChunkSource put_back(std::string first, ChunkSource rest) {
   return [first = std::move(first), at = std::size_t{0},
           rest = std::move(rest)](std::span<char> into) mutable -> Result<std::size_t> {
@@ -26,7 +26,7 @@ ChunkSource put_back(std::string first, ChunkSource rest) {
   };
 }
 
-/// The first bytes of a source, which may give them one by one.
+/// The first bytes of a source, which may deliver them one by one.
 Result<std::string> first_bytes(const ChunkSource& source, std::size_t count) {
   std::string bytes(count, '\0');
   std::size_t filled = 0;
@@ -39,8 +39,8 @@ Result<std::string> first_bytes(const ChunkSource& source, std::size_t count) {
   return bytes;
 }
 
-/// What PyTorch's ExecutionTraceObserver writes: `{"schema": "1.1.1-chakra.0.0.4", ..., "nodes":
-/// [...]}`. It may be gigabytes long and has nothing that happened at a time.
+/// The output of PyTorch's ExecutionTraceObserver: `{"schema": "1.1.1-chakra.0.0.4", ..., "nodes":
+/// [...]}`. It may be gigabytes long and contains no times.
 Error is_execution_trace(const std::string& schema) {
   return {ErrorKind::Parse,
           "this is an execution trace (PyTorch's ExecutionTraceObserver" +
@@ -63,11 +63,11 @@ JsonStreamHandlers handlers_for(TimelineBuilder& builder) {
   handlers.skipped = [&builder](const SkippedJson& skipped) {
     if (skipped.is_member) {
       builder.note("byte " + std::to_string(skipped.problem_offset) + ": " + skipped.reason +
-                   " (a member beside the events, ignored)");
+                   " (a member next to the events, ignored)");
       return;
     }
     builder.skip("not JSON", skipped.offset);
-    if (builder.told_malformed()) return;
+    if (builder.reported_malformed()) return;
     builder.note("byte " + std::to_string(skipped.problem_offset) + ": " + skipped.reason);
   };
   const auto schema = std::make_shared<std::string>();
@@ -83,7 +83,7 @@ JsonStreamHandlers handlers_for(TimelineBuilder& builder) {
   return handlers;
 }
 
-void tell_of_the_end(const JsonStreamTotals& totals, TimelineBuilder& builder) {
+void note_early_end(const JsonStreamTotals& totals, TimelineBuilder& builder) {
   if (!totals.truncated_at) return;
   if (totals.torn_at) {
     builder.loss("the trace ends at byte " + std::to_string(*totals.truncated_at) +
@@ -94,10 +94,10 @@ void tell_of_the_end(const JsonStreamTotals& totals, TimelineBuilder& builder) {
   }
 }
 
-/// How much of the text is looked at to find out its form.
+/// How much of the text is inspected to find out its form.
 constexpr std::size_t kLookedAt = std::size_t{64} << 10U;
 
-/// Where the map ends that the text begins with; npos when it does not end in the text.
+/// Where the map at the start of the text ends; npos if it does not end in the text.
 std::size_t end_of_map(std::string_view text) {
   std::size_t depth = 0;
   bool in_string = false;
@@ -117,8 +117,8 @@ std::size_t end_of_map(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// The first line of a text of JSON Lines: a map, then the end of the line. Nothing when the text
-/// has another form, such as a map with all events in it.
+/// The first line of a text of JSON Lines: a map, then the end of the line. Nothing if the text has
+/// another form, such as a map with all events in it.
 std::optional<std::string_view> first_json_line(std::string_view text) {
   text = trim(text);
   if (!text.starts_with('{')) return std::nullopt;
@@ -157,7 +157,7 @@ Result<Timeline> read_trace(ChunkSource bytes, std::string source, const TraceLi
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   std::string first = PL_TRY(first_bytes(bytes, kByteOrderMark.size()));
   if (first == kByteOrderMark) first.clear();
-  std::shared_ptr<GzipReader> gzip;  // std::function wants what it holds to be copyable
+  std::shared_ptr<GzipReader> gzip;  // shared: std::function requires copyable content
   const bool is_compressed = is_gzip(first);
   ChunkSource text = put_back(std::move(first), std::move(bytes));
   if (is_compressed) {
@@ -167,7 +167,7 @@ Result<Timeline> read_trace(ChunkSource bytes, std::string source, const TraceLi
   TimelineBuilder builder;
   const auto totals = read_events(std::move(text), builder, limits);
   if (!totals) {
-    // What came before the place where a file goes wrong is kept; a file that is not a trace has
+    // What precedes an error in the file is kept; a file that is not a trace has
     // nothing there.
     if (builder.events() == 0) {
       const bool is_damaged = gzip && gzip->problem();
@@ -176,7 +176,7 @@ Result<Timeline> read_trace(ChunkSource bytes, std::string source, const TraceLi
     }
     builder.loss("reading stopped: " + totals.error().to_string());
   } else {
-    tell_of_the_end(*totals, builder);
+    note_early_end(*totals, builder);
   }
   if (gzip && gzip->problem()) builder.loss(*gzip->problem());
   if (const auto refusal = builder.refusal()) {

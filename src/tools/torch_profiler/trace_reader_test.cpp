@@ -20,7 +20,7 @@ Timeline read(std::string_view text, const TraceLimits& limits = {}) {
   return timeline ? *std::move(timeline) : Timeline();
 }
 
-/// One line an event: `skipped reason x2 at byte 1`.
+/// One line per reason: `skipped reason x2 at byte 1`.
 std::vector<std::string> skipped(const Timeline& timeline) {
   std::vector<std::string> lines;
   for (const Reading::Skipped& entry : timeline.reading.skipped) {
@@ -62,7 +62,7 @@ TEST(TraceReader, MakesRowsAndLinksThem) {
   EXPECT_EQ(t.work[1].copy, CopyKind::DeviceToHost);
   EXPECT_EQ(t.work[1].bytes, 4096U);
   EXPECT_EQ(t.work[1].launch, kNoRow);
-  // The annotation, and the operator that is a scope of the program.
+  // The annotation, and the operator that is the program's own scope.
   ASSERT_EQ(t.ranges.size(), 2U);
   EXPECT_EQ(t.names.text(t.ranges[0].name), "decode");
   EXPECT_EQ(t.names.text(t.ranges[1].name), "step");
@@ -101,7 +101,7 @@ TEST(TraceReader, LinksTheNodesOfAGraphToItsLaunch) {
   EXPECT_EQ(t.work[1].graph_node, 4294967298U);
 }
 
-// As ROCm's tracer has it: shapes and sizes with the call, streams in hexadecimal.
+// As in ROCm's tracer: shapes and sizes with the call, streams in hexadecimal.
 TEST(TraceReader, TakesShapesFromTheCallWhereOnlyThatHasThem) {
   const Timeline t = read(R"([
 {"ph":"X","cat":"hip_runtime","name":"hipModuleLaunchKernel","pid":1,"tid":1,"ts":0,"dur":5,"args":{"correlation":"7","stream":"0x0","grid":[8,1,1],"block":[256,1,1]}},
@@ -167,7 +167,7 @@ const std::vector<Dirt>& dirt() {
        {},
        {},
        {"the trace ends at byte 103, inside what begins at byte 90: the rest is missing"}},
-      {"junk behind the end",
+      {"junk after the end",
        R"([{"ph":"X","cat":"cpu_op","name":"aten::a","pid":1,"tid":1,"ts":1,"dur":1}] 2)",
        1,
        {},
@@ -247,7 +247,7 @@ const std::vector<Dirt>& dirt() {
        R"({"traceName": "C:\q", "traceEvents": []})",
        0,
        {},
-       {"byte 17: unknown escape: '\\' before 'q' (a member beside the events, ignored)"},
+       {"byte 17: unknown escape: '\\' before 'q' (a member next to the events, ignored)"},
        {}},
       {"operators that overlap",
        R"([{"ph":"X","cat":"cpu_op","name":"aten::a","pid":1,"tid":1,"ts":1,"dur":5},{"ph":"X","cat":"cpu_op","name":"aten::b","pid":1,"tid":1,"ts":3,"dur":9}])",
@@ -255,7 +255,7 @@ const std::vector<Dirt>& dirt() {
        {},
        {"1 operator that overlaps the one around it"},
        {}},
-      {"a device whose clock is behind",
+      {"a device whose clock is late",
        R"([{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":9,"dur":1,"args":{"correlation":1}},{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":2,"dur":1,"args":{"correlation":1}}])",
        2,
        {},
@@ -321,7 +321,7 @@ TEST(TraceReader, KnowsAClockInNanoseconds) {
       since_boot.reading.notes,
       ElementsAre("times are nanoseconds, not microseconds as the format has it: as microseconds "
                   "half of all launches would take more than a millisecond"));
-  // Slow launches, as under a profiler that replays kernels, with a date that is one.
+  // Slow launches, as under a profiler that replays kernels, with a valid date.
   const Timeline slow = read(launches("1679055439000000", 10'000, "5000"));
   EXPECT_EQ(slow.calls[1].start_ns, 10'000'000);
   EXPECT_THAT(slow.reading.notes, IsEmpty());

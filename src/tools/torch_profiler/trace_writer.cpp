@@ -15,9 +15,9 @@ namespace profline::torch_profiler {
 namespace {
 
 constexpr std::size_t kFlushBytes = std::size_t{256} << 10U;
-/// Viewers put lanes of one process together; devices get numbers that no process has.
+/// Viewers group the lanes of a process; devices get numbers that no process has.
 constexpr std::int64_t kFirstDeviceProcess = 0;
-/// Perfetto takes the number of a thread for one of 32 bits; others would all be one lane.
+/// Perfetto reads thread numbers as 32 bits; larger ones would all be one lane.
 constexpr std::int64_t kFirstRenumbered = 3'000'000'000;
 constexpr std::int64_t kLargestThread = std::numeric_limits<std::uint32_t>::max();
 /// Between the lanes of one stream.
@@ -41,7 +41,7 @@ void append_microseconds(std::string& out, std::int64_t ns) {
   out.append(fraction, 1, 3);
 }
 
-/// As a JSON string; bytes that are no UTF-8 become U+FFFD.
+/// As a JSON string; bytes that are not UTF-8 become U+FFFD.
 void append_string(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out += '"';
@@ -122,7 +122,7 @@ class Writer {
   void write_work_args(const DeviceWork& work, const Stream& stream);
   void write_arrow(char phase, std::uint64_t id, std::int64_t at_ns, std::int64_t process,
                    std::int64_t thread);
-  /// A number of its own for each launch, whatever the tool called it.
+  /// A unique number for each launch, independent of the tool's.
   static std::int64_t arrow_of(RowIndex call) { return static_cast<std::int64_t>(call) + 1; }
 
   const Timeline& timeline_;
@@ -157,7 +157,7 @@ std::int64_t Writer::process_of(RowIndex thread) const {
   return thread == kNoRow ? -1 : timeline_.threads[thread].process;
 }
 
-/// Threads without a number that viewers can take are told apart by their row.
+/// Threads without a number that viewers accept are identified by their row.
 std::int64_t Writer::thread_of(RowIndex thread) const {
   if (thread == kNoRow) return -1;
   const std::int64_t number = timeline_.threads[thread].thread;
@@ -240,7 +240,7 @@ void Writer::write_head() {
   out_ += "],\"traceEvents\":[";
 }
 
-/// Ranges that need not nest have lanes of their own, as events that begin and end.
+/// Ranges that need not nest have their own lanes, as events that begin and end.
 void Writer::write_async(const Range& range, RowIndex row) {
   const auto half = [&](std::string_view phase, RowIndex thread, std::int64_t at_ns) {
     begin(phase, process_of(thread), thread_of(thread));
@@ -256,7 +256,8 @@ void Writer::write_async(const Range& range, RowIndex row) {
 }
 
 Result<void> Writer::write_ranges() {
-  // A scope of a Kineto trace is an operator and a range; written as both, it would be read as two.
+  // A scope of a Kineto trace is both an operator and a range; written as both, it would be read as
+  // two.
   using Scope = std::tuple<RowIndex, Names::Id, std::int64_t, std::int64_t>;
   std::set<Scope> scopes;
   for (const Operator& op : timeline_.operators) {
@@ -346,8 +347,8 @@ void Writer::write_work_args(const DeviceWork& work, const Stream& stream) {
   triple("block", shape.block);
 }
 
-/// Kernels of one stream overlap where one begins before the last has ended (programmatic dependent
-/// launch). Viewers draw what overlaps in one lane wrongly or not at all: it gets one beside it.
+/// Kernels of one stream overlap if one begins before the last has ended (programmatic dependent
+/// launch). Viewers draw overlaps in one lane wrongly or not at all, so they get another lane.
 std::int64_t Writer::lane_of(const DeviceWork& work, const Stream& stream) {
   std::vector<std::int64_t>& ends = lane_ends_[work.stream];
   const auto free = std::find_if(ends.begin(), ends.end(),

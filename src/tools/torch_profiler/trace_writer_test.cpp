@@ -54,7 +54,7 @@ void expect_same_rows(const Timeline& again, const Timeline& first) {
   EXPECT_EQ(again.rank, first.rank);
 }
 
-/// An event as Perfetto's importer sorts them: by time, then as they stand in the file.
+/// An event in the order of Perfetto's importer: by time, then by position in the file.
 struct Event {
   std::int64_t at_ns = 0;
   const Json* json = nullptr;
@@ -71,8 +71,8 @@ std::vector<Event> sorted_events(const Json& trace) {
   return events;
 }
 
-/// What Perfetto's importer of JSON asks of a trace (src/trace_processor/importers/json, slice and
-/// flow trackers), and drops or misplaces without a word where it is not so.
+/// What Perfetto's importer of JSON requires of a trace (src/trace_processor/importers/json, slice
+/// and flow trackers); otherwise it silently drops or misplaces events.
 class Importer {
  public:
   void take(const Event& event) {

@@ -1,8 +1,8 @@
-// Every chart: a function from its data and the page's colours to ECharts' option, and how many points it shows.
+// Every chart: a function from its data and the page's colours to an ECharts option, and its number of points.
 
 const chartMakers = {waterfall, images, tokens, steps, idle, classes, nvml, roofline, timeline};
 
-// Many marks are drawn faster on a canvas; the rest is sharper as SVG, on paper too.
+// Many marks are drawn faster on a canvas; everything else is sharper as SVG, also in print.
 const onCanvas = new Set(['timeline']);
 
 function axisOf(colours, more) {
@@ -23,7 +23,7 @@ function baseOption(colours) {
   };
 }
 
-// Measured time as a bar, its floor as the filled part, one phase below the other; figures in a column of their own.
+// Measured time as a bar with the floor as its filled part, one phase below the other; figures in a separate column.
 function waterfall(data, colours) {
   const end = Math.max(...data.map((step) => step.start_ns + step.time_ns));
   const bar = (params, api) => {
@@ -111,7 +111,7 @@ function steps(data, colours) {
   }};
 }
 
-// Shares of a whole, one bar a row; parts carry their names where there is room.
+// Shares of a whole, one bar per row; parts carry their names if there is room.
 function stackedBars(plot, colours, rows, parts, partColours, say) {
   const hasRoom = (share, name) => share * (plot.clientWidth - 100) > name.length * 7 + 8;
   return {points: rows.length * parts.length, height: rows.length * 34 + 78, option: {
@@ -137,7 +137,7 @@ function sharesOf(times) {
 function idle(data, colours, plot) {
   const rows = data.phases.map((phase) => ({name: phase.name, shares: sharesOf(phase.parts_ns), phase}));
   const [blue, red, green, pink, orange, sky, violet, grey] = colours.series;
-  // Busy is the one that is wanted; what the host does is warm.
+  // Busy is the desired state; host activity has warm colours.
   return stackedBars(plot, colours, rows, data.parts, [green, red, sky, orange, pink, blue, violet, grey], (row, part) =>
     tip(rows[row].name + ': ' + data.parts[part], [
       ['of the captured time', percent(rows[row].shares[part])],
@@ -145,7 +145,7 @@ function idle(data, colours, plot) {
     ]));
 }
 
-// Classes that most programs have come first, so that they look the same in every report; others take what is left.
+// Common classes come first, so that they look the same in every report; others take the remaining colours.
 const knownClasses = ['gemm', 'attention', 'elementwise', 'norm', 'copy', 'moe', 'reduction', 'softmax', 'indexing', 'gemv',
   'convolution', 'collective', 'sort', 'scan', 'random', 'sampling', 'quantization', 'state_space'];
 
@@ -170,7 +170,7 @@ function classes(data, colours, plot) {
       ['of its kernel time', percent(rows[row].shares[part])], ['time', duration(rows[row].times[part])]]));
 }
 
-// One curve below the other over one clock.
+// Curves below one another over a common time axis.
 function nvml(data, colours) {
   const height = 96;
   const curves = data.curves;

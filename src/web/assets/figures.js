@@ -1,7 +1,7 @@
-// Figures as the tables print them (src/base/figures.cpp has the same rules), and elements made without ever parsing
-// text as HTML.
+// Figures as the tables print them (same rules as src/base/figures.cpp), and elements created without ever parsing text
+// as HTML.
 
-// What lies exactly between two figures becomes the even one, as in C++; toFixed() takes the larger.
+// A value exactly between two figures becomes the even one, as in C++; toFixed() takes the larger.
 function fixed(value, digits) {
   const scaled = value * 10 ** digits;
   const isTie = Number.isInteger(value * 2 ** (digits + 1)) && Math.abs(scaled % 1) === 0.5;
@@ -43,7 +43,7 @@ function duration(ns) {
   });
 }
 
-// For axes: no digits that say nothing.
+// For axes: without insignificant digits.
 function tickDuration(ns) {
   if (ns === 0) return '0';
   for (const [size, unit] of [[1e9, 's'], [1e6, 'ms'], [1e3, 'us']]) {
@@ -88,7 +88,7 @@ function cut(text, length) {
   return text.length <= length ? text : text.slice(0, length - 1) + '…';
 }
 
-// What a chart says of the point under the pointer.
+// The tooltip of the point under the pointer.
 function tip(title, rows) {
   const list = element('dl', {});
   for (const [name, value] of rows) list.append(element('dt', {}, name), element('dd', {}, value));

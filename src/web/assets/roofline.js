@@ -1,4 +1,4 @@
-// Operations per second over operations per byte, both on logarithmic axes, under what the device can do.
+// Operations per second over operations per byte, both on logarithmic axes, under the limits of the device.
 
 function rooflineCeilings(data, low, high, colours, isNarrow) {
   const bandwidth = data.bytes_per_second;
@@ -11,7 +11,7 @@ function rooflineCeilings(data, low, high, colours, isNarrow) {
   for (const ceiling of [...data.ceilings].sort((a, b) => b.rate - a.rate)) {
     const from = bandwidth ? Math.max(ceiling.rate / bandwidth, low) : low;
     if (from >= high) continue;
-    // The name of a ceiling close below another one has no room above its line.
+    // The name of a ceiling just below another one has no room above its line.
     all.push(line('ceiling', [[from, ceiling.rate], [high, ceiling.rate]],
       ceiling.name + ' ' + amount(ceiling.rate, 'FLOP/s'), above / ceiling.rate < 3));
     above = ceiling.rate;
@@ -19,7 +19,7 @@ function rooflineCeilings(data, low, high, colours, isNarrow) {
   if (bandwidth) {
     const ridge = top > 0 ? Math.min(top / bandwidth, high) : high;
     all.push({...line('memory', [[low, low * bandwidth], [ridge, ridge * bandwidth]], ''), endLabel: {show: false}});
-    // A point that is not seen carries the name of the slope.
+    // An invisible point carries the name of the slope.
     const at = Math.sqrt(low * ridge);
     all.push({type: 'scatter', name: 'slope', silent: true, symbolSize: 0.1, data: [[at, at * bandwidth]],
       label: {show: true, position: isNarrow ? 'right' : 'left', distance: 12, formatter: 'memory ' + amount(bandwidth, 'B/s'), color: colours.dim, fontSize: 12}});
@@ -32,7 +32,7 @@ function powersOfTen(values) {
   return [10 ** Math.floor(Math.min(...logs)), 10 ** Math.ceil(Math.max(...logs) + 0.01)];
 }
 
-// Stages are launch-bound, kernels say launch; both have one colour.
+// Phases are "launch-bound", kernels just "launch"; both have the same colour.
 function kindOf(bound) {
   return bound.endsWith('bound') || bound === 'mixed' ? bound : bound + '-bound';
 }

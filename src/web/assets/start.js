@@ -1,4 +1,4 @@
-// The page's beginning: what needs a script is shown, tables and charts come to life.
+// Start-up of the page: shows what needs a script, and activates tables and charts.
 
 function markSectionInView() {
   const links = new Map(Array.from(document.querySelectorAll('nav a'), (link) => [link.hash.slice(1), link]));
@@ -22,7 +22,7 @@ function start() {
   charts.drawAll();
   addTables();
   markSectionInView();
-  // For whoever looks into the page from outside, as its tests do.
+  // For inspection from outside, as by the page's tests.
   window.profline = {charts: charts.drawn, data, functions: {classColours, duration, gapsBetween, laneHeight, palette, pixelShares}};
 }
 

@@ -1,4 +1,4 @@
-// Sorting, search and choices for tables that are whole without them.
+// Sorting, search and filters for tables that are complete without them.
 
 function cellKey(cell) {
   if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
@@ -10,7 +10,7 @@ function compareKeys(a, b) {
   return String(a).localeCompare(String(b), 'en', {numeric: true});
 }
 
-// What is not known comes last whichever way the rest is sorted.
+// Unknown values come last, whichever way the rest is sorted.
 function isUnknown(key) {
   return key === '–' || key === '';
 }
@@ -35,7 +35,7 @@ function addSorting(table) {
     head.replaceChildren(button);
     button.addEventListener('click', () => {
       const state = head.getAttribute('aria-sort');
-      // Figures are first wanted largest first, names from A.
+      // The first click sorts figures largest first and names from A.
       const largestFirst = head.classList.contains('n');
       sortTable(table, column, state === null ? largestFirst : state === 'ascending');
     });
@@ -82,7 +82,7 @@ function addSearch(table) {
 
 function copyText(text) {
   if (navigator.clipboard && window.isSecureContext) return navigator.clipboard.writeText(text);
-  // A page from disk is not everywhere given the clipboard.
+  // A page opened from disk may not have access to the clipboard.
   const area = element('textarea', {class: 'sr', readonly: ''});
   area.value = text;
   document.body.append(area);
@@ -105,11 +105,11 @@ function addCopyButton(whole) {
 
 function addTables() {
   for (const table of document.querySelectorAll('table.data')) {
-    // Before sorting: titles of choices are those of the columns.
+    // Before sorting, because filters take their titles from the columns.
     if (table.dataset.search !== undefined) addSearch(table);
     addSorting(table);
   }
-  // Names are many; a button comes when a name is opened.
+  // There are many names, so a button is added only when a name is opened.
   document.addEventListener('toggle', (event) => {
     if (!event.target.open) return;
     for (const whole of event.target.querySelectorAll(':scope > .whole, :scope > p > .whole')) addCopyButton(whole);

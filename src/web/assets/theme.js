@@ -1,4 +1,4 @@
-// Light and dark: as the system says until somebody chooses, then as chosen.
+// Light and dark: as the system says until the reader chooses, then as chosen.
 
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -19,7 +19,7 @@ function rememberTheme(theme) {
   try {
     localStorage.setItem('profline-theme', theme);
   } catch {
-    // The choice then lasts as long as the page.
+    // The choice then lasts until the page is closed.
   }
 }
 
@@ -54,7 +54,7 @@ function palette() {
   };
 }
 
-// Paper is white, and nobody can open on it what is closed.
+// For printing: light colours, and everything expanded.
 function addPrinting(changed) {
   let theme;
   let opened = [];

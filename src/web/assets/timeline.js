@@ -1,8 +1,8 @@
-// A few steps as they happened: a lane for ranges, operators and calls of each thread, and one for each stream.
+// A few steps as they happened: lanes for ranges, operators and calls of each thread, and one for each stream.
 
 const eventKinds = ['range', 'operator', 'launch', 'synchronise', 'other call', 'kernel', 'copy', 'other work'];
 
-// Events come six numbers each: lane, start, duration, name, kind, time since the launch.
+// Each event is six numbers: lane, start, duration, name, kind, time since the launch.
 function eventsOf(data) {
   const events = [];
   for (let at = 0; at < data.events.length; at += 6) {
@@ -17,10 +17,10 @@ function timelineColours(colours) {
   return [grey, sky, red, orange, violet, green, blue, pink];
 }
 
-// What is narrower than this many pixels is not drawn as a bar of its own: bars have a least width, and many of them side
-// by side would look like a lane that is never idle.
+// Events narrower than this many pixels are not drawn as separate bars: bars have a minimum width, and many of them
+// side by side would look like a lane that is never idle.
 const leastBar = 3;
-// A gap has to be this wide to carry its length, and wider to be called what it is.
+// A gap must be this wide to show its length, and wider to show the word "gap" as well.
 const leastGapLabel = 46;
 const leastGapWord = 76;
 const callKinds = new Set([2, 3, 4]);
@@ -30,7 +30,7 @@ function drawEvent(events, fills, colours) {
     const event = events[params.dataIndex];
     const from = api.coord([event.start, event.lane]);
     const to = api.coord([event.start + event.length, event.lane]);
-    if (to[0] - from[0] < leastBar) return null;  // drawShares has it
+    if (to[0] - from[0] < leastBar) return null;  // drawShares draws it
     const height = barHeight(api);
     const area = params.coordSys;
     const shape = window.echarts.graphic.clipRectByRect(
@@ -49,13 +49,13 @@ function barHeight(api) {
   return api.size([0, 1])[1] * 0.78;
 }
 
-// Few lanes are taller, so that shares can be read.
+// If there are few lanes, they are taller, so that shares can be read.
 function laneHeight(lanes) {
   return lanes > 8 ? 26 : 36;
 }
 
-// How much of each pixel the events fill that are narrower than a bar, by kind: 0 to 1. `scale` is pixels per nanosecond
-// and `shift` the pixel of time 0, counted from the first of `width` pixels.
+// The share of each pixel, 0 to 1 by kind, that is filled by events narrower than a bar. `scale` is pixels per
+// nanosecond and `shift` the pixel of time 0, counted from the first of `width` pixels.
 function pixelShares(events, scale, shift, width) {
   const shares = new Map();
   for (const event of events) {
@@ -72,7 +72,7 @@ function pixelShares(events, scale, shift, width) {
   return shares;
 }
 
-// Columns that grow from the bottom of the lane, one kind on top of the other; what is there at all can be seen.
+// Stacked columns from the bottom of the lane, one per kind; anything present stays visible.
 function shareColumns(shares, left, bottom, height) {
   const filled = new Float64Array(shares.size ? shares.values().next().value.length : 0);
   return Array.from(shares, ([kind, row]) => {
@@ -88,7 +88,7 @@ function shareColumns(shares, left, bottom, height) {
   });
 }
 
-// Where nothing of the lane happens, between `begin` and `end`.
+// The gaps of the lane between `begin` and `end`.
 function gapsBetween(events, begin, end) {
   const gaps = [];
   let covered = begin;
@@ -114,7 +114,7 @@ function drawGap(gap, x, y, width, colours) {
       textAlign: 'center', textVerticalAlign: 'middle'}}];
 }
 
-// What is too narrow for bars of its own, lane by lane, and the gaps that are long enough to read.
+// Lane by lane, what is too narrow for separate bars, and the gaps that are long enough to read.
 function drawShares(lanes, length, fills, colours, hidden) {
   return (params, api) => {
     const lane = lanes[params.dataIndex];
@@ -140,7 +140,7 @@ function drawShares(lanes, length, fills, colours, hidden) {
   };
 }
 
-// Of the time of a pixel, or of the whole lane when no pointer is over it.
+// For the time of a pixel, or for the whole lane if no pointer is over it.
 function shareTip(lane, begin, end) {
   let busy = 0;
   let longest = null;
@@ -157,7 +157,7 @@ function shareTip(lane, begin, end) {
     ...(longest ? [['longest', cut(longest.name, 80) + ', ' + duration(longest.length)]] : [])]);
 }
 
-// Plus and minus zoom around the middle, arrows move, 0 shows all: what the wheel and the bar do for a mouse.
+// Plus and minus zoom around the middle, arrows move, 0 shows everything: the keyboard equivalent of wheel and bar.
 function addTimelineKeys(plot, chart) {
   plot.tabIndex = 0;
   plot.onkeydown = (event) => {
@@ -176,13 +176,13 @@ function lanesOf(data, events) {
   for (const event of events) lanes[event.lane].events.push(event);
   for (const lane of lanes) {
     lane.events.sort((a, b) => a.start - b.start);
-    // Ranges and operators lie inside one another: where one ends says nothing of what happened.
+    // Ranges and operators are nested, so where one ends says nothing about what happened.
     lane.hasGaps = lane.is_device || lane.events.some((event) => callKinds.has(event.kind));
   }
   return lanes;
 }
 
-// A kind that the legend switches off is not in the shares either.
+// A kind that is switched off in the legend is left out of the shares too.
 function followLegend(chart, hidden, used) {
   chart.on('legendselectchanged', ({selected}) => {
     hidden.clear();

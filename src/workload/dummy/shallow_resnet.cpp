@@ -5,12 +5,14 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 
+#include "records/range_use.h"
+
 namespace profline::workload {
 namespace {
 
 constexpr std::int64_t kKernel = 3;
 
-/// Values whose size keeps activations as large as they are (He), drawn on the CPU so that every
+/// Values scaled so that activations keep their magnitude (He), drawn on the CPU so that every
 /// device has the same ones.
 class Weights {
  public:
@@ -61,25 +63,25 @@ at::Tensor ShallowResnet::forward(const at::Tensor& images, Scopes& scopes) cons
   const at::NoGradGuard no_grad;
   at::Tensor x;
   {
-    const Scope part(scopes, scope::kStem);
+    const Scope part(scopes, shallow_resnet::kStem);
     x = at::relu(stem_(images));
   }
   {
-    const Scope part(scopes, scope::kResidual);
+    const Scope part(scopes, shallow_resnet::kResidual);
     for (const Block& block : blocks_) {
       at::Tensor y;
       {
-        const Scope conv1(scopes, scope::kConv1);
+        const Scope conv1(scopes, shallow_resnet::kConv1);
         y = at::relu(block.conv1(x));
       }
       {
-        const Scope conv2(scopes, scope::kConv2);
+        const Scope conv2(scopes, shallow_resnet::kConv2);
         y = block.conv2(y);
       }
       x = at::relu(x + y);
     }
   }
-  const Scope part(scopes, scope::kHead);
+  const Scope part(scopes, shallow_resnet::kHead);
   return at::linear(x.mean({2, 3}), head_weight_, head_bias_);
 }
 

@@ -9,18 +9,9 @@
 
 namespace profline::workload {
 
-/// Names of its parts; `residual` holds both convolutions of each of its blocks.
-namespace scope {
-constexpr const char* kStem = "stem";
-constexpr const char* kResidual = "residual";
-constexpr const char* kConv1 = "block.conv1";
-constexpr const char* kConv2 = "block.conv2";
-constexpr const char* kHead = "head";
-}  // namespace scope
-
 /// A small residual network with random weights, for trying ranges, gates and replay in seconds: a
-/// 3x3 stem of 3 to 16 channels, three blocks of two 3x3 convolutions, a linear head to 10 classes;
-/// batch norm after each convolution, as at inference.
+/// 3x3 stem from 3 to 16 channels, three blocks of two 3x3 convolutions, a linear head to 10
+/// classes; batch norm in inference mode after each convolution.
 class ShallowResnet {
  public:
   static constexpr std::int64_t kChannels = 16;
@@ -36,7 +27,7 @@ class ShallowResnet {
  private:
   struct Convolution {
     at::Tensor weight;
-    at::Tensor scale, shift, mean, variance;  // of the batch norm behind it
+    at::Tensor scale, shift, mean, variance;  // of the batch norm that follows
 
     at::Tensor operator()(const at::Tensor& x) const;
   };

@@ -25,7 +25,7 @@ class FastEngine final : public Engine {
   const DeepseekOcr& model() const override { return model_; }
   at::Tensor encode_image(const ImageViews& views, Scopes& scopes) override {
     const c10::InferenceMode inference;
-    // Whoever asks for separate operators gets them.
+    // Separate operators were requested explicitly.
     if (!model_.options().fused_attention) return model_.encode_image(views, scopes);
     return vision_.encode(views, scopes);
   }
@@ -36,7 +36,8 @@ class FastEngine final : public Engine {
     if (!prefill_.can_run()) {
       return model_.prefill(prompt.ids, prompt.is_image, image_rows, cache);
     }
-    // Captured graphs write into the cache they were captured with; another one is larger.
+    // Captured graphs write into the cache they were captured with; a larger one is a different
+    // cache.
     if (cache.capacity() != capacity_) prefill_.forget();
     capacity_ = cache.capacity();
     return prefill_.run(prompt, image_rows, cache, runner_.rope_cos(), runner_.rope_sin());
@@ -55,7 +56,7 @@ class FastEngine final : public Engine {
 Result<fast::Stored> stored_as(at::ScalarType dtype) {
   if (dtype == at::kBFloat16) return fast::Stored::Bf16;
   if (dtype == at::kFloat) return fast::Stored::Fp32;
-  return cannot_run_fast("its kernels know model.dtype bf16 and fp32, not fp16");
+  return cannot_run_fast("its kernels support model.dtype bf16 and fp32, not fp16");
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ Result<std::unique_ptr<Engine>> make_fast_engine(const DeepseekOcr& model) {
   auto engine = catch_torch([&]() -> Result<std::unique_ptr<Engine>> {
     return std::unique_ptr<Engine>(std::make_unique<FastEngine>(model, stored));
   });
-  // A GPU with too little shared memory for these rows, or none of its own left.
+  // A GPU with too little shared memory for these rows, or with no memory left.
   if (!engine) return cannot_run_fast(engine.error().message());
   return engine;
 }

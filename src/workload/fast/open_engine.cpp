@@ -15,7 +15,7 @@ Result<OpenedEngine> open_engine(const DeepseekOcr& model, settings::Engine engi
     if (engine == settings::Engine::Fast) {
       return std::move(fast).error().during("pipeline.workload.engine");
     }
-    // On a CPU nobody expects another.
+    // On a CPU no other engine is expected.
     if (model.options().device.is_cuda()) {
       opened.notes.push_back("engine: eager, because " + fast.error().message());
     }

@@ -11,9 +11,9 @@
 
 namespace profline::workload {
 
-/// The fast engine: our own CUDA kernels, replayed as graphs. `model` outlives it. An Error of kind
-/// NotFound says what is missing here: a GPU that can, kernels in this build, a dtype or a shape
-/// that they know.
+/// The fast engine: our own CUDA kernels, replayed as graphs. `model` must outlive it. An Error of
+/// kind NotFound says what is missing: a suitable GPU, kernels in this build, or support for the
+/// dtype or shape.
 Result<std::unique_ptr<Engine>> make_fast_engine(const DeepseekOcr& model);
 
 struct OpenedEngine {
@@ -21,8 +21,8 @@ struct OpenedEngine {
   std::vector<std::string> notes;  ///< why `auto` is eager on a GPU
 };
 
-/// The engine of `pipeline.workload.engine`. Auto: the fast one where it can run, else eager; fast
-/// that cannot run is an Error of kind NotFound. `model` outlives the engine.
+/// The engine of `pipeline.workload.engine`. Auto: fast if it can run, else eager; if fast is
+/// requested and cannot run, an Error of kind NotFound. `model` must outlive the engine.
 Result<OpenedEngine> open_engine(const DeepseekOcr& model, settings::Engine engine);
 
 }  // namespace profline::workload

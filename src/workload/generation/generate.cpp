@@ -18,7 +18,7 @@ at::Tensor EagerEngine::encode_image(const ImageViews& views, Scopes& scopes) {
 
 at::Tensor EagerEngine::prefill(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
                                 std::int64_t capacity) {
-  cache_.reset();  // before the next is made: there is room for one
+  cache_.reset();  // before the next is created: there is room for only one
   cache_.emplace(model_.new_cache(capacity));
   return model_.prefill(prompt.ids, prompt.is_image, image_rows, *cache_);
 }
@@ -40,7 +40,7 @@ Result<void> check_slots(const tokenizer::Prompt& prompt, const at::Tensor& imag
                    ", the picture gives " + counted(static_cast<std::uint64_t>(rows), "row"));
 }
 
-/// One run: what was generated so far, and what the next token follows from.
+/// One run: the tokens generated so far, and what the next one depends on.
 class Run {
  public:
   Run(Engine& engine, const tokenizer::Prompt& prompt, const GenerationOptions& options,

@@ -18,45 +18,46 @@
 namespace profline::workload {
 
 /// Decoding without the host: each token is chosen on the device and the next step begins at once.
-/// Greedy only; the rules are those of TokenChooser.
+/// Greedy only, with the rules of TokenChooser.
 class DeviceLoop {
  public:
   virtual ~DeviceLoop() = default;
   /// Chooses the first token from the prompt's logits [1, vocabulary], and waits for it.
   virtual std::int64_t first(std::span<const std::int64_t> prompt, const at::Tensor& logits,
                              const GenerationOptions& options) = 0;
-  /// Up to `count` further tokens, each a decode_step. `on_id` is told each as soon as the host
-  /// knows it, some steps late, and says whether to go on; steps begun by then are finished unseen.
+  /// Up to `count` further tokens, each a decode_step. Calls `on_id` with each token as soon as the
+  /// host knows it, some steps late; it returns whether to continue. Steps that have begun by then
+  /// are finished and discarded.
   virtual void run(std::int64_t count, Scopes& scopes,
                    const std::function<bool(std::int64_t id)>& on_id) = 0;
 };
 
-/// How a model is run: the same parts, computed in one way or another. One sequence at a time, in
-/// one thread. What libtorch throws leaves it as it is.
+/// How a model is run: the same parts, computed in different ways. One sequence at a time, in one
+/// thread. Exceptions of libtorch pass through.
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// As a run reports it.
+  /// Its name in reports.
   virtual std::string_view name() const = 0;
   virtual const DeepseekOcr& model() const = 0;
 
-  /// Both towers' rows for a picture, as DeepseekOcr::encode_image.
+  /// Both towers' rows for a picture, as in DeepseekOcr::encode_image.
   virtual at::Tensor encode_image(const ImageViews& views, Scopes& scopes) = 0;
-  /// Begins a sequence of at most `capacity` tokens with the prompt; `image_rows` as
-  /// DeepseekOcr::prefill has them. → the last token's logits, [1, vocabulary] fp32.
+  /// Begins a sequence of at most `capacity` tokens with the prompt; `image_rows` as in
+  /// DeepseekOcr::prefill. → the last token's logits, [1, vocabulary] fp32.
   virtual at::Tensor prefill(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,
                              std::int64_t capacity) = 0;
-  /// One more token, [1] int64 on the device → its logits, likewise; good until the next call.
+  /// One more token, [1] int64 on the device → its logits, likewise; valid until the next call.
   virtual at::Tensor decode(const at::Tensor& token) = 0;
   /// Null: tokens are chosen by the host, between the calls above.
   virtual DeviceLoop* device_loop() { return nullptr; }
 };
 
-/// The model's own operators, one after another: what other engines are compared with.
+/// The model's own operators, one after another: the reference for other engines.
 class EagerEngine final : public Engine {
  public:
-  /// `model` outlives this.
+  /// `model` must outlive this.
   explicit EagerEngine(const DeepseekOcr& model) : model_(model) {}
 
   std::string_view name() const override { return "eager"; }
@@ -79,26 +80,26 @@ struct Generated {
   Finish finish = Finish::Length;
 };
 
-/// Is told each token as soon as the host knows it: the n-th (from 0) and its id. With an engine
-/// that has a DeviceLoop that is some steps late.
+/// Called with each token as soon as the host knows it: its index (from 0) and its id. With an
+/// engine that has a DeviceLoop, that is some steps late.
 using OnToken = std::function<void(std::size_t index, std::int64_t id)>;
 
 /// From a picture and a prompt to tokens. Scopes: `prefill` around sam, clip, projector and lm
-/// (which ends when the first token is known), then `decode` around one decode_step a further
-/// token. Without a picture `image` is null and the prompt has no slots.
+/// (which ends when the first token is known), then `decode` around one decode_step per further
+/// token. Without a picture, `image` is null and the prompt has no slots.
 ///
-/// An Error when the prompt has another number of slots than the picture has rows, and for what
-/// libtorch throws.
+/// An Error if the number of slots in the prompt differs from the number of rows of the picture,
+/// and for anything that libtorch throws.
 Result<Generated> generate(Engine& engine, const ImageViews* image, const tokenizer::Prompt& prompt,
                            const GenerationOptions& options, Scopes& scopes,
                            const OnToken& on_token = {});
-/// The same from rows that `encode_image` gave before; undefined without a picture.
+/// The same from rows that `encode_image` returned earlier; undefined without a picture.
 Result<Generated> generate_from_rows(Engine& engine, const at::Tensor& image_rows,
                                      const tokenizer::Prompt& prompt,
                                      const GenerationOptions& options, Scopes& scopes,
                                      const OnToken& on_token = {});
 
-/// Both by the eager engine.
+/// Both with the eager engine.
 Result<Generated> generate(const DeepseekOcr& model, const ImageViews* image,
                            const tokenizer::Prompt& prompt, const GenerationOptions& options,
                            Scopes& scopes, const OnToken& on_token = {});

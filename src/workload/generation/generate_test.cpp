@@ -44,18 +44,18 @@ std::vector<std::int64_t> generated_ids(const DeepseekOcr& model,
   return generate(model, nullptr, kPrompt, options, scopes).value().ids;
 }
 
-TEST(Generate, StopsAtTheLimitAndTellsEachToken) {
+TEST(Generate, StopsAtTheLimitAndReportsEachToken) {
   const DeepseekOcr model = tiny_model();
   Scopes scopes;
-  std::vector<std::pair<std::size_t, std::int64_t>> told;
+  std::vector<std::pair<std::size_t, std::int64_t>> reported;
   const auto generated =
       generate(model, nullptr, kPrompt, tokens(5), scopes,
-               [&](std::size_t index, std::int64_t id) { told.emplace_back(index, id); });
+               [&](std::size_t index, std::int64_t id) { reported.emplace_back(index, id); });
   ASSERT_TRUE(generated) << generated.error().to_string();
   EXPECT_EQ(generated->finish, Finish::Length);
   ASSERT_EQ(generated->ids.size(), 5U);
-  ASSERT_EQ(told.size(), 5U);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(told[i], std::pair(i, generated->ids[i]));
+  ASSERT_EQ(reported.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(reported[i], std::pair(i, generated->ids[i]));
   EXPECT_EQ(generated_ids(model, tokens(1)), std::vector{generated->ids.front()});
 }
 
@@ -85,7 +85,7 @@ TEST(Generate, StopsAtTheEndOfSequenceAndKeepsIt) {
   ASSERT_TRUE(generated);
   EXPECT_EQ(generated->finish, Finish::Eos);
   EXPECT_THAT(generated->ids, ElementsAre(1));
-  // Without the rule it goes on.
+  // Without the rule, generation continues.
   EXPECT_EQ(generated_ids(model, tokens(8)).size(), 8U);
 }
 
@@ -136,7 +136,7 @@ TEST(Generate, NamesItsParts) {
   EXPECT_EQ(scopes.text, "(prefill(sam)(clip)(projector)(lm))(decode(decode_step)(decode_step))");
 }
 
-TEST(Generate, TellsOfSlotsThatDoNotFitThePicture) {
+TEST(Generate, ReportsSlotsThatDoNotFitThePicture) {
   const DeepseekOcr model = tiny_model();
   Scopes scopes;
   const ImageViews image{at::zeros({1, 3, 128, 128}), {}, {}};
@@ -146,7 +146,7 @@ TEST(Generate, TellsOfSlotsThatDoNotFitThePicture) {
             "the prompt has 0 image slots, the picture gives 7 rows");
 }
 
-TEST(Generate, TellsWhatLibtorchThrows) {
+TEST(Generate, ReportsWhatLibtorchThrows) {
   const DeepseekOcr model = tiny_model();
   Scopes scopes;
   const auto generated = generate(model, nullptr, text_prompt({0, 100000}), tokens(3), scopes);
@@ -154,7 +154,7 @@ TEST(Generate, TellsWhatLibtorchThrows) {
   EXPECT_EQ(generated.error().to_string(), "libtorch: index out of range in self");
 }
 
-/// An engine that chooses on its own: the ids of a list, one after another.
+/// An engine that chooses by itself: the ids of a list, in order.
 class ScriptedEngine final : public Engine, public DeviceLoop {
  public:
   ScriptedEngine(const DeepseekOcr& model, std::vector<std::int64_t> ids)
@@ -180,14 +180,14 @@ class ScriptedEngine final : public Engine, public DeviceLoop {
   void run(std::int64_t count, Scopes&, const std::function<bool(std::int64_t)>& on_id) override {
     asked = count;
     for (std::int64_t i = 1; i <= count; ++i) {
-      ++told;
+      ++reported;
       if (!on_id(ids_.at(static_cast<std::size_t>(i)))) return;
     }
   }
 
   std::size_t prompt_tokens = 0;
   std::int64_t asked = 0;
-  std::int64_t told = 0;
+  std::int64_t reported = 0;
 
  private:
   EagerEngine eager_;
@@ -216,7 +216,7 @@ TEST(Generate, StopsAnEngineThatChoosesAtTheEndOfSequence) {
   ASSERT_TRUE(generated) << generated.error().to_string();
   EXPECT_THAT(generated->ids, ElementsAre(7, 8));
   EXPECT_EQ(generated->finish, Finish::Eos);
-  EXPECT_EQ(engine.told, 1);
+  EXPECT_EQ(engine.reported, 1);
 
   ScriptedEngine at_once(model, {8});
   const auto one = generate(at_once, nullptr, kPrompt, options, scopes);

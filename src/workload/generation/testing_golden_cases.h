@@ -1,7 +1,7 @@
 #pragma once
 
-// What an independent double-precision implementation of the model gives for the tiny checkpoint,
-// confirmed by the published modules.
+// The results of an independent double-precision implementation of the model for the tiny
+// checkpoint, confirmed by the published modules.
 
 #include <array>
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Case {
   std::vector<std::int64_t> ids;
 };
 
-/// For GoogleTest, which would list the bytes.
+/// Otherwise GoogleTest would print the bytes.
 inline std::ostream& operator<<(std::ostream& out, const Case& shown) {
   return out << shown.name << ", mode " << shown.mode;
 }

@@ -15,7 +15,7 @@ struct Candidate {
   std::int64_t id = 0;
 };
 
-/// Likeliest first, the lower id of equals: one order on every machine.
+/// Likeliest first, the lower id of equals: the same order on every machine.
 bool likelier(const Candidate& a, const Candidate& b) {
   return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
 }
@@ -45,7 +45,7 @@ at::Tensor ids_tensor(const std::vector<std::int64_t>& ids, at::Device device) {
 }  // namespace
 
 double Sampler::uniform() {
-  // SplitMix64: the same numbers everywhere, which std's distributions do not promise.
+  // SplitMix64: the same numbers everywhere, which the std distributions do not guarantee.
   state_ += 0x9E3779B97F4A7C15;
   std::uint64_t z = state_;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
@@ -79,7 +79,7 @@ std::int64_t Sampler::draw(std::span<const float> logits) {
   double left = uniform() * total;
   std::size_t drawn = 0;
   while (drawn + 1 < weights.size() && left >= weights[drawn]) left -= weights[drawn++];
-  // Rounding may leave something at the end, where a banned token may stand.
+  // Rounding may leave a remainder at the end, where a banned token may be.
   while (drawn > 0 && weights[drawn] == 0) --drawn;
   return kept[drawn].id;
 }

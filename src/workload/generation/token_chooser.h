@@ -11,21 +11,21 @@
 
 namespace profline::workload {
 
-/// How the next token is drawn when it is not simply the likeliest.
+/// How the next token is drawn if not simply the likeliest.
 struct Sampling {
-  double temperature = 1.0;            ///< above 0
-  std::optional<std::uint32_t> top_k;  ///< only the so many likeliest
-  std::optional<double> top_p;         ///< only the likeliest that reach this share together
+  double temperature = 1.0;            ///< positive
+  std::optional<std::uint32_t> top_k;  ///< only the k likeliest
+  std::optional<double> top_p;         ///< only the likeliest that together reach this share
   std::uint64_t seed = 0;
 };
 
-/// Draws tokens from logits. Its generator and arithmetic are its own: equal logits and seeds give
+/// Draws tokens from logits with its own generator and arithmetic: equal logits and seeds give
 /// equal tokens on every device and with every libtorch.
 class Sampler {
  public:
   explicit Sampler(const Sampling& sampling) : sampling_(sampling), state_(sampling.seed) {}
 
-  /// One id of the vocabulary; −∞ is never drawn, unless all are.
+  /// One id of the vocabulary; −∞ is never drawn unless all are −∞.
   std::int64_t draw(std::span<const float> logits);
 
  private:
@@ -35,9 +35,8 @@ class Sampler {
   std::uint64_t state_;
 };
 
-/// The rule that no n tokens come twice in the same order, in prompt and output together: after
-/// n−1 tokens that were there before, what followed them then is banned. Each token costs O(n),
-/// however long the history is.
+/// The rule that no n-gram occurs twice in prompt and output together: after n−1 tokens that
+/// occurred before, what followed them then is banned. O(n) per token, however long the history.
 class NgramRule {
  public:
   /// A size of 0 bans nothing.
@@ -53,26 +52,26 @@ class NgramRule {
 
   std::size_t size_;
   std::vector<std::int64_t> history_;
-  // From a hash of n−1 tokens to the places right behind where they stood.
+  // From a hash of n−1 tokens to the positions right after their occurrences.
   std::unordered_multimap<std::uint64_t, std::size_t> followers_;
 };
 
 struct GenerationOptions {
   std::int64_t max_new_tokens = 8192;      ///< at least 1
   std::uint32_t no_repeat_ngram_size = 0;  ///< over prompt and output; 0: off
-  std::optional<Sampling> sampling;        ///< none: the likeliest token, the lowest id of equals
-  std::optional<std::int64_t> eos_id;      ///< none: always max_new_tokens
-  std::function<bool()> should_stop{};     ///< asked after each token; none: never
+  std::optional<Sampling> sampling;        ///< absent: the likeliest token, the lowest id of equals
+  std::optional<std::int64_t> eos_id;      ///< absent: always max_new_tokens
+  std::function<bool()> should_stop{};     ///< called after each token; absent: never stop
 };
 
-/// The next token: where the decoder wants it, and where the host can read it.
+/// The next token, both where the decoder needs it and where the host can read it.
 struct Choice {
   at::Tensor token;  // [1] int64 on the device
   std::int64_t id = 0;
 };
 
-/// From logits to the next token: the n-gram rule, then the likeliest or a drawn one. Greedy, the
-/// choice is made on the device and one number comes back.
+/// From logits to the next token: the n-gram rule, then the likeliest or a drawn one. If greedy,
+/// the choice is made on the device and one number comes back.
 class TokenChooser {
  public:
   TokenChooser(const GenerationOptions& options, std::span<const std::int64_t> prompt);

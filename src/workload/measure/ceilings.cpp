@@ -12,7 +12,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// The quickest run of those that fit in `budget`, at least two: the first pays for first touches.
+/// The fastest of the runs that fit into `budget`, at least two: the first pays for first touches.
 template <typename Work>
 double best_seconds(const Clock& clock, Seconds budget, const Work& work) {
   const Clock::Steady begin = clock.now();

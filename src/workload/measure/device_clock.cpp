@@ -22,7 +22,7 @@ class CudaClock final : public DeviceClock {
   explicit CudaClock(const at::Device& device) : device_(device) {}
 
   std::size_t mark() override {
-    // Events are made once and used again: making one takes longer than recording it.
+    // Events are created once and reused: creating one takes longer than recording it.
     if (used_ == events_.size()) events_.emplace_back(cudaEventDefault);
     events_[used_].record(at::cuda::getCurrentCUDAStream(device_.index()));
     return used_++;
@@ -39,7 +39,7 @@ class CudaClock final : public DeviceClock {
 
  private:
   at::Device device_;
-  // A deque: events do not move.
+  // A deque, because events cannot be moved.
   std::deque<at::cuda::CUDAEvent> events_;
   std::size_t used_ = 0;
 };
@@ -49,7 +49,7 @@ Result<std::unique_ptr<DeviceClock>> make_cuda_clock(const at::Device& device) {
 }
 
 std::int64_t cuda_peak_bytes(const at::Device& device) {
-  // The first of its counts is over all pools.
+  // Its first counter covers all pools.
   const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(device.index());
   return stats.allocated_bytes[0].peak;
 }
@@ -71,8 +71,8 @@ std::string cuda_uuid(const at::Device& device) {
 
 /// An Error of kind NotFound: this libtorch was built without CUDA.
 Result<std::unique_ptr<DeviceClock>> make_cuda_clock(const at::Device& device) {
-  return Error(ErrorKind::NotFound,
-               "device '" + device.str() + "' is not there: this libtorch was built without CUDA");
+  return Error(ErrorKind::NotFound, "device '" + device.str() +
+                                        "' is not available: this libtorch was built without CUDA");
 }
 
 std::int64_t cuda_peak_bytes(const at::Device& /*device*/) {

@@ -13,27 +13,27 @@
 
 namespace profline::workload {
 
-/// Points in the work that was given to a device. On a GPU they are CUDA events on the current
-/// stream: a point is reached when all work before it is done, and marking one waits for nothing.
-/// On a CPU, where work is done when it returns, they are readings of the steady clock.
+/// Points in the work submitted to a device. On a GPU they are CUDA events on the current stream: a
+/// point is reached when all earlier work is done, and marking one does not wait. On a CPU, where
+/// work is done when the call returns, they are readings of the steady clock.
 class DeviceClock {
  public:
   virtual ~DeviceClock() = default;
 
-  /// Marks the point where we are now; counts from 0 since the last restart().
+  /// Marks the current point; counts from 0 since the last restart().
   virtual std::size_t mark() = 0;
-  /// Waits until the device has done all that it was given.
+  /// Waits until the device has finished all submitted work.
   virtual void synchronise() = 0;
-  /// The time from one point to another; both were marked before the last synchronise().
+  /// The time from one point to another; both must have been marked before the last synchronise().
   virtual std::chrono::nanoseconds between(std::size_t from, std::size_t to) const = 0;
   /// Forgets all points.
   virtual void restart() = 0;
 };
 
-/// The clock of the device. An Error when this libtorch has no such device.
+/// The clock of the device. An Error if this libtorch does not support the device.
 Result<std::unique_ptr<DeviceClock>> make_device_clock(const at::Device& device);
 
-/// The most that libtorch has had allocated on a CUDA device at once; nothing for others.
+/// The peak memory that libtorch has allocated on a CUDA device; nothing for others.
 std::optional<std::int64_t> peak_memory_bytes(const at::Device& device);
 
 /// "GPU-…" of a CUDA device, as NVML spells it; empty for others.

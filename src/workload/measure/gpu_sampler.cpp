@@ -9,7 +9,7 @@
 namespace profline::workload {
 namespace {
 
-// The few calls of NVML that we need, by its documented C signatures.
+// The few NVML functions that we need, with their documented C signatures.
 using Status = int;  // nvmlReturn_t
 constexpr Status kSuccess = 0;
 using Handle = void*;  // nvmlDevice_t
@@ -51,7 +51,7 @@ struct Nvml::Device {
     if (library) call(library, "nvmlShutdown");
   }
 
-  /// A number that NVML tells through its last argument.
+  /// A number that NVML returns through its last argument.
   template <typename T, typename... Args>
   std::optional<T> ask(const char* name, Args... args) const {
     T value{};
@@ -73,7 +73,8 @@ Result<Nvml> Nvml::open(const std::string& uuid, const std::string& library) {
     return Error(ErrorKind::NotFound, "no NVML: " + std::string(why == nullptr ? library : why));
   }
   if (const Status status = call(handle, "nvmlInit_v2"); status != kSuccess) {
-    return Error(ErrorKind::NotFound, "NVML does not start: error " + std::to_string(status));
+    return Error(ErrorKind::NotFound,
+                 "NVML could not be initialised: error " + std::to_string(status));
   }
   device->library = std::move(handle);  // from here on it is shut down again
   const Status status =

@@ -14,7 +14,7 @@
 
 namespace profline::workload {
 
-/// What a GPU is doing at one moment. What the card or the driver does not tell is absent.
+/// The state of a GPU at one moment. What the card or the driver does not report is absent.
 struct GpuState {
   std::optional<std::uint32_t> sm_clock_mhz;
   std::optional<std::uint32_t> memory_clock_mhz;
@@ -22,18 +22,18 @@ struct GpuState {
   std::optional<std::uint32_t> temperature_c;
   std::optional<std::uint32_t> gpu_utilisation_pct;
   std::optional<std::uint64_t> memory_used_bytes;
-  /// NVML's bits for what holds the clocks down (nvmlClocksThrottleReasons).
+  /// NVML's reasons for reduced clocks (nvmlClocksThrottleReasons).
   std::optional<std::uint64_t> throttle_reasons;
 
   bool operator==(const GpuState&) const = default;
 };
 
-/// NVIDIA's management library, loaded at run time: nothing of ours is linked to it.
+/// NVIDIA's management library, loaded at run time; nothing is linked to it.
 class Nvml {
  public:
-  /// The device with this "GPU-…" uuid, whatever number NVML gives it: CUDA_VISIBLE_DEVICES and
-  /// CUDA_DEVICE_ORDER change CUDA's numbers, never a uuid. An Error of kind NotFound when there is
-  /// no such library or device.
+  /// The device with this "GPU-…" uuid, whatever its NVML index: CUDA_VISIBLE_DEVICES and
+  /// CUDA_DEVICE_ORDER change CUDA's indices, but never a uuid. An Error of kind NotFound if the
+  /// library or the device does not exist.
   static Result<Nvml> open(const std::string& uuid,
                            const std::string& library = "libnvidia-ml.so.1");
   Nvml(Nvml&&) noexcept;
@@ -53,7 +53,7 @@ struct GpuSample {
   GpuState state;
 };
 
-/// Looks at a GPU now and then while something else runs, on a thread of its own.
+/// Samples a GPU periodically on its own thread while something else runs.
 class GpuSampler {
  public:
   explicit GpuSampler(Nvml nvml, std::chrono::milliseconds period = std::chrono::milliseconds(100));
@@ -62,20 +62,20 @@ class GpuSampler {
   GpuSampler(const GpuSampler&) = delete;
   GpuSampler& operator=(const GpuSampler&) = delete;
 
-  /// Ends the thread after one last look; what it saw.
+  /// Takes a last sample, ends the thread and returns all samples.
   std::vector<GpuSample> stop();
 
  private:
   void look(const std::stop_token& stopping, std::chrono::milliseconds period);
 
   Nvml nvml_;
-  std::vector<GpuSample> samples_;  // the thread's until it has ended
+  std::vector<GpuSample> samples_;  // owned by the thread until it has ended
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;  // last: it uses all of the above
 };
 
-/// One line of gpu.jsonl each.
+/// One line of gpu.jsonl per sample.
 std::string to_jsonl(const std::vector<GpuSample>& samples);
 
 }  // namespace profline::workload

@@ -13,7 +13,7 @@ std::string fake_nvml() {
   return (profline::testing::binary_dir() / "fake_tools/libnvidia-ml.so.1").string();
 }
 
-TEST(Nvml, TellsWhatTheDeviceTells) {
+TEST(Nvml, ReportsWhatTheDeviceReports) {
   const auto nvml = Nvml::open(kUuid, fake_nvml());
   ASSERT_TRUE(nvml) << nvml.error().to_string();
   GpuState expected;
@@ -43,7 +43,7 @@ TEST(Nvml, WithoutTheLibraryIsAnError) {
 TEST(GpuSampler, LooksAtTheBeginningAndAtTheEnd) {
   auto nvml = Nvml::open(kUuid, fake_nvml());
   ASSERT_TRUE(nvml);
-  // No look but the first and the last fits in: what is tested does not depend on time.
+  // Only the first and the last sample fit, so the test does not depend on timing.
   GpuSampler sampler(std::move(*nvml), std::chrono::hours(1));
   const std::vector<GpuSample> samples = sampler.stop();
   ASSERT_GE(samples.size(), 1U);

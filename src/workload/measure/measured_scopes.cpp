@@ -47,7 +47,8 @@ std::vector<Phase> phases_of(const std::vector<PartTime>& parts, std::chrono::na
     const std::int64_t start = (ahead + part.start).count();
     phase.start_ns = std::min(phase.start_ns.value_or(start), start);
   }
-  // Parts end before what is around them; at the same start the outer one, whose path is shorter.
+  // Parts end before the enclosing one; at the same start the outer one comes first, whose path is
+  // shorter.
   std::stable_sort(phases.begin(), phases.end(), [](const Phase& a, const Phase& b) {
     return std::pair(a.start_ns, a.path.size()) < std::pair(b.start_ns, b.path.size());
   });
@@ -71,8 +72,8 @@ void MeasuredScopes::enter(const char* name) {
   Open& part = open_.emplace_back(name);
   part.path = path;
   if (is_synchronised()) clock_.synchronise();
-  // The range opens before the first mark and closes after the last one: a profiler that starts or
-  // stops a capture at its edges takes that time outside of what is measured.
+  // The range opens before the first mark and closes after the last one, so that the time a
+  // profiler needs to start or stop a capture at its edges is not measured.
   if (options_.step_ranges || std::string_view(name) != scope::kDecodeStep) {
     part.range.emplace(name);
   }

@@ -18,24 +18,24 @@ namespace profline::workload {
 struct PartTime {
   const char* name;
   std::chrono::nanoseconds duration;
-  std::string path = {};                ///< with the names of the parts around it: `prefill/lm`
+  std::string path = {};                ///< with the names of the enclosing parts: `prefill/lm`
   std::chrono::nanoseconds start = {};  ///< since the first part began
 };
 
-/// The sum over all parts of that name; nothing when there was none.
+/// The sum over all parts of that name; nothing if there is no such part.
 std::optional<std::chrono::nanoseconds> time_of(const std::vector<PartTime>& parts,
                                                 std::string_view name);
 
-/// The parts of one request as its phases, in the order in which they began. Parts of the same path
-/// are one phase; a part `<name>_step` inside `<name>` is a step of that. `ahead` is how long after
-/// the request's start the first part began.
+/// The parts of one request as its phases, in the order in which they began. Parts with the same
+/// path are one phase; a part `<name>_step` inside `<name>` is a step of it. `ahead` is the time
+/// from the request's start to its first part.
 std::vector<Phase> phases_of(const std::vector<PartTime>& parts, std::chrono::nanoseconds ahead);
 
-/// Opens a Range for each part and takes its time.
+/// Opens a Range for each part and measures its time.
 ///
-/// The edges of an outermost part are synchronised: before it begins, and before it ends, the
-/// device has done all it was given. Parts inside it are timed by marks alone, so that measuring
-/// them changes nothing: on a GPU their times are those of the device.
+/// The edges of an outermost part are synchronised: before it begins and before it ends, the device
+/// has finished all submitted work. Parts inside it are timed only by marks, so that measuring them
+/// changes nothing: on a GPU their times are device times.
 class MeasuredScopes final : public Scopes {
  public:
   struct Options {
@@ -48,7 +48,7 @@ class MeasuredScopes final : public Scopes {
   void leave() override;
 
   /// The times of all parts that ended since the last call, in the order in which they ended. No
-  /// part is open.
+  /// part may be open.
   std::vector<PartTime> take();
 
  private:
@@ -66,9 +66,10 @@ class MeasuredScopes final : public Scopes {
     std::size_t begin;
     std::size_t end;
   };
-  /// A part inside another one. Known paths are found without allocating: steps are many.
+  /// A part nested in another one. Known paths are found without allocating, because there are many
+  /// steps.
   struct Path {
-    std::size_t around;  ///< in paths_; kOutermost: nothing
+    std::size_t around;  ///< the enclosing part, in paths_; kOutermost: none
     const char* name;
 
     bool operator==(const Path&) const = default;
@@ -83,7 +84,7 @@ class MeasuredScopes final : public Scopes {
   DeviceClock& clock_;
   Options options_;
   std::vector<Path> paths_;
-  std::deque<Open> open_;  // a deque: a Range does not move
+  std::deque<Open> open_;  // a deque, because a Range cannot be moved
   std::vector<Closed> closed_;
 };
 

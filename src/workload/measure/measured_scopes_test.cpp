@@ -12,7 +12,7 @@ namespace {
 using std::chrono::nanoseconds;
 using ::testing::ElementsAre;
 
-/// Time goes on by one with each mark; tells what it was asked in which order.
+/// Time advances by one with each mark; records the order of calls.
 class ToyClock final : public DeviceClock {
  public:
   std::size_t mark() override {
@@ -51,7 +51,7 @@ class SeenScopes {
   SeenScopes(const SeenScopes&) = delete;
   SeenScopes& operator=(const SeenScopes&) = delete;
 
-  /// A callback is a plain function, so what it sees has to lie somewhere it can reach.
+  /// A callback is a plain function, so its results must be somewhere it can access.
   static std::vector<std::string>& seen() {
     static thread_local std::vector<std::string> names;
     return names;

@@ -13,7 +13,7 @@ constexpr double kNsPerS = 1e9;
 
 using Values = std::vector<double>;
 
-/// Null when there is nothing to summarise.
+/// Null if there is nothing to summarise.
 Node summary_node(const Values& values) {
   const auto summary = statistics::summarise(values);
   return summary ? to_node(*summary) : Node();
@@ -28,7 +28,7 @@ Values each(std::span<const Request> requests, const Value& value) {
   return values;
 }
 
-/// All phases of these names together; nothing when the request has none of them.
+/// All phases of these names together; nothing if the request has none of them.
 std::optional<double> phase_ms(const Request& request,
                                std::initializer_list<std::string_view> names) {
   std::optional<double> sum;
@@ -110,7 +110,7 @@ Node aggregates(std::span<const Request> requests) {
   return Node::map(std::move(map));
 }
 
-/// Sums over all requests, and the rates they make.
+/// Sums over all requests, and the rates that follow from them.
 Node totals(std::span<const Request> requests) {
   std::int64_t new_tokens = 0;
   std::int64_t steps = 0;
@@ -188,7 +188,7 @@ Node metrics_document(std::span<const Request> requests, const MetricsContext& c
   map.set("totals", totals(requests));
   map.set("mfu_model_level", Node());
   NodeMap mfu;
-  for (const char* stage : {"prefill", "decode", "vision"}) mfu.set(stage, Node());
+  for (const char* phase : {"prefill", "decode", "vision"}) mfu.set(phase, Node());
   map.set("mfu_per_stage", Node::map(std::move(mfu)));
   map.set("model_dims", dims_node(context.model_dims));
   map.set("peak_tflops", Node());

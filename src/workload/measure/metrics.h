@@ -19,18 +19,18 @@ struct ModelDims {
   std::int64_t n_layers = 0;
 };
 
-/// All that metrics.json says beside the requests.
+/// Everything in metrics.json besides the requests.
 struct MetricsContext {
   std::string device;
   std::optional<ModelDims> model_dims{};
   std::optional<CpuCeilings> ceilings{};
 };
 
-/// metrics.json, `profline.metrics/1`: what the requests come to.
+/// metrics.json, `profline.metrics/1`: the summary of the requests.
 ///
-/// Tokens per second are those of decode: the steps after prefill over their time, for each image
-/// that has a step, and all steps over all their time. MFU needs FLOPs and a peak, which this
-/// program does not know: its keys are null here, and profline fills them in its summary.
+/// Tokens per second refer to decode: the steps after prefill divided by their time, for each image
+/// that has a step, and all steps divided by their total time. MFU needs FLOPs and a peak, which
+/// this program does not know: its keys are null here, and profline fills them in its summary.
 Node metrics_document(std::span<const Request> requests, const MetricsContext& context);
 
 /// `{n, mean, std, median, p90, p99, min, max, median_ci95: [low, high]}`.

@@ -58,7 +58,7 @@ TEST(Metrics, RatesAreThoseOfDecodePerImageAndOfAll) {
   const std::vector requests = {request_of(10'000'000, {1'000'000, 3'000'000}),
                                 request_of(20'000'000, {2'000'000}), request_of(5'000'000, {})};
   const Node metrics = metrics_document(requests, {.device = "cpu"});
-  // Both images with steps make one in 2 ms; the third has no rate, and says nothing.
+  // Both images with steps take 2 ms per step; the third has no rate and does not count.
   EXPECT_EQ(metrics.find_path("aggregates.tokens_per_s.n")->as_int(), 2);
   EXPECT_EQ(number_at(metrics, "aggregates.tokens_per_s.mean"), 500.0);
   EXPECT_EQ(number_at(metrics, "totals.tokens_per_s"), 500.0);

@@ -4,16 +4,16 @@
 
 namespace profline::workload {
 
-/// Whether this program was built with nvtx3's headers. Without them its ranges are libtorch's
-/// alone.
+/// Whether this program was built with the nvtx3 headers. Without them, its ranges are only
+/// libtorch's.
 bool has_nvtx();
 
 /// A named part of the run that every profiler sees, from here to the end of the block: an NVTX
-/// range of the default domain, by which Nsight Systems and Nsight Compute gate captures, and a
-/// scope of libtorch's profiler (RECORD_FUNCTION) of the same name.
+/// range of the default domain, on which Nsight Systems and Nsight Compute gate captures, and a
+/// scope of libtorch's profiler (RECORD_FUNCTION) with the same name.
 class Range {
  public:
-  /// `name` outlives it.
+  /// `name` must outlive it.
   explicit Range(const char* name);
   ~Range();
   Range(const Range&) = delete;

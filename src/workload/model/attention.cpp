@@ -9,7 +9,7 @@
 namespace profline::workload {
 namespace {
 
-/// Each of K heads H/K times in a row; the same tensor when there are H already.
+/// Each of K heads repeated H/K times; the same tensor if there are H already.
 at::Tensor repeat_heads(const at::Tensor& x, std::int64_t heads) {
   if (x.size(1) == heads) return x;
   PL_ASSERT(heads % x.size(1) == 0, "key heads divide query heads: the config was checked");

@@ -11,15 +11,15 @@
 namespace profline::workload {
 
 enum class Masking {
-  None,    ///< every query sees every key
-  Causal,  ///< query i sees keys 0..i; as many queries as keys
+  None,    ///< every query attends to every key
+  Causal,  ///< query i attends to keys 0..i; as many queries as keys
 };
 
-/// softmax(scale q kᵀ) v, heads in the second dimension: q [B, H, Q, d], k [B, K, N, d],
-/// v [B, K, N, e]; K divides H and each key head serves H/K query heads in a row.
+/// softmax(scale q kᵀ) v, heads in the second dimension: q [B, H, Q, d], k [B, K, N, d], v [B, K,
+/// N, e]; K divides H and each key head serves H/K consecutive query heads.
 ///
-/// Fused, it is libtorch's scaled_dot_product_attention, which chooses a kernel; else the formula
-/// as separate operators, softmax in fp32.
+/// Fused, it is libtorch's scaled_dot_product_attention, which chooses a kernel; otherwise the
+/// formula as separate operators, softmax in fp32.
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale,
                   Masking masking, bool fused);
 /// softmax(scale q kᵀ + bias) v as separate operators; `bias` [B, H, Q, N], or undefined.
@@ -34,12 +34,12 @@ QueryKeyValue split_heads(const at::Tensor& qkv, std::int64_t heads);
 /// [B, H, N, d] as [B, N, H d].
 at::Tensor join_heads(const at::Tensor& x);
 
-/// Rotary positions, half-split: pair (i, i + d/2) turns by position · theta^(−2i/d). Tables in
+/// Rotary positions, half-split: pair (i, i + d/2) rotates by position · theta^(−2i/d). Tables in
 /// fp32.
 class Rope {
  public:
   Rope() = default;
-  /// Grows its tables when a position beyond them is met.
+  /// Extends its tables if a position exceeds them.
   Rope(std::int64_t head_dim, double theta, std::int64_t positions, at::Device device);
 
   /// x [B, T, H, d] of the tokens first, first + 1, …; fp32 when x is not.
@@ -55,14 +55,15 @@ class Rope {
   mutable at::Tensor sin_;  // the same, the first half negated
 };
 
-/// A square table of position vectors [1, s, s, C] for another side: bicubic with antialiasing, in
-/// fp32 and then back in the table's dtype. The table itself when the side is its own.
+/// Resizes a square table of position vectors [1, s, s, C] to another side: bicubic with
+/// antialiasing, in fp32 and then back to the table's dtype. Returns the table itself if the side
+/// is unchanged.
 at::Tensor resize_position_grid(const at::Tensor& table, std::int64_t side);
 
-/// A table of relative positions [n, d] for another length: linear, in fp32 and then back.
+/// Resizes a table of relative positions [n, d] to another length: linear, in fp32 and then back.
 at::Tensor resize_relative_positions(const at::Tensor& table, std::int64_t length);
 
-/// Keys (after RoPE) and values of every layer, allocated once for as many tokens as will come.
+/// Keys (after RoPE) and values of every layer, allocated once for the maximum number of tokens.
 class KvCache {
  public:
   KvCache(const DeepseekOcrConfig& config, const ModelOptions& options, std::int64_t batch,
@@ -77,16 +78,16 @@ class KvCache {
     at::Tensor keys;    // [B, H, length + T, d]
     at::Tensor values;  // likewise
   };
-  /// Puts T more tokens' keys and values [B, H, T, d] behind those of the layer, in the cache's
-  /// dtype, and gives all of them. There must be room.
+  /// Appends the keys and values [B, H, T, d] of T more tokens to the layer, in the cache's dtype,
+  /// and returns all of them. There must be room.
   View append(std::int64_t layer, const at::Tensor& keys, const at::Tensor& values);
-  /// After all layers had theirs.
+  /// Call after all layers have appended theirs.
   void advance(std::int64_t tokens) { length_ += tokens; }
   /// A layer's memory, [2, B, H, capacity, d]: keys, then values.
   const at::Tensor& memory(std::int64_t layer) const {
     return layers_[static_cast<std::size_t>(layer)];
   }
-  /// Forgets the tokens, keeps the memory.
+  /// Discards the tokens, keeps the memory.
   void clear() { length_ = 0; }
 
  private:

@@ -10,7 +10,8 @@
 namespace profline::workload {
 namespace {
 
-// Up to here gathering the chosen experts' weights is cheaper than sorting tokens for all experts.
+// Up to this many tokens, gathering the chosen experts' weights is cheaper than sorting tokens for
+// all experts.
 constexpr std::int64_t kFewTokens = 4;
 
 /// Σ weight · output over each token's experts, in fp32: outputs [T, k, D] → [T, D].
@@ -70,7 +71,7 @@ at::Tensor Moe::routed_by_gather(const at::Tensor& x, const Routing& routing) co
   const auto width = x.size(1);
   const auto k = routing.experts.size(1);
   const at::Tensor chosen = routing.experts.flatten();
-  // A token's experts side by side are one matrix: one product for all of them.
+  // A token's experts side by side form one matrix: one product for all of them.
   const at::Tensor gate_up = gate_up_.index_select(0, chosen).view({tokens, -1, width});
   const at::Tensor inner = at::bmm(gate_up, x.unsqueeze(-1)).view({tokens * k, -1});
   const at::Tensor down = down_.index_select(0, chosen);
@@ -93,8 +94,8 @@ at::Tensor Moe::routed_by_group(const at::Tensor& x, const Routing& routing) con
 }
 
 at::Tensor Moe::operator()(const at::Tensor& x, const Routing& routing) const {
-  // On a CPU asking for the counts is free and copying weights is not; on the meta device there are
-  // no counts, and gathering is the same arithmetic.
+  // On a CPU reading the counts is free but copying weights is not; on the meta device there are no
+  // counts, and gathering is the same arithmetic.
   const bool gather = x.is_meta() || (x.is_cuda() && x.size(0) <= kFewTokens);
   const at::Tensor routed = gather ? routed_by_gather(x, routing) : routed_by_group(x, routing);
   return routed + shared_(x);

@@ -29,11 +29,12 @@ class Moe {
   at::Tensor operator()(const at::Tensor& x, const Routing& routing) const;
   Routing route(const at::Tensor& x) const;
 
-  /// The chosen experts' weights gathered, one small product each: no matter how many experts there
-  /// are, the same few launches and nothing asked of the device. Costs a copy of those weights.
+  /// Gathers the chosen experts' weights, with one small product each: the same few launches
+  /// however many experts there are, and no synchronisation with the device. Costs a copy of those
+  /// weights.
   at::Tensor routed_by_gather(const at::Tensor& x, const Routing& routing) const;
-  /// Tokens sorted by expert, one product for each expert's tokens. Without a grouped product in
-  /// libtorch the counts are copied to the host, once.
+  /// Sorts tokens by expert, with one product for each expert's tokens. If libtorch has no grouped
+  /// product, the counts are copied to the host once.
   at::Tensor routed_by_group(const at::Tensor& x, const Routing& routing) const;
 
   const at::Tensor& router() const { return router_; }
@@ -51,7 +52,7 @@ class Moe {
   double scaling_ = 1.0;
 };
 
-/// Is told what each layer's router chose; reading the tensors stops the device.
+/// Called with what each layer's router chose; reading the tensors synchronises with the device.
 using RoutingWatcher = std::function<void(std::int64_t layer, const Routing& routing)>;
 
 /// The language model: embedding, layers, final norm, head.
@@ -62,8 +63,8 @@ class Decoder {
 
   /// ids [B, T] int64 on the device → [B, T, D].
   at::Tensor embed(const at::Tensor& ids) const;
-  /// Runs T tokens behind those in the cache, which then holds them too: x [B, T, D] → the last
-  /// token's logits, [B, vocabulary] fp32. More than one token only into an empty cache.
+  /// Runs T tokens after those in the cache, and adds them to it: x [B, T, D] → the last token's
+  /// logits, [B, vocabulary] fp32. More than one token only into an empty cache.
   at::Tensor forward(const at::Tensor& x, KvCache& cache) const;
 
   void watch_routing(RoutingWatcher watcher) { watcher_ = std::move(watcher); }
@@ -76,7 +77,7 @@ class Decoder {
     GatedMlp dense;
     Moe moe;
   };
-  /// Its weights, for those who compute the same in another way.
+  /// Its weights, for other implementations of the same computation.
   const std::vector<Layer>& layers() const { return layers_; }
   const at::Tensor& embedding() const { return embedding_; }
   const RmsNorm& norm() const { return norm_; }

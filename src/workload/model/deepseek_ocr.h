@@ -17,20 +17,21 @@
 
 namespace profline::workload {
 
-/// A picture as the model takes it: normalised pixels, on any device and in fp32.
+/// A picture as the model's input: normalised pixels, on any device and in fp32.
 struct ImageViews {
   at::Tensor page;   // [1, 3, S, S]
   at::Tensor tiles;  // [P, 3, s, s] in row-major order; undefined without tiles
   TileGrid grid;
 };
 
-/// The model. Its parts can be called one by one, so that each can be measured; all of them run in
-/// one thread. What libtorch throws (out of memory, a failed launch) leaves them as it is: callers
-/// turn it into an Error with `catch_torch`, once.
+/// The model. Its parts can be called separately, so that each can be measured; all of them run in
+/// one thread. Exceptions of libtorch (out of memory, a failed launch) pass through: callers turn
+/// them into an Error with `catch_torch`, once.
 class DeepseekOcr {
  public:
-  /// Fails when a weight is missing or mis-shaped, the device cannot be used or has too little
-  /// memory, and for fp16 on a CPU. Sets libtorch's TF32 switches, which are the process's.
+  /// Fails if a weight is missing or has the wrong shape, the device cannot be used or has too
+  /// little memory, and for fp16 on a CPU. Sets libtorch's TF32 switches, which apply to the
+  /// process.
   static Result<DeepseekOcr> load(const DeepseekOcrConfig& config, WeightSource& weights,
                                   const ModelOptions& options);
 
@@ -52,10 +53,11 @@ class DeepseekOcr {
   /// are tiles.
   at::Tensor encode_image(const ImageViews& views, Scopes& scopes) const;
 
-  /// Room for one sequence of so many tokens.
+  /// A cache for one sequence of this many tokens.
   KvCache new_cache(std::int64_t capacity) const;
-  /// The prompt into an empty cache; `image_rows` take, in order, the places that `is_image` marks:
-  /// there are as many. → the last token's logits, [1, vocabulary] fp32 on the device.
+  /// Runs the prompt into an empty cache; `image_rows` fill, in order, the positions that
+  /// `is_image` marks, and there must be as many. → the last token's logits, [1, vocabulary] fp32
+  /// on the device.
   at::Tensor prefill(std::span<const std::int64_t> ids, std::span<const std::uint8_t> is_image,
                      const at::Tensor& image_rows, KvCache& cache) const;
   /// One more token: [1] int64 on the device → [1, vocabulary] fp32 on the device.

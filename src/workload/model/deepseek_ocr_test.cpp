@@ -106,7 +106,7 @@ class NamedScopes : public Scopes {
   std::string text;
 };
 
-TEST(DeepseekOcr, TellsItsScopesTilesFirst) {
+TEST(DeepseekOcr, ReportsItsScopesTilesFirst) {
   const DeepseekOcr model = tiny_model();
   NamedScopes scopes;
   model.encode_image({random_tensor({1, 3, 128, 128}, 1), {}, {}}, scopes);
@@ -143,7 +143,7 @@ TEST(DeepseekOcr, RefusesFp16OnACpu) {
   EXPECT_EQ(model.error().kind(), ErrorKind::Config);
 }
 
-TEST(DeepseekOcr, TellsOfTheFirstWeightThatIsMissing) {
+TEST(DeepseekOcr, ReportsTheFirstWeightThatIsMissing) {
   class Without : public DeterministicWeights {
    public:
     using DeterministicWeights::DeterministicWeights;
@@ -163,7 +163,7 @@ TEST(DeepseekOcr, TellsOfTheFirstWeightThatIsMissing) {
 TEST(Devices, AreOpenedByName) {
   EXPECT_EQ(open_device("cpu").value(), at::Device(at::kCPU));
   EXPECT_EQ(open_device("gpu").error().to_string(),
-            "no device is called 'gpu' (cpu, cuda, cuda:N)");
+            "there is no device named 'gpu' (cpu, cuda, cuda:N)");
   EXPECT_EQ(open_device("meta").error().kind(), ErrorKind::Config);
   if (!at::hasCUDA()) {
     EXPECT_EQ(open_device("cuda:0").error().to_string(),

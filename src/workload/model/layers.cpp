@@ -44,7 +44,7 @@ at::Tensor TensorLoader::tensor(const std::string& name, at::IntArrayRef shape) 
 }
 
 at::Tensor TensorLoader::fp32_tensor(const std::string& name, at::IntArrayRef shape) {
-  // By way of the model's dtype, so that a router is rounded like everything else.
+  // Through the model's dtype, so that a router is rounded like everything else.
   return tensor(name, shape).to(at::kFloat);
 }
 

@@ -12,10 +12,10 @@
 
 namespace profline::workload {
 
-/// Where and in what the model computes.
+/// Where and in which precision the model computes.
 struct ModelOptions {
   at::Device device = at::kCPU;
-  /// Of weights and activations. Norms, softmax, router and RoPE tables are fp32 in all of them.
+  /// Of weights and activations. Norms, softmax, router and RoPE tables are always fp32.
   at::ScalarType dtype = at::kFloat;
   /// Attention as one fused operator; false: as separate ones (`use_flash_attn`).
   bool fused_attention = true;
@@ -59,8 +59,8 @@ struct GatedMlp {
   at::Tensor operator()(const at::Tensor& x) const;
 };
 
-/// Makes the model's tensors from a source. The first failure is kept and everything after it
-/// skipped, so that modules read as lists of what they are made of; `error()` at the end tells.
+/// Creates the model's tensors from a source. The first failure is kept and everything after it
+/// skipped, so that modules read as lists of their parts; check `error()` at the end.
 class TensorLoader {
  public:
   TensorLoader(WeightSource& source, const ModelOptions& options)
@@ -70,9 +70,9 @@ class TensorLoader {
   const std::optional<Error>& error() const { return error_; }
 
   at::Tensor tensor(const std::string& name, at::IntArrayRef shape);
-  /// In fp32 whatever the model's dtype is.
+  /// In fp32, whatever the model's dtype is.
   at::Tensor fp32_tensor(const std::string& name, at::IntArrayRef shape);
-  /// Several matrices of so many rows each, one above the other, in one tensor.
+  /// Several matrices with this many rows each, stacked in one tensor.
   at::Tensor stacked_rows(const std::vector<std::string>& names,
                           const std::vector<std::int64_t>& rows, std::int64_t columns);
 

@@ -4,8 +4,8 @@
 
 namespace profline::workload {
 
-/// The parts of a run that have names: NVTX ranges, RECORD_FUNCTION scopes and times all use these.
-/// `prefill` holds sam, clip, projector and lm; `decode` holds one decode_step per token.
+/// The named parts of a run, used by NVTX ranges, RECORD_FUNCTION scopes and times alike. `prefill`
+/// contains sam, clip, projector and lm; `decode` contains one decode_step per token.
 namespace scope {
 constexpr const char* kPrefill = "prefill";
 constexpr const char* kSam = "sam";
@@ -16,8 +16,8 @@ constexpr const char* kDecode = "decode";
 constexpr const char* kDecodeStep = kTokenRange.data();
 }  // namespace scope
 
-/// Is told when a named part of the run begins and ends, properly nested. This one does nothing;
-/// what measures derives from it.
+/// Notified when a named part of the run begins and ends, properly nested. This one does nothing;
+/// measuring classes derive from it.
 class Scopes {
  public:
   virtual ~Scopes() = default;

@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests of this folder and those that use it.
+// For tests of this folder and of its users.
 
 #include <cstdint>
 

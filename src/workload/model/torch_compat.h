@@ -1,7 +1,7 @@
 #pragma once
 
-// The one file where versions of libtorch differ: 1.13 (Debian 12, CPU) and 2.x (tried: 2.11,
-// CUDA).
+// The only file that handles differences between versions of libtorch: 1.13 (Debian 12, CPU) and
+// 2.x (tested: 2.11, CUDA).
 
 #include <cmath>
 #include <cstdint>
@@ -23,7 +23,7 @@ inline at::Tensor scaled_dot_product_attention(const at::Tensor& q, const at::Te
 #if PL_TORCH_AT_LEAST(2, 1)
   return at::scaled_dot_product_attention(q, k, v, {}, 0.0, causal, scale);
 #else
-  // Its scale is always 1/√d: let q make up for the difference.
+  // Its scale is always 1/√d, so q compensates for the difference.
   const double own = 1.0 / std::sqrt(static_cast<double>(q.size(-1)));
   const at::Tensor scaled = scale == own ? q : q * (scale / own);
   return std::get<0>(at::_scaled_dot_product_attention(scaled, k, v, {}, 0.0, false, causal));
@@ -32,7 +32,7 @@ inline at::Tensor scaled_dot_product_attention(const at::Tensor& q, const at::Te
 
 /// x / √(mean(x²) + eps) · weight over the last dimension, in fp32; x's dtype.
 inline at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
-#if PL_TORCH_AT_LEAST(2, 9)  // from here on one kernel
+#if PL_TORCH_AT_LEAST(2, 9)  // a single kernel from this version on
   return at::rms_norm(x, weight.sizes(), weight, eps);
 #else
   const at::Tensor wide = x.to(at::kFloat);
@@ -41,7 +41,7 @@ inline at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double
 #endif
 }
 
-/// Whether `grouped_mm` can take these: rows of `x` [M, K] and `weights` [E, N, K].
+/// Whether `grouped_mm` accepts these: rows of `x` [M, K] and `weights` [E, N, K].
 inline bool has_grouped_mm([[maybe_unused]] const at::Tensor& x,
                            [[maybe_unused]] const at::Tensor& weights) {
 #if PL_TORCH_AT_LEAST(2, 9)
@@ -54,7 +54,7 @@ inline bool has_grouped_mm([[maybe_unused]] const at::Tensor& x,
 }
 
 /// Rows [ends[e−1], ends[e]) of `x` times weights[e]ᵀ, for every e, in one launch; `ends` is int32
-/// and on the device, so nothing waits for it.
+/// and on the device, so no synchronisation is needed.
 inline at::Tensor grouped_mm([[maybe_unused]] const at::Tensor& x,
                              [[maybe_unused]] const at::Tensor& weights,
                              [[maybe_unused]] const at::Tensor& ends) {
@@ -71,10 +71,10 @@ inline void allow_tf32(bool allow) {
   at::globalContext().setAllowTF32CuDNN(allow);
 }
 
-/// While it lives, fused attention may be cuDNN's, or is left to the flash and memory-efficient
-/// kernels. cuDNN's is the quickest (SAM on an H200: 5.8 ms against 8.5) but makes a plan for each
-/// shape it has not seen: good for views, which have few, and bad for decoding, where each step is
-/// a new one (64 ms a token against 5).
+/// While it lives, fused attention may use cuDNN, or is restricted to the flash and
+/// memory-efficient kernels. cuDNN is the fastest (SAM on an H200: 5.8 ms instead of 8.5) but
+/// builds a plan for each new shape: good for views, which have few shapes, and bad for decoding,
+/// where each step is a new one (64 ms per token instead of 5).
 class CudnnAttention {
  public:
   explicit CudnnAttention([[maybe_unused]] bool allow) {
@@ -96,9 +96,9 @@ class CudnnAttention {
 #endif
 };
 
-/// A generator of the device's kind with this seed, apart from the process's own.
+/// A generator of the device's kind with this seed, separate from the process's own.
 inline at::Generator seeded_generator(at::Device device, std::uint64_t seed) {
-  // Not a copy here: libtorch 1.13 loses the memory of each.
+  // No copy here: libtorch 1.13 leaks the memory of each.
   if (device.is_cpu()) return at::detail::createCPUGenerator(seed);
   at::Generator generator = at::globalContext().defaultGenerator(device).clone();
   generator.set_current_seed(seed);

@@ -11,7 +11,7 @@ namespace profline::workload {
 namespace {
 
 constexpr double kSamNormEps = 1e-6;
-// Fused kernels take vectors of whole 16-byte words.
+// Fused kernels need vectors of whole 16-byte words.
 constexpr std::int64_t kVectorMultiple = 8;
 
 /// [side, side, d]: the row of a table of 2·side − 1 relative positions for each query and key.
@@ -35,7 +35,7 @@ at::Tensor quick_gelu(const at::Tensor& x) {
   return at::sigmoid(x * 1.702).mul_(x);
 }
 
-/// A raster [h, w, D] with the newline behind each row, as [h (w + 1), D].
+/// A raster [h, w, D] with the newline after each row, as [h (w + 1), D].
 at::Tensor with_newlines(const at::Tensor& raster, const at::Tensor& newline) {
   const at::Tensor ends = newline.expand({raster.size(0), 1, raster.size(2)});
   return at::cat({raster, ends}, 1).flatten(0, 1);
@@ -173,7 +173,7 @@ at::Tensor Sam::run(const Block& block, const at::Tensor& x) {
 }
 
 at::Tensor Sam::neck(const at::Tensor& x) const {
-  // Channels stay last in memory throughout: the norms need it, and convolutions like it.
+  // Channels stay last in memory throughout: norms need it, and convolutions are faster with it.
   const auto convolve = [](const at::Tensor& map, const at::Tensor& weight, std::int64_t stride) {
     const at::Tensor planes = at::conv2d(map.permute({0, 3, 1, 2}), weight, {}, {stride, stride},
                                          /*padding=*/{1, 1});

@@ -14,10 +14,10 @@ namespace profline::workload {
 /// Attention over an h×h map of tokens with SAM's decomposed relative positions: a key `i` rows and
 /// `j` columns away gets the bias q·R_h[i] + q·R_w[j].
 ///
-/// The bias of a 64×64 map has 4096² entries a head. The fused form never makes it: with one-hot
-/// rows and columns appended to k and the 2h products q·R appended to q, the scores of the longer
-/// vectors are the scores with the bias, and any fused kernel takes them. Separate operators add
-/// the bias as the formula says.
+/// The bias of a 64×64 map has 4096² entries per head. The fused form never materialises it: with
+/// one-hot rows and columns appended to k and the 2h products q·R appended to q, the scores of the
+/// longer vectors are the scores with the bias, and any fused kernel accepts them. Separate
+/// operators add the bias as in the formula.
 class SamAttention {
  public:
   SamAttention() = default;
@@ -35,7 +35,7 @@ class SamAttention {
   std::int64_t heads() const { return heads_; }
 
  private:
-  /// What follows from the map's side alone; computed when a side is first met.
+  /// Tables that depend only on the side of the map; computed when a side is first used.
   struct Tables {
     at::Tensor rows;      // [h, h, d]: R_h of query row, key row
     at::Tensor columns;   // [h, h, d]
@@ -71,7 +71,7 @@ class Sam {
   const std::vector<Block>& blocks() const { return blocks_; }
   const at::Tensor& patch_weight() const { return patch_weight_; }
   const at::Tensor& patch_bias() const { return patch_bias_; }
-  /// What is behind the blocks: x [b, g, g, width] → [b, C, q, q].
+  /// The layers after the blocks: x [b, g, g, width] → [b, C, q, q].
   at::Tensor neck(const at::Tensor& x) const;
   /// Position vectors of a map, [1, side, side, width].
   at::Tensor positions(std::int64_t side) const;
@@ -91,12 +91,12 @@ class Sam {
 };
 
 /// Cuts a map [B, h, w, C] into windows [B·n, side, side, C] in row-major order, zero-padded at the
-/// bottom and the right; the padding is not masked later, as the release has it.
+/// bottom and the right; as in the release, the padding is not masked later.
 at::Tensor split_windows(const at::Tensor& map, std::int64_t side);
 /// The inverse, without the padding; `height` and `width` are the map's.
 at::Tensor join_windows(const at::Tensor& windows, std::int64_t height, std::int64_t width);
 
-/// The second tower. SAM's features take the place of its patch embedding.
+/// The second tower. SAM's features replace its patch embedding.
 class Clip {
  public:
   Clip() = default;
@@ -123,7 +123,7 @@ class Clip {
   mutable std::map<std::int64_t, at::Tensor> positions_;  // a cache: the model runs in one thread
 };
 
-/// How many tiles a picture was cut into.
+/// The grid of tiles that a picture was cut into.
 struct TileGrid {
   std::int64_t columns = 1;
   std::int64_t rows = 1;
@@ -137,9 +137,9 @@ struct ImageSeparators {
   at::Tensor view;
 };
 
-/// The rows that stand for a picture in the prompt: the tiles' features stitched into one raster,
-/// each raster row ended by a newline; then the whole page's, likewise; then the separator.
-/// `tiles` [P, q², D] in row-major order, or undefined without tiles; `page` [1, q², D].
+/// The rows that represent a picture in the prompt: the tiles' features stitched into one raster,
+/// each raster row ended by a newline; then the whole page's, likewise; then the separator. `tiles`
+/// [P, q², D] in row-major order, or undefined without tiles; `page` [1, q², D].
 at::Tensor assemble_image_tokens(const at::Tensor& tiles, const at::Tensor& page, TileGrid grid,
                                  const ImageSeparators& separators);
 

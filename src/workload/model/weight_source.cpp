@@ -18,10 +18,10 @@
 namespace profline::workload {
 namespace {
 
-/// Less is not worth another thread.
+/// Less than this is not worth another thread.
 constexpr std::size_t kLeastPart = 64U << 10U;
 
-/// More find no more bandwidth.
+/// More threads gain no bandwidth.
 constexpr int kMostThreads = 8;
 
 c10::Stream current_stream(at::Device device) {
@@ -56,7 +56,7 @@ at::ScalarType scalar_type(weights::Dtype dtype) {
   }
 }
 
-/// Below this a copy's beginning costs more than its bytes.
+/// Below this size, starting a copy costs more than its bytes.
 constexpr std::size_t kStagedBytes = 1U << 16U;
 
 }  // namespace
@@ -105,7 +105,7 @@ StagedCopy::Piece& StagedCopy::next_free(at::Device device) {
     piece.memory = at::empty({static_cast<std::int64_t>(piece_bytes_)},
                              at::TensorOptions().dtype(at::kByte).pinned_memory(!device.is_cpu()));
   }
-  // Not synchronize(): libtorch 1.13 has none.
+  // Not synchronize(), which libtorch 1.13 lacks.
   while (piece.fetched && !piece.fetched->query()) std::this_thread::yield();
   return piece;
 }

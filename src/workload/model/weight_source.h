@@ -24,9 +24,9 @@
 
 namespace profline::workload {
 
-/// Threads that copy memory together: one reads what page cache has at 7.6 GB/s, eight at 21.6 (on
-/// an H200's host). Not libtorch's parallel_for: that is a template, and a plain loop in code
-/// compiled without OpenMP.
+/// Threads that copy memory together: one thread reads from the page cache at 7.6 GB/s, eight at
+/// 21.6 (on the host of an H200). Not libtorch's parallel_for, which is a template and becomes a
+/// plain loop in code compiled without OpenMP.
 class CopyThreads {
  public:
   /// The caller's thread is one of them.
@@ -35,7 +35,7 @@ class CopyThreads {
   CopyThreads& operator=(const CopyThreads&) = delete;
   ~CopyThreads();
 
-  /// Returns when all is copied. Not to be called by two threads at once.
+  /// Returns when everything is copied. Must not be called by two threads at once.
   void copy(std::span<const std::byte> from, std::byte* to);
 
  private:
@@ -46,23 +46,23 @@ class CopyThreads {
   std::span<const std::byte> from_;
   std::byte* to_ = nullptr;
   bool is_over_ = false;
-  // What is above is written before `begin_` and read between the two.
+  // The members above are written before `begin_` and read between the two.
   std::barrier<> begin_;
   std::barrier<> end_;
   std::vector<std::jthread> others_;
 };
 
-/// Copies host memory into a GPU's by way of a few pieces of locked memory: several threads fill a
-/// piece (and wait for a file's pages, where they are mapped) while the device fetches those
-/// before. Straight from pageable memory the driver does both in turn, on one thread.
+/// Copies host memory to a GPU through a few pieces of pinned memory: several threads fill a piece
+/// (and wait for the pages of a mapped file) while the device fetches the previous ones. Directly
+/// from pageable memory, the driver does both in turn on one thread.
 class StagedCopy {
  public:
   static constexpr std::size_t kPieceBytes = 16U << 20U;
 
   explicit StagedCopy(std::size_t piece_bytes = kPieceBytes) : piece_bytes_(piece_bytes) {}
 
-  /// `destination` is contiguous and takes as many bytes, as they are. `bytes` may go when this
-  /// returns; what the device does on its current stream from then on sees the copy.
+  /// `destination` is contiguous and takes exactly these bytes. `bytes` may be released when this
+  /// returns; later work on the device's current stream sees the copy.
   void copy(std::span<const std::byte> bytes, const at::Tensor& destination);
 
  private:
@@ -75,23 +75,23 @@ class StagedCopy {
   std::size_t piece_bytes_;
   std::array<Piece, 4> pieces_;
   std::size_t next_ = 0;
-  std::unique_ptr<CopyThreads> threads_;  // from the first copy on
+  std::unique_ptr<CopyThreads> threads_;  // created by the first copy
 };
 
 /// Gives the model's tensors their values. The model allocates them once, on its device and in its
-/// dtype, several of a checkpoint's tensors in one of its own (all experts of a layer, q beside k
-/// and v); so values are written into place and nothing exists twice.
+/// dtype, with several tensors of a checkpoint in one of its own (all experts of a layer, q next to
+/// k and v); values are written in place, so nothing exists twice.
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// Writes the tensor `name` into `destination`, whose shape is the one the model expects.
+  /// Writes the tensor `name` into `destination`, which has the shape that the model expects.
   virtual Result<void> fill(std::string_view name, at::Tensor destination) = 0;
 };
 
 /// Values from files.
 class CheckpointWeights : public WeightSource {
  public:
-  /// `checkpoint` outlives this.
+  /// `checkpoint` must outlive this.
   explicit CheckpointWeights(const weights::Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
   Result<void> fill(std::string_view name, at::Tensor destination) override;
 
@@ -100,9 +100,9 @@ class CheckpointWeights : public WeightSource {
   StagedCopy staged_;
 };
 
-/// Random values made on the device from a seed, spread so that activations stay sane: for
-/// profiling at full size without a download. The same device and libtorch give the same values
-/// again.
+/// Random values generated on the device from a seed, scaled so that activations stay reasonable:
+/// for profiling at full size without a download. The same device and libtorch give the same
+/// values.
 class RandomWeights : public WeightSource {
  public:
   RandomWeights(const DeepseekOcrConfig& config, std::uint64_t seed, at::Device device);
@@ -113,8 +113,8 @@ class RandomWeights : public WeightSource {
   at::Generator generator_;
 };
 
-/// The values that follow from a tensor's name and nothing else, the same on every machine: what
-/// the tiny model of tests and demonstrations has.
+/// Values that depend only on a tensor's name, the same on every machine; used by the tiny model of
+/// tests and demonstrations.
 class DeterministicWeights : public WeightSource {
  public:
   explicit DeterministicWeights(const DeepseekOcrConfig& config);
@@ -124,7 +124,7 @@ class DeterministicWeights : public WeightSource {
   std::map<std::string, weights::TensorSpec, std::less<>> specs_;
 };
 
-/// Leaves all tensors as they are: for the meta device, where they have shapes and no values.
+/// Leaves all tensors unset: for the meta device, where they have shapes but no values.
 class NoWeights : public WeightSource {
  public:
   Result<void> fill(std::string_view, at::Tensor) override { return {}; }

@@ -23,7 +23,7 @@ TEST(CopyThreads, CopyAllOfItAndNothingBeside) {
   std::iota(values.begin(), values.end(), 1U);
   for (const std::size_t threads : {0U, 1U, 2U, 5U}) {
     CopyThreads together(threads);
-    // Below, at and above what a thread takes at least; again and again with the same threads.
+    // Below, at and above the minimum per thread; repeatedly with the same threads.
     for (const std::size_t count : {0U, 1U, 16'383U, 16'384U, 16'385U, 50'000U, 300'000U}) {
       SCOPED_TRACE(::testing::Message() << threads << " threads, " << count << " values");
       std::vector<std::uint32_t> copy(values.size(), 0U);
@@ -60,7 +60,7 @@ TEST(StagedCopy, IsWholeWhateverThePiecesAre) {
   for (const std::size_t piece : {1U, 100U, 231U, 462U, 924U, 4096U}) {
     SCOPED_TRACE(piece);
     StagedCopy staged(piece);
-    // More than there are pieces, so that each is used again.
+    // More than there are pieces, so that each is reused.
     for (int i = 0; i < 9; ++i) {
       const at::Tensor larger = at::zeros({3, 7, 33}, at::kFloat);
       staged.copy(bytes_of(values), larger.select(0, 1));

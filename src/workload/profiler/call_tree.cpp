@@ -33,7 +33,7 @@ OperatorById operators_by_id(const std::vector<TraceEvent>& events) {
   return by_id;
 }
 
-/// The calls in the order in which they began, those that hold others first.
+/// The calls in the order in which they began, enclosing ones first.
 std::vector<Call> sorted_calls(const std::vector<TraceEvent>& events, const OperatorById& by_id) {
   std::vector<Call> calls;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -69,7 +69,7 @@ void add_device_times(const std::vector<TraceEvent>& events, CallTree& tree) {
     const auto call = call_of.find(event.caller);
     if (call != call_of.end()) tree.calls[call->second].self_device_ns += event.duration_ns;
   }
-  // Children come after their parents: from the back, each total is complete when it is added.
+  // Children come after their parents, so going backwards each total is complete when it is added.
   for (std::size_t i = tree.calls.size(); i-- > 0;) {
     Call& call = tree.calls[i];
     call.total_device_ns += call.self_device_ns;

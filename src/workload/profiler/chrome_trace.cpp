@@ -7,7 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "formats/json.h"
-#include "workload/profiler/documents.h"
+#include "workload/profiler/internal/documents.h"
 
 namespace profline::workload {
 namespace {
@@ -16,7 +16,7 @@ std::string json_text(std::string_view text) {
   return write_json(Node::string(std::string(text)), {.indent = 0}).value();
 }
 
-/// The file as it grows: one event a line.
+/// The file being written: one event per line.
 class Trace {
  public:
   Trace(AtomicFile& file, std::int64_t begin_ns) : file_(file), begin_ns_(begin_ns) {}
@@ -26,8 +26,8 @@ class Trace {
     first_ = false;
     return file_.append(json);
   }
-  /// Microseconds since the beginning, to the nanosecond: digits are kept however long the
-  /// computer has been on.
+  /// Microseconds since the start, to the nanosecond: no digits are lost, however long the computer
+  /// has been on.
   std::string at(std::int64_t ns) const { return span(ns - begin_ns_); }
   static std::string span(std::int64_t ns) {
     const std::int64_t size = ns < 0 ? -ns : ns;
@@ -40,7 +40,7 @@ class Trace {
   bool first_ = true;
 };
 
-/// Chrome's numbers of processes: ours for the host, one beside it for each GPU.
+/// Process ids in Chrome's format: ours for the host, one more for each GPU.
 int process_of(int device) {
   constexpr int kFirstGpu = 1'000'000'000;
   return device == TraceEvent::kHost ? getpid() : kFirstGpu + device;
@@ -106,7 +106,7 @@ Result<void> write_calls(Trace& trace, const Recording& recording, const CallTre
   return {};
 }
 
-/// Kernels, and an arrow to each from the operator that asked for it.
+/// Kernels, with an arrow to each from the operator that launched it.
 Result<void> write_kernels(Trace& trace, const Recording& recording, const CallTree& tree) {
   std::map<std::uint64_t, const Call*> callers;
   for (const Call& call : tree.calls) {

@@ -16,15 +16,15 @@
 #include "formats/json.h"
 #include "records/timeline.h"
 #include "run/names/artifact_names.h"
-#include "workload/profiler/documents.h"
+#include "workload/profiler/internal/documents.h"
 
 namespace profline::workload::compat {
 namespace {
 
-// What versions of libtorch's profiler call differently: 1.13 (whole microseconds) and 2.x.
+// Differences between versions of libtorch's profiler: 1.13 (whole microseconds) and 2.x.
 
 template <typename Event>
-constexpr bool tells_nanoseconds() {
+constexpr bool has_nanoseconds() {
   return requires(const Event& event) {
     event.startNs();
   };
@@ -32,7 +32,7 @@ constexpr bool tells_nanoseconds() {
 
 template <typename Event>
 std::int64_t start_ns(const Event& event) {
-  if constexpr (tells_nanoseconds<Event>()) {
+  if constexpr (has_nanoseconds<Event>()) {
     return static_cast<std::int64_t>(event.startNs());
   } else {
     return static_cast<std::int64_t>(event.startUs()) * 1000;
@@ -41,14 +41,14 @@ std::int64_t start_ns(const Event& event) {
 
 template <typename Event>
 std::int64_t duration_ns(const Event& event) {
-  if constexpr (tells_nanoseconds<Event>()) {
+  if constexpr (has_nanoseconds<Event>()) {
     return static_cast<std::int64_t>(event.durationNs());
   } else {
     return static_cast<std::int64_t>(event.durationUs()) * 1000;
   }
 }
 
-/// Events that newer versions mark as being for their own use.
+/// Events that newer versions mark as internal.
 template <typename Event>
 bool is_hidden(const Event& event) {
   if constexpr (requires { event.isHiddenEvent(); }) {
@@ -77,7 +77,7 @@ TraceEvent::Kind kind_of(const KinetoEvent& event) {
     const bool copies = name.starts_with("Memcpy") || name.starts_with("Memset");
     return copies ? TraceEvent::Kind::Copy : TraceEvent::Kind::Kernel;
   }
-  // Calls outside of every operator have no link.
+  // Calls outside every operator have no link.
   if (event.linkedCorrelationId() != 0 || is_call_name(name)) return TraceEvent::Kind::Runtime;
   const bool is_scope = event.scope() == static_cast<std::uint8_t>(at::RecordScope::USER_SCOPE);
   return is_scope ? TraceEvent::Kind::Range : TraceEvent::Kind::Operator;
@@ -105,7 +105,7 @@ TraceEvent converted(const KinetoEvent& event) {
   return ours;
 }
 
-/// What the profiler itself takes, which Kineto shows among the operators.
+/// The profiler's own overhead, which Kineto shows among the operators.
 bool is_overhead(const std::string& name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"Activity Buffer Request", "Buffer Flush", "Command Buffer Full", "Driver Compiler",
@@ -114,7 +114,7 @@ bool is_overhead(const std::string& name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-/// Kineto repeats ranges on the GPU's time line; they are no kernels.
+/// Kineto repeats ranges on the GPU's timeline; they are not kernels.
 void drop_ranges_on_devices(std::vector<TraceEvent>& events) {
   std::unordered_set<std::string> ranges;
   for (const TraceEvent& event : events) {
@@ -128,7 +128,7 @@ void drop_ranges_on_devices(std::vector<TraceEvent>& events) {
 Recorded converted(const torch_profiler::ProfilerResult& result) {
   Recorded recorded;
   Recording& recording = recorded.recording;
-  recording.resolution_ns = compat::tells_nanoseconds<KinetoEvent>() ? 1 : 1000;
+  recording.resolution_ns = compat::has_nanoseconds<KinetoEvent>() ? 1 : 1000;
   for (const KinetoEvent& event : result.events()) {
     if (compat::is_hidden(event) || is_overhead(event.name())) continue;
     recording.events.push_back(converted(event));
@@ -144,7 +144,7 @@ Recorded converted(const torch_profiler::ProfilerResult& result) {
   return recorded;
 }
 
-/// What the work returns; what it throws, told as an Error: the profiler must be switched off
+/// What the work returns, with exceptions turned into Errors: the profiler must be switched off
 /// again.
 Result<void> guarded(const std::function<Result<void>()>& work) {
   try {
@@ -154,7 +154,7 @@ Result<void> guarded(const std::function<Result<void>()>& work) {
   }
 }
 
-/// False where this libtorch was built without Kineto: save() then throws.
+/// False if this libtorch was built without Kineto: save() then throws.
 bool save_trace(torch_profiler::ProfilerResult& result, const std::filesystem::path& path) {
   const std::filesystem::path partial = path.string() + ".partial";
   std::error_code problem;
@@ -176,7 +176,7 @@ bool asks_for(const settings::TorchProfiler& settings, settings::Activity activi
   return std::count(settings.activities.begin(), settings.activities.end(), activity) > 0;
 }
 
-/// What of the settings had no effect, and why.
+/// The settings that had no effect, and why.
 std::vector<std::string> remarks_on(const settings::TorchProfiler& settings, bool on_gpu,
                                     const Recorded& recorded) {
   std::vector<std::string> remarks;
@@ -185,17 +185,18 @@ std::vector<std::string> remarks_on(const settings::TorchProfiler& settings, boo
   }
   if (!asks_for(settings, settings::Activity::Cpu)) {
     remarks.emplace_back(
-        "activities: cpu is recorded although it was not asked for; kernels belong to operators");
+        "activities: cpu is recorded although it was not requested, because kernels belong to "
+        "operators");
   }
   if (settings.with_stack && !recorded.has_stacks) {
-    remarks.emplace_back("with_stack: libtorch gives no stacks of a program without Python");
+    remarks.emplace_back("with_stack: libtorch provides no stacks for a program without Python");
   }
   if (!recorded.has_trace) {
     remarks.emplace_back(
         "trace.json: this libtorch was built without Kineto, profline wrote the trace");
   }
   if (recorded.recording.resolution_ns > 1) {
-    remarks.emplace_back("operators: this libtorch tells times in whole microseconds");
+    remarks.emplace_back("operators: this libtorch reports times in whole microseconds");
   }
   return remarks;
 }
@@ -246,7 +247,7 @@ Result<std::vector<std::string>> write_torch_profile(const settings::TorchProfil
       write_file_atomic(folder / run::files::kOperatorsPage, operators_markdown(table, recording)));
 
   const std::vector<DeviceRow> kernels = kernel_table(recording);
-  const std::string why_none = cuda     ? "the profiler saw no work on the GPU"
+  const std::string why_none = cuda     ? "the profiler recorded no work on the GPU"
                                : on_gpu ? "pipeline.torch_profiler.activities does not name cuda"
                                         : "the model ran on the CPU";
   PL_TRY(write_document(folder / run::files::kKernels, kernels_document(kernels, why_none)));

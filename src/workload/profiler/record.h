@@ -11,9 +11,9 @@
 
 namespace profline::workload {
 
-/// What libtorch's profiler is told.
+/// The options of libtorch's profiler.
 struct RecordOptions {
-  bool cuda = false;  ///< kernels too; only where there is a GPU
+  bool cuda = false;  ///< also kernels; only with a GPU
   bool shapes = false;
   bool memory = false;
   bool stacks = false;
@@ -25,15 +25,14 @@ struct Recorded {
   bool has_stacks = false;
 };
 
-/// Runs `work` under libtorch's profiler. Where libtorch has Kineto, its Chrome trace goes to
-/// `trace`; else nothing is written there. The Error is that of the work, or what the profiler
-/// threw.
+/// Runs `work` under libtorch's profiler. If libtorch has Kineto, its Chrome trace goes to `trace`;
+/// otherwise nothing is written there. The Error is that of the work, or what the profiler threw.
 Result<Recorded> record(const RecordOptions& options, const std::filesystem::path& trace,
                         const std::function<Result<void>()>& work);
 
-/// Does with `work` all that `pipeline.torch_profiler` asks for: records it, and writes trace.json,
+/// Runs `work` as `pipeline.torch_profiler` configures: records it, and writes trace.json,
 /// operators.{md,json}, kernels.{md,json} and, with profile_memory, memory.json into the folder.
-/// Returns what the user should know of it: what was asked for and could not be had.
+/// Returns what the user should know: what was requested but not available.
 Result<std::vector<std::string>> write_torch_profile(const settings::TorchProfiler& settings,
                                                      bool on_gpu,
                                                      const std::filesystem::path& folder,

@@ -52,7 +52,7 @@ TEST(TorchProfile, WritesEveryFileThatWasAskedFor) {
   ASSERT_TRUE(remarks) << remarks.error().to_string();
   EXPECT_THAT(*remarks, Contains("activities: cuda is left out, the model runs on the CPU"));
   EXPECT_THAT(*remarks,
-              Contains("with_stack: libtorch gives no stacks of a program without Python"));
+              Contains("with_stack: libtorch provides no stacks for a program without Python"));
 
   const Node operators = document(folder / "operators.json");
   const Node* linear = row_named(operators, "operators", "aten::linear");

@@ -90,8 +90,9 @@ constexpr std::array kRules = {
     Rule{"aten::scaled_dot_product_attention", attention},
 };
 
-/// FLOPs of one call by the shapes of its inputs, a multiply-add being 2; nothing for an operator
-/// that is no product, convolution or attention. Causal attention counts the whole square.
+/// The FLOPs of one call from the shapes of its inputs, a multiply-add being 2; nothing for an
+/// operator other than a product, convolution or attention. Causal attention counts the full
+/// square.
 std::optional<std::int64_t> operator_flops(std::string_view name, Inputs inputs) {
   for (const Rule& rule : kRules) {
     if (rule.name == name) return rule.flops(inputs);
@@ -99,13 +100,13 @@ std::optional<std::int64_t> operator_flops(std::string_view name, Inputs inputs)
   return std::nullopt;
 }
 
-/// One thread's calls while they are open.
+/// One thread's open calls.
 class Counter {
  public:
   void enter(const at::RecordFunction& function) {
     if (!open_.empty()) open_.back().is_leaf = false;
     Open call{function.name()};
-    // What a counted operator is made of is counted with it.
+    // The parts of a counted operator are counted with it.
     if (counted_depth_ == 0) call.flops = operator_flops(call.name, function.inputs());
     if (call.flops) ++counted_depth_;
     open_.push_back(std::move(call));
@@ -141,7 +142,7 @@ class Counter {
   std::map<std::string, TracedOperator> rows_;
 };
 
-/// A callback is a plain function and can only reach what lies here.
+/// A callback is a plain function and can only access what is here.
 Counter*& current_counter() {
   static thread_local Counter* counter = nullptr;
   return counter;
@@ -205,7 +206,7 @@ Result<void> trace_views(const DeepseekOcr& model, const at::Tensor& views, Mode
   return {};
 }
 
-/// A prompt of text alone: what is in its slots makes no difference to the work.
+/// A prompt of text only: the content of its slots does not change the work.
 at::Tensor run_prompt(const DeepseekOcr& model, std::int64_t tokens, KvCache& cache) {
   const std::vector<std::int64_t> ids(static_cast<std::size_t>(tokens), 0);
   const std::vector<std::uint8_t> no_image(ids.size(), 0);
@@ -234,7 +235,7 @@ at::Tensor views_of(std::int64_t count, std::int64_t side) {
 
 using Ints = c10::IntArrayRef;
 
-/// The shape is all there is.
+/// Only the shape matters.
 at::Tensor meta_convolution(const at::Tensor& input, const at::Tensor& weight,
                             const c10::optional<at::Tensor>& /*bias*/, Ints stride, Ints padding,
                             Ints dilation, bool transposed, Ints /*output_padding*/,
@@ -273,7 +274,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> native_layer_norm(
           at::empty(rows, input.options())};
 }
 
-#if !PL_TORCH_AT_LEAST(2, 0)  // from here on it asks for no values
+#if !PL_TORCH_AT_LEAST(2, 0)  // newer versions do not ask for values
 at::Tensor repeat_interleave(const at::Tensor& self, std::int64_t repeats,
                              c10::optional<std::int64_t> dim,
                              c10::optional<std::int64_t> /*output_size*/) {

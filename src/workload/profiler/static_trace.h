@@ -19,26 +19,26 @@ namespace profline::workload {
 struct TracedOperator {
   std::string name;
   std::uint64_t calls = 0;
-  std::int64_t flops = 0;  ///< multiply-add is 2; products, convolutions and attention only
+  std::int64_t flops = 0;  ///< a multiply-add is 2; only products, convolutions and attention
 
   bool operator==(const TracedOperator&) const = default;
 };
 
-/// What a stretch of work is made of.
+/// The operators that a piece of work consists of.
 struct OperatorCounts {
   std::vector<TracedOperator> operators;  ///< most FLOPs first, then by name
 
   std::int64_t flops() const;
 };
 
-/// Runs `work` and counts: every operator that is made of no others, and the products,
-/// convolutions and attentions with their FLOPs, each where it is called first (a product inside
-/// attention is part of that). Tensors may be on any device; on the meta device nothing is computed
-/// and no memory is needed.
+/// Runs `work` and counts every operator that is not composed of others, and the FLOPs of products,
+/// convolutions and attention, each at its outermost call (a product inside attention is part of
+/// that). Tensors may be on any device; on the meta device nothing is computed and no memory is
+/// needed.
 Result<OperatorCounts> count_operators(const std::function<Result<void>()>& work);
 
-/// For as long as it lives, the meta device also has the operators that some versions of libtorch
-/// left out there and our models need: convolution and a few others of 1.13.
+/// While it lives, the meta device also has the operators that our models need but some versions of
+/// libtorch lack there: convolution and a few others of 1.13.
 class MetaKernels {
  public:
   MetaKernels();
@@ -53,16 +53,16 @@ class MetaKernels {
 
 Node to_node(const OperatorCounts& counts);
 
-/// The shapes one picture and its prompt lead to.
+/// The shapes that follow from one picture and its prompt.
 struct TraceShape {
   std::int64_t page_side = 0;  ///< 0: no picture
   std::int64_t tile_side = 0;
-  TileGrid grid{};                 ///< more than one tile: they are views of their own
+  TileGrid grid{};                 ///< with more than one tile, tiles are separate views
   std::int64_t prompt_tokens = 0;  ///< image slots included
-  std::int64_t context = 0;        ///< keys a decode step sees, its own included; at least 2
+  std::int64_t context = 0;        ///< keys of a decode step, its own included; at least 2
 };
 
-/// What the model's stages are made of.
+/// The operators of the model's stages.
 struct ModelTrace {
   OperatorCounts sam;        ///< all views
   OperatorCounts clip;       ///< all views
@@ -71,9 +71,9 @@ struct ModelTrace {
   OperatorCounts decode;     ///< one token at that context
 };
 
-/// Runs the real model on the meta device: at full size it takes no memory to speak of and a
-/// second. Attention is taken apart into its products, so that FLOPs are those of its formula
-/// whatever kernel a device would use.
+/// Runs the real model on the meta device: even at full size it takes a second and next to no
+/// memory. Attention is decomposed into its products, so that FLOPs follow its formula, whatever
+/// kernel a device would use.
 Result<ModelTrace> trace_model(const DeepseekOcrConfig& config, at::ScalarType dtype,
                                const TraceShape& shape);
 

@@ -77,7 +77,7 @@ TEST(CountOperators, NeedsNoMemoryOnTheMetaDevice) {
   EXPECT_EQ(flops_of([&] { at::mm(a, a); }), std::int64_t{2} << 60U);
 }
 
-TEST(CountOperators, TellsWhatThrew) {
+TEST(CountOperators, ReportsWhatThrew) {
   const auto counts = count_operators([]() -> Result<void> {
     TORCH_CHECK(false, "no such kernel");
     return {};

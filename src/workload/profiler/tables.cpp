@@ -6,12 +6,12 @@
 
 #include "base/figures.h"
 #include "base/terminal_text.h"
-#include "workload/profiler/documents.h"
+#include "workload/profiler/internal/documents.h"
 
 namespace profline::workload {
 namespace {
 
-/// Which row each call belongs to.
+/// The row that each call belongs to.
 class Rows {
  public:
   std::size_t index_of(const TraceEvent& event, bool by_shape) {
@@ -40,7 +40,7 @@ class Rows {
   std::map<Key, std::size_t> found_;
 };
 
-/// Whether a call lies inside another one of its row.
+/// Whether a call is nested in another one of its row.
 bool is_recursive(const CallTree& tree, const std::vector<std::size_t>& row_of, std::size_t call) {
   for (auto above = tree.calls[call].parent; above; above = tree.calls[*above].parent) {
     if (row_of[*above] == row_of[call]) return true;
@@ -48,7 +48,7 @@ bool is_recursive(const CallTree& tree, const std::vector<std::size_t>& row_of, 
   return false;
 }
 
-/// On a GPU the device's time decides what matters; a run on a CPU has no device time.
+/// On a GPU, rows are sorted by device time; a run on a CPU has none.
 void order_rows(std::vector<OperatorRow>& rows) {
   std::sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
     if (a.self_device_ns != b.self_device_ns) return a.self_device_ns > b.self_device_ns;
@@ -118,7 +118,7 @@ Node change_node(const TraceEvent& event, std::int64_t begin_ns, std::int64_t he
 constexpr std::size_t kShownRows = 50;
 constexpr double kNsPerMs = 1e6;
 
-/// Names are untrusted text: nothing in them ends a cell or begins markup.
+/// Names are untrusted text: nothing in them may end a cell or begin markup.
 std::string cell(const std::string& text) {
   std::string safe;
   for (const char c : printable(text)) {
@@ -228,7 +228,7 @@ Node memory_document(const Recording& recording, const CallTree& tree) {
     account.add(event->bytes);
     const auto call = tree.innermost(event->thread, event->start_ns);
     const std::string who =
-        call ? recording.events[tree.calls[*call].event].name : "outside of operators";
+        call ? recording.events[tree.calls[*call].event].name : "outside operators";
     by_operator[{who, event->device}].add(event->bytes);
     changes.as_list().push_back(change_node(*event, recording.begin_ns, account.held()));
   }

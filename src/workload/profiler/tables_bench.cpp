@@ -1,12 +1,12 @@
 #include <benchmark/benchmark.h>
 
-#include "workload/profiler/documents.h"
+#include "workload/profiler/internal/documents.h"
 #include "workload/profiler/testing_recording.h"
 
 namespace profline::workload {
 namespace {
 
-/// Steps of a decode loop: each with operators that hold two more.
+/// Steps of a decode loop, each with operators that contain two more.
 Recording decode_loop(std::int64_t steps) {
   constexpr const char* kNames[] = {"aten::linear", "aten::add", "aten::to", "aten::softmax"};
   std::vector<TraceEvent> events;

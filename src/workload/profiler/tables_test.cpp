@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/json.h"
-#include "workload/profiler/documents.h"
+#include "workload/profiler/internal/documents.h"
 #include "workload/profiler/testing_recording.h"
 
 namespace profline::workload {
@@ -41,7 +41,7 @@ TEST(OperatorTable, SelfTimesAddUpToTheWholeTime) {
   EXPECT_THAT(table.ranges, ElementsAre(OperatorRow{"prefill", "", 1, 20, 90, 0, 0}));
 }
 
-// Kineto calls a call INVALID that is newer than its list.
+// Kineto names a call INVALID if it is newer than its list.
 TEST(OperatorTable, KeepsCallsOfTheRuntimeApart) {
   TraceEvent launch = call("cudaLaunchKernel", 10, 30);
   TraceEvent unknown = call("INVALID", 30, 35);
@@ -122,7 +122,7 @@ TEST(MemoryDocument, FollowsWhatIsHeld) {
   for (const Node& row : document.find("operators")->as_list()) {
     names.push_back(row.find("name")->as_string());
   }
-  EXPECT_THAT(names, ElementsAre("aten::empty", "aten::mm", "outside of operators"));
+  EXPECT_THAT(names, ElementsAre("aten::empty", "aten::mm", "outside operators"));
   EXPECT_EQ(write_json(document.find("changes")->as_list().back(), {.indent = 0}).value(),
             R"({"at_ns":40,"device":"cpu","bytes":-100,"held_bytes":50})");
 }

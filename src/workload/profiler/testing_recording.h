@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// What the tests of this folder share: a recording written by hand.
+// Shared by the tests of this folder: a recording written by hand.
 
 #include "workload/profiler/call_tree.h"
 

@@ -1,4 +1,4 @@
-#include "workload/session/answers.h"
+#include "workload/session/internal/answers.h"
 
 #include <algorithm>
 
@@ -66,7 +66,7 @@ predictions::Prediction prediction_of(const ReadText& read,
   return prediction;
 }
 
-/// Pictures of the first images; each prediction learns where its own are.
+/// Draws pictures of the first images, and records in each prediction where its own are.
 Result<void> draw(const std::filesystem::path& root, const settings::Output& output,
                   std::span<const ReadText> texts, std::span<predictions::Prediction> predictions,
                   Progress& progress) {

@@ -16,14 +16,14 @@
 #include "workload/generation/generate.h"
 #include "workload/model/weight_source.h"
 #include "workload/profiler/static_trace.h"
-#include "workload/session/inputs.h"
+#include "workload/session/internal/inputs.h"
+#include "workload/session/internal/subject.h"
 #include "workload/session/run_request.h"
-#include "workload/session/subject.h"
 
 namespace profline::workload {
 namespace {
 
-// What DeepSeek-OCR is made from: files of a checkpoint, or nothing but a seed.
+// The sources of a DeepSeek-OCR: files of a checkpoint, or just a seed.
 
 struct DeepseekFiles {
   DeepseekOcrConfig config;
@@ -62,7 +62,7 @@ Result<DeepseekOcrConfig> deepseek_config(const RunRequest& request) {
   return load_deepseek_ocr_config(PL_TRY(weights_folder(request)) / "config.json");
 }
 
-/// The checkpoint's; without files that of the tiny model, whose ids every variant has.
+/// The checkpoint's tokenizer; without files that of the tiny model, whose ids every variant has.
 Result<tokenizer::Tokenizer> deepseek_tokenizer(const RunRequest& request) {
   if (model_of(request).init == Init::Random) {
     return tokenizer::Tokenizer::parse(tokenizer::tiny_tokenizer_json(), "<tiny tokenizer>");
@@ -70,7 +70,7 @@ Result<tokenizer::Tokenizer> deepseek_tokenizer(const RunRequest& request) {
   return tokenizer::Tokenizer::load(PL_TRY(weights_folder(request)) / "tokenizer.json");
 }
 
-/// An Error of kind NotFound, when there is no folder of weights, names the presets that need none.
+/// If there is no folder of weights, an Error of kind NotFound names the presets that need none.
 Result<DeepseekFiles> open_deepseek_files(const RunRequest& request, at::Device device) {
   const Model& model = model_of(request);
   DeepseekFiles files{.config = PL_TRY(deepseek_config(request)),
@@ -84,12 +84,12 @@ Result<DeepseekFiles> open_deepseek_files(const RunRequest& request, at::Device 
   if (model.init == Init::Random) {
     files.weights = std::make_unique<RandomWeights>(files.config, kWeightSeed, device);
     files.notes.emplace_back(
-        "model: random weights; texts mean nothing and are spelled by the tiny tokenizer");
+        "model: random weights; texts are meaningless and come from the tiny tokenizer");
     return files;
   }
   weights::Model loaded = PL_TRY(weights::open_model(PL_TRY(weights_folder(request))));
   for (const std::string& name : loaded.unused) {
-    files.notes.push_back("model.path: tensor '" + name + "' has no place in the model");
+    files.notes.push_back("model.path: tensor '" + name + "' is not used by the model");
   }
   files.config = std::move(loaded.config);
   files.checkpoint = std::make_unique<weights::Checkpoint>(std::move(loaded.checkpoint));
@@ -97,7 +97,7 @@ Result<DeepseekFiles> open_deepseek_files(const RunRequest& request, at::Device 
   return files;
 }
 
-/// The prompt with its slots; without any the marker of the picture is left out.
+/// The prompt with its slots; without slots, the marker of the picture is left out.
 Result<tokenizer::Prompt> assemble(const tokenizer::Tokenizer& tokenizer, std::string prompt,
                                    std::int64_t slots, tokenizer::TokenId bos) {
   if (slots == 0) {
@@ -113,7 +113,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::int64_t kWarmupTokens = 8;
 
-/// Views as the model takes them, in one tensor of their common side.
+/// Views as the model's input, in one tensor of their common side.
 at::Tensor tensor_of(std::span<const images::Picture> views) {
   const std::int64_t side = views.front().height;
   at::Tensor tensor = at::empty({static_cast<std::int64_t>(views.size()), 3, side, side});
@@ -146,11 +146,11 @@ GenerationOptions generation_options(const Infer& infer, std::int64_t eos_id) {
   return options;
 }
 
-/// Phases of the model, after what the host did to prepare.
+/// The phases of the model, after the preparation on the host.
 void set_phases(Request& request, nanoseconds preparing, const std::vector<PartTime>& parts) {
   request.phases = phases_of(parts, preparing);
   request.phases.insert(request.phases.begin(), {"preprocess", 0, preparing.count(), {}, true});
-  // An engine that is ahead of the host has begun a step more when the end comes.
+  // An engine that runs ahead of the host has begun one more step when the end comes.
   const std::size_t steps = std::max<std::size_t>(1, request.new_tokens.value_or(0)) - 1;
   for (Phase& phase : request.phases) {
     if (phase.path.find('/') == std::string::npos) request.ns += phase.ns;
@@ -197,7 +197,7 @@ class DeepseekSubject final : public Subject {
   Result<void> warm_up(bool synthetic) override {
     images::Picture picture = PL_TRY(dataset::load(inputs_.items.front().image));
     if (synthetic) {
-      // Of the first image's size: what libraries prepare for a shape is then ready for it.
+      // With the first image's size, so that what libraries prepare per shape is ready for it.
       const images::Colour grey{images::kLetterboxGrey, images::kLetterboxGrey,
                                 images::kLetterboxGrey};
       picture = images::Picture(picture.size(), grey);
@@ -276,7 +276,7 @@ class DeepseekSubject final : public Subject {
     return prepared;
   }
 
-  /// Never more tokens than the model's window has room for.
+  /// Limits the tokens to the model's window.
   GenerationOptions options_for(const Prepared& prepared) const {
     GenerationOptions options = generation_options(subject_.infer, model_->config().eos_token_id);
     const std::int64_t room = model_->config().max_position_embeddings -
@@ -293,7 +293,7 @@ class DeepseekSubject final : public Subject {
   Inputs inputs_;
 };
 
-/// The keys of a decode step that stand for all of a run.
+/// The number of keys of a decode step that represents a whole run.
 std::int64_t decode_context(const Infer& infer, std::int64_t prompt_tokens, std::int64_t window) {
   using settings::deepseek_ocr::ContextLength;
   switch (infer.context_len_mode) {

@@ -2,9 +2,10 @@
 
 #include "inputs/images/picture.h"
 #include "inputs/images/views.h"
+#include "records/range_use.h"
 #include "workload/dummy/shallow_resnet.h"
-#include "workload/session/inputs.h"
-#include "workload/session/subject.h"
+#include "workload/session/internal/inputs.h"
+#include "workload/session/internal/subject.h"
 #include "workload/torch_runtime.h"
 
 namespace profline::workload {
@@ -47,10 +48,11 @@ class DummySubject final : public workload::Subject {
     Answer answer;
     Request& request = answer.request;
     const std::chrono::nanoseconds preparing = ready - begin;
-    // One forward pass is all there is: its outermost parts together.
+    // There is only one forward pass: the sum of its outermost parts.
     const std::vector<PartTime> parts = scopes.take();
     std::chrono::nanoseconds forward{0};
-    for (const char* name : {scope::kStem, scope::kResidual, scope::kHead}) {
+    for (const char* name :
+         {shallow_resnet::kStem, shallow_resnet::kResidual, shallow_resnet::kHead}) {
       forward += time_of(parts, name).value_or(std::chrono::nanoseconds(0));
     }
     request.start_ns = std::chrono::nanoseconds(begin.time_since_epoch()).count();
@@ -113,7 +115,7 @@ Result<std::unique_ptr<workload::Subject>> open_dummy_subject(const RunRequest& 
                                                               const Machine& machine) {
   if (request.settings.pipeline.workload.engine == settings::Engine::Fast) {
     return Error(ErrorKind::NotFound,
-                 "the fast engine cannot run: it knows deepseek_ocr, not dummy_shallow_resnet")
+                 "the fast engine cannot run: it supports deepseek_ocr, not dummy_shallow_resnet")
         .during("pipeline.workload.engine");
   }
   const auto& settings =

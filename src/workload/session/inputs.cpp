@@ -1,4 +1,4 @@
-#include "workload/session/inputs.h"
+#include "workload/session/internal/inputs.h"
 
 #include <random>
 #include <set>
@@ -20,7 +20,7 @@ Result<Inputs> choose_inputs(const RunRequest& request) {
                            std::to_string(seed));
   }
   inputs.items = dataset::sample(listing.images, sampling, seed);
-  // Who asks for fewer tells of it: a stage's limit.
+  // A limit set by a stage is reported by the stage.
   if (request.samples && inputs.items.size() > *request.samples) {
     inputs.items.resize(*request.samples);
   }

@@ -14,10 +14,10 @@
 
 namespace profline::workload {
 
-/// What a run of the workload is for.
+/// The purpose of a run of the workload.
 enum class Mode {
   Baseline,         ///< all images, measured: requests.jsonl, metrics.json, texts.jsonl
-  Profiled,         ///< the same under somebody else's profiler: requests.jsonl
+  Profiled,         ///< the same under an external profiler: requests.jsonl
   TorchProfiler,    ///< the first image under libtorch's profiler
   DirectInference,  ///< all images for their answers
   StaticTrace,      ///< operators and FLOPs of the module graph; runs no image
@@ -33,25 +33,25 @@ constexpr auto names(std::type_identity<Mode>) {
 struct RunRequest {
   settings::Root settings;
   Mode mode = Mode::Baseline;
-  std::filesystem::path out;   ///< made if need be
+  std::filesystem::path out;   ///< created if necessary
   std::filesystem::path base;  ///< where relative paths of the settings start
-  /// Only the first so many of the sampled images; none: all.
+  /// Only this many of the sampled images; absent: all.
   std::optional<std::uint32_t> samples{};
-  /// Of the order of images, when the settings ask for a random one and name no seed.
+  /// Seed of the image order, if the settings request a random order without a seed.
   std::optional<std::uint64_t> sampling_seed{};
-  /// Folder of a baseline whose texts the torch_profiler mode shows.
+  /// The folder of a baseline whose texts the torch_profiler mode shows.
   std::optional<std::filesystem::path> baseline{};
 };
 
 struct RunServices {
   Progress& progress;
   const Clock& clock;
-  /// True once the user wants it to end; what is complete by then is still written.
+  /// True once the user wants to stop; what is complete by then is still written.
   std::function<bool()> stopping;
 };
 
-/// Does what is asked for. Files appear when they are complete; a run that is stopped writes those
-/// of the images it has done and returns an Error of kind Cancelled.
+/// Executes the request. Files appear when they are complete; a run that is stopped writes those of
+/// the finished images and returns an Error of kind Cancelled.
 Result<void> run_workload(const RunRequest& request, const RunServices& services);
 
 }  // namespace profline::workload

@@ -2,15 +2,16 @@
 
 #include "base/files.h"
 #include "formats/json.h"
+#include "records/range_use.h"
 #include "run/names/artifact_names.h"
 #include "schema/scalar_codecs.h"
 #include "workload/measure/ceilings.h"
 #include "workload/measure/range.h"
 #include "workload/profiler/record.h"
-#include "workload/session/answers.h"
-#include "workload/session/inputs.h"
+#include "workload/session/internal/answers.h"
+#include "workload/session/internal/inputs.h"
+#include "workload/session/internal/subject.h"
 #include "workload/session/run_request.h"
-#include "workload/session/subject.h"
 #include "workload/torch_runtime.h"
 
 namespace profline::workload {
@@ -22,7 +23,7 @@ Result<void> write_document(const fs::path& path, const Node& document) {
   return write_file_atomic(path, PL_TRY(write_json(document)));
 }
 
-/// One run from its beginning to its files.
+/// One run, from start to files.
 class Session {
  public:
   Session(const RunRequest& request, const RunServices& services)
@@ -69,7 +70,7 @@ class Session {
                                                 : run_images(machine, *subject));
     PL_TRY(write_document(request_.out / run::files::kWorkloadFacts, facts(machine, *subject)));
     if (stopped_)
-      return Error(ErrorKind::Cancelled, "stopped; what was done until then is written");
+      return Error(ErrorKind::Cancelled, "stopped; what was complete by then has been written");
     return {};
   }
 
@@ -80,7 +81,7 @@ class Session {
     const bool synthetic = profiles ? pipeline().torch_profiler.warmup_synthetic
                                     : pipeline().baseline.warmup_synthetic;
     if (rounds == 0) return {};
-    const Range range("warmup");
+    const Range range(kWarmUpRange);
     Loop loop(services_.progress, "warm-up rounds", rounds);
     for (std::uint32_t i = 0; i < rounds && !stopping(); ++i) {
       PL_TRY(subject.warm_up(synthetic).during("warming up"));
@@ -94,7 +95,7 @@ class Session {
             .synchronise_all = subject.synchronises_parts()};
   }
 
-  /// Looks at the GPU while images are run; absent where there is none or no NVML.
+  /// Samples the GPU while images are run; absent without a GPU or NVML.
   std::unique_ptr<GpuSampler> watch_gpu(const Machine& machine) {
     if (!machine.is_gpu()) return nullptr;
     auto nvml = Nvml::open(device_uuid(machine.device));
@@ -126,7 +127,7 @@ class Session {
     return write_results(machine, subject, texts);
   }
 
-  /// Tokens are shown only where nobody measures.
+  /// Tokens are shown only when nothing is measured.
   Result<Answer> run_image(Subject& subject, const dataset::Item& item, MeasuredScopes& scopes) {
     Extent extent;
     extent.stopping = services_.stopping;
@@ -174,7 +175,7 @@ class Session {
     return write_document(request_.out / run::files::kMetrics, metrics_document(requests, context));
   }
 
-  /// The first image, its prefill and so many tokens.
+  /// The first image: its prefill and this many tokens.
   Result<void> profile(const Machine& machine, Subject& subject) {
     const settings::TorchProfiler& settings = pipeline().torch_profiler;
     MeasuredScopes scopes(*machine.clock, scope_options(subject));
@@ -204,7 +205,7 @@ class Session {
     return {};
   }
 
-  /// workload.json: what this run was, and what the user should know of it.
+  /// workload.json: what this run was, and notes for the user.
   Node facts(const Machine& machine, const Subject& subject) const {
     NodeMap map;
     map.set("schema", Node::string("profline.workload/1"));

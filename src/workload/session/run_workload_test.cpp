@@ -216,7 +216,7 @@ TEST(RunWorkload, StoppedWritesWhatItHas) {
   const TempDir folder;
   settings::Root settings = tiny_settings();
   settings.pipeline.baseline.warmup_rounds = 0;
-  // Asked before each image and after each token: the second image is under way at the eighth.
+  // Called before each image and after each token: the second image is in progress at the eighth.
   int asked = 0;
   const auto done =
       run({.settings = settings, .out = folder.path(), .base = "."}, [&] { return ++asked >= 8; });
@@ -251,7 +251,7 @@ TEST(RunWorkload, NeverRunsEagerWhereFastWasAskedFor) {
        "pipeline.workload.engine: the fast engine cannot run: the device is cpu, not a CUDA "
        "device"},
       {dummy_settings(),
-       "pipeline.workload.engine: the fast engine cannot run: it knows deepseek_ocr, not "
+       "pipeline.workload.engine: the fast engine cannot run: it supports deepseek_ocr, not "
        "dummy_shallow_resnet"},
   };
   for (const Case& c : cases) {

@@ -1,4 +1,4 @@
-#include "workload/session/subject.h"
+#include "workload/session/internal/subject.h"
 
 #include <thread>
 
@@ -53,7 +53,7 @@ Result<std::unique_ptr<Subject>> open_subject(const RunRequest& request, const M
 
 Result<Node> trace_subject(const RunRequest& request) {
   if (is_deepseek(request)) return trace_deepseek(request);
-  return Error(ErrorKind::Config, "mode static_trace knows the operators of deepseek_ocr only");
+  return Error(ErrorKind::Config, "mode static_trace supports only deepseek_ocr");
 }
 
 }  // namespace profline::workload

@@ -8,17 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "base/strings.h"
+
 namespace profline::kernels::internal {
 
-/// The name that `_Z...` stands for; nothing when it is not a mangled name, or when its text could
-/// become far larger than names are: 200 bytes of repetitions can stand for a gigabyte, which the
+/// The demangled form of `_Z...`; nothing if it is not a mangled name, or if its text could become
+/// far larger than real names: 200 bytes of repetitions can stand for a gigabyte, which the
 /// library's demangler would write out.
 std::optional<std::string> demangled(std::string_view mangled);
 
-/// A demangled name with one spelling for each thing, in which is marked what tools leave out.
+/// A demangled name in a single spelling, with marks around what tools leave out.
 struct ParsedName {
-  /// With kPathBegin path kPathEnd before each name that stands in namespaces, and what only some
-  /// tools show between kExtraBegin and kExtraEnd.
+  /// With kPathBegin path kPathEnd before each name in a namespace, and what only some tools show
+  /// between kExtraBegin and kExtraEnd.
   std::string marked;
   std::string function;                ///< of the outermost name
   std::vector<std::string> mentioned;  ///< names inside its template arguments, in order
@@ -29,18 +31,15 @@ inline constexpr char kPathEnd = '\x02';
 inline constexpr char kExtraBegin = '\x03';
 inline constexpr char kExtraEnd = '\x04';
 
-/// Nothing when the text is not what a demangler writes: unbalanced brackets (a name that was cut),
-/// control characters, deeper nesting than names have.
+/// Nothing if the text is not what a demangler writes: unbalanced brackets (a truncated name),
+/// control characters, deeper nesting than real names have.
 std::optional<ParsedName> parse_name(std::string_view text);
 
-// How names are taken apart; of interest to the parser's two files only.
+// The parser; used only by its two source files.
 
 inline constexpr int kDeepestName = 160;
 inline constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
-inline bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 inline bool is_word_start(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '~' ||
          static_cast<unsigned char>(c) >= 0x80U;
@@ -60,7 +59,7 @@ struct Component {
   std::vector<std::string> arg_list;
 };
 
-/// A type, a value or a function: what stands between two commas.
+/// A type, a value or a function: the text between two commas.
 struct Entity {
   std::string base;
   std::string tail;  // pointers, references, what follows
@@ -90,8 +89,8 @@ class NameParser {
     if (failed_ || at_ != text_.size()) return std::nullopt;
     parsed_.marked = entity.text();
     if (parsed_.marked.empty()) return std::nullopt;
-    // Words without parameters or arguments are a description (`wait for peers`), no function with
-    // the type that it returns.
+    // Words without parameters or arguments are a description (`wait for peers`), not a function
+    // with its return type.
     if (!entity.is_function && parsed_.marked.find_first_of("<(") == std::string::npos &&
         parsed_.marked.find(' ') != std::string::npos) {
       parsed_.function.clear();
@@ -151,7 +150,7 @@ class NameParser {
   int depth_ = 0;
   bool failed_ = false;
   std::size_t written_ = 0;                              // by placeholders
-  std::vector<const std::vector<std::string>*> scopes_;  // arguments that T1 may stand for
+  std::vector<const std::vector<std::string>*> scopes_;  // arguments that T1 may refer to
   ParsedName parsed_;
 };
 

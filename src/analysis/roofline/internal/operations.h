@@ -16,11 +16,11 @@ class Lookup {
  public:
   Lookup(const CounterReport& report, const ProfiledKernel& kernel);
 
-  /// The counter in this unit; a counter in another one is another thing.
+  /// The counter, if it is in this unit; in another unit it means something else.
   std::optional<double> find(std::string_view name, std::string_view unit) const;
-  /// Whatever its unit.
+  /// In any unit.
   std::optional<double> find(std::string_view name) const;
-  /// The first that is there, of several names for one thing.
+  /// The first one that exists, of several names for the same counter.
   std::optional<double> first_of(std::initializer_list<std::string_view> names,
                                  std::string_view unit) const;
 
@@ -35,7 +35,7 @@ class Lookup {
   std::unordered_map<std::string_view, const Counter*> first_;
 };
 
-/// Adds to the measurement what the tensor cores and the ordinary cores did.
+/// Adds the operations of the tensor cores and the vector cores to the measurement.
 void add_tensor_work(const Lookup& counters, std::string_view compute_capability,
                      Measurement& measured);
 void add_vector_work(const Lookup& counters, Measurement& measured);

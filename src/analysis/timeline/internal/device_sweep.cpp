@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// What is true of a device at the present instant; each a count of how often it is.
+/// The state of a device at the current instant, as counts.
 struct Present {
   std::array<std::int64_t, 3> running{};  // compute, copy, communication
   std::int64_t queued = 0;
-  std::array<std::int64_t, kIdleCauses> host{};  // by the cause it would be
+  std::array<std::int64_t, kIdleCauses> host{};  // by the cause of idle time it would be
 
   unsigned kinds() const {
     return (running[0] > 0 ? kCompute : 0U) | (running[1] > 0 ? kCopy : 0U) |
@@ -39,7 +39,7 @@ std::size_t running_slot(unsigned kind) {
   return kind == kCompute ? 0 : kind == kCopy ? 1 : 2;
 }
 
-/// What a device's idleness is put down to while a thread of it is inside such a call.
+/// The cause of a device's idle time while one of its threads is inside such a call.
 IdleCause cause_of(CallKind kind) {
   switch (kind) {
     case CallKind::Launch:
@@ -58,7 +58,7 @@ IdleCause cause_of(CallKind kind) {
   return IdleCause::NothingQueued;
 }
 
-/// An end that is still to come.
+/// A pending end.
 struct Ending {
   std::int64_t when_ns;
   RowIndex row;
@@ -96,7 +96,7 @@ class DeviceSweep {
 
   std::vector<DeviceTime> run() {
     for (std::int64_t now = next(); now != kNever; now = next()) {
-      // Rows that cover no time begin before they end, hence this order.
+      // Rows of zero length must begin before they end, hence this order.
       open_windows(now);
       close_windows(now);
       start_work(now);
@@ -129,7 +129,7 @@ class DeviceSweep {
     return when;
   }
 
-  /// Books the time since the device's last change.
+  /// Accounts for the time since the device's last change.
   void advance(std::size_t device, std::int64_t now) {
     const std::int64_t passed_ns = now - since_ns_[device];
     if (passed_ns == 0) return;
@@ -187,7 +187,7 @@ class DeviceSweep {
     return between;
   }
 
-  /// True of work that was handed over before it began, on the device its call is about.
+  /// Whether work was submitted before it began, on the device of its call.
   bool waits(const DeviceWork& work) const {
     return work.launch != kNoRow && timeline_.calls[work.launch].end_ns < work.start_ns &&
            placement_.of_call[work.launch] == placement_.of_work(work);
@@ -257,7 +257,7 @@ class DeviceSweep {
       if (device == kNoDevice || !launches_work(call.kind)) continue;
       const auto [entry, is_new] =
           spans.try_emplace({call.thread, device}, Span{call.start_ns, call.start_ns});
-      if (!is_new) entry->second.last_ns = call.start_ns;  // calls are in order of start
+      if (!is_new) entry->second.last_ns = call.start_ns;  // calls are sorted by start
     }
     std::vector<Busy> changes;
     for (const auto& [key, span] : spans) {
@@ -287,8 +287,8 @@ class DeviceSweep {
   std::vector<std::int64_t> since_ns_;
   std::vector<DeviceTime> sums_;
 
-  // What is still to come, in order of time.
-  std::vector<std::uint32_t> queued_by_;  // by call: work that waits once it has returned
+  // Pending events, in time order.
+  std::vector<std::uint32_t> queued_by_;  // by call: work that is queued once it has returned
   std::vector<Busy> busy_;
   std::vector<RowIndex> opening_;
   std::vector<RowIndex> closing_;
@@ -300,8 +300,8 @@ class DeviceSweep {
   std::size_t next_opening_ = 0;
   std::size_t next_closing_ = 0;
 
-  // The sums at the opening of each window that is open.
-  std::vector<RowIndex> at_opening_;  // by window: which of kept_
+  // The sums when each open window was opened.
+  std::vector<RowIndex> at_opening_;  // by window: index in kept_
   std::vector<std::vector<DeviceTime>> kept_;
   std::vector<RowIndex> free_;
 };

@@ -22,7 +22,7 @@ std::vector<std::int32_t> devices_at_work(const Timeline& timeline) {
   return devices;
 }
 
-/// The only device of each process that launched somewhere; kNoDevice for one that has several.
+/// The only device of each process that launched anything; kNoDevice for one that uses several.
 std::map<std::int64_t, DeviceIndex> only_devices(const Timeline& timeline,
                                                  const std::vector<DeviceIndex>& of_call) {
   std::map<std::int64_t, DeviceIndex> only;
@@ -35,7 +35,8 @@ std::map<std::int64_t, DeviceIndex> only_devices(const Timeline& timeline,
   return only;
 }
 
-/// From the calls that launched something to all others of their threads; see IdleCause.
+/// Extends devices from calls that launched something to all other calls of their threads; see
+/// IdleCause.
 void spread_over_threads(const Timeline& timeline, std::vector<DeviceIndex>& of_call) {
   const auto only = only_devices(timeline, of_call);
   std::vector<DeviceIndex> first(timeline.threads.size(), kNoDevice);

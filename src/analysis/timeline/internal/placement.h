@@ -9,13 +9,13 @@
 
 namespace profline::timeline::internal {
 
-/// A device's place in Placement::devices.
+/// An index in Placement::devices.
 using DeviceIndex = std::uint16_t;
 inline constexpr DeviceIndex kNoDevice = static_cast<DeviceIndex>(-1);
 
 bool launches_work(CallKind kind);  ///< kernels, graphs, copies, fills
 
-/// Which device everything is about.
+/// The device that each call and stream belongs to.
 struct Placement {
   std::vector<std::int32_t> devices;        ///< ids, ascending
   std::vector<DeviceIndex> of_stream;       ///< by row of Timeline::streams

@@ -36,7 +36,7 @@ class TreeBuilder {
     DefaultItem primary = DefaultItem::config(request_.primary.value_or(kNoPrimary));
     primary.is_primary = true;
     add_child(*root, std::move(primary));
-    // Last first: what is chosen further down counts further up.
+    // Last first: choices further down apply further up.
     for (std::size_t i = root->children.size(); i > 0; --i) {
       DefaultsTree& child = *root->children[i - 1];
       child.item.set_parent("", "");
@@ -107,10 +107,10 @@ class TreeBuilder {
          at = at->parent) {
       if (at->item.config_path() == path) ++same;
     }
-    // A command line may end the cycle further down, where packages have other names; nobody does
-    // so twice.
+    // The command line may end the cycle further down, where packages have other names; hardly
+    // anybody does so twice.
     if (same < 3 && around.depth < kMaxDefaultsDepth) return {};
-    return error_at(tree.item, "the defaults lists go round in a circle: " + chain_to(tree),
+    return error_at(tree.item, "the defaults lists form a cycle: " + chain_to(tree),
                     "defaults_cycle");
   }
 
@@ -165,7 +165,7 @@ class TreeBuilder {
     }
     PL_TRY(collect_overrides(list, parent, around));
 
-    // Last first: what is chosen further down counts further up.
+    // Last first: choices further down apply further up.
     std::vector<std::unique_ptr<DefaultsTree>> reversed;
     for (auto item = list.rbegin(); item != list.rend(); ++item) {
       PL_TRY(expand_item(tree, *item, reversed, around));
@@ -176,7 +176,7 @@ class TreeBuilder {
     return {};
   }
 
-  /// Adds a `_self_` at the end where there is none; whether there was none.
+  /// Appends a `_self_` if the list lacks one; returns whether it did.
   Result<bool> complete_with_self(const DefaultItem& parent, const LoadedConfig& loaded,
                                   std::vector<DefaultItem>& list) {
     bool has_self = false;
@@ -213,7 +213,7 @@ class TreeBuilder {
       if (last_override != nullptr && !item.is_override && !item.is_appended) {
         return error_at(item,
                         "in '" + parent.config_path() + "' the override of '" +
-                            last_override->override_key() + "' stands before '" +
+                            last_override->override_key() + "' comes before '" +
                             item.override_key() + "'; overrides go at the end of a defaults list",
                         "override_not_last");
       }
@@ -258,7 +258,7 @@ class TreeBuilder {
     return *reversed.emplace_back(std::move(child));
   }
 
-  /// `db: [mysql, pg]`: each option as a config of its own.
+  /// `db: [mysql, pg]`: each option becomes a config of its own.
   Result<void> expand_options(DefaultsTree& tree, const DefaultItem& group,
                               std::vector<std::unique_ptr<DefaultsTree>>& reversed,
                               Surroundings around) {
@@ -281,7 +281,7 @@ class TreeBuilder {
     return {};
   }
 
-  /// The entries that wait for what others choose.
+  /// The entries that depend on the choices of others.
   Result<void> expand_interpolated(const std::vector<DefaultItem>& list, bool self_added,
                                    std::vector<std::unique_ptr<DefaultsTree>>& reversed,
                                    DefaultsTree& tree, Surroundings around) {
@@ -304,7 +304,7 @@ class TreeBuilder {
   bool lacks_self_ = false;
 };
 
-/// `${defaults.0.db}`, which Hydra once allowed.
+/// `${defaults.0.db}`, which Hydra used to allow.
 bool is_position_in_list(std::string_view text) {
   constexpr std::string_view kStart = "${defaults.";
   return text.size() > kStart.size() + 1 && text.starts_with(kStart) &&
@@ -366,7 +366,7 @@ Result<void> resolve_interpolation(DefaultItem& item, const Node& known,
                         "its name, as in ${db}",
                     "defaults_interpolation");
   }
-  // One level down, as the real one is: `${..db}` is `${db}`.
+  // One level down, like the real entry: `${..db}` is `${db}`.
   constexpr const char* kHolder = "_entry_";
   constexpr const char* kText = "_text_";
   Node tree = known;

@@ -14,7 +14,7 @@
 
 namespace profline::config::internal {
 
-/// Stands for the primary config where there is none.
+/// Replaces a missing primary config.
 constexpr const char* kNoPrimary = "_dummy_empty_config_";
 
 struct BuiltDefaults {
@@ -27,7 +27,7 @@ Result<BuiltDefaults> build_defaults_tree(const DefaultsRequest& request, GroupC
                                           ConfigRepository& repository,
                                           const ResolveContext& context);
 
-/// An Error where the entry was written.
+/// An Error at the place of the entry.
 Error error_at(const DefaultItem& item, const std::string& message, const char* reason);
 
 /// What an interpolation in a defaults list may refer to: the groups chosen so far, by their
@@ -35,7 +35,7 @@ Error error_at(const DefaultItem& item, const std::string& message, const char* 
 Node known_choices(const std::vector<DefaultItem>& list, bool self_added,
                    std::span<const Choice> choices);
 
-/// Replaces the entry's interpolation by its value. The reason of an Error is
+/// Replaces the entry's interpolation with its value. The reason of an Error is
 /// `defaults_interpolation`.
 Result<void> resolve_interpolation(DefaultItem& item, const Node& known,
                                    const ResolveContext& context);

@@ -112,7 +112,7 @@ Node output_default() {
 Node help_default() {
   return map_of({{"app_name", text("${hydra.job.name}")},
                  {"header", text("${hydra.help.app_name} is configured in Hydra's language.\n")},
-                 {"footer", text("--hydra-help tells about Hydra's own settings.\n")},
+                 {"footer", text("--hydra-help describes Hydra's own settings.\n")},
                  {"template", text("${hydra.help.header}\n"
                                    "Groups, chosen with group=option:\n\n$APP_CONFIG_GROUPS\n\n"
                                    "Values, set with key=value:\n\n$CONFIG\n\n"

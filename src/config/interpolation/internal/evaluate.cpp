@@ -1,4 +1,4 @@
-// The part of Resolution that gives expressions their values.
+// The part of Resolution that evaluates expressions.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ std::string wanted_arguments(const ResolverOptions& options) {
   return least == most ? most : least + " to " + most;
 }
 
-/// The same text for keys that a Python dict takes for one, as it does 1, 1.0 and true.
+/// The same text for keys that are equal in a Python dict, such as 1, 1.0 and true.
 std::string key_identity(const Node& key) {
   constexpr double kExact = 9007199254740992;  // 2^53, up to which floats are exact integers
   if (key.is_bool()) return key.as_bool() ? "1" : "0";
@@ -50,7 +50,7 @@ Result<Value> Resolution::evaluate_text(const Place& holder) {
   if (own.result) return *own.result;
   if (own.evaluating || depth_ >= kMaxDepth) return circle_error(holder);
   const std::string& text = holder.node->as_string();
-  // A text at the root has nothing around it; its references then start at itself and find nothing.
+  // A text at the root has no parent; its references then start at itself and find nothing.
   const Frame frame{holder, holder.parent != nullptr ? *holder.parent : holder, text};
   PL_TRY(charge(holder, 1 + text.size()));
   Result<Expression> parsed = parse_text(text);
@@ -65,9 +65,9 @@ Result<Value> Resolution::evaluate_text(const Place& holder) {
   evaluating_.pop_back();
   own.evaluating = false;
 
-  // Remembered, so that long chains of references take linear time. Not so what a resolver made
-  // that may answer otherwise next time, nor text that reads as an interpolation once it is written
-  // into the tree.
+  // Remembered, so that long chains of references take linear time. Not remembered: values from
+  // resolvers that may answer differently next time, and text that reads as an interpolation once
+  // it is written into the tree.
   if (value && impure_calls_ == impure_before) {
     const std::string* made = value->text();
     if (made == nullptr || !holds_interpolation(*made)) own.result = *value;
@@ -112,8 +112,7 @@ Result<Value> Resolution::evaluate_form(const Frame& frame, const Expression& at
   for (const Place* around = &frame.parent; around != nullptr; around = around->parent) {
     if (selection.value.place() == around) {
       return error_at(frame, at.offset, ErrorKind::Config,
-                      "interpolation key " + in_quotes(key) + " is what holds this value",
-                      "circular");
+                      "interpolation key " + in_quotes(key) + " contains this value", "circular");
     }
   }
   return std::move(selection.value);
@@ -239,7 +238,7 @@ Error Resolution::located(const Frame& frame, const Error& problem) const {
 
 Error Resolution::resolver_error(const Frame& frame, const Expression& at, const std::string& name,
                                  const Error& problem) const {
-  // One that knows its reason and its place is that of a value which the resolver looked at.
+  // An error with a reason and a place is about a value that the resolver looked up.
   if (!problem.reason().empty() && problem.position()) return problem;
   const char* reason = problem.reason() == "grammar" ? "grammar" : "resolver_error";
   return error_at(frame, at.offset, problem.kind(), name + ": " + problem.to_string(), reason);
@@ -259,19 +258,19 @@ Error Resolution::selection_error(const Frame& frame, const Expression& at, cons
                   "missing_value");
     case Selection::Outcome::NotContainer:
       return fail(" not found: " + in_quotes(full_key(*selection.where)) + " is " +
-                      std::string(selection.value.described()) + " and holds no " +
+                      std::string(selection.value.described()) + " and has no " +
                       in_quotes(selection.steps[selection.failed_step + 1]),
                   "resolver_error");
     case Selection::Outcome::BadIndex:
       return fail(" not found: " + in_quotes(full_key(*selection.where)) + " is a list and " +
-                      in_quotes(selection.steps[selection.failed_step]) + " is no index",
+                      in_quotes(selection.steps[selection.failed_step]) + " is not an index",
                   "resolver_error");
     default:
       return fail(" not found" + nearest_key(key, selection), "interpolation_key");
   }
 }
 
-/// ` (did you mean 'a.c'?)` for `a.b`, by the keys of the map that lacks one.
+/// ` (did you mean 'a.c'?)` for `a.b`, from the keys of the map that lacks it.
 std::string Resolution::nearest_key(const std::string& key, const Selection& selection) {
   if (selection.where == nullptr || !selection.where->node->is_map()) return {};
   const std::vector<std::string> close = nearest(selection.steps[selection.failed_step],
@@ -287,13 +286,13 @@ Error Resolution::circle_error(const Place& again) const {
   const auto first = std::find(evaluating_.begin(), evaluating_.end(), &again);
   std::string message = full_key(again) + ": ";
   if (first != evaluating_.end()) {
-    message += "the interpolations go in a circle: ";
+    message += "the interpolations are circular: ";
     for (auto step = first; step != evaluating_.end(); ++step) message += full_key(**step) + " -> ";
     message += full_key(again);
   } else if (depth_ >= kMaxDepth) {
-    message += "too many values are inside one another or refer to one another";
+    message += "too many nested values or references";
   } else {
-    message += "this " + std::string(again.node->is_map() ? "map" : "list") + " holds itself";
+    message += "this " + std::string(again.node->is_map() ? "map" : "list") + " contains itself";
   }
   return Error(ErrorKind::Config, std::move(message), written_at(again)).with_reason("circular");
 }

@@ -37,7 +37,7 @@ Result<Value> hydra(const ResolverCall& call) {
   const Selection top =
       PL_TRY(call.resolution.find(call.resolution.adopt_root(*tree), "hydra", false));
   const Place* node = top.value.container();
-  if (node == nullptr) return problem("the key 'hydra' holds no map");
+  if (node == nullptr) return problem("the key 'hydra' is not a map");
   Selection found = PL_TRY(call.resolution.find_below(*node, *key, false));
   switch (found.outcome) {
     case Selection::Outcome::Found:
@@ -108,7 +108,7 @@ std::tm to_tm(const LocalTime& time) {
   return tm;
 }
 
-/// What C's strftime does not know, or would take from this machine's time zone, written out.
+/// Expands what C's strftime does not support, or would take from this machine's time zone.
 std::string with_python_directives(const LocalTime& time, std::string_view format) {
   std::string out;
   for (std::size_t i = 0; i < format.size(); ++i) {
@@ -132,7 +132,7 @@ std::string with_python_directives(const LocalTime& time, std::string_view forma
 }  // namespace
 
 std::string format_time(const LocalTime& time, std::string_view format) {
-  // The blank tells an empty result from a buffer that is too small.
+  // The blank distinguishes an empty result from a buffer that is too small.
   const std::string prepared = with_python_directives(time, format) + ' ';
   const std::tm tm = to_tm(time);
   std::vector<char> buffer(256 + prepared.size() * 4);

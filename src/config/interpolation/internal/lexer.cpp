@@ -1,5 +1,5 @@
-// The lexer of OmegaConf's grammar as its modes have it: at each place the longest token wins, and
-// of equally long ones the first of the grammar.
+// The lexer of OmegaConf's grammar with its modes: at each place the longest token wins, and among
+// equally long ones the first in the grammar.
 
 #include "config/interpolation/internal/lexer.h"
 
@@ -20,7 +20,7 @@ bool is_one_of(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }
 
-/// Length of the digits at the front of `text`, single underscores between them allowed.
+/// Length of the digits at the front of `text`, with single underscores allowed between them.
 std::size_t digits(std::string_view text) {
   std::size_t length = 0;
   while (length < text.size()) {
@@ -69,7 +69,7 @@ struct Match {
   TokenKind kind = TokenKind::End;
   std::size_t length = 0;
 
-  /// Takes the other one if it is longer: of equally long ones the earlier stays.
+  /// Takes the other one if it is longer: among equally long ones the earlier stays.
   void offer(TokenKind other_kind, std::size_t other_length) {
     if (other_length > length) *this = {other_kind, other_length};
   }
@@ -114,7 +114,7 @@ class Lexer {
       : text_(text), modes_{start == LexerStart::Text ? Mode::Text : Mode::Value} {}
 
   bool run(std::vector<Token>& tokens, Problem& problem) {
-    // No more tokens than bytes, and far fewer in most texts.
+    // There are no more tokens than bytes, and far fewer in most texts.
     tokens.reserve(std::min<std::size_t>(text_.size() + 1, 16));
     while (at_ < text_.size()) {
       const Match match = next();
@@ -161,7 +161,7 @@ class Lexer {
     return std::min(rest.find_first_not_of(" \t"), rest.size());
   }
 
-  /// Free text (quote 0), or what is inside of quotes.
+  /// Free text (quote 0), or text inside quotes.
   static Match next_in_text(std::string_view rest, char quote) {
     const char stops[] = {'$', quote};
     const std::string_view stop_set(stops, quote == '\0' ? 1 : 2);
@@ -169,7 +169,7 @@ class Lexer {
     const std::size_t solid = rest.substr(0, run).find_last_not_of('\\');
     if (solid != std::string_view::npos) return {TokenKind::Any, solid + 1};
 
-    // Only backslashes, if anything, and then `$`, a quote or the end.
+    // Backslashes only, if any, then `$`, a quote or the end.
     const std::string_view after = rest.substr(run);
     if (run % 2 == 1) {
       if (after.substr(0, 2) == "${") return {TokenKind::EscInter, run + 2};
@@ -238,7 +238,7 @@ class Lexer {
     return {TokenKind::InterOpen, inter_open(rest)};
   }
 
-  /// False when a closing brace has nothing to close.
+  /// False if a closing brace has nothing to close.
   bool change_mode(TokenKind kind) {
     switch (kind) {
       case TokenKind::InterOpen:
@@ -254,7 +254,7 @@ class Lexer {
         modes_.push_back(Mode::DoubleQuoted);
         return true;
       case TokenKind::Colon:
-        modes_.back() = Mode::Value;  // no change where it was that already
+        modes_.back() = Mode::Value;  // may already be Value
         return true;
       case TokenKind::InterClose:
       case TokenKind::BraceClose:
@@ -275,9 +275,9 @@ class Lexer {
     const std::string shown =
         is_blank(text_[at_]) ? "a blank" : "'" + std::string(text_.substr(at_, length)) + "'";
     if (modes_.back() == Mode::Interpolation) {
-      return {at_, shown + " cannot stand in the key of an interpolation"};
+      return {at_, shown + " is not allowed in the key of an interpolation"};
     }
-    return {at_, shown + " cannot stand outside of quotes here"};
+    return {at_, shown + " is not allowed outside quotes here"};
   }
 
   std::string_view text_;

@@ -10,7 +10,7 @@
 
 namespace profline::config::internal {
 
-/// The tokens of OmegaConf's value grammar. White space beside `,` `:` `[` `]` `{` `}` is part of
+/// The tokens of OmegaConf's value grammar. White space next to `,` `:` `[` `]` `{` `}` is part of
 /// that token.
 enum class TokenKind : std::uint8_t {
   InterOpen,   ///< `${`
@@ -26,7 +26,7 @@ enum class TokenKind : std::uint8_t {
   DoubleQuoteOpen,
   QuoteClose,
   Id,        ///< `abc-1`
-  Key,       ///< part of a key that is no Id: `x@y`, `10`
+  Key,       ///< part of a key that is not an Id: `x@y`, `10`
   Null,      ///< `null`
   Bool,      ///< `true`
   Int,       ///< `1_000`
@@ -34,7 +34,7 @@ enum class TokenKind : std::uint8_t {
   Unquoted,  ///< one of `/-\+.$%*@?|`
   Space,
   Any,           ///< free text
-  Escape,        ///< backslashes that escape what follows them, and that: `\\`, `\,`, `\'`
+  Escape,        ///< backslashes and the character they escape: `\\`, `\,`, `\'`
   EscInter,      ///< `\${`, with backslashes in front
   TopEscape,     ///< an even number of backslashes in free text
   QuotedEscape,  ///< an even number of backslashes in quotes
@@ -47,7 +47,7 @@ struct Token {
   std::size_t length;
 };
 
-/// Free text, or a value as resolver arguments are written.
+/// Free text, or a value as in resolver arguments.
 enum class LexerStart : std::uint8_t { Text, Value };
 
 /// A failure at a byte of the text.
@@ -56,11 +56,11 @@ struct Problem {
   std::string message;
 };
 
-/// Splits all of `text`; the last token is End. False when it cannot be split, with `problem` set.
+/// Splits all of `text`; the last token is End. False if it cannot be split, with `problem` set.
 bool tokenize(std::string_view text, LexerStart start, std::vector<Token>& tokens,
               Problem& problem);
 
-/// The Error that tells of a problem in `text`.
+/// The Error for a problem in `text`.
 Error grammar_error(std::string_view text, const Problem& problem);
 
 }  // namespace profline::config::internal

@@ -14,8 +14,8 @@
 
 namespace profline::config::internal {
 
-/// A configuration written in YAML, with a world around it that the test sets. Results are shown as
-/// Python shows them, failures as users see them with the reason in front.
+/// A configuration written in YAML, in an environment that the test sets. Results are shown as in
+/// Python, failures as users see them with the reason in front.
 class ResolveFixture : public testing::Test {
  protected:
   ResolveFixture() : registry_(ResolverRegistry::standard()) {

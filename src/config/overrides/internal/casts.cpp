@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/strings.h"
 #include "config/overrides/internal/functions.h"
 #include "config/overrides/internal/lexer.h"
 #include "config/overrides/override.h"
@@ -26,13 +27,6 @@ Error cannot_cast(const std::string& what, Cast to, const char* reason) {
   return function_error(reason, "cannot cast " + what + " to " + std::string(target_name(to)));
 }
 
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 Result<OverrideValue> cast_text(const std::string& text, Cast to) {
   switch (to) {
     case Cast::String:
@@ -44,8 +38,8 @@ Result<OverrideValue> cast_text(const std::string& text, Cast to) {
       if (const auto number = python_float(text)) return OverrideValue(Node::real(*number));
       break;
     case Cast::Bool:
-      if (lower_case(text) == "true") return OverrideValue(Node::boolean(true));
-      if (lower_case(text) == "false") return OverrideValue(Node::boolean(false));
+      if (lower(text) == "true") return OverrideValue(Node::boolean(true));
+      if (lower(text) == "false") return OverrideValue(Node::boolean(false));
       break;
   }
   return cannot_cast(shown_text(text), to, kValueError);
@@ -103,7 +97,7 @@ Result<OverrideValue> cast_dict(OverrideValue::Dict dict, Cast to) {
   return OverrideValue(std::move(dict));
 }
 
-/// Tags and shuffle are lost, as they are in Hydra.
+/// Tags and shuffle are lost, as in Hydra.
 Result<OverrideValue> cast_choice(const ChoiceSweep& choice, Cast to) {
   ChoiceSweep out{PL_TRY(cast_items(choice.items, to)), choice.simple};
   for (const OverrideValue& item : out.items) {
@@ -114,7 +108,7 @@ Result<OverrideValue> cast_choice(const ChoiceSweep& choice, Cast to) {
   return OverrideValue(std::move(out));
 }
 
-/// The scalar that a cast of a number gives.
+/// The scalar that results from casting a number.
 Result<Node> cast_number(const Node& number, Cast to) {
   const OverrideValue value = PL_TRY(cast_scalar(number, to));
   return *value.get<Node>();
@@ -147,7 +141,7 @@ Result<OverrideValue> cast_any(const OverrideValue& value, Cast to) {
   if (const auto* choice = value.get<ChoiceSweep>()) return cast_choice(*choice, to);
   if (const auto* range = value.get<RangeSweep>()) return cast_range(*range, to);
   if (const auto* interval = value.get<IntervalSweep>()) return cast_interval(*interval, to);
-  // A glob has no value before it meets its config group; that it is there is all that bool asks.
+  // A glob has no value until it is matched with its config group; bool only needs it to exist.
   if (to == Cast::Bool) return OverrideValue(Node::boolean(true));
   return cannot_cast("a glob", to, kOtherError);
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPrecision = 28;  // of Python's default decimal context
 
-/// Digits of the exact value of any double: 767 are enough for the smallest ones.
+/// Digits of the exact value of any double: 767 suffice for the smallest ones.
 std::string exact_scientific(double magnitude) {
   std::array<char, 800> buffer{};
   const auto [end, problem] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), magnitude,
@@ -28,7 +28,7 @@ std::string integer_digits(const Node& number) {
   return number.is_int() ? std::to_string(number.as_int()) : number.as_big_int();
 }
 
-/// Compares two texts of digits that stand for integers without leading zeros.
+/// Compares two texts of digits that represent integers without leading zeros.
 int compare_magnitude(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
   const int order = a.compare(b);
@@ -48,7 +48,7 @@ std::string add_magnitudes(std::string a, const std::string& b) {
   return a;
 }
 
-/// a - b, where a is not the smaller one.
+/// a - b, for a >= b.
 std::string subtract_magnitudes(std::string a, const std::string& b) {
   int borrow = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -126,7 +126,7 @@ Decimal Decimal::rounded() const {
   if (digits_.size() <= kPrecision) return *this;
   Decimal out = *this;
   const char next = digits_[kPrecision];
-  // The last digit is never '0': a '5' with anything behind it is more than half.
+  // The last digit is never '0': a '5' followed by anything is more than half.
   const bool half = next == '5' && digits_.size() == kPrecision + 1;
   const bool odd = (digits_[kPrecision - 1] - '0') % 2 != 0;
   const bool up = half ? odd : next >= '5';
@@ -149,7 +149,7 @@ int Decimal::compare(const Decimal& other) const {
   if (mine == 0) return 0;
   if (infinite_ && other.infinite_) return 0;
   if (infinite_ || other.infinite_) return infinite_ ? mine : -mine;
-  // The place of the first digit decides before any digit does.
+  // The position of the first digit decides before any digit does.
   const long my_top = static_cast<long>(digits_.size()) + exponent_;
   const long its_top = static_cast<long>(other.digits_.size()) + other.exponent_;
   if (my_top != its_top) return my_top < its_top ? -mine : mine;

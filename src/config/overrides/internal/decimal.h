@@ -6,11 +6,11 @@
 
 namespace profline::config {
 
-/// A decimal number of any length: exact where Python's int is, and rounded as Python's decimal
-/// module rounds where Hydra uses that (a `range` of floats counts in decimals of 28 digits).
+/// A decimal number of any length: exact like Python's int, and rounded like Python's decimal
+/// module where Hydra uses that (a `range` of floats counts in decimals of 28 digits).
 class Decimal {
  public:
-  /// The exact value of a boolean, integer, big integer or float; NaN has none and is not allowed.
+  /// The exact value of a boolean, integer, big integer or float; not NaN.
   explicit Decimal(const Node& number);
 
   bool is_zero() const { return !infinite_ && digits_.empty(); }
@@ -25,19 +25,19 @@ class Decimal {
 
   /// -1, 0 or 1.
   int sign() const;
-  /// Negative, 0 or positive as this is below, equal to or above `other`.
+  /// Negative, 0 or positive if this is below, equal to or above `other`.
   int compare(const Decimal& other) const;
 
   /// The nearest double.
   double to_double() const;
-  /// This as an integer Node; it has no fraction.
+  /// This as an integer Node; it must have no fraction.
   Node to_integer() const;
 
  private:
   Decimal() = default;
   void normalise();
 
-  // +-digits * 10^exponent; the digits neither start nor end with '0', and are none for zero.
+  // +-digits * 10^exponent; the digits neither start nor end with '0', and are empty for zero.
   std::string digits_;
   long exponent_ = 0;
   bool negative_ = false;

@@ -16,7 +16,7 @@ using namespace types;
 
 struct Function {
   std::string_view name;
-  std::array<Parameter, 4> slots;  // those without a name are not there
+  std::array<Parameter, 4> slots;  // unused ones have no name
   Result<OverrideValue> (*evaluate)(Arguments&& arguments, const RandomBelow& random_below);
 
   std::span<const Parameter> parameters() const {
@@ -32,7 +32,7 @@ Result<ChoiceSweep> simple_choice(std::vector<OverrideValue> items) {
     if (item.is_sweep()) {
       return function_error(
           kOtherError,
-          "several arguments make a choice, which cannot hold " + std::string(type_name(item)),
+          "several arguments make a choice, which cannot contain " + std::string(type_name(item)),
           item.column());
     }
   }
@@ -283,7 +283,7 @@ std::string describe_types(unsigned types) {
   return names.empty() ? last : join(names, ", ") + " or " + last;
 }
 
-/// Functions see the text of quoted strings, not their quotes; inside containers quotes stay.
+/// Functions see the text of quoted strings without quotes; inside containers the quotes stay.
 OverrideValue unquoted(OverrideValue value) {
   auto* quoted = value.get<QuotedString>();
   if (quoted == nullptr) return value;
@@ -364,15 +364,15 @@ Result<OverrideValue> evaluate(FunctionCall call, const RandomBelow& random_belo
     if (hint.empty()) hint = " (there are " + join(names, ", ") + ")";
     return function_error("unknown_function", "unknown function '" + call.name + "'" + hint);
   }
-  const auto told = [&](const Error& problem) {
+  const auto in_function = [&](const Error& problem) {
     return function_error(problem.reason().data(),
                           std::string(function->name) + "(): " + problem.message(),
                           problem.position()->column);
   };
   auto arguments = bind(function->parameters(), std::move(call));
-  if (!arguments) return told(arguments.error());
+  if (!arguments) return in_function(arguments.error());
   auto value = function->evaluate(*std::move(arguments), random_below);
-  if (!value) return told(value.error());
+  if (!value) return in_function(value.error());
   return value;
 }
 

@@ -14,41 +14,41 @@
 
 namespace profline::config {
 
-/// A function of the override grammar with what it was given: `range(1, stop=10)`.
+/// A call of a function in the override grammar: `range(1, stop=10)`.
 struct FunctionCall {
   std::string name;
   std::vector<OverrideValue> positional;
   std::vector<std::pair<std::string, OverrideValue>> named;  // in order; the last of a name counts
 };
 
-/// What the call gives. Errors have Hydra's reason, and a position (the column alone) where one
-/// argument is to blame.
+/// The result of the call. Errors have Hydra's reason, and a position (the column alone) if they
+/// concern one argument.
 Result<OverrideValue> evaluate(FunctionCall call, const RandomBelow& random_below);
 
-// The functions that have a file of their own.
+// The functions that have their own file.
 
 enum class Cast : std::uint8_t { Int, Float, String, Bool };
 
 /// Casts each scalar in `value`, down through lists, dict values and sweeps.
 Result<OverrideValue> cast(const OverrideValue& value, Cast to);
 
-/// Sorts as Python's sorted() does; an Error (function_type_error) where two items have no order.
+/// Sorts like Python's sorted(); an Error (function_type_error) if two items cannot be compared.
 Result<std::vector<OverrideValue>> sorted(std::vector<OverrideValue> items, bool reverse);
 
-/// The same numbers counted upwards, or downwards when `reverse`.
+/// The same numbers in ascending order, or in descending order if `reverse`.
 Result<RangeSweep> sorted(RangeSweep range, bool reverse);
 
-/// Equal as Python sees dict keys: 1, 1.0 and true are. Texts are equal exactly when keys are;
-/// empty for NaN, which equals nothing.
+/// A text that is the same for keys that are equal in a Python dict, such as 1, 1.0 and true; empty
+/// for NaN, which equals nothing.
 std::string key_identity(const Node& key);
 
-/// An Error at the column of an argument; 0: the whole call is to blame.
+/// An Error at the column of an argument; 0: about the whole call.
 Error function_error(const char* reason, std::string message, std::uint32_t column = 0);
 constexpr const char* kTypeError = "function_type_error";
 constexpr const char* kValueError = "function_value_error";
 constexpr const char* kOtherError = "function_error";
 
-/// What Hydra's users call the type of a value: `str`, `int`, `list`, `range()`.
+/// The name of a value's type for Hydra's users: `str`, `int`, `list`, `range()`.
 std::string_view type_name(const OverrideValue& value);
 
 /// Types of arguments, as bits.
@@ -72,25 +72,25 @@ constexpr unsigned kSweep = kChoice | kRange | kInterval;
 /// The bit of a value's type.
 unsigned type_of(const OverrideValue& value);
 
-/// A parameter of a function, and the types it takes.
+/// A parameter of a function, and the types it accepts.
 struct Parameter {
   std::string_view name;
   unsigned types = 0;
-  /// Rest is Python's `*args`: the first parameter if there is one.
+  /// Rest is Python's `*args`: it is the first parameter if there is one.
   enum class Kind : std::uint8_t { Required, Optional, KeywordOnly, Rest } kind = Kind::Required;
 };
 
-/// The arguments of a call, each in its place and of a type its parameter takes.
+/// The arguments of a call, assigned to parameters and of accepted types.
 struct Arguments {
   std::vector<OverrideValue> rest;
   std::vector<std::optional<OverrideValue>> named;  // by parameter
 
-  /// The argument for a parameter; a null pointer when it was not given, or given as null.
+  /// The argument for a parameter; a null pointer if it is absent or null.
   const OverrideValue* given(std::size_t parameter) const;
 };
 
-/// Gives each argument of a call to its parameter, as Python does; else an Error
-/// (function_type_error) about what is missing, too much, unknown or of a wrong type.
+/// Assigns each argument of a call to its parameter, as Python does; otherwise an Error
+/// (function_type_error) about what is missing, superfluous, unknown or of a wrong type.
 Result<Arguments> bind(std::span<const Parameter> parameters, FunctionCall call);
 
 }  // namespace profline::config

@@ -19,7 +19,7 @@ void expect_results(std::span<const Case> cases) {
   }
 }
 
-/// The reason and the message of what a call refuses, without place and excerpt.
+/// The reason and the message for a refused call, without place and excerpt.
 std::string refusal(std::string_view call) {
   const auto override = parse_override("k=" + std::string(call));
   if (override) return "accepted";
@@ -95,7 +95,7 @@ TEST(OverrideFunctions, RefuseCastsThatPythonRefuses) {
        "choice(), range() or interval(), not glob()"},
       {"int([glob(*)])", "function_error: int(): cannot cast a glob to int"},
       {"float(1,range(3))",
-       "function_error: float(): several arguments make a choice, which cannot hold range()"},
+       "function_error: float(): several arguments make a choice, which cannot contain range()"},
       {"int(choice(1,choice(2)))",
        "function_error: int(): cannot cast a choice with a sweep in it to int"},
       {"v=1",
@@ -246,7 +246,7 @@ TEST(OverrideFunctions, ShuffleListsAtOnceAndSweepsLater) {
       {"shuffle([])", "[]"},
   };
   expect_results(kCases);
-  // The last item changes places with one at or before it, then the one before, and so on.
+  // The last item is swapped with one at or before it, then the one before, and so on.
   std::vector<std::size_t> bounds;
   const RandomBelow first = [&](std::size_t bound) {
     bounds.push_back(bound);
@@ -258,7 +258,7 @@ TEST(OverrideFunctions, ShuffleListsAtOnceAndSweepsLater) {
   EXPECT_EQ(bounds, (std::vector<std::size_t>{4, 3, 2}));
   constexpr Case kRefusals[] = {
       {"shuffle(1,range(3))",
-       "function_error: shuffle(): several arguments make a choice, which cannot hold range()"},
+       "function_error: shuffle(): several arguments make a choice, which cannot contain range()"},
       {"shuffle(list=1)", "function_type_error: shuffle(): 'list' must be null or list, not int"},
   };
   expect_refusals(kRefusals);

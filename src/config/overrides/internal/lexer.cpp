@@ -19,8 +19,7 @@ bool is_one_of(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }
 
-/// The text from one place on. Asking beyond its end gives '\0', which no rule of the grammar
-/// names.
+/// The rest of the text. Reading past its end returns '\0', which no rule of the grammar uses.
 class Cursor {
  public:
   Cursor(std::string_view text, std::size_t at) : text_(text), at_(at) {}
@@ -59,12 +58,12 @@ std::size_t digits_length(std::string_view text) {
   return cursor.at();
 }
 
-/// The same for an integer: after a first 0 it ends.
+/// The same for an integer: it ends after a leading 0.
 std::size_t unsigned_int_length(std::string_view text) {
   return text.starts_with('0') ? 1 : digits_length(text);
 }
 
-/// Length of the exponent at the front (`e-5`), 0 when there is none.
+/// Length of the exponent at the front (`e-5`), or 0.
 std::size_t exponent_length(std::string_view text) {
   Cursor cursor(text, 0);
   if (!is_one_of(cursor.peek(), "eE")) return 0;
@@ -115,7 +114,7 @@ Match number(std::string_view text) {
   return match;
 }
 
-/// A name, or one of the words that mean something else when they stand alone.
+/// A name, or one of the words with another meaning if they are alone.
 Match word(std::string_view text) {
   Cursor cursor(text, 0);
   if (!is_letter(cursor.peek()) && cursor.peek() != '_') return {};
@@ -141,7 +140,7 @@ Match escape(std::string_view text) {
   return {TokenKind::Escape, length};
 }
 
-/// From a quote to the next one of its kind that has an even number of backslashes before it.
+/// From a quote to the next one of its kind that follows an even number of backslashes.
 Match quoted(std::string_view text) {
   bool escaped = false;
   for (std::size_t i = 1; i < text.size(); ++i) {
@@ -153,7 +152,7 @@ Match quoted(std::string_view text) {
 
 Match interpolation(std::string_view text) {
   if (!text.starts_with("${") || text.substr(2).starts_with('}')) return {};
-  return {TokenKind::Interpolation, text.find('}') + 1};  // 0 when there is none
+  return {TokenKind::Interpolation, text.find('}') + 1};  // 0 if it does not end
 }
 
 struct Separator {
@@ -174,7 +173,7 @@ constexpr std::array<Separator, 9> kSeparators = {{
     {'=', TokenKind::Equal, true, true},
 }};
 
-/// A separator with the blanks that belong to it, or blanks that belong to none.
+/// A separator with the blanks that belong to it, or blanks that belong to no separator.
 Match separator_or_blank(std::string_view text) {
   Cursor cursor(text, 0);
   const std::size_t blanks = cursor.skip_while(is_blank);
@@ -193,7 +192,7 @@ Match longer(const Match& a, const Match& b) {
 }
 
 /// The longest token at the front; of two with the same length the grammar's first. Interpolations
-/// are looked for only where some '}' follows: searching the rest for each `${` in vain would take
+/// are searched for only if some '}' follows: searching the rest in vain for each `${` would take
 /// quadratic time.
 Match value_token(std::string_view text, bool brace_follows) {
   const char c = text.front();
@@ -355,13 +354,13 @@ Error OverrideTokens::bad_character() {
   if (!in_value) {
     return error_at(tokens_.back(), "lexer",
                     shown +
-                        " cannot stand here: a key is a path such as db.user or list.0, or a "
+                        " is not allowed here: a key is a path such as db.user or list.0, or a "
                         "group such as db/engine");
   }
   if (character == '\'' || character == '"') {
     return error_at(tokens_.back(), "lexer", "this quote is never closed");
   }
-  return error_at(tokens_.back(), "lexer", shown + " cannot stand in a value without quotes");
+  return error_at(tokens_.back(), "lexer", shown + " is not allowed in a value without quotes");
 }
 
 Error OverrideTokens::unexpected(std::string_view expected, Read read, std::size_t ahead) {

@@ -10,8 +10,8 @@
 
 namespace profline::config {
 
-/// The tokens of Hydra's override grammar. Blanks beside a separator belong to it, as in the
-/// grammar: `[a , b]` is five tokens, while the blank of `a b` is one of its own.
+/// The tokens of Hydra's override grammar. Blanks next to a separator belong to it, as in the
+/// grammar: `[a , b]` is five tokens, while the blank in `a b` is a separate token.
 enum class TokenKind : std::uint8_t {
   // Before the first '='.
   Tilde,
@@ -43,7 +43,7 @@ enum class TokenKind : std::uint8_t {
   Interpolation,  // `${` to the next '}'
   // Always the last one.
   End,
-  Bad  // here no token begins
+  Bad  // no token begins here
 };
 
 struct Token {
@@ -54,26 +54,25 @@ struct Token {
 
 enum class LexerMode : std::uint8_t { Key, Value };
 
-/// Splits `text`, of less than 4 GiB, by longest match; the last token is End or Bad, and there is
-/// no other of those.
+/// Splits `text`, of less than 4 GiB, by longest match; the last token, and no other, is End or
+/// Bad.
 std::vector<Token> lex_override(std::string_view text, LexerMode mode);
 
-/// The text that a run of escapes stands for: every second character, the backslashes go.
+/// The text that a run of escapes represents: every second character, without the backslashes.
 std::string unescaped(std::string_view escapes);
 
-/// The content of a quoted text, which has its quotes: of backslashes before a quote every second
-/// one goes, others stay.
+/// The content of a quoted text (passed with its quotes): of the backslashes before a quote every
+/// second one is removed, others stay.
 std::string unquoted(std::string_view quoted);
 
-/// The first character of a text that has one, for messages: `'#'`, or the code of what cannot be
-/// shown.
+/// The first character of a text, for messages: `'#'`, or the code of an unprintable one.
 std::string shown_character(std::string_view text);
 
-/// `text` in quotes unless it has some, for messages; cut when it is long.
+/// `text` in quotes unless it has some, for messages; long texts are cut.
 std::string shown_text(std::string_view text);
 
-/// Columns of byte offsets, from 1, counted in characters. Asking from left to right takes linear
-/// time.
+/// Columns of byte offsets, from 1, counted in characters. Linear time if queried from left to
+/// right.
 class Columns {
  public:
   explicit Columns(std::string_view text) : text_(text) {}
@@ -85,8 +84,8 @@ class Columns {
   std::uint32_t column_ = 1;
 };
 
-/// How far Hydra's parser has read when it notices that a token is wrong. It matters for texts that
-/// are wrong in two ways: a character that no token begins with is told only if it was reached.
+/// How far Hydra's parser has read when it notices that a token is wrong. It matters for texts with
+/// two mistakes: a character that no token begins with is reported only if it was reached.
 enum class Read : std::uint8_t { Token, Next, Rest };
 
 /// The tokens of one override, read from left to right, and the Errors that point at them.
@@ -98,7 +97,7 @@ class OverrideTokens {
         columns_(text),
         tokens_(lex_override(text, LexerMode::Key)) {}
 
-  /// Number of the current token, and the token with a number.
+  /// Index of the current token, and the token at an index.
   std::size_t at() const { return at_; }
   const Token& operator[](std::size_t number) const { return tokens_[number]; }
 
@@ -106,13 +105,13 @@ class OverrideTokens {
   TokenKind kind(std::size_t ahead = 0) const { return tokens_[number_of(ahead)].kind; }
   bool is(TokenKind wanted) const { return kind() == wanted; }
   const Token& current() const { return tokens_[at_]; }
-  /// The current token, going on to the next; the last one is never passed.
+  /// Returns the current token and advances; the last one is never passed.
   Token next() {
     const Token token = current();
     at_ = number_of(1);
     return token;
   }
-  /// Goes on if the current token is a `wanted` one.
+  /// Advances if the current token is a `wanted` one.
   bool take(TokenKind wanted) {
     if (!is(wanted)) return false;
     next();
@@ -129,8 +128,8 @@ class OverrideTokens {
   /// An Error with its caret under a token, or under a column.
   Error error_at(const Token& token, const char* reason, std::string message);
   Error error_at(std::uint32_t column, const char* reason, std::string message) const;
-  /// The Error of meeting the token `ahead` where `expected` should be: `syntax`, or `lexer` where
-  /// the text has a character that begins no token and Hydra's parser would have come to it.
+  /// The Error for the token `ahead` where `expected` should be: `syntax`, or `lexer` if the text
+  /// has a character that begins no token and Hydra's parser would have reached it.
   Error unexpected(std::string_view expected, Read read, std::size_t ahead = 0);
 
  private:

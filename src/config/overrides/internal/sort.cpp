@@ -19,7 +19,7 @@ bool is_nan(const Node& number) {
   return number.is_float() && std::isnan(number.as_float());
 }
 
-/// Negative, 0 or positive; nothing when one is NaN, which is neither below nor above anything.
+/// Negative, 0 or positive; nothing if one is NaN, which is unordered.
 std::optional<int> compare_numbers(const Node& a, const Node& b) {
   if (is_nan(a) || is_nan(b)) return std::nullopt;
   if (a.is_int() && b.is_int()) {
@@ -67,7 +67,7 @@ bool equal(const OverrideValue& a, const OverrideValue& b) {
   return a == b;
 }
 
-/// Python's `<`, and the first pair it has no answer for.
+/// Python's `<`, and the first pair that it cannot compare.
 class Order {
  public:
   bool less(const OverrideValue& a, const OverrideValue& b) {
@@ -101,8 +101,8 @@ class Order {
 using Items = std::vector<OverrideValue>;
 using Iterator = Items::iterator;
 
-/// Sorts [first, last), of which [first, sorted) is in order: each further item goes behind the
-/// last one that is not above it.
+/// Sorts [first, last), of which [first, sorted) is in order: each further item goes after the last
+/// one that is not greater.
 void binary_insertion_sort(Iterator first, Iterator in_order, Iterator last, Order& order) {
   const auto less = [&](const OverrideValue& a, const OverrideValue& b) {
     return order.less(a, b);
@@ -113,7 +113,7 @@ void binary_insertion_sort(Iterator first, Iterator in_order, Iterator last, Ord
   }
 }
 
-/// The end of the run at `first`; a falling run is turned round.
+/// The end of the run at `first`; a descending run is reversed.
 Iterator count_run(Iterator first, Iterator last, Order& order) {
   Iterator end = std::next(first);
   if (end == last) return last;
@@ -124,7 +124,7 @@ Iterator count_run(Iterator first, Iterator last, Order& order) {
   return end;
 }
 
-/// Below this Python sorts by insertion; above it merges, which differs only where NaN makes the
+/// Below this size Python sorts by insertion; above it merges, which differs only if NaN makes the
 /// order inconsistent.
 constexpr std::ptrdiff_t kInsertionLimit = 64;
 
@@ -154,7 +154,7 @@ void sort_ascending(Items& items, Order& order) {
   }
 }
 
-/// Python's a + b of two numbers; nothing where it raises OverflowError.
+/// Python's a + b for two numbers; nothing where it raises OverflowError.
 std::optional<Node> add(const Node& a, const Node& b) {
   if (!a.is_float() && !b.is_float()) return Decimal(a).plus(Decimal(b)).to_integer();
   const auto x = to_double(a);
@@ -178,7 +178,7 @@ Node magnitude(const Node& number) {
 
 Result<std::vector<OverrideValue>> sorted(std::vector<OverrideValue> items, bool reverse) {
   Order order;
-  // Turned round before and after, so that equal items keep their order.
+  // Reversed before and after, so that equal items keep their order.
   if (reverse) std::reverse(items.begin(), items.end());
   sort_ascending(items, order);
   if (reverse) std::reverse(items.begin(), items.end());

@@ -35,12 +35,6 @@ constexpr std::string_view kFirstNames[] = {"Ada", "Emil", "Ines", "Jonas", "Mar
 constexpr std::string_view kLastNames[] = {"Berg",      "Castell", "Holm",
                                            "Lindqvist", "Moreno",  "Reuter"};
 
-std::string capitalised(std::string_view text) {
-  std::string result(text);
-  if (result[0] >= 'a' && result[0] <= 'z') result[0] = static_cast<char>(result[0] - 'a' + 'A');
-  return result;
-}
-
 /// `the narrow harbour`, `the ledger`.
 std::string noun_phrase(Random& random) {
   std::string phrase = "the ";
@@ -80,12 +74,12 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::
 
 std::string title(Random& random) {
   std::string text(random.pick(kParticiples));
-  text.append(" the ").append(capitalised(random.pick(kAdjectives)));
-  return text.append(" ").append(capitalised(random.pick(kNouns)));
+  text.append(" the ").append(capitalised(std::string(random.pick(kAdjectives))));
+  return text.append(" ").append(capitalised(std::string(random.pick(kNouns))));
 }
 
 std::string term(Random& random) {
-  std::string text = capitalised(random.pick(kAdjectives));
+  std::string text = capitalised(std::string(random.pick(kAdjectives)));
   return text.append(" ").append(random.pick(kNouns));
 }
 
@@ -203,7 +197,8 @@ bool Canvas::lines(Column& column, std::string_view words, std::int64_t indent, 
   const std::int64_t cell = units(images::kGlyphWidth);
   const auto width = static_cast<std::size_t>(column.width / cell);
   if (width < 12 || column.room() < units(kLineHeight)) return false;
-  const bool is_even = is_justified && width >= 24;  // narrower, the gaps would be wider than words
+  // In narrower columns the gaps would be wider than words.
+  const bool is_even = is_justified && width >= 24;
   const auto rows = wrapped(words, width, static_cast<std::size_t>(indent));
   for (std::size_t i = 0; i < rows.size() && column.room() >= units(kLineHeight); ++i) {
     const std::int64_t shift = i == 0 ? indent * cell : 0;
@@ -271,7 +266,7 @@ bool Canvas::table(Column& column, Random& random, std::uint32_t number) {
   return true;
 }
 
-/// Axes with marks on them; what they enclose.
+/// Axes with tick marks; returns the area that they enclose.
 Rectangle Canvas::axes(Column& column, std::int64_t height) {
   const std::int64_t left = column.x + units(28);
   const std::int64_t bottom = column.y + height;

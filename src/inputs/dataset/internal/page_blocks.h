@@ -8,12 +8,12 @@
 #include "inputs/dataset/internal/random.h"
 #include "inputs/images/draw.h"
 
-/// Readable English for drawn pages: grammatical, about nothing in particular, ASCII.
+/// Readable English for generated pages: grammatical, about nothing in particular, ASCII.
 namespace profline::dataset::internal {
 
 /// `Measuring the Shared Cache`, without a full stop.
 std::string title(Random& random);
-/// Two or three words: what a row of a table or a bar is called.
+/// Two or three words: the name of a row of a table or of a bar.
 std::string term(Random& random);
 std::string sentence(Random& random);
 std::string paragraph(Random& random, std::size_t sentences);
@@ -21,8 +21,8 @@ std::string paragraph(Random& random, std::size_t sentences);
 std::string figure_number(Random& random);
 std::string author(Random& random);
 
-/// What a drawn page is made of. Each block is drawn at the column's `y` and moves it below itself;
-/// one that has no room draws nothing, says false and leaves it.
+/// The parts of a generated page. Each block is drawn at the column's `y` and moves it below
+/// itself; a block without enough room draws nothing, returns false and leaves `y` unchanged.
 
 struct Column {
   std::int64_t x = 0;
@@ -37,15 +37,15 @@ class Canvas {
  public:
   Canvas(images::Picture& picture, std::uint32_t scale) : picture_(picture), scale_(scale) {}
 
-  /// Pixels on this page for one of a page of the smallest letters.
+  /// Pixels on this page per pixel of a page with the smallest letters.
   std::int64_t units(std::int64_t count) const { return count * scale_; }
 
   bool heading(Column& column, std::string_view text, std::uint32_t size);
   /// One short line, in grey.
   bool note(Column& column, std::string_view text);
   bool rule(Column& column);
-  /// Justified, its first line indented; cut after the last line that has room. False when none
-  /// has.
+  /// Justified, with its first line indented; cut after the last line that fits. False if no line
+  /// does.
   bool paragraph(Column& column, std::string_view text);
   bool bullet(Column& column, std::string_view text);
   bool table(Column& column, Random& random, std::uint32_t number);

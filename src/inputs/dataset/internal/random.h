@@ -6,7 +6,7 @@
 
 namespace profline::dataset::internal {
 
-/// SplitMix64: the same numbers for the same seed on every machine and library.
+/// SplitMix64: the same numbers for the same seed with every machine and library.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -19,7 +19,7 @@ class Random {
     return z ^ (z >> 31U);
   }
 
-  /// One of 0 to `bound` - 1, all equally likely: what would favour some is drawn again.
+  /// One of 0 to `bound` - 1, all equally likely: draws again where some would be favoured.
   std::uint64_t below(std::uint64_t bound) {
     const std::uint64_t uneven = (0 - bound) % bound;  // 2^64 mod bound
     while (true) {

@@ -8,8 +8,8 @@
 #include "inputs/images/codec.h"
 #include "inputs/images/picture.h"
 
-/// The two libraries' adapters, png.cpp and jpeg.cpp. Sizes and pictures are as stored; the caller
-/// turns them upright.
+/// The adapters of the two libraries, png.cpp and jpeg.cpp. Sizes and images are as stored; the
+/// caller turns them upright.
 namespace profline::images::internal {
 
 struct Stored {
@@ -28,7 +28,7 @@ Result<Stored> decode_jpeg(std::string_view bytes, const Limits& limits);
 /// An Error for a size that is empty or beyond the limits.
 Result<void> check_size(Size size, const Limits& limits);
 
-/// For a header that promises more than the file can hold, however well it is compressed.
+/// For a header that promises more than the file can contain, however well it is compressed.
 Error impossible_size(Size size, std::size_t file_bytes);
 
 }  // namespace profline::images::internal

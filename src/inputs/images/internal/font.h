@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <string_view>
 
-/// A bitmap font of our own: printable ASCII, drawn for this program.
+/// Our own bitmap font: printable ASCII, drawn for this program.
 namespace profline::images::internal {
 
 constexpr std::size_t kGlyphColumns = 5;
 constexpr std::size_t kGlyphRows = 9;
 constexpr char32_t kFirstGlyph = U' ';
-constexpr std::size_t kGlyphs = 96;  // the last one is for all other characters
+constexpr std::size_t kGlyphs = 96;  // the last one represents all other characters
 
 using Glyph = std::array<std::array<bool, kGlyphColumns>, kGlyphRows>;
 

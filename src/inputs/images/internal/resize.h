@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-/// The inner parts of resize_bicubic(): what each output is made of, and the loop that makes it.
+/// The parts of resize_bicubic(): the sources of each output, and the loop that computes it.
 namespace profline::images::internal {
 
 /// Fractional bits of a weight: with 8 bits of pixel and 2 of headroom they fill 32.
@@ -25,16 +25,16 @@ struct Axis {
 
 Axis bicubic_axis(std::uint32_t from, std::uint32_t to);
 
-/// For each of `width` columns of bytes: the weighed sum down `count` rows that begin at `source`
-/// and are `stride` bytes apart, rounded and cut to 8 bits. Uses the widest vectors there are.
+/// For each of `width` columns of bytes: the weighted sum of `count` rows that begin at `source`
+/// and are `stride` bytes apart, rounded and clamped to 8 bits. Uses the widest vectors available.
 void weigh_rows(const std::uint8_t* source, std::size_t stride, const std::int32_t* weights,
                 std::size_t count, std::uint8_t* target, std::size_t width);
 
-/// The same without vectors, to compare with.
+/// The same without vectors, for comparison.
 void weigh_rows_plainly(const std::uint8_t* source, std::size_t stride, const std::int32_t* weights,
                         std::size_t count, std::uint8_t* target, std::size_t width);
 
-/// Rows and columns of a block of 16 by 16 bytes exchanged; rows are the strides apart.
+/// Transposes a block of 16 by 16 bytes; the strides are the distances between rows.
 constexpr std::size_t kBlockSide = 16;
 void transpose_block(const std::uint8_t* source, std::size_t source_stride, std::uint8_t* target,
                      std::size_t target_stride);

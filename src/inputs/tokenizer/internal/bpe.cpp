@@ -9,7 +9,7 @@
 namespace profline::tokenizer::internal {
 namespace {
 
-constexpr std::size_t kLongWord = 48;  // symbols; up to here looking at all pairs is quicker
+constexpr std::size_t kLongWord = 48;  // symbols; up to here, scanning all pairs is faster
 constexpr std::size_t kRememberedBytes = 64;
 constexpr std::size_t kRememberedWords = 1 << 15;
 constexpr std::uint32_t kNobody = UINT32_MAX;
@@ -18,7 +18,7 @@ std::uint64_t pair_of(std::uint32_t left, std::uint32_t right) {
   return (static_cast<std::uint64_t>(left) << 32) | right;
 }
 
-/// A merge that may be done, earliest rank and leftmost place first.
+/// A possible merge, ordered by rank, then by position.
 struct Candidate {
   std::uint32_t rank;
   std::uint32_t place;

@@ -12,7 +12,8 @@
 
 namespace profline::tokenizer::internal {
 
-/// Which two tokens make which third, and how early. Open addressing: this is the inner loop.
+/// Which two tokens merge into which third, and their rank. Open addressing: this is the inner
+/// loop.
 class MergeTable {
  public:
   struct Merge {
@@ -22,9 +23,9 @@ class MergeTable {
   static constexpr std::uint32_t kNoRank = UINT32_MAX;
 
   explicit MergeTable(std::size_t count);
-  /// Of a pair given twice the last counts, as in the official reader.
+  /// If a pair is added twice, the last one counts, as in the official reader.
   void add(std::uint32_t left, std::uint32_t right, Merge merge);
-  /// Rank kNoRank when the pair does not merge.
+  /// Rank kNoRank if the pair does not merge.
   Merge find(std::uint32_t left, std::uint32_t right) const;
 
  private:
@@ -43,11 +44,11 @@ class MergeTable {
 struct Bpe {
   std::array<std::uint32_t, 256> byte_ids{};
   MergeTable merges{0};
-  /// With ignore_merges a word that is a token is that token; empty without.
+  /// With ignore_merges, words that are tokens themselves; otherwise empty.
   std::unordered_map<std::string, std::uint32_t> whole_words;
 };
 
-/// Encodes words with a Bpe; remembers those it has seen. One a thread.
+/// Encodes words with a Bpe and caches them. Use one per thread.
 class WordEncoder {
  public:
   explicit WordEncoder(const Bpe& bpe) : bpe_(&bpe) {}
@@ -60,19 +61,19 @@ class WordEncoder {
   void merge_long();
 
   const Bpe* bpe_;
-  std::vector<std::uint32_t> symbols_;  // of the word at hand; after merging its tokens
+  std::vector<std::uint32_t> symbols_;  // of the current word; after merging, its tokens
   std::vector<std::uint32_t> ranks_;
-  std::string key_;  // kept for its memory
+  std::string key_;  // kept to reuse its memory
   std::unordered_map<std::string, std::vector<std::uint32_t>> seen_;
 };
 
 /// GPT-2's alphabet: one printable character for each byte, so that any bytes are a word of text.
-/// Bytes that Latin-1 prints stand for themselves, the others for U+0100 and on.
+/// Printable Latin-1 bytes represent themselves, the others are U+0100 and up.
 
 /// UTF-8 of the byte's character: `a` for 0x61, `Ġ` for a space.
 std::string symbol_of(unsigned char byte);
 
-/// The bytes that a token of such characters means; nothing when one is not of the alphabet.
+/// The bytes of a token of such characters; nothing if one is not in the alphabet.
 std::optional<std::string> bytes_of_symbols(std::string_view token);
 
 }  // namespace profline::tokenizer::internal

@@ -30,7 +30,7 @@ std::vector<TokenId> encoded(const Bpe& bpe, std::string_view word) {
   return ids;
 }
 
-/// As the definition says: again and again the leftmost of the pairs with the lowest rank.
+/// By the definition: repeatedly merges the leftmost of the pairs with the lowest rank.
 std::vector<TokenId> by_definition(const Bpe& bpe, std::string_view word) {
   std::vector<std::uint32_t> symbols;
   for (const char c : word) symbols.push_back(static_cast<unsigned char>(c));

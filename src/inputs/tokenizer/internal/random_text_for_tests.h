@@ -25,7 +25,7 @@ inline void append_utf8(std::string& text, std::uint32_t code) {
   }
 }
 
-/// Characters of every plane, with ASCII and line ends often enough to make words.
+/// Characters of every plane, with ASCII and line ends often enough to form words.
 inline std::string random_text(std::mt19937& random, std::size_t characters) {
   std::string text;
   const auto below = [&random](std::uint32_t limit) {
@@ -34,7 +34,7 @@ inline std::string random_text(std::mt19937& random, std::size_t characters) {
   for (std::size_t i = 0; i < characters; ++i) {
     const std::uint32_t kind = below(8);
     std::uint32_t code = kind < 4 ? below(0x80) : below(kind < 6 ? 0x3100 : 0x110000);
-    if (code >= 0xD800 && code < 0xE000) code = '\n';  // half a pair is no character
+    if (code >= 0xD800 && code < 0xE000) code = '\n';  // half a pair is not a character
     append_utf8(text, code);
   }
   return text;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-// Must be told before the header: strings of bytes.
+// Must be defined before the header: strings of bytes.
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <array>
 #include <string>
@@ -11,12 +11,13 @@
 #include <pcre2.h>
 
 #include "base/error.h"
+#include "base/strings.h"
 
 namespace profline::tokenizer::internal {
 namespace {
 
 constexpr std::size_t kMaxPatternBytes = 1 << 16;
-// Of a single match. Patterns of real tokenizers stay far below.
+// For a single match. Patterns of real tokenizers stay far below.
 constexpr std::uint32_t kMaxSteps = 1'000'000;
 constexpr std::uint32_t kMaxHeapKibibytes = 1 << 17;
 constexpr std::size_t kJitStackBytes = 1 << 16;
@@ -53,15 +54,11 @@ std::size_t character_bytes(char lead) {
 }
 
 constexpr std::string_view kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
-// Outside a class Oniguruma counts these to the words as well: superscript digits and fractions.
+// Outside a class Oniguruma also counts these as word characters: superscript digits and fractions.
 constexpr std::string_view kLooseWord =
     R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE})";
 constexpr std::string_view kHexDigits = "0-9a-fA-F";
 constexpr std::size_t kNone = std::string_view::npos;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 Error unsupported(const std::string& what) {
   return Error(ErrorKind::Parse, "pattern with " + what + " is not supported");
@@ -93,7 +90,7 @@ class Translator {
     out_ += text;
     rest_.remove_prefix(count);
   }
-  /// A set of characters, where one may stand.
+  /// A set of characters, in a place where one is allowed.
   void set(std::string_view items) {
     replace(2, in_class_ ? std::string(items) : "[" + std::string(items) + "]");
   }
@@ -140,7 +137,7 @@ class Translator {
   }
 
   Result<void> plain_escape() {
-    // Each means something else to one of the libraries, or nothing.
+    // Each means something else, or nothing, in one of the libraries.
     if (std::string_view("QEKRXGNCgk").find(rest_[1]) != kNone) {
       return unsupported("'" + std::string(rest_.substr(0, 2)) + "'");
     }
@@ -184,7 +181,7 @@ class Translator {
     return {};
   }
 
-  /// `[:alpha:]`: wider here than PCRE2's, which looks at categories and not at properties.
+  /// `[:alpha:]`: wider here than in PCRE2, which uses categories, not properties.
   Result<void> named_class() {
     struct Name {
       std::string_view text, items;
@@ -237,7 +234,7 @@ class Translator {
     return {};
   }
 
-  /// `(?i)`, `(?m-i:`: options; `(?:`, `(?<=` and the like are the same to both.
+  /// `(?i)`, `(?m-i:`: options; `(?:`, `(?<=` and the like mean the same in both.
   Result<void> group() {
     std::size_t end = 2;
     while (end < rest_.size() && (rest_[end] == '-' || (rest_[end] >= 'a' && rest_[end] <= 'z'))) {
@@ -287,7 +284,7 @@ Result<Regex> Regex::compile(std::string_view oniguruma) {
     return Error(ErrorKind::Parse, "pattern is not valid: " + message_of(code) + " (after '" +
                                        pattern.substr(0, std::min<std::size_t>(offset, 80)) + "')");
   }
-  // Without it matching is slower and the same: a machine may have no such compiler.
+  // Without it matching is slower, but the same: a machine may lack the JIT compiler.
   static_cast<void>(pcre2_jit_compile(handle.get(), PCRE2_JIT_COMPLETE));
   return Regex(std::make_unique<const Code>(Code{std::move(handle)}));
 }
@@ -316,7 +313,7 @@ Result<void> RegexScanner::find_all(const Regex& regex, std::string_view text,
   while (from <= text.size()) {
     int found = match(from, 0);
     if (found == PCRE2_ERROR_JIT_STACKLIMIT && !state_->stack) {
-      // The machine's own stack is enough for almost every pattern; this one needs more.
+      // The machine stack suffices for almost every pattern; this one needs more.
       state_->stack.reset(pcre2_jit_stack_create(kJitStackBytes, kMaxJitStackBytes, nullptr));
       pcre2_jit_stack_assign(state_->context.get(), nullptr, state_->stack.get());
       found = match(from, 0);

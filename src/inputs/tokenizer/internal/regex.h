@@ -20,7 +20,7 @@ struct Match {
 /// A compiled pattern over UTF-8 with Unicode's character classes; immutable.
 class Regex {
  public:
-  /// `oniguruma` is written as Oniguruma reads it: see pcre_pattern().
+  /// `oniguruma` is in Oniguruma's syntax: see pcre_pattern().
   static Result<Regex> compile(std::string_view oniguruma);
   Regex(Regex&&) noexcept;
   Regex& operator=(Regex&&) noexcept;
@@ -34,7 +34,7 @@ class Regex {
   std::unique_ptr<const Code> code_;
 };
 
-/// What matching needs beside the pattern; one a thread, for any number of patterns and texts.
+/// What matching needs besides the pattern; one per thread, for any number of patterns and texts.
 class RegexScanner {
  public:
   RegexScanner();
@@ -42,8 +42,8 @@ class RegexScanner {
   RegexScanner(const RegexScanner&) = delete;
   RegexScanner& operator=(const RegexScanner&) = delete;
 
-  /// Appends all matches of `text`, which is UTF-8, from left to right; an empty one never follows
-  /// a match directly. A pattern that takes more than a fixed amount of work is an Error.
+  /// Appends all matches in `text`, which is UTF-8, from left to right; an empty one never directly
+  /// follows a match. A pattern that takes more than a fixed amount of work is an Error.
   Result<void> find_all(const Regex& regex, std::string_view text, std::vector<Match>& matches);
 
  private:
@@ -51,17 +51,18 @@ class RegexScanner {
   std::unique_ptr<State> state_;
 };
 
-/// A pattern of the Oniguruma library (Ruby's syntax), which tokenizer.json is written for, as one
-/// of PCRE2's with the same meaning. Where both read the same text differently it is rewritten:
+/// Translates a pattern for the Oniguruma library (Ruby's syntax), which tokenizer.json uses, to
+/// one for PCRE2 with the same meaning. Where the two read the same text differently it is
+/// rewritten:
 ///
 ///   \s \w \b   Unicode's White_Space and word characters (PCRE2 adds U+180E, leaves out marks)
 ///   [:alpha:]  and a few others by property
 ///   \h         a hexadecimal digit (PCRE2: a blank)
 ///   {,n}       {0,n};  \uHHHH  one character;  (?m)  the point matches line feeds
 ///
-/// `^` and `$` match at every line, which compile_regex() asks of PCRE2. What cannot be rewritten
-/// is an Error that names it: a class within a class, `&&`, `{m,n}+`, `[:punct:]`, `\Q`, verbs such
-/// as (*FAIL).
+/// `^` and `$` match at every line, which compile_regex() requests from PCRE2. What cannot be
+/// rewritten is an Error that names it: a class within a class, `&&`, `{m,n}+`, `[:punct:]`, `\Q`,
+/// verbs such as (*FAIL).
 Result<std::string> pcre_pattern(std::string_view oniguruma);
 
 }  // namespace profline::tokenizer::internal

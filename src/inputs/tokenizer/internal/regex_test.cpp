@@ -37,7 +37,7 @@ TEST(Regex, FindsEmptyMatchesOnceAPlace) {
   EXPECT_THAT(found("y", ""), IsEmpty());
 }
 
-// Where PCRE2 on its own would find something else.
+// Where plain PCRE2 would find something else.
 TEST(Regex, ReadsPatternsAsOnigurumaDoes) {
   EXPECT_THAT(found(R"(\s)", "a\u180Eb\u0085c\u3000d"), ElementsAre("\u0085", "\u3000"));
   EXPECT_THAT(found(R"([^\s]+)", "a\u180Eb c"), ElementsAre("a\u180Eb", "c"));
@@ -95,7 +95,7 @@ TEST(Regex, GivesUpOnAPatternThatTakesForever) {
               ElementsAre(::testing::StartsWith("pattern is not valid: ")));
 }
 
-// More than the compiled code's own stack holds: a larger one, then the interpreter take over.
+// More than the JIT code's own stack holds: a larger one, then the interpreter takes over.
 TEST(Regex, MatchesLongTextWithPatternsThatRemember) {
   for (const std::size_t size : {1U << 12, 1U << 16, 1U << 18}) {
     const auto out = found("(?:a|b)+", std::string(size, 'a'));

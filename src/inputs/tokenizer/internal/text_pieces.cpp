@@ -7,7 +7,7 @@
 namespace profline::tokenizer::internal {
 namespace {
 
-/// The character that ends at the end of `text`, which is UTF-8.
+/// The last character of `text`, which is UTF-8.
 std::string_view last_character(std::string_view text) {
   std::size_t begin = text.size();
   while (begin > 0) {
@@ -42,7 +42,7 @@ void find_string(const std::string& pattern, std::string_view text, std::vector<
   }
 }
 
-/// The whole text as matches and what lies between them.
+/// The whole text as matches and the parts between them.
 std::vector<Part> parts_of(const std::vector<Match>& matches, std::size_t size, bool invert) {
   std::vector<Part> parts;
   parts.reserve(2 * matches.size() + 1);
@@ -169,8 +169,8 @@ const AddedToken* AddedTokens::longest_at(std::string_view text, std::size_t tre
 Result<bool> AddedTokens::breaks_word(std::string_view text, const Match& match,
                                       RegexScanner& scanner) const {
   const bool before = PL_TRY(is_one(word_, last_character(text.substr(0, match.begin)), scanner));
-  const bool behind = PL_TRY(is_one(word_, first_character(text.substr(match.end)), scanner));
-  return before || behind;
+  const bool after = PL_TRY(is_one(word_, first_character(text.substr(match.end)), scanner));
+  return before || after;
 }
 
 Result<void> AddedTokens::take_space(std::string_view text, const AddedToken& token,
@@ -181,9 +181,9 @@ Result<void> AddedTokens::take_space(std::string_view text, const AddedToken& to
     match.begin -= before.size();
   }
   while (token.rstrip && match.end < text.size()) {
-    const std::string_view behind = first_character(text.substr(match.end));
-    if (!PL_TRY(is_one(space_, behind, scanner))) break;
-    match.end += behind.size();
+    const std::string_view next = first_character(text.substr(match.end));
+    if (!PL_TRY(is_one(space_, next, scanner))) break;
+    match.end += next.size();
   }
   return {};
 }

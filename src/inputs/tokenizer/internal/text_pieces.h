@@ -12,18 +12,18 @@
 
 namespace profline::tokenizer::internal {
 
-/// A token that is cut out of the text before anything else happens to it.
+/// A token that is cut out of the text before any other processing.
 struct AddedToken {
   TokenId id = 0;
   std::string content;
-  bool single_word = false;  ///< not where it would break a word
-  bool lstrip = false;       ///< takes the white space before it along
-  bool rstrip = false;       ///< takes the white space behind it along
-  bool normalized = true;    ///< sought after those that are not
+  bool single_word = false;  ///< does not match inside a word
+  bool lstrip = false;       ///< includes preceding white space
+  bool rstrip = false;       ///< includes following white space
+  bool normalized = true;    ///< searched for after those that are not
   bool special = false;
 };
 
-/// A stretch of text: one added token, or what lies between two.
+/// A stretch of text: one added token, or the text between two.
 struct Segment {
   std::string_view text;
   const AddedToken* token;  // null: ordinary text
@@ -34,7 +34,7 @@ class AddedTokens {
  public:
   static Result<AddedTokens> build(std::vector<AddedToken> tokens);
 
-  /// Cuts `text` where tokens with or without `normalized` are.
+  /// Cuts `text` at tokens with or without `normalized`.
   Result<std::vector<Segment>> cut(std::string_view text, bool normalized,
                                    RegexScanner& scanner) const;
   const std::vector<AddedToken>& all() const { return tokens_; }
@@ -60,14 +60,14 @@ class AddedTokens {
   Regex space_;
 };
 
-/// What becomes of the parts that a pattern matches.
+/// What happens to the parts that a pattern matches.
 enum class Behavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
 
 /// One Split stage of a pre-tokenizer.
 struct Split {
   std::variant<Regex, std::string> pattern;  // a string matches itself
   Behavior behavior;
-  bool invert;  // what lies between the matches counts as matched, and the other way round
+  bool invert;  // swaps matches and the text between them
 };
 
 /// Appends the pieces of `text`; none is empty.

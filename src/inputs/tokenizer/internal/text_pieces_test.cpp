@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// The segments as text, tokens with their id behind them.
+/// The segments as text, tokens followed by their id.
 std::vector<std::string> cut(std::vector<AddedToken> tokens, std::string_view text,
                              bool normalized = false) {
   const auto added = AddedTokens::build(std::move(tokens));

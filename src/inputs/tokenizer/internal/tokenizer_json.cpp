@@ -14,7 +14,7 @@
 namespace profline::tokenizer::internal {
 namespace {
 
-/// A value of a JSON file with the path that leads to it, for messages.
+/// A value of a JSON file with its path, for messages.
 class Cursor {
  public:
   Cursor(const Node& node, std::string path) : node_(&node), path_(std::move(path)) {}
@@ -25,9 +25,9 @@ class Cursor {
   /// `path: must be <expected>, not <value>`.
   Error mismatch(std::string_view expected) const;
 
-  /// An absent key is an Error.
+  /// A missing key is an Error.
   Result<Cursor> at(std::string_view key) const;
-  /// Nothing for an absent key and for null.
+  /// Nothing for a missing key and for null.
   std::optional<Cursor> find(std::string_view key) const;
   Cursor item(std::size_t index) const;
 
@@ -43,7 +43,7 @@ class Cursor {
   std::string path_;
 };
 
-// How GPT-2 splits text, which ByteLevel does unless that is switched off.
+// GPT-2's splitting of text, which ByteLevel uses unless it is disabled.
 constexpr std::string_view kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -134,7 +134,7 @@ Result<void> read_byte_level(const Cursor& cursor, PreTokenizer& out) {
   return {};
 }
 
-/// The stages, whether there is a Sequence around them or only one.
+/// The stages, whether in a Sequence or a single one.
 Result<std::vector<Cursor>> stages_of(const Cursor& cursor) {
   if (!PL_TRY(cursor.at("type")).is("Sequence")) return std::vector{cursor};
   const Cursor list = PL_TRY(cursor.at("pretokenizers"));
@@ -153,7 +153,7 @@ std::string id_text() {
   return "an integer from 0 to " + std::to_string(kIdLimit - 1);
 }
 
-/// Keys of the model that would change how it works.
+/// Keys of the model that would change its behaviour.
 Result<void> check_options(const Cursor& model) {
   const Cursor type = PL_TRY(model.at("type"));
   if (!type.is("BPE")) return type.mismatch("'BPE'");
@@ -183,7 +183,7 @@ Result<Vocabulary> read_vocabulary(const Cursor& cursor) {
     if (!is_new) {
       return Cursor(entry.value, "model.vocab")
           .wrong("the id " + std::to_string(owner->first) + " of " + schema::shown(entry.key) +
-                 " is that of " + schema::shown(Node::string(*owner->second)) + " already");
+                 " is already that of " + schema::shown(Node::string(*owner->second)));
     }
     vocabulary.emplace(entry.key.as_string(), entry.value.as_int());
   }
@@ -258,7 +258,7 @@ Result<void> check_version(const Cursor& root) {
   return {};
 }
 
-/// Null, or a Sequence of nothing.
+/// Null, or an empty Sequence.
 Result<void> check_normalizer(const Cursor& root) {
   const auto normalizer = root.find("normalizer");
   if (!normalizer) return {};
@@ -344,8 +344,8 @@ Result<std::vector<AddedToken>> read_added_tokens(const Node& tree, const Vocabu
                       std::to_string(known->second) + " already, not " + std::to_string(token.id));
     }
     if (owner->second != token.content) {
-      return id.wrong("the id " + std::to_string(token.id) + " is that of " +
-                      schema::shown(Node::string(owner->second)) + " already");
+      return id.wrong("the id " + std::to_string(token.id) + " is already that of " +
+                      schema::shown(Node::string(owner->second)));
     }
     tokens.push_back(std::move(token));
   }

@@ -12,17 +12,17 @@
 
 namespace profline::tokenizer::internal {
 
-/// Ids are below this: tables over them stay small whatever a file says.
+/// Ids are below this: tables of them stay small whatever a file says.
 constexpr TokenId kIdLimit = 1 << 20;
 
 /// The steps from text to words.
 struct PreTokenizer {
-  std::vector<Split> splits;  // one after the other; GPT-2's own pattern is the last, where asked
+  std::vector<Split> splits;  // in order; GPT-2's own pattern is the last, if enabled
   bool add_prefix_space = false;
-  std::optional<Split> byte_level;  // what ByteLevel splits by, after the space was added
+  std::optional<Split> byte_level;  // ByteLevel's split, after the space was added
 };
 
-/// A tokenizer.json as far as it concerns us.
+/// The parts of a tokenizer.json that we use.
 struct Description {
   std::unordered_map<std::string, TokenId> vocabulary;  // tokens as the file spells them
   Bpe bpe;

@@ -6,8 +6,8 @@
 namespace profline::tokenizer {
 namespace {
 
-/// What is wrong with the tiny tokenizer when `change` was made to it; without places, which are
-/// those of a text of two thousand lines.
+/// The problem with the tiny tokenizer after `change`; without places, which would refer to a text
+/// of two thousand lines.
 template <typename Change>
 std::string problem_after(const Change& change) {
   Node tree = parse_json(tiny_tokenizer_json(), "tiny").value();
@@ -126,7 +126,7 @@ TEST(TokenizerJson, SaysWhatIsWrongWithTheModel) {
        "model.vocab: the id of 'new' must be an integer from 0 to 1048575, not the integer "
        "1048576"},
       {"id taken", [](Node& t) { set(*t.find("model")->find("vocab"), "new", Node::integer(3)); },
-       "model.vocab: the id 3 of 'new' is that of '!' already"},
+       "model.vocab: the id 3 of 'new' is already that of '!'"},
       {"no byte", [](Node& t) { t.find("model")->find("vocab")->as_map().erase("Ġ"); },
        "model.vocab: has no token 'Ġ' for the byte 32: only byte-level BPE is known"},
       {"merge of three", [](Node& t) { set(*t.find("model"), "merges", parsed(R"(["a b c"])")); },
@@ -147,7 +147,7 @@ TEST(TokenizerJson, SaysWhatIsWrongWithTheModel) {
        "added_tokens.0.id: '<｜begin▁of▁sentence｜>' has the id 0 already, not 500"},
       {"added token's id is taken",
        [](Node& t) { set(t.find("added_tokens")->as_list()[3], "id", Node::integer(3)); },
-       "added_tokens.3.id: the id 3 is that of '!' already"},
+       "added_tokens.3.id: the id 3 is already that of '!'"},
       {"empty added token",
        [](Node& t) { set(t.find("added_tokens")->as_list()[3], "content", Node::string("")); },
        "added_tokens.3: content: must not be empty"},

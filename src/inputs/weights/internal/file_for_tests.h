@@ -6,7 +6,7 @@
 
 namespace profline::weights::testing {
 
-/// A safetensors file with this header, whatever it says, and so many bytes of data.
+/// A safetensors file with this header, valid or not, and that many bytes of data.
 inline std::string file_with(std::string_view header, std::size_t data_bytes) {
   std::string file;
   for (int shift = 0; shift < 64; shift += 8) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kWantedTicks = 5;
 
-/// 1, 2 or 5 times a power of ten that divides the span into about five.
+/// 1, 2 or 5 times a power of ten, so that the span has about five parts.
 double round_step(double span) {
   const double raw = span / kWantedTicks;
   const double power = std::pow(10.0, std::floor(std::log10(raw)));

@@ -9,11 +9,11 @@
 
 namespace profline::svg {
 
-/// Where a value lies on an axis, from `begin` to `end` in pixels.
+/// Maps values to positions on an axis, from `begin` to `end` in pixels.
 class Scale {
  public:
   static Scale linear(double low, double high, double begin, double end);
-  /// Whole decades around the values, which are above 0.
+  /// Whole decades that include the values, which are positive.
   static Scale decades(double low, double high, double begin, double end);
 
   double at(double value) const;
@@ -24,7 +24,7 @@ class Scale {
     double value = 0;
     std::string label;  ///< empty: only a line
   };
-  /// Round values, some four to eight; of decades also what lies between.
+  /// Four to eight round values; for decades also the values between.
   std::vector<Tick> ticks() const;
 
  private:
@@ -39,7 +39,7 @@ class Scale {
 
 namespace profline::svg::internal {
 
-/// Where the axes are, and beside them a list of what is drawn.
+/// The area of the axes, and next to it a list of what is drawn.
 struct Frame {
   double left = 90;
   double top = 50;
@@ -47,7 +47,7 @@ struct Frame {
   double bottom = 470;
 };
 
-/// Width of a picture with a list beside the plot, and the height that the list needs.
+/// The width of a picture with a list next to the plot, and the height that the list needs.
 inline constexpr double kPictureWidth = 1100;
 double picture_height(const Frame& frame, std::size_t listed);
 
@@ -55,7 +55,7 @@ void draw_axes(Picture& picture, const Frame& frame, const Scale& x, const Scale
                const std::string& x_name, const std::string& y_name);
 
 /// The kernels' marks: a number in a disc in the colour of what bounds the kernel. One that would
-/// hide another is drawn beside it, with a line to where it belongs.
+/// hide another is drawn next to it, with a line to its position.
 class Marks {
  public:
   explicit Marks(Picture& picture) : picture_(picture) {}
@@ -67,7 +67,7 @@ class Marks {
   std::vector<PointXy> drawn_;
 };
 
-/// The list: number, name, what bounds it, and a remark for those that are not drawn.
+/// The list: number, name, what bounds it, and a remark for kernels that are not drawn.
 void draw_list(Picture& picture, const Frame& frame, std::span<const roofline::CountedKernel> rows,
                std::span<const std::string> remarks);
 

@@ -11,6 +11,7 @@
 #include "process/runner.h"
 #include "records/ncu_tables.h"
 #include "run/names/artifact_names.h"
+#include "run/run_files.h"
 #include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
 
@@ -18,7 +19,7 @@ namespace profline::stages::internal {
 
 /// One run of the workload under ncu.
 struct Attempt {
-  /// Of the groups of ranges that ncu replays in runs of their own, ncu::gate_groups.
+  /// Index among the groups of ranges that ncu replays in separate runs, see ncu::gate_groups.
   std::size_t group = 0;
   bool without_gate = false;  ///< because the gate let nothing through
 
@@ -28,9 +29,9 @@ struct Attempt {
   }
 };
 
-/// What lies where in the ncu stage's folder. Each attempt has a log and a workload folder of its
-/// own, and each group a report; that of the first is also the report of the attempt without the
-/// gate, which is made only when there was none.
+/// The layout of the ncu stage's folder. Each attempt has its own log and workload folder, and each
+/// group has a report. The attempt without the gate writes to the first group's report; it is made
+/// only if that does not exist.
 struct NcuFiles {
   std::filesystem::path folder;
 
@@ -38,38 +39,38 @@ struct NcuFiles {
       : folder(setup.stage_folder(run::stages::kNcu)) {}
 
   std::filesystem::path output(std::size_t group = 0) const {
-    return folder / ("run" + Attempt{group}.suffix());
+    return report(group).replace_extension();
   }
   std::filesystem::path report(std::size_t group = 0) const {
-    return folder / ("run" + Attempt{group}.suffix() + ".ncu-rep");
+    return folder / run::with_suffix(run::files::kNcuReport, Attempt{group}.suffix());
   }
   std::filesystem::path log(const Attempt& attempt) const {
-    return folder / ("ncu" + attempt.suffix() + ".log");
+    return folder / run::with_suffix(run::files::kNcuLog, attempt.suffix());
   }
   std::filesystem::path command(const Attempt& attempt) const {
-    return folder / ("cmd" + attempt.suffix() + ".txt");
+    return folder / run::with_suffix(run::files::kCommand, attempt.suffix());
   }
   std::filesystem::path workload(const Attempt& attempt) const {
-    return folder / ("workload" + attempt.suffix());
+    return folder / (run::folders::kWorkload + attempt.suffix());
   }
   std::filesystem::path raw_csv(std::size_t group = 0) const {
-    return folder / ("raw" + Attempt{group}.suffix() + ".csv");
+    return folder / run::with_suffix(run::files::kNcuTable, Attempt{group}.suffix());
   }
   std::filesystem::path sections_report(std::size_t group = 0) const {
-    return folder / ("sections_report" + Attempt{group}.suffix() + ".txt");
+    return folder / run::with_suffix(run::files::kSectionsReport, Attempt{group}.suffix());
   }
   std::filesystem::path sections() const { return folder / run::files::kSections; }
   std::filesystem::path regions() const { return folder / run::folders::kRegions; }
 
   bool has_report(std::size_t group = 0) const;
-  /// The second try was made.
+  /// Whether the second attempt, without the gate, was made.
   bool was_rerun() const;
 };
 
-/// The ncu of this machine; of a machine without one what its commands would look like.
+/// The ncu of this machine; without one, a stand-in that shows what the commands would look like.
 ncu::Installation ncu_of(const pipeline::Toolbox& tools);
 
-// Which launches a capture of ncu's covers, in words.
+// The launches that an ncu capture covers, in words.
 
 /// A bound on the number of launches.
 struct LaunchLimit {
@@ -78,29 +79,28 @@ struct LaunchLimit {
   std::string text;
 };
 
-/// The bound of the first attempt, or of the second, made without the ranges; nothing: there is
-/// none.
+/// The bound of the first attempt or, `without_gate`, of the second; nothing: unbounded.
 std::optional<LaunchLimit> launch_limit(const settings::Ncu& ncu, bool without_gate);
 
-/// What the plan says beside the bound: that there is none, or what a program that opens none of
-/// the ranges gets.
+/// What the plan says in addition to the bound: that the capture is unbounded, or what a program
+/// that opens none of the ranges gets.
 std::vector<std::string> coverage_notes(const settings::Ncu& ncu,
                                         const settings::Workload& workload);
 
 /// The ranges as they were given: `decode, lm*`.
 std::string ranges_text(const settings::Ncu& ncu);
 
-// What the user is told about a capture of ncu's, before it and after it.
+// Findings about an ncu capture, before and after it.
 
 std::vector<pipeline::Finding> ncu_preflight(const pipeline::StageContext& context);
 
 /// Translations and bounds, for the plan.
 std::vector<std::string> ncu_notes(const pipeline::StageContext& context);
 
-/// What ncu said in a try: its own log, and what it printed among the program's lines.
+/// What ncu said in an attempt: its own log, and what it printed among the program's lines.
 ncu::Messages messages_of(const NcuFiles& files, const Attempt& attempt);
 
-/// What is to be said of how ncu ended; nothing when all is well, or when others tell.
+/// The finding about how ncu ended; nothing if all is well or if another finding covers it.
 std::optional<pipeline::Finding> capture_end(const pipeline::StageContext& context,
                                              const pipeline::PlannedCommand& planned,
                                              const Exit& exit, const Attempt& attempt);
@@ -109,15 +109,15 @@ std::optional<pipeline::Finding> capture_end(const pipeline::StageContext& conte
 std::string why_nothing(const pipeline::StageContext& context, const ncu::Messages& messages,
                         bool gated);
 
-/// What files and logs say about the capture.
+/// Findings from the files and logs of the capture.
 std::vector<pipeline::Finding> check_capture(const pipeline::StageContext& context);
 
-/// Which launches the first attempt captured when their number reached the bound, so that later
-/// ones are missing; nothing when it did not.
+/// A finding that names the captured launches if the first attempt reached the bound, so that later
+/// launches are missing; nothing otherwise.
 std::optional<pipeline::Finding> bound_reached(const pipeline::StageContext& context,
                                                const NcuKernels& kernels);
 
-/// Ranges that were to be replayed and are not in the table.
+/// Ranges that should have been replayed and are not in the table.
 std::vector<pipeline::Finding> ranges_not_replayed(const pipeline::StageContext& context,
                                                    const NcuRegions& regions);
 

@@ -18,22 +18,22 @@ struct NcuTables {
   std::optional<NcuRegions> regions;  ///< with range replay
 };
 
-/// A row for each kernel of one shape in one stack of ranges; most time first. Pure.
+/// One row per kernel, launch shape and stack of ranges; most time first. Pure.
 NcuKernels kernel_rows(const CounterReport& report, const settings::Ceilings& ceilings,
                        const kernels::Classifier& classifier);
 
-/// The ranges among the rows, as they were first seen; nothing is made up for what was not
-/// captured. Pure.
+/// The ranges among the rows, in order of first appearance; ranges that were not captured are left
+/// out. Pure.
 std::vector<NcuRegion> region_rows(const CounterReport& report);
 
-/// The tables of a capture from its CSV files, one for each run of ncu.
+/// The tables of a capture from its CSV files, one per run of ncu.
 Result<NcuTables> make_tables(const pipeline::StageContext& context,
                               std::span<const std::filesystem::path> csvs);
 
-/// `kernels.md`: the kernels with most time under their roofs.
+/// `kernels.md`: the kernels with the most time and their rooflines.
 std::string kernels_page(const NcuKernels& table);
 
-/// `report.{json,md}` for all regions, and in a folder each for one.
+/// Writes `report.{json,md}` for all regions together, and per region in its own folder.
 Result<void> write_regions(const NcuRegions& regions, const std::filesystem::path& folder);
 
 }  // namespace profline::stages::internal

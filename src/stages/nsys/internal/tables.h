@@ -19,12 +19,12 @@ struct NsysTables {
   NsysRanges ranges;
 };
 
-/// One capture that was read.
+/// One capture, read into memory.
 struct ReadCapture {
   NsysCapture about;  ///< name, range and files; the rest is filled in
   Timeline timeline;
-  /// The requests that ran while it was captured, in order; tokens are counted from them where the
-  /// capture has no ranges of tokens. Those of earlier captures of the same run are left out.
+  /// The requests that ran during the capture, in order, without those of earlier captures of the
+  /// same run; tokens are counted from them if the capture has no ranges of tokens.
   std::span<const Request> requests;
 };
 
@@ -32,13 +32,15 @@ struct ReadCapture {
 void add_capture(const ReadCapture& capture, const kernels::Classifier& classifier,
                  NsysTables& tables);
 
-/// Brings the rows into their order and sums them up.
+/// Sorts the rows and adds them up.
 void finish(NsysTables& tables);
 
-/// The tables of all captures in the stage's folder, which are handed on to the reports.
-Result<NsysTables> make_tables(const pipeline::StageContext& context, pipeline::StageRun& run);
+/// The tables of all captures in the stage's folder. The captures are also handed on to the
+/// reports.
+Result<NsysTables> make_tables(const pipeline::StageContext& context, const run::Run& files,
+                               pipeline::StageRun& run);
 
-/// `kernels.md`: where the time of each range went, and the kernels with most time.
+/// `kernels.md`: where the time of each range went, and the kernels with the most time.
 std::string kernels_page(const NsysTables& tables);
 
 }  // namespace profline::stages::internal

@@ -12,11 +12,7 @@
 namespace profline::ncu {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-/// Length of a sign that groups digits in any style: blank, apostrophe, and their finer forms.
+/// Length of a sign that groups digits in any style: blank, apostrophe, and their Unicode variants.
 std::size_t neutral_separator(std::string_view text) {
   constexpr std::array<std::string_view, 6> kSigns = {" ",      "'",      "\u00a0",
                                                       "\u202f", "\u2009", "\u2019"};
@@ -26,7 +22,7 @@ std::size_t neutral_separator(std::string_view text) {
   return 0;
 }
 
-/// What separates the digits of a cell.
+/// The separators in the digits of a cell.
 struct Signs {
   int points = 0;
   int commas = 0;
@@ -35,7 +31,7 @@ struct Signs {
   char last_sign = 0;
 };
 
-/// Nothing when the cell has anything but digits and separators.
+/// Nothing if the cell has anything but digits and separators.
 std::optional<Signs> signs_of(std::string_view cell) {
   Signs signs;
   bool any_digit = false;
@@ -74,8 +70,8 @@ char proven_decimal(std::string_view cell) {
   return could_group ? char{0} : signs->last_sign;
 }
 
-/// The digits of the integer part without separators, appended to `plain`; false when a separator
-/// is out of place. Groups have three digits; in India all but the last have two.
+/// Appends the digits of the integer part without separators to `plain`; false if a separator is
+/// misplaced. Groups have three digits; in India all but the last have two.
 bool append_integer(std::string_view integer, char group, std::string& plain) {
   std::size_t run = 0;      // digits since the last separator
   bool is_grouped = false;  // there was one
@@ -103,9 +99,9 @@ std::optional<double> finite(std::string_view plain) {
   return value;
 }
 
-/// Numbers of up to 15 digits in groups of three, which is nearly every cell: a whole number by a
-/// power of ten, both exact as doubles, so that the quotient is rounded once as it should be.
-/// Nothing for all else, numbers included.
+/// Numbers of up to 15 digits in groups of three, which is nearly every cell: an integer divided by
+/// a power of ten, both exact as doubles, so that the quotient is correctly rounded. Nothing for
+/// anything else, including other numbers.
 std::optional<double> parse_short(std::string_view cell, char decimal, char group) {
   constexpr std::size_t kMostBytes = 20;
   constexpr int kMostDigits = 15;
@@ -138,7 +134,7 @@ std::optional<double> parse_short(std::string_view cell, char decimal, char grou
 struct Part {
   std::string base;
   double factor = 1;
-  bool is_time = false;  // then the factor is how many make a second
+  bool is_time = false;  // then the factor is the number per second
 };
 
 struct Word {
@@ -146,13 +142,13 @@ struct Word {
   double factor;
 };
 
-// How many make a second: whole numbers, so that whole ns stay whole.
+// The number per second: whole numbers, so that whole ns stay whole.
 constexpr std::array kTimes = {Word{"second", 1},    Word{"s", 1},         Word{"msecond", 1e3},
                                Word{"ms", 1e3},      Word{"usecond", 1e6}, Word{"us", 1e6},
                                Word{"nsecond", 1e9}, Word{"ns", 1e9}};
 constexpr std::array kPrefixes = {Word{"K", 1e3}, Word{"M", 1e6}, Word{"G", 1e9}, Word{"T", 1e12},
                                   Word{"P", 1e15}};
-// What ncu counts. Some are written in the plural.
+// Things that ncu counts. Some are written in the plural.
 constexpr std::string_view kThings[] = {
     "byte",   "bit",     "hz",     "inst",     "cycle",  "sector", "request",     "warp",
     "thread", "block",   "SM",     "register", "sample", "pass",   "cluster",     "op",

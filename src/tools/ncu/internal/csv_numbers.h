@@ -6,22 +6,23 @@
 
 namespace profline::ncu {
 
-/// How numbers are written in a table. ncu follows the locale it runs under: `1,234.5`, `1.234,5`,
-/// `1 234,5`, `1'234.5` are the same number.
+/// How numbers are written in a table. ncu uses the locale it runs under: `1,234.5`, `1.234,5`, `1
+/// 234,5`, `1'234.5` are the same number.
 struct NumberStyle {
   char decimal = '.';
   bool operator==(const NumberStyle&) const = default;
 };
 
-/// Finds out from the cells of a table. `1,234` alone says nothing, `46.51` or `1,234,567` do.
+/// Guesses the style from the cells of a table. `1,234` alone proves nothing, `46.51` or
+/// `1,234,567` do.
 class NumberStyleGuess {
  public:
   void see(std::string_view cell);
-  /// Enough was seen.
+  /// Enough cells were seen.
   bool is_certain() const { return points_ != commas_ && points_ + commas_ >= kEnough; }
-  /// The style that more cells speak for; with none, the point.
+  /// The style that more cells support; the point if no cell decides.
   NumberStyle style() const;
-  /// Cells speak for both.
+  /// There are cells for both styles.
   bool is_contradictory() const { return points_ > 0 && commas_ > 0; }
 
  private:
@@ -30,11 +31,11 @@ class NumberStyleGuess {
   int commas_ = 0;
 };
 
-/// The number in a cell, thousands separators and all; nothing when the cell holds no number, or
+/// The number in a cell, which may have thousands separators; nothing if the cell has no number, or
 /// one that is not finite.
 std::optional<double> parse_number(std::string_view cell, NumberStyle style);
 
-/// What a unit of ncu's comes to: `value * factor` is in `base`.
+/// The meaning of an ncu unit: `value * factor` is in `base`.
 struct UnitScale {
   std::string base;  ///< `ns`, `byte/s`, `hz`, `inst/cycle`; empty: a plain number
   double factor = 1;
@@ -42,11 +43,10 @@ struct UnitScale {
   bool operator==(const UnitScale&) const = default;
 };
 
-/// Takes apart what ncu prints as a unit, in any of its versions' spellings: `usecond` and `us`,
-/// `Gbyte/second` and `Gbyte/s`, `cycle/nsecond` (which is a frequency), `sectors`. Prefixes are
-/// powers of 1000. Base units are ns for a time, 1/s for a rate, and else what stands there without
-/// its prefix. Nothing for a unit that is not in the table: its numbers cannot be compared with
-/// others.
+/// Parses a unit printed by ncu, in the spelling of any version: `usecond` and `us`, `Gbyte/second`
+/// and `Gbyte/s`, `cycle/nsecond` (which is a frequency), `sectors`. Prefixes are powers of 1000.
+/// Base units are ns for a time, 1/s for a rate, and otherwise the unit without its prefix. Nothing
+/// for an unknown unit: its numbers cannot be compared with others.
 std::optional<UnitScale> unit_scale(std::string_view unit);
 
 }  // namespace profline::ncu

@@ -15,8 +15,8 @@ namespace {
 
 using Place = Columns::Place;
 
-/// A column that every version calls the same, or that begins alike where the rest of its name
-/// lists its fields.
+/// A column whose name is the same in every version, or has the same beginning followed by a list
+/// of its fields.
 struct KnownColumn {
   std::string_view name;
   Place Columns::*place;
@@ -50,7 +50,7 @@ constexpr KnownColumn kPrefixed[] = {
     {"Id:Domain:Start/Stop_Range", &Columns::start_end},
     {"Range:PL_Type", &Columns::range_name},
 };
-// Named, but of no use to us.
+// Known, but of no use to us.
 constexpr std::string_view kIgnored[] = {"Host Name",       "Kernel Time",
                                          "Body Item Label", "Minimum",
                                          "Maximum",         "Estimated Speedup Type",
@@ -96,7 +96,7 @@ void place_launch_metric(Columns& columns, std::string_view name, std::size_t co
   }
 }
 
-/// Names whose columns are metrics in the wide form: all that are not known otherwise.
+/// Assigns the columns by name; in the wide form, all unknown names are metrics.
 std::vector<std::size_t> place_all(Columns& columns, std::span<const std::string_view> header,
                                    Place& kernel, Place& average) {
   std::vector<std::size_t> others;
@@ -117,7 +117,7 @@ std::vector<std::size_t> place_all(Columns& columns, std::span<const std::string
 
 using Cells = std::span<const std::string_view>;
 
-/// What ncu prints where it has no number.
+/// What ncu prints instead of a number.
 bool is_absent(std::string_view text) {
   constexpr std::string_view kAbsent[] = {"",        "n/a",  "N/A",      "nan",       "-nan",
                                           "NaN",     "inf",  "-inf",     "Inf",       "-",
@@ -125,14 +125,14 @@ bool is_absent(std::string_view text) {
   return std::find(std::begin(kAbsent), std::end(kAbsent), text) != std::end(kAbsent);
 }
 
-/// Without ncu's mark for doubtful values and without the list of a metric's instances:
-/// `5,460 (1: 8; 16: 8)` is 5,460.
+/// Without ncu's mark for doubtful values and without the list of a metric's instances: `5,460 (1:
+/// 8; 16: 8)` is 5,460.
 std::string_view aggregate(std::string_view text) {
   text = trim(text);
   constexpr std::string_view kDoubtful = "(!)";
   if (text.starts_with(kDoubtful)) text = trim(text.substr(kDoubtful.size()));
   if (!text.ends_with(')')) return text;
-  if (text.starts_with('(')) return {};  // instances and nothing that sums them up
+  if (text.starts_with('(')) return {};  // instances without a total
   const std::size_t open = text.find(" (");
   if (open == std::string_view::npos || text.empty() || text[0] < '-' || text[0] > '9') return text;
   return text.substr(0, open);
@@ -149,7 +149,7 @@ std::optional<Number> whole(std::string_view text) {
   return value;
 }
 
-/// `(384, 1, 1)`; zeros when it is something else.
+/// `(384, 1, 1)`; zeros for anything else.
 std::array<std::uint32_t, 3> dimensions(std::string_view text) {
   std::array<std::uint32_t, 3> size{};
   if (!text.starts_with('(') || !text.ends_with(')')) return size;
@@ -163,7 +163,7 @@ std::array<std::uint32_t, 3> dimensions(std::string_view text) {
   return size;
 }
 
-/// `dram__bytes.sum` of `DRAM Bytes (dram__bytes.sum)`; else the text itself.
+/// `dram__bytes.sum` for `DRAM Bytes (dram__bytes.sum)`; else the text itself.
 std::string_view metric_name(std::string_view text) {
   if (!text.ends_with(')')) return text;
   const std::size_t open = text.rfind(" (");
@@ -245,7 +245,7 @@ void RowReader::take_units(Cells cells) {
     if (!metric.is_kept) continue;
     metric.unit = base_unit(cells[metric.column], metric.factor);
   }
-  // Sizes of shared memory are printed in Kbyte where they are large.
+  // Large sizes of shared memory are printed in Kbyte.
   for (Columns::LaunchMetric* metric : {&columns_.static_shared, &columns_.dynamic_shared}) {
     const auto scale = unit_scale(trim(cell(cells, metric->column)));
     metric->factor = scale ? scale->factor : 1;
@@ -310,7 +310,7 @@ ProfiledKernel RowReader::describe_kernel(Cells cells) {
   return kernel;
 }
 
-/// What older versions have as metrics only.
+/// Values that older versions have only as metrics.
 void RowReader::describe_launch(Cells cells, ProfiledKernel& kernel, NumberStyle style) {
   const auto number = [&](const Columns::LaunchMetric& metric) {
     const auto value = parse_number(aggregate(cell(cells, metric.column)), style);

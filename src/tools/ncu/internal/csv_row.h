@@ -16,14 +16,14 @@
 
 namespace profline::ncu::internal {
 
-/// Which of ncu's tables this is.
+/// The kind of ncu table.
 enum class Form {
-  Wide,     ///< `--page raw`: a row a launch, a column a metric
-  Long,     ///< `--page details`: a row a metric of a launch
-  Summary,  ///< `--print-summary`: a row a metric over launches
+  Wide,     ///< `--page raw`: one row per launch, one column per metric
+  Long,     ///< `--page details`: one row per metric of a launch
+  Summary,  ///< `--print-summary`: one row per metric over launches
 };
 
-/// Where things stand in a row, by the names in the header: every release of ncu moves them.
+/// The columns of a row, found by the names in the header: releases of ncu move them.
 struct Columns {
   using Place = std::optional<std::size_t>;
   struct Metric {
@@ -43,19 +43,19 @@ struct Columns {
   std::size_t size = 0;  ///< cells of the header
   std::size_t kernel = 0;
   Place id, process, process_name, context, stream, block, grid, device, capability, invocations;
-  Place push_pop, start_end;       ///< NVTX, one cell with all that is open
+  Place push_pop, start_end;       ///< NVTX, one cell with all open ranges
   Place range_domain, range_name;  ///< NVTX in summaries
   Place section, metric_name, metric_unit, metric_value, rule, rule_kind, rule_text;
   std::vector<Metric> metrics;  ///< of the wide form, by column
-  /// Metrics of the wide form that also say what was launched where.
+  /// Metrics of the wide form that also describe the launch and the device.
   Place device_name, capability_major, capability_minor;
   LaunchMetric grid_dim[3], block_dim[3], registers, static_shared, dynamic_shared;
 
-  /// Fewest cells that make a row.
+  /// The fewest cells a row may have.
   std::size_t fewest_cells() const;
 };
 
-/// The columns of a header; nothing when this is no header of ncu's.
+/// The columns of a header; nothing if this is not a header of an ncu table.
 std::optional<Columns> columns_of(std::span<const std::string_view> header, Names& names,
                                   const std::function<bool(std::string_view)>& keep);
 
@@ -65,17 +65,17 @@ class RowReader {
   RowReader(CounterReport& report, const ReadOptions& options)
       : report_(report), options_(options) {}
 
-  /// A table begins. What came before is finished: ids may begin again.
+  /// Begins a table. The previous one is finished: ids may start again.
   void begin(Columns columns);
   const Columns& columns() const { return columns_; }
 
-  /// Takes the row of units of the wide form; numbers below are scaled by it.
+  /// Takes the row of units of the wide form; later numbers are scaled with it.
   void take_units(std::span<const std::string_view> cells);
   bool is_units_row(std::span<const std::string_view> cells) const;
 
   void take(std::span<const std::string_view> cells, std::uint64_t line, NumberStyle style);
 
-  /// Tells what came up.
+  /// Adds notes about problems.
   void finish();
 
  private:
@@ -93,10 +93,9 @@ class RowReader {
   CounterReport& report_;
   const ReadOptions& options_;
   Columns columns_;
-  std::unordered_map<std::string, std::size_t>
-      kernels_;  // of the long forms, by what tells them apart
+  std::unordered_map<std::string, std::size_t> kernels_;  // of the long forms, by identity
   std::string key_;
-  std::unordered_map<std::string, std::uint64_t> unknown_units_;  // and how many counters had them
+  std::unordered_map<std::string, std::uint64_t> unknown_units_;  // with counts of counters
 };
 
 }  // namespace profline::ncu::internal

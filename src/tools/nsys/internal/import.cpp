@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-/// Each byte that is no part of UTF-8 replaced.
+/// Replaces each byte that is not part of valid UTF-8.
 std::string repaired_text(std::string_view text) {
   std::string whole;
   while (const auto bad = first_invalid_utf8(text)) {
@@ -57,7 +57,7 @@ std::uint64_t most_rows_in(sqlite::Database& database) {
 Result<Schema> read_schema(sqlite::Database& database) {
   Schema schema;
   for (const std::string& table : PL_TRY(database.tables())) {
-    // A table whose own definition is damaged is as good as not there.
+    // A table whose own definition is damaged is treated as absent.
     const Result<std::vector<sqlite::Database::Column>> columns = database.columns(table);
     if (!columns) continue;
     for (const sqlite::Database::Column& column : *columns) schema[table].push_back(column.name);
@@ -89,7 +89,7 @@ void Strings::load_all(sqlite::Database& database) {
     if (all->try_get(0, id) && all->try_get(1, text)) {
       const Names::Id name = intern(text);
       std::optional<Names::Id>& known = known_[id];
-      // Of an id that is there twice the first text in the alphabet, wherever it stands.
+      // If an id occurs twice, the alphabetically first text counts, whatever the order.
       if (!known || names_->text(name) < names_->text(*known)) known = name;
     }
     there = all->step();
@@ -161,7 +161,7 @@ std::optional<std::int64_t> Import::last_row_id(const std::string& table) {
 }
 
 std::size_t Import::rows_at_most(const std::string& table) {
-  // Looking up the last row id is cheap, counting rows is not; but it may lie.
+  // Looking up the last row id is cheap, counting rows is not; but it may be wrong.
   const auto last = last_row_id(table);
   if (!last || *last <= 0) return 0;
   const std::int64_t first = std::max<std::int64_t>(slice.first, 1);
@@ -204,7 +204,7 @@ RowIndex Import::stream(const StreamKey& key) {
     const auto known = device_of.find({pid_of(key.process), key.device});
     const auto device =
         known != device_of.end() ? known->second : static_cast<std::int32_t>(key.device);
-    // Contexts are numbered in each process anew.
+    // Each process numbers its contexts separately.
     const std::uint64_t context = (static_cast<std::uint64_t>(key.context) & 0xFFFFFFFFU) |
                                   std::uint64_t{process(key.process)} << 32U;
     timeline.streams.push_back({device, context, key.stream});

@@ -21,20 +21,19 @@
 
 namespace profline::nsys::internal {
 
-/// Finds the call that a piece of work names by its correlation id, which is unique within a
-/// process only. Ids are nearly dense, so that a table of 4 bytes an id does; where they are not,
-/// a sorted list stands in.
+/// Finds the call of a piece of work by its correlation id, which is unique only within a process.
+/// Ids are nearly dense, so a table of 4 bytes per id suffices; otherwise a sorted list is used.
 class CallIndex {
  public:
-  /// `process_of_thread` says for each row of Timeline::threads which process it is of, 0, 1 ...
-  /// Where a runtime function and the driver function it called share an id, the one that launches
-  /// counts, else the outer one. Calls with id 0 have none.
+  /// `process_of_thread` maps each row of Timeline::threads to its process, 0, 1 ... If a runtime
+  /// function and the driver function that it called share an id, the one that launches counts,
+  /// else the outer one. Id 0 means that a call has no id.
   static CallIndex of(const std::vector<HostCall>& calls,
                       const std::vector<std::uint32_t>& process_of_thread);
 
-  /// kNoRow when there is none.
+  /// kNoRow if it is unknown.
   RowIndex find(std::uint32_t process, std::uint64_t correlation) const;
-  /// Of the only process that made calls; kNoRow when there are several.
+  /// For the only process that made calls; kNoRow if there are several.
   RowIndex find(std::uint64_t correlation) const;
 
  private:
@@ -42,11 +41,11 @@ class CallIndex {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     std::uint64_t count = 0;
-    std::vector<RowIndex> dense;                             // by id less `first`
+    std::vector<RowIndex> dense;                             // by id minus `first`
     std::vector<std::pair<std::uint64_t, RowIndex>> sparse;  // sorted; the best call first
 
-    void expect(std::uint64_t correlation);  // all of them first, then
-    void choose_form();                      // once, then
+    void expect(std::uint64_t correlation);  // called for all ids first, then
+    void choose_form();                      // called once, then
     void add(RowIndex row, const std::vector<HostCall>& calls);
     void sort(const std::vector<HostCall>& calls);
   };
@@ -55,31 +54,31 @@ class CallIndex {
   std::vector<Process> processes_;
 };
 
-// The pieces of read_sqlite(): what is common to the tables (this file), and one function a group
-// of tables, which adds its rows to Import::timeline.
+// The parts of read_sqlite(): what the tables have in common (this file), and one function per
+// group of tables, which adds its rows to Import::timeline.
 
-/// As many rows as could be in a database of this size.
+/// An upper bound on the rows in a database of this size.
 std::uint64_t most_rows_in(sqlite::Database& database);
 
 /// The tables of a file with their columns, as they are on disk.
 using Schema = std::map<std::string, std::vector<std::string>, std::less<>>;
 Result<Schema> read_schema(sqlite::Database& database);
 
-/// In quotes, for a name that comes from the file.
+/// In quotes, for a name from the file.
 std::string sql_name(std::string_view identifier);
 
-/// The texts of StringIds, each fetched when its id is first met: the table also holds what nobody
-/// asks for, like whole output files.
+/// The texts of StringIds, each fetched at the first use of its id: the table also contains texts
+/// that are never used, such as whole output files.
 class Strings {
  public:
-  /// `database` and `names` outlive it. Without the table no id has a text.
+  /// `database` and `names` must outlive it. Without the table no id has a text.
   static Strings of(sqlite::Database& database, const Schema& schema, Names& names);
 
-  /// Nothing when there is no such id.
+  /// Nothing if there is no such id.
   std::optional<Names::Id> find(std::int64_t id);
-  /// A text of the file as one of ours: bytes that are no UTF-8 replaced by U+FFFD.
+  /// Interns a text of the file, with bytes that are not UTF-8 replaced by U+FFFD.
   Names::Id intern(std::string_view text);
-  /// The different texts that held such bytes.
+  /// The distinct texts that had such bytes.
   const std::set<std::string>& repaired() const { return repaired_; }
   void add_repaired(const std::set<std::string>& more) {
     repaired_.insert(more.begin(), more.end());
@@ -88,7 +87,7 @@ class Strings {
  private:
   explicit Strings(Names& names) : names_(&names) {}
 
-  /// For a table without a key, where each lookup would go through all of it.
+  /// For a table without a key, where each lookup would scan all of it.
   void load_all(sqlite::Database& database);
 
   Names* names_;
@@ -97,7 +96,7 @@ class Strings {
   std::set<std::string> repaired_;
 };
 
-/// A process as nsys numbers them: the upper 40 bits of a globalTid, the machine's part included.
+/// nsys' number of a process: the upper 40 bits of a globalTid, including the machine's part.
 constexpr std::int64_t process_key(std::int64_t global_id) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(global_id) &
                                    ~std::uint64_t{0xFFFFFF});
@@ -109,7 +108,7 @@ constexpr std::int64_t tid_of(std::int64_t global_id) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(global_id) & 0xFFFFFFU);
 }
 
-/// The rows of a table, column by column as they were asked for. A cell that is absent, NULL or of
+/// The rows of a table, with columns in the requested order. A cell that is absent, NULL or of
 /// another type gives the fallback.
 class Rows {
  public:
@@ -139,7 +138,7 @@ class Rows {
     if (!statement_.try_get(column, value)) return text(column);
     return std::string_view(reinterpret_cast<const char*>(value.data()), value.size());
   }
-  /// How many there were, this one included.
+  /// The number of rows so far, including this one.
   std::uint64_t count() const { return count_; }
 
  private:
@@ -156,7 +155,7 @@ struct Slice {
   bool operator==(const Slice&) const = default;
 };
 
-/// A stream as nsys tells them apart.
+/// The identity of a stream in nsys.
 struct StreamKey {
   std::int64_t process = 0;  ///< process_key()
   std::int64_t device = 0;
@@ -177,20 +176,21 @@ struct ShapeHash {
   std::size_t operator()(const LaunchShape& shape) const;
 };
 
-/// A file on its way to a Timeline; or the part of it that one thread reads, see read_in_slices().
+/// A file that is being read into a Timeline; or the part that one thread reads, see
+/// read_in_slices().
 struct Import {
   sqlite::Database& database;
   const Schema& schema;
   Timeline& timeline;
   Strings strings;
   std::optional<std::filesystem::path> path{};  ///< absent: only in memory
-  Slice slice{};                                ///< what of a table is read
-  /// More than that do not fit into the file. A damaged one may lead round in circles.
+  Slice slice{};                                ///< the part of a table that is read
+  /// No more rows than this fit into the file. A damaged file may contain cycles.
   std::uint64_t most_rows = std::numeric_limits<std::uint64_t>::max();
   std::vector<std::string> tables_read{};
   std::shared_ptr<const CallIndex> calls{};  ///< shared by the threads that read work
-  /// (pid, CUDA's number of a device in that process) to the machine's number of it: processes
-  /// that see only some of the devices count from 0 all the same.
+  /// (pid, CUDA's number of a device in that process) to the machine's number of the device: a
+  /// process that sees only some of the devices still counts from 0.
   std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> device_of{};
   std::unordered_map<std::int64_t, RowIndex> thread_rows{};     ///< by globalTid
   std::unordered_map<std::int64_t, std::uint32_t> processes{};  ///< by process_key, in order
@@ -200,13 +200,13 @@ struct Import {
   std::vector<StreamKey> stream_keys{};               ///< by row of Timeline::streams
   std::uint64_t unnamed = 0;                          ///< rows whose name is not in StringIds
   std::map<std::string, SkippedRows> skipped_rows{};  ///< by table and reason
-  std::int64_t session_ns = 0;  ///< how long nsys says it captured; 0: it does not say
+  std::int64_t session_ns = 0;  ///< duration of the session according to nsys; 0: unknown
 
-  /// The first of these tables that is there; it then counts as read.
+  /// The first of these tables that exists; it then counts as read.
   std::optional<std::string> table(std::initializer_list<std::string_view> names);
   bool has_column(std::string_view table, std::string_view column) const;
-  /// Calls `visit(rows)` for each row of the table; columns that are not there read as NULL.
-  /// Damage ends the scan and is told as a loss.
+  /// Calls `visit(rows)` for each row of the table; missing columns read as NULL. Damage ends the
+  /// scan and is reported as a loss.
   template <typename Visit>
   void scan(const std::string& table, const std::vector<std::string_view>& columns, Visit&& visit) {
     Result<sqlite::Statement> statement = database.prepare(select(table, columns));
@@ -225,11 +225,11 @@ struct Import {
   std::optional<std::int64_t> last_row_id(const std::string& table);
   static Error endless();
   void lose_rest(const std::string& table, std::uint64_t rows, const Error& why);
-  /// An upper bound of the table's rows that does not believe the file too much; for reserve().
+  /// An upper bound on the table's rows that does not trust the file too much; for reserve().
   std::size_t rows_at_most(const std::string& table);
 
   void use() { ++timeline.reading.used; }
-  /// Skips the row, whose first column is its start.
+  /// Skips the row; its first column must be its start.
   void skip(const std::string& table, std::string_view reason, const Rows& row);
   void note(std::string text) { timeline.reading.notes.push_back(std::move(text)); }
 
@@ -241,14 +241,15 @@ struct Import {
   Names::Id name(std::optional<std::int64_t> string_id);
 };
 
-/// Calls `read(part)` so that the parts, in order, are all of the table: once with `import` itself,
-/// or for a large table in slices by several threads, each with a connection of its own, and merged
+/// Calls `read(part)` so that the parts, in order, cover the whole table: once with `import`
+/// itself, or for a large table in slices by several threads, each with its own connection, merged
 /// in order. `read` adds rows to the part's timeline.calls and timeline.work, and must not touch
-/// what is shared.
+/// shared state.
 void read_in_slices(Import& import, const std::string& table,
                     const std::function<void(Import&)>& read);
 
-/// Start and end of a row; nothing, and the row skipped and told, when they are no interval.
+/// Start and end of a row; nothing if they are not an interval: the row is then skipped and
+/// counted.
 struct Interval {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -257,7 +258,7 @@ std::optional<Interval> interval(Import& import, const std::string& table, const
 std::optional<Interval> interval(Import& import, const std::string& table, const Rows& rows,
                                  std::optional<std::int64_t> end);
 
-/// Differences of times that nobody measured must not overflow.
+/// Differences of implausible times must not overflow.
 inline constexpr std::int64_t kFarthestTime = std::int64_t{1} << 61;
 
 void read_metadata(Import& import);
@@ -267,16 +268,16 @@ void read_kernels_only(Import& import);  ///< instead of calls, work and ranges
 void read_ranges(Import& import);
 void read_diagnostics(Import& import);
 void count_other_tables(Import& import);
-/// Order, the capture's begin and end, names of threads: what needs all rows.
+/// Sorting, the capture's begin and end, names of threads: what needs all rows.
 void finish(Import& import);
 
-/// nsys promises no order of rows, so what is read must not depend on it. Rows are compared by what
-/// they say, and not by numbers that were given as they came.
+/// nsys does not guarantee an order of rows, so the result must not depend on it. Rows are compared
+/// by their content, not by numbers assigned in the order of arrival.
 void order_calls(Import& import);
-/// Puts the work from `first` on in order, that before being so.
+/// Sorts the work from `first` on; the work before that is already sorted.
 void order_work(Import& import, std::size_t first);
 void order_ranges(Import& import);
-/// Numbers threads, streams and shapes by what they are.
+/// Numbers threads, streams and shapes by their content.
 void renumber(Import& import);
 
 }  // namespace profline::nsys::internal

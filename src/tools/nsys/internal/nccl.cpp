@@ -11,8 +11,8 @@
 namespace profline::nsys::internal {
 namespace {
 
-/// A payload in NVTX_EVENTS.binaryData, each a little-endian number of 8 bytes: domain, schema,
-/// size of the payload, and where nsys found it; then the payload itself.
+/// A payload in NVTX_EVENTS.binaryData, as little-endian numbers of 8 bytes: domain, schema, size
+/// of the payload, and where nsys found it; then the payload itself.
 constexpr std::size_t kHeaderBytes = 32;
 constexpr std::size_t kSchemaAt = 8;
 
@@ -34,9 +34,9 @@ std::string hexadecimal(std::uint64_t number) {
   return "0x" + std::string(digits.data(), end);
 }
 
-constexpr std::uint64_t kMostRanks = 1U << 24U;  // more is no number of ranks
+constexpr std::uint64_t kMostRanks = 1U << 24U;  // more is not plausible
 
-/// How much larger the whole is than the size that NCCL states, which is one rank's part.
+/// How the total relates to the size that NCCL states, which is the part of one rank.
 enum class Parts { Same, OutIsAll, InIsAll, BothAre };
 
 Parts parts_of(std::string_view name) {
@@ -54,7 +54,7 @@ Parts parts_of(std::string_view name) {
   }
 }
 
-/// The last of the intervals, which are in order, that holds the instant.
+/// The last of the intervals, which are sorted, that contains the instant.
 template <typename Interval>
 const Interval* holding(const std::vector<Interval>& intervals, std::int64_t when_ns) {
   const auto after = std::upper_bound(
@@ -74,14 +74,14 @@ NcclSchemas::NcclSchemas(Import& file) {
               const auto name = rows.text(4);
               const auto field = name ? field_of(*name) : std::nullopt;
               const std::uint64_t size = size_of_type(rows.integer(3));
-              // The first field's offset is left out.
+              // The offset of the first field is omitted in the file.
               const auto offset = rows.integer(2) == 0 ? rows.integer(5) : rows.integer(5, -1);
               if (!field || size == 0 || offset < 0) return;
               fields_[{static_cast<std::uint64_t>(rows.integer(0)),
                        static_cast<std::uint64_t>(rows.integer(1))}]
                   .push_back({*field, static_cast<std::uint64_t>(offset), size});
             });
-  // Whatever the order of the rows: of what contradicts itself the first place counts.
+  // Independent of the order of rows: if they contradict each other, the first place counts.
   for (auto& [schema, places] : fields_) std::sort(places.begin(), places.end());
 }
 
@@ -92,7 +92,7 @@ std::optional<NcclSchemas::Field> NcclSchemas::field_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// By nvtxPayloadEntryType: 0 for what is no integer of 4 or 8 bytes.
+/// By nvtxPayloadEntryType: 0 for anything but an integer of 4 or 8 bytes.
 std::uint64_t NcclSchemas::size_of_type(std::int64_t type) {
   constexpr std::array<std::int64_t, 4> kFour = {5, 6, 15, 16};  // int, unsigned, 32 bits
   constexpr std::array<std::int64_t, 7> kEight = {7,  8,  9, 10,
@@ -175,9 +175,9 @@ void NcclCalls::finish(Timeline& timeline) {
   link(timeline, threads);
 }
 
-/// A kernel belongs to the call that launched it. In a group, calls only note what is to be done
-/// and ncclGroupEnd launches it: its kernels then belong to the call of the group if there is only
-/// one. Of several nobody can say which kernel did what.
+/// A kernel belongs to the call that launched it. In a group, calls only record what to do, and
+/// ncclGroupEnd launches it: the kernels then belong to the call of the group if there is only one.
+/// With several calls it is unknown which kernel did what.
 void NcclCalls::link(Timeline& timeline, const std::vector<OfThread>& threads) {
   struct Launch {
     std::int64_t when_ns;
@@ -193,7 +193,7 @@ void NcclCalls::link(Timeline& timeline, const std::vector<OfThread>& threads) {
   }
   std::stable_sort(launches.begin(), launches.end(),
                    [](const Launch& a, const Launch& b) { return a.when_ns < b.when_ns; });
-  // By thread: where the group before this one ended, and the end of the one that launches now.
+  // By thread: where the previous group ended, and the end of the one that launches now.
   std::vector<std::int64_t> since_ns(threads.size(), std::numeric_limits<std::int64_t>::min());
   std::vector<std::int64_t> until_ns(threads.size(), std::numeric_limits<std::int64_t>::min());
   for (const Launch& launch : launches) {

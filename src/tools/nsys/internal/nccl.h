@@ -10,24 +10,24 @@
 
 #include "tools/nsys/internal/import.h"
 
-/// What NCCL says of its calls: ranges of the NVTX domain NCCL with extended payloads, which hold
-/// the size of the message and the communicator.
+/// NCCL's description of its calls: ranges of the NVTX domain NCCL with extended payloads, which
+/// contain the size of the message and the communicator.
 namespace profline::nsys::internal {
 
-/// The fields of a payload that matter here; nothing for those it does not have.
+/// The relevant fields of a payload, if present.
 struct NcclPayload {
   std::optional<std::uint64_t> communicator;
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> ranks;
 };
 
-/// Knows where the fields lie, from the tables that nsys writes beside NVTX_EVENTS.
+/// Knows where the fields are, from the tables that nsys writes next to NVTX_EVENTS.
 class NcclSchemas {
  public:
   explicit NcclSchemas(Import& import);
 
   bool empty() const { return fields_.empty(); }
-  /// Of NVTX_EVENTS.binaryData; nothing when it is no payload with one of the fields.
+  /// Decodes NVTX_EVENTS.binaryData; nothing if it is not a payload with one of the fields.
   std::optional<NcclPayload> decode(std::string_view bytes) const;
 
  private:
@@ -45,12 +45,13 @@ class NcclSchemas {
   static std::uint64_t size_of_type(std::int64_t type);
 };
 
-/// NCCL's calls on their way to Timeline::collectives.
+/// Collects NCCL's calls for Timeline::collectives.
 class NcclCalls {
  public:
-  /// A range that is a call of NCCL, with its payload where it has one.
+  /// Adds a range that is a call of NCCL, with its payload if it has one.
   void add(const Range& range, const Names& names, const std::optional<NcclPayload>& payload);
-  /// Makes rows, and has the kernels that a call launched name it. After work and calls.
+  /// Makes rows, and links the kernels that a call launched to it. Call after reading work and
+  /// calls.
   void finish(Timeline& timeline);
 
  private:

@@ -1,4 +1,4 @@
-// The order of rows and numbers of a Timeline, whatever the order in the file.
+// The order of rows and numbers of a Timeline, independent of the order in the file.
 
 #include <algorithm>
 #include <numeric>
@@ -14,7 +14,7 @@ auto value_of(const LaunchShape& shape) {
                   shape.dynamic_shared_bytes);
 }
 
-/// Compares rows of a table by what they are; kNoRow comes last.
+/// Compares rows of a table by their content; kNoRow comes last.
 template <typename Values>
 int compare_rows(const Values& values, RowIndex a, RowIndex b) {
   if (a == b) return 0;
@@ -46,7 +46,7 @@ class ByValue {
   const Timeline& timeline_;
 };
 
-/// True when the first of the comparisons that finds a difference finds less.
+/// True if the first comparison that finds a difference finds less.
 bool first_is_less(std::initializer_list<int> comparisons) {
   for (const int comparison : comparisons) {
     if (comparison != 0) return comparison < 0;
@@ -57,11 +57,11 @@ bool first_is_less(std::initializer_list<int> comparisons) {
 template <typename Row, typename Before>
 void sort_rows(std::vector<Row>& rows, std::size_t first, const Before& before) {
   const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(first);
-  // A table mostly is in order, and then this costs little more than a look at it.
+  // A table is usually sorted, and then this costs little more than reading it.
   if (!std::is_sorted(begin, rows.end(), before)) std::sort(begin, rows.end(), before);
 }
 
-/// The rows in order of `before`, and by row where it went.
+/// The rows sorted by `before`, and the new position of each row.
 template <typename Row, typename Before>
 std::vector<RowIndex> sorted(std::vector<Row>& rows, const Before& before) {
   std::vector<RowIndex> order(rows.size());
@@ -95,7 +95,7 @@ void renumber_threads(Import& file) {
   }
 }
 
-/// Contexts are numbered in each process anew, so that a stream's has the process in its upper
+/// Each process numbers its contexts separately, so that of a stream has the process in its upper
 /// half.
 void renumber_streams(Import& file) {
   Timeline& timeline = file.timeline;

@@ -1,4 +1,4 @@
-// Calls of the CUDA runtime and driver, and the waits that CUPTI records beside them.
+// Calls of the CUDA runtime and driver, and the waits that CUPTI records separately.
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace profline::nsys::internal {
 namespace {
 
-/// Kinds by name, each name looked at once.
+/// Kinds by name, looked up once per name.
 class Kinds {
  public:
   explicit Kinds(const Names& names) : names_(names) {}
@@ -57,9 +57,9 @@ void index_calls(Import& file) {
       std::make_shared<const CallIndex>(CallIndex::of(file.timeline.calls, process_of_thread));
 }
 
-/// CUPTI's own record of a wait. It belongs to a call as a rule and then adds nothing; where calls
-/// were not traced it is all there is, and stands for the call. It does not say which thread
-/// waited. A wait of one stream for another is none of the host's.
+/// CUPTI's own record of a wait. It usually belongs to a call and then adds nothing; if calls were
+/// not traced it is the only record, and replaces the call. It does not say which thread waited. A
+/// wait of one stream for another is not a wait of the host.
 void read_synchronization(Import& file) {
   constexpr std::int64_t kStreamWaitsForEvent = 2;
   const auto table = file.table({"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"});
@@ -90,7 +90,7 @@ void read_synchronization(Import& file) {
   index_calls(file);
 }
 
-/// A dense table may have this many slots a call before a sorted list is the smaller one.
+/// A dense table may have this many slots per call before a sorted list is smaller.
 constexpr std::uint64_t kSlotsPerCall = 4;
 constexpr std::uint64_t kFewSlots = 4096;
 
@@ -103,7 +103,7 @@ bool launches(const HostCall& call) {
 
 void read_calls(Import& file) {
   bool any = false;
-  // One table holds both the runtime's and the driver's calls since 2019; some converters split it.
+  // Since 2019 one table contains the calls of both runtime and driver; some converters split it.
   for (const std::string_view name :
        {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
     const auto table = file.table({name});

@@ -1,4 +1,4 @@
-// Who wrote the file, on what machine, and what it says went wrong.
+// Who wrote the file, on what machine, and which problems it reports.
 
 #include <algorithm>
 #include <charconv>
@@ -66,7 +66,7 @@ void read_clock(Import& file) {
     });
   }
   // Times of events count from the beginning of the session, those of this table do not. Its
-  // duration is that of the session, which may last long before and after all that was traced.
+  // duration is that of the session, which may begin long before and end long after the trace.
   if (const auto table = file.table({"ANALYSIS_DETAILS"})) {
     file.scan(*table, {"duration"}, [&](const Rows& rows) {
       file.session_ns = std::max(file.session_ns, std::min(rows.integer(0), kFarthestTime));
@@ -74,7 +74,7 @@ void read_clock(Import& file) {
   }
 }
 
-bool tells_of_loss(std::string_view text) {
+bool reports_loss(std::string_view text) {
   constexpr std::array<std::string_view, 7> kWords = {
       "lost", "dropped", "Not all", "not collected", "incomplete", "truncated", "overflow"};
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
@@ -82,7 +82,7 @@ bool tells_of_loss(std::string_view text) {
   });
 }
 
-/// `Some events (123) were lost`: 123. Nothing where there is more than one number.
+/// `Some events (123) were lost`: 123. Nothing if there is more than one number.
 std::optional<std::uint64_t> only_number(std::string_view text) {
   std::optional<std::uint64_t> found;
   const char* at = text.data();
@@ -109,8 +109,8 @@ bool is_event_table(const std::string& name, const std::vector<std::string>& col
          });
 }
 
-/// What a process or thread is called, chosen among several rows without regard to their order: by
-/// rank, then the first in the alphabet.
+/// The name of a process or thread, chosen among several rows independently of their order: by
+/// rank, then alphabetically.
 class ChosenNames {
  public:
   explicit ChosenNames(const Names& names) : names_(names) {}
@@ -121,7 +121,7 @@ class ChosenNames {
     if (is_new || rank < best_rank) return;
     if (rank > best_rank || names_.text(name) < names_.text(best)) entry->second = {rank, name};
   }
-  /// 0, the empty name, for what has none.
+  /// 0, the empty name, if it has none.
   Names::Id of(std::int64_t key) const {
     const auto found = chosen_.find(key);
     return found != chosen_.end() ? found->second.second : 0;
@@ -157,7 +157,7 @@ void name_threads(Import& file) {
   }
 }
 
-/// The hull of all rows.
+/// The time range of all rows.
 struct Hull {
   std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
@@ -187,12 +187,12 @@ std::uint64_t beginning_before(const std::vector<Row>& rows, std::int64_t when_n
   return static_cast<std::uint64_t>(first - rows.begin());
 }
 
-/// nsys says how long its session was; rows that lie outside are kept, and reported.
+/// nsys reports the length of its session; rows outside it are kept, and reported.
 void note_rows_outside_session(Import& file, const Hull& hull) {
   const Timeline& timeline = file.timeline;
   const std::int64_t session_ns = file.session_ns;
   const bool overlaps = session_ns > 0 && hull.begin_ns < session_ns && hull.end_ns > 0;
-  if (!overlaps) return;  // exported with shifted times, or no word about the session at all
+  if (!overlaps) return;  // exported with shifted times, or without session data
   const std::uint64_t early = beginning_before(timeline.work, 0) +
                               beginning_before(timeline.calls, 0) +
                               beginning_before(timeline.ranges, 0);
@@ -213,8 +213,8 @@ void note_rows_outside_session(Import& file, const Hull& hull) {
   }
 }
 
-/// The capture is from its first row to its last. The session that nsys was in for it may have
-/// waited minutes for a capture range to open.
+/// The capture lasts from its first row to its last. nsys' session may have waited minutes for a
+/// capture range to open.
 void set_window(Import& file) {
   Timeline& timeline = file.timeline;
   Hull hull;
@@ -274,7 +274,7 @@ void read_diagnostics(Import& file) {
   std::sort(messages.begin(), messages.end());
   Reading& reading = file.timeline.reading;
   for (const Message& message : messages) {
-    if (!tells_of_loss(message.text)) {
+    if (!reports_loss(message.text)) {
       file.note("nsys: " + message.text);
       continue;
     }
@@ -287,7 +287,7 @@ void count_other_tables(Import& file) {
   for (const auto& [name, columns] : file.schema) {
     const bool read =
         std::find(file.tables_read.begin(), file.tables_read.end(), name) != file.tables_read.end();
-    // Diagnostics are read last, for their place among the messages.
+    // Diagnostics are read last, because of their place among the messages.
     if (read || name == "DIAGNOSTIC_EVENT" || !is_event_table(name, columns)) continue;
     const auto count =
         file.database.query_value<std::int64_t>("SELECT count(*) FROM " + sql_name(name));

@@ -1,4 +1,4 @@
-// NVTX: ranges, and the domains they are in.
+// NVTX: ranges and their domains.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 enum class EventType { PushPop, StartEnd, DomainCreate, Other };
 
 struct EventTypeName {
-  std::int64_t id;  // where the file does not say
+  std::int64_t id;  // if the file does not say
   std::string_view name;
   EventType type;
 };
@@ -46,7 +46,7 @@ std::map<std::int64_t, KnownType> event_types(Import& file) {
   return types;
 }
 
-/// Domains are numbered in each process; a range may come before the row that names its domain.
+/// Each process numbers its domains; a range may precede the row that names its domain.
 class Domains {
  public:
   /// A number for the domain until all names are known; 0 is the default domain.
@@ -60,7 +60,7 @@ class Domains {
   void set_name(std::int64_t process, std::int64_t id, Names::Id name, const Names& names) {
     const Names::Id domain = number(process, id);
     if (domain == 0) return;
-    // A domain has one name; if the file says otherwise, the first in the alphabet.
+    // A domain has one name; if the file has several, the alphabetically first.
     std::optional<Names::Id>& known = names_[domain - 1].name;
     if (!known || names.text(name) < names.text(*known)) known = name;
   }
@@ -100,7 +100,7 @@ class RangeReader {
     const EventType type = known != types_.end() ? known->second.type : EventType::Other;
     if (type == EventType::Other) {
       const std::string what = known != types_.end() ? known->second.name : "event of unknown type";
-      return import_.skip(table_, what + " is no range", rows);
+      return import_.skip(table_, what + " is not a range", rows);
     }
     const std::int64_t global_tid = rows.integer(5);
     const std::int64_t domain = rows.integer(7);
@@ -113,7 +113,7 @@ class RangeReader {
   }
 
   void add_range(const Rows& rows, RangeKind kind, std::int64_t global_tid, std::int64_t domain) {
-    // Of one still open finish() sets the end, which is the capture's.
+    // For a range that is still open, finish() sets the end to that of the capture.
     const auto end = rows.maybe(1);
     const auto when = interval(import_, table_, rows, end ? end : rows.maybe(0));
     if (!when) return;
@@ -154,7 +154,7 @@ class RangeReader {
 
 void read_ranges(Import& file) {
   const auto table = file.table({"NVTX_EVENTS"});
-  if (!table) return file.note("no table NVTX_EVENTS: the file holds no ranges");
+  if (!table) return file.note("no table NVTX_EVENTS: the file contains no ranges");
   RangeReader(file, *table).read();
 }
 

@@ -1,4 +1,4 @@
-// What devices did: kernels, copies, fills, and graphs traced as a whole.
+// Work of devices: kernels, copies, fills, and graphs traced as a whole.
 
 #include <algorithm>
 #include <limits>
@@ -14,7 +14,7 @@ std::uint32_t to_u32(std::int64_t value) {
   return fits ? static_cast<std::uint32_t>(value) : 0;
 }
 
-/// What each table of device work begins with, in this order; what is its own follows.
+/// The columns that each table of device work begins with; its own columns follow.
 constexpr int kDevice = 2;
 constexpr int kContext = 3;
 constexpr int kStream = 4;
@@ -107,7 +107,7 @@ class WorkReader {
     Names::Id name = 0;
   };
 
-  /// Demangled with its template arguments, where the export has that.
+  /// Demangled with its template arguments, if the export has that.
   std::string_view name_column(const std::string& table) const {
     for (const std::string_view column : {"demangledName", "shortName", "mangledName"}) {
       if (import_.has_column(table, column)) return column;
@@ -132,7 +132,7 @@ class WorkReader {
     });
   }
 
-  /// Where it ran and what launched it.
+  /// Sets where it ran and what launched it.
   void place(const Rows& rows, DeviceWork& work) {
     const auto global_pid = rows.maybe(kPid);
     const auto correlation =
@@ -168,7 +168,7 @@ class WorkReader {
                           .dynamic_shared_bytes = at(9)});
   }
 
-  /// By the enumeration of the file, where it has one: ids are CUPTI's and have not moved, but
+  /// From the enumeration in the file, if there is one: ids are CUPTI's and have not changed, but
   /// newer releases add some.
   std::map<std::int64_t, Copy> copy_kinds() {
     std::map<std::int64_t, std::string> labels = {
@@ -191,7 +191,7 @@ class WorkReader {
     return kinds;
   }
 
-  /// By the labels of the file. Without them nobody knows: CUPTI and nsys number the kinds
+  /// From the labels in the file. Without them the kinds are unknown: CUPTI and nsys number them
   /// differently.
   std::map<std::int64_t, MemoryKind> memory_kinds() {
     std::map<std::int64_t, MemoryKind> kinds;
@@ -214,7 +214,7 @@ class WorkReader {
     return found != kinds.end() ? found->second : MemoryKind::Unknown;
   }
 
-  /// Arrays lie on the device; unified memory is moved as any other.
+  /// Arrays are on the device; unified memory is moved like any other.
   static CopyKind kind_of(std::string_view label) {
     const auto split = label.find("-to-");
     if (split == std::string_view::npos) return CopyKind::Other;
@@ -239,12 +239,12 @@ class WorkReader {
   Copy unknown_copy_;
 };
 
-/// Reads the kernels by slices, each with `read`.
+/// Reads the kernels in slices, each with `read`.
 void read_kernel_table(Import& file, void (WorkReader::*read)(const std::string& table)) {
   if (const auto table = file.table({"CUPTI_ACTIVITY_KIND_KERNEL"})) {
     read_in_slices(file, *table, [&](Import& part) { (WorkReader(part).*read)(*table); });
   } else {
-    file.note("no table CUPTI_ACTIVITY_KIND_KERNEL: the file holds no kernels");
+    file.note("no table CUPTI_ACTIVITY_KIND_KERNEL: the file contains no kernels");
   }
   order_work(file, 0);
 }

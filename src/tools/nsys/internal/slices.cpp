@@ -1,5 +1,5 @@
-// Large tables by several threads: SQLite decodes about two million rows a second on a core, and a
-// capture has tens of millions.
+// Reads large tables with several threads: SQLite decodes about two million rows per second on a
+// core, and a capture has tens of millions.
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kRowsPerSlice = 200'000;
 constexpr unsigned kMostThreads = 8;
 
-/// What one slice gave.
+/// The result of one slice.
 struct Part {
   Timeline timeline;
   std::unordered_map<std::int64_t, RowIndex> thread_rows;
@@ -62,7 +62,7 @@ Part read_part(const Import& whole, const Slice& slice, const std::function<void
 }
 
 std::vector<RowIndex> merged_threads(Import& file, const Part& part) {
-  // In the order in which the part met them, so that the result does not depend on the hash.
+  // In the order of occurrence in the part, so that the result does not depend on the hash.
   std::vector<std::int64_t> ids(part.thread_rows.size());
   for (const auto& [id, row] : part.thread_rows) ids[row] = id;
   std::vector<RowIndex> rows;
@@ -97,7 +97,7 @@ void merge_skipped(Import& file, const std::map<std::string, SkippedRows>& part)
   }
 }
 
-/// Appends the part's rows, what they refer to renumbered, and empties it.
+/// Appends the part's rows, with references renumbered, and empties it.
 void merge(Import& file, Part& part) {
   Timeline& whole = file.timeline;
   std::vector<Names::Id> names;
@@ -132,7 +132,7 @@ void read_in_slices(Import& file, const std::string& table,
                     const std::function<void(Import&)>& read) {
   const std::int64_t last = file.last_row_id(table).value_or(0);
   const std::size_t rows = file.rows_at_most(table);
-  // An id that lies about the number of rows would make slices without end.
+  // A wrong id that overstates the number of rows would make endless slices.
   const bool is_large = last > kRowsPerSlice && static_cast<std::size_t>(last) == rows;
   if (!is_large || !file.path) return read(file);
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string>
 #include <utility>
 
+#include "base/strings.h"
 #include "records/timeline.h"
 
 namespace profline::torch_profiler::internal {
@@ -13,7 +13,7 @@ namespace {
 
 using Category = std::pair<std::string_view, EventClass>;
 
-// Of Kineto from PyTorch 1.8 (capitals) to today.
+// Kineto's, from PyTorch 1.8 (capitals) to today.
 constexpr auto kCategories = std::to_array<Category>({
     {"kernel", EventClass::Kernel},
     {"cpu_op", EventClass::Operator},
@@ -27,7 +27,7 @@ constexpr auto kCategories = std::to_array<Category>({
     {"overhead", EventClass::Overhead},
     {"cuda_sync", EventClass::DeviceSync},
     {"Trace", EventClass::ProfilerSpan},
-    // Of converters from nsys (nsys2json and its relatives):
+    // From converters of nsys files (nsys2json and its relatives):
     {"cuda", EventClass::Cuda},
     {"cuda_api", EventClass::Call},
     {"nvtx", EventClass::Range},
@@ -53,7 +53,7 @@ constexpr auto kCategories = std::to_array<Category>({
     {"User Annotation", EventClass::Range},
 });
 
-/// Categories with the work of devices that are not supported.
+/// Categories for the work of unsupported devices.
 constexpr auto kForeignDevices = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"mtia_ccp_events", "MTIA"},
     {"mtia_workloadd", "MTIA"},
@@ -62,13 +62,6 @@ constexpr auto kForeignDevices = std::to_array<std::pair<std::string_view, std::
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
 }
 
 bool is_memory_call(std::string_view name) {
@@ -95,7 +88,7 @@ bool is_of_converter(std::string_view category) {
 
 EventClass class_by_name(std::string_view name) {
   if (is_call_name(name)) return EventClass::Call;
-  const std::string lower = lower_case(name.substr(0, 32));
+  const std::string lower = profline::lower(name.substr(0, 32));
   if (contains(lower, "memcpy")) return EventClass::Copy;
   return contains(lower, "memset") ? EventClass::Fill : EventClass::Kernel;
 }
@@ -139,7 +132,8 @@ CallKind call_kind(std::string_view name) {
   if (contains(name, "Memset")) return CallKind::Fill;
   if (contains(name, "Synchronize")) return CallKind::Synchronize;
   if (is_memory_call(name)) return CallKind::Memory;
-  // SYCL and Level Zero: urEnqueueKernelLaunch is a launch by its name; these are the rest.
+  // SYCL and Level Zero: urEnqueueKernelLaunch is recognised as a launch by its name; these are the
+  // rest.
   if (contains(name, "EnqueueMemcpy") || contains(name, "EnqueueUSMMemcpy")) return CallKind::Copy;
   return CallKind::Other;
 }
@@ -162,7 +156,7 @@ CopyKind copy_kind(std::string_view name) {
       {"dtoa", CopyKind::DeviceToDevice},
       {"atoa", CopyKind::DeviceToDevice},
   });
-  const std::string lower = lower_case(name);
+  const std::string lower = profline::lower(name);
   for (const auto& [spelling, kind] : kSpellings) {
     if (contains(lower, spelling)) return kind;
   }

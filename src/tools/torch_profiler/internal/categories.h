@@ -7,7 +7,7 @@
 
 namespace profline::torch_profiler::internal {
 
-/// What the category of an event says that it is.
+/// What an event is, according to its category.
 enum class EventClass : std::uint8_t {
   Operator,
   Range,
@@ -15,8 +15,8 @@ enum class EventClass : std::uint8_t {
   Copy,
   Fill,
   Call,
-  Cuda,  ///< a kernel, copy, fill or call: the name tells, see class_by_name
-  // Known and not used:
+  Cuda,  ///< a kernel, copy, fill or call, decided by class_by_name
+  // Known but not used:
   GpuRange,
   PythonFrame,
   Overhead,
@@ -24,34 +24,34 @@ enum class EventClass : std::uint8_t {
   ProfilerSpan,
   CounterRange,
   OsCall,
-  ForeignDevice,  ///< work of a device that is not supported, see device_of
+  ForeignDevice,  ///< work of an unsupported device, see device_of
   None,           ///< the event has no category
-  Unknown,        ///< a category that we have not met
+  Unknown,        ///< a category that we do not know
 };
 
 EventClass event_class(std::string_view category);
 
-/// Whether converters from nsys write this category, and Kineto does not.
+/// Whether this category is written by converters of nsys files, and not by Kineto.
 bool is_of_converter(std::string_view category);
 
-/// What an event of class Cuda is.
+/// The class of an event of class Cuda, from its name.
 EventClass class_by_name(std::string_view name);
 
 /// The devices whose work is in events of this category: `MTIA`. Empty unless the class is
 /// ForeignDevice.
 std::string_view device_of(std::string_view category);
 
-/// Why events of this class are skipped; empty when they are not, or when the class does not say.
+/// Why events of this class are skipped; empty if they are not, or if the class does not decide it.
 std::string_view skip_reason(EventClass event_class);
 
-/// What a call of CUDA, HIP or another runtime does, by its name: `cudaLaunchKernel`,
+/// What a call of CUDA, HIP or another runtime does, from its name: `cudaLaunchKernel`,
 /// `hipModuleLaunchKernel`, `cuGraphLaunch`, `cudaMemcpyAsync`.
 CallKind call_kind(std::string_view name);
 
-/// From where to where, by the name of the event: `Memcpy DtoH (Device -> Pinned)`.
+/// The direction, from the name of the event: `Memcpy DtoH (Device -> Pinned)`.
 CopyKind copy_kind(std::string_view name);
 
-/// The kinds of memory that the name of a copy or fill ends in: `(Device -> Pinned)`, `(Device)`.
+/// The kinds of memory at the end of the name of a copy or fill: `(Device -> Pinned)`, `(Device)`.
 struct MemoryKinds {
   MemoryKind from = MemoryKind::Unknown;
   MemoryKind to = MemoryKind::Unknown;

@@ -8,7 +8,7 @@ namespace profline::torch_profiler::internal {
 namespace {
 
 constexpr std::uint8_t kNests = 1;     // quotes and brackets
-constexpr std::uint8_t kEndsBare = 2;  // what a number or word cannot hold
+constexpr std::uint8_t kEndsBare = 2;  // cannot be part of a number or word
 
 constexpr std::array<std::uint8_t, 256> kMeaning = [] {
   std::array<std::uint8_t, 256> meaning{};
@@ -24,8 +24,8 @@ std::uint8_t meaning(char c) {
   return kMeaning[static_cast<unsigned char>(c)];
 }
 
-/// Where the next quote is, or `end`. Most strings of a trace are a few bytes long, which eight at
-/// a time find faster than a call of memchr; kernel names are hundreds, and then memchr wins.
+/// Where the next quote is, or `end`. Most strings of a trace have a few bytes, which this finds
+/// eight at a time faster than memchr; kernel names have hundreds, where memchr wins.
 const char* find_quote(const char* at, const char* end) {
   constexpr std::uint64_t kQuotes = 0x2222222222222222U;
   constexpr std::uint64_t kLow = 0x0101010101010101U;
@@ -48,7 +48,7 @@ const char* find_quote(const char* at, const char* end) {
 
 using Slot = RawValue RawEvent::*;
 
-// The two switches below tell keys apart by their length first: most need one comparison.
+// The two switches below distinguish keys by length first: most need one comparison.
 
 Slot event_slot(std::string_view key) {
   switch (key.size()) {
@@ -79,7 +79,7 @@ Slot long_args_slot(std::string_view key) {
   return nullptr;
 }
 
-/// Of what PyTorch says about a collective, by length as below.
+/// PyTorch's keys about a collective, by length as below.
 Slot collective_slot(std::string_view key) {
   switch (key.size()) {
     case 5:
@@ -147,7 +147,7 @@ class Scanner {
   }
 
  private:
-  // Each is false when the text ends (at_ is then end_) or is not as it should be.
+  // Each returns false if the text ends (at_ is then end_) or is malformed.
   bool members(bool of_args);
   bool member(bool of_args);
   bool string(RawValue& value);
@@ -164,7 +164,7 @@ class Scanner {
   RawEvent& event_;
 };
 
-/// To the next byte that is no blank.
+/// To the next byte that is not blank.
 bool Scanner::next() {
   while (at_ != end_ && static_cast<unsigned char>(*at_) <= ' ') ++at_;
   return at_ != end_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <functional>
@@ -15,8 +14,8 @@
 namespace profline::torch_profiler::internal {
 namespace {
 
-/// A cheap guess at what tells texts apart: both ends, the middle and the length. Kernel names are
-/// hundreds of bytes, alike at their beginning.
+/// A cheap hash: both ends, the middle and the length. Kernel names have hundreds of bytes and
+/// often begin alike.
 std::size_t fingerprint(std::string_view text) {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15U;
   std::uint64_t hash = text.size() * kMix;
@@ -44,7 +43,7 @@ std::string lane_key(const RawValue& process, const RawValue& thread) {
   return key;
 }
 
-/// `[4, 27, 1]`, also in quotes; zeros for what is missing.
+/// `[4, 27, 1]`, also in quotes; zeros for missing numbers.
 std::array<std::uint32_t, 3> triple(const RawValue& value) {
   std::array<std::uint32_t, 3> numbers{};
   const char* at = value.text().data();
@@ -67,14 +66,7 @@ std::size_t combine(std::size_t seed, std::uint64_t value) {
   return (seed ^ value) * 0x9E3779B97F4A7C15U + (seed >> 7U);
 }
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
-/// Of an element, by PyTorch's name of its type or NumPy's; nothing for a type we do not know.
+/// The size of an element, from PyTorch's or NumPy's name of its type; nothing for an unknown type.
 std::optional<std::uint64_t> bytes_of_type(std::string_view dtype) {
   using Type = std::pair<std::string_view, std::uint64_t>;
   constexpr auto kTypes = std::to_array<Type>({
@@ -86,7 +78,7 @@ std::optional<std::uint64_t> bytes_of_type(std::string_view dtype) {
       {"uint8", 1},       {"uint16", 2},  {"uint32", 4},       {"uint64", 8},
       {"qint8", 1},       {"quint8", 1},  {"qint32", 4},
   });
-  const std::string lower = lower_case(dtype);
+  const std::string lower = profline::lower(dtype);
   if (lower.starts_with("float8_")) return 1;
   const auto* found = std::find_if(kTypes.begin(), kTypes.end(),
                                    [&](const Type& known) { return known.first == lower; });
@@ -94,7 +86,7 @@ std::optional<std::uint64_t> bytes_of_type(std::string_view dtype) {
   return found->second;
 }
 
-/// Nothing where the number of elements or their size is not known.
+/// Nothing if the number of elements or their size is unknown.
 std::optional<std::uint64_t> bytes_of(const RawValue& elements, const RawValue& dtype) {
   const auto count = unsigned_of(elements);
   const auto each = bytes_of_type(dtype.text());
@@ -103,11 +95,11 @@ std::optional<std::uint64_t> bytes_of(const RawValue& elements, const RawValue& 
   return bytes;
 }
 
-/// By id of a name: is it one that kernels of NCCL, RCCL and MSCCL have?
+/// By id of a name: whether kernels of NCCL, RCCL and MSCCL have such names.
 std::vector<bool> library_names(const Names& names) {
   std::vector<bool> found;
   for (Names::Id id = 0; id < names.size(); ++id) {
-    found.push_back(lower_case(names.text(id)).find("ccl") != std::string::npos);
+    found.push_back(lower(names.text(id)).find("ccl") != std::string::npos);
   }
   return found;
 }
@@ -142,7 +134,7 @@ Names::Id NameTable::first_sight(std::string_view raw) {
 }
 
 RowIndex ThreadTable::row_of(const RawValue& process, const RawValue& thread) {
-  // The common case compares two short texts and makes none.
+  // The common case compares two short texts and creates none.
   const std::string_view p = process.text();
   const std::string_view t = thread.text();
   if (last_row_ != kNoRow && last_key_.size() == p.size() + 1 + t.size() &&
@@ -202,7 +194,7 @@ RowIndex ShapeTable::row_of(const RawEvent& event) {
   shape.grid = triple(event.grid);
   shape.block = triple(event.block);
   shape.registers_per_thread = small_number(event.registers);
-  // Kineto adds static and dynamic shared memory up; the sum is kept as dynamic.
+  // Kineto adds static and dynamic shared memory; the sum is kept as dynamic.
   shape.dynamic_shared_bytes = small_number(event.shared_bytes);
   if (last_ != kNoRow && shapes_[last_] == shape) return last_;
   const auto [entry, is_new] = rows_.try_emplace(shape, static_cast<RowIndex>(shapes_.size()));
@@ -241,7 +233,7 @@ RowIndex CollectiveTable::add(const RawEvent& event) {
   return static_cast<RowIndex>(timeline_.collectives.size() - 1);
 }
 
-/// `0 (default_pg)`: a number, and what people called the group where they did.
+/// `0 (default_pg)`: a number, and the description of the group if there is one.
 Names::Id CollectiveTable::group_of(const RawEvent& event) {
   const Names::Id name = names_.id_of(event.group_name);
   const Names::Id description = names_.id_of(event.group_description);
@@ -273,8 +265,8 @@ void CollectiveTable::finish() {
     work.collective = row_of(work);
     if (work.collective != kNoRow) used[work.collective] = true;
   }
-  // An operator without a kernel counts where it moved something: on the host, or its kernel is not
-  // in the trace. Waits are operators too, and move nothing.
+  // An operator without a kernel counts if it moved something: on the host, or because its kernel
+  // is not in the trace. Waits are operators too, but move nothing.
   for (std::size_t row = 0; row < used.size(); ++row) {
     const Collective& collective = timeline_.collectives[row];
     if (is_operator_[row] && collective.in_bytes + collective.out_bytes > 0) used[row] = true;

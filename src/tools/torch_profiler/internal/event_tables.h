@@ -10,8 +10,8 @@
 #include "records/timeline.h"
 #include "tools/torch_profiler/internal/trace_event.h"
 
-/// The small tables that rows refer to, each with a short way for what was asked for just before:
-/// neighbours in a trace are mostly of one thread, one stream and a few names.
+/// The small tables that rows refer to, each with a fast path for the most recent lookup:
+/// neighbours in a trace mostly have the same thread, the same stream and a few names.
 namespace profline::torch_profiler::internal {
 
 /// Texts of the trace as ids.
@@ -19,7 +19,7 @@ class NameTable {
  public:
   explicit NameTable(Names& names) : names_(names) {}
 
-  /// 0 for what is no string.
+  /// 0 for anything but a string.
   Names::Id id_of(const RawValue& value);
 
   std::uint64_t bad_escapes() const { return bad_escapes_; }
@@ -27,7 +27,7 @@ class NameTable {
 
  private:
   struct Slot {
-    std::string raw;  // as it stands in the trace
+    std::string raw;  // as written in the trace
     Names::Id id = 0;
     bool is_filled = false;
   };
@@ -42,22 +42,22 @@ class NameTable {
   std::uint64_t bad_utf8_ = 0;
 };
 
-/// Threads by what the trace calls process and thread: numbers or any text.
+/// Threads by the process and thread in the trace: numbers or any text.
 class ThreadTable {
  public:
   explicit ThreadTable(std::vector<Thread>& threads) : threads_(threads) {}
 
   RowIndex row_of(const RawValue& process, const RawValue& thread);
-  /// The name that metadata gives a thread, kept until the thread is there.
+  /// The name that metadata gives a thread, kept until the thread occurs.
   void set_name(const RawValue& process, const RawValue& thread, Names::Id name);
-  /// Gives the threads their names; those that have only a text for a number get that.
+  /// Gives the threads their names; a thread with a text instead of a number gets that text.
   void apply_names(Names& names);
 
  private:
   std::vector<Thread>& threads_;
   std::unordered_map<std::string, RowIndex> rows_;
   std::unordered_map<std::string, Names::Id> names_;
-  std::vector<std::string> texts_;  // by row: what stands for the thread when it has no number
+  std::vector<std::string> texts_;  // by row: the text of a thread without a number
   std::string last_key_;
   RowIndex last_row_ = kNoRow;
 };
@@ -79,7 +79,7 @@ class StreamTable {
 class ShapeTable {
  public:
   explicit ShapeTable(std::vector<LaunchShape>& shapes) : shapes_(shapes) {}
-  /// kNoRow when the event has no grid.
+  /// kNoRow if the event has no grid.
   RowIndex row_of(const RawEvent& event);
 
  private:
@@ -91,17 +91,18 @@ class ShapeTable {
   RowIndex last_ = kNoRow;
 };
 
-/// What events say of collectives. PyTorch describes one twice: with the operator that starts it
+/// What events say about collectives. PyTorch describes one twice: with the operator that starts it
 /// (`record_param_comms`) and, since 2.2, with each of its kernels.
 class CollectiveTable {
  public:
   CollectiveTable(Timeline& timeline, NameTable& names) : timeline_(timeline), names_(names) {}
 
-  /// The row that a kernel's own words make; kNoRow when it has none.
+  /// The row for a kernel's own description; kNoRow if it has none.
   RowIndex add_kernel(const RawEvent& event);
-  /// Keeps what an operator says, if it says anything.
+  /// Keeps an operator's description, if it has one.
   void add_operator(const RawEvent& event);
-  /// When rows are linked and in order: one row a collective, and each of its kernels names it.
+  /// Call when rows are linked and sorted: makes one row per collective and links its kernels to
+  /// it.
   void finish();
 
  private:

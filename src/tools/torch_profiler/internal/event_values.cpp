@@ -8,17 +8,13 @@
 namespace profline::torch_profiler::internal {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 template <typename Integer>
 std::optional<Integer> whole(std::string_view text, int base) {
   Integer value{};
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (failure != std::errc() || end == text.data()) return std::nullopt;
   const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  // As Python writes an integer that became a float.
+  // Python's notation for an integer that became a float.
   const bool only_zeros =
       rest.starts_with('.') && rest.substr(1).find_first_not_of('0') == rest.npos;
   if (!rest.empty() && !only_zeros) return std::nullopt;
@@ -34,7 +30,7 @@ std::optional<Integer> integer(const RawValue& value) {
   return whole<Integer>(text, 10);
 }
 
-/// A decimal number taken apart: mantissa * 10^exponent.
+/// A parsed decimal number: mantissa * 10^exponent.
 struct Decimal {
   std::uint64_t mantissa = 0;
   int exponent = 0;
@@ -74,8 +70,8 @@ class DecimalReader {
     return true;
   }
 
-  /// `step`: what a digit behind the point does to the exponent. Digits that no longer fit (there
-  /// are 19 that do) count only by their place.
+  /// `step` is the effect of a digit after the point on the exponent. Digits beyond those that fit
+  /// (19) affect only the exponent.
   std::size_t read_digits(Decimal& number, int step) {
     constexpr std::uint64_t kRoom = std::numeric_limits<std::uint64_t>::max() / 10 - 1;
     const std::size_t first = at_;
@@ -94,7 +90,7 @@ class DecimalReader {
   std::size_t at_ = 0;
 };
 
-/// mantissa * 10^exponent, rounded half away from zero; nothing when it does not fit.
+/// mantissa * 10^exponent, rounded half away from zero; nothing if it does not fit.
 std::optional<std::int64_t> scaled(std::uint64_t mantissa, int exponent) {
   bool round_up = false;
   for (; exponent < 0 && (mantissa > 0 || round_up); ++exponent) {
@@ -130,7 +126,7 @@ void append_utf8(std::string& out, unsigned point) {
   }
 }
 
-/// The unit of UTF-16 that `\uXXXX` at the front of `text` names.
+/// The UTF-16 unit that `\uXXXX` at the front of `text` denotes.
 std::optional<unsigned> utf16_unit(std::string_view text) {
   if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return std::nullopt;
   unsigned value = 0;
@@ -139,7 +135,8 @@ std::optional<unsigned> utf16_unit(std::string_view text) {
   return value;
 }
 
-/// Appends what the `\u` at the front of `text` stands for; how many bytes it took, 0: it is none.
+/// Appends the character for the `\u` at the front of `text`; returns the bytes consumed, 0 if it
+/// is invalid.
 std::size_t append_unicode(std::string& out, std::string_view text) {
   const auto first = utf16_unit(text);
   if (!first) return 0;

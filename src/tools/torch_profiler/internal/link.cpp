@@ -7,8 +7,8 @@
 namespace profline::torch_profiler::internal {
 namespace {
 
-/// Rows in order of start; of those that start together the longer ones first (they are around the
-/// others), else as the file has them.
+/// Sorts rows by start; if several start together, the longer ones first (they enclose the others),
+/// else in the order of the file.
 template <typename Rows, typename RowOf>
 void order(Rows& rows, RowOf row_of) {
   const auto before = [&](const auto& a, const auto& b) {
@@ -20,7 +20,7 @@ void order(Rows& rows, RowOf row_of) {
   }
 }
 
-/// Rows by a number, to be asked for mostly ascending numbers.
+/// Rows by a number; fastest for ascending lookups.
 class NumberIndex {
  public:
   struct Entry {
@@ -40,7 +40,7 @@ class NumberIndex {
     }
   }
 
-  /// The rows that have it, in their order. Starts where it left off, in steps that double.
+  /// The rows with this number, in order. Starts where it left off, in doubling steps.
   std::span<const Entry> find(std::uint64_t number) {
     const std::size_t size = entries_.size();
     std::size_t low = last_ < size && entries_[last_].number <= number ? last_ : 0;
@@ -89,7 +89,7 @@ class Linker {
   void push(std::vector<RowIndex>& stack, RowIndex op);
   bool is_scope(RowIndex op, const std::vector<RowIndex>& around) const;
   void link_by_external_id();
-  void tell() const;
+  void add_notes() const;
 
   Timeline& timeline_;
   std::vector<PendingWork> work_;
@@ -121,7 +121,7 @@ void Linker::run() {
   for (const PendingCall& call : calls_) timeline_.calls.push_back(call.row);
   timeline_.work.reserve(work_.size());
   for (const PendingWork& work : work_) timeline_.work.push_back(work.row);
-  tell();
+  add_notes();
 }
 
 void Linker::link_work() {
@@ -150,9 +150,9 @@ RowIndex Linker::launch_of(const PendingWork& work) {
   return call != kNoRow || work.external_id == 0 ? call : by_external_id(work);
 }
 
-/// Several calls have one correlation where the runtime's call is recorded with the driver's, or
-/// where traces of several processes were put together. The call that can put work on a device
-/// counts; of several of those the one of the same operator, else the last before the work began.
+/// Several calls have the same correlation if the runtime's call is recorded together with the
+/// driver's, or if traces of several processes were merged. The call that can launch work counts;
+/// of several such calls the one of the same operator, else the last before the work began.
 RowIndex Linker::by_correlation(const PendingWork& work) {
   const auto found = by_correlation_.find(work.correlation);
   if (found.size() == 1) return found.front().row;
@@ -172,13 +172,13 @@ RowIndex Linker::by_correlation(const PendingWork& work) {
   return best;
 }
 
-/// Only where one call alone can be meant.
+/// Only if exactly one call matches.
 RowIndex Linker::by_external_id(const PendingWork& work) {
   const auto found = by_external_id_.find(work.external_id);
   return found.size() == 1 ? found.front().row : kNoRow;
 }
 
-/// HIP tells shapes and sizes with the call.
+/// HIP records shapes and sizes with the call.
 void Linker::take_from_launch(PendingWork& work) const {
   const PendingCall& call = calls_[work.row.launch];
   if (work.row.kind == WorkKind::Kernel) {
@@ -200,9 +200,9 @@ void Linker::push(std::vector<RowIndex>& stack, RowIndex op) {
   stack.push_back(op);
 }
 
-/// RECORD_FUNCTION in a program makes an operator; what tells it from those of the framework is
-/// that nothing of the framework is around it and that its name is in no namespace. Whether shapes
-/// were recorded does not matter: a trace has the same ranges with and without them.
+/// RECORD_FUNCTION in a program makes an operator; unlike those of the framework it is not enclosed
+/// by operators of the framework, and its name has no namespace. Whether shapes were recorded does
+/// not matter: a trace has the same ranges with and without them.
 bool Linker::is_scope(RowIndex op, const std::vector<RowIndex>& around) const {
   const Operator& row = timeline_.operators[op];
   if (!around.empty() && !scopes_[around.back()]) return false;
@@ -210,7 +210,7 @@ bool Linker::is_scope(RowIndex op, const std::vector<RowIndex>& around) const {
   return !name.empty() && name.find("::") == std::string::npos;
 }
 
-/// One sweep over operators and calls in order of time, with a stack a thread.
+/// One sweep over operators and calls in order of time, with one stack per thread.
 void Linker::link_operators() {
   scopes_.assign(timeline_.operators.size(), false);
   std::vector<std::vector<RowIndex>> stacks(timeline_.threads.size());
@@ -242,7 +242,7 @@ void Linker::link_operators() {
   }
 }
 
-/// Calls that no operator of their own thread is around: a launch that a helper thread made.
+/// Calls that no operator of their own thread encloses: launches by a helper thread.
 void Linker::link_by_external_id() {
   NumberIndex operators;
   operators.reserve(timeline_.operators.size());
@@ -259,7 +259,7 @@ void Linker::link_by_external_id() {
   }
 }
 
-void Linker::tell() const {
+void Linker::add_notes() const {
   const auto note = [&](std::string text) { timeline_.reading.notes.push_back(std::move(text)); };
   if (without_launch_ > 0) {
     note(counted(without_launch_, "piece", "pieces") +

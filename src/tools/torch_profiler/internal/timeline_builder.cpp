@@ -10,16 +10,16 @@ namespace profline::torch_profiler::internal {
 namespace {
 
 constexpr std::size_t kLongestCategory = 64;
-constexpr std::size_t kMostReasons = 64;  // categories told apart; a hostile trace has any number
+constexpr std::size_t kMostReasons = 64;  // a hostile trace has any number of categories
 
-/// A list as the text that it is.
+/// A list as its text.
 RawValue as_text(const RawValue& value) {
   const std::string_view text = value.text();
   return {RawValue::Kind::String, text.data(), text.data() + text.size()};
 }
 
-/// Converters from nsys show the calls and the ranges of a thread as two lanes of a viewer, "CUDA
-/// API Thread 12" and "NVTX Thread 12". The number tells that they are one.
+/// Converters of nsys files show the calls and the ranges of a thread as two lanes of a viewer,
+/// "CUDA API Thread 12" and "NVTX Thread 12". The number shows that they are one thread.
 RawValue host_thread(const RawValue& lane) {
   const std::string_view text = lane.text();
   if (lane.kind() != RawValue::Kind::String ||
@@ -46,7 +46,7 @@ TimelineBuilder::TimelineBuilder()
 
 void TimelineBuilder::skip(std::string_view reason, std::uint64_t offset, bool is_of_the_tool) {
   ++events_;
-  // By far most reasons were met just before: a handful of comparisons, no text is made.
+  // Most reasons occurred just before: a handful of comparisons, without creating text.
   for (SkipCount& known : skipped_) {
     if (known.reason == reason) {
       ++known.count;
@@ -91,7 +91,7 @@ void TimelineBuilder::add(const RawEvent& event, std::uint64_t offset) {
   }
 }
 
-/// False, and the event skipped, when there is no time in the value.
+/// False, with the event skipped, if the value is not a time.
 bool TimelineBuilder::read_time(const RawValue& value, std::string_view what, std::uint64_t offset,
                                 std::int64_t& ns) {
   RawTime time = time_of(value, unit_);
@@ -160,7 +160,7 @@ bool TimelineBuilder::add_row(const RawEvent& event, const Times& times, std::ui
       made.table = Open::Table::Range;
       made.row = timeline_.ranges.size() - 1;
       return true;
-    case EventClass::None:  // of PyTorch before Kineto, and of other writers
+    case EventClass::None:  // from PyTorch before Kineto, and other writers
       if (is_device_process(event.process)) {
         add_work(event, times, EventClass::Kernel);
         made.table = Open::Table::Work;
@@ -187,7 +187,7 @@ EventClass TimelineBuilder::class_of(const RawEvent& event) {
     is_converted_ = is_converted_ || is_of_converter(category);
   }
   if (last_class_ == EventClass::Cuda) return class_by_name(event.name.text());
-  // Without categories calls stand among the operators, as in what PyTorch's EventList exports.
+  // Without categories calls are among the operators, as in exports of PyTorch's EventList.
   if (last_class_ == EventClass::None && !is_device_process(event.process) &&
       is_call_name(event.name.text())) {
     return EventClass::Call;

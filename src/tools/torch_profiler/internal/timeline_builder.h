@@ -19,7 +19,7 @@
 
 namespace profline::torch_profiler::internal {
 
-/// Rows with what they are linked by, which the finished tables no longer need.
+/// Rows with their link keys, which the finished tables no longer need.
 struct PendingWork {
   DeviceWork row;
   std::uint64_t correlation = 0;
@@ -29,30 +29,30 @@ struct PendingCall {
   HostCall row;
   std::uint64_t external_id = 0;
   std::uint64_t bytes = 0;
-  RowIndex shape = kNoRow;  ///< HIP tells grid and block of a kernel with the call that launches it
+  RowIndex shape = kNoRow;  ///< HIP records grid and block with the launching call
 };
 
-/// Makes tables of events, one after another; times are absolute until finish().
+/// Builds tables from events, one after another; times are absolute until finish().
 class TimelineBuilder {
  public:
   TimelineBuilder();
 
   /// Counts the event as used or skipped.
   void add(const RawEvent& event, std::uint64_t offset);
-  /// What could not be read as an event, or need not be: see Reading::Skipped.
+  /// Skips what is not an event or is not needed: see Reading::Skipped.
   void skip(std::string_view reason, std::uint64_t offset, bool is_of_the_tool = false);
-  /// What stands around the events: `deviceProperties`, `baseTimeNanoseconds`, `distributedInfo`.
+  /// A member next to the events: `deviceProperties`, `baseTimeNanoseconds`, `distributedInfo`.
   void add_member(const std::string& key, const Node& value);
   void note(std::string text) { timeline_.reading.notes.push_back(std::move(text)); }
   void loss(std::string text) { timeline_.reading.losses.push_back(std::move(text)); }
   std::uint64_t events() const { return events_; }
-  /// Why this is no trace for us: all its device work is of devices that are not supported. Nothing
-  /// when it is one.
+  /// Why this trace is refused: all its device work is of unsupported devices. Nothing if it is
+  /// accepted.
   std::optional<std::string> refusal() const;
-  /// False once: the first of its kind is told in full, the others are counted.
-  bool told_malformed() { return std::exchange(told_malformed_, true); }
+  /// False once: the first problem of its kind is reported in full, the others are counted.
+  bool reported_malformed() { return std::exchange(reported_malformed_, true); }
 
-  /// Orders the rows, links them and tells what had to be put up with.
+  /// Sorts and links the rows, and adds notes about what was tolerated.
   Timeline finish(std::string source);
 
  private:
@@ -60,7 +60,7 @@ class TimelineBuilder {
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
   };
-  /// A begin event whose end has not come: where its row is.
+  /// A begin event without an end so far: where its row is.
   struct Open {
     enum class Table : std::uint8_t { Work, Call, Range, Operator };
     Table table = Table::Range;
@@ -84,7 +84,7 @@ class TimelineBuilder {
   void add_end(const RawEvent& event, std::uint64_t offset);
   void add_async(const RawEvent& event, std::uint64_t offset);
   void add_metadata(const RawEvent& event, std::uint64_t offset);
-  /// Makes a row; false when the event is of a class that has none (and is skipped).
+  /// Makes a row; false if the event is of a class that has no rows (and is skipped).
   bool add_row(const RawEvent& event, const Times& times, std::uint64_t offset, Open& made);
   void add_work(const RawEvent& event, const Times& times, EventClass kind);
   void add_call(const RawEvent& event, const Times& times);
@@ -104,7 +104,7 @@ class TimelineBuilder {
   void drop_unclosed(std::int64_t capture_end_ns);
   void judge_clock();
   void rebase();
-  void tell();
+  void add_notes();
   template <typename Visit>
   void each_time(Visit&& visit);
 
@@ -123,7 +123,7 @@ class TimelineBuilder {
   EventClass last_class_ = EventClass::None;
   std::set<std::string> unknown_categories_;
   std::vector<SkipCount> skipped_;
-  std::map<std::string, std::uint64_t> foreign_;  // events with work of other devices, by category
+  std::map<std::string, std::uint64_t> foreign_;  // events of unsupported devices, by category
 
   ClockUnit unit_ = ClockUnit::Microseconds;
   bool has_fractions_ = false;
@@ -132,12 +132,12 @@ class TimelineBuilder {
   std::uint64_t duplicates_ = 0;
   std::uint64_t quoted_numbers_ = 0;
   std::uint64_t without_stream_ = 0;
-  bool told_malformed_ = false;
-  bool is_converted_ = false;  // from nsys, by another program
+  bool reported_malformed_ = false;
+  bool is_converted_ = false;  // from an nsys file, by another program
 };
 
-/// Puts each table in order of time and fills in `launch` and `op`; adds the ranges that are scopes
-/// among the operators. Tells what it could not link.
+/// Sorts each table by time and fills in `launch` and `op`; adds the ranges that are scopes among
+/// the operators. Adds notes about what it could not link.
 void link(Timeline& timeline, std::vector<PendingWork> work, std::vector<PendingCall> calls);
 
 }  // namespace profline::torch_profiler::internal

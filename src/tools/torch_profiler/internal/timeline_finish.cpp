@@ -7,7 +7,7 @@ namespace profline::torch_profiler::internal {
 namespace {
 
 constexpr std::int64_t kNsPerUs = 1000;
-// Wall-clock times that a capture can have: 2001 to 2100.
+// Plausible wall-clock times of a capture: 2001 to 2100.
 constexpr std::int64_t kEarliestNs = 1'000'000'000'000'000'000;
 constexpr std::int64_t kLatestNs = 4'102'444'800'000'000'000;
 
@@ -22,7 +22,7 @@ bool is_wall_clock(std::int64_t ns) {
   return ns >= kEarliestNs && ns <= kLatestNs;
 }
 
-/// Marks a row whose end has not come. No real one has it: times of a trace are far from it.
+/// Marks a row without an end so far. No real row has it: times of a trace are far from it.
 constexpr std::int64_t kNotEnded = std::numeric_limits<std::int64_t>::min();
 
 constexpr std::string_view kNeverEnded = "begun and never ended";
@@ -30,7 +30,7 @@ constexpr std::string_view kNeverEnded = "begun and never ended";
 }  // namespace
 
 void TimelineBuilder::add_gpus(const Node& properties) {
-  if (!properties.is_list()) return note("deviceProperties is no list: no device is known");
+  if (!properties.is_list()) return note("deviceProperties is not a list: no device is known");
   for (const Node& entry : properties.as_list()) {
     if (!entry.is_map()) continue;
     Gpu gpu;
@@ -76,8 +76,8 @@ void TimelineBuilder::become_nanoseconds(std::string why) {
   note("times are nanoseconds, not microseconds as the format has it: " + std::move(why));
 }
 
-/// Chrome's format has microseconds. A writer that puts nanoseconds there is known by dates far in
-/// the future, or by launches, a few microseconds each, that seem to take milliseconds.
+/// Chrome's format has microseconds. A writer that uses nanoseconds instead is recognised by dates
+/// far in the future, or by launches, a few microseconds each, that seem to take milliseconds.
 void TimelineBuilder::judge_clock() {
   if (unit_ == ClockUnit::Nanoseconds || has_fractions_) return;
   constexpr std::size_t kEnough = 8;
@@ -89,8 +89,8 @@ void TimelineBuilder::judge_clock() {
   if (first_ns / kNsPerUs > kEarliestNs / kNsPerUs * 5) {
     return become_nanoseconds("as microseconds they would be of a year after 2128");
   }
-  // A date that is one, without a base to add to it: no doubt. Launches may then be long, as under
-  // a profiler that runs each kernel several times.
+  // The first time is a valid date without a base to add to it: no doubt. Launches may then be
+  // long, as under a profiler that runs each kernel several times.
   if (base_ns_ == 0 && is_wall_clock(first_ns)) return;
   for (const PendingCall& call : calls_) {
     if (call.row.kind == CallKind::Launch) launches.push_back(call.row.duration_ns());
@@ -112,7 +112,7 @@ void TimelineBuilder::rebase() {
   if (first_ns > last_ns) return;  // there are no rows
   std::int64_t length_ns = 0;
   if (__builtin_sub_overflow(last_ns, first_ns, &length_ns)) {
-    // Times from one end of the range of numbers to the other: no clock is that wrong.
+    // Times that span the whole range of numbers: no clock is that wrong.
     note("times differ by more than 292 years: they are kept as they stand");
     timeline_.begin_ns = first_ns;
     timeline_.end_ns = last_ns;
@@ -128,7 +128,7 @@ void TimelineBuilder::rebase() {
   if (is_wall_clock(wall_ns)) timeline_.unix_origin_ns = wall_ns;
 }
 
-void TimelineBuilder::tell() {
+void TimelineBuilder::add_notes() {
   if (duplicates_ > 0) {
     note(counted(duplicates_, "event has", "events have") + " a key twice: the last value counts");
   }
@@ -166,11 +166,11 @@ Timeline TimelineBuilder::finish(std::string source) {
   threads_.apply_names(timeline_.names);
   link(timeline_, std::move(work_), std::move(calls_));
   collectives_.finish();
-  tell();
+  add_notes();
   return std::move(timeline_);
 }
 
-// Events that come in two parts: begin and end on a thread, begin and end by an id.
+// Events in two parts: begin and end on a thread, begin and end by an id.
 
 void TimelineBuilder::add_begin(const RawEvent& event, std::uint64_t offset) {
   Times times;
@@ -195,7 +195,7 @@ void TimelineBuilder::add_end(const RawEvent& event, std::uint64_t offset) {
   use();
 }
 
-/// Whatever they are of, they need not nest: they become ranges that start and end.
+/// They need not nest, whatever they are about: they become start/end ranges.
 void TimelineBuilder::add_async(const RawEvent& event, std::uint64_t offset) {
   std::int64_t time_ns = 0;
   if (!read_time(event.time, "time ('ts')", offset, time_ns)) return;
@@ -249,8 +249,8 @@ void TimelineBuilder::close(const Open& open, std::int64_t end_ns) {
   }
 }
 
-/// What was begun and never ended: a range goes on to the capture's end and says so; of other rows
-/// nobody knows how long they were, so they are skipped.
+/// Rows that were begun and never ended: a range lasts to the capture's end and is marked as such;
+/// the duration of other rows is unknown, so they are skipped.
 void TimelineBuilder::drop_unclosed(std::int64_t capture_end_ns) {
   const auto judge = [&](const Open& open) {
     if (open.table == Open::Table::Range) {

@@ -9,7 +9,7 @@
 
 namespace profline::torch_profiler::internal {
 
-/// A value as it stands in the text of an event; valid as long as that.
+/// A value as written in the text of an event; valid as long as that text.
 class RawValue {
  public:
   enum class Kind : std::uint8_t { Absent, String, Bare, Container };
@@ -29,27 +29,27 @@ class RawValue {
   Kind kind_ = Kind::Absent;
 };
 
-/// What of an event the tables are made of, not yet understood.
+/// The parts of an event that the tables are built from, not yet interpreted.
 struct RawEvent {
   char phase = '\0';
-  bool has_duplicates = false;  ///< a key that counts is there twice: the last one counts
+  bool has_duplicates = false;  ///< a relevant key occurs twice: the last one counts
   RawValue category, name, process, thread, time, duration, id;
-  // Of its args:
+  // From its args:
   RawValue correlation, external_id, device, context, stream, grid, block, registers, shared_bytes,
       bytes, graph_node, input_shapes, args_name;
-  // Of its args, about a collective:
+  // From its args, about a collective:
   RawValue collective, in_elements, out_elements, dtype, group_size, group_name, group_description;
 };
 
-/// Reads the event that the text begins with. Lenient: what is between the separators of JSON's
-/// grammar is not looked at more closely than the tables need (`NaN`, bad escapes, broken UTF-8).
-/// Refused: no map, or one whose separators are wrong. Iterative, and in one pass.
+/// Reads the event at the start of the text. Lenient: what is between the separators of JSON's
+/// grammar is checked no more than the tables need (`NaN`, bad escapes, broken UTF-8). Refused:
+/// anything but a map, and a map with wrong separators. Iterative, in one pass.
 JsonTaken scan_event(std::string_view text, RawEvent& event);
 
-// What a value says; nothing when it is absent or says something else. Numbers may stand in quotes.
+// The value, or nothing if it is absent or of another type. Numbers may be in quotes.
 std::optional<std::uint64_t> unsigned_of(const RawValue& value);  // also `0x1f`, and `7.0`
 std::optional<std::int64_t> signed_of(const RawValue& value);
-/// The number at the end of a text: 7 of "stream 7 ".
+/// The number at the end of a text: 7 for "stream 7 ".
 std::optional<std::int64_t> trailing_number(const RawValue& value);
 
 /// The unit of an event's times.
@@ -59,11 +59,11 @@ struct RawTime {
   enum class State : std::uint8_t { Absent, NotANumber, TooLarge, Good };
   State state = State::Absent;
   bool has_fraction = false;
-  std::int64_t ns = 0;  ///< exact where there are no more than three decimals, else rounded
+  std::int64_t ns = 0;  ///< exact with up to three decimals, else rounded
 };
 RawTime time_of(const RawValue& value, ClockUnit unit);
 
-/// The characters that a string of the text stands for. What is no escape stays as it is and sets
+/// The characters that a string of the text represents. An invalid escape stays as it is and sets
 /// `bad_escape`.
 std::string unescaped(std::string_view text, bool& bad_escape);
 

@@ -67,7 +67,7 @@ DecodeRunner::DecodeRunner(const DeepseekOcr& model, Stored stored) : model_(mod
 }
 
 DecodeRunner::~DecodeRunner() {
-  // Steps begun may still write into what is freed here.
+  // Steps in flight may still write into what is freed here.
   cudaStreamSynchronize(stream_of(model_));
 }
 
@@ -130,7 +130,7 @@ void DecodeRunner::allocate(std::int64_t capacity) {
   history_ = ints(capacity + 1);
   buffers.history = history_.data_ptr<int>();
   buffers.banned_at = ints(shape.vocabulary).data_ptr<int>();
-  // Both structs are ints through and through.
+  // Both structs consist only of ints.
   buffers.state =
       reinterpret_cast<DecodeState*>(ints(sizeof(DecodeState) / sizeof(int)).data_ptr());
   buffers.rules =
@@ -154,7 +154,8 @@ void DecodeRunner::allocate(std::int64_t capacity) {
 KvCache& DecodeRunner::begin(std::int64_t capacity) {
   const c10::cuda::CUDAGuard guard(model_.options().device);
   if (!cache_ || cache_->capacity() < capacity) {
-    // The whole window at once: every sequence then has the same memory, and the same graph.
+    // Allocate the whole window at once: every sequence then has the same memory, and the same
+    // graph.
     allocate(std::max(capacity, model_.config().max_position_embeddings));
   }
   cache_->clear();
@@ -189,13 +190,13 @@ void DecodeRunner::run(std::int64_t count, Scopes& scopes,
   const auto stream = at::cuda::getCurrentCUDAStream(model_.options().device.index());
   const auto ahead = static_cast<std::int64_t>(step_done_.size());
   std::int64_t launched = 0;
-  for (std::int64_t told = 0; told < count; ++told) {
-    for (; launched < std::min(count, told + ahead); ++launched) {
+  for (std::int64_t reported = 0; reported < count; ++reported) {
+    for (; launched < std::min(count, reported + ahead); ++launched) {
       const Scope step(scopes, scope::kDecodeStep);
       C10_CUDA_CHECK(graph_.launch(stream));
       step_done_[static_cast<std::size_t>(launched % ahead)].record(stream);
     }
-    step_done_[static_cast<std::size_t>(told % ahead)].synchronize();
+    step_done_[static_cast<std::size_t>(reported % ahead)].synchronize();
     if (!on_id(out_ids_.data_ptr<int>()[++position_])) return;
   }
 }
@@ -205,7 +206,7 @@ at::Tensor DecodeRunner::decode(const at::Tensor& token) {
   const c10::cuda::CUDAGuard guard(model_.options().device);
   const cudaStream_t stream = stream_of(model_);
   if (!begun_) {
-    // What is chosen does not matter here: the host decides.
+    // The choice does not matter here: the host decides.
     C10_CUDA_CHECK(launch_begin(plan_, static_cast<int>(cache_->length()), {}, stream));
     begun_ = true;
   }

@@ -20,19 +20,19 @@ namespace profline::workload::fast {
 
 DecodeShape decode_shape(const DeepseekOcrConfig& config);
 
-/// Decoding by our own kernels: a CUDA graph a token, replayed. Owns the cache, the kernels' memory
-/// and the graph; all of them are made again when a longer sequence needs more room.
+/// Decoding with our own kernels: one CUDA graph per token, replayed. Owns the cache, the kernels'
+/// memory and the graph; all of them are recreated when a longer sequence needs more room.
 class DecodeRunner final : public DeviceLoop {
  public:
-  /// A model that `cannot_decode` has nothing against, on a CUDA device; it outlives this.
+  /// `model` must be on a CUDA device, be accepted by `cannot_decode`, and outlive this.
   DecodeRunner(const DeepseekOcr& model, Stored stored);
   ~DecodeRunner() override;
   DecodeRunner(const DecodeRunner&) = delete;
   DecodeRunner& operator=(const DecodeRunner&) = delete;
 
-  /// An empty cache for a sequence of so many tokens, to be filled by a prompt.
+  /// An empty cache for a sequence of this many tokens, to be filled by a prompt.
   KvCache& begin(std::int64_t capacity);
-  /// cos and sin of rotary positions, [capacity, d/2] fp32 each; of the cache that began last.
+  /// cos and sin of rotary positions, [capacity, d/2] fp32 each, for the current cache.
   const at::Tensor& rope_cos() const { return rope_cos_; }
   const at::Tensor& rope_sin() const { return rope_sin_; }
 
@@ -41,8 +41,8 @@ class DecodeRunner final : public DeviceLoop {
   void run(std::int64_t count, Scopes& scopes,
            const std::function<bool(std::int64_t id)>& on_id) override;
 
-  /// The token [1] int64 behind those in the cache → its logits [1, vocabulary], good until the
-  /// next call.
+  /// The next token [1] int64 after those in the cache → its logits [1, vocabulary], valid until
+  /// the next call.
   at::Tensor decode(const at::Tensor& token);
 
  private:
@@ -55,14 +55,14 @@ class DecodeRunner final : public DeviceLoop {
   DecodePlan plan_;
   std::vector<DecodeLayer> layers_;
   std::vector<at::Tensor> routers_;  // fp32, transposed
-  std::vector<at::Tensor> memory_;   // what the plan's buffers point into
+  std::vector<at::Tensor> memory_;   // owns the memory of the plan's buffers
   at::Tensor logits_;
   at::Tensor rope_cos_;
   at::Tensor rope_sin_;
   at::Tensor history_;
-  at::Tensor out_ids_;  // of the host, which reads them once their step is done
+  at::Tensor out_ids_;  // host memory, read once their step is done
   std::optional<KvCache> cache_;
-  bool begun_ = false;  // the state on the device is that of the sequence in the cache
+  bool begun_ = false;  // the device state belongs to the sequence in the cache
   DecodeGraph graph_;
   std::int64_t position_ = 0;  // of the newest token, as the host knows it
   std::array<at::cuda::CUDAEvent, 2> step_done_;

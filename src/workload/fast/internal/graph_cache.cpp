@@ -7,7 +7,7 @@
 namespace profline::workload::fast {
 namespace {
 
-/// A graph keeps its memory; beyond so many shapes all begin anew.
+/// A graph keeps its memory; beyond this many shapes all are discarded.
 constexpr std::size_t kMostEntries = 32;
 
 }  // namespace
@@ -19,7 +19,7 @@ void GraphCache::capture(Entry& entry, const std::vector<at::Tensor>& inputs, co
   auto graph = std::make_unique<at::cuda::CUDAGraph>();
   const at::cuda::CUDAStream aside = at::cuda::getStreamFromPool(/*isHighPriority=*/false, device);
   const c10::cuda::CUDAStreamGuard guard(aside);
-  body(entry.inputs);  // libraries prepare themselves for this stream here, not while captured
+  body(entry.inputs);  // libraries initialise themselves for this stream here, not during capture
   aside.synchronize();
   graph->capture_begin(pool_);
   entry.output = body(entry.inputs);

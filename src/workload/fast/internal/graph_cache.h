@@ -11,18 +11,18 @@
 
 namespace profline::workload::fast {
 
-/// Computations of a few shapes, replayed as CUDA graphs: hundreds of launches become one. What is
-/// met for the first time is run as it is, the second time captured, from then on replayed.
+/// Computations with a few shapes, replayed as CUDA graphs: hundreds of launches become one. A new
+/// computation is run directly the first time, captured the second time, and replayed from then on.
 class GraphCache {
  public:
-  /// Reads and writes nothing but device memory that stays where it is, beside its inputs and what
-  /// it returns; never waits for the device.
+  /// Besides its inputs and result, it may only access device memory that stays in place, and must
+  /// never wait for the device.
   using Body = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
 
   GraphCache() : pool_(at::cuda::graph_pool_handle()) {}
 
-  /// `key` names the computation and all shapes in it. The result is good until the next run with
-  /// the same key.
+  /// `key` identifies the computation and every shape in it. The result is valid until the next run
+  /// with the same key.
   at::Tensor run(const std::string& key, const std::vector<at::Tensor>& inputs, const Body& body);
   void clear() { entries_.clear(); }
 
@@ -30,11 +30,11 @@ class GraphCache {
   struct Entry {
     std::vector<at::Tensor> inputs;
     at::Tensor output;
-    std::unique_ptr<at::cuda::CUDAGraph> graph;  // null: met once
+    std::unique_ptr<at::cuda::CUDAGraph> graph;  // null: seen once
   };
   void capture(Entry& entry, const std::vector<at::Tensor>& inputs, const Body& body);
 
-  at::cuda::MempoolId_t pool_;  // one for all: they never run at the same time
+  at::cuda::MempoolId_t pool_;  // shared: they never run at the same time
   std::map<std::string, Entry> entries_;
 };
 

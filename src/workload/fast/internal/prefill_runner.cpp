@@ -13,8 +13,8 @@
 namespace profline::workload::fast {
 namespace {
 
-/// Prompts are padded to a multiple of this, so that few lengths share few graphs. What stands in
-/// the padding is behind all tokens, where causal attention never looks.
+/// Prompts are padded to a multiple of this, so that few lengths need few graphs. The padding comes
+/// after all tokens, where causal attention never looks.
 constexpr std::int64_t kLengthStep = 32;
 
 cudaStream_t stream_of(const at::Tensor& tensor) {

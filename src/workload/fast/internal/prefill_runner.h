@@ -13,21 +13,21 @@
 
 namespace profline::workload::fast {
 
-/// A prompt through the language model: libraries' matrix products, our kernels between them, all
-/// of it a CUDA graph for each length.
+/// Runs a prompt through the language model: library matrix products with our kernels between them,
+/// as one CUDA graph per length.
 class PrefillRunner {
  public:
-  /// `model` outlives this.
+  /// `model` must outlive this.
   PrefillRunner(const DeepseekOcr& model, Stored stored);
 
-  /// Whether it can: without a grouped product in libtorch for these weights, the model's own
-  /// prefill must do.
+  /// Whether it can run: if libtorch has no grouped product for these weights, the model's own
+  /// prefill must be used.
   bool can_run() const { return can_run_; }
 
   /// As DeepseekOcr::prefill. `cos` and `sin` are tables of at least the cache's capacity.
   at::Tensor run(const tokenizer::Prompt& prompt, const at::Tensor& image_rows, KvCache& cache,
                  const at::Tensor& cos, const at::Tensor& sin);
-  /// The cache's memory has moved: what was captured is void.
+  /// The cache's memory has moved, so captured graphs are invalid.
   void forget() { graphs_.clear(); }
 
  private:
@@ -43,7 +43,7 @@ class PrefillRunner {
   const DeepseekOcr& model_;
   Stored stored_;
   bool can_run_ = false;
-  std::vector<at::Tensor> routers_;  // a layer each, [D, E] fp32; undefined in a dense one
+  std::vector<at::Tensor> routers_;  // per layer, [D, E] fp32; undefined in a dense one
   GraphCache graphs_;
 };
 

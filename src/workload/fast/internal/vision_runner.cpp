@@ -47,7 +47,7 @@ const at::Tensor& VisionRunner::tables(std::size_t block, std::int64_t window) {
   const at::Tensor columns = resize_relative_positions(attention.rel_pos_w(), 2 * window - 1);
   const std::int64_t head_dim = rows.size(1);
   const at::Tensor unused = at::zeros({2, head_dim}, rows.options());
-  // Attention scales scores, and the bias with them: √d makes up for it, exactly where it is a
+  // Attention scales scores, and with them the bias: √d compensates for that, exactly if it is a
   // power of two.
   const at::Tensor table =
       at::cat({rows, columns, unused}).mul(std::sqrt(static_cast<double>(head_dim)));
@@ -74,7 +74,7 @@ at::Tensor VisionRunner::attention(std::size_t block, const at::Tensor& normed, 
   constexpr std::int64_t kWholeWords = 8;  // of bf16; of fp32, two
   pack.length = as_int((head_dim + 2 * window + kWholeWords - 1) / kWholeWords * kWholeWords);
 
-  // One row more: a padded token's q, k and v are the bias.
+  // One extra row: a padded token's q, k and v are the bias.
   const at::Tensor qkv = at::empty({tokens + 1, 3 * width}, normed.options());
   at::Tensor rows = qkv.narrow(0, 0, tokens);
   at::addmm_out(rows, attention.qkv().bias, normed, attention.qkv().weight.t());

@@ -13,13 +13,13 @@
 
 namespace profline::workload::fast {
 
-/// Pictures to rows. SAM in its own way: the patches as one product, windows cut and relative
-/// positions put into queries and keys by one kernel, nothing computed for padding; the second
-/// tower and the projector as the model has them. Each a CUDA graph for each number and size of
-/// views.
+/// Turns pictures into rows. SAM is reformulated: patches as one product, one kernel that cuts
+/// windows and puts relative positions into queries and keys, nothing computed for padding. The
+/// second tower and the projector run as in the model. Each is one CUDA graph per number and size
+/// of views.
 class VisionRunner {
  public:
-  /// `model` outlives this and has fused attention.
+  /// `model` must outlive this and have fused attention.
   VisionRunner(const DeepseekOcr& model, Stored stored) : model_(model), stored_(stored) {}
 
   at::Tensor encode(const ImageViews& views, Scopes& scopes);

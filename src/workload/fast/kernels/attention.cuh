@@ -7,8 +7,8 @@
 
 namespace profline::workload::fast {
 
-/// Attention of one query to all keys so far, each head's keys cut into splits; what the splits
-/// give is put together by the kernel behind.
+/// Attention of one query to all previous keys, with each head's keys cut into splits; the next
+/// kernel combines the results of the splits.
 struct AttentionArguments {
   const float* queries;  // [H d]
   const void* keys;      // [K, capacity, d]
@@ -18,8 +18,8 @@ struct AttentionArguments {
   float* sums;      // [splits, H]
   DecodeState* state;
   int heads, kv_heads, head_dim, capacity, splits;
-  float scale;  // of scores, log2(e) in it
-  // Only of the first layer, whose extra block marks what the n-gram rule bans; else null.
+  float scale;  // of scores, including log2(e)
+  // Only in the first layer, whose extra block marks what the n-gram rule bans; else null.
   const int* history;
   const ChoiceRules* rules;
   int* banned_at;
@@ -27,11 +27,11 @@ struct AttentionArguments {
 
 constexpr int kAttentionThreads = 256;
 
-/// Keys go by so many at once through a block; a split is a multiple of them.
+/// The number of keys that a block processes at once; a split is a multiple of it.
 constexpr int kKeysAtOnce = 64;
 
-/// Keys before the newest one that each split has, and how many splits there are. The newest key
-/// belongs to the last.
+/// The number of keys, without the newest one, in each split, and the number of splits. The newest
+/// key belongs to the last split.
 struct Splits {
   int keys, count;
 
@@ -42,7 +42,8 @@ struct Splits {
   }
 };
 
-/// Marks each id that followed the last n − 1 ids before, with the state's stamp.
+/// Marks, with the state's stamp, each id that followed an earlier occurrence of the last n − 1
+/// ids.
 __device__ inline void mark_banned(const int* history, int size, int* banned_at,
                                    DecodeState* state) {
   const int length = state->position + 1;
@@ -61,7 +62,7 @@ __device__ inline void mark_banned(const int* history, int size, int* banned_at,
   }
 }
 
-/// Softmax-weighted values so far, of one group of lanes; a lane has kPerWord<T> of the head's
+/// Softmax-weighted values so far, for one group of lanes; a lane has kPerWord<T> of the head's
 /// elements.
 template <typename T>
 struct Attended {
@@ -69,7 +70,7 @@ struct Attended {
   float sum = 0;
   float values[kPerWord<T>] = {};
 
-  /// Scores of −∞ are keys that are not there.
+  /// A score of −∞ stands for an absent key.
   template <int kCount>
   __device__ void add(const float (&scores)[kCount], const Word (&words)[kCount]) {
     float larger = max;
@@ -93,7 +94,7 @@ struct Attended {
   }
 };
 
-/// kLanes lanes hold a key: head_dim elements, a word each.
+/// kLanes lanes hold a key: head_dim elements, one word each.
 template <typename T, int kLanes>
 __global__ void __launch_bounds__(kAttentionThreads) decode_attention(const AttentionArguments a) {
   constexpr int kGroups = kAttentionThreads / kLanes;
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(kAttentionThreads) decode_attention(const Atte
       if (key < end) words[i] = from[static_cast<std::int64_t>(key) * kLanes];
     }
   };
-  // Earlier tokens' keys do not depend on the kernel before.
+  // Keys of earlier tokens do not depend on the previous kernel.
   load(keys, key_words, begin);
   load(values, value_words, begin);
   let_next_kernel_begin();

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kChoiceThreads) decode_choose(const DecodeBuff
   }
   best = block_best(best, values, ids);
   if (threadIdx.x != 0 || b.state->done != 0) return;
-  // All banned, or none a number: the first id, as the reference has it.
+  // All banned, or all NaN: the first id, as in the reference.
   const int token = best.value == -INFINITY ? 0 : best.id;
   const int position = b.state->position + 1;
   b.history[position] = token;

@@ -6,13 +6,13 @@
 
 namespace profline::workload::fast {
 
-/// What weights, cache and embeddings are stored in; sums, activations and logits are fp32 always.
+/// The storage type of weights, cache and embeddings; sums, activations and logits are always fp32.
 enum class Stored : std::uint8_t { Bf16, Fp32 };
 
 constexpr int kMaxExpertsPerToken = 8;
 constexpr int kMaxExperts = 64;
 constexpr int kMaxSplits = 16;
-/// A down projection's input is cut into so many slices at most: one warp works on each.
+/// The maximum number of slices of a down projection's input; one warp works on each.
 constexpr int kMaxSlices = 8;
 
 struct DecodeShape {
@@ -29,7 +29,7 @@ struct DecodeShape {
   int dense_inner = 0;
   float rms_eps = 0;
   float routed_scaling = 1;
-  bool normalise_routing = false;  ///< the chosen experts' weights are made to sum to one
+  bool normalise_routing = false;  ///< scale the chosen experts' weights to sum to one
 };
 
 /// Weights of one layer, row-major, [out, in]. `Stored` elements unless said otherwise.
@@ -38,7 +38,7 @@ struct DecodeLayer {
   const void* qkv = nullptr;             ///< [(H + 2K) d, D]
   const void* out = nullptr;             ///< [D, H d]
   const void* mlp_norm = nullptr;        ///< [D]
-  /// Of a dense layer [2 inner, D] and [D, inner]; of others the shared experts'.
+  /// For a dense layer [2 inner, D] and [D, inner]; otherwise the shared experts'.
   const void* gate_up = nullptr;
   const void* down = nullptr;
   /// Null in a dense layer. `router` is fp32, transposed: [D, E].
@@ -52,22 +52,22 @@ struct DecodeLayer {
   bool is_moe() const { return router != nullptr; }
 };
 
-/// Where a sequence stands. Lives on the device; kernels alone write it while tokens are made.
+/// The state of a sequence. Lives on the device; only kernels write it while tokens are generated.
 struct DecodeState {
   int position = 0;  ///< of the newest token, whose keys and values are not in the cache yet
   int token = 0;     ///< its id
   int stamp = 0;     ///< counts choices over all sequences, never reset; above 0 once one began
-  int banned = 0;    ///< the stamp that something was last banned for
-  int done = 0;      ///< the end-of-sequence id was chosen; nothing changes from then on
+  int banned = 0;    ///< the stamp for which something was last banned
+  int done = 0;      ///< the end-of-sequence id was chosen; nothing changes after that
 };
 
-/// What is chosen from. Lives on the device, set before a sequence begins.
+/// The rules for choosing tokens. Lives on the device, set before a sequence begins.
 struct ChoiceRules {
-  int eos_id = -1;     ///< below 0: none
+  int eos_id = -1;     ///< negative: no such id
   int ngram_size = 0;  ///< 0: no rule
 };
 
-/// Memory the kernels hand their results through; fp32 unless said otherwise.
+/// The memory through which kernels pass their results; fp32 unless stated otherwise.
 struct DecodeBuffers {
   float* hidden = nullptr;             ///< [D], the residual stream
   float* queries = nullptr;            ///< [H d]
@@ -76,15 +76,15 @@ struct DecodeBuffers {
   float* attended_sum = nullptr;       ///< [kMaxSplits, H]
   float* router_parts = nullptr;       ///< [router_part_count(D), E]
   float* inner = nullptr;              ///< [largest sum of inner sizes of a layer]
-  unsigned* chosen_experts = nullptr;  ///< [layers, kMaxExpertsPerToken], with their tokens' stamps
+  unsigned* chosen_experts = nullptr;  ///< [layers, kMaxExpertsPerToken], with stamps of tokens
   float* logits = nullptr;             ///< [vocabulary]
   float* best_values = nullptr;        ///< [head_blocks]
   int* best_ids = nullptr;             ///< [head_blocks]
   const float* rope_cos = nullptr;     ///< [capacity, d/2]
   const float* rope_sin = nullptr;     ///< [capacity, d/2]
   int* history = nullptr;              ///< [capacity + 1], ids of prompt and output
-  int* banned_at = nullptr;            ///< [vocabulary]: the stamp an id was last banned for
-  int* out_ids = nullptr;  ///< [capacity + 1], memory of the host: ids by their position
+  int* banned_at = nullptr;            ///< [vocabulary]: the stamp for which an id was last banned
+  int* out_ids = nullptr;              ///< [capacity + 1], host memory: ids by position
   DecodeState* state = nullptr;
   ChoiceRules* rules = nullptr;
 };
@@ -98,13 +98,14 @@ struct DecodePlan {
   const void* norm = nullptr;           ///< [D]
   const void* head = nullptr;           ///< [vocabulary, D]
   Stored stored = Stored::Bf16;
-  int capacity = 0;     ///< tokens the cache has room for
-  int splits = 1;       ///< of the keys at most, ≤ kMaxSplits
-  int sms = 1;          ///< multiprocessors of the device
-  bool overlap = true;  ///< kernels may begin while the one before ends (compute capability 9.0 on)
+  int capacity = 0;  ///< of the cache, in tokens
+  int splits = 1;    ///< maximum for the keys, ≤ kMaxSplits
+  int sms = 1;       ///< multiprocessors of the device
+  bool overlap =
+      true;  ///< kernels may start while the previous one ends (from compute capability 9.0)
 };
 
-/// Rows of router_parts: one a block of the output projection.
+/// Rows of router_parts: one per block of the output projection.
 int router_part_count(int width);
 /// Entries of best_values and best_ids.
 int head_blocks(int sms);

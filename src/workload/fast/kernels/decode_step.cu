@@ -12,8 +12,9 @@
 namespace profline::workload::fast {
 namespace {
 
-// Words a lane takes of the release's rows in bf16: 1280 columns, and 896 of a slice. Sizes known
-// when compiled keep vectors in registers; other shapes read them from shared memory.
+// The number of words that a lane takes of the release's rows in bf16: 1280 columns, and 896 of a
+// slice. Sizes known at compile time keep vectors in registers; other shapes read them from shared
+// memory.
 constexpr int kWidthChunks = 5;
 constexpr int kSliceChunks = 4;
 
@@ -24,7 +25,7 @@ int ceil_div(int a, int b) {
   return (a + b - 1) / b;
 }
 
-/// Into as many slices as there are warps, or fewer when they would not be whole words.
+/// As many slices as there are warps, or fewer if they would not be whole words.
 template <typename T>
 int dense_slices(int inner) {
   for (int slices = kMaxSlices; slices > 1; --slices) {
@@ -125,7 +126,8 @@ class Step {
         shape_.kv_heads,      shape_.head_dim,   plan_.capacity,
         shape_.rms_eps};
     const int pairs = (shape_.heads + 2 * shape_.kv_heads) * (shape_.head_dim / 2);
-    // The first kernel of a step depends on all of the one before: nothing of it may begin early.
+    // The first kernel of a step depends on everything in the previous step: no part of it may
+    // start early.
     return launch(qkv_kernel(), blocks(std::min(plan_.sms, ceil_div(pairs, kWarps))), kThreads,
                   qkv_shared_bytes<T>(shape_.width), stream_, plan_.overlap && !is_first,
                   arguments);
@@ -235,7 +237,7 @@ template <typename T>
 const char* cannot_decode_in(const DecodeShape& s) {
   const auto is_whole = [](int columns) { return columns > 0 && columns % kPerWord<T> == 0; };
   if (!is_whole(s.width) || !is_whole(s.expert_inner) || !is_whole(s.dense_inner)) {
-    return "a row of a weight matrix is no multiple of 16 bytes";
+    return "a row of a weight matrix is not a multiple of 16 bytes";
   }
   const int key_words = words_of<T>(s.head_dim);
   if (s.head_dim % kPerWord<T> != 0 || !is_power_of_two(key_words) || key_words < 2 ||
@@ -244,14 +246,14 @@ const char* cannot_decode_in(const DecodeShape& s) {
   }
   if (s.width > kMaxWidth) return "hidden_size is above 2048";
   if (s.experts > kMaxExperts || s.experts % 4 != 0) {
-    return "there are more than 64 experts, or no multiple of 4";
+    return "there are more than 64 experts, or not a multiple of 4";
   }
   if (s.shared_inner % s.expert_inner != 0 ||
       s.experts_per_token + s.shared_inner / s.expert_inner > kMaxSlices) {
-    return "a token has more than 8 experts, shared ones counted";
+    return "a token has more than 8 experts, including shared ones";
   }
   if (s.heads > kThreads || s.heads % s.kv_heads != 0)
-    return "query heads share no key heads evenly";
+    return "the number of query heads is not a multiple of the number of key heads";
   return nullptr;
 }
 
@@ -279,7 +281,7 @@ cudaError_t launch_step(const DecodePlan& plan, cudaStream_t stream) {
 namespace {
 
 cudaError_t capture_step(const DecodePlan& plan, cudaStream_t stream, cudaGraph_t* graph) {
-  // Thread-local: what other threads of the process do meanwhile is none of our business.
+  // Thread-local: calls of other threads must not invalidate the capture.
   PL_CUDA_TRY(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   cudaError_t status = launch_step(plan, stream);
   if (status == cudaSuccess) status = launch_choice(plan, stream);

@@ -6,19 +6,19 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
-// What all kernels of the decode step are made of.
+// The building blocks of all kernels of the decode step.
 
 namespace profline::workload::fast {
 
 constexpr int kWarpLanes = 32;
 constexpr int kWarps = 8;
 constexpr int kThreads = kWarps * kWarpLanes;
-/// So many blocks of ours fit on a multiprocessor at once, registers and all: the kernels behind
-/// have their weights on their way while the first still runs.
+/// The number of our blocks that fit on a multiprocessor at once, registers included: the next
+/// kernels can prefetch their weights while the first still runs.
 constexpr int kBlocksPerSm = 3;
 constexpr unsigned kAllLanes = 0xffffffffU;
 
-/// Sixteen bytes of weights, the widest load there is.
+/// Sixteen bytes of weights, the widest load.
 using Word = uint4;
 template <typename T>
 constexpr int kPerWord = static_cast<int>(sizeof(Word) / sizeof(T));
@@ -30,7 +30,7 @@ __device__ inline void unpack(const Word& word, float (&values)[kPerWord<float>]
   values[3] = __uint_as_float(word.w);
 }
 
-/// bf16 is the upper half of an fp32: a shift and a mask make two of a register.
+/// bf16 is the upper half of an fp32: a shift and a mask turn one register into two values.
 __device__ inline void unpack(const Word& word, float (&values)[kPerWord<__nv_bfloat16>]) {
   const unsigned parts[4] = {word.x, word.y, word.z, word.w};
 #pragma unroll
@@ -53,8 +53,8 @@ __device__ inline void store(__nv_bfloat16* to, float value) {
   *to = __float2bfloat16_rn(value);
 }
 
-// Programmatic dependent launch: a kernel is put on the device while the one before it still runs,
-// does what does not depend on it (weights on their way), and waits here for all its results.
+// Programmatic dependent launch: a kernel starts while the previous one still runs, does what does
+// not depend on it (prefetching weights), and waits here for all its results.
 __device__ inline void let_next_kernel_begin() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -66,8 +66,8 @@ __device__ inline void wait_for_kernel_before() {
 #endif
 }
 
-// One or two instructions each, right but for the last bits; what they are used for is a softmax, a
-// gate or a norm's factor. Accurate ones are long, and stand where everything waits for them.
+// One or two instructions each, accurate except for the last bits, which is enough for a softmax, a
+// gate or the factor of a norm. Accurate versions are long, and everything would wait for them.
 __device__ inline float quick_exp2(float value) {
   float result = 0;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
@@ -76,7 +76,7 @@ __device__ inline float quick_exp2(float value) {
 __device__ inline float quick_exp(float value) {
   return __expf(value);
 }
-/// 0 where the divisor is above 2^126.
+/// 0 if the divisor is above 2^126.
 __device__ inline float quick_divide(float dividend, float divisor) {
   return __fdividef(dividend, divisor);
 }
@@ -89,7 +89,7 @@ __device__ inline float warp_sum(float value) {
   return value;
 }
 
-/// Sixteen bytes from global into shared memory, behind the back of the thread.
+/// Copies sixteen bytes from global to shared memory asynchronously.
 __device__ inline void copy_async(Word* to, const Word* from) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
@@ -102,7 +102,7 @@ __device__ inline void wait_for_groups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-/// Words a row of `columns` elements has, and how many a lane takes of it.
+/// The number of words in a row of `columns` elements, and how many of them a lane takes.
 template <typename T>
 __host__ __device__ constexpr int words_of(int columns) {
   return columns / kPerWord<T>;
@@ -111,12 +111,12 @@ constexpr __host__ __device__ int chunks_of(int words) {
   return (words + kWarpLanes - 1) / kWarpLanes;
 }
 
-/// A warp's stream of weight rows, two at a time: `kAhead` pairs are on their way to shared memory
-/// while one is multiplied. Each lane reads back only what it has copied itself, so nothing needs a
-/// barrier; and two rows at once give a warp enough to do while it waits for itself.
+/// A warp's stream of weight rows, two at a time: `kAhead` pairs are in flight to shared memory
+/// while one is multiplied. Each lane reads back only what it copied itself, so no barrier is
+/// needed, and two rows at once give a warp enough work while it waits for itself.
 ///
-/// kChunks: words a lane takes of a row, all but the last in every lane; 0 when known only at run
-/// time.
+/// kChunks: the number of words that a lane takes of a row, all but the last in every lane; 0 if
+/// known only at run time.
 template <typename T, int kChunks, int kAhead>
 class PairStream {
  public:
@@ -124,7 +124,8 @@ class PairStream {
       : slots_(slots + threadIdx.x % kWarpLanes),
         lane_(static_cast<int>(threadIdx.x % kWarpLanes)),
         words_(words) {
-    // Where a row has no words left nothing is ever copied: zeros, or 0 · NaN could be read there.
+    // Nothing is ever copied past the end of a row: it must be zero, or 0 · NaN could be read
+    // there.
     if (has(chunks() - 1)) return;
     for (int i = 0; i < 2 * kAhead; ++i) {
       slots_[(i * chunks() + chunks() - 1) * kWarpLanes] = Word{0, 0, 0, 0};
@@ -136,7 +137,7 @@ class PairStream {
     return 2 * kAhead * chunks_of(words) * kWarpLanes;
   }
 
-  /// The `index`-th pair of the stream, in order; null past its end.
+  /// The `index`-th pair of the stream, in order; null past the end.
   __device__ void issue(int index, const T* first, const T* second) {
     if (first != nullptr) {
       Word* slot = slots_ + (index % kAhead) * 2 * chunks() * kWarpLanes;
@@ -146,7 +147,8 @@ class PairStream {
     end_group();
   }
 
-  /// This lane's share of both rows' products with x; kAhead pairs were issued from `index` on.
+  /// This lane's share of both rows' products with x; kAhead pairs must have been issued from
+  /// `index` on.
   template <typename X>
   __device__ float2 dot(int index, const X& x) {
     wait_for_groups<kAhead - 1>();
@@ -190,7 +192,7 @@ class PairStream {
   int words_;
 };
 
-/// The sums of both over the warp, in every lane, for little more than the price of one.
+/// The sums of both over the warp, in every lane, at little more than the cost of one.
 __device__ inline float2 warp_sum(float2 pair) {
   const bool is_upper = (threadIdx.x & 16U) != 0;
   float mine = is_upper ? pair.y : pair.x;
@@ -200,7 +202,7 @@ __device__ inline float2 warp_sum(float2 pair) {
   return {__shfl_sync(kAllLanes, mine, 0), __shfl_sync(kAllLanes, mine, 16)};
 }
 
-/// Four elements as fp32, by one load.
+/// Four elements as fp32, with one load.
 __device__ inline float4 load_four(const float* from) {
   return *reinterpret_cast<const float4*>(from);
 }
@@ -217,7 +219,7 @@ struct SharedVector {
 
   __device__ explicit SharedVector(const float* shared) : values(shared) {}
 
-  /// The elements that meet a lane's word of a chunk.
+  /// The elements that correspond to a lane's word of a chunk.
   __device__ void load(int chunk, int lane, float (&part)[kPerWord<T>]) const {
 #pragma unroll
     for (int i = 0; i < kPerWord<T>; i += 4) {
@@ -238,7 +240,7 @@ struct Fragment {
   /// From shared memory, padded.
   __device__ explicit Fragment(const float* shared)
       : Fragment(shared, kChunks * kWarpLanes * kPerWord<T>) {}
-  /// From anywhere, of which there are `columns`.
+  /// From any memory with `columns` elements.
   __device__ Fragment(const float* from, int columns) {
     const int lane = static_cast<int>(threadIdx.x % kWarpLanes);
 #pragma unroll
@@ -260,22 +262,23 @@ struct Fragment {
   }
 };
 
-/// The one that fits: registers where the size is known, else shared memory.
+/// Registers if the size is known, else shared memory.
 template <typename T, int kChunks>
 using Vector = std::conditional_t<(kChunks > 0), Fragment<T, kChunks>, SharedVector<T>>;
 
-/// Elements a vector of `columns` takes in shared memory, padded as `dot` wants it.
+/// The number of elements that a vector of `columns` takes in shared memory, padded as `dot`
+/// requires.
 template <typename T>
 __host__ __device__ constexpr int padded(int columns) {
   return chunks_of(words_of<T>(columns)) * kWarpLanes * kPerWord<T>;
 }
 
-/// A block holds a vector of the model's width as so many fours a thread.
+/// A block holds a vector of the model's width as this many groups of four per thread.
 constexpr int kWidthFours = 2;
 constexpr int kMaxWidth = kThreads * 4 * kWidthFours;
 
-/// A thread's part of a vector. Everything is loaded before anything is used: a loop that loads and
-/// stores in turn would wait for memory in each round.
+/// A thread's part of a vector. Everything is loaded before anything is used: a loop that
+/// alternates loads and stores would wait for memory in each iteration.
 struct WidthPart {
   float4 fours[kWidthFours];
 
@@ -289,8 +292,8 @@ struct WidthPart {
   }
 };
 
-/// x ⊙ weight into shared memory (padded with zeros), and 1/√(mean(x²) + eps): the factor that the
-/// products with it still need. Threads of the block meet inside; `sums` has room for kWarps.
+/// x ⊙ weight into shared memory (padded with zeros), and 1/√(mean(x²) + eps), the factor that
+/// products with it still need. Synchronises the block; `sums` has room for kWarps.
 template <typename T>
 __device__ float weigh_and_scale(const WidthPart& x, const WidthPart& weight, int width, float eps,
                                  float* to, float* sums) {

@@ -9,25 +9,25 @@
 
 namespace profline::workload::fast {
 
-/// Norm, routing, and silu(gate) ⊙ up of the shared experts and of those chosen, each times its
-/// weight; or of a dense layer, which is all shared.
+/// Norm, routing, and silu(gate) ⊙ up of the shared and the chosen experts, each times its weight;
+/// or of a dense layer, which counts as shared.
 struct GateUpArguments {
   const float* hidden;        // [D]
   const void* norm;           // [D]
   const void* shared;         // [2 shared_inner, D]
   const void* routed;         // [E, 2 inner, D]; null in a dense layer
   const float* router_parts;  // [parts, E]
-  float* inner;               // [k · inner + shared_inner]: chosen experts' first
+  float* inner;               // [k · inner + shared_inner]: chosen experts first
   unsigned* chosen;           // [k], stamped
   const DecodeState* state;
-  RoutingRule rule;  // no experts in a dense layer
+  RoutingRule rule;  // without experts in a dense layer
   int width, shared_inner, routed_inner, parts;
   float eps;
 };
 
 constexpr int kGateUpAhead = 2;
 
-/// Sums of the router's logits are made in so many groups of threads, four experts a thread.
+/// The router's logits are summed in this many groups of threads, four experts per thread.
 __host__ __device__ constexpr int router_groups(int experts) {
   return experts > 0 ? kThreads / ((experts + 3) / 4) : 0;
 }
@@ -39,10 +39,10 @@ std::size_t gate_up_shared_bytes(int width, int experts) {
          sizeof(float) * (padded<T>(width) + kWarps + router_groups(experts) * experts);
 }
 
-/// Fours of router_parts that a thread loads at once.
+/// The number of groups of four in router_parts that a thread loads at once.
 constexpr int kRouterBatch = 8;
 
-/// The router's logits from the blocks that made them, into shared memory: group g's at
+/// The router's logits from the blocks that computed them, into shared memory: those of group g at
 /// parts[g · E …].
 __device__ inline void add_router_parts(const GateUpArguments& a, float* parts) {
   const int columns = a.rule.experts / 4;
@@ -69,7 +69,7 @@ __device__ inline void add_router_parts(const GateUpArguments& a, float* parts) 
   }
   *reinterpret_cast<float4*>(parts + group * a.rule.experts + column * 4) = sum;
 }
-/// All groups' into `logits`; the block meets behind it.
+/// Sums all groups into `logits`, then synchronises the block.
 __device__ inline void join_router_parts(const GateUpArguments& a, const float* parts, float scale,
                                          float* logits) {
   const int expert = static_cast<int>(threadIdx.x);
@@ -87,10 +87,10 @@ __device__ inline float silu(float x) {
   return quick_divide(x, 1.0F + quick_exp(-x));
 }
 
-/// A warp's way through the pairs of a gate row and its up row, from one to the next by a stride.
-/// Shared ones come first: they are known before the router is.
+/// A warp's path through pairs of a gate row and its up row, advancing by a stride. Shared rows
+/// come first because they are known before the router is done.
 struct GateUpCursor {
-  int chosen;  // which of the chosen experts; below 0: shared
+  int chosen;  // index of the chosen expert; negative: shared
   int row;     // of its gate
 
   __device__ GateUpCursor(const GateUpArguments& a, int item) : chosen(-1), row(item) { settle(a); }
@@ -102,7 +102,7 @@ struct GateUpCursor {
   __device__ bool is_end(const GateUpArguments& a) const {
     return chosen >= a.rule.experts_per_token;
   }
-  /// In `inner`.
+  /// Index in `inner`.
   __device__ int place(const GateUpArguments& a) const {
     return (is_shared() ? a.rule.experts_per_token : chosen) * a.routed_inner + row;
   }
@@ -190,10 +190,10 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_gate_up(const G
   }
 }
 
-/// The down projections of all that decode_gate_up made, added to the residual stream.
+/// The down projections of everything that decode_gate_up computed, added to the residual stream.
 ///
-/// What a row is multiplied with is cut into slices, a warp each: one for each chosen expert, the
-/// rest parts of the shared experts' (or a dense layer's) columns.
+/// The vector that a row is multiplied with is cut into slices, one per warp: one for each chosen
+/// expert, the rest parts of the shared experts' (or a dense layer's) columns.
 struct DownArguments {
   const float* inner;      // [slices · slice_columns]
   const void* shared;      // [D, shared_slices · slice_columns]
@@ -214,8 +214,8 @@ std::size_t down_shared_bytes(int slice_columns) {
          (kChunks > 0 ? 0 : sizeof(float) * kMaxSlices * padded<T>(slice_columns));
 }
 
-/// All slices of what is multiplied into shared memory, each padded with zeros. The block meets
-/// behind it.
+/// Loads all slices of the vector into shared memory, each padded with zeros, then synchronises the
+/// block.
 template <typename T>
 __device__ void load_slices(const DownArguments& a, int slices, float* to) {
   constexpr int kBatch = 4;
@@ -264,7 +264,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_down(const Down
     row_elements = static_cast<std::int64_t>(a.shared_slices) * a.slice_columns;
     weights = static_cast<const T*>(a.shared) + (slice - a.routed_slices) * a.slice_columns;
   }
-  // Of a last row alone both are the same.
+  // For a single last row both are the same.
   const auto issue = [&](Stream& stream, int index) {
     const int row = 2 * index;
     if (weights == nullptr || row >= rows) return stream.issue(index, nullptr, nullptr);
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_down(const Down
 
   const int stamp = a.state->stamp;
   let_next_kernel_begin();
-  // The kernel before chooses experts long before it ends, and all its blocks have begun.
+  // The previous kernel chooses experts long before it ends, and all its blocks have started.
   if (is_routed) {
     const std::int64_t expert = await_expert(a.chosen + slice, stamp);
     weights = static_cast<const T*>(a.routed) + expert * a.width * a.slice_columns;

@@ -14,7 +14,7 @@ struct Best {
   int id = 0x7fffffff;
 
   __device__ void offer(float other_value, int other_id) {
-    // Written so that a NaN never wins, and never keeps others from winning.
+    // Written so that a NaN never wins and never prevents others from winning.
     if (other_value > value || (other_value == value && other_id < id)) {
       value = other_value;
       id = other_id;
@@ -30,7 +30,7 @@ struct Best {
   }
 };
 
-/// The block's best, in thread 0. `values` and `ids` have room for a warp's each.
+/// The block's best, in thread 0. `values` and `ids` have room for one per warp.
 __device__ inline Best block_best(Best best, float* values, int* ids) {
   best.meet_warp();
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_head(const Head
   const int first = static_cast<int>(blockIdx.x) * kWarps + warp;
   const int stride = static_cast<int>(gridDim.x) * kWarps;
   const T* weights = static_cast<const T*>(a.weights);
-  // Rows 2p and 2p + 1 are a pair; of a last row alone both are the same.
+  // Rows 2p and 2p + 1 are a pair; for a single last row both are the same.
   const int pairs = (a.vocabulary + 1) / 2;
   const auto issue = [&](Stream& stream, int index) {
     const int pair = first + index * stride;
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_head(const Head
     const float2 product = stream.dot(index, vector);
     issue(stream, index + kHeadAhead);
     const float2 sum = warp_sum(product);
-    // A lane for each of the two.
+    // One lane for each of the two.
     const int id = 2 * pair + lane;
     if (lane < 2 && id < a.vocabulary) {
       const float logit = (lane == 0 ? sum.x : sum.y) * scale;

@@ -8,8 +8,8 @@
 
 namespace profline::workload::fast {
 
-/// Puts a kernel into the stream; with `overlap` it may begin before the one before it has ended,
-/// and waits for it by itself.
+/// Launches a kernel into the stream; with `overlap` it may start before the previous one has
+/// ended, and waits for that one itself.
 template <typename... Parameters, typename... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
                    cudaStream_t stream, bool overlap, const Arguments&... arguments) {
@@ -32,7 +32,7 @@ cudaError_t allow_shared(Kernel kernel, std::size_t bytes) {
                               static_cast<int>(bytes));
 }
 
-/// Ends the function with the first failure.
+/// Returns from the function with the first failure.
 #define PL_CUDA_TRY(expression)                     \
   do {                                              \
     const cudaError_t pl_status = (expression);     \

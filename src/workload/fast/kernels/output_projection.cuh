@@ -7,8 +7,9 @@
 
 namespace profline::workload::fast {
 
-/// What the splits of attention gave, put together and projected onto the residual stream; and each
-/// block's share of the router's logits, which are linear in that stream but for the norm's factor.
+/// Combines the splits of attention and projects the result onto the residual stream; also computes
+/// each block's share of the router's logits, which are linear in that stream except for the factor
+/// of the norm.
 struct OutputArguments {
   const float* attended;  // [splits, H d]
   const float* maxima;    // [splits, H]
@@ -22,7 +23,7 @@ struct OutputArguments {
   int width, heads, head_dim, experts, splits;
 };
 
-/// Of a block: a pair for each warp.
+/// Rows per block: one pair for each warp.
 constexpr int kOutputRows = kWarps * 2;
 
 template <typename T>
@@ -32,11 +33,11 @@ std::size_t output_shared_bytes(int heads, int head_dim) {
          sizeof(float) * (padded<T>(heads * head_dim) + 2 * kMaxSplits * heads);
 }
 
-/// Splits whose values a thread asks for at once.
+/// The number of splits that a thread loads at once.
 constexpr int kSplitBatch = 8;
 
 /// softmax over all splits: values into `x`, padded with zeros. `maxima` and `sums` have room for
-/// kMaxSplits × H each. All of memory is asked for before anything is waited for.
+/// kMaxSplits × H each. All loads are issued before the first is used.
 template <typename T>
 __device__ void join_splits(const OutputArguments& a, int count, float* x, float* maxima,
                             float* sums) {
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_output(const Ou
   const auto row = [&](int index) { return weights + static_cast<std::int64_t>(index) * columns; };
   Stream stream(shared + warp * warp_words, words);
   if (first < a.width) stream.issue(0, row(first), row(second));
-  // The router's weights of these rows are on their way, too.
+  // The router's weights of these rows are in flight as well.
   const int expert = static_cast<int>(threadIdx.x);
   const bool routes = a.router != nullptr && expert < a.experts;
   float router[kOutputRows];
@@ -131,7 +132,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm) decode_output(const Ou
   const Vector<T, kChunks> vector(x);
   if (first < a.width) {
     const float2 product = warp_sum(stream.dot(0, vector));
-    // A lane for each of the two.
+    // One lane for each of the two.
     const float sum = before + (lane == 0 ? product.x : product.y);
     if (has_row) a.hidden[first + lane] = sum;
     if (lane < 2) fresh[first + lane - block_row] = has_row ? sum : 0.0F;

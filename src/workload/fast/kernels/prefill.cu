@@ -8,7 +8,7 @@
 namespace profline::workload::fast {
 namespace {
 
-constexpr int kRouteTokens = 8;  // of a block
+constexpr int kRouteTokens = 8;  // per block
 
 unsigned ceil_div(std::int64_t a, std::int64_t b) {
   return static_cast<unsigned>((a + b - 1) / b);
@@ -26,7 +26,7 @@ __device__ void load(const T* from, float (&values)[kPerWord<T>]) {
   unpack(*reinterpret_cast<const Word*>(from), values);
 }
 
-/// A thread turns a word of a head's first half with its partner in the second.
+/// A thread rotates a word of a head's first half with its partner in the second.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) prefill_rope(const RopeStep a) {
   const int half = a.head_dim / 2;
@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(kThreads) prefill_rope(const RopeStep a) {
   pack<T>(second, to + half);
 }
 
-/// The block's tokens into shared memory, [D, kRouteTokens] fp32, zeros for those that are not
-/// there. Neighbouring threads have neighbouring tokens: what they store lies side by side.
+/// Loads the block's tokens into shared memory, [D, kRouteTokens] fp32, with zeros for absent ones.
+/// Neighbouring threads have neighbouring tokens, so their stores are adjacent.
 template <typename T>
 __device__ void load_tokens(const RouteStep& a, int first, float* x) {
   const int words = kRouteTokens * words_of<T>(a.width);
@@ -106,9 +106,9 @@ __device__ inline void add_scaled(const float4& row, float factor, float4& sum) 
   sum.w = fmaf(row.w, factor, sum.w);
 }
 
-/// A thread's way down the router's columns, four experts wide. Always kAhead of its rows are on
-/// their way to shared memory, where only this thread reads them: loads into registers the compiler
-/// moves to their use, one at a time.
+/// A thread's path down the router's columns, four experts wide. kAhead of its rows are always in
+/// flight to shared memory, where only this thread reads them: the compiler would move loads into
+/// registers next to their use, one at a time.
 class RouterColumns {
  public:
   static constexpr int kAhead = 8;
@@ -126,7 +126,7 @@ class RouterColumns {
 
   __device__ int groups() const { return groups_; }
   __device__ bool has_columns() const { return width_ > 0; }
-  /// In [groups, kRouteTokens, E].
+  /// Index in [groups, kRouteTokens, E].
   __device__ int place(int token) const {
     return (group_ * kRouteTokens + token) * stride_ + expert_;
   }
@@ -166,7 +166,7 @@ class RouterColumns {
   int stride_;
 };
 
-/// Room for all threads' rows on their way and, after them, for all their sums.
+/// Room for all threads' rows in flight and, after them, for all their sums.
 constexpr int kRouteWords = kThreads * std::max(RouterColumns::kAhead, kRouteTokens);
 
 /// A thread sums four experts' logits of all the block's tokens over a part of the columns; then a
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   float4 sums[kRouteTokens] = {};
   columns.multiply(x, sums);
-  __syncthreads();  // nobody reads rows any more where the sums go
+  __syncthreads();  // the sums overwrite the rows, which must no longer be read
   if (columns.has_columns()) {
 #pragma unroll
     for (int t = 0; t < kRouteTokens; ++t) {
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// A block an expert: counts those before it, then numbers its own in order.
+/// One block per expert: counts the assignments before it, then numbers its own in order.
 __global__ void __launch_bounds__(kThreads) prefill_order(const GroupStep a) {
   __shared__ int before[kWarps];
   __shared__ int mine[kWarps];
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(kThreads) prefill_order(const GroupStep a) {
     const int i = from + static_cast<int>(threadIdx.x);
     const bool is_mine = i < count && a.experts[i] == expert;
     const unsigned holders = __ballot_sync(kAllLanes, is_mine);
-    __syncthreads();  // the round before has read its counts
+    __syncthreads();  // the previous round has read its counts
     if (lane == 0) mine[warp] = __popc(holders);
     __syncthreads();
     int place = next + __popc(holders & ((1U << static_cast<unsigned>(lane)) - 1U));
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(kThreads) prefill_order(const GroupStep a) {
   }
 }
 
-/// A block an assignment: its token's row to its place.
+/// One block per assignment: copies its token's row to its place.
 __global__ void __launch_bounds__(kThreads) prefill_gather(const GroupStep a, int row_words) {
   const int assignment = static_cast<int>(blockIdx.x);
   const Word* from = static_cast<const Word*>(a.x) +
@@ -284,7 +284,7 @@ __global__ void __launch_bounds__(kThreads)
   pack<T>(gate, out + row * inner + column);
 }
 
-/// A block a token.
+/// One block per token.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) prefill_combine(const CombineStep a) {
   const std::int64_t token = blockIdx.x;

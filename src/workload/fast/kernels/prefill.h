@@ -4,7 +4,7 @@
 
 #include "workload/fast/kernels/decode_model.h"
 
-// What a prompt needs between its matrix products, a kernel each. Nothing here waits for the host.
+// The kernels that a prompt needs between its matrix products. None of them waits for the host.
 
 namespace profline::workload::fast {
 
@@ -32,8 +32,8 @@ struct RouteStep {
 };
 cudaError_t launch_route(const RouteStep& step, Stored stored, cudaStream_t stream);
 
-/// Tokens by expert: assignment i (of token i / k) goes to places[i], in the order of experts and
-/// then of tokens; ends[e] is where expert e's end; rows[places[i]] is its token's x.
+/// Sorts tokens by expert: assignment i (of token i / k) goes to places[i], ordered by expert and
+/// then by token; ends[e] is the end of expert e; rows[places[i]] is its token's x.
 struct GroupStep {
   const int* experts = nullptr;  ///< [tokens · k]
   const void* x = nullptr;       ///< [tokens, D]

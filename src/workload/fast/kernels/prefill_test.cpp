@@ -28,7 +28,7 @@ constexpr std::size_t kDim = 32;
 constexpr std::size_t kHalf = kDim / 2;
 constexpr std::size_t kCapacity = 9;
 
-/// Element i of a head's row, turned.
+/// Element i of a head's row, rotated.
 float turned(const float* row, std::size_t i, const float* cos, const float* sin) {
   const float other = i < kHalf ? -row[i + kHalf] : row[i - kHalf];
   return row[i] * cos[i % kHalf] + other * sin[i % kHalf];
@@ -95,7 +95,7 @@ std::vector<double> shares_of(const float* x, const std::vector<float>& router,
   return shares;
 }
 
-/// What one token must be given.
+/// The expected routing of one token.
 void expect_likeliest(const std::vector<double>& shares, const RouteCase& c, const int* chosen,
                       const float* weights) {
   std::vector<std::size_t> order(shares.size());

@@ -13,7 +13,7 @@ namespace profline::workload::fast {
 struct QkvArguments {
   const void* norm;       // [D]
   const void* weights;    // [(H + 2K) d, D]
-  const void* embedding;  // of the first layer, which looks its token up; else null
+  const void* embedding;  // in the first layer, which looks up its token; else null
   float* hidden;          // [D]: read, or written by the first layer
   float* queries;         // [H d]
   void* keys;             // [K, capacity, d]
@@ -33,7 +33,7 @@ std::size_t qkv_shared_bytes(int width) {
   return sizeof(Word) * kWarps * words + sizeof(float) * (padded<T>(width) + kWarps);
 }
 
-/// Rows i and i + d/2 of a head turn together, so a warp has both: pair p is row i of head h.
+/// Rows i and i + d/2 of a head rotate together, so a warp has both: pair p is row i of head h.
 template <typename T>
 struct QkvPair {
   int head, i;
@@ -46,14 +46,14 @@ struct QkvPair {
   }
 };
 
-/// How far a pair turns; asked for before the products that it turns are there.
+/// The rotation of a pair; loaded before the products that it rotates are ready.
 struct Turn {
   float cos = 1;
   float sin = 0;
 
   template <typename T>
   __device__ Turn(const QkvArguments& a, const QkvPair<T>& pair, int position) {
-    if (pair.head >= a.heads + a.kv_heads) return;  // values do not
+    if (pair.head >= a.heads + a.kv_heads) return;  // values are not rotated
     const std::int64_t place = static_cast<std::int64_t>(position) * (a.head_dim / 2) + pair.i;
     cos = a.cos[place];
     sin = a.sin[place];

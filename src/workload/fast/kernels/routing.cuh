@@ -10,17 +10,17 @@ struct RoutingRule {
   int experts = 0;
   int experts_per_token = 0;
   float scaling = 1;
-  bool normalise = false;  ///< the chosen ones' sum to one
+  bool normalise = false;  ///< the weights of the chosen ones sum to one
 };
 
-/// A token's experts, likeliest first, in shared memory: they are read by number.
+/// A token's experts, likeliest first, in shared memory because they are indexed dynamically.
 struct WarpRouting {
   int experts[kMaxExpertsPerToken];
   float weights[kMaxExpertsPerToken];
 };
 
-/// A chosen expert with the stamp of its token, in one word: who sees the stamp has the expert too,
-/// and need not wait for all of the kernel that wrote it.
+/// A chosen expert and the stamp of its token in one word: whoever sees the stamp also has the
+/// expert, and need not wait for the whole kernel that wrote it.
 __device__ inline unsigned stamp_expert(int expert, int stamp) {
   return static_cast<unsigned>(stamp) * kMaxExperts + static_cast<unsigned>(expert);
 }
@@ -28,7 +28,7 @@ __device__ inline void publish_expert(unsigned* word, int expert, int stamp) {
   const unsigned stamped = stamp_expert(expert, stamp);
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(stamped) : "memory");
 }
-/// Waits until the word has this stamp. Whoever publishes it must be on the device already.
+/// Waits until the word has this stamp. The writer must already be running on the device.
 __device__ inline int await_expert(const unsigned* word, int stamp) {
   const unsigned least = stamp_expert(0, stamp);
   unsigned found = 0;
@@ -38,7 +38,7 @@ __device__ inline int await_expert(const unsigned* word, int stamp) {
   return static_cast<int>(found - least);
 }
 
-/// Unsigned integers in the order of the floats they come from, none of them 0; and back.
+/// Maps floats to unsigned integers in the same order, never 0; and back.
 __device__ inline unsigned order_key(float value) {
   const unsigned bits = __float_as_uint(value);
   return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
@@ -47,8 +47,8 @@ __device__ inline float value_of_key(unsigned key) {
   return __uint_as_float((key & 0x80000000U) != 0 ? key & 0x7fffffffU : ~key);
 }
 
-/// The experts a token goes to, likeliest first (the lower one of equals), from logits in shared
-/// memory. Whole warps do this, each for itself and all with the same result.
+/// The experts that a token goes to, likeliest first (the lower one of equals), from logits in
+/// shared memory. Whole warps compute this, each by itself and all with the same result.
 __device__ inline void choose_experts(const float* logits, const RoutingRule& rule,
                                       WarpRouting& routing) {
   static_assert(kMaxExperts == 2 * kWarpLanes, "a lane has two");

@@ -5,7 +5,7 @@
 namespace profline::workload::fast {
 namespace {
 
-/// Where a window's token lies in its map: its number among all tokens, or that of the padding.
+/// The index of a window's token among all tokens of the maps, or that of the padding.
 __device__ std::int64_t token_of(const SamWindows& w, int window, int row, int column) {
   const int across = (w.side + w.window - 1) / w.window;
   const int map = window / (across * across);
@@ -16,7 +16,7 @@ __device__ std::int64_t token_of(const SamWindows& w, int window, int row, int c
   return (static_cast<std::int64_t>(map) * w.side + y) * w.side + x;
 }
 
-/// A thread makes one word of a query and of its key, and of the value where there is one.
+/// A thread computes one word of a query and of its key, and of the value if there is one.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) sam_pack(const SamPack a, std::int64_t words) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) sam_pack(const SamPack a, std::int64
   keys[at] = *reinterpret_cast<const Word*>(key);
 }
 
-/// A thread moves a word.
+/// A thread copies one word.
 __global__ void __launch_bounds__(kThreads)
     sam_unpack(const SamWindows w, const Word* attended, Word* tokens, int head_words,
                std::int64_t words) {

@@ -7,7 +7,7 @@
 namespace profline::workload::fast {
 
 /// How maps of tokens are cut into square windows, zero-padded at the bottom and the right; a
-/// window as large as the map is the map.
+/// window as large as the map is the whole map.
 struct SamWindows {
   int maps = 0;
   int side = 0;    ///< of a map
@@ -19,15 +19,16 @@ struct SamWindows {
   int count() const { return maps * across() * across(); }
 };
 
-/// Queries, keys and values as a fused attention takes them, with SAM's relative positions in them:
-/// behind a query its products with all relative rows and columns, behind a key a one for its row
-/// and its column. A score of the longer vectors is then the score with its bias.
+/// Queries, keys and values in the form that fused attention takes, including SAM's relative
+/// positions: appended to each query are its products with all relative rows and columns, and to
+/// each key a one for its row and its column. A score of the longer vectors is then the score with
+/// its bias.
 struct SamPack {
   SamWindows windows;
-  /// [maps · side² + 1, 3, H, d]; the last row is what a padded token has: the bias.
+  /// [maps · side² + 1, 3, H, d]; the last row is that of a padded token: the bias.
   const void* qkv = nullptr;
-  /// [H, maps · side² + 1, 4 window]: of each query with the relative rows −(w−1) … w−1, then the
-  /// columns, then two that are not read.
+  /// [H, maps · side² + 1, 4 window]: each query times the relative rows −(w−1) … w−1, then the
+  /// columns, then two unused entries.
   const void* products = nullptr;
   void* queries = nullptr;  ///< [windows, H, window², length]
   void* keys = nullptr;     ///< likewise

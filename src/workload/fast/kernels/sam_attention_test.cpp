@@ -36,7 +36,7 @@ struct Place {
         row(index / kWindow % kWindow),
         column(index % kWindow) {}
 
-  /// Its number among the maps' tokens; none where the window is padded.
+  /// Its index among the maps' tokens; absent in padding.
   std::optional<std::size_t> token() const {
     const std::size_t y = window / kAcross % kAcross * kWindow + row;
     const std::size_t x = window % kAcross * kWindow + column;

@@ -18,7 +18,7 @@
 
 namespace profline::workload::fast {
 
-/// For GoogleTest, which would list the byte.
+/// Otherwise GoogleTest would print the bytes.
 inline std::ostream& operator<<(std::ostream& out, Stored stored) {
   return out << (stored == Stored::Bf16 ? "Bf16" : "Fp32");
 }
@@ -27,8 +27,7 @@ inline std::ostream& operator<<(std::ostream& out, Stored stored) {
 
 namespace profline::workload::fast::testing {
 
-/// A device's memory with a copy of `values`, or of `count` times 0xff: NaN, or a number nobody
-/// expects.
+/// Device memory with a copy of `values`, or of `count` times 0xff: NaN, or an unexpected number.
 template <typename T>
 class OnDevice {
  public:
@@ -44,7 +43,7 @@ class OnDevice {
   ~OnDevice() { cudaFree(start_); }
 
   T* get() { return static_cast<T*>(start_); }
-  /// Waits for all kernels before.
+  /// Waits for all previous kernels.
   std::vector<T> values() const {
     std::vector<T> copy(count_);
     EXPECT_EQ(cudaMemcpy(copy.data(), start_, bytes(), cudaMemcpyDeviceToHost), cudaSuccess);
@@ -70,7 +69,7 @@ inline float from_bf16(std::uint16_t half) {
   return value;
 }
 
-/// Numbers in what the model stores; the host sees them as fp32.
+/// Numbers in the model's storage type; the host sees them as fp32.
 class StoredOnDevice {
  public:
   StoredOnDevice(const std::vector<float>& values, Stored stored)
@@ -107,7 +106,7 @@ class StoredOnDevice {
   Stored stored_;
 };
 
-/// Tests of kernels, in both forms of storage; skipped where there is no GPU.
+/// Tests of kernels with both storage types; skipped without a GPU.
 class KernelTest : public ::testing::TestWithParam<Stored> {
  protected:
   void SetUp() override {
@@ -117,7 +116,7 @@ class KernelTest : public ::testing::TestWithParam<Stored> {
       GTEST_SKIP() << "no CUDA device: " << cudaGetErrorString(status);
     }
   }
-  /// Uniform in [−1, 1], and what the storage makes of it.
+  /// Uniform in [−1, 1], rounded to the storage type.
   std::vector<float> random(std::size_t count) {
     std::uniform_real_distribution<float> uniform(-1, 1);
     std::vector<float> values(count);
@@ -127,7 +126,7 @@ class KernelTest : public ::testing::TestWithParam<Stored> {
   static float kept(float value) {
     return GetParam() == Stored::Bf16 ? from_bf16(to_bf16(value)) : value;
   }
-  /// What rounding once may differ by.
+  /// The maximum error of rounding once.
   static float tolerance(float value) {
     const float unit = GetParam() == Stored::Bf16 ? 0x1p-8F : 0x1p-20F;
     return unit * std::max(1.0F, std::abs(value));

@@ -9,11 +9,11 @@
 #include "inputs/dataset/dataset.h"
 #include "records/request.h"
 #include "settings/stage.h"
-#include "workload/session/subject.h"
+#include "workload/session/internal/subject.h"
 
 namespace profline::workload {
 
-/// An image with the text that was read in it.
+/// An image with the text read from it.
 struct ReadText {
   dataset::Item item;
   Request request;
@@ -23,12 +23,12 @@ struct ReadText {
 /// texts.jsonl: image, epoch, index and text of each run, in the order of requests.jsonl.
 std::string texts_jsonl(std::span<const ReadText> texts);
 
-/// Finds what a baseline's folder says about these items; those it has nothing on are left out.
+/// Finds the texts of these items in a baseline's folder; items without one are left out.
 Result<std::vector<ReadText>> load_texts(const std::filesystem::path& folder,
                                          std::span<const dataset::Item> items);
 
-/// Writes what the output settings ask for below `folder`: predictions.jsonl, and pictures of the
-/// first images. Returns the files and folders there are now.
+/// Writes what the output settings request below `folder`: predictions.jsonl, and pictures of the
+/// first images. Returns the files and folders that now exist.
 Result<std::vector<std::filesystem::path>> write_answers(const std::filesystem::path& folder,
                                                          const settings::Output& output,
                                                          const Subject& subject,

@@ -29,35 +29,35 @@ struct Machine {
   bool is_gpu() const { return device.is_cuda(); }
 };
 
-/// The device of the settings, and as many threads as they say (all cores, when they do not). Auto
-/// is the first CUDA device, else the CPU.
+/// The device of the settings, and the number of threads they specify (default: all cores). Auto is
+/// the first CUDA device, else the CPU.
 Result<Machine> open_machine(const settings::Root& settings);
 
 at::ScalarType scalar_type(settings::Dtype dtype);
 /// `bf16`, `fp16`, `fp32`
 std::string dtype_text(settings::Dtype dtype);
 
-/// How much of an image's answer is made.
+/// How much of an image's answer is generated.
 struct Extent {
-  std::optional<std::int64_t> max_new_tokens{};  ///< beside the settings' own limit
+  std::optional<std::int64_t> max_new_tokens{};  ///< in addition to the settings' own limit
   std::function<void()> on_token{};
   std::function<bool()> stopping{};
 };
 
-/// What one image came to.
+/// The outcome of one image.
 struct Answer {
   Request request;       ///< its id is not set
-  std::string text;      ///< of a model that writes any
-  bool stopped = false;  ///< before its end: the request is of no use
+  std::string text;      ///< if the model writes text
+  bool stopped = false;  ///< before its end, so the request must not be used
 };
 
-/// A model that is loaded, with the inputs that it will be run on.
+/// A loaded model with the inputs it will be run on.
 class Subject {
  public:
   virtual ~Subject() = default;
   /// In the order in which they are run.
   virtual const std::vector<dataset::Item>& items() const = 0;
-  /// One inference that nobody measures, on a grey page of the first image's size or on that image.
+  /// One unmeasured inference, on a grey page of the first image's size or on that image.
   virtual Result<void> warm_up(bool synthetic) = 0;
   virtual Result<Answer> run(const dataset::Item& item, MeasuredScopes& scopes,
                              const Extent& extent) = 0;
@@ -65,24 +65,24 @@ class Subject {
   virtual std::optional<ModelDims> dims() const { return std::nullopt; }
   /// How it is run: `eager`, `fast`.
   virtual std::string engine() const { return "eager"; }
-  /// What the user should know of it.
+  /// Notes for the user.
   virtual std::vector<std::string> notes() const { return {}; }
   /// Special tokens of its texts, for outputs that leave them out.
   virtual std::vector<std::string> special_tokens() const { return {}; }
-  /// Whether `text` and the items are pictures and what was read in them.
+  /// Whether items are pictures and `text` is what was read from them.
   virtual bool reads_pictures() const { return false; }
-  /// Inner ranges end with a device synchronise too.
+  /// Whether inner ranges also end with a device synchronisation.
   virtual bool synchronises_parts() const { return false; }
 };
 
-/// The one that the settings name. Everything it needs is loaded; the Error says what is missing.
+/// The subject that the settings name, completely loaded; the Error says what is missing.
 Result<std::unique_ptr<Subject>> open_subject(const RunRequest& request, const Machine& machine,
                                               Progress& progress);
 
-/// static_trace.json of the settings' model. An Error for one that has no such trace.
+/// static_trace.json of the settings' model. An Error for a model that has no such trace.
 Result<Node> trace_subject(const RunRequest& request);
 
-// The two that there are, a file each.
+// The two implementations, one file each.
 Result<std::unique_ptr<Subject>> open_deepseek_subject(const RunRequest& request,
                                                        const Machine& machine, Progress& progress);
 Result<Node> trace_deepseek(const RunRequest& request);

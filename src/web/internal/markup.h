@@ -9,15 +9,15 @@
 
 namespace profline::web {
 
-/// Value of an attribute, escaped. An attribute that is left out: an empty name.
+/// An attribute whose value gets escaped. One with an empty name is left out.
 struct Attribute {
   std::string_view name;
   std::string value;
 };
 using Attributes = std::initializer_list<Attribute>;
 
-/// HTML that is safe by how it was made: names of kernels, operators, files and whatever else comes
-/// from outside get in through text() and attribute values, which escape.
+/// HTML that is safe by construction: names of kernels, operators, files and all other external
+/// text enter through text() and attribute values, which escape them.
 class Markup {
  public:
   Markup() = default;
@@ -36,11 +36,11 @@ class Markup {
   std::string html_;
 };
 
-/// Untrusted text: escaped, and with control characters, marks that reorder text and bytes that
-/// are not UTF-8 written as visible escapes.
+/// Escapes untrusted text. Control characters, marks that reorder text and bytes that are not UTF-8
+/// become visible escapes.
 Markup text(std::string_view untrusted);
 
-/// HTML of our own, as it is: constants of this program and its assets, nothing else.
+/// Trusted HTML, unchanged: only constants of this program and its assets.
 Markup verbatim(std::string_view ours);
 
 /// `<tag name="value">children</tag>`; void elements (`col`, `meta`) without an end. Tags and
@@ -50,37 +50,37 @@ inline Markup element(std::string_view tag, const Markup& children) {
   return element(tag, {}, children);
 }
 
-/// Text for the inside of a <script> element of type application/json: the same JSON in which
-/// nothing ends the element.
+/// The JSON in a form that is safe inside a <script> element of type application/json: nothing in
+/// it ends the element.
 std::string json_for_script(const std::string& json);
 
-/// JavaScript for the inside of a <script> element, `</script` in it escaped as in a string.
+/// JavaScript that is safe inside a <script> element: `</script` is escaped as in a string.
 std::string code_for_script(std::string_view code);
 
-/// What a reader sees, and what the column is sorted by.
+/// What the reader sees, and the value that the column sorts by.
 struct Cell {
   Markup shown;
-  std::optional<double> value = {};  ///< sorts by it; nothing: by its text, or last where unknown
-  std::optional<double> bar = {};    ///< 0 to 1: how far the cell is filled
+  std::optional<double> value = {};  ///< sort key; absent: the text, or last if unknown
+  std::optional<double> bar = {};    ///< 0 to 1: the filled part of the cell
 };
 
-/// A table that is whole without JavaScript; the page's script adds sorting by any column and,
-/// where it is wanted, a search and choices.
+/// A table that is complete without JavaScript; the page's script adds sorting by any column and,
+/// where requested, a search and filters.
 class Table {
  public:
   enum class Align {
     Left,
     Right,
-    Text,  ///< to the left, in as many lines as it takes
+    Text,  ///< left-aligned, wrapped
   };
   struct Column {
     std::string title;
     Align align = Align::Right;
-    std::string hint = {};   ///< what it means, on demand
-    bool is_choice = false;  ///< rows can be narrowed down to one of its values
+    std::string hint = {};   ///< tooltip that explains the column
+    bool is_choice = false;  ///< rows can be filtered by its values
   };
 
-  /// `id` names it in links and tests; `label` is its caption for who does not see the page.
+  /// `id` names it in links and tests; `label` is its caption for screen readers.
   Table(std::string id, std::string label, std::vector<Column> columns)
       : id_(std::move(id)), label_(std::move(label)), columns_(std::move(columns)) {}
 
@@ -88,10 +88,8 @@ class Table {
     has_search_ = true;
     return *this;
   }
-  /// As many cells as columns.
+  /// One cell per column.
   void add(const std::vector<Cell>& cells);
-  /// A row that stays last however the table is sorted: what was left out.
-  void add_last(const std::vector<Cell>& cells);
   bool empty() const { return rows_ == 0; }
   std::size_t rows() const { return rows_; }
   std::size_t bytes() const { return body_.html().size(); }
@@ -104,25 +102,24 @@ class Table {
   std::string label_;
   std::vector<Column> columns_;
   Markup body_;
-  Markup last_;
   std::size_t rows_ = 0;
   bool has_search_ = false;
 };
 
-// Cells of what the reports are full of; what is not known is a dash and sorts last.
+// Cells of the kinds that reports use most; an unknown value is a dash and sorts last.
 Cell text_cell(std::string_view untrusted);
 Cell code_cell(std::string_view untrusted);
 Cell duration_cell(const std::optional<double>& ns);
 Cell share_cell(const std::optional<double>& share);
-/// With a bar behind it.
+/// A share with a bar.
 Cell bar_cell(const std::optional<double>& share);
 Cell count_cell(const std::optional<double>& number);
-/// All of its digits.
+/// With all digits.
 Cell number_cell(std::uint64_t number);
 
-/// A name as people say it, with the whole one on demand; both are untrusted.
+/// A short name that expands to the full one; both are untrusted.
 Markup long_name(std::string_view friendly, std::string_view whole);
-/// `<code>`, at most `width` columns of it.
+/// `<code>`, cut to `width` columns.
 Markup code(std::string_view untrusted, std::size_t width = 120);
 
 }  // namespace profline::web

@@ -5,29 +5,29 @@
 #include <vector>
 
 #include "formats/node.h"
-#include "web/markup.h"
+#include "web/internal/markup.h"
 #include "web/page_source.h"
 
 namespace profline::web {
 
-/// A part of the page: a heading that the page's index leads to, and what the charts in it show.
+/// A section of the page: a heading that the index links to, its body, and the data of its charts.
 struct Section {
   std::string id;
   std::string title;
   Markup body = {};
-  std::vector<std::pair<std::string, Node>> charts = {};  ///< by name, into the data of the page
+  std::vector<std::pair<std::string, Node>> charts = {};  ///< by name; part of the page's data
 
-  /// A figure that the page's script draws from `data`; `caption` says what is seen and where it is
-  /// from. Where there is no script the figure is not there, so a table must say the same.
+  /// A chart that the page's script draws from `data`; `caption` says what it shows and the source.
+  /// Without JavaScript it is missing, so a table must give the same information.
   void add_chart(const std::string& name, const std::string& label, const Markup& caption,
                  Node data);
-  /// A paragraph that stands where there is nothing to show.
+  /// A paragraph in place of content, saying why nothing is shown.
   void add_nothing(std::string_view why);
 };
 
-/// Files as code, each once, in the order of first mention; each given text may name several.
+/// Files as code, each once, in order of first mention; one text may name several files.
 Markup from_files(const std::vector<std::string>& given);
-/// `From a, b.` as a paragraph of its own.
+/// A paragraph: `what`, then `From a, b.`
 Markup source_line(std::string_view what, const std::vector<std::string>& files);
 
 // Data of charts.
@@ -35,14 +35,14 @@ Node number(double value);
 Node number(const std::optional<double>& value);
 Node texts(const std::vector<std::string>& values);
 Node numbers(const std::vector<double>& values);
-/// A map of what is named.
+/// A map with these entries.
 Node object(std::vector<std::pair<std::string, Node>> entries);
 
-// The parts of the page, in the order in which they are read.
+// The sections of the page, in reading order.
 
-/// A verdict per phase, headline figures, phases against their floors: the first screen.
+/// The first screen: a verdict per phase, headline figures, phases against their floors.
 Section overview_section(const PageSource& source);
-/// How times spread over images and tokens.
+/// The spread of times over images and tokens.
 Section spread_section(const PageSource& source);
 /// Where the device's time went while the model ran, and why it was idle.
 Section device_section(const PageSource& source);

@@ -1,13 +1,13 @@
-#include "web/memory_roof.h"
+#include "summary/internal/memory_roof.h"
 
 #include <gtest/gtest.h>
 
 #include "summary/static_costs.h"
 
-namespace profline::web {
+namespace profline::summary {
 namespace {
 
-/// As ncu saw indexSelectSmallIndex on an H200: its data comes from the L2 cache, so that the
+/// indexSelectSmallIndex on an H200, as ncu recorded it: its data comes from the L2 cache, so the
 /// busiest part of the memory system is far busier than DRAM.
 NcuKernel cached_kernel() {
   NcuKernel kernel;
@@ -44,36 +44,35 @@ TEST(MemoryRoof, IsTheBandwidthOfTheDeviceTableThatFloorsWereComputedWith) {
   ASSERT_TRUE(roof);
   EXPECT_DOUBLE_EQ(roof->bytes_per_second, 4.8e12);
   EXPECT_EQ(roof->from, "the bandwidth of NVIDIA H200 (its datasheet)");
-  EXPECT_EQ(roof->file, "ncu/kernels.json");
+  EXPECT_EQ(roof->source, "ncu/kernels.json");
 }
 
 TEST(MemoryRoof, IsTheOneOfStaticAnalysisWhereThereIsOne) {
-  summary::StaticCosts costs;
+  StaticCosts costs;
   costs.ceilings.device = "NVIDIA H200";
   costs.ceilings.source = "its datasheet";
   costs.ceilings.bytes_per_second = 4.8e12;
   run::Run run = run_with({cached_kernel()});
-  run.keep(summary::kStaticCosts, costs);
+  run.keep(kStaticCosts, costs);
   const auto roof = memory_roof(run, {});
   ASSERT_TRUE(roof);
   EXPECT_EQ(roof->bytes_per_second, 4.8e12);
-  EXPECT_EQ(roof->file, "static_analysis/static_compute.json");
+  EXPECT_EQ(roof->source, "static_analysis/static_compute.json");
 }
 
-TEST(MemoryRoof, OfACpuIsTheOneThatItsStagesAreHeldAgainst) {
-  RunSummary summary;
-  summary.phases.resize(2);  // the first has no cost
+TEST(MemoryRoof, OfACpuIsTheOneThatItsPhasesAreComparedWith) {
+  std::vector<PhaseSummary> phases(2);  // the first has no cost
   SummaryCost cost;
   cost.bytes = 1e6;
   cost.memory_ns = 1e5;
   cost.ceilings = "measured on this CPU";
   cost.source = "baseline/metrics.json";
-  summary.phases.back().cost = cost;
-  const auto roof = memory_roof(run::Run{RunRecord()}, summary);
+  phases.back().cost = cost;
+  const auto roof = memory_roof(run::Run{RunRecord()}, phases);
   ASSERT_TRUE(roof);
   EXPECT_DOUBLE_EQ(roof->bytes_per_second, 1e10);
   EXPECT_EQ(roof->from, "measured on this CPU");
-  EXPECT_EQ(roof->file, "baseline/metrics.json");
+  EXPECT_EQ(roof->source, "baseline/metrics.json");
 }
 
 TEST(MemoryRoof, OfADeviceThatIsNotInTheTableFollowsFromItsDramCounters) {
@@ -94,4 +93,4 @@ TEST(MemoryRoof, IsNotGuessedFromSharesThatIncludeCaches) {
 }
 
 }  // namespace
-}  // namespace profline::web
+}  // namespace profline::summary

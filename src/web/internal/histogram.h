@@ -6,8 +6,8 @@
 
 namespace profline::web {
 
-/// How many values lie in each of the bins between neighbouring edges, the last edge included.
-/// Where a few values are far out, the bins end below them and `above` counts them.
+/// The number of values in each bin between neighbouring edges, the last edge included. If a few
+/// values are far out, the bins end below them and `above` counts them.
 struct Histogram {
   std::vector<double> edges;
   std::vector<double> counts;
@@ -15,17 +15,17 @@ struct Histogram {
 };
 Histogram histogram(std::vector<double> values, std::size_t bins);
 
-/// What the values of one place in a series come to, over many series.
+/// The distribution of the values at one place (or a few neighbouring ones) of many series.
 struct Band {
-  double first = 0;  ///< places from here
-  double last = 0;   ///< to here are taken together
+  double first = 0;  ///< first place of the band
+  double last = 0;   ///< last place of the band
   double low = 0;    ///< the tenth percentile
   double median = 0;
   double high = 0;  ///< the ninetieth
   std::size_t n = 0;
 };
-/// Series of different lengths side by side; neighbouring places are taken together so that there
-/// are at most `most` bands.
+/// Aligns series of different lengths by place; neighbouring places are merged so that there are at
+/// most `most` bands.
 std::vector<Band> bands(std::span<const std::vector<double>> series, std::size_t most);
 
 }  // namespace profline::web

@@ -16,16 +16,16 @@ struct PairedTime {
   double profiled_ns = 0;
 };
 
-/// A phase of the first `count` requests of a profiled run, and of the same requests in the
-/// baseline; of a phase that repeats as many steps of each request as both made. Nothing when the
-/// baseline lacks one of them.
+/// The time of a phase over the first `count` requests of a profiled run and over the same requests
+/// of the baseline; for a phase with steps, over as many steps of each request as both have.
+/// Nothing if the baseline lacks one of the requests.
 std::optional<PairedTime> paired_time(const run::Requests& baseline, const run::Requests& profiled,
                                       std::size_t count, std::string_view path);
 
-/// What a program that is not ours took without a profiler; nothing of the built-in workload.
+/// What a user's program took without a profiler; nothing for the built-in workload.
 std::optional<SummaryProgram> program_of(const run::Run& run);
 
-/// What each profiler cost, by the workload's own times.
+/// The slow-down by each profiler, from the workload's own times.
 std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::PhaseTree& tree);
 
 }  // namespace profline::summary

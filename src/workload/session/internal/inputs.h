@@ -12,7 +12,7 @@
 
 namespace profline::workload {
 
-/// What is run, and what of the dataset is missing.
+/// What is run, and what is missing from the dataset.
 struct Inputs {
   std::vector<dataset::Item> items;
   std::vector<std::string> notes;
@@ -21,17 +21,17 @@ struct Inputs {
 /// The sampled images of the settings, cut to the request's `samples`.
 Result<Inputs> choose_inputs(const RunRequest& request);
 
-/// How a request was computed, beside its input.
+/// How a request was computed, besides its input.
 struct Means {
   std::string dtype;
   std::uint32_t threads = 0;  ///< of libtorch on the CPU
   std::string engine;
 };
-/// Of a request: which picture it was of, and how it was computed.
+/// Describes a request: its picture and how it was computed.
 std::map<std::string, Node> attributes_of(const dataset::Item& item, const Means& means);
 
 /// inputs.json, `profline.inputs/1`: each image once, with its bytes, digest and size. Images that
-/// cannot be read any more say why.
+/// can no longer be read say why.
 Node inputs_document(const std::string& dataset, const std::vector<dataset::Item>& items);
 
 }  // namespace profline::workload

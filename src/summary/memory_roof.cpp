@@ -1,4 +1,4 @@
-#include "web/memory_roof.h"
+#include "summary/internal/memory_roof.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "summary/static_costs.h"
 
-namespace profline::web {
+namespace profline::summary {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
@@ -17,26 +17,26 @@ std::string bandwidth_of(const std::string& device, const std::string& source) {
          (source.empty() ? "" : " (" + source + ")");
 }
 
-std::optional<MemoryRoof> of_static_analysis(const run::Run& run) {
-  const auto& static_costs = run.get(summary::kStaticCosts);
+std::optional<SummaryMemoryRoof> of_static_analysis(const run::Run& run) {
+  const auto& static_costs = run.get(kStaticCosts);
   if (!static_costs) return std::nullopt;
   const settings::Ceilings& ceilings = static_costs->ceilings;
   if (!ceilings.bytes_per_second || *ceilings.bytes_per_second <= 0) return std::nullopt;
-  return MemoryRoof{*ceilings.bytes_per_second, bandwidth_of(ceilings.device, ceilings.source),
-                    static_costs.file};
+  return SummaryMemoryRoof{*ceilings.bytes_per_second,
+                           bandwidth_of(ceilings.device, ceilings.source), static_costs.file};
 }
 
-/// A CPU's is measured with the baseline: phases are held against it.
-std::optional<MemoryRoof> of_phases(const RunSummary& summary) {
-  for (const PhaseSummary& phase : summary.phases) {
+/// A CPU's bandwidth is measured with the baseline; phases are compared with it.
+std::optional<SummaryMemoryRoof> of_phases(const std::vector<PhaseSummary>& phases) {
+  for (const PhaseSummary& phase : phases) {
     if (!phase.cost || phase.cost->memory_ns.value_or(0) <= 0 || phase.cost->bytes <= 0) continue;
-    return MemoryRoof{phase.cost->bytes / *phase.cost->memory_ns * kNsPerSecond,
-                      phase.cost->ceilings, phase.cost->source};
+    return SummaryMemoryRoof{phase.cost->bytes / *phase.cost->memory_ns * kNsPerSecond,
+                             phase.cost->ceilings, phase.cost->source};
   }
   return std::nullopt;
 }
 
-/// A floor that is longer than the operations take at their peak is the time of the bytes.
+/// If the floor is longer than the operations take at peak rate, it is the time of the bytes.
 std::optional<double> bandwidth_of_floor(const NcuRoofline& at) {
   if (!at.floor_ns || !at.dram_bytes || *at.floor_ns <= 0 || *at.dram_bytes <= 0) {
     return std::nullopt;
@@ -51,19 +51,19 @@ std::optional<double> bandwidth_of_floor(const NcuRoofline& at) {
   return *at.dram_bytes / *at.floor_ns * kNsPerSecond;
 }
 
-std::optional<MemoryRoof> of_kernel_floors(const run::Run& run) {
+std::optional<SummaryMemoryRoof> of_kernel_floors(const run::Run& run) {
   const auto& ncu_kernels = run.get(run::kNcuKernels);
   if (!ncu_kernels) return std::nullopt;
   for (const NcuKernel& kernel : ncu_kernels->kernels) {
     if (const auto rate = bandwidth_of_floor(kernel.roofline)) {
-      return MemoryRoof{*rate, bandwidth_of(kernel.device_name, ncu_kernels->ceilings_source),
-                        ncu_kernels.file};
+      return SummaryMemoryRoof{
+          *rate, bandwidth_of(kernel.device_name, ncu_kernels->ceilings_source), ncu_kernels.file};
     }
   }
   return std::nullopt;
 }
 
-/// Of DRAM alone, in percent of what it sustains.
+/// DRAM throughput alone, in percent of the sustained peak.
 std::optional<double> dram_percent(const NcuKernel& kernel) {
   constexpr std::array<std::string_view, 3> kNames = {
       "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -76,8 +76,8 @@ std::optional<double> dram_percent(const NcuKernel& kernel) {
   return std::nullopt;
 }
 
-/// By the kernel with the largest share: its percentage has lost the least to rounding.
-std::optional<MemoryRoof> of_dram_counters(const run::Run& run) {
+/// Uses the kernel with the largest share: its percentage lost the least to rounding.
+std::optional<SummaryMemoryRoof> of_dram_counters(const run::Run& run) {
   const auto& ncu_kernels = run.get(run::kNcuKernels);
   if (!ncu_kernels) return std::nullopt;
   double best = 0;
@@ -90,18 +90,19 @@ std::optional<MemoryRoof> of_dram_counters(const run::Run& run) {
     rate = *reached / (*share / kPercent);
   }
   if (best <= 0) return std::nullopt;
-  return MemoryRoof{rate,
-                    "what ncu's DRAM throughput counters imply; the device table has no entry",
-                    ncu_kernels.file};
+  return SummaryMemoryRoof{
+      rate, "what ncu's DRAM throughput counters imply; the device table has no entry",
+      ncu_kernels.file};
 }
 
 }  // namespace
 
-std::optional<MemoryRoof> memory_roof(const run::Run& run, const RunSummary& summary) {
+std::optional<SummaryMemoryRoof> memory_roof(const run::Run& run,
+                                             const std::vector<PhaseSummary>& phases) {
   if (auto roof = of_static_analysis(run)) return roof;
-  if (auto roof = of_phases(summary)) return roof;
+  if (auto roof = of_phases(phases)) return roof;
   if (auto roof = of_kernel_floors(run)) return roof;
   return of_dram_counters(run);
 }
 
-}  // namespace profline::web
+}  // namespace profline::summary

@@ -25,11 +25,11 @@ enum class EventKind : std::uint8_t {
 
 struct WindowEvent {
   std::uint32_t lane = 0;
-  std::int64_t start_ns = 0;  ///< since the window's beginning; below 0: begun before it
+  std::int64_t start_ns = 0;  ///< since the start of the window; negative: began before it
   std::int64_t duration_ns = 0;
   std::uint32_t name = 0;  ///< in Window::names
   EventKind kind = EventKind::Range;
-  std::int64_t since_launch_ns = -1;  ///< of work: from its launch to its start; -1: not known
+  std::int64_t since_launch_ns = -1;  ///< of GPU work: time from launch to start; -1: not known
 };
 
 struct Lane {
@@ -45,34 +45,34 @@ struct Window {
   std::vector<std::string> names;
   std::vector<WindowEvent> events;
   std::size_t all_events = 0;  ///< of the capture
-  std::size_t left_out = 0;    ///< of the window: on threads that are not shown, or too deep
+  std::size_t left_out = 0;  ///< of the window: nested too deeply, or on threads that are not shown
 };
 
 struct WindowLimits {
   std::size_t steps = 4;
   std::size_t events = 6000;
   std::size_t threads = 6;
-  std::size_t depth = 5;  ///< of operators and of ranges inside one another
+  std::size_t depth = 5;  ///< nesting depth of operators and of ranges
 };
 
-/// The phase that a window is to show.
+/// The phase that a window shows.
 struct ShownPhase {
-  std::string name = {};  ///< of its range; its steps, where they have ranges, are `<name>_step`
+  std::string name = {};  ///< of its range; ranges of steps, if any, are named `<name>_step`
   std::size_t steps = 0;  ///< of its first instance in the capture; 0: not known
 };
 
-/// The middle of the phase: whole steps where they have ranges, else about as much time as its
-/// number of steps suggests; without such a range the middle of the longest range, or of the
-/// capture. Made shorter until it has few enough events. Nothing: the capture is empty.
+/// The middle of the phase: whole steps if they have ranges, else about as much time as its number
+/// of steps suggests; without such a range the middle of the longest range, or of the capture.
+/// Shortened until it has few enough events. Nothing: the capture is empty.
 std::optional<Window> window_of(const Timeline& timeline, const ShownPhase& phase,
                                 const WindowLimits& limits = {});
 
-/// What a lane comes to within the window.
+/// The totals of a lane within the window.
 struct LaneAccount {
   std::size_t events = 0;
   const WindowEvent* longest = nullptr;  ///< null: the lane is empty
-  std::int64_t busy_ns = 0;              ///< in which it has an event
-  std::int64_t longest_gap_ns = 0;       ///< in which it has none
+  std::int64_t busy_ns = 0;              ///< time with an event
+  std::int64_t longest_gap_ns = 0;       ///< without an event
 
   bool operator==(const LaneAccount&) const = default;
 };
