@@ -164,6 +164,9 @@ TEST(Streams, TheLimitOnTheSizeOfFilesIsAnErrorOfTheFileThatReachesIt) {
   // 200 blocks of 512 bytes: less than what is reserved for run.json, and less than report.html.
   const Outcome run =
       run_script(folder.path(), "ulimit -f 200; profline \"$@\"", own_command_run("[/bin/true]"));
+  if (run.code == 0 && fs::file_size(folder / "run/report.html") < 200UL * 512) {
+    GTEST_SKIP() << "this build has no chart library, so report.html is too small for the limit";
+  }
   EXPECT_EQ(run.code, 1);
   EXPECT_THAT(run.err, HasSubstr("report.html: file too large\n"));
   const RunRecord record = record_of(folder / "run");

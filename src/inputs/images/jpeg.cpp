@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <vector>
 
-// jpeglib.h requires cstdio before it.
-#include <jerror.h>
+// jpeglib.h requires cstdio before it; the codes in jerror.h depend on the version in jpeglib.h.
+// clang-format off
 #include <jpeglib.h>
+#include <jerror.h>
+// clang-format on
 
 #include "base/error.h"
 #include "inputs/images/codec.h"
