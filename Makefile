@@ -14,13 +14,13 @@ NSIGHT_SUITE ?= trixie
 export NSIGHT NSIGHT_SUITE
 
 .DEFAULT_GOAL := help
-.PHONY: deb help setup build nsight demo test test-long bench asan asan-workload tidy format format-check fuzz install clean
+.PHONY: deb help setup build nsight python demo test test-tools test-long bench asan asan-workload tidy format format-check fuzz install clean
 .PHONY: stage1-run stage2-profile stage-all-run
 
 help:
 	@echo 'make demo      install missing packages, build, and run the demo'
 	@echo 'make test      install missing packages, build, and run all tests'
-	@echo 'make test-long run fault campaigns in full, compile every header alone, count how often compare calls identical runs different'
+	@echo 'make test-long run fault campaigns in full, test with PyTorch and transformers, compile every header alone, count how often compare calls identical runs different'
 	@echo 'make build     build the programs into build/bin/'
 	@echo 'make bench     run the benchmarks (release build) and describe the machine'
 	@echo 'make install   install a release build into $$DESTDIR$$PREFIX ($(DESTDIR)$(PREFIX))'
@@ -43,18 +43,29 @@ nsight:
 	@[ '$(NSIGHT)' = 0 ] || scripts/fetch_nsight pair '$(NSIGHT_SUITE)' >/dev/null || \
 	  echo 'make: tests that need Nsight tools will be skipped' >&2
 
+# Debian's Python with PyTorch: 540 MB, so `make test` uses it only where it is already there.
+python:
+	@for suite in sid bookworm; do scripts/fetch_python $$suite >/dev/null || \
+	  echo "make: tests that need Python and PyTorch of Debian $$suite will be skipped" >&2; done
+
 # Builds only the programs: a first-time user should not have to wait for the tests.
 demo: setup
 	@scripts/build dev programs
 	@scripts/demo
 
-test: build nsight
-	@scripts/setup browser shells packages
+# What tests use besides the build.
+test-tools:
+	@scripts/setup browser shells slurm packages
+	@$(MAKE) --no-print-directory nsight
+	@scripts/fetch_llama >/dev/null || echo 'make: tests that need llama-server will be skipped' >&2
+
+test: setup
+	@MAKE='$(MAKE)' scripts/build_for_tests
 	@ctest --preset dev
 
 # Not part of `make test`: it takes long, and part of the result depends on the machine and its load.
-test-long: build nsight
-	@PROFLINE_TEST_LONG=1 ctest --preset dev -R Interrupt
+test-long: build nsight python
+	@PROFLINE_TEST_LONG=1 ctest --preset dev -R 'Interrupt|^python\.|^slurm\.|^load\.search'
 	@tests/tree/check_headers build --all
 	@scripts/identical_runs 20 build/identical-runs
 

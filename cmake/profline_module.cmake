@@ -97,6 +97,33 @@ function(profline_precompiled target kind)
   target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()
 
+# Files of one target are compiled several at a time, which halves the time of a build from scratch. Names in anonymous
+# namespaces must therefore be unique within a target; names that belong together have one definition, in a header.
+option(PROFLINE_UNITY "Compile several files of a target at once" OFF)
+# A type within a test may have the name of one in another file.
+add_library(profline_no_shadow INTERFACE)
+target_compile_options(profline_no_shadow INTERFACE -Wno-shadow)
+function(profline_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PROFLINE_UNITY} UNITY_BUILD_BATCH_SIZE 6)
+  if(PROFLINE_UNITY)
+    # GCC takes a class in an included file for one that several files share; here each is included once.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
+# CMake's compile_commands.json would list the generated files only.
+if(PROFLINE_UNITY AND CMAKE_EXPORT_COMPILE_COMMANDS)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(commands ${CMAKE_BINARY_DIR}/compile_commands.json)
+  add_custom_command(OUTPUT ${commands}.stamp
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/list_sources.py ${commands}
+    COMMAND ${CMAKE_COMMAND} -E touch ${commands}.stamp
+    DEPENDS ${commands} ${CMAKE_CURRENT_LIST_DIR}/list_sources.py
+    COMMENT "Listing every source in compile_commands.json" VERBATIM)
+  add_custom_target(compile_commands ALL DEPENDS ${commands}.stamp)
+  add_dependencies(programs compile_commands)
+endif()
+
 function(profline_module name)
   cmake_parse_arguments(PARSE_ARGV 1 M "" ""
     "SOURCES;DEPS;LIBS;PUBLIC_LIBS;TESTS;TEST_DEPS;BENCHES;FUZZERS")
@@ -112,6 +139,7 @@ function(profline_module name)
     target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(${library} PUBLIC ${M_DEPS} ${M_PUBLIC_LIBS} PRIVATE ${M_LIBS} profline_warnings)
     profline_precompiled(${library} module)
+    profline_unity(${library})
   else()
     add_library(${library} INTERFACE)
     target_include_directories(${library} INTERFACE ${CMAKE_SOURCE_DIR}/src)
@@ -130,6 +158,7 @@ function(profline_module name)
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench CXX_CLANG_TIDY "${PROFLINE_TEST_TIDY}")
     target_link_libraries(${name}_bench PRIVATE ${library} ${M_TEST_DEPS} ${M_LIBS}
       benchmark::benchmark_main profline_warnings)
+    profline_unity(${name}_bench)
     add_dependencies(benches ${name}_bench)
     # For correctness only: tests never judge timings.
     add_test(NAME ${name}_bench.runs_once COMMAND ${name}_bench --benchmark_min_time=0)
@@ -140,19 +169,48 @@ function(profline_module name)
   endforeach()
 endfunction()
 
-# Adds a program, build/bin/<name>; it is installed into bin unless it is for DEVELOPERS only.
+# Adds a program, build/bin/<name>; it is installed into bin unless it is for DEVELOPERS only. COMPONENT names the package
+# that it is part of, if not its own.
 #
 #   profline_program(profline SOURCES main.cpp doctor_command.cpp DEPS process LIBS CLI11::CLI11)
 function(profline_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 P "DEVELOPERS" "" "SOURCES;DEPS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 P "DEVELOPERS" "COMPONENT" "SOURCES;DEPS;LIBS")
+  if(NOT P_COMPONENT)
+    set(P_COMPONENT ${name})
+  endif()
   list(TRANSFORM P_DEPS PREPEND profline_)
   add_executable(${name} ${P_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/apps)
   target_link_libraries(${name} PRIVATE ${P_DEPS} ${P_LIBS} profline_version profline_warnings)
+  profline_unity(${name})
   if(NOT P_DEVELOPERS)
     add_dependencies(programs ${name})
-    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${name})
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${P_COMPONENT})
   endif()
+endfunction()
+
+# Adds a shared library for other people's processes, build/lib/profline/lib<name>.so, installed with profline:
+#
+#   profline_library(profline-recorder SOURCES injection.cpp DEPS recorder_format LIBS Threads::Threads)
+#
+# It exports only what its sources mark, needs no C++ runtime, is never unloaded, and is always optimised. It is not
+# instrumented by sanitizers: their runtime would have to be in the program that loads it.
+function(profline_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 L "" "" "SOURCES;DEPS;LIBS")
+  list(TRANSFORM L_DEPS PREPEND profline_)
+  add_library(${name} SHARED ${L_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/profline
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(${name} PRIVATE -O2 -fno-exceptions -fno-rtti -fno-threadsafe-statics)
+  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc LINKER:-z,nodelete,-z,now,--no-undefined)
+  if(PROFLINE_SANITIZE)
+    target_compile_options(${name} PRIVATE -fno-sanitize=all)
+    target_link_options(${name} PRIVATE -fno-sanitize=all)
+  endif()
+  target_link_libraries(${name} PRIVATE ${L_DEPS} ${L_LIBS} profline_warnings)
+  add_dependencies(programs ${name})
+  install(TARGETS ${name} LIBRARY DESTINATION lib/profline COMPONENT profline)
 endfunction()
 
 # Adds a GoogleTest program; each of its tests is a separate ctest test. PROFLINE_TEST_PROGRAMS lists all programs.
@@ -169,6 +227,10 @@ function(profline_test name)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests CXX_CLANG_TIDY "${PROFLINE_TEST_TIDY}")
   target_link_libraries(${name} PRIVATE ${T_LIBS} GTest::gmock GTest::gtest_main profline_warnings)
   profline_precompiled(${name} test)
+  profline_unity(${name})
+  if(PROFLINE_UNITY)
+    target_link_libraries(${name} PRIVATE profline_no_shadow)  # after profline_warnings
+  endif()
   set_property(GLOBAL APPEND PROPERTY PROFLINE_TEST_PROGRAMS $<TARGET_FILE:${name}>)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
 endfunction()

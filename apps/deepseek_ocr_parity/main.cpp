@@ -15,7 +15,7 @@
 #include "cli_program.h"
 #include "inputs/weights/model_tensors.h"
 #include "inputs/weights/safetensors.h"
-#include "settings/workload.h"
+#include "settings/pipeline.h"
 #include "workload/fast/open_engine.h"
 #include "workload/model/deepseek_ocr.h"
 #include "workload/model/weight_source.h"
@@ -27,7 +27,7 @@ using namespace profline;
 
 constexpr const char* kDescription =
     "Runs a DeepSeek-OCR checkpoint on the inputs of its cases.json, in fp32 and without TF32, and "
-    "compares every stage with expected.safetensors, what the published modules gave.\n"
+    "compares every phase with expected.safetensors, the output of the published modules.\n"
     "Fails when image tokens are off by more than 2e-4 or logits by more than 1e-3 (given the "
     "reference's ids), when an id differs that the reference chose by a margin above 1e-3, or when "
     "greedy decoding gives other ids.";

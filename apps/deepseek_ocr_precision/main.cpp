@@ -5,15 +5,185 @@
 #include <thread>
 #include <vector>
 
+#include <ATen/ATen.h>
 #include <CLI/CLI.hpp>
+#include <c10/core/InferenceMode.h>
 #include <fmt/core.h>
 
 #include "base/error.h"
+#include "base/result.h"
 #include "cli_program.h"
-#include "generation_runs.h"
+#include "inputs/tokenizer/tokenizer.h"
 #include "records/deepseek_ocr_config.h"
 #include "workload/fast/open_engine.h"
+#include "workload/generation/generate.h"
+#include "workload/generation/token_chooser.h"
+#include "workload/model/weight_source.h"
 #include "workload/torch_runtime.h"
+
+namespace profline::precision {
+
+/// The weights of a bf16 model with this seed, in whatever dtype the model has: fp32 then holds the
+/// same numbers.
+class SameRandomWeights final : public workload::WeightSource {
+ public:
+  SameRandomWeights(const DeepseekOcrConfig& config, std::uint64_t seed, at::Device device)
+      : random_(config, seed, device) {}
+  Result<void> fill(std::string_view name, at::Tensor destination) override;
+
+ private:
+  workload::RandomWeights random_;
+};
+
+/// The input of the engines: prompts of ids, and the ids that follow regardless of what they would
+/// choose.
+struct Forced {
+  std::vector<std::int64_t> prompt;
+  std::vector<std::int64_t> further;
+};
+std::vector<Forced> random_ids(const DeepseekOcrConfig& config, std::int64_t prompts,
+                               std::int64_t length, std::int64_t tokens, std::uint64_t seed);
+
+/// Logits after each prompt and after each further id, [prompts, 1 + tokens, vocabulary] fp32 on
+/// the CPU.
+at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& ids);
+
+/// ‖logits − reference‖ / ‖reference‖, with one norm over a set of rows: all rows, those after a
+/// prompt, those of decode steps, and those of each prompt. A single row says little: one token
+/// that goes to another expert decides it.
+struct Distance {
+  double all = 0;
+  double prompts = 0;
+  double steps = 0;
+  std::vector<double> each;  ///< per prompt, with its steps
+  double worst_row = 0;
+  std::int64_t same_choice = 0;  ///< rows with the same likeliest id
+  bool is_finite = true;
+};
+Distance distance(const at::Tensor& logits, const at::Tensor& reference);
+
+/// What an engine generated freely, twice, compared with its own logits.
+struct FreeRun {
+  std::int64_t tokens = 0;
+  bool repeats = true;    ///< the same ids the second time
+  bool is_finite = true;  ///< all logits along the way
+  /// The number of ids, from the first, that the host with its n-gram rule also chooses from the
+  /// same logits.
+  std::int64_t hosts_too = 0;
+
+  bool passes() const { return repeats && is_finite && hosts_too == tokens; }
+};
+
+/// Greedy, with the default n-gram rule and no end before `tokens`.
+Result<FreeRun> free_run(workload::Engine& engine, const std::vector<std::int64_t>& prompt,
+                         std::int64_t tokens);
+
+Result<void> SameRandomWeights::fill(std::string_view name, at::Tensor destination) {
+  if (destination.scalar_type() == at::kBFloat16) return random_.fill(name, destination);
+  const at::Tensor rounded =
+      at::empty(destination.sizes(), destination.options().dtype(at::kBFloat16));
+  PL_TRY(random_.fill(name, rounded));
+  destination.copy_(rounded);
+  return {};
+}
+
+std::vector<Forced> random_ids(const DeepseekOcrConfig& config, std::int64_t prompts,
+                               std::int64_t length, std::int64_t tokens, std::uint64_t seed) {
+  at::manual_seed(seed);
+  std::vector<Forced> all;
+  for (std::int64_t i = 0; i < prompts; ++i) {
+    const at::Tensor ids = at::randint(2, config.vocab_size, {length + tokens}, at::kLong);
+    const std::int64_t* first = ids.data_ptr<std::int64_t>();
+    all.push_back({{first, first + length}, {first + length, first + length + tokens}});
+  }
+  return all;
+}
+
+namespace {
+
+at::Tensor logits_of(workload::Engine& engine, const Forced& ids) {
+  const at::Device device = engine.model().options().device;
+  const tokenizer::Prompt prompt{ids.prompt, std::vector<std::uint8_t>(ids.prompt.size(), 0)};
+  const auto capacity = static_cast<std::int64_t>(ids.prompt.size() + ids.further.size());
+  std::vector<at::Tensor> rows{engine.prefill(prompt, {}, capacity).cpu()};
+  for (const std::int64_t id : ids.further) {
+    rows.push_back(engine.decode(at::tensor({id}, at::kLong).to(device)).cpu());
+  }
+  return at::cat(rows);
+}
+
+}  // namespace
+
+at::Tensor forced_logits(workload::Engine& engine, const std::vector<Forced>& ids) {
+  const c10::InferenceMode inference;
+  std::vector<at::Tensor> each;
+  each.reserve(ids.size());
+  for (const Forced& one : ids) each.push_back(logits_of(engine, one));
+  return at::stack(each);
+}
+
+Distance distance(const at::Tensor& logits, const at::Tensor& reference) {
+  const at::Tensor far = (logits - reference).square().sum(-1, false, at::kDouble);
+  const at::Tensor size = reference.square().sum(-1, false, at::kDouble);
+  const auto ratio = [&](std::int64_t first, std::int64_t rows) {
+    const at::Tensor both = far.narrow(1, first, rows).sum() / size.narrow(1, first, rows).sum();
+    return both.sqrt().item<double>();
+  };
+  const at::Tensor each = (far.sum(1) / size.sum(1)).sqrt().contiguous();
+  Distance result;
+  result.all = ratio(0, far.size(1));
+  result.prompts = ratio(0, 1);
+  result.steps = ratio(1, far.size(1) - 1);
+  result.each.assign(each.data_ptr<double>(), each.data_ptr<double>() + each.numel());
+  result.worst_row = (far / size).sqrt().max().item<double>();
+  result.same_choice = logits.argmax(-1).eq(reference.argmax(-1)).sum().item<std::int64_t>();
+  result.is_finite = at::isfinite(logits).all().item<bool>();
+  return result;
+}
+
+namespace {
+
+constexpr std::uint32_t kNgramSize = 20;
+
+/// Replays the ids one by one, so that the host sees each step's logits.
+void follow(workload::Engine& engine, const tokenizer::Prompt& prompt,
+            const std::vector<std::int64_t>& ids, const workload::GenerationOptions& options,
+            FreeRun& result) {
+  const c10::InferenceMode inference;
+  const auto capacity = static_cast<std::int64_t>(prompt.ids.size() + ids.size());
+  workload::TokenChooser chooser(options, prompt.ids);
+  at::Tensor logits = engine.prefill(prompt, {}, capacity);
+  for (const std::int64_t id : ids) {
+    result.is_finite = result.is_finite && at::isfinite(logits).all().item<bool>();
+    const workload::Choice choice = chooser.choose(logits.clone());
+    if (choice.id != id) return;  // from here on the host's history differs
+    ++result.hosts_too;
+    logits = engine.decode(choice.token);
+  }
+}
+
+}  // namespace
+
+Result<FreeRun> free_run(workload::Engine& engine, const std::vector<std::int64_t>& prompt,
+                         std::int64_t tokens) {
+  const tokenizer::Prompt whole{prompt, std::vector<std::uint8_t>(prompt.size(), 0)};
+  workload::GenerationOptions options;
+  options.max_new_tokens = tokens;
+  options.no_repeat_ngram_size = kNgramSize;
+  workload::Scopes scopes;
+  const auto first = PL_TRY(workload::generate_from_rows(engine, {}, whole, options, scopes));
+  const auto second = PL_TRY(workload::generate_from_rows(engine, {}, whole, options, scopes));
+  FreeRun result;
+  result.tokens = static_cast<std::int64_t>(first.ids.size());
+  result.repeats = first.ids == second.ids;
+  PL_TRY(workload::catch_torch([&]() -> Result<void> {
+    follow(engine, whole, first.ids, options, result);
+    return {};
+  }));
+  return result;
+}
+
+}  // namespace profline::precision
 
 namespace {
 

@@ -6,7 +6,6 @@
 #include "config/interpolation/expression.h"
 #include "formats/json.h"
 #include "kinds.h"
-#include "vectors.h"
 
 namespace profline::conformance {
 namespace {

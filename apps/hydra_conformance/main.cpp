@@ -10,7 +10,6 @@
 #include "base/files.h"
 #include "formats/json.h"
 #include "kinds.h"
-#include "vectors.h"
 
 namespace profline::conformance {
 namespace {

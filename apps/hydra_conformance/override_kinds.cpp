@@ -6,7 +6,6 @@
 #include "config/overrides/sweep.h"
 #include "formats/json.h"
 #include "kinds.h"
-#include "vectors.h"
 
 namespace profline::conformance {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "config/interpolation/load.h"
 #include "kinds.h"
-#include "vectors.h"
 
 namespace profline::conformance {
 namespace {

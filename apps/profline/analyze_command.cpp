@@ -1,7 +1,7 @@
 #include "analysis/static_model/static_compute.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "config_options.h"
+#include "command_line.h"
 #include "formats/json.h"
 #include "session/configuration.h"
 #include "session/devices.h"
@@ -21,10 +21,6 @@ constexpr WholeNumbers kTokens{.least = 1, .most = std::uint64_t{1} << 30U};
 constexpr WholeNumbers kBatches{.least = 1, .most = 1U << 20U};
 constexpr WholeNumbers kSides{.least = 1, .most = 1U << 16U};
 constexpr WholeNumbers kViews{.least = 1, .most = 1U << 16U};
-
-Error usage(std::string message) {
-  return Error(ErrorKind::Config, std::move(message)).with_reason("usage");
-}
 
 /// `1024,640x6`: one view with a side of 1024 pixels and six of 640.
 Result<std::vector<ViewBatch>> parse_views(const std::string& text) {
@@ -76,11 +72,10 @@ std::string name_of(const settings::Device& device) {
   return session::device_name(device, gpu::load_driver());
 }
 
-Result<static_model::NumberFormat> format_of(const Arguments& arguments,
-                                             const AnalysisSubject& subject) {
-  const std::string name = arguments.value("--dtype").value_or(subject.dtype);
-  if (const auto format = static_model::number_format(name.empty() ? "bf16" : name)) return *format;
-  return usage("dtype '" + name +
+Result<static_model::NumberFormat> format_of(const Arguments& arguments, AnalysisSubject& subject) {
+  const std::string given = arguments.value("--dtype").value_or("");
+  if (const auto format = stages::format_of(subject, given)) return *format;
+  return usage("dtype '" + (given.empty() ? subject.dtype : given) +
                "' is not one of bf16, fp16, fp32, tf32, fp8, int8; choose one with --dtype");
 }
 

@@ -1,12 +1,18 @@
 #include "arguments.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "process/environment.h"
+#include "process/runner.h"
+#include "verb.h"
 
 namespace profline {
 namespace {
@@ -57,13 +63,15 @@ class Splitter {
       : arguments_(arguments), known_(known) {}
 
   Result<Arguments> run() {
-    bool only_words = false;
     while (next_ < arguments_.size()) {
       const std::string& argument = arguments_[next_++];
-      if (only_words || !is_option(argument)) {
+      if (argument == "--") {
+        const auto rest = arguments_.subspan(next_);
+        out_.program.emplace(rest.begin(), rest.end());
+        break;
+      }
+      if (!is_option(argument)) {
         out_.words.push_back(argument);
-      } else if (argument == "--") {
-        only_words = true;
       } else {
         PL_TRY(take_option(argument));
       }
@@ -119,12 +127,9 @@ class Splitter {
 };
 
 std::optional<std::uint64_t> number_in(std::string_view text, WholeNumbers takes) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  const bool is_whole = failure == std::errc() && rest == end;
-  if (!is_whole || number < takes.least || number > takes.most) return std::nullopt;
-  return number;
+  const auto number = profline::whole_number<std::uint64_t>(text);
+  const bool is_taken = number && *number >= takes.least && *number <= takes.most;
+  return is_taken ? number : std::nullopt;
 }
 
 Error not_in_range(std::string_view text, std::string_view what, WholeNumbers takes,
@@ -132,6 +137,48 @@ Error not_in_range(std::string_view text, std::string_view what, WholeNumbers ta
   return Error(ErrorKind::Config, fmt::format("{} must be an integer from {} to {}{}, not '{}'",
                                               what, takes.least, takes.most, also, text))
       .with_reason("usage");
+}
+
+using Words = std::vector<std::string>;
+
+constexpr const char* kExample = "profline run -- python3 infer.py";
+
+/// A line for a shell.
+std::string pasted(const Words& words) {
+  Command command;
+  command.argv = words;
+  return display(command);
+}
+
+bool is_script(std::string_view word) {
+  return word.ends_with(".py") || word.ends_with(".sh");
+}
+
+bool is_executable(const std::string& word) {
+  return word.find('/') != std::string::npos && ::access(word.c_str(), X_OK) == 0;
+}
+
+/// The program's words as a shell needs them: a script that cannot be executed gets its
+/// interpreter.
+Words runnable(std::span<const std::string> words) {
+  Words out(words.begin(), words.end());
+  if (out.empty() || is_executable(out.front())) return out;
+  if (out.front().ends_with(".py")) out.insert(out.begin(), "python3");
+  if (out.front().ends_with(".sh")) out.insert(out.begin(), "sh");
+  return out;
+}
+
+/// `profline run OVERRIDES -- PROGRAM`
+std::string right_line(std::string_view verb, const Words& before, const Words& program) {
+  Words line = {"profline", std::string(verb)};
+  line.insert(line.end(), before.begin(), before.end());
+  line.emplace_back("--");
+  line.insert(line.end(), program.begin(), program.end());
+  return pasted(line);
+}
+
+bool takes_programs(std::string_view verb) {
+  return verb == "run" || verb == "plan";
 }
 
 }  // namespace
@@ -198,6 +245,20 @@ Result<std::optional<std::uint64_t>> whole_number(const Arguments& arguments,
   return std::optional(PL_TRY(parse_whole_number(*text, option, takes)));
 }
 
+Result<WholeNumberRange> parse_whole_number_range(std::string_view text, std::string_view option,
+                                                  WholeNumbers takes) {
+  const std::size_t sign = text.find_first_of(":-");
+  if (sign != std::string_view::npos) {
+    const auto first = number_in(text.substr(0, sign), takes);
+    const auto last = number_in(text.substr(sign + 1), takes);
+    if (first && last && *first <= *last) return WholeNumberRange{*first, *last};
+  }
+  return Error(ErrorKind::Config,
+               fmt::format("{} must be FIRST:LAST, integers from {} to {} as in 10:40, not '{}'",
+                           option, takes.least, takes.most, text))
+      .with_reason("usage");
+}
+
 Result<std::optional<std::size_t>> rows_asked_for(const Arguments& arguments) {
   const auto text = arguments.value("--top");
   if (!text) return std::optional<std::size_t>();
@@ -220,6 +281,72 @@ Result<double> parse_share(std::string_view text, std::string_view option) {
                                       " takes a share below 100 %, as in 3% or "
                                       "0.03, not '" +
                                       std::string(text) + "'");
+}
+
+std::optional<Error> program_without_dashes(const Words& arguments, const NearMissRules& rules) {
+  std::string verb;
+  Words before;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--") return std::nullopt;
+    if (word.starts_with('-')) {
+      const Option* option = find_option(word.substr(0, word.find('=')), rules.options);
+      if (option == nullptr) return std::nullopt;
+      before.push_back(word);
+      const bool has_value = option->takes == Option::Takes::Value && word.find('=') == word.npos;
+      if (has_value && i + 1 < arguments.size()) before.push_back(arguments[++i]);
+      continue;
+    }
+    if (looks_like_override(word)) {
+      before.push_back(word);
+      continue;
+    }
+    const bool is_verb =
+        verb.empty() && std::count(rules.verbs.begin(), rules.verbs.end(), word) > 0;
+    if (is_verb) {
+      verb = word;
+      if (!takes_programs(verb)) return std::nullopt;
+      continue;
+    }
+    const bool is_path = word.find('/') != std::string::npos || is_script(word);
+    if (!is_path && !rules.is_program(word)) return std::nullopt;
+    const std::string line =
+        right_line(verb.empty() ? "run" : verb, before, runnable(std::span(arguments).subspan(i)));
+    const std::string what = verb.empty() ? "is not a command" : "is not an override (KEY=VALUE)";
+    return usage("'" + word + "' " + what + "; to profile a program: " + line);
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> misplaced_program(const Arguments& given, std::string_view verb) {
+  if (!given.program) return std::nullopt;
+  const Words& program = *given.program;
+  if (program.empty()) {
+    return usage(std::string("no program follows '--'; name it, as in: ") + kExample);
+  }
+  const bool is_other = verb.empty() || verb == "demo" || verb == "infer";
+  if (is_other) {
+    const std::string what =
+        verb.empty() ? "no command comes before '--'"
+                     : "'profline " + std::string(verb) + "' runs the built-in model only";
+    return usage(what + "; to profile a program: " + right_line("run", given.words, program));
+  }
+  for (const std::string& word : given.words) {
+    for (const char* key : {"pipeline.workload.command", "pipeline.workload.module"}) {
+      const std::size_t equals = word.find('=');
+      if (equals == std::string::npos) continue;  // the key that `explain` is asked about
+      const std::string name = word.substr(0, equals);
+      if (name.substr(std::min(name.find_first_not_of('+'), name.size())) != key) continue;
+      return usage("the program is named twice: by " + std::string(key) +
+                   " and after '--'; leave one out");
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_known_program(const std::string& word) {
+  std::error_code failure;
+  return std::filesystem::is_regular_file(word, failure) || find_program(word).has_value();
 }
 
 }  // namespace profline

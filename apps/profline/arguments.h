@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/result.h"
 
 namespace profline {
@@ -32,6 +35,8 @@ struct Option {
 class Arguments {
  public:
   std::vector<std::string> words;
+  /// What follows `--`; nothing without it.
+  std::optional<std::vector<std::string>> program{};
 
   bool has(std::string_view option) const;
   /// The last value of the option; nothing without the option, or without a value.
@@ -54,8 +59,8 @@ class Arguments {
   std::vector<Given> options_;
 };
 
-/// Options may occur anywhere between the other words; after `--` everything is a word. An Error
-/// names an option that is not in `known` (with the nearest one) or that is used incorrectly.
+/// Options may occur anywhere between the other words; after `--` nothing is one. An Error names an
+/// option that is not in `known` (with the nearest one) or that is used incorrectly.
 Result<Arguments> split_arguments(std::span<const std::string> arguments,
                                   std::span<const Option> known);
 
@@ -79,6 +84,18 @@ Result<std::uint64_t> parse_whole_number(std::string_view text, std::string_view
 /// The same for an option; nothing if it was not given.
 Result<std::optional<std::uint64_t>> whole_number(const Arguments& arguments,
                                                   std::string_view option, WholeNumbers takes = {});
+/// Two whole numbers, `10:40` or `10-40`, the second not below the first.
+struct WholeNumberRange {
+  std::uint64_t first = 1;
+  std::uint64_t last = 1;
+
+  bool operator==(const WholeNumberRange&) const = default;
+};
+Result<WholeNumberRange> parse_whole_number_range(std::string_view text, std::string_view option,
+                                                  WholeNumbers takes = {});
+
+/// The number of rows without `--top`.
+inline constexpr std::size_t kDefaultTop = 20;
 /// The number of rows that `--top` requests; `all` is the largest possible number. Nothing if it
 /// was not given.
 Result<std::optional<std::size_t>> rows_asked_for(const Arguments& arguments);
@@ -86,5 +103,28 @@ Result<std::optional<std::size_t>> rows_asked_for(const Arguments& arguments);
 /// A share as a user writes it, `3%` or `0.03`, from 0 to below 1. A bare number of 1 and more is
 /// taken for a percent sign forgotten.
 Result<double> parse_share(std::string_view text, std::string_view option);
+
+// Messages for command lines that name a program to profile, but not after `--`. Each is one line
+// and shows the line that was probably meant.
+
+/// The words that may begin a command, and what counts as a program.
+struct NearMissRules {
+  std::span<const Option> options;      ///< of all commands
+  std::vector<std::string_view> verbs;  ///< first words of all commands
+  /// Whether a shell would find this program, or it is a file here.
+  std::function<bool(const std::string& word)> is_program;
+};
+
+/// An Error for `profline python3 x.py`, `profline run x.py` and the like: a program in the place
+/// of a command or of an override. Nothing for all other lines.
+std::optional<Error> program_without_dashes(const std::vector<std::string>& arguments,
+                                            const NearMissRules& rules);
+
+/// An Error for a line whose `--` has nothing after it, or no command ahead of it, or the wrong
+/// one; or one that names the program twice. `verb` is empty if the line has none.
+std::optional<Error> misplaced_program(const Arguments& given, std::string_view verb);
+
+/// Whether `word` is a file here, or a program on PATH.
+bool is_known_program(const std::string& word);
 
 }  // namespace profline

@@ -41,8 +41,12 @@ TEST(SplitArguments, ValuesOfOverridesAreLeftAlone) {
             (Words{"a=-1", "b='x y'", "c=--resolve", "-"}));
 }
 
-TEST(SplitArguments, AfterTwoDashesEverythingIsAWord) {
-  EXPECT_EQ(taken_apart({"a=1", "--", "--resolve", "--"}).words, (Words{"a=1", "--resolve", "--"}));
+TEST(SplitArguments, AfterTwoDashesEverythingIsTheProgram) {
+  const Arguments given = taken_apart({"a=1", "--", "x", "--resolve", "--"});
+  EXPECT_EQ(given.words, (Words{"a=1"}));
+  EXPECT_EQ(given.program, (Words{"x", "--resolve", "--"}));
+  EXPECT_EQ(taken_apart({"a=1", "--"}).program, Words{});
+  EXPECT_EQ(taken_apart({"a=1"}).program, std::nullopt);
 }
 
 TEST(SplitArguments, AnOptionalValueIsNeitherOptionNorOverride) {
@@ -108,6 +112,19 @@ TEST(WholeNumber, HasBounds) {
     EXPECT_EQ(refused.error().to_string(),
               "--keep must be an integer from 1 to 1000000000, not '" + std::string(wrong) + "'");
     EXPECT_EQ(refused.error().reason(), "usage");
+  }
+}
+
+TEST(WholeNumber, TwoAreARange) {
+  EXPECT_EQ(parse_whole_number_range("3:8", "--launch-range").value(), (WholeNumberRange{3, 8}));
+  EXPECT_EQ(parse_whole_number_range("3-3", "--launch-range").value(), (WholeNumberRange{3, 3}));
+  for (const std::string wrong : {"", "3", "0:4", "5:4", "3:", ":3", "3:x", "3:4:5", "-3:4"}) {
+    const auto refused = parse_whole_number_range(wrong, "--launch-range");
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(
+        refused.error().message(),
+        "--launch-range must be FIRST:LAST, integers from 1 to 1000000000 as in 10:40, not '" +
+            wrong + "'");
   }
 }
 

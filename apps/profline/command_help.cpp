@@ -94,12 +94,12 @@ std::string option_help(const Option& option) {
 }
 
 std::string usage_of(const Verb& verb) {
-  std::string usage = "profline " + std::string(verb.name());
-  const bool ends_options =
-      verb.words().starts_with("-- ");  // everything after that belongs to the program
-  if (ends_options) usage += " [OPTIONS]";
-  if (!verb.words().empty()) usage += " " + std::string(verb.words());
-  return ends_options ? usage : usage + " [OPTIONS]";
+  std::string words(verb.words());
+  if (!words.empty()) words += ' ';
+  // Everything after the two dashes belongs to the program.
+  const std::size_t dashes = std::min({words.find("-- "), words.find("[-- "), words.size()});
+  words.insert(dashes, "[OPTIONS] ");
+  return "profline " + std::string(verb.name()) + " " + std::string(trim(words));
 }
 
 std::string help_text(const CommandLine& command_line, std::size_t width) {

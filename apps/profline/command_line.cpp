@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 
 #include <fmt/core.h>
 
+#include "arguments.h"
 #include "base/strings.h"
 #include "command_help.h"
 #include "profline_version.h"
+#include "session/configuration.h"
 
 namespace profline {
 namespace {
@@ -43,6 +46,11 @@ bool is_run_like(std::string_view verb) {
   return verb == "run" || verb == "plan" || verb == "demo";
 }
 
+/// Commands that take overrides, but no program.
+bool runs_built_in(std::string_view verb) {
+  return verb == "demo" || verb == "infer";
+}
+
 /// A demo that is only shown is still a demo.
 void keep_config_name(const Verb* verb, Arguments& arguments) {
   if (verb == nullptr || verb->name() != "demo" || arguments.has("--config-name")) return;
@@ -61,6 +69,66 @@ OutputOptions output_options(const Arguments& arguments) {
 }
 
 }  // namespace
+
+namespace fs = std::filesystem;
+
+std::vector<Option> config_choice_options() {
+  using Takes = Option::Takes;
+  return {
+      {"--config-name", "-cn", Takes::Value, "NAME",
+       "the primary config [config; with a program after --: program]"},
+      {"--config-path", "-cp", Takes::Value, "DIR",
+       "folder with the configs [./conf if it contains the primary config]"},
+      {"--config-dir", "-cd", Takes::Value, "DIR", "search this folder for configs as well"},
+  };
+}
+
+session::ConfigChoice config_choice(const Arguments& arguments) {
+  session::ConfigChoice choice;
+  choice.path = arguments.value("--config-path");
+  choice.dir = arguments.value("--config-dir");
+  if (arguments.program) choice.name = session::kProgramConfig;
+  choice.name = arguments.value("--config-name").value_or(choice.name);
+  choice.overrides = arguments.words;
+  // Last, so that the user's overrides keep their numbers in messages.
+  if (arguments.program) choice.overrides.push_back(session::program_override(*arguments.program));
+  return choice;
+}
+
+Result<void> check_nothing_is_shown(const Arguments& arguments) {
+  for (const char* option : {"--package", "--resolve"}) {
+    if (!arguments.has(option)) continue;
+    return Error(ErrorKind::Config,
+                 std::string(option) + " is for showing the config: add --cfg job")
+        .with_reason("usage");
+  }
+  return {};
+}
+
+std::vector<Option> run_options() {
+  using Takes = Option::Takes;
+  return {
+      {"--workload", "", Takes::Value, "PROGRAM",
+       "the profline-workload to run [next to profline, then on PATH]"},
+      {"--nsys", "", Takes::Value, "PROGRAM", "the nsys to run [nsys on PATH]"},
+      {"--ncu", "", Takes::Value, "PROGRAM", "the ncu to run [ncu on PATH]"},
+  };
+}
+
+session::ProgramChoice program_choice(const Arguments& arguments) {
+  const auto named = [&](const char* option) -> std::string {
+    const std::string name = arguments.value(option).value_or("");
+    if (name.find('/') == std::string::npos) return name;
+    std::error_code failure;
+    const fs::path path = fs::absolute(name, failure);
+    return failure ? name : path.lexically_normal().string();
+  };
+  session::ProgramChoice programs;
+  programs.workload = named("--workload");
+  programs.nsys = named("--nsys");
+  programs.ncu = named("--ncu");
+  return programs;
+}
 
 CommandLine::CommandLine(const std::vector<std::unique_ptr<Verb>>& verbs)
     : verbs_(verbs), common_(common_options()), every_option_(common_) {
@@ -167,6 +235,25 @@ Result<void> CommandLine::check_options(const Verb& verb, const Arguments& argum
   return {};
 }
 
+Result<void> CommandLine::check_program(const Arguments& given) const {
+  Arguments rest = given;
+  const Verb* verb = take_verb(rest);
+  if (verb == nullptr && !rest.words.empty()) return {};  // an unknown command
+  const bool is_words = verb != nullptr && !verb->takes_program() && !runs_built_in(verb->name());
+  if (is_words) return {};
+  auto misplaced = misplaced_program(rest, verb == nullptr ? "" : verb->name());
+  return misplaced ? std::move(*misplaced) : Result<void>();
+}
+
+NearMissRules CommandLine::near_miss_rules() const {
+  NearMissRules rules{every_option_, {}, is_known_program};
+  for (const auto& verb : verbs_) {
+    rules.verbs.push_back(verb->name().substr(0, verb->name().find(' ')));
+  }
+  for (const WordCommand& command : word_commands()) rules.verbs.push_back(command.name);
+  return rules;
+}
+
 Result<std::string> CommandLine::help_for(Arguments& given) const {
   const std::vector<std::string>& words = given.words;
   if (words.empty()) return help_text(*this, help_width());
@@ -180,6 +267,9 @@ Result<std::string> CommandLine::help_for(Arguments& given) const {
 Result<Understood> CommandLine::parse(const std::vector<std::string>& arguments) const {
   if (arguments.empty()) return shown(help_text(*this, help_width()));
   Understood request;
+  if (auto near_miss = program_without_dashes(arguments, near_miss_rules())) {
+    return std::move(*near_miss);
+  }
   request.invocation.arguments = PL_TRY(split_arguments(arguments, every_option_));
   Arguments& given = request.invocation.arguments;
   request.invocation.output = output_options(given);
@@ -195,7 +285,12 @@ Result<Understood> CommandLine::parse(const std::vector<std::string>& arguments)
   const bool asks_by_word = !given.words.empty() && given.words.front() == "help";
   if (asks_by_word) given.words.erase(given.words.begin());
   if (asks_by_word || given.has("--help")) return shown(PL_TRY(help_for(given)));
+  PL_TRY(check_program(given));
   request.verb = PL_TRY(chosen_verb(given));
+  if (given.program && !request.verb->takes_program()) {
+    given.words.insert(given.words.end(), given.program->begin(), given.program->end());
+    given.program.reset();
+  }
   PL_TRY(check_options(*request.verb, given));
   return request;
 }

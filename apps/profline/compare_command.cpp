@@ -11,15 +11,15 @@
 #include "comparison/comparison.h"
 #include "comparison/pages.h"
 #include "comparison/row_text.h"
-#include "session/run_comparison.h"
+#include "formats/json.h"
+#include "schema/read.h"
+#include "session/sweep_comparison.h"
 #include "standard_streams.h"
 #include "text_table.h"
 #include "verb.h"
 
 namespace profline {
 namespace {
-
-constexpr std::size_t kDefaultTop = 20;
 
 using namespace comparison;
 using Align = TextTable::Align;
@@ -159,12 +159,75 @@ bool is_failure(const Comparison& found, const Arguments& arguments) {
   return false;
 }
 
+/// One line per metric of each pair of jobs.
+std::string pairs_text(const session::SweepComparison& found, std::size_t width,
+                       const Palette& palette) {
+  TextTable rows({{"job", Align::Left},
+                  {"metric", Align::Left},
+                  {"A"},
+                  {"B"},
+                  {"change"},
+                  {"interval", Align::Right, false, 1},
+                  {"verdict", Align::Left}});
+  for (const auto& pair : found.pairs) {
+    for (const Row& row : pair.comparison.rows) {
+      if (row.family != Family::Metric) continue;
+      rows.add({pair.overrides, row.short_name, value_text(row.a, row.unit),
+                value_text(row.b, row.unit), change_cell(row), interval_text(row),
+                verdict_text(row)});
+    }
+  }
+  std::string text = rows.render(width, palette);
+  for (const std::string& job : found.only_a) text += "only in A: " + printable(job) + '\n';
+  for (const std::string& job : found.only_b) text += "only in B: " + printable(job) + '\n';
+  return text;
+}
+
+Node strings(const std::vector<std::string>& texts) {
+  Node list = Node::list();
+  for (const std::string& text : texts) list.as_list().push_back(Node::string(text));
+  return list;
+}
+
+Result<std::string> pairs_json(const session::SweepComparison& found) {
+  NodeMap document;
+  document.set("schema", Node::string("profline.sweep_comparison/1"));
+  Node pairs = Node::list();
+  for (const auto& pair : found.pairs) {
+    NodeMap entry;
+    entry.set("overrides", Node::string(pair.overrides));
+    entry.set("comparison", schema::write(pair.comparison));
+    pairs.as_list().push_back(Node::map(std::move(entry)));
+  }
+  document.set("pairs", std::move(pairs));
+  document.set("only_a", strings(found.only_a));
+  document.set("only_b", strings(found.only_b));
+  return write_json(Node::map(std::move(document)));
+}
+
+Result<ExitCode> print_pairs(const session::SweepComparison& found, const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  if (arguments.has("--markdown") || arguments.has("--html")) {
+    return usage("--markdown and --html need two runs, not two sweeps: name a job of each");
+  }
+  if (invocation.output.format == OutputFormat::Json) {
+    PL_TRY(print_result(PL_TRY(pairs_json(found))));
+  } else {
+    const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
+    PL_TRY(print_result(for_terminal(pairs_text(found, output_width(), palette))));
+  }
+  const bool failed = std::any_of(found.pairs.begin(), found.pairs.end(), [&](const auto& pair) {
+    return is_failure(pair.comparison, arguments);
+  });
+  return failed ? ExitCode::Failed : ExitCode::Done;
+}
+
 /// `profline compare RUN_A RUN_B`: what changed, with a verdict per metric and an exit code.
 class CompareVerb final : public Verb {
  public:
   std::string_view name() const override { return "compare"; }
   std::string_view summary() const override {
-    return "compare two runs or two folders of runs, with a verdict per metric";
+    return "compare two runs, folders of runs or sweeps, with a verdict per metric";
   }
   std::vector<Example> examples() const override {
     return {
@@ -186,8 +249,8 @@ std::vector<Option> CompareVerb::options() const {
       {"--threshold", "", Takes::Value, "SHARE",
        "ignore changes up to this size [1%, on a CPU 5%]"},
       {"--metric", "", Takes::Value, "NAME",
-       "only these rows: a name, a pattern with *, or metrics, phases, operators, kernels; may be "
-       "repeated"},
+       "only these rows: a name, a pattern with * and ?, or metrics, phases, operators, kernels; "
+       "may be repeated"},
       {"--fail-on",
        "",
        Takes::Value,
@@ -211,6 +274,9 @@ Result<ExitCode> CompareVerb::run(const Services& services, const Invocation& in
         .with_reason("usage");
   }
   const CompareOptions chosen = PL_TRY(compare_options(arguments));
+  const auto sweeps = PL_TRY(session::compare_sweeps(arguments.words[0], arguments.words[1],
+                                                     chosen.comparison, services.interrupt));
+  if (sweeps) return print_pairs(*sweeps, invocation);
   const Comparison found = PL_TRY(session::compare_runs(arguments.words[0], arguments.words[1],
                                                         chosen.comparison, services.interrupt));
   PL_TRY(write_pages(found, arguments, chosen.top));

@@ -6,8 +6,8 @@
 
 #include "base/strings.h"
 #include "command_help.h"
-#include "config_options.h"
-#include "session/override_completion.h"
+#include "command_line.h"
+#include "session/config_keys.h"
 #include "standard_streams.h"
 
 namespace profline {
@@ -31,6 +31,7 @@ class Completion {
     auto arguments = split_arguments(line_.before, command_line_.every_option());
     if (!arguments) return {};
     given_ = std::move(*arguments);
+    if (given_.program) return {};  // the program's own words
     verb_ = command_line_.take_verb(given_);
     if (line_.word.starts_with('-')) return options();
     if (verb_ == nullptr) return verbs();

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/terminal_text.h"
-#include "config_options.h"
+#include "command_line.h"
 #include "formats/json.h"
 #include "formats/yaml.h"
 #include "schema/value_text.h"
@@ -242,7 +242,8 @@ class ConfigVerb final : public Verb {
         {"profline config --info defaults-tree", "show which configs include which"},
     };
   }
-  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::string_view words() const override { return "[OVERRIDES] [-- PROGRAM...]"; }
+  bool takes_program() const override { return true; }
   std::vector<Option> options() const override;
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
 };

@@ -14,20 +14,18 @@
 namespace profline {
 namespace {
 
-using doctor::Finding;
-
-std::string as_text(const std::vector<Finding>& findings) {
+std::string as_text(const std::vector<doctor::Finding>& findings) {
   std::string text = fmt::format("profline {} ({})\n\n", kVersion, kCommit);
-  for (const Finding& finding : findings) {
+  for (const doctor::Finding& finding : findings) {
     text += fmt::format("{:<9} {:<8} {}\n", finding.name, to_text(finding.state), finding.detail);
     if (!finding.fix.empty()) text += fmt::format("{:<18} fix: {}\n", "", finding.fix);
   }
   return text;
 }
 
-Result<std::string> as_json(const std::vector<Finding>& findings) {
+Result<std::string> as_json(const std::vector<doctor::Finding>& findings) {
   Node::List list;
-  for (const Finding& finding : findings) {
+  for (const doctor::Finding& finding : findings) {
     NodeMap entry;
     entry.set("name", Node::string(finding.name));
     entry.set("state", Node::string(std::string(to_text(finding.state))));

@@ -4,7 +4,7 @@
 
 #include "base/figures.h"
 #include "base/terminal_text.h"
-#include "config_options.h"
+#include "command_line.h"
 #include "formats/json.h"
 #include "schema/value_text.h"
 #include "session/config_keys.h"
@@ -172,7 +172,8 @@ class ExplainVerb final : public Verb {
          "show where the value comes from"},
     };
   }
-  std::string_view words() const override { return "KEY [OVERRIDES]"; }
+  std::string_view words() const override { return "KEY [OVERRIDES] [-- PROGRAM...]"; }
+  bool takes_program() const override { return true; }
   std::vector<Option> options() const override;
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
 };

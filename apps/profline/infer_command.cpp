@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/terminal_text.h"
-#include "config_options.h"
+#include "command_line.h"
 #include "formats/json.h"
 #include "run/names/artifact_names.h"
 #include "session/run_session.h"

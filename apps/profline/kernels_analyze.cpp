@@ -10,7 +10,6 @@
 #include "base/figures.h"
 #include "base/terminal_text.h"
 #include "formats/json.h"
-#include "kernel_report/captured_kernels.h"
 #include "kernel_report/kernel_analysis.h"
 #include "session/configuration.h"
 #include "session/devices.h"
@@ -55,7 +54,7 @@ std::string as_text(const KernelAnalysis& analysis) {
         fmt::format("{:<14} {:<11} {:<8} {:>9} {:>9} {:>7} {:>9} {:>6} {:>6} {:>6}  {}\n",
                     fit_width(printable(row.id), 14), row.kernel_class, to_text(point.bound),
                     duration(point.time_ns), count(point.operations_per_second), percent(roof),
-                    amount(point.bytes_per_second, "B/s"), shown(point.intensity, "{:.3g}"),
+                    amount(point.bytes_per_second, "B/s"), plain_number(point.intensity),
                     shown(row.measured.sm_pct, "{:.1f}"), shown(row.measured.memory_pct, "{:.1f}"),
                     fit_width(printable(row.display_name), kNameWidth));
   }

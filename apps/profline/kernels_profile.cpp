@@ -37,10 +37,6 @@ struct LabArguments {
   Command program;
 };
 
-Error usage(std::string message) {
-  return Error(ErrorKind::Config, std::move(message)).with_reason("usage");
-}
-
 Result<std::optional<std::uint32_t>> number_of(const Arguments& arguments, const char* option,
                                                std::uint64_t least) {
   const auto number = PL_TRY(whole_number(arguments, option, {.least = least}));
@@ -122,7 +118,9 @@ Result<void> read_launches(const Arguments& arguments, LabArguments& out) {
   request.count = sample ? *sample : count.value_or(1);
   request.is_spread = sample.has_value();
   if (const auto window = arguments.value("--launch-range")) {
-    request.window = PL_TRY(kernel_lab::parse_window(*window));
+    const auto range = PL_TRY(parse_whole_number_range(*window, "--launch-range"));
+    request.window = {static_cast<std::uint32_t>(range.first),
+                      static_cast<std::uint32_t>(range.last)};
     out.command.launch_range = window;
   }
   out.command.launch_skip = request.skip;

@@ -4,7 +4,7 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/terminal_text.h"
-#include "kernel_report/captured_kernels.h"
+#include "kernel_report/kernel_analysis.h"
 #include "standard_streams.h"
 #include "verb.h"
 

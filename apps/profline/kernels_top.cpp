@@ -4,8 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "analysis/kernels/canonical_name.h"
-#include "analysis/timeline/group_kernels.h"
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/terminal_text.h"

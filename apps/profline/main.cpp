@@ -2,7 +2,7 @@
 #include <new>
 #include <string>
 
-#include "program.h"
+#include "command_line.h"
 #include "standard_streams.h"
 
 int main(int argc, char** argv) {

@@ -4,13 +4,13 @@
 
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "config_options.h"
+#include "command_line.h"
 #include "formats/json.h"
 #include "pipeline/plan.h"
 #include "schema/read.h"
 #include "schema/value_text.h"
 #include "session/config_keys.h"
-#include "session/sweep.h"
+#include "session/sweep_launch.h"
 #include "standard_streams.h"
 #include "text_table.h"
 #include "verb.h"
@@ -206,12 +206,13 @@ std::string plan_text(const std::vector<PlannedJob>& jobs, bool is_multirun) {
 }
 
 /// docs/formats/plan.md
-Result<std::string> plan_json(const std::vector<PlannedJob>& jobs) {
+Result<std::string> plan_json(const std::vector<PlannedJob>& jobs, const std::string& script) {
   NodeMap document;
   document.set("schema", Node::string("profline.plan/1"));
   Node list = Node::list();
   for (const PlannedJob& job : jobs) list.as_list().push_back(job_json(job));
   document.set("jobs", std::move(list));
+  if (!script.empty()) document.set("script", Node::string(script));
   return write_json(Node::map(std::move(document)),
                     {.bytes_as_base64 = true, .scalar_keys_as_text = true});
 }
@@ -232,11 +233,13 @@ class PlanVerb final : public Verb {
   }
   std::vector<Example> examples() const override {
     return {
+        {"profline plan -- python3 infer.py", "show what profiling your program would run"},
         {"profline plan pipeline.nsys.enable=true", "show what a run with Nsight Systems would do"},
         {"profline plan -cn demo --format json", "print the plan of the demo as JSON"},
     };
   }
-  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::string_view words() const override { return "[OVERRIDES] [-- PROGRAM...]"; }
+  bool takes_program() const override { return true; }
   std::vector<Option> options() const override;
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
 };
@@ -264,9 +267,13 @@ Result<ExitCode> PlanVerb::run(const Services& services, const Invocation& invoc
   for (const session::PreparedRun& run : runs) {
     jobs.push_back({run.plan.setup.redactor.words(run.overrides), redacted(run.plan)});
   }
-  const std::string text = invocation.output.format == OutputFormat::Json
-                               ? PL_TRY(plan_json(jobs))
-                               : for_terminal(plan_text(jobs, asked.sweep.has_value()));
+  const std::string script = PL_TRY(session::script_of(asked));
+  std::string text = invocation.output.format == OutputFormat::Json
+                         ? PL_TRY(plan_json(jobs, script))
+                         : for_terminal(plan_text(jobs, asked.sweep.has_value()));
+  if (invocation.output.format == OutputFormat::Text && !script.empty()) {
+    text += "\nbatch script:\n" + printable_lines(script);
+  }
   PL_TRY(print_result(text));
   return ExitCode::Done;
 }

@@ -1,5 +1,3 @@
-#include "program.h"
-
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -29,6 +27,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(run_verb());
   verbs.push_back(demo_verb());
   verbs.push_back(infer_verb());
+  verbs.push_back(load_verb());
   verbs.push_back(plan_verb());
   verbs.push_back(config_verb());
   verbs.push_back(explain_verb());
@@ -41,6 +40,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(report_verb());
   verbs.push_back(compare_verb());
   verbs.push_back(runs_verb());
+  for (auto& verb : sweep_verbs()) verbs.push_back(std::move(verb));
   verbs.push_back(doctor_verb());
   return verbs;
 }

@@ -2,25 +2,25 @@
 
 #include "base/figures.h"
 #include "base/terminal_text.h"
-#include "config_options.h"
+#include "command_line.h"
 #include "formats/json.h"
 #include "run/names/artifact_names.h"
 #include "session/run_session.h"
-#include "session/sweep.h"
+#include "session/sweep_launch.h"
 #include "standard_streams.h"
+#include "sweep/report.h"
 #include "text_table.h"
 #include "verb.h"
 
 namespace profline {
 namespace {
 
-Error usage(std::string message) {
-  return Error(ErrorKind::Config, std::move(message)).with_reason("usage");
-}
-
 Result<void> check_options(const Arguments& arguments) {
   PL_TRY(check_nothing_is_shown(arguments));
   if (!arguments.has("--resume")) return {};
+  if (arguments.program) {
+    return usage("a program after '--' does not go with --resume: a run keeps its program");
+  }
   for (const char* option : {"--multirun", "--config-name", "--config-path", "--config-dir"}) {
     if (arguments.has(option)) {
       return usage(std::string(option) + " does not go with --resume: a run keeps its config");
@@ -57,16 +57,33 @@ Node run_json(const session::FinishedRun& run) {
   return Node::map(std::move(entry));
 }
 
-Result<void> print(const std::vector<session::FinishedRun>& runs, OutputFormat format) {
+/// A sweep whose jobs ran in processes of their own, or will.
+Result<std::string> sweep_text(const session::FinishedJobs& done) {
+  const sweep::Sweep sweep = PL_TRY(sweep::read_sweep(*done.sweep));
+  std::string text = fmt::format("{:<16}  {}\n", "sweep", printable(done.sweep->string()));
+  if (!done.slurm_job.empty()) {
+    return text + fmt::format("{:<16}  {}\n{:<16}  {}\n", "slurm job", done.slurm_job, "jobs",
+                              sweep.jobs.size());
+  }
+  return text + fmt::format("{:<16}  {}\n{:<16}  {}\n", "jobs", sweep::state_counts(sweep),
+                            "report", printable((*done.sweep / run::files::kSweepPage).string()));
+}
+
+Result<void> print(const session::FinishedJobs& done, OutputFormat format) {
   if (format == OutputFormat::Text) {
-    for (const session::FinishedRun& run : runs) PL_TRY(print_result(for_terminal(run_text(run))));
-    return {};
+    for (const session::FinishedRun& run : done.runs) {
+      PL_TRY(print_result(for_terminal(run_text(run))));
+    }
+    if (!done.sweep || !done.runs.empty()) return {};
+    return print_result(for_terminal(PL_TRY(sweep_text(done))));
   }
   NodeMap document;
   document.set("schema", Node::string("profline.run_result/1"));
   Node list = Node::list();
-  for (const session::FinishedRun& run : runs) list.as_list().push_back(run_json(run));
+  for (const session::FinishedRun& run : done.runs) list.as_list().push_back(run_json(run));
   document.set("runs", std::move(list));
+  if (done.sweep) document.set("sweep_dir", Node::string(done.sweep->string()));
+  if (!done.slurm_job.empty()) document.set("slurm_job", Node::string(done.slurm_job));
   return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
 }
 
@@ -79,22 +96,24 @@ class RunVerb : public Verb {
   }
   std::vector<Example> examples() const override {
     return {
+        {"profline run -- python3 infer.py --batch 4", "profile your own program"},
         {"profline run device=cpu pipeline.torch_profiler.enable=true",
          "profile the configured model on the CPU"},
         {"profline run pipeline.nsys.enable=true pipeline.ncu.enable=true",
          "add Nsight Systems and Nsight Compute"},
-        {"profline run 'pipeline.workload.command=[python3,infer.py]' pipeline.nsys.enable=true",
-         "profile your own program"},
         {"profline run --resume tmp/profile-output/20261115-100000", "resume an interrupted run"},
+        {"profline run -m hydra/launcher=slurm infer.max_new_tokens=64,128 model.dtype=fp16,bf16",
+         "submit a sweep of four jobs to Slurm"},
     };
   }
-  std::string_view words() const override { return "[OVERRIDES]"; }
+  std::string_view words() const override { return "[OVERRIDES] [-- PROGRAM...]"; }
+  bool takes_program() const override { return true; }
   std::vector<Option> options() const override;
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
 
  protected:
-  /// The default config.
-  virtual std::string_view config_name() const { return "config"; }
+  /// The default config, if it is not the one of every command.
+  virtual std::optional<std::string> config_name() const { return std::nullopt; }
 };
 
 /// `profline demo`: the same with a tiny model and generated pages.
@@ -110,10 +129,12 @@ class DemoVerb final : public RunVerb {
         {"profline demo --dry-run", "show what it would run"},
     };
   }
+  std::string_view words() const override { return "[OVERRIDES]"; }
+  bool takes_program() const override { return false; }
   std::vector<Option> options() const override;
 
  protected:
-  std::string_view config_name() const override { return "demo"; }
+  std::optional<std::string> config_name() const override { return "demo"; }
 };
 
 }  // namespace
@@ -143,7 +164,9 @@ Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invoca
   PL_TRY(check_options(invocation.arguments));
   session::RunRequest request;
   request.choice = config_choice(invocation.arguments);
-  if (!invocation.arguments.has("--config-name")) request.choice.name = config_name();
+  if (!invocation.arguments.has("--config-name")) {
+    request.choice.name = config_name().value_or(request.choice.name);
+  }
   request.programs = program_choice(invocation.arguments);
   request.argv = invocation.argv;
   request.resume = invocation.arguments.value("--resume");
@@ -153,7 +176,7 @@ Result<ExitCode> RunVerb::run(const Services& services, const Invocation& invoca
     jobs = PL_TRY(session::jobs_of(request, multirun, services.remarks));
   }
   const session::FinishedJobs finished = PL_TRY(session::run_jobs(std::move(jobs), services));
-  PL_TRY(print(finished.runs, invocation.output.format));
+  PL_TRY(print(finished, invocation.output.format));
   return finished.worst;  // as in its run.json: an interrupt after the last stage is too late
 }
 

@@ -17,6 +17,7 @@
 #include "run_index/run_selection.h"
 #include "schema/read.h"
 #include "session/stored_runs.h"
+#include "session/sweep_comparison.h"
 #include "standard_streams.h"
 #include "text_table.h"
 #include "verb.h"
@@ -54,10 +55,6 @@ Result<RunFilter> filter_of(const Arguments& arguments) {
 
 constexpr std::string_view kNone = "–";
 
-std::string or_dash(const std::string& text) {
-  return text.empty() ? std::string(kNone) : text;
-}
-
 /// `2026-11-15 17:16:52` from a full timestamp.
 std::string moment(const std::string& timestamp) {
   constexpr std::size_t kSeconds = 19;
@@ -69,7 +66,8 @@ std::string moment(const std::string& timestamp) {
 std::string metric_text(const IndexedMetric* metric) {
   if (metric == nullptr) return std::string(kNone);
   if (metric->unit == "ms") return human_duration(FractionalNanoseconds(metric->value * 1e6));
-  if (metric->unit == "tokens/s") return human_rate(metric->value, "tokens");
+  const std::string_view unit = metric->unit;
+  if (unit.ends_with("/s")) return human_rate(metric->value, unit.substr(0, unit.size() - 2));
   return human_count(metric->value);
 }
 
@@ -99,9 +97,12 @@ std::string stages_text(const RunRecord& record, std::size_t width, const Palett
   return text;
 }
 
-/// One line per run; `metrics` names the figures that have a column.
+using SweepLabels = std::map<std::string, std::string>;
+
+/// One line per run; `metrics` names the figures that have a column. `sweeps` has the swept values
+/// of jobs of sweeps, by folder.
 std::string runs_text(std::span<const IndexedRun> runs, std::span<const std::string> metrics,
-                      std::size_t width, const Palette& palette) {
+                      const SweepLabels& sweeps, std::size_t width, const Palette& palette) {
   if (runs.empty()) return "no runs\n";
   std::vector<TextTable::Column> columns = {{"run", Align::Left},
                                             {"started (UTC)", Align::Left, false, 3},
@@ -109,6 +110,7 @@ std::string runs_text(std::span<const IndexedRun> runs, std::span<const std::str
                                             {"workload", Align::Left},
                                             {"device", Align::Left}};
   for (const std::string& metric : metrics) columns.push_back({metric});
+  if (!sweeps.empty()) columns.push_back({"swept", Align::Left});
   columns.push_back({"experiment", Align::Left, true});
   TextTable table(columns);
   for (const IndexedRun& run : runs) {
@@ -117,6 +119,10 @@ std::string runs_text(std::span<const IndexedRun> runs, std::span<const std::str
                                       or_dash(run.device)};
     for (const std::string& metric : metrics) {
       cells.push_back(metric_text(run.find_metric(metric)));
+    }
+    if (!sweeps.empty()) {
+      const auto swept = sweeps.find(run.folder);
+      cells.push_back(swept == sweeps.end() ? std::string(kNone) : swept->second);
     }
     cells.push_back(run.experiment);
     table.add(std::move(cells));
@@ -148,7 +154,11 @@ std::string run_text(const IndexedRun& run, const RunRecord& record, const std::
   text += stages_text(record, width, palette);
   if (run.metrics.empty()) return text;
   text += '\n' + palette.heading("metrics") + "  " +
-          palette.faint("without a profiler, median over requests") + '\n';
+          palette.faint(run.is_too_short()
+                            ? "without a profiler, median over all requests: too few to tell which "
+                              "of them are steady"
+                            : "without a profiler, median over steady requests") +
+          '\n';
   TextTable metrics({{"metric", Align::Left}, {"value"}, {"requests"}});
   for (const IndexedMetric& metric : run.metrics) {
     metrics.add({metric.name, metric_text(&metric), std::to_string(metric.n)});
@@ -234,9 +244,15 @@ Result<void> RunsCommand::list() {
   std::vector<IndexedRun> runs = PL_TRY(filtered());
   const std::size_t most = PL_TRY(rows_asked_for(arguments_)).value_or(runs.size());
   if (runs.size() > most) runs.resize(most);
+  const SweepLabels sweeps = session::sweep_labels(index_.root(), runs);
   if (is_json_) {
     Node list = Node::list();
-    for (const IndexedRun& run : runs) list.as_list().push_back(schema::write(run));
+    for (const IndexedRun& run : runs) {
+      Node entry = schema::write(run);
+      const auto swept = sweeps.find(run.folder);
+      if (swept != sweeps.end()) entry.as_map().set("swept", Node::string(swept->second));
+      list.as_list().push_back(std::move(entry));
+    }
     NodeMap body;
     body.set("runs", std::move(list));
     return print_document(std::move(body));
@@ -244,7 +260,7 @@ Result<void> RunsCommand::list() {
   std::vector<std::string> columns;
   for (const auto& condition : filter_.metrics) columns.push_back(condition.name);
   if (columns.empty()) columns = session::usual_metrics(runs);
-  return print_result(runs_text(runs, columns, output_width(), palette_));
+  return print_result(runs_text(runs, columns, sweeps, output_width(), palette_));
 }
 
 Result<void> RunsCommand::show(const std::string& wanted) {

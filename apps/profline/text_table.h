@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace profline {
@@ -53,6 +54,11 @@ class TextTable {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// The text, or a dash in place of an empty one.
+inline std::string or_dash(std::string text) {
+  return text.empty() ? "–" : std::move(text);
+}
 
 /// The width of stdout: its terminal's width, or 120 if it is not a terminal.
 std::size_t output_width();

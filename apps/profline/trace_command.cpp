@@ -8,15 +8,12 @@
 #include "formats/json.h"
 #include "session/configuration.h"
 #include "standard_streams.h"
-#include "trace_report/capture_file.h"
 #include "trace_report/report.h"
 #include "trace_text.h"
 #include "verb.h"
 
 namespace profline {
 namespace {
-
-constexpr std::size_t kDefaultTop = 20;
 
 operators::OperatorOrder operator_order(const std::string& column) {
   using operators::OperatorOrder;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "analysis/timeline/accounting.h"
+#include "analysis/timeline/transfers.h"
 #include "base/figures.h"
 #include "base/terminal_text.h"
 #include "trace_text.h"
@@ -15,18 +17,8 @@ using timeline::TransferRow;
 using trace_report::Report;
 using Align = TextTable::Align;
 
-/// 10^9 bytes per second: `12.3`, `0.0042`.
-std::string gigabytes_per_second(const std::optional<double>& rate) {
-  if (!rate) return "–";
-  return *rate < 999.5 ? fmt::format("{:.3g}", *rate) : fmt::format("{:.0f}", *rate);
-}
-
 std::string bytes_text(std::uint64_t bytes, std::uint64_t sized) {
   return sized > 0 ? human_bytes(bytes) : "–";
-}
-
-std::string or_dash(std::string text) {
-  return text.empty() ? "–" : std::move(text);
 }
 
 /// `pinned -> device`; for a fill `device`; nothing if neither side is known.
@@ -141,7 +133,7 @@ std::string copies_text(const Report& report, std::size_t top, std::size_t width
   for (std::size_t i = 0; i < std::min(top, report.copies.size()); ++i) {
     const TransferRow& row = report.copies[i];
     table.add({duration(row.total_ns), std::to_string(row.instances), duration(row.mean_ns()),
-               bytes_text(row.bytes, row.sized), gigabytes_per_second(row.gigabytes_per_second()),
+               bytes_text(row.bytes, row.sized), plain_number(row.gigabytes_per_second()),
                std::string(row.direction), or_dash(memory_of(row)),
                report.timeline->names.text(row.name)});
   }
@@ -164,9 +156,8 @@ std::string collectives_text(const Report& report, std::size_t top, std::size_t 
   for (std::size_t i = 0; i < std::min(top, report.collectives.size()); ++i) {
     const CollectiveRow& row = report.collectives[i];
     table.add({row.kernels > 0 ? duration(row.total_ns) : "–", std::to_string(row.instances),
-               bytes_text(row.bytes, row.sized),
-               gigabytes_per_second(row.algorithm_gigabytes_per_second()),
-               gigabytes_per_second(row.bus_gigabytes_per_second()),
+               bytes_text(row.bytes, row.sized), plain_number(row.algorithm_gigabytes_per_second()),
+               plain_number(row.bus_gigabytes_per_second()),
                row.ranks > 0 ? std::to_string(row.ranks) : "–", or_dash(row.dtype),
                or_dash(row.group), row.name});
   }

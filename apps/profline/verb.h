@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arguments.h"
@@ -13,6 +14,11 @@
 namespace profline {
 
 using session::Services;
+
+/// An Error about how a command is used.
+inline Error usage(std::string message) {
+  return Error(ErrorKind::Config, std::move(message)).with_reason("usage");
+}
 
 enum class OutputFormat { Text, Json };
 
@@ -45,6 +51,8 @@ class Verb {
   virtual std::string_view summary() const = 0;
   /// Its arguments as shown in the help: `KEY [OVERRIDES]`. Empty: it takes none.
   virtual std::string_view words() const { return {}; }
+  /// Whether `-- PROGRAM...` is the program to profile; otherwise what follows `--` are words.
+  virtual bool takes_program() const { return false; }
   /// Examples at the end of its help; at least one.
   virtual std::vector<Example> examples() const = 0;
   virtual std::vector<Option> options() const = 0;
@@ -57,6 +65,7 @@ class Verb {
 std::unique_ptr<Verb> run_verb();
 std::unique_ptr<Verb> demo_verb();
 std::unique_ptr<Verb> infer_verb();
+std::unique_ptr<Verb> load_verb();
 std::unique_ptr<Verb> plan_verb();
 std::unique_ptr<Verb> config_verb();
 std::unique_ptr<Verb> explain_verb();
@@ -70,5 +79,7 @@ std::unique_ptr<Verb> report_verb();
 std::unique_ptr<Verb> compare_verb();
 std::unique_ptr<Verb> runs_verb();
 std::unique_ptr<Verb> doctor_verb();
+/// The commands about sweeps: sweep_commands.cpp.
+std::vector<std::unique_ptr<Verb>> sweep_verbs();
 
 }  // namespace profline

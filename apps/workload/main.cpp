@@ -16,7 +16,7 @@
 #include "formats/json.h"
 #include "formats/node.h"
 #include "profline_version.h"
-#include "records/redacted_run.h"
+#include "records/run_record.h"
 #include "schema/read.h"
 #include "settings/root.h"
 #include "workload/measure/range.h"

@@ -177,6 +177,10 @@ std::string amount(double value, std::string_view unit) {
   return text.append(unit);
 }
 
+std::string plain_number(double value) {
+  return std::abs(value) < 999.5 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
+}
+
 std::string duration(const std::optional<double>& ns) {
   return ns ? duration(*ns) : kNotKnown;
 }
@@ -191,6 +195,10 @@ std::string count(const std::optional<double>& value) {
 
 std::string amount(const std::optional<double>& value, std::string_view unit) {
   return value ? amount(*value, unit) : kNotKnown;
+}
+
+std::string plain_number(const std::optional<double>& value) {
+  return value ? plain_number(*value) : kNotKnown;
 }
 
 }  // namespace profline

@@ -50,10 +50,13 @@ std::string chosen_percent(double share);
 std::string factor(double ratio);
 /// In steps of a thousand: `1.24 TFLOP/s`, `4.80 TB/s`, `950 B`.
 std::string amount(double value, std::string_view unit);
+/// A number that has no prefix such as `k`, with three digits: `0.0042`, `12.3`, `1024`.
+std::string plain_number(double value);
 /// A dash for an unknown value.
 std::string duration(const std::optional<double>& ns);
 std::string percent(const std::optional<double>& share);
 std::string count(const std::optional<double>& value);
 std::string amount(const std::optional<double>& value, std::string_view unit);
+std::string plain_number(const std::optional<double>& value);
 
 }  // namespace profline

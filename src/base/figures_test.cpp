@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -165,6 +166,15 @@ TEST(Percent, ThatSomebodyChoseHasItsOwnDigits) {
   EXPECT_EQ(chosen_percent(0.95), "95 %");
   EXPECT_EQ(chosen_percent(0.005), "0.5 %");
   EXPECT_EQ(chosen_percent(0.999), "99.9 %");
+}
+
+TEST(PlainNumber, LargeNumbersAreWholeAndNeverHaveAnExponent) {
+  EXPECT_EQ(plain_number(0.0042), "0.0042");
+  EXPECT_EQ(plain_number(12.345), "12.3");
+  EXPECT_EQ(plain_number(999.4), "999");
+  EXPECT_EQ(plain_number(999.6), "1000");
+  EXPECT_EQ(plain_number(1018.7), "1019");
+  EXPECT_EQ(plain_number(std::optional<double>()), "–");
 }
 
 TEST(Factor, HasTwoDigitsAfterThePointCloseToOne) {

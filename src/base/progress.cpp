@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/internal/progress_render.h"
+#include "base/strings.h"
+#include "base/terminal_text.h"
 
 namespace profline {
 namespace {
@@ -29,6 +31,28 @@ constexpr std::string_view kClearLine = "\r\x1b[K";  // first column, then clear
 std::string variable(const char* name) {
   const char* value = ::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
+}
+
+/// Lines that are wider than the terminal, broken between words.
+std::string wrap_wide_lines(std::string_view text, std::size_t width) {
+  constexpr std::size_t kIndent = 2;
+  std::string out;
+  for (const std::string_view line : lines(text)) {
+    out += display_width(line) <= width ? std::string(line) : wrap_words(line, width, kIndent);
+    out += '\n';
+  }
+  return out;
+}
+
+/// The end of a step, its note in a column of its own if that is wide enough.
+std::string wrap_end(const ProgressState& state, StepOutcome outcome, std::string_view note,
+                     const ProgressStyle& style, std::size_t width) {
+  const std::string head = render_end(state, outcome, {}, style) + "  ";
+  const std::string line = render_end(state, outcome, note, style);
+  const std::size_t indent = display_width(head);
+  if (display_width(line) <= width) return line + "\n";
+  if (indent > width / 2) return wrap_wide_lines(line, width);
+  return head + wrap_words(printable(note), width, indent) + "\n";
 }
 
 /// The running step and its loops, with their times.
@@ -110,7 +134,7 @@ class TerminalProgress final : public Progress {
     print({});
   }
   void end_step(StepOutcome outcome, std::string_view note) override {
-    print(render_end(tracker_.end_step(), outcome, note, style_) + "\n");
+    print(wrap_end(tracker_.end_step(), outcome, note, style_, columns() - 1));
   }
   void begin_loop(std::string_view unit, std::optional<std::uint64_t> total) override {
     tracker_.begin_loop(unit, total);
@@ -138,7 +162,9 @@ class TerminalProgress final : public Progress {
   void error(std::string_view text) override { remark(Remark::Error, text); }
 
  private:
-  void remark(Remark kind, std::string_view text) { print(render_remark(kind, text, style_)); }
+  void remark(Remark kind, std::string_view text) {
+    print(wrap_wide_lines(render_remark(kind, text, style_), columns() - 1));
+  }
 
   /// Prints whole lines above the running one and redraws that; in one write, to avoid flicker.
   void print(const std::string& whole_lines) {

@@ -139,6 +139,26 @@ TEST_F(TerminalProgressTest, RemarksGoAboveTheBar) {
   EXPECT_EQ(channel_.written(), std::string(kClear) + "error: a\nb\nncu       running   0.0 s");
 }
 
+TEST_F(TerminalProgressTest, BreaksWideLinesBetweenWords) {
+  const auto progress = make();
+  progress->begin_step("nsys");
+  static_cast<void>(channel_.written());
+  progress->warning(
+      "nsys: the capture has no kernels, because the model ran on the CPU of this machine\n"
+      "  a line that is short enough stays   as it is");
+  EXPECT_EQ(channel_.written(),
+            std::string(kClear) +
+                "warning: nsys: the capture has no kernels, because the model ran on the\n"
+                "  CPU of this machine\n"
+                "  a line that is short enough stays   as it is\n"
+                "nsys      running   0.0 s");
+  progress->end_step(StepOutcome::Skipped, "cannot run 'nsys': not found in PATH (12 folders)");
+  EXPECT_EQ(channel_.written(),
+            std::string(kClear) +
+                "nsys      skipped   0.0 s  cannot run 'nsys': not found in PATH (12\n"
+                "                           folders)\n");
+}
+
 TEST_F(TerminalProgressTest, OutsideStepsRemarksAreLines) {
   const auto progress = make(Verbosity::Verbose);
   progress->message("run in tmp/x");

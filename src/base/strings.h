@@ -63,6 +63,9 @@ bool matches_pattern(std::string_view name, std::string_view pattern);
 /// The same with `*` and `?` alone; brackets stand for themselves.
 bool matches_wildcards(std::string_view name, std::string_view pattern);
 
+/// Some editors write it at the start of a text file in UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// Offset of the first byte that is not part of valid UTF-8 (RFC 3629: no overlong forms, no
 /// surrogates, nothing above U+10FFFF); nothing when all of it is valid.
 std::optional<std::size_t> first_invalid_utf8(std::string_view text);

@@ -39,7 +39,7 @@ bool is_requested(const Series& series, std::span<const std::string> only) {
     for (const auto& [name, family] : kFamilies) {
       if (pattern == name) return series.family == family;
     }
-    return matches(pattern, series.name) || matches(pattern, series.short_name);
+    return matches_wildcards(series.name, pattern) || matches_wildcards(series.short_name, pattern);
   });
 }
 
@@ -64,6 +64,19 @@ Result<void> check_patterns(const std::vector<SeriesGroup>& groups,
   return {};
 }
 
+void set_value(Amount& amount, std::vector<double> units) {
+  std::sort(units.begin(), units.end());
+  amount.value = statistics::quantile(units, 0.5);
+  amount.n = units.size();
+}
+
+/// Of the inputs that are compared with each other.
+void set_value(Amount& amount, const statistics::RunUnits& runs) {
+  std::vector<double> all;
+  for (const std::vector<double>& units : runs) all.insert(all.end(), units.begin(), units.end());
+  set_value(amount, std::move(all));
+}
+
 std::optional<Amount> amount_of(const std::vector<const Series*>& runs) {
   if (runs.empty()) return std::nullopt;
   Amount amount;
@@ -75,9 +88,7 @@ std::optional<Amount> amount_of(const std::vector<const Series*>& runs) {
     total += series->total.value_or(0);
     calls += series->calls.value_or(0);
   }
-  std::sort(all.begin(), all.end());
-  amount.value = statistics::quantile(all, 0.5);
-  amount.n = all.size();
+  set_value(amount, std::move(all));
   amount.runs = runs.size();
   if (runs.front()->calls) amount.calls = calls / runs.size();
   if (runs.front()->total) amount.total = total / static_cast<double>(runs.size());
@@ -191,6 +202,10 @@ void RowMaker::fill(Row& row, const SeriesGroup& group, Judged& judged) {
     run_spread_ = judged.effect.spread_is_seen ? "that of the runs compared" : known.source;
   }
   row.paired = units.paired;
+  if (units.paired) {
+    set_value(*row.a, units.a);
+    set_value(*row.b, units.b);
+  }
   row.change = ratio.value - 1;
   row.low = ratio.interval.low - 1;
   if (std::isfinite(ratio.interval.high)) row.high = ratio.interval.high - 1;
@@ -284,11 +299,12 @@ KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const Ru
   const double by_chance = std::expm1(-reach * std::log1p(-std::min(disturbed, kMostDisturbed)));
   const double limit = std::max(usual, by_chance);
   return {{.deviation = std::log1p(limit) / reach},
-          fmt::format("not known; {} between two runs is assumed, {}",
+          fmt::format("not known; {} between two runs is assumed{}",
                       by_chance > usual ? percent(limit) : chosen_percent(limit),
-                      by_chance > usual ? "because something else took much of a run's time"
-                      : is_gpu          ? "as is usual on a GPU"
-                                        : "as is usual on a CPU"),
+                      by_chance > usual   ? ", because something else took much of a run's time"
+                      : is_gpu            ? ", as is usual on a GPU"
+                      : a.front().is_load ? ""
+                                          : ", as is usual on a CPU"),
           KnownSpread::Basis::Assumed};
 }
 

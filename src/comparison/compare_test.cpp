@@ -287,6 +287,27 @@ TEST(Compare, LeavesTheFirstRunOfASeriesOutWhereThereAreOthers) {
   EXPECT_EQ(compared(a, b).rows.front().a->runs, 3U) << "two others would be too few";
 }
 
+TEST(Compare, SaysWhichRequestsCount) {
+  RunMeasurements a = measured_run("a", {1, 2, 3});
+  RunMeasurements b = measured_run("b", {1, 2, 3});
+  a.requests = 20;
+  a.steady_requests = 18;
+  a.steadiness = statistics::Steadiness::Steady;
+  b.requests = 3;
+  b.steady_requests = 2;
+  EXPECT_THAT(compared({a}, {b}).notes,
+              ElementsAre("one-time costs and warm-up are not compared: 2 requests of A and 0 "
+                          "requests of B have such",
+                          "1 of 2 runs have fewer than 8 requests, too few to tell which of them "
+                          "are steady: all of their requests are compared"));
+  b.steadiness = statistics::Steadiness::Drifting;
+  a.steady_requests = 20;
+  b.steady_requests = 3;
+  EXPECT_THAT(compared({a}, {b}).notes,
+              ElementsAre("the times of 1 of 2 runs still change from request to request, so "
+                          "longer runs may give different ones"));
+}
+
 TEST(Compare, SaysThatARunIsOnBothSides) {
   const RunMeasurements run = measured_run("a", noisy(1, 20, 10, 0.001));
   EXPECT_THAT(compared({run}, {run}).notes, ElementsAre("runs/a is on both sides"));

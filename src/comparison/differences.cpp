@@ -10,9 +10,12 @@
 #include "base/figures.h"
 #include "base/strings.h"
 #include "schema/diff.h"
+#include "statistics/steady_state.h"
 
 namespace profline::comparison {
 namespace {
+
+using statistics::Steadiness;
 
 /// `gpus.0.sm_mhz`: the clocks at the moment when the run began.
 bool is_momentary(std::string_view key) {
@@ -71,6 +74,55 @@ std::vector<Difference> input_differences(const Node& a, const Node& b) {
   return found;
 }
 
+// Keys of the config that describe a load.
+constexpr std::string_view kLoadKey = "pipeline.workload.load.";
+constexpr std::string_view kPromptKeys[] = {"prompts.", "seed"};
+constexpr std::string_view kArrivalKeys[] = {"arrival.", "endpoint", "extra_body"};
+constexpr std::string_view kSloKeys[] = {"slo."};
+
+bool is_below(std::string_view key, std::span<const std::string_view> parts) {
+  if (!key.starts_with(kLoadKey)) return false;
+  key.remove_prefix(kLoadKey.size());
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return key.starts_with(part); });
+}
+
+/// `arrival.rate 4.0 and 8.0, endpoint …`, of the keys that differ; empty: none does.
+std::string load_differences(const Differences& differences,
+                             std::span<const std::string_view> parts) {
+  std::vector<std::string> texts;
+  for (const Difference& difference : differences.config) {
+    if (!is_below(difference.key, parts)) continue;
+    texts.push_back(fmt::format("{}: {} and {}", difference.key.substr(kLoadKey.size()),
+                                difference.a.value_or("not set"),
+                                difference.b.value_or("not set")));
+  }
+  return join(texts, ", ");
+}
+
+/// How the loads on two servers differ.
+void note_loads(const RunMeasurements& a, const RunMeasurements& b, const Differences& differences,
+                std::vector<std::string>& notes) {
+  if (a.is_load != b.is_load) {
+    notes.emplace_back("one side is a load on a server and the other is not");
+  }
+  if (const std::string found = load_differences(differences, kArrivalKeys); !found.empty()) {
+    notes.push_back("the sides were under different loads (" + found +
+                    "), so that a change may come from the load");
+  }
+  if (const std::string found = load_differences(differences, kSloKeys); !found.empty()) {
+    notes.push_back("the sides have different SLOs (" + found +
+                    "), so that goodput is not the same "
+                    "thing");
+  }
+  constexpr double kSameTokens = 0.01;
+  if (!a.load_tokens || !b.load_tokens) return;
+  if (std::abs(*b.load_tokens - *a.load_tokens) <= kSameTokens * *a.load_tokens) return;
+  notes.push_back(fmt::format(
+      "the sides generated {:.1f} and {:.1f} tokens per request: e2e_ms is not for the same work",
+      *a.load_tokens, *b.load_tokens));
+}
+
 std::string input_note(const Differences& differences) {
   std::size_t changed = 0;
   std::size_t only_a = 0;
@@ -112,6 +164,50 @@ std::string disturbance_note(std::span<const RunMeasurements> a,
                                                   : percent((*least)->disturbance) + " to " +
                                                         percent((*most)->disturbance) + " of their";
   return who + ": steps of more than 5 times the median took " + share + " steps' time";
+}
+
+std::uint64_t requests_not_steady(std::span<const RunMeasurements> side) {
+  std::uint64_t count = 0;
+  for (const RunMeasurements& run : side) {
+    if (run.steadiness != Steadiness::TooShort) count += run.requests - run.steady_requests;
+  }
+  return count;
+}
+
+std::uint64_t count_of(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b,
+                       Steadiness verdict) {
+  std::uint64_t count = 0;
+  for (const auto side : {a, b}) {
+    for (const RunMeasurements& run : side) {
+      if (run.requests > 0 && run.steadiness == verdict) ++count;
+    }
+  }
+  return count;
+}
+
+/// What was left out of the unprofiled runs, or why nothing could be.
+void note_steadiness(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b,
+                     std::vector<std::string>& notes) {
+  const std::uint64_t of_a = requests_not_steady(a);
+  const std::uint64_t of_b = requests_not_steady(b);
+  if (of_a + of_b > 0) {
+    notes.push_back(
+        fmt::format("one-time costs and warm-up are not compared: {} of A and {} of B have such",
+                    counted(of_a, "request"), counted(of_b, "request")));
+  }
+  const std::size_t runs = a.size() + b.size();
+  if (const auto few = count_of(a, b, Steadiness::TooShort); few > 0) {
+    notes.push_back(fmt::format(
+        "{} of {} runs have fewer than {} requests, too few to tell which of them are steady: all "
+        "of their requests are compared",
+        few, runs, statistics::kEnoughToTell));
+  }
+  if (const auto drifting = count_of(a, b, Steadiness::Drifting); drifting > 0) {
+    notes.push_back(
+        fmt::format("the times of {} of {} runs still change from request to request, so longer "
+                    "runs may give different ones",
+                    drifting, runs));
+  }
 }
 
 /// `request_ms and decode_ms are not for the same work, token_ms is`.
@@ -158,6 +254,12 @@ bool opens_series(const RunMeasurements& run) {
 Differences differences_between(const RunMeasurements& a, const RunMeasurements& b) {
   Differences found;
   found.config = differences(a.config, b.config, [](std::string_view) { return false; });
+  if (a.is_load && b.is_load) {  // its inputs are the prompts, which the config describes
+    for (const Difference& difference : found.config) {
+      if (is_below(difference.key, kPromptKeys)) found.inputs.push_back(difference);
+    }
+    found.same_inputs = found.inputs.empty();
+  }
   found.environment = differences(a.environment, b.environment, is_momentary);
   if (a.inputs && b.inputs) {
     found.inputs = input_differences(*a.inputs, *b.inputs);
@@ -211,6 +313,8 @@ std::vector<std::string> notes_of(std::span<const RunMeasurements> a,
       notes.insert(notes.end(), run.notes.begin(), run.notes.end());
     }
   }
+  note_loads(a.front(), b.front(), differences, notes);
+  note_steadiness(a, b, notes);
   if (std::string note = disturbance_note(a, b); !note.empty()) notes.push_back(std::move(note));
   const auto& tokens_a = a.front().new_tokens;
   const auto& tokens_b = b.front().new_tokens;

@@ -53,5 +53,39 @@ TEST(Differences, DoNotKnowInputsThatNobodyWroteDown) {
   EXPECT_EQ(differences_between(run, run).same_inputs, std::nullopt);
 }
 
+RunMeasurements load_with(const std::string& load, double tokens = 32) {
+  RunMeasurements run = run_with(R"({"pipeline":{"workload":{"load":)" + load + "}}}", "{}", "");
+  run.is_load = true;
+  run.load_tokens = tokens;
+  run.run.state = "ok";
+  return run;
+}
+
+TEST(Differences, OfLoadsInPromptsAreOtherInputs) {
+  const RunMeasurements a = load_with(R"({"prompts":{"input_tokens":512},"seed":0})");
+  const RunMeasurements b = load_with(R"({"prompts":{"input_tokens":64},"seed":0})");
+  EXPECT_EQ(differences_between(a, a).same_inputs, true);
+  const Differences found = differences_between(a, b);
+  EXPECT_EQ(found.same_inputs, false);
+  EXPECT_THAT(found.inputs,
+              ElementsAre(Difference{"pipeline.workload.load.prompts.input_tokens", "512", "64"}));
+}
+
+TEST(Differences, OfLoadsInRateAndSlosAreNoted) {
+  const std::vector a = {load_with(R"({"arrival":{"rate":4},"slo":{"ttft_ms":200}})")};
+  const std::vector b = {load_with(R"({"arrival":{"rate":8},"slo":{"ttft_ms":100}})", 64)};
+  std::vector<std::string> notes = notes_of(a, b, differences_between(a.front(), b.front()));
+  EXPECT_THAT(
+      notes,
+      ElementsAre(" is on both sides",
+                  "the sides were under different loads (arrival.rate: 4 and 8), so that a change "
+                  "may come from the load",
+                  "the sides have different SLOs (slo.ttft_ms: 200 and 100), so that goodput is "
+                  "not the same thing",
+                  "the sides generated 32.0 and 64.0 tokens per request: e2e_ms is not for the "
+                  "same work"))
+      << "and nothing about inputs that were not recorded";
+}
+
 }  // namespace
 }  // namespace profline::comparison

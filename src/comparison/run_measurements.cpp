@@ -1,13 +1,15 @@
 #include "comparison/run_measurements.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
 #include "analysis/captures/capture_series.h"
+#include "analysis/requests/phases.h"
 #include "analysis/requests/series.h"
+#include "analysis/requests/steady.h"
 #include "base/files.h"
-#include "base/strings.h"
 #include "formats/json.h"
 #include "formats/yaml.h"
 #include "records/document.h"
@@ -60,6 +62,8 @@ class Measurements {
   }
 
   void process();
+  void load();
+  void add(requests::Series one);
   void clocks();
   void nsys_captures();
   void add(Family family, std::vector<captures::CallTimes> rows);
@@ -84,6 +88,49 @@ void Measurements::process() {
   found_.series.push_back(std::move(wall));
 }
 
+/// For a load on a server: what its client measured. Where the model ran is not known.
+void Measurements::load() {
+  const auto& record = kept(run_.get(run::kLoad));
+  if (!record) return;
+  const auto& requests = kept(run_.requests(""));
+  const run::Requests none;
+  const run::Requests& all = requests ? *requests : none;
+  found_.is_load = true;
+  found_.run.device.clear();
+  found_.requests = all.size();
+  found_.steady_requests = requests::steady_requests(all, *record).size();
+  found_.steadiness = requests::steadiness_of(*record);
+  found_.load_tokens = record->prompts.mean_output_tokens;
+  for (requests::Series& one : requests::load_series(all, *record)) add(std::move(one));
+  const auto note = [&](const std::string& text) {
+    found_.notes.push_back(found_.run.id + ": " + text);
+  };
+  if (record->limit == LoadLimit::Client) {
+    note("the client was the limit, so the server may be faster: " + record->limit_reason);
+  }
+  const LoadMetrics& metrics = record->metrics;
+  if (!metrics.ttft.marked.empty() || !metrics.tpot.marked.empty() || !metrics.itl.marked.empty() ||
+      !metrics.e2e.marked.empty()) {
+    note(
+        "the client's own error could change some latencies by more than 5 %; its report marks "
+        "them");
+  }
+  if (metrics.goodput && metrics.goodput->good == 0) note("no request met the SLOs: no goodput");
+}
+
+void Measurements::add(requests::Series one) {
+  Series series;
+  series.family = one.is_phase ? Family::Phase : Family::Metric;
+  series.name = series.short_name = std::move(one.name);
+  series.unit = std::move(one.unit);
+  series.better = one.better;
+  series.units = std::move(one.units);
+  series.keys = std::move(one.keys);
+  series.left_out = std::move(one.left_out);
+  series.per_step = one.per_step;
+  found_.series.push_back(std::move(series));
+}
+
 void Measurements::clocks() {
   const auto& readings = kept(run_.get(run::kGpuReadings));
   if (!readings) return;
@@ -100,23 +147,19 @@ void Measurements::clocks() {
 
 void Measurements::unprofiled() {
   process();
+  load();
   clocks();
   const auto& all = kept(run_.baseline());
   if (!all) return;
   found_.new_tokens = 0;
   for (const Request& request : *all) *found_.new_tokens += request.new_tokens.value_or(0);
   found_.disturbance = requests::disturbed_share(*all);
-  for (requests::Series& one : requests::series_of(*all)) {
-    Series series;
-    series.family = one.is_phase ? Family::Phase : Family::Metric;
-    series.name = series.short_name = std::move(one.name);
-    series.unit = std::move(one.unit);
-    series.better = one.better;
-    series.units = std::move(one.units);
-    series.keys = std::move(one.keys);
-    series.per_step = one.per_step;
-    found_.series.push_back(std::move(series));
-  }
+  const requests::PhaseTree tree(*all);
+  const requests::SteadyPart steady(*all, tree);
+  found_.requests = all->size();
+  found_.steady_requests = steady.steady_requests();
+  found_.steadiness = steady.verdict();
+  for (requests::Series& one : requests::series_of(*all, tree, steady)) add(std::move(one));
 }
 
 void Measurements::add(Family family, std::vector<captures::CallTimes> rows) {
@@ -196,32 +239,54 @@ bool is_captured(const SeriesGroup& group) {
   return group.any().family == Family::Operator || group.any().family == Family::Kernel;
 }
 
-std::vector<std::size_t> by_key(const Series& series) {
-  std::vector<std::size_t> order(series.keys.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t i, std::size_t j) { return series.keys[i] < series.keys[j]; });
-  return order;
-}
+using Keys = std::vector<std::string>;
 
-std::vector<std::string> sorted_keys(const Series& series) {
-  std::vector<std::string> keys = series.keys;
+/// The inputs of a series, with those that are not steady or without.
+Keys sorted_keys(const Series& series, bool with_left_out) {
+  Keys keys = series.keys;
+  if (with_left_out) keys.insert(keys.end(), series.left_out.begin(), series.left_out.end());
   std::sort(keys.begin(), keys.end());
   return keys;
 }
 
-statistics::RunUnits units_of(const std::vector<const Series*>& runs, bool in_key_order) {
+/// The units of these inputs, in their order. Each is among the keys of the series.
+std::vector<double> units_of(const Series& series, const Keys& inputs) {
+  std::map<std::string_view, double> known;
+  for (std::size_t i = 0; i < series.keys.size(); ++i) known[series.keys[i]] = series.units[i];
+  std::vector<double> units;
+  units.reserve(inputs.size());
+  for (const std::string& input : inputs) units.push_back(known[input]);
+  return units;
+}
+
+statistics::RunUnits units_of(const std::vector<const Series*>& runs) {
   statistics::RunUnits all;
-  for (const Series* series : runs) {
-    if (!in_key_order) {
-      all.push_back(series->units);
-      continue;
-    }
-    std::vector<double> units;
-    for (const std::size_t i : by_key(*series)) units.push_back(series->units[i]);
-    all.push_back(std::move(units));
-  }
+  for (const Series* series : runs) all.push_back(series->units);
   return all;
+}
+
+statistics::RunUnits units_of(const std::vector<const Series*>& runs, const Keys& inputs) {
+  statistics::RunUnits all;
+  for (const Series* series : runs) all.push_back(units_of(*series, inputs));
+  return all;
+}
+
+/// The inputs that are steady in every run; empty unless every run measured the same ones and at
+/// least half of them remain.
+Keys common_inputs(const SeriesGroup& group) {
+  const Keys measured = sorted_keys(group.any(), true);
+  Keys common = measured;
+  for (const auto& side : {group.a, group.b}) {
+    for (const Series* series : side) {
+      if (sorted_keys(*series, true) != measured) return {};
+      const Keys steady = sorted_keys(*series, false);
+      Keys both;
+      std::set_intersection(common.begin(), common.end(), steady.begin(), steady.end(),
+                            std::back_inserter(both));
+      common = std::move(both);
+    }
+  }
+  return common.size() * 2 < measured.size() ? Keys() : common;
 }
 
 }  // namespace
@@ -278,36 +343,9 @@ std::vector<SeriesGroup> group_series(std::span<const RunMeasurements> a,
 }
 
 PairedUnits pair_units(const SeriesGroup& group, bool may_pair) {
-  const std::vector<std::string> first = sorted_keys(group.any());
-  bool paired = may_pair && !first.empty();
-  for (const auto& side : {group.a, group.b}) {
-    for (const Series* series : side) paired = paired && sorted_keys(*series) == first;
-  }
-  return {paired, units_of(group.a, paired), units_of(group.b, paired)};
-}
-
-bool matches(std::string_view pattern, std::string_view text) {
-  // Greedy with one position to return to: linear in practice, quadratic at worst.
-  std::size_t at = 0;
-  std::size_t in_pattern = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t after_star = 0;
-  while (at < text.size()) {
-    if (in_pattern < pattern.size() && pattern[in_pattern] == '*') {
-      star = in_pattern++;
-      after_star = at;
-    } else if (in_pattern < pattern.size() && pattern[in_pattern] == text[at]) {
-      ++in_pattern;
-      ++at;
-    } else if (star != std::string_view::npos) {
-      in_pattern = star + 1;
-      at = ++after_star;
-    } else {
-      return false;
-    }
-  }
-  while (in_pattern < pattern.size() && pattern[in_pattern] == '*') ++in_pattern;
-  return in_pattern == pattern.size();
+  const Keys inputs = may_pair ? common_inputs(group) : Keys();
+  if (inputs.empty()) return {false, units_of(group.a), units_of(group.b)};
+  return {true, units_of(group.a, inputs), units_of(group.b, inputs)};
 }
 
 }  // namespace profline::comparison

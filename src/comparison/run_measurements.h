@@ -14,6 +14,7 @@
 #include "formats/node.h"
 #include "run/run.h"
 #include "statistics/comparison.h"
+#include "statistics/steady_state.h"
 
 /// The comparable measurements of a run.
 namespace profline::comparison {
@@ -29,6 +30,8 @@ struct Series {
   std::vector<double> units;
   /// The input of each unit; empty if units of two runs do not correspond.
   std::vector<std::string> keys;
+  /// Inputs that were measured but are not part of the steady state.
+  std::vector<std::string> left_out = {};
   std::optional<std::uint64_t> calls;
   std::optional<double> total;
   requests::PerStep per_step = requests::PerStep::Apart;
@@ -41,12 +44,20 @@ struct RunMeasurements {
   std::optional<Node> inputs;
   std::vector<Series> series;
   std::optional<std::uint64_t> new_tokens;  ///< of all requests of the unprofiled run
+  /// Of the unprofiled run: how many requests it has, how many of them are steady, and whether the
+  /// run is long enough to tell.
+  std::uint64_t requests = 0;
+  std::uint64_t steady_requests = 0;
+  statistics::Steadiness steadiness = statistics::Steadiness::TooShort;
   /// The time by which steps exceeded five times the usual step, as a share of the time of all
   /// steps: the effect of a busy machine, which differs from run to run.
   double disturbance = 0;
   /// Nothing ran on the machine in the hour before: caches were cold. Set by callers that know of
   /// other runs.
   bool opens_series = false;
+  /// Of a load on a server: mean tokens that a request generated.
+  std::optional<double> load_tokens;
+  bool is_load = false;
   std::vector<std::string> notes;  ///< what could not be read, and why
 };
 
@@ -74,15 +85,14 @@ struct SeriesGroup {
 std::vector<SeriesGroup> group_series(std::span<const RunMeasurements> a,
                                       std::span<const RunMeasurements> b);
 
-/// Whether every run has the same inputs; if so, the units of both sides in the same order.
+/// Whether every run measured the same inputs; if so, the units of both sides in the same order. An
+/// input that is not steady in one of the runs is left out of all of them. If fewer than half of
+/// the inputs remain, units are not paired.
 struct PairedUnits {
   bool paired = false;
   statistics::RunUnits a;
   statistics::RunUnits b;
 };
 PairedUnits pair_units(const SeriesGroup& group, bool may_pair);
-
-/// Whether a text matches a pattern, in which `*` stands for anything.
-bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace profline::comparison

@@ -15,6 +15,7 @@
 #include "records/request.h"
 #include "records/run_record.h"
 #include "testing/paths.h"
+#include "testing/runs/load_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::comparison {
@@ -81,6 +82,70 @@ TEST(RunMeasurements, HoldWhatAnUnprofiledRunLeft) {
   EXPECT_THAT(run.notes, IsEmpty());
   EXPECT_TRUE(run.inputs);
   EXPECT_FALSE(run.config);
+}
+
+std::string many_requests(std::uint64_t count, std::int64_t first_prefill_ms) {
+  std::string lines;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Request request;
+    request.id = i;
+    request.ns = (i == 0 ? first_prefill_ms : 20) * 1'000'000;
+    request.phases = {{"prefill", 0, request.ns, {}}};
+    lines += to_json_line(request) + "\n";
+  }
+  return lines;
+}
+
+TEST(RunMeasurements, AreOfTheSteadyPart) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  write(folder / "r1/baseline/requests.jsonl", many_requests(10, 400));
+  const RunMeasurements run = must_read(folder / "r1");
+  EXPECT_EQ(run.requests, 10U);
+  EXPECT_EQ(run.steady_requests, 9U);
+  EXPECT_EQ(run.steadiness, statistics::Steadiness::Steady);
+  EXPECT_EQ(find(run, Family::Metric, "prefill_ms")->units, std::vector<double>(9, 20.0));
+  EXPECT_THAT(find(run, Family::Metric, "prefill_ms")->left_out, ElementsAre("id 0\n0"));
+}
+
+TEST(RunMeasurements, AreOfEverythingIfARunIsTooShortToTell) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  write(folder / "r1/baseline/requests.jsonl", many_requests(4, 400));
+  const RunMeasurements run = must_read(folder / "r1");
+  EXPECT_EQ(run.steadiness, statistics::Steadiness::TooShort);
+  EXPECT_THAT(find(run, Family::Metric, "prefill_ms")->units, ElementsAre(400, 20, 20, 20));
+}
+
+/// A series of these inputs, with other ones left out.
+Series series_with(std::vector<std::string> keys, std::vector<double> units,
+                   std::vector<std::string> left_out = {}) {
+  Series series;
+  series.name = "prefill_ms";
+  series.keys = std::move(keys);
+  series.units = std::move(units);
+  series.left_out = std::move(left_out);
+  return series;
+}
+
+TEST(PairedUnits, LeaveOutAnInputThatIsNotSteadyInOneOfTheRuns) {
+  const Series a = series_with({"p3", "p2"}, {3, 2}, {"p1"});
+  const Series b = series_with({"p1", "p2", "p3"}, {10, 20, 30});
+  const PairedUnits paired = pair_units({{&a}, {&b}}, true);
+  EXPECT_TRUE(paired.paired);
+  EXPECT_EQ(paired.a, (statistics::RunUnits{{2, 3}}));
+  EXPECT_EQ(paired.b, (statistics::RunUnits{{20, 30}}));
+}
+
+TEST(PairedUnits, AreNotPairedIfTooFewInputsAreSteadyInAllRuns) {
+  const Series a = series_with({"p2"}, {2}, {"p1", "p3"});
+  const Series b = series_with({"p1", "p2", "p3"}, {10, 20, 30});
+  const PairedUnits paired = pair_units({{&a}, {&b}}, true);
+  EXPECT_FALSE(paired.paired);
+  EXPECT_EQ(paired.a, (statistics::RunUnits{{2}}));
+  EXPECT_EQ(paired.b, (statistics::RunUnits{{10, 20, 30}}));
+  const Series other = series_with({"p2", "p4"}, {2, 4});
+  EXPECT_FALSE(pair_units({{&a}, {&other}}, true).paired) << "other inputs";
 }
 
 TEST(RunMeasurements, HoldTheWallTimeOfAUsersCommand) {
@@ -171,30 +236,6 @@ TEST(RunsIn, AreTheFolderItselfOrThoseInIt) {
                                              "that contains several");
 }
 
-TEST(Matches, TakesAStarForAnything) {
-  struct Case {
-    std::string_view pattern, text;
-    bool expected;
-  };
-  constexpr Case kCases[] = {
-      {"gemm", "gemm", true},
-      {"gemm", "gemm2", false},
-      {"gemm*", "gemm2", true},
-      {"*mm*", "gemm2", true},
-      {"*mm", "gemm2", false},
-      {"*", "", true},
-      {"", "", true},
-      {"", "a", false},
-      {"a*b*c", "a1b2b3c", true},
-      {"a*b*c", "a1c2b", false},
-      {"**", "x", true},
-      {"*a*a*a*b", "aaaaaaaaaaaa", false},
-  };
-  for (const Case& c : kCases) {
-    EXPECT_EQ(matches(c.pattern, c.text), c.expected) << c.pattern << " " << c.text;
-  }
-}
-
 TEST(SeriesGroups, JoinByNameAndShapeAndOrderCapturesByTime) {
   RunMeasurements a = measured_run("a", {1, 2});
   RunMeasurements b = measured_run("b", {1, 2});
@@ -215,6 +256,37 @@ TEST(SeriesGroups, JoinByNameAndShapeAndOrderCapturesByTime) {
   }
   EXPECT_EQ(names, (std::vector<std::string>{"token_ms 11", "longest 01", "long 10", "short 01",
                                              "short 11"}));
+}
+
+TEST(RunMeasurements, OfALoadAreThoseOfItsSteadyRequests) {
+  const testing::TempDir folder;
+  testing::LoadRun({.slo = {.ttft_ms = 60.0, .tpot_ms = 10.0}}).write(folder / "r1");
+  const RunMeasurements run = must_read(folder / "r1");
+  EXPECT_TRUE(run.is_load);
+  EXPECT_EQ(run.run.device, "") << "the client does not know where the model ran";
+  EXPECT_EQ(run.load_tokens, 32);
+  std::vector<std::string> names;
+  for (const Series& series : run.series) names.push_back(series.name);
+  EXPECT_THAT(names,
+              ElementsAre("ttft_ms", "tpot_ms", "itl_ms", "e2e_ms", "ttft_p99_ms", "tpot_p99_ms",
+                          "requests_per_s", "output_tokens_per_s", "goodput_per_s"));
+  EXPECT_EQ(find(run, Family::Metric, "ttft_ms")->units.size(), run.steady_requests);
+  EXPECT_EQ(find(run, Family::Metric, "goodput_per_s")->better, statistics::Better::Higher);
+  EXPECT_EQ(run.disturbance, 0);
+  EXPECT_THAT(run.notes, IsEmpty());
+}
+
+TEST(RunMeasurements, OfALoadSayWhatItsClientDidToThem) {
+  const testing::TempDir folder;
+  testing::LoadRun made({.rate = 25, .lateness_ms = 2.5});
+  made.load.limit = LoadLimit::Client;
+  made.load.limit_reason = "its event loop hardly ever waited";
+  made.write(folder / "r1");
+  EXPECT_THAT(must_read(folder / "r1").notes,
+              ElementsAre("20261118-100000: the client was the limit, so the server may be faster: "
+                          "its event loop hardly ever waited",
+                          "20261118-100000: the client's own error could change some latencies by "
+                          "more than 5 %; its report marks them"));
 }
 
 }  // namespace

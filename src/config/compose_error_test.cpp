@@ -23,7 +23,7 @@ const Files kFiles = {
     {"twice.yaml", "a: 1\na: 2\n"},
 };
 
-struct Case {
+struct ErrorCase {
   std::string_view name;
   std::string config;
   Texts overrides;
@@ -33,7 +33,7 @@ struct Case {
 
 TEST(ComposeError, TellsWhatIsWrongWithAnOverride) {
   const Configs configs(kFiles);
-  const Case cases[] = {
+  const ErrorCase cases[] = {
       {"a key that is not there",
        "config",
        {"db.prot=1"},
@@ -128,7 +128,7 @@ TEST(ComposeError, TellsWhatIsWrongWithAnOverride) {
        "override 1:1:6: 'range(3)' stands for several values, which needs --multirun\n"
        "  name=range(3)\n       ^"},
   };
-  for (const Case& c : cases) {
+  for (const ErrorCase& c : cases) {
     SCOPED_TRACE(c.name);
     EXPECT_EQ(configs.reason(c.config, c.overrides), c.reason);
     EXPECT_EQ(configs.config(c.config, c.overrides), c.message);
@@ -137,7 +137,7 @@ TEST(ComposeError, TellsWhatIsWrongWithAnOverride) {
 
 TEST(ComposeError, TellsWhatIsWrongWithAGroup) {
   const Configs configs(kFiles);
-  const Case cases[] = {
+  const ErrorCase cases[] = {
       {"an option that is not there",
        "config",
        {"db=mysq"},
@@ -191,7 +191,7 @@ TEST(ComposeError, TellsWhatIsWrongWithAGroup) {
        "override 1:1:2: the group 'db@other' is given two options, 'mysql' and 'pg'; to replace an "
        "option write 'override db@other: mysql'"},
   };
-  for (const Case& c : cases) {
+  for (const ErrorCase& c : cases) {
     SCOPED_TRACE(c.name);
     EXPECT_EQ(configs.reason(c.config, c.overrides), c.reason);
     EXPECT_EQ(configs.config(c.config, c.overrides), c.message);
@@ -200,7 +200,7 @@ TEST(ComposeError, TellsWhatIsWrongWithAGroup) {
 
 TEST(ComposeError, TellsWhatIsWrongWithThePrimaryConfig) {
   const Configs configs(kFiles);
-  const Case cases[] = {
+  const ErrorCase cases[] = {
       {"not there",
        "confg",
        {},
@@ -218,7 +218,7 @@ TEST(ComposeError, TellsWhatIsWrongWithThePrimaryConfig) {
        "yaml_root_type",
        "conf/number.yaml:1:1: a config must be a map or a list, not an integer"},
   };
-  for (const Case& c : cases) {
+  for (const ErrorCase& c : cases) {
     SCOPED_TRACE(c.name);
     EXPECT_EQ(configs.reason(c.config, c.overrides), c.reason);
     EXPECT_EQ(configs.config(c.config, c.overrides), c.message);

@@ -13,7 +13,7 @@ using internal::Configs;
 using internal::Files;
 using internal::Texts;
 
-const Files kFiles = {
+const Files kComposedFiles = {
     {"config.yaml", "defaults:\n  - db: mysql\n  - _self_\nname: app\ndb:\n  port: 1\n"},
     {"db/mysql.yaml", "driver: mysql\nport: 3306\nurl: ${.driver}:${.port}\n"},
     {"db/pg.yaml", "driver: pg\nport: 5432\n"},
@@ -22,13 +22,13 @@ const Files kFiles = {
 };
 
 TEST(Compose, MergesGroupsAndThePrimaryConfig) {
-  const Configs configs(kFiles);
+  const Configs configs(kComposedFiles);
   EXPECT_EQ(configs.config("config"),
             R"({"db":{"driver":"mysql","port":1,"url":"${.driver}:${.port}"},"name":"app"})");
 }
 
 TEST(Compose, ChoosesOptionsOnTheCommandLine) {
-  const Configs configs(kFiles);
+  const Configs configs(kComposedFiles);
   EXPECT_EQ(configs.config("config", {"db=pg"}), R"({"db":{"driver":"pg","port":1},"name":"app"})");
   EXPECT_EQ(configs.config("config", {"+server=apache", "~db"}),
             R"({"name":"app","db":{"port":1},"server":{"name":"apache","list":[1,2]}})");
@@ -39,7 +39,7 @@ TEST(Compose, ChoosesOptionsOnTheCommandLine) {
 }
 
 TEST(Compose, ChangesAddsAndDeletesValues) {
-  const Configs configs(kFiles);
+  const Configs configs(kComposedFiles);
   EXPECT_EQ(configs.config("config", {"db.port=2", "name=null", "+new.key=[1,{a: 2}]"}),
             R"({"db":{"driver":"mysql","port":2,"url":"${.driver}:${.port}"},"name":null,)"
             R"("new":{"key":[1,{"a":2}]}})");
@@ -56,13 +56,13 @@ TEST(Compose, DeletesThroughAnInterpolation) {
 }
 
 TEST(Compose, WithoutAConfigThereIsOnlyWhatTheOverridesAdd) {
-  const Configs configs(kFiles);
+  const Configs configs(kComposedFiles);
   EXPECT_EQ(configs.config(std::nullopt), "{}");
   EXPECT_EQ(configs.config(std::nullopt, {"+a=1"}), R"({"a":1})");
 }
 
 TEST(Compose, NamesAConfigWithItsExtensionOrInAGroup) {
-  const Configs configs(kFiles);
+  const Configs configs(kComposedFiles);
   EXPECT_EQ(configs.config("db/pg"), R"({"db":{"driver":"pg","port":5432}})");
   EXPECT_EQ(configs.config("db/pg.yaml"), R"({"db":{"driver":"pg","port":5432}})");
 }

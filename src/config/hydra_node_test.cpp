@@ -12,7 +12,7 @@ using internal::Configs;
 using internal::Files;
 using internal::Texts;
 
-const Files kFiles = {
+const Files kHydraFiles = {
     {"c.yaml", "defaults: [_self_, db: x]\na: 1\nhydra: {job: {name: mine}}\n"},
     {"db/x.yaml", "v: 1\n"},
     {"null.yaml", "hydra: null\n"},
@@ -21,7 +21,7 @@ const Files kFiles = {
 };
 
 TEST(HydraNode, IsThereWithItsDefaults) {
-  const Configs configs(kFiles);
+  const Configs configs(kHydraFiles);
   EXPECT_EQ(configs.value("hydra.run.dir", "plain"), R"("outputs/2031-02-03/04-05-06")");
   EXPECT_EQ(configs.value("hydra.job.name", "plain"), R"("app")");
   EXPECT_EQ(configs.value("hydra.output_subdir", "plain"), R"(".hydra")");
@@ -32,7 +32,7 @@ TEST(HydraNode, IsThereWithItsDefaults) {
 }
 
 TEST(HydraNode, KnowsHowItCameToBe) {
-  const Configs configs(kFiles);
+  const Configs configs(kHydraFiles);
   const Texts overrides = {"a=2", "hydra.verbose=true", "db=x"};
   EXPECT_EQ(configs.value("hydra.overrides", "c", overrides),
             R"({"hydra":["hydra.verbose=true"],"task":["a=2","db=x"]})");
@@ -45,7 +45,7 @@ TEST(HydraNode, KnowsHowItCameToBe) {
 }
 
 TEST(HydraNode, KeepsItsTypes) {
-  const Configs configs(kFiles);
+  const Configs configs(kHydraFiles);
   EXPECT_EQ(configs.value("hydra.job.chdir", "plain", {"hydra.job.chdir=yes"}), "true");
   EXPECT_EQ(configs.value("hydra.job.num", "plain", {"hydra.job.num='3'"}), "3");
   EXPECT_EQ(configs.value("hydra.job.env_set", "plain", {"+hydra.job.env_set.A=1"}),
@@ -63,7 +63,7 @@ TEST(HydraNode, KeepsItsTypes) {
 }
 
 TEST(HydraNode, ChoosesHydrasOwnGroups) {
-  const Configs configs(kFiles);
+  const Configs configs(kHydraFiles);
   EXPECT_EQ(configs.value("hydra.job_logging", "plain", {"hydra/job_logging=disabled"}),
             R"({"version":1,"root":{"level":"ERROR"},"disable_existing_loggers":true})");
   EXPECT_EQ(configs.reason("plain", {"hydra/job_logging=nope"}), "group_option_not_found");
@@ -71,7 +71,7 @@ TEST(HydraNode, ChoosesHydrasOwnGroups) {
 }
 
 TEST(HydraNode, CopiesEnvironmentVariables) {
-  Configs configs(kFiles);
+  Configs configs(kHydraFiles);
   const Texts overrides = {"hydra.job.env_copy=[A]"};
   EXPECT_EQ(configs.config("plain", overrides),
             "override 1:1:21: hydra.job.env_copy names the environment variable 'A', which is not "
@@ -90,7 +90,7 @@ TEST(HydraNode, NamesAFolderByTheOverrides) {
 }
 
 TEST(HydraNode, AnInterpolationGivesAValueOfTheKeysType) {
-  const Configs configs(kFiles);
+  const Configs configs(kHydraFiles);
   const auto composed = configs.compose("plain", {"hydra.job.num=3"});
   ASSERT_TRUE(composed) << composed.error().to_string();
   const ResolverRegistry resolvers = ResolverRegistry::standard();

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/strings.h"
 
 namespace profline::csv {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kQuoteInside = "quote inside an unquoted cell";
 constexpr std::string_view kTextAfterQuote = "text after a closing quote";
 constexpr std::string_view kNeverClosed =

@@ -17,8 +17,6 @@ namespace {
 using internal::JsonExpected;
 using internal::JsonProblem;
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 bool starts_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }

@@ -40,7 +40,8 @@ struct Reading {
   }
 };
 
-Reading read(ChunkSource source, Form form, OnBad on_bad, const JsonStreamLimits& limits = {}) {
+Reading read_stream(ChunkSource source, Form form, OnBad on_bad,
+                    const JsonStreamLimits& limits = {}) {
   Reading reading;
   JsonStreamHandlers handlers;
   handlers.element = [&](const JsonView& element, std::uint64_t offset) -> Result<void> {
@@ -66,14 +67,14 @@ Reading read(ChunkSource source, Form form, OnBad on_bad, const JsonStreamLimits
   return reading;
 }
 
-Reading read(std::string_view text, Form form = Form::List, OnBad on_bad = OnBad::Skip) {
-  return read(chunks_of(text), form, on_bad);
+Reading read_stream(std::string_view text, Form form = Form::List, OnBad on_bad = OnBad::Skip) {
+  return read_stream(chunks_of(text), form, on_bad);
 }
 
 using Events = std::vector<std::string>;
 
 TEST(JsonStream, DeliversElementsAndTheMembersAroundThem) {
-  const Reading reading = read(
+  const Reading reading = read_stream(
       R"( {"version": 1, "device": {"events": [0]}, "events": [ {"a": "]}\"\\"}, [1,2] ,3], "n": "x"} )");
   EXPECT_EQ(reading.events,
             (Events{"byte 13:1:1 version=1", "byte 26:1:1 device={\"events\":[0]}",
@@ -82,9 +83,9 @@ TEST(JsonStream, DeliversElementsAndTheMembersAroundThem) {
 }
 
 TEST(JsonStream, ReadsABareListAndEmptyOnes) {
-  EXPECT_EQ(read("[1, \"a,]\",\n null]\n").events, (Events{"1 1", "4 \"a,]\"", "12 null"}));
-  EXPECT_EQ(read(" [ ] ").outcome(), "0 elements, 0 skipped, 5 bytes");
-  EXPECT_EQ(read(R"({"events": []})").outcome(), "0 elements, 0 skipped, 14 bytes");
+  EXPECT_EQ(read_stream("[1, \"a,]\",\n null]\n").events, (Events{"1 1", "4 \"a,]\"", "12 null"}));
+  EXPECT_EQ(read_stream(" [ ] ").outcome(), "0 elements, 0 skipped, 5 bytes");
+  EXPECT_EQ(read_stream(R"({"events": []})").outcome(), "0 elements, 0 skipped, 14 bytes");
 }
 
 TEST(JsonStream, TellsOfATornInputAfterDeliveringWhatIsComplete) {
@@ -103,11 +104,11 @@ TEST(JsonStream, TellsOfATornInputAfterDeliveringWhatIsComplete) {
       {"{\"events\": [1]", "1 elements, 0 skipped, 14 bytes, torn at 14"},
       {"{\"events\": [1], \"name\": \"x", "1 elements, 0 skipped, 26 bytes, torn at 26"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(read(c.text).outcome(), c.outcome) << c.text;
+  for (const Case& c : kCases) EXPECT_EQ(read_stream(c.text).outcome(), c.outcome) << c.text;
 }
 
 TEST(JsonStream, SkipsAndTellsOfMalformedElements) {
-  const Reading reading = read(
+  const Reading reading = read_stream(
       R"([{"a": 1}, {"b": tru}, {"c": 3]}, , {"d" 4}, 1e999, 99999999999999999999, {"e": 5}])");
   EXPECT_EQ(
       reading.events,
@@ -128,7 +129,7 @@ TEST(JsonStream, SkipsAndTellsOfMalformedMembers) {
       "1, "
       "column 2)";
   const Reading reading =
-      read(R"({"path": "C:\q", "n" 1, x, "twice": {"a": 1, "a": 2}, , "events": [1]})");
+      read_stream(R"({"path": "C:\q", "n" 1, x, "twice": {"a": 1, "a": 2}, , "events": [1]})");
   EXPECT_EQ(
       reading.events,
       (Events{"1 skipped '\"path\": \"C:\\q\"': byte 12: unknown escape: '\\' before 'q'",
@@ -160,7 +161,7 @@ TEST(JsonStream, NamesTheByteOfWhatCannotBeRead) {
        "error: byte 6: unexpected 'tru', expected a value (in the member at byte 1)"},
   };
   for (const Case& c : kCases) {
-    EXPECT_EQ(read(c.text, Form::List, OnBad::Fail).outcome(), c.message) << c.text;
+    EXPECT_EQ(read_stream(c.text, Form::List, OnBad::Fail).outcome(), c.message) << c.text;
   }
 }
 
@@ -204,21 +205,21 @@ TEST(JsonStream, LetsAReaderTakeTheElementsItKnows) {
 }
 
 TEST(JsonStream, ReadsLines) {
-  const Reading reading = read("{\"a\": 1}\r\n\n  [2]\t\n{\"b\": }\n\"x\"", Form::Lines);
+  const Reading reading = read_stream("{\"a\": 1}\r\n\n  [2]\t\n{\"b\": }\n\"x\"", Form::Lines);
   EXPECT_EQ(
       reading.events,
       (Events{"0 {\"a\":1}", "13 [2]",
               "18 skipped '{\"b\": }': byte 24: unexpected '}', expected a value", "26 \"x\""}));
   EXPECT_EQ(reading.outcome(), "3 elements, 1 skipped, 29 bytes");
-  EXPECT_EQ(read("", Form::Lines).outcome(), "0 elements, 0 skipped, 0 bytes");
+  EXPECT_EQ(read_stream("", Form::Lines).outcome(), "0 elements, 0 skipped, 0 bytes");
 }
 
 TEST(JsonStream, TellsATornLastLineFromAMalformedOne) {
-  EXPECT_EQ(read("1\n{\"a\": tr", Form::Lines, OnBad::Fail).outcome(),
+  EXPECT_EQ(read_stream("1\n{\"a\": tr", Form::Lines, OnBad::Fail).outcome(),
             "1 elements, 0 skipped, 10 bytes, torn at 10");
-  EXPECT_EQ(read("1\n{\"a\": \"x", Form::Lines, OnBad::Fail).outcome(),
+  EXPECT_EQ(read_stream("1\n{\"a\": \"x", Form::Lines, OnBad::Fail).outcome(),
             "1 elements, 0 skipped, 10 bytes, torn at 10");
-  EXPECT_EQ(read("1\n{\"a\": x}", Form::Lines, OnBad::Fail).outcome(),
+  EXPECT_EQ(read_stream("1\n{\"a\": x}", Form::Lines, OnBad::Fail).outcome(),
             "error: byte 8: unexpected 'x', expected a value (in the element at byte 2)");
 }
 
@@ -226,9 +227,9 @@ TEST(JsonStream, LimitsDepthAsTheTreeParserDoes) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']') + '\n';
   };
-  EXPECT_EQ(read(nested(kJsonMaxDepth), Form::Lines, OnBad::Fail).outcome(),
+  EXPECT_EQ(read_stream(nested(kJsonMaxDepth), Form::Lines, OnBad::Fail).outcome(),
             "1 elements, 0 skipped, 2001 bytes");
-  EXPECT_EQ(read(nested(kJsonMaxDepth + 1), Form::Lines, OnBad::Fail).outcome(),
+  EXPECT_EQ(read_stream(nested(kJsonMaxDepth + 1), Form::Lines, OnBad::Fail).outcome(),
             "error: byte 1000: lists and maps are nested more than 1000 deep (in the element at "
             "byte 0)");
 }
@@ -236,11 +237,11 @@ TEST(JsonStream, LimitsDepthAsTheTreeParserDoes) {
 TEST(JsonStream, GrowsForALargeElementUpToTheLimit) {
   const std::string text = "[1, \"" + std::string(100, 'x') + "\", 2]";
   const JsonStreamLimits enough = {.window_bytes = 8, .max_element_bytes = 102};
-  EXPECT_EQ(read(chunks_of(text), Form::List, OnBad::Fail, enough).outcome(),
+  EXPECT_EQ(read_stream(chunks_of(text), Form::List, OnBad::Fail, enough).outcome(),
             "3 elements, 0 skipped, 110 bytes");
   for (const std::size_t window : {1U, 8U, 1000U}) {
     const JsonStreamLimits less = {.window_bytes = window, .max_element_bytes = 101};
-    const Reading reading = read(chunks_of(text), Form::List, OnBad::Skip, less);
+    const Reading reading = read_stream(chunks_of(text), Form::List, OnBad::Skip, less);
     EXPECT_EQ(reading.outcome(), "error: byte 4: an element of more than 101 bytes");
     EXPECT_EQ(reading.events, Events{"1 1"});
   }
@@ -250,7 +251,7 @@ TEST(JsonStream, PassesOnTheErrorsOfItsSourceAndItsHandlers) {
   const ChunkSource broken = [](std::span<char>) -> Result<std::size_t> {
     return Error(ErrorKind::Io, "disk on fire");
   };
-  EXPECT_EQ(read(broken, Form::List, OnBad::Skip).outcome(), "error: disk on fire");
+  EXPECT_EQ(read_stream(broken, Form::List, OnBad::Skip).outcome(), "error: disk on fire");
   JsonStreamHandlers handlers;
   handlers.element = [](const JsonView&, std::uint64_t offset) -> Result<void> {
     return Error(ErrorKind::Config, "not wanted at " + std::to_string(offset));
@@ -293,10 +294,11 @@ std::string generated_trace(std::uint64_t seed, Form form) {
 }
 
 void expect_same_for_any_chunks(const std::string& text, Form form) {
-  const Reading whole = read(text, form);
+  const Reading whole = read_stream(text, form);
   for (std::size_t size = 1; size <= 17; ++size) {
-    const Reading chunked = read(small_chunks(text, size), form, OnBad::Skip);
-    const Reading windowed = read(small_chunks(text, 3), form, OnBad::Skip, {.window_bytes = size});
+    const Reading chunked = read_stream(small_chunks(text, size), form, OnBad::Skip);
+    const Reading windowed =
+        read_stream(small_chunks(text, 3), form, OnBad::Skip, {.window_bytes = size});
     ASSERT_EQ(chunked.events, whole.events) << text;
     ASSERT_EQ(chunked.outcome(), whole.outcome()) << text;
     ASSERT_EQ(windowed.events, whole.events) << text;

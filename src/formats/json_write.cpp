@@ -81,7 +81,7 @@ void append_string(std::string& out, std::string_view text) {
 }
 
 /// The shortest text that reads back as the same double, and as a float.
-std::string float_text(double value) {
+std::string json_float_text(double value) {
   std::array<char, 32> digits{};
   const auto [end, failure] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
   PL_ASSERT(failure == std::errc(), "32 characters hold any double");
@@ -90,9 +90,9 @@ std::string float_text(double value) {
   return text;
 }
 
-class Writer {
+class JsonWriter {
  public:
-  explicit Writer(const JsonStyle& style) : style_(style) {}
+  explicit JsonWriter(const JsonStyle& style) : style_(style) {}
 
   Result<void> write(const Node& node);
   std::string take() && {
@@ -129,7 +129,7 @@ class Writer {
   std::vector<Step> path_;
 };
 
-std::string Writer::path() const {
+std::string JsonWriter::path() const {
   if (path_.empty()) return "the top";
   std::string text = "'";
   for (const Step& step : path_) {
@@ -145,7 +145,7 @@ std::string Writer::path() const {
   return text + '\'';
 }
 
-Result<void> Writer::write(const Node& node) {
+Result<void> JsonWriter::write(const Node& node) {
   switch (node.kind()) {
     case Node::Kind::Null:
       out_ += "null";
@@ -178,16 +178,16 @@ Result<void> Writer::write(const Node& node) {
   return node.is_list() ? write_list(node.as_list()) : write_map(node.as_map());
 }
 
-Result<void> Writer::write_float(const Node& node) {
+Result<void> JsonWriter::write_float(const Node& node) {
   const double value = node.as_float();
   if (!std::isfinite(value)) {
     return refuse(node, std::isnan(value) ? "JSON has no nan" : "JSON has no infinity");
   }
-  out_ += float_text(value);
+  out_ += json_float_text(value);
   return {};
 }
 
-Result<void> Writer::write_big_int(const Node& node) {
+Result<void> JsonWriter::write_big_int(const Node& node) {
   const std::string& text = node.as_big_int();
   const std::size_t digits = text.size() - (text.starts_with('-') ? 1 : 0);
   if (digits > kJsonMaxIntegerDigits) {
@@ -198,7 +198,7 @@ Result<void> Writer::write_big_int(const Node& node) {
   return {};
 }
 
-Result<void> Writer::write_list(const Node::List& items) {
+Result<void> JsonWriter::write_list(const Node::List& items) {
   if (items.empty()) {
     out_ += "[]";
     return {};
@@ -216,7 +216,7 @@ Result<void> Writer::write_list(const Node::List& items) {
   return {};
 }
 
-Result<void> Writer::write_key(const Node& key) {
+Result<void> JsonWriter::write_key(const Node& key) {
   if (key.is_string()) {
     append_string(out_, key.as_string());
     return {};
@@ -231,7 +231,7 @@ Result<void> Writer::write_key(const Node& key) {
   return {};
 }
 
-Result<void> Writer::write_map(const NodeMap& entries) {
+Result<void> JsonWriter::write_map(const NodeMap& entries) {
   if (entries.empty()) {
     out_ += "{}";
     return {};
@@ -264,7 +264,7 @@ Result<void> Writer::write_map(const NodeMap& entries) {
 }  // namespace
 
 Result<std::string> write_json(const Node& tree, const JsonStyle& style) {
-  Writer writer(style);
+  JsonWriter writer(style);
   PL_TRY(writer.write(tree));
   return std::move(writer).take();
 }

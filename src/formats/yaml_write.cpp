@@ -37,7 +37,7 @@ Scalar string_scalar(const std::string& text) {
   return scalar;
 }
 
-std::string float_text(double value) {
+std::string yaml_float_text(double value) {
   if (std::isnan(value)) return ".nan";
   if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
   std::string text = python_repr(value);
@@ -58,7 +58,7 @@ Scalar scalar_of(const Node& node) {
     case Node::Kind::BigInt:
       return {decode_utf8(node.as_big_int()), "!!int", {}};
     case Node::Kind::Float:
-      return {decode_utf8(float_text(node.as_float())), "!!float", {}};
+      return {decode_utf8(yaml_float_text(node.as_float())), "!!float", {}};
     case Node::Kind::String:
       return string_scalar(node.as_string());
     case Node::Kind::Bytes:
@@ -87,7 +87,7 @@ bool is_empty_collection(const Node& node) {
   return (node.is_list() && node.as_list().empty()) || (node.is_map() && node.as_map().empty());
 }
 
-class Writer {
+class YamlWriter {
  public:
   std::string document(const Node& node) {
     const bool is_plain = write(node, Role::Root);
@@ -181,7 +181,7 @@ class Writer {
 }  // namespace
 
 std::string write_yaml(const Node& node) {
-  return Writer().document(node);
+  return YamlWriter().document(node);
 }
 
 }  // namespace profline

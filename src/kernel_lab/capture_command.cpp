@@ -186,7 +186,7 @@ std::vector<Export> export_commands(const ncu::Installation& ncu, const settings
   for (const std::string& section : ncu::collection(ncu, settings.ncu_cli).sections) {
     std::vector<std::string> options = {"--page", "details", "--section", section};
     if (section == kRooflineSection) options.insert(options.end(), {"--print-details", "all"});
-    add("ncu.section_" + range_folder(section) + ".csv", std::move(options));
+    add("ncu.section_" + folder_name(section) + ".csv", std::move(options));
   }
   return exports;
 }

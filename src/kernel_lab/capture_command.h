@@ -10,9 +10,8 @@
 
 #include "base/result.h"
 #include "formats/node.h"
-#include "kernel_lab/launch_census.h"
-#include "kernel_lab/launch_choice.h"
-#include "process/command.h"
+#include "kernel_lab/launches.h"
+#include "process/runner.h"
 #include "settings/ncu.h"
 #include "tools/ncu/probe.h"
 

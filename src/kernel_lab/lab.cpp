@@ -17,7 +17,7 @@
 #include "formats/yaml.h"
 #include "kernel_lab/capture_command.h"
 #include "kernel_lab/internal/capture.h"
-#include "kernel_lab/launch_choice.h"
+#include "kernel_lab/launches.h"
 #include "process/environment.h"
 #include "schema/diff.h"
 #include "schema/read.h"

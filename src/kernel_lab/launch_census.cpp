@@ -1,5 +1,3 @@
-#include "kernel_lab/launch_census.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -19,6 +17,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/yaml.h"
+#include "kernel_lab/launches.h"
 #include "schema/read.h"
 
 namespace profline::kernel_lab {

@@ -1,7 +1,4 @@
-#include "kernel_lab/launch_choice.h"
-
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 #include <span>
 
@@ -10,6 +7,7 @@
 
 #include "base/figures.h"
 #include "kernel_lab/capture_command.h"
+#include "kernel_lab/launches.h"
 
 namespace profline::kernel_lab {
 namespace {
@@ -260,22 +258,6 @@ Pass merged_pass(std::span<const ChosenKernel> kernels, std::vector<std::size_t>
 }
 
 }  // namespace
-
-Result<LaunchRequest::Window> parse_window(const std::string& text) {
-  LaunchRequest::Window window;
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, window.first);
-  const bool has_sign =
-      first.ec == std::errc() && first.ptr != end && (*first.ptr == ':' || *first.ptr == '-');
-  if (has_sign) {
-    const auto last = std::from_chars(first.ptr + 1, end, window.last);
-    const bool is_whole = last.ec == std::errc() && last.ptr == end;
-    if (is_whole && window.first >= 1 && window.last >= window.first) return window;
-  }
-  return Error(ErrorKind::Config, "--launch-range is '" + text +
-                                      "', not FIRST:LAST with launches counted from 1, as in 10:40")
-      .with_reason("usage");
-}
 
 LaunchChoice choose_uncounted(const LaunchRequest& request) {
   LaunchChoice choice;

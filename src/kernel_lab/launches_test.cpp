@@ -1,10 +1,10 @@
 // How often a kernel is launched, and which of its launches are profiled.
 
+#include "kernel_lab/launches.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernel_lab/launch_census.h"
-#include "kernel_lab/launch_choice.h"
 #include "testing/paths.h"
 #include "tools/ncu/csv_reader.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -180,18 +180,6 @@ TEST(Choice, StaysInItsWindow) {
   const auto outside = choose_launches(within(request({}), window), launched({1, 2}));
   ASSERT_FALSE(outside);
   EXPECT_EQ(outside.error().message(), "launches 4 to 6 were requested, but there are only 2");
-}
-
-TEST(Choice, ReadsAWindow) {
-  EXPECT_EQ(parse_window("3:8").value(), (LaunchRequest::Window{3, 8}));
-  EXPECT_EQ(parse_window("3-3").value(), (LaunchRequest::Window{3, 3}));
-  for (const char* text : {"", "3", "0:4", "5:4", "3:", ":3", "3:x", "3:4:5", "-3:4"}) {
-    const auto window = parse_window(text);
-    ASSERT_FALSE(window) << text;
-    EXPECT_EQ(window.error().message(), std::string("--launch-range is '") + text +
-                                            "', not FIRST:LAST with launches counted from 1, as "
-                                            "in 10:40");
-  }
 }
 
 TEST(Choice, WithoutACensusIsTheRequest) {

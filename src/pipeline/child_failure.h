@@ -7,7 +7,7 @@
 
 #include "pipeline/stage.h"
 #include "process/runner.h"
-#include "records/finding.h"
+#include "records/run_record.h"
 
 namespace profline::pipeline {
 

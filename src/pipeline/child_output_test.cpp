@@ -1,5 +1,3 @@
-#include "pipeline/internal/child_output.h"
-
 #include <sys/stat.h>
 
 #include <vector>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "pipeline/internal/live_stage_run.h"
 #include "process/runner.h"
 #include "testing/temp_dir.h"
 

@@ -12,6 +12,7 @@
 #include "tools/gpu/driver.h"
 #include "tools/ncu/probe.h"
 #include "tools/nsys/probe.h"
+#include "workloads/program/environment.h"
 
 namespace profline::pipeline {
 
@@ -23,6 +24,7 @@ struct Toolbox {
   std::optional<Result<std::filesystem::path>> workload;  ///< profline-workload
   std::optional<Result<nsys::Installation>> nsys;
   std::optional<Result<ncu::Installation>> ncu;
+  program::Companions companions{};  ///< what a user's program loads
 };
 
 /// What to look for, and under which names.
@@ -34,6 +36,8 @@ struct Survey {
   bool ncu = false;
   std::string nsys_program = "nsys";
   std::string ncu_program = "ncu";
+  /// This program, if what is installed with it is needed for a user's program; else empty.
+  std::filesystem::path executable{};
   /// Finds profline-workload; called only if `workload` is set.
   std::function<Result<std::filesystem::path>()> find_workload;
 };

@@ -8,9 +8,10 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "pipeline/run_inputs.h"
+#include "pipeline/internal/live_stage_run.h"
+#include "pipeline/resume.h"
 #include "pipeline/workload_command.h"
-#include "records/redacted_run.h"
+#include "records/run_record.h"
 #include "run/run_files.h"
 
 namespace profline::pipeline {
@@ -146,7 +147,7 @@ void Execution::carry_out(const PlannedStage& planned, const StageRecord& record
   const Result<void> ran = stage.run(context, planned.plan, run);
   if (is_gone(plan_.setup.stage_folder(stage.id()))) return;  // already reported
   report_error(ran, "stage_error");
-  if (report_if_interrupted(false)) return;
+  if (report_if_interrupted(false) || run.skipped()) return;
   const TimeAccount::Span reading(account_, Activity::Reading);
   for (Finding& finding : stage.verify(context, files_)) run.report(std::move(finding));
   if (run.has_problem()) return;
@@ -174,6 +175,7 @@ Result<void> Execution::keep_folder(const std::filesystem::path& folder, LiveSta
 StageState Execution::state_after(const LiveStageRun& run) const {
   if (run.cancelled()) return StageState::Interrupted;
   if (run.timed_out()) return StageState::TimedOut;
+  if (run.skipped() && !run.has_problem()) return StageState::Skipped;
   return run.has_problem() ? StageState::Failed : StageState::Ok;
 }
 
@@ -229,7 +231,7 @@ Result<void> Execution::run_stages() {
     if (record->state != StageState::Pending) continue;
     if (services_.interrupt.requested()) break;
     PL_TRY(run_stage(planned, *record));
-    const bool is_bad = record->state != StageState::Ok;
+    const bool is_bad = record->state != StageState::Ok && record->state != StageState::Skipped;
     if (record->state == StageState::Interrupted) break;
     if (is_bad && !plan_.setup.settings.pipeline.keep_going) break;
   }

@@ -2,14 +2,27 @@
 
 #include <functional>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/progress.h"
 #include "base/result.h"
-#include "pipeline/live_stage_run.h"
 #include "pipeline/plan.h"
+#include "process/interrupt.h"
+#include "process/runner.h"
 #include "run/run.h"
 #include "run/run_journal.h"
 
 namespace profline::pipeline {
+
+/// The outside world as a run sees it.
+struct RunServices {
+  ProcessRunner& processes;
+  const Interrupt& interrupt;
+  Progress& progress;
+  Log log;
+  const Clock& clock;
+};
 
 /// Writes the reports of a run whose stages have ended.
 using WriteReports = std::function<Result<void>(const run::Run& run)>;

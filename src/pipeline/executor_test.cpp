@@ -35,6 +35,7 @@ class FakeStage final : public Stage {
   std::string_view id() const override { return id_; }
   const settings::Stage& settings(const settings::Pipeline&) const override { return settings_; }
   bool is_measured_against_baseline() const override { return id_ != "baseline"; }
+  bool reads_baseline(const settings::Root&) const override { return after_baseline; }
   Needs needs(const settings::Root&) const override { return {}; }
   std::vector<Finding> preflight(const StageContext&) const override { return found; }
   StagePlan plan(const StageContext& context) const override {
@@ -57,6 +58,7 @@ class FakeStage final : public Stage {
                          StageRun& run) const override {
     if (asks_in_summary) PL_TRY(run.execute({"summary", {.argv = {"summary"}}}));
     if (!capture.empty()) run.keep_capture(capture, Timeline());
+    if (!inapplicable.empty()) run.skip({Severity::Problem, "inapplicable", inapplicable});
     return write_file_atomic(context.setup.stage_folder(id_) / "summary", "made");
   }
 
@@ -66,6 +68,8 @@ class FakeStage final : public Stage {
   std::vector<std::string> artifacts;
   std::string capture;  ///< one that it has read
   bool asks_in_summary = false;
+  bool after_baseline = false;
+  std::string inapplicable;  ///< why it is skipped, as its summary finds out
 
  private:
   std::string id_;
@@ -134,6 +138,24 @@ TEST_F(Execute, RunsStagesInOrderAndKeepsWhatTheyDid) {
           "first/summary", 4, "ea0890697a77af0a2e054cccec587c8a42feb5cf38e778c6c6e2a96bfb945c0b"}));
   EXPECT_TRUE(fs::exists(folder_ / "last/status.json"));
   EXPECT_FALSE(fs::exists(folder_ / ".reserve"));
+}
+
+TEST_F(Execute, AStageThatReadsTheBaselineRunsAfterIt) {
+  stage(0).after_baseline = true;
+  for (const char* name : {"baseline", "first", "last"}) processes_.expect({name});
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
+  EXPECT_THAT(states(), ElementsAre("baseline ok", "first ok", "last ok"));
+}
+
+TEST_F(Execute, AStageThatTurnsOutNotToApplyIsSkipped) {
+  stage(0).inapplicable = "no model was recorded";
+  setup_.settings.pipeline.keep_going = false;
+  for (const char* name : kNames) processes_.expect({name});
+  EXPECT_EQ(execute_plan(plan()), ExitCode::Done);
+  EXPECT_THAT(states(), ElementsAre("first skipped", "baseline ok", "last ok"));
+  const RunRecord record = run::read_record(folder_.path()).value();
+  ASSERT_EQ(record.stages[0].findings.size(), 1U);
+  EXPECT_EQ(record.stages[0].findings[0].text, "no model was recorded");
 }
 
 TEST_F(Execute, AProblemFailsItsStageAndTheExitCodeSaysSo) {

@@ -1,4 +1,4 @@
-#include "pipeline/live_stage_run.h"
+#include "pipeline/internal/live_stage_run.h"
 
 #include <gtest/gtest.h>
 

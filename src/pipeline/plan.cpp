@@ -60,6 +60,28 @@ PlannedStage decide_baseline(const Stage& stage, const std::vector<std::string>&
   return planned;
 }
 
+/// The stages in the order in which they run.
+std::vector<const Stage*> in_order(const Stages& stages, const settings::Root& settings) {
+  std::vector<const Stage*> order;
+  std::vector<const Stage*> waiting;  // for the baseline
+  const auto has_baseline = [&] {
+    return std::any_of(order.begin(), order.end(),
+                       [](const Stage* stage) { return stage->id() == kBaseline; });
+  };
+  for (const auto& stage : stages) {
+    if (stage->reads_baseline(settings) && !has_baseline()) {
+      waiting.push_back(stage.get());
+      continue;
+    }
+    order.push_back(stage.get());
+    if (stage->id() != kBaseline) continue;
+    order.insert(order.end(), waiting.begin(), waiting.end());
+    waiting.clear();
+  }
+  order.insert(order.end(), waiting.begin(), waiting.end());
+  return order;
+}
+
 /// A Problem and the stages that have it.
 struct Obstacle {
   Finding finding;
@@ -152,13 +174,15 @@ RunPlan make_plan(RunSetup setup, Toolbox tools, const Stages& stages, const Whe
     return stage.id() == kBaseline && enable_of(stage, run.setup.settings) == Enable::Auto;
   };
   std::vector<std::string> measured;
-  for (const auto& stage : stages) {
+  for (const Stage* stage : in_order(stages, run.setup.settings)) {
     if (is_undecided(*stage)) {
-      run.stages.push_back({stage.get(), StageState::Off, {}, {}, {}});
+      run.stages.push_back({stage, StageState::Off, {}, {}, {}});
       continue;
     }
     run.stages.push_back(decide(*stage, run.context(), where));
-    if (run.stages.back().is_on() && stage->is_measured_against_baseline()) {
+    const bool needs_baseline =
+        stage->is_measured_against_baseline() || stage->reads_baseline(run.setup.settings);
+    if (run.stages.back().is_on() && needs_baseline) {
       measured.emplace_back(stage->id());
     }
   }

@@ -48,7 +48,7 @@ using WhereSet = std::function<std::string(const std::string& key)>;
 
 /// Decides which stages run and what each will do; pure. Setup and tools are complete except for
 /// `baseline_is_on`, which is decided here: by default the baseline is on if any stage is on that
-/// is measured against it.
+/// is measured against it or reads its files. A stage that reads them comes after it.
 RunPlan make_plan(RunSetup setup, Toolbox tools, const Stages& stages, const WhereSet& where);
 
 }  // namespace profline::pipeline

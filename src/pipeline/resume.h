@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
@@ -11,8 +12,27 @@
 #include "pipeline/plan.h"
 #include "process/runner.h"
 #include "records/run_record.h"
+#include "run/run.h"
+#include "run/run_journal.h"
 
+/// Resuming a run: what it was made from, and which of its stages run again.
 namespace profline::pipeline {
+
+/// Schedules inputs.yaml of the run to be written, from what a stage's workload recorded about its
+/// inputs, or from the files that a user's command names. Does nothing if the stage wrote nothing.
+Result<void> write_inputs(run::RunJournal& journal, const RunSetup& setup, const run::Run& files,
+                          std::string_view stage);
+
+/// What changed, in words, among the inputs that inputs.yaml names since the run read them; empty:
+/// nothing. A run without that file has no inputs that could have changed.
+std::vector<std::string> changed_inputs(const run::Run& run);
+
+/// A digest of everything known before a stage runs that decides its result: the config of the
+/// model, the inputs and this stage, every command it would run, the versions of its tools, the
+/// user's rules for kernel classes where it applies them, and the model's files (names, sizes and
+/// times, because weights are too large to read for this). What only matters to other stages is
+/// not included.
+std::string inputs_digest(const PlannedStage& planned, const RunPlan& plan);
 
 /// Ends what a killed run left running: processes by pid and start time (only of this boot of this
 /// machine), then nsys sessions. Returns what it ended, in words.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,9 +14,8 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "pipeline/environment.h"
-#include "process/command.h"
 #include "process/runner.h"
-#include "records/finding.h"
+#include "records/run_record.h"
 #include "records/timeline.h"
 #include "run/run.h"
 #include "settings/hardware.h"
@@ -93,14 +93,21 @@ class StageRun {
   virtual const Log& log() = 0;
   /// Reported to the user at once, and recorded.
   virtual void report(Finding finding) = 0;
+  /// Ends the stage as skipped, for a reason that only what ran before it could show. The run has
+  /// not failed.
+  virtual void skip(Finding why) = 0;
   /// Whether a Problem was reported, so that the stage has failed.
   virtual bool has_problem() const = 0;
   /// Names something detached, such as an nsys session, that must be ended with this run, or by
   /// --resume if we die.
   virtual void remember_session(const std::string& name) = 0;
-  /// Hands an nsys capture that the stage has read to the reports, so that they need not read it
-  /// again. `sqlite` is its export, relative to the stage's folder.
+  /// Hands an nsys capture that was read to the rest of the stage and to the reports, so that they
+  /// need not read it again. `sqlite` is its export, relative to the stage's folder.
   virtual void keep_capture(std::string sqlite, Timeline capture) = 0;
+  /// A capture that was kept. Null: it was not, or it was too large; read it again.
+  virtual const Timeline* kept_capture(std::string_view sqlite) const = 0;
+  /// Does `reading`, whose time counts as reading and not as the orchestrator's own.
+  virtual void read(const std::function<void()>& reading) = 0;
 };
 
 /// One step of a run. Stages are stateless and communicate only through artifacts.
@@ -111,6 +118,9 @@ class Stage {
   virtual const settings::Stage& settings(const settings::Pipeline& pipeline) const = 0;
   /// Whether its times are reported next to those of an unprofiled run.
   virtual bool is_measured_against_baseline() const = 0;
+  /// Whether it works on the baseline's files, so that it runs after the baseline, and again if the
+  /// baseline does.
+  virtual bool reads_baseline(const settings::Root& /*settings*/) const { return false; }
   /// What it needs from the machine, so that only that is looked for.
   struct Needs {
     bool workload = false;  ///< the built-in one, which a user's command does not need

@@ -9,7 +9,7 @@
 #include "config/overrides/override.h"
 #include "formats/json.h"
 #include "formats/node.h"
-#include "records/redacted_run.h"
+#include "records/run_record.h"
 #include "run/names/artifact_names.h"
 
 namespace profline::pipeline {
@@ -17,11 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Command users_command(const RunSetup& setup, std::vector<std::string> argv) {
+Command users_command(const StageContext& context, const WorkloadRun& run,
+                      std::vector<std::string> argv) {
+  const RunSetup& setup = context.setup;
+  const settings::Workload& workload = setup.settings.pipeline.workload;
+  program::ProgramRun program = run.program;
+  program.run_folder = setup.folder;
+  program.record_folder = run.out / run::folders::kRecorded;
   Command command;
   command.argv = std::move(argv);
-  command.cwd = (setup.cwd / setup.settings.pipeline.workload.cwd).lexically_normal();
-  command.env["PROFLINE_RUN_DIR"] = setup.folder.string();
+  command.cwd = (setup.cwd / workload.cwd).lexically_normal();
+  command.env = program::environment(program, context.tools.companions, workload);
   return command;
 }
 
@@ -46,15 +52,6 @@ Node* find_in(Node& config, std::string_view key) {
     key.remove_prefix(std::min(dot + 1, key.size()));
   }
   return at;
-}
-
-/// The secrets that were removed from the workload's config, as JSON; nothing if it has no secrets.
-std::optional<std::string> config_secrets(const RunSetup& setup) {
-  const Node part = redacted_part(setup.config, redacted(setup.config, setup.redactor));
-  if (part.is_null()) return std::nullopt;
-  auto text = write_json(part, {.indent = 0, .bytes_as_base64 = true, .scalar_keys_as_text = true});
-  if (!text) return std::nullopt;
-  return std::move(*text);
 }
 
 /// A value in Hydra's grammar, quoted where a character would otherwise have a meaning.
@@ -131,7 +128,7 @@ Command workload_command(const StageContext& context, const WorkloadRun& run) {
       const std::vector<std::string> overrides = module_overrides(setup, run);
       argv->insert(argv->end(), overrides.begin(), overrides.end());
     }
-    Command command = users_command(setup, std::move(*argv));
+    Command command = users_command(context, run, std::move(*argv));
     command.log = run.out / run::files::kLog;
     return command;
   }
@@ -154,6 +151,14 @@ Command workload_command(const StageContext& context, const WorkloadRun& run) {
   if (setup.chdir) command.cwd = setup.stage_folder(run.stage);
   command.log = run.out / run::files::kLog;
   return command;
+}
+
+std::optional<std::string> config_secrets(const RunSetup& setup) {
+  const Node part = redacted_part(setup.config, redacted(setup.config, setup.redactor));
+  if (part.is_null()) return std::nullopt;
+  auto text = write_json(part, {.indent = 0, .bytes_as_base64 = true, .scalar_keys_as_text = true});
+  if (!text) return std::nullopt;
+  return std::move(*text);
 }
 
 fs::path handed_config_file(const RunSetup& setup, std::string_view stage,

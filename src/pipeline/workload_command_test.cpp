@@ -53,8 +53,30 @@ TEST(WorkloadCommand, RunsAUsersProgramWhereTheUserSaysWithTheRunsFolderNamed) {
   const Toolbox tools;
   const Command command =
       workload_command({setup, tools}, {"baseline", "baseline", "/c", "/runs/1/baseline"});
-  EXPECT_EQ(display(command), "cd /home/me/job && env PROFLINE_RUN_DIR=/runs/1 python3 'a b.py'");
+  EXPECT_EQ(display(command),
+            "cd /home/me/job && env PROFLINE_RECORD_DIR=/runs/1/baseline/recorded "
+            "PROFLINE_RUN_DIR=/runs/1 python3 'a b.py'");
   EXPECT_EQ(command.log, "/runs/1/baseline/log");
+}
+
+TEST(WorkloadCommand, LetsAUsersProgramLoadWhatIsInstalled) {
+  RunSetup setup;
+  setup.folder = "/runs/1";
+  setup.cwd = "/home/me";
+  setup.settings.pipeline.workload.command = {"python3"};
+  Toolbox tools;
+  tools.companions = {.recorder = "/p/recorder.so", .python = "/p/python"};
+  ::unsetenv("PYTHONPATH");
+  const WorkloadRun run{.stage = "nsys",
+                        .mode = "profiled",
+                        .config = "/c",
+                        .out = "/runs/1/nsys/workload",
+                        .program = {.gate = program::GateKind::Cuda}};
+  const auto env = workload_command({setup, tools}, run).env;
+  EXPECT_EQ(env.at("PROFLINE_RECORD_DIR"), "/runs/1/nsys/workload/recorded");
+  EXPECT_EQ(env.at("PROFLINE_GATE"), "cuda");
+  EXPECT_EQ(env.at("PYTHONPATH"), "/p/python/startup");
+  EXPECT_FALSE(env.contains("NVTX_INJECTION64_PATH"));
 }
 
 /// A run of a Python module that has a config like ours.
@@ -83,7 +105,9 @@ TEST(WorkloadCommand, GivesAModuleWhatTheOldStage2GaveIt) {
                 "dataset.sampling.num_epochs=1", "dataset.sampling.num_samples_per_epoch=1",
                 "dataset.sampling.randomize=false", "hydra.run.dir=/runs/1/nsys/workload",
                 "hydra.job.chdir=true"}));
-  EXPECT_EQ(command.env, (std::map<std::string, std::string>{{"PROFLINE_RUN_DIR", "/runs/1"}}));
+  EXPECT_EQ(command.env, (std::map<std::string, std::string>{
+                             {"PROFLINE_RECORD_DIR", "/runs/1/nsys/workload/recorded"},
+                             {"PROFLINE_RUN_DIR", "/runs/1"}}));
 }
 
 TEST(WorkloadCommand, GivesAModuleTheWholeSamplingWhereNothingCutsItOff) {

@@ -1,4 +1,4 @@
-#include "predictions/layout.h"
+#include "predictions/internal/layout.h"
 
 #include <cmath>
 #include <set>

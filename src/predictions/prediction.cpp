@@ -9,7 +9,7 @@
 #include "formats/json.h"
 #include "inputs/images/codec.h"
 #include "inputs/images/picture.h"
-#include "predictions/layout.h"
+#include "predictions/internal/layout.h"
 #include "run/names/artifact_names.h"
 
 namespace profline::predictions {

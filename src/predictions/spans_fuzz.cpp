@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "predictions/layout.h"
+#include "predictions/internal/layout.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace profline;  // NOLINT(google-build-using-namespace): a program of one file

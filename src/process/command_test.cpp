@@ -1,8 +1,7 @@
-#include "process/command.h"
-
 #include <gtest/gtest.h>
 
-#include "process/testing_support.h"
+#include "process/runner.h"
+#include "testing/processes/children.h"
 
 namespace profline {
 namespace {

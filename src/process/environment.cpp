@@ -81,6 +81,12 @@ Result<std::filesystem::path> find_program(std::string_view name) {
   return find_program(name, own_path(), {});
 }
 
+std::optional<std::string> environment_variable(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
 std::string own_path() {
   const char* path = std::getenv("PATH");
   return path != nullptr ? path : default_path();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,9 @@ Result<std::filesystem::path> find_program(std::string_view name);
 
 /// A program that is installed with this one: next to it, else on PATH.
 Result<std::filesystem::path> find_companion(const std::string& name);
+
+/// A variable of our environment; nothing if it is not set.
+std::optional<std::string> environment_variable(std::string_view name);
 
 /// PATH of our environment; if it is not set, the system's default, as for execvp.
 std::string own_path();

@@ -40,6 +40,14 @@ void on_signal(int signal) {
   }
 }
 
+std::atomic<bool> time_limit_is_near{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "signal handlers use it");
+
+void on_time_limit(int signal) {
+  time_limit_is_near.store(true);
+  on_signal(signal);
+}
+
 }  // namespace
 
 Interrupt::Interrupt()
@@ -79,6 +87,23 @@ InterruptOnSignals::~InterruptOnSignals() {
     ::sigaction(kSignals[i], &before_[i], nullptr);
   }
   signal_target.store(nullptr);
+}
+
+TimeLimitNotice::TimeLimitNotice() {
+  time_limit_is_near.store(false);
+  struct sigaction action {};
+  action.sa_handler = on_time_limit;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGUSR2, &action, &before_);
+}
+
+TimeLimitNotice::~TimeLimitNotice() {
+  ::sigaction(SIGUSR2, &before_, nullptr);
+}
+
+bool TimeLimitNotice::arrived() const noexcept {
+  return time_limit_is_near.load();
 }
 
 class EndOnInterrupt::Watch {

@@ -71,6 +71,22 @@ class InterruptOnSignals {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
+/// While this lives, SIGUSR2 requests the interrupt that signals request: a queueing system sends
+/// it when the time limit of a job is near. At most one at a time, and only within the life of an
+/// InterruptOnSignals.
+class TimeLimitNotice {
+ public:
+  TimeLimitNotice();
+  ~TimeLimitNotice();
+  TimeLimitNotice(const TimeLimitNotice&) = delete;
+  TimeLimitNotice& operator=(const TimeLimitNotice&) = delete;
+
+  bool arrived() const noexcept;
+
+ private:
+  struct sigaction before_ {};
+};
+
 /// Ends the program after an interrupt wherever it is: in a long computation, in the middle of a
 /// large file, in a read from a pipe that never delivers. `grace` after the request, or after the
 /// last Interrupt::OrderlyStop ended if that is later, calls `end` on its own thread; `end` does

@@ -92,7 +92,7 @@ TEST(EndOnInterrupt, EndsWhatTakesNoNotice) {
   const EndOnInterrupt ending(
       interrupt, [&] { ended.release(); }, milliseconds(1));
   interrupt.request_once();
-  ended.acquire();
+  EXPECT_TRUE(ended.try_acquire_for(std::chrono::minutes(1)));
 }
 
 TEST(EndOnInterrupt, IsDismissedByAnEndInOrder) {
@@ -108,6 +108,27 @@ TEST(EndOnInterrupt, IsDismissedByAnEndInOrder) {
         interrupt, [&] { ++ends; }, std::chrono::hours(1));
   }
   EXPECT_EQ(ends, 0);
+}
+
+TEST(TimeLimitNotice, RequestsTheInterruptAndIsToldApart) {
+  Interrupt interrupt;
+  const InterruptOnSignals on_signals(interrupt);
+  const TimeLimitNotice notice;
+  EXPECT_FALSE(notice.arrived());
+  ::raise(SIGUSR2);
+  EXPECT_TRUE(notice.arrived());
+  EXPECT_TRUE(interrupt.requested());
+  ::raise(SIGUSR2);
+  EXPECT_FALSE(interrupt.in_a_hurry());
+}
+
+TEST(TimeLimitNotice, LeavesOtherSignalsAlone) {
+  Interrupt interrupt;
+  const InterruptOnSignals on_signals(interrupt);
+  const TimeLimitNotice notice;
+  ::raise(SIGTERM);
+  EXPECT_TRUE(interrupt.requested());
+  EXPECT_FALSE(notice.arrived());
 }
 
 TEST(EndOnInterrupt, WaitsForAnOrderlyStop) {

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "process/internal/guardian.h"
-#include "process/internal/output_log.h"
 #include "process/internal/supervision.h"
 
 namespace profline {

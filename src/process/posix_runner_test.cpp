@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "process/runner.h"
-#include "process/testing_support.h"
+#include "testing/processes/children.h"
 #include "testing/temp_dir.h"
 
 namespace profline {

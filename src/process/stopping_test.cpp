@@ -14,7 +14,7 @@
 
 #include "base/files.h"
 #include "process/posix_runner.h"
-#include "process/testing_support.h"
+#include "testing/processes/children.h"
 #include "testing/temp_dir.h"
 
 namespace profline {

@@ -1,6 +1,6 @@
-#include "records/collective_kind.h"
-
 #include <gtest/gtest.h>
+
+#include "records/timeline.h"
 
 namespace profline {
 namespace {

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "records/names.h"
 #include "records/reading.h"
 #include "records/timeline.h"
 

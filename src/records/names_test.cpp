@@ -1,9 +1,9 @@
-#include "records/names.h"
-
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
+
+#include "records/timeline.h"
 
 namespace profline {
 namespace {

@@ -12,7 +12,7 @@ bool is_plain(char c) {
 
 }  // namespace
 
-std::string range_folder(std::string_view label) {
+std::string folder_name(std::string_view label) {
   constexpr std::size_t kLongest = 100;
   label = trim(label);
   std::string name;

@@ -282,9 +282,9 @@ constexpr auto fields(std::type_identity<NsysRanges>) {
                     field("ranges", &NsysRanges::ranges, "by capture, longest first").required());
 }
 
-/// A folder name for an NVTX range: `A::A1` is `A__A1`. Everything but letters, digits, `.`, `_`
-/// and `-` becomes `_`; a name without any of these is `range`. Labels are untrusted text: the
-/// result is never empty, hidden or a path.
-std::string range_folder(std::string_view label);
+/// A name for a file or folder from a label, such as that of an NVTX range: `A::A1` is `A__A1`.
+/// Everything but letters, digits, `.`, `_` and `-` becomes `_`; a name without any of these is
+/// `range`. Labels are untrusted text: the result is never empty, hidden or a path.
+std::string folder_name(std::string_view label);
 
 }  // namespace profline

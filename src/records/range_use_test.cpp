@@ -22,8 +22,8 @@ TEST(RegionFolder, IsAPlainNameOfTheRange) {
       {"\xC3\xA9t\xC3\xA9", "t"},
       {"_x_", "x"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(range_folder(c.label), c.folder) << c.label;
-  EXPECT_EQ(range_folder(std::string(5000, 'x')).size(), 100U);
+  for (const Case& c : kCases) EXPECT_EQ(folder_name(c.label), c.folder) << c.label;
+  EXPECT_EQ(folder_name(std::string(5000, 'x')).size(), 100U);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-#include "records/redacted_run.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "records/run_record.h"
 
 namespace profline {
 namespace {

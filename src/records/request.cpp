@@ -44,7 +44,7 @@ struct SampleLine {
 };
 constexpr auto fields(std::type_identity<SampleLine>) {
   return field_list(
-      field("image", &SampleLine::image, "name of the picture").required(),
+      field("image", &SampleLine::image, "name of the image").required(),
       field("epoch", &SampleLine::epoch, "from 0").required(),
       field("index", &SampleLine::index, "in its epoch, from 0").required(),
       field("prompt_tokens", &SampleLine::prompt_tokens, "image tokens included").required(),

@@ -51,6 +51,16 @@ constexpr auto names(std::type_identity<RequestSource>) {
                     named(RequestSource::Python, "python"), named(RequestSource::Client, "client")};
 }
 
+// Attributes that profline itself reads; docs/formats/requests.md.
+
+/// A list: one-time events that the workload itself observed during the request, such as
+/// `graph_capture` or `compile`.
+constexpr const char* kOneTimeAttribute = "one_time";
+/// A text: what kernels and graphs are prepared for besides the number of tokens and the batch.
+constexpr const char* kShapeAttribute = "shape";
+/// A text: the size of the image, which the host's work depends on.
+constexpr const char* kImageSizeAttribute = "image_size";
+
 /// A line of requests.jsonl.
 struct Request {
   std::uint64_t id = 0;

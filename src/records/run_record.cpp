@@ -1,8 +1,10 @@
 #include "records/run_record.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/json.h"
+#include "formats/node.h"
 #include "schema/read.h"
 
 namespace profline {
@@ -25,6 +27,17 @@ Result<void> check_schema(const Node& document, const std::string& file) {
   return Error(ErrorKind::Parse, "its schema must be '" + std::string(kRunSchema) + "', not " +
                                      said + "; a newer profline may have written it")
       .during("reading " + file);
+}
+
+void redact(std::vector<std::string>& texts, const Redactor& redactor) {
+  for (std::string& text : texts) text = redactor.text(text);
+}
+
+void redact(std::vector<Finding>& findings, const Redactor& redactor) {
+  for (Finding& finding : findings) {
+    finding.text = redactor.text(finding.text);
+    finding.fix = redactor.text(finding.fix);
+  }
 }
 
 }  // namespace
@@ -59,6 +72,29 @@ Result<RunRecord> parse_run_record(std::string_view text, const std::string& sou
   PL_TRY(check_schema(tree, source));
   tree.as_map().erase("schema");
   return schema::read<RunRecord>(tree);
+}
+
+StageRecord redacted(StageRecord stage, const Redactor& redactor) {
+  stage.why = redactor.text(stage.why);
+  redact(stage.findings, redactor);
+  redact(stage.limits, redactor);
+  redact(stage.notes, redactor);
+  for (ChangeRecord& change : stage.changes) change.value = redacted(change.value, redactor);
+  for (CommandRecord& command : stage.commands) {
+    command.argv = redactor.words(command.argv);
+    command.env = redactor.variables(command.env);
+    command.end = redactor.text(command.end);
+  }
+  return stage;
+}
+
+RunRecord redacted(RunRecord run, const Redactor& redactor) {
+  run.experiment = redactor.text(run.experiment);
+  run.command_line.argv = redactor.words(run.command_line.argv);
+  run.command_line.overrides = redactor.words(run.command_line.overrides);
+  redact(run.findings, redactor);
+  for (StageRecord& stage : run.stages) stage = redacted(std::move(stage), redactor);
+  return run;
 }
 
 }  // namespace profline

@@ -8,14 +8,46 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/redaction.h"
 #include "base/result.h"
 #include "formats/node.h"
-#include "records/finding.h"
 #include "schema/field.h"
 
 /// The record of a run, `run.json`, and of each stage, `<stage>/status.json`. docs/formats/run.md
 /// describes both.
 namespace profline {
+
+enum class Severity {
+  Note,     ///< worth knowing: a limit, a translation
+  Warning,  ///< the result is valid, but lacks something
+  Problem,  ///< the result is invalid; in a preflight: the stage cannot run
+};
+constexpr auto names(std::type_identity<Severity>) {
+  using schema::named;
+  return std::array{named(Severity::Note, "note"), named(Severity::Warning, "warning"),
+                    named(Severity::Problem, "problem")};
+}
+
+/// One thing the user should know about a stage: shown in the terminal, in status.json, in run.json
+/// and in the report.
+struct Finding {
+  Severity severity = Severity::Note;
+  std::string code;   ///< stable, for programs: `range_never_opened`
+  std::string text;   ///< what was found: lower case, no full stop
+  std::string fix{};  ///< what to do about it; empty: nothing to do
+  /// For a Problem before anything runs: chooses the exit code, like that of an Error. Not written.
+  ErrorKind kind = ErrorKind::NotFound;
+
+  bool operator==(const Finding&) const = default;
+};
+constexpr auto fields(std::type_identity<Finding>) {
+  using schema::field;
+  return field_list(field("severity", &Finding::severity, "how much it matters").required(),
+                    field("code", &Finding::code, "stable name, for programs").required(),
+                    field("text", &Finding::text, "what was found").required(),
+                    field("fix", &Finding::fix, "what to do about it; may be empty"));
+}
 
 constexpr const char* kRunSchema = "profline.run/1";
 constexpr const char* kStatusSchema = "profline.status/1";
@@ -304,5 +336,14 @@ Node to_node(const StageRecord& stage);
 /// The record in the text of run.json; `source` names it in messages. An Error of kind Parse if it
 /// is not ours or was written by a newer version.
 Result<RunRecord> parse_run_record(std::string_view text, const std::string& source);
+
+/// The records as they are written to files: without the secrets in command lines, environments,
+/// overrides and messages. Paths, digests and names stay: --resume needs them.
+RunRecord redacted(RunRecord run, const Redactor& redactor);
+StageRecord redacted(StageRecord stage, const Redactor& redactor);
+
+/// The variable that passes profline-workload the values that are `<redacted>` in its config file:
+/// JSON, under their keys. Its own name marks it as a secret.
+inline constexpr const char* kConfigSecrets = "PROFLINE_CONFIG_SECRETS";
 
 }  // namespace profline

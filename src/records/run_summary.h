@@ -7,6 +7,7 @@
 
 #include "records/document.h"
 #include "records/kernel_summary.h"
+#include "records/load.h"
 #include "records/range_use.h"
 #include "schema/field.h"
 
@@ -140,6 +141,48 @@ constexpr auto fields(std::type_identity<SummaryGain>) {
                           "of what the phase's share refers to, 0 to 1, at most"));
 }
 
+/// How much of what was measured is warm; docs/steady-state.md describes the method.
+struct SummarySteady {
+  std::string state;
+  std::uint64_t units = 0;
+  std::optional<double> mean_ns;
+
+  bool operator==(const SummarySteady&) const = default;
+};
+constexpr auto fields(std::type_identity<SummarySteady>) {
+  return field_list(
+      field("state", &SummarySteady::state,
+            "steady; too-short: too few to tell; drifting: the times still change")
+          .required(),
+      field("units", &SummarySteady::units, "that are steady, of all measured").required(),
+      field("mean_ns", &SummarySteady::mean_ns,
+            "per steady unit; shares and rates follow from it"));
+}
+
+/// One-time costs of a phase that have the same reason; they are in no mean, share or verdict.
+struct SummaryOneTime {
+  std::string phase;
+  std::string unit;
+  std::string reason;
+  std::uint64_t count = 0;
+  double total_ns = 0;
+  double typical_ns = 0;
+  std::string source;
+
+  bool operator==(const SummaryOneTime&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryOneTime>) {
+  return field_list(
+      field("phase", &SummaryOneTime::phase, "its name; empty: the requests have no phases")
+          .required(),
+      field("unit", &SummaryOneTime::unit, "image, request, token or step"),
+      field("reason", &SummaryOneTime::reason, "warm-up, first-use, marked or event").required(),
+      field("count", &SummaryOneTime::count, "how often").required(),
+      field("total_ns", &SummaryOneTime::total_ns, "of all of them, as measured"),
+      field("typical_ns", &SummaryOneTime::typical_ns, "what they would have taken otherwise"),
+      field("source", &SummaryOneTime::source, "file"));
+}
+
 /// A phase of a request that has no parts; for a program without requests, a range or a capture.
 struct PhaseSummary {
   std::string path;
@@ -150,6 +193,7 @@ struct PhaseSummary {
   std::optional<SummaryTimes> time;
   std::optional<double> mean_ns;
   std::optional<double> share;
+  std::optional<SummarySteady> steady;
   std::string source;
   std::optional<SummaryCost> cost;
   std::optional<SummaryDevice> device;
@@ -172,9 +216,10 @@ constexpr auto fields(std::type_identity<PhaseSummary>) {
           .required(),
       field("repeats", &PhaseSummary::repeats, "it has steps, which are its units"),
       field("time", &PhaseSummary::time, "per unit, unprofiled; null: there is no such run"),
-      field("mean_ns", &PhaseSummary::mean_ns, "per unit: total time divided by the units"),
+      field("mean_ns", &PhaseSummary::mean_ns, "per unit, of the steady ones"),
       field("share", &PhaseSummary::share,
             "of a request's time, 0 to 1; of the captured time if there are no requests"),
+      field("steady", &PhaseSummary::steady, "null: there is no unprofiled run"),
       field("source", &PhaseSummary::source, "file of the times"),
       field("cost", &PhaseSummary::cost, "theoretical; null: see lacks"),
       field("device", &PhaseSummary::device, "from a profiler; null: see lacks"),
@@ -198,7 +243,9 @@ struct SummaryPart {
   std::string unit = {};
   bool repeats = false;
   std::optional<SummaryTimes> time = {};
+  std::optional<SummarySteady> steady = {};
 
+  bool is_outermost() const { return path.find('/') == std::string::npos; }
   bool operator==(const SummaryPart&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryPart>) {
@@ -210,7 +257,8 @@ constexpr auto fields(std::type_identity<SummaryPart>) {
                     field("host", &SummaryPart::host, "work of the host ahead of the model"),
                     field("unit", &SummaryPart::unit, "image, request, token or step"),
                     field("repeats", &SummaryPart::repeats, "it has steps, which are its units"),
-                    field("time", &SummaryPart::time, "per unit, unprofiled; null: it took none"));
+                    field("time", &SummaryPart::time, "per unit, unprofiled; null: it took none"),
+                    field("steady", &SummaryPart::steady, "null: it took no time"));
 }
 
 /// A whole request, such as an image from file to last token.
@@ -220,6 +268,8 @@ struct SummaryRequest {
   std::optional<double> prompt_tokens;
   std::optional<double> new_tokens;
   double mean_ns = 0;
+  std::optional<SummaryTimes> ttft;
+  SummarySteady steady;
   std::vector<SummaryPart> parts;
   std::string dominant;
   std::optional<double> tokens_per_second;
@@ -234,7 +284,9 @@ constexpr auto fields(std::type_identity<SummaryRequest>) {
       field("unit", &SummaryRequest::unit, "image or request").required(),
       field("prompt_tokens", &SummaryRequest::prompt_tokens, "mean; null: not known"),
       field("new_tokens", &SummaryRequest::new_tokens, "mean; null: not known"),
-      field("mean_ns", &SummaryRequest::mean_ns, "its outermost phases together"),
+      field("mean_ns", &SummaryRequest::mean_ns, "how long it takes once it is warm"),
+      field("ttft", &SummaryRequest::ttft, "time to first token; null: not known"),
+      field("steady", &SummaryRequest::steady, "requests without one-time costs"),
       field("phases", &SummaryRequest::parts, "all of them, in the order in which they begin"),
       field("dominant", &SummaryRequest::dominant,
             "path of the outermost phase that takes far more time than the others; empty: none"),
@@ -266,6 +318,56 @@ constexpr auto fields(std::type_identity<SummaryProgram>) {
       field("processes", &SummaryProgram::processes, "that were observed"),
       field("end", &SummaryProgram::end, "how it ended"),
       field("source", &SummaryProgram::source, "file"));
+}
+
+/// A load on a server: what load.json has, without what only charts show.
+struct SummaryLoad {
+  std::string configuration;
+  std::string url;
+  std::string model;
+  std::string server;
+  std::optional<std::uint64_t> concurrency;
+  std::optional<double> rate;
+  std::optional<double> slo_ttft_ms;
+  std::optional<double> slo_tpot_ms;
+  std::optional<double> slo_share;
+  LoadCounts counts;
+  LoadSteady steady;
+  LoadMetrics metrics;
+  std::vector<LoadError> errors;
+  LoadClient client;
+  LoadLimit limit = LoadLimit::Server;
+  std::string limit_reason;
+  bool interrupted = false;
+  std::optional<LoadSearch> search;
+  std::vector<Finding> findings;
+  std::string source;
+
+  bool operator==(const SummaryLoad&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryLoad>) {
+  return field_list(
+      field("configuration", &SummaryLoad::configuration, "what was sent, in sentences").required(),
+      field("url", &SummaryLoad::url, "where requests were sent"),
+      field("model", &SummaryLoad::model, "as requests named it; empty: not named"),
+      field("server", &SummaryLoad::server, "as the server names itself; empty: it does not"),
+      field("concurrency", &SummaryLoad::concurrency, "of a closed loop"),
+      field("rate", &SummaryLoad::rate, "requests per second that were offered, of an open loop"),
+      field("slo_ttft_ms", &SummaryLoad::slo_ttft_ms, "longest TTFT of a good request; null: any"),
+      field("slo_tpot_ms", &SummaryLoad::slo_tpot_ms, "longest TPOT of a good request; null: any"),
+      field("slo_share", &SummaryLoad::slo_share,
+            "of requests that a search wants to be good; null: there are no SLOs"),
+      field("counts", &SummaryLoad::counts, "of requests and tokens"),
+      field("steady", &SummaryLoad::steady, "the part that metrics are computed from"),
+      field("metrics", &SummaryLoad::metrics, "over the steady part"),
+      field("errors", &SummaryLoad::errors, "by kind, most frequent first"),
+      field("client", &SummaryLoad::client, "the client's own error"),
+      field("limit", &SummaryLoad::limit, "who kept the load from being served faster"),
+      field("limit_reason", &SummaryLoad::limit_reason, "why, in words"),
+      field("interrupted", &SummaryLoad::interrupted, "the load was stopped before its end"),
+      field("search", &SummaryLoad::search, "for the highest rate; null: load.search is off"),
+      field("findings", &SummaryLoad::findings, "of load.json that run.json does not have"),
+      field("source", &SummaryLoad::source, "file"));
 }
 
 /// The overhead of a profiler.
@@ -333,7 +435,9 @@ struct RunSummary {
   std::string verdict;
   std::optional<SummaryRequest> request;
   std::optional<SummaryProgram> program;
+  std::optional<SummaryLoad> load;
   std::vector<PhaseSummary> phases;
+  std::vector<SummaryOneTime> one_time;
   std::vector<SummaryOverhead> overhead;
   std::optional<SummaryMemoryRoof> memory_roof;
   SummaryJoin join;
@@ -355,7 +459,10 @@ constexpr auto fields(std::type_identity<RunSummary>) {
       field("request", &RunSummary::request,
             "an average request; null: the baseline measured none"),
       field("program", &RunSummary::program, "the user's own; null: the built-in workload"),
+      field("load", &RunSummary::load, "on a server; null: the run has no load"),
       field("phases", &RunSummary::phases, "those without parts").required(),
+      field("one_time", &RunSummary::one_time,
+            "costs that do not recur, such as the first use of a shape"),
       field("overhead", &RunSummary::overhead, "of each profiler, against the baseline"),
       field("memory_roof", &RunSummary::memory_roof,
             "the bandwidth that kernels and phases are compared with; null: not known"),

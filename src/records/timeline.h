@@ -1,13 +1,16 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "records/names.h"
 #include "records/reading.h"
 
 /// What happened when in a capture, whichever tool took it: shared by the readers of nsys' SQLite
@@ -17,6 +20,34 @@
 /// by index. Times are nanoseconds since the beginning of the capture, half open: a row covers
 /// [start_ns, end_ns).
 namespace profline {
+
+/// A table that keeps each text once, however often it occurs: a capture of ten million kernels has
+/// a few hundred names. Ids count from 0 in the order of first occurrence; 0 is always the empty
+/// text.
+class Names {
+ public:
+  using Id = std::uint32_t;
+
+  Names() { id_of(""); }
+  Names(Names&&) = default;
+  Names& operator=(Names&&) = default;
+  // The index points into the texts, so a copy would be invalid.
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+  ~Names() = default;
+
+  /// The text's id; a new one at its first occurrence.
+  Id id_of(std::string_view text);
+  /// The text's id, if it has one.
+  std::optional<Id> find(std::string_view text) const;
+  /// The id must come from this table. The reference is valid as long as the table lives.
+  const std::string& text(Id id) const;
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::deque<std::string> texts_;  // never moved, so the index may point into them
+  std::unordered_map<std::string_view, Id> index_;
+};
 
 /// Index of a row in one of Timeline's tables.
 using RowIndex = std::uint32_t;
@@ -189,5 +220,23 @@ CallKind call_kind(std::string_view function);
 /// Whether a name is that of a function of the CUDA runtime or driver (or HIP's). `INVALID` is one:
 /// Kineto writes it for functions that are newer than its list.
 bool is_call_name(std::string_view name);
+
+enum class CollectiveKind : std::uint8_t {
+  AllReduce,
+  ReduceScatter,
+  AllGather,
+  AllToAll,
+  Gather,
+  Scatter,
+  Broadcast,
+  Reduce,
+  Send,
+  Receive,
+  Unknown,
+};
+
+/// The kind of a collective, from its name in any spelling: `ncclAllReduce`, `_all_reduce_base` and
+/// `allreduce` are one kind.
+CollectiveKind collective_kind(std::string_view name);
 
 }  // namespace profline

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "records/kernel_use.h"
+#include "records/load.h"
 #include "records/ncu_tables.h"
 #include "records/range_use.h"
 
@@ -73,6 +74,20 @@ TEST(ToolTables, NcuKernelsReadBack) {
   kernel.evidence = {"82 % of the memory ceiling"};
   table.kernels.push_back(kernel);
   expect_reads_back(table, "{\n  \"schema\": \"profline.ncu_kernels/1\"");
+}
+
+TEST(ToolTables, ALoadReadsBack) {
+  LoadRecord load;
+  load.url = "http://127.0.0.1:8000/v1/completions";
+  load.rate = 4.5;
+  load.metrics.ttft.n = 2;
+  load.metrics.ttft.p99 = LoadFigure{12.5, 11.0, 14.0};
+  load.metrics.ttft.marked = {"p99"};
+  load.metrics.goodput.emplace().good = 1;
+  load.errors.push_back({"http_503", 1, "503 Service Unavailable"});
+  load.search.emplace().trials.emplace_back().rate = 4;
+  load.findings.push_back({Severity::Note, "no_models", "/v1/models answered 404"});
+  expect_reads_back(load, "{\n  \"schema\": \"profline.load/1\"");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using markdown::code;
 using markdown::plain;
 using Align = markdown::Table::Align;
 
-constexpr std::size_t kTop = 20;
+constexpr std::size_t kTopKernels = 20;
 constexpr std::size_t kNameWidth = 70;
 
 std::string shape(const std::vector<std::uint32_t>& numbers) {
@@ -128,7 +128,7 @@ std::string kernel_table(const RunSummary& summary) {
                          {"bound (compute / memory)", Align::Left}});
   std::size_t number = 0;
   for (const SummaryKernel& kernel : summary.kernels) {
-    if (++number > kTop) break;
+    if (++number > kTopKernels) break;
     const auto& time = kernel.time;
     table.add({std::to_string(number), code(kernel.short_name, kNameWidth),
                kernel.kernel_class.empty() ? "–" : plain(kernel.kernel_class),
@@ -143,16 +143,16 @@ std::string kernel_table(const RunSummary& summary) {
 }
 
 std::string rest_words(const RunSummary& summary) {
-  if (summary.kernels.size() <= kTop) return "";
+  if (summary.kernels.size() <= kTopKernels) return "";
   double ns = 0;
   std::uint64_t launches = 0;
-  for (std::size_t i = kTop; i < summary.kernels.size(); ++i) {
+  for (std::size_t i = kTopKernels; i < summary.kernels.size(); ++i) {
     if (!summary.kernels[i].time) continue;
     ns += summary.kernels[i].time->total_ns;
     launches += summary.kernels[i].time->launches;
   }
   return fmt::format("\n{}, {}, {}: all of them are in {}.\n",
-                     counted(summary.kernels.size() - kTop, "more row"),
+                     counted(summary.kernels.size() - kTopKernels, "more row"),
                      counted(launches, "launch"), duration(ns), code(run::files::kSummary));
 }
 
@@ -160,7 +160,7 @@ std::string counter_details(const RunSummary& summary) {
   std::string text;
   std::size_t number = 0;
   for (const SummaryKernel& kernel : summary.kernels) {
-    if (++number > kTop) break;
+    if (++number > kTopKernels) break;
     if (!kernel.counters) continue;
     const SummaryKernelCounters& counters = *kernel.counters;
     text += fmt::format("- {}: {}", number, code(kernel.short_name, kNameWidth));
@@ -212,7 +212,7 @@ std::string kernels_page(const ReportModel& model) {
   text += join_words(summary);
   text += overlap_words(summary);
   if (summary.join.total_ns > 0) text += "\n## Classes\n\n" + class_table(summary);
-  text += "\n## Top " + counted(std::min(kTop, summary.kernels.size()), "kernel") + "\n\n";
+  text += "\n## Top " + counted(std::min(kTopKernels, summary.kernels.size()), "kernel") + "\n\n";
   text += kernel_table(summary) + rest_words(summary) + counter_details(summary);
   if (!summary.join.apart.empty()) {
     text += "\n## Kernels not matched between tools\n\n";

@@ -7,7 +7,7 @@
 #include "formats/markup.h"
 #include "report/write_reports.h"
 #include "run/names/artifact_names.h"
-#include "summary/phases.h"
+#include "summary/phase_lines.h"
 
 namespace profline::report {
 namespace {
@@ -16,7 +16,7 @@ using markdown::code;
 using markdown::plain;
 using Align = markdown::Table::Align;
 
-constexpr std::size_t kTop = 20;
+constexpr std::size_t kTopOperators = 20;
 constexpr std::size_t kTopOfPhase = 5;
 
 double ns(std::int64_t value) {
@@ -57,7 +57,7 @@ std::string operator_table(const TorchOperators& operators, bool by_device) {
   };
   std::size_t number = 0;
   for (const TorchOperator* row : ordered(operators, by_device)) {
-    if (++number > kTop) break;
+    if (++number > kTopOperators) break;
     std::vector<std::string> cells = {std::to_string(number), code(row->name)};
     if (has_shapes) cells.push_back(code(row->shapes, 60));
     cells.push_back(std::to_string(row->calls));
@@ -78,15 +78,15 @@ std::string operator_table(const TorchOperators& operators, bool by_device) {
 
 std::string rest_words(const TorchOperators& operators, bool by_device) {
   const auto rows = ordered(operators, by_device);
-  if (rows.size() <= kTop) return "";
+  if (rows.size() <= kTopOperators) return "";
   std::uint64_t calls = 0;
   std::int64_t self = 0;
-  for (std::size_t i = kTop; i < rows.size(); ++i) {
+  for (std::size_t i = kTopOperators; i < rows.size(); ++i) {
     calls += rows[i]->calls;
     self += rows[i]->self_cpu_ns;
   }
   return fmt::format("\n{}, {}, {} of self CPU time: all of them are in {}.\n",
-                     counted(rows.size() - kTop, "more row"), counted(calls, "call"),
+                     counted(rows.size() - kTopOperators, "more row"), counted(calls, "call"),
                      duration(ns(self)), code(run::paths::kTorchOperators));
 }
 
@@ -137,7 +137,8 @@ std::string operators_page(const ReportModel& model) {
     text += fmt::format("This libtorch reports times in steps of {}.\n",
                         duration(ns(operators->resolution_ns)));
   }
-  text += "\n## Top " + counted(std::min(kTop, operators->operators.size()), "operator") + "\n\n";
+  text += "\n## Top " + counted(std::min(kTopOperators, operators->operators.size()), "operator") +
+          "\n\n";
   text += operator_table(*operators, by_device) + rest_words(*operators, by_device);
   if (!trace) return text;
   const std::string phases = phase_tables(*trace, summary::phase_tree(model.run));

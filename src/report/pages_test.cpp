@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "report/write_reports.h"
 #include "summary/summarise.h"
+#include "testing/runs/load_run.h"
 #include "testing/runs/program_run.h"
 #include "testing/runs/recorded_run.h"
 #include "testing/temp_dir.h"
@@ -60,6 +61,27 @@ std::string markup_of(const std::string& page) {
     i = close + fence.size() - 1;
   }
   return rest;
+}
+
+TEST(Pages, OneTimeCostsHaveATableOfTheirOwn) {
+  testing::TestRun run = testing::h200_run();
+  EXPECT_THAT(Pages(run).page("report.md"), Not(HasSubstr("One-time costs")));
+  const Request like = run.baseline->front();
+  for (const std::int64_t prefill_us : {17'200, 950, 1'050}) {
+    Request& more = run.baseline->emplace_back(like);
+    more.prompt_tokens = prefill_us > 10'000 ? 283 : 282;
+    testing::phase_of(more, "prefill").ns = prefill_us * 1000;
+  }
+  const Pages pages(run);
+  EXPECT_THAT(pages.page("report.md"),
+              HasSubstr("| `prefill` | first use of a shape | 1 request | 17.2 ms | 1.00 ms | "
+                        "`baseline/requests.jsonl` |"));
+  EXPECT_THAT(pages.page("report.md"), HasSubstr("3 of 4 requests have none"));
+  EXPECT_THAT(pages.page("report.md"), HasSubstr("- too short to tell: 4 requests"));
+  EXPECT_THAT(pages.page("stakeholder_summary.md"),
+              HasSubstr("- One-time cost, left out of the figures: first use of a shape in prefill "
+                        "(17.2 ms instead of 1.00 ms, once)."));
+  EXPECT_THAT(pages.page("stakeholder_summary.md"), HasSubstr("| Prefill | 1.00 ms |"));
 }
 
 TEST(Pages, KernelsThatRunBesideEachOtherAreReported) {
@@ -216,6 +238,58 @@ TEST(Pages, NamesAreNeverMarkup) {
   }
   const std::string kernels = testing::text_of(folder / "kernels.md");
   EXPECT_THAT(kernels, HasSubstr("``evil\\|`x`"));
+}
+
+TEST(LoadPage, HasTheLoadAndNothingAboutModels) {
+  const Pages pages(testing::LoadRun(
+      {.rate = 25, .failures = 4, .lateness_ms = 2.5, .slo = {.ttft_ms = 60.0, .tpot_ms = 10.0}}));
+  const std::string page = pages.page("report.md");
+  for (const char* part :
+       {"## Load\n\nOpen loop: 25.0 requests/s, Poisson arrivals. 200 requests measured after 8 "
+        "requests of warm-up; 64 synthetic prompts",
+        "| latency | n | p50 | p90 | p95 | p99 | mean |", "| TTFT | 196 | ", "| goodput | ",
+        "192 of 200 requests met all SLOs (TTFT at most 60.0 ms and TPOT at most 10.0 ms)",
+        "4 of 200 requests failed.", "| `http_503` | 2 | 1.0 % | HTTP 503: overloaded |",
+        "| send lateness | 2.4", "the client's own error could change this figure by more than 5",
+        "was the limit", "- server http\\://127.0.0.1:8000, model tiny-llama, llama.cpp"}) {
+    EXPECT_THAT(page, HasSubstr(part));
+  }
+  for (const char* part : {"image", "floor", "phase", "GPU", "cpu", "missing",
+                           "Where the time goes", "operators.md"}) {
+    EXPECT_THAT(page, Not(HasSubstr(part)));
+  }
+}
+
+TEST(LoadPage, HasTheRunsOfASearch) {
+  testing::LoadRun run({.rate = 12, .slo = {.ttft_ms = 150.0, .tpot_ms = {}}});
+  run.load.search = testing::made_up_search();
+  const std::string page = Pages(run).page("report.md");
+  EXPECT_THAT(page, HasSubstr("### Search\n\nThe highest rate that meets the SLOs (TTFT at most "
+                              "150 ms, for 90 % of the requests) is 12.0 requests/s; 14.0"));
+  EXPECT_THAT(page,
+              HasSubstr("| 16.0 requests/s | 200 | 45.0 % | 42.0 % to 47.0 % | not met, ended "
+                        "early | "));
+}
+
+TEST(LoadPage, IsTheOnlyPageOfALoad) {
+  const testing::TempDir folder;
+  testing::LoadRun().write(folder.path());
+  const auto written = report_on(folder.path());
+  ASSERT_TRUE(written);
+  EXPECT_EQ(written->files, (std::vector<std::filesystem::path>{"summary.json", "report.md"}));
+}
+
+TEST(LoadPage, SaysWhyNothingSucceeded) {
+  testing::LoadRun run;
+  run.requests.clear();
+  run.load.metrics = {};
+  run.load.counts = {};
+  run.load.counts.measured = run.load.counts.failed = 200;
+  run.load.errors = {{"refused", 200, "connection refused"}};
+  const std::string page = Pages(run).page("report.md");
+  EXPECT_THAT(page, HasSubstr("**Verdict: 200 of 200 requests failed: 200 refused.**"));
+  EXPECT_THAT(page, Not(HasSubstr("TTFT")));
+  EXPECT_THAT(page, Not(HasSubstr("was the limit")));
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include "base/figures.h"
 #include "formats/markup.h"
 #include "report/write_reports.h"
-#include "summary/phases.h"
+#include "summary/load.h"
+#include "summary/phase_lines.h"
+#include "summary/steadiness.h"
 #include "summary/verdict.h"
 
 namespace profline::report {
@@ -17,7 +19,7 @@ using markdown::plain;
 using markdown::Table;
 using Align = Table::Align;
 
-constexpr std::size_t kShown = 5;
+constexpr std::size_t kRowsOfReport = 5;
 
 /// Files as code, each once, in the order of first mention.
 std::string sources(const std::vector<std::string>& given) {
@@ -48,25 +50,40 @@ std::string heading(const ReportModel& model) {
   std::string text =
       "# Run " + plain(summary.run) + "\n\n**Verdict: " + plain(summary.verdict) + ".**";
   const PhaseSummary* const largest = summary::largest_phase(summary);
-  if (largest != nullptr && largest->kind != "unknown") {
+  if (largest != nullptr && summary::has_one_limit(*largest)) {
     text += " Next: " + plain(largest->next_step) + ".";
   }
   text += "\n\n";
   std::vector<std::string> facts;
   if (!summary.experiment.empty()) facts.push_back("experiment " + plain(summary.experiment));
-  facts.push_back(summary.device_name.empty()
-                      ? plain(summary.device)
-                      : plain(summary.device_name) + " (" + plain(summary.device) + ")");
-  if (!summary.dtype.empty()) facts.push_back(plain(summary.dtype + ", engine " + summary.engine));
+  if (const auto& load = summary.load) {
+    facts.push_back("server " + plain(load->url) +
+                    (load->model.empty() ? "" : ", model " + plain(load->model)) +
+                    (load->server.empty() ? "" : ", " + plain(load->server)));
+  }
+  if (!summary::is_only_load(summary)) {
+    facts.push_back(summary.device_name.empty()
+                        ? plain(summary.device)
+                        : plain(summary.device_name) + " (" + plain(summary.device) + ")");
+  }
+  if (!summary.dtype.empty()) {
+    facts.push_back(plain(summary.dtype) +
+                    (summary.engine.empty() ? "" : ", engine " + plain(summary.engine)));
+  }
   if (const auto& request = summary.request) {
     facts.push_back(counted(request->requests, request->unit) + token_words(*request));
     facts.push_back(duration(request->mean_ns) + " per request on average");
     const PhaseSummary* const leading = summary::leading_phase(summary);
+    if (request->ttft && summary.program) {
+      facts.push_back("time to first token " + duration(request->ttft->median_ns) + " (median)");
+    }
     if (request->tokens_per_second && leading != nullptr) {
       facts.push_back(human_rate(*request->tokens_per_second, "tokens") + " in " +
                       plain(leading->name));
     }
     if (request->mfu) facts.push_back("model-level MFU " + percent(*request->mfu));
+    const std::string doubt = summary::doubt_words(summary);
+    if (!doubt.empty()) facts.push_back(doubt);
   }
   if (const auto& program = summary.program) {
     facts.push_back(fmt::format(
@@ -81,7 +98,7 @@ std::string heading(const ReportModel& model) {
 }
 
 std::string spread(const PhaseSummary& phase) {
-  if (!phase.time) return duration(phase.mean_ns);
+  if (!phase.time) return "";
   const SummaryTimes& time = *phase.time;
   if (duration(time.median_low_ns) == duration(time.median_high_ns)) {
     return duration(time.median_ns);
@@ -91,13 +108,14 @@ std::string spread(const PhaseSummary& phase) {
 }
 
 std::vector<std::string> plain_row(const std::string& name, double share) {
-  return {name, "", "", percent(share), "", "", "", "", "", "", ""};
+  return {name, "", "", "", percent(share), "", "", "", "", "", "", ""};
 }
 
 std::string phase_table(const RunSummary& summary) {
   Table table({{"phase", Align::Left},
                {"unit", Align::Left},
-               {summary.request ? "median [95 %]" : "mean"},
+               {"mean"},
+               {"median [95 %]"},
                {"share"},
                {"floor"},
                {"of floor"},
@@ -115,8 +133,8 @@ std::string phase_table(const RunSummary& summary) {
     const auto& cost = phase.cost;
     const auto& device = phase.device;
     using Figure = std::optional<double>;
-    table.add({code(phase.name), plain(phase.unit), spread(phase), percent(phase.share),
-               duration(cost ? cost->floor_ns : Figure()),
+    table.add({code(phase.name), plain(phase.unit), duration(phase.mean_ns), spread(phase),
+               percent(phase.share), duration(cost ? cost->floor_ns : Figure()),
                percent(cost ? cost->of_floor : Figure()), percent(cost ? cost->mfu : Figure()),
                percent(cost ? cost->bandwidth : Figure()),
                percent(device ? device->busy_share : Figure()),
@@ -134,9 +152,10 @@ std::string phase_section(const RunSummary& summary) {
   const auto [times, costs, devices, ceilings, shapes] = summary::phase_sources(summary);
   text +=
       summary.request
-          ? "- median: per unit without a profiler, with the 95 % interval of the median; share: "
-            "of the mean time of a request. Times in the text are means, from which shares and "
-            "rates follow; from " +
+          ? "- mean: per unit without a profiler, over the steady part; share (of the mean time of "
+            "a "
+            "request), of floor, MFU, bandwidth and the times in the text follow from it; median: "
+            "of everything measured, with its 95 % interval; from " +
                 sources(times) + '\n'
           : "- mean: per unit under the profiler, which lengthens it; share: of the captured time, "
             "ranges inside one another counted in each; from " +
@@ -206,7 +225,7 @@ std::string kernel_section(const RunSummary& summary) {
                {"launches"},
                {"operator", Align::Left},
                {"bound", Align::Left}});
-  for (std::size_t i = 0; i < std::min(kShown, summary.kernels.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kRowsOfReport, summary.kernels.size()); ++i) {
     const SummaryKernel& kernel = summary.kernels[i];
     table.add({code(kernel.short_name, 60),
                kernel.kernel_class.empty() ? "–" : plain(kernel.kernel_class),
@@ -220,7 +239,7 @@ std::string kernel_section(const RunSummary& summary) {
       table.text() + fmt::format(
                          "\nThe first {} of {}; [kernels.md](kernels.md) has more. "
                          "Times from {}.\n",
-                         std::min(kShown, summary.kernels.size()),
+                         std::min(kRowsOfReport, summary.kernels.size()),
                          counted(summary.kernels.size(), "row"), code(summary.join.time_source));
   return text;
 }
@@ -229,17 +248,23 @@ std::string operator_section(const ReportModel& model) {
   const auto& operators = model.run.get(run::kTorchOperators);
   if (!operators || operators->operators.empty()) return "";
   Table table({{"operator", Align::Left}, {"calls"}, {"self CPU"}, {"self device"}});
-  for (std::size_t i = 0; i < std::min(kShown, operators->operators.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kRowsOfReport, operators->operators.size()); ++i) {
     const TorchOperator& row = operators->operators[i];
     table.add({code(row.name), std::to_string(row.calls),
                duration(static_cast<double>(row.self_cpu_ns)),
                row.self_device_ns > 0 ? duration(static_cast<double>(row.self_device_ns)) : "–"});
   }
+  const std::vector<TorchOperator>& rows = operators->operators;
+  const bool by_device =
+      rows.front().self_device_ns > 0 &&
+      std::is_sorted(rows.begin(), rows.end(), [](const TorchOperator& a, const TorchOperator& b) {
+        return a.self_device_ns > b.self_device_ns;
+      });
   return "\n## Operators\n\n" + table.text() +
          fmt::format(
-             "\nThe first {} of {} by self time on the CPU, under the torch profiler; "
+             "\nThe first {} of {} by self time on the {}, under the torch profiler; "
              "[operators.md](operators.md) has more. From {}.\n",
-             std::min(kShown, operators->operators.size()), operators->operators.size(),
+             std::min(kRowsOfReport, rows.size()), rows.size(), by_device ? "device" : "CPU",
              code(operators.file));
 }
 
@@ -264,6 +289,28 @@ std::string overhead_section(const RunSummary& summary) {
                 "`baseline/`.\n");
 }
 
+/// What the means, shares and verdicts leave out.
+std::string one_time_section(const RunSummary& summary) {
+  if (summary.one_time.empty() || !summary.request) return "";
+  Table table({{"phase", Align::Left},
+               {"why", Align::Left},
+               {"how often"},
+               {"each"},
+               {"usual"},
+               {"from", Align::Left}});
+  for (const SummaryOneTime& row : summary.one_time) {
+    const auto times = static_cast<double>(row.count);
+    table.add({row.phase.empty() ? "whole request" : code(row.phase),
+               std::string(summary::reason_words(row)), counted(row.count, row.unit),
+               duration(row.total_ns / times), duration(row.typical_ns / times), code(row.source)});
+  }
+  return "\n## One-time costs\n\n" + table.text() +
+         fmt::format(
+             "\nThey do not recur, so means, shares, rates and classes leave them out; "
+             "{} of {} have none.\n",
+             summary.request->steady.units, counted(summary.request->requests, "request"));
+}
+
 std::string spread_section(const RunSummary& summary) {
   if (!summary.request) return "";
   Table table({{"what", Align::Left},
@@ -283,7 +330,8 @@ std::string spread_section(const RunSummary& summary) {
                duration(times.median_ns), duration(times.p90_ns), duration(times.p99_ns),
                duration(times.min_ns), duration(times.max_ns)});
   }
-  return "\n## Spread of the unprofiled times\n\n" + table.text() + "\nFrom " +
+  return "\n## Spread of the unprofiled times\n\n" + table.text() +
+         (summary.one_time.empty() ? "\nFrom " : "\nIncluding one-time costs; from ") +
          sources({summary.request->source}) + ".\n";
 }
 
@@ -311,7 +359,8 @@ std::string run_section(const RunRecord& run) {
     findings +=
         "- " + plain(finding.text) + (finding.fix.empty() ? "" : "; " + plain(finding.fix)) + '\n';
   }
-  std::string text = "\n## Stages of the run\n\n" + table.text();
+  std::string text =
+      run.stages.empty() ? "\n## The run\n" : "\n## Stages of the run\n\n" + table.text();
   if (!findings.empty()) text += "\nFindings:\n\n" + findings;
   return text + "\nFrom `run.json`, which also has the commands, environments and checksums.\n";
 }
@@ -334,7 +383,12 @@ std::string missing_section(const RunSummary& summary) {
 
 std::string report_page(const ReportModel& model) {
   const RunSummary& summary = model.summary;
-  std::string text = heading(model) + phase_section(summary);
+  if (summary::is_only_load(summary)) {
+    return heading(model) + load_section(summary) + run_section(model.run.record()) +
+           missing_section(summary);
+  }
+  std::string text =
+      heading(model) + load_section(summary) + phase_section(summary) + one_time_section(summary);
   if (!summary.phases.empty()) text += "\n## Evidence\n";
   std::string small;
   std::vector<const PhaseSummary*> unknown;

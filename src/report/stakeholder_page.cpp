@@ -7,7 +7,8 @@
 #include "base/strings.h"
 #include "formats/markup.h"
 #include "report/write_reports.h"
-#include "summary/phases.h"
+#include "summary/phase_lines.h"
+#include "summary/steadiness.h"
 #include "summary/verdict.h"
 
 namespace profline::report {
@@ -18,7 +19,7 @@ using markdown::plain;
 using markdown::Table;
 using Align = Table::Align;
 
-constexpr std::size_t kShown = 5;
+constexpr std::size_t kRowsForStakeholders = 5;
 
 std::string environment(const ReportModel& model) {
   const RunSummary& summary = model.summary;
@@ -59,13 +60,15 @@ std::string aggregates(const RunSummary& summary) {
   for (const SummaryPart& part : request->parts) {
     if (!part.time) continue;
     has_parts = has_parts || part.rest_share;
-    table.add({row_name(part), duration(part.time->mean_ns), duration(part.time->std_ns),
+    const double mean = part.steady ? part.steady->mean_ns.value_or(0) : part.time->mean_ns;
+    table.add({row_name(part), duration(mean), duration(part.time->std_ns),
                duration(part.time->median_ns), std::to_string(part.time->n)});
   }
   std::string text = "\n## Measured times\n\n" + table.text();
-  text += fmt::format("\nWithout a profiler, after warm-up{}. From {}.\n",
-                      has_parts ? "; indented rows are parts of the row above them" : "",
-                      code(request->source));
+  text += fmt::format(
+      "\nWithout a profiler{}{}{}. From {}.\n", summary.program ? "" : ", after warm-up",
+      has_parts ? "; indented rows are parts of the row above them" : "",
+      summary.one_time.empty() ? "" : "; means leave out one-time costs", code(request->source));
   const PhaseSummary* const leading = summary::leading_phase(summary);
   if (request->tokens_per_second && leading != nullptr) {
     text += fmt::format("\n{} in {}, {:.0f} new tokens per request.\n",
@@ -97,8 +100,7 @@ std::string utilisation(const RunSummary& summary) {
 std::vector<const SummaryPart*> by_time(const SummaryRequest& request) {
   std::vector<const SummaryPart*> parts;
   for (const SummaryPart& part : request.parts) {
-    const bool is_outermost = part.path.find('/') == std::string::npos;
-    if (is_outermost && !part.host && part.share > 0) parts.push_back(&part);
+    if (part.is_outermost() && !part.host && part.share > 0) parts.push_back(&part);
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const SummaryPart* a, const SummaryPart* b) { return a->share > b->share; });
@@ -164,6 +166,10 @@ std::string takeaways(const RunSummary& summary) {
     if (!phase.reasons.empty()) text += ": " + plain(phase.reasons.front().text);
     text += ".\n";
   }
+  for (const SummaryOneTime& costs : summary.one_time) {
+    text += "- One-time cost, left out of the figures: " + plain(summary::one_time_words(costs)) +
+            ".\n";
+  }
   return text + slowdown_words(summary);
 }
 
@@ -172,7 +178,7 @@ std::string top_tables(const ReportModel& model) {
   const auto& operators = model.run.get(run::kTorchOperators);
   if (operators && !operators->operators.empty()) {
     Table table({{"operator", Align::Left}, {"self CPU"}, {"calls"}});
-    for (std::size_t i = 0; i < std::min(kShown, operators->operators.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(kRowsForStakeholders, operators->operators.size()); ++i) {
       const TorchOperator& row = operators->operators[i];
       table.add({code(row.name), duration(static_cast<double>(row.self_cpu_ns)),
                  std::to_string(row.calls)});
@@ -184,7 +190,7 @@ std::string top_tables(const ReportModel& model) {
   }
   if (model.summary.kernels.empty()) return text;
   Table table({{"kernel", Align::Left}, {"time"}, {"launches"}, {"share"}});
-  for (std::size_t i = 0; i < std::min(kShown, model.summary.kernels.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kRowsForStakeholders, model.summary.kernels.size()); ++i) {
     const SummaryKernel& kernel = model.summary.kernels[i];
     if (!kernel.time) continue;
     table.add({code(kernel.short_name, 60), duration(kernel.time->total_ns),
@@ -247,11 +253,8 @@ std::string recommendations(const RunSummary& summary) {
 
 std::string caveats(const RunSummary& summary) {
   std::string text;
-  if (summary.request && summary::has_few_requests(*summary.request)) {
-    text += fmt::format("- Only {} measured: the spread says little.\n",
-                        counted(summary.request->requests, summary.request->unit + " was",
-                                summary.request->unit + "s were"));
-  }
+  const std::string doubt = summary::doubt_words(summary);
+  if (!doubt.empty()) text += "- " + capitalised(doubt) + ".\n";
   for (const std::string& note : summary.notes) text += "- " + plain(note) + ".\n";
   return text.empty() ? "" : "\n## Caveats\n\n" + text;
 }

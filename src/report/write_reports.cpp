@@ -2,18 +2,20 @@
 
 #include "base/files.h"
 #include "run/names/artifact_names.h"
+#include "summary/load.h"
 
 namespace profline::report {
 
 Result<Written> write_reports(const run::Run& run, const RunSummary& summary) {
   const ReportModel model{run, summary};
-  const std::pair<const char*, std::string> files[] = {
+  std::vector<std::pair<const char*, std::string>> files = {
       {run::files::kSummary, PL_TRY(to_document(summary))},
-      {run::files::kReport, report_page(model)},
-      {run::files::kOperatorsPage, operators_page(model)},
-      {run::files::kKernelsPage, kernels_page(model)},
-      {run::files::kStakeholderSummary, stakeholder_page(model)},
-  };
+      {run::files::kReport, report_page(model)}};
+  if (!summary::is_only_load(summary)) {
+    files.emplace_back(run::files::kOperatorsPage, operators_page(model));
+    files.emplace_back(run::files::kKernelsPage, kernels_page(model));
+    files.emplace_back(run::files::kStakeholderSummary, stakeholder_page(model));
+  }
   Written written;
   written.verdict = summary.verdict;
   for (const auto& [name, text] : files) {

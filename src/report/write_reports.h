@@ -17,7 +17,8 @@ struct Written {
 };
 
 /// Writes summary.json, report.md, operators.md, kernels.md and stakeholder_summary.md into the
-/// run's folder; the same artifacts give the same bytes. The pages say what is missing.
+/// run's folder; the same artifacts give the same bytes. The pages say what is missing. A run that
+/// is only a load gets the first two.
 Result<Written> write_reports(const run::Run& run, const RunSummary& summary);
 
 /// What the pages are written from: the summary, and the run for artifacts that are shown as they
@@ -29,6 +30,8 @@ struct ReportModel {
 
 /// `report.md`: verdict first, then evidence, then tables.
 std::string report_page(const ReportModel& model);
+/// The part of report.md about the load on a server; empty: the run has no load.
+std::string load_section(const RunSummary& summary);
 /// `operators.md`: the time of libtorch's operators, in total and per phase.
 std::string operators_page(const ReportModel& model);
 /// `kernels.md`: one row per kernel with what each tool knows about it.

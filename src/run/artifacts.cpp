@@ -137,6 +137,22 @@ Result<Node> read_process(const Run&, const Path& file) {
   return read_body(file, {"process", 1});
 }
 
+Result<RecordedModels> read_recorded_models(const Run&, const Path& file) {
+  return read_document<RecordedModels>(file);
+}
+
+Result<ProgramRanges> read_recorded_ranges(const Run&, const Path& file) {
+  return read_document<ProgramRanges>(file);
+}
+
+Result<SteadyWindow> read_steady_window(const Run&, const Path& file) {
+  return read_document<SteadyWindow>(file);
+}
+
+Result<LoadRecord> read_load(const Run&, const Path& file) {
+  return read_document<LoadRecord>(file);
+}
+
 Result<InputSizes> read_input_sizes(const Run& run, const Path& file) {
   const Node tree = PL_TRY(content_of(workload_inputs(run, stages::kBaseline)));
   const Node document = PL_TRY(document_body(tree, {"inputs", 1}, file.string()));

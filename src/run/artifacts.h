@@ -11,10 +11,12 @@
 #include "formats/node.h"
 #include "records/environment.h"
 #include "records/kernel_use.h"
+#include "records/load.h"
 #include "records/ncu_tables.h"
 #include "records/range_use.h"
+#include "records/recorded_program.h"
 #include "records/timeline.h"
-#include "records/torch_operators.h"
+#include "records/torch_tables.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
 #include "settings/kernel_classes.h"
@@ -56,6 +58,10 @@ Result<Environment> read_environment(const Run& run, const Path& file);
 Result<settings::KernelClasses> read_kernel_classes(const Run& run, const Path& file);
 Result<Node> read_metrics(const Run& run, const Path& file);
 Result<Node> read_process(const Run& run, const Path& file);
+Result<RecordedModels> read_recorded_models(const Run& run, const Path& file);
+Result<ProgramRanges> read_recorded_ranges(const Run& run, const Path& file);
+Result<SteadyWindow> read_steady_window(const Run& run, const Path& file);
+Result<LoadRecord> read_load(const Run& run, const Path& file);
 Result<InputSizes> read_input_sizes(const Run& run, const Path& file);
 Result<GpuReadings> read_gpu_readings(const Run& run, const Path& file);
 Result<TorchOperators> read_torch_operators(const Run& run, const Path& file);
@@ -99,10 +105,21 @@ inline constexpr ArtifactName<Node> kStaticTrace{paths::kStaticTrace, internal::
 inline constexpr ArtifactName<Node> kMetrics{paths::kBaselineMetrics, internal::read_metrics};
 /// Of a user's own program.
 inline constexpr ArtifactName<Node> kProcess{paths::kBaselineProcess, internal::read_process};
+/// Of a user's own program, if it recorded them: its models, its ranges if it has no requests, and
+/// the requests that profilers look at.
+inline constexpr ArtifactName<RecordedModels> kRecordedModels{paths::kBaselineModels,
+                                                              internal::read_recorded_models};
+inline constexpr ArtifactName<ProgramRanges> kRecordedRanges{paths::kBaselineRanges,
+                                                             internal::read_recorded_ranges};
+inline constexpr ArtifactName<SteadyWindow> kSteadyWindow{paths::kBaselineSteady,
+                                                          internal::read_steady_window};
 inline constexpr ArtifactName<InputSizes> kInputSizes{paths::kBaselineInputs,
                                                       internal::read_input_sizes};
 inline constexpr ArtifactName<GpuReadings> kGpuReadings{paths::kBaselineGpu,
                                                         internal::read_gpu_readings};
+
+/// Of a load on a server; its requests are `run.requests("")`.
+inline constexpr ArtifactName<LoadRecord> kLoad{files::kLoad, internal::read_load};
 
 // The profilers.
 inline constexpr ArtifactName<TorchOperators> kTorchOperators{paths::kTorchOperators,

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/redaction.h"
 #include "formats/json.h"
-#include "records/redacted_run.h"
+#include "records/run_record.h"
 #include "run/names/artifact_names.h"
 #include "tools/nsys/sqlite_reader.h"
 

@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "formats/json.h"
 #include "formats/yaml.h"
-#include "records/redacted_run.h"
+#include "records/run_record.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
 #include "run/run_journal.h"
@@ -84,6 +84,10 @@ void make_captures_private(const fs::path& folder) {
 Result<void> write_command_file(const fs::path& file, const Command& command,
                                 const Redactor& redactor) {
   return write_private_file(file, display(redacted(command, redactor)) + "\n");
+}
+
+fs::path unfinished(const fs::path& file) {
+  return file.parent_path() / ("." + file.filename().string());
 }
 
 Result<void> remove_temporaries(const fs::path& folder, const Clock& clock) {

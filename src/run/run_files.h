@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/redaction.h"
 #include "base/result.h"
-#include "process/command.h"
+#include "process/runner.h"
 #include "records/run_record.h"
 
 namespace profline::run {
@@ -37,6 +37,9 @@ void make_captures_private(const std::filesystem::path& folder);
 /// Writes the command as text for people, without its secrets and readable by its owner only.
 Result<void> write_command_file(const std::filesystem::path& file, const Command& command,
                                 const Redactor& redactor);
+
+/// Where a tool writes a file that is renamed once it is complete: `.raw.csv` for raw.csv.
+std::filesystem::path unfinished(const std::filesystem::path& file);
 
 /// Removes unfinished files of killed writers, in `folder` and all folders below it.
 Result<void> remove_temporaries(const std::filesystem::path& folder, const Clock& clock);

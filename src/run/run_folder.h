@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/result.h"
-#include "records/finding.h"
 #include "records/run_record.h"
 
 namespace profline::run {

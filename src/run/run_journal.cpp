@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "formats/json.h"
-#include "records/redacted_run.h"
+#include "records/run_record.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
 

@@ -1,9 +1,10 @@
 #include "run_index/indexed_run.h"
 
 #include <algorithm>
-#include <array>
 
+#include "analysis/requests/phases.h"
 #include "analysis/requests/series.h"
+#include "analysis/requests/steady.h"
 #include "base/digests.h"
 #include "base/files.h"
 #include "base/strings.h"
@@ -13,7 +14,8 @@
 #include "records/run_record.h"
 #include "run/artifacts.h"
 #include "schema/read.h"
-#include "settings/workload.h"
+#include "settings/pipeline.h"
+#include "statistics/steady_state.h"
 
 namespace profline::run_index {
 namespace {
@@ -48,13 +50,32 @@ std::string fingerprint_of(const IndexedRun& run, const Node& config, const Node
   return text ? sha256_hex(*text).substr(0, kDigits) : "";
 }
 
+void add_metrics(const std::vector<requests::Series>& all, IndexedRun& run) {
+  for (const requests::Series& series : all) {
+    run.metrics.push_back({series.name, series.unit, requests::value_of(series),
+                           static_cast<std::int64_t>(series.units.size())});
+  }
+}
+
+/// A load on a server: its client does not know where the model ran.
+void add_load(const run::Run& opened, IndexedRun& run) {
+  const auto& load = opened.get(run::kLoad);
+  if (!load) return;
+  run.model = load->model.empty() ? load->url : load->model;
+  run.device.clear();
+  run.device_name.clear();
+  run.steadiness = to_text(requests::steadiness_of(*load));
+  const auto& all = opened.requests("");
+  add_metrics(requests::load_series(all ? *all : run::Requests(), *load), run);
+}
+
 void add_metrics(const run::Run& opened, IndexedRun& run) {
   if (const auto& all = opened.baseline()) {
     run.disturbance = requests::disturbed_share(*all);
-    for (const requests::Series& series : requests::series_of(*all)) {
-      run.metrics.push_back({series.name, series.unit, requests::value_of(series),
-                             static_cast<std::int64_t>(series.units.size())});
-    }
+    const requests::PhaseTree tree(*all);
+    const requests::SteadyPart steady(*all, tree);
+    if (!all->empty()) run.steadiness = to_text(steady.verdict());
+    add_metrics(requests::series_of(*all, tree, steady), run);
   }
   const auto wall = requests::wall_ms(tree_or_null(opened, run::kProcess));
   if (wall) run.metrics.push_back({std::string(requests::kWallFigure), "ms", *wall, 1});
@@ -76,40 +97,16 @@ std::vector<std::string> users_command(const Node& config) {
   return command;
 }
 
-bool is_interpreter(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kOthers = {"bash", "sh",   "node",
-                                                       "perl", "ruby", "julia"};
-  return name.starts_with("python") ||
-         std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end();
-}
-
 }  // namespace
-
-std::string program_name(std::span<const std::string> command) {
-  if (command.empty()) return "";
-  const std::string name = fs::path(command.front()).filename().string();
-  if (name == "torchrun") {
-    // The options may take values of their own.
-    const auto script = std::find_if(command.begin(), command.end(),
-                                     [](const std::string& word) { return word.ends_with(".py"); });
-    return script == command.end() ? name : fs::path(*script).filename().string();
-  }
-  if (!is_interpreter(name)) return name;
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    const std::string& word = command[i];
-    if (word == "-m" && i + 1 < command.size()) return command[i + 1];
-    if (word == "-c") return name + " -c";
-    const bool takes_value = word == "-X" || word == "-W";
-    if (takes_value) ++i;
-    if (!word.starts_with("-")) return fs::path(word).filename().string();
-  }
-  return name;
-}
 
 const IndexedMetric* IndexedRun::find_metric(std::string_view name) const {
   const auto found = std::find_if(metrics.begin(), metrics.end(),
                                   [&](const IndexedMetric& metric) { return metric.name == name; });
   return found == metrics.end() ? nullptr : &*found;
+}
+
+bool IndexedRun::is_too_short() const {
+  return steadiness == to_text(statistics::Steadiness::TooShort);
 }
 
 Result<IndexedRun> read_indexed_run(const fs::path& root, const fs::path& folder) {
@@ -127,7 +124,7 @@ IndexedRun indexed_run(const run::Run& opened, const fs::path& folder) {
   run.experiment = record.experiment;
   run.state = to_text(record.state);
   run.exit_code = record.exit_code;
-  run.program = program_name(users_command(config));
+  run.program = settings::program_name(users_command(config));
   if (run.program.empty()) run.model = run::text_at(config, "model.name");
   run.device = record.device;
   run.device_name = run::device_name(opened);
@@ -136,6 +133,7 @@ IndexedRun indexed_run(const run::Run& opened, const fs::path& folder) {
   run.commit = record.commit;
   run.started = record.started;
   run.ended = record.ended;
+  add_load(opened, run);
   run.fingerprint = fingerprint_of(run, config, environment, inputs);
   add_metrics(opened, run);
   return run;

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,8 @@
 
 namespace profline::run_index {
 
-/// A figure of a run's unprofiled part: the median over its requests, or a program's wall time.
+/// A figure of a run's unprofiled part: the median over its steady requests, or a program's wall
+/// time.
 struct IndexedMetric {
   std::string name;
   std::string unit;
@@ -26,8 +26,8 @@ constexpr auto fields(std::type_identity<IndexedMetric>) {
   return field_list(
       field("name", &IndexedMetric::name, "token_ms, wall_ms, the name of a phase, …").required(),
       field("unit", &IndexedMetric::unit, "of the value").required(),
-      field("value", &IndexedMetric::value, "median over requests").required(),
-      field("n", &IndexedMetric::n, "requests").required());
+      field("value", &IndexedMetric::value, "median over steady requests").required(),
+      field("n", &IndexedMetric::n, "of those requests").required());
 }
 
 /// A run as shown in lists.
@@ -37,7 +37,7 @@ struct IndexedRun {
   std::string experiment;
   std::string state;
   std::optional<std::int64_t> exit_code;
-  std::string model;    ///< empty for a user's own program
+  std::string model;    ///< empty for a user's own program; of a server under load as it names it
   std::string program;  ///< `train.py`; empty for the built-in workload
   std::string device;
   std::string device_name;
@@ -48,11 +48,14 @@ struct IndexedRun {
   std::string ended;
   std::string fingerprint;
   double disturbance = 0;
+  std::string steadiness;
   std::vector<IndexedMetric> metrics;
 
   bool operator==(const IndexedRun&) const = default;
   /// Null if it has no metric of this name.
   const IndexedMetric* find_metric(std::string_view name) const;
+  /// It has too few requests to tell which of them are steady: all of them count.
+  bool is_too_short() const;
 };
 constexpr auto fields(std::type_identity<IndexedRun>) {
   return field_list(
@@ -63,7 +66,10 @@ constexpr auto fields(std::type_identity<IndexedRun>) {
             "running, killed (says running and is not), ok, failed, interrupted")
           .required(),
       field("exit_code", &IndexedRun::exit_code, "exit code of profline; null: not ended"),
-      field("model", &IndexedRun::model, "model.name of its config; empty: it ran a program"),
+      field(
+          "model", &IndexedRun::model,
+          "model.name of its config; of a load on a server its name there, or the address; empty: "
+          "it ran a program"),
       field("program", &IndexedRun::program,
             "the program that it ran instead of a model: train.py"),
       field("device", &IndexedRun::device, "cpu or cuda:N"),
@@ -77,12 +83,11 @@ constexpr auto fields(std::type_identity<IndexedRun>) {
             "the same for runs of the same thing: config, inputs, machine and program"),
       field("disturbance", &IndexedRun::disturbance,
             "share of the steps' time that something else on the machine took"),
+      field("steadiness", &IndexedRun::steadiness,
+            "steady; drifting: its times still change; too-short: too few requests to tell, so "
+            "that all of them count; empty: it has none"),
       field("metrics", &IndexedRun::metrics, "of its unprofiled part"));
 }
-
-/// A short name for a command: `train.py` for `python3 -u train.py --x`, `pkg.train` for `python3
-/// -m pkg.train`.
-std::string program_name(std::span<const std::string> command);
 
 /// What a list shows of a run, whose folder is `folder` below the root. Only run.json has to exist;
 /// a run whose record says that it is running is shown as running.

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "records/request.h"
 #include "run_index/testing_runs.h"
+#include "testing/runs/load_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::run_index {
@@ -34,6 +36,23 @@ TEST(IndexedRun, IsWhatListsShow) {
   EXPECT_EQ(run.disturbance, 0);
 }
 
+TEST(IndexedRun, HasTheFiguresOfSteadyRequests) {
+  const testing::TempDir root;
+  TestRun{}.write(root / "r1");
+  EXPECT_EQ(must_read(root.path(), "r1").steadiness, "too-short");
+  std::string lines;
+  for (std::uint64_t i = 0; i < 11; ++i) {
+    Request request;
+    request.id = i;
+    request.ns = i == 0 ? 400'000'000 : 20'000'000;
+    lines += to_json_line(request) + "\n";
+  }
+  ASSERT_TRUE(write_file_atomic(root / "r1/baseline/requests.jsonl", lines));
+  const IndexedRun run = must_read(root.path(), "r1");
+  EXPECT_EQ(run.steadiness, "steady");
+  EXPECT_EQ(run.metrics, (std::vector<IndexedMetric>{{"request_ms", "ms", 20, 10}}));
+}
+
 TEST(IndexedRun, OfAUsersProgramHasItsNameAndWallTime) {
   const testing::TempDir root;
   TestRun{}.write(root / "r1");
@@ -51,24 +70,6 @@ TEST(IndexedRun, OfAUsersProgramHasItsNameAndWallTime) {
                                 R"({"model": {"name": "deepseek_ocr"}, "pipeline": {"workload": )"
                                 R"({"command": null, "module": "pkg.train"}}})"));
   EXPECT_EQ(must_read(root.path(), "r1").program, "pkg.train");
-}
-
-TEST(ProgramName, IsWhatPeopleCallIt) {
-  struct Case {
-    std::vector<std::string> command;
-    std::string_view name;
-  };
-  const Case cases[] = {
-      {{"/opt/bin/serve", "--port", "1"}, "serve"},
-      {{"python3", "-u", "-X", "dev", "src/train.py", "x"}, "train.py"},
-      {{"/usr/bin/python3.11", "-m", "pkg.train"}, "pkg.train"},
-      {{"python3", "-c", "print(1)"}, "python3 -c"},
-      {{"bash", "run.sh"}, "run.sh"},
-      {{"torchrun", "--nproc_per_node", "2", "train.py"}, "train.py"},
-      {{"python3"}, "python3"},
-      {{}, ""},
-  };
-  for (const Case& c : cases) EXPECT_EQ(program_name(c.command), c.name);
 }
 
 TEST(IndexedRun, HasTheFingerprintOfWhatItMeasured) {
@@ -98,6 +99,23 @@ TEST(IndexedRun, NeedsRunJsonOnly) {
   EXPECT_TRUE(run.metrics.empty());
   std::filesystem::remove(root / "r1/run.json");
   EXPECT_FALSE(read_indexed_run(root.path(), "r1"));
+}
+
+TEST(IndexedRun, OfALoadHasWhatItsClientMeasured) {
+  const testing::TempDir root;
+  testing::LoadRun made;
+  made.write(root / "r1");
+  const IndexedRun run = must_read(root.path(), "r1");
+  EXPECT_EQ(run.model, "tiny-llama");
+  EXPECT_EQ(run.device, "") << "the client does not know where the model ran";
+  EXPECT_EQ(run.steadiness, "steady");
+  ASSERT_NE(run.find_metric("ttft_ms"), nullptr);
+  EXPECT_NEAR(run.find_metric("ttft_ms")->value, made.load.metrics.ttft.p50->value, 1e-3);
+  ASSERT_NE(run.find_metric("output_tokens_per_s"), nullptr);
+  EXPECT_EQ(run.find_metric("output_tokens_per_s")->unit, "tokens/s");
+  made.load.model.clear();
+  made.write(root / "r2");
+  EXPECT_EQ(must_read(root.path(), "r2").model, "http://127.0.0.1:8000");
 }
 
 }  // namespace

@@ -41,12 +41,12 @@ CREATE TABLE run (
   state TEXT NOT NULL, exit_code INTEGER, model TEXT NOT NULL, program TEXT NOT NULL,
   device TEXT NOT NULL, device_name TEXT NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL,
   "commit" TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL, fingerprint TEXT NOT NULL,
-  disturbance REAL NOT NULL);
+  disturbance REAL NOT NULL, steadiness TEXT NOT NULL);
 CREATE TABLE metric (
   folder TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, value REAL NOT NULL,
   n INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (folder, name));
 PRAGMA application_id = 0x504C6978;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 )";
 
 /// Everything that defines what a database contains and does by itself.
@@ -213,6 +213,7 @@ Result<IndexedRun> read_row(const sqlite::Statement& row) {
     *text = PL_TRY(row.get<std::string>(column++));
   }
   run.disturbance = PL_TRY(row.get<double>(column++));
+  run.steadiness = PL_TRY(row.get<std::string>(column++));
   return run;
 }
 
@@ -257,13 +258,13 @@ Result<RunIndex> RunIndex::open(const fs::path& root, Keep keep) {
 
 Result<void> RunIndex::write(const IndexedRun& run, const std::string& stamp) {
   sqlite::Statement row = PL_TRY(database_.query(
-      "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       std::string_view(run.folder), std::string_view(stamp), std::string_view(run.id),
       std::string_view(run.experiment), std::string_view(run.state), run.exit_code,
       std::string_view(run.model), std::string_view(run.program), std::string_view(run.device),
       std::string_view(run.device_name), std::string_view(run.host), std::string_view(run.version),
       std::string_view(run.commit), std::string_view(run.started), std::string_view(run.ended),
-      std::string_view(run.fingerprint), run.disturbance));
+      std::string_view(run.fingerprint), run.disturbance, std::string_view(run.steadiness)));
   PL_TRY(row.step());
   std::int64_t place = 0;
   for (const IndexedMetric& metric : run.metrics) {
@@ -333,8 +334,8 @@ Result<std::vector<IndexedRun>> RunIndex::runs() {
       })));
   sqlite::Statement rows = PL_TRY(database_.query(
       "SELECT id, folder, experiment, state, exit_code, model, program, device, device_name, host, "
-      "version, \"commit\", started, ended, fingerprint, disturbance FROM run ORDER BY started "
-      "DESC, folder DESC"));
+      "version, \"commit\", started, ended, fingerprint, disturbance, steadiness FROM run "
+      "ORDER BY started DESC, folder DESC"));
   std::vector<IndexedRun> runs;
   while (PL_TRY(rows.step())) {
     IndexedRun run = PL_TRY(read_row(rows));

@@ -93,7 +93,7 @@ TEST(Moment, IsADayOrAPartOfIt) {
 using ::testing::ElementsAre;
 
 /// A run of one minute.
-IndexedRun run(const std::string& clock, const std::string& host = "here") {
+IndexedRun run_at(const std::string& clock, const std::string& host = "here") {
   IndexedRun made;
   made.id = made.folder = clock;
   made.state = "ok";
@@ -105,19 +105,20 @@ IndexedRun run(const std::string& clock, const std::string& host = "here") {
 }
 
 TEST(RunSeries, IsOpenedByTheFirstRunAfterAPause) {
-  const std::vector<IndexedRun> runs = {run("12:00"), run("10:05"), run("10:00"), run("11:03"),
-                                        run("10:03", "elsewhere")};
+  const std::vector<IndexedRun> runs = {run_at("12:00"), run_at("10:05"), run_at("10:00"),
+                                        run_at("11:03"), run_at("10:03", "elsewhere")};
   EXPECT_THAT(opens_series(runs), ElementsAre(false, false, true, false, true));
-  const std::vector<IndexedRun> apart = {run("08:00"), run("09:02"), run("10:01")};
+  const std::vector<IndexedRun> apart = {run_at("08:00"), run_at("09:02"), run_at("10:01")};
   EXPECT_THAT(opens_series(apart), ElementsAre(true, true, false)) << "an hour from its end";
-  IndexedRun lost = run("10:00");
+  IndexedRun lost = run_at("10:00");
   lost.started = "yesterday";
   EXPECT_THAT(opens_series(std::vector{lost}), ElementsAre(false));
 }
 
 TEST(RunSeries, IsOfUsualRuns) {
-  std::vector<IndexedRun> runs = {run("10:00"), run("10:01"), run("10:02"), run("10:03"),
-                                  run("10:04"), run("10:05"), run("10:06")};
+  std::vector<IndexedRun> runs = {run_at("10:00"), run_at("10:01"), run_at("10:02"),
+                                  run_at("10:03"), run_at("10:04"), run_at("10:05"),
+                                  run_at("10:06")};
   runs[4].state = "failed";
   runs[5].disturbance = 0.3;
   runs[6].fingerprint = "another";
@@ -129,9 +130,9 @@ TEST(RunSeries, IsOfUsualRuns) {
 }
 
 TEST(RunSeries, IsOfTheNewestRuns) {
-  std::vector<IndexedRun> runs = {run("09:30")};
+  std::vector<IndexedRun> runs = {run_at("09:30")};
   for (int i = 0; i < 60; ++i) {
-    runs.push_back(run("10:" + std::string(i < 10 ? "0" : "") + std::to_string(i)));
+    runs.push_back(run_at("10:" + std::string(i < 10 ? "0" : "") + std::to_string(i)));
   }
   const auto usual = usual_runs(runs).at("same");
   ASSERT_EQ(usual.size(), 50U);

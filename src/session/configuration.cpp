@@ -1,14 +1,17 @@
 #include "session/configuration.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <ctime>
+#include <string_view>
 
 #include "base/terminal_text.h"
 #include "config/defaults/search_path.h"
 #include "config/hydra_node.h"
+#include "config/interpolation/value.h"
+#include "config/overrides/override.h"
 #include "config/overrides/parser.h"
+#include "process/environment.h"
+#include "schema/read.h"
 #include "session/config_keys.h"
 #include "settings/removed_keys.h"
 #include "settings/root.h"
@@ -18,6 +21,81 @@ namespace profline::session {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kBasicSweeper =
+    "hydra._internal.core_plugins.basic_sweeper.BasicSweeper";
+
+sweep::LauncherKind launcher_kind(std::string_view target) {
+  if (target.ends_with(".submitit_launcher.SlurmLauncher")) return sweep::LauncherKind::Slurm;
+  if (target.ends_with(".submitit_launcher.LocalLauncher")) return sweep::LauncherKind::Local;
+  return sweep::LauncherKind::Basic;
+}
+
+Position position_of(const Node& root, std::string_view key) {
+  const Node* found = root.find_path(key);
+  return found == nullptr ? Position{} : found->position();
+}
+
+Error error_at(const Position& position, std::string message) {
+  if (position == Position{}) return Error(ErrorKind::Config, std::move(message));
+  return Error(ErrorKind::Config, std::move(message), position);
+}
+
+Result<void> check_sweeper(const HydraNode& hydra) {
+  constexpr std::string_view kKey = "hydra.sweeper._target_";
+  const auto target = PL_TRY(config::typed_value(hydra.root, kKey, hydra.context));
+  if (!target || !target->is_string() || target->as_string() == kBasicSweeper) return {};
+  return error_at(position_of(hydra.root, kKey),
+                  "the sweeper '" + target->as_string() +
+                      "' is Python; profline has Hydra's basic sweeper only");
+}
+
+/// The parameter as an override; an error in its text also names its position in the config.
+Result<config::Override> parse_param(const std::string& key, const Node& value,
+                                     const Position& position) {
+  auto parsed = config::parse_override(key + "=" + config::python_str(value),
+                                       {.label = "hydra.sweeper.params"});
+  if (parsed || position == Position{}) return parsed;
+  return std::move(parsed).error().during(position.to_string());
+}
+
+/// A part of the node that profline does not use.
+struct Ignored {
+  std::string_view key;
+  std::string_view group;   ///< that fills it; may be empty
+  std::string_view option;  ///< the group's default
+  std::string_view instead;
+};
+
+constexpr std::string_view kLauncherKey = "hydra.launcher";
+
+constexpr Ignored kIgnored[] = {
+    {"hydra.callbacks", "hydra/callbacks", "", "callbacks are Python and are not called"},
+    {kLauncherKey, "hydra/launcher", "basic", "jobs run here, one after another"},
+    {"hydra.hydra_logging", "hydra/hydra_logging", "default", "-v and -q choose what is printed"},
+    {"hydra.job_logging", "hydra/job_logging", "default",
+     "a run's log is run.log, and -v and -q choose what is printed"},
+    {"hydra.verbose", "", "", "-v prints more"},
+    {"hydra.job.env_set", "", "", "set environment variables where profline is started"},
+    {"hydra.help", "hydra/help", "default", "--help is profline's own"},
+    {"hydra.hydra_help", "hydra/hydra_help", "default", "--help is profline's own"},
+};
+
+/// Where the key was set by the user; nothing if all of it is Hydra's own.
+std::optional<Position> set_at(const config::Composition& composition, std::string_view key) {
+  const std::vector<config::Origin> history = composition.origins.history(key);
+  const auto own = std::find_if(history.rbegin(), history.rend(), [](const config::Origin& origin) {
+    return !(origin.position == Position{});
+  });
+  return own == history.rend() ? std::nullopt : std::optional(own->position);
+}
+
+bool was_chosen(const config::Composition& composition, const Ignored& ignored) {
+  return std::any_of(
+      composition.choices.begin(), composition.choices.end(), [&](const config::Choice& choice) {
+        return choice.key == ignored.group && choice.option.value_or("") != ignored.option;
+      });
+}
 
 config::LocalTime local_time() {
   timespec now{};
@@ -31,12 +109,6 @@ config::LocalTime local_time() {
           parts.tm_min,
           parts.tm_sec,
           static_cast<int>(now.tv_nsec / 1000)};
-}
-
-std::optional<std::string> environment_variable(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  if (value == nullptr) return std::nullopt;
-  return value;
 }
 
 /// The configs built into the program. Positions in them read `<profline>/config.yaml:4:3`.
@@ -64,15 +136,13 @@ Result<fs::path> working_folder() {
   return cwd;
 }
 
-/// The override that an error is about, from the `override 3` in its position; a null pointer if
-/// the position is elsewhere.
+/// The override that contains the position of an error; a null pointer if it is elsewhere.
 const std::string* text_of(const Error& error, const std::vector<std::string>& overrides) {
-  constexpr std::string_view kLabel = "override ";
-  if (!error.position() || !error.position()->source.starts_with(kLabel)) return nullptr;
-  const std::string& label = error.position()->source;
-  std::size_t number = 0;
-  std::from_chars(label.data() + kLabel.size(), label.data() + label.size(), number);
-  return number == 0 || number > overrides.size() ? nullptr : &overrides[number - 1];
+  if (!error.position()) return nullptr;
+  for (std::size_t i = 0; i < overrides.size(); ++i) {
+    if (error.position()->source == config::override_label(i + 1)) return &overrides[i];
+  }
+  return nullptr;
 }
 
 /// `dataset/sampling` -> `dataset.sampling`, the default package of a group.
@@ -148,7 +218,96 @@ Result<Node> packaged(const Configuration& configuration, const ConfigPart& part
   return resolution.resolved(found.value);
 }
 
+/// Escapes `${`, which begins an interpolation even in quotes, with a backslash. Backslashes
+/// directly in front of it have to be doubled.
+std::string without_interpolations(std::string_view word) {
+  std::string out;
+  std::size_t backslashes = 0;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (word.substr(i).starts_with("${")) out.append(backslashes + 1, '\\');
+    backslashes = word[i] == '\\' ? backslashes + 1 : 0;
+    out += word[i];
+  }
+  return out;
+}
+
+/// The plain text `???` means a missing value, so the word `???` is written as an interpolation
+/// that yields it.
+constexpr const char* kMissing = "???";
+constexpr const char* kComputedMissing = "${oc.decode:'\"???\"'}";
+
 }  // namespace
+
+Result<std::optional<config::RunMode>> hydra_mode(const HydraNode& hydra) {
+  const auto mode = PL_TRY(config::typed_value(hydra.root, "hydra.mode", hydra.context));
+  if (!mode || !mode->is_string()) return std::optional<config::RunMode>();
+  return std::optional(mode->as_string() == "MULTIRUN" ? config::RunMode::Multirun
+                                                       : config::RunMode::Run);
+}
+
+Result<std::optional<fs::path>> hydra_output_subdir(const HydraNode& hydra) {
+  constexpr std::string_view kKey = "hydra.output_subdir";
+  const auto value = PL_TRY(config::typed_value(hydra.root, kKey, hydra.context));
+  if (!value || !value->is_string()) return std::optional<fs::path>();
+  const fs::path folder = (fs::path(".") / value->as_string()).lexically_normal();
+  if (!folder.is_absolute() && *folder.begin() != "..") return std::optional(folder);
+  return error_at(position_of(hydra.root, kKey), std::string(kKey) + ": '" + value->as_string() +
+                                                     "' is not inside the run's folder");
+}
+
+Result<SweeperSettings> sweeper_settings(const HydraNode& hydra) {
+  PL_TRY(check_sweeper(hydra));
+  SweeperSettings settings;
+  config::Resolution resolution(hydra.root, hydra.context);
+  const auto params = PL_TRY(resolution.select("hydra.sweeper.params"));
+  if (params && params->is_map()) {
+    const Node* raw = hydra.root.find_path("hydra.sweeper.params");
+    for (const NodeMap::Entry& entry : params->as_map()) {
+      const Node* place = raw != nullptr && raw->is_map() ? raw->as_map().find(entry.key) : nullptr;
+      settings.params.push_back(PL_TRY(parse_param(config::python_str(entry.key), entry.value,
+                                                   place ? place->position() : Position{})));
+    }
+  }
+  const auto size =
+      PL_TRY(config::typed_value(hydra.root, "hydra.sweeper.max_batch_size", hydra.context));
+  if (size && size->is_int()) settings.max_batch_size = size->as_int();
+  return settings;
+}
+
+Result<LauncherChoice> launcher_choice(const HydraNode& hydra) {
+  LauncherChoice choice;
+  const Node* target = hydra.root.find_path("hydra.launcher._target_");
+  if (target == nullptr || !target->is_string()) return choice;
+  choice.kind = launcher_kind(target->as_string());
+  if (choice.kind == sweep::LauncherKind::Basic) return choice;
+  config::Resolution resolution(hydra.root, hydra.context);
+  const Node settings = PL_TRY(resolution.get("hydra.launcher"));
+  choice.settings = PL_TRY(schema::read<sweep::Launcher>(settings, "hydra.launcher"));
+  const sweep::Launcher& given = choice.settings;
+  if (choice.kind == sweep::LauncherKind::Slurm && given.timeout_min &&
+      given.signal_delay_s >= *given.timeout_min * 60) {
+    return error_at(
+        position_of(hydra.root, "hydra.launcher.signal_delay_s"),
+        "hydra.launcher.signal_delay_s is " + std::to_string(given.signal_delay_s) +
+            " s, which leaves nothing of timeout_min=" + std::to_string(*given.timeout_min));
+  }
+  return choice;
+}
+
+std::vector<std::string> ignored_hydra_settings(const config::Composition& composition) {
+  std::vector<std::string> sentences;
+  const Node* target = composition.root.find_path("hydra.launcher._target_");
+  const bool has_launcher = target != nullptr && target->is_string() &&
+                            launcher_kind(target->as_string()) != sweep::LauncherKind::Basic;
+  for (const Ignored& ignored : kIgnored) {
+    if (ignored.key == kLauncherKey && has_launcher) continue;
+    const std::optional<Position> where = set_at(composition, ignored.key);
+    if (!where && !was_chosen(composition, ignored)) continue;
+    sentences.push_back((where ? where->to_string() + ": " : "") + std::string(ignored.key) +
+                        " has no effect: " + std::string(ignored.instead));
+  }
+  return sentences;
+}
 
 Result<config::SearchPath> config_search_path(const ConfigChoice& choice, const fs::path& cwd) {
   std::shared_ptr<const config::ConfigSource> main;
@@ -249,6 +408,22 @@ void report_composition(const Configuration& configuration, const Remarks& remar
   for (const std::string& warning : configuration.warnings()) {
     remarks.warning(printable_lines(warning));
   }
+}
+
+std::string program_override(const std::vector<std::string>& words) {
+  config::OverrideValue::List list;
+  for (const std::string& word : words) {
+    std::string text = word == kMissing ? kComputedMissing : without_interpolations(word);
+    list.emplace_back(config::OverrideValue::Variant(config::QuotedString{std::move(text)}));
+  }
+  const config::OverrideValue value{config::OverrideValue::Variant(std::move(list))};
+  return "++pipeline.workload.command=" + config::print_value(value).value_or("[]");
+}
+
+std::string url_override(const std::string& url) {
+  const config::OverrideValue value{
+      config::OverrideValue::Variant(config::QuotedString{without_interpolations(url)})};
+  return "++pipeline.workload.server.url=" + config::print_value(value).value_or("''");
 }
 
 }  // namespace profline::session

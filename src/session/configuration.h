@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -8,11 +9,48 @@
 
 #include "base/result.h"
 #include "config/compose.h"
+#include "config/interpolation/resolve.h"
 #include "config/interpolation/resolvers.h"
-#include "session/hydra_settings.h"
+#include "config/overrides/override.h"
 #include "session/services.h"
+#include "sweep/sweep.h"
 
 namespace profline::session {
+
+// What profline takes from the `hydra` node, beside run.dir, sweep.dir, sweep.subdir, job.chdir and
+// searchpath. docs/hydra-compat.md has every key.
+
+/// A composition and the context that resolves it.
+struct HydraNode {
+  const Node& root;
+  const config::ResolveContext& context;
+};
+
+/// `hydra.mode`; nothing if it is null.
+Result<std::optional<config::RunMode>> hydra_mode(const HydraNode& hydra);
+
+/// `hydra.output_subdir`: the folder of config.yaml, hydra.yaml and overrides.yaml, relative to the
+/// run's folder; nothing if it is null. An Error if it is not inside.
+Result<std::optional<std::filesystem::path>> hydra_output_subdir(const HydraNode& hydra);
+
+/// The part of `hydra.sweeper` that the basic sweeper has. An Error if the config names another
+/// sweeper.
+struct SweeperSettings {
+  std::vector<config::Override> params;  ///< each `key: sweep` as an override
+  std::optional<std::int64_t> max_batch_size;
+};
+Result<SweeperSettings> sweeper_settings(const HydraNode& hydra);
+
+/// `hydra.launcher`: what runs the jobs of a sweep. One that profline does not have counts as
+/// basic.
+struct LauncherChoice {
+  sweep::LauncherKind kind = sweep::LauncherKind::Basic;
+  sweep::Launcher settings = {};
+};
+Result<LauncherChoice> launcher_choice(const HydraNode& hydra);
+
+/// One sentence for each part of the node that was set but that profline ignores.
+std::vector<std::string> ignored_hydra_settings(const config::Composition& composition);
 
 /// The configuration that a command refers to.
 struct ConfigChoice {
@@ -83,5 +121,17 @@ Result<Node> part_of(const Configuration& configuration, const ConfigPart& part)
 
 /// Prints warnings and, if verbose, what was merged.
 void report_composition(const Configuration& configuration, const Remarks& remarks);
+
+/// The config for a program on the command line if no other is named.
+inline constexpr const char* kProgramConfig = "program";
+/// The config for a load on a server if no other is named.
+inline constexpr const char* kLoadConfig = "load";
+
+/// The override that makes these words `pipeline.workload.command`: each reaches the program
+/// unchanged, whatever it means in Hydra's grammar.
+std::string program_override(const std::vector<std::string>& words);
+
+/// The override that makes this address `pipeline.workload.server.url`.
+std::string url_override(const std::string& url);
 
 }  // namespace profline::session

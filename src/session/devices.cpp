@@ -1,10 +1,10 @@
 #include "session/devices.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/figures.h"
 #include "base/strings.h"
+#include "process/environment.h"
 
 namespace profline::session {
 namespace {
@@ -14,12 +14,6 @@ constexpr std::string_view kMaker = "nvidia ";
 std::string plain(std::string_view name) {
   const std::string small = lower(name);
   return small.starts_with(kMaker) ? small.substr(kMaker.size()) : small;
-}
-
-std::optional<std::string> environment_variable(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  if (value == nullptr) return std::nullopt;
-  return value;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include "base/result.h"
 #include "config/defaults/search_path.h"
-#include "settings/device.h"
 #include "settings/hardware.h"
 #include "tools/gpu/driver.h"
 

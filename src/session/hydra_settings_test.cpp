@@ -1,5 +1,4 @@
-#include "session/hydra_settings.h"
-
+#include "session/configuration.h"
 #include "session/testing_session.h"
 
 namespace profline::session {
@@ -50,6 +49,29 @@ TEST_F(HydraSettingsTest, ParametersOfTheSweeperAreOverrides) {
   for (const config::Override& param : settings.params) texts.push_back(param.text);
   EXPECT_THAT(texts, ElementsAre("infer.max_new_tokens=1,2", "device=cpu"));
   EXPECT_EQ(settings.max_batch_size, 2);
+}
+
+TEST_F(HydraSettingsTest, TheLauncherHasTheKeysOfHydrasSubmititLauncher) {
+  using sweep::LauncherKind;
+  EXPECT_EQ(launcher_choice(with({}).hydra()).value().kind, LauncherKind::Basic);
+  EXPECT_EQ(launcher_choice(with({"hydra/launcher=submitit_local"}).hydra()).value().kind,
+            LauncherKind::Local);
+  const auto slurm = launcher_choice(
+      with({"hydra/launcher=submitit_slurm", "hydra.launcher.mem_gb=1.5",
+            "+hydra.launcher.additional_parameters.nice=3", "hydra.launcher.setup=[a b]"})
+          .hydra());
+  ASSERT_TRUE(slurm) << slurm.error().to_string();
+  EXPECT_EQ(slurm->kind, LauncherKind::Slurm);
+  EXPECT_EQ(slurm->settings.name, "profline");
+  EXPECT_EQ(slurm->settings.submitit_folder, "sweep/.submitit/%j");
+  EXPECT_EQ(slurm->settings.mem_gb, 1.5);
+  EXPECT_EQ(slurm->settings.setup, std::vector<std::string>{"a b"});
+  EXPECT_THAT(ignored_hydra_settings(configuration_->composition()), IsEmpty());
+  const auto late =
+      launcher_choice(with({"hydra/launcher=slurm", "hydra.launcher.timeout_min=2"}).hydra());
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().message(),
+            "hydra.launcher.signal_delay_s is 120 s, which leaves nothing of timeout_min=2");
 }
 
 TEST_F(HydraSettingsTest, AnotherSweeperIsRefused) {

@@ -129,10 +129,18 @@ Result<ProgramChoice> settle_programs(const pipeline::Stage::Needs& needs,
   return settled;
 }
 
+/// This program, if a user's program is to load what is installed with it.
+fs::path executable_for(const settings::Root& settings) {
+  if (!settings.pipeline.workload.user_command()) return {};
+  std::error_code failure;
+  return fs::read_symlink("/proc/self/exe", failure);
+}
+
 pipeline::Survey survey_of(const pipeline::Stage::Needs& needs, const ProgramChoice& programs,
-                           std::optional<Result<gpu::Driver>> driver) {
+                           std::optional<Result<gpu::Driver>> driver, fs::path executable) {
   pipeline::Survey survey;
   survey.driver = std::move(driver);
+  survey.executable = std::move(executable);
   survey.workload = needs.workload;
   survey.nsys = needs.nsys;
   survey.ncu = needs.ncu;
@@ -149,7 +157,8 @@ pipeline::Toolbox look_for_tools(const pipeline::Survey& survey, const RunReques
                                  ProcessRunner& processes) {
   if (!request.surveys) return pipeline::survey(survey, processes);
   std::string key;
-  for (const bool asked : {survey.driver.has_value(), survey.workload, survey.nsys, survey.ncu}) {
+  for (const bool asked : {survey.driver.has_value(), survey.workload, survey.nsys, survey.ncu,
+                           !survey.executable.empty()}) {
     key += asked ? '1' : '0';
   }
   const auto found = request.surveys->found.find(key);
@@ -282,7 +291,8 @@ Result<PreparedRun> prepare_run(const RunRequest& request, Making making,
   pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, request));
   setup.verbosity = services.remarks.verbosity();
   std::vector<Finding> findings;
-  run.stages = stages::all_stages();
+  const bool is_server = setup.settings.pipeline.workload.kind == settings::WorkloadKind::Server;
+  run.stages = is_server ? stages::load_stages() : stages::all_stages();
   const auto driver = driver_for(run.stages, setup.settings);
   PL_TRY(settle_device(setup, driver, findings));
   setup.ceilings =
@@ -293,7 +303,8 @@ Result<PreparedRun> prepare_run(const RunRequest& request, Making making,
   const ProgramChoice programs = PL_TRY(settle_programs(needs, request.programs));
   PL_TRY(temporary_folder());  // without it every tool would appear to be missing
   pipeline::Toolbox tools =
-      look_for_tools(survey_of(needs, programs, driver), request, services.processes);
+      look_for_tools(survey_of(needs, programs, driver, executable_for(setup.settings)), request,
+                     services.processes);
   if (services.interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
   run.plan = pipeline::make_plan(std::move(setup), std::move(tools), run.stages,
                                  where_set(*run.configuration));

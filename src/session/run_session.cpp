@@ -14,12 +14,11 @@
 #include "pipeline/environment.h"
 #include "pipeline/executor.h"
 #include "pipeline/resume.h"
-#include "pipeline/run_inputs.h"
 #include "pipeline/workload_command.h"
 #include "process/environment.h"
 #include "profline_version.h"
 #include "records/document.h"
-#include "records/redacted_run.h"
+#include "records/run_record.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
 #include "run/run_files.h"
@@ -144,7 +143,7 @@ RunRecord new_record(const PreparedRun& run, const RunRequest& request, const Cl
 /// Records the facts about this attempt at the run.
 void fill_in(const PreparedRun& run, RunRecord& record) {
   const pipeline::RunSetup& setup = run.plan.setup;
-  record.experiment = setup.settings.experiment;
+  record.experiment = setup.settings.experiment_name();
   record.state = RunState::Running;
   record.exit_code.reset();
   record.ended.clear();
@@ -245,6 +244,9 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
     return {};
   };
   const ExitCode code = PL_TRY(pipeline::execute(run.plan, journal, world, write_reports));
+  if (const auto health = log.health(); !health) {
+    progress.warning("the run's log is incomplete: " + health.error().to_string());
+  }
   return FinishedRun{folder, code, journal.record(), std::move(verdict)};
 }
 

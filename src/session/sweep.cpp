@@ -9,7 +9,7 @@
 #include "base/terminal_text.h"
 #include "config/hydra_node.h"
 #include "config/overrides/sweep.h"
-#include "session/hydra_settings.h"
+#include "session/configuration.h"
 
 namespace profline::session {
 namespace {
@@ -70,42 +70,6 @@ class JobFolders {
   std::map<std::string, std::size_t> jobs_;
 };
 
-Result<FinishedRun> run_once(const RunRequest& request, const Services& services) {
-  if (request.resume) return resume_run(request, services);
-  PreparedRun run = PL_TRY(prepare_run(request, Making::Folder, services));
-  return start_run(run, request, services);
-}
-
-/// Reports a job that could not start; the others still run.
-ExitCode report_failed_job(std::size_t job, const Error& error, const Remarks& remarks) {
-  for (const Error& problem : error.each()) {
-    remarks.problem(fmt::format("job {}: {}", job, printable_lines(problem.to_string())));
-  }
-  return exit_code(error.kind());
-}
-
-Result<FinishedJobs> run_sweep(Jobs jobs, const Services& services) {
-  auto sweep = PL_TRY(run::RunFolder::claim(*jobs.sweep));
-  jobs.lie_in(sweep.path());
-  PL_TRY(check_jobs(jobs.requests, services));
-  FinishedJobs finished;
-  for (std::size_t i = 0; i < jobs.requests.size(); ++i) {
-    if (services.interrupt.requested()) {
-      finished.worst = ExitCode::Interrupted;
-      break;
-    }
-    const RunRequest& request = jobs.requests[i];
-    services.remarks.line(job_line(i, request.choice.overrides));
-    auto done = run_once(request, services);
-    const ExitCode code = done ? done->code : report_failed_job(i, done.error(), services.remarks);
-    finished.worst = std::max(finished.worst, code);
-    if (!done) continue;
-    sweep.keep();
-    finished.runs.push_back(std::move(*done));
-  }
-  return finished;
-}
-
 }  // namespace
 
 void Jobs::lie_in(const std::filesystem::path& folder) {
@@ -125,6 +89,8 @@ Result<Jobs> jobs_of(const RunRequest& request, bool multirun_given, const Remar
     remarks.warning("--multirun overrides hydra.mode, which is RUN");
   }
   Jobs jobs;
+  jobs.asked = request;
+  jobs.launcher = PL_TRY(launcher_choice(configuration.hydra()));
   jobs.sweep = PL_TRY(sweep_folder_request(configuration));
   for (Texts& overrides :
        PL_TRY(expand(configuration, PL_TRY(sweeper_settings(configuration.hydra()))))) {
@@ -138,7 +104,8 @@ Result<Jobs> jobs_of(const RunRequest& request, bool multirun_given, const Remar
 std::string job_line(std::size_t number, const std::vector<std::string>& overrides) {
   Texts shown;
   for (const std::string& text : overrides) {
-    if (!text.starts_with("hydra.")) shown.push_back(text);
+    const bool is_hydras = text.starts_with("hydra.") || text.starts_with("hydra/");
+    if (!is_hydras) shown.push_back(text);
   }
   return fmt::format("#{} : {}", number, printable(join(shown, " ")));
 }
@@ -166,11 +133,14 @@ Result<void> JobProblems::result() const {
   return Error::all(errors);
 }
 
-Result<void> check_jobs(const std::vector<RunRequest>& requests, const Services& services) {
+Result<CheckedJobs> check_jobs(const std::vector<RunRequest>& requests, const Services& services,
+                               JobsRun where) {
   Services quiet = services;
   quiet.remarks = Remarks();  // a job's warnings are printed when it starts
   const auto surveys = std::make_shared<ToolSurveys>();
+  CheckedJobs checked;
   JobProblems problems;
+  JobProblems missing_here;
   JobFolders folders;
   for (std::size_t i = 0; i < requests.size() && !problems.are_enough(); ++i) {
     RunRequest request = requests[i];
@@ -181,10 +151,19 @@ Result<void> check_jobs(const std::vector<RunRequest>& requests, const Services&
       problems.add(i, run.error());
       continue;
     }
-    if (const auto obstacle = run->plan.obstacle()) problems.add(i, *obstacle);
+    if (const auto obstacle = run->plan.obstacle()) {
+      (where == JobsRun::Here ? problems : missing_here).add(i, *obstacle);
+    }
     if (const auto taken = folders.add(i, run->plan.setup.folder)) problems.add(i, *taken);
+    const Redactor& redactor = run->plan.setup.redactor;
+    checked.jobs.push_back({run->plan.setup.folder, redactor.words(request.choice.overrides)});
+    if (i == 0) checked.argv = redactor.words(request.argv);
   }
-  return problems.result();
+  PL_TRY(problems.result());
+  if (const auto missing = missing_here.result(); !missing) {
+    checked.not_on_this_machine = missing.error();
+  }
+  return checked;
 }
 
 Result<std::vector<PreparedRun>> plan_jobs(Jobs& jobs, const Services& services) {
@@ -206,12 +185,10 @@ Result<std::vector<PreparedRun>> plan_jobs(Jobs& jobs, const Services& services)
   return runs;
 }
 
-Result<FinishedJobs> run_jobs(Jobs jobs, const Services& services) {
-  if (jobs.sweep) return run_sweep(std::move(jobs), services);
-  FinishedJobs finished;
-  finished.runs.push_back(PL_TRY(run_once(jobs.requests.front(), services)));
-  finished.worst = finished.runs.front().code;
-  return finished;
+Result<FinishedRun> run_once(const RunRequest& request, const Services& services) {
+  if (request.resume) return resume_run(request, services);
+  PreparedRun run = PL_TRY(prepare_run(request, Making::Folder, services));
+  return start_run(run, request, services);
 }
 
 }  // namespace profline::session

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "session/configuration.h"
 #include "session/run_session.h"
 
 namespace profline::session {
@@ -12,6 +13,8 @@ namespace profline::session {
 /// The jobs that a command line and its config describe.
 struct Jobs {
   std::vector<RunRequest> requests;  ///< one, unless it is a sweep
+  RunRequest asked{};                ///< of a sweep: as typed
+  LauncherChoice launcher{};         ///< of a sweep
   /// Where the jobs of a sweep go; absent: a single run.
   std::optional<run::FolderRequest> sweep{};
 
@@ -43,21 +46,27 @@ class JobProblems {
   std::unordered_map<std::string, std::size_t> by_text_;
 };
 
-/// Checks that every job could start: its config, and what it needs from this machine. Creates and
-/// runs nothing.
-Result<void> check_jobs(const std::vector<RunRequest>& requests, const Services& services);
+/// A job that could start.
+struct CheckedJob {
+  std::filesystem::path folder;        ///< that its run would get
+  std::vector<std::string> overrides;  ///< without secrets
+};
+struct CheckedJobs {
+  std::vector<CheckedJob> jobs;
+  std::vector<std::string> argv;               ///< of the command line, without secrets
+  std::optional<Error> not_on_this_machine{};  ///< what is missing here, if jobs run elsewhere
+};
+enum class JobsRun { Here, Elsewhere };
+/// Checks that every job could start: its config and, if it runs here, what it needs from this
+/// machine. Creates and runs nothing.
+Result<CheckedJobs> check_jobs(const std::vector<RunRequest>& requests, const Services& services,
+                               JobsRun where = JobsRun::Here);
 
 /// What each job would do; creates and runs nothing. Problems of a sweep's jobs are reported
 /// together.
 Result<std::vector<PreparedRun>> plan_jobs(Jobs& jobs, const Services& services);
 
-struct FinishedJobs {
-  std::vector<FinishedRun> runs;  ///< the ones that started
-  ExitCode worst = ExitCode::Done;
-};
-/// Runs the jobs one after another, if all of them could start. A job that then fails to start is
-/// reported, and the others still run. For a single run, what prevents it from starting is the
-/// Error.
-Result<FinishedJobs> run_jobs(Jobs jobs, const Services& services);
+/// A single run, or a resumed one.
+Result<FinishedRun> run_once(const RunRequest& request, const Services& services);
 
 }  // namespace profline::session

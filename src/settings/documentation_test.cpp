@@ -84,7 +84,8 @@ TEST(Documentation, HasAnUpperLimitForEveryCount) {
     if (cells.size() < 3 || cells[2].find("integer") == std::string_view::npos) continue;
     if (cells[2].find(" to ") == std::string_view::npos) unlimited.emplace(trim(cells[1]));
   }
-  const std::set<std::string> seeds = {"`dataset.sampling.seed`", "`dataset.seed`", "`infer.seed`"};
+  const std::set<std::string> seeds = {"`dataset.sampling.seed`", "`dataset.seed`", "`infer.seed`",
+                                       "`pipeline.workload.load.seed`"};
   EXPECT_EQ(unlimited, seeds);
 }
 

@@ -7,6 +7,7 @@
 #include "formats/node.h"
 #include "schema/field.h"
 #include "schema/problems.h"
+#include "schema/read.h"
 
 /// The content of `conf/kernels/classes.yaml`: the classes of kernels.
 namespace profline::settings {
@@ -27,7 +28,13 @@ constexpr auto fields(std::type_identity<KernelClassRule>) {
       field("matches", &KernelClassRule::matches,
             "applies if one of these regular expressions (ECMAScript) is found in the name"));
 }
-Checks validate(const KernelClassRule& rule);
+inline Checks validate(const KernelClassRule& rule) {
+  Checks checks;
+  if (rule.contains.empty() && rule.matches.empty()) {
+    checks.fail(rule.name, "has neither 'contains' nor 'matches': it could never apply");
+  }
+  return checks;
+}
 
 struct KernelClasses {
   std::vector<KernelClassRule> rules;
@@ -38,6 +45,8 @@ constexpr auto fields(std::type_identity<KernelClasses>) {
   return field_list(field("rules", &KernelClasses::rules, "the first rule that applies decides"));
 }
 
-Result<KernelClasses> read_kernel_classes(const Node& table);
+inline Result<KernelClasses> read_kernel_classes(const Node& table) {
+  return schema::read<KernelClasses>(table);
+}
 
 }  // namespace profline::settings

@@ -8,7 +8,7 @@
 
 #include "schema/field.h"
 #include "schema/problems.h"
-#include "settings/device.h"
+#include "settings/hardware.h"
 #include "settings/stage.h"
 
 /// `model` and `infer` when `pipeline.workload.kind` is `deepseek_ocr`.
@@ -230,3 +230,26 @@ struct Subject {
 };
 
 }  // namespace profline::settings::dummy_shallow_resnet
+
+/// `model` when `pipeline.workload.kind` is `program`.
+namespace profline::settings::program {
+
+struct Model {
+  std::optional<std::filesystem::path> config;
+
+  bool operator==(const Model&) const = default;
+};
+constexpr auto fields(std::type_identity<Model>) {
+  return field_list(field("config", &Model::config,
+                          "config.json of the program's model, for static analysis; null: what the "
+                          "Python adapter recorded"));
+}
+
+/// The settings for this kind of workload.
+struct Subject {
+  Model model;
+
+  bool operator==(const Subject&) const = default;
+};
+
+}  // namespace profline::settings::program

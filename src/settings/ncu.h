@@ -145,7 +145,8 @@ struct Ncu : Stage {
 constexpr auto fields(std::type_identity<Ncu>) {
   return field_list(enable_field(),
                     field("gating_nvtx", &Ncu::gating_nvtx,
-                          "false: ncu_cli.nvtx.include does not limit the capture"),
+                          "false: neither ncu_cli.nvtx.include nor the steady requests of your own "
+                          "program limit the capture"),
                     samples_field(&Ncu::samples),
                     field("max_launches", &Ncu::max_launches,
                           "maximum number of launches to profile if neither ncu_cli.launch_count "

@@ -67,8 +67,10 @@ struct Nsys : Stage {
 constexpr auto fields(std::type_identity<Nsys>) {
   return field_list(
       enable_field(),
-      field("gating_nvtx", &Nsys::gating_nvtx,
-            "false: capture_range=nvtx does not limit the capture"),
+      field(
+          "gating_nvtx", &Nsys::gating_nvtx,
+          "false: neither capture_range=nvtx nor the steady requests of your own program limit the "
+          "capture"),
       samples_field(&Nsys::samples),
       field("trace", &Nsys::trace, "what to record, by nsys's names; null: nsys's own default"),
       field("sample", &Nsys::sample, "how the CPU is sampled; null: nsys's own default"),

@@ -2,16 +2,94 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "schema/field.h"
 #include "schema/problems.h"
+#include "settings/load.h"
 #include "settings/ncu.h"
 #include "settings/nsys.h"
 #include "settings/stage.h"
-#include "settings/workload.h"
 
 namespace profline::settings {
+
+enum class WorkloadKind { DeepseekOcr, DummyShallowResnet, Program, Server };
+constexpr auto names(std::type_identity<WorkloadKind>) {
+  return std::array{named(WorkloadKind::DeepseekOcr, "deepseek_ocr"),
+                    named(WorkloadKind::DummyShallowResnet, "dummy_shallow_resnet"),
+                    named(WorkloadKind::Program, "program"), named(WorkloadKind::Server, "server")};
+}
+
+enum class Engine { Auto, Eager, Fast };
+constexpr auto names(std::type_identity<Engine>) {
+  return std::array{named(Engine::Auto, "auto"), named(Engine::Eager, "eager"),
+                    named(Engine::Fast, "fast")};
+}
+
+/// Whether Python programs load profline's adapter, which records their requests.
+enum class PythonAdapter { Auto, Off };
+constexpr auto names(std::type_identity<PythonAdapter>) {
+  // YAML reads a plain `off` as false.
+  return std::array{named(PythonAdapter::Auto, "auto"), named(PythonAdapter::Off, "off"),
+                    named(PythonAdapter::Off, false)};
+}
+
+/// `pipeline.workload`: the program that is profiled.
+struct Workload {
+  WorkloadKind kind = WorkloadKind::DeepseekOcr;
+  std::optional<std::vector<std::string>> command;
+  std::optional<std::string> module;
+  std::filesystem::path cwd = ".";
+  std::string request_range = "request";
+  PythonAdapter python = PythonAdapter::Auto;
+  Engine engine = Engine::Auto;
+  std::optional<std::uint32_t> threads;
+  bool nvtx_steps = false;
+  Server server;
+  Load load;
+
+  bool operator==(const Workload&) const = default;
+
+  /// The user's program with its arguments; nothing for the built-in workload.
+  std::optional<std::vector<std::string>> user_command() const;
+};
+constexpr auto fields(std::type_identity<Workload>) {
+  return field_list(
+      field("kind", &Workload::kind,
+            "what is profiled, which determines the keys of model and infer: a built-in model, a "
+            "program of your own, or a server"),
+      field(
+          "command", &Workload::command,
+          "program and arguments to profile instead; 'profline run -- PROGRAM' sets it; null: the "
+          "built-in workload"),
+      field("module", &Workload::module,
+            "Python module with a Hydra config to profile instead, started as python3 -m MODULE "
+            "with overrides for device, paths, tokens, sampling and run folder; null or blank: no "
+            "module"),
+      field("cwd", &Workload::cwd, "working directory of command or module"),
+      field("request_range", &Workload::request_range,
+            "NVTX range that is one request of your program; ranges inside it are its phases"),
+      field("python", &Workload::python,
+            "record the requests of Python programs: each generate() of transformers, and what the "
+            "module profline marks; off: leave Python programs alone"),
+      field(
+          "engine", &Workload::engine,
+          "how to run the model; eager: libtorch's operators one by one; fast: our CUDA kernels as "
+          "CUDA graphs (an error if they cannot run); auto: fast if it can run, otherwise eager"),
+      field("threads", &Workload::threads, "CPU threads; null: all cores").range(1, kMostThreads),
+      field("nvtx_steps", &Workload::nvtx_steps, "open an NVTX range decode_step for each token"),
+      field("server", &Workload::server, "kind server: where it is"),
+      field("load", &Workload::load, "kind server: the requests it is sent"));
+}
+Checks validate(const Workload& workload);
+
+/// What people call a command: `train.py` for `python3 -u train.py --x`, `pkg.train` for `python3
+/// -m pkg.train`.
+std::string program_name(std::span<const std::string> command);
 
 enum class Activity { Cpu, Cuda };
 constexpr auto names(std::type_identity<Activity>) {

@@ -197,6 +197,8 @@ On the command line, a key that the chosen preset does not set needs a `+`: `+pi
   page += subject_table<deepseek_ocr::Subject>();
   page += heading("model and infer with `pipeline.workload.kind: dummy_shallow_resnet`");
   page += subject_table<dummy_shallow_resnet::Subject>();
+  page += heading("model with `pipeline.workload.kind: program` or `server`");
+  page += subject_table<program::Subject>();
   page += heading("conf/hardware/devices.yaml");
   page += "Not part of the config: a table that static analysis and reports read.\n\n";
   page += reference_table(describe<Hardware>());

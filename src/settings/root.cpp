@@ -9,9 +9,12 @@ namespace {
 /// A problem with the value is reported when it is read; until then the default applies.
 WorkloadKind kind_of(const Node& config) {
   const Node* kind = config.find_path("pipeline.workload.kind");
-  constexpr WorkloadKind kDummy = WorkloadKind::DummyShallowResnet;
   if (kind == nullptr || !kind->is_string()) return WorkloadKind::DeepseekOcr;
-  return kind->as_string() == schema::name_of(kDummy) ? kDummy : WorkloadKind::DeepseekOcr;
+  for (const WorkloadKind other :
+       {WorkloadKind::DummyShallowResnet, WorkloadKind::Program, WorkloadKind::Server}) {
+    if (kind->as_string() == schema::name_of(other)) return other;
+  }
+  return WorkloadKind::DeepseekOcr;
 }
 
 template <typename Subject>
@@ -21,6 +24,19 @@ Root read_layout(const Node& config, schema::Problems& problems) {
   static_cast<Shared&>(root) = std::move(static_cast<Shared&>(layout));
   root.subject = std::move(static_cast<Subject&>(layout));
   return root;
+}
+
+Root read_root(const Node& config, schema::Problems& problems) {
+  switch (kind_of(config)) {
+    case WorkloadKind::Program:
+    case WorkloadKind::Server:
+      return read_layout<program::Subject>(config, problems);
+    case WorkloadKind::DummyShallowResnet:
+      return read_layout<dummy_shallow_resnet::Subject>(config, problems);
+    case WorkloadKind::DeepseekOcr:
+      break;
+  }
+  return read_layout<deepseek_ocr::Subject>(config, problems);
 }
 
 template <typename Settings>
@@ -48,12 +64,15 @@ Checks validate(const Layout<dummy_shallow_resnet::Subject>& settings) {
   return checks;
 }
 
+std::string Root::experiment_name() const {
+  if (!experiment.empty()) return experiment;
+  return program_name(pipeline.workload.user_command().value_or(std::vector<std::string>{}));
+}
+
 Result<Root> read_settings(const Node& config) {
   schema::Problems problems;
   const Node known = without_removed_keys(config, problems);
-  Root root = kind_of(known) == WorkloadKind::DummyShallowResnet
-                  ? read_layout<dummy_shallow_resnet::Subject>(known, problems)
-                  : read_layout<deepseek_ocr::Subject>(known, problems);
+  Root root = read_root(known, problems);
   if (!problems.empty()) return problems.to_error();
   return root;
 }

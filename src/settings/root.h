@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "settings/dataset.h"
-#include "settings/device.h"
+#include "settings/hardware.h"
 #include "settings/models.h"
 #include "settings/pipeline.h"
 
@@ -26,14 +26,14 @@ struct Shared {
 constexpr auto fields(std::type_identity<Shared>) {
   return field_list(
       field("experiment", &Shared::experiment,
-            "free text, shown in reports and in the list of runs"),
+            "free text, shown in reports and in the list of runs; empty: the program's name"),
       field("device", &Shared::device,
             "where the model runs; auto: the first CUDA device, otherwise the CPU"),
       field("use_flash_attn", &Shared::use_flash_attn,
             "use fused attention; false: separate operators"),
-      field("dataset", &Shared::dataset, "what the model is given; its keys follow `source`"),
+      field("dataset", &Shared::dataset, "what the model is given; its keys depend on `source`"),
       field("pipeline", &Shared::pipeline, "the stages"),
-      field("vars", &Shared::vars, "values of your own, to refer to as ${vars.NAME}"));
+      field("vars", &Shared::vars, "your own values, for use as ${vars.NAME} elsewhere"));
 }
 
 /// The whole config for one kind of workload, with the layout of the files.
@@ -48,15 +48,23 @@ constexpr auto fields(std::type_identity<Layout<Subject>>) {
                     field("infer", &Subject::infer,
                           "how the model is run; its keys depend on the workload"));
 }
+/// A program brings its own way to run its model.
+constexpr auto fields(std::type_identity<Layout<program::Subject>>) {
+  return fields(std::type_identity<Shared>{}) +
+         field_list(field("model", &program::Subject::model, "the program's model"));
+}
 Checks validate(const Layout<deepseek_ocr::Subject>& settings);
 Checks validate(const Layout<dummy_shallow_resnet::Subject>& settings);
 
 /// A complete config, with only known keys and without contradictions.
 struct Root : Shared {
   /// `model` and `infer`; `pipeline.workload.kind` decides which.
-  std::variant<deepseek_ocr::Subject, dummy_shallow_resnet::Subject> subject;
+  std::variant<deepseek_ocr::Subject, dummy_shallow_resnet::Subject, program::Subject> subject;
 
   bool operator==(const Root&) const = default;
+
+  /// `experiment`, or the program's name if that is empty.
+  std::string experiment_name() const;
 };
 
 /// Reads the job's config, composed and resolved, without its `hydra` node. The Error lists all

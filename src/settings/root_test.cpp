@@ -55,6 +55,34 @@ TEST(ReadSettings, FollowsTheKindOfWorkloadForModelAndInfer) {
   EXPECT_EQ(root->device.kind, Device::Kind::Cpu);
 }
 
+TEST(ReadSettings, AProgramHasNeitherInferNorDataset) {
+  const auto root = read_settings(
+      yaml("pipeline: {workload: {kind: program, command: [python3, x.py], python: off}}\n"
+           "experiment: ''\n"
+           "model: {config: config.json}\n"));
+  ASSERT_TRUE(root) << root.error().to_string();
+  EXPECT_EQ(std::get<program::Subject>(root->subject).model.config, "config.json");
+  EXPECT_EQ(root->pipeline.workload.python, PythonAdapter::Off);
+  EXPECT_EQ(root->pipeline.workload.request_range, "request");
+  EXPECT_EQ(root->experiment_name(), "x.py");
+}
+
+TEST(ReadSettings, TellsOfAProgramThatIsNotNamed) {
+  constexpr WrongInput kCases[] = {
+      {"no program", "pipeline: {workload: {kind: program}}",
+       "c.yaml:1:29: pipeline.workload.kind: program needs a command line: put it after '--', as "
+       "in 'profline "
+       "run "
+       "-- python3 infer.py', or set command or module"},
+      {"infer", "pipeline: {workload: {kind: program, command: [x]}}\ninfer: {}",
+       "c.yaml:2:1: unknown key 'infer' (known keys: experiment, device, use_flash_attn, dataset, "
+       "pipeline, vars, model)"},
+      {"no range", "pipeline: {workload: {request_range: ''}}",
+       "c.yaml:1:38: pipeline.workload.request_range: must name a range"},
+  };
+  expect_problems(kCases);
+}
+
 TEST(ReadSettings, FollowsTheSourceForTheDataset) {
   const auto root = read_settings(yaml("dataset: {source: files, files: [a.png, b.jpg]}"));
   ASSERT_TRUE(root) << root.error().to_string();
@@ -164,7 +192,7 @@ TEST(ReadSettings, TellsOfWrongValues) {
        "'python3 x.py'"},
       {"kind", "pipeline: {workload: {kind: deepseek}}",
        "c.yaml:1:29: pipeline.workload.kind: must be one of deepseek_ocr, dummy_shallow_resnet, "
-       "not 'deepseek' (did you mean 'deepseek_ocr'?)"},
+       "program, server, not 'deepseek' (did you mean 'deepseek_ocr'?)"},
       {"source", "dataset: {source: web}",
        "c.yaml:1:19: dataset.source: must be one of folder, synthetic, files, not 'web'"},
       {"activity", "pipeline: {torch_profiler: {activities: [cpu, gpu]}}",

@@ -2,10 +2,10 @@
 
 #include "schema/read.h"
 #include "settings/dataset.h"
-#include "settings/device.h"
+#include "settings/hardware.h"
 #include "settings/nsys.h"
+#include "settings/pipeline.h"
 #include "settings/stage.h"
-#include "settings/workload.h"
 
 namespace profline::settings {
 namespace {
@@ -84,6 +84,66 @@ TEST(Workload, IsTheBuiltInOneUnlessAProgramIsNamed) {
   workload.module.reset();
   workload.command = Argv{"./serve", "--port", "1"};
   EXPECT_EQ(workload.user_command(), workload.command);
+}
+
+TEST(ProgramName, IsWhatPeopleCallIt) {
+  struct Case {
+    std::vector<std::string> command;
+    std::string_view name;
+  };
+  const Case cases[] = {
+      {{"/opt/bin/serve", "--port", "1"}, "serve"},
+      {{"python3", "-u", "-X", "dev", "src/train.py", "x"}, "train.py"},
+      {{"/usr/bin/python3.11", "-m", "pkg.train"}, "pkg.train"},
+      {{"python3", "-c", "print(1)"}, "python3 -c"},
+      {{"bash", "run.sh"}, "run.sh"},
+      {{"torchrun", "--nproc_per_node", "2", "train.py"}, "train.py"},
+      {{"python3"}, "python3"},
+      {{"folder/"}, "folder/"},
+      {{}, ""},
+  };
+  for (const Case& c : cases) EXPECT_EQ(program_name(c.command), c.name);
+}
+
+TEST(Load, HasOneOfSeveralAlternatives) {
+  Load load;
+  EXPECT_EQ(load.arrival.in_flight(), 8U);
+  EXPECT_FALSE(load.arrival.is_open());
+  EXPECT_TRUE(validate(load).failures().empty());
+  load.arrival.rate = 4;
+  EXPECT_TRUE(load.arrival.is_open());
+  EXPECT_TRUE(validate(load.arrival).failures().empty()) << "the default gives way";
+  load.arrival.concurrency = 2;
+  EXPECT_EQ(validate(load.arrival).failures().size(), 1U);
+  EXPECT_EQ(validate(LoadMeasure{10, 2.5}).failures().size(), 1U);
+  EXPECT_EQ(validate(LoadPrompts{512, {}, "prompts.jsonl"}).failures().size(), 1U);
+  EXPECT_TRUE(validate(LoadPrompts{{}, 16, "prompts.jsonl"}).failures().empty());
+}
+
+TEST(Load, RefusesWhatItCannotSend) {
+  struct Case {
+    std::string_view name;
+    void (*spoil)(Load& load);
+    std::string_view message;
+  };
+  constexpr Case kCases[] = {
+      {"endpoint", [](Load& load) { load.endpoint = "v1/completions"; },
+       "must be a path such as /v1/completions or /v1/chat/completions"},
+      {"body", [](Load& load) { load.extra_body = Node::integer(1); }, "must be a map"},
+      {"search", [](Load& load) { load.search = true; }, "needs slo.ttft_ms or slo.tpot_ms"},
+      {"header", [](Load& load) { load.headers["a"] = "b\r\nc: d"; },
+       "must have names and single-line values"},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    Load load;
+    c.spoil(load);
+    const Checks checks = validate(load);
+    ASSERT_EQ(checks.failures().size(), 1U);
+    EXPECT_EQ(checks.failures()[0].message, c.message);
+  }
+  EXPECT_EQ(validate(Server{"ftp://host"}).failures().size(), 1U);
+  EXPECT_TRUE(validate(Server{"https://host:8000"}).failures().empty());
 }
 
 }  // namespace

@@ -109,7 +109,10 @@ std::vector<std::string> missing_keys(const Node& config) {
   std::vector<std::string> missing;
   for (const schema::FieldDoc& doc : schema::describe<Layout<Subject>>()) {
     const bool is_repeated = doc.path.find('<') != std::string::npos;
-    if (!is_repeated && config.find_path(doc.path) == nullptr) missing.push_back(doc.path);
+    const bool is_of_servers = doc.path.starts_with("pipeline.workload.server") ||
+                               doc.path.starts_with("pipeline.workload.load");
+    if (is_repeated || is_of_servers) continue;
+    if (config.find_path(doc.path) == nullptr) missing.push_back(doc.path);
   }
   return missing;
 }
@@ -123,6 +126,17 @@ TEST(ShippedComposition, HasEveryKeyWhicheverPresetIsChosen) {
     ASSERT_TRUE(config) << config.error().to_string();
     EXPECT_THAT(missing_keys<DeepseekOcr>(*config), ElementsAre());
   }
+}
+
+TEST(ShippedComposition, HasEveryKeyOfALoad) {
+  const auto config = Composer().config("load", {"pipeline.workload.server.url=http://host"});
+  ASSERT_TRUE(config) << config.error().to_string();
+  for (const schema::FieldDoc& doc : schema::describe<settings::Load>("pipeline.workload.load")) {
+    EXPECT_NE(config->find_path(doc.path), nullptr) << doc.path;
+  }
+  const auto settings = settings::read_settings(*config);
+  ASSERT_TRUE(settings) << settings.error().to_string();
+  EXPECT_EQ(settings->pipeline.workload.load, settings::Load{});
 }
 
 // Options of nsys and ncu have no values other than those in the presets.
@@ -214,6 +228,22 @@ TEST(ShippedComposition, DummyReplacesTheKeysOfDeepSeek) {
   ASSERT_TRUE(dummy) << dummy.error().to_string();
   EXPECT_EQ(std::get<DummyResnet>(dummy->subject).infer.batch_size, 4U);
   EXPECT_EQ(dummy->pipeline.workload.kind, settings::WorkloadKind::DummyShallowResnet);
+}
+
+TEST(ShippedComposition, AProgramNeedsNoModelAndNoDataset) {
+  const auto program = Composer().settings("program", {"pipeline.workload.command=[python3,x.py]"});
+  ASSERT_TRUE(program) << program.error().to_string();
+  EXPECT_EQ(program->pipeline.workload.kind, settings::WorkloadKind::Program);
+  EXPECT_EQ(std::get<settings::program::Subject>(program->subject).model.config, std::nullopt);
+  EXPECT_EQ(program->device.to_string(), "auto");
+  EXPECT_EQ(program->pipeline.baseline.enable, settings::Enable::Yes);
+  for (const settings::Stage* stage : std::initializer_list<const settings::Stage*>{
+           &program->pipeline.static_analysis, &program->pipeline.torch_profiler,
+           &program->pipeline.nsys}) {
+    EXPECT_EQ(stage->enable, settings::Enable::Auto);
+  }
+  EXPECT_EQ(program->pipeline.ncu.enable, settings::Enable::No);
+  EXPECT_EQ(program->pipeline.direct_inference.enable, settings::Enable::No);
 }
 
 TEST(ShippedComposition, TakesTheOverridesThatPeopleWereUsedTo) {

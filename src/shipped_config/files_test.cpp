@@ -40,6 +40,7 @@ TEST(ShippedConfig, IsTheTreeThatIsDocumented) {
                                    "dummy.yaml",
                                    "hardware/devices.yaml",
                                    "kernels/classes.yaml",
+                                   "load.yaml",
                                    "model/deepseek_ocr/arch/deepseek_ocr.default.yaml",
                                    "model/deepseek_ocr/arch/deepseek_ocr.random.yaml",
                                    "model/deepseek_ocr/arch/deepseek_ocr.tiny.yaml",
@@ -61,6 +62,7 @@ TEST(ShippedConfig, IsTheTreeThatIsDocumented) {
                                    "profiling/torch/torch-profiler.default.yaml",
                                    "profiling/torch/torch-profiler.max.yaml",
                                    "profiling/torch/torch-profiler.min.yaml",
+                                   "program.yaml",
                                }));
 }
 
@@ -146,6 +148,7 @@ std::string place_of(std::string_view path) {
 TEST(ShippedConfig, HasNoKeyThatTheProgramDoesNotKnow) {
   const Paths deepseek = paths_of_config<settings::deepseek_ocr::Subject>();
   const Paths dummy = paths_of_config<settings::dummy_shallow_resnet::Subject>();
+  const Paths program = paths_of_config<settings::program::Subject>();
   Paths hardware;
   add_paths<settings::Hardware>(hardware);
   Paths classes;
@@ -158,6 +161,7 @@ TEST(ShippedConfig, HasNoKeyThatTheProgramDoesNotKnow) {
     const bool is_dummy = file.path.starts_with("model/dummy") || file.path == "dummy.yaml";
     const Paths& known = file.path.starts_with("hardware/")  ? hardware
                          : file.path.starts_with("kernels/") ? classes
+                         : file.path == "program.yaml"       ? program
                          : is_dummy                          ? dummy
                                                              : deepseek;
     std::vector<std::string> unknown;

@@ -4,6 +4,7 @@
 
 #include "stages/baseline/baseline_stage.h"
 #include "stages/direct_inference/direct_inference_stage.h"
+#include "stages/load/load_stage.h"
 #include "stages/ncu/ncu_stage.h"
 #include "stages/nsys/nsys_stage.h"
 #include "stages/static_analysis/static_analysis_stage.h"
@@ -19,6 +20,12 @@ pipeline::Stages all_stages() {
   stages.push_back(std::make_unique<NsysStage>());
   stages.push_back(std::make_unique<NcuStage>());
   stages.push_back(std::make_unique<DirectInferenceStage>());
+  return stages;
+}
+
+pipeline::Stages load_stages() {
+  pipeline::Stages stages;
+  stages.push_back(std::make_unique<LoadStage>());
   return stages;
 }
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
+#include "statistics/internal/level_change.h"
+#include "statistics/internal/mean.h"
 #include "statistics/significance.h"
 #include "statistics/summary.h"
 
@@ -14,15 +15,6 @@ namespace {
 constexpr double kPower = 0.8;
 /// Fewer say next to nothing about a spread: Student's factor is 12.7 for one.
 constexpr double kLeastDegrees = 2;
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
-}
 
 /// For several runs of the same inputs, the geometric mean of each input; otherwise all units.
 std::vector<double> units_of(const RunUnits& runs, bool paired) {
@@ -52,7 +44,7 @@ std::vector<double> run_values(const RunUnits& runs, const RunUnits& all, bool p
   for (const auto& run : runs) {
     std::vector<double> factors(run.size());
     for (std::size_t i = 0; i < run.size(); ++i) factors[i] = run[i] / usual[i];
-    values.push_back(std::log(median_of(std::move(factors))));
+    values.push_back(std::log(median_of(factors)));
   }
   return values;
 }
@@ -75,7 +67,7 @@ double log_ratio_of(const std::vector<double>& a, const std::vector<double>& b, 
   if (!paired) return std::log(median_of(b) / median_of(a));
   std::vector<double> logs(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) logs[i] = std::log(b[i] / a[i]);
-  return median_of(std::move(logs));
+  return median_of(logs);
 }
 
 /// The differences between any two runs of a group, ascending.

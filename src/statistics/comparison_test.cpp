@@ -6,16 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "statistics/testing_noise.h"
+
 namespace profline::statistics {
 namespace {
 
 using Values = std::vector<double>;
-
-double noise(RandomNumbers& random) {
-  double sum = -6;
-  for (int i = 0; i < 12; ++i) sum += (0.5 + random.below(1U << 30U)) / (1U << 30U);
-  return sum;
-}
 
 Values measured(RandomNumbers& random, std::size_t n, double centre, double deviation) {
   Values values(n);

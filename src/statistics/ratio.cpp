@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "base/error.h"
+#include "statistics/internal/mean.h"
 #include "statistics/significance.h"
 #include "statistics/summary.h"
 
 namespace profline::statistics {
 namespace {
-
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 /// A list, and the centres of resamples drawn from it.
 class Resampler {

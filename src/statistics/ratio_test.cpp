@@ -5,17 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "statistics/testing_noise.h"
+
 namespace profline::statistics {
 namespace {
 
 using Values = std::vector<double>;
-
-/// The sum of twelve uniform numbers: bell-shaped enough, and the same with every library.
-double noise(RandomNumbers& random) {
-  double sum = -6;
-  for (int i = 0; i < 12; ++i) sum += (0.5 + random.below(1U << 30U)) / (1U << 30U);
-  return sum;
-}
 
 TEST(Ratio, IsThatOfTheCentres) {
   const Values a = {1, 2, 30};

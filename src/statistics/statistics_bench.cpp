@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "statistics/comparison.h"
+#include "statistics/steady_state.h"
 #include "statistics/summary.h"
 
 namespace profline::statistics {
@@ -29,6 +30,17 @@ void effect_of_lists(benchmark::State& state) {
   }
 }
 BENCHMARK(effect_of_lists)->Arg(32)->Arg(200)->Arg(1000);
+
+/// Requests of a run, or the steps of one of its phases.
+void steady_part(benchmark::State& state) {
+  RandomNumbers random(5);
+  std::vector<double> values(static_cast<std::size_t>(state.range(0)));
+  for (double& value : values) value = 1e6 + static_cast<double>(random.below(100'000));
+  values.front() *= 3;
+  for (auto _ : state) benchmark::DoNotOptimize(steady_state(values));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(steady_part)->RangeMultiplier(8)->Range(8, 8 << 12);
 
 }  // namespace
 }  // namespace profline::statistics

@@ -1,4 +1,4 @@
-#include "summary/device_activity.h"
+#include "summary/internal/device_activity.h"
 
 #include <algorithm>
 
@@ -99,8 +99,9 @@ std::string gate_of(const run::Run& run, const std::string& capture) {
   return "";
 }
 
-DeviceActivities::DeviceActivities(const run::Run& run, const requests::PhaseTree& tree)
-    : run_(run), tree_(tree) {
+DeviceActivities::DeviceActivities(const run::Run& run, const requests::PhaseTree& tree,
+                                   const requests::SteadyPart& steady)
+    : run_(run), tree_(tree), steady_(steady) {
   const auto& trace = run.get(run::kTorchTrace);
   if (trace && !trace->work.empty()) traced_ = traced_ranges(*trace);
 }
@@ -153,7 +154,7 @@ const run::Requests* DeviceActivities::requests_of(const std::string& tool,
   const run::Requests* found = nullptr;
   for (const run::ProfiledRequests& profiled : run_.profiled()) {
     if (profiled.stage != tool || !profiled.requests) continue;
-    if (profiled.gate == range_folder(range_of_gate(gate))) return &*profiled.requests;
+    if (profiled.gate == folder_name(range_of_gate(gate))) return &*profiled.requests;
     if (profiled.gate.empty()) found = &*profiled.requests;
   }
   return found;
@@ -185,7 +186,7 @@ std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::s
   const run::Requests* const profiled = requests_of(tool, rows.gate);
   const requests::PhaseInfo* const known = tree_.find(phase);
   if (profiled == nullptr || known == nullptr || !baseline_ || row.still_open > 0) return found;
-  const auto times = paired_time(*baseline_, *profiled, count, known->path);
+  const auto times = paired_time(*baseline_, steady_, *profiled, count, known->path);
   if (!times || profiled->size() < count) return found;
   activity.units = times->units;
   activity.unprofiled_ns = times->baseline_ns;

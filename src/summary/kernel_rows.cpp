@@ -1,4 +1,4 @@
-#include "summary/kernel_rows.h"
+#include "summary/internal/kernel_rows.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +9,7 @@
 #include "analysis/timeline/group_kernels.h"
 #include "base/figures.h"
 #include "records/range_use.h"
-#include "summary/device_activity.h"
+#include "summary/internal/device_activity.h"
 #include "summary/torch_trace.h"
 
 namespace profline::summary {

@@ -1,11 +1,15 @@
-#include "summary/measured_costs.h"
+#include "summary/internal/measured_costs.h"
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/static_model/deepseek_ocr.h"
+#include "analysis/static_model/program_model.h"
 #include "base/figures.h"
+#include "base/files.h"
+#include "formats/json.h"
 #include "inputs/images/views.h"
-#include "summary/static_costs.h"
+#include "summary/internal/static_costs.h"
 
 namespace profline::summary {
 namespace {
@@ -24,11 +28,12 @@ void add(std::optional<double>& sum, const std::optional<double>& more, bool is_
 
 class Costs {
  public:
-  Costs(const run::Run& run, const requests::PhaseTree& tree) : run_(run), tree_(tree) {}
+  Costs(const run::Run& run, const requests::PhaseTree& tree, const requests::SteadyPart& steady)
+      : run_(run), tree_(tree), steady_(steady) {}
 
   MeasuredCosts run() {
     if (!static_costs_) {
-      result_.why_not = static_costs_.file + " " + static_costs_.why_not;
+      result_.why_not = why_no_static_costs();
       return std::move(result_);
     }
     if (!baseline_) {
@@ -36,13 +41,17 @@ class Costs {
       return std::move(result_);
     }
     choose_ceilings();
-    if (!by_request()) by_static_shapes();
+    if (!by_request() && !by_program()) by_static_shapes();
     return std::move(result_);
   }
 
  private:
   void choose_ceilings();
+  std::string why_no_static_costs() const;
   bool by_request();
+  bool by_program();
+  std::optional<Node> users_config() const;
+  void add_program_requests(const static_model::ProgramModel& model);
   void by_static_shapes();
   std::optional<DeepseekOcrConfig> model_config(const ocr::Model& model);
   bool add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& preprocess,
@@ -57,7 +66,9 @@ class Costs {
   const run::Artifact<Node>& metrics_ = run_.get(run::kMetrics);
   const run::Artifact<run::InputSizes>& inputs_ = run_.get(run::kInputSizes);
   const run::Artifact<StaticCosts>& static_costs_ = run_.get(kStaticCosts);
+  const run::Artifact<RecordedModels>& models_ = run_.get(run::kRecordedModels);
   const requests::PhaseTree& tree_;
+  const requests::SteadyPart& steady_;
   settings::Ceilings ceilings_;
   MeasuredCosts result_;
 };
@@ -114,8 +125,8 @@ std::optional<DeepseekOcrConfig> Costs::model_config(const ocr::Model& model) {
   return std::nullopt;
 }
 
-/// The phase whose time a static stage's cost is compared with; null: the requests have no such
-/// phase.
+/// The phase of the requests whose time the static cost of a model's phase is compared with; null:
+/// there is no such phase.
 const requests::PhaseInfo* Costs::phase_of(ModelPhase stage) const {
   for (const std::string_view name : static_model::phase_names(stage)) {
     const requests::PhaseInfo* const phase = tree_.find(name);
@@ -127,9 +138,11 @@ const requests::PhaseInfo* Costs::phase_of(ModelPhase stage) const {
 void Costs::add_cost(const PhaseCost& cost, const Request& request, Decode decode) {
   const requests::PhaseInfo* const phase = phase_of(cost.phase);
   if (phase == nullptr) return;
-  const requests::PhaseTime time = requests::phase_time(request, phase->path);
+  const auto index = static_cast<std::size_t>(&request - baseline_->data());
+  const requests::PhaseTime time = steady_.time(index, phase->path);
   if (time.units == 0) return;
-  const double times = decode == Decode::OneStep ? time.units : 1;
+  const double measured = requests::phase_time(request, phase->path).units;
+  const double times = decode == Decode::OneStep ? time.units : time.units / measured;
   auto entry =
       std::find_if(result_.entries.begin(), result_.entries.end(),
                    [&](const MeasuredCosts::Entry& known) { return known.phase == phase->name; });
@@ -189,11 +202,79 @@ bool Costs::by_request() {
   return true;
 }
 
+/// A stage that was skipped says why better than the missing file does.
+std::string Costs::why_no_static_costs() const {
+  const StageRecord* const stage = run_.record().find_stage(run::stages::kStaticAnalysis);
+  if (!static_costs_.is_there && stage != nullptr && stage->state == StageState::Skipped) {
+    for (const Finding& finding : stage->findings) {
+      if (finding.severity == Severity::Problem) return finding.text;
+    }
+  }
+  return static_costs_.file + " " + static_costs_.why_not;
+}
+
+void Costs::add_program_requests(const static_model::ProgramModel& model) {
+  std::size_t counted_requests = 0;
+  for (const Request& request : *baseline_) {
+    const auto shapes = static_model::shapes_of(request);
+    if (!shapes || !model.is_used_by(request)) continue;
+    ++counted_requests;
+    const static_model::ModelCost cost =
+        static_model::decoder_cost(model.decoder, model.format, *shapes);
+    for (const PhaseCost& phase : cost.phases) {
+      if (phase.phase != ModelPhase::Decode) add_cost(phase, request, Decode::AllSteps);
+    }
+    if (cost.all_decode_steps) add_cost(*cost.all_decode_steps, request, Decode::AllSteps);
+  }
+  if (result_.entries.empty()) {
+    result_.why_not = "no request has a known prompt and one generated token per step and sequence";
+    return;
+  }
+  result_.shapes = counted_requests == baseline_->size()
+                       ? "each request's own"
+                       : "each request's own: " + std::to_string(counted_requests) + " of " +
+                             counted(baseline_->size(), "request");
+  if (models_) result_.source += ", " + models_.file;
+}
+
+/// The config.json that the user named for the program's model. Nothing if no file was named, or it
+/// cannot be read any more.
+std::optional<Node> Costs::users_config() const {
+  const auto* subject =
+      settings_ ? std::get_if<settings::program::Subject>(&settings_->subject) : nullptr;
+  if (subject == nullptr || !subject->model.config) return std::nullopt;
+  const std::filesystem::path cwd = run_.record().command_line.cwd;
+  const auto text = read_file(cwd / *subject->model.config);
+  if (!text) return std::nullopt;
+  auto config = parse_json(*text, subject->model.config->string());
+  return config ? std::optional(std::move(config).value()) : std::nullopt;
+}
+
+/// The model of a user's program, with the shapes of each of its requests. False if the run has no
+/// such model.
+bool Costs::by_program() {
+  const std::optional<Node> config = users_config();
+  if (!models_ && !config) return false;
+  const auto recorded =
+      models_ ? std::span<const RecordedModel>(models_->models) : std::span<const RecordedModel>();
+  const auto model =
+      static_model::model_of_program(recorded, *baseline_, config ? &*config : nullptr);
+  if (!model) {
+    result_.why_not = model.error().message();
+  } else if (const std::string why = model->floors_withheld(); !why.empty()) {
+    result_.why_not = why;
+  } else {
+    add_program_requests(*model);
+  }
+  return true;
+}
+
 void Costs::by_static_shapes() {
   const StaticCosts& costs = *static_costs_;
   std::size_t fitting = 0;
   for (const Request& request : *baseline_) {
     if (request.prompt_tokens != costs.prompt_tokens) continue;
+    if (request.batch.value_or(1) != costs.batch) continue;
     ++fitting;
     for (const PhaseCost& stage : costs.phases) add_cost(stage, request, Decode::OneStep);
   }
@@ -215,8 +296,9 @@ const WorkCost* MeasuredCosts::find(std::string_view phase) const {
   return nullptr;
 }
 
-MeasuredCosts measured_costs(const run::Run& run, const requests::PhaseTree& tree) {
-  return Costs(run, tree).run();
+MeasuredCosts measured_costs(const run::Run& run, const requests::PhaseTree& tree,
+                             const requests::SteadyPart& steady) {
+  return Costs(run, tree, steady).run();
 }
 
 }  // namespace profline::summary

@@ -1,8 +1,6 @@
-#include "summary/internal/memory_roof.h"
-
 #include <gtest/gtest.h>
 
-#include "summary/static_costs.h"
+#include "summary/internal/static_costs.h"
 
 namespace profline::summary {
 namespace {

@@ -23,17 +23,26 @@ double first_steps(const Phase& phase, std::size_t steps) {
                          [](double sum, std::int64_t ns) { return sum + static_cast<double>(ns); });
 }
 
-PairedTime pair_of(const Request& without, const Request& with, std::string_view path) {
+/// Nothing if what the baseline usually takes for this is not known.
+std::optional<PairedTime> pair_of(const run::Requests& baseline, const requests::SteadyPart& steady,
+                                  const Request& without, const Request& with,
+                                  std::string_view path) {
+  const auto index = static_cast<std::size_t>(&without - baseline.data());
   const Phase* const before = without.find_phase(path);
   const Phase* const after = with.find_phase(path);
   if (before != nullptr && after != nullptr && before->steps_ns && after->steps_ns) {
     const std::size_t steps = std::min(before->steps_ns->size(), after->steps_ns->size());
-    return {static_cast<double>(steps), first_steps(*before, steps), first_steps(*after, steps)};
+    if (steps == 0) return PairedTime{};
+    const auto usual_ns = steady.typical_ns(index, path, steps);
+    if (!usual_ns) return std::nullopt;
+    return PairedTime{static_cast<double>(steps), *usual_ns, first_steps(*after, steps)};
   }
-  const requests::PhaseTime baseline = requests::phase_time(without, path);
-  const requests::PhaseTime profiled = requests::phase_time(with, path);
-  const double units = std::min(baseline.units, profiled.units);
-  return units > 0 ? PairedTime{units, baseline.ns, profiled.ns} : PairedTime{};
+  const double units =
+      std::min(requests::phase_time(without, path).units, requests::phase_time(with, path).units);
+  if (units <= 0) return PairedTime{};
+  const auto usual_ns = steady.typical_ns(index, path, 0);
+  if (!usual_ns) return std::nullopt;
+  return PairedTime{units, *usual_ns, requests::phase_time(with, path).ns};
 }
 
 /// A user's program is timed by its process, including everything that the tool does around it.
@@ -41,7 +50,7 @@ void add_program(const RunRecord& run, const SummaryProgram& program,
                  std::vector<SummaryOverhead>& all) {
   if (program.wall_ns <= 0) return;
   for (const StageRecord& stage : run.stages) {
-    if (stage.name == "baseline") continue;
+    if (stage.name == run::stages::kBaseline || stage.state != StageState::Ok) continue;
     for (const CommandRecord& command : stage.commands) {
       if (!command.name.starts_with("capture") || command.wall_ns <= 0) continue;
       const auto profiled = static_cast<double>(command.wall_ns);
@@ -53,16 +62,19 @@ void add_program(const RunRecord& run, const SummaryProgram& program,
 
 }  // namespace
 
-std::optional<PairedTime> paired_time(const run::Requests& baseline, const run::Requests& profiled,
-                                      std::size_t count, std::string_view path) {
+std::optional<PairedTime> paired_time(const run::Requests& baseline,
+                                      const requests::SteadyPart& steady,
+                                      const run::Requests& profiled, std::size_t count,
+                                      std::string_view path) {
   PairedTime sum;
   for (std::size_t i = 0; i < std::min(count, profiled.size()); ++i) {
     const Request* const same = same_input(baseline, profiled[i]);
     if (same == nullptr) return std::nullopt;
-    const PairedTime pair = pair_of(*same, profiled[i], path);
-    sum.units += pair.units;
-    sum.baseline_ns += pair.baseline_ns;
-    sum.profiled_ns += pair.profiled_ns;
+    const auto pair = pair_of(baseline, steady, *same, profiled[i], path);
+    if (!pair) return std::nullopt;
+    sum.units += pair->units;
+    sum.baseline_ns += pair->baseline_ns;
+    sum.profiled_ns += pair->profiled_ns;
   }
   if (sum.units == 0 || sum.baseline_ns <= 0) return std::nullopt;
   return sum;
@@ -88,7 +100,8 @@ std::optional<SummaryProgram> program_of(const run::Run& run) {
   return program;
 }
 
-std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::PhaseTree& tree) {
+std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::PhaseTree& tree,
+                                       const requests::SteadyPart& steady) {
   const auto& baseline = run.baseline();
   std::vector<SummaryOverhead> all;
   if (const auto program = program_of(run)) add_program(run.record(), *program, all);
@@ -98,7 +111,7 @@ std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::Phas
     for (const requests::PhaseInfo& phase : tree.phases()) {
       if (!phase.is_outermost() || phase.is_host) continue;
       const auto times =
-          paired_time(*baseline, *profiled.requests, profiled.requests->size(), phase.path);
+          paired_time(*baseline, steady, *profiled.requests, profiled.requests->size(), phase.path);
       if (!times) continue;
       const std::string stage =
           profiled.gate.empty() ? profiled.stage : profiled.stage + " (" + profiled.gate + ")";

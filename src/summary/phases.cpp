@@ -1,10 +1,11 @@
-#include "summary/phases.h"
+#include "summary/internal/phases.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "analysis/judgement/judge.h"
 #include "run/names/artifact_names.h"
+#include "summary/steadiness.h"
 #include "summary/torch_trace.h"
 
 namespace profline::summary {
@@ -13,6 +14,7 @@ namespace {
 using requests::PhaseInfo;
 using requests::PhaseTime;
 using requests::PhaseTree;
+using requests::SteadyPart;
 
 constexpr std::size_t kMostRanges = 20;
 /// A phase dominates if it takes at least this many times as long as the next longest.
@@ -99,8 +101,7 @@ class Phases {
 
 void Phases::add_measured(const SummaryPart& part) {
   if (part.rest_share || part.host) return;
-  const PhaseTime time = requests::phase_time(*baseline_, part.path);
-  if (time.units == 0 || time.ns <= 0) return;
+  if (!part.steady || part.steady->mean_ns.value_or(0) <= 0) return;
   PhaseSummary phase;
   phase.path = part.path;
   phase.name = part.name;
@@ -108,8 +109,9 @@ void Phases::add_measured(const SummaryPart& part) {
   phase.unit = part.unit;
   phase.repeats = part.repeats;
   phase.time = part.time;
-  phase.mean_ns = time.ns / time.units;
+  phase.mean_ns = part.steady->mean_ns;
   phase.share = part.share;
+  phase.steady = part.steady;
   phase.source = baseline_.file;
   judgement::PhaseEvidence evidence;
   evidence.measured_ns = *phase.mean_ns;
@@ -147,7 +149,7 @@ void Phases::add_cost(PhaseSummary& phase, judgement::PhaseEvidence& evidence) c
   cost.shapes = costs_.shapes;
   cost.source = costs_.source;
   if (!cost.floor_ns) phase.lacks.emplace_back("floor: a ceiling of this device is not known");
-  // Times and costs must cover the same samples.
+  // Times and costs must cover the same requests.
   evidence.measured_ns = work->measured_ns / work->units;
   evidence.cost = judgement::Cost{cost.flops,
                                   cost.bytes,
@@ -197,7 +199,10 @@ void Phases::judge(PhaseSummary phase, judgement::PhaseEvidence evidence) {
   for (const judgement::Reason& reason : judgement.reasons) {
     phase.reasons.push_back({reason.text, reason.source});
   }
+  // A time under a profiler says nothing about how much faster the program could be.
+  const bool is_unprofiled = phase.source == baseline_.file;
   for (const judgement::Gain& gain : judgement.gains) {
+    if (!is_unprofiled) break;
     std::optional<double> saved;
     if (phase.share) saved = *phase.share * (1 - 1 / gain.speedup);
     phase.gains.push_back({gain.when, gain.saved_ns, gain.time_ns, gain.speedup, saved});
@@ -272,24 +277,35 @@ std::optional<double> mean_tokens(const run::Requests& requests,
   return sum / static_cast<double>(requests.size());
 }
 
+/// Time to first token of the steady requests, or of all if none is; nothing unless every request
+/// has it.
+std::optional<SummaryTimes> first_token_times(const run::Requests& requests,
+                                              const SteadyPart& steady) {
+  std::vector<double> times;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!requests[i].ttft_ns) return std::nullopt;
+    if (steady.steady_requests() > 0 && !steady.is_steady(i)) continue;
+    times.push_back(static_cast<double>(*requests[i].ttft_ns));
+  }
+  const auto spread = statistics::summarise(times);
+  return spread ? std::optional(times_of(*spread)) : std::nullopt;
+}
+
 SummaryPart part_of_request(const run::Requests& requests, const PhaseTree& tree,
-                            const PhaseInfo& info, double total_ns) {
-  const double ns = requests::phase_time(requests, info.path).ns;
+                            const SteadyPart& steady, const PhaseInfo& info, double total_ns) {
+  const double ns = steady.whole_ns(info.path);
   SummaryPart part{info.path,    info.name, ns / total_ns, {},
                    info.is_host, info.unit, info.repeats,  {}};
   const auto spread = requests::phase_spread(requests, info.path);
   if (spread && spread->max > 0) part.time = times_of(*spread);
+  part.steady = steady_row(steady, info.path);
   if (!info.has_parts) return part;
   double inside = 0;
   for (const PhaseInfo& inner : tree.phases()) {
-    if (inner.parent == info.path) inside += requests::phase_time(requests, inner.path).ns;
+    if (inner.parent == info.path) inside += steady.whole_ns(inner.path);
   }
-  part.rest_share = inside > 0 ? (ns - inside) / total_ns : 0;
+  part.rest_share = inside > 0 ? std::max((ns - inside) / total_ns, 0.0) : 0;
   return part;
-}
-
-bool is_outermost(const SummaryPart& part) {
-  return part.path.find('/') == std::string::npos;
 }
 
 /// The path of the model's outermost phase that dominates the request; empty if none does.
@@ -297,7 +313,7 @@ std::string dominant_of(const std::vector<SummaryPart>& parts) {
   const SummaryPart* first = nullptr;
   double second = 0;
   for (const SummaryPart& part : parts) {
-    if (!is_outermost(part) || part.host || part.share <= 0) continue;
+    if (!part.is_outermost() || part.host || part.share <= 0) continue;
     if (first == nullptr || part.share > first->share) {
       if (first != nullptr) second = first->share;
       first = &part;
@@ -308,13 +324,18 @@ std::string dominant_of(const std::vector<SummaryPart>& parts) {
   return first != nullptr && first->share >= kDominates * second ? first->path : "";
 }
 
-std::optional<double> tokens_per_second(const run::Requests& requests, const PhaseTree& tree) {
+/// Of phases whose steps make tokens: one for each sequence of the batch.
+std::optional<double> tokens_per_second(const run::Requests& requests, const PhaseTree& tree,
+                                        const SteadyPart& steady) {
   PhaseTime all;
   for (const PhaseInfo& info : tree.phases()) {
-    if (info.unit != "token") continue;
-    const PhaseTime time = requests::phase_time(requests, info.path);
-    all.units += time.units;
-    all.ns += time.ns;
+    if (!info.repeats) continue;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (!requests[i].new_tokens) continue;
+      const PhaseTime time = steady.time(i, info.path);
+      all.units += time.units * static_cast<double>(requests[i].batch.value_or(1));
+      all.ns += time.ns;
+    }
   }
   return all.ns > 0 ? std::optional(all.units * 1e9 / all.ns) : std::nullopt;
 }
@@ -333,17 +354,6 @@ std::optional<double> utilisation_of(const MeasuredCosts& costs) {
 
 }  // namespace
 
-requests::PhaseTree phase_tree(const run::Run& run) {
-  const auto& baseline = run.baseline();
-  if (baseline && !baseline->empty()) return requests::PhaseTree(*baseline);
-  for (const run::ProfiledRequests& profiled : run.profiled()) {
-    if (profiled.requests && !profiled.requests->empty()) {
-      return requests::PhaseTree(*profiled.requests);
-    }
-  }
-  return {};
-}
-
 std::vector<PhaseSummary> phase_summaries(const run::Run& run, const PhaseTree& tree,
                                           const std::optional<SummaryRequest>& request,
                                           const MeasuredCosts& costs,
@@ -353,9 +363,9 @@ std::vector<PhaseSummary> phase_summaries(const run::Run& run, const PhaseTree& 
 }
 
 std::optional<SummaryRequest> request_of(const run::Run& run, const PhaseTree& tree,
-                                         const MeasuredCosts& costs) {
+                                         const SteadyPart& steady, const MeasuredCosts& costs) {
   if (!run.baseline() || run.baseline()->empty()) return std::nullopt;
-  const double total = requests::whole_ns(*run.baseline(), tree);
+  const double total = steady.whole_ns();
   if (total <= 0) return std::nullopt;
   SummaryRequest request;
   request.requests = run.baseline()->size();
@@ -363,79 +373,17 @@ std::optional<SummaryRequest> request_of(const run::Run& run, const PhaseTree& t
   request.prompt_tokens = mean_tokens(*run.baseline(), &Request::prompt_tokens);
   request.new_tokens = mean_tokens(*run.baseline(), &Request::new_tokens);
   request.mean_ns = total / static_cast<double>(run.baseline()->size());
+  request.ttft = first_token_times(*run.baseline(), steady);
+  request.steady = {std::string(to_text(steady.verdict())), steady.steady_requests(),
+                    request.mean_ns};
   for (const PhaseInfo& info : tree.phases()) {
-    request.parts.push_back(part_of_request(*run.baseline(), tree, info, total));
+    request.parts.push_back(part_of_request(*run.baseline(), tree, steady, info, total));
   }
   request.dominant = dominant_of(request.parts);
-  request.tokens_per_second = tokens_per_second(*run.baseline(), tree);
+  request.tokens_per_second = tokens_per_second(*run.baseline(), tree, steady);
   request.mfu = utilisation_of(costs);
   request.source = run.baseline().file;
   return request;
-}
-
-const PhaseSummary* leading_phase(const RunSummary& summary) {
-  const auto weight = [](const PhaseSummary& phase) {
-    return std::tuple(phase.repeats, phase.unit != "capture",
-                      phase.share.value_or(phase.mean_ns.value_or(0)));
-  };
-  const auto leading = std::max_element(
-      summary.phases.begin(), summary.phases.end(),
-      [&](const PhaseSummary& a, const PhaseSummary& b) { return weight(a) < weight(b); });
-  return leading == summary.phases.end() ? nullptr : &*leading;
-}
-
-const SummaryPart* longest_pass(const SummaryRequest& request) {
-  const SummaryPart* longest = nullptr;
-  for (const SummaryPart& part : request.parts) {
-    if (!is_outermost(part) || part.host || part.repeats || part.share <= 0) continue;
-    if (longest == nullptr || part.share > longest->share) longest = &part;
-  }
-  return longest;
-}
-
-std::vector<PhaseLine> phase_lines(const RunSummary& summary) {
-  std::vector<PhaseLine> lines;
-  if (!summary.request) {
-    for (const PhaseSummary& phase : summary.phases) {
-      lines.push_back({phase.name, phase.share.value_or(0), &phase});
-    }
-    return lines;
-  }
-  std::vector<const SummaryPart*> open;  // phases whose parts are being listed
-  const auto close_before = [&](std::string_view path) {
-    while (!open.empty() && !path.starts_with(open.back()->path + "/")) {
-      lines.push_back({"rest of " + open.back()->name, *open.back()->rest_share, nullptr});
-      open.pop_back();
-    }
-  };
-  for (const SummaryPart& part : summary.request->parts) {
-    close_before(part.path);
-    if (part.rest_share) {
-      open.push_back(&part);
-      continue;
-    }
-    const auto phase = std::find_if(summary.phases.begin(), summary.phases.end(),
-                                    [&](const PhaseSummary& one) { return one.path == part.path; });
-    const bool is_judged = phase != summary.phases.end();
-    if (is_judged || part.share > 0) {
-      lines.push_back({part.name, part.share, is_judged ? &*phase : nullptr});
-    }
-  }
-  close_before("");
-  return lines;
-}
-
-PhaseSources phase_sources(const RunSummary& summary) {
-  PhaseSources from;
-  for (const PhaseSummary& phase : summary.phases) {
-    from.times.push_back(phase.source);
-    if (phase.device) from.devices.push_back(phase.device->source);
-    if (!phase.cost) continue;
-    from.costs.push_back(phase.cost->source);
-    from.ceilings = phase.cost->ceilings;
-    from.shapes = phase.cost->shapes;
-  }
-  return from;
 }
 
 }  // namespace profline::summary

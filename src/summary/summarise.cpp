@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "base/figures.h"
-#include "summary/device_activity.h"
-#include "summary/internal/memory_roof.h"
+#include "summary/internal/device_activity.h"
+#include "summary/internal/kernel_rows.h"
+#include "summary/internal/measured_costs.h"
 #include "summary/internal/overhead.h"
-#include "summary/kernel_rows.h"
-#include "summary/measured_costs.h"
-#include "summary/phases.h"
-#include "summary/static_costs.h"
+#include "summary/internal/phases.h"
+#include "summary/internal/static_costs.h"
+#include "summary/load.h"
+#include "summary/steadiness.h"
 #include "summary/verdict.h"
 
 namespace profline::summary {
@@ -51,8 +52,15 @@ class Absent {
 
 std::vector<SummaryAbsent> absent_files(const run::Run& run) {
   const auto& process = run.get(run::kProcess);
+  const auto& load = run.get(run::kLoad);
   Absent absent(run.record());
   absent.look_at(run.get(run::kSettings));
+  const bool has_stages = run.record().find_stage(run::stages::kBaseline) != nullptr;
+  if (load.is_there && !has_stages) {  // the client alone
+    absent.look_at(load);
+    absent.look_at(run.requests(""));
+    return absent.take();
+  }
   absent.look_at(run.get(run::kEnvironment));
   if (const auto& classes = run.get(kClassifier); classes.is_there) absent.look_at(classes);
   if (process.is_there) {
@@ -118,6 +126,7 @@ void note_odd_times(const std::vector<PhaseSummary>& phases, std::vector<std::st
     if (!phase.repeats || !phase.time) continue;
     const SummaryTimes& time = *phase.time;
     if (time.p99_ns < kLongTail * time.median_ns) continue;
+    if (phase.steady && phase.steady->units < time.n) continue;  // reported as one-time costs
     notes.push_back(phase.name + ": one " + phase.unit + " in a hundred takes " +
                     duration(time.p99_ns) + " or more, " + factor(time.p99_ns / time.median_ns) +
                     " the median: the machine was busy with something else, or something happens " +
@@ -188,17 +197,21 @@ RunSummary summarise(const run::Run& run) {
     summary.engine = baseline->front().text("engine");
   }
   const requests::PhaseTree tree = phase_tree(run);
-  const MeasuredCosts costs = measured_costs(run, tree);
-  const DeviceActivities devices(run, tree);
+  const requests::SteadyPart steady = steady_part(run, tree);
+  const MeasuredCosts costs = measured_costs(run, tree, steady);
+  const DeviceActivities devices(run, tree, steady);
   KernelRows kernels = kernel_rows(run, tree);
-  summary.request = request_of(run, tree, costs);
+  summary.request = request_of(run, tree, steady, costs);
   summary.program = program_of(run);
+  summary.load = load_of(run);
   summary.phases = phase_summaries(run, tree, summary.request, costs, devices, kernels);
-  summary.overhead = overheads(run, tree);
+  summary.one_time = one_time_costs(tree, steady, baseline.file);
+  summary.overhead = overheads(run, tree, steady);
   summary.memory_roof = memory_roof(run, summary.phases);
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
   summary.notes = notes_of(run, costs, summary.phases);
+  note_patterns(tree, steady, summary.notes);
   note_disturbed(summary.overhead, summary.notes);
   summary.absent = absent_files(run);
   summary.verdict = verdict_of(summary);

@@ -209,8 +209,8 @@ TEST(Summarise, MakesNothingUpForWhatIsMissing) {
       ElementsAre("floor and utilisation: static_analysis/static_compute.json is not there",
                   "GPU activity: no capture of nsys or the torch profiler has range decode"));
   EXPECT_EQ(outcome.summary().verdict,
-            "Decode is not explained: 130 us per token. Decode is 70.3 % of each request. Next: "
-            "capture it with nsys (pipeline.nsys.enable=true)");
+            "Most of the time goes to phase decode: 130 us per token, 70.3 % of each request. What "
+            "limits it is not known. Next: capture it with nsys (pipeline.nsys.enable=true)");
   EXPECT_THAT(outcome.summary().kernels, IsEmpty());
   EXPECT_THAT(outcome.summary().overhead, IsEmpty());
 }
@@ -227,7 +227,7 @@ TEST(Summarise, ARunThatMeasuredNothingHasNoVerdict) {
               Contains(SummaryAbsent{"baseline/requests.jsonl", "stage baseline is failed"}));
 }
 
-TEST(Summarise, OfAnotherProgramTheRangesAreItsStages) {
+TEST(Summarise, TheRangesOfAnotherProgramAreItsPhases) {
   testing::TestRun run = testing::h200_run();
   run.baseline.reset();
   run.nsys_requests.reset();
@@ -250,9 +250,9 @@ TEST(Summarise, OfAnotherProgramAWholeCaptureIsJudgedToo) {
   const RunSummary summary = summary_of(program);
   ASSERT_THAT(summary.phases, SizeIs(1));
   EXPECT_EQ(summary.verdict,
-            "The program is not explained: 10.0 ms captured, GPU busy 90.0 % of the time under the "
-            "profiler. Without a profiler it takes 2.0 s (one run). Next: count what its kernels "
-            "do with ncu (pipeline.ncu.enable=true)");
+            "What limits the program is not known: 10.0 ms captured, GPU busy 90.0 % of the time "
+            "under the profiler. Without a profiler it takes 2.0 s (one run). Next: count what its "
+            "kernels do with ncu (pipeline.ncu.enable=true)");
   EXPECT_EQ(summary.program->processes, 2U);
   EXPECT_THAT(summary.overhead,
               ElementsAre(SummaryOverhead{"nsys", "the whole program, with the tool's own work",
@@ -329,10 +329,71 @@ TEST(Summarise, DoubtsABaselineThatIsSlowerThanAProfiledRun) {
 
 TEST(Summarise, ReportsTokensThatTakeFarLongerThanOthers) {
   testing::TestRun run = testing::h200_run();
-  testing::phase_of(run.baseline->front(), "decode").steps_ns->front() = 5'000'000;
+  std::vector<std::int64_t>& steps = *testing::phase_of(run.baseline->front(), "decode").steps_ns;
+  steps[5] = steps[12] = 5'000'000;
   EXPECT_THAT(Outcome(run).summary().notes,
-              Contains(HasSubstr("decode: one token in a hundred takes 4.07 ms or more, 31x the "
+              Contains(HasSubstr("decode: one token in a hundred takes 5.00 ms or more, 38x the "
                                  "median")));
+}
+
+/// Four requests like the recorded one, of which one had to prepare its shape.
+testing::TestRun run_with_first_use() {
+  testing::TestRun run = testing::h200_run();
+  const Request like = run.baseline->front();
+  for (const std::int64_t prefill_us : {17'200, 1'950, 1'370}) {
+    Request& more = run.baseline->emplace_back(like);
+    more.id = run.baseline->size();
+    more.attributes["index"] = Node::integer(static_cast<std::int64_t>(run.baseline->size()));
+    testing::phase_of(more, "prefill").ns = prefill_us * 1000;
+  }
+  testing::phase_of(run.baseline->front(), "prefill").ns = 1'640'000;
+  return run;
+}
+
+TEST(Summarise, JudgesBySteadyRequestsAndReportsOneTimeCostsOnTheirOwn) {
+  const Outcome outcome(run_with_first_use());
+  const SummaryRequest& request = *outcome.summary().request;
+  EXPECT_EQ(request.requests, 4U);
+  EXPECT_EQ(request.steady.units, 3U);
+  EXPECT_EQ(request.steady.state, "too-short");
+  const double prefill_ns = (1'640'000 + 1'950'000 + 1'370'000) / 3.0;
+  EXPECT_NEAR(request.mean_ns, 100'000 + prefill_ns + 20 * 130'000, 1);
+  const SummaryPart& prefill = request.parts[1];
+  EXPECT_EQ(prefill.time->n, 4U) << "everything measured stays visible";
+  EXPECT_EQ(prefill.time->max_ns, 17'200'000);
+  EXPECT_NEAR(*prefill.steady->mean_ns, prefill_ns, 1);
+  EXPECT_NEAR(prefill.share, prefill_ns / request.mean_ns, 1e-9);
+  ASSERT_THAT(outcome.summary().one_time, SizeIs(1));
+  const SummaryOneTime& cost = outcome.summary().one_time.front();
+  EXPECT_EQ(cost.phase, "prefill");
+  EXPECT_EQ(cost.reason, "event");
+  EXPECT_EQ(cost.total_ns, 17'200'000);
+  EXPECT_NEAR(cost.typical_ns, 1'640'000, 1);
+  EXPECT_EQ(outcome.phase("sam").steady->units, 3U) << "floors need the same requests";
+  EXPECT_EQ(outcome.phase("decode").steady->state, "steady") << "80 steps are enough to tell";
+  EXPECT_THAT(outcome.summary().verdict,
+              ::testing::EndsWith("Left out as one-time costs: isolated event in prefill (17.2 ms "
+                                  "instead of 1.64 ms, once)"));
+}
+
+TEST(Summarise, ComparesAProfilerWithWhatIsUsualForTheShape) {
+  testing::TestRun run = run_with_first_use();
+  std::swap(testing::phase_of(run.baseline->at(0), "prefill").ns,
+            testing::phase_of(run.baseline->at(1), "prefill").ns);
+  // The profiled request is the first one, whose prefill was cold in the baseline.
+  const Outcome outcome(run);
+  EXPECT_EQ(outcome.summary().one_time.front().reason, "warm-up");
+  EXPECT_NEAR(outcome.summary().overhead.front().baseline_ns,
+              (1'640'000 + 1'950'000 + 1'370'000) / 3.0, 1);
+}
+
+TEST(Summarise, SaysWhenTheJudgedPhaseIsTooShortToTell) {
+  testing::TestRun run = testing::h200_run();
+  testing::phase_of(run.baseline->front(), "prefill/sam").ns = 9'000'000;
+  testing::phase_of(run.baseline->front(), "prefill").ns = 10'000'000;
+  EXPECT_THAT(Outcome(run).summary().verdict,
+              HasSubstr("Too short to tell: 1 request does not show whether these times are "
+                        "steady"));
 }
 
 TEST(Summarise, AFileThatCannotBeReadIsReportedAndTheRestStands) {

@@ -1,11 +1,14 @@
 #include "summary/verdict.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/figures.h"
 #include "base/strings.h"
+#include "summary/load.h"
+#include "summary/steadiness.h"
 
 namespace profline::summary {
 namespace {
@@ -14,7 +17,6 @@ namespace {
 constexpr double kNotableHostShare = 0.1;
 /// Profiled time divided by unprofiled time.
 constexpr double kNotableSlowdown = 1.25;
-constexpr std::uint64_t kFewRequests = 3;
 
 double weight(const PhaseSummary& phase) {
   return phase.share.value_or(phase.mean_ns.value_or(0));
@@ -62,10 +64,38 @@ std::string because(const PhaseSummary& phase) {
   return text + busy_words(phase);
 }
 
+/// What the limits of the hardware account for; empty if they are not known.
+std::string limits_words(const PhaseSummary& phase) {
+  if (!phase.cost || !phase.cost->mfu) return "";
+  std::string text = fmt::format(", at peak speed arithmetic would take {} of that time",
+                                 percent(*phase.cost->mfu));
+  // More than the whole time means that the bytes came from a cache, not from memory.
+  const std::optional<double>& memory = phase.cost->bandwidth;
+  return memory && *memory <= 1 ? text + " and memory traffic " + percent(*memory) : text;
+}
+
+/// For a phase that no limit explains: where the time goes, then what is known about it.
+std::string unexplained(const RunSummary& summary, const PhaseSummary& phase) {
+  const bool is_unknown = phase.kind == "unknown";
+  if (is_capture(phase)) {
+    std::string name = subject(summary, phase);
+    if (is_unknown) name.front() = lower(name.front());
+    return capitalised(class_words(phase, name)) + ": " + because(phase);
+  }
+  const std::string_view what = phase.unit == "range" ? "range" : "phase";
+  std::string text = phase.share.value_or(0) >= 0.5 ? "Most" : "The largest part";
+  text += fmt::format(" of the time goes to {} {}: {} per {}", what, phase.name,
+                      duration(phase.mean_ns), phase.unit);
+  if (phase.share) text += fmt::format(", {} of {}", percent(*phase.share), whole_of(summary));
+  std::string figures = busy_words(phase) + limits_words(phase);
+  if (!figures.empty()) figures.replace(0, 1, ":");
+  return text + ". " + capitalised(class_words(phase, is_unknown ? "it" : "It")) + figures;
+}
+
 /// The phase's share of the total and the possible gain.
-std::string importance(const RunSummary& summary, const PhaseSummary& phase) {
+std::string importance(const RunSummary& summary, const PhaseSummary& phase, bool with_share) {
   std::string text;
-  if (phase.share && !is_capture(phase)) {
+  if (with_share && phase.share && !is_capture(phase)) {
     text = fmt::format("{} is {} of {}", subject(summary, phase), percent(*phase.share),
                        whole_of(summary));
   }
@@ -74,7 +104,7 @@ std::string importance(const RunSummary& summary, const PhaseSummary& phase) {
     if (text.empty()) gain.front() = 'A';
     text += (text.empty() ? "" : "; ") + gain;
   }
-  if (!summary.program) return text;
+  if (!summary.program || summary.request) return text;
   return fmt::format("{}{}Without a profiler {} takes {} (one run)", text, text.empty() ? "" : ". ",
                      is_capture(phase) ? "it" : "the program", duration(summary.program->wall_ns));
 }
@@ -100,6 +130,10 @@ std::vector<const PhaseSummary*> by_share(const RunSummary& summary) {
 
 std::string_view whole_of(const RunSummary& summary) {
   return summary.request ? "each request" : "the captured time";
+}
+
+bool has_one_limit(const PhaseSummary& phase) {
+  return phase.kind != "mixed" && phase.kind != "unknown";
 }
 
 std::string class_words(const PhaseSummary& phase, const std::string& name) {
@@ -139,11 +173,8 @@ const SummaryOverhead* notable_overhead(const RunSummary& summary) {
   return worst;
 }
 
-bool has_few_requests(const SummaryRequest& request) {
-  return request.requests < kFewRequests;
-}
-
 std::string verdict_of(const RunSummary& summary) {
+  if (is_only_load(summary)) return load_verdict(*summary.load);
   const PhaseSummary* const phase = largest_phase(summary);
   if (phase == nullptr && summary.program) {
     return "The program takes " + duration(summary.program->wall_ns) +
@@ -152,16 +183,16 @@ std::string verdict_of(const RunSummary& summary) {
   if (phase == nullptr) {
     return "No verdict: nothing was measured phase by phase; see what is missing below";
   }
-  const std::string name = subject(summary, *phase);
-  const std::string rest = importance(summary, *phase);
-  std::string text;
-  if (phase->kind == "unknown") {
-    text = name + " is not explained: " + because(*phase);
-  } else {
-    text = class_words(*phase, name) + ": " + because(*phase);
-  }
+  const bool is_explained = has_one_limit(*phase);
+  std::string text = is_explained
+                         ? class_words(*phase, subject(summary, *phase)) + ": " + because(*phase)
+                         : unexplained(summary, *phase);
+  const std::string rest = importance(summary, *phase, is_explained);
   if (!rest.empty()) text += ". " + rest;
-  if (phase->kind == "unknown") text += ". Next: " + phase->next_step;
+  for (const std::string& words : {left_out_words(summary), doubt_words(summary, *phase)}) {
+    if (!words.empty()) text += ". " + capitalised(words);
+  }
+  if (!is_explained && !phase->next_step.empty()) text += ". Next: " + phase->next_step;
   return text;
 }
 

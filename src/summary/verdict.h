@@ -24,10 +24,13 @@ std::vector<const PhaseSummary*> by_share(const RunSummary& summary);
 /// without a profiler.
 std::string_view whole_of(const RunSummary& summary);
 
+/// Whether one limit explains the time of a phase. If not, the verdict includes the next step.
+bool has_one_limit(const PhaseSummary& phase);
+
 /// `decode is launch-bound`, `decode is not dominated by one limit`; `name` as it is shown.
 std::string class_words(const PhaseSummary& phase, const std::string& name);
 
-/// `a token would take 1.93 ms if the GPU never waited (2.6x faster)`.
+/// `a token would take 2.14 ms if the GPU never waited (2.4x faster)`.
 std::string gain_words(const PhaseSummary& phase, const SummaryGain& gain);
 
 /// Whether improving a phase can be worth the effort.
@@ -42,11 +45,9 @@ const SummaryPart* notable_host_work(const SummaryRequest& request);
 /// The largest overhead of a profiler; null if none slows the program down much.
 const SummaryOverhead* notable_overhead(const RunSummary& summary);
 
-/// Whether too few requests were measured for their spread to say much.
-bool has_few_requests(const SummaryRequest& request);
-
 /// What limits the phase that takes the most time, the figures that show it and the largest
-/// possible gain; or why there is no verdict. Sentences, the last without its full stop.
+/// possible gain. If no limit explains it: where the time goes and what to do next. Or why there
+/// is no verdict. Sentences, the last without its full stop.
 std::string verdict_of(const RunSummary& summary);
 
 }  // namespace profline::summary

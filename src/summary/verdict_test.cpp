@@ -1,5 +1,7 @@
 #include "summary/verdict.h"
 
+#include <utility>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,6 +39,56 @@ TEST(Verdict, PhasesByShareKeepTheirOrderWhereSharesAreEqual) {
                                                         &summary.phases[3], &summary.phases[0]));
 }
 
+/// A run with one phase, a part of another, that no limit explains.
+RunSummary unexplained_run(std::string kind) {
+  PhaseSummary phase = phase_with_share(0.792);
+  phase.name = "encoder";
+  phase.part_of = "prefill";
+  phase.unit = "image";
+  phase.mean_ns = 522e6;
+  phase.kind = std::move(kind);
+  phase.next_step = "start with aten::mm";
+  RunSummary summary;
+  summary.request = SummaryRequest();
+  summary.phases = {phase};
+  return summary;
+}
+
+TEST(Verdict, WithoutOneLimitItLeadsWithWhereTheTimeGoes) {
+  RunSummary summary = unexplained_run("mixed");
+  SummaryCost& cost = summary.phases.front().cost.emplace();
+  cost.mfu = 0.021;
+  cost.bandwidth = 0.003;
+  EXPECT_EQ(verdict_of(summary),
+            "Most of the time goes to phase encoder: 522 ms per image, 79.2 % of each request. It "
+            "is not dominated by one limit: at peak speed arithmetic would take 2.1 % of that time "
+            "and memory traffic 0.3 %. Next: start with aten::mm");
+  cost.bandwidth = 1.5;  // its data comes from a cache
+  summary.phases.front().share = 0.4;
+  EXPECT_EQ(verdict_of(summary),
+            "The largest part of the time goes to phase encoder: 522 ms per image, 40.0 % of each "
+            "request. It is not dominated by one limit: at peak speed arithmetic would take 2.1 % "
+            "of that time. Next: start with aten::mm");
+}
+
+TEST(Verdict, ADeviceThatBothWaitsAndWorksIsDescribedByItsBusyTime) {
+  RunSummary summary = unexplained_run("mixed");
+  PhaseSummary& phase = summary.phases.front();
+  phase.device.emplace().busy_share = 0.8;
+  phase.device->unprofiled_ns = 522e6;
+  phase.gains = {{"if the GPU never waited", 104.4e6, 417.6e6, 1.25, 0.158}};
+  EXPECT_EQ(verdict_of(summary),
+            "Most of the time goes to phase encoder: 522 ms per image, 79.2 % of each request. It "
+            "is not dominated by one limit: GPU busy 80.0 % of the time. An image would take 418 "
+            "ms if the GPU never waited (1.2x faster). Next: start with aten::mm");
+}
+
+TEST(Verdict, WithoutEvidenceItSaysThatTheLimitIsNotKnown) {
+  EXPECT_EQ(verdict_of(unexplained_run("unknown")),
+            "Most of the time goes to phase encoder: 522 ms per image, 79.2 % of each request. "
+            "What limits it is not known. Next: start with aten::mm");
+}
+
 TEST(Verdict, HostWorkIsNotableFromATenthOfARequest) {
   SummaryRequest request;
   request.parts = {{"load", "load", 0.09, {}, true}, {"forward", "forward", 0.7, {}}};
@@ -53,14 +105,6 @@ TEST(Verdict, TheWorstProfilerIsNotableIfItSlowsTheProgramDownByAQuarter) {
   summary.overhead[0].slowdown = 1.25;
   summary.overhead[2].slowdown = 1.5;
   EXPECT_EQ(notable_overhead(summary), &summary.overhead[2]);
-}
-
-TEST(Verdict, TheSpreadOfTwoRequestsSaysLittle) {
-  SummaryRequest request;
-  request.requests = 2;
-  EXPECT_TRUE(has_few_requests(request));
-  request.requests = 3;
-  EXPECT_FALSE(has_few_requests(request));
 }
 
 }  // namespace

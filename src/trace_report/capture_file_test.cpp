@@ -1,5 +1,3 @@
-#include "trace_report/capture_file.h"
-
 #include <sys/stat.h>
 
 #include <gmock/gmock.h>
@@ -9,6 +7,7 @@
 #include "testing/captures/nsys_export.h"
 #include "testing/captures/zoo.h"
 #include "testing/temp_dir.h"
+#include "trace_report/report.h"
 #include "trace_report/testing_traces.h"
 
 namespace profline::trace_report {

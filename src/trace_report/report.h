@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/kernels/classify.h"
@@ -17,6 +18,18 @@
 #include "records/timeline.h"
 
 namespace profline::trace_report {
+
+/// How every SQLite file starts.
+inline constexpr std::string_view kSqliteStart = "SQLite format 3";
+
+/// Reads a capture, whose kind is detected from its content: a Kineto or Chrome trace (plain or
+/// gzip), or an SQLite export of nsys. A file without anything usable is an Error that says what is
+/// in it.
+Result<Timeline> read_capture(const std::filesystem::path& file);
+
+/// Whether the file starts like a Kineto or Chrome trace (plain or gzip). A pipe, which can be read
+/// only once, is assumed to be one.
+Result<bool> looks_like_trace(const std::filesystem::path& file);
 
 /// One kernel by identity, whatever names and shapes it was launched with.
 struct Kernel {

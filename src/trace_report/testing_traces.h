@@ -7,7 +7,7 @@
 
 #include "analysis/kernels/classify.h"
 #include "base/files.h"
-#include "trace_report/capture_file.h"
+#include "trace_report/report.h"
 
 namespace profline::trace_report {
 

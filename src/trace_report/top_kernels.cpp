@@ -10,7 +10,7 @@
 #include "tools/nsys/commands.h"
 #include "tools/nsys/sqlite_reader.h"
 #include "tools/nsys/stats_csv.h"
-#include "trace_report/capture_file.h"
+#include "trace_report/report.h"
 
 namespace profline::trace_report {
 namespace {
@@ -80,12 +80,11 @@ Result<TopKernels> from_report(ProcessRunner& processes, const TopKernelsQuery& 
 Result<TopKernels> read_any(ProcessRunner& processes, const TopKernelsQuery& query) {
   if (PL_TRY(looks_like_trace(query.report))) return from_trace(query);
   const FileDescriptor file = PL_TRY(open_for_reading(query.report));
-  constexpr std::string_view kSqlite = "SQLite format 3";
-  std::array<char, kSqlite.size()> magic{};
+  std::array<char, kSqliteStart.size()> magic{};
   const ssize_t size = read_some(file.get(), magic.data(), magic.size());
   const std::string extension = query.report.extension().string();
   const bool is_sqlite =
-      size == std::ssize(magic) && std::equal(magic.begin(), magic.end(), kSqlite.begin());
+      size == std::ssize(magic) && std::equal(magic.begin(), magic.end(), kSqliteStart.begin());
   if (is_sqlite || extension == ".sqlite") {
     return from_sqlite(query.report, query);
   }

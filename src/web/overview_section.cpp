@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "summary/phases.h"
+#include "base/strings.h"
+#include "summary/load.h"
+#include "summary/phase_lines.h"
+#include "summary/steadiness.h"
 #include "summary/verdict.h"
 #include "web/internal/markup.h"
 #include "web/internal/sections.h"
@@ -15,12 +18,13 @@ Markup figure(std::string_view label, std::string_view value, const Markup& spre
                      element("dd", element("b", text(value)) + element("small", spread)));
 }
 
-/// The mean, from which shares and rates follow, with the median beside it, so that the first
-/// screen explains why there are two times per token.
-Markup mean_figure(const std::string& label, const SummaryTimes& time, std::string_view unit) {
-  if (time.n < 2)
-    return figure(label, duration(time.mean_ns), text(fmt::format("of one {}", unit)));
-  return figure(label + ", mean", duration(time.mean_ns),
+/// The mean of the steady ones, from which shares and rates follow, with the median of all beside
+/// it, so that the first screen explains why there are two times per token.
+Markup mean_figure(const std::string& label, const SummaryTimes& time,
+                   const std::optional<SummarySteady>& steady, std::string_view unit) {
+  const double mean = steady ? steady->mean_ns.value_or(time.mean_ns) : time.mean_ns;
+  if (time.n < 2) return figure(label, duration(mean), text(fmt::format("of one {}", unit)));
+  return figure(label + ", mean", duration(mean),
                 text(fmt::format("median {} [95 %: {}, {}] · p99 {} · n {}",
                                  duration(time.median_ns), duration(time.median_low_ns),
                                  duration(time.median_high_ns), duration(time.p99_ns), time.n)));
@@ -38,13 +42,17 @@ void add_request(Figures& figures, const PageSource& source, const SummaryReques
   figures.push_back(figure(request.requests < 2 ? "request" : "request, mean",
                            duration(request.mean_ns),
                            text(counted(request.requests, request.unit) + token_words(request))));
+  if (source.summary.program && request.ttft) {
+    figures.push_back(mean_figure("first token", *request.ttft, std::nullopt, request.unit));
+  }
   const SummaryPart* const pass = summary::longest_pass(request);
   if (pass != nullptr && pass->time) {
-    figures.push_back(mean_figure(pass->name, *pass->time, pass->unit));
+    figures.push_back(mean_figure(pass->name, *pass->time, pass->steady, pass->unit));
   }
   const PhaseSummary* const leading = summary::leading_phase(source.summary);
   if (leading != nullptr && leading->repeats && leading->time) {
-    figures.push_back(mean_figure("per " + leading->unit, *leading->time, leading->unit));
+    figures.push_back(
+        mean_figure("per " + leading->unit, *leading->time, leading->steady, leading->unit));
     if (request.tokens_per_second) {
       figures.push_back(figure(leading->name + " rate",
                                human_rate(*request.tokens_per_second, "tokens"),
@@ -87,12 +95,36 @@ void add_program(Figures& figures, const RunSummary& summary, const SummaryProgr
                            text("in " + largest->name + ", under the profiler")));
 }
 
+std::string p99_words(const LoadLatency& latency) {
+  const auto figures = summary::latency_figures(latency);
+  const std::string interval = summary::latency_interval(figures[0]);
+  return (interval.empty() ? "" : "95 %: " + interval + " · ") + "p99 " +
+         summary::latency_text(figures[3]);
+}
+
+/// For a load on a server: latencies, then rates.
+void add_load(Figures& figures, const SummaryLoad& load) {
+  for (const summary::LoadLatencyRow& row : summary::load_latencies(load)) {
+    if (row.latency->n == 0 || row.id == "itl") continue;
+    figures.push_back(figure(std::string(row.name) + ", p50",
+                             summary::latency_text(summary::latency_figures(*row.latency)[0]),
+                             text(p99_words(*row.latency))));
+  }
+  for (const summary::LoadRateRow& row : summary::load_rates(load)) {
+    const bool is_share = row.name == "good requests";
+    if (load.counts.succeeded == 0 || (load.metrics.goodput && row.name == "goodput")) continue;
+    figures.push_back(figure(row.name, row.value,
+                             text(is_share ? summary::slo_words(load) : "95 %: " + row.interval)));
+  }
+}
+
 /// The number of figures decides the number of columns.
 Markup headline(const PageSource& source) {
   Figures figures;
   const RunSummary& summary = source.summary;
+  if (summary::is_only_load(summary)) add_load(figures, *summary.load);
   if (summary.request) add_request(figures, source, *summary.request);
-  if (summary.program) {
+  if (summary.program && !summary.request) {
     add_program(figures, summary, *summary.program);
   } else {
     add_device(figures, source);
@@ -230,7 +262,7 @@ Node waterfall(const RunSummary& summary) {
 }
 
 std::string spread_text(const PhaseSummary& phase) {
-  if (!phase.time) return duration(phase.mean_ns);
+  if (!phase.time) return "";
   const SummaryTimes& time = *phase.time;
   if (time.n == 1) return duration(time.median_ns);
   return fmt::format("{} [{}, {}]", duration(time.median_ns), duration(time.median_low_ns),
@@ -244,11 +276,13 @@ Markup phase_table(const RunSummary& summary) {
       "phases-table", is_timed ? "phases of a request" : "captures and ranges",
       {{"phase", Align::Left},
        {"unit", Align::Left},
-       {is_timed ? "median [95 %]" : "mean", Align::Right,
-        is_timed ? "per unit, without a profiler" : "per unit, under the profiler"},
+       {"mean", Align::Right,
+        is_timed ? "per unit, without a profiler, over the steady part"
+                 : "per unit, under the profiler"},
+       {"median [95 %]", Align::Right, "of everything measured, without a profiler"},
        {"share", Align::Right, is_timed ? "of the mean time of a request" : "of the captured time"},
        {"floor", Align::Right, "theoretical minimum given FLOPs and bytes, per operator"},
-       {"of floor", Align::Right, "floor divided by measured time"},
+       {"of floor", Align::Right, "floor divided by the mean"},
        {"MFU", Align::Right, "FLOPs, as a share of what the dense peak could do"},
        {"bandwidth", Align::Right, "bytes, as a share of what the memory could move"},
        {"GPU busy", Align::Right,
@@ -260,9 +294,10 @@ Markup phase_table(const RunSummary& summary) {
     const auto& cost = phase.cost;
     const auto& device = phase.device;
     using Figure = std::optional<double>;
-    const Figure median = phase.time ? Figure(phase.time->median_ns) : phase.mean_ns;
+    const Figure median = phase.time ? Figure(phase.time->median_ns) : Figure();
     table.add({code_cell(phase.name),
                text_cell(phase.unit),
+               duration_cell(phase.mean_ns),
                {text(spread_text(phase)), median, {}},
                bar_cell(phase.share),
                duration_cell(cost ? cost->floor_ns : Figure()),
@@ -276,12 +311,42 @@ Markup phase_table(const RunSummary& summary) {
   return table.markup();
 }
 
+/// What the figures leave out, and whether the rest is known to be steady.
+Markup steady_lines(const RunSummary& summary) {
+  Markup html;
+  if (!summary.one_time.empty()) {
+    using Align = Table::Align;
+    Table table("one-time-table", "one-time costs",
+                {{"one-time costs", Align::Left},
+                 {"why", Align::Left},
+                 {"how often"},
+                 {"each"},
+                 {"usual", Align::Right, "what the same takes otherwise"}});
+    for (const SummaryOneTime& row : summary.one_time) {
+      const auto times = static_cast<double>(row.count);
+      table.add({row.phase.empty() ? text_cell("whole request") : code_cell(row.phase),
+                 text_cell(summary::reason_words(row)), number_cell(row.count),
+                 duration_cell(row.total_ns / times), duration_cell(row.typical_ns / times)});
+    }
+    html += table.markup() +
+            source_line(
+                "One-time costs do not recur: means, shares, rates and classes leave them "
+                "out.",
+                {summary.one_time.front().source});
+  }
+  const std::string doubt = summary::doubt_words(summary);
+  if (!doubt.empty()) html += source_line(capitalised(doubt) + ".", {});
+  return html;
+}
+
 Markup phase_source_lines(const RunSummary& summary) {
   const auto [times, costs, devices, ceilings, shapes] = summary::phase_sources(summary);
   Markup html = source_line(
-      summary.request ? "Times: per unit, without a profiler; the median with its 95 % interval. "
-                        "Times in the text are means, from which shares and rates follow."
-                      : "Times: mean per unit under the profiler, which lengthens them.",
+      summary.request
+          ? "Times: per unit, without a profiler. The mean is over the steady part; shares, "
+            "rates, of floor and the times in the text follow from it. The median, "
+            "with its 95 % interval, is of everything measured."
+          : "Times: mean per unit under the profiler, which lengthens them.",
       times);
   if (!costs.empty()) {
     html += source_line(
@@ -300,6 +365,7 @@ Section overview_section(const PageSource& source) {
   const RunSummary& summary = source.summary;
   Section section{"verdict", "Verdict"};
   section.body += element("p", {{"class", "verdict"}}, text(summary.verdict)) + headline(source);
+  if (summary::is_only_load(summary)) return section;
   if (summary.phases.empty()) {
     section.add_nothing("Nothing was measured phase by phase; see what was not captured below.");
     return section;
@@ -314,7 +380,7 @@ Section overview_section(const PageSource& source) {
       waterfall(summary));
   section.charts = std::move(chart.charts);
   section.body += element("div", {{"class", "split"}}, verdicts(summary) + chart.body) +
-                  phase_table(summary) + phase_source_lines(summary);
+                  phase_table(summary) + phase_source_lines(summary) + steady_lines(summary);
   return section;
 }
 

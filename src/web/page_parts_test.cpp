@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "web/internal/histogram.h"
-#include "web/page_source.h"
 #include "web/write_page.h"
 
 namespace profline::web {

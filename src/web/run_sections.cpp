@@ -5,7 +5,7 @@
 #include "base/figures.h"
 #include "formats/json.h"
 #include "formats/node.h"
-#include "process/command.h"
+#include "process/runner.h"
 #include "run/names/artifact_names.h"
 #include "web/internal/markup.h"
 #include "web/internal/sections.h"
@@ -72,7 +72,10 @@ Markup findings_of(const RunRecord& run) {
   for (const StageRecord& stage : run.stages) {
     for (const Finding& one : stage.findings) items += finding(stage.name, one);
   }
-  if (items.empty()) return element("p", text("No stage reported a problem."));
+  if (items.empty()) {
+    return element(
+        "p", text(run.stages.empty() ? "Nothing was reported." : "No stage reported a problem."));
+  }
   return element("ul", {{"class", "findings"}}, items);
 }
 
@@ -191,9 +194,11 @@ Section run_section(const PageSource& source) {
   const RunRecord& run = source.run.record();
   Section section{"run", "Warnings and what was not captured"};
   section.body += element("h3", text("Findings")) + findings_of(run) +
-                  element("h3", text("Not captured")) + missing(source.summary) +
-                  element("h3", text("Stages of the run")) + stage_table(run) + changes_of(run) +
-                  source_line(fmt::format("The whole run took {}.", elapsed(run.timing.total_ns)),
+                  element("h3", text("Not captured")) + missing(source.summary);
+  if (!run.stages.empty()) {
+    section.body += element("h3", text("Stages of the run")) + stage_table(run) + changes_of(run);
+  }
+  section.body += source_line(fmt::format("The whole run took {}.", elapsed(run.timing.total_ns)),
                               {run::files::kRecord, run::files::kSummary});
   return section;
 }

@@ -2,7 +2,7 @@
 
 #include "base/figures.h"
 #include "base/strings.h"
-#include "summary/phases.h"
+#include "summary/phase_lines.h"
 #include "web/internal/histogram.h"
 #include "web/internal/markup.h"
 #include "web/internal/sections.h"
@@ -187,7 +187,7 @@ Node strips_of(const Requests& requests, const PhaseTree& tree, std::string& nam
 Section spread_section(const PageSource& source) {
   Section section{"spread", "Spread over requests and steps"};
   const auto& baseline = source.run.baseline();
-  if (source.summary.program) {
+  if (source.summary.program && !source.summary.request) {
     section.add_nothing("The program ran once without a profiler, so there is no spread: see " +
                         source.summary.program->source + ".");
     return section;
@@ -214,7 +214,11 @@ Section spread_section(const PageSource& source) {
   section.body += element("div", {{"class", "plots"}}, charts.body);
   if (source.summary.request) {
     section.body += spread_table(*source.summary.request) +
-                    source_line("Without a profiler, after warm-up.", {baseline.file});
+                    source_line(source.summary.one_time.empty()
+                                    ? source.summary.program ? "Without a profiler."
+                                                             : "Without a profiler, after warm-up."
+                                    : "Without a profiler, including one-time costs.",
+                                {baseline.file});
   }
   section.body +=
       element("details", {{"class", "more"}},

@@ -1,6 +1,7 @@
 #include "web/write_page.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,11 +11,36 @@
 #include "base/terminal_text.h"
 #include "formats/json.h"
 #include "run/names/artifact_names.h"
+#include "summary/load.h"
+#include "summary/phase_lines.h"
 #include "web/internal/assets.h"
 #include "web/internal/sections.h"
 
 namespace profline::web {
 namespace {
+
+/// The file that shows a phase: the capture gated on it, else one that contains it, else the first.
+std::string sqlite_of(const NsysRanges& ranges, const std::string& phase) {
+  std::string seen_in;
+  for (const RangeUse& range : ranges.ranges) {
+    if (range.name == phase && seen_in.empty()) seen_in = range.capture;
+  }
+  const NsysCapture* best = nullptr;
+  for (const NsysCapture& capture : ranges.captures) {
+    if (capture.range == phase) return capture.sqlite;
+    if (best == nullptr || capture.name == seen_in) best = &capture;
+  }
+  return best == nullptr ? "" : best->sqlite;
+}
+
+/// Null: nsys' tables name no capture.
+const run::Artifact<Timeline>* capture_of(const run::Run& run, const RunSummary& summary) {
+  const auto& ranges = run.get(run::kNsysRanges);
+  const PhaseSummary* const leading = summary::leading_phase(summary);
+  const std::string sqlite =
+      ranges ? sqlite_of(*ranges, leading == nullptr ? "" : leading->name) : "";
+  return sqlite.empty() ? nullptr : &run.capture(sqlite);
+}
 
 unsigned digit(char hex) {
   return static_cast<unsigned>(hex <= '9' ? hex - '0' : hex - 'a' + 10);
@@ -49,12 +75,16 @@ std::string joined(std::span<const EmbeddedFile> files, std::string_view ending)
 
 std::vector<Section> sections_of(const PageSource& source) {
   std::vector<Section> all;
-  for (const auto make :
-       {overview_section, spread_section, device_section, timeline_section, kernels_section,
-        roofline_section, counters_section, operators_section, nvml_section, overhead_section,
-        run_section, config_section, environment_section, commands_section, artifacts_section}) {
-    all.push_back(make(source));
+  const auto add = [&](std::initializer_list<Section (*)(const PageSource&)> sections) {
+    for (const auto make : sections) all.push_back(make(source));
+  };
+  add({overview_section});
+  if (source.summary.load) add({load_section});
+  if (!summary::is_only_load(source.summary)) {
+    add({spread_section, device_section, timeline_section, kernels_section, roofline_section,
+         counters_section, operators_section, nvml_section, overhead_section});
   }
+  add({run_section, config_section, environment_section, commands_section, artifacts_section});
   return all;
 }
 
@@ -67,8 +97,14 @@ Markup facts(const PageSource& source) {
     items += element("div", element("dt", text(name)) + element("dd", text(value)));
   };
   add("experiment", summary.experiment);
-  add("device", summary.device_name.empty() ? summary.device
-                                            : summary.device_name + " (" + summary.device + ")");
+  if (const auto& load = summary.load) {
+    add("server", load->url);
+    add("model", load->model);
+  }
+  if (!summary::is_only_load(summary)) {
+    add("device", summary.device_name.empty() ? summary.device
+                                              : summary.device_name + " (" + summary.device + ")");
+  }
   add("format", summary.dtype);
   add("engine", summary.engine);
   add("started", run.started);
@@ -86,12 +122,12 @@ Markup index_of(const std::vector<Section>& sections) {
   return element("nav", {{"aria-label", "sections"}}, element("ol", items));
 }
 
-Markup body_of(const PageSource& source, const std::vector<Section>& sections, bool has_charts) {
+Markup body_of(const PageFrame& frame, const std::vector<Section>& sections, bool has_charts) {
   Markup head = element("h1", element("span", {{"class", "mark"}}, text("profline")) + text(" ") +
-                                  text(source.summary.run));
+                                  text(frame.heading));
   head += element("button", {{"type", "button"}, {"class", "needs-script"}, {"id", "theme"}},
                   text("Dark")) +
-          facts(source);
+          frame.facts;
   Markup main;
   if (!has_charts) {
     main += element("p", {{"class", "nothing"}},
@@ -103,7 +139,7 @@ Markup body_of(const PageSource& source, const std::vector<Section>& sections, b
                     element("h2", element("a", {{"href", "#" + section.id}}, text(section.title))) +
                         section.body);
   }
-  return element("a", {{"class", "skip"}, {"href", "#verdict"}}, text("Skip to the verdict")) +
+  return element("a", {{"class", "skip"}, {"href", "#" + sections.front().id}}, text(frame.skip)) +
          element("header", {{"class", "top"}}, head) +
          element("div", {{"class", "page"}}, index_of(sections) + element("main", main)) +
          element("footer",
@@ -140,6 +176,20 @@ Markup script(const std::string& code) {
 
 }  // namespace
 
+ShownCapture PageSource::shown_capture() const {
+  const auto* capture = capture_of(run, summary);
+  if (capture != nullptr && *capture) return {capture->file, run::stages::kNsys, &**capture};
+  const auto& trace = run.get(run::kTorchTrace);
+  if (trace) return {trace.file, run::stages::kTorchProfiler, &*trace};
+  return {};
+}
+
+std::string PageSource::why_no_capture() const {
+  if (const auto* capture = capture_of(run, summary)) return capture->file + " " + capture->why_not;
+  const auto& ranges = run.get(run::kNsysRanges);
+  return ranges.file + " " + (ranges ? "names no capture" : ranges.why_not);
+}
+
 std::string content_policy(std::span<const std::string> scripts) {
   std::string hashes;
   for (const std::string& script : scripts) {
@@ -150,8 +200,7 @@ std::string content_policy(std::span<const std::string> scripts) {
          "; base-uri 'none'; form-action 'none'";
 }
 
-Result<std::string> page_of(const PageSource& source) {
-  const std::vector<Section> sections = sections_of(source);
+Result<std::string> framed_page(const PageFrame& frame, const std::vector<Section>& sections) {
   const std::string data = PL_TRY(data_of(sections));
   const std::string library = code_for_script(joined(chart_library(), ".js"));
   const std::string ours =
@@ -166,16 +215,24 @@ Result<std::string> page_of(const PageSource& source) {
               {{"http-equiv", "Content-Security-Policy"}, {"content", content_policy(scripts)}}) +
       element("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
       element("meta", {{"name", "color-scheme"}, {"content", "light dark"}}) +
-      element("title",
-              text("profline " + source.summary.run +
-                   (source.summary.experiment.empty() ? "" : " · " + source.summary.experiment))) +
+      element("title", text(frame.title)) +
       element("style", verbatim(joined(page_assets(), ".css")));
-  Markup body = body_of(source, sections, !library.empty());
+  Markup body = body_of(frame, sections, !library.empty());
   body += element("script", {{"type", "application/json"}, {"id", "data"}}, verbatim(data));
   for (const std::string& code : scripts) body += script(code);
   return "<!doctype html>\n" +
          element("html", {{"lang", "en"}}, element("head", head) + element("body", body)).html() +
          "\n";
+}
+
+Result<std::string> page_of(const PageSource& source) {
+  PageFrame frame;
+  frame.title = "profline " + source.summary.run +
+                (source.summary.experiment.empty() ? "" : " · " + source.summary.experiment);
+  frame.heading = source.summary.run;
+  frame.skip = "Skip to the verdict";
+  frame.facts = facts(source);
+  return framed_page(frame, sections_of(source));
 }
 
 Result<std::filesystem::path> write_page(const run::Run& run, const RunSummary& summary) {

@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "formats/json.h"
+#include "summary/summarise.h"
+#include "testing/runs/load_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::web {
@@ -25,6 +27,25 @@ void write_bare_run(const std::filesystem::path& folder) {
   run.stages.front().findings = {
       {Severity::Problem, "no_permission", "counters are not allowed", "ask for them"}};
   ASSERT_TRUE(write_file_atomic(folder / "run.json", *write_json(to_node(run))));
+}
+
+TEST(WritePage, OfALoadHasNoPartsThatALoadCannotFill) {
+  const testing::TempDir folder;
+  testing::LoadRun made({.failures = 2});
+  made.load.errors.front().example = "<b>busy</b>";
+  made.write(folder.path());
+  const auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  const auto page = page_of({*run, summary::summarise(*run)});
+  ASSERT_TRUE(page) << page.error().to_string();
+  for (const char* text : {"section id=\"load\"", "id=\"latency-table\"", "data-chart=\"ttft\"",
+                           "data-chart=\"seconds\"", "was the limit", "&lt;b&gt;busy&lt;/b&gt;"}) {
+    EXPECT_THAT(*page, HasSubstr(text));
+  }
+  for (const char* text : {"section id=\"spread\"", "section id=\"roofline\"", "<dt>device</dt>",
+                           "phase by phase", "data-chart=\"search\""}) {
+    EXPECT_THAT(*page, Not(HasSubstr(text)));
+  }
 }
 
 TEST(WritePage, SaysInEachPartWhatIsNotThere) {
@@ -56,6 +77,29 @@ TEST(WritePage, SaysInEachPartWhatIsNotThere) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   EXPECT_THAT(page, Not(HasSubstr("class=\"plot\"")));
+}
+
+TEST(WritePage, ListsOneTimeCosts) {
+  const testing::TempDir folder;
+  write_bare_run(folder.path());
+  RunSummary summary;
+  summary.run = "bare";
+  summary.request.emplace();
+  summary.request->requests = 4;
+  summary.request->unit = "image";
+  summary.request->steady.state = "too-short";
+  summary.phases.resize(1);
+  summary.phases.front().name = "prefill";
+  summary.phases.front().kind = "mixed";
+  summary.one_time = {{"prefill", "request", "first-use", 3, 297e6, 48e6, "baseline/r.jsonl"}};
+  const auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  ASSERT_TRUE(write_page(*run, summary));
+  const std::string page = *read_file(folder / "report.html");
+  EXPECT_THAT(page, HasSubstr("one-time-table"));
+  EXPECT_THAT(page, HasSubstr("first use of a shape"));
+  EXPECT_THAT(page, HasSubstr("99.0 ms"));
+  EXPECT_THAT(page, HasSubstr("Too short to tell: 4 requests do not show"));
 }
 
 TEST(WritePage, SaysHowManyKernelsRanAtATime) {

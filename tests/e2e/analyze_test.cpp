@@ -80,6 +80,24 @@ TEST(Analyze, HasNoFloorForADeviceItDoesNotKnow) {
   EXPECT_THAT(outcome.out, HasSubstr("floor –"));
 }
 
+TEST(Analyze, CountsQuantisedWeightsAsTheyAreStored) {
+  const testing::TempDir folder;
+  write_files(folder.path(), {{"config.json", R"({"model_type": "gpt2", "vocab_size": 100,
+    "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 32, "torch_dtype": "float16",
+    "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": -1}})"}});
+  const std::vector<std::string> arguments = {
+      "analyze", "--model-config", "config.json", "--prompt", "10", "--new", "2"};
+  const Outcome stored = run_profline_in(folder.path(), arguments);
+  ASSERT_EQ(stored.code, 0) << stored.err;
+  // 98 304 weights of half a byte; 10 240 other parameters of two bytes.
+  EXPECT_THAT(stored.out, HasSubstr("parameters  108 544, 69 632 bytes in 4-bit and fp16\n"));
+  std::vector<std::string> plain = arguments;
+  plain.insert(plain.end(), {"--dtype", "bf16"});
+  const Outcome counted = run_profline_in(folder.path(), plain);
+  EXPECT_THAT(counted.out, HasSubstr("parameters  108 544, 217 088 bytes in bf16\n"));
+  EXPECT_THAT(counted.out, HasSubstr("note: the checkpoint is quantised (gptq), but all weights"));
+}
+
 TEST(Analyze, LetsTheEnvironmentWin) {
   const testing::TempDir folder;
   write_files(folder.path(), {{"config.json", kLlama}});
@@ -120,7 +138,8 @@ TEST(Analyze, SaysWhatIsWrong) {
        {"--model-config", "bert.json", "--prompt", "1", "--new", "1"},
        2,
        "profline: bert.json:1:16: model_type 'bert' has no closed form; supported: llama, "
-       "mistral, qwen2, qwen3, qwen3_moe, deepseek_v2, deepseek_v3\n"},
+       "mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma2, gemma3_text, phi3, deepseek_v2, "
+       "deepseek_v3, gpt2, opt, gemma3\n"},
       {"no prompt",
        {"--model-config", "config.json"},
        2,
@@ -132,7 +151,7 @@ TEST(Analyze, SaysWhatIsWrong) {
       {"pictures for a decoder",
        {"--model-config", "config.json", "--prompt", "1", "--new", "1", "--views", "1024"},
        2,
-       "profline: --views is for models that see pictures\n"},
+       "profline: --views is for models that see images\n"},
       {"overrides",
        {"--model-config", "config.json", "--prompt", "1", "--new", "1", "device=cpu"},
        2,

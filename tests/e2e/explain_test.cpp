@@ -37,7 +37,7 @@ TEST(Explain, ReportsTheValueAndAllThatSetIt) {
        "  > override 1              deleted    ~vars.db.host\n"},
       {{"vars", "vars.db.port=1"},
        "vars: a map of 3 keys\n"
-       "  anything: values of your own, to refer to as ${vars.NAME}\n"
+       "  anything: your own values, for use as ${vars.NAME} elsewhere\n"
        "  vars.db.host  localhost                        conf/db/mysql.yaml:2:7\n"
        "  vars.db.port  1                                override 1\n"
        "  vars.name     shop                             conf/config.yaml:5:9\n"

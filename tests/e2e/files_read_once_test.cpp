@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "made_runs.h"
+#include "nsight_tools.h"
 #include "opened_files.h"
 #include "run_folder.h"
 #include "testing/temp_dir.h"
@@ -66,6 +67,17 @@ TEST_F(FilesReadOnce, ByRunApartFromDigests) {
   EXPECT_THAT(files, IsSupersetOf({Pair("run/baseline/requests.jsonl", 2),
                                    Pair("run/baseline/inputs.json", 2),
                                    Pair("run/torch_profiler/operators.json", 2)}));
+}
+
+TEST_F(FilesReadOnce, ByRunWithNsysApartFromDigests) {
+  std::string why;
+  const auto tools = working_nsys(why);
+  if (!tools) GTEST_SKIP() << why;
+  if (!has_workload()) GTEST_SKIP() << "needs profline-workload";
+  const auto files =
+      files_read(folder_.path(), tiny_run({"pipeline.nsys.enable=true"}), tools->environment());
+  // The header is inspected before SQLite opens the file.
+  EXPECT_THAT(files, Contains(Pair("run/nsys/run.sqlite", 3)));
 }
 
 }  // namespace

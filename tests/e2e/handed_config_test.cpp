@@ -1,6 +1,7 @@
 // Every workload of a run gets the baseline's config, except for the changes that run.json lists.
 
 #include <algorithm>
+#include <iostream>
 #include <map>
 
 #include <gmock/gmock.h>
@@ -85,14 +86,22 @@ TEST(HandedConfig, OfEveryStageIsTheBaselinesButForTheListedChanges) {
   }
   Command base = tools->environment(true);
   base.cwd = folder.path();
-  const Outcome outcome = run_profline(tiny_run(overrides), base);
+  Outcome outcome = run_profline(tiny_run(overrides), base);
+  if (state_of(record_of(folder / "run"), "nsys") == StageState::Failed) {
+    // Seen on a busy machine; what nsys captures is not the subject here.
+    std::cout << "once more, as nsys failed:\n" << outcome.err << std::endl;
+    fs::remove_all(folder / "run");
+    outcome = run_profline(tiny_run(overrides), base);
+  }
   EXPECT_EQ(outcome.code, 1) << "ncu finds no kernels on a CPU\n" << outcome.err;
   const RunRecord record = record_of(folder / "run");
   const auto baseline = values_in(folder / "run/config.resolved.json");
   ASSERT_EQ(handed_file(record.find_stage("baseline")->commands.at(0)),
             (fs::canonical(folder.path()) / "run/config.resolved.json").string());
   for (const StageRecord& stage : record.stages) {
-    EXPECT_EQ(stage.state, stage.name == "ncu" ? StageState::Failed : StageState::Ok) << stage.name;
+    EXPECT_EQ(stage.state, stage.name == "ncu" ? StageState::Failed : StageState::Ok)
+        << stage.name << "\n"
+        << outcome.err;
     expect_handed(stage, baseline);
     std::vector<std::string> changed;
     for (const ChangeRecord& change : stage.changes) changed.push_back(change.key);

@@ -21,7 +21,7 @@ void copy_golden(const std::string& name, const std::filesystem::path& to) {
   std::filesystem::copy_file(testing::source_dir() / "tests/golden/ncu" / name / "input.csv", to);
 }
 
-Node analysed(const std::filesystem::path& folder, std::vector<std::string> arguments) {
+Node analysed_kernels(const std::filesystem::path& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"kernels", "analyze", "--format", "json"});
   const Outcome outcome = run_profline_in(folder, std::move(arguments));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -42,7 +42,7 @@ std::vector<std::string> column(const Node& document, std::string_view key) {
 TEST(KernelsAnalyze, CountsTheWorkThatWasDone) {
   const testing::TempDir folder;
   copy_golden("2025.3-raw-known-work", folder.path() / "ncu/raw.csv");
-  const Node result = analysed(folder.path(), {"ncu"});
+  const Node result = analysed_kernels(folder.path(), {"ncu"});
   ASSERT_TRUE(result.is_map());
   std::vector<double> flops;
   std::vector<std::string> kinds;
@@ -64,7 +64,7 @@ TEST(KernelsAnalyze, CountsTheWorkThatWasDone) {
 TEST(KernelsAnalyze, OfADecodeStepFindsTheGridsTooSmall) {
   const testing::TempDir folder;
   copy_golden("2025.3-raw-kernels", folder.path() / "raw.csv");
-  const Node result = analysed(folder.path(), {"raw.csv"});
+  const Node result = analysed_kernels(folder.path(), {"raw.csv"});
   EXPECT_THAT(column(result, "class"),
               ElementsAre("gemm", "elementwise", "gemm", "gemm", "reduction", "elementwise"));
   EXPECT_THAT(

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::StartsWith;
+using ::testing::MatchesRegex;
 
 class NsightInterrupt : public ::testing::Test {
  protected:
@@ -66,7 +66,7 @@ void expect_interrupted(const fs::path& folder, const std::string& stage) {
   const Finding* interrupted = finding_in(*found, "interrupted");
   ASSERT_NE(interrupted, nullptr) << read_file(folder / "err").value_or("");
   EXPECT_THAT(interrupted->text,
-              StartsWith("interrupted during capture; kept, and not verified: "));
+              MatchesRegex("interrupted during capture( again)?; kept, and not verified: .*"));
   for (const CommandRecord& command : found->commands) EXPECT_NE(command.end, "") << command.name;
 }
 
@@ -147,7 +147,9 @@ TEST_F(NsightInterrupt, TwiceEndsNsysAndItsAgentAtOnce) {
   EXPECT_EQ(profline.end(SIGINT), 130);
   expect_interrupted(folder.path(), "nsys");
   const RunRecord record = record_of(folder / "run");
-  EXPECT_EQ(record.find_stage("nsys")->commands.at(0).end, "cancelled and killed by SIGKILL");
+  // The last attempt, as nsys may have failed to start; it may also end between the two signals.
+  EXPECT_THAT(record.find_stage("nsys")->commands.back().end,
+              MatchesRegex("cancelled and (killed by SIGKILL|exited with code 0 on SIGINT)"));
   for (const auto& entry : fs::directory_iterator(folder / "tmp")) {
     EXPECT_NE(entry.path().extension(), ".qdstrm") << "half a capture, where nobody looks";
   }

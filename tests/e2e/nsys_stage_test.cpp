@@ -179,7 +179,7 @@ TEST_F(NsysStageRun, ACrashUnderItIsReportedAndTheReportKept) {
 }
 
 /// A program that kills the profiler it runs under, and would itself run for long.
-constexpr const char* kKillsProfiler =
+constexpr const char* kKillsNsys =
     "for p in /proc/[0-9]*; do\n"
     "  if tr '\\0' ' ' <$p/cmdline 2>/dev/null | grep -q \"nsys profile .*$PROFLINE_RUN_DIR/\"; "
     "then\n"
@@ -198,7 +198,7 @@ std::vector<std::string> files_in(const std::filesystem::path& folder) {
 
 TEST_F(NsysStageRun, WhenNsysIsKilledNothingStaysBehindAndTheCaptureIsKept) {
   const testing::TempDir folder;
-  write_files(folder.path(), {{"killer.sh", kKillsProfiler}, {"tmp/here", ""}});
+  write_files(folder.path(), {{"killer.sh", kKillsNsys}, {"tmp/here", ""}});
   runner_->set("TMPDIR", (folder / "tmp").string());
   const NsightRun made =
       run({"pipeline.workload.command=[sh," + (folder / "killer.sh").string() + "]"},

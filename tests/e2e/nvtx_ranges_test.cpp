@@ -1,4 +1,4 @@
-// The ranges of profline-workload, as a real Nsight Systems records them.
+// The ranges of profline-workload and of profline/phases.h, as a real Nsight Systems records them.
 
 #include <map>
 
@@ -9,6 +9,7 @@
 #include "formats/sqlite.h"
 #include "nsight_tools.h"
 #include "profline_binary.h"
+#include "testing/paths.h"
 #include "testing/temp_dir.h"
 #include "workload_binary.h"
 
@@ -72,6 +73,26 @@ std::vector<std::string> inside(const std::vector<Range>& ranges, const Range& o
     if (is_inside && (names.empty() || names.back() != range.name)) names.push_back(range.name);
   }
   return names;
+}
+
+TEST(PhasesHeader, OpensNvtxRangesUnderNsys) {
+  std::string why;
+  const auto tools = working_nsys(why);
+  if (!tools) GTEST_SKIP() << why;
+  const std::filesystem::path program = testing::binary_dir() / "tests/recorder_phases_calls";
+  if (!std::filesystem::exists(program)) GTEST_SKIP() << "built without nvtx3 headers";
+  const testing::TempDir folder;
+  const std::filesystem::path library =
+      testing::binary_dir() / "lib/profline/libprofline-recorder.so";
+  const auto ranges = ranges_in(
+      captured(tools->folder / "bin/nsys", folder.path(),
+               {"env", "PROFLINE_RECORDER=" + library.string(), program.string(), "two_requests"}));
+  ASSERT_TRUE(ranges) << ranges.error().to_string();
+  ASSERT_EQ(ranges->size(), 8U);
+  for (const std::size_t request : {0U, 4U}) {
+    EXPECT_EQ((*ranges)[request].name, "request");
+    EXPECT_THAT(inside(*ranges, (*ranges)[request]), ElementsAre("prefill", "attention", "decode"));
+  }
 }
 
 class NvtxRanges : public ::testing::Test {

@@ -31,9 +31,9 @@ bool can_trace() {
 }
 
 std::map<std::string, int> files_read(const std::filesystem::path& folder,
-                                      const std::vector<std::string>& arguments) {
+                                      const std::vector<std::string>& arguments, Command base) {
   const testing::TempDir traced;
-  Command command;
+  Command command = std::move(base);
   command.cwd = folder;
   command.argv = {"strace", "-qq", "-e", "trace=openat", "-o", (traced / "calls").string()};
   command.argv.push_back(profline_program().string());

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "process/command.h"
+#include "process/runner.h"
 
 namespace profline::e2e {
 

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kStages[] = {"static_analysis", "baseline", "torch_profiler", "nsys", "ncu",
-                                   "direct_inference"};
+constexpr const char* kStagesOfRun[] = {
+    "static_analysis", "baseline", "torch_profiler", "nsys", "ncu", "direct_inference"};
 
 void check_json(const fs::path& file, std::vector<std::string>& damage) {
   const auto document = parse_json(read_file(file).value_or(""), file.string());
@@ -51,7 +51,7 @@ std::vector<std::string> tiny_run(const std::vector<std::string>& overrides) {
                                     "infer.max_new_tokens=4",
                                     "pipeline.torch_profiler.warmup_rounds=1",
                                     "hydra.run.dir=run"};
-  for (const char* stage : kStages) {
+  for (const char* stage : kStagesOfRun) {
     words.push_back("pipeline." + std::string(stage) + ".enable=false");
   }
   words.insert(words.end(), overrides.begin(), overrides.end());

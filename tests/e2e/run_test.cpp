@@ -225,11 +225,6 @@ TEST_F(Run, WhatKeepsItFromStartingIsReportedAndLeavesNothing) {
        "profline: stage baseline: model.path: there is no two.safetensors in '" + shards +
            "'; two presets need no weights: model/deepseek_ocr/arch@model=deepseek_ocr.random and "
            "deepseek_ocr.tiny\n"},
-      {{"pipeline.torch_profiler.enable=true", "pipeline.workload.command=[cat]"},
-       2,
-       "profline: stage torch_profiler: pipeline.workload.command names a program of your own, "
-       "and libtorch's profiler works inside the built-in workload only; switch the stage off: "
-       "pipeline.torch_profiler.enable=false\n"},
       {{"pipeline.baseline.enable=true", "pipeline.workload.command=[no-such-program]"},
        3,
        "profline: stage baseline: cannot run 'no-such-program': not found in PATH ("},

@@ -153,6 +153,91 @@ TEST_F(Sweep, WithASweeperOfPythonIsRefused) {
             "basic sweeper only\n");
 }
 
+TEST_F(Sweep, OfProcessesRunsJobsAtOnceAndReportsThem) {
+  const Outcome outcome = run("single", {"-m", "hydra/launcher=local", "hydra.launcher.n_jobs=2",
+                                         "pipeline.workload.command=['true'],['false']"});
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("jobs              1 ok, 1 failed\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("#0 : pipeline.workload.command=['true'] : ok, "));
+  EXPECT_THAT(outcome.err, HasSubstr("#1 : pipeline.workload.command=['false'] : failed: stage "
+                                     "baseline failed: workload (false) exited with code 1"));
+  EXPECT_THAT(text_of("sweep/sweep.md"), HasSubstr("2 jobs: 1 ok, 1 failed."));
+  EXPECT_NE(text_of("sweep/sweep.html"), "absent");
+
+  const Outcome status = run_profline_in(folder_.path(), {"sweep", "status", "sweep"});
+  EXPECT_EQ(status.code, 0) << status.err;
+  EXPECT_THAT(status.out, HasSubstr("2 jobs: 1 ok, 1 failed\n"));
+  EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", "wait", "sweep"}).code, 1);
+  EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", "cancel", "sweep"}).out,
+            "all jobs are over\n");
+  // Only the job that failed runs again.
+  EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", "retry", "sweep"}).code, 1);
+  EXPECT_THAT(record_of(folder_ / "sweep/0").resumed, ElementsAre());
+  EXPECT_EQ(record_of(folder_ / "sweep/1").resumed.size(), 1U);
+  const Outcome again = run_profline_in(folder_.path(), {"sweep", "run", "sweep", "0"});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.err, HasSubstr("this job was done before"));
+}
+
+TEST_F(Sweep, OfTheBasicLauncherHasAReportToo) {
+  ASSERT_EQ(run("single", {"-m", "experiment=a,b", "-q"}).code, 0);
+  EXPECT_THAT(text_of("sweep/sweep.md"), HasSubstr("2 jobs: 2 ok."));
+  const Outcome runs = run_profline_in(folder_.path(), {"runs", "--root", "."});
+  EXPECT_THAT(runs.out, HasSubstr("experiment=b"));
+  const Outcome retry = run_profline_in(folder_.path(), {"sweep", "retry", "sweep"});
+  EXPECT_EQ(retry.code, 3);
+  EXPECT_EQ(retry.err, "profline: no job of this sweep has failed: 2 ok\n");
+  EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", "report", "."}).code, 3);
+}
+
+TEST_F(Sweep, ForSlurmIsShownWithItsScript) {
+  const Outcome plan = run_profline_in(
+      folder_.path(),
+      {"run", "--dry-run", "-cn", "single", "-m", "hydra/launcher=submitit_slurm", "experiment=a,b",
+       "hydra.launcher.gpus_per_node=2", "hydra.launcher.setup=[module load cuda]"});
+  ASSERT_EQ(plan.code, 0) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("#1 : experiment=b\n"));
+  EXPECT_THAT(plan.out, HasSubstr("\nbatch script:\n#!/bin/bash\n"));
+  EXPECT_THAT(plan.out, HasSubstr("#SBATCH --array='0-1%256'\n"));
+  EXPECT_THAT(plan.out, HasSubstr("#SBATCH --gpus-per-node='2'\n"));
+  EXPECT_THAT(plan.out, HasSubstr("\nmodule load cuda\nexec '"));
+  EXPECT_THAT(plan.err, ::testing::Not(HasSubstr("warning")));
+  EXPECT_THAT(left(), ElementsAre());
+  const Outcome wrong =
+      run("single", {"-m", "hydra/launcher=slurm", "experiment=a,b", "+hydra.launcher.partiton=x"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("hydra.launcher: unknown key 'partiton' (did you mean "
+                                   "'partition'?)"));
+}
+
+TEST_F(Sweep, KeepsSecretsOutOfItsFiles) {
+  const Outcome refused = run(
+      "single", {"-m", "hydra/launcher=local", "experiment=a,b", "+vars.api_token=hunter2hunter2"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("jobs 0, 1: the override of 'vars.api_token' looks like a "
+                                     "secret"));
+  EXPECT_THAT(left(), ElementsAre());
+  ASSERT_EQ(run("single", {"-m", "-q", "experiment=a,b", "+vars.api_token=hunter2hunter2"}).code,
+            0);
+  EXPECT_THAT(text_of("sweep/sweep.json"), ::testing::Not(HasSubstr("hunter2")));
+}
+
+TEST_F(Sweep, IsComparedJobByJobWithAnother) {
+  const std::vector<std::string> swept = {"-m", "-q", "pipeline.workload.command=['true'],[echo]"};
+  for (const char* name : {"a", "b"}) {
+    std::vector<std::string> words = swept;
+    words.push_back("hydra.sweep.dir=" + std::string(name));
+    ASSERT_EQ(run("single", words).code, 0);
+  }
+  const Outcome both = run_profline_in(folder_.path(), {"compare", "a", "b", "--fail-on", "never"});
+  EXPECT_EQ(both.code, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("pipeline.workload.command=['true']"));
+  EXPECT_THAT(both.out, HasSubstr("wall_ms"));
+  const Outcome one = run_profline_in(folder_.path(), {"compare", "a", "b/0"});
+  EXPECT_EQ(one.code, 2);
+  EXPECT_THAT(one.err, HasSubstr("'a' is a sweep of different jobs, and 'b/0' is not"));
+}
+
 TEST_F(Sweep, IsAnnouncedByCommandsThatRunOneJob) {
   const Outcome outcome = run_profline_in(folder_.path(), {"infer", "-cn", "swept"});
   EXPECT_THAT(

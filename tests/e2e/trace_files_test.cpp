@@ -25,7 +25,7 @@ Node capture_in(const Outcome& outcome) {
   return captures == nullptr ? Node() : captures->as_list().front();
 }
 
-std::vector<std::string> names_in(const Node& list) {
+std::vector<std::string> names_in_file(const Node& list) {
   std::vector<std::string> names;
   for (const Node& row : list.as_list()) names.push_back(row.find("name")->as_string());
   return names;
@@ -93,7 +93,7 @@ TEST(TraceFiles, OperatorsAreSortedByTheColumnAskedFor) {
   const auto operators = [](const std::string& column) {
     const Node capture = capture_in(run_profline(
         {"trace", h200_trace(), "--operators-by", column, "--top", "2", "--format", "json"}));
-    return names_in(*capture.find("operators"));
+    return names_in_file(*capture.find("operators"));
   };
   EXPECT_THAT(operators("self"), ElementsAre("aten::mm", "aten::linalg_vector_norm"));
   EXPECT_THAT(operators("gpu_self"), ElementsAre("aten::mm", "aten::linalg_vector_norm"));

@@ -4,6 +4,8 @@
 //                                     profiler and NVML are made up
 //   report_runs h200-counters FOLDER  the same without static analysis: ceilings from the counters
 //   report_runs program FOLDER        a user's own program: captures, and its wall time
+//   report_runs load FOLDER           an open-loop load on a server with SLOs, some errors and a
+//   late client report_runs load-search FOLDER    a search for the highest rate that meets the SLOs
 //   report_runs hostile FOLDER        names that would be harmful if they were not treated as text
 //   report_runs large FOLDER          a million kernels, two million operators
 //   report_runs report FOLDER         writes every report of the existing run
@@ -25,12 +27,13 @@
 #include "stages/nsys/internal/tables.h"
 #include "statistics/summary.h"
 #include "summary/summarise.h"
+#include "testing/captures/generated_trace.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/paths.h"
+#include "testing/runs/load_run.h"
 #include "testing/runs/recorded_run.h"
 #include "tools/ncu/csv_reader.h"
 #include "tools/nsys/sqlite_reader.h"
-#include "tools/torch_profiler/testing_trace.h"
 #include "tools/torch_profiler/trace.h"
 #include "web/write_page.h"
 
@@ -106,7 +109,8 @@ void add_captures(testing::TestRun& run, const fs::path& sqlite) {
   capture.about.range = "decode";
   capture.about.report = "run.nsys-rep";
   capture.about.sqlite = "run.sqlite";
-  capture.timeline = must(nsys::read_sqlite(sqlite));
+  const Timeline timeline = must(nsys::read_sqlite(sqlite));
+  capture.timeline = &timeline;
   capture.requests = *run.nsys_requests;
   stages::internal::NsysTables tables;
   stages::internal::add_capture(capture, classifier, tables);
@@ -243,6 +247,28 @@ void make_program(const fs::path& folder) {
   write_every_report(folder);
 }
 
+/// The client is late enough for a mark.
+void make_load(const fs::path& folder) {
+  testing::LoadRun run({.requests = 600,
+                        .rate = 25,
+                        .failures = 12,
+                        .lateness_ms = 2.5,
+                        .slo = {.ttft_ms = 60.0, .tpot_ms = 10.0}});
+  run.load.findings.push_back({Severity::Note, "no_tokenize",
+                               "the server does not tokenize, so the length of prompts is "
+                               "approximate",
+                               ""});
+  run.write(folder);
+  write_every_report(folder);
+}
+
+void make_load_search(const fs::path& folder) {
+  testing::LoadRun run({.rate = 12, .slo = {.ttft_ms = 150.0, .tpot_ms = 20.0}});
+  run.load.search = testing::made_up_search();
+  run.write(folder);
+  write_every_report(folder);
+}
+
 void make_hostile(const fs::path& folder) {
   const std::string script = "<script>window.hacked=1</script>";
   const std::string image = "\"><img src=x onerror=window.hacked=2>";
@@ -306,14 +332,13 @@ void make_large(const fs::path& folder) {
   loop.kernels = 1'000'000;
   must(testing::write_decode_loop(sqlite, loop));
   fs::create_directories(folder / "torch_profiler");
-  torch_profiler::GeneratedTrace trace;
+  testing::GeneratedTrace trace;
   {
     std::ofstream file(folder / "torch_profiler/trace.json", std::ios::binary);
-    trace =
-        must(torch_profiler::generate_trace(6'000'000, [&](std::string_view text) -> Result<void> {
-          file << text;
-          return {};
-        }));
+    trace = must(testing::generate_trace(6'000'000, [&](std::string_view text) -> Result<void> {
+      file << text;
+      return {};
+    }));
   }
   write_text(folder / "torch_profiler/operators.json", operators_json(20'000));
   testing::TestRun run = h200_run(sqlite);
@@ -343,6 +368,10 @@ int make_run(const std::string& what, const fs::path& folder) {
     make_counters_only(folder);
   } else if (what == "program") {
     make_program(folder);
+  } else if (what == "load") {
+    make_load(folder);
+  } else if (what == "load-search") {
+    make_load_search(folder);
   } else if (what == "hostile") {
     make_hostile(folder);
   } else if (what == "large") {
@@ -365,7 +394,8 @@ int make_run(const std::string& what, const fs::path& folder) {
 
 int main(int count, char** arguments) {
   if (count != 3) {
-    std::cerr << "report_runs h200|h200-counters|program|hostile|large|report|page FOLDER\n";
+    std::cerr << "report_runs "
+                 "h200|h200-counters|program|load|load-search|hostile|large|report|page FOLDER\n";
     return 2;
   }
   return profline::make_run(arguments[1], arguments[2]);

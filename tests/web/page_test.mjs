@@ -327,6 +327,69 @@ test("of a program that is not ours nothing is promised from profiled time", () 
   await page.screenshot({path: join(pictures, 'program-light-1440.png')});
 }));
 
+for (const name of ['load', 'load-search']) {
+  const folder = run(name);
+
+  test(`${name}: the page is about the load and about nothing that it cannot have`, () => open(folder, {}, async (page) => {
+    const summary = json(folder, 'summary.json');
+    assert.deepEqual(await page.$$eval('main > section', (all) => all.map((one) => one.id)),
+      ['verdict', 'load', 'run', 'config', 'environment', 'commands', 'artifacts']);
+    const text = await page.locator('body').innerText();
+    assert.ok(text.includes(summary.verdict) && text.includes(summary.load.configuration));
+    for (const wrong of [/\bimages?\b/, /\bphases?\b/, /floor/, /GPU/, /profiler/, /faster at best/]) {
+      const load = await page.locator('#load').innerText() + await page.locator('#verdict').innerText();
+      assert.doesNotMatch(load, wrong);
+    }
+    assert.equal((await rowsOf(page, 'latency-table', 0)).join(), 'TTFT,TPOT,ITL,E2E');
+    const p50 = await page.evaluate((ms) => window.profline.functions.duration(ms * 1e6), summary.load.metrics.ttft.p50.value);
+    assert.ok((await page.locator('#latency-table tbody tr').first().innerText()).includes(p50));
+  }));
+
+  test(`${name}: every chart has the points of the run's files`, () => open(folder, {}, async (page) => {
+    const load = json(folder, 'load.json');
+    const counts = await marks(page);
+    assert.equal(sum(counts.seconds), load.seconds.length * 4);
+    for (const latency of ['ttft', 'tpot', 'itl', 'e2e']) {
+      const {counts: bins, above} = await page.evaluate((chart) => window.profline.data.charts[chart], latency);
+      assert.equal(bins.reduce((all, bin) => all + bin, 0) + above, load.metrics[latency].n, latency);
+      assert.equal(sum(counts[latency]), bins.length);
+    }
+    if (load.search) assert.equal(sum(counts.search), load.search.trials.length * 5);
+    const blank = await page.$$eval('.plot', (plots) => plots.filter((plot) => plot.querySelectorAll('svg path').length < 3)
+      .map((plot) => plot.dataset.chart));
+    assert.deepEqual(blank, []);
+  }));
+
+  for (const [shape, options] of Object.entries({
+    'light-1200': {viewport: {width: 1200, height: 900}}, 'dark-1200': {viewport: {width: 1200, height: 900}, colorScheme: 'dark'},
+    'light-390': {viewport: {width: 390, height: 844}},
+  })) {
+    test(`${name}: ${shape} fits its window`, () => open(folder, options, async (page) => {
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= page.viewportSize().width, `the page is ${width} wide`);
+      await page.screenshot({path: join(pictures, `${name}-${shape}.png`), fullPage: true});
+    }));
+  }
+}
+
+test('a figure that the client could have changed is marked, with a note', () => open(run('load'), {}, async (page) => {
+  const {ttft} = json(run('load'), 'load.json').metrics;
+  assert.ok(ttft.marked.includes('p50') && !ttft.marked.includes('p99'));
+  const cells = await page.$$eval('#latency-table tbody tr:first-child td', (all) => all.map((cell) => cell.firstChild.textContent));
+  assert.match(cells[1], /ms\*$/);
+  assert.match(cells[4], /ms$/);
+  assert.match(await page.locator('#load .mark').innerText(), /^\* the client's own error could change this figure by more than 5 %/);
+  assert.match(await page.locator('#load .limit').innerText(), /was the limit: /);
+  assert.equal((await rowsOf(page, 'errors-table', 0)).join(), 'http_503,reset');
+}));
+
+test('the result of a search is marked at its rate', () => open(run('load-search'), {}, async (page) => {
+  const {rate, trials} = json(run('load-search'), 'load.json').search;
+  const lines = await page.evaluate(() => window.profline.charts.get('search').getOption().series[0].markLine.data);
+  assert.equal(lines.find((line) => line.xAxis !== undefined).xAxis, rate);
+  assert.equal((await rowsOf(page, 'trials-table', 0)).length, trials.length);
+}));
+
 test('every class of kernels has a colour of its own, in light and in dark', async () => {
   const names = ['gemm', 'attention', 'elementwise', 'norm', 'copy', 'moe', 'reduction', 'softmax', 'indexing', 'gemv',
     'convolution', 'collective', 'sort', 'scan', 'random', 'sampling', 'quantization', 'state_space', 'one of its own', 'another',

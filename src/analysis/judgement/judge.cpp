@@ -141,7 +141,8 @@ void Judge::decide(Class kind, std::string next_step) {
 void Judge::allow_no_idle() {
   // A profiler lengthens idle time: only time measured without one can be saved.
   if (!evidence_.device || !evidence_.device->unprofiled_ns || !result_.busy_share) return;
-  const double left = evidence_.measured_ns * *result_.busy_share;
+  // The work itself stays, however fast or slow the captured inputs happened to be.
+  const double left = evidence_.device->busy_ns / std::max(evidence_.device->units, 1.0);
   if (left <= 0 || left >= evidence_.measured_ns) return;
   result_.gains.push_back({"if the GPU never waited", evidence_.measured_ns - left, left,
                            evidence_.measured_ns / left});
@@ -388,9 +389,9 @@ void Judge::on_cpu() {
   }
   if (evidence_.cost && evidence_.cost->floor_ns) {
     decide(Class::Mixed, evidence_.operators
-                             ? "most of the time is in long operators far from both limits: start "
-                               "with " +
-                                   evidence_.operators->largest
+                             ? fmt::format("start with {}, which takes {} of the operators' time",
+                                           evidence_.operators->largest,
+                                           percent(evidence_.operators->largest_share))
                              : "far from both limits: enable pipeline.torch_profiler to see which "
                                "operators take the time");
     return allow_floor();

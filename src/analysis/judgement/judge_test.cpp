@@ -107,6 +107,20 @@ TEST(Judge, LessIdleTimeChangesTheClassAndTheWords) {
   }
 }
 
+TEST(Judge, AGpuThatNeverWaitedTakesItsBusyTimeHoweverSlowTheCapturedInputsWere) {
+  PhaseEvidence evidence = launch_bound_decode();
+  evidence.measured_ns = 8 * kMs;  // all inputs; the captured ones take 10 ms
+  const Judgement slower = judge(evidence);
+  EXPECT_DOUBLE_EQ(*slower.busy_share, 0.28) << "of the captured inputs";
+  EXPECT_EQ(slower.gains[0].when, "if the GPU never waited");
+  EXPECT_NEAR(slower.gains[0].time_ns, 2.8 * kMs, 1) << "work does not shrink with the mean";
+  EXPECT_NEAR(slower.gains[0].speedup, 8 / 2.8, 1e-9);
+  evidence.measured_ns = 2 * kMs;
+  for (const Gain& gain : judge(evidence).gains) {
+    EXPECT_NE(gain.when, "if the GPU never waited") << "the work alone takes longer";
+  }
+}
+
 TEST(Judge, TheUnprofiledTimeCountsAndNotTheProfilers) {
   PhaseEvidence evidence = launch_bound_decode();
   evidence.device->busy_ns = 64 * 8 * kMs;  // 80 % of 10 ms, 57 % of 14 ms
@@ -295,8 +309,7 @@ TEST(Judge, OnACpuCeilingsOrShortOperatorsDecide) {
   evidence.operators->short_share = 0.1;
   const Judgement mixed = judge(evidence);
   EXPECT_EQ(mixed.kind, Class::Mixed);
-  EXPECT_EQ(mixed.next_step,
-            "most of the time is in long operators far from both limits: start with aten::mm");
+  EXPECT_EQ(mixed.next_step, "start with aten::mm, which takes 25.0 % of the operators' time");
   evidence.cost->compute_ns = 7 * kMs;
   EXPECT_EQ(judge(evidence).kind, Class::ComputeBound);
   // More than the whole time: the weights are in a cache, so memory is not the limit.

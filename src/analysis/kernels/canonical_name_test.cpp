@@ -8,10 +8,12 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/kernels/testing_launches.h"
+#include "testing/captures/real_launches.h"
 
 namespace profline::kernels {
 namespace {
+
+using testing::RealLaunch;
 
 struct Group {
   std::string_view full;
@@ -231,7 +233,7 @@ TEST(CanonicalName, DoesNotWriteOutAMangledNameThatExplodes) {
 // 226 launches of one program on an H200, each as Kineto and ncu name it: PyTorch 2.11.0, ncu
 // 2025.3.1 with shortened, full and mangled names.
 TEST(CanonicalName, AgreesOnEveryKernelOfARealProgram) {
-  const auto launches = real_launches();
+  const auto launches = testing::real_launches();
   ASSERT_TRUE(launches) << launches.error().to_string();
   ASSERT_EQ(launches->size(), 226U);
   for (const RealLaunch& launch : *launches) {
@@ -256,7 +258,7 @@ TEST(NameRegex, IsExactWhereAllToolsSpellTheNameAlike) {
 }
 
 TEST(NameRegex, FindsTheKernelInTheSpellingOfEachTool) {
-  const auto launches = real_launches();
+  const auto launches = testing::real_launches();
   ASSERT_TRUE(launches) << launches.error().to_string();
   std::set<std::string> seen;
   for (const RealLaunch& launch : *launches) {
@@ -273,7 +275,7 @@ TEST(NameRegex, FindsTheKernelInTheSpellingOfEachTool) {
 // Besides the kernel itself, the expression finds relatives that differ only in what tools spell
 // differently, or in how often they name a type.
 TEST(NameRegex, FindsFewOtherKernels) {
-  const auto launches = real_launches();
+  const auto launches = testing::real_launches();
   ASSERT_TRUE(launches) << launches.error().to_string();
   std::map<std::string, const RealLaunch*> kernels;
   for (const RealLaunch& launch : *launches) kernels.emplace(launch.kineto, &launch);

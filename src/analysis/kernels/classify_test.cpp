@@ -4,15 +4,17 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/kernels/testing_launches.h"
 #include "base/files.h"
 #include "config/defaults/search_path.h"
 #include "formats/yaml.h"
+#include "testing/captures/real_launches.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 
 namespace profline::kernels {
 namespace {
+
+using testing::RealLaunch;
 
 Result<Classifier> shipped() {
   const auto path = testing::source_dir() / "conf/kernels/classes.yaml";
@@ -172,7 +174,7 @@ TEST(KernelClasses, AreRightForKernelsOfServingAndTrainingFrameworks) {
 TEST(KernelClasses, AreTheSameWhicheverToolSpellsTheKernel) {
   const auto classifier = shipped();
   ASSERT_TRUE(classifier) << classifier.error().to_string();
-  const auto launches = real_launches();
+  const auto launches = testing::real_launches();
   ASSERT_TRUE(launches) << launches.error().to_string();
   std::map<std::string, int> seen;
   for (const RealLaunch& launch : *launches) {

@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/kernels/testing_launches.h"
+#include "testing/captures/real_launches.h"
 
 namespace profline::kernels {
 namespace {
+
+using testing::RealLaunch;
 
 KernelUse row(std::string name, std::uint32_t grid, std::int64_t time_ns = 1) {
   KernelUse use;
@@ -115,7 +117,7 @@ KernelTable table_of(const std::vector<RealLaunch>& launches, std::string tool,
 
 // The tables agree launch by launch, so each pair that the join makes can be checked.
 TEST(KernelJoin, PairsARealProgramWithoutAWrongPair) {
-  const auto launches = real_launches();
+  const auto launches = testing::real_launches();
   ASSERT_TRUE(launches) << launches.error().to_string();
   std::vector<std::size_t> kineto_rows;
   std::vector<std::size_t> ncu_rows;

@@ -1,6 +1,8 @@
 #include "analysis/operators/operator_table.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -196,10 +198,169 @@ OperatorTable Sweep::run() {
   return std::move(table_);
 }
 
+enum class Kind : std::uint8_t { Range, Operator, Call };
+
+/// A row of one of the trace's host tables.
+struct HostRow {
+  Kind kind = Kind::Operator;
+  RowIndex index = 0;  ///< in its table
+  Operator as_operator{};
+};
+
+/// Rows of different kinds with one name stay apart: the names of ranges and calls get a mark that
+/// no profiler writes.
+constexpr char kRangeMark = '\x01';
+constexpr char kCallMark = '\x02';
+
+Kind kind_of(std::string_view marked) {
+  if (marked.starts_with(kRangeMark)) return Kind::Range;
+  return marked.starts_with(kCallMark) ? Kind::Call : Kind::Operator;
+}
+
+/// The trace as one table of nested host rows, for the sweep that computes self times.
+class Nested {
+ public:
+  explicit Nested(const Timeline& trace) : trace_(trace) {
+    // In the order of their ids, so that they keep them.
+    for (Names::Id id = 0; id < trace.names.size(); ++id) {
+      timeline_.names.id_of(trace.names.text(id));
+    }
+    timeline_.threads = trace.threads;
+    timeline_.work = trace.work;
+    timeline_.calls = trace.calls;
+    collect();
+    for (HostRow& row : rows_) timeline_.operators.push_back(row.as_operator);
+    find_launching_rows();
+  }
+
+  const Timeline& timeline() const { return timeline_; }
+
+ private:
+  void collect();
+  void find_launching_rows();
+
+  const Timeline& trace_;
+  Timeline timeline_;
+  std::vector<HostRow> rows_;
+};
+
+void Nested::collect() {
+  rows_.reserve(trace_.operators.size() + trace_.ranges.size() + trace_.calls.size());
+  for (RowIndex i = 0; i < trace_.operators.size(); ++i) {
+    rows_.push_back({Kind::Operator, i, trace_.operators[i]});
+  }
+  const auto add = [&](Kind kind, RowIndex index, char mark, const auto& row) {
+    Operator op;
+    op.start_ns = row.start_ns;
+    op.end_ns = row.end_ns;
+    op.name = timeline_.names.id_of(mark + trace_.names.text(row.name));
+    op.thread = row.thread;
+    rows_.push_back({kind, index, op});
+  };
+  for (RowIndex i = 0; i < trace_.ranges.size(); ++i) {
+    add(Kind::Range, i, kRangeMark, trace_.ranges[i]);
+  }
+  for (RowIndex i = 0; i < trace_.calls.size(); ++i) {
+    add(Kind::Call, i, kCallMark, trace_.calls[i]);
+  }
+  // Of rows that begin together, the longer one is around the other; of equal ones, by kind.
+  std::stable_sort(rows_.begin(), rows_.end(), [](const HostRow& a, const HostRow& b) {
+    const Operator& x = a.as_operator;
+    const Operator& y = b.as_operator;
+    if (x.start_ns != y.start_ns) return x.start_ns < y.start_ns;
+    if (x.end_ns != y.end_ns) return x.end_ns > y.end_ns;
+    return a.kind < b.kind;
+  });
+}
+
+/// Links each call to the innermost operator or range around it.
+void Nested::find_launching_rows() {
+  std::vector<std::vector<RowIndex>> open(timeline_.threads.size());
+  for (RowIndex i = 0; i < rows_.size(); ++i) {
+    const Operator& op = rows_[i].as_operator;
+    const bool is_call = rows_[i].kind == Kind::Call;
+    if (is_call) timeline_.calls[rows_[i].index].op = kNoRow;
+    if (op.thread == kNoRow) continue;
+    auto& stack = open[op.thread];
+    while (!stack.empty() && rows_[stack.back()].as_operator.end_ns <= op.start_ns) {
+      stack.pop_back();
+    }
+    if (!is_call) {
+      stack.push_back(i);
+    } else if (!stack.empty()) {
+      timeline_.calls[rows_[i].index].op = stack.back();
+    }
+  }
+}
+
+std::vector<TorchOperator>& list_of(Kind kind, TorchOperators& table) {
+  if (kind == Kind::Range) return table.ranges;
+  return kind == Kind::Call ? table.runtime_calls : table.operators;
+}
+
+/// The position of each range among those of the trace, by its first instance.
+std::map<std::string, std::size_t> first_places(const Timeline& trace) {
+  std::map<std::string, std::size_t> places;
+  for (const Range& range : trace.ranges) {
+    places.try_emplace(trace.names.text(range.name), places.size());
+  }
+  return places;
+}
+
 }  // namespace
 
 OperatorTable operator_table(const Timeline& timeline, const OperatorTableOptions& options) {
   return Sweep(timeline, options).run();
+}
+
+TorchOperators torch_operators(const Timeline& trace, bool by_shape) {
+  const Nested nested(trace);
+  const Names& names = nested.timeline().names;
+  TorchOperators table;
+  table.duration_ns = trace.end_ns - trace.begin_ns;
+  for (const OperatorRow& row : operator_table(nested.timeline(), {.by_shape = by_shape}).rows) {
+    const std::string& marked = names.text(row.name);
+    const Kind kind = kind_of(marked);
+    TorchOperator one;
+    one.name = kind == Kind::Operator ? marked : marked.substr(1);
+    one.shapes = names.text(row.input_shapes);
+    one.calls = row.calls;
+    one.self_cpu_ns = row.self_ns;
+    one.total_cpu_ns = row.total_ns;
+    one.self_device_ns = row.self_device_ns;
+    one.total_device_ns = row.device_ns;
+    list_of(kind, table).push_back(std::move(one));
+  }
+  sort_operators(table.operators);
+  sort_operators(table.runtime_calls);
+  const auto places = first_places(trace);
+  std::stable_sort(table.ranges.begin(), table.ranges.end(),
+                   [&](const TorchOperator& a, const TorchOperator& b) {
+                     return places.at(a.name) < places.at(b.name);
+                   });
+  return table;
+}
+
+std::vector<TorchKernel> torch_kernels(const Timeline& trace) {
+  std::map<std::pair<std::string, int>, TorchKernel> rows;
+  for (const DeviceWork& work : trace.work) {
+    const int device = work.stream == kNoRow ? 0 : trace.streams[work.stream].device;
+    const std::string& name = trace.names.text(work.name);
+    TorchKernel& row = rows[{name, device}];
+    const std::int64_t ns = work.duration_ns();
+    if (row.calls == 0) row = {.name = name, .device = device, .min_ns = ns};
+    ++row.calls;
+    row.total_ns += ns;
+    row.min_ns = std::min(row.min_ns, ns);
+    row.max_ns = std::max(row.max_ns, ns);
+  }
+  std::vector<TorchKernel> sorted;
+  sorted.reserve(rows.size());
+  for (auto& [key, row] : rows) sorted.push_back(std::move(row));
+  std::stable_sort(sorted.begin(), sorted.end(), [](const TorchKernel& a, const TorchKernel& b) {
+    return a.total_ns > b.total_ns;
+  });
+  return sorted;
 }
 
 }  // namespace profline::operators

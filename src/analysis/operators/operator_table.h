@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "records/timeline.h"
+#include "records/torch_tables.h"
 
 /// The time of a framework's operators, on the host and on the devices.
 namespace profline::operators {
@@ -46,5 +47,14 @@ struct OperatorTableOptions {
 /// One sweep with a stack per thread. An operator that outlasts its parent counts there only until
 /// the parent ends.
 OperatorTable operator_table(const Timeline& timeline, const OperatorTableOptions& options = {});
+
+/// The tables that the built-in workload writes from its own recording, computed from a trace:
+/// operators, calls of the CUDA runtime and driver, and ranges. Each instant of a thread counts as
+/// self time of the innermost of them; work counts for the operator, or else the range, that
+/// launched it.
+TorchOperators torch_operators(const Timeline& trace, bool by_shape);
+
+/// Kernels, copies and fills by name and device, most total time first.
+std::vector<TorchKernel> torch_kernels(const Timeline& trace);
 
 }  // namespace profline::operators

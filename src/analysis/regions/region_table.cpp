@@ -7,7 +7,7 @@
 
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/roofline/counted_kernel.h"
-#include "analysis/roofline/measurement.h"
+#include "analysis/roofline/roofline.h"
 #include "base/strings.h"
 #include "records/range_use.h"
 
@@ -244,7 +244,7 @@ class Table {
 
   static void name_folders(std::vector<NcuRegion>& rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::string plain = range_folder(rows[i].name);
+      const std::string plain = folder_name(rows[i].name);
       rows[i].folder = plain;
       const auto is_taken = [&](const NcuRegion& known) { return known.folder == rows[i].folder; };
       const auto before = rows.begin() + static_cast<std::ptrdiff_t>(i);

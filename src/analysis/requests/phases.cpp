@@ -27,8 +27,11 @@ std::vector<PhaseInfo> mentioned(std::span<const Request> requests, const std::s
       PhaseInfo& info = all[place->second];
       info.is_host |= phase.host.value_or(false);
       if (!phase.steps_ns) continue;
+      // A step of a batch makes as many tokens as the batch has sequences.
+      const bool makes_one = request.new_tokens && request.batch.value_or(1) <= 1;
+      const bool was_token = !info.repeats || info.unit == "token";
+      info.unit = makes_one && was_token ? "token" : "step";
       info.repeats = true;
-      info.unit = request.new_tokens ? "token" : "step";
     }
   }
   return all;
@@ -133,12 +136,18 @@ PhaseTime phase_time(std::span<const Request> requests, std::string_view path) {
 }
 
 double whole_ns(std::span<const Request> requests, const PhaseTree& tree) {
+  const bool is_sum_of_phases =
+      !tree.phases().empty() &&
+      std::all_of(requests.begin(), requests.end(),
+                  [](const Request& request) { return request.source == RequestSource::Builtin; });
   double all = 0;
+  if (!is_sum_of_phases) {
+    for (const Request& request : requests) all += static_cast<double>(request.ns);
+    return all;
+  }
   for (const PhaseInfo& phase : tree.phases()) {
     if (phase.is_outermost()) all += phase_time(requests, phase.path).ns;
   }
-  if (!tree.phases().empty()) return all;
-  for (const Request& request : requests) all += static_cast<double>(request.ns);
   return all;
 }
 

@@ -60,7 +60,8 @@ struct PhaseTime {
 PhaseTime phase_time(const Request& request, std::string_view path);
 PhaseTime phase_time(std::span<const Request> requests, std::string_view path);
 
-/// The time of all outermost phases; for requests without phases, of the requests themselves.
+/// The time of all requests. Those of the built-in workload are the sum of their outermost phases;
+/// other requests may do something outside their phases.
 double whole_ns(std::span<const Request> requests, const PhaseTree& tree);
 
 /// The times of single units, in nanoseconds. Nothing if no request has the phase.

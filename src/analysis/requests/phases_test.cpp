@@ -53,6 +53,8 @@ TEST(PhaseTree, KnowsUnits) {
   std::vector<Request> requests = two_requests();
   EXPECT_EQ(PhaseTree(requests).find("decode")->unit, "token");
   EXPECT_EQ(PhaseTree(requests).find("prefill")->unit, "request");
+  requests.back().batch = 4;
+  EXPECT_EQ(PhaseTree(requests).find("decode")->unit, "step") << "it makes four tokens";
   for (Request& request : requests) request.new_tokens.reset();
   EXPECT_EQ(PhaseTree(requests).find("decode")->unit, "step");
   requests.front().attributes = {{"image", Node::string("a.png")}};

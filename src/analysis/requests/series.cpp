@@ -11,10 +11,12 @@ namespace profline::requests {
 namespace {
 
 using statistics::Better;
+using statistics::Steadiness;
 using Value = std::optional<double>;
 
 constexpr std::string_view kWhole = "request_ms";
 constexpr std::string_view kRateEnds = "s_per_s";
+constexpr std::string_view kToken = "token";
 constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerSecond = 1e9;
 
@@ -35,18 +37,28 @@ std::vector<std::string> keys_of(std::span<const Request> requests) {
   return keys;
 }
 
+/// A figure of one request.
+struct RequestFigure {
+  Value value = {};
+  bool is_left_out = false;
+};
+
 class Figures {
  public:
-  explicit Figures(std::span<const Request> requests)
-      : requests_(requests), tree_(requests), keys_(keys_of(requests)) {}
+  Figures(std::span<const Request> requests, const PhaseTree& tree, const SteadyPart& steady)
+      : requests_(requests), tree_(tree), steady_(steady), keys_(keys_of(requests)) {}
 
   std::vector<Series> make() {
     const bool has_steps = std::any_of(tree_.phases().begin(), tree_.phases().end(),
                                        [](const PhaseInfo& phase) { return phase.repeats; });
     Series whole{std::string(kWhole), "ms"};
     if (has_steps) whole.per_step = PerStep::Sum;
-    add(std::move(whole),
-        [](const Request& request) { return ms(static_cast<double>(request.ns)); });
+    const bool is_known =
+        steady_.verdict() != Steadiness::TooShort && steady_.steady_requests() > 0;
+    add(std::move(whole), [&](std::size_t i) {
+      if (is_known && !steady_.is_steady(i)) return RequestFigure{{}, true};
+      return RequestFigure{ms(static_cast<double>(requests_[i].ns))};
+    });
     for (const PhaseInfo& phase : tree_.phases()) {
       if (is_metric(phase)) add_phase(phase, {phase.name + "_ms", "ms"});
     }
@@ -62,23 +74,41 @@ class Figures {
  private:
   static bool is_metric(const PhaseInfo& phase) { return phase.is_outermost() && !phase.is_host; }
 
-  void add(Series series, const std::function<Value(const Request&)>& of) {
+  void add(Series series, const std::function<RequestFigure(std::size_t)>& of) {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
-      const Value value = of(requests_[i]);
-      if (!value) continue;
-      series.units.push_back(*value);
+      const RequestFigure figure = of(i);
+      if (figure.is_left_out) series.left_out.push_back(keys_[i]);
+      if (!figure.value) continue;
+      series.units.push_back(*figure.value);
       series.keys.push_back(keys_[i]);
     }
     if (!series.units.empty()) all_.push_back(std::move(series));
   }
 
+  /// The units of a phase that count in a request.
+  PhaseTime counted(std::size_t request, std::string_view path) const {
+    const PhaseSteadiness* const steadiness = steady_.find(path);
+    const bool is_known = steadiness != nullptr && steadiness->verdict != Steadiness::TooShort;
+    return is_known ? steady_.time(request, path) : phase_time(requests_[request], path);
+  }
+
+  RequestFigure phase_figure(std::size_t i, const std::string& path) const {
+    const Phase* const phase = requests_[i].find_phase(path);
+    if (phase == nullptr) return {};
+    const PhaseTime all = phase_time(requests_[i], path);
+    const PhaseTime steady = counted(i, path);
+    if (all.units > 0 && steady.units <= 0) return {{}, true};
+    auto ns = static_cast<double>(phase->ns);
+    if (steady.units < all.units) {  // single steps are left out: each counts as a steady one
+      const auto steps = static_cast<std::size_t>(all.units);
+      ns += steady_.typical_ns(i, path, steps).value_or(all.ns) - all.ns;
+    }
+    return {ms(ns)};
+  }
+
   void add_phase(const PhaseInfo& phase, Series series) {
     if (phase.repeats) series.per_step = PerStep::Sum;
-    const auto time = [&](const Request& request) {
-      const Phase* const found = request.find_phase(phase.path);
-      return found == nullptr ? Value() : ms(static_cast<double>(found->ns));
-    };
-    add(std::move(series), time);
+    add(std::move(series), [&](std::size_t i) { return phase_figure(i, phase.path); });
   }
 
   /// Over all phases that repeat.
@@ -86,41 +116,57 @@ class Figures {
     const auto repeating = std::find_if(tree_.phases().begin(), tree_.phases().end(),
                                         [](const PhaseInfo& phase) { return phase.repeats; });
     if (repeating == tree_.phases().end()) return;
-    const auto steps = [this](const Request& request) {
+    const std::string& unit = repeating->unit;
+    add_rate({unit + "_ms", "ms"},
+             [](const Request&, const PhaseTime& time) { return time.ns / time.units / kNsPerMs; });
+    add_rate(
+        {unit + std::string(kRateEnds), unit + "s/s", Better::Higher},
+        [](const Request&, const PhaseTime& time) { return time.units * kNsPerSecond / time.ns; });
+    if (unit == kToken) return;
+    // A step of a batch makes a token for each of its sequences.
+    add_rate({std::string(kToken) + std::string(kRateEnds), "tokens/s", Better::Higher},
+             [](const Request& request, const PhaseTime& time) {
+               if (!request.new_tokens) return Value();
+               const auto sequences = static_cast<double>(request.batch.value_or(1));
+               return Value(time.units * sequences * kNsPerSecond / time.ns);
+             });
+  }
+
+  /// A figure of the steps of a request.
+  void add_rate(Series series, const std::function<Value(const Request&, const PhaseTime&)>& of) {
+    series.per_step = PerStep::Each;
+    add(std::move(series), [&](std::size_t i) {
       PhaseTime all;
+      PhaseTime steady;
       for (const PhaseInfo& phase : tree_.phases()) {
         if (!phase.repeats) continue;
-        const PhaseTime time = phase_time(request, phase.path);
-        all.units += time.units;
-        all.ns += time.ns;
+        const PhaseTime one = phase_time(requests_[i], phase.path);
+        const PhaseTime without_costs = counted(i, phase.path);
+        all = {all.units + one.units, all.ns + one.ns};
+        steady = {steady.units + without_costs.units, steady.ns + without_costs.ns};
       }
-      return all;
-    };
-    const std::string& unit = repeating->unit;
-    Series step{unit + "_ms", "ms"};
-    step.per_step = PerStep::Each;
-    add(std::move(step), [&](const Request& request) {
-      const PhaseTime time = steps(request);
-      return time.ns > 0 ? Value(time.ns / time.units / kNsPerMs) : std::nullopt;
-    });
-    Series rate{unit + std::string(kRateEnds), unit + "s/s", Better::Higher};
-    rate.per_step = PerStep::Each;
-    add(std::move(rate), [&](const Request& request) {
-      const PhaseTime time = steps(request);
-      return time.ns > 0 ? Value(time.units * kNsPerSecond / time.ns) : std::nullopt;
+      if (steady.ns <= 0) return RequestFigure{{}, all.ns > 0};
+      return RequestFigure{of(requests_[i], steady)};
     });
   }
 
   std::span<const Request> requests_;
-  PhaseTree tree_;
+  const PhaseTree& tree_;
+  const SteadyPart& steady_;
   std::vector<std::string> keys_;
   std::vector<Series> all_;
 };
 
 }  // namespace
 
+std::vector<Series> series_of(std::span<const Request> requests, const PhaseTree& tree,
+                              const SteadyPart& steady) {
+  return Figures(requests, tree, steady).make();
+}
+
 std::vector<Series> series_of(std::span<const Request> requests) {
-  return Figures(requests).make();
+  const PhaseTree tree(requests);
+  return series_of(requests, tree, SteadyPart(requests, tree));
 }
 
 bool is_figure(std::string_view name) {
@@ -131,6 +177,11 @@ std::vector<std::string> usual_figures(std::span<const std::string> names) {
   const auto has = [&](std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
+  if (has(kLoadFigures[0]) && has(kLoadFigures[2])) {
+    std::vector<std::string> usual(kLoadFigures.begin(), kLoadFigures.end());
+    std::erase_if(usual, [&](const std::string& name) { return !has(name); });
+    return usual;
+  }
   const auto rate = std::find_if(names.begin(), names.end(),
                                  [](const std::string& name) { return name.ends_with(kRateEnds); });
   if (rate == names.end()) {

@@ -74,6 +74,52 @@ TEST(RequestSeries, LeaveOutWhatHasNoValue) {
   EXPECT_TRUE(series_of({}).empty());
 }
 
+std::vector<Request> with_a_slow_first(std::size_t count) {
+  std::vector<Request> requests;
+  for (std::size_t i = 0; i < count; ++i) {
+    requests.push_back(request("page " + std::to_string(i), 0, {2'000'000, 2'000'000}));
+  }
+  requests.front().phases[1].ns *= 20;
+  requests.front().ns += 19 * 20'000'000;
+  return requests;
+}
+
+TEST(RequestSeries, LeaveOutWhatIsNotSteady) {
+  const auto all = series_of(with_a_slow_first(10));
+  for (const char* const name : {"request_ms", "prefill_ms"}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(find(all, name)->units.size(), 9U);
+    EXPECT_EQ(find(all, name)->left_out, (std::vector<std::string>{"page 0\n0\n0"}));
+  }
+  for (const char* const name : {"token_ms", "decode_ms", "preprocess"}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(find(all, name)->units.size(), 10U) << "its prefill says nothing about this";
+    EXPECT_TRUE(find(all, name)->left_out.empty());
+  }
+}
+
+TEST(RequestSeries, CountEveryRequestOfARunThatIsTooShortToTell) {
+  const auto all = series_of(with_a_slow_first(4));
+  EXPECT_EQ(find(all, "prefill_ms")->units, (std::vector<double>{400, 20, 20, 20}));
+  EXPECT_EQ(find(all, "request_ms")->units.size(), 4U);
+  EXPECT_TRUE(find(all, "prefill_ms")->left_out.empty());
+}
+
+TEST(RequestSeries, CountASlowStepAsAUsualOne) {
+  std::vector<Request> requests;
+  for (int i = 0; i < 10; ++i) {
+    requests.push_back(request(std::to_string(i), 0, std::vector<std::int64_t>(20, 2'000'000)));
+  }
+  Phase& decode = requests[4].phases.back();
+  (*decode.steps_ns)[7] += 100'000'000;
+  decode.ns += 100'000'000;
+  requests[4].ns += 100'000'000;
+  const auto all = series_of(requests);
+  EXPECT_EQ(find(all, "token_ms")->units, std::vector<double>(10, 2.0));
+  EXPECT_EQ(find(all, "decode_ms")->units, std::vector<double>(10, 40.0));
+  EXPECT_EQ(find(all, "request_ms")->units, std::vector<double>(9, 61.0));
+}
+
 TEST(RequestSeries, DistinguishRequestsOfOneImage) {
   const auto all =
       series_of(std::vector{request("a", 0, {}), request("a", 0, {}), request("a", 1, {})});
@@ -94,6 +140,19 @@ TEST(RequestSeries, CallStepsThatMakeNoTokensSteps) {
   EXPECT_EQ(find(all, "step_ms")->units, (std::vector<double>{3}));
   EXPECT_EQ(find(all, "steps_per_s")->unit, "steps/s");
   EXPECT_EQ(find(all, "iterate_ms")->units, (std::vector<double>{6}));
+}
+
+TEST(RequestSeries, CountTheTokensOfEverySequenceOfABatch) {
+  Request batched;
+  batched.ns = 8'000'000;
+  batched.new_tokens = 3;
+  batched.batch = 4;
+  batched.phases = {{"decode", 0, 8'000'000, std::vector<std::int64_t>{4'000'000, 4'000'000}}};
+  const auto all = series_of(std::vector{batched});
+  EXPECT_EQ(find(all, "step_ms")->units, (std::vector<double>{4}));
+  EXPECT_EQ(find(all, "steps_per_s")->units, (std::vector<double>{250}));
+  EXPECT_EQ(find(all, "tokens_per_s")->units, (std::vector<double>{1000}));
+  EXPECT_EQ(find(all, "token_ms"), nullptr);
 }
 
 TEST(RequestSeries, ReportWhatAMachineTookForItself) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/roofline/point.h"
+#include "analysis/roofline/roofline.h"
 #include "records/counters.h"
 
 /// What ncu counted for kernels: launches of one kernel merged, and tables with one row per kernel,

@@ -1,9 +1,9 @@
-#include "analysis/roofline/measurement.h"
-
 #include <initializer_list>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "analysis/roofline/roofline.h"
 
 namespace profline::roofline {
 namespace {
@@ -11,17 +11,18 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct Given {
+struct GivenCounter {
   std::string_view name, unit;
   double value;
 };
 
 /// What a kernel with these counters did.
-Measurement measured(std::initializer_list<Given> counters, std::string_view capability = "9.0") {
+Measurement measured(std::initializer_list<GivenCounter> counters,
+                     std::string_view capability = "9.0") {
   CounterReport report;
   ProfiledKernel kernel;
   kernel.compute_capability = report.names.id_of(capability);
-  for (const Given& given : counters) {
+  for (const GivenCounter& given : counters) {
     kernel.counters.push_back(
         {report.names.id_of(given.name), 0, report.names.id_of(given.unit), given.value});
   }
@@ -89,7 +90,7 @@ TEST(RooflineWork, KnowsEveryPrecisionOfTensorCores) {
 }
 
 TEST(RooflineWork, OfTensorInstructionsIsKnownOnVoltaOnly) {
-  const Given instructions{"sm__inst_executed_pipe_tensor.sum", "inst", 10};
+  const GivenCounter instructions{"sm__inst_executed_pipe_tensor.sum", "inst", 10};
   EXPECT_THAT(kinds(measured({instructions}, "7.0")), ElementsAre("tensor fp16 5120"));
   const Measurement ampere = measured({instructions}, "8.0");
   EXPECT_THAT(ampere.work, IsEmpty());
@@ -139,10 +140,10 @@ TEST(RooflineWork, OfNoneIsNoneAndNotUnknown) {
 TEST(RooflineBytes, ComeFromTheBestCounterThereIs) {
   struct Case {
     std::string_view name;
-    std::vector<Given> counters;
+    std::vector<GivenCounter> counters;
     double dram;
   };
-  const Given time{"gpu__time_duration.sum", "ns", 1000};
+  const GivenCounter time{"gpu__time_duration.sum", "ns", 1000};
   const Case cases[] = {
       {"sum", {{"dram__bytes.sum", "byte", 5}, {"dram__bytes_read.sum", "byte", 3}}, 5},
       {"read and write",
@@ -163,7 +164,7 @@ TEST(RooflineBytes, ComeFromTheBestCounterThereIs) {
     SCOPED_TRACE(c.name);
     CounterReport report;
     ProfiledKernel kernel;
-    for (const Given& given : c.counters) {
+    for (const GivenCounter& given : c.counters) {
       kernel.counters.push_back(
           {report.names.id_of(given.name), 0, report.names.id_of(given.unit), given.value});
     }

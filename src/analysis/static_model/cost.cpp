@@ -104,6 +104,12 @@ std::optional<NumberFormat> number_format(std::string_view name) {
   return std::nullopt;
 }
 
+Count NumberFormat::linear_bytes(Count weights) const {
+  if (!quantized || !weights.is_exact()) return weights * bytes;
+  return static_cast<std::uint64_t>(
+      std::llround(weights.as_double() * quantized->bytes_per_weight));
+}
+
 OperatorCost PhaseCost::total() const {
   OperatorCost sums;
   sums.name = to_text(phase);
@@ -121,6 +127,15 @@ OperatorCost PhaseCost::total() const {
 Count ModelCost::parameters() const {
   Count sum;
   for (const ParameterGroup& group : groups) sum += group.parameters;
+  return sum;
+}
+
+Count ModelCost::parameter_bytes() const {
+  Count sum;
+  for (const ParameterGroup& group : groups) {
+    const Count others = group.parameters.value() - group.linear.value();
+    sum += format.linear_bytes(group.linear) + others * format.bytes;
+  }
   return sum;
 }
 

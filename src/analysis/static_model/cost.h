@@ -56,14 +56,27 @@ std::optional<ModelPhase> phase_named(std::string_view name);
 /// towers, prefill is its language model's part of the prompt, else all of it.
 std::span<const std::string_view> phase_names(ModelPhase phase);
 
+/// How the weights of linear layers are stored if they are quantised. The embedding, the head,
+/// norms and biases keep the format of the activations.
+struct QuantizedWeights {
+  std::string name;             ///< `fp8`, `int8`, `nf4`, `4-bit`
+  double bytes_per_weight = 1;  ///< scales and zero points included, as far as they are known
+
+  bool operator==(const QuantizedWeights&) const = default;
+};
+
 /// The size of an element in memory, and the peak rate of its products.
 struct NumberFormat {
   std::string name = "bf16";
   std::uint64_t bytes = 2;
   settings::Cores cores = settings::Cores::Tensor;
   settings::Precision precision = settings::Precision::Bf16;
+  std::optional<QuantizedWeights> quantized{};  ///< absent: weights are stored in this format too
 
   bool operator==(const NumberFormat&) const = default;
+
+  /// The size of `weights` elements of linear layers.
+  Count linear_bytes(Count weights) const;
 };
 /// bf16, fp16, fp32 (on the vector cores), tf32 (fp32 in memory), fp8 and int8 (block scales not
 /// counted). Nothing for another name.
@@ -98,8 +111,10 @@ struct PhaseCost {
 /// A part of the model and its parameters, whether or not a run uses it.
 struct ParameterGroup {
   std::string name;
-  Count tensors;
-  Count parameters;
+  Count tensors;     ///< of the checkpoint
+  Count parameters;  ///< or elements of a buffer
+  Count linear{};    ///< of these, weights that quantisation covers
+  bool is_buffer = false;
 
   bool operator==(const ParameterGroup&) const = default;
 };
@@ -119,7 +134,8 @@ struct ModelCost {
   Count kv_bytes;             ///< the cache at the end of the prompt
   std::vector<std::string> notes;
 
-  Count parameters() const;
+  Count parameters() const;       ///< buffers that are part of the checkpoint included
+  Count parameter_bytes() const;  ///< as `format` stores them
   const PhaseCost* find(ModelPhase phase) const;
 };
 

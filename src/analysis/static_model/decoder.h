@@ -12,6 +12,25 @@
 
 namespace profline::static_model {
 
+/// The `quantization_config` of a model.
+struct Quantization {
+  std::string method;                       ///< `quant_method`: `fp8`, `bitsandbytes`, `gptq`
+  std::optional<QuantizedWeights> weights;  ///< absent: how the method stores weights is not known
+  /// The format of the products; absent: weights are expanded to the format of the activations.
+  std::optional<settings::Precision> products;
+  bool in_buffers = false;  ///< weights are buffers instead of parameters
+
+  bool operator==(const Quantization&) const = default;
+};
+
+/// Reads fp8, fbgemm_fp8, bitsandbytes, gptq, awq and compressed-tensors, or the list `weights` of
+/// the dtypes that the adapter found if the model has no settings. Nothing for any other node.
+std::optional<Quantization> read_quantization(const Node* config);
+
+/// The format with these weights and products, and a note about what was assumed.
+NumberFormat with_quantization(NumberFormat format, const Quantization& quantization,
+                               std::vector<std::string>& notes);
+
 /// Attention that keeps keys and values as one latent vector per token (DeepSeek-V2).
 struct LatentAttention {
   std::uint64_t q_rank = 0;  ///< 0: queries are projected in one step
@@ -28,13 +47,14 @@ struct Experts {
   std::uint64_t chosen = 0;
   std::uint64_t width = 0;         ///< of one routed expert
   std::uint64_t shared_width = 0;  ///< of all shared experts together; 0: none
-  bool router_bias = false;
-  bool shared_gate = false;
+  bool router_bias = false;        ///< corrects the scores; transformers keeps it as a buffer
 
   bool operator==(const Experts&) const = default;
 };
 
-/// A Llama-style decoder: blocks of norm, attention, norm, gated feed-forward network or experts.
+/// A decoder-only transformer: blocks of norms, attention and a feed-forward network or experts
+/// between an embedding and a head. One description for all model types; the differences between
+/// them are values.
 struct Decoder {
   std::string model_type;
   std::uint64_t vocabulary = 0;
@@ -47,6 +67,14 @@ struct Decoder {
   std::uint64_t expert_layers = 0;  ///< the others are dense
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent;
+  /// Of the embedding and the head, projected to and from `hidden`; 0: they have its width.
+  std::uint64_t embedding_width = 0;
+  std::uint64_t position_rows = 0;  ///< of a learned table of positions; 0: computed positions
+  std::uint64_t block_norms = 2;
+  std::uint64_t norm_tensors = 1;  ///< 1: a weight; 2: also a bias; 0: norms without parameters
+  bool final_norm = true;
+  bool gated = true;               ///< feed-forward networks have a gate next to their input matrix
+  bool fused_projections = false;  ///< queries, keys and values are one tensor, as are gate and up
   bool qkv_bias = false;
   bool output_bias = false;
   bool mlp_bias = false;
@@ -56,15 +84,22 @@ struct Decoder {
   std::optional<std::uint64_t>
       window;  ///< maximum keys that a token attends to, in `windowed_layers`
   std::uint64_t windowed_layers = 0;
+  std::vector<ParameterGroup> other_parts;  ///< stored with the decoder, such as a vision tower
+  std::optional<Quantization> quantization;
   std::string dtype;               ///< from the config: `bfloat16`; may be empty
   std::vector<std::string> notes;  ///< parts of the config that this model leaves out
 
   bool operator==(const Decoder&) const = default;
+
+  std::uint64_t table_width() const { return embedding_width == 0 ? hidden : embedding_width; }
 };
 
-/// Reads a config.json whose `model_type` is llama, mistral, qwen2, qwen3, qwen3_moe, deepseek_v2
-/// or deepseek_v3. Layers for multi-token prediction are left out, with a note. The Error lists
-/// everything that is missing or impossible, each with its position.
+/// The values of `model_type` that read_decoder knows.
+std::vector<std::string> decoder_types();
+
+/// Reads a config.json, or a config as `to_dict()` of transformers 4.40 and newer returns it, of
+/// one of decoder_types(). Layers for multi-token prediction are left out, with a note. The Error
+/// lists everything that is missing or impossible, each with its position.
 Result<Decoder> read_decoder(const Node& config);
 
 /// The parameters of the decoder, by kind of tensor.

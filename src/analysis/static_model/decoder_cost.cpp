@@ -2,9 +2,12 @@
 #include <cmath>
 
 #include "analysis/static_model/decoder.h"
+#include "analysis/static_model/internal/decoder_weights.h"
 
 namespace profline::static_model {
 namespace {
+
+using internal::Weights;
 
 /// A pass over some tokens, which both prefill and decode steps are.
 struct Pass {
@@ -20,65 +23,32 @@ Count bytes(const Pass& pass, Count elements) {
   return elements * pass.format.bytes;
 }
 
-/// Products of all tokens with `parameters` weights in each of `layers` layers. `in` and `out` are
-/// elements per token in one layer.
-OperatorCost linear(const Pass& pass, std::string name, Count layers, Count matrix, Count bias,
-                    Count in, Count out) {
+/// Products of all tokens with the weights of each layer. `moved` are the elements that are read
+/// and written per token in one layer.
+OperatorCost linear(const Pass& pass, std::string name, const Weights& weights, Count moved) {
   OperatorCost cost;
   cost.name = std::move(name);
-  cost.parameters = layers * (matrix + bias);
-  cost.flops = Count(2) * layers * matrix * pass.tokens;
-  cost.weight_bytes = bytes(pass, cost.parameters) * pass.passes;
-  cost.activation_bytes = bytes(pass, layers * (in + out) * pass.tokens);
+  cost.parameters = weights.parameters();
+  cost.flops = Count(2) * weights.layers * weights.matrix * pass.tokens;
+  const Count matrices = weights.layers * weights.matrix;
+  const Count stored =
+      weights.is_quantized ? pass.format.linear_bytes(matrices) : bytes(pass, matrices);
+  cost.weight_bytes = (stored + bytes(pass, weights.layers * weights.bias)) * pass.passes;
+  cost.activation_bytes = bytes(pass, weights.layers * moved * pass.tokens);
   return cost;
 }
 
-/// Elements and biases of an attention layer's projections.
-struct Projections {
-  Count matrix;
-  Count bias;
-  Count norm;
-  Count in_out;  // elements read and written per token
-};
-
-Projections plain_projections(const Decoder& d) {
-  const Count q = Count(d.heads) * d.head_dim;
-  const Count kv = Count(d.kv_heads) * d.head_dim;
-  Projections sizes;
-  sizes.matrix = Count(d.hidden) * (q + Count(2) * kv) + q * d.hidden;
-  if (d.qkv_bias) sizes.bias += q + Count(2) * kv;
-  if (d.output_bias) sizes.bias += Count(d.hidden);
-  if (d.qk_norm) sizes.norm = Count(2) * d.head_dim;
-  sizes.in_out = Count(d.hidden) + q + Count(2) * kv + q + d.hidden;
-  return sizes;
-}
-
-Projections latent_projections(const Decoder& d, const LatentAttention& l) {
-  const Count heads = d.heads;
-  const Count q = heads * (Count(l.nope_dim) + l.rope_dim);
-  const Count values = heads * l.value_dim;
-  const Count compressed = Count(l.kv_rank) + l.rope_dim;
-  Projections sizes;
-  if (l.q_rank == 0) {
-    sizes.matrix = Count(d.hidden) * q;
-  } else {
-    sizes.matrix = Count(d.hidden) * l.q_rank + Count(l.q_rank) * q;
-    sizes.norm += Count(l.q_rank);
-    if (d.qkv_bias) sizes.bias += Count(l.q_rank);
+/// Elements that the projections of an attention layer read and write per token.
+Count projected_elements(const Decoder& d) {
+  if (d.latent) {
+    const LatentAttention& l = *d.latent;
+    const Count q = Count(d.heads) * (Count(l.nope_dim) + l.rope_dim);
+    const Count compressed = Count(l.kv_rank) + l.rope_dim;
+    const Count expanded = Count(d.heads) * (Count(l.nope_dim) + l.value_dim);
+    return Count(2) * d.hidden + q + compressed + expanded + Count(d.heads) * l.value_dim;
   }
-  sizes.matrix += Count(d.hidden) * compressed;
-  sizes.matrix += Count(l.kv_rank) * heads * (Count(l.nope_dim) + l.value_dim);
-  sizes.matrix += values * d.hidden;
-  sizes.norm += Count(l.kv_rank);
-  if (d.qkv_bias) sizes.bias += compressed;
-  if (d.output_bias) sizes.bias += Count(d.hidden);
-  sizes.in_out = Count(d.hidden) + q + compressed + heads * (Count(l.nope_dim) + l.value_dim) +
-                 values + d.hidden;
-  return sizes;
-}
-
-Projections projections(const Decoder& decoder) {
-  return decoder.latent ? latent_projections(decoder, *decoder.latent) : plain_projections(decoder);
+  const Count q = Count(d.heads) * d.head_dim;
+  return Count(2) * d.hidden + Count(2) * q + Count(2) * d.kv_heads * d.head_dim;
 }
 
 /// Elements of the cache for one token in one layer.
@@ -137,20 +107,21 @@ OperatorCost embedding(const Pass& pass) {
   const Decoder& d = pass.decoder;
   OperatorCost cost;
   cost.name = "embedding";
-  cost.parameters = Count(d.vocabulary) * d.hidden;
+  cost.parameters = Count(d.vocabulary) * d.table_width() + Count(d.position_rows) * d.hidden;
   // One row per token is read and written, not the whole table.
-  cost.activation_bytes = bytes(pass, Count(2) * d.hidden * pass.tokens);
+  const Count positions = d.position_rows > 0 ? d.hidden : 0;
+  cost.activation_bytes = bytes(pass, (Count(2) * d.table_width() + positions) * pass.tokens);
   return cost;
 }
 
 OperatorCost norms(const Pass& pass) {
   const Decoder& d = pass.decoder;
-  const Projections sizes = projections(d);
   OperatorCost cost;
   cost.name = "norms";
-  cost.parameters = Count(d.layers) * (Count(2) * d.hidden + sizes.norm) + d.hidden;
+  cost.parameters = internal::norm_parameters(d);
   cost.weight_bytes = bytes(pass, cost.parameters) * pass.passes;
-  const Count rows = (Count(2) * d.layers + 1) * pass.tokens;
+  const Count last = d.final_norm ? 1 : 0;
+  const Count rows = (Count(d.block_norms) * d.layers + last) * pass.tokens;
   cost.activation_bytes = bytes(pass, Count(2) * d.hidden * rows);
   return cost;
 }
@@ -159,119 +130,90 @@ OperatorCost head(const Pass& pass) {
   const Decoder& d = pass.decoder;
   OperatorCost cost;
   cost.name = "lm_head";
-  const Count matrix = Count(d.vocabulary) * d.hidden;
+  const Count matrix = Count(d.vocabulary) * d.table_width();
   // A tied head shares the embedding's weights, but reads all of them.
   cost.parameters = d.tied_head ? Count() : matrix;
   cost.flops = Count(2) * matrix * pass.head_rows;
   cost.weight_bytes = bytes(pass, matrix) * pass.passes;
-  cost.activation_bytes = bytes(pass, (Count(d.hidden) + d.vocabulary) * pass.head_rows);
+  cost.activation_bytes = bytes(pass, (Count(d.table_width()) + d.vocabulary) * pass.head_rows);
+  return cost;
+}
+
+/// Elements that a feed-forward network reads and writes per token: its input, the results of its
+/// first matrices, their product, its output.
+Count network_elements(const Decoder& d, std::uint64_t width) {
+  return Count(2) * d.hidden + Count(d.gated ? 3 : 2) * width;
+}
+
+OperatorCost routed_experts(const Pass& pass) {
+  const Decoder& d = pass.decoder;
+  const Experts& e = *d.experts;
+  const Weights expert = internal::expert_weights(d);
+  const Count matrices = expert.layers * expert.matrix;
+  OperatorCost cost;
+  cost.name = "routed experts";
+  cost.parameters = expert.parameters() * e.routed;
+  cost.flops = Count(2) * matrices * e.chosen * pass.tokens;
+  const double read = expected_experts(e.routed, e.chosen, pass.tokens_a_pass);
+  const Count a_pass = static_cast<std::uint64_t>(
+      std::llround(read * pass.format.linear_bytes(matrices).as_double()));
+  cost.weight_bytes = a_pass * pass.passes;
+  cost.activation_bytes =
+      bytes(pass, expert.layers * e.chosen * network_elements(d, e.width) * pass.tokens);
   return cost;
 }
 
 void add_feed_forward(const Pass& pass, std::vector<OperatorCost>& operators) {
   const Decoder& d = pass.decoder;
-  const Count hidden = d.hidden;
-  const std::uint64_t dense = d.layers - d.expert_layers;
-  // Each network reads its input, writes gate and up, reads their product and writes its output.
-  const auto moved = [&](Count width) { return Count(3) * width; };
-  if (dense > 0) {
-    const Count bias = d.mlp_bias ? Count(2) * d.dense_width + hidden : Count();
-    operators.push_back(linear(pass, "dense feed-forward", dense, Count(3) * hidden * d.dense_width,
-                               bias, Count(2) * hidden, moved(d.dense_width)));
+  if (d.layers > d.expert_layers) {
+    operators.push_back(linear(pass, "dense feed-forward", internal::dense_weights(d),
+                               network_elements(d, d.dense_width)));
   }
   if (!d.experts || d.expert_layers == 0) return;
   const Experts& e = *d.experts;
-  const Count layers = d.expert_layers;
-  operators.push_back(linear(pass, "router", layers, hidden * e.routed,
-                             e.router_bias ? Count(e.routed) : Count(), hidden, e.routed));
-  const Count expert = Count(3) * hidden * e.width;
-  OperatorCost routed;
-  routed.name = "routed experts";
-  routed.parameters = layers * e.routed * expert;
-  routed.flops = Count(2) * layers * expert * e.chosen * pass.tokens;
-  const double experts_read = expected_experts(e.routed, e.chosen, pass.tokens_a_pass);
-  routed.weight_bytes = Count(static_cast<std::uint64_t>(std::llround(
-                            experts_read * (layers * expert * pass.format.bytes).as_double()))) *
-                        pass.passes;
-  routed.activation_bytes =
-      bytes(pass, layers * e.chosen * (Count(2) * hidden + moved(e.width)) * pass.tokens);
-  operators.push_back(std::move(routed));
+  Weights router = internal::router_weights(d);
+  if (e.router_bias) router.bias = e.routed;
+  operators.push_back(linear(pass, "router", router, Count(d.hidden) + e.routed));
+  operators.push_back(routed_experts(pass));
   if (e.shared_width > 0) {
-    operators.push_back(linear(pass, "shared experts", layers, Count(3) * hidden * e.shared_width,
-                               e.shared_gate ? hidden : Count(), Count(2) * hidden,
-                               moved(e.shared_width)));
+    operators.push_back(linear(pass, "shared experts", internal::shared_weights(d),
+                               network_elements(d, e.shared_width)));
   }
+}
+
+/// From the width of the embedding to that of hidden states, and back for the head.
+OperatorCost embedding_projections(const Pass& pass) {
+  const Decoder& d = pass.decoder;
+  const Count one = internal::embedding_projection(d);
+  OperatorCost cost;
+  cost.name = "embedding projections";
+  cost.parameters = Count(2) * one;
+  cost.flops = Count(2) * one * (pass.tokens + pass.head_rows);
+  cost.weight_bytes = pass.format.linear_bytes(cost.parameters) * pass.passes;
+  cost.activation_bytes =
+      bytes(pass, (Count(d.embedding_width) + d.hidden) * (pass.tokens + pass.head_rows));
+  return cost;
 }
 
 /// All operators except attention itself, which goes between the projections and the networks.
 PhaseCost pass_cost(const Pass& pass, ModelPhase phase, OperatorCost attention) {
   const Decoder& d = pass.decoder;
-  const Projections sizes = projections(d);
   PhaseCost cost;
   cost.phase = phase;
   cost.operators.push_back(embedding(pass));
   cost.operators.push_back(norms(pass));
-  cost.operators.push_back(linear(pass, "attention projections", d.layers, sizes.matrix, sizes.bias,
-                                  sizes.in_out, Count()));
+  cost.operators.push_back(
+      linear(pass, "attention projections", internal::attention_weights(d), projected_elements(d)));
   cost.operators.push_back(std::move(attention));
   add_feed_forward(pass, cost.operators);
+  if (d.embedding_width > 0) cost.operators.push_back(embedding_projections(pass));
   cost.operators.push_back(head(pass));
   cost.input_bytes = bytes(pass, Count(d.hidden) * pass.tokens);
   cost.output_bytes = bytes(pass, Count(d.vocabulary) * pass.head_rows);
   return cost;
 }
 
-// The number of tensors of a layer; latent attention (MLA) computes queries in one step or in two.
-
-std::uint64_t attention_tensors(const Decoder& d) {
-  const std::uint64_t output = d.output_bias ? 1 : 0;
-  if (!d.latent) return 4U + (d.qkv_bias ? 3U : 0U) + output;
-  const std::uint64_t query_steps = d.latent->q_rank == 0 ? 1 : 2;
-  return 3U + query_steps + (d.qkv_bias ? query_steps : 0U) + output;
-}
-
-std::uint64_t norm_tensors(const Decoder& d) {
-  if (d.latent) return d.latent->q_rank == 0 ? 3 : 4;
-  return d.qk_norm ? 4 : 2;
-}
-
-void add_expert_groups(const Decoder& d, std::vector<ParameterGroup>& groups) {
-  if (!d.experts || d.expert_layers == 0) return;
-  const Experts& e = *d.experts;
-  const Count layers = d.expert_layers;
-  const Count hidden = d.hidden;
-  groups.push_back({"routers", layers * (e.router_bias ? 2U : 1U),
-                    layers * (hidden * e.routed + (e.router_bias ? Count(e.routed) : Count()))});
-  groups.push_back(
-      {"routed experts", layers * e.routed * 3, layers * e.routed * 3 * hidden * e.width});
-  if (e.shared_width == 0) return;
-  const Count gate = e.shared_gate ? hidden : Count();
-  groups.push_back({"shared experts", layers * (e.shared_gate ? 4U : 3U),
-                    layers * (Count(3) * hidden * e.shared_width + gate)});
-}
-
 }  // namespace
-
-std::vector<ParameterGroup> parameter_groups(const Decoder& d) {
-  const Projections sizes = projections(d);
-  const Count dense = d.layers - d.expert_layers;
-  const Count hidden = d.hidden;
-  const Count table = Count(d.vocabulary) * hidden;
-  std::vector<ParameterGroup> groups;
-  groups.push_back({"embedding", 1, table});
-  groups.push_back({"attention", Count(d.layers) * attention_tensors(d),
-                    Count(d.layers) * (sizes.matrix + sizes.bias)});
-  if (dense > Count()) {
-    const Count bias = d.mlp_bias ? Count(2) * d.dense_width + hidden : Count();
-    groups.push_back({"dense feed-forward", dense * (d.mlp_bias ? 6U : 3U),
-                      dense * (Count(3) * hidden * d.dense_width + bias)});
-  }
-  add_expert_groups(d, groups);
-  groups.push_back({"norms", Count(d.layers) * norm_tensors(d) + 1,
-                    Count(d.layers) * (Count(2) * hidden + sizes.norm) + hidden});
-  if (!d.tied_head) groups.push_back({"lm_head", 1, table});
-  return groups;
-}
 
 PhaseCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request) {
   const Count tokens = Count(request.prompt_tokens) * request.batch;
@@ -311,8 +253,11 @@ PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const 
 }
 
 Count kv_cache_bytes(const Decoder& decoder, const NumberFormat& format, const Request& request) {
-  return Count(decoder.layers) * cache_elements(decoder) * request.prompt_tokens * request.batch *
-         format.bytes;
+  const std::uint64_t prompt = request.prompt_tokens;
+  const std::uint64_t windowed = decoder.window ? decoder.windowed_layers : 0;
+  const Count tokens = Count(decoder.layers - windowed) * prompt +
+                       Count(windowed) * std::min(prompt, decoder.window.value_or(prompt));
+  return tokens * cache_elements(decoder) * request.batch * format.bytes;
 }
 
 ModelCost decoder_cost(const Decoder& decoder, const NumberFormat& format, const Request& request) {

@@ -89,10 +89,20 @@ Node device_node(const StaticCompute& result) {
   return Node::map(std::move(map));
 }
 
-Node parameters_node(const ModelCost& cost) {
+Node weights_node(const NumberFormat& format) {
+  if (!format.quantized) return Node();
+  NodeMap map;
+  map.set("name", Node::string(format.quantized->name));
+  map.set("bytes", Node::real(format.quantized->bytes_per_weight));
+  return Node::map(std::move(map));
+}
+
+Node parameters_node(const StaticCompute& result) {
+  const ModelCost& cost = result.cost;
   NodeMap map;
   map.set("total", number(cost.parameters()));
-  map.set("bytes", number(cost.parameters() * cost.format.bytes));
+  map.set("counted", result.counted ? number(*result.counted) : Node());
+  map.set("bytes", number(cost.parameter_bytes()));
   Node groups = Node::list();
   for (const ParameterGroup& group : cost.groups) {
     NodeMap entry;
@@ -207,9 +217,17 @@ std::string piped(const std::vector<Row>& rows) {
   return text;
 }
 
+std::string format_words(const NumberFormat& format) {
+  return format.quantized ? format.quantized->name + " and " + format.name : format.name;
+}
+
 std::string device_words(const StaticCompute& result) {
   const settings::Ceilings& ceilings = result.ceilings;
   const auto rate = ceilings.rate(result.cost.format.cores, result.cost.format.precision);
+  if (!result.floors_withheld.empty()) {
+    return (result.device.empty() ? "not named" : printable(result.device)) +
+           "; there are no floors: " + result.floors_withheld;
+  }
   if (!rate && !ceilings.bytes_per_second) {
     return result.device.empty()
                ? "not named, so there are no floors"
@@ -239,9 +257,9 @@ std::vector<std::pair<std::string, std::string>> facts(const StaticCompute& resu
   std::vector<std::pair<std::string, std::string>> lines;
   lines.emplace_back("model", cost.model + " (" + printable(result.config_from) + ")");
   lines.emplace_back("parameters", grouped(cost.parameters()) + ", " +
-                                       grouped(cost.parameters() * cost.format.bytes) +
-                                       " bytes in " + cost.format.name);
-  if (!result.views.empty()) lines.emplace_back("pictures", views_words(result));
+                                       grouped(cost.parameter_bytes()) + " bytes in " +
+                                       format_words(cost.format));
+  if (!result.views.empty()) lines.emplace_back("images", views_words(result));
   lines.emplace_back("request", counted(cost.prompt_tokens, "token") + " of prompt, " +
                                     std::to_string(cost.new_tokens) + " new, batch " +
                                     std::to_string(cost.batch));
@@ -309,10 +327,12 @@ Node to_node(const StaticCompute& result) {
   NodeMap format;
   format.set("name", Node::string(cost.format.name));
   format.set("bytes", number(Count(cost.format.bytes)));
+  format.set("products", Node::string(std::string(settings::to_text(cost.format.precision))));
+  format.set("weights", weights_node(cost.format));
   document.set("format", Node::map(std::move(format)));
   document.set("request", request_node(result));
   document.set("device", device_node(result));
-  document.set("parameters", parameters_node(cost));
+  document.set("parameters", parameters_node(result));
   document.set("kv_cache_bytes", number(cost.kv_bytes));
   NodeMap phases;
   for (const PhaseCost& phase : cost.phases) {

@@ -35,6 +35,8 @@ struct StaticCompute {
   std::string shapes_from;            ///< `model.preprocess`, `page-0001`, `the command line`
   std::string config_from;            ///< the config.json, or what replaces it
   std::vector<TracedPhase> traced{};  ///< empty: the graph was not traced
+  std::optional<Count> counted{};     ///< parameters that the program's process counted
+  std::string floors_withheld{};      ///< why there are no floors, if that is not the device
 };
 
 Node to_node(const StaticCompute& result);

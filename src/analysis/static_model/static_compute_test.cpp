@@ -58,7 +58,7 @@ TEST(StaticComputeJson, HasNoFloorsForADeviceThatIsNotKnown) {
 TEST(StaticComputeText, SaysWhatWasAskedAndWhatItComesTo) {
   const std::string text = to_text(analysed(true));
   EXPECT_THAT(text, HasSubstr("parameters  3 336 106 240, 6 672 212 480 bytes in bf16\n"));
-  EXPECT_THAT(text, HasSubstr("pictures    1 view of 1024 px (model.preprocess)\n"));
+  EXPECT_THAT(text, HasSubstr("images      1 view of 1024 px (model.preprocess)\n"));
   EXPECT_THAT(text,
               HasSubstr("device      NVIDIA H200, 990 TFLOP/s bf16, 4.80 TB/s (a datasheet)\n"));
   EXPECT_THAT(text, HasSubstr("decode, one step at context 315"));

@@ -7,7 +7,6 @@
 
 #include "analysis/timeline/attribution.h"
 #include "analysis/timeline/internal/device_sweep.h"
-#include "analysis/timeline/internal/placement.h"
 
 namespace profline::timeline {
 namespace {

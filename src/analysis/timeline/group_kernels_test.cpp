@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/timeline/testing_timeline.h"
 #include "base/strings.h"
+#include "testing/captures/timeline_builder.h"
 
 namespace profline::timeline {
 namespace {
+
+using testing::random_timeline;
+using testing::TimelineBuilder;
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;

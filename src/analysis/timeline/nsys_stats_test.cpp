@@ -31,10 +31,10 @@ namespace {
 /// The capture that the stored tables belong to.
 constexpr testing::DecodeLoop kLoop{.kernels = 240, .seed = 1};
 
-using Row = std::map<std::string, std::string>;
+using StatsRow = std::map<std::string, std::string>;
 
-std::vector<Row> rows_of(const std::string& csv_text, const std::string& required) {
-  std::vector<Row> rows;
+std::vector<StatsRow> rows_of(const std::string& csv_text, const std::string& required) {
+  std::vector<StatsRow> rows;
   Result<csv::TableReader> table = csv::TableReader::open(
       csv::Reader(std::string_view(csv_text)), {.required = {required}, .preamble = true});
   EXPECT_TRUE(table) << csv_text;
@@ -42,7 +42,7 @@ std::vector<Row> rows_of(const std::string& csv_text, const std::string& require
   const std::vector<std::string> names = table->header().names();
   Result<const csv::Record*> record = table->next();
   for (; record && *record != nullptr; record = table->next()) {
-    Row row;
+    StatsRow row;
     for (std::size_t cell = 0; cell < names.size(); ++cell) {
       row[names[cell]] = std::string((*record)->cells[cell]);
     }
@@ -51,7 +51,7 @@ std::vector<Row> rows_of(const std::string& csv_text, const std::string& require
   return rows;
 }
 
-std::int64_t integer(const Row& row, const std::string& column) {
+std::int64_t integer(const StatsRow& row, const std::string& column) {
   const auto number = csv::parse_integer(row.at(column));
   EXPECT_TRUE(number) << column << ": " << row.at(column);
   return number ? *number : -1;
@@ -103,7 +103,7 @@ class Comparison {
   void kernels_by_range() const {
     std::set<std::string> theirs;
     std::set<std::string> names;
-    for (const Row& row : rows_of(stats_("nvtx_kern_sum"), "Kern Inst")) {
+    for (const StatsRow& row : rows_of(stats_("nvtx_kern_sum"), "Kern Inst")) {
       names.insert(row.at("NVTX Range"));
       theirs.insert(row.at("NVTX Range") + "|" + row.at("Kernel Name") + "|" + row.at("Kern Inst") +
                     "|" + row.at("Total Time (ns)"));
@@ -127,9 +127,9 @@ class Comparison {
     for (const RangeAccount& range : accounts.ranges) {
       ours[timeline_.names.text(range.name)] = &range;
     }
-    const std::vector<Row> theirs = rows_of(stats_("nvtx_gpu_proj_sum"), "Total GPU Ops");
+    const std::vector<StatsRow> theirs = rows_of(stats_("nvtx_gpu_proj_sum"), "Total GPU Ops");
     EXPECT_EQ(theirs.size(), ours.size());
-    for (const Row& row : theirs) {
+    for (const StatsRow& row : theirs) {
       SCOPED_TRACE(row.at("Range"));
       ASSERT_EQ(ours.count(row.at("Range")), 1U);
       const RangeAccount& our = *ours.at(row.at("Range"));
@@ -140,7 +140,7 @@ class Comparison {
   }
 
   void copies() const {
-    const std::vector<Row> theirs = rows_of(stats_("cuda_gpu_mem_time_sum"), "Operation");
+    const std::vector<StatsRow> theirs = rows_of(stats_("cuda_gpu_mem_time_sum"), "Operation");
     const std::vector<TransferRow> ours = transfer_table(timeline_);
     ASSERT_EQ(theirs.size(), ours.size());
     for (std::size_t row = 0; row < theirs.size(); ++row) {
@@ -153,7 +153,7 @@ class Comparison {
   void calls() const {
     const Accounting accounts = account(timeline_, attribution_);
     std::map<std::string, std::int64_t> counts;
-    for (const Row& row : rows_of(stats_("cuda_api_sum"), "Num Calls")) {
+    for (const StatsRow& row : rows_of(stats_("cuda_api_sum"), "Num Calls")) {
       counts[row.at("Name")] = integer(row, "Num Calls");
     }
     EXPECT_EQ(counts["cudaLaunchKernel"], static_cast<std::int64_t>(accounts.launch.launches));

@@ -7,7 +7,7 @@
 
 #include "analysis/timeline/attribution.h"
 #include "base/error.h"
-#include "records/collective_kind.h"
+#include "records/timeline.h"
 
 namespace profline::timeline {
 namespace {

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/timeline/testing_timeline.h"
+#include "testing/captures/timeline_builder.h"
 
 namespace profline::timeline {
 namespace {
+
+using testing::TimelineBuilder;
 
 using ::testing::ElementsAre;
 

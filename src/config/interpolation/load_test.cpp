@@ -7,7 +7,7 @@
 namespace profline::config {
 namespace {
 
-struct Case {
+struct LoadCase {
   std::string_view yaml;
   std::string_view shown;
 };
@@ -18,7 +18,7 @@ std::string shown(const Result<Node>& result) {
 }
 
 TEST(LoadConfig, TakesMapsListsNothingAndText) {
-  constexpr Case kCases[] = {
+  constexpr LoadCase kCases[] = {
       {"a: 1\nb: [x]", "{'a': 1, 'b': ['x']}"},
       {"- 1\n- 2", "[1, 2]"},
       {"", "{}"},
@@ -29,11 +29,11 @@ TEST(LoadConfig, TakesMapsListsNothingAndText) {
       {"a: ${b}\nc: '\\${'", "{'a': '${b}', 'c': '\\\\${'}"},
       {"${a}: 1\n1: 2", "{'${a}': 1, 1: 2}"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(shown(load_config(c.yaml, "f")), c.shown) << c.yaml;
+  for (const LoadCase& c : kCases) EXPECT_EQ(shown(load_config(c.yaml, "f")), c.shown) << c.yaml;
 }
 
 TEST(LoadConfig, RefusesWhatIsNoConfig) {
-  constexpr Case kCases[] = {
+  constexpr LoadCase kCases[] = {
       {"1.5", "yaml_root_type | f:1:1: a config must be a map or a list, not a float"},
       {"'true'", "yaml_root_type | f:1:1: a config must be a map or a list, not a boolean"},
       {"a: {b: ['${c']}",
@@ -51,7 +51,7 @@ TEST(LoadConfig, RefusesWhatIsNoConfig) {
        "yaml | f:1:4: this character cannot begin a value: put the value in quotes (while "
        "scanning for the next token)\n  a: @b\n     ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(shown(load_config(c.yaml, "f")), c.shown) << c.yaml;
+  for (const LoadCase& c : kCases) EXPECT_EQ(shown(load_config(c.yaml, "f")), c.shown) << c.yaml;
 }
 
 TEST(CreateConfig, TakesTextForAKey) {

@@ -7,14 +7,14 @@ namespace {
 
 using ResolveTest = internal::ResolveFixture;
 
-struct Case {
+struct ResolveCase {
   std::string_view yaml;
   std::string_view key;
   std::string_view shown;
 };
 
 TEST_F(ResolveTest, AReferenceAloneKeepsTheTypeOfWhatItNames) {
-  constexpr Case kCases[] = {
+  constexpr ResolveCase kCases[] = {
       {"a: 1\nb: ${a}", "b", "1"},
       {"a: 1.0\nb: ${a}", "b", "1.0"},
       {"a: true\nb: ${a}", "b", "True"},
@@ -28,11 +28,11 @@ TEST_F(ResolveTest, AReferenceAloneKeepsTheTypeOfWhatItNames) {
       {"a: [10]\nb: ${a.+0}", "b", "10"},
       {"'1': one\nb: ${1}", "b", "'one'"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
+  for (const ResolveCase& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
 }
 
 TEST_F(ResolveTest, MixedTextShowsValuesAsPythonDoes) {
-  constexpr Case kCases[] = {
+  constexpr ResolveCase kCases[] = {
       {"a: 1e-5\nb: x${a}", "b", "'x1e-05'"},
       {"a: 3.0\nb: x${a}", "b", "'x3.0'"},
       {"a: true\nb: x${a}", "b", "'xTrue'"},
@@ -44,11 +44,11 @@ TEST_F(ResolveTest, MixedTextShowsValuesAsPythonDoes) {
       // The content of a container shown as text is not resolved.
       {"a: {k: '${c}'}\nb: x${a}\nc: 1", "b", "\"x{'k': '${c}'}\""},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
+  for (const ResolveCase& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
 }
 
 TEST_F(ResolveTest, RelativeKeysStartWhereTheyAreWritten) {
-  constexpr Case kCases[] = {
+  constexpr ResolveCase kCases[] = {
       {"a: {x: 1, y: '${.x}'}", "a.y", "1"},
       {"x: 3\na: {b: {y: '${...x}'}}", "a.b.y", "3"},
       {"a: [1, '${.0}', '${..b}']\nb: 5", "a", "[1, 1, 5]"},
@@ -58,17 +58,17 @@ TEST_F(ResolveTest, RelativeKeysStartWhereTheyAreWritten) {
       {"a: {x: 1, y: {z: '${..x}'}}\nb: ${a.y}", "b.z", "1"},
       {"d: .x\nx: 4\nb: ${${d}}", "b", "4"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
+  for (const ResolveCase& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
 }
 
 TEST_F(ResolveTest, KeysMayHoldInterpolations) {
-  constexpr Case kCases[] = {
+  constexpr ResolveCase kCases[] = {
       {"k: x\na: {x: {z: 7}}\nb: ${a.${k}.z}", "b", "7"},
       {"k: x.z\na: {x: {z: 7}}\nb: ${a.${k}}", "b", "7"},
       {"k: 'x[0]'\na: {x: [7]}\nb: ${a.${k}}", "b", "7"},
       {"p: a\na: b\nb: c\nx: ${${${p}}}", "x", "'c'"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
+  for (const ResolveCase& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
 }
 
 TEST_F(ResolveTest, EscapedInterpolationsAreText) {
@@ -84,7 +84,7 @@ b: '\\${a}')",
 }
 
 TEST_F(ResolveTest, TellsOfKeysThatAreNotThere) {
-  constexpr Case kCases[] = {
+  constexpr ResolveCase kCases[] = {
       {"b:\n  c: ${x.sise}\nx: {size: 1}", "b.c",
        "interpolation_key | conf/a.yaml:2:6: b.c: interpolation key 'x.sise' not found (did you "
        "mean 'x.size'?)\n  ${x.sise}\n  ^"},
@@ -113,7 +113,7 @@ TEST_F(ResolveTest, TellsOfKeysThatAreNotThere) {
        "interpolation_key | conf/a.yaml:1:8: a[1]: interpolation key 'nope' not "
        "found\n  ${nope}\n  ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
+  for (const ResolveCase& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
 }
 
 TEST_F(ResolveTest, AReferenceToAMissingValueIsAnError) {
@@ -128,7 +128,7 @@ TEST_F(ResolveTest, AReferenceToAMissingValueIsAnError) {
 }
 
 TEST_F(ResolveTest, FindsCircles) {
-  constexpr Case kCases[] = {
+  constexpr ResolveCase kCases[] = {
       {"a: ${a}", "a", "circular | conf/a.yaml:1:4: a: the interpolations are circular: a -> a"},
       {"a: ${b}\nb: x${c.0}\nc: ['${a}']", "a",
        "circular | conf/a.yaml:1:4: a: the interpolations are circular: a -> b -> c[0] -> a"},
@@ -142,7 +142,7 @@ TEST_F(ResolveTest, FindsCircles) {
        "circular | conf/a.yaml:1:4: a: this map contains itself"},
       {"a: ['${oc.select:a}']", "a", "circular | conf/a.yaml:1:4: a: this list contains itself"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
+  for (const ResolveCase& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
 }
 
 TEST_F(ResolveTest, AnErrorLeavesTheOtherKeysUsable) {
@@ -154,7 +154,7 @@ TEST_F(ResolveTest, AnErrorLeavesTheOtherKeysUsable) {
 }
 
 TEST_F(ResolveTest, GetGoesOneItemAStep) {
-  constexpr Case kCases[] = {
+  constexpr ResolveCase kCases[] = {
       {"a: {b: [1, {c: 2}]}", "a.b[1].c", "2"},
       {"a: [1, 2]", "a[-1]", "2"},
       {"a: {b: 1}", "a.c", "config_key | key 'a.c' not found"},
@@ -164,11 +164,11 @@ TEST_F(ResolveTest, GetGoesOneItemAStep) {
       {"a: 1", "a.x", "config_type | key 'a.x' not found: 'a' is an integer"},
       {"a: {1: x}", "a.1", "config_key | key 'a.1' not found"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
+  for (const ResolveCase& c : kCases) EXPECT_EQ(get(c.yaml, c.key), c.shown) << c.yaml;
 }
 
 TEST_F(ResolveTest, SelectTakesAbsenceForNothing) {
-  constexpr Case kCases[] = {
+  constexpr ResolveCase kCases[] = {
       {"a: {b: 1}", "a.b", "1"},
       {"a: {b: 1}", ".a.b", "1"},
       {"a: {b: null}", "a.b", "None"},
@@ -186,7 +186,7 @@ TEST_F(ResolveTest, SelectTakesAbsenceForNothing) {
        "interpolation_key | conf/a.yaml:1:4: a: interpolation key 'nope' not "
        "found\n  ${nope}\n  ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(select(c.yaml, c.key), c.shown) << c.yaml;
+  for (const ResolveCase& c : kCases) EXPECT_EQ(select(c.yaml, c.key), c.shown) << c.yaml;
 }
 
 TEST_F(ResolveTest, ResolvesAWholeDocument) {

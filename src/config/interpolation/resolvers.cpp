@@ -96,10 +96,6 @@ std::vector<std::string> ResolverRegistry::names() const {
 namespace profline::config::internal {
 namespace {
 
-Error problem(std::string message) {
-  return {ErrorKind::Config, std::move(message)};
-}
-
 /// A problem with a tree that a resolver made, reported as the resolver's own.
 Error own_error(const Error& error) {
   Error own(error.kind(), error.to_string());

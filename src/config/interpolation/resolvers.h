@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -106,6 +107,11 @@ class ResolverRegistry {
 namespace internal {
 void add_omegaconf_resolvers(ResolverRegistry& registry);
 void add_hydra_resolvers(ResolverRegistry& registry);
+
+/// What a resolver returns if its arguments are wrong.
+inline Error problem(std::string message) {
+  return {ErrorKind::Config, std::move(message)};
+}
 }  // namespace internal
 
 }  // namespace profline::config

@@ -46,7 +46,7 @@ TEST(FormatTime, TakesLongFormats) {
 
 using ResolversTest = internal::ResolveFixture;
 
-struct Case {
+struct ResolverCase {
   std::string_view yaml;
   std::string_view shown;
 };
@@ -80,7 +80,7 @@ TEST_F(ResolversTest, ArgumentsComeResolvedAndTyped) {
     const bool first = PL_TRY(a.boolean(0));
     return Node::string(PL_TRY(a.text(first ? 1 : 2)));
   });
-  constexpr Case kCases[] = {
+  constexpr ResolverCase kCases[] = {
       {"a: '${show:1, x y, ${b}, [${c}], {k: ${b.k}}}'\nb: {k: '${c}'}\nc: 2",
        "\"1;'x y';{'k': 2};[2];{'k': 2};\""},
       {"a: ${mean:1,2.0}", "1.5"},
@@ -95,7 +95,7 @@ TEST_F(ResolversTest, ArgumentsComeResolvedAndTyped) {
        "resolver_error | conf/a.yaml:1:4: a: pick: argument 2 is an integer, not a "
        "string\n  ${pick:true,1}\n  ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
+  for (const ResolverCase& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
 }
 
 TEST_F(ResolversTest, AResolverIsCalledEachTimeUnlessItIsCached) {
@@ -126,7 +126,7 @@ TEST_F(ResolversTest, KeysLeadIntoConfigurationsButNotIntoPlainLists) {
 
 TEST_F(ResolversTest, Env) {
   variables_ = {{"USER", "ada"}, {"EMPTY", ""}, {"N", "42"}, {"REF", "${b}"}};
-  constexpr Case kCases[] = {
+  constexpr ResolverCase kCases[] = {
       {"a: ${oc.env:USER}", "'ada'"},
       {"a: ${oc.env:EMPTY}", "''"},
       {"a: ${oc.env:N}", "'42'"},
@@ -147,11 +147,11 @@ TEST_F(ResolversTest, Env) {
        "resolver_error | conf/a.yaml:1:4: a: oc.env: the name of the variable must be a string, "
        "not an integer\n  ${oc.env:1}\n  ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
+  for (const ResolverCase& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
 }
 
 TEST_F(ResolversTest, Decode) {
-  constexpr Case kCases[] = {
+  constexpr ResolverCase kCases[] = {
       {"a: ${oc.decode:${s}}\ns: '[1, a, {k: 1e3}]'", "[1, 'a', {'k': 1000.0}]"},
       {"a: ${oc.decode:${s}}\ns: '\\${t}'\nt: 8", "8"},
       {"a: ${oc.decode:null}", "None"},
@@ -167,11 +167,11 @@ TEST_F(ResolversTest, Decode) {
        "interpolation_key | conf/a.yaml:1:4: a: interpolation key 'nope' not "
        "found\n  ${oc.decode:'[${nope}]'}\n                ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
+  for (const ResolverCase& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
 }
 
 TEST_F(ResolversTest, Create) {
-  constexpr Case kCases[] = {
+  constexpr ResolverCase kCases[] = {
       {"a: '${oc.create:{x: 1, y: [1, 2]}}'", "{'x': 1, 'y': [1, 2]}"},
       {"a: '${oc.create:{x: ${b}}}'\nb: 3", "{'x': 3}"},
       {"a: \"${oc.create:'x: ${b}'}\"\nb: 2", "{'x': 2}"},
@@ -188,11 +188,11 @@ TEST_F(ResolversTest, Create) {
        "resolver_error | conf/a.yaml:1:4: a: oc.create: null cannot be a "
        "key\n  ${oc.create:{null: 1}}\n  ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
+  for (const ResolverCase& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
 }
 
 TEST_F(ResolversTest, Select) {
-  constexpr Case kCases[] = {
+  constexpr ResolverCase kCases[] = {
       {"a: ${oc.select:b.x}\nb: {x: 1}", "1"},
       {"a: ${oc.select:b.y,9}\nb: {x: 1}", "9"},
       {"a: ${oc.select:b.y}\nb: {x: 1}", "None"},
@@ -210,11 +210,11 @@ TEST_F(ResolversTest, Select) {
        "interpolation_key | conf/a.yaml:2:4: b: interpolation key 'nope' not "
        "found\n  ${nope}\n  ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
+  for (const ResolverCase& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
 }
 
 TEST_F(ResolversTest, KeysAndValuesOfMaps) {
-  constexpr Case kCases[] = {
+  constexpr ResolverCase kCases[] = {
       {"a: ${oc.dict.keys:d}\nd: {z: 1, b: 2}", "['z', 'b']"},
       {"a: ${oc.dict.values:d}\nd: {z: 1, b: '${x}'}\nx: 3", "[1, 3]"},
       {"a: ${oc.dict.values:.d}\nd: {z: 1}", "[1]"},
@@ -233,7 +233,7 @@ TEST_F(ResolversTest, KeysAndValuesOfMaps) {
        "resolver_error | conf/a.yaml:1:4: a: oc.dict.keys: key 'd' not "
        "found\n  ${oc.dict.keys:d}\n  ^"},
   };
-  for (const Case& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
+  for (const ResolverCase& c : kCases) EXPECT_EQ(get(c.yaml, "a"), c.shown) << c.yaml;
   EXPECT_EQ(get("d: {a: 1, b: 2}\nk: ${oc.dict.keys:d}\nz: ${k.1}", "z"), "'b'");
 }
 

@@ -353,13 +353,16 @@ Result<Override> parse_override(std::string_view text, const OverrideParsing& pa
   return Parser(text, parsing).override_rule();
 }
 
+std::string override_label(std::size_t number) {
+  return "override " + std::to_string(number);
+}
+
 Result<std::vector<Override>> parse_overrides(std::span<const std::string> texts,
                                               const RandomBelow& random_below) {
   std::vector<Override> out;
   out.reserve(texts.size());
   for (const std::string& text : texts) {
-    const std::string label = "override " + std::to_string(out.size() + 1);
-    out.push_back(PL_TRY(parse_override(text, {label, random_below})));
+    out.push_back(PL_TRY(parse_override(text, {override_label(out.size() + 1), random_below})));
   }
   return out;
 }

@@ -38,6 +38,9 @@ struct OverrideParsing {
 /// linear in the text.
 Result<Override> parse_override(std::string_view text, const OverrideParsing& parsing = {});
 
+/// The label of an override of a command line, which are numbered from 1: `override 3`.
+std::string override_label(std::size_t number);
+
 /// The overrides of a command line, labelled `override 1` and so on; or the first Error.
 Result<std::vector<Override>> parse_overrides(std::span<const std::string> texts,
                                               const RandomBelow& random_below = system_random());

@@ -24,10 +24,6 @@ Error too_large(const Override& sweep, std::size_t at_most) {
                      "the sweep has more than " + std::to_string(at_most) + " items");
 }
 
-bool is_nan(const Node& number) {
-  return number.is_float() && std::isnan(number.as_float());
-}
-
 /// Counts from start to stop. Integers count exactly; if one of the three is a float, it counts in
 /// decimals of 28 digits, so that range(0,0.3,0.1) has 0.1 and 0.2 and not 0.30000000000000004.
 class RangeCounter {

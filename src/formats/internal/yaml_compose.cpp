@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/result.h"
-#include "formats/internal/yaml_text.h"
 #include "formats/yaml.h"
 
 namespace profline {

@@ -1,16 +1,13 @@
-#include "formats/internal/yaml_text.h"
-
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "formats/internal/yaml_compose.h"
 
 namespace profline {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// Whether the character at the front of valid UTF-8 is outside what YAML 1.1 allows: C0 and C1
 /// controls other than tab, LF, CR and U+0085; U+007F, U+FFFE and U+FFFF.

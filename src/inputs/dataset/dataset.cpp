@@ -78,7 +78,6 @@ class Collector {
   /// One image per line, relative to the root; blank lines are skipped.
   Result<void> add_list(const fs::path& list) {
     const std::string text = PL_TRY(read_file(list));
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     std::string_view rest = text;
     if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
     std::uint32_t number = 0;

@@ -12,43 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A set such as `[a-z]` at the front of a pattern: its length with the brackets, and whether it
-/// contains `byte`. Without a length it never ends, so the bracket is an ordinary character.
-struct SetMatch {
-  std::size_t length = 0;
-  bool holds = false;
-};
-
-SetMatch match_set(std::string_view pattern, char byte) {
-  const auto value = static_cast<unsigned char>(byte);
-  std::size_t at = 1;
-  const bool is_negated = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
-  if (is_negated) ++at;
-  bool holds = false;
-  for (const std::size_t first = at; at < pattern.size(); ++at) {
-    if (pattern[at] == ']' && at > first) return {.length = at + 1, .holds = holds != is_negated};
-    const auto low = static_cast<unsigned char>(pattern[at]);
-    auto high = low;
-    if (at + 2 < pattern.size() && pattern[at + 1] == '-' && pattern[at + 2] != ']') {
-      high = static_cast<unsigned char>(pattern[at + 2]);
-      at += 2;
-    }
-    holds = holds || (low <= value && value <= high);
-  }
-  return {};
-}
-
-/// How much of the pattern one byte of the name uses; 0 if they do not match.
-std::size_t match_one(std::string_view pattern, char byte) {
-  if (pattern.empty()) return 0;
-  if (pattern[0] == '?') return 1;
-  if (pattern[0] == '[') {
-    const SetMatch set = match_set(pattern, byte);
-    if (set.length > 0) return set.holds ? set.length : 0;
-  }
-  return pattern[0] == byte ? 1 : 0;
-}
-
 class Walk {
  public:
   explicit Walk(std::vector<std::string_view> parts) : parts_(std::move(parts)) {}
@@ -113,27 +76,12 @@ bool is_pattern(std::string_view name) {
 
 bool matches(std::string_view pattern, std::string_view name) {
   if (name.starts_with('.') && !pattern.starts_with('.')) return false;
-  // The last star and what it was tried against: backtracking further never helps.
-  std::size_t star = std::string_view::npos;
-  std::size_t tried = 0;
-  std::size_t at = 0;
-  std::size_t used = 0;
-  while (used < name.size()) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = at++;
-      tried = used;
-      continue;
-    }
-    if (const std::size_t step = match_one(pattern.substr(at), name[used]); step > 0) {
-      at += step;
-      ++used;
-      continue;
-    }
-    if (star == std::string_view::npos) return false;
-    at = star + 1;
-    used = ++tried;
+  // Shells also negate a set with '^'.
+  std::string shell(pattern);
+  for (std::size_t at = shell.find("[^"); at != std::string::npos; at = shell.find("[^", at + 2)) {
+    if (shell.find(']', at + 3) != std::string::npos) shell[at + 1] = '!';
   }
-  return pattern.find_first_not_of('*', at) == std::string_view::npos;
+  return matches_pattern(name, shell);
 }
 
 Result<std::vector<fs::path>> glob(const fs::path& root, std::string_view pattern) {

@@ -37,6 +37,7 @@ TEST(Matches, KnowsStarsQuestionMarksAndSets) {
       {"[a-]x", "-x", true},
       {"[ax", "[ax", true},
       {"[ax", "a", false},
+      {"[^ax", "[^ax", true},
       {"*\xe9\xa1\xb5*", "1 \xe9\xa1\xb5.jpg", true},
   };
   for (const auto& c : kCases) {

@@ -97,27 +97,27 @@ struct Signature {
   std::size_t offset = 0;
 };
 constexpr Signature kOthers[] = {
-    {"GIF8", "a GIF picture"},
-    {"BM", "a BMP picture"},
-    {std::string_view("II*\0", 4), "a TIFF picture"},
-    {std::string_view("MM\0*", 4), "a TIFF picture"},
-    {"WEBP", "a WebP picture", 8},
-    {"ftypavif", "an AVIF picture", 4},
-    {"ftypheic", "a HEIC picture", 4},
-    {std::string_view("\0\0\0\x0cjP  ", 8), "a JPEG 2000 picture"},
+    {"GIF8", "a GIF image"},
+    {"BM", "a BMP image"},
+    {std::string_view("II*\0", 4), "a TIFF image"},
+    {std::string_view("MM\0*", 4), "a TIFF image"},
+    {"WEBP", "a WebP image", 8},
+    {"ftypavif", "an AVIF image", 4},
+    {"ftypheic", "a HEIC image", 4},
+    {std::string_view("\0\0\0\x0cjP  ", 8), "a JPEG 2000 image"},
     {"%PDF", "a PDF document"},
     {"version https://git-lfs", "a pointer of Git LFS, whose file was not fetched"},
 };
 
 Error unknown_format(std::string_view bytes) {
-  if (bytes.empty()) return {ErrorKind::Parse, "empty file, not a PNG or JPEG picture"};
+  if (bytes.empty()) return {ErrorKind::Parse, "empty file, not a PNG or JPEG image"};
   for (const Signature& other : kOthers) {
     if (bytes.size() >= other.offset && bytes.substr(other.offset).starts_with(other.bytes)) {
       return {ErrorKind::Parse,
               "this is " + std::string(other.name) + "; only PNG and JPEG images are supported"};
     }
   }
-  return {ErrorKind::Parse, "not a PNG or JPEG picture: its first bytes match neither format"};
+  return {ErrorKind::Parse, "not a PNG or JPEG image: its first bytes match neither format"};
 }
 
 Result<void> check_bytes(std::uint64_t bytes, const Limits& limits) {
@@ -174,15 +174,15 @@ namespace internal {
 
 Result<void> check_size(Size size, const Limits& limits) {
   if (size.width == 0 || size.height == 0) {
-    return Error(ErrorKind::Parse, "picture without pixels (" + text_of(size) + ")");
+    return Error(ErrorKind::Parse, "image without pixels (" + text_of(size) + ")");
   }
   if (size.width > limits.max_side || size.height > limits.max_side) {
-    return Error(ErrorKind::Parse, "picture of " + text_of(size) + " pixels; at most " +
+    return Error(ErrorKind::Parse, "image of " + text_of(size) + " pixels; at most " +
                                        std::to_string(limits.max_side) + " per side are supported");
   }
   const std::uint64_t pixels = std::uint64_t{size.width} * size.height;
   if (pixels > limits.max_pixels) {
-    return Error(ErrorKind::Parse, "picture of " + text_of(size) + " pixels; at most " +
+    return Error(ErrorKind::Parse, "image of " + text_of(size) + " pixels; at most " +
                                        std::to_string(limits.max_pixels) +
                                        " in total are supported");
   }

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "inputs/images/internal/pictures_for_tests.h"
+#include "inputs/images/testing_pictures.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 
@@ -109,8 +109,8 @@ INSTANTIATE_TEST_SUITE_P(All, GoldenPicture, ::testing::ValuesIn(golden_cases())
                          });
 
 TEST(Decode, TellsWhatIsWrong) {
-  const std::string png = encode_png(internal::test_pattern({40, 30})).value();
-  const std::string jpeg = encode_jpeg(internal::test_pattern({40, 30})).value();
+  const std::string png = encode_png(test_pattern({40, 30})).value();
+  const std::string jpeg = encode_jpeg(test_pattern({40, 30})).value();
   const auto with = [](std::string bytes, std::size_t at, std::string_view change) {
     return bytes.replace(at, change.size(), change);
   };
@@ -126,11 +126,10 @@ TEST(Decode, TellsWhatIsWrong) {
     std::string bytes;
     std::string message;
   } cases[] = {
-      {"empty", "", "empty file, not a PNG or JPEG picture"},
-      {"text", "hello", "not a PNG or JPEG picture: its first bytes match neither format"},
-      {"GIF", "GIF89a....", "this is a GIF picture; only PNG and JPEG images are supported"},
-      {"WebP", "RIFF....WEBPVP8 ",
-       "this is a WebP picture; only PNG and JPEG images are supported"},
+      {"empty", "", "empty file, not a PNG or JPEG image"},
+      {"text", "hello", "not a PNG or JPEG image: its first bytes match neither format"},
+      {"GIF", "GIF89a....", "this is a GIF image; only PNG and JPEG images are supported"},
+      {"WebP", "RIFF....WEBPVP8 ", "this is a WebP image; only PNG and JPEG images are supported"},
       {"PDF", "%PDF-1.4", "this is a PDF document; only PNG and JPEG images are supported"},
       {"LFS", "version https://git-lfs.github.com/spec/v1\n",
        "this is a pointer of Git LFS, whose file was not fetched; only PNG and JPEG images are "
@@ -163,7 +162,7 @@ TEST(Decode, TellsWhatIsWrong) {
        "false header: 8224x8224 pixels cannot be in a file of " + std::to_string(jpeg.size()) +
            " bytes"},
       {"JPEG too large", with(jpeg, frame, "\x7f\xf0\x7f\xf0"),
-       "picture of 32752x32752 pixels; at most 178956970 in total are supported"},
+       "image of 32752x32752 pixels; at most 178956970 in total are supported"},
       {"JPEG of 12 bits", with(jpeg, frame - 1, "\x0c"),
        "damaged JPEG data: Unsupported JPEG data precision 12"},
   };
@@ -188,16 +187,15 @@ TEST(Decode, RefusesAPictureThatIsRefinedForever) {
 }
 
 TEST(Decode, KeepsToItsLimits) {
-  const std::string png = encode_png(internal::test_pattern({40, 30})).value();
+  const std::string png = encode_png(test_pattern({40, 30})).value();
   const auto message = [&](const Limits& limits) {
     return decode(png, limits).error().to_string();
   };
   EXPECT_EQ(message({.max_file_bytes = 100}),
             "file of " + std::to_string(png.size()) + " B; at most 100 B are supported");
-  EXPECT_EQ(message({.max_side = 39}),
-            "picture of 40x30 pixels; at most 39 per side are supported");
+  EXPECT_EQ(message({.max_side = 39}), "image of 40x30 pixels; at most 39 per side are supported");
   EXPECT_EQ(message({.max_pixels = 1199}),
-            "picture of 40x30 pixels; at most 1199 in total are supported");
+            "image of 40x30 pixels; at most 1199 in total are supported");
   EXPECT_TRUE(decode(png, {.max_file_bytes = png.size(), .max_side = 40, .max_pixels = 1200}));
 }
 
@@ -209,8 +207,8 @@ TEST(Load, NamesTheFile) {
   ASSERT_TRUE(write_file_atomic(path, "nonsense"));
   EXPECT_EQ(load(path).error().to_string(),
             "reading " + path.string() +
-                ": not a PNG or JPEG picture: its first bytes match neither format");
-  const Picture picture = internal::test_pattern({5, 4});
+                ": not a PNG or JPEG image: its first bytes match neither format");
+  const Picture picture = test_pattern({5, 4});
   ASSERT_TRUE(write_file_atomic(path, encode_png(picture).value()));
   EXPECT_EQ(load(path).value(), picture);
   EXPECT_EQ(load(path, {.max_file_bytes = 10}).error().to_string(),
@@ -220,7 +218,7 @@ TEST(Load, NamesTheFile) {
 
 TEST(EncodePng, KeepsEveryPixel) {
   for (const Size size : {Size{1, 1}, Size{3, 200}, Size{257, 2}}) {
-    const Picture picture = internal::test_pattern(size);
+    const Picture picture = test_pattern(size);
     EXPECT_EQ(decode(encode_png(picture).value()).value(), picture);
   }
 }
@@ -241,12 +239,11 @@ TEST(EncodeJpeg, IsCloseAndSmallerWithLessQuality) {
 }
 
 TEST(Encode, RefusesWhatAFileCannotHold) {
-  EXPECT_EQ(encode_png(Picture()).error().to_string(),
-            "a PNG picture must have at least one pixel");
+  EXPECT_EQ(encode_png(Picture()).error().to_string(), "a PNG image must have at least one pixel");
   EXPECT_EQ(encode_jpeg(Picture()).error().to_string(),
-            "a JPEG picture must have 1 to 65500 pixels per side, not 0x0");
+            "a JPEG image must have 1 to 65500 pixels per side, not 0x0");
   EXPECT_EQ(encode_jpeg(Picture(Size{65501, 1})).error().to_string(),
-            "a JPEG picture must have 1 to 65500 pixels per side, not 65501x1");
+            "a JPEG image must have 1 to 65500 pixels per side, not 65501x1");
   EXPECT_TRUE(encode_jpeg(Picture(Size{65500, 1})));
 }
 

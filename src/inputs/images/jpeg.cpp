@@ -273,7 +273,7 @@ Result<std::string> encode_jpeg(const Picture& picture, int quality) {
   PL_ASSERT(quality >= 1 && quality <= 100, "the caller chose a JPEG quality");
   if (picture.width == 0 || picture.height == 0 || picture.width > JPEG_MAX_DIMENSION ||
       picture.height > JPEG_MAX_DIMENSION) {
-    return Error(ErrorKind::Config, "a JPEG picture must have 1 to " +
+    return Error(ErrorKind::Config, "a JPEG image must have 1 to " +
                                         std::to_string(JPEG_MAX_DIMENSION) +
                                         " pixels per side, not " + std::to_string(picture.width) +
                                         'x' + std::to_string(picture.height));

@@ -217,7 +217,7 @@ Result<Stored> decode_png(std::string_view bytes, const Limits& limits) {
 
 Result<std::string> encode_png(const Picture& picture) {
   if (picture.width == 0 || picture.height == 0) {
-    return Error(ErrorKind::Config, "a PNG picture must have at least one pixel");
+    return Error(ErrorKind::Config, "a PNG image must have at least one pixel");
   }
   std::string bytes;
   PngWriter writer(&bytes);

@@ -2,7 +2,7 @@
 
 #include "inputs/images/internal/resize.h"
 #include "inputs/images/picture.h"
-#include "inputs/images/testing_modes.h"
+#include "inputs/images/testing_pictures.h"
 #include "inputs/images/views.h"
 
 namespace {
@@ -67,7 +67,7 @@ BENCHMARK(resize_page_naively)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
 
 void make_gundam_views(benchmark::State& state) {
   const Picture page = noise(kPage);
-  const auto settings = testing::mode("gundam");
+  const auto settings = mode("gundam");
   for (auto _ : state) benchmark::DoNotOptimize(make_views(page, settings));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(page.rgb.size()));
 }

@@ -2,14 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "inputs/images/internal/pictures_for_tests.h"
 #include "inputs/images/picture.h"
+#include "inputs/images/testing_pictures.h"
 
 namespace profline::images {
 namespace {
-
-using internal::digest;
-using internal::test_pattern;
 
 TEST(ResizeBicubic, GivesTheBytesOfPillow) {
   // Made with Pillow 9.4: sha256(pattern.resize(to, BICUBIC).tobytes()).

@@ -5,15 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "inputs/images/internal/pictures_for_tests.h"
-#include "inputs/images/testing_modes.h"
+#include "inputs/images/testing_pictures.h"
 
 namespace profline::images {
 namespace {
 
 using settings::deepseek_ocr::Preprocess;
 using settings::deepseek_ocr::Resize;
-using testing::mode;
 
 TEST(Modes, HaveThePublishedSlots) {
   // Sections 3.1 and 9.2, without tiles.
@@ -165,7 +163,7 @@ TEST(MakeViews, GivesTheGoldenResults) {
   for (const auto& c : kCases) {
     SCOPED_TRACE(c.name);
     const Preprocess settings = mode(c.mode);
-    const Views views = make_views(internal::test_pattern(c.size), settings);
+    const Views views = make_views(test_pattern(c.size), settings);
     EXPECT_EQ(views.plan.grid, c.grid);
     EXPECT_EQ(views.plan.placement, c.placement);
     EXPECT_EQ(views.plan.slots, c.slots);
@@ -181,7 +179,7 @@ TEST(MakeViews, GivesTheGoldenResults) {
 
 TEST(MakeViews, CutsTilesRowByRow) {
   // As large as its grid: the tiles are parts of the image itself.
-  const Picture picture = internal::test_pattern({384, 256});
+  const Picture picture = test_pattern({384, 256});
   const Views views = make_views(picture, mode("tiny-gundam"));
   ASSERT_EQ(views.plan.grid, (Grid{3, 2}));
   ASSERT_EQ(views.tiles.size(), 6U);

@@ -296,7 +296,7 @@ Result<Prompt> assemble_prompt(const Tokenizer& tokenizer, std::string_view prom
   const std::size_t marker = text.find(kImageMarker);
   if (marker == std::string_view::npos) {
     if (slots != 0) {
-      return bad_prompt("the prompt has no '<image>' where the picture's " +
+      return bad_prompt("the prompt has no '<image>' where the image's " +
                         counted(static_cast<std::uint64_t>(slots), "token") + " could go");
     }
     PL_TRY(append_text(tokenizer, text, out));
@@ -304,9 +304,9 @@ Result<Prompt> assemble_prompt(const Tokenizer& tokenizer, std::string_view prom
   }
   const std::string_view after = text.substr(marker + kImageMarker.size());
   if (after.find(kImageMarker) != std::string_view::npos) {
-    return bad_prompt("the prompt has '<image>' more than once; it takes one picture");
+    return bad_prompt("the prompt has '<image>' more than once; it takes one image");
   }
-  if (slots < 1) return bad_prompt("the prompt has '<image>', but there is no picture");
+  if (slots < 1) return bad_prompt("the prompt has '<image>', but there is no image");
   const auto image = tokenizer.id_of(kImageMarker);
   if (!image) return bad_prompt("the tokenizer has no token '<image>'");
   PL_TRY(append_text(tokenizer, text.substr(0, marker), out));

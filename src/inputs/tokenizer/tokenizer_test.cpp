@@ -232,10 +232,10 @@ TEST_F(PromptTest, MayBeTextOnly) {
 
 TEST_F(PromptTest, MustFitThePicture) {
   EXPECT_EQ(problem("Free OCR.", 273),
-            "the prompt has no '<image>' where the picture's 273 tokens could go");
-  EXPECT_EQ(problem("<image>", 0), "the prompt has '<image>', but there is no picture");
+            "the prompt has no '<image>' where the image's 273 tokens could go");
+  EXPECT_EQ(problem("<image>", 0), "the prompt has '<image>', but there is no image");
   EXPECT_EQ(problem("<image><image>", 5),
-            "the prompt has '<image>' more than once; it takes one picture");
+            "the prompt has '<image>' more than once; it takes one image");
   EXPECT_EQ(problem("<image>\xFF", 5),
             "the prompt: cannot encode text that is not UTF-8 (at byte 0)");
 }

@@ -11,7 +11,6 @@
 #include "base/progress.h"
 #include "base/result.h"
 #include "inputs/weights/safetensors.h"
-#include "inputs/weights/tensor.h"
 #include "records/deepseek_ocr_config.h"
 
 namespace profline::weights {

@@ -10,7 +10,7 @@
 
 #include "base/figures.h"
 #include "base/strings.h"
-#include "inputs/weights/tensor.h"
+#include "inputs/weights/safetensors.h"
 #include "schema/value_text.h"
 
 namespace profline::weights {

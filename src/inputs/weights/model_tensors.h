@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "inputs/weights/checkpoint.h"
-#include "inputs/weights/tensor.h"
+#include "inputs/weights/safetensors.h"
 #include "records/deepseek_ocr_config.h"
 
 namespace profline::weights {

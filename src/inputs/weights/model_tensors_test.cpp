@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "inputs/weights/safetensors.h"
-#include "inputs/weights/tensor.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "inputs/weights/internal/file_for_tests.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 
@@ -14,8 +13,18 @@ namespace profline::weights {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::file_with;
 using ::testing::Pair;
+
+/// A safetensors file with this header, valid or not, and that many bytes of data.
+std::string file_with(std::string_view header, std::size_t data_bytes) {
+  std::string file;
+  for (int shift = 0; shift < 64; shift += 8) {
+    file += static_cast<char>(static_cast<unsigned char>(std::uint64_t{header.size()} >> shift));
+  }
+  file += header;
+  for (std::size_t i = 0; i < data_bytes; ++i) file += static_cast<char>(i % 128);
+  return file;
+}
 
 std::string problem_of(std::string_view file) {
   const auto header = read_header(file, "m.safetensors");

@@ -8,7 +8,6 @@
 #include "base/strings.h"
 #include "formats/json.h"
 #include "inputs/weights/safetensors.h"
-#include "inputs/weights/tensor.h"
 
 namespace profline::weights {
 namespace {

@@ -1,9 +1,9 @@
-#include "inputs/weights/tensor.h"
-
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "inputs/weights/safetensors.h"
 
 namespace profline::weights {
 namespace {

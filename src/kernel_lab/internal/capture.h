@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "kernel_lab/lab.h"
-#include "kernel_lab/launch_census.h"
-#include "kernel_lab/launch_choice.h"
+#include "kernel_lab/launches.h"
 #include "process/runner.h"
 #include "tools/ncu/profile_command.h"
 

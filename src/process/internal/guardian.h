@@ -37,8 +37,8 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "process/command.h"
 #include "process/process_table.h"
+#include "process/runner.h"
 
 namespace profline::internal {
 

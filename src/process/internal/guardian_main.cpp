@@ -48,10 +48,14 @@ void close_all_but(std::array<int, N> kept) noexcept {
   close_between(next, INT32_MAX);
 }
 
+/// By the system call: glibc 2.41 takes a lock in sigaction, which in this copy of the process may
+/// be held by a thread that it does not have.
 void default_all_signals() noexcept {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &action, nullptr);
+  constexpr std::size_t kSignalSetBytes = 8;
+  alignas(8) const unsigned char default_action[64] = {};  // the kernel's struct, all zero
+  for (int signal = 1; signal < NSIG; ++signal) {
+    ::syscall(SYS_rt_sigaction, signal, default_action, nullptr, kSignalSetBytes);
+  }
 }
 
 [[noreturn]] void give_up(int failures, LaunchFailure::Step step) noexcept {

@@ -94,7 +94,7 @@ void draw_ceilings(Picture& picture, const Scale& x, const Scale& y, const std::
                  peak.label + "  " + amount(peak.per_second, "FLOP/s"), "small", Anchor::End);
   }
   picture.line({x.at(ridge), y.at(highest)}, {x.at(ridge), y.at(y.low())}, "guide");
-  picture.text({x.at(ridge) + 4, y.at(y.low()) - 6}, fmt::format("ridge {:.3g} FLOP/B", ridge),
+  picture.text({x.at(ridge) + 4, y.at(y.low()) - 6}, "ridge " + plain_number(ridge) + " FLOP/B",
                "small");
 }
 

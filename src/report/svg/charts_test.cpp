@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "report/svg/internal/plot.h"
-#include "report/svg/svg.h"
 #include "testing/paths.h"
 #include "tools/ncu/csv_reader.h"
 

@@ -21,14 +21,17 @@ inline constexpr const char* kTorchProfiler = "torch_profiler";
 inline constexpr const char* kNsys = "nsys";
 inline constexpr const char* kNcu = "ncu";
 inline constexpr const char* kDirectInference = "direct_inference";
+inline constexpr const char* kLoad = "load";
 }  // namespace stages
 
 /// Folders of a run besides those of its stages, and their subfolders.
 namespace folders {
 inline constexpr const char* kAttempts = "attempts";  ///< results of earlier attempts at a stage
 inline constexpr const char* kWorkload = "workload";  ///< files written by a profiled workload
+inline constexpr const char* kRecorded = "recorded";  ///< what a user's program recorded itself
 inline constexpr const char* kRegions = "regions";    ///< ncu's regions
 inline constexpr const char* kLatest = "latest";      ///< next to the runs: a link to the newest
+inline constexpr const char* kSweepTasks = ".sweep";  ///< in a sweep's folder: its jobs' records
 }  // namespace folders
 
 /// Names of files in the folder of the run or of a stage.
@@ -52,6 +55,9 @@ inline constexpr const char* kStakeholderSummary = "stakeholder_summary.md";
 inline constexpr const char* kOperatorsPage = "operators.md";
 inline constexpr const char* kKernelsPage = "kernels.md";
 inline constexpr const char* kIndex = "runs.sqlite";  ///< next to the runs
+inline constexpr const char* kSweep = "sweep.json";   ///< in a sweep's folder, like the next two
+inline constexpr const char* kSweepReport = "sweep.md";
+inline constexpr const char* kSweepPage = "sweep.html";
 
 // Any stage.
 inline constexpr const char* kStatus = "status.json";
@@ -74,6 +80,16 @@ inline constexpr const char* kPicturesFacts = "info.json";
 
 // A user's own program.
 inline constexpr const char* kProcess = "process.json";
+inline constexpr const char* kModels = "models.json";
+inline constexpr const char* kSteady = "steady.json";
+/// `ranges-<pid>-<time>.bin`: the ranges of one process, by libprofline-recorder.so.
+inline constexpr const char* kRecordedRangesPrefix = "ranges-";
+// unchecked: weights have this ending
+inline constexpr const char* kRecordedRangesSuffix = ".bin";
+
+// A server under load.
+inline constexpr const char* kLoad = "load.json";
+inline constexpr const char* kResponses = "responses.jsonl";  ///< only with load.save_responses
 
 // Stages that have their own tables.
 inline constexpr const char* kStaticCompute = "static_compute.json";
@@ -85,6 +101,9 @@ inline constexpr const char* kOperators = "operators.json";
 inline constexpr const char* kMemory = "memory.json";
 inline constexpr const char* kKernels = "kernels.json";
 inline constexpr const char* kRanges = "ranges.json";
+inline constexpr const char* kGate = "gate.json";  ///< which requests of a program were captured
+inline constexpr const char* kTraces = "traces.json";  ///< of the processes of a program
+inline constexpr const char* kKinetoConfig = "kineto.conf";
 inline constexpr const char* kRegions = "report.json";  ///< ncu's regions, all or one
 inline constexpr const char* kRegionsPage = "report.md";
 inline constexpr const char* kSections = "sections.txt";
@@ -135,6 +154,9 @@ inline constexpr const char* kBelow = internal::kJoined<Folder, File>.characters
 namespace paths {
 inline constexpr const char* kBaselineMetrics = kBelow<stages::kBaseline, files::kMetrics>;
 inline constexpr const char* kBaselineProcess = kBelow<stages::kBaseline, files::kProcess>;
+inline constexpr const char* kBaselineModels = kBelow<stages::kBaseline, files::kModels>;
+inline constexpr const char* kBaselineRanges = kBelow<stages::kBaseline, files::kRanges>;
+inline constexpr const char* kBaselineSteady = kBelow<stages::kBaseline, files::kSteady>;
 inline constexpr const char* kBaselineInputs = kBelow<stages::kBaseline, files::kReadInputs>;
 inline constexpr const char* kBaselineGpu = kBelow<stages::kBaseline, files::kGpuReadings>;
 inline constexpr const char* kStaticCompute =

@@ -6,8 +6,8 @@
 namespace profline::stages {
 
 /// The run without a profiler that reported times come from: `baseline/requests.jsonl` and
-/// `metrics.json`. A user's command does not write our files: for it, one run with its wall time
-/// and the resources of each of its processes, in `baseline/process.json`.
+/// `metrics.json`. A user's program runs once: `baseline/process.json` has its wall time and the
+/// resources of each of its processes, and `requests.jsonl` the requests that it recorded, if any.
 class BaselineStage final : public pipeline::Stage {
  public:
   std::string_view id() const override { return run::stages::kBaseline; }

@@ -1,5 +1,7 @@
 #include "stages/ncu/ncu_stage.h"
 
+#include <algorithm>
+
 #include "base/figures.h"
 #include "base/files.h"
 #include "pipeline/workload_command.h"
@@ -8,6 +10,7 @@
 #include "run/run_files.h"
 #include "stages/ncu/internal/captures.h"
 #include "stages/ncu/internal/tables.h"
+#include "stages/program_gate/program_gate.h"
 #include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
 
@@ -38,35 +41,83 @@ std::size_t group_count(const StageContext& context) {
 
 std::string name_of(const Attempt& attempt) {
   if (attempt.without_gate) return "rerun";
-  return attempt.group == 0 ? "capture" : "capture" + attempt.suffix();
+  const std::string what = attempt.gate == CaptureGate::Requests ? "capture requests"
+                           : attempt.gate == CaptureGate::Ranges ? "capture ranges"
+                                                                 : "capture";
+  return attempt.group == 0 ? what : what + attempt.suffix();
 }
+
+/// Whether the user chose the ranges that limit the capture.
+bool names_ranges(const pipeline::RunSetup& setup) {
+  const Node* include = setup.config.find_path("pipeline.ncu.ncu_cli.nvtx.include");
+  return include != nullptr && !include->position().source.starts_with("<profline>");
+}
+
+/// Whether ncu can pick requests by their NVTX ranges. Ranges are replayed by their own names.
+bool can_pick_ranges(const StageContext& context) {
+  return internal::ncu_of(context.tools).takes("--range-filter") && !names_ranges(context.setup) &&
+         !ncu::is_range_replay(context.setup.settings.pipeline.ncu.ncu_cli);
+}
+
+/// How the baseline's requests may decide which ones of a program are profiled; empty: they do not.
+std::vector<CaptureGate> gates_of(const StageContext& context) {
+  const bool is_open =
+      follows_baseline(context.setup) && context.setup.settings.pipeline.ncu.gating_nvtx;
+  std::vector<CaptureGate> gates;
+  if (is_open && uses_adapter(context)) gates.push_back(CaptureGate::Requests);
+  if (is_open && can_pick_ranges(context)) gates.push_back(CaptureGate::Ranges);
+  return gates;
+}
+
+bool takes_baselines_gate(const StageContext& context) {
+  return !gates_of(context).empty();
+}
+
+/// The instances of the range around requests that a capture takes, counted from 1.
+std::vector<std::uint64_t> instances_of(const ProgramGate& gate) {
+  std::vector<std::uint64_t> instances;
+  for (std::uint64_t i = 0; i < gate.count; ++i) instances.push_back(gate.first + i + 1);
+  return instances;
+}
+
+/// What the plan shows before the baseline ran: not the first request, which is never warm.
+const ProgramGate kPlannedRanges{.gate = CaptureGate::Ranges, .first = 1, .count = 3};
 
 PlannedCommand capture_command(const StageContext& context, const Attempt& attempt) {
   const pipeline::RunSetup& setup = context.setup;
   const settings::Ncu& own = setup.settings.pipeline.ncu;
   const NcuFiles files(setup);
   const auto changes = changes_of(setup);
+  program::ProgramRun program;
+  if (attempt.gate == CaptureGate::Requests) program = gated_run(setup, program::GateKind::Cuda);
   const Command workload =
       workload_command(context, {.stage = run::stages::kNcu,
                                  .mode = "profiled",
                                  .config = handed_config_file(setup, run::stages::kNcu, changes),
                                  .out = files.workload(attempt),
-                                 .samples = requests_of(setup).count});
+                                 .samples = requests_of(setup).count,
+                                 .program = program});
   ncu::Capture capture{.output = files.output(attempt.group), .log = files.log(attempt)};
+  capture.waits_for_program = attempt.gate == CaptureGate::Requests;
   if (attempt.without_gate) capture.without_gate = own.rerun_launch_count;
   capture.ranges = ncu::gate_groups(own).at(attempt.group);
+  if (attempt.gate == CaptureGate::Ranges) {
+    capture.ranges = ncu::translate_ranges({{setup.settings.pipeline.workload.request_range}});
+    capture.instances = instances_of(kPlannedRanges);
+  }
   PlannedCommand planned{name_of(attempt), ncu::profile_command(internal::ncu_of(context.tools),
                                                                 own, capture, workload)};
   if (attempt.without_gate) {
-    planned.condition = "if nothing is launched inside " + internal::ranges_text(own);
+    planned.condition = ncu::gate(own).empty()
+                            ? "if nothing was profiled"
+                            : "if nothing is launched inside " + internal::ranges_text(own);
+  } else if (attempt.group > 0) {
+    planned.condition = "if the ranges around these were captured";
+  } else if (takes_baselines_gate(context)) {
+    planned.condition =
+        attempt.gate == CaptureGate::Everything ? "otherwise" : condition_of(attempt.gate, setup);
   }
-  if (attempt.group > 0) planned.condition = "if the ranges around these were captured";
   return planned;
-}
-
-/// Written under another name and renamed, so that the file exists only when it is complete.
-fs::path unfinished(const fs::path& file) {
-  return file.parent_path() / ("." + file.filename().string());
 }
 
 constexpr std::string_view kListSections = "list_sections";
@@ -86,14 +137,14 @@ std::string details_name(std::size_t group) {
 PlannedCommand sections_command(const StageContext& context) {
   return {std::string(kListSections),
           ncu::list_sections_command(internal::ncu_of(context.tools),
-                                     unfinished(NcuFiles(context.setup).sections()))};
+                                     run::unfinished(NcuFiles(context.setup).sections()))};
 }
 
 PlannedCommand raw_csv_command(const StageContext& context, std::size_t group) {
   const NcuFiles files(context.setup);
   return {raw_csv_name(group),
           ncu::raw_csv_command(internal::ncu_of(context.tools), files.report(group),
-                               unfinished(files.raw_csv(group))),
+                               run::unfinished(files.raw_csv(group))),
           keeps_csv(context) ? "if there is a report" : "if there is a report; read, then deleted"};
 }
 
@@ -101,7 +152,7 @@ PlannedCommand details_command(const StageContext& context, std::size_t group) {
   const NcuFiles files(context.setup);
   return {details_name(group),
           ncu::details_command(internal::ncu_of(context.tools), files.report(group),
-                               unfinished(files.sections_report(group))),
+                               run::unfinished(files.sections_report(group))),
           "if there is a report"};
 }
 
@@ -119,7 +170,7 @@ void drop_csvs(const StageContext& context) {
 Result<void> make_file(pipeline::StageRun& run, const PlannedCommand& planned,
                        const fs::path& file) {
   const Exit exit = PL_TRY(run.execute(planned));
-  const fs::path made = unfinished(file);
+  const fs::path made = run::unfinished(file);
   std::error_code failure;
   if (exit.succeeded()) {
     fs::rename(made, file, failure);
@@ -161,10 +212,42 @@ Result<void> capture(const StageContext& context, const pipeline::StagePlan& pla
   return {};
 }
 
+/// The plan with the requests that the baseline chose, now that it has run.
+pipeline::StagePlan with_instances(pipeline::StagePlan plan, const ProgramGate& gate) {
+  if (gate.gate != CaptureGate::Ranges) return plan;
+  for (PlannedCommand& planned : plan.commands) {
+    std::vector<std::string>& argv = planned.command.argv;
+    std::replace(argv.begin(), argv.end(), ncu::range_filter(instances_of(kPlannedRanges)),
+                 ncu::range_filter(instances_of(gate)));
+  }
+  return plan;
+}
+
+/// Why ncu begins with the first request of a program whose requests are NVTX ranges.
+std::string why_cold(const StageContext& context) {
+  if (names_ranges(context.setup)) {
+    return "pipeline.ncu.ncu_cli.nvtx.include names ranges, and ncu takes them from the first "
+           "request on";
+  }
+  if (ncu::is_range_replay(context.setup.settings.pipeline.ncu.ncu_cli)) {
+    return "with range replay, ncu takes the ranges from the first request on";
+  }
+  return "this ncu has no --range-filter (newer releases have it), so it takes requests from the "
+         "first one on";
+}
+
+void report_cold_start(const StageContext& context, pipeline::StageRun& run) {
+  run.report({Severity::Note, "cold_requests",
+              "kernels of the first request are among those profiled: " + why_cold(context),
+              "pipeline.ncu.ncu_cli.launch_skip=N leaves out the first N launches"});
+}
+
 /// Whether an attempt without the gate is worth its time.
-bool gate_let_nothing_through(const StageContext& context) {
+bool gate_let_nothing_through(const StageContext& context, CaptureGate gate) {
   const NcuFiles files(context.setup);
-  if (files.has_report() || ncu::gate(context.setup.settings.pipeline.ncu).empty()) return false;
+  const bool is_gated =
+      gate != CaptureGate::Everything || !ncu::gate(context.setup.settings.pipeline.ncu).empty();
+  if (files.has_report() || !is_gated) return false;
   const ncu::Messages messages = internal::messages_of(files, Attempt{});
   return !messages.nothing_profiled.empty() && !messages.no_libcuda && !messages.counters_denied &&
          !messages.application_code;
@@ -173,19 +256,22 @@ bool gate_let_nothing_through(const StageContext& context) {
 /// Replays the ranges nested in those of the first attempt, or makes the attempt without a gate if
 /// the first replayed nothing.
 Result<void> capture_more(const StageContext& context, const pipeline::StagePlan& plan,
-                          pipeline::StageRun& run) {
+                          pipeline::StageRun& run, CaptureGate gate) {
   const NcuFiles files(context.setup);
-  if (gate_let_nothing_through(context)) {
+  if (gate_let_nothing_through(context, gate)) {
     const ncu::Messages messages = internal::messages_of(files, Attempt{});
+    std::string why = internal::why_nothing(context, messages, true);
+    const std::string adapter =
+        gate == CaptureGate::Requests ? adapter_problem(context.setup, files.workload({})) : "";
+    if (!adapter.empty()) why = adapter;
     run.report({Severity::Warning, "nothing_profiled",
-                "no " + messages.nothing_profiled +
-                    " were profiled: " + internal::why_nothing(context, messages, true),
+                "no " + messages.nothing_profiled + " were profiled: " + why,
                 "ncu runs once more without the ranges and profiles " +
                     internal::launch_limit(context.setup.settings.pipeline.ncu, true)->text});
     return capture(context, plan, run, {.without_gate = true});
   }
   for (std::size_t group = 1; group < group_count(context) && files.has_report(); ++group) {
-    PL_TRY(capture(context, plan, run, {.group = group}));
+    PL_TRY(capture(context, plan, run, {.group = group, .gate = gate}));
   }
   return {};
 }
@@ -201,12 +287,26 @@ void report_coverage(const StageContext& context, pipeline::StageRun& run, NcuKe
   }
 }
 
+bool uses(const std::vector<CaptureGate>& gates, CaptureGate gate) {
+  return std::find(gates.begin(), gates.end(), gate) != gates.end();
+}
+
 std::vector<PlannedCommand> planned_commands(const StageContext& context) {
   const settings::Ncu& own = context.setup.settings.pipeline.ncu;
   const std::size_t groups = group_count(context);
-  std::vector<PlannedCommand> commands = {sections_command(context), capture_command(context, {})};
-  if (!ncu::gate(own).empty()) commands.push_back(capture_command(context, {.without_gate = true}));
+  std::vector<PlannedCommand> commands = {sections_command(context)};
+  const std::vector<CaptureGate> gates = gates_of(context);
+  for (const CaptureGate gate : gates) {
+    commands.push_back(capture_command(context, {.gate = gate}));
+  }
+  commands.push_back(capture_command(context, {}));
+  if (!gates.empty() || !ncu::gate(own).empty()) {
+    commands.push_back(capture_command(context, {.without_gate = true}));
+  }
   for (std::size_t group = 1; group < groups; ++group) {
+    if (uses(gates, CaptureGate::Requests)) {
+      commands.push_back(capture_command(context, {.group = group, .gate = CaptureGate::Requests}));
+    }
     commands.push_back(capture_command(context, {.group = group}));
   }
   for (std::size_t group = 0; group < groups; ++group) {
@@ -236,6 +336,7 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
                     run::files::kNcuReport,   run::files::kSectionsReport, run::files::kKernels,
                     run::files::kKernelsPage, run::paths::kWorkloadLog};
   if (is_built_in) plan.artifacts.emplace_back(run::paths::kWorkloadRequests);
+  if (takes_baselines_gate(context)) plan.artifacts.emplace_back(run::files::kGate);
   if (keeps_csv(context)) plan.artifacts.emplace_back(run::files::kNcuTable);
   for (std::size_t group = 1; group < group_count(context); ++group) {
     plan.artifacts.push_back(NcuFiles(context.setup).report(group).filename().string());
@@ -247,6 +348,12 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
   pipeline::add_requests(requests_of(context.setup), id(), context.setup.settings, plan);
   if (const auto limit = internal::launch_limit(own, false)) plan.limits.push_back(limit->text);
   for (std::string& note : internal::ncu_notes(context)) plan.notes.push_back(std::move(note));
+  const std::vector<CaptureGate> gates = gates_of(context);
+  if (uses(gates, CaptureGate::Ranges)) {
+    plan.notes.push_back("capture ranges: the baseline's steady requests take the place of 2|3|4");
+  } else if (follows_baseline(context.setup) && own.gating_nvtx) {
+    plan.notes.push_back("requests that are NVTX ranges: " + why_cold(context));
+  }
   return plan;
 }
 
@@ -254,8 +361,18 @@ Result<void> NcuStage::run(const StageContext& context, const pipeline::StagePla
                            pipeline::StageRun& run) const {
   const NcuFiles files(context.setup);
   PL_TRY(make_file(run, plan.command(kListSections), files.sections()));
-  PL_TRY(capture(context, plan, run, {}));
-  PL_TRY(capture_more(context, plan, run));
+  const std::vector<CaptureGate> gates = gates_of(context);
+  ProgramGate gate = gates.empty() ? ProgramGate{.why = "the settings"} : choose_gate(context);
+  if (gate.gate == CaptureGate::Ranges && !uses(gates, gate.gate)) report_cold_start(context, run);
+  if (!uses(gates, gate.gate)) gate.gate = CaptureGate::Everything;
+  if (!gates.empty()) PL_TRY(write_gate(files.folder, gate));
+  const pipeline::StagePlan chosen = with_instances(plan, gate);
+  PL_TRY(capture(context, chosen, run, {.gate = gate.gate}));
+  PL_TRY(capture_more(context, chosen, run, gate.gate));
+  if (is_program(context.setup)) {
+    const fs::path out = files.workload({.without_gate = files.was_rerun()});
+    PL_TRY(write_profiled_requests(context.setup, out, files.workload({})));
+  }
   Result<void> made = make_files(context, plan, run);
   // Nothing will read them then.
   if (!made || run.has_problem()) drop_csvs(context);

@@ -160,7 +160,7 @@ std::vector<std::string> kernel_cells(const NcuKernel& kernel) {
           percent(of_roof),
           amount(roof.operations_per_second, "FLOP/s"),
           amount(roof.bytes_per_second, "B/s"),
-          roof.intensity ? fmt::format("{:.3g}", *roof.intensity) : "–",
+          plain_number(roof.intensity),
           percent(roof.compute_share),
           percent(roof.memory_share)};
 }

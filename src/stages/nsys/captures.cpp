@@ -50,6 +50,10 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 
 }  // namespace
 
+std::string within_stage(const pipeline::RunSetup& setup, const fs::path& file) {
+  return file.lexically_relative(setup.stage_folder(run::stages::kNsys)).string();
+}
+
 std::vector<NsysSession> nsys_sessions(const pipeline::RunSetup& setup) {
   const fs::path stage = setup.stage_folder(run::stages::kNsys);
   const std::vector<std::string> ranges = nsys::gated_ranges(setup.settings.pipeline.nsys);
@@ -61,7 +65,7 @@ std::vector<NsysSession> nsys_sessions(const pipeline::RunSetup& setup) {
   }
   std::vector<NsysSession> sessions;
   for (const std::string& range : ranges) {
-    const std::string plain = range_folder(range);
+    const std::string plain = folder_name(range);
     std::string name = plain;
     const auto is_taken = [&](const NsysSession& session) { return session.name == name; };
     for (int n = 2; std::any_of(sessions.begin(), sessions.end(), is_taken); ++n) {

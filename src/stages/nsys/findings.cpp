@@ -8,6 +8,7 @@
 #include "pipeline/workload_stage.h"
 #include "records/range_use.h"
 #include "stages/nsys/internal/captures.h"
+#include "stages/program_gate/program_gate.h"
 #include "tools/nsys/commands.h"
 #include "tools/nsys/probe.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -329,6 +330,15 @@ std::vector<Finding> check_contents(const pipeline::StageContext& context,
                                     const nsys::Contents& contents) {
   std::vector<Finding> findings;
   const std::string capture = "capture " + report.name;
+  const bool is_gpu = context.setup.settings.device.kind == settings::Device::Kind::Cuda;
+  if (contents.rows == 0 && is_program(context.setup) && !is_gpu) {
+    findings.push_back({Severity::Note, "nothing_to_record",
+                        capture + " holds no events: the program runs on the CPU and opens no "
+                                  "NVTX ranges",
+                        "pipeline.nsys.trace=cuda,nvtx,osrt records its calls of the operating "
+                        "system, pipeline.nsys.sample=process-tree its call stacks"});
+    return findings;
+  }
   if (contents.rows == 0) {
     findings.push_back(problem("capture_empty", capture + " holds no events", see_log(session)));
     return findings;
@@ -344,7 +354,6 @@ std::vector<Finding> check_contents(const pipeline::StageContext& context,
                             "' does: its times are those up to there",
                         ""});
   }
-  const bool is_gpu = context.setup.settings.device.kind == settings::Device::Kind::Cuda;
   if (contents.kernels > 0) return findings;
   if (is_gpu) {
     findings.push_back(problem("no_kernels",

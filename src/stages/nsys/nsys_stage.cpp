@@ -1,5 +1,7 @@
 #include "stages/nsys/nsys_stage.h"
 
+#include <optional>
+
 #include "base/files.h"
 #include "formats/sqlite.h"
 #include "pipeline/workload_command.h"
@@ -7,6 +9,7 @@
 #include "run/names/artifact_names.h"
 #include "run/run_files.h"
 #include "stages/nsys/internal/captures.h"
+#include "stages/nsys/internal/gate.h"
 #include "stages/nsys/internal/tables.h"
 #include "tools/nsys/commands.h"
 #include "tools/nsys/probe.h"
@@ -39,7 +42,8 @@ std::string command_name(std::string_view what, const std::string& name) {
   return name == "run" ? std::string(what) : std::string(what) + " " + name;
 }
 
-PlannedCommand capture_command(const StageContext& context, const NsysSession& session) {
+PlannedCommand capture_command(const StageContext& context, const NsysSession& session,
+                               const program::ProgramRun& program = {}) {
   const pipeline::RunSetup& setup = context.setup;
   const auto changes = changes_of(setup);
   const Command workload =
@@ -47,12 +51,24 @@ PlannedCommand capture_command(const StageContext& context, const NsysSession& s
                                  .mode = "profiled",
                                  .config = handed_config_file(setup, run::stages::kNsys, changes),
                                  .out = session.workload(),
-                                 .samples = requests_of(setup).count});
+                                 .samples = requests_of(setup).count,
+                                 .program = program});
   const nsys::Capture capture{
       .session = session.id, .output = session.output(), .range = session.range};
   return {command_name("capture", session.name),
           nsys::profile_command(internal::nsys_of(context.tools), setup.settings.pipeline.nsys,
                                 capture, workload)};
+}
+
+/// The same for a program whose gate the baseline decides.
+PlannedCommand capture_command(const StageContext& context, const NsysSession& session,
+                               CaptureGate kind) {
+  program::ProgramRun program;
+  if (kind == CaptureGate::Requests) program = gated_run(context.setup, program::GateKind::Cuda);
+  PlannedCommand planned = capture_command(context, session, program);
+  planned.name = internal::capture_name(kind);
+  planned.condition = condition_of(kind, context.setup);
+  return planned;
 }
 
 PlannedCommand export_command(const StageContext& context, const NsysReport& report) {
@@ -61,16 +77,10 @@ PlannedCommand export_command(const StageContext& context, const NsysReport& rep
       nsys::export_command(internal::nsys_of(context.tools).program, report.report, report.sqlite)};
 }
 
-/// Written under another name and renamed: nsys prints an excuse there if the capture has no
-/// kernels.
-fs::path unfinished(const fs::path& file) {
-  return file.parent_path() / ("." + file.filename().string());
-}
-
 PlannedCommand summary_command(const StageContext& context, const NsysReport& report) {
   return {command_name("kernel_summary", report.name),
           nsys::kernel_summary_command(internal::nsys_of(context.tools), report.sqlite,
-                                       unfinished(report.summary))};
+                                       run::unfinished(report.summary))};
 }
 
 /// Applies the commands planned for one report to another: only now is it known how often a range
@@ -87,8 +97,8 @@ PlannedCommand for_report(const PlannedCommand& planned, const std::string& name
       if (at != std::string::npos) word.replace(at, from.string().size(), to.string());
     }
   }
-  if (other.command.out == unfinished(expected.summary)) {
-    other.command.out = unfinished(report.summary);
+  if (other.command.out == run::unfinished(expected.summary)) {
+    other.command.out = run::unfinished(report.summary);
   }
   return other;
 }
@@ -131,23 +141,28 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
   std::error_code failure;
   if (was_cut_off(exported)) fs::remove(report.sqlite, failure);
   if (exported.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  const auto contents = nsys::count_contents(report.sqlite, session.range);
-  if (!contents) {
-    run.report(internal::export_failure(report, exported, contents.error()));
+  std::optional<Result<nsys::Export>> made;
+  run.read([&] { made = nsys::read_export(report.sqlite, session.range); });
+  if (!*made) {
+    run.report(internal::export_failure(report, exported, made->error()));
     return {};
   }
-  for (Finding& finding : internal::check_contents(context, session, report, *contents)) {
+  nsys::Export content = std::move(*made).value();
+  for (Finding& finding : internal::check_contents(context, session, report, content.contents)) {
     run.report(std::move(finding));
   }
-  if (contents->kernels == 0) return {};
+  const bool has_kernels = content.contents.kernels > 0;
+  run.keep_capture(internal::within_stage(context.setup, report.sqlite),
+                   std::move(content.timeline));
+  if (!has_kernels) return {};
   const Exit summed = PL_TRY(run.execute(planned.summing));
-  const fs::path made = unfinished(report.summary);
-  const std::string problem = PL_TRY(summary_problem(summed, made, report));
+  const fs::path printed = run::unfinished(report.summary);
+  const std::string problem = PL_TRY(summary_problem(summed, printed, report));
   if (problem.empty()) {
-    fs::rename(made, report.summary, failure);
+    fs::rename(printed, report.summary, failure);
     return {};
   }
-  fs::remove(made, failure);
+  fs::remove(printed, failure);
   if (summed.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   run.report({Severity::Warning, "kernel_summary",
               "nsys stats gave no summary of kernels: " + problem,
@@ -165,19 +180,20 @@ std::string worth_another_try(const Exit& exit, const NsysSession& session) {
   if (messages.session_in_use) {
     return "nsys has another session of that name, perhaps one that is just ending";
   }
-  const bool lost = messages.agent_lost || (exit.succeeded() && !messages.finished);
-  return lost ? "nsys left no report and gave no reason" : "";
+  if (messages.agent_lost) return "nsys lost the connection to its agent and left no report";
+  return exit.succeeded() && !messages.finished ? "nsys left no report and gave no reason" : "";
 }
 
 /// Runs nsys over the workload, and again where that may help: it loses its agent now and then, and
 /// the session of an interrupted capture keeps its name for a moment.
-Result<void> capture(const StageContext& context, const pipeline::StagePlan& plan,
-                     pipeline::StageRun& run, NsysSession session) {
+Result<Exit> run_nsys(const StageContext& context, const PlannedCommand& first_try,
+                      pipeline::StageRun& run, NsysSession session) {
   constexpr int kTries = 3;
   const std::string first_id = session.id;
   for (int n = 1;; ++n) {
-    PlannedCommand planned = plan.command(command_name("capture", session.name));
+    PlannedCommand planned = first_try;
     if (n > 1) {
+      forget_recorded(session.workload());
       planned.name += " again";
       planned.command = nsys::in_session(std::move(planned.command), session.id);
     }
@@ -192,11 +208,76 @@ Result<void> capture(const StageContext& context, const pipeline::StagePlan& pla
       if (auto finding = internal::capture_end(context, session, planned, exit)) {
         run.report(std::move(*finding));
       }
-      return {};
+      return exit;
     }
     run.report({Severity::Warning, "nsys_retry", why + "; trying again"});
     session.id = first_id + "-" + std::to_string(n + 1);
   }
+}
+
+void add_reading(const StageContext& context, const NsysReport& report, bool repeats,
+                 pipeline::StagePlan& plan) {
+  plan.commands.push_back(export_command(context, report));
+  if (repeats) plan.commands.back().condition = "for each run.N.nsys-rep";
+  plan.commands.push_back(summary_command(context, report));
+  plan.commands.back().condition = "if kernels were captured";
+}
+
+/// Every form of the capture whose gate the baseline decides, and the commands over the reports of
+/// the form that repeats; those of the others are the same.
+void add_gated_captures(const StageContext& context, pipeline::StagePlan& plan) {
+  for (const CaptureGate kind : internal::gate_kinds()) {
+    if (kind == CaptureGate::Requests && !uses_adapter(context)) continue;
+    const pipeline::RunSetup setup = internal::gated(context.setup, kind);
+    const StageContext gated{setup, context.tools};
+    plan.commands.push_back(capture_command(gated, internal::nsys_sessions(setup).front(), kind));
+  }
+  const pipeline::RunSetup setup = internal::gated(context.setup, CaptureGate::Ranges);
+  const NsysReport report = internal::expected_report(internal::nsys_sessions(setup).front(), true);
+  add_reading({setup, context.tools}, report, true, plan);
+}
+
+/// Captures and reads one session.
+Result<Exit> capture(const StageContext& context, const pipeline::StagePlan& plan,
+                     pipeline::StageRun& run, const PlannedCommand& command,
+                     const NsysSession& session, const ProgramGate* gate = nullptr) {
+  PL_TRY(create_folders(session.workload()));
+  const Exit exit = PL_TRY(run_nsys(context, command, run, session));
+  if (gate != nullptr) internal::drop_warm_up(session, *gate);
+  for (const NsysReport& report : internal::nsys_reports(session)) {
+    PL_TRY(read_report(context, run, session, report, reading_of(context, plan, session, report)));
+  }
+  return exit;
+}
+
+/// Captures the requests that the baseline's gate chooses, or everything if the gate stays closed.
+Result<void> capture_program(const StageContext& context, const pipeline::StagePlan& plan,
+                             pipeline::StageRun& run) {
+  const fs::path folder = context.setup.stage_folder(run::stages::kNsys);
+  ProgramGate gate = choose_gate(context);
+  PL_TRY(write_gate(folder, gate));
+  const auto capture_with = [&](CaptureGate kind) -> Result<bool> {
+    const pipeline::RunSetup setup = internal::gated(context.setup, kind);
+    const StageContext gated{setup, context.tools};
+    const NsysSession session = internal::nsys_sessions(setup).front();
+    const bool is_gated = kind == CaptureGate::Ranges;
+    const Exit exit = PL_TRY(capture(gated, plan, run, plan.command(internal::capture_name(kind)),
+                                     session, is_gated ? &gate : nullptr));
+    PL_TRY(write_profiled_requests(setup, session.workload(), session.workload()));
+    return kind == CaptureGate::Everything || !internal::never_opened(session, exit);
+  };
+  if (PL_TRY(capture_with(gate.gate))) return {};
+  const NsysSession session = internal::nsys_sessions(context.setup).front();
+  const std::string cause = adapter_problem(context.setup, session.workload());
+  run.report({Severity::Warning, "gate_stayed_closed",
+              "nothing opened the capture of " + gate.why + (cause.empty() ? "" : ": " + cause),
+              "nsys runs once more and captures the whole program; "
+              "pipeline.nsys.gating_nvtx=false does so at once"});
+  gate = {.why = "the gate stayed closed: " + gate.why};
+  forget_recorded(session.workload());
+  PL_TRY(write_gate(folder, gate));
+  PL_TRY(capture_with(CaptureGate::Everything));
+  return {};
 }
 
 }  // namespace
@@ -216,13 +297,12 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
   pipeline::StagePlan plan;
   const bool is_built_in = !setup.settings.pipeline.workload.user_command();
   plan.changes = changes_of(setup);
+  const bool chooses = internal::takes_baselines_gate(setup);
+  if (chooses) add_gated_captures(context, plan);
   for (const NsysSession& session : internal::nsys_sessions(setup)) {
-    plan.commands.push_back(capture_command(context, session));
+    if (!chooses) plan.commands.push_back(capture_command(context, session));
     const NsysReport report = internal::expected_report(session, repeats);
-    plan.commands.push_back(export_command(context, report));
-    plan.commands.push_back(summary_command(context, report));
-    if (repeats) plan.commands[plan.commands.size() - 2].condition = "for each run.N.nsys-rep";
-    plan.commands.back().condition = "if kernels were captured";
+    add_reading(context, report, repeats, plan);
     const fs::path below = session.folder.lexically_relative(setup.stage_folder(id()));
     for (const char* file :
          {run::files::kCommand, run::paths::kWorkloadLog, run::paths::kWorkloadRequests}) {
@@ -234,6 +314,7 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
           file.lexically_relative(setup.stage_folder(id())).lexically_normal().string());
     }
   }
+  if (chooses) plan.artifacts.emplace_back(run::files::kGate);
   plan.artifacts.insert(plan.artifacts.end(),
                         {run::files::kKernels, run::files::kKernelsPage, run::files::kRanges});
   pipeline::add_requests(requests_of(setup), id(), setup.settings, plan);
@@ -243,13 +324,12 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
 
 Result<void> NsysStage::run(const StageContext& context, const pipeline::StagePlan& plan,
                             pipeline::StageRun& run) const {
+  if (internal::takes_baselines_gate(context.setup)) return capture_program(context, plan, run);
   for (const NsysSession& session : internal::nsys_sessions(context.setup)) {
-    PL_TRY(create_folders(session.workload()));
-    PL_TRY(capture(context, plan, run, session));
-    for (const NsysReport& report : internal::nsys_reports(session)) {
-      PL_TRY(
-          read_report(context, run, session, report, reading_of(context, plan, session, report)));
-    }
+    PL_TRY(
+        capture(context, plan, run, plan.command(command_name("capture", session.name)), session));
+    if (!is_program(context.setup)) continue;
+    PL_TRY(write_profiled_requests(context.setup, session.workload(), session.workload()));
   }
   return {};
 }
@@ -257,8 +337,10 @@ Result<void> NsysStage::run(const StageContext& context, const pipeline::StagePl
 std::vector<Finding> NsysStage::verify(const StageContext& context,
                                        const run::Run& /*files*/) const {
   std::vector<Finding> findings;
-  for (const NsysSession& session : internal::nsys_sessions(context.setup)) {
-    for (Finding& finding : internal::check_session(context, session)) {
+  const pipeline::RunSetup setup = internal::as_captured(context.setup);
+  const StageContext captured{setup, context.tools};
+  for (const NsysSession& session : internal::nsys_sessions(setup)) {
+    for (Finding& finding : internal::check_session(captured, session)) {
       findings.push_back(std::move(finding));
     }
   }
@@ -267,7 +349,9 @@ std::vector<Finding> NsysStage::verify(const StageContext& context,
 
 Result<void> NsysStage::summarise(const StageContext& context, const run::Run& files,
                                   pipeline::StageRun& run) const {
-  const internal::NsysTables tables = PL_TRY(internal::make_tables(context, files, run));
+  const pipeline::RunSetup setup = internal::as_captured(context.setup);
+  const internal::NsysTables tables =
+      PL_TRY(internal::make_tables({setup, context.tools}, files, run));
   for (const NsysCapture& capture : tables.ranges.captures) {
     for (const std::string& loss : capture.losses) {
       run.report({Severity::Warning, "events_lost", "capture " + capture.name + ": " + loss});

@@ -212,7 +212,10 @@ TEST_F(NsysStageTest, IsTriedAgainUnderAnotherNameWhenNsysLeavesNothing) {
     const char* text;
   };
   constexpr Case kCases[] = {
-      {"Connection to Agent lost.\n", "nsys left no report and gave no reason; trying again"},
+      {"Connection to Agent lost.\n",
+       "nsys lost the connection to its agent and left no report; trying again"},
+      {"[tag_message*] = Local Endpoint is not available.\n",
+       "nsys lost the connection to its agent and left no report; trying again"},
       {"Session name 'profline-run' is already in use.\n",
        "nsys has another session of that name, perhaps one that is just ending; trying again"},
   };
@@ -394,7 +397,8 @@ TEST_F(NsysStageTest, OnAGpuACaptureWithoutKernelsIsAProblem) {
     auto database = sqlite::Database::open_read_write(file("run.sqlite"), sqlite::Create::Yes);
     ASSERT_TRUE(database) << database.error().to_string();
     ASSERT_TRUE(
-        database->execute("CREATE TABLE OSRT_API (start); INSERT INTO OSRT_API VALUES (1)"));
+        database->execute("CREATE TABLE StringIds (id INTEGER, value TEXT);"
+                          "CREATE TABLE OSRT_API (start); INSERT INTO OSRT_API VALUES (1)"));
   });
   ASSERT_TRUE(run_stage(run_));
   ASSERT_THAT(codes(run_.findings()), ElementsAre("no_kernels"));

@@ -31,8 +31,8 @@ constexpr timeline::KernelKeys kRows{
 
 void add_kernels(const ReadCapture& capture, const Attribution& attribution,
                  const kernels::Classifier& classifier, NsysKernels& table) {
-  timeline::KernelUses uses =
-      group_kernels(capture.timeline, kRows, {.attribution = &attribution, .classes = &classifier});
+  timeline::KernelUses uses = group_kernels(*capture.timeline, kRows,
+                                            {.attribution = &attribution, .classes = &classifier});
   for (KernelUse& row : uses.rows) {
     row.capture = capture.about.name;
     table.kernels.push_back(std::move(row));
@@ -89,7 +89,7 @@ void count_tokens(const timeline::RangeAccount& account, std::span<const Request
 
 void add_ranges(const ReadCapture& capture, const Attribution& attribution,
                 const timeline::Accounting& accounts, NsysRanges& table) {
-  const Timeline& timeline = capture.timeline;
+  const Timeline& timeline = *capture.timeline;
   for (const timeline::RangeAccount& account : accounts.ranges) {
     RangeUse range;
     range.capture = capture.about.name;
@@ -112,7 +112,7 @@ void add_ranges(const ReadCapture& capture, const Attribution& attribution,
 }
 
 NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accounts) {
-  const Timeline& timeline = capture.timeline;
+  const Timeline& timeline = *capture.timeline;
   NsysCapture about = capture.about;
   about.wall_ns = accounts.wall_ns();
   about.kernels = accounts.kernels.count;
@@ -172,21 +172,24 @@ std::size_t requests_in(const Timeline& timeline, std::span<const Request> reque
 
 Result<void> add_session(const pipeline::RunSetup& setup, const NsysSession& session,
                          const kernels::Classifier& classifier, const run::Run& files,
-                         pipeline::StageRun& run, NsysTables& tables) {
+                         const pipeline::StageRun& run, NsysTables& tables) {
   const std::span<const Request> requests = requests_of(session, files);
   std::size_t ran = 0;  // requests in the captures so far
-  const fs::path stage = setup.stage_folder(run::stages::kNsys);
   for (const NsysReport& report : nsys_reports(session)) {
     ReadCapture capture;
     capture.about.name = report.name;
     capture.about.range = session.range;
-    capture.about.report = report.report.lexically_relative(stage).string();
-    capture.about.sqlite = report.sqlite.lexically_relative(stage).string();
-    capture.timeline = PL_TRY(nsys::read_sqlite(report.sqlite));
+    capture.about.report = within_stage(setup, report.report);
+    capture.about.sqlite = within_stage(setup, report.sqlite);
+    capture.timeline = run.kept_capture(capture.about.sqlite);
+    Timeline large;  // too large to be kept
+    if (capture.timeline == nullptr) {
+      large = PL_TRY(nsys::read_sqlite(report.sqlite));
+      capture.timeline = &large;
+    }
     capture.requests = requests.subspan(std::min(ran, requests.size()));
-    ran += requests_in(capture.timeline, requests);
+    ran += requests_in(*capture.timeline, requests);
     add_capture(capture, classifier, tables);
-    run.keep_capture(capture.about.sqlite, std::move(capture.timeline));
   }
   return {};
 }
@@ -326,7 +329,7 @@ std::string kernels_section(const NsysKernels& table) {
 
 void add_capture(const ReadCapture& capture, const kernels::Classifier& classifier,
                  NsysTables& tables) {
-  const Timeline& timeline = capture.timeline;
+  const Timeline& timeline = *capture.timeline;
   const Attribution attribution = Attribution::of(timeline);
   timeline::AccountingOptions options;
   options.is_collective = [&](std::string_view name) {
@@ -353,7 +356,7 @@ void finish(NsysTables& tables) {
 }
 
 Result<NsysTables> make_tables(const pipeline::StageContext& context, const run::Run& files,
-                               pipeline::StageRun& run) {
+                               const pipeline::StageRun& run) {
   const pipeline::RunSetup& setup = context.setup;
   const kernels::Classifier classifier = PL_TRY(kernels::classifier_with(setup.kernel_classes));
   NsysTables tables;

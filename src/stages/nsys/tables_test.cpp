@@ -31,7 +31,7 @@ NsysTables tables_of(const std::filesystem::path& sqlite, std::span<const Reques
   auto timeline = nsys::read_sqlite(sqlite);
   EXPECT_TRUE(timeline) << timeline.error().to_string();
   if (!timeline) return tables;
-  capture.timeline = std::move(*timeline);
+  capture.timeline = &*timeline;
   capture.requests = requests;
   add_capture(capture, *classifier, tables);
   finish(tables);

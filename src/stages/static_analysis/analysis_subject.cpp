@@ -1,11 +1,15 @@
 #include "stages/static_analysis/analysis_subject.h"
 
+#include <algorithm>
+#include <span>
+
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"
 #include "inputs/dataset/dataset.h"
 #include "inputs/images/views.h"
+#include "run/artifacts.h"
 
 namespace profline::stages {
 namespace {
@@ -104,6 +108,27 @@ Result<std::vector<static_model::ViewBatch>> traced_views(const Node& document,
   return views;
 }
 
+Result<std::optional<Node>> users_config(const std::optional<std::filesystem::path>& file) {
+  if (!file) return std::optional<Node>();
+  const std::string text = PL_TRY(read_file(*file));
+  return std::optional(PL_TRY(parse_json(text, file->string())));
+}
+
+/// `12 of 14 requests in baseline/requests.jsonl`
+std::string shapes_words(const static_model::CommonShapes& common, const std::string& file) {
+  const std::string which =
+      common.requests == common.of
+          ? counted(common.of, "request")
+          : std::to_string(common.requests) + " of " + counted(common.of, "request");
+  return which + " in " + file;
+}
+
+bool has_quantized_cache(std::span<const Request> requests) {
+  return std::any_of(requests.begin(), requests.end(), [](const Request& request) {
+    return request.text("cache").find("Quantized") != std::string::npos;
+  });
+}
+
 }  // namespace
 
 Result<std::variant<DeepseekOcrConfig, static_model::Decoder>> load_model_config(
@@ -160,8 +185,7 @@ Result<AnalysisSubject> subject_of_file(const std::filesystem::path& config_json
   subject.request.new_tokens = shape.new_tokens;
   if (const auto* decoder = std::get_if<static_model::Decoder>(&subject.model)) {
     if (shape.views) {
-      return Error(ErrorKind::Config, "--views is for models that see pictures")
-          .with_reason("usage");
+      return Error(ErrorKind::Config, "--views is for models that see images").with_reason("usage");
     }
     subject.dtype = decoder->dtype;
     return subject;
@@ -172,6 +196,21 @@ Result<AnalysisSubject> subject_of_file(const std::filesystem::path& config_json
   page.side = static_cast<std::uint64_t>(config.vision_config.image_size);
   subject.views = shape.views.value_or(std::vector{page});
   return subject;
+}
+
+std::optional<static_model::NumberFormat> format_of(AnalysisSubject& subject,
+                                                    const std::string& dtype) {
+  if (dtype.empty() && subject.format) return subject.format;
+  const std::string own = subject.dtype.empty() ? "bf16" : subject.dtype;
+  auto format = static_model::number_format(dtype.empty() ? own : dtype);
+  const auto* decoder = std::get_if<static_model::Decoder>(&subject.model);
+  if (!format || decoder == nullptr || !decoder->quantization) return format;
+  if (dtype.empty()) {
+    return static_model::with_quantization(*format, *decoder->quantization, subject.notes);
+  }
+  subject.notes.push_back("the checkpoint is quantised (" + decoder->quantization->method +
+                          "), but all weights are counted in " + format->name);
+  return format;
 }
 
 static_model::StaticCompute static_compute_of(AnalysisSubject subject,
@@ -251,6 +290,39 @@ Result<std::vector<static_model::TracedPhase>> compare_with_trace(
     phases.push_back({name, Count(flops), phase.total().flops});
   }
   return phases;
+}
+
+Result<ProgramSubject> program_subject(const run::Run& files,
+                                       const std::optional<std::filesystem::path>& config) {
+  const run::Artifact<RecordedModels>& recorded = files.get(run::kRecordedModels);
+  const run::Artifact<run::Requests>& requests = files.baseline();
+  if (recorded.is_there && !recorded) {
+    return Error(ErrorKind::Parse, recorded.file + " " + recorded.why_not);
+  }
+  const auto given = PL_TRY(users_config(config));
+  const auto models = recorded ? std::span<const RecordedModel>(recorded->models)
+                               : std::span<const RecordedModel>();
+  const auto made = requests ? std::span<const Request>(*requests) : std::span<const Request>();
+  ProgramSubject program;
+  program.model = PL_TRY(static_model::model_of_program(models, made, given ? &*given : nullptr));
+  const auto common = static_model::most_common_shapes(made, program.model);
+  if (!common) {
+    return Error(ErrorKind::NotFound,
+                 "no request has a known prompt and one generated token per step and sequence")
+        .with_reason("no_shapes");
+  }
+  AnalysisSubject& subject = program.subject;
+  subject.model = program.model.decoder;
+  subject.config_from = config ? config->string() : recorded.file + ", " + program.model.name;
+  subject.dtype = program.model.format.name;
+  subject.format = program.model.format;
+  subject.request = common->shapes;
+  subject.shapes_from = shapes_words(*common, requests.file);
+  subject.notes = program.model.notes;
+  if (has_quantized_cache(made)) {
+    subject.notes.push_back("the KV cache is quantised, but counted in " + subject.dtype);
+  }
+  return program;
 }
 
 }  // namespace profline::stages

@@ -9,6 +9,7 @@
 
 #include "analysis/static_model/decoder.h"
 #include "analysis/static_model/deepseek_ocr.h"
+#include "analysis/static_model/program_model.h"
 #include "analysis/static_model/static_compute.h"
 #include "base/result.h"
 #include "run/run.h"
@@ -21,6 +22,7 @@ struct AnalysisSubject {
   std::variant<DeepseekOcrConfig, static_model::Decoder> model;
   std::string config_from;  ///< the config.json, or what replaces it
   std::string dtype;        ///< of the checkpoint or the configuration; may be empty
+  std::optional<static_model::NumberFormat> format{};  ///< as recorded; absent: that of `dtype`
   std::vector<static_model::ViewBatch> views;
   std::string shapes_from;
   static_model::Request request;
@@ -49,6 +51,11 @@ struct RequestShape {
 Result<AnalysisSubject> subject_of_file(const std::filesystem::path& config_json,
                                         const RequestShape& shape);
 
+/// The number format of `dtype` or, if that is empty, the subject's own with its quantised weights.
+/// Notes what is assumed. Nothing if there are no figures for the dtype.
+std::optional<static_model::NumberFormat> format_of(AnalysisSubject& subject,
+                                                    const std::string& dtype);
+
 /// The subject's costs in a number format, with the floors that the ceilings of a device imply.
 static_model::StaticCompute static_compute_of(AnalysisSubject subject,
                                               const static_model::NumberFormat& format,
@@ -69,5 +76,16 @@ std::uint64_t prompt_text_tokens(std::string_view prompt, bool is_tiny,
 /// for exactly the traced shapes.
 Result<std::vector<static_model::TracedPhase>> compare_with_trace(
     const AnalysisSubject& subject, const run::Artifact<Node>& static_trace);
+
+/// The model of a user's program, with the shapes that most of its requests had.
+struct ProgramSubject {
+  AnalysisSubject subject;
+  static_model::ProgramModel model;
+};
+
+/// From what the baseline recorded; `config` is the user's config.json, which replaces the recorded
+/// one. An Error says why static analysis does not apply.
+Result<ProgramSubject> program_subject(const run::Run& files,
+                                       const std::optional<std::filesystem::path>& config);
 
 }  // namespace profline::stages

@@ -63,7 +63,7 @@ TEST(SubjectOfFile, OfADecoderHasNoPictures) {
   shape.views.emplace();
   const auto seeing = subject_of_file(file, shape);
   ASSERT_FALSE(seeing);
-  EXPECT_EQ(seeing.error().to_string(), "--views is for models that see pictures");
+  EXPECT_EQ(seeing.error().to_string(), "--views is for models that see images");
 }
 
 TEST(StaticComputeOf, KeepsTheNotesOfItsSubject) {

@@ -6,7 +6,7 @@
 namespace profline::stages {
 
 /// The theoretical cost of the model: closed forms, checked against the module graph where libtorch
-/// can trace it.
+/// can trace it. For a user's program: of the model that its process recorded in the baseline.
 class StaticAnalysisStage final : public pipeline::Stage {
  public:
   std::string_view id() const override { return run::stages::kStaticAnalysis; }
@@ -15,6 +15,7 @@ class StaticAnalysisStage final : public pipeline::Stage {
   }
   bool is_measured_against_baseline() const override { return false; }
   Needs needs(const settings::Root& settings) const override;
+  bool reads_baseline(const settings::Root& settings) const override;
   std::vector<pipeline::Finding> preflight(const pipeline::StageContext& context) const override;
   pipeline::StagePlan plan(const pipeline::StageContext& context) const override;
   Result<void> run(const pipeline::StageContext& context, const pipeline::StagePlan& plan,

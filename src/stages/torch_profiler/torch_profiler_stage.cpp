@@ -5,6 +5,9 @@
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
 #include "run/artifacts.h"
+#include "stages/program_gate/program_gate.h"
+#include "stages/torch_profiler/internal/program.h"
+#include "stages/torch_profiler/internal/traces.h"
 
 namespace profline::stages {
 namespace {
@@ -33,15 +36,13 @@ pipeline::Stage::Needs TorchProfilerStage::needs(const settings::Root& settings)
 }
 
 std::vector<Finding> TorchProfilerStage::preflight(const pipeline::StageContext& context) const {
-  if (auto refused = pipeline::refuse_users_command(
-          context, id(), "libtorch's profiler works inside the built-in workload only")) {
-    return {std::move(*refused)};
-  }
+  if (is_program(context.setup)) return internal::program_preflight(context);
   return pipeline::workload_preflight(context);
 }
 
 pipeline::StagePlan TorchProfilerStage::plan(const pipeline::StageContext& context) const {
   const pipeline::RunSetup& setup = context.setup;
+  if (is_program(setup)) return internal::program_plan(context);
   const settings::TorchProfiler& own = setup.settings.pipeline.torch_profiler;
   pipeline::WorkloadRun workload{.stage = id(),
                                  .mode = "torch_profiler",
@@ -72,15 +73,17 @@ pipeline::StagePlan TorchProfilerStage::plan(const pipeline::StageContext& conte
   return plan;
 }
 
-Result<void> TorchProfilerStage::run(const pipeline::StageContext& /*context*/,
+Result<void> TorchProfilerStage::run(const pipeline::StageContext& context,
                                      const pipeline::StagePlan& plan,
                                      pipeline::StageRun& run) const {
+  if (is_program(context.setup)) return internal::trace_program(context, plan, run);
   PL_TRY(run_commands(plan, run));
   return {};
 }
 
 std::vector<Finding> TorchProfilerStage::verify(const pipeline::StageContext& context,
                                                 const run::Run& files) const {
+  if (is_program(context.setup)) return internal::verify_program(context);
   const std::filesystem::path folder = context.setup.stage_folder(id());
   std::vector<Finding> findings = pipeline::workload_remarks(folder);
   for (Finding& missing : pipeline::missing_files(
@@ -102,10 +105,10 @@ std::vector<Finding> TorchProfilerStage::verify(const pipeline::StageContext& co
   return findings;
 }
 
-Result<void> TorchProfilerStage::summarise(const pipeline::StageContext& /*context*/,
-                                           const run::Run& /*files*/,
-                                           pipeline::StageRun& /*run*/) const {
-  return {};  // the workload writes its tables itself
+Result<void> TorchProfilerStage::summarise(const pipeline::StageContext& context,
+                                           const run::Run& files, pipeline::StageRun& run) const {
+  if (is_program(context.setup)) return internal::write_tables(context, files, run);
+  return {};  // the built-in workload writes its tables itself
 }
 
 }  // namespace profline::stages

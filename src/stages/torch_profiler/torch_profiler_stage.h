@@ -6,7 +6,9 @@
 namespace profline::stages {
 
 /// The first image under libtorch's profiler: trace, operators, kernels. Texts and pictures come
-/// from the baseline, so that nothing is written while times are measured.
+/// from the baseline, so that nothing is written while times are measured. For a user's
+/// program: a steady request of its Python processes or, without requests, a short time of its
+/// processes that use libtorch.
 class TorchProfilerStage final : public pipeline::Stage {
  public:
   std::string_view id() const override { return run::stages::kTorchProfiler; }

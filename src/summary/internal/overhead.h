@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/requests/phases.h"
+#include "analysis/requests/steady.h"
 #include "records/run_summary.h"
 #include "run/artifacts.h"
 
@@ -18,14 +19,18 @@ struct PairedTime {
 
 /// The time of a phase over the first `count` requests of a profiled run and over the same requests
 /// of the baseline; for a phase with steps, over as many steps of each request as both have.
-/// Nothing if the baseline lacks one of the requests.
-std::optional<PairedTime> paired_time(const run::Requests& baseline, const run::Requests& profiled,
-                                      std::size_t count, std::string_view path);
+/// One-time costs of the baseline (`steady` is its steady part) are replaced by what is usual.
+/// Nothing if the baseline lacks one of the requests, or what is usual for it.
+std::optional<PairedTime> paired_time(const run::Requests& baseline,
+                                      const requests::SteadyPart& steady,
+                                      const run::Requests& profiled, std::size_t count,
+                                      std::string_view path);
 
 /// What a user's program took without a profiler; nothing for the built-in workload.
 std::optional<SummaryProgram> program_of(const run::Run& run);
 
 /// The slow-down by each profiler, from the workload's own times.
-std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::PhaseTree& tree);
+std::vector<SummaryOverhead> overheads(const run::Run& run, const requests::PhaseTree& tree,
+                                       const requests::SteadyPart& steady);
 
 }  // namespace profline::summary

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,17 +32,28 @@ class RecordedStageRun final : public pipeline::StageRun {
   Progress& progress() override { return progress_; }
   const Log& log() override { return log_; }
   void report(pipeline::Finding finding) override { findings_.push_back(std::move(finding)); }
+  void skip(pipeline::Finding why) override { skipped_.push_back(std::move(why)); }
   bool has_problem() const override {
     return std::any_of(findings_.begin(), findings_.end(), [](const pipeline::Finding& finding) {
       return finding.severity == Severity::Problem;
     });
   }
   void remember_session(const std::string& name) override { sessions_.push_back(name); }
-  void keep_capture(std::string sqlite, Timeline) override { captures_.push_back(sqlite); }
+  void keep_capture(std::string sqlite, Timeline capture) override {
+    captures_.push_back(sqlite);
+    kept_.insert_or_assign(std::move(sqlite), std::move(capture));
+  }
+  const Timeline* kept_capture(std::string_view sqlite) const override {
+    const auto kept = kept_.find(sqlite);
+    return kept == kept_.end() ? nullptr : &kept->second;
+  }
+  void read(const std::function<void()>& reading) override { reading(); }
 
   /// Names of the commands that were run, in order.
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<pipeline::Finding>& findings() const { return findings_; }
+  /// The reason for which the stage was skipped, if it was.
+  const std::vector<pipeline::Finding>& skipped() const { return skipped_; }
   const std::vector<std::string>& sessions() const { return sessions_; }
   /// Exports of the captures that were passed on to the reports.
   const std::vector<std::string>& captures() const { return captures_; }
@@ -51,8 +64,10 @@ class RecordedStageRun final : public pipeline::StageRun {
   Log log_ = Log::null();
   std::vector<std::string> names_;
   std::vector<pipeline::Finding> findings_;
+  std::vector<pipeline::Finding> skipped_;
   std::vector<std::string> sessions_;
   std::vector<std::string> captures_;
+  std::map<std::string, Timeline, std::less<>> kept_;
 };
 
 }  // namespace profline::testing

@@ -127,7 +127,9 @@ Result<Exit> FakeProcesses::run_checked(const Command& command, RunObserver* obs
   if (!command.log.empty()) PL_TRY(write(command.log, log, std::ios::app));
   if (!command.out.empty()) PL_TRY(write(command.out, out, std::ios::trunc));
   Exit exit = play->exit_;
-  if (exit.pid == 0) exit.pid = static_cast<pid_t>(commands_.size());
+  // Above the kernel's largest number: no real process has it, or descends from one that does.
+  constexpr pid_t kNoRealPid = 1 << 23;
+  if (exit.pid == 0) exit.pid = kNoRealPid + static_cast<pid_t>(commands_.size());
   exit.tail = last_bytes(log);
   if (observer != nullptr) observer->started({exit.pid, commands_.size()});
   for (const auto& [path, bytes] : play->files_) {

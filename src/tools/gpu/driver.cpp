@@ -6,9 +6,12 @@
 #include <memory>
 
 #include "base/strings.h"
+#include "tools/gpu/internal/library.h"
 
 namespace profline::gpu {
 namespace {
+
+using internal::Library;
 
 // The few calls of CUDA's driver API that we need, with their documented C signatures.
 using Status = int;  // CUresult
@@ -19,11 +22,6 @@ constexpr int kComputeMinor = 76;
 struct Uuid {
   std::array<unsigned char, 16> bytes;
 };
-
-struct CloseLibrary {
-  void operator()(void* handle) const { dlclose(handle); }
-};
-using Library = std::unique_ptr<void, CloseLibrary>;
 
 /// The opened libcuda; each call is looked up by name when it is made.
 class Cuda {

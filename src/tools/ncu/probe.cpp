@@ -23,11 +23,11 @@ bool contains_or_unknown(const std::vector<std::string>& known, std::string_view
 }
 
 constexpr std::string_view kFlopCount = "flop_count_";
-struct Part {
+struct InstructionPart {
   std::string_view instruction;
   double operations;
 };
-constexpr std::array<Part, 3> kParts = {{{"add", 1}, {"mul", 1}, {"fma", 2}}};
+constexpr std::array<InstructionPart, 3> kParts = {{{"add", 1}, {"mul", 1}, {"fma", 2}}};
 
 /// The letter of SASS instructions for `flop_count_sp`, with or without `.sum`; 0 for other names.
 char precision_letter(std::string_view name) {
@@ -196,7 +196,7 @@ std::vector<std::string> flop_count_parts(std::string_view name) {
   std::vector<std::string> parts;
   const char letter = name.starts_with(kFlopCount) ? precision_letter(name) : '\0';
   if (letter == '\0') return parts;
-  for (const Part& part : kParts) {
+  for (const InstructionPart& part : kParts) {
     parts.push_back(std::string("smsp__sass_thread_inst_executed_op_") + letter +
                     std::string(part.instruction) + "_pred_on.sum");
   }

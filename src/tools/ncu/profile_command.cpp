@@ -56,10 +56,12 @@ void add_collection(const Installation& ncu, const settings::NcuCli& cli, Argv& 
 void add_filters(const settings::Ncu& settings, const Capture& capture, Argv& argv) {
   const settings::NcuCli& cli = settings.ncu_cli;
   argv.add("--nvtx");  // rows then name the ranges of their kernels
+  if (capture.waits_for_program) argv.add("--profile-from-start", "off");
   if (!capture.without_gate) {
     for (const NvtxExpression& range : capture.ranges.value_or(gate(settings))) {
       argv.add("--nvtx-include", range.passed);
     }
+    if (!capture.instances.empty()) argv.add("--range-filter", range_filter(capture.instances));
   }
   if (cli.kernel_name || capture.kernel_id) {
     argv.add_if("--kernel-name-base", cli.kernel_name_base);
@@ -158,6 +160,14 @@ std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu) {
   // ncu ends the workload after a number of launches only if it is given one.
   if (cli.kernel_name && !cli.kill.value_or(false)) return std::nullopt;
   return ncu.max_launches;
+}
+
+std::string range_filter(const std::vector<std::uint64_t>& instances) {
+  std::string numbers;
+  for (const std::uint64_t instance : instances) {
+    numbers += (numbers.empty() ? "" : "|") + std::to_string(instance);
+  }
+  return "::" + numbers;
 }
 
 Command profile_command(const Installation& ncu, const settings::Ncu& settings,

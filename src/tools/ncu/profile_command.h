@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "process/command.h"
+#include "process/runner.h"
 #include "settings/ncu.h"
 #include "tools/ncu/nvtx.h"
 #include "tools/ncu/probe.h"
@@ -22,8 +22,12 @@ struct Capture {
   std::optional<std::uint32_t> without_gate{};
   /// Selects kernels by ncu's identifier, `::regex:gemm:^(2|5)$`, instead of kernel_name.
   std::optional<std::string> kernel_id{};
+  /// Nothing is profiled until the program calls cudaProfilerStart.
+  bool waits_for_program = false;
   /// These ranges instead of all those in the settings.
   std::optional<std::vector<NvtxExpression>> ranges{};
+  /// Only the instances with these numbers, counted from 1, of the ranges that limit the capture.
+  std::vector<std::uint64_t> instances{};
 };
 
 /// The ranges that limit the capture, translated; empty if nothing does.
@@ -36,6 +40,10 @@ std::vector<std::vector<NvtxExpression>> gate_groups(const settings::Ncu& ncu);
 /// selects what is profiled. Ranges do not lift the limit: a loop over tokens launches hundreds of
 /// thousands of kernels, and ncu needs up to a second for each. Nothing: every launch is profiled.
 std::optional<std::uint32_t> launch_bound(const settings::Ncu& ncu);
+
+/// The value of --range-filter for these instances of NVTX ranges, and of all ranges between
+/// cudaProfilerStart and cudaProfilerStop: `::2|3|4`.
+std::string range_filter(const std::vector<std::uint64_t>& instances);
 
 /// The workload under ncu: its own environment, folder and log, with ncu's options before its argv.
 Command profile_command(const Installation& ncu, const settings::Ncu& settings,

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "process/command.h"
 #include "process/interrupt.h"
 #include "process/runner.h"
 #include "settings/nsys.h"

@@ -47,7 +47,10 @@ void read_line(std::string_view line, Messages& messages) {
   if (line.starts_with("Executable not found") || line.starts_with("No such file or directory:")) {
     keep_first(messages.program_problem, line);
   }
-  if (has(line, "Connection to Agent lost") || has(line, "Agent was terminated")) {
+  // The last one is an exception of nsys itself, before it starts the program: the agent was not
+  // ready in time.
+  if (has(line, "Connection to Agent lost") || has(line, "Agent was terminated") ||
+      has(line, "Local Endpoint is not available")) {
     messages.agent_lost = true;
   }
   if (line.starts_with("Session name") && has(line, "already in use")) {

@@ -100,6 +100,10 @@ TEST(NsysMessages, OfFailuresAreKeptInItsOwnWords) {
   EXPECT_EQ(read_messages("ERROR: invalid session name.\n").errors,
             std::vector<std::string>{"ERROR: invalid session name."});
   EXPECT_TRUE(read_messages("Connection to Agent lost.\n").agent_lost);
+  EXPECT_TRUE(read_messages("ClientProxy.cpp(389): Throw in function GetLocalEndpoint() const\n"
+                            "std::exception::what: RuntimeException\n"
+                            "[tag_message*] = Local Endpoint is not available.\n")
+                  .agent_lost);
   EXPECT_TRUE(read_messages("Session name 'profline-run-382baa64' is already in use. Run `nsys "
                             "sessions list` to list your active sessions.\n")
                   .session_in_use);

@@ -86,6 +86,23 @@ Result<void> count_range(sqlite::Database& database, std::string_view name, Cont
   return {};
 }
 
+Result<Contents> count_contents(sqlite::Database& database, std::string_view range) {
+  Contents contents;
+  for (const char* table : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"}) {
+    contents.kernels += PL_TRY(rows_of(database, table));
+  }
+  for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
+    contents.cuda_calls += PL_TRY(rows_of(database, table));
+  }
+  contents.nvtx_events = PL_TRY(rows_of(database, "NVTX_EVENTS"));
+  contents.rows = contents.kernels + contents.cuda_calls + contents.nvtx_events +
+                  PL_TRY(rows_of(database, "OSRT_API"));
+  if (!range.empty() && contents.nvtx_events > 0) {
+    PL_TRY(count_range(database, range.substr(0, range.find('@')), contents));
+  }
+  return contents;
+}
+
 }  // namespace
 
 Result<Timeline> read_sqlite(sqlite::Database& database, SqliteRows rows) {
@@ -106,22 +123,10 @@ Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows)
   return timeline;
 }
 
-Result<Contents> count_contents(const std::filesystem::path& sqlite, std::string_view range) {
+Result<Export> read_export(const std::filesystem::path& sqlite, std::string_view range) {
   auto database = PL_TRY(sqlite::Database::open_read_only(sqlite));
-  Contents contents;
-  for (const char* table : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"}) {
-    contents.kernels += PL_TRY(rows_of(database, table));
-  }
-  for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
-    contents.cuda_calls += PL_TRY(rows_of(database, table));
-  }
-  contents.nvtx_events = PL_TRY(rows_of(database, "NVTX_EVENTS"));
-  contents.rows = contents.kernels + contents.cuda_calls + contents.nvtx_events +
-                  PL_TRY(rows_of(database, "OSRT_API"));
-  if (!range.empty() && contents.nvtx_events > 0) {
-    PL_TRY(count_range(database, range.substr(0, range.find('@')), contents));
-  }
-  return contents;
+  Contents contents = PL_TRY(count_contents(database, range));
+  return Export{contents, PL_TRY(read_tables(database, sqlite, SqliteRows::All))};
 }
 
 }  // namespace profline::nsys

@@ -30,7 +30,7 @@ Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows 
 /// The same for an open database.
 Result<Timeline> read_sqlite(sqlite::Database& database, SqliteRows rows = SqliteRows::All);
 
-/// What an export contains, counted by SQLite without reading it.
+/// What an export contains, counted by SQLite.
 struct Contents {
   std::uint64_t kernels = 0;     ///< and CUDA graphs recorded as a whole
   std::uint64_t cuda_calls = 0;  ///< of the runtime and the driver
@@ -42,8 +42,15 @@ struct Contents {
   bool operator==(const Contents&) const = default;
 };
 
-/// Counts in a file from `nsys export`. `range` is the argument of --nvtx-capture: `decode`,
-/// `decode@domain`; empty: no range is requested.
-Result<Contents> count_contents(const std::filesystem::path& sqlite, std::string_view range);
+/// An export, counted and read.
+struct Export {
+  Contents contents;
+  Timeline timeline;
+};
+
+/// Counts and reads a file from `nsys export`, opening it once. `range` is the argument of
+/// --nvtx-capture: `decode`, `decode@domain`; empty: no range is requested. A damaged file is an
+/// Error.
+Result<Export> read_export(const std::filesystem::path& sqlite, std::string_view range);
 
 }  // namespace profline::nsys

@@ -602,32 +602,33 @@ TEST(NsysContents, AreCounted) {
   const testing::TempDir folder;
   const auto file = folder / "run.sqlite";
   ASSERT_TRUE(testing::write_decode_loop(file, {.kernels = 240}));
-  const auto contents = count_contents(file, "decode@*");
-  ASSERT_TRUE(contents) << contents.error().to_string();
-  EXPECT_EQ(contents->kernels, 240U);
-  EXPECT_EQ(contents->instances, 1U);
-  EXPECT_EQ(contents->still_open, 0U);
-  EXPECT_GT(contents->cuda_calls, 240U);
-  const auto steps = count_contents(file, "decode_step");
+  const auto read = read_export(file, "decode@*");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ(read->contents.kernels, 240U);
+  EXPECT_EQ(read->contents.instances, 1U);
+  EXPECT_EQ(read->contents.still_open, 0U);
+  EXPECT_GT(read->contents.cuda_calls, 240U);
+  const auto steps = read_export(file, "decode_step");
   ASSERT_TRUE(steps);
-  EXPECT_EQ(steps->instances, 2U);
-  EXPECT_EQ(count_contents(file, "prefill")->instances, 0U);
+  EXPECT_EQ(steps->contents.instances, 2U);
+  EXPECT_EQ(read_export(file, "prefill")->contents.instances, 0U);
 }
 
 TEST(NsysContents, OfARealCaptureOfAnH200) {
   const auto file = testing::shared_dir() / "fixtures/h200/nsys-decode.sqlite";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not here";
-  const auto contents = count_contents(file, "decode");
-  ASSERT_TRUE(contents) << contents.error().to_string();
-  EXPECT_GT(contents->kernels, 0U);
-  EXPECT_GT(contents->instances, 0U);
+  const auto read = read_export(file, "decode");
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_GT(read->contents.kernels, 0U);
+  EXPECT_GT(read->contents.instances, 0U);
+  EXPECT_FALSE(read->timeline.work.empty());
 }
 
 TEST(NsysContents, OfWhatIsNoDatabaseAreAnError) {
   const testing::TempDir folder;
   ASSERT_TRUE(write_file_atomic(folder / "run.sqlite", "no database at all, and long enough"));
-  EXPECT_FALSE(count_contents(folder / "run.sqlite", ""));
-  EXPECT_FALSE(count_contents(folder / "absent.sqlite", ""));
+  EXPECT_FALSE(read_export(folder / "run.sqlite", ""));
+  EXPECT_FALSE(read_export(folder / "absent.sqlite", ""));
 }
 
 }  // namespace

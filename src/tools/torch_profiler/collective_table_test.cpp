@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/torch_profiler/testing_trace.h"
 #include "tools/torch_profiler/trace.h"
 
 namespace profline::torch_profiler {

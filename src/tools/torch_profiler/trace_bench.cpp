@@ -6,8 +6,8 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "testing/captures/generated_trace.h"
 #include "testing/temp_dir.h"
-#include "tools/torch_profiler/testing_trace.h"
 #include "tools/torch_profiler/trace.h"
 
 // From a trace on disk to finished tables. 10^5 to 10^6 events; set PROFLINE_BENCH_LARGE for 10^7,
@@ -15,11 +15,11 @@
 namespace profline::torch_profiler {
 namespace {
 
-GeneratedTrace write_trace(const std::filesystem::path& path, std::uint64_t events) {
+testing::GeneratedTrace write_trace(const std::filesystem::path& path, std::uint64_t events) {
   auto file = AtomicFile::create(path);
   PL_ASSERT(file.has_value(), "a temporary folder can be written to");
   const auto made =
-      generate_trace(events, [&](std::string_view text) { return file->append(text); });
+      testing::generate_trace(events, [&](std::string_view text) { return file->append(text); });
   PL_ASSERT(made.has_value() && file->commit().has_value(), "there is room for the trace");
   return *made;
 }
@@ -42,7 +42,8 @@ void reset_peak_memory() {
 void kineto_trace(benchmark::State& state) {
   const testing::TempDir folder;
   const auto path = folder.path() / "trace.json";
-  const GeneratedTrace made = write_trace(path, static_cast<std::uint64_t>(state.range(0)));
+  const testing::GeneratedTrace made =
+      write_trace(path, static_cast<std::uint64_t>(state.range(0)));
   reset_peak_memory();
   const std::uint64_t before = peak_memory();
   for (auto unused : state) {
@@ -65,7 +66,8 @@ void python_json_load_and_group(benchmark::State& state) {
   const testing::TempDir folder;
   const auto path = folder.path() / "trace.json";
   const auto script = folder.path() / "group.py";
-  const GeneratedTrace made = write_trace(path, static_cast<std::uint64_t>(state.range(0)));
+  const testing::GeneratedTrace made =
+      write_trace(path, static_cast<std::uint64_t>(state.range(0)));
   std::ofstream(script) << R"(
 import collections, json, sys
 kernels, operators, launches = {}, {}, {}

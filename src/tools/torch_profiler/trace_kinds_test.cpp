@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Timeline read(std::string_view text) {
+Timeline read_kinds(std::string_view text) {
   auto timeline = read_trace(chunks_of(text), "t.json");
   EXPECT_TRUE(timeline) << timeline.error().to_string();
   return timeline ? *std::move(timeline) : Timeline();
@@ -25,7 +25,7 @@ std::string refused(std::string_view text) {
 
 // As written by converters of nsys files: lanes of a viewer for processes and threads.
 TEST(TraceKinds, CategoriesOfConvertersFromNsysAreRead) {
-  const Timeline t = read(R"json([
+  const Timeline t = read_kinds(R"json([
 {"name":"decode","ph":"X","cat":"nvtx","ts":1,"dur":90,"tid":"NVTX Thread 512","pid":"Device 0"},
 {"name":"cudaLaunchKernel_v7000","ph":"X","cat":"cuda_api","ts":5,"dur":4,"tid":"CUDA API Thread 512","pid":"Device 0","args":{"correlationId":31}},
 {"name":"void gemm<float>(float*)","ph":"X","cat":"cuda","ts":20,"dur":8,"tid":"Stream 7","pid":"Device 0","args":{"correlationId":31}},
@@ -47,7 +47,7 @@ TEST(TraceKinds, CategoriesOfConvertersFromNsysAreRead) {
 }
 
 TEST(TraceKinds, CallsWithoutACategoryAreNotOperators) {
-  const Timeline t = read(R"([
+  const Timeline t = read_kinds(R"([
 {"name":"aten::mm","ph":"X","ts":1,"dur":9,"tid":1,"pid":"CPU functions","args":{}},
 {"name":"cudaLaunchKernel","ph":"X","ts":2,"dur":1,"tid":1,"pid":"CPU functions","args":{}},
 {"name":"INVALID","ph":"X","ts":4,"dur":1,"tid":1,"pid":"CPU functions","args":{}},
@@ -62,10 +62,10 @@ TEST(TraceKinds, CallsWithoutACategoryAreNotOperators) {
 
 TEST(TraceKinds, RangesAreTheSameWithAndWithoutRecordedShapes) {
   const auto ranges = [](std::string_view args) {
-    const Timeline t =
-        read(R"([{"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":1,"tid":1,"ts":1,)"
-             R"("dur":5,"args":{)" +
-             std::string(args) + "}}]");
+    const Timeline t = read_kinds(
+        R"([{"ph":"X","cat":"cpu_op","name":"record_param_comms","pid":1,"tid":1,"ts":1,)"
+        R"("dur":5,"args":{)" +
+        std::string(args) + "}}]");
     return t.ranges.size();
   };
   EXPECT_EQ(ranges(R"("External id": 3)"), 1U);
@@ -80,7 +80,7 @@ TEST(TraceKinds, TracesOfOtherDevicesAreRefusedByName) {
             "t.json is a trace of MTIA devices, which are not supported: their work is in events "
             "(2 of category 'mtia_ccp_events') that profline does not read");
   // Next to work that is read they are only counted.
-  const Timeline both = read(R"([
+  const Timeline both = read_kinds(R"([
 {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":5},
 {"ph":"X","cat":"hpu_op","name":"fc","pid":2,"tid":1,"ts":1,"dur":5}])");
   ASSERT_EQ(both.reading.skipped.size(), 1U);
@@ -110,7 +110,7 @@ TEST(TraceKinds, ExecutionTracesAreRefusedBeforeTheirNodesAreRead) {
 }
 
 TEST(TraceKinds, EventsMayStandOnLines) {
-  const Timeline t = read(
+  const Timeline t = read_kinds(
       "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":5}\r\n"
       "\n"
       "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::a\",\"pid\":1,\"tid\":1,\"ts\":1,"
@@ -128,9 +128,9 @@ TEST(TraceKinds, EventsMayStandOnLines) {
   EXPECT_THAT(t.reading.losses,
               ElementsAre("the trace ends at byte 255, inside what begins at byte 236: the rest is "
                           "missing"));
-  EXPECT_EQ(
-      read("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":5}\n").work.size(),
-      1U);
+  EXPECT_EQ(read_kinds("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":5}\n")
+                .work.size(),
+            1U);
 }
 
 TEST(TraceKinds, LinesThatAreNoEventsAreRefused) {

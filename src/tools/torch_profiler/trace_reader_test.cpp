@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tools/torch_profiler/testing_trace.h"
+#include "testing/captures/generated_trace.h"
 #include "tools/torch_profiler/trace.h"
 
 namespace profline::torch_profiler {
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Timeline read(std::string_view text, const TraceLimits& limits = {}) {
+Timeline read_text(std::string_view text, const TraceLimits& limits = {}) {
   auto timeline = read_trace(chunks_of(text), "t.json", limits);
   EXPECT_TRUE(timeline) << timeline.error().to_string();
   return timeline ? *std::move(timeline) : Timeline();
@@ -43,7 +43,7 @@ constexpr std::string_view kSmall = R"json({"traceName": "x", "traceEvents": [
 "distributedInfo": {"rank": 3, "world_size": 8}, "baseTimeNanoseconds": 1790857026000000000})json";
 
 TEST(TraceReader, MakesRowsAndLinksThem) {
-  const Timeline t = read(kSmall);
+  const Timeline t = read_text(kSmall);
   ASSERT_EQ(t.operators.size(), 2U);
   EXPECT_EQ(t.operators[0].start_ns, 0);
   EXPECT_EQ(t.operators[0].end_ns, 90'500);
@@ -78,9 +78,9 @@ TEST(TraceReader, MakesRowsAndLinksThem) {
 }
 
 TEST(TraceReader, ReadsTheSameWhateverTheWindow) {
-  const Timeline whole = read(kSmall);
+  const Timeline whole = read_text(kSmall);
   for (const std::size_t window : {1U, 7U, 100U, 1000U}) {
-    const Timeline t = read(kSmall, {.window_bytes = window});
+    const Timeline t = read_text(kSmall, {.window_bytes = window});
     EXPECT_EQ(t.work, whole.work);
     EXPECT_EQ(t.calls, whole.calls);
     EXPECT_EQ(t.operators, whole.operators);
@@ -91,7 +91,7 @@ TEST(TraceReader, ReadsTheSameWhateverTheWindow) {
 
 // The nodes of a CUDA graph have the correlation of the call that launched it.
 TEST(TraceReader, LinksTheNodesOfAGraphToItsLaunch) {
-  const Timeline t = read(R"([
+  const Timeline t = read_text(R"([
 {"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":1,"tid":1,"ts":0,"dur":5,"args":{"correlation":77}},
 {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":10,"dur":1,"args":{"stream":7,"correlation":77,"graph node id":4294967297,"graph id":1}},
 {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":12,"dur":1,"args":{"stream":7,"correlation":77,"graph node id":4294967298,"graph id":1}}])");
@@ -103,7 +103,7 @@ TEST(TraceReader, LinksTheNodesOfAGraphToItsLaunch) {
 
 // As in ROCm's tracer: shapes and sizes with the call, streams in hexadecimal.
 TEST(TraceReader, TakesShapesFromTheCallWhereOnlyThatHasThem) {
-  const Timeline t = read(R"([
+  const Timeline t = read_text(R"([
 {"ph":"X","cat":"hip_runtime","name":"hipModuleLaunchKernel","pid":1,"tid":1,"ts":0,"dur":5,"args":{"correlation":"7","stream":"0x0","grid":[8,1,1],"block":[256,1,1]}},
 {"ph":"X","cat":"cuda_runtime","name":"hipMemcpyAsync","pid":1,"tid":1,"ts":6,"dur":5,"args":{"correlation":8,"size":"2560"}},
 {"ph":"X","cat":"kernel","name":"k","pid":2,"tid":0,"ts":10,"dur":1,"args":{"device":2,"stream":0,"correlation":7,"kind":"Dispatch"}},
@@ -118,7 +118,7 @@ TEST(TraceReader, TakesShapesFromTheCallWhereOnlyThatHasThem) {
 }
 
 TEST(TraceReader, PairsBeginsWithEnds) {
-  const Timeline t = read(R"([
+  const Timeline t = read_text(R"([
 {"ph":"B","cat":"cpu_op","name":"aten::a","pid":1,"tid":1,"ts":0},
 {"ph":"B","cat":"cpu_op","name":"aten::b","pid":1,"tid":1,"ts":2},
 {"ph":"E","pid":1,"tid":1,"ts":5},
@@ -270,7 +270,7 @@ const std::vector<Dirt>& dirt() {
 TEST(TraceReader, PutsUpWithDirtAndTells) {
   for (const Dirt& c : dirt()) {
     SCOPED_TRACE(c.name);
-    const Timeline t = read(c.text);
+    const Timeline t = read_text(c.text);
     EXPECT_EQ(t.reading.used, c.used);
     EXPECT_EQ(skipped(t), c.skipped);
     EXPECT_EQ(t.reading.notes, c.notes);
@@ -308,31 +308,31 @@ std::string launches(std::string_view start, int step, std::string_view dur) {
 }
 
 TEST(TraceReader, KnowsAClockInNanoseconds) {
-  const Timeline wall = read(launches("1794726066068636722", 10'000, "5000"));
+  const Timeline wall = read_text(launches("1794726066068636722", 10'000, "5000"));
   EXPECT_EQ(wall.calls[1].start_ns, 10'000);
   EXPECT_EQ(wall.calls[1].duration_ns(), 5'000);
   EXPECT_EQ(wall.unix_origin_ns, 1794726066068636722);
   EXPECT_THAT(wall.reading.notes,
               ElementsAre("times are nanoseconds, not microseconds as the format has it: "
                           "times are too large for microseconds"));
-  const Timeline since_boot = read(launches("123456789012345", 10'000, "5000"));
+  const Timeline since_boot = read_text(launches("123456789012345", 10'000, "5000"));
   EXPECT_EQ(since_boot.calls[9].start_ns, 90'000);
   EXPECT_THAT(
       since_boot.reading.notes,
       ElementsAre("times are nanoseconds, not microseconds as the format has it: as microseconds "
                   "half of all launches would take more than a millisecond"));
   // Slow launches, as under a profiler that replays kernels, with a valid date.
-  const Timeline slow = read(launches("1679055439000000", 10'000, "5000"));
+  const Timeline slow = read_text(launches("1679055439000000", 10'000, "5000"));
   EXPECT_EQ(slow.calls[1].start_ns, 10'000'000);
   EXPECT_THAT(slow.reading.notes, IsEmpty());
-  const Timeline usual = read(launches("123456789012345", 10, "5"));
+  const Timeline usual = read_text(launches("123456789012345", 10, "5"));
   EXPECT_EQ(usual.calls[1].start_ns, 10'000);
   EXPECT_THAT(usual.reading.notes, IsEmpty());
 }
 
 // PyTorch before Kineto: no categories, processes by name.
 TEST(TraceReader, ReadsTracesOfOldReleases) {
-  const Timeline t = read(R"([
+  const Timeline t = read_text(R"([
 {"name":"mm","ph":"X","ts":1.5,"dur":9,"tid":1,"pid":"CPU functions","args":{}},
 {"name":"sgemm","ph":"X","ts":5,"dur":2,"tid":"stream 3","pid":"CUDA functions","args":{}},
 {"ph":"X","cat":"Kernel","name":"k","pid":0,"tid":"stream 7 ","ts":8,"dur":1,"args":{"external id":4}},
@@ -347,8 +347,8 @@ TEST(TraceReader, ReadsTracesOfOldReleases) {
 
 TEST(TraceReader, TakesNamesOfAnySize) {
   const std::string name = "k" + std::string(std::size_t{512} * 1024, 'x');
-  const Timeline t = read("[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" + name +
-                          "\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1}]");
+  const Timeline t = read_text("[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"" + name +
+                               "\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1}]");
   ASSERT_EQ(t.work.size(), 1U);
   EXPECT_EQ(t.names.text(t.work[0].name), name);
   const auto large =
@@ -359,12 +359,12 @@ TEST(TraceReader, TakesNamesOfAnySize) {
 
 TEST(TraceReader, ReadsAGeneratedTraceWhole) {
   std::string text;
-  const auto made = generate_trace(6'000, [&](std::string_view part) -> Result<void> {
+  const auto made = testing::generate_trace(6'000, [&](std::string_view part) -> Result<void> {
     text += part;
     return {};
   });
   ASSERT_TRUE(made) << made.error().to_string();
-  const Timeline t = read(text, {.window_bytes = 4096});
+  const Timeline t = read_text(text, {.window_bytes = 4096});
   EXPECT_EQ(t.reading.events(), made->events);
   EXPECT_EQ(t.work.size(), made->kernels);
   EXPECT_EQ(t.operators.size(), made->operators);

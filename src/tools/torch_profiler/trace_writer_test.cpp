@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-Timeline read(std::string_view text) {
+Timeline read_back(std::string_view text) {
   auto timeline = read_trace(chunks_of(text), "t.json");
   EXPECT_TRUE(timeline) << timeline.error().to_string();
   return timeline ? *std::move(timeline) : Timeline();
@@ -133,13 +133,13 @@ TEST(TraceWriter, WritesWhatReadsBackAsTheSameRows) {
   const auto zoo = testing::unzipped(testing::zoo_capture("kineto.json.gz"));
   ASSERT_TRUE(zoo) << zoo.error().to_string();
   for (const std::string_view text : {kCrowded, kAsynchronous, std::string_view(*zoo)}) {
-    const Timeline first = read(text);
-    expect_same_rows(read(written(first)), first);
+    const Timeline first = read_back(text);
+    expect_same_rows(read_back(written(first)), first);
   }
 }
 
 TEST(TraceWriter, PutsWhatOverlapsIntoLanesBesideEachOther) {
-  const Json trace = Json::parse(written(read(kCrowded)));
+  const Json trace = Json::parse(written(read_back(kCrowded)));
   std::map<std::string, std::int64_t> lanes;
   std::map<std::int64_t, std::string> names;
   for (const Json& event : trace.at("traceEvents")) {
@@ -152,12 +152,12 @@ TEST(TraceWriter, PutsWhatOverlapsIntoLanesBesideEachOther) {
 }
 
 TEST(TraceWriter, KeepsToWhatPerfettosImporterAsksFor) {
-  const Importer crowded = imported(written(read(kCrowded)));
+  const Importer crowded = imported(written(read_back(kCrowded)));
   EXPECT_EQ(crowded.slices, 7U);
   EXPECT_EQ(crowded.arrows, 3U);
   const auto zoo = testing::unzipped(testing::zoo_capture("kineto.json.gz"));
   ASSERT_TRUE(zoo) << zoo.error().to_string();
-  const Importer whole = imported(written(read(*zoo)));
+  const Importer whole = imported(written(read_back(*zoo)));
   EXPECT_EQ(whole.slices, 1558U);
   EXPECT_EQ(whole.arrows, 610U);
 }

@@ -1,6 +1,8 @@
 // Every chart: a function from its data and the page's colours to an ECharts option, and its number of points.
 
-const chartMakers = {waterfall, images, tokens, steps, idle, classes, nvml, roofline, timeline};
+// A page may have several charts of one kind: they differ in what follows the dot in their names.
+const chartMakers = {waterfall, images, tokens, steps, idle, classes, nvml, roofline, timeline, seconds, search, tradeoff, swept, pairs,
+  ttft: latency, tpot: latency, itl: latency, e2e: latency};
 
 // Many marks are drawn faster on a canvas; everything else is sharper as SVG, also in print.
 const onCanvas = new Set(['timeline']);
@@ -201,7 +203,7 @@ function addCharts(data) {
   const draw = (plot) => {
     const name = plot.dataset.chart;
     const colours = palette();
-    const made = chartMakers[name](data[name], colours, plot);
+    const made = chartMakers[name.split('.')[0]](data[name], colours, plot);
     if (made.height) plot.style.height = made.height + 'px';
     const old = drawn.get(name);
     if (old) old.dispose();

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "formats/node.h"
 #include "web/internal/markup.h"
-#include "web/page_source.h"
+#include "web/write_page.h"
 
 namespace profline::web {
+
+/// Of a table: nobody reads more.
+inline constexpr std::size_t kMostRows = 1000;
 
 /// A section of the page: a heading that the index links to, its body, and the data of its charts.
 struct Section {
@@ -24,6 +29,16 @@ struct Section {
   /// A paragraph in place of content, saying why nothing is shown.
   void add_nothing(std::string_view why);
 };
+
+/// What surrounds the sections of a page.
+struct PageFrame {
+  std::string title;    ///< of the window
+  std::string heading;  ///< after the program's name
+  std::string skip;     ///< text of the link that skips to the first section
+  Markup facts = {};    ///< below the heading
+};
+/// A self-contained page; `sections` is not empty.
+Result<std::string> framed_page(const PageFrame& frame, const std::vector<Section>& sections);
 
 /// Files as code, each once, in order of first mention; one text may name several files.
 Markup from_files(const std::vector<std::string>& given);
@@ -42,6 +57,8 @@ Node object(std::vector<std::pair<std::string, Node>> entries);
 
 /// The first screen: a verdict per phase, headline figures, phases against their floors.
 Section overview_section(const PageSource& source);
+/// The load on a server, of a summary that has one.
+Section load_section(const PageSource& source);
 /// The spread of times over images and tokens.
 Section spread_section(const PageSource& source);
 /// Where the device's time went while the model ran, and why it was idle.

@@ -1,4 +1,6 @@
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/core/InferenceMode.h>
@@ -44,6 +46,14 @@ class FastEngine final : public Engine {
   }
   at::Tensor decode(const at::Tensor& token) override { return runner_.decode(token); }
   DeviceLoop* device_loop() override { return &runner_; }
+  std::vector<std::string> take_one_time_events() override {
+    const std::size_t captured =
+        vision_.captured_graphs() + prefill_.captured_graphs() + runner_.captured_graphs();
+    const bool has_captured = captured != captured_;
+    captured_ = captured;
+    if (!has_captured) return {};
+    return {"graph_capture"};
+  }
 
  private:
   const DeepseekOcr& model_;
@@ -51,6 +61,7 @@ class FastEngine final : public Engine {
   fast::PrefillRunner prefill_;
   fast::DecodeRunner runner_;
   std::int64_t capacity_ = 0;
+  std::size_t captured_ = 0;  // graphs, at the last call of take_one_time_events
 };
 
 Result<fast::Stored> stored_as(at::ScalarType dtype) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "settings/workload.h"
+#include "settings/pipeline.h"
 #include "workload/generation/generate.h"
 #include "workload/model/deepseek_ocr.h"
 

@@ -37,7 +37,7 @@ Result<void> check_slots(const tokenizer::Prompt& prompt, const at::Tensor& imag
   if (slots == rows) return {};
   return Error(ErrorKind::Config,
                "the prompt has " + counted(static_cast<std::uint64_t>(slots), "image slot") +
-                   ", the picture gives " + counted(static_cast<std::uint64_t>(rows), "row"));
+                   ", the image gives " + counted(static_cast<std::uint64_t>(rows), "row"));
 }
 
 /// One run: the tokens generated so far, and what the next one depends on.

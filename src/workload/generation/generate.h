@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,9 @@ class Engine {
   virtual at::Tensor decode(const at::Tensor& token) = 0;
   /// Null: tokens are chosen by the host, between the calls above.
   virtual DeviceLoop* device_loop() { return nullptr; }
+  /// What happened since the last call and will not happen for every sequence, such as
+  /// `graph_capture`; each name once.
+  virtual std::vector<std::string> take_one_time_events() { return {}; }
 };
 
 /// The model's own operators, one after another: the reference for other engines.

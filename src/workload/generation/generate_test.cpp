@@ -142,8 +142,7 @@ TEST(Generate, ReportsSlotsThatDoNotFitThePicture) {
   const ImageViews image{at::zeros({1, 3, 128, 128}), {}, {}};
   const auto generated = generate(model, &image, kPrompt, tokens(3), scopes);
   ASSERT_FALSE(generated);
-  EXPECT_EQ(generated.error().to_string(),
-            "the prompt has 0 image slots, the picture gives 7 rows");
+  EXPECT_EQ(generated.error().to_string(), "the prompt has 0 image slots, the image gives 7 rows");
 }
 
 TEST(Generate, ReportsWhatLibtorchThrows) {

@@ -1,6 +1,6 @@
-#include "workload/measure/ceilings.h"
-
 #include <gtest/gtest.h>
+
+#include "workload/measure/metrics.h"
 
 namespace profline::workload {
 namespace {

@@ -241,12 +241,11 @@ Result<std::vector<std::string>> write_torch_profile(const settings::TorchProfil
   const CallTree tree = build_call_tree(recording);
   if (!recorded.has_trace) PL_TRY(write_chrome_trace(folder / run::files::kTrace, recording, tree));
 
-  const OperatorTable table = operator_table(recording, tree, settings.group_by_input_shape);
-  PL_TRY(write_document(folder / run::files::kOperators, operators_document(table, recording)));
-  PL_TRY(
-      write_file_atomic(folder / run::files::kOperatorsPage, operators_markdown(table, recording)));
+  const TorchOperators table = operator_table(recording, tree, settings.group_by_input_shape);
+  PL_TRY(write_document(folder / run::files::kOperators, operators_document(table)));
+  PL_TRY(write_file_atomic(folder / run::files::kOperatorsPage, operators_markdown(table)));
 
-  const std::vector<DeviceRow> kernels = kernel_table(recording);
+  const std::vector<TorchKernel> kernels = kernel_table(recording);
   const std::string why_none = cuda     ? "the profiler recorded no work on the GPU"
                                : on_gpu ? "pipeline.torch_profiler.activities does not name cuda"
                                         : "the model ran on the CPU";

@@ -15,7 +15,7 @@
 
 namespace profline::workload {
 
-/// One operator of a stage.
+/// One operator of a phase.
 struct TracedOperator {
   std::string name;
   std::uint64_t calls = 0;
@@ -62,7 +62,7 @@ struct TraceShape {
   std::int64_t context = 0;        ///< keys of a decode step, its own included; at least 2
 };
 
-/// The operators of the model's stages.
+/// The operators of the model's phases.
 struct ModelTrace {
   OperatorCounts sam;        ///< all views
   OperatorCounts clip;       ///< all views

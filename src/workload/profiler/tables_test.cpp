@@ -16,7 +16,7 @@ using profiler_test::recording_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-OperatorTable table_of(const Recording& recording, bool by_shape = false) {
+TorchOperators table_of(const Recording& recording, bool by_shape = false) {
   return operator_table(recording, build_call_tree(recording), by_shape);
 }
 
@@ -25,20 +25,20 @@ TEST(OperatorTable, CountsSelfOnceAndRecursionOnce) {
       {call("aten::to", 0, 100, 1), call("aten::to", 10, 60, 2), call("aten::copy_", 20, 50, 3)}, 0,
       100);
   EXPECT_THAT(table_of(recording).operators,
-              ElementsAre(OperatorRow{"aten::to", "", 2, 70, 100, 0, 0},
-                          OperatorRow{"aten::copy_", "", 1, 30, 30, 0, 0}));
+              ElementsAre(TorchOperator{"aten::to", "", 2, 70, 100, 0, 0},
+                          TorchOperator{"aten::copy_", "", 1, 30, 30, 0, 0}));
 }
 
 TEST(OperatorTable, SelfTimesAddUpToTheWholeTime) {
   const Recording recording = recording_of(
       {range("prefill", 0, 90), call("a", 5, 45, 1), call("b", 10, 20, 2), call("a", 50, 80, 3)}, 0,
       90);
-  const OperatorTable table = table_of(recording);
+  const TorchOperators table = table_of(recording);
   std::int64_t self = 0;
-  for (const OperatorRow& row : table.operators) self += row.self_cpu_ns;
-  for (const OperatorRow& row : table.ranges) self += row.self_cpu_ns;
+  for (const TorchOperator& row : table.operators) self += row.self_cpu_ns;
+  for (const TorchOperator& row : table.ranges) self += row.self_cpu_ns;
   EXPECT_EQ(self, 90);
-  EXPECT_THAT(table.ranges, ElementsAre(OperatorRow{"prefill", "", 1, 20, 90, 0, 0}));
+  EXPECT_THAT(table.ranges, ElementsAre(TorchOperator{"prefill", "", 1, 20, 90, 0, 0}));
 }
 
 // Kineto names a call INVALID if it is newer than its list.
@@ -47,13 +47,14 @@ TEST(OperatorTable, KeepsCallsOfTheRuntimeApart) {
   TraceEvent unknown = call("INVALID", 30, 35);
   launch.kind = unknown.kind = TraceEvent::Kind::Runtime;
   const Recording recording = recording_of({call("aten::mm", 0, 50, 1), launch, unknown}, 0, 50);
-  const OperatorTable table = table_of(recording);
-  EXPECT_THAT(table.operators, ElementsAre(OperatorRow{"aten::mm", "", 1, 25, 50, 0, 0}));
-  EXPECT_THAT(table.calls, ElementsAre(OperatorRow{"cudaLaunchKernel", "", 1, 20, 20, 0, 0},
-                                       OperatorRow{"INVALID", "", 1, 5, 5, 0, 0}));
-  EXPECT_THAT(operators_markdown(table, recording),
+  const TorchOperators table = table_of(recording);
+  EXPECT_THAT(table.operators, ElementsAre(TorchOperator{"aten::mm", "", 1, 25, 50, 0, 0}));
+  EXPECT_THAT(table.runtime_calls,
+              ElementsAre(TorchOperator{"cudaLaunchKernel", "", 1, 20, 20, 0, 0},
+                          TorchOperator{"INVALID", "", 1, 5, 5, 0, 0}));
+  EXPECT_THAT(operators_markdown(table),
               HasSubstr("## Calls of the CUDA runtime and driver\n\n| name |"));
-  EXPECT_EQ(operators_document(table, recording).find("runtime_calls")->as_list().size(), 2U);
+  EXPECT_EQ(operators_document(table).find("runtime_calls")->as_list().size(), 2U);
 }
 
 TEST(OperatorTable, SumsTheDevicesTime) {
@@ -62,9 +63,9 @@ TEST(OperatorTable, SumsTheDevicesTime) {
                     kernel("gemm", 40, 90, 2), kernel("gemm", 90, 100, 2)},
                    0, 100);
   EXPECT_THAT(table_of(recording).operators,
-              ElementsAre(OperatorRow{"aten::mm", "", 1, 10, 10, 60, 60},
-                          OperatorRow{"aten::linear", "", 1, 40, 50, 0, 60}));
-  EXPECT_THAT(kernel_table(recording), ElementsAre(DeviceRow{"gemm", 0, 2, 60, 10, 50}));
+              ElementsAre(TorchOperator{"aten::mm", "", 1, 10, 10, 60, 60},
+                          TorchOperator{"aten::linear", "", 1, 40, 50, 0, 60}));
+  EXPECT_THAT(kernel_table(recording), ElementsAre(TorchKernel{"gemm", 0, 2, 60, 10, 50}));
 }
 
 TEST(OperatorTable, GroupsByShapesWhenAsked) {
@@ -77,8 +78,8 @@ TEST(OperatorTable, GroupsByShapesWhenAsked) {
   const Recording recording = recording_of({small, large}, 0, 40);
   EXPECT_EQ(table_of(recording).operators.size(), 1U);
   EXPECT_THAT(table_of(recording, true).operators,
-              ElementsAre(OperatorRow{"aten::mm", "[[20, 3], []]", 1, 30, 30, 0, 0},
-                          OperatorRow{"aten::mm", "[[2, 3], [3, 4]]", 1, 10, 10, 0, 0}));
+              ElementsAre(TorchOperator{"aten::mm", "[[20, 3], []]", 1, 30, 30, 0, 0},
+                          TorchOperator{"aten::mm", "[[2, 3], [3, 4]]", 1, 10, 10, 0, 0}));
 }
 
 TEST(Documents, BeginWithTheirSchema) {
@@ -87,8 +88,7 @@ TEST(Documents, BeginWithTheirSchema) {
     return document.as_map().begin()->key.as_string() + " " +
            document.as_map().begin()->value.as_string();
   };
-  EXPECT_EQ(first(operators_document(table_of(recording), recording)),
-            "schema profline.operators/1");
+  EXPECT_EQ(first(operators_document(table_of(recording))), "schema profline.operators/1");
   EXPECT_EQ(first(kernels_document({}, "no GPU")), "schema profline.kernels/1");
   EXPECT_EQ(first(memory_document(recording, build_call_tree(recording))),
             "schema profline.memory/1");
@@ -103,7 +103,7 @@ TEST(Documents, SayWhyThereAreNoKernels) {
 
 TEST(Documents, NamesCannotBreakATable) {
   const Recording recording = recording_of({call("a|b\n<script>", 0, 2'500'000, 1)}, 0, 2'500'000);
-  const std::string text = operators_markdown(table_of(recording), recording);
+  const std::string text = operators_markdown(table_of(recording));
   EXPECT_THAT(text,
               HasSubstr("| a\\|b\\\\n\\<script> | 1 | 2.500 | 2.500 | 0.000 | 0.000 | 2.500 |"));
 }

@@ -16,7 +16,6 @@
 #include "workload/generation/generate.h"
 #include "workload/model/weight_source.h"
 #include "workload/profiler/static_trace.h"
-#include "workload/session/internal/inputs.h"
 #include "workload/session/internal/subject.h"
 #include "workload/session/run_request.h"
 
@@ -162,6 +161,26 @@ void set_phases(Request& request, nanoseconds preparing, const std::vector<PartT
   }
 }
 
+/// The size of the image, and that of the views which the model sees: `1024 + 3x2 of 640`.
+void set_shape(Request& request, images::Size size, const std::optional<ImageViews>& views) {
+  if (!views) return;
+  request.attributes[kImageSizeAttribute] =
+      Node::string(std::to_string(size.width) + "x" + std::to_string(size.height));
+  std::string shape = std::to_string(views->page.size(-1));
+  if (views->tiles.defined()) {
+    shape += " + " + std::to_string(views->grid.columns) + "x" + std::to_string(views->grid.rows) +
+             " of " + std::to_string(views->tiles.size(-1));
+  }
+  request.attributes[kShapeAttribute] = Node::string(shape);
+}
+
+void set_one_time(Request& request, const std::vector<std::string>& events) {
+  if (events.empty()) return;
+  Node names = Node::list();
+  for (const std::string& event : events) names.as_list().push_back(Node::string(event));
+  request.attributes[kOneTimeAttribute] = std::move(names);
+}
+
 class DeepseekSubject final : public Subject {
  public:
   DeepseekSubject(const RunRequest& request, const Machine& machine, DeepseekFiles files,
@@ -224,6 +243,7 @@ class DeepseekSubject final : public Subject {
       options.max_new_tokens = std::min(options.max_new_tokens, *extent.max_new_tokens);
     }
     options.should_stop = extent.stopping;
+    engine_->take_one_time_events();  // those of warm-up belong to no request
     const auto on_token = [&](std::size_t, std::int64_t) {
       if (extent.on_token) extent.on_token();
     };
@@ -241,6 +261,8 @@ class DeepseekSubject final : public Subject {
     request.attributes =
         attributes_of(item, {dtype_text(subject_.model.dtype), machine_.threads, engine()});
     request.attributes["finish"] = Node::string(generated.finish == Finish::Eos ? "eos" : "length");
+    set_shape(request, picture.size(), prepared.views);
+    set_one_time(request, engine_->take_one_time_events());
     answer.text = tokenizer_.decode(generated.ids, tokenizer::SpecialTokens::Keep);
     return answer;
   }

@@ -4,14 +4,11 @@
 #include "inputs/images/views.h"
 #include "records/range_use.h"
 #include "workload/dummy/shallow_resnet.h"
-#include "workload/session/internal/inputs.h"
 #include "workload/session/internal/subject.h"
 #include "workload/torch_runtime.h"
 
 namespace profline::workload {
 namespace {
-
-using settings::dummy_shallow_resnet::Subject;
 
 constexpr std::uint64_t kSeed = 0;
 constexpr std::uint32_t kForwardPasses = 2;

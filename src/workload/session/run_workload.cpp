@@ -5,11 +5,11 @@
 #include "records/range_use.h"
 #include "run/names/artifact_names.h"
 #include "schema/scalar_codecs.h"
-#include "workload/measure/ceilings.h"
+#include "tools/gpu/gpu_sampler.h"
+#include "workload/measure/metrics.h"
 #include "workload/measure/range.h"
 #include "workload/profiler/record.h"
 #include "workload/session/internal/answers.h"
-#include "workload/session/internal/inputs.h"
 #include "workload/session/internal/subject.h"
 #include "workload/session/run_request.h"
 #include "workload/torch_runtime.h"
@@ -96,17 +96,17 @@ class Session {
   }
 
   /// Samples the GPU while images are run; absent without a GPU or NVML.
-  std::unique_ptr<GpuSampler> watch_gpu(const Machine& machine) {
+  std::unique_ptr<gpu::GpuSampler> watch_gpu(const Machine& machine) {
     if (!machine.is_gpu()) return nullptr;
-    auto nvml = Nvml::open(device_uuid(machine.device));
-    if (nvml) return std::make_unique<GpuSampler>(std::move(*nvml));
+    auto nvml = gpu::Nvml::open(device_uuid(machine.device));
+    if (nvml) return std::make_unique<gpu::GpuSampler>(std::move(*nvml));
     note("clocks, power and temperature are not sampled: " + nvml.error().to_string());
     return nullptr;
   }
 
   Result<void> run_images(const Machine& machine, Subject& subject) {
     MeasuredScopes scopes(*machine.clock, scope_options(subject));
-    const std::unique_ptr<GpuSampler> sampler = watch_gpu(machine);
+    const std::unique_ptr<gpu::GpuSampler> sampler = watch_gpu(machine);
     std::vector<ReadText> texts;
     {
       Loop loop(services_.progress, "images", subject.items().size());

@@ -105,6 +105,9 @@ TEST(RunWorkload, MeasuresTheTinyModel) {
   const Request& request = requests.front();
   EXPECT_EQ(request.new_tokens, 5U);
   EXPECT_EQ(request.text("finish"), "length");
+  EXPECT_THAT(request.text(kImageSizeAttribute), ::testing::MatchesRegex("[0-9]+x[0-9]+"));
+  EXPECT_THAT(request.text(kShapeAttribute), ::testing::MatchesRegex("[0-9]+( \\+ .*)?"));
+  EXPECT_EQ(request.attributes.count(kOneTimeAttribute), 0U) << "no graphs in the eager engine";
   ASSERT_THAT(paths_of(request),
               ::testing::ElementsAre("preprocess", "prefill", "prefill/sam", "prefill/clip",
                                      "prefill/projector", "prefill/lm", "decode"));

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analysis/roofline/measurement.h"
+#include "analysis/roofline/roofline.h"
 #include "records/counters.h"
 
 namespace profline::roofline::internal {

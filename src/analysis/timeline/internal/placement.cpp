@@ -1,9 +1,8 @@
-#include "analysis/timeline/internal/placement.h"
-
 #include <algorithm>
 #include <map>
 
 #include "analysis/timeline/accounting.h"
+#include "analysis/timeline/internal/device_sweep.h"
 
 namespace profline::timeline::internal {
 namespace {

@@ -130,6 +130,44 @@ Node launcher_basic() {
   return map_of({{"_target_", text("hydra._internal.core_plugins.basic_launcher.BasicLauncher")}});
 }
 
+/// Keys of Hydra's submitit launcher that do not depend on where jobs run, with its defaults.
+std::vector<std::pair<const char*, Node>> queue_keys() {
+  return {{"submitit_folder", text("${hydra.sweep.dir}/.submitit/%j")},
+          {"timeout_min", Node::integer(60)},
+          {"cpus_per_task", Node()},
+          {"gpus_per_node", Node()},
+          {"tasks_per_node", Node::integer(1)},
+          {"mem_gb", Node()},
+          {"nodes", Node::integer(1)},
+          {"name", text("${hydra.job.name}")},
+          {"stderr_to_stdout", Node::boolean(false)}};
+}
+
+Node launcher_local() {
+  Node tree = map_of(
+      {{"_target_", text("hydra_plugins.hydra_submitit_launcher.submitit_launcher.LocalLauncher")},
+       {"n_jobs", Node::integer(1)}});
+  for (auto& [key, value] : queue_keys()) tree.as_map().set(key, std::move(value));
+  return tree;
+}
+
+Node launcher_slurm() {
+  Node tree =
+      map_of({{"_target_",
+               text("hydra_plugins.hydra_submitit_launcher.submitit_launcher.SlurmLauncher")}});
+  for (auto& [key, value] : queue_keys()) tree.as_map().set(key, std::move(value));
+  for (const char* key : {"partition", "qos", "account", "comment", "constraint", "exclude", "gres",
+                          "cpus_per_gpu", "gpus_per_task", "mem_per_gpu", "mem_per_cpu"}) {
+    tree.as_map().set(key, Node());
+  }
+  tree.as_map().set("max_num_timeout", Node::integer(3));
+  tree.as_map().set("signal_delay_s", Node::integer(120));
+  tree.as_map().set("additional_parameters", Node::map());
+  tree.as_map().set("array_parallelism", Node::integer(256));
+  tree.as_map().set("setup", Node());
+  return tree;
+}
+
 Node sweeper_basic() {
   return map_of({{"_target_", text("hydra._internal.core_plugins.basic_sweeper.BasicSweeper")},
                  {"max_batch_size", Node()},
@@ -210,6 +248,10 @@ constexpr BuiltIn kGroups[] = {
     {"hydra/job_logging", "disabled", logging_disabled},
     {"hydra/job_logging", "none", logging_none},
     {"hydra/job_logging", "stdout", job_logging_stdout},
+    {"hydra/launcher", "local", launcher_local},
+    {"hydra/launcher", "slurm", launcher_slurm},
+    {"hydra/launcher", "submitit_local", launcher_local},
+    {"hydra/launcher", "submitit_slurm", launcher_slurm},
     {"hydra/output", "default", output_default, "hydra"},
 };
 

@@ -8,10 +8,6 @@
 namespace profline::config::internal {
 namespace {
 
-Error problem(std::string message) {
-  return {ErrorKind::Config, std::move(message)};
-}
-
 /// `${now:%Y-%m-%d}`
 Result<Value> now(const ResolverCall& call) {
   const std::string* format = call.arguments[0].text();

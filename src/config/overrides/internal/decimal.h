@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include "formats/node.h"
@@ -43,5 +44,9 @@ class Decimal {
   bool negative_ = false;
   bool infinite_ = false;
 };
+
+inline bool is_nan(const Node& number) {
+  return number.is_float() && std::isnan(number.as_float());
+}
 
 }  // namespace profline::config

@@ -15,10 +15,6 @@ bool is_number(const Node& scalar) {
          scalar.kind() == Node::Kind::BigInt;
 }
 
-bool is_nan(const Node& number) {
-  return number.is_float() && std::isnan(number.as_float());
-}
-
 /// Negative, 0 or positive; nothing if one is NaN, which is unordered.
 std::optional<int> compare_numbers(const Node& a, const Node& b) {
   if (is_nan(a) || is_nan(b)) return std::nullopt;

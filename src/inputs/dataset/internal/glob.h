@@ -11,8 +11,8 @@ namespace profline::dataset {
 /// Whether a name is a pattern: contains `*`, `?` or `[`.
 bool is_pattern(std::string_view name);
 
-/// Whether `name`, one part of a path, matches the pattern: `*` any characters, `?` one byte,
-/// `[a-z]`, `[!a-z]` one of these bytes.
+/// Whether `name`, one part of a path, matches the pattern (`matches_pattern`); a set may also be
+/// negated with `^`, and only a dot matches a leading dot.
 bool matches(std::string_view pattern, std::string_view name);
 
 /// The regular files below `root` whose path matches the pattern, in bytewise order; an absolute

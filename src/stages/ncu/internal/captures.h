@@ -12,6 +12,7 @@
 #include "records/ncu_tables.h"
 #include "run/names/artifact_names.h"
 #include "run/run_files.h"
+#include "stages/program_gate/program_gate.h"
 #include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
 
@@ -22,6 +23,8 @@ struct Attempt {
   /// Index among the groups of ranges that ncu replays in separate runs, see ncu::gate_groups.
   std::size_t group = 0;
   bool without_gate = false;  ///< because the gate let nothing through
+  /// Of a program: which of its requests, and who brackets them.
+  CaptureGate gate = CaptureGate::Everything;
 
   std::string suffix() const {
     if (without_gate) return "-rerun";

@@ -35,6 +35,9 @@ struct NsysReport {
 
 std::vector<NsysSession> nsys_sessions(const pipeline::RunSetup& setup);
 
+/// A file of the stage, relative to the stage's folder.
+std::string within_stage(const pipeline::RunSetup& setup, const std::filesystem::path& file);
+
 /// The reports in a session's folder, in the order in which they were captured.
 std::vector<NsysReport> nsys_reports(const NsysSession& session);
 

@@ -21,8 +21,8 @@ struct NsysTables {
 
 /// One capture, read into memory.
 struct ReadCapture {
-  NsysCapture about;  ///< name, range and files; the rest is filled in
-  Timeline timeline;
+  NsysCapture about;                   ///< name, range and files; the rest is filled in
+  const Timeline* timeline = nullptr;  ///< never null when it is added
   /// The requests that ran during the capture, in order, without those of earlier captures of the
   /// same run; tokens are counted from them if the capture has no ranges of tokens.
   std::span<const Request> requests;
@@ -35,10 +35,9 @@ void add_capture(const ReadCapture& capture, const kernels::Classifier& classifi
 /// Sorts the rows and adds them up.
 void finish(NsysTables& tables);
 
-/// The tables of all captures in the stage's folder. The captures are also handed on to the
-/// reports.
+/// The tables of all captures in the stage's folder.
 Result<NsysTables> make_tables(const pipeline::StageContext& context, const run::Run& files,
-                               pipeline::StageRun& run);
+                               const pipeline::StageRun& run);
 
 /// `kernels.md`: where the time of each range went, and the kernels with the most time.
 std::string kernels_page(const NsysTables& tables);

@@ -1,5 +1,3 @@
-#include "tools/ncu/internal/csv_numbers.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "base/strings.h"
+#include "tools/ncu/internal/csv_row.h"
 
 namespace profline::ncu {
 namespace {
@@ -131,7 +130,7 @@ std::optional<double> parse_short(std::string_view cell, char decimal, char grou
   return static_cast<double>(number) / kPowers[static_cast<std::size_t>(decimals)];
 }
 
-struct Part {
+struct UnitPart {
   std::string base;
   double factor = 1;
   bool is_time = false;  // then the factor is the number per second
@@ -155,22 +154,22 @@ constexpr std::string_view kThings[] = {
     "flop",   "group",   "way",    "tag",      "wave",   "fma",    "transaction", "wavefront",
     "branch", "context", "launch", "kernel",   "pixel",  "quad",   "instruction", "count"};
 
-std::optional<Part> thing(std::string_view text) {
+std::optional<UnitPart> thing(std::string_view text) {
   for (const std::string_view known : kThings) {
-    if (text == known) return Part{std::string(known)};
+    if (text == known) return UnitPart{std::string(known)};
     if (text.size() == known.size() + 1 && text.ends_with('s') && text.starts_with(known)) {
-      return Part{std::string(known)};
+      return UnitPart{std::string(known)};
     }
   }
   return std::nullopt;
 }
 
-std::optional<Part> part(std::string_view text) {
+std::optional<UnitPart> part(std::string_view text) {
   const auto* const time = std::find_if(kTimes.begin(), kTimes.end(),
                                         [&](const Word& word) { return word.text == text; });
-  if (time != kTimes.end()) return Part{"s", time->factor, true};
-  if (text == "1") return Part{};
-  if (text == "%") return Part{"%"};  // ncu 2025.3 has %/byte and %/register
+  if (time != kTimes.end()) return UnitPart{"s", time->factor, true};
+  if (text == "1") return UnitPart{};
+  if (text == "%") return UnitPart{"%"};  // ncu 2025.3 has %/byte and %/register
   if (auto plain = thing(text)) return plain;
   for (const Word& prefix : kPrefixes) {
     if (!text.starts_with(prefix.text)) continue;
@@ -182,7 +181,7 @@ std::optional<Part> part(std::string_view text) {
   return std::nullopt;
 }
 
-UnitScale rate(const Part& counted, const Part& time) {
+UnitScale rate(const UnitPart& counted, const UnitPart& time) {
   const double factor = counted.factor * time.factor;
   if (counted.base == "cycle" || counted.base.empty()) return {"hz", factor};
   return {counted.base + "/s", factor};

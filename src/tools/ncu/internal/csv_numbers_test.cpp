@@ -1,8 +1,8 @@
-#include "tools/ncu/internal/csv_numbers.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "tools/ncu/internal/csv_row.h"
 
 namespace profline::ncu {
 namespace {

@@ -7,7 +7,6 @@
 #include "base/figures.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "tools/ncu/internal/csv_numbers.h"
 #include "tools/ncu/nvtx.h"
 
 namespace profline::ncu::internal {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <tuple>
 
-#include "records/collective_kind.h"
+#include "records/timeline.h"
 
 namespace profline::nsys::internal {
 namespace {

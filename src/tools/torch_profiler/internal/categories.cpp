@@ -1,5 +1,3 @@
-#include "tools/torch_profiler/internal/categories.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "base/strings.h"
 #include "records/timeline.h"
+#include "tools/torch_profiler/internal/trace_event.h"
 
 namespace profline::torch_profiler::internal {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "formats/node.h"
 #include "records/timeline.h"
-#include "tools/torch_profiler/internal/categories.h"
 #include "tools/torch_profiler/internal/event_tables.h"
 #include "tools/torch_profiler/internal/trace_event.h"
 

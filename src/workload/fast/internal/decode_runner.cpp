@@ -149,6 +149,7 @@ void DecodeRunner::allocate(std::int64_t capacity) {
     layers_[i].values = both.select(0, 1).data_ptr();
   }
   C10_CUDA_CHECK(graph_.capture(plan_));
+  ++captured_graphs_;
 }
 
 KvCache& DecodeRunner::begin(std::int64_t capacity) {

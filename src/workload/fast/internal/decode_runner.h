@@ -44,6 +44,8 @@ class DecodeRunner final : public DeviceLoop {
   /// The next token [1] int64 after those in the cache → its logits [1, vocabulary], valid until
   /// the next call.
   at::Tensor decode(const at::Tensor& token);
+  /// How many graphs it has captured so far.
+  std::size_t captured_graphs() const { return captured_graphs_; }
 
  private:
   void allocate(std::int64_t capacity);
@@ -64,6 +66,7 @@ class DecodeRunner final : public DeviceLoop {
   std::optional<KvCache> cache_;
   bool begun_ = false;  // the device state belongs to the sequence in the cache
   DecodeGraph graph_;
+  std::size_t captured_graphs_ = 0;
   std::int64_t position_ = 0;  // of the newest token, as the host knows it
   std::array<at::cuda::CUDAEvent, 2> step_done_;
 };

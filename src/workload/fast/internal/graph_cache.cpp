@@ -25,6 +25,7 @@ void GraphCache::capture(Entry& entry, const std::vector<at::Tensor>& inputs, co
   entry.output = body(entry.inputs);
   graph->capture_end();
   entry.graph = std::move(graph);
+  ++captured_;
 }
 
 at::Tensor GraphCache::run(const std::string& key, const std::vector<at::Tensor>& inputs,

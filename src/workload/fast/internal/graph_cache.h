@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,6 +26,8 @@ class GraphCache {
   /// with the same key.
   at::Tensor run(const std::string& key, const std::vector<at::Tensor>& inputs, const Body& body);
   void clear() { entries_.clear(); }
+  /// How many graphs were captured so far, including those that are gone.
+  std::size_t captured() const { return captured_; }
 
  private:
   struct Entry {
@@ -36,6 +39,7 @@ class GraphCache {
 
   at::cuda::MempoolId_t pool_;  // shared: they never run at the same time
   std::map<std::string, Entry> entries_;
+  std::size_t captured_ = 0;
 };
 
 }  // namespace profline::workload::fast

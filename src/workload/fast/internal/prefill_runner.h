@@ -29,6 +29,8 @@ class PrefillRunner {
                  const at::Tensor& cos, const at::Tensor& sin);
   /// The cache's memory has moved, so captured graphs are invalid.
   void forget() { graphs_.clear(); }
+  /// How many graphs it has captured so far.
+  std::size_t captured_graphs() const { return graphs_.captured(); }
 
  private:
   at::Tensor embed(const tokenizer::Prompt& prompt, const at::Tensor& image_rows,

@@ -25,6 +25,8 @@ class VisionRunner {
   at::Tensor encode(const ImageViews& views, Scopes& scopes);
   /// As DeepseekOcr::sam, views in the model's dtype.
   at::Tensor sam(const at::Tensor& views);
+  /// How many graphs it has captured so far.
+  std::size_t captured_graphs() const { return graphs_.captured(); }
 
  private:
   at::Tensor encode_views(const at::Tensor& views, Scopes& scopes);

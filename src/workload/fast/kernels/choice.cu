@@ -1,6 +1,6 @@
-#include "workload/fast/kernels/attention.cuh"
 #include "workload/fast/kernels/decode_step.h"
-#include "workload/fast/kernels/head.cuh"
+#include "workload/fast/kernels/internal/attention.cuh"
+#include "workload/fast/kernels/internal/head.cuh"
 
 namespace profline::workload::fast {
 namespace {

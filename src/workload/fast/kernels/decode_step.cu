@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workload/fast/kernels/attention.cuh"
 #include "workload/fast/kernels/decode_step.h"
-#include "workload/fast/kernels/experts.cuh"
-#include "workload/fast/kernels/head.cuh"
-#include "workload/fast/kernels/launch.cuh"
-#include "workload/fast/kernels/output_projection.cuh"
-#include "workload/fast/kernels/qkv.cuh"
+#include "workload/fast/kernels/internal/attention.cuh"
+#include "workload/fast/kernels/internal/experts.cuh"
+#include "workload/fast/kernels/internal/head.cuh"
+#include "workload/fast/kernels/internal/launch.cuh"
+#include "workload/fast/kernels/internal/output_projection.cuh"
+#include "workload/fast/kernels/internal/qkv.cuh"
 
 namespace profline::workload::fast {
 namespace {

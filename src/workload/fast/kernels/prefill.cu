@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "workload/fast/kernels/device_primitives.cuh"
-#include "workload/fast/kernels/launch.cuh"
+#include "workload/fast/kernels/internal/device_primitives.cuh"
+#include "workload/fast/kernels/internal/launch.cuh"
+#include "workload/fast/kernels/internal/routing.cuh"
 #include "workload/fast/kernels/prefill.h"
-#include "workload/fast/kernels/routing.cuh"
 
 namespace profline::workload::fast {
 namespace {

@@ -1,5 +1,5 @@
-#include "workload/fast/kernels/device_primitives.cuh"
-#include "workload/fast/kernels/launch.cuh"
+#include "workload/fast/kernels/internal/device_primitives.cuh"
+#include "workload/fast/kernels/internal/launch.cuh"
 #include "workload/fast/kernels/sam_attention.h"
 
 namespace profline::workload::fast {

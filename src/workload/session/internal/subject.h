@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,12 +14,33 @@
 #include "records/request.h"
 #include "settings/root.h"
 #include "workload/measure/device_clock.h"
-#include "workload/measure/gpu_sampler.h"
 #include "workload/measure/measured_scopes.h"
 #include "workload/measure/metrics.h"
 #include "workload/session/run_request.h"
 
 namespace profline::workload {
+
+/// What is run, and what is missing from the dataset.
+struct Inputs {
+  std::vector<dataset::Item> items;
+  std::vector<std::string> notes;
+};
+
+/// The sampled images of the settings, cut to the request's `samples`.
+Result<Inputs> choose_inputs(const RunRequest& request);
+
+/// How a request was computed, besides its input.
+struct Means {
+  std::string dtype;
+  std::uint32_t threads = 0;  ///< of libtorch on the CPU
+  std::string engine;
+};
+/// Describes a request: its picture and how it was computed.
+std::map<std::string, Node> attributes_of(const dataset::Item& item, const Means& means);
+
+/// inputs.json, `profline.inputs/1`: each image once, with its bytes, digest and size. Images that
+/// can no longer be read say why.
+Node inputs_document(const std::string& dataset, const std::vector<dataset::Item>& items);
 
 /// Where the model runs.
 struct Machine {

@@ -1,0 +1,254 @@
+"""Requests and the phases inside them, as docs/formats/requests.md describes them."""
+
+import contextvars
+import itertools
+import os
+import threading
+
+from profline_adapter import ranges, recording
+from profline_adapter.plain import plain
+from profline_adapter.recording import clock_ns, guarded
+
+# Fields of a request that its caller may know; everything else becomes an attribute.
+FIELDS = ("prompt_tokens", "new_tokens", "batch", "ttft_ns")
+# A phase outside requests in a hot loop must not fill the disk.
+MOST_RANGES = 20000
+LONGEST_NAME = 1024
+
+# The innermost open request or phase of this thread or task.
+_current = contextvars.ContextVar("profline_scope", default=None)
+_numbers = itertools.count()
+_made = 0
+_ranges_left = MOST_RANGES
+
+
+class Phase:
+    """All instances of one path in a request."""
+
+    __slots__ = ("start_ns", "ns", "steps_ns")
+
+    def __init__(self, start_ns):
+        self.start_ns = start_ns
+        self.ns = 0
+        self.steps_ns = None
+
+    def add(self, ns, steps_ns):
+        self.ns += ns
+        if steps_ns is not None:
+            self.steps_ns = (self.steps_ns or []) + steps_ns
+
+
+class Request:
+    def __init__(self, number, attributes):
+        self.number = number
+        self.fields = {}
+        self.attributes = {}
+        self.phases = {}
+        self.model = None
+        self.pid = os.getpid()
+        self.thread = threading.get_native_id()
+        self.lock = threading.RLock()
+        self.set(attributes)
+        self.start_ns = clock_ns()
+
+    def set(self, attributes):
+        for name, value in attributes.items():
+            if name in FIELDS and isinstance(value, int) and value >= 0:
+                self.fields[name] = value
+            else:
+                self.attributes[recording.clean(str(name))] = plain(value, str(name))
+
+    def add_phase(self, path, start_ns, ns, steps_ns=None):
+        with self.lock:
+            phase = self.phases.get(path)
+            if phase is None:
+                phase = self.phases[path] = Phase(max(0, start_ns - self.start_ns))
+            phase.start_ns = min(phase.start_ns, max(0, start_ns - self.start_ns))
+            phase.add(max(0, ns), steps_ns)
+
+    def line(self, end_ns):
+        line = {"kind": "request", "source": "python", "start_ns": self.start_ns, "ns": max(0, end_ns - self.start_ns)}
+        line.update((name, self.fields[name]) for name in FIELDS if name in self.fields)
+        line["phases"] = [phase_line(path, phase) for path, phase in sorted(self.phases.items(), key=in_order)]
+        line.update(pid=self.pid, thread=self.thread)
+        if self.model is not None:
+            line["model"] = self.model
+        line["attributes"] = self.attributes
+        return line
+
+
+def in_order(item):
+    path, phase = item
+    return phase.start_ns, path.count("/")
+
+
+def phase_line(path, phase):
+    line = {"path": path, "start_ns": phase.start_ns, "ns": phase.ns}
+    if phase.steps_ns is not None:
+        line["steps_ns"] = phase.steps_ns
+    return line
+
+
+class Scope:
+    """An open request or phase."""
+
+    __slots__ = ("name", "path", "parent", "request", "start_ns", "steps_ns", "step_ns", "pid", "emitter")
+
+    def __init__(self, name, parent, request):
+        self.name = name
+        self.parent = parent
+        self.request = request
+        self.path = name if parent is None or parent.path is None else f"{parent.path}/{name}"
+        self.steps_ns = None
+        self.step_ns = None
+        self.pid = os.getpid()
+        self.emitter = ranges.emitter()
+        self.emitter.push(name)
+        self.start_ns = clock_ns()
+
+    def begin_step(self):
+        now = clock_ns()
+        self.end_step(now)
+        self.emitter.push(f"{self.name}_step")
+        if self.steps_ns is None:
+            self.steps_ns = []
+        self.step_ns = now
+
+    def end_step(self, now):
+        if self.step_ns is not None:
+            self.steps_ns.append(max(0, now - self.step_ns))
+            self.step_ns = None
+            self.emitter.pop()
+
+    def finish(self):
+        """Returns the time of the end."""
+        now = clock_ns()
+        self.end_step(now)
+        self.emitter.pop()
+        return now
+
+
+def current_scope():
+    scope = _current.get()
+    # A forked child continues a copy of its parent's requests, which are the parent's to record.
+    return scope if scope is None or scope.pid == os.getpid() else None
+
+
+def current_request():
+    scope = current_scope()
+    return None if scope is None else scope.request
+
+
+@guarded
+def begin_request(attributes):
+    """A request, or None if one is open already: then this one is part of it."""
+    from profline_adapter import gate, marks
+
+    global _made
+    if current_request() is not None:
+        return None
+    _made += 1
+    marks.watch()
+    number = next(_numbers)
+    gate.request_begins(number)
+    request = Request(number, attributes)
+    scope = Scope("request", current_scope(), request)
+    scope.path = None
+    request.start_ns = scope.start_ns
+    _current.set(scope)
+    return scope
+
+
+@guarded
+def end_request(scope, failed=None, end_ns=None, before_line=None):
+    """`before_line(request)` adds what becomes known only at the end; it runs after the measurement."""
+    from profline_adapter import gate, marks
+
+    now = scope.finish()
+    _current.set(scope.parent)
+    request = scope.request
+    if request.pid != os.getpid():
+        return
+    if failed is not None:
+        request.attributes["failed"] = failed
+    gate.request_ends(request.number)
+    if before_line is not None:
+        guarded(before_line)(request)
+    recording.write(request.line(now if end_ns is None else end_ns))
+    marks.write_out()
+
+
+@guarded
+def begin_phase(name):
+    scope = Scope(recording.clean(str(name))[:LONGEST_NAME], current_scope(), current_request())
+    _current.set(scope)
+    return scope
+
+
+@guarded
+def end_phase(scope):
+    global _ranges_left
+    now = scope.finish()
+    _current.set(scope.parent)
+    if scope.pid != os.getpid():
+        return
+    parent = scope.parent
+    if parent is not None and parent.path is not None and scope.name == f"{parent.name}_step":
+        parent.steps_ns = (parent.steps_ns or []) + [now - scope.start_ns]
+    elif scope.request is not None:
+        scope.request.add_phase(scope.path, scope.start_ns, now - scope.start_ns, scope.steps_ns)
+    elif _ranges_left > 0:
+        _ranges_left -= 1
+        recording.write(range_line(scope, now))
+    else:
+        recording.problem(f"there are more than {MOST_RANGES} phases outside requests; the others are not recorded")
+
+
+def range_line(scope, now):
+    line = {"kind": "range", "path": scope.path, "start_ns": scope.start_ns, "ns": max(0, now - scope.start_ns)}
+    if scope.steps_ns is not None:
+        line["steps_ns"] = scope.steps_ns
+    line["thread"] = threading.get_native_id()
+    return line
+
+
+@guarded
+def begin_step():
+    from profline_adapter import gate
+
+    scope = current_scope()
+    if scope is None or scope.path is None:
+        recording.problem("profline.step() was called outside a phase; that step is not recorded")
+        return None
+    if scope.request is not None:
+        gate.step_begins(scope.request.number, len(scope.steps_ns or []) + (scope.step_ns is not None))
+    scope.begin_step()
+    return scope
+
+
+@guarded
+def end_step(scope):
+    scope.end_step(clock_ns())
+
+
+@guarded
+def set_attributes(scope, attributes):
+    request = current_request() if scope is None else scope.request
+    if request is not None:
+        request.set(attributes)
+
+
+def made():
+    """How many requests have begun."""
+    return _made
+
+
+def forget():
+    global _made, _numbers, _ranges_left
+    _numbers = itertools.count()
+    _made = 0
+    _ranges_left = MOST_RANGES
+    _current.set(None)
+
+
+recording.in_forked_child(forget)

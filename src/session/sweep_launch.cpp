@@ -1,0 +1,378 @@
+#include "session/sweep_launch.h"
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include <fmt/core.h>
+
+#include "base/atomic_file.h"
+#include "base/figures.h"
+#include "base/terminal_text.h"
+#include "process/posix_runner.h"
+#include "profline_version.h"
+#include "run/names/artifact_names.h"
+#include "run/run.h"
+#include "run/run_folder.h"
+#include "session/internal/sweep_task.h"
+#include "sweep/report.h"
+
+namespace profline::session {
+namespace {
+
+namespace fs = std::filesystem;
+using internal::now_text;
+using internal::report_progress;
+using internal::request_for;
+using internal::run_claimed;
+using internal::write_report;
+using sweep::LauncherKind;
+using sweep::Submission;
+using sweep::Sweep;
+
+Submission new_submission(const Sweep& record, LauncherKind launcher,
+                          std::vector<std::int64_t> jobs) {
+  Submission submission;
+  submission.number = static_cast<std::int64_t>(record.submissions.size()) + 1;
+  submission.time = now_text();
+  submission.launcher = launcher;
+  submission.jobs = std::move(jobs);
+  submission.host = run::host_name();
+  submission.boot_id = run::boot_id();
+  submission.process = run::own_process();
+  return submission;
+}
+
+/// Values that look like secrets cannot be passed on through a file.
+Result<void> check_no_secrets(const Jobs& jobs, const CheckedJobs& checked) {
+  if (jobs.launcher.kind == LauncherKind::Basic) return {};
+  JobProblems problems;
+  for (std::size_t i = 0; i < checked.jobs.size(); ++i) {
+    const auto& given = jobs.requests[i].choice.overrides;
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if (given[k] == checked.jobs[i].overrides[k]) continue;
+      problems.add(i, Error(ErrorKind::Config,
+                            "the override of '" + sweep::setting_of(given[k]).key +
+                                "' looks like a secret, which this launcher would have to write "
+                                "to a file; refer to a variable instead: ${oc.env:NAME}"));
+    }
+  }
+  return problems.result();
+}
+
+std::optional<std::string> if_named(const std::string& program) {
+  return program.empty() ? std::nullopt : std::optional(program);
+}
+
+Sweep new_sweep(const Jobs& jobs, const CheckedJobs& checked, const fs::path& folder) {
+  Sweep record;
+  record.started = now_text();
+  record.version = kVersion;
+  record.launcher = jobs.launcher.kind;
+  record.settings = jobs.launcher.settings;
+  const ConfigChoice& choice = jobs.asked.choice;
+  std::error_code failure;
+  record.command_line.argv = checked.argv;
+  record.command_line.cwd = choice.cwd.value_or(fs::current_path(failure)).string();
+  record.command_line.config_name = choice.name;
+  record.command_line.config_path = choice.path;
+  record.command_line.config_dir = choice.dir;
+  const ProgramChoice& programs = jobs.asked.programs;
+  record.tools = {if_named(programs.workload), if_named(programs.nsys), if_named(programs.ncu)};
+  for (std::size_t i = 0; i < checked.jobs.size(); ++i) {
+    sweep::Job job;
+    job.number = static_cast<std::int64_t>(i);
+    job.folder = checked.jobs[i].folder.lexically_relative(folder).string();
+    job.overrides = checked.jobs[i].overrides;
+    record.jobs.push_back(std::move(job));
+  }
+  sweep::summarise(record);
+  return record;
+}
+
+std::vector<std::int64_t> all_jobs(const Sweep& record) {
+  std::vector<std::int64_t> numbers;
+  for (const sweep::Job& job : record.jobs) numbers.push_back(job.number);
+  return numbers;
+}
+
+fs::path own_program() {
+  std::error_code failure;
+  return fs::read_symlink("/proc/self/exe", failure);
+}
+
+std::vector<std::string> task_command(const fs::path& folder, std::int64_t submission) {
+  return {own_program().string(), "sweep",        "run",
+          folder.string(),        "--submission", std::to_string(submission)};
+}
+
+/// Records that the user stopped a launch on this machine, and with it the jobs that had not begun.
+void record_stop(const fs::path& folder, std::int64_t submission, const Remarks& remarks) {
+  {
+    const auto lock = sweep::SweepLock::take(folder);
+    auto record = sweep::read_sweep(folder);
+    if (!lock || !record) return;
+    Submission& stopped = record->submissions[static_cast<std::size_t>(submission - 1)];
+    stopped.cancelled = now_text();
+    if (!lock->write(*record)) return;
+  }
+  report_progress(folder, remarks);
+}
+
+/// Jobs in this process, one after another.
+Result<FinishedJobs> run_here(const fs::path& folder, const Sweep& record,
+                              const Submission& submission,
+                              const std::function<RunRequest(const sweep::Job&)>& request_of,
+                              const Services& services) {
+  FinishedJobs finished;
+  finished.sweep = folder;
+  for (const std::int64_t number : submission.jobs) {
+    if (services.interrupt.requested()) {
+      finished.worst = ExitCode::Interrupted;
+      record_stop(folder, submission.number, services.remarks);
+      break;
+    }
+    const sweep::Job& job = record.jobs[static_cast<std::size_t>(number)];
+    services.remarks.line(job_line(static_cast<std::size_t>(number), job.overrides));
+    auto claim = PL_TRY(sweep::TaskClaim::take(folder, number, services.interrupt, {}));
+    auto outcome =
+        PL_TRY(run_claimed(claim, request_of(job), submission.number, nullptr, services));
+    finished.worst = std::max(finished.worst, outcome.code);
+    report_progress(folder, services.remarks);
+    if (outcome.run) finished.runs.push_back(std::move(*outcome.run));
+  }
+  return finished;
+}
+
+/// How a job of this machine ended, for its line.
+std::string end_of_job(const fs::path& folder, std::int64_t job) {
+  const auto task = sweep::read_task(folder, job);
+  if (!task || task->attempts.empty())
+    return "could not start, see " + sweep::log_of(folder, job).string();
+  const sweep::Attempt& last = task->attempts.back();
+  if (last.end == sweep::End::Open) return "killed";
+  if (last.end != sweep::End::Done) return "stopped";
+  return last.exit_code == 0 ? "ok" : "failed: " + last.why;
+}
+
+/// Jobs in processes of their own, `n_jobs` at a time.
+Result<FinishedJobs> run_in_processes(const fs::path& folder, const Sweep& record,
+                                      const Submission& submission, const Services& services) {
+  // A job stops its own children in order, which takes as long as our default patience.
+  PosixRunner runner(services.interrupt, {.interrupt_grace = std::chrono::seconds(40),
+                                          .terminate_grace = std::chrono::seconds(20)});
+  std::mutex lock;
+  std::size_t next = 0;
+  const auto work = [&] {
+    for (;;) {
+      std::unique_lock held(lock);
+      if (next >= submission.jobs.size() || services.interrupt.requested()) return;
+      const std::int64_t number = submission.jobs[next++];
+      held.unlock();
+      Command command{.argv = task_command(folder, submission.number)};
+      command.argv.push_back(std::to_string(number));
+      command.log = sweep::log_of(folder, number);
+      const auto exit = runner.run(command);
+      held.lock();
+      if (!exit)
+        services.remarks.problem(exit.error().during("job " + std::to_string(number)).to_string());
+      const sweep::Job& job = record.jobs[static_cast<std::size_t>(number)];
+      const std::string wall = exit ? ", " + human_elapsed(exit->wall) : "";
+      services.remarks.line(
+          printable(fmt::format("#{} : {} : {}{}", number, sweep::label_of(record, job),
+                                end_of_job(folder, number), wall)));
+    }
+  };
+  services.remarks.line(fmt::format("{} in {}, {} at a time",
+                                    counted(submission.jobs.size(), "job"),
+                                    printable(folder.string()), record.settings.n_jobs));
+  const Interrupt::OrderlyStop until_recorded(services.interrupt);
+  {
+    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(record.settings.n_jobs, 1));
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 0; i < std::min(most, submission.jobs.size()); ++i)
+      workers.emplace_back(work);
+  }
+  FinishedJobs finished;
+  finished.sweep = folder;
+  if (services.interrupt.requested()) record_stop(folder, submission.number, services.remarks);
+  const auto observed = PL_TRY(sweep::observe(folder, runner));
+  finished.worst = sweep::worst_code(observed.sweep);
+  if (services.interrupt.requested()) finished.worst = ExitCode::Interrupted;
+  return finished;
+}
+
+/// Where the batch script and Slurm's output go; below the sweep's folder even if that got another
+/// name than the config's.
+fs::path slurm_folder(const Sweep& record, const fs::path& folder, const fs::path& wanted_folder) {
+  fs::path given = record.settings.submitit_folder;
+  if (given.empty()) given = folder / ".submitit";
+  const fs::path fixed =
+      slurm::fixed_folder((fs::path(record.command_line.cwd) / given).lexically_normal());
+  const fs::path inside = fixed.lexically_relative(wanted_folder);
+  const bool is_inside = !inside.empty() && *inside.begin() != "..";
+  return is_inside ? (folder / inside).lexically_normal() : fixed;
+}
+
+Result<std::string> script_for(const Sweep& record, const Submission& submission,
+                               const fs::path& folder, const fs::path& output) {
+  slurm::ArrayJob array;
+  for (const std::int64_t job : submission.jobs) {
+    array.indexes.push_back(static_cast<std::size_t>(job));
+  }
+  array.command = task_command(folder, submission.number);
+  array.folder = output;
+  return slurm::batch_script(record.settings, array);
+}
+
+/// Submits an array job; the record has the submission before Slurm does.
+Result<FinishedJobs> submit(const fs::path& folder, const fs::path& output, Sweep record,
+                            const sweep::SweepLock& lock, const Services& services) {
+  const Interrupt::OrderlyStop until_recorded(services.interrupt);
+  Submission& submission = record.submissions.back();
+  PL_TRY(create_folders(output));
+  const fs::path script = output / fmt::format("batch-{}.sh", submission.number);
+  PL_TRY(write_file_atomic(script, PL_TRY(script_for(record, submission, folder, output))));
+  PL_TRY(write_report(folder, record, lock));
+  auto id = slurm::submit(services.processes, script);
+  if (!id) return std::move(id).error().during("submitting the sweep");
+  submission.slurm_job = *id;
+  PL_TRY(lock.write(record));
+  FinishedJobs finished;
+  finished.sweep = folder;
+  finished.slurm_job = std::move(*id);
+  return finished;
+}
+
+/// Undoes the launch of a sweep that has not started.
+void remove_launch(const fs::path& folder, const fs::path& output) {
+  std::error_code failure;
+  for (const char* name : {run::files::kSweep, run::files::kSweepReport, run::files::kSweepPage}) {
+    fs::remove(folder / name, failure);
+  }
+  fs::remove_all(folder / run::folders::kSweepTasks, failure);
+  fs::remove(output / "batch-1.sh", failure);
+  fs::remove(output, failure);  // only if it is empty
+}
+
+/// A folder may be used again for another sweep, but not while one is in it.
+Result<void> check_no_sweep(const fs::path& folder, const Services& services) {
+  if (!sweep::holds_sweep(folder)) return {};
+  const auto observed = PL_TRY(sweep::observe(folder, services.processes));
+  const auto& jobs = observed.sweep.jobs;
+  if (std::all_of(jobs.begin(), jobs.end(),
+                  [](const sweep::Job& job) { return sweep::is_over(job.status.state); })) {
+    std::error_code failure;
+    fs::remove_all(folder / run::folders::kSweepTasks, failure);
+    return {};
+  }
+  return Error(ErrorKind::Config, "hydra.sweep.dir: '" + folder.string() +
+                                      "' holds a sweep whose jobs are not over; choose another "
+                                      "folder, or see 'profline sweep status'");
+}
+
+Result<FinishedJobs> run_sweep(Jobs jobs, const Services& services) {
+  auto folder = PL_TRY(run::RunFolder::claim(*jobs.sweep));
+  jobs.lie_in(folder.path());
+  const bool is_slurm = jobs.launcher.kind == LauncherKind::Slurm;
+  const CheckedJobs checked =
+      PL_TRY(check_jobs(jobs.requests, services, is_slurm ? JobsRun::Elsewhere : JobsRun::Here));
+  PL_TRY(check_no_secrets(jobs, checked));
+  PL_TRY(check_no_sweep(folder.path(), services));
+  if (checked.not_on_this_machine) {
+    for (const Error& problem : checked.not_on_this_machine->each()) {
+      services.remarks.detail("on this machine, " + problem.to_string());
+    }
+  }
+  Sweep record = new_sweep(jobs, checked, folder.path());
+  record.submissions.push_back(new_submission(record, jobs.launcher.kind, all_jobs(record)));
+  if (is_slurm) {
+    const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take(folder.path()));
+    const fs::path output = slurm_folder(record, folder.path(), jobs.sweep->folder);
+    auto submitted = submit(folder.path(), output, record, lock, services);
+    if (!submitted) {
+      remove_launch(folder.path(), output);
+      return submitted;
+    }
+    folder.keep();
+    return submitted;
+  }
+  {
+    const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take(folder.path()));
+    PL_TRY(lock.write(record));
+  }
+  folder.keep();
+  const Submission& submission = record.submissions.back();
+  if (jobs.launcher.kind == LauncherKind::Local) {
+    return run_in_processes(folder.path(), record, submission, services);
+  }
+  return run_here(
+      folder.path(), record, submission,
+      [&](const sweep::Job& job) { return jobs.requests[static_cast<std::size_t>(job.number)]; },
+      services);
+}
+
+}  // namespace
+
+Result<FinishedJobs> run_jobs(Jobs jobs, const Services& services) {
+  if (jobs.sweep) return run_sweep(std::move(jobs), services);
+  FinishedJobs finished;
+  finished.runs.push_back(PL_TRY(run_once(jobs.requests.front(), services)));
+  finished.worst = finished.runs.front().code;
+  return finished;
+}
+
+Result<std::string> script_of(const Jobs& jobs) {
+  if (!jobs.sweep || jobs.launcher.kind != LauncherKind::Slurm) return std::string();
+  CheckedJobs checked;
+  const fs::path folder = jobs.requests.front().sweep_folder.value_or(jobs.sweep->folder);
+  for (const RunRequest& request : jobs.requests) {
+    checked.jobs.push_back({folder, request.choice.overrides});
+  }
+  Sweep record = new_sweep(jobs, checked, folder);
+  const Submission submission = new_submission(record, jobs.launcher.kind, all_jobs(record));
+  return script_for(record, submission, folder, slurm_folder(record, folder, jobs.sweep->folder));
+}
+
+Result<FinishedJobs> retry_sweep(const fs::path& folder, const Services& services) {
+  const fs::path path = fs::absolute(folder).lexically_normal();
+  auto observed = PL_TRY(sweep::observe(path, services.processes));
+  Sweep& record = observed.sweep;
+  std::vector<std::int64_t> failed;
+  std::size_t released = 0;
+  for (const sweep::Job& job : record.jobs) {
+    const sweep::JobState state = job.status.state;
+    if (state == sweep::JobState::Held) {
+      const std::string& array = record.submission_of(job.number)->slurm_job;
+      PL_TRY(slurm::release(services.processes, array + "_" + std::to_string(job.number)));
+      ++released;
+    } else if (sweep::is_over(state) && state != sweep::JobState::Ok) {
+      failed.push_back(job.number);
+    }
+  }
+  if (failed.empty() && released > 0) {
+    FinishedJobs waiting;
+    waiting.sweep = path;
+    return waiting;
+  }
+  if (failed.empty()) {
+    return Error(ErrorKind::NotFound,
+                 "no job of this sweep has failed: " + sweep::state_counts(record));
+  }
+  std::optional<sweep::SweepLock> lock(PL_TRY(sweep::SweepLock::take(path)));
+  const LauncherKind launcher = record.launcher;
+  record.submissions.push_back(new_submission(record, launcher, std::move(failed)));
+  if (launcher == LauncherKind::Slurm) {
+    const fs::path output = slurm_folder(record, path, path);
+    return submit(path, output, record, *lock, services);
+  }
+  PL_TRY(lock->write(record));
+  lock.reset();
+  const Submission& submission = record.submissions.back();
+  if (launcher == LauncherKind::Local) return run_in_processes(path, record, submission, services);
+  return run_here(
+      path, record, submission,
+      [&](const sweep::Job& job) { return request_for(record, job, path); }, services);
+}
+
+}  // namespace profline::session

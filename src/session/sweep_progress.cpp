@@ -1,0 +1,119 @@
+// What happens to a sweep after its launch: waiting, cancelling, reporting.
+
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <set>
+
+#include "run/run.h"
+#include "run/run_folder.h"
+#include "session/internal/sweep_task.h"
+#include "session/sweep_launch.h"
+#include "sweep/report.h"
+
+namespace profline::session {
+namespace {
+
+namespace fs = std::filesystem;
+using internal::now_text;
+using internal::write_report;
+using sweep::LauncherKind;
+using sweep::Submission;
+using sweep::Sweep;
+
+/// A controller that lost its last seconds may keep tasks in its queue whose work is done; nobody
+/// needs them.
+void drop_leftovers(const Sweep& record, const Services& services) {
+  for (const Submission& submission : record.submissions) {
+    if (submission.slurm_job.empty()) continue;
+    const auto tasks = slurm::queue(services.processes, submission.slurm_job);
+    if (!tasks) return;
+    std::vector<std::size_t> left;
+    for (const auto& [index, task] : *tasks) {
+      const bool waits =
+          sweep::seen_by_slurm(task, std::nullopt).where == sweep::Seen::Where::Waiting;
+      if (!waits || index >= record.jobs.size()) continue;
+      const sweep::JobState state = record.jobs[index].status.state;
+      if (state == sweep::JobState::Ok || state == sweep::JobState::Failed) left.push_back(index);
+    }
+    if (left.empty()) continue;
+    const auto dropped = slurm::cancel(services.processes, submission.slurm_job, left);
+    if (!dropped) services.remarks.warning(dropped.error().to_string());
+  }
+}
+
+}  // namespace
+
+Result<std::size_t> cancel_sweep(const fs::path& folder, const Services& services) {
+  auto observed = PL_TRY(sweep::observe(folder, services.processes));
+  const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take(folder));
+  Sweep record = PL_TRY(sweep::read_sweep(folder));
+  std::size_t stopped = 0;
+  for (Submission& submission : record.submissions) {
+    std::vector<std::size_t> jobs;
+    for (const std::int64_t number : submission.jobs) {
+      const sweep::Job& job = observed.sweep.jobs[static_cast<std::size_t>(number)];
+      const bool is_its = record.submission_of(number) == &submission;
+      if (is_its && !sweep::is_over(job.status.state))
+        jobs.push_back(static_cast<std::size_t>(number));
+    }
+    if (jobs.empty()) continue;
+    if (submission.launcher == LauncherKind::Slurm) {
+      if (submission.slurm_job.empty()) {
+        return Error(ErrorKind::NotFound, "the id of the array job is not known; see squeue");
+      }
+      PL_TRY(slurm::cancel(services.processes, submission.slurm_job, jobs));
+    } else if (submission.host == run::host_name() && run::is_alive(submission.process)) {
+      ::kill(static_cast<pid_t>(submission.process.pid), SIGINT);
+    } else {
+      return Error(ErrorKind::NotFound,
+                   "the jobs run on " + submission.host + "; cancel them there");
+    }
+    submission.cancelled = now_text();
+    stopped += jobs.size();
+  }
+  if (stopped > 0) PL_TRY(lock.write(record));
+  return stopped;
+}
+
+Result<sweep::Observed> wait_for_sweep(
+    const fs::path& folder, const Services& services,
+    const std::function<void(const Sweep&, const sweep::Job&)>& changed) {
+  constexpr int kFirstMs = 500;
+  constexpr int kLongestMs = 5000;
+  std::set<std::int64_t> over;
+  for (int pause_ms = kFirstMs;; pause_ms = std::min(pause_ms * 2, kLongestMs)) {
+    auto observed = PL_TRY(sweep::observe(folder, services.processes));
+    sweep::summarise(observed.sweep);
+    for (const sweep::Job& job : observed.sweep.jobs) {
+      if (!sweep::is_over(job.status.state) || !over.insert(job.number).second) continue;
+      changed(observed.sweep, job);
+      pause_ms = kFirstMs;
+    }
+    if (over.size() == observed.sweep.jobs.size()) {
+      drop_leftovers(observed.sweep, services);
+      return observed;
+    }
+    pollfd asked{services.interrupt.requested_fd(), POLLIN, 0};
+    ::poll(&asked, 1, pause_ms);
+    if (services.interrupt.requested()) {
+      return Error(ErrorKind::Cancelled, "stopped waiting; the jobs go on");
+    }
+  }
+}
+
+Result<sweep::Observed> report_sweep(const fs::path& folder, const Services& services) {
+  const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take(folder));
+  auto observed = PL_TRY(sweep::observe(folder, services.processes));
+  run::OpenedRuns runs;
+  for (sweep::Job& job : observed.sweep.jobs) {
+    const auto opened = runs.open(folder / job.folder);
+    const bool is_ok = opened && (*opened)->record().state == RunState::Ok;
+    if (is_ok) job.metrics = sweep::metrics_of(**opened);
+  }
+  PL_TRY(write_report(folder, observed.sweep, lock));
+  return observed;
+}
+
+}  // namespace profline::session

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "pipeline/stage.h"
+#include "settings/pipeline.h"
+#include "workloads/program/recording.h"
+
+/// The baseline of a user's own program.
+namespace profline::stages::internal {
+
+/// What it will write and what will not be recorded.
+void add_program_plan(const pipeline::StageContext& context, pipeline::StagePlan& plan);
+
+/// Runs the program once, samples its processes and its GPU, and writes what it recorded of itself:
+/// requests.jsonl, models.json, steady.json; without requests, ranges.json.
+Result<void> run_program(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
+                         pipeline::StageRun& run);
+
+/// How many requests were recorded and by whom; what was lost; how to mark requests if there are
+/// none.
+std::vector<pipeline::Finding> recording_findings(const program::Recording& recording,
+                                                  const settings::Workload& workload);
+
+}  // namespace profline::stages::internal

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipeline/stage.h"
+#include "records/document.h"
+#include "schema/field.h"
+
+/// The traces that the processes of a user's program left in the stage's folder.
+namespace profline::stages::internal {
+
+enum class TraceSource {
+  Adapter,  ///< torch.profiler, opened by the Python adapter around requests
+  Kineto,   ///< recorded on demand
+};
+constexpr auto names(std::type_identity<TraceSource>) {
+  return std::array{named(TraceSource::Adapter, "adapter"), named(TraceSource::Kineto, "kineto")};
+}
+
+/// One trace.
+struct ProcessTraceFile {
+  std::string file;
+  std::int64_t pid = 0;
+  TraceSource source = TraceSource::Kineto;
+  std::uint64_t bytes = 0;
+  bool complete = true;
+  std::uint64_t requests = 0;
+  bool main = false;
+  std::uint64_t operators = 0;
+  std::uint64_t kernels = 0;
+  std::int64_t kernel_ns = 0;
+
+  bool operator==(const ProcessTraceFile&) const = default;
+};
+constexpr auto fields(std::type_identity<ProcessTraceFile>) {
+  return field_list(
+      field("file", &ProcessTraceFile::file, "in the stage's folder").required(),
+      field("pid", &ProcessTraceFile::pid, "of the process, as the process sees it").required(),
+      field("source", &ProcessTraceFile::source, "who recorded it: adapter, kineto").required(),
+      field("bytes", &ProcessTraceFile::bytes, "size of the file"),
+      field("complete", &ProcessTraceFile::complete, "whether it was written to its end"),
+      field("requests", &ProcessTraceFile::requests, "requests that it was opened around; 0: none"),
+      field("main", &ProcessTraceFile::main, "whether the tables are computed from it"),
+      field("operators", &ProcessTraceFile::operators, "calls of operators in it"),
+      field("kernels", &ProcessTraceFile::kernels, "kernels, copies and fills in it"),
+      field("kernel_ns", &ProcessTraceFile::kernel_ns, "their total time"));
+}
+
+/// `traces.json`.
+struct ProcessTraces {
+  static constexpr DocumentKind kKind{"traces", 1};
+
+  std::vector<ProcessTraceFile> traces;
+
+  bool operator==(const ProcessTraces&) const = default;
+};
+constexpr auto fields(std::type_identity<ProcessTraces>) {
+  return field_list(field("traces", &ProcessTraces::traces, "the main one first"));
+}
+
+/// The name from which those of traces recorded on demand are derived: `kineto.json`, into which
+/// each process inserts its pid.
+std::filesystem::path on_demand_file(const std::filesystem::path& folder);
+
+/// The process that a trace belongs to; nothing for another file.
+std::optional<ProcessTraceFile> trace_named(std::string_view file);
+
+/// The traces in a folder, without reading their events. The main one is first: the one with the
+/// most requests, otherwise the largest.
+std::vector<ProcessTraceFile> find_traces(const pipeline::RunSetup& setup,
+                                          const std::filesystem::path& folder);
+
+/// Renames the main trace to `trace.json`, and writes the tables computed from it and the list of
+/// all traces. Reports what is missing in them.
+Result<void> write_tables(const pipeline::StageContext& context, const run::Run& files,
+                          pipeline::StageRun& run);
+
+}  // namespace profline::stages::internal

@@ -1,0 +1,422 @@
+#include "stages/torch_profiler/internal/program.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/figures.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "formats/json.h"
+#include "pipeline/child_failure.h"
+#include "pipeline/workload_command.h"
+#include "pipeline/workload_stage.h"
+#include "records/recorded_program.h"
+#include "run/names/artifact_names.h"
+#include "stages/program_gate/program_gate.h"
+#include "stages/torch_profiler/internal/traces.h"
+#include "tools/kineto/environment.h"
+#include "workloads/program/python_record.h"
+
+namespace profline::stages::internal {
+namespace {
+
+namespace fs = std::filesystem;
+using kineto::Outcome;
+using kineto::ProcessTrace;
+using pipeline::Finding;
+using pipeline::RunSetup;
+using pipeline::Severity;
+using pipeline::StageContext;
+using std::chrono::milliseconds;
+
+fs::path stage_folder(const RunSetup& setup) {
+  return setup.stage_folder(run::stages::kTorchProfiler);
+}
+
+bool asks_for(const settings::TorchProfiler& own, settings::Activity activity) {
+  return std::find(own.activities.begin(), own.activities.end(), activity) != own.activities.end();
+}
+
+/// The options of torch.profiler, as the adapter reads them.
+std::string torch_options(const settings::TorchProfiler& own) {
+  Node activities = Node::list();
+  for (const settings::Activity activity : own.activities) {
+    activities.as_list().push_back(
+        Node::string(activity == settings::Activity::Cpu ? "cpu" : "cuda"));
+  }
+  NodeMap options;
+  options.set("activities", std::move(activities));
+  options.set("record_shapes", Node::boolean(own.record_shapes));
+  options.set("profile_memory", Node::boolean(own.profile_memory));
+  options.set("with_stack", Node::boolean(own.with_stack));
+  return write_json(Node::map(std::move(options)), {.indent = 0}).value_or("{}");
+}
+
+Command program_command(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  const fs::path folder = stage_folder(setup);
+  program::ProgramRun program;
+  program.gate = program::GateKind::Torch;
+  program.gate_plan = folder / run::files::kSteady;
+  program.traces = folder;
+  program.torch_options = torch_options(setup.settings.pipeline.torch_profiler);
+  Command command = workload_command(
+      context, {.stage = run::stages::kTorchProfiler,
+                .mode = "torch_profiler",
+                .config = handed_config_file(setup, run::stages::kTorchProfiler, {}),
+                .out = folder,
+                .program = program});
+  if (!why_no_kineto(setup).empty()) return command;
+  command.env.merge(kineto::environment(kineto::socket_folder(setup.folder), folder,
+                                        folder / run::files::kKinetoConfig));
+  return command;
+}
+
+/// Chooses one steady request, up to `decode_steps` of its steps, as for the built-in workload.
+Result<void> write_gate_plan(const StageContext& context) {
+  const ProgramGate gate = choose_gate(context);
+  const bool is_known = gate.count > 0;
+  SteadyWindow window;
+  window.first = is_known ? gate.first : 1;
+  window.count = 1;
+  window.requests = is_known ? gate.first + gate.count : 0;
+  window.reason = is_known ? "the first steady request of the baseline"
+                           : "the second request, because the baseline recorded none";
+  window.steps = context.setup.settings.pipeline.torch_profiler.decode_steps;
+  return write_file_atomic(stage_folder(context.setup) / run::files::kSteady,
+                           PL_TRY(to_document(window)));
+}
+
+/// What the baseline noted about the program's processes.
+struct BaselineProcess {
+  std::optional<std::chrono::nanoseconds> wall{};
+  std::optional<bool> torch{};  ///< whether one of them had libtorch loaded
+};
+
+BaselineProcess baseline_process(const RunSetup& setup) {
+  const fs::path file = setup.folder / run::paths::kBaselineProcess;
+  const auto text = read_file(file);
+  const auto tree = text ? parse_json(*text, file.string()) : Result<Node>(Node());
+  if (!tree || !tree->is_map()) return {};
+  BaselineProcess process;
+  const Node* wall = tree->find("wall_ns");
+  if (wall != nullptr && wall->is_int()) process.wall = std::chrono::nanoseconds(wall->as_int());
+  const Node* list = tree->find("processes");
+  if (list == nullptr || !list->is_list()) return process;
+  for (const Node& one : list->as_list()) {
+    const Node* torch = one.find("torch");
+    if (torch == nullptr || !torch->is_bool()) continue;
+    process.torch = process.torch.value_or(false) || torch->as_bool();
+  }
+  return process;
+}
+
+/// The records of Python processes in a folder of recordings, with the names of their files.
+std::vector<std::pair<std::string, program::PythonRecord>> python_records(const fs::path& folder) {
+  std::vector<std::pair<std::string, program::PythonRecord>> records;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    std::string name = at->path().filename().string();
+    if (!name.starts_with("python-")) continue;
+    auto record = program::parse_python_record(read_file(at->path()).value_or(""), name);
+    records.emplace_back(std::move(name), std::move(record));
+  }
+  return records;
+}
+
+/// Whether a process of the program had libtorch loaded in the baseline; true if that is not known.
+bool used_torch(const RunSetup& setup) {
+  constexpr std::chrono::milliseconds kLoadingTakes{300};
+  const BaselineProcess baseline = baseline_process(setup);
+  const bool is_short = baseline.wall && *baseline.wall < kLoadingTakes;
+  if (baseline.torch.value_or(!is_short)) return true;
+  // A process may be too short-lived to be seen.
+  const auto records = python_records(recorded_folder(setup.stage_folder(run::stages::kBaseline)));
+  return std::any_of(records.begin(), records.end(),
+                     [](const auto& record) { return record.second.torch.has_value(); });
+}
+
+/// With enable=auto, a program without libtorch is not run again.
+bool is_left_out(const RunSetup& setup, pipeline::StageRun& run) {
+  const bool is_auto = setup.settings.pipeline.torch_profiler.enable == settings::Enable::Auto;
+  if (!is_auto || used_torch(setup)) return false;
+  run.skip({Severity::Problem, "no_libtorch",
+            "no process of the program loaded libtorch in the baseline",
+            "if libtorch is linked into the program: pipeline.torch_profiler.enable=true"});
+  return true;
+}
+
+kineto::TraceRequest trace_request(const RunSetup& setup, const OnDemandWindow& window) {
+  const settings::TorchProfiler& own = setup.settings.pipeline.torch_profiler;
+  return {.file = on_demand_file(stage_folder(setup)),
+          .duration = window.duration,
+          .cpu = asks_for(own, settings::Activity::Cpu),
+          .cuda = asks_for(own, settings::Activity::Cuda),
+          .shapes = own.record_shapes,
+          .memory = own.profile_memory,
+          .stacks = own.with_stack};
+}
+
+bool expects_requests(const RunSetup& setup) {
+  const fs::path file = setup.stage_folder(run::stages::kBaseline) / run::files::kRequests;
+  const auto text = read_file(file);
+  if (!text) return false;
+  const auto requests = parse_requests(*text, file.string());
+  return requests && std::any_of(requests->begin(), requests->end(), [](const Request& request) {
+           return request.source == RequestSource::Python;
+         });
+}
+
+/// The command for a program whose Python processes open torch.profiler themselves. PyTorch 2.11
+/// crashed once when a process that was set up for traces on demand did so.
+pipeline::PlannedCommand without_kineto(pipeline::PlannedCommand command) {
+  for (const auto& [name, value] : kineto::environment({}, {}, {})) command.command.env.erase(name);
+  return command;
+}
+
+/// Runs the program with a responder, so that its processes can be traced on demand.
+Result<Exit> run_traced(const StageContext& context, pipeline::PlannedCommand command,
+                        pipeline::StageRun& run) {
+  const RunSetup& setup = context.setup;
+  const OnDemandWindow window = on_demand_window(baseline_process(setup).wall);
+  const SystemClock clock;
+  const Clock::Steady start = clock.now();
+  const auto may_trace = [&](const kineto::Client& /*client*/) {
+    return clock.now() >= start + window.after;
+  };
+  const fs::path sockets = kineto::socket_folder(setup.folder);
+  auto responder = kineto::Responder::open(sockets, trace_request(setup, window), may_trace);
+  if (!responder) {
+    run.report(Finding{Severity::Warning, "kineto_unreachable",
+                       "no process can be traced on demand: " + responder.error().to_string(),
+                       "processes with the Python adapter are still traced"});
+    return run.execute(without_kineto(std::move(command)));
+  }
+  kineto::ProcessWatch watch(clock);
+  const Exit exit = PL_TRY(run.execute(command, &watch));
+  const kineto::Traffic traffic = (*responder)->traffic();
+  const auto traces = outcomes(traffic, watch.processes(), (*responder)->trace());
+  for (Finding& finding : on_demand_findings(traces, traffic, window)) {
+    run.report(std::move(finding));
+  }
+  return exit;
+}
+
+/// `process 77 (python3)`
+std::string process_text(const ProcessTrace& trace) {
+  const std::string number = "process " + std::to_string(trace.pid);
+  return trace.name.empty() ? number : number + " (" + trace.name + ")";
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  return duration(std::chrono::nanoseconds(time).count());
+}
+
+std::optional<Finding> finding_of(const ProcessTrace& trace, const OnDemandWindow& window) {
+  const std::string who = process_text(trace);
+  switch (trace.outcome) {
+    case Outcome::Traced:
+      return std::nullopt;
+    case Outcome::Truncated:
+      return Finding{Severity::Warning, "trace_truncated",
+                     who + " ended while it wrote its trace, " + trace.file.filename().string(),
+                     "let it run for longer; its trace begins after " + seconds_text(window.after)};
+    case Outcome::EndedEarly:
+      return Finding{
+          Severity::Warning, "trace_lost",
+          who + " ended before its trace of " + seconds_text(window.duration) + " was complete",
+          "let it run for longer, or mark its requests with 'import profline'"};
+    case Outcome::NotWritten:
+      return Finding{Severity::Warning, "trace_not_written",
+                     who + " was asked for a trace and did not write one",
+                     "set KINETO_LOG_LEVEL=0 for the program; its output then says why"};
+    case Outcome::NotAsked:
+      return Finding{Severity::Note, "trace_not_due",
+                     who + " could have been traced, but ended within " +
+                         seconds_text(window.after) + ", before its trace was due",
+                     ""};
+    case Outcome::NeverPolled:
+      return Finding{Severity::Warning, "kineto_absent",
+                     who +
+                         " uses libtorch but never asked for a trace: its libtorch has no Kineto, "
+                         "or one without on-demand tracing",
+                     "use a PyTorch from pip or conda, which has both, or mark the requests of a "
+                     "Python program with 'import profline'"};
+  }
+  return std::nullopt;
+}
+
+/// The keys of the stage that have no effect on a program.
+std::string unused_keys() {
+  return "warmup_rounds, warmup_synthetic and output apply to the built-in workload only";
+}
+
+}  // namespace
+
+std::string why_no_kineto(const RunSetup& setup) {
+  const std::vector<std::string> given = kineto::given_variables();
+  if (!given.empty()) {
+    return "your environment already configures Kineto (" + join(given, ", ") + ")";
+  }
+  return kineto::unusable_trace_folder(stage_folder(setup)).value_or("");
+}
+
+OnDemandWindow on_demand_window(std::optional<std::chrono::nanoseconds> wall) {
+  using std::chrono::duration_cast;
+  constexpr milliseconds kUnknownStart{5000};
+  constexpr milliseconds kShortest{250};
+  constexpr milliseconds kLongest{500};  // a busy GPU fills 60 MB in that time
+  if (!wall) return {.after = kUnknownStart, .duration = kLongest};
+  const auto all = duration_cast<milliseconds>(*wall);
+  return {.after = all / 2, .duration = std::clamp(all / 4, kShortest, kLongest)};
+}
+
+std::vector<Finding> on_demand_findings(const std::vector<ProcessTrace>& traces,
+                                        const kineto::Traffic& traffic,
+                                        const OnDemandWindow& window) {
+  std::vector<Finding> findings;
+  for (const ProcessTrace& trace : traces) {
+    if (auto finding = finding_of(trace, window)) findings.push_back(std::move(*finding));
+  }
+  if (!traffic.elsewhere.empty()) {
+    findings.push_back(Finding{Severity::Warning, "kineto_elsewhere",
+                               counted(traffic.elsewhere.size(), "process sees", "processes see") +
+                                   " profline's sockets under another path (" +
+                                   traffic.elsewhere.front() +
+                                   ") and got no answer: libkineto ends a process that is answered "
+                                   "from a path it does not expect",
+                               "mount the folder at the same path in the container"});
+  }
+  if (traffic.garbage > 0) {
+    findings.push_back({Severity::Note, "kineto_garbage",
+                        counted(traffic.garbage, "message") +
+                            " on the socket for traces did not come from a known libkineto",
+                        ""});
+  }
+  return findings;
+}
+
+std::vector<Finding> program_preflight(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  std::vector<Finding> findings = pipeline::workload_preflight(context);
+  const std::string off = why_no_kineto(setup);
+  if (!off.empty() && !uses_adapter(context)) {
+    findings.push_back({Severity::Problem, "nothing_traces",
+                        "nothing can trace the program: its Python processes do not load the "
+                        "adapter, and " +
+                            off,
+                        "unset the variables, or set pipeline.workload.python=auto"});
+    return findings;
+  }
+  if (!off.empty()) {
+    findings.push_back(Finding{Severity::Warning, "kineto_configured",
+                               off + ", so only processes with the Python adapter are traced",
+                               "unset the variables to trace other processes too"});
+    return findings;
+  }
+  const fs::path cwd = (setup.cwd / setup.settings.pipeline.workload.cwd).lexically_normal();
+  std::error_code failure;
+  const bool can_start = fs::is_directory(cwd, failure);  // otherwise it is reported above
+  const auto reached =
+      can_start ? kineto::check_reach(kineto::socket_folder(setup.folder), cwd) : Result<void>();
+  if (!reached) {
+    findings.push_back(Finding{Severity::Warning, "kineto_unreachable",
+                               "no process can be traced on demand: " + reached.error().to_string(),
+                               "processes with the Python adapter are still traced"});
+  }
+  const auto argv = setup.settings.pipeline.workload.user_command();
+  const std::string isolating =
+      kineto::isolating_program(argv.value_or(std::vector<std::string>()));
+  if (!isolating.empty()) {
+    findings.push_back({Severity::Note, "program_isolated",
+                        "processes that " + isolating +
+                            " starts may not get profline's variables "
+                            "or see its folders, and then they are not traced",
+                        "run profline where the program itself runs, as in " + isolating +
+                            " … profline run -- PROGRAM"});
+  }
+  return findings;
+}
+
+pipeline::StagePlan program_plan(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  const settings::TorchProfiler& own = setup.settings.pipeline.torch_profiler;
+  pipeline::StagePlan plan;
+  plan.commands.push_back({"workload", program_command(context)});
+  plan.artifacts = {run::files::kTrace,
+                    run::files::kTraces,
+                    run::files::kOperators,
+                    run::files::kOperatorsPage,
+                    run::files::kKernels,
+                    run::files::kKernelsPage,
+                    run::paths::kWorkloadRequests,
+                    run::folders::kRecorded,
+                    run::files::kLog};
+  if (uses_adapter(context)) {
+    plan.limits.push_back("Python: 1 request, the first steady one of the baseline" +
+                          (own.decode_steps ? ", up to " + counted(*own.decode_steps, "step") +
+                                                  " of it (pipeline.torch_profiler.decode_steps)"
+                                            : std::string()));
+  }
+  const std::string off = why_no_kineto(setup);
+  if (off.empty()) {
+    plan.limits.emplace_back(
+        "up to 0.5 s of each process that uses libtorch, by Kineto on demand, if the Python "
+        "adapter "
+        "records no requests");
+  } else {
+    plan.notes.push_back("no Kineto on demand: " + off);
+  }
+  plan.notes.push_back(unused_keys());
+  if (own.profile_memory) {
+    plan.notes.emplace_back(
+        "profile_memory: allocations are in trace.json; there is no memory.json");
+  }
+  return plan;
+}
+
+Result<void> trace_program(const StageContext& context, const pipeline::StagePlan& plan,
+                           pipeline::StageRun& run) {
+  const RunSetup& setup = context.setup;
+  if (is_left_out(setup, run)) return {};
+  const fs::path folder = stage_folder(setup);
+  PL_TRY(write_gate_plan(context));
+  PL_TRY(write_file_atomic(folder / run::files::kKinetoConfig, kineto::config_text()));
+  const pipeline::PlannedCommand& command = plan.command("workload");
+  const bool by_adapter = uses_adapter(context) && expects_requests(setup);
+  const bool on_demand = !by_adapter && why_no_kineto(setup).empty();
+  const Exit exit =
+      PL_TRY(on_demand ? run_traced(context, command, run) : run.execute(without_kineto(command)));
+  const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
+  if (!exit.succeeded() && !is_ours) run.report(child_problem(command, exit));
+  return write_profiled_requests(setup, folder, folder / run::folders::kWorkload,
+                                 setup.settings.pipeline.torch_profiler.decode_steps);
+}
+
+std::vector<Finding> verify_program(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  const auto traces = find_traces(setup, stage_folder(setup));
+  std::vector<Finding> findings;
+  for (const ProcessTraceFile& trace : traces) {
+    if (trace.complete || trace.source == TraceSource::Kineto) continue;  // already reported
+    findings.push_back(Finding{
+        Severity::Warning, "trace_truncated",
+        "the trace of process " + std::to_string(trace.pid) + " ends too early: " + trace.file,
+        "the process was stopped while it wrote the trace"});
+  }
+  if (!traces.empty() && traces.front().main) return findings;
+  const std::string cause = adapter_problem(setup, stage_folder(setup));
+  // With enable=auto the stage runs whenever it might apply, so finding nothing is not a failure.
+  const bool is_asked = setup.settings.pipeline.torch_profiler.enable == settings::Enable::Yes;
+  findings.push_back(
+      {is_asked ? Severity::Problem : Severity::Warning, "nothing_traced",
+       "no process of the program left a complete trace of libtorch's profiler" +
+           (cause.empty() ? "" : ": " + cause),
+       "docs/troubleshooting.md lists the causes; pipeline.torch_profiler.enable=false turns the "
+       "stage off",
+       ErrorKind::Tool});
+  return findings;
+}
+
+}  // namespace profline::stages::internal

@@ -1,0 +1,152 @@
+#include "summary/internal/measured_costs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/static_model/program_model.h"
+#include "base/files.h"
+#include "formats/json.h"
+#include "schema/read.h"
+#include "summary/summarise.h"
+#include "testing/paths.h"
+#include "testing/runs/recorded_run.h"
+#include "testing/temp_dir.h"
+
+namespace profline::summary {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr double kBandwidth = 4.8e12;
+constexpr double kPeak = 989.5e12;
+
+RecordedModel qwen3() {
+  const auto file = testing::source_dir() / "tests/fixtures/transformers-configs/qwen3-0.6b.json";
+  Node line = parse_json(read_file(file).value(), file.string()).value();
+  for (const char* key : {"kind", "transformers"}) line.as_map().erase(key);
+  return schema::read<RecordedModel>(line).value();
+}
+
+/// 1 ms of prefill and 500 us for each of four decode steps.
+Request request_of(std::uint64_t id, std::uint64_t prompt, std::uint64_t batch) {
+  Request request;
+  request.id = id;
+  request.source = RequestSource::Python;
+  request.ns = 3'000'000;
+  request.prompt_tokens = prompt;
+  request.new_tokens = 5;
+  request.batch = batch;
+  request.phases = {{"prefill", 0, 1'000'000, {}, {}},
+                    {"decode", 1'000'000, 2'000'000, std::vector<std::int64_t>(4, 500'000), {}}};
+  return request;
+}
+
+/// A user's program on an H200 with requests of different lengths.
+struct ProgramCosts {
+  explicit ProgramCosts(std::uint64_t batch) {
+    run.run.id = "run";
+    run.run.device = "cuda:0";
+    run.stage("static_analysis").state = StageState::Ok;
+    run.stage("baseline").state = StageState::Ok;
+    run.baseline = {request_of(0, 100, batch), request_of(1, 300, batch)};
+    models.models = {qwen3()};
+    const auto model = static_model::program_model(models.models.front());
+    decoder = model->decoder;
+    format = model->format;
+    static_model::StaticCompute compute;
+    compute.request = *static_model::shapes_of(run.baseline->front());
+    compute.cost = static_model::decoder_cost(decoder, format, compute.request);
+    compute.ceilings.bytes_per_second = kBandwidth;
+    compute.ceilings.rates = {
+        {settings::Cores::Tensor, settings::Precision::Bf16, settings::Accumulation::Fp32, kPeak}};
+    run.static_compute = compute;
+  }
+
+  RunSummary summary() const {
+    const testing::TempDir folder;
+    run.write(folder.path());
+    EXPECT_TRUE(write_file_atomic(folder / "baseline/models.json", to_document(models).value()));
+    const auto opened = run::Run::open(folder.path());
+    EXPECT_TRUE(opened) << opened.error().to_string();
+    return summarise(*opened);
+  }
+
+  testing::TestRun run;
+  RecordedModels models;
+  static_model::Decoder decoder;
+  static_model::NumberFormat format;
+};
+
+const PhaseSummary& phase_of(const RunSummary& summary, std::string_view name) {
+  for (const PhaseSummary& phase : summary.phases) {
+    if (phase.name == name) return phase;
+  }
+  ADD_FAILURE() << "no phase " << name;
+  static const PhaseSummary none;
+  return none;
+}
+
+TEST(ProgramCosts, AreThoseOfEachRequestsOwnShapes) {
+  const ProgramCosts program(2);
+  const RunSummary summary = program.summary();
+  const PhaseSummary& decode = phase_of(summary, "decode");
+  ASSERT_TRUE(decode.cost);
+  EXPECT_EQ(decode.cost->shapes, "each request's own");
+  EXPECT_EQ(decode.cost->source, "static_analysis/static_compute.json, baseline/models.json");
+  // A step reads all weights once (the head shares the embedding's) and, of each of two sequences,
+  // the cache of 28 layers of 8 heads of 128: contexts 101 to 104, and 301 to 304.
+  const double a_token = 28.0 * 2 * 8 * 128 * 2;
+  const double bytes = 2.0 * 596'049'920 + 2 * a_token * ((102.5 + 302.5) / 2 + 1);
+  EXPECT_NEAR(decode.cost->bytes, bytes, 1);
+  EXPECT_NEAR(decode.cost->memory_ns.value(), bytes / kBandwidth * 1e9, 0.01);
+  EXPECT_NEAR(decode.cost->bandwidth.value(), bytes / kBandwidth * 1e9 / 500'000, 1e-6);
+  EXPECT_EQ(decode.unit, "step") << "a step of a batch makes several tokens";
+  const PhaseSummary& prefill = phase_of(summary, "prefill");
+  ASSERT_TRUE(prefill.cost);
+  const auto flops = [&](std::uint64_t prompt) {
+    return static_model::prefill_cost(program.decoder, program.format,
+                                      {.prompt_tokens = prompt, .batch = 2})
+        .total()
+        .flops.as_double();
+  };
+  EXPECT_DOUBLE_EQ(prefill.cost->flops, (flops(100) + flops(300)) / 2);
+  EXPECT_NEAR(prefill.cost->mfu.value(), prefill.cost->flops / kPeak / 1e-3, 1e-6);
+}
+
+TEST(ProgramCosts, CountTheTokensOfTheWholeBatch) {
+  EXPECT_DOUBLE_EQ(ProgramCosts(1).summary().request->tokens_per_second.value(), 2000);
+  EXPECT_DOUBLE_EQ(ProgramCosts(4).summary().request->tokens_per_second.value(), 8000);
+  EXPECT_EQ(phase_of(ProgramCosts(1).summary(), "decode").unit, "token");
+}
+
+TEST(ProgramCosts, AreWithheldIfTheParametersDiffer) {
+  ProgramCosts program(1);
+  ++program.models.models.front().parameters.count;
+  const PhaseSummary decode = phase_of(program.summary(), "decode");
+  EXPECT_FALSE(decode.cost);
+  EXPECT_THAT(decode.lacks, Contains(HasSubstr("the process counted 596049921 parameters")));
+}
+
+TEST(ProgramCosts, LeaveOutRequestsWhoseStepsAreNotOneTokenEach) {
+  ProgramCosts program(1);
+  program.run.baseline->back().new_tokens = 9;
+  const PhaseSummary decode = phase_of(program.summary(), "decode");
+  ASSERT_TRUE(decode.cost);
+  EXPECT_EQ(decode.cost->shapes, "each request's own: 1 of 2 requests");
+  program.run.baseline->front().new_tokens = 9;
+  EXPECT_FALSE(phase_of(program.summary(), "decode").cost);
+}
+
+TEST(ProgramCosts, SayWhyStaticAnalysisWasSkipped) {
+  ProgramCosts program(1);
+  program.run.static_compute.reset();
+  StageRecord& stage = program.run.stage("static_analysis");
+  stage.state = StageState::Skipped;
+  stage.findings = {{Severity::Problem, "no_model", "no model was recorded in the program"}};
+  EXPECT_THAT(phase_of(program.summary(), "decode").lacks,
+              Contains("floor and utilisation: no model was recorded in the program"));
+}
+
+}  // namespace
+}  // namespace profline::summary

@@ -1,0 +1,311 @@
+#include "sweep/report.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "analysis/requests/series.h"
+#include "base/figures.h"
+#include "base/strings.h"
+#include "formats/markup.h"
+#include "run/artifacts.h"
+#include "run/names/artifact_names.h"
+#include "schema/read.h"
+#include "statistics/summary.h"
+
+namespace profline::sweep {
+namespace {
+
+constexpr const char* kThroughput = "tokens_per_s";
+
+template <typename T>
+void add_once(std::vector<T>& list, const T& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+std::string_view without_quotes(std::string_view text) {
+  const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
+                         (text.front() == '\'' || text.front() == '"');
+  return is_quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+bool is_hydras(std::string_view key) {
+  return key.starts_with("hydra.") || key.starts_with("hydra/");
+}
+
+std::optional<double> number_in(const std::string& text) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = status == std::errc() && end == text.data() + text.size();
+  return is_number && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+bool is_better(const Metric& a, const Metric& b) {
+  return a.higher_is_better ? a.value > b.value : a.value < b.value;
+}
+
+std::vector<std::string> swept_keys(const std::vector<Job>& jobs) {
+  std::vector<std::string> keys;
+  for (const Job& job : jobs) {
+    for (const std::string& text : job.overrides) {
+      const std::string key = setting_of(text).key;
+      if (!is_hydras(key)) add_once(keys, key);
+    }
+  }
+  std::erase_if(keys, [&](const std::string& key) {
+    return std::all_of(jobs.begin(), jobs.end(), [&](const Job& job) {
+      return value_of(job, key) == value_of(jobs.front(), key);
+    });
+  });
+  return keys;
+}
+
+std::vector<Best> best_jobs(const std::vector<Job>& jobs, const std::vector<std::string>& metrics) {
+  std::vector<Best> best;
+  for (const std::string& name : metrics) {
+    const Job* leader = nullptr;
+    for (const Job& job : jobs) {
+      const Metric* metric = job.find_metric(name);
+      if (job.status.state != JobState::Ok || metric == nullptr) continue;
+      if (leader == nullptr || is_better(*metric, *leader->find_metric(name))) leader = &job;
+    }
+    if (leader != nullptr) best.push_back({name, leader->number});
+  }
+  return best;
+}
+
+/// With batches, the time of a step is traded for throughput; else the first two figures.
+std::vector<std::string> traded_metrics(const std::vector<std::string>& metrics) {
+  const auto has = [&](const char* name) {
+    return std::find(metrics.begin(), metrics.end(), name) != metrics.end();
+  };
+  if (has("step_ms") && has(kThroughput)) return {"step_ms", kThroughput};
+  if (metrics.size() < 2) return {};
+  return {metrics[0], metrics[1]};
+}
+
+bool beats(const Job& a, const Job& b, const std::vector<std::string>& metrics) {
+  bool is_ahead = false;
+  for (const std::string& name : metrics) {
+    if (is_better(*b.find_metric(name), *a.find_metric(name))) return false;
+    is_ahead = is_ahead || is_better(*a.find_metric(name), *b.find_metric(name));
+  }
+  return is_ahead;
+}
+
+std::vector<std::int64_t> pareto_front(const std::vector<Job>& jobs,
+                                       const std::vector<std::string>& metrics) {
+  std::vector<const Job*> measured;
+  for (const Job& job : jobs) {
+    const bool has_all = std::all_of(metrics.begin(), metrics.end(), [&](const std::string& name) {
+      return job.find_metric(name) != nullptr;
+    });
+    if (job.status.state == JobState::Ok && has_all) measured.push_back(&job);
+  }
+  std::vector<std::int64_t> front;
+  for (const Job* job : measured) {
+    const bool is_beaten = std::any_of(measured.begin(), measured.end(), [&](const Job* other) {
+      return beats(*other, *job, metrics);
+    });
+    if (!is_beaten) front.push_back(job->number);
+  }
+  return front;
+}
+
+std::string link_to(const Job& job, const char* file) {
+  const bool is_plain = job.folder.find_first_of("()<> \\[]") == std::string::npos;
+  const std::string target = job.folder + "/" + file;
+  const std::string number = std::to_string(job.number);
+  return "[" + number + "](" + (is_plain ? target : "<" + target + ">") + ")";
+}
+
+std::string jobs_table(const Sweep& sweep, const std::vector<std::string>& metrics) {
+  using Align = markdown::Table::Align;
+  std::vector<markdown::Table::Column> columns = {{"job"}, {"state", Align::Left}};
+  for (const std::string& key : sweep.swept) columns.push_back({markdown::code(key), Align::Left});
+  for (const std::string& name : metrics) columns.push_back({markdown::code(name)});
+  markdown::Table table(columns);
+  for (const Job& job : sweep.jobs) {
+    const bool has_report = job.status.state == JobState::Ok;
+    std::vector<std::string> cells = {
+        has_report ? link_to(job, run::files::kReport) : std::to_string(job.number),
+        std::string(schema::name_of(job.status.state))};
+    for (const std::string& key : sweep.swept) cells.push_back(markdown::plain(value_of(job, key)));
+    for (const std::string& name : metrics) {
+      const Metric* metric = job.find_metric(name);
+      cells.push_back(metric == nullptr ? "–" : metric_text(*metric, true));
+    }
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+}  // namespace
+
+std::vector<Metric> metrics_of(const run::Run& run) {
+  std::vector<Metric> metrics;
+  if (const auto& requests = run.baseline()) {
+    for (const requests::Series& series : requests::series_of(*requests)) {
+      Metric metric{series.name, series.unit, requests::value_of(series)};
+      metric.n = static_cast<std::int64_t>(series.units.size());
+      metric.higher_is_better = series.better == statistics::Better::Higher;
+      const auto summary = statistics::summarise(series.units);
+      if (summary && summary->n > 1) {
+        metric.low = summary->median_ci95.low;
+        metric.high = summary->median_ci95.high;
+      }
+      metrics.push_back(std::move(metric));
+    }
+  }
+  const auto& process = run.get(run::kProcess);
+  const auto wall = process ? requests::wall_ms(*process) : std::nullopt;
+  if (wall) metrics.push_back({std::string(requests::kWallFigure), "ms", *wall, {}, {}, 1});
+  return metrics;
+}
+
+Setting setting_of(const std::string& override_text) {
+  std::string_view text = override_text;
+  const bool is_deletion = text.starts_with('~');
+  while (text.starts_with('+') || text.starts_with('~')) text.remove_prefix(1);
+  const std::size_t at = text.find('=');
+  Setting setting{std::string(text.substr(0, at)), ""};
+  if (is_deletion) {
+    setting.value = "(deleted)";
+  } else if (at != std::string_view::npos) {
+    setting.value = without_quotes(text.substr(at + 1));
+  }
+  return setting;
+}
+
+std::string value_of(const Job& job, std::string_view key) {
+  // The last one counts, as in a command line.
+  for (auto text = job.overrides.rbegin(); text != job.overrides.rend(); ++text) {
+    Setting setting = setting_of(*text);
+    if (setting.key == key) return std::move(setting.value);
+  }
+  return "";
+}
+
+std::string label_of(const Sweep& sweep, const Job& job) {
+  std::vector<std::string> parts;
+  for (const std::string& key : sweep.swept) parts.push_back(key + "=" + value_of(job, key));
+  if (parts.empty()) {
+    for (const std::string& text : job.overrides) {
+      if (!is_hydras(setting_of(text).key)) parts.push_back(text);
+    }
+  }
+  return join(parts, " ");
+}
+
+std::vector<std::string> main_metrics(const std::vector<Job>& jobs) {
+  std::vector<std::string> metrics;
+  bool has_throughput = false;
+  bool has_wall = false;
+  for (const Job& job : jobs) {
+    std::vector<std::string> names;
+    for (const Metric& metric : job.metrics) names.push_back(metric.name);
+    for (const std::string& name : requests::usual_figures(names)) add_once(metrics, name);
+    has_throughput = has_throughput || job.find_metric(kThroughput) != nullptr;
+    has_wall = has_wall || job.find_metric(requests::kWallFigure) != nullptr;
+  }
+  if (has_throughput) add_once(metrics, std::string(kThroughput));
+  if (has_wall) add_once(metrics, std::string(requests::kWallFigure));
+  return metrics;
+}
+
+void summarise(Sweep& sweep) {
+  sweep.swept = swept_keys(sweep.jobs);
+  const std::vector<std::string> metrics = main_metrics(sweep.jobs);
+  sweep.best = best_jobs(sweep.jobs, metrics);
+  sweep.pareto_metrics = traded_metrics(metrics);
+  sweep.pareto.clear();
+  if (!sweep.pareto_metrics.empty()) {
+    sweep.pareto = pareto_front(sweep.jobs, sweep.pareto_metrics);
+  }
+}
+
+std::string metric_text(const Metric& metric, bool interval) {
+  const auto shown = [&](double value) {
+    if (metric.unit == "ms") return human_duration(FractionalNanoseconds(value * 1e6));
+    const std::size_t per = metric.unit.find("/s");
+    if (per != std::string::npos) return human_rate(value, metric.unit.substr(0, per));
+    return human_count(value);
+  };
+  std::string text = shown(metric.value);
+  if (interval && metric.low && metric.high) {
+    text += " (" + shown(*metric.low) + " to " + shown(*metric.high) + ")";
+  }
+  return text;
+}
+
+std::string state_counts(const Sweep& sweep) {
+  std::map<JobState, std::size_t> counts;
+  for (const Job& job : sweep.jobs) ++counts[job.status.state];
+  std::vector<std::string> parts;
+  for (const JobState state :
+       {JobState::Ok, JobState::Failed, JobState::TimedOut, JobState::Killed, JobState::Held,
+        JobState::Cancelled, JobState::Running, JobState::Pending, JobState::Unknown}) {
+    if (counts[state] == 0) continue;
+    parts.push_back(fmt::format("{} {}", counts[state], schema::name_of(state)));
+  }
+  return join(parts, ", ");
+}
+
+std::vector<std::string> axis_values(const Sweep& sweep, std::string_view key) {
+  std::vector<std::string> values;
+  for (const Job& job : sweep.jobs) add_once(values, value_of(job, key));
+  const bool are_numbers = std::all_of(
+      values.begin(), values.end(), [](const auto& text) { return number_in(text).has_value(); });
+  if (are_numbers) {
+    std::stable_sort(values.begin(), values.end(),
+                     [](const auto& a, const auto& b) { return *number_in(a) < *number_in(b); });
+  }
+  return values;
+}
+
+std::string markdown_of(const Sweep& sweep) {
+  const std::vector<std::string> metrics = main_metrics(sweep.jobs);
+  std::string text = "# Sweep\n\n" + capitalised(counted(sweep.jobs.size(), "job")) + ": " +
+                     state_counts(sweep) + ".\n\n";
+  if (!sweep.best.empty()) {
+    markdown::Table table({{"metric", markdown::Table::Align::Left},
+                           {"best"},
+                           {"job"},
+                           {"", markdown::Table::Align::Left}});
+    for (const Best& best : sweep.best) {
+      const Job& job = sweep.jobs[static_cast<std::size_t>(best.job)];
+      table.add({markdown::code(best.metric), metric_text(*job.find_metric(best.metric), true),
+                 link_to(job, run::files::kReport), markdown::code(label_of(sweep, job))});
+    }
+    text += "## Best jobs\n\n" + table.text() + "\n";
+  }
+  if (!sweep.pareto.empty()) {
+    text += "## Trade-off\n\nNo job is better than these in both " +
+            markdown::code(sweep.pareto_metrics[0]) + " and " +
+            markdown::code(sweep.pareto_metrics[1]) + ":\n\n";
+    for (const std::int64_t number : sweep.pareto) {
+      const Job& job = sweep.jobs[static_cast<std::size_t>(number)];
+      text += fmt::format("- job {}: {}, {}: {}\n", link_to(job, run::files::kReport),
+                          metric_text(*job.find_metric(sweep.pareto_metrics[0])),
+                          metric_text(*job.find_metric(sweep.pareto_metrics[1])),
+                          markdown::code(label_of(sweep, job)));
+    }
+    text += "\n";
+  }
+  text += "## Jobs\n\n" + jobs_table(sweep, metrics) +
+          "\nMedians over requests without a profiler, with 95 % intervals.\n";
+  std::string failed;
+  for (const Job& job : sweep.jobs) {
+    if (!is_over(job.status.state) || job.status.state == JobState::Ok) continue;
+    failed +=
+        fmt::format("- job {}, {}: {}: {}\n", job.number, markdown::code(label_of(sweep, job)),
+                    schema::name_of(job.status.state), markdown::plain(job.status.why));
+  }
+  if (!failed.empty()) text += "\n## Jobs that did not succeed\n\n" + failed;
+  return text;
+}
+
+}  // namespace profline::sweep

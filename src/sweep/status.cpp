@@ -1,0 +1,242 @@
+#include "sweep/status.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+#include "run/run_folder.h"
+
+namespace profline::sweep {
+namespace {
+
+using Where = Seen::Where;
+
+/// Slurm's states of jobs that have not ended, other than PENDING.
+bool is_active(std::string_view state) {
+  constexpr std::string_view kActive[] = {"RUNNING",   "COMPLETING", "SUSPENDED",   "STOPPED",
+                                          "SIGNALING", "STAGE_OUT",  "CONFIGURING", "RESIZING"};
+  return std::find(std::begin(kActive), std::end(kActive), state) != std::end(kActive);
+}
+
+bool is_waiting(std::string_view state) {
+  return state == "PENDING" || state.starts_with("REQUEUE") || state == "RESV_DEL_HOLD" ||
+         state == "SPECIAL_EXIT";
+}
+
+std::string end_words(const Attempt& attempt) {
+  if (attempt.end == End::TimeLimit) return "its time limit";
+  if (attempt.end == End::Stopped) return "it was stopped";
+  return "it was killed or its node failed";
+}
+
+/// `Slurm says NODE_FAIL`; empty if Slurm says nothing.
+std::string slurm_words(const Seen& seen) {
+  if (seen.state.empty()) return "";
+  const bool has_reason = !seen.reason.empty() && lower(seen.reason) != lower(seen.state);
+  return "Slurm says " + seen.state + (has_reason ? " (" + seen.reason + ")" : "");
+}
+
+struct Verdict {
+  JobState state;
+  std::string why = {};
+};
+
+Verdict done(const Attempt& attempt) {
+  if (attempt.exit_code == 0) return {JobState::Ok};
+  return {JobState::Failed, attempt.why};
+}
+
+Verdict waiting(const Attempt* last, const Seen& seen) {
+  // JobHeldUser, JobHeldAdmin, and after a launch that failed: `launch failed requeued held`
+  if (lower(seen.reason).find("held") != std::string::npos) {
+    return {JobState::Held, "Slurm holds it: " + seen.reason};
+  }
+  if (last == nullptr) return {JobState::Pending, seen.reason};
+  return {JobState::Pending, "queued again after " + end_words(*last)};
+}
+
+Verdict running(const Attempt* last) {
+  if (last == nullptr) return {JobState::Running, "is starting"};
+  if (last->end != End::Open) return {JobState::Running, "is ending after " + end_words(*last)};
+  return {JobState::Running};
+}
+
+Verdict gone(const Attempt* last, const Submission& latest, const Seen& seen) {
+  const bool was_cancelled = !latest.cancelled.empty() || seen.state == "CANCELLED";
+  const std::string said = slurm_words(seen);
+  if (last == nullptr) {
+    if (was_cancelled) return {JobState::Cancelled, "before it started"};
+    return {JobState::Killed, "it never started" + (said.empty() ? "" : ": " + said)};
+  }
+  if (last->end == End::TimeLimit) return {JobState::TimedOut, "reached its time limit"};
+  if (was_cancelled) return {JobState::Cancelled};
+  if (last->end == End::Stopped) {
+    return {JobState::Cancelled, said.empty() ? last->why : said};
+  }
+  if (seen.state == "TIMEOUT") return {JobState::TimedOut, "ended at its time limit by Slurm"};
+  return {JobState::Killed, "ended without a word" + (said.empty() ? "" : ": " + said)};
+}
+
+Verdict unknown(const Attempt* last, const Submission& latest) {
+  if (latest.launcher != LauncherKind::Slurm) {
+    return {JobState::Unknown, "it was launched on " + latest.host};
+  }
+  if (last != nullptr && last->end == End::Open) {
+    return {JobState::Unknown, "it started, and Slurm does not answer"};
+  }
+  return {JobState::Unknown, "Slurm does not answer"};
+}
+
+Verdict judge(const Attempt* last, const Submission& latest, const Seen& seen) {
+  if (last != nullptr && last->end == End::Done) return done(*last);
+  switch (seen.where) {
+    case Where::Waiting:
+      return waiting(last, seen);
+    case Where::Running:
+      return running(last);
+    case Where::Gone:
+      return gone(last, latest, seen);
+    case Where::Unknown:
+      return unknown(last, latest);
+  }
+  return unknown(last, latest);
+}
+
+bool was_here(const std::string& host, const std::string& boot_id) {
+  return host == run::host_name() && boot_id == run::boot_id();
+}
+
+const Attempt* last_attempt(const Task& task, std::int64_t submission) {
+  if (task.attempts.empty() || task.attempts.back().submission != submission) return nullptr;
+  return &task.attempts.back();
+}
+
+bool has_said_its_end(const Task& task, const Submission& latest) {
+  const Attempt* last = last_attempt(task, latest.number);
+  return last != nullptr && last->end == End::Done;
+}
+
+/// Slurm's answers about array jobs; each is asked for once.
+class SlurmView {
+ public:
+  explicit SlurmView(ProcessRunner& runner) : runner_(runner) {}
+
+  Seen find(const std::string& array_job, std::size_t index, std::vector<std::string>& notes) {
+    if (array_job.empty()) return {Where::Unknown};
+    auto queue = queues_.find(array_job);
+    if (queue == queues_.end()) {
+      queue = queues_.emplace(array_job, slurm::queue(runner_, array_job)).first;
+      if (!queue->second) notes.push_back(queue->second.error().to_string());
+    }
+    if (!queue->second) return {Where::Unknown};
+    const auto queued = task_in(*queue->second, index);
+    if (queued) return seen_by_slurm(queued, std::nullopt);
+    auto accounts = accounts_.find(array_job);
+    if (accounts == accounts_.end()) {
+      accounts = accounts_.emplace(array_job, slurm::accounting(runner_, array_job)).first;
+    }
+    return seen_by_slurm(std::nullopt,
+                         accounts->second ? task_in(*accounts->second, index) : std::nullopt);
+  }
+
+ private:
+  static std::optional<slurm::Task> task_in(const slurm::Tasks& tasks, std::size_t index) {
+    const auto found = tasks.find(index);
+    return found == tasks.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  ProcessRunner& runner_;
+  std::map<std::string, Result<slurm::Tasks>> queues_;
+  std::map<std::string, std::optional<slurm::Tasks>> accounts_;
+};
+
+void fill_in(Job& job, Task task) {
+  job.verdict = std::move(task.verdict);
+  job.metrics = std::move(task.metrics);
+}
+
+}  // namespace
+
+Seen seen_by_slurm(const std::optional<slurm::Task>& queued,
+                   const std::optional<slurm::Task>& accounted) {
+  const auto& said = queued ? queued : accounted;
+  if (!said) return {Where::Gone};
+  Seen seen{Where::Gone, said->state, said->reason};
+  if (is_waiting(said->state)) seen.where = Where::Waiting;
+  if (is_active(said->state)) seen.where = Where::Running;
+  return seen;
+}
+
+Seen seen_here(const Task& task, const Submission& submission) {
+  const Attempt* last = last_attempt(task, submission.number);
+  const bool started_here = last != nullptr && was_here(last->host, last->boot_id);
+  if (started_here && last->end == End::Open && run::is_alive(last->process)) {
+    return {Where::Running};
+  }
+  if (submission.host != run::host_name()) return {Where::Unknown};
+  const bool launches =
+      was_here(submission.host, submission.boot_id) && run::is_alive(submission.process);
+  return {launches && last == nullptr ? Where::Waiting : Where::Gone};
+}
+
+JobStatus status_of(const Task& task, const Submission& latest, const Seen& seen) {
+  JobStatus status;
+  status.attempts = static_cast<std::int64_t>(task.attempts.size());
+  if (!task.attempts.empty()) {
+    status.started = task.attempts.front().started;
+    status.node = task.attempts.back().node;
+  }
+  const Attempt* last = last_attempt(task, latest.number);
+  Verdict verdict = judge(last, latest, seen);
+  status.state = verdict.state;
+  status.why = std::move(verdict.why);
+  if (last != nullptr && is_over(status.state)) {
+    status.exit_code = last->exit_code;
+    status.ended = last->ended;
+  }
+  return status;
+}
+
+Result<Observed> observe(const std::filesystem::path& folder, ProcessRunner& runner) {
+  Observed observed{PL_TRY(read_sweep(folder)), {}};
+  SlurmView slurm(runner);
+  for (Job& job : observed.sweep.jobs) {
+    const Submission* latest = observed.sweep.submission_of(job.number);
+    if (latest == nullptr) continue;
+    Task task = PL_TRY(read_task(folder, job.number));
+    Seen seen;
+    if (!has_said_its_end(task, *latest)) {
+      const auto index = static_cast<std::size_t>(job.number);
+      seen = latest->launcher == LauncherKind::Slurm
+                 ? slurm.find(latest->slurm_job, index, observed.notes)
+                 : seen_here(task, *latest);
+      // A job that is gone now wrote its end before that, but perhaps after it was read.
+      task = PL_TRY(read_task(folder, job.number));
+    }
+    job.status = status_of(task, *latest, seen);
+    fill_in(job, std::move(task));
+  }
+  return observed;
+}
+
+Result<Sweep> read_progress(const std::filesystem::path& folder) {
+  Sweep sweep = PL_TRY(read_sweep(folder));
+  for (Job& job : sweep.jobs) {
+    const Submission* latest = sweep.submission_of(job.number);
+    if (latest == nullptr) continue;
+    Task task = PL_TRY(read_task(folder, job.number));
+    const Attempt* last = last_attempt(task, latest->number);
+    const Where where = last == nullptr || last->end != End::Open ? Where::Waiting : Where::Running;
+    job.status = status_of(task, *latest, {where});
+    fill_in(job, std::move(task));
+  }
+  return sweep;
+}
+
+ExitCode worst_code(const Sweep& sweep) {
+  ExitCode worst = ExitCode::Done;
+  for (const Job& job : sweep.jobs) worst = std::max(worst, job.status.code());
+  return worst;
+}
+
+}  // namespace profline::sweep

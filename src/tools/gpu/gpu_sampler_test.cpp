@@ -1,0 +1,68 @@
+#include "tools/gpu/gpu_sampler.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/paths.h"
+
+namespace profline::gpu {
+namespace {
+
+constexpr const char* kUuid = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f";
+
+std::string fake_nvml() {
+  return (profline::testing::binary_dir() / "fake_tools/libnvidia-ml.so.1").string();
+}
+
+TEST(Nvml, ReportsWhatTheDeviceReports) {
+  const auto nvml = Nvml::open(kUuid, fake_nvml());
+  ASSERT_TRUE(nvml) << nvml.error().to_string();
+  GpuState expected;
+  expected.sm_clock_mhz = 1980;
+  expected.memory_clock_mhz = 3201;
+  expected.power_mw = 312'500;
+  expected.temperature_c = 41;
+  expected.memory_used_bytes = 10'000'000'000U;
+  expected.throttle_reasons = 4;
+  expected.energy_mj = 5'000'000'000U;
+  EXPECT_EQ(nvml->state(), expected);
+}
+
+TEST(Nvml, AnotherUuidIsAnotherDevice) {
+  const auto nvml = Nvml::open("GPU-ff", fake_nvml());
+  ASSERT_FALSE(nvml);
+  EXPECT_EQ(nvml.error().to_string(), "NVML has no device GPU-ff: error 6");
+  EXPECT_EQ(nvml.error().kind(), ErrorKind::NotFound);
+}
+
+TEST(Nvml, WithoutTheLibraryIsAnError) {
+  const auto nvml = Nvml::open(kUuid, "/nowhere/libnvidia-ml.so.1");
+  ASSERT_FALSE(nvml);
+  EXPECT_EQ(nvml.error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(nvml.error().to_string().substr(0, 9), "no NVML: ");
+}
+
+TEST(GpuSampler, LooksAtTheBeginningAndAtTheEnd) {
+  auto nvml = Nvml::open(kUuid, fake_nvml());
+  ASSERT_TRUE(nvml);
+  // Only the first and the last sample fit, so the test does not depend on timing.
+  GpuSampler sampler(std::move(*nvml), std::chrono::hours(1));
+  const std::vector<GpuSample> samples = sampler.stop();
+  ASSERT_GE(samples.size(), 1U);
+  ASSERT_LE(samples.size(), 2U);
+  EXPECT_EQ(samples.back().state.power_mw, 312'500U);
+  EXPECT_LE(samples.front().at, samples.back().at);
+}
+
+TEST(GpuSampler, WritesOneLineALook) {
+  GpuSample sample;
+  sample.at = std::chrono::nanoseconds(5);
+  sample.state.power_mw = 7;
+  EXPECT_EQ(to_jsonl({sample}),
+            R"({"at_ns":5,"sm_clock_mhz":null,"memory_clock_mhz":null,"power_mw":7,)"
+            R"("temperature_c":null,"gpu_utilisation_pct":null,"memory_used_bytes":null,)"
+            R"("throttle_reasons":null,"energy_mj":null})"
+            "\n");
+}
+
+}  // namespace
+}  // namespace profline::gpu

@@ -1,0 +1,129 @@
+#include "tools/slurm/slurm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testing/processes/fake_processes.h"
+
+namespace profline::slurm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
+
+TEST(SlurmArray, IsWrittenAsRangesAndReadBack) {
+  const std::vector<std::size_t> indexes = {0, 1, 2, 5, 7, 8};
+  EXPECT_EQ(array_text(indexes), "0-2,5,7-8");
+  EXPECT_EQ(parse_array_text("0-2,5,7-8%4"), indexes);
+  EXPECT_EQ(array_text(std::vector<std::size_t>{3}), "3");
+  for (const char* text : {"", "x", "3-1", "1-", "0-99999999999", "N/A"}) {
+    EXPECT_THAT(parse_array_text(text), IsEmpty()) << text;
+  }
+}
+
+TEST(SlurmScript, QuotesEveryWordExceptSetup) {
+  Options options;
+  options.name = "it's";
+  options.partition = "a b; rm -rf $HOME";
+  options.gpus_per_node = 1;
+  options.mem_gb = 1.5;
+  options.setup = std::vector<std::string>{"module load cuda", "export A=\"$B\""};
+  options.additional_parameters = {{"mail_type", Node::string("END")},
+                                   {"exclusive", Node::boolean(true)},
+                                   {"nice", Node::integer(5)},
+                                   {"none", Node()}};
+  const auto script = batch_script(options, {{0, 1, 2}, {"/opt/it's/profline", "$x"}, "/s/.s"});
+  ASSERT_TRUE(script) << script.error().to_string();
+  EXPECT_EQ(*script,
+            "#!/bin/bash\n"
+            "#SBATCH --job-name='it\\'s'\n"
+            "#SBATCH --array='0-2%256'\n"
+            "#SBATCH --output='/s/.s/%A_%a_log.out'\n"
+            "#SBATCH --error='/s/.s/%A_%a_log.err'\n"
+            "#SBATCH --open-mode='append'\n"
+            "#SBATCH --requeue\n"
+            "#SBATCH --time='60'\n"
+            "#SBATCH --signal='B:USR2@120'\n"
+            "#SBATCH --nodes='1'\n"
+            "#SBATCH --ntasks-per-node='1'\n"
+            "#SBATCH --gpus-per-node='1'\n"
+            "#SBATCH --mem='1536M'\n"
+            "#SBATCH --partition='a b; rm -rf $HOME'\n"
+            "#SBATCH --exclusive\n"
+            "#SBATCH --mail-type='END'\n"
+            "#SBATCH --nice='5'\n"
+            "\n"
+            "trap '' USR2\n"
+            "module load cuda\n"
+            "export A=\"$B\"\n"
+            "exec '/opt/it'\\''s/profline' '$x' \"$SLURM_ARRAY_TASK_ID\"\n");
+}
+
+TEST(SlurmScript, LeavesOutWhatIsNotWanted) {
+  Options options;
+  options.stderr_to_stdout = true;
+  options.timeout_min.reset();
+  const auto script = batch_script(options, {{4}, {"profline"}, "/s"});
+  ASSERT_TRUE(script);
+  EXPECT_THAT(*script, Not(HasSubstr("--error")));
+  EXPECT_THAT(*script, Not(HasSubstr("--signal")));
+}
+
+TEST(SlurmScript, RefusesAValueThatWouldEndItsLine) {
+  Options options;
+  options.comment = "a\n#SBATCH --uid=0";
+  const auto script = batch_script(options, {{0}, {"profline"}, "/s"});
+  ASSERT_FALSE(script);
+  EXPECT_EQ(script.error().to_string(),
+            "hydra.launcher: the value of --comment for sbatch contains a line break");
+}
+
+TEST(SlurmFolder, EndsAheadOfTheFirstPlaceholder) {
+  EXPECT_EQ(fixed_folder("/a/.submitit/%j"), "/a/.submitit");
+  EXPECT_EQ(fixed_folder("/a/%A_%a/x"), "/a");
+  EXPECT_EQ(fixed_folder("/a/b"), "/a/b");
+}
+
+TEST(SlurmQueue, ReadsTasksOfArrays) {
+  const Tasks tasks = parse_queue(
+      "12|3|RUNNING|None\n12|4|PENDING|BeginTime\n12|5|CANCELLED by 0|None\nbroken\n12|N/A|X|Y\n");
+  EXPECT_THAT(tasks,
+              ElementsAre(Pair(3, Task{"RUNNING", ""}), Pair(4, Task{"PENDING", "BeginTime"}),
+                          Pair(5, Task{"CANCELLED", ""})));
+}
+
+TEST(SlurmAccounting, ReadsTasksThatNeverStartedToo) {
+  EXPECT_THAT(parse_accounting("12_3|FAILED|1:0\n12_[4-5%2]|CANCELLED by 0|0:0\n12|X|0:0\n"),
+              ElementsAre(Pair(3, Task{"FAILED", ""}), Pair(4, Task{"CANCELLED", ""}),
+                          Pair(5, Task{"CANCELLED", ""})));
+}
+
+TEST(SlurmQueue, TakesAnUnknownJobForAnEndedOneAndNoAnswerForAnError) {
+  testing::FakeProcesses processes;
+  processes.expect({"squeue"})
+      .complains("slurm_load_jobs error: Invalid job id specified\n")
+      .exits(1);
+  const auto gone = queue(processes, "12");
+  ASSERT_TRUE(gone);
+  EXPECT_THAT(*gone, IsEmpty());
+  processes.expect({"squeue"}).complains("Unable to contact slurm controller\n").exits(1);
+  EXPECT_FALSE(queue(processes, "12"));
+  processes.expect({"sacct"}).complains("Slurm accounting storage is disabled\n").exits(1);
+  EXPECT_FALSE(accounting(processes, "12"));
+}
+
+TEST(SlurmSubmit, ReturnsTheIdThatSbatchPrints) {
+  testing::FakeProcesses processes;
+  processes.expect({"sbatch", "--parsable", "/s/batch.sh"}).prints("123;cluster\n");
+  EXPECT_EQ(submit(processes, "/s/batch.sh").value_or(""), "123");
+  processes.expect({"sbatch"}).prints("hello\n");
+  const auto odd = submit(processes, "/s/batch.sh");
+  ASSERT_FALSE(odd);
+  EXPECT_EQ(odd.error().to_string(), "sbatch printed 'hello' instead of a job id");
+}
+
+}  // namespace
+}  // namespace profline::slurm

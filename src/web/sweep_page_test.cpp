@@ -1,0 +1,70 @@
+#include "web/sweep_page.h"
+
+#include <gtest/gtest.h>
+
+#include "sweep/report.h"
+
+namespace profline::web {
+namespace {
+
+/// Not a matcher: its message would be the whole page.
+bool has(const std::string& page, const std::string& text) {
+  return page.find(text) != std::string::npos;
+}
+
+sweep::Sweep four_jobs() {
+  sweep::Sweep sweep;
+  sweep.command_line.config_name = "demo";
+  for (std::int64_t i = 0; i < 4; ++i) {
+    sweep::Job job;
+    job.number = i;
+    job.folder = std::to_string(i);
+    job.overrides = {"batch=" + std::to_string(1 << (i / 2)),
+                     i % 2 == 0 ? "dtype=fp32" : "dtype=bf16"};
+    job.status.state = sweep::JobState::Ok;
+    job.status.started = "2026-11-18T00:00:00.000Z";
+    const double time = 10.0 + static_cast<double>(i);
+    job.metrics = {{"prefill_ms", "ms", time, time - 1, time + 1, 5, false},
+                   {"token_ms", "ms", 20 - time, {}, {}, 1, false},
+                   {"tokens_per_s", "tokens/s", 1000 / (20 - time), {}, {}, 1, true}};
+    sweep.jobs.push_back(job);
+  }
+  sweep::summarise(sweep);
+  return sweep;
+}
+
+TEST(SweepPage, ShowsPlotsHeatMapsAndLinks) {
+  const auto page = sweep_page(four_jobs(), "night <1>");
+  ASSERT_TRUE(page) << page.error().to_string();
+  EXPECT_TRUE(has(*page, "<title>profline sweep night &lt;1&gt;</title>"));
+  for (const char* chart : {"tradeoff", "swept.0", "swept.3", "pairs.0_0", "pairs.0_1"}) {
+    EXPECT_TRUE(has(*page, "data-chart=\"" + std::string(chart) + "\"")) << chart;
+  }
+  EXPECT_TRUE(has(*page, "href=\"3/report.html\""));
+  EXPECT_TRUE(has(*page, "Best prefill_ms: 10.0 ms with batch=1 dtype=fp32."));
+  EXPECT_TRUE(has(*page, "All jobs that ended succeeded."));
+}
+
+TEST(SweepPage, NamesJobsThatDidNotSucceed) {
+  sweep::Sweep sweep = four_jobs();
+  sweep.jobs[1].status.state = sweep::JobState::Killed;
+  sweep.jobs[1].status.why = "ended without a word: Slurm says <OOM>";
+  sweep::summarise(sweep);
+  const auto page = sweep_page(sweep, "s");
+  ASSERT_TRUE(page);
+  EXPECT_TRUE(has(*page, "Slurm says &lt;OOM&gt;"));
+  EXPECT_TRUE(has(*page, "3 ok, 1 killed"));
+}
+
+TEST(SweepPage, OfJobsThatMeasuredNothingHasNoCharts) {
+  sweep::Sweep sweep = four_jobs();
+  for (sweep::Job& job : sweep.jobs) job.metrics.clear();
+  sweep::summarise(sweep);
+  const auto page = sweep_page(sweep, "s");
+  ASSERT_TRUE(page);
+  EXPECT_TRUE(has(*page, "No job has measured anything yet."));
+  EXPECT_FALSE(has(*page, "class=\"plot\""));
+}
+
+}  // namespace
+}  // namespace profline::web

@@ -1,0 +1,112 @@
+#include "workloads/program/recording.h"
+
+#include <gmock/gmock.h>
+
+#include "base/files.h"
+#include "testing/temp_dir.h"
+
+namespace profline::program {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+void write(const std::filesystem::path& file, const std::string& text) {
+  const auto written = write_file_atomic(file, text);
+  ASSERT_TRUE(written) << written.error().to_string();
+}
+
+std::string request_line(int pid, int start_ns) {
+  return R"({"kind":"request","pid":)" + std::to_string(pid) + R"(,"start_ns":)" +
+         std::to_string(start_ns) + R"(,"ns":5,"phases":[],"model":1})" + "\n";
+}
+
+TEST(ReadRecording, OrdersTheRequestsOfAllProcesses) {
+  const profline::testing::TempDir dir;
+  write(dir.path() / "python-1-5.jsonl", request_line(1, 30) + request_line(1, 50));
+  write(dir.path() / "python-2-6.jsonl", request_line(2, 40) + "broken\n");
+  write(dir.path() / "other.txt", "not ours");
+  const auto recording = read_recording(dir.path());
+  ASSERT_TRUE(recording) << recording.error().to_string();
+  ASSERT_EQ(recording->requests.size(), 3U);
+  EXPECT_EQ(recording->requests[1].id, 1U);
+  EXPECT_EQ(recording->requests[1].start_ns, 40);
+  EXPECT_EQ(recording->requests[1].integer("pid"), 2);
+  EXPECT_EQ(recording->requests[1].integer("model"), 1);
+  EXPECT_EQ(recording->python_processes, 2U);
+  ASSERT_EQ(recording->problems.size(), 1U);
+  EXPECT_TRUE(recording->problems[0].starts_with("a line was skipped: python-2-6.jsonl:2: "))
+      << recording->problems[0];
+}
+
+TEST(ReadRecording, ReportsTheFirstLinesThatWereSkipped) {
+  const profline::testing::TempDir dir;
+  write(dir.path() / "python-1-5.jsonl", "[]\n[]\n[]\n[]\n[]\n");
+  const auto recording = read_recording(dir.path());
+  ASSERT_TRUE(recording);
+  EXPECT_THAT(recording->problems,
+              ElementsAre("a line was skipped: python-1-5.jsonl:1: is not an object",
+                          "a line was skipped: python-1-5.jsonl:2: is not an object",
+                          "a line was skipped: python-1-5.jsonl:3: is not an object",
+                          "2 more lines of python-1-5.jsonl could not be read"));
+}
+
+TEST(ReadRecording, IsEmptyWithoutFiles) {
+  const profline::testing::TempDir dir;
+  for (const auto& folder : {dir.path(), dir.path() / "absent"}) {
+    const auto recording = read_recording(folder);
+    ASSERT_TRUE(recording) << recording.error().to_string();
+    EXPECT_THAT(recording->requests, IsEmpty());
+    EXPECT_THAT(recording->problems, IsEmpty());
+  }
+}
+
+TEST(SteadyWindow, LeavesOutTheFirstRequest) {
+  Recording recording;
+  for (const std::int64_t ms : {900, 101, 100, 102, 99, 100}) {
+    Request request;
+    request.source = RequestSource::Python;
+    request.ns = ms * 1'000'000;
+    recording.requests.push_back(request);
+  }
+  const SteadyWindow window = steady_window(recording);
+  EXPECT_EQ(window.first, 1U);
+  EXPECT_EQ(window.count, 3U);
+  EXPECT_EQ(window.requests, 6U);
+  EXPECT_FALSE(window.reason.empty());
+  for (Request& request : recording.requests) request.ns *= 7;
+  EXPECT_EQ(steady_window(recording).count, 2U) << "more than a second would take long to write";
+  recording.requests.resize(1);
+  EXPECT_EQ(steady_window(recording).count, 1U);
+}
+
+TEST(ReadRecording, AddsUpRangesOutsideRequestsAndMarksRequests) {
+  const profline::testing::TempDir dir;
+  ASSERT_TRUE(write_file_atomic(
+      dir / "python-7-1.jsonl",
+      R"({"kind":"process","schema":"profline.python/1","pid":7,"python":"3.11.2","start_ns":0}
+{"kind":"range","path":"load","start_ns":5,"ns":30,"thread":1}
+{"kind":"range","path":"load","start_ns":50,"ns":10,"thread":1}
+{"kind":"mark","name":"graph_capture","at_ns":120,"ns":5}
+{"kind":"mark","name":"gc","at_ns":121,"ns":5}
+{"kind":"request","source":"python","start_ns":100,"ns":50,"phases":[],"pid":7,"thread":1}
+{"kind":"end","at_ns":200}
+)"));
+  const auto recording = read_recording(dir.path());
+  ASSERT_TRUE(recording) << recording.error().to_string();
+  EXPECT_THAT(recording->problems, IsEmpty());
+  ASSERT_EQ(recording->ranges.size(), 1U);
+  EXPECT_EQ(recording->ranges[0], (NamedRanges{.name = "load",
+                                               .domain = "",
+                                               .instances = 2,
+                                               .total_ns = 40,
+                                               .min_ns = 10,
+                                               .max_ns = 30}));
+  ASSERT_EQ(recording->requests.size(), 1U);
+  const Node marks = recording->requests[0].attributes.at("one_time");
+  ASSERT_EQ(marks.as_list().size(), 1U);
+  EXPECT_EQ(marks.as_list()[0].as_string(), "graph_capture");
+}
+
+}  // namespace
+}  // namespace profline::program
