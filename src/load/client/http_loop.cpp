@@ -161,7 +161,7 @@ class HttpLoop::Implementation {
 
   void arm(std::int64_t until_ns);
   void handle(const epoll_event& event, std::int64_t woke_ns);
-  void take_finished();
+  bool take_finished();  // whether any transfer had ended
   void end(Transfer* transfer, CURLcode code);
   void release(Transfer* transfer);
 
@@ -327,14 +327,17 @@ void HttpLoop::Implementation::cancel_all() {
   while (!transfers_.empty()) cancel(*(*transfers_.begin())->reader);
 }
 
-void HttpLoop::Implementation::take_finished() {
+bool HttpLoop::Implementation::take_finished() {
+  bool any = false;
   int left = 0;
   while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     void* transfer = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
     end(static_cast<Transfer*>(transfer), message->data.result);
+    any = true;
   }
+  return any;
 }
 
 void HttpLoop::Implementation::arm(std::int64_t until_ns) {
@@ -372,12 +375,12 @@ void HttpLoop::Implementation::handle(const epoll_event& event, std::int64_t wok
 }
 
 void HttpLoop::Implementation::step(std::int64_t until_ns) {
-  constexpr int kMostEvents = 256;
-  std::array<epoll_event, kMostEvents> events{};
-  take_finished();
+  std::array<epoll_event, 256> events{};
+  // An answer can be complete as soon as its request is sent: the caller has to act on it now.
+  if (take_finished()) until_ns = 0;
   arm(until_ns);
   const std::int64_t before = monotonic_ns();
-  const int count = ::epoll_wait(poll_.get(), events.data(), kMostEvents, -1);
+  const int count = ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), -1);
   const std::int64_t woke = monotonic_ns();
   waited_ns_ += woke - before;
   for (int i = 0; i < count; ++i) {

@@ -67,8 +67,8 @@ class HttpLoop {
   void cancel_all();
   std::size_t in_flight() const;
 
-  /// Waits for data, but not beyond `until_ns`, and handles what there is. Also returns when a
-  /// signal arrives.
+  /// Waits for data, but not beyond `until_ns`, and handles what there is. Returns without waiting
+  /// if a transfer ended when it was started, and when a signal arrives.
   void step(std::int64_t until_ns);
 
   /// Share of the time since begin_account() in which the loop was not waiting.
