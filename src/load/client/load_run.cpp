@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/core.h>
 
@@ -35,25 +36,26 @@ std::string base_of(const std::string& url, const std::string& endpoint) {
   return endpoint.starts_with("/v1/") ? without_end(std::move(base), "/v1") : base;
 }
 
-std::string milliseconds_text(const std::optional<double>& ms) {
-  constexpr double kNs = 1e6;
-  return ms ? duration(*ms * kNs) : "-";
+std::string short_number(double value) {
+  constexpr double kTwoDigits = 10;
+  return value < kTwoDigits ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
 }
 
+/// Short enough for what stage and time leave of 80 columns.
 std::string status_line(const LiveStatus& status, const std::string& prefix) {
   std::string line = prefix;
   if (status.warming_up < status.warmup && status.done == 0) {
     line += fmt::format("warm-up {}/{}", status.warming_up, status.warmup);
   } else if (status.total) {
-    line += fmt::format("{}/{} requests", status.done, *status.total);
+    line += fmt::format("{}/{}", status.done, *status.total);
   } else {
     line += fmt::format("{:.0f}/{:.0f} s", status.elapsed_s, status.seconds.value_or(0));
   }
-  line += fmt::format("  {:.3g}/s  {} in flight", status.per_second, status.in_flight);
-  line += fmt::format("  {}", counted(status.errors, "error"));
-  if (status.ttft_p50_ms) {
-    line += fmt::format("  TTFT p50 {} p99 {}", milliseconds_text(status.ttft_p50_ms),
-                        milliseconds_text(status.ttft_p99_ms));
+  line += fmt::format("  {}/s  {} open  {} err", short_number(status.per_second), status.in_flight,
+                      status.errors);
+  if (status.ttft_p50_ms && status.ttft_p99_ms) {
+    line += fmt::format("  TTFT {}/{} ms", short_number(*status.ttft_p50_ms),
+                        short_number(*status.ttft_p99_ms));
   }
   return line;
 }
@@ -331,35 +333,30 @@ GeneratedLoad LoadSession::search() {
                   static_cast<double>(std::max<std::int64_t>(1, alone->e2e_ns))
             : 1.0);
   std::vector<LoadTrial> trials;
-  GeneratedLoad best;
-  double best_rate = 0;
+  std::map<double, GeneratedLoad> met;  // the last run at each rate that met the SLOs
+  GeneratedLoad last;
   while (const auto rate = next_rate(trials, rule)) {
     if (hooks_.stopping()) break;
     LoadPlan plan = plan_of(*rate, load_.seed + trials.size());
     const auto measured = static_cast<double>(
         plan.due_ns.size() - std::min<std::size_t>(plan.extent.warmup, plan.due_ns.size()));
     plan.most_bad = static_cast<std::uint64_t>((1 - rule.share) * measured + 1e-9);
-    GeneratedLoad load =
-        load_once(plan, fmt::format("run {}: {:.3g}/s  ", trials.size() + 1, *rate));
-    if (load.interrupted) {
-      if (best_rate == 0) best = std::move(load);
-      best.interrupted = true;
-      break;
-    }
-    trials.push_back(trial_of(load.observation, *rate, load_.slo, load.ended_early));
-    const bool met = trials.back().met;
-    if (!met) settle();
-    const bool is_first = trials.size() == 1;
-    if (is_first || (met && *rate >= best_rate) || (!met && best_rate == 0)) {
-      load.observation.rate = *rate;
-      if (met) best_rate = *rate;
-      best = std::move(load);
+    last = load_once(plan, fmt::format("run {}: {:.3g}/s  ", trials.size() + 1, *rate));
+    last.observation.rate = *rate;
+    if (last.interrupted) break;
+    trials.push_back(trial_of(last.observation, *rate, load_.slo, last.ended_early));
+    if (trials.back().met) {
+      met.insert_or_assign(*rate, last);
+    } else {
+      settle();
     }
   }
-  const bool interrupted = best.interrupted;
   searched_ = search_result(std::move(trials), rule);
-  best.interrupted = interrupted;
-  return best;
+  // Not the highest rate that met the SLOs: it may have missed them when it was tried again.
+  const auto found = searched_->rate ? met.find(*searched_->rate) : met.end();
+  GeneratedLoad result = found != met.end() ? found->second : last;
+  result.interrupted = last.interrupted;
+  return result;
 }
 
 LoadResult LoadSession::finish(GeneratedLoad load) {
