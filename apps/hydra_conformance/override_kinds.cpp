@@ -2,8 +2,6 @@
 #include <array>
 
 #include "config/overrides/override.h"
-#include "config/overrides/parser.h"
-#include "config/overrides/sweep.h"
 #include "formats/json.h"
 #include "kinds.h"
 

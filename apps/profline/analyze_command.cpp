@@ -4,7 +4,7 @@
 #include "command_line.h"
 #include "formats/json.h"
 #include "session/configuration.h"
-#include "session/devices.h"
+#include "session/run_preparation.h"
 #include "stages/static_analysis/analysis_subject.h"
 #include "standard_streams.h"
 #include "tools/gpu/driver.h"

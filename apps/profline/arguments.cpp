@@ -10,7 +10,6 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
-#include "process/environment.h"
 #include "process/runner.h"
 #include "verb.h"
 

@@ -4,7 +4,7 @@
 #include "command_line.h"
 #include "formats/json.h"
 #include "formats/yaml.h"
-#include "schema/value_text.h"
+#include "schema/docs.h"
 #include "session/config_keys.h"
 #include "session/configuration.h"
 #include "standard_streams.h"

@@ -4,7 +4,6 @@
 #include "base/strings.h"
 #include "doctor/checks.h"
 #include "formats/json.h"
-#include "process/environment.h"
 #include "process/runner.h"
 #include "profline_version.h"
 #include "standard_streams.h"

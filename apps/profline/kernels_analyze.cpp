@@ -12,7 +12,7 @@
 #include "formats/json.h"
 #include "kernel_report/kernel_analysis.h"
 #include "session/configuration.h"
-#include "session/devices.h"
+#include "session/run_preparation.h"
 #include "settings/kernel_classes.h"
 #include "standard_streams.h"
 #include "verb.h"

@@ -10,7 +10,7 @@
 #include "formats/json.h"
 #include "formats/yaml.h"
 #include "standard_streams.h"
-#include "trace_report/top_kernels.h"
+#include "trace_report/report.h"
 #include "verb.h"
 
 namespace profline {

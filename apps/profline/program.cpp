@@ -15,7 +15,7 @@
 #include "command_line.h"
 #include "completion.h"
 #include "process/interrupt.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "standard_streams.h"
 
 namespace profline {

@@ -6,7 +6,7 @@
 #include "formats/json.h"
 #include "run/names/artifact_names.h"
 #include "session/run_session.h"
-#include "session/sweep_launch.h"
+#include "session/sweep.h"
 #include "standard_streams.h"
 #include "sweep/report.h"
 #include "text_table.h"

@@ -12,7 +12,7 @@
 #include "records/document.h"
 #include "run/names/artifact_names.h"
 #include "schema/read.h"
-#include "session/sweep_launch.h"
+#include "session/sweep.h"
 #include "standard_streams.h"
 #include "sweep/report.h"
 #include "text_table.h"

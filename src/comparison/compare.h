@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -53,5 +54,15 @@ bool wants_captures(std::span<const std::string> only);
 /// opens a series is left out of a side that has three others.
 Result<Comparison> compare(std::vector<RunMeasurements> a, std::vector<RunMeasurements> b,
                            const Rules& rules);
+
+struct PageOptions {
+  std::size_t top = 20;  ///< rows of operators and kernels that are shown
+};
+
+/// Markdown for a pull request: what matters first, the rest folded.
+std::string markdown_page(const Comparison& comparison, const PageOptions& options = {});
+
+/// A single HTML file that loads nothing.
+std::string html_page(const Comparison& comparison, const PageOptions& options = {});
 
 }  // namespace profline::comparison

@@ -1,11 +1,10 @@
-#include "comparison/pages.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/figures.h"
 #include "base/terminal_text.h"
+#include "comparison/compare.h"
 #include "comparison/row_text.h"
 #include "formats/markup.h"
 

@@ -1,4 +1,3 @@
-#include "comparison/pages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,6 @@
 #include "config/interpolation/load.h"
 #include "config/interpolation/value.h"
 #include "config/overrides/override.h"
-#include "config/overrides/parser.h"
 #include "formats/python_number.h"
 
 namespace profline::config {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/config_tree.h"
 #include "config/defaults/defaults_list.h"
 #include "config/defaults/group_choices.h"
 #include "config/defaults/search_path.h"
 #include "config/interpolation/resolve.h"
-#include "config/origins.h"
 #include "config/overrides/override.h"
 #include "formats/node.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/internal/compose_fixture.h"
-#include "config/overrides/parser.h"
+#include "config/overrides/override.h"
 
 namespace profline::config {
 namespace {

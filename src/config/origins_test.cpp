@@ -1,7 +1,6 @@
-#include "config/origins.h"
-
 #include <gtest/gtest.h>
 
+#include "config/config_tree.h"
 #include "config/internal/compose_fixture.h"
 
 namespace profline::config {

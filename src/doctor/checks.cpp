@@ -11,7 +11,6 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"
-#include "process/environment.h"
 #include "process/runner.h"
 
 namespace profline::doctor {

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "formats/csv.h"
-#include "formats/csv_table.h"
 
 namespace {
 

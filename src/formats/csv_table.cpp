@@ -1,5 +1,3 @@
-#include "formats/csv_table.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "base/error.h"
 #include "base/figures.h"
 #include "base/strings.h"
+#include "formats/csv.h"
 
 namespace profline::csv {
 namespace {

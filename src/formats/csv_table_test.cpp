@@ -1,5 +1,3 @@
-#include "formats/csv_table.h"
-
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "formats/csv.h"
 #include "testing/paths.h"
 
 namespace profline::csv {

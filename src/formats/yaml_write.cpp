@@ -1,8 +1,7 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "formats/internal/yaml_emit.h"
-#include "formats/internal/yaml_scalar.h"
+#include "formats/internal/yaml_parts.h"
 #include "formats/python_number.h"
 #include "formats/yaml.h"
 

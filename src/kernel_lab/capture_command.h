@@ -12,7 +12,7 @@
 #include "formats/node.h"
 #include "kernel_lab/launches.h"
 #include "process/runner.h"
-#include "settings/ncu.h"
+#include "settings/nsight.h"
 #include "tools/ncu/probe.h"
 
 /// The commands of `profline kernels profile`, as pure functions.

@@ -9,9 +9,8 @@
 #include "base/files.h"
 #include "formats/yaml.h"
 #include "kernel_lab/capture_command.h"
-#include "process/environment.h"
 #include "process/interrupt.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 

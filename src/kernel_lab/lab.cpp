@@ -18,7 +18,7 @@
 #include "kernel_lab/capture_command.h"
 #include "kernel_lab/internal/capture.h"
 #include "kernel_lab/launches.h"
-#include "process/environment.h"
+#include "process/runner.h"
 #include "schema/diff.h"
 #include "schema/read.h"
 

@@ -14,7 +14,7 @@
 #include "process/runner.h"
 #include "records/document.h"
 #include "schema/field.h"
-#include "settings/ncu.h"
+#include "settings/nsight.h"
 #include "tools/gpu/driver.h"
 #include "tools/ncu/probe.h"
 #include "tools/nsys/probe.h"

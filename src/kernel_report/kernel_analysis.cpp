@@ -8,7 +8,6 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "formats/yaml.h"
-#include "process/environment.h"
 #include "process/runner.h"
 #include "records/range_use.h"
 #include "report/svg/charts.h"

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "load/internal/figures.h"
-#include "load/internal/limit.h"
 #include "statistics/steady_state.h"
 #include "statistics/summary.h"
 

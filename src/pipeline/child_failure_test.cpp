@@ -1,11 +1,10 @@
-#include "pipeline/child_failure.h"
-
 #include <csignal>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "pipeline/workload_stage.h"
 #include "testing/temp_dir.h"
 
 namespace profline::pipeline {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "process/interrupt.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "schema/read.h"
 #include "testing/processes/fake_processes.h"
 

@@ -12,7 +12,7 @@
 #include "pipeline/resume.h"
 #include "pipeline/workload_command.h"
 #include "records/run_record.h"
-#include "run/run_files.h"
+#include "run/run_folder.h"
 
 namespace profline::pipeline {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "pipeline/child_failure.h"
+#include "pipeline/workload_stage.h"
 #include "process/runner.h"
 #include "workloads/program/environment.h"
 

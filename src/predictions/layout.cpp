@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "base/terminal_text.h"
-#include "inputs/images/draw.h"
+#include "inputs/images/picture.h"
 
 namespace profline::predictions {
 namespace {

@@ -1,5 +1,3 @@
-#include "process/environment.h"
-
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -7,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "process/runner.h"
 #include "testing/forked.h"
 #include "testing/temp_dir.h"
 

@@ -1,7 +1,5 @@
 // What a child receives and what is reported about it. Stopping children: stopping_test.cpp.
 
-#include "process/posix_runner.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "process/posix_runner.h"
+#include "process/runner.h"
 
 namespace {
 

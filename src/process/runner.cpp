@@ -1,17 +1,157 @@
 #include "process/runner.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "process/internal/guardian.h"
+#include "process/internal/supervision.h"
 
 namespace profline {
+namespace {
+
+enum class Candidate { Runs, Absent, Folder, NotExecutable, Unreachable };
+
+Candidate look_at(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    return errno == EACCES ? Candidate::Unreachable : Candidate::Absent;
+  }
+  if (S_ISDIR(status.st_mode)) return Candidate::Folder;
+  return ::access(path.c_str(), X_OK) == 0 ? Candidate::Runs : Candidate::NotExecutable;
+}
+
+Error refusal(const std::string& what, Candidate found) {
+  const std::string start = "cannot run " + what + ": ";
+  switch (found) {
+    case Candidate::Folder:
+      return Error(ErrorKind::Config, start + "it is a folder");
+    case Candidate::NotExecutable:
+      return Error(ErrorKind::Io, start + "it is not executable (chmod +x makes it executable)");
+    case Candidate::Unreachable:
+      return Error(ErrorKind::Io, start + "permission denied for a folder in its path");
+    case Candidate::Absent:
+    case Candidate::Runs:
+      break;
+  }
+  return Error(ErrorKind::NotFound, start + "no such file");
+}
+
+namespace fs = std::filesystem;
+
+/// The first variable that is set, in the order of std::filesystem; null if none is.
+const char* variable() {
+  for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+    if (std::getenv(name) != nullptr) return name;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> find_program(std::string_view name, std::string_view path_text,
+                                           const std::filesystem::path& cwd) {
+  const std::string quoted = "'" + std::string(name) + "'";
+  if (name.find('/') != std::string_view::npos) {
+    std::filesystem::path path = cwd / name;
+    const Candidate found = look_at(path);
+    if (found == Candidate::Runs) return path;
+    return refusal(quoted, found);
+  }
+  std::filesystem::path not_executable;
+  const auto folders = split(path_text, ':');
+  for (const std::string_view folder : folders) {
+    std::filesystem::path path = cwd / (folder.empty() ? "." : folder) / name;
+    const Candidate found = look_at(path);
+    if (found == Candidate::Runs) return path;
+    if (found == Candidate::NotExecutable && not_executable.empty()) not_executable = path;
+  }
+  if (!not_executable.empty()) {
+    return refusal(quoted + " (" + not_executable.string() + ")", Candidate::NotExecutable);
+  }
+  // The message does not quote PATH, which is long and always the same: run.log and doctor show it.
+  return Error(ErrorKind::NotFound, "cannot run " + quoted + ": not found in PATH (" +
+                                        counted(folders.size(), "folder") + " searched)");
+}
+
+Result<std::filesystem::path> find_program(std::string_view name) {
+  return find_program(name, own_path(), {});
+}
+
+std::optional<std::string> environment_variable(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+std::string own_path() {
+  const char* path = std::getenv("PATH");
+  return path != nullptr ? path : default_path();
+}
+
+std::string default_path() {
+  std::string text(::confstr(_CS_PATH, nullptr, 0), '\0');
+  ::confstr(_CS_PATH, text.data(), text.size());
+  if (!text.empty()) text.pop_back();  // the terminating NUL, which confstr counts
+  return text;
+}
+
+Result<fs::path> temporary_folder() {
+  const char* const name = variable();
+  const fs::path folder = name != nullptr ? std::getenv(name) : "/tmp";
+  std::error_code failure;
+  const bool is_folder = fs::is_directory(folder, failure);
+  if (is_folder && ::access(folder.c_str(), W_OK | X_OK) == 0) return folder;
+  const std::string subject = name != nullptr ? std::string(name) + " is" : "programs need";
+  const std::string why =
+      is_folder ? "a folder that cannot be written to" : "which is not a folder";
+  return Error(ErrorKind::NotFound, subject + " '" + folder.string() + "', " + why +
+                                        "; set TMPDIR to a folder for temporary files, such as "
+                                        "TMPDIR=/tmp")
+      .with_reason("no_temporary_folder");
+}
+
+Result<std::filesystem::path> find_companion(const std::string& name) {
+  std::error_code failure;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failure);
+  const std::filesystem::path beside = self.parent_path() / name;
+  if (!failure && std::filesystem::exists(beside, failure)) return beside;
+  return find_program(name);
+}
+
+ScratchFolder::ScratchFolder() {
+  std::error_code failure;
+  const fs::path parent = fs::temp_directory_path(failure);
+  if (failure) return;
+  std::string name = (parent / "profline-XXXXXX").string();
+  const UnfinishedWork::Lock made_and_noted = UnfinishedWork::lock();
+  if (mkdtemp(name.data()) == nullptr) return;
+  path_ = name;
+  unfinished_ = UnfinishedWork([name] {
+    std::error_code ignored;
+    fs::remove_all(name, ignored);
+  });
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
 namespace {
 
 /// Characters that mean nothing to any shell inside a word; see needs_quotes for its start.
@@ -189,6 +329,75 @@ Result<std::string> output_of(ProcessRunner& runner, std::vector<std::string> ar
   const std::string said = std::string(trim(answer + exit.tail));
   return Error(ErrorKind::Tool, "'" + display({.argv = command.argv}) + "' " + exit.describe() +
                                     (said.empty() ? "" : ": " + said));
+}
+
+namespace {
+
+using internal::Guardian;
+using internal::GuardianNews;
+
+Result<FileDescriptor> empty_input() {
+  FileDescriptor file = above_stdio(FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)));
+  if (!file.is_open())
+    return Error(ErrorKind::Io, std::string("cannot open '/dev/null': ") + strerror(errno));
+  return file;
+}
+
+StopRules rules_for(const Command& command, const StopRules& usual) {
+  constexpr std::chrono::milliseconds kBrief{100};
+  if (!command.stop_briefly) return usual;
+  StopRules brief = usual;
+  brief.interrupt_grace = std::min(brief.interrupt_grace, kBrief);
+  brief.terminate_grace = std::min(brief.terminate_grace, kBrief);
+  return brief;
+}
+
+/// The first news from every guardian: whether there is a child at all.
+Result<GuardianNews> child_of(const Guardian& guardian, const std::string& program) {
+  const std::optional<GuardianNews> news = guardian.next_news();
+  const std::string start = "cannot run '" + program + "': ";
+  if (!news) return Error(ErrorKind::Io, start + "its guardian process was killed immediately");
+  if (news->kind == GuardianNews::Kind::ForkFailed) {
+    return Error(ErrorKind::Io, start + "cannot create a process: " + strerror(news->error));
+  }
+  return *news;
+}
+
+}  // namespace
+
+PosixRunner::PosixRunner(const Interrupt& interrupt, StopRules rules)
+    : interrupt_(interrupt), rules_(rules) {
+  PL_ASSERT(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0, "Linux has had subreapers since 3.4");
+}
+
+Result<Exit> PosixRunner::run_checked(const Command& command, RunObserver* observer) {
+  const std::string& program = command.argv.front();
+  if (interrupt_.requested()) {
+    return Error(ErrorKind::Cancelled, "cancelled before '" + program + "' was started");
+  }
+  const Interrupt::OrderlyStop stops_the_child(interrupt_);
+  const StopRules rules = rules_for(command, rules_);
+  const auto image = PL_TRY(internal::ExecImage::of(command));
+  auto log = PL_TRY(internal::OutputLog::open(command.log));
+  const FileDescriptor input = PL_TRY(empty_input());
+  FileDescriptor out;
+  if (!command.out.empty()) out = PL_TRY(internal::create_output(command.out));
+
+  internal::LaunchPlan plan;
+  image.describe_to(plan);
+  plan.stdio = {input.get(), out.is_open() ? out.get() : log.fd(), log.fd()};
+  plan.terminate_grace = rules.terminate_grace;
+  plan.kill_wait = rules.kill_wait;
+  Guardian guardian = PL_TRY(Guardian::start(plan));
+  const auto failure = guardian.wait_for_exec();
+  if (failure) return image.error_of(*failure);
+  const GuardianNews started = PL_TRY(child_of(guardian, program));
+  out.reset();
+
+  if (observer != nullptr) observer->started({started.pid, started.start_ticks});
+  return internal::Supervision({guardian, log, interrupt_, rules, command.timeout, observer},
+                               started)
+      .run();
 }
 
 }  // namespace profline

@@ -11,10 +11,55 @@
 #include <string_view>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "base/redaction.h"
 #include "base/result.h"
+#include "process/interrupt.h"
 
 namespace profline {
+
+/// Where a shell would find `name`: a name with a slash is a path, relative to `cwd`; any other is
+/// searched for in the folders of `path_text` (`/usr/local/bin:/usr/bin`; an empty entry is `cwd`).
+/// Anything that is not an executable file is skipped. The result is absolute, or relative if `cwd`
+/// is empty.
+Result<std::filesystem::path> find_program(std::string_view name, std::string_view path_text,
+                                           const std::filesystem::path& cwd);
+
+/// The same with our own PATH and folder.
+Result<std::filesystem::path> find_program(std::string_view name);
+
+/// A program that is installed with this one: next to it, else on PATH.
+Result<std::filesystem::path> find_companion(const std::string& name);
+
+/// A variable of our environment; nothing if it is not set.
+std::optional<std::string> environment_variable(std::string_view name);
+
+/// PATH of our environment; if it is not set, the system's default, as for execvp.
+std::string own_path();
+/// The default for an unset PATH.
+std::string default_path();
+
+/// Where temporary files go: the folder named by TMPDIR (or TMP, TEMP, TEMPDIR), else /tmp. An
+/// Error of kind NotFound that names the variable if it is not a folder or not writable: without it
+/// no program can be queried.
+Result<std::filesystem::path> temporary_folder();
+
+/// A folder that a command needs only while it runs; removed with its content at the end, and on an
+/// interrupt.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  /// Empty if it could not be created.
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  UnfinishedWork unfinished_;
+};
 
 /// A child process to run. There is no shell: each element of argv reaches the child verbatim.
 struct Command {
@@ -150,5 +195,39 @@ class ProcessRunner {
 /// exit code 0 within the limit is an Error of kind Tool that quotes the output.
 Result<std::string> output_of(ProcessRunner& runner, std::vector<std::string> argv,
                               std::chrono::milliseconds limit = std::chrono::seconds(20));
+
+/// How long each way of stopping a child may take before the next one is used.
+struct StopRules {
+  std::chrono::milliseconds interrupt_grace{std::chrono::seconds(10)};  ///< after SIGINT
+  std::chrono::milliseconds terminate_grace{std::chrono::seconds(5)};   ///< after SIGTERM
+  /// After SIGKILL, which only a process stuck in the kernel or of another user survives; then we
+  /// give up and report it, rather than wait forever.
+  std::chrono::milliseconds kill_wait{std::chrono::seconds(5)};
+  /// How long processes that outlive the child may take to end by themselves: helpers that are
+  /// about to exit are not worth mentioning.
+  std::chrono::milliseconds settle{100};
+};
+
+/// Runs real child processes, each under its own guardian process (see internal/guardian.h): in
+/// their own process group, without a terminal and with an empty stdin. They and all their
+/// descendants are dead when run() returns or we die.
+///
+/// To stop: SIGINT to the child's group, interrupt_grace, SIGTERM, terminate_grace, SIGKILL.
+/// Processes that outlive the child get SIGTERM, terminate_grace, SIGKILL, and are listed in the
+/// Exit. An interrupt in a hurry goes to SIGKILL at once.
+///
+/// Makes this program a child subreaper, permanently. Several threads may run commands at once; but
+/// if a guardian is killed, every child of this program that is younger than it is treated as its
+/// orphan and ended, so start children only through runners.
+class PosixRunner final : public ProcessRunner {
+ public:
+  explicit PosixRunner(const Interrupt& interrupt, StopRules rules = {});
+
+ private:
+  Result<Exit> run_checked(const Command& command, RunObserver* observer) override;
+
+  const Interrupt& interrupt_;
+  StopRules rules_;
+};
 
 }  // namespace profline

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "process/interrupt.h"
-#include "process/posix_runner.h"
 
 namespace profline {
 namespace {

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "testing/processes/children.h"
 #include "testing/temp_dir.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "records/reading.h"
+#include "records/document.h"
 #include "records/timeline.h"
 
 /// What a profiler of hardware counters (ncu) reports about single kernels and ranges: numbers by

@@ -5,8 +5,8 @@
 
 #include "base/files.h"
 #include "formats/json.h"
+#include "schema/docs.h"
 #include "schema/read.h"
-#include "schema/value_text.h"
 
 namespace profline {
 namespace {

@@ -1,5 +1,6 @@
 #include "records/document.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "formats/json.h"
@@ -54,6 +55,34 @@ Result<Node> document_body(const Node& document, const DocumentKind& kind,
     if (&entry.value != tag) body.set(entry.key, entry.value);
   }
   return Node::map(std::move(body));
+}
+
+std::uint64_t Reading::events() const {
+  std::uint64_t all = used;
+  for (const Skipped& entry : skipped) all += entry.count;
+  return all;
+}
+
+void Reading::skip(std::string_view reason, std::string_view position, std::uint64_t count,
+                   bool is_of_the_tool) {
+  const auto known = std::ranges::find(skipped, reason, &Skipped::reason);
+  if (known != skipped.end()) {
+    known->count += count;
+    return;
+  }
+  skipped.push_back({std::string(reason), count, std::string(position), is_of_the_tool});
+}
+
+void Reading::append(const Reading& other) {
+  used += other.used;
+  lost += other.lost;
+  for (const Skipped& one : other.skipped) {
+    skip(one.reason, one.first_position, one.count, one.is_of_the_tool);
+  }
+  for (const std::string& note : other.notes) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+  losses.insert(losses.end(), other.losses.begin(), other.losses.end());
 }
 
 }  // namespace profline

@@ -1,6 +1,6 @@
-#include "records/reading.h"
-
 #include <gtest/gtest.h>
+
+#include "records/document.h"
 
 namespace profline {
 namespace {

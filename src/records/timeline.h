@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "records/reading.h"
+#include "records/document.h"
 
 /// What happened when in a capture, whichever tool took it: shared by the readers of nsys' SQLite
 /// and of Kineto's traces, and all that the analysis of time works on.

@@ -7,7 +7,7 @@
 #include "formats/markup.h"
 #include "report/write_reports.h"
 #include "run/names/artifact_names.h"
-#include "summary/phase_lines.h"
+#include "summary/verdict.h"
 
 namespace profline::report {
 namespace {

@@ -1,13 +1,16 @@
+
+
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/figures.h"
+#include "base/files.h"
 #include "formats/markup.h"
 #include "report/write_reports.h"
+#include "run/names/artifact_names.h"
 #include "summary/load.h"
-#include "summary/phase_lines.h"
 #include "summary/steadiness.h"
 #include "summary/verdict.h"
 
@@ -406,6 +409,25 @@ std::string report_page(const ReportModel& model) {
   text += kernel_section(summary) + operator_section(model) + overhead_section(summary);
   text += spread_section(summary) + run_section(model.run.record()) + missing_section(summary);
   return text;
+}
+
+Result<Written> write_reports(const run::Run& run, const RunSummary& summary) {
+  const ReportModel model{run, summary};
+  std::vector<std::pair<const char*, std::string>> files = {
+      {run::files::kSummary, PL_TRY(to_document(summary))},
+      {run::files::kReport, report_page(model)}};
+  if (!summary::is_only_load(summary)) {
+    files.emplace_back(run::files::kOperatorsPage, operators_page(model));
+    files.emplace_back(run::files::kKernelsPage, kernels_page(model));
+    files.emplace_back(run::files::kStakeholderSummary, stakeholder_page(model));
+  }
+  Written written;
+  written.verdict = summary.verdict;
+  for (const auto& [name, text] : files) {
+    PL_TRY(write_file_atomic(run.folder() / name, text));
+    written.files.emplace_back(name);
+  }
+  return written;
 }
 
 }  // namespace profline::report

@@ -7,7 +7,6 @@
 #include "base/strings.h"
 #include "formats/markup.h"
 #include "report/write_reports.h"
-#include "summary/phase_lines.h"
 #include "summary/steadiness.h"
 #include "summary/verdict.h"
 

@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "formats/json.h"
 #include "run/artifacts.h"
-#include "run/run_files.h"
+#include "run/run_folder.h"
 #include "testing/temp_dir.h"
 
 namespace profline::run {

@@ -1,11 +1,10 @@
-#include "run_index/prune.h"
-
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "base/files.h"
 #include "run/run_folder.h"
+#include "run_index/run_selection.h"
 #include "run_index/testing_runs.h"
 #include "testing/temp_dir.h"
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -54,5 +56,31 @@ std::vector<bool> opens_series(std::span<const IndexedRun> runs);
 /// Which runs show the spread between runs of the same thing, by fingerprint: those that succeeded,
 /// were not disturbed and do not open a series, the newest 50 of each.
 std::map<std::string, std::vector<std::size_t>> usual_runs(std::span<const IndexedRun> runs);
+
+/// What happens to a run.
+struct PruneStep {
+  enum class Action { Keep, Remove };
+
+  IndexedRun run;
+  Action action = Action::Keep;
+  std::string why;  ///< `one of the 5 newest`, `older than the 5 newest`, `it is still running`
+};
+
+/// Keeps the `keep` newest of the finished runs and removes the others; a running one is kept and
+/// does not count. `newest_first` as returned by RunIndex::runs(); pure.
+std::vector<PruneStep> plan_prune(const std::vector<IndexedRun>& newest_first, std::size_t keep);
+
+/// Size of all files below a folder.
+std::uint64_t bytes_below(const std::filesystem::path& folder);
+
+/// Removes a run while holding its lock. Returns nothing if it was removed, else why it was not (it
+/// is still running, is not a run any more, or is not in the root). `folder` is relative to `root`;
+/// no link on the path is followed. It vanishes from the root at once; removing its content takes
+/// longer.
+Result<std::optional<std::string>> remove_run(const std::filesystem::path& root,
+                                              const std::filesystem::path& folder);
+
+/// Removes the link `latest` of a root if its target is gone; returns whether it did.
+bool remove_dangling_latest(const std::filesystem::path& root);
 
 }  // namespace profline::run_index

@@ -7,9 +7,9 @@
 
 #include "base/strings.h"
 #include "schema/container_codecs.h"
+#include "schema/docs.h"
 #include "schema/read.h"
 #include "schema/scalar_codecs.h"
-#include "schema/value_text.h"
 
 namespace profline::schema {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "schema/value_text.h"
+#include "schema/docs.h"
 
 namespace profline::schema {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
-#include "schema/value_text.h"
+#include "schema/docs.h"
 
 namespace profline::schema::internal {
 namespace {

@@ -9,11 +9,9 @@
 #include "config/hydra_node.h"
 #include "config/interpolation/value.h"
 #include "config/overrides/override.h"
-#include "config/overrides/parser.h"
-#include "process/environment.h"
+#include "process/runner.h"
 #include "schema/read.h"
 #include "session/config_keys.h"
-#include "settings/removed_keys.h"
 #include "settings/root.h"
 #include "shipped_config/shipped_config.h"
 

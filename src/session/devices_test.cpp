@@ -1,5 +1,4 @@
-#include "session/devices.h"
-
+#include "session/run_preparation.h"
 #include "session/testing_session.h"
 
 namespace profline::session {

@@ -1,5 +1,4 @@
-#include "session/explanation.h"
-
+#include "session/config_keys.h"
 #include "session/testing_session.h"
 
 namespace profline::session {

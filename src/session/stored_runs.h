@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 #include "process/interrupt.h"
-#include "run_index/prune.h"
 #include "run_index/run_index.h"
+#include "run_index/run_selection.h"
 
 namespace profline::session {
 

@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "config/hydra_node.h"
-#include "config/overrides/sweep.h"
+#include "config/overrides/override.h"
 #include "session/configuration.h"
 
 namespace profline::session {

@@ -1,5 +1,3 @@
-#include "session/sweep_launch.h"
-
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -9,12 +7,13 @@
 #include "base/atomic_file.h"
 #include "base/figures.h"
 #include "base/terminal_text.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "profline_version.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
 #include "run/run_folder.h"
 #include "session/internal/sweep_task.h"
+#include "session/sweep.h"
 #include "sweep/report.h"
 
 namespace profline::session {

@@ -9,7 +9,7 @@
 #include "run/run.h"
 #include "run/run_folder.h"
 #include "session/internal/sweep_task.h"
-#include "session/sweep_launch.h"
+#include "session/sweep.h"
 #include "sweep/report.h"
 
 namespace profline::session {

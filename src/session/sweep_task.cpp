@@ -8,12 +8,12 @@
 
 #include "base/atomic_file.h"
 #include "base/terminal_text.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
 #include "run/run_folder.h"
 #include "sweep/report.h"
-#include "web/sweep_page.h"
+#include "web/write_page.h"
 
 namespace profline::session {
 namespace {

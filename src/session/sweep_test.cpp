@@ -1,6 +1,5 @@
 #include "session/sweep.h"
 
-#include "session/sweep_launch.h"
 #include "session/testing_session.h"
 
 namespace profline::session {

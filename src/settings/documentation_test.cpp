@@ -7,8 +7,7 @@
 #include "base/strings.h"
 #include "formats/yaml.h"
 #include "schema/docs.h"
-#include "settings/ncu.h"
-#include "settings/nsys.h"
+#include "settings/nsight.h"
 #include "settings/reference.h"
 #include "testing/paths.h"
 

@@ -11,8 +11,7 @@
 #include "schema/field.h"
 #include "schema/problems.h"
 #include "settings/load.h"
-#include "settings/ncu.h"
-#include "settings/nsys.h"
+#include "settings/nsight.h"
 #include "settings/stage.h"
 
 namespace profline::settings {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "schema/docs.h"
-#include "schema/value_text.h"
 #include "settings/hardware.h"
 #include "settings/kernel_classes.h"
 #include "settings/root.h"

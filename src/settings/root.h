@@ -1,10 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/result.h"
 #include "formats/node.h"
+#include "schema/read.h"
 #include "settings/dataset.h"
 #include "settings/hardware.h"
 #include "settings/models.h"
@@ -70,5 +73,17 @@ struct Root : Shared {
 /// Reads the job's config, composed and resolved, without its `hydra` node. The Error lists all
 /// problems with their positions (Error::each); removed keys come first, with what replaced them.
 Result<Root> read_settings(const Node& config);
+
+}  // namespace profline::settings
+
+/// Keys of the predecessor's configs that no longer exist.
+namespace profline::settings {
+
+/// What replaced `key` (`run.mode`) or its section; nothing if there was no such key. Follows the
+/// words `was removed: `.
+std::optional<std::string_view> advice_for_removed_key(std::string_view key);
+
+/// The config without removed keys; each of their values is a problem at its place.
+Node without_removed_keys(const Node& config, schema::Problems& problems);
 
 }  // namespace profline::settings

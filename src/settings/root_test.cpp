@@ -5,7 +5,6 @@
 #include "base/strings.h"
 #include "formats/yaml.h"
 #include "schema/read.h"
-#include "settings/removed_keys.h"
 
 namespace profline::settings {
 namespace {

@@ -3,7 +3,7 @@
 #include "schema/read.h"
 #include "settings/dataset.h"
 #include "settings/hardware.h"
-#include "settings/nsys.h"
+#include "settings/nsight.h"
 #include "settings/pipeline.h"
 #include "settings/stage.h"
 

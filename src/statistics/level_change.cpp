@@ -5,7 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#include "statistics/internal/mean.h"
 #include "statistics/significance.h"
 #include "statistics/summary.h"
 

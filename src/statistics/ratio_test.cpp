@@ -1,10 +1,9 @@
-#include "statistics/ratio.h"
-
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "statistics/comparison.h"
 #include "statistics/testing_noise.h"
 
 namespace profline::statistics {

@@ -1,9 +1,7 @@
-#include "summary/internal/device_activity.h"
-
 #include <algorithm>
 
 #include "records/range_use.h"
-#include "summary/internal/overhead.h"
+#include "summary/internal/parts.h"
 #include "summary/torch_trace.h"
 
 namespace profline::summary {

@@ -1,4 +1,3 @@
-#include "summary/internal/kernel_rows.h"
 
 #include <algorithm>
 #include <map>
@@ -9,7 +8,7 @@
 #include "analysis/timeline/group_kernels.h"
 #include "base/figures.h"
 #include "records/range_use.h"
-#include "summary/internal/device_activity.h"
+#include "summary/internal/parts.h"
 #include "summary/torch_trace.h"
 
 namespace profline::summary {

@@ -1,10 +1,8 @@
-#include "summary/internal/kernel_rows.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "summary/internal/phases.h"
+#include "summary/internal/parts.h"
 #include "summary/summarise.h"
 #include "testing/runs/recorded_run.h"
 #include "testing/temp_dir.h"

@@ -1,5 +1,3 @@
-#include "summary/internal/measured_costs.h"
-
 #include <algorithm>
 #include <span>
 
@@ -9,7 +7,7 @@
 #include "base/files.h"
 #include "formats/json.h"
 #include "inputs/images/views.h"
-#include "summary/internal/static_costs.h"
+#include "summary/internal/parts.h"
 
 namespace profline::summary {
 namespace {

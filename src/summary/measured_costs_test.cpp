@@ -1,5 +1,3 @@
-#include "summary/internal/measured_costs.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include "base/files.h"
 #include "formats/json.h"
 #include "schema/read.h"
+#include "summary/internal/parts.h"
 #include "summary/summarise.h"
 #include "testing/paths.h"
 #include "testing/runs/recorded_run.h"

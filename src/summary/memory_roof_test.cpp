@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "summary/internal/static_costs.h"
+#include "summary/internal/parts.h"
 
 namespace profline::summary {
 namespace {

@@ -1,10 +1,9 @@
-#include "summary/internal/overhead.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include "analysis/requests/phases.h"
 #include "run/names/artifact_names.h"
+#include "summary/internal/parts.h"
 
 namespace profline::summary {
 namespace {

@@ -1,7 +1,7 @@
-#include "summary/phase_lines.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "summary/verdict.h"
 
 namespace profline::summary {
 namespace {

@@ -1,10 +1,9 @@
-#include "summary/internal/phases.h"
-
 #include <algorithm>
 #include <tuple>
 
 #include "analysis/judgement/judge.h"
 #include "run/names/artifact_names.h"
+#include "summary/internal/parts.h"
 #include "summary/steadiness.h"
 #include "summary/torch_trace.h"
 

@@ -1,5 +1,3 @@
-#include "summary/internal/static_costs.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -7,6 +5,7 @@
 
 #include "base/files.h"
 #include "records/document.h"
+#include "summary/internal/parts.h"
 
 namespace profline::summary {
 namespace {

@@ -3,12 +3,7 @@
 #include <algorithm>
 
 #include "base/figures.h"
-#include "summary/internal/device_activity.h"
-#include "summary/internal/kernel_rows.h"
-#include "summary/internal/measured_costs.h"
-#include "summary/internal/overhead.h"
-#include "summary/internal/phases.h"
-#include "summary/internal/static_costs.h"
+#include "summary/internal/parts.h"
 #include "summary/load.h"
 #include "summary/steadiness.h"
 #include "summary/verdict.h"

@@ -1,4 +1,3 @@
-#include "trace_report/top_kernels.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +5,7 @@
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/timeline/group_kernels.h"
 #include "base/files.h"
-#include "process/environment.h"
+#include "process/runner.h"
 #include "tools/nsys/commands.h"
 #include "tools/nsys/sqlite_reader.h"
 #include "tools/nsys/stats_csv.h"

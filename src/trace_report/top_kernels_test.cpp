@@ -1,5 +1,3 @@
-#include "trace_report/top_kernels.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include "testing/captures/nsys_export.h"
 #include "testing/processes/fake_processes.h"
 #include "testing/temp_dir.h"
+#include "trace_report/report.h"
 #include "trace_report/testing_traces.h"
 
 namespace profline::trace_report {

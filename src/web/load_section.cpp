@@ -4,7 +4,6 @@
 
 #include "base/figures.h"
 #include "summary/load.h"
-#include "web/internal/histogram.h"
 #include "web/internal/markup.h"
 #include "web/internal/sections.h"
 

@@ -3,7 +3,6 @@
 #include "base/figures.h"
 #include "base/strings.h"
 #include "summary/load.h"
-#include "summary/phase_lines.h"
 #include "summary/steadiness.h"
 #include "summary/verdict.h"
 #include "web/internal/markup.h"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "web/internal/histogram.h"
+#include "web/internal/sections.h"
 #include "web/write_page.h"
 
 namespace profline::web {

@@ -2,8 +2,7 @@
 
 #include "base/figures.h"
 #include "base/strings.h"
-#include "summary/phase_lines.h"
-#include "web/internal/histogram.h"
+#include "summary/verdict.h"
 #include "web/internal/markup.h"
 #include "web/internal/sections.h"
 

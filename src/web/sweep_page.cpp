@@ -1,5 +1,3 @@
-#include "web/sweep_page.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,6 +8,7 @@
 #include "schema/read.h"
 #include "sweep/report.h"
 #include "web/internal/sections.h"
+#include "web/write_page.h"
 
 namespace profline::web {
 namespace {

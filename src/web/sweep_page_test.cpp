@@ -1,8 +1,7 @@
-#include "web/sweep_page.h"
-
 #include <gtest/gtest.h>
 
 #include "sweep/report.h"
+#include "web/write_page.h"
 
 namespace profline::web {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "summary/phase_lines.h"
+#include "summary/verdict.h"
 #include "web/internal/markup.h"
 #include "web/internal/sections.h"
 #include "web/internal/timeline_window.h"

@@ -12,8 +12,7 @@
 #include "formats/json.h"
 #include "run/names/artifact_names.h"
 #include "summary/load.h"
-#include "summary/phase_lines.h"
-#include "web/internal/assets.h"
+#include "summary/verdict.h"
 #include "web/internal/sections.h"
 
 namespace profline::web {

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "records/run_summary.h"
 #include "run/artifacts.h"
+#include "sweep/sweep.h"
 
 /// `report.html`: a run as one self-contained file that needs no network.
 namespace profline::web {
@@ -38,5 +39,9 @@ Result<std::string> page_of(const PageSource& source);
 /// The Content-Security-Policy of a page with these inline scripts: only they run, by hash, and
 /// nothing is loaded from anywhere.
 std::string content_policy(std::span<const std::string> scripts);
+
+/// `sweep.html`: a sweep as one self-contained page, with links to the reports of its jobs. `name`
+/// is that of its folder; the sweep is summarised (sweep::summarise).
+Result<std::string> sweep_page(const sweep::Sweep& sweep, const std::string& name);
 
 }  // namespace profline::web

@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
-#include "process/environment.h"
+#include "process/runner.h"
 #include "profline_binary.h"
 #include "testing/temp_dir.h"
 

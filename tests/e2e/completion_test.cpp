@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "process/environment.h"
+#include "process/runner.h"
 #include "small_tree.h"
 
 namespace profline::e2e {

@@ -5,7 +5,7 @@
 
 #include "formats/json.h"
 #include "nsight_tools.h"
-#include "process/environment.h"
+#include "process/runner.h"
 #include "profline_binary.h"
 #include "testing/paths.h"
 

@@ -4,7 +4,7 @@
 #include "base/files.h"
 #include "recorded_run.h"
 #include "testing/paths.h"
-#include "tools/recorder/requests.h"
+#include "tools/recorder/recording.h"
 
 // A C++ program that uses profline/phases.h.
 namespace profline::recorder {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "process/interrupt.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "testing/paths.h"
 
 namespace profline::recorder {

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "analysis/static_model/decoder.h"
-#include "analysis/static_model/internal/config_keys.h"
+#include "analysis/static_model/internal/decoder_weights.h"
 #include "base/figures.h"
 #include "base/strings.h"
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -152,5 +155,67 @@ Result<Node> to_node(const OverrideValue& value, std::string source = {});
 /// A sweep has no such text (Error, reason `validation`); a glob inside a container is written as
 /// the dict of its patterns, as in Hydra.
 Result<std::string> print_value(const OverrideValue& value);
+
+/// How deeply brackets may be nested; deeper text is refused, so that code which walks a value may
+/// recurse.
+constexpr std::size_t kMaxOverrideNesting = 200;
+
+/// A random number below its argument, which is at least 1.
+using RandomBelow = std::function<std::size_t(std::size_t)>;
+
+/// Draws from the operating system's entropy.
+RandomBelow system_random();
+
+struct OverrideParsing {
+  /// Replaces a file name in positions: `override 3`.
+  std::string label = "override";
+  /// Orders the lists from `shuffle([a,b])`; sweeps are shuffled when they are expanded.
+  RandomBelow random_below = system_random();
+};
+
+/// Parses one override of a command line, in Hydra 1.3's grammar, and evaluates its functions.
+///
+/// An Error of kind Parse has a position, the override with a caret under the wrong place, and the
+/// reason `lexer` (a character that is not allowed there), `syntax`, `unknown_function`,
+/// `reserved_arg_order`, `function_type_error`, `function_value_error` or `function_error`. For a
+/// text with both kinds of mistake, `lexer` or `syntax` is reported as Hydra does. Takes time
+/// linear in the text.
+Result<Override> parse_override(std::string_view text, const OverrideParsing& parsing = {});
+
+/// The label of an override of a command line, which are numbered from 1: `override 3`.
+std::string override_label(std::size_t number);
+
+/// The overrides of a command line, labelled `override 1` and so on; or the first Error.
+Result<std::vector<Override>> parse_overrides(std::span<const std::string> texts,
+                                              const RandomBelow& random_below = system_random());
+
+/// The names of a config group's options, for `glob`.
+using GroupOptions = std::function<Result<std::vector<std::string>>(const std::string& group)>;
+
+/// What expanding sweeps needs from its environment.
+struct SweepServices {
+  GroupOptions group_options = {};  ///< if empty, a glob is an Error
+  RandomBelow random_below = system_random();
+};
+
+/// How many jobs one command line may expand to.
+constexpr std::size_t kMaxSweepJobs = 1'000'000;
+
+/// The items of a sweep, each as text that may follow '='. An Error if the items cannot be
+/// enumerated: an interval (reason `sweep_unsupported`), a step of 0 or NaN (`invalid_range`), more
+/// than `at_most` items (`sweep_too_large`), or a sweep inside the sweep (`validation`).
+Result<std::vector<std::string>> sweep_items(const Override& sweep, const SweepServices& services,
+                                             std::size_t at_most = kMaxSweepJobs);
+
+using Job = std::vector<std::string>;  ///< its overrides, none of them a sweep
+using Batch = std::vector<Job>;
+
+/// The jobs of a command line, as Hydra's basic sweeper makes them: every combination of the
+/// overrides' items, with the last override varying fastest, in batches of at most `max_batch_size`
+/// (by default all in one). Of several overrides with the same key element the last one counts, in
+/// the place of the first.
+Result<std::vector<Batch>> expand_sweeps(std::span<const Override> overrides,
+                                         std::optional<std::int64_t> max_batch_size,
+                                         const SweepServices& services);
 
 }  // namespace profline::config

@@ -2,8 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "config/overrides/parser.h"
-#include "config/overrides/sweep.h"
+#include "config/overrides/override.h"
 
 namespace profline::config {
 namespace {

@@ -4,8 +4,6 @@
 
 #include "base/error.h"
 #include "config/overrides/override.h"
-#include "config/overrides/parser.h"
-#include "config/overrides/sweep.h"
 
 namespace {
 

@@ -1,5 +1,3 @@
-#include "config/overrides/parser.h"
-
 #include <optional>
 #include <random>
 #include <unordered_map>
@@ -7,6 +5,7 @@
 
 #include "config/overrides/internal/functions.h"
 #include "config/overrides/internal/lexer.h"
+#include "config/overrides/override.h"
 #include "formats/python_number.h"
 
 namespace profline::config {

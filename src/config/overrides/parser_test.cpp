@@ -1,7 +1,6 @@
-#include "config/overrides/parser.h"
-
 #include <gtest/gtest.h>
 
+#include "config/overrides/override.h"
 #include "config/overrides/testing_text.h"
 
 namespace profline::config {

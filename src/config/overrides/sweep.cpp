@@ -1,4 +1,3 @@
-#include "config/overrides/sweep.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,9 @@
-#include "config/overrides/sweep.h"
-
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
+#include "config/overrides/override.h"
 
 namespace profline::config {
 namespace {

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "config/overrides/override.h"
-#include "config/overrides/parser.h"
 #include "formats/python_number.h"
 
 namespace profline::config {

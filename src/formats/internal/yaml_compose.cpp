@@ -1,5 +1,3 @@
-#include "formats/internal/yaml_compose.h"
-
 #include <algorithm>
 #include <unordered_map>
 
@@ -8,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/result.h"
+#include "formats/internal/yaml_parts.h"
 #include "formats/yaml.h"
 
 namespace profline {

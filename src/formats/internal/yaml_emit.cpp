@@ -1,10 +1,9 @@
-#include "formats/internal/yaml_emit.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "formats/internal/yaml_parts.h"
 
 namespace profline {
 namespace {

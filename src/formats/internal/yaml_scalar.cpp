@@ -1,11 +1,10 @@
-#include "formats/internal/yaml_scalar.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "base/strings.h"
+#include "formats/internal/yaml_parts.h"
 #include "formats/python_number.h"
 
 namespace profline {

@@ -12,7 +12,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "inputs/dataset/internal/glob.h"
-#include "inputs/dataset/internal/random.h"
+#include "inputs/dataset/internal/page_blocks.h"
 #include "inputs/images/codec.h"
 #include "settings/stage.h"
 

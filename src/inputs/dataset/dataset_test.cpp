@@ -10,7 +10,7 @@
 
 #include "base/digests.h"
 #include "base/files.h"
-#include "inputs/dataset/internal/random.h"
+#include "inputs/dataset/internal/page_blocks.h"
 #include "inputs/images/codec.h"
 #include "testing/temp_dir.h"
 

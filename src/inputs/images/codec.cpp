@@ -6,7 +6,7 @@
 
 #include "base/figures.h"
 #include "base/files.h"
-#include "inputs/images/internal/codecs.h"
+#include "inputs/images/internal/parts.h"
 
 namespace profline::images {
 namespace {

@@ -1,11 +1,10 @@
-#include "inputs/images/draw.h"
-
 #include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "inputs/images/internal/font.h"
+#include "inputs/images/internal/parts.h"
+#include "inputs/images/picture.h"
 
 namespace profline::images {
 namespace {

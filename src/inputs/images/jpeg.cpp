@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "inputs/images/codec.h"
-#include "inputs/images/internal/codecs.h"
+#include "inputs/images/internal/parts.h"
 
 namespace profline::images {
 namespace {

@@ -8,7 +8,7 @@
 #include <png.h>
 
 #include "inputs/images/codec.h"
-#include "inputs/images/internal/codecs.h"
+#include "inputs/images/internal/parts.h"
 
 namespace profline::images {
 namespace {

@@ -2,13 +2,12 @@
 // Pillow does. And with -O3: resizing spends all its time in the loops of weigh_rows(), and GCC's
 // -O2 leaves most of them scalar.
 
-#include "inputs/images/internal/resize.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "base/error.h"
+#include "inputs/images/internal/parts.h"
 #include "inputs/images/picture.h"
 
 namespace profline::images {

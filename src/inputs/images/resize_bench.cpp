@@ -1,6 +1,6 @@
 #include <benchmark/benchmark.h>
 
-#include "inputs/images/internal/resize.h"
+#include "inputs/images/internal/parts.h"
 #include "inputs/images/picture.h"
 #include "inputs/images/testing_pictures.h"
 #include "inputs/images/views.h"

@@ -1,7 +1,6 @@
-#include "inputs/images/internal/resize.h"
-
 #include <gtest/gtest.h>
 
+#include "inputs/images/internal/parts.h"
 #include "inputs/images/picture.h"
 #include "inputs/images/testing_pictures.h"
 

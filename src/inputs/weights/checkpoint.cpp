@@ -11,7 +11,7 @@
 #include "formats/json.h"
 #include "inputs/weights/model_tensors.h"
 #include "inputs/weights/safetensors.h"
-#include "schema/value_text.h"
+#include "schema/docs.h"
 
 namespace profline::weights {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/figures.h"
 #include "base/strings.h"
 #include "inputs/weights/safetensors.h"
-#include "schema/value_text.h"
+#include "schema/docs.h"
 
 namespace profline::weights {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/strings.h"
 #include "formats/json.h"
 #include "formats/node.h"
-#include "schema/value_text.h"
+#include "schema/docs.h"
 
 namespace profline::weights {
 namespace {

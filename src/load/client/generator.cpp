@@ -1,9 +1,8 @@
-#include "load/client/generator.h"
-
 #include <algorithm>
 #include <memory>
 #include <set>
 
+#include "load/client/load_run.h"
 #include "load/client/stream_reader.h"
 #include "settings/load.h"
 

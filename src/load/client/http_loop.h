@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "load/outcome.h"
+#include "load/metrics.h"
 
 /// HTTP requests on one thread: libcurl's multi interface in an event loop of our own, which knows
 /// when data arrived and how long it took to look at it.

@@ -9,7 +9,6 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "load/arrivals.h"
-#include "load/client/generator.h"
 #include "load/client/http_loop.h"
 #include "load/client/stream_reader.h"
 #include "load/metrics.h"

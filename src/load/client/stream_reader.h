@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "load/client/http_loop.h"
-#include "load/outcome.h"
+#include "load/metrics.h"
 #include "load/stream.h"
 
 namespace profline::load {

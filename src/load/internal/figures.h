@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "load/metrics.h"
 #include "records/load.h"
 
 /// Figures with their confidence intervals (95 %).
@@ -22,5 +23,16 @@ LoadFigure mean_figure(std::span<const double> in_order);
 
 /// Wilson's interval of `good` of `all`; `all` is above 0.
 LoadFigure share_figure(std::uint64_t good, std::uint64_t all);
+
+}  // namespace profline::load::internal
+
+/// The course of a load, and what kept it from being served faster.
+namespace profline::load::internal {
+
+/// What happened in each second, warm-up included.
+std::vector<LoadSecond> seconds_of(const Observation& observation);
+
+/// Fills in the limit from everything else that the record has.
+void decide_limit(const Observation& observation, LoadRecord& record);
 
 }  // namespace profline::load::internal

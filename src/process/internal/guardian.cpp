@@ -18,7 +18,7 @@
 
 #include "base/files.h"
 #include "base/strings.h"
-#include "process/environment.h"
+#include "process/runner.h"
 
 namespace profline::internal {
 namespace {

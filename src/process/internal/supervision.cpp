@@ -15,7 +15,6 @@
 #include <string_view>
 
 #include "base/files.h"
-#include "process/environment.h"
 #include "process/internal/guardian.h"
 #include "process/runner.h"
 

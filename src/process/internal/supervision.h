@@ -16,7 +16,6 @@
 #include "base/result.h"
 #include "process/internal/guardian.h"
 #include "process/interrupt.h"
-#include "process/posix_runner.h"
 #include "process/process_table.h"
 #include "process/runner.h"
 

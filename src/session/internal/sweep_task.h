@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "session/sweep_launch.h"
+#include "session/sweep.h"
 #include "sweep/sweep.h"
 
 /// One job of a sweep, in whichever process its launcher runs it, and the report after its end.

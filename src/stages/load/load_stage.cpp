@@ -3,9 +3,9 @@
 #include <cstdlib>
 
 #include "base/figures.h"
-#include "pipeline/child_failure.h"
 #include "pipeline/workload_command.h"
-#include "process/environment.h"
+#include "pipeline/workload_stage.h"
+#include "process/runner.h"
 #include "records/load.h"
 #include "records/run_record.h"
 #include "run/artifacts.h"

@@ -5,7 +5,6 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "pipeline/child_failure.h"
 #include "pipeline/workload_stage.h"
 #include "records/ncu_tables.h"
 #include "run/names/artifact_names.h"

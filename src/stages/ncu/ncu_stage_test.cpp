@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "records/ncu_tables.h"
 #include "testing/paths.h"
 #include "testing/pipeline/recorded_stage_run.h"

@@ -1,4 +1,3 @@
-#include "stages/ncu/internal/tables.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,9 @@
-#include "stages/ncu/internal/tables.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/kernels/classify.h"
 #include "base/files.h"
+#include "stages/ncu/internal/captures.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 #include "tools/ncu/csv_reader.h"

@@ -6,7 +6,7 @@
 
 #include "records/range_use.h"
 #include "run/names/artifact_names.h"
-#include "run/run_files.h"
+#include "run/run_folder.h"
 #include "tools/nsys/commands.h"
 
 namespace profline::stages::internal {

@@ -4,7 +4,6 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "pipeline/child_failure.h"
 #include "pipeline/workload_stage.h"
 #include "records/range_use.h"
 #include "stages/nsys/internal/captures.h"

@@ -1,9 +1,8 @@
-#include "stages/nsys/internal/gate.h"
-
 #include <algorithm>
 #include <array>
 
 #include "base/files.h"
+#include "stages/nsys/internal/captures.h"
 #include "tools/nsys/commands.h"
 
 namespace profline::stages::internal {

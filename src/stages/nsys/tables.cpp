@@ -1,4 +1,3 @@
-#include "stages/nsys/internal/tables.h"
 
 #include <algorithm>
 #include <set>

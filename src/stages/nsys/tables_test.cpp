@@ -1,11 +1,10 @@
-#include "stages/nsys/internal/tables.h"
-
 #include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/kernels/classify.h"
+#include "stages/nsys/internal/captures.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"

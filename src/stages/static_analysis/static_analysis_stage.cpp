@@ -5,7 +5,6 @@
 #include "analysis/static_model/static_compute.h"
 #include "base/files.h"
 #include "formats/json.h"
-#include "pipeline/child_failure.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
 #include "run/artifacts.h"

@@ -1,4 +1,3 @@
-#include "stages/torch_profiler/internal/program.h"
 
 #include <algorithm>
 
@@ -7,7 +6,6 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"
-#include "pipeline/child_failure.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
 #include "records/recorded_program.h"

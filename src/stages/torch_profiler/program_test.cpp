@@ -1,11 +1,10 @@
-#include "stages/torch_profiler/internal/program.h"
-
 #include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "stages/torch_profiler/internal/traces.h"
 #include "stages/torch_profiler/torch_profiler_stage.h"
 #include "testing/kineto/kineto_client.h"
 #include "testing/pipeline/program_stage_test.h"

@@ -6,7 +6,6 @@
 #include "pipeline/workload_stage.h"
 #include "run/artifacts.h"
 #include "stages/program_gate/program_gate.h"
-#include "stages/torch_profiler/internal/program.h"
 #include "stages/torch_profiler/internal/traces.h"
 
 namespace profline::stages {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -26,5 +27,10 @@ std::optional<LevelChange> level_change(std::span<const double> logs);
 std::optional<Levels> alternating_levels(std::span<const double> logs);
 
 double median_of(std::span<const double> values);
+
+/// `values` is not empty.
+inline double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 }  // namespace profline::statistics

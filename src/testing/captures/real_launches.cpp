@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "formats/csv_table.h"
+#include "formats/csv.h"
 #include "testing/captures/zoo.h"
 #include "testing/paths.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "process/posix_runner.h"
 #include "process/process_table.h"
+#include "process/runner.h"
 
 namespace profline::process_test {
 

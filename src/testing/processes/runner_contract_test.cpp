@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "testing/paths.h"
 #include "testing/processes/fake_processes.h"
 #include "testing/temp_dir.h"

@@ -33,7 +33,7 @@
 #include <string_view>
 #include <vector>
 
-#include "process/posix_runner.h"
+#include "process/runner.h"
 
 namespace {
 

@@ -1,8 +1,7 @@
-#include "tools/gpu/gpu_sampler.h"
-
 #include <gtest/gtest.h>
 
 #include "testing/paths.h"
+#include "tools/gpu/driver.h"
 
 namespace profline::gpu {
 namespace {

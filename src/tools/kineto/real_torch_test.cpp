@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "process/interrupt.h"
-#include "process/posix_runner.h"
+#include "process/runner.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 #include "tools/kineto/environment.h"

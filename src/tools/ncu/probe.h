@@ -9,7 +9,7 @@
 #include "process/runner.h"
 #include "records/counters.h"
 #include "records/tool_version.h"
-#include "settings/ncu.h"
+#include "settings/nsight.h"
 
 namespace profline::ncu {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "process/runner.h"
-#include "settings/ncu.h"
+#include "settings/nsight.h"
 #include "tools/ncu/nvtx.h"
 #include "tools/ncu/probe.h"
 

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "process/posix_runner.h"
 #include "process/process_table.h"
+#include "process/runner.h"
 #include "schema/read.h"
 
 namespace profline::nsys {

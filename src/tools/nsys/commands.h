@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "process/interrupt.h"
 #include "process/runner.h"
-#include "settings/nsys.h"
+#include "settings/nsight.h"
 #include "tools/nsys/probe.h"
 
 namespace profline::nsys {

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "base/strings.h"
-#include "process/environment.h"
 #include "process/runner.h"
 #include "tools/nsys/commands.h"
 

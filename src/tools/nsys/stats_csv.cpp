@@ -6,7 +6,6 @@
 
 #include "base/strings.h"
 #include "formats/csv.h"
-#include "formats/csv_table.h"
 
 namespace profline::nsys {
 namespace {

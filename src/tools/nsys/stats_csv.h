@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "records/reading.h"
+#include "records/document.h"
 
 namespace profline::nsys {
 

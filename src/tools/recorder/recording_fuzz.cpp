@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "tools/recorder/recording.h"
-#include "tools/recorder/requests.h"
 
 /// Any bytes give ranges or an Error; parents come first, and no range ends before it begins.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,11 +1,10 @@
-#include "tools/recorder/requests.h"
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "base/figures.h"
-#include "tools/recorder/internal/phase_collector.h"
+#include "tools/recorder/internal/recorded_events.h"
+#include "tools/recorder/recording.h"
 
 namespace profline::recorder {
 namespace {

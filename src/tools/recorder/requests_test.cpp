@@ -1,9 +1,8 @@
-#include "tools/recorder/requests.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "testing/captures/test_recording.h"
+#include "tools/recorder/recording.h"
 
 namespace profline::recorder {
 namespace {

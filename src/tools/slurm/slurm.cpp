@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
-#include "schema/value_text.h"
+#include "schema/docs.h"
 
 namespace profline::slurm {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <ATen/ATen.h>
 
-#include "workload/model/scopes.h"
+#include "workload/model/layers.h"
 
 namespace profline::workload {
 

@@ -14,7 +14,7 @@
 #include "inputs/tokenizer/tokenizer.h"
 #include "workload/generation/token_chooser.h"
 #include "workload/model/deepseek_ocr.h"
-#include "workload/model/scopes.h"
+#include "workload/model/layers.h"
 
 namespace profline::workload {
 

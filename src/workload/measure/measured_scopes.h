@@ -10,7 +10,7 @@
 #include "records/request.h"
 #include "workload/measure/device_clock.h"
 #include "workload/measure/range.h"
-#include "workload/model/scopes.h"
+#include "workload/model/layers.h"
 
 namespace profline::workload {
 

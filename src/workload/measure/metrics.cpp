@@ -8,7 +8,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
-#include "workload/model/scopes.h"
+#include "workload/model/layers.h"
 
 namespace profline::workload {
 namespace {

@@ -11,7 +11,6 @@
 #include "workload/model/attention.h"
 #include "workload/model/decoder.h"
 #include "workload/model/layers.h"
-#include "workload/model/scopes.h"
 #include "workload/model/vision.h"
 #include "workload/model/weight_source.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "formats/json.h"
-#include "workload/profiler/internal/documents.h"
+#include "workload/profiler/call_tree.h"
 
 namespace profline::workload {
 namespace {

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "formats/json.h"
 #include "testing/temp_dir.h"
-#include "workload/profiler/internal/documents.h"
+#include "workload/profiler/call_tree.h"
 #include "workload/profiler/testing_recording.h"
 
 namespace profline::workload {

@@ -16,7 +16,7 @@
 #include "formats/json.h"
 #include "records/timeline.h"
 #include "run/names/artifact_names.h"
-#include "workload/profiler/internal/documents.h"
+#include "workload/profiler/call_tree.h"
 
 namespace profline::workload::compat {
 namespace {

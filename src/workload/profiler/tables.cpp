@@ -2,7 +2,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "workload/profiler/internal/documents.h"
+#include "workload/profiler/call_tree.h"
 
 namespace profline::workload {
 namespace {

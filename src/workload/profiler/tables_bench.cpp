@@ -1,6 +1,6 @@
 #include <benchmark/benchmark.h>
 
-#include "workload/profiler/internal/documents.h"
+#include "workload/profiler/call_tree.h"
 #include "workload/profiler/testing_recording.h"
 
 namespace profline::workload {

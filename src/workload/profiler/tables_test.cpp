@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/json.h"
-#include "workload/profiler/internal/documents.h"
+#include "workload/profiler/call_tree.h"
 #include "workload/profiler/testing_recording.h"
 
 namespace profline::workload {

@@ -11,7 +11,6 @@
 #include "base/strings.h"
 #include "records/range_use.h"
 #include "tools/recorder/recording.h"
-#include "tools/recorder/requests.h"
 
 namespace profline::program {
 namespace {

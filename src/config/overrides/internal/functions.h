@@ -10,7 +10,6 @@
 
 #include "base/result.h"
 #include "config/overrides/override.h"
-#include "config/overrides/parser.h"
 
 namespace profline::config {
 

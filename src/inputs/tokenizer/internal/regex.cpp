@@ -1,6 +1,6 @@
-#include "inputs/tokenizer/internal/regex.h"
-
 #include <algorithm>
+
+#include "inputs/tokenizer/internal/text_pieces.h"
 
 // Must be defined before the header: strings of bytes.
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -1,7 +1,7 @@
-#include "inputs/tokenizer/internal/regex.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "inputs/tokenizer/internal/text_pieces.h"
 
 namespace profline::tokenizer::internal {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "inputs/tokenizer/internal/bpe.h"
-#include "schema/value_text.h"
+#include "schema/docs.h"
 
 namespace profline::tokenizer::internal {
 namespace {

@@ -4,14 +4,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/kernels/classify.h"
+#include "base/result.h"
 #include "pipeline/stage.h"
 #include "process/runner.h"
+#include "records/counters.h"
 #include "records/ncu_tables.h"
 #include "run/names/artifact_names.h"
-#include "run/run_files.h"
+#include "run/run_folder.h"
 #include "stages/program_gate/program_gate.h"
 #include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
@@ -123,5 +127,28 @@ std::optional<pipeline::Finding> bound_reached(const pipeline::StageContext& con
 /// Ranges that should have been replayed and are not in the table.
 std::vector<pipeline::Finding> ranges_not_replayed(const pipeline::StageContext& context,
                                                    const NcuRegions& regions);
+
+struct NcuTables {
+  NcuKernels kernels;
+  std::optional<NcuRegions> regions;  ///< with range replay
+};
+
+/// One row per kernel, launch shape and stack of ranges; most time first. Pure.
+NcuKernels kernel_rows(const CounterReport& report, const settings::Ceilings& ceilings,
+                       const kernels::Classifier& classifier);
+
+/// The ranges among the rows, in order of first appearance; ranges that were not captured are left
+/// out. Pure.
+std::vector<NcuRegion> region_rows(const CounterReport& report);
+
+/// The tables of a capture from its CSV files, one per run of ncu.
+Result<NcuTables> make_tables(const pipeline::StageContext& context,
+                              std::span<const std::filesystem::path> csvs);
+
+/// `kernels.md`: the kernels with the most time and their rooflines.
+std::string kernels_page(const NcuKernels& table);
+
+/// Writes `report.{json,md}` for all regions together, and per region in its own folder.
+Result<void> write_regions(const NcuRegions& regions, const std::filesystem::path& folder);
 
 }  // namespace profline::stages::internal

@@ -2,12 +2,20 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/kernels/classify.h"
+#include "base/result.h"
 #include "pipeline/stage.h"
 #include "process/runner.h"
+#include "records/kernel_use.h"
+#include "records/range_use.h"
+#include "records/request.h"
+#include "records/timeline.h"
 #include "run/names/artifact_names.h"
+#include "stages/program_gate/program_gate.h"
 #include "tools/nsys/probe.h"
 #include "tools/nsys/sqlite_reader.h"
 
@@ -77,5 +85,60 @@ std::vector<pipeline::Finding> check_contents(const pipeline::StageContext& cont
 /// Findings from a session's files and log, apart from what its exports lack.
 std::vector<pipeline::Finding> check_session(const pipeline::StageContext& context,
                                              const NsysSession& session);
+
+}  // namespace profline::stages::internal
+
+/// What opens the capture of a user's program if `pipeline.nsys` does not say so.
+namespace profline::stages::internal {
+
+/// Whether the stage takes its gate from the baseline: a program, and no setting that names one.
+bool takes_baselines_gate(const pipeline::RunSetup& setup);
+
+/// The forms of the capture that the plan has, in the order of preference.
+std::span<const CaptureGate> gate_kinds();
+
+/// The setup as if the user had set this gate.
+pipeline::RunSetup gated(const pipeline::RunSetup& setup, CaptureGate kind);
+
+/// The setup of the capture that was made: of the gate in the stage's folder.
+pipeline::RunSetup as_captured(const pipeline::RunSetup& setup);
+
+/// `capture`, `capture requests`, `capture ranges`
+std::string capture_name(CaptureGate kind);
+
+/// Whether a gated capture left nothing because its gate never opened, although the program ended
+/// as it should.
+bool never_opened(const NsysSession& session, const Exit& exit);
+
+/// The captures of warm-up requests: nsys records from the first on. They are deleted.
+void drop_warm_up(const NsysSession& session, const ProgramGate& gate);
+
+struct NsysTables {
+  NsysKernels kernels;
+  NsysRanges ranges;
+};
+
+/// One capture, read into memory.
+struct ReadCapture {
+  NsysCapture about;                   ///< name, range and files; the rest is filled in
+  const Timeline* timeline = nullptr;  ///< never null when it is added
+  /// The requests that ran during the capture, in order, without those of earlier captures of the
+  /// same run; tokens are counted from them if the capture has no ranges of tokens.
+  std::span<const Request> requests;
+};
+
+/// Adds the rows of a capture. Pure.
+void add_capture(const ReadCapture& capture, const kernels::Classifier& classifier,
+                 NsysTables& tables);
+
+/// Sorts the rows and adds them up.
+void finish(NsysTables& tables);
+
+/// The tables of all captures in the stage's folder.
+Result<NsysTables> make_tables(const pipeline::StageContext& context, const run::Run& files,
+                               const pipeline::StageRun& run);
+
+/// `kernels.md`: where the time of each range went, and the kernels with the most time.
+std::string kernels_page(const NsysTables& tables);
 
 }  // namespace profline::stages::internal

@@ -1,5 +1,3 @@
-#include "tools/nsys/internal/nccl.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -7,6 +5,7 @@
 #include <tuple>
 
 #include "records/timeline.h"
+#include "tools/nsys/internal/import.h"
 
 namespace profline::nsys::internal {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "records/timeline.h"
 #include "tools/nsys/internal/import.h"
-#include "tools/nsys/internal/nccl.h"
 
 namespace profline::nsys::internal {
 namespace {

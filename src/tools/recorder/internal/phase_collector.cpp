@@ -1,9 +1,9 @@
-#include "tools/recorder/internal/phase_collector.h"
-
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
+
+#include "tools/recorder/internal/recorded_events.h"
 
 namespace profline::recorder::internal {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/torch_profiler/internal/event_tables.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "tools/torch_profiler/internal/timeline_builder.h"
 
 namespace profline::torch_profiler::internal {
 namespace {

@@ -1,5 +1,3 @@
-#include "workload/fast/internal/decode_runner.h"
-
 #include <algorithm>
 #include <tuple>
 
@@ -8,6 +6,7 @@
 #include <c10/cuda/CUDAGuard.h>
 
 #include "base/error.h"
+#include "workload/fast/internal/runners.h"
 #include "workload/fast/kernels/decode_step.h"
 
 namespace profline::workload::fast {

@@ -1,11 +1,10 @@
-#include "workload/fast/internal/prefill_runner.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
 
+#include "workload/fast/internal/runners.h"
 #include "workload/fast/kernels/prefill.h"
 #include "workload/model/attention.h"
 #include "workload/model/torch_compat.h"

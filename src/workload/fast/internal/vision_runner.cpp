@@ -1,12 +1,11 @@
-#include "workload/fast/internal/vision_runner.h"
-
 #include <cmath>
 #include <string>
 
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
 
-#include "workload/fast/kernels/sam_attention.h"
+#include "workload/fast/internal/runners.h"
+#include "workload/fast/kernels/prefill.h"
 #include "workload/model/attention.h"
 #include "workload/model/torch_compat.h"
 

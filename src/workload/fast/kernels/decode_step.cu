@@ -5,9 +5,8 @@
 #include "workload/fast/kernels/internal/attention.cuh"
 #include "workload/fast/kernels/internal/experts.cuh"
 #include "workload/fast/kernels/internal/head.cuh"
-#include "workload/fast/kernels/internal/launch.cuh"
-#include "workload/fast/kernels/internal/output_projection.cuh"
-#include "workload/fast/kernels/internal/qkv.cuh"
+#include "workload/fast/kernels/internal/device_primitives.cuh"
+#include "workload/fast/kernels/internal/projections.cuh"
 
 namespace profline::workload::fast {
 namespace {

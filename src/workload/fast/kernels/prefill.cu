@@ -1,8 +1,7 @@
 #include <algorithm>
 
 #include "workload/fast/kernels/internal/device_primitives.cuh"
-#include "workload/fast/kernels/internal/launch.cuh"
-#include "workload/fast/kernels/internal/routing.cuh"
+#include "workload/fast/kernels/internal/experts.cuh"
 #include "workload/fast/kernels/prefill.h"
 
 namespace profline::workload::fast {

@@ -1,6 +1,5 @@
 #include "workload/fast/kernels/internal/device_primitives.cuh"
-#include "workload/fast/kernels/internal/launch.cuh"
-#include "workload/fast/kernels/sam_attention.h"
+#include "workload/fast/kernels/prefill.h"
 
 namespace profline::workload::fast {
 namespace {

@@ -1,9 +1,8 @@
-#include "workload/fast/kernels/sam_attention.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 
+#include "workload/fast/kernels/prefill.h"
 #include "workload/fast/kernels/testing_device.h"
 
 namespace profline::workload::fast {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "inputs/dataset/dataset.h"
 #include "records/request.h"
 #include "settings/root.h"
+#include "settings/stage.h"
 #include "workload/measure/device_clock.h"
 #include "workload/measure/measured_scopes.h"
 #include "workload/measure/metrics.h"
@@ -111,5 +114,27 @@ Result<Node> trace_deepseek(const RunRequest& request);
 
 Result<std::unique_ptr<Subject>> open_dummy_subject(const RunRequest& request,
                                                     const Machine& machine);
+
+/// An image with the text read from it.
+struct ReadText {
+  dataset::Item item;
+  Request request;
+  std::string text;
+};
+
+/// texts.jsonl: image, epoch, index and text of each run, in the order of requests.jsonl.
+std::string texts_jsonl(std::span<const ReadText> texts);
+
+/// Finds the texts of these items in a baseline's folder; items without one are left out.
+Result<std::vector<ReadText>> load_texts(const std::filesystem::path& folder,
+                                         std::span<const dataset::Item> items);
+
+/// Writes what the output settings request below `folder`: predictions.jsonl, and pictures of the
+/// first images. Returns the files and folders that now exist.
+Result<std::vector<std::filesystem::path>> write_answers(const std::filesystem::path& folder,
+                                                         const settings::Output& output,
+                                                         const Subject& subject,
+                                                         std::span<const ReadText> texts,
+                                                         Progress& progress);
 
 }  // namespace profline::workload

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "workload/fast/kernels/internal/device_primitives.cuh"
-#include "workload/fast/kernels/internal/launch.cuh"
 
 namespace profline::workload::fast {
 

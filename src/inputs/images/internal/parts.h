@@ -1,8 +1,55 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/result.h"
+#include "inputs/images/codec.h"
+#include "inputs/images/picture.h"
+
+/// The adapters of the two libraries, png.cpp and jpeg.cpp. Sizes and images are as stored; the
+/// caller turns them upright.
+namespace profline::images::internal {
+
+struct Stored {
+  Picture picture;
+  Orientation orientation = Orientation::Upright;
+};
+
+bool is_png(std::string_view bytes);
+Result<Header> read_png_header(std::string_view bytes, const Limits& limits);
+Result<Stored> decode_png(std::string_view bytes, const Limits& limits);
+
+bool is_jpeg(std::string_view bytes);
+Result<Header> read_jpeg_header(std::string_view bytes, const Limits& limits);
+Result<Stored> decode_jpeg(std::string_view bytes, const Limits& limits);
+
+/// An Error for a size that is empty or beyond the limits.
+Result<void> check_size(Size size, const Limits& limits);
+
+/// For a header that promises more than the file can contain, however well it is compressed.
+Error impossible_size(Size size, std::size_t file_bytes);
+
+}  // namespace profline::images::internal
+
+/// Our own bitmap font: printable ASCII, drawn for this program.
+namespace profline::images::internal {
+
+constexpr std::size_t kGlyphColumns = 5;
+constexpr std::size_t kGlyphRows = 9;
+constexpr char32_t kFirstGlyph = U' ';
+constexpr std::size_t kGlyphs = 96;  // the last one represents all other characters
+
+using Glyph = std::array<std::array<bool, kGlyphColumns>, kGlyphRows>;
+
+const Glyph& glyph(char32_t character);
+
+}  // namespace profline::images::internal
 
 /// The parts of resize_bicubic(): the sources of each output, and the loop that computes it.
 namespace profline::images::internal {
