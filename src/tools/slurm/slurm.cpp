@@ -142,7 +142,7 @@ std::string array_text(std::span<const std::size_t> indexes) {
 }
 
 std::vector<std::size_t> parse_array_text(std::string_view text) {
-  constexpr std::size_t kMost = 4'000'000;  // the largest MaxArraySize
+  constexpr std::size_t kMost = 4'000'001;  // the largest MaxArraySize
   std::vector<std::size_t> indexes;
   text = text.substr(0, text.find('%'));
   for (const std::string_view part : split(text, ',')) {
@@ -150,7 +150,8 @@ std::vector<std::size_t> parse_array_text(std::string_view text) {
     const auto first = whole_number<std::size_t>(part.substr(0, dash));
     const auto last =
         dash == std::string_view::npos ? first : whole_number<std::size_t>(part.substr(dash + 1));
-    if (!first || !last || *last < *first || *last > kMost) return {};
+    if (!first || !last || *last < *first || *last >= kMost) return {};
+    if (*last - *first >= kMost - indexes.size()) return {};
     for (std::size_t i = *first; i <= *last; ++i) indexes.push_back(i);
   }
   return indexes;
@@ -191,7 +192,7 @@ Tasks parse_queue(std::string_view text) {
   for (const std::string_view line : lines(text)) {
     const auto cells = split(line, '|');
     if (cells.size() < 4) continue;
-    const std::string reason(cells[3]);
+    const std::string reason(trim(cells[3]));
     for (const std::size_t index : parse_array_text(cells[1])) {
       tasks[index] = {state_word(cells[2]), reason == "None" ? "" : reason};
     }

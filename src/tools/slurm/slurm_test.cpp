@@ -19,7 +19,8 @@ TEST(SlurmArray, IsWrittenAsRangesAndReadBack) {
   EXPECT_EQ(array_text(indexes), "0-2,5,7-8");
   EXPECT_EQ(parse_array_text("0-2,5,7-8%4"), indexes);
   EXPECT_EQ(array_text(std::vector<std::size_t>{3}), "3");
-  for (const char* text : {"", "x", "3-1", "1-", "0-99999999999", "N/A"}) {
+  for (const char* text :
+       {"", "x", "3-1", "1-", "0-4000001", "0-99999999999", "N/A", "0-3999999,0-3999999"}) {
     EXPECT_THAT(parse_array_text(text), IsEmpty()) << text;
   }
 }
