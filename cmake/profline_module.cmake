@@ -213,7 +213,8 @@ function(profline_library name)
   install(TARGETS ${name} LIBRARY DESTINATION lib/profline COMPONENT profline)
 endfunction()
 
-# Adds a GoogleTest program; each of its tests is a separate ctest test. PROFLINE_TEST_PROGRAMS lists all programs.
+# Adds a GoogleTest program; each of its tests is a separate ctest test, unless PROFLINE_TESTS_TOGETHER is set, which is for
+# programs that take long to start. PROFLINE_TEST_PROGRAMS lists all programs.
 function(profline_test name)
   cmake_parse_arguments(PARSE_ARGV 1 T "" "TIMEOUT;LABEL" "SOURCES;LIBS")
   if(NOT T_TIMEOUT)
@@ -232,7 +233,12 @@ function(profline_test name)
     target_link_libraries(${name} PRIVATE profline_no_shadow)  # after profline_warnings
   endif()
   set_property(GLOBAL APPEND PROPERTY PROFLINE_TEST_PROGRAMS $<TARGET_FILE:${name}>)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+  if(PROFLINE_TESTS_TOGETHER)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES LABELS ${T_LABEL} TIMEOUT 900)
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+  endif()
 endfunction()
 
 # foo_fuzz.cpp defines LLVMFuzzerTestOneInput. With PROFLINE_FUZZ it becomes a libFuzzer program; in
