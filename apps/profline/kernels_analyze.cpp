@@ -58,7 +58,9 @@ std::string as_text(const KernelAnalysis& analysis) {
                     shown(row.measured.sm_pct, "{:.1f}"), shown(row.measured.memory_pct, "{:.1f}"),
                     fit_width(printable(row.display_name), kNameWidth));
   }
-  text += "\nroof: the share of the time that the kernel would take at the device's ceilings\n";
+  text +=
+      "\nroof: the time that the kernel would take at the device's peak rates, as a share of its "
+      "time\n";
   for (const CountedKernel& row : analysis.rows) {
     if (row.point.evidence.empty()) continue;
     text += fmt::format("{}: {}", row.id, to_text(row.point.bound));

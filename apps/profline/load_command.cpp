@@ -190,7 +190,7 @@ class LoadVerb final : public Verb {
          "4 requests per second, whether or not earlier ones were answered"},
         {"profline load http://127.0.0.1:8000 pipeline.workload.load.search=true "
          "pipeline.workload.load.slo.ttft_ms=200",
-         "the highest rate at which 90 % of requests have a token within 200 ms"},
+         "the highest rate with a first token within 200 ms for 90 % of requests"},
     };
   }
   std::string_view words() const override { return "URL [OVERRIDES]"; }

@@ -117,7 +117,9 @@ class WaitVerb final : public Verb {
 class CancelVerb final : public Verb {
  public:
   std::string_view name() const override { return "sweep cancel"; }
-  std::string_view summary() const override { return "stop the jobs of a sweep that are not over"; }
+  std::string_view summary() const override {
+    return "stop the jobs of a sweep that have not ended";
+  }
   std::vector<Example> examples() const override {
     return {{"profline sweep cancel tmp/profile-output/20261118-100000",
              "running jobs close their records first; 'sweep retry' resumes them"}};
@@ -134,7 +136,7 @@ class CancelVerb final : public Verb {
       PL_TRY(print_result(PL_TRY(write_json(Node::map(std::move(document))))));
       return ExitCode::Done;
     }
-    PL_TRY(print_result(stopped == 0 ? "all jobs are over\n"
+    PL_TRY(print_result(stopped == 0 ? "all jobs have ended\n"
                                      : fmt::format("cancelled {}\n", counted(stopped, "job"))));
     return ExitCode::Done;
   }
@@ -144,7 +146,7 @@ class RetryVerb final : public Verb {
  public:
   std::string_view name() const override { return "sweep retry"; }
   std::string_view summary() const override {
-    return "run the jobs of a sweep that did not succeed again, resuming what they began";
+    return "run the unsuccessful jobs of a sweep again, each from where it stopped";
   }
   std::vector<Example> examples() const override {
     return {{"profline sweep retry tmp/profile-output/20261118-100000",
@@ -211,7 +213,7 @@ class TaskVerb final : public Verb {
   std::string_view words() const override { return "FOLDER JOB"; }
   std::vector<Option> options() const override {
     return {{"--submission", "", Option::Takes::Value, "N",
-             "the launch that this belongs to, so that a retry runs what an earlier one ended"}};
+             "number of the launch; 'sweep retry' begins a new one [1]"}};
   }
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override {
     session::TaskRequest request;

@@ -106,7 +106,7 @@ void Measurements::load() {
     found_.notes.push_back(found_.run.id + ": " + text);
   };
   if (record->limit == LoadLimit::Client) {
-    note("the client was the limit, so the server may be faster: " + record->limit_reason);
+    note("the client was the bottleneck, so the server may be faster: " + record->limit_reason);
   }
   const LoadMetrics& metrics = record->metrics;
   if (!metrics.ttft.marked.empty() || !metrics.tpot.marked.empty() || !metrics.itl.marked.empty() ||

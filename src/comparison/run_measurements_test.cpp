@@ -282,11 +282,12 @@ TEST(RunMeasurements, OfALoadSayWhatItsClientDidToThem) {
   made.load.limit = LoadLimit::Client;
   made.load.limit_reason = "its event loop hardly ever waited";
   made.write(folder / "r1");
-  EXPECT_THAT(must_read(folder / "r1").notes,
-              ElementsAre("20261118-100000: the client was the limit, so the server may be faster: "
-                          "its event loop hardly ever waited",
-                          "20261118-100000: the client's own error could change some latencies by "
-                          "more than 5 %; its report marks them"));
+  EXPECT_THAT(
+      must_read(folder / "r1").notes,
+      ElementsAre("20261118-100000: the client was the bottleneck, so the server may be faster: "
+                  "its event loop hardly ever waited",
+                  "20261118-100000: the client's own error could change some latencies by "
+                  "more than 5 %; its report marks them"));
 }
 
 }  // namespace

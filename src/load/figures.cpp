@@ -248,9 +248,10 @@ void decide_limit(const Observation& observation, LoadRecord& record) {
     record.limit_reason = std::move(why);
   };
   if (was_full) return client("the client could not keep more requests in flight");
-  if (observation.busy_share > kTooBusy) return client("its event loop hardly ever waited");
+  if (observation.busy_share > kTooBusy)
+    return client("its event loop was busy almost all the time");
   if (e2e && late_ms > kErrorThatMatters * e2e->value) {
-    return client("requests were sent late by more than 5 % of the time they take");
+    return client("requests were sent late by more than 5 % of their latency");
   }
   if (!observation.is_open) {
     record.limit = LoadLimit::Server;

@@ -75,7 +75,7 @@ std::string confidence_of(const LoadSearch& search, const SearchRule& rule) {
         fmt::format("; too few requests to be certain that it is {}", chosen_percent(rule.share));
   }
   if (search.missed_rate) {
-    text += fmt::format("; the next rate that was tried and missed them is {} higher",
+    text += fmt::format("; the lowest rate that missed the SLOs is {} higher",
                         percent(*search.missed_rate / *search.rate - 1));
   } else {
     text += "; no higher rate was tried";

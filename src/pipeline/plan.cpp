@@ -51,10 +51,10 @@ PlannedStage decide_baseline(const Stage& stage, const std::vector<std::string>&
   planned.stage = &stage;
   planned.why = reason(stage, Enable::Auto, where);
   if (measured.empty()) {
-    planned.why += ", and nothing that is measured against it is on";
+    planned.why += ", and no stage that is compared with it is on";
     return planned;
   }
-  planned.why += ", and what is measured against it is on: " + join(measured, ", ");
+  planned.why += ", and stages that are compared with it are on: " + join(measured, ", ");
   planned.findings = stage.preflight(context);
   planned.state = StageState::Pending;
   return planned;

@@ -117,7 +117,7 @@ std::vector<Finding> workload_preflight(const StageContext& context) {
   if (context.tools.workload && !*context.tools.workload) {
     findings.push_back(
         absent("workload_absent", context.tools.workload->error().message(),
-               "build profline with libtorch (docs: README), or name one: --workload "
+               "build profline with libtorch (see the README), or name one: --workload "
                "PROGRAM"));
   }
   if (!std::holds_alternative<settings::deepseek_ocr::Subject>(setup.settings.subject)) {

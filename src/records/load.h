@@ -241,7 +241,7 @@ constexpr auto fields(std::type_identity<LoadClient>) {
       field("event_delay", &LoadClient::event_delay,
             "from the arrival of data at the socket to when the client looked at it"),
       field("event_error", &LoadClient::event_error,
-            "what of event_delay may remain in the times of events"),
+            "the part of event_delay that event times may still include"),
       field("kernel_times", &LoadClient::kernel_times,
             "true: the times of events are the kernel's, so event_delay is not in them unless "
             "several events were waiting; false: they are when the client woke up"),

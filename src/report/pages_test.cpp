@@ -251,7 +251,7 @@ TEST(LoadPage, HasTheLoadAndNothingAboutModels) {
         "192 of 200 requests met all SLOs (TTFT at most 60.0 ms and TPOT at most 10.0 ms)",
         "4 of 200 requests failed.", "| `http_503` | 2 | 1.0 % | HTTP 503: overloaded |",
         "| send lateness | 2.4", "the client's own error could change this figure by more than 5",
-        "was the limit", "- server http\\://127.0.0.1:8000, model tiny-llama, llama.cpp"}) {
+        "was the bottleneck", "- server http\\://127.0.0.1:8000, model tiny-llama, llama.cpp"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
   for (const char* part : {"image", "floor", "phase", "GPU", "cpu", "missing",
@@ -289,7 +289,7 @@ TEST(LoadPage, SaysWhyNothingSucceeded) {
   const std::string page = Pages(run).page("report.md");
   EXPECT_THAT(page, HasSubstr("**Verdict: 200 of 200 requests failed: 200 refused.**"));
   EXPECT_THAT(page, Not(HasSubstr("TTFT")));
-  EXPECT_THAT(page, Not(HasSubstr("was the limit")));
+  EXPECT_THAT(page, Not(HasSubstr("was the bottleneck")));
 }
 
 }  // namespace

@@ -265,9 +265,10 @@ Result<void> check_no_sweep(const fs::path& folder, const Services& services) {
     fs::remove_all(folder / run::folders::kSweepTasks, failure);
     return {};
   }
-  return Error(ErrorKind::Config, "hydra.sweep.dir: '" + folder.string() +
-                                      "' holds a sweep whose jobs are not over; choose another "
-                                      "folder, or see 'profline sweep status'");
+  return Error(ErrorKind::Config,
+               "hydra.sweep.dir: '" + folder.string() +
+                   "' holds a sweep whose jobs have not all ended; choose another "
+                   "folder, or see 'profline sweep status'");
 }
 
 Result<FinishedJobs> run_sweep(Jobs jobs, const Services& services) {

@@ -98,7 +98,7 @@ Result<sweep::Observed> wait_for_sweep(
     pollfd asked{services.interrupt.requested_fd(), POLLIN, 0};
     ::poll(&asked, 1, pause_ms);
     if (services.interrupt.requested()) {
-      return Error(ErrorKind::Cancelled, "stopped waiting; the jobs go on");
+      return Error(ErrorKind::Cancelled, "stopped waiting; the jobs continue");
     }
   }
 }

@@ -57,7 +57,8 @@ void queue_again(const Sweep& record, const Submission& submission, const sweep:
   const std::string id = task.attempts.back().slurm_task;
   if (submission.launcher != LauncherKind::Slurm || id.empty()) return;
   if (sweep::timeouts(task, submission.number) > record.settings.max_num_timeout) {
-    services.remarks.problem("the job reached its time limit as often as it may (max_num_timeout)");
+    services.remarks.problem(
+        "the job reached its time limit again and is not requeued any more (max_num_timeout)");
     return;
   }
   // The interrupt that stopped the job would stop this command too.
@@ -162,10 +163,10 @@ Result<ExitCode> run_task(const TaskRequest& request, const Services& services) 
   }
   const sweep::Job& job = record.jobs[static_cast<std::size_t>(request.job)];
   auto claim = PL_TRY(sweep::TaskClaim::take(request.sweep, request.job, services.interrupt, [&] {
-    services.remarks.line("another process works on this job; waiting for it");
+    services.remarks.line("another process is working on this job; waiting for it");
   }));
   if (const auto code = sweep::finished(claim.task, request.submission)) {
-    services.remarks.line("this job was done before");
+    services.remarks.line("this job is already done");
     return *code;
   }
   RunRequest run = internal::request_for(record, job, request.sweep);

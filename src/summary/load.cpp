@@ -254,7 +254,7 @@ std::array<LoadDelayRow, 3> client_delays(const SummaryLoad& load) {
       {{"send lateness", "from when a request was due to when it was sent", &client.send_lateness},
        {"event delay", "from the arrival of data at the socket to when the client read it",
         &client.event_delay},
-       {"event error", "what of the event delay may remain in the times of events",
+       {"event error", "the part of the event delay that event times may still include",
         &client.event_error}}};
 }
 
@@ -285,11 +285,11 @@ std::string limit_words(const SummaryLoad& load) {
   const std::string why = load.limit_reason.empty() ? "" : ": " + load.limit_reason;
   switch (load.limit) {
     case LoadLimit::Server:
-      return "The server was the limit" + why;
+      return "The server was the bottleneck" + why;
     case LoadLimit::Client:
-      return "The client was the limit, so the server may be faster than these figures" + why;
+      return "The client was the bottleneck, so the server may be faster than these figures" + why;
     case LoadLimit::Neither:
-      return "Neither the client nor the server was the limit" + why;
+      return "Neither the client nor the server was the bottleneck" + why;
   }
   return "";
 }
@@ -310,9 +310,9 @@ std::string client_words(const SummaryLoad& load) {
   return fmt::format(
       "{}. The client's event loop was busy {} of the time",
       load.client.kernel_times
-          ? "Times of events are those of the kernel, so that the event delay is in them only "
-            "where several events were waiting"
-          : "Times of events are when the client woke up, so that the event delay is in them",
+          ? "Event times were taken by the kernel, so they include the event delay only where "
+            "several events were waiting"
+          : "Event times are those at which the client woke up, so they include the event delay",
       percent(load.client.busy_share));
 }
 
@@ -355,7 +355,7 @@ std::string load_verdict(const SummaryLoad& load) {
     if (has_failed) sentences.push_back(failed);
     sentences.push_back(limit_words(load));
   }
-  if (load.interrupted) sentences.emplace_back("The load was interrupted before its end");
+  if (load.interrupted) sentences.emplace_back("The load was stopped early");
   std::erase(sentences, "");
   std::string text = join(sentences, ". ");
   const bool has_marks = text.find(kMark) != std::string::npos;

@@ -22,7 +22,7 @@ bool is_only_load(const RunSummary& summary);
 inline constexpr std::string_view kMark = "*";
 /// What the tables say about intervals.
 inline constexpr std::string_view kIntervalNote =
-    "Intervals: 95 %; a dash is an end that so few values do not show";
+    "Intervals: 95 %; a dash marks an end that cannot be determined from so few values";
 /// The meaning of the mark; empty if no figure of the load has it.
 std::string mark_note(const SummaryLoad& load);
 
@@ -68,7 +68,7 @@ std::string latency_interval(const LoadLatencyFigure& figure);
 std::string slo_words(const SummaryLoad& load);
 /// How many requests were good, and what that means; empty: there are no SLOs.
 std::string good_words(const SummaryLoad& load);
-/// Whether the client or the server was the limit, and why.
+/// Whether the client or the server was the bottleneck, and why.
 std::string limit_words(const SummaryLoad& load);
 /// Which requests the metrics are computed from, and whether these are steady.
 std::string steady_words(const SummaryLoad& load);

@@ -100,7 +100,7 @@ TEST(LoadVerdict, GivesSpeedLatencyAndTheLimit) {
       load_verdict(closed_load()),
       "With 8 requests in flight the server completes 20.0 requests/s (640 tokens/s). TTFT is "
       "40.0 ms at p50 and 90.0 ms at p99, TPOT is 8.00 ms at p50 and 12.0 ms at p99. The "
-      "server was the limit: the client always had its requests in flight");
+      "server was the bottleneck: the client always had its requests in flight");
 }
 
 TEST(LoadVerdict, GivesGoodputWithTheSlosAndErrorsByKind) {
@@ -121,7 +121,7 @@ TEST(LoadVerdict, GivesGoodputWithTheSlosAndErrorsByKind) {
       verdict,
       HasSubstr(". 75.0 % of the requests meet the SLOs (TTFT at most 60.0 ms and TPOT at most "
                 "10.0 ms). 7 of 200 requests failed: 3 http_503, 2 reset, 1 timeout and 1 more. "
-                "Neither the client nor the server was the limit: the server kept up"));
+                "Neither the client nor the server was the bottleneck: the server kept up"));
 }
 
 TEST(LoadVerdict, MarksWhatTheClientCouldHaveChanged) {
@@ -131,7 +131,7 @@ TEST(LoadVerdict, MarksWhatTheClientCouldHaveChanged) {
   load.limit = LoadLimit::Client;
   const std::string verdict = load_verdict(load);
   EXPECT_THAT(verdict, HasSubstr("TTFT is 40.0 ms* at p50 and 90.0 ms at p99,"));
-  EXPECT_THAT(verdict, HasSubstr("The client was the limit, so the server may be faster"));
+  EXPECT_THAT(verdict, HasSubstr("The client was the bottleneck, so the server may be faster"));
   EXPECT_THAT(verdict, EndsWith(". *: may be off by more than 5 % because of the client"));
   EXPECT_EQ(mark_note(load),
             "the client's own error could change this figure by more than 5 % (TTFT by 3.00 ms at "

@@ -60,14 +60,14 @@ TEST(SweepReport, ReadsOverridesOfEveryKind) {
 
 TEST(SweepReport, IsMarkdownWithLinksIntervalsAndReasons) {
   Sweep sweep = batches();
-  sweep.jobs[2].status = {.state = JobState::Killed, .why = "ended | without a word"};
+  sweep.jobs[2].status = {.state = JobState::Killed, .why = "ended | without a record"};
   sweep.jobs[2].metrics.clear();
   summarise(sweep);
   const std::string text = markdown_of(sweep);
   EXPECT_THAT(text, HasSubstr("4 jobs: 3 ok, 1 killed."));
   EXPECT_THAT(text, HasSubstr("10.0 ms (9.00 ms to 11.0 ms)"));
   EXPECT_THAT(text, HasSubstr("[0](0/report.md)"));
-  EXPECT_THAT(text, HasSubstr("- job 2, `batch=16`: killed: ended \\| without a word\n"));
+  EXPECT_THAT(text, HasSubstr("- job 2, `batch=16`: killed: ended \\| without a record\n"));
 }
 
 }  // namespace

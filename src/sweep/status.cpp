@@ -57,7 +57,8 @@ Verdict waiting(const Attempt* last, const Seen& seen) {
 
 Verdict running(const Attempt* last) {
   if (last == nullptr) return {JobState::Running, "is starting"};
-  if (last->end != End::Open) return {JobState::Running, "is ending after " + end_words(*last)};
+  if (last->end != End::Open)
+    return {JobState::Running, "is shutting down after " + end_words(*last)};
   return {JobState::Running};
 }
 
@@ -74,7 +75,7 @@ Verdict gone(const Attempt* last, const Submission& latest, const Seen& seen) {
     return {JobState::Cancelled, said.empty() ? last->why : said};
   }
   if (seen.state == "TIMEOUT") return {JobState::TimedOut, "ended at its time limit by Slurm"};
-  return {JobState::Killed, "ended without a word" + (said.empty() ? "" : ": " + said)};
+  return {JobState::Killed, "ended without a record" + (said.empty() ? "" : ": " + said)};
 }
 
 Verdict unknown(const Attempt* last, const Submission& latest) {

@@ -141,7 +141,7 @@ Result<void> TaskClaim::save() const {
 Result<void> TaskClaim::begin(Attempt attempt) {
   for (Attempt& earlier : task.attempts) {
     if (earlier.end != End::Open || !earlier.why.empty()) continue;
-    earlier.why = "ended without a word: it was killed, or its node failed";
+    earlier.why = "ended without a record: it was killed, or its node failed";
   }
   task.attempts.push_back(std::move(attempt));
   return save();

@@ -72,7 +72,7 @@ TEST(TaskClaim, RecordsAttemptsAndHowTheyEnded) {
   const auto task = read_task(folder.path(), 4);
   ASSERT_TRUE(task);
   ASSERT_EQ(task->attempts.size(), 3U);
-  EXPECT_EQ(task->attempts[0].why, "ended without a word: it was killed, or its node failed");
+  EXPECT_EQ(task->attempts[0].why, "ended without a record: it was killed, or its node failed");
   EXPECT_EQ(finished(*task, 1), ExitCode::Failed);
   EXPECT_EQ(finished(*task, 2), std::nullopt) << "a retry is a new submission";
   EXPECT_EQ(timeouts(*task, 2), 0);

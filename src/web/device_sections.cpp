@@ -26,7 +26,7 @@ constexpr std::array kCauses = {
     Cause{"synchronizing", "the host waited for the device", &IdleTime::synchronizing_ns},
     Cause{"copy wait", "the host waited in a copy", &IdleTime::copy_wait_ns},
     Cause{"allocating", "memory was allocated or freed", &IdleTime::allocating_ns},
-    Cause{"nothing queued", "no call was near", &IdleTime::nothing_queued_ns}};
+    Cause{"nothing queued", "the host was not using the device", &IdleTime::nothing_queued_ns}};
 
 double per_unit(double ns, const SummaryDevice& device) {
   return device.units > 0 ? ns / device.units : ns;

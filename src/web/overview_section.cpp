@@ -320,7 +320,7 @@ Markup steady_lines(const RunSummary& summary) {
                  {"why", Align::Left},
                  {"how often"},
                  {"each"},
-                 {"usual", Align::Right, "what the same takes otherwise"}});
+                 {"usual", Align::Right, "how long the same work usually takes"}});
     for (const SummaryOneTime& row : summary.one_time) {
       const auto times = static_cast<double>(row.count);
       table.add({row.phase.empty() ? text_cell("whole request") : code_cell(row.phase),

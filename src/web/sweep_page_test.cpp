@@ -47,7 +47,7 @@ TEST(SweepPage, ShowsPlotsHeatMapsAndLinks) {
 TEST(SweepPage, NamesJobsThatDidNotSucceed) {
   sweep::Sweep sweep = four_jobs();
   sweep.jobs[1].status.state = sweep::JobState::Killed;
-  sweep.jobs[1].status.why = "ended without a word: Slurm says <OOM>";
+  sweep.jobs[1].status.why = "ended without a record: Slurm says <OOM>";
   sweep::summarise(sweep);
   const auto page = sweep_page(sweep, "s");
   ASSERT_TRUE(page);

@@ -38,8 +38,9 @@ TEST(WritePage, OfALoadHasNoPartsThatALoadCannotFill) {
   ASSERT_TRUE(run) << run.error().to_string();
   const auto page = page_of({*run, summary::summarise(*run)});
   ASSERT_TRUE(page) << page.error().to_string();
-  for (const char* text : {"section id=\"load\"", "id=\"latency-table\"", "data-chart=\"ttft\"",
-                           "data-chart=\"seconds\"", "was the limit", "&lt;b&gt;busy&lt;/b&gt;"}) {
+  for (const char* text :
+       {"section id=\"load\"", "id=\"latency-table\"", "data-chart=\"ttft\"",
+        "data-chart=\"seconds\"", "was the bottleneck", "&lt;b&gt;busy&lt;/b&gt;"}) {
     EXPECT_THAT(*page, HasSubstr(text));
   }
   for (const char* text : {"section id=\"spread\"", "section id=\"roofline\"", "<dt>device</dt>",

@@ -124,8 +124,8 @@ TEST(Plan, ABaselineLeftToItselfIsOnWithWhateverIsMeasuredAgainstIt) {
     const Node& job = plan.find("jobs")->as_list().front();
     EXPECT_EQ(on_letters(job), letters_of(is_on ? bits | kBaseline : bits));
     const std::string& why = job.find("stages")->as_list()[1].find("why")->as_string();
-    EXPECT_THAT(why, HasSubstr(is_on ? ", and what is measured against it is on: "
-                                     : ", and nothing that is measured against it is on"));
+    EXPECT_THAT(why, HasSubstr(is_on ? ", and stages that are compared with it are on: "
+                                     : ", and no stage that is compared with it is on"));
   }
 }
 

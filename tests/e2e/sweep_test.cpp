@@ -169,14 +169,14 @@ TEST_F(Sweep, OfProcessesRunsJobsAtOnceAndReportsThem) {
   EXPECT_THAT(status.out, HasSubstr("2 jobs: 1 ok, 1 failed\n"));
   EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", "wait", "sweep"}).code, 1);
   EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", "cancel", "sweep"}).out,
-            "all jobs are over\n");
+            "all jobs have ended\n");
   // Only the job that failed runs again.
   EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", "retry", "sweep"}).code, 1);
   EXPECT_THAT(record_of(folder_ / "sweep/0").resumed, ElementsAre());
   EXPECT_EQ(record_of(folder_ / "sweep/1").resumed.size(), 1U);
   const Outcome again = run_profline_in(folder_.path(), {"sweep", "run", "sweep", "0"});
   EXPECT_EQ(again.code, 0);
-  EXPECT_THAT(again.err, HasSubstr("this job was done before"));
+  EXPECT_THAT(again.err, HasSubstr("this job is already done"));
 }
 
 TEST_F(Sweep, OfTheBasicLauncherHasAReportToo) {

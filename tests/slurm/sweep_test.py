@@ -201,10 +201,10 @@ class Faults(SlurmTest):
         self.profline("sweep", "wait", self.sweep)
         said = second.communicate(timeout=30)[1]
         self.assertEqual(second.returncode, 0, said)
-        self.assertIn("another process works on this job", said)
-        self.assertIn("this job was done before", said)
+        self.assertIn("another process is working on this job", said)
+        self.assertIn("this job is already done", said)
         self.command("scontrol", "requeue", f"{job}_0")  # of a job that has ended: Slurm starts it again
-        wait_until("it ran again", lambda: "this job was done before" in
+        wait_until("it ran again", lambda: "this job is already done" in
                    "".join(path.read_text() for path in self.sweep.glob(".submitit/*_log.err")))
         self.assertEqual(self.log(0), ["begin", "done"])
 

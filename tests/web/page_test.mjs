@@ -379,7 +379,7 @@ test('a figure that the client could have changed is marked, with a note', () =>
   assert.match(cells[1], /ms\*$/);
   assert.match(cells[4], /ms$/);
   assert.match(await page.locator('#load .mark').innerText(), /^\* the client's own error could change this figure by more than 5 %/);
-  assert.match(await page.locator('#load .limit').innerText(), /was the limit: /);
+  assert.match(await page.locator('#load .limit').innerText(), /was the bottleneck: /);
   assert.equal((await rowsOf(page, 'errors-table', 0)).join(), 'http_503,reset');
 }));
 

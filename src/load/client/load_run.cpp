@@ -178,7 +178,7 @@ CountTokens LoadSession::counter() {
   const Answer answer = ask("/tokenize", tokenize_body("a b c", rule_.model));
   if (answer.is_ok() && token_count(answer.body).value_or(0) > 0) return count;
   note({Severity::Note, "no_tokenize",
-        fmt::format("/tokenize counts no tokens ({}): the lengths of prompts are approximate",
+        fmt::format("/tokenize does not count tokens ({}): the lengths of prompts are approximate",
                     answer.is_ok() ? "its answer was not understood" : answer.describe())});
   return nullptr;
 }
@@ -248,7 +248,7 @@ Result<void> LoadSession::probe() {
   };
   constexpr Variant kVariants[] = {
       {true, true, ""},
-      {false, true, "ignore_eos: answers may be shorter than asked for"},
+      {false, true, "ignore_eos: answers may be shorter than requested"},
       {false, false, "stream_options: without usage, tokens are estimated"}};
   const PromptWriter before = *writer_;
   Prompt prompt = prompts_.empty() ? writer_->write(kShort, kShort, nullptr) : prompts_.front();
@@ -421,7 +421,7 @@ Result<LoadResult> LoadSession::run() {
   for (const auto& [name, value] : load_.headers) headers_.push_back(name + ": " + value);
   writer_ = std::make_unique<PromptWriter>(load_.seed);
   PL_TRY(read_files());
-  hooks_.status("asking for the model");
+  hooks_.status("asking the server for its model");
   name_model();
   PL_TRY(probe());
   GeneratedLoad load;

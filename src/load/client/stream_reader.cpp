@@ -112,7 +112,7 @@ bool StreamReader::body(std::string_view bytes, const ReadTime& when) {
   bytes_ += bytes.size();
   if (!content_encoding_.empty() && content_encoding_ != "identity") {
     fail("compressed",
-         "the answer is compressed (" + content_encoding_ + "), which was not asked for");
+         "the answer is compressed (" + content_encoding_ + "), which was not requested");
     return false;
   }
   const bool is_stream = content_type_.empty() || content_type_.starts_with("text/event-stream") ||

@@ -46,8 +46,8 @@ std::vector<Finding> LoadStage::preflight(const pipeline::StageContext& context)
   const settings::Load& load = load_of(context);
   if (load.command) {
     findings.push_back({Severity::Problem, "load_command",
-                        "pipeline.workload.load.command names another load generator, which only "
-                        "a server that profline starts can be loaded with",
+                        "pipeline.workload.load.command names another load generator, which works "
+                        "only with a server that profline starts itself",
                         "set it to null", ErrorKind::Config});
   }
   if (load.api_key_env && std::getenv(load.api_key_env->c_str()) == nullptr) {

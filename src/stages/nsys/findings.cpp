@@ -234,7 +234,7 @@ void check_count_of_captures(const settings::Nsys& own, const NsysSession& sessi
                       "capture_range_end=" + own.capture_range_end->to_string() + " asks for " +
                           counted(asked, "capture") + ", and " + std::to_string(captures) +
                           " could be made: the range '" + session.range + "' opened no more often",
-                      "pipeline.nsys.samples bounds how many images are run"});
+                      "pipeline.nsys.samples limits how many images are run"});
 }
 
 }  // namespace
@@ -334,7 +334,7 @@ std::vector<Finding> check_contents(const pipeline::StageContext& context,
     findings.push_back({Severity::Note, "nothing_to_record",
                         capture + " holds no events: the program runs on the CPU and opens no "
                                   "NVTX ranges",
-                        "pipeline.nsys.trace=cuda,nvtx,osrt records its calls of the operating "
+                        "pipeline.nsys.trace=cuda,nvtx,osrt records its calls to the operating "
                         "system, pipeline.nsys.sample=process-tree its call stacks"});
     return findings;
   }

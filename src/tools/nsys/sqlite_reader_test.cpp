@@ -463,7 +463,7 @@ TEST(NsysSqlite, NotesTablesThatAreMissing) {
   const Result<Timeline> timeline = read_sqlite(*database);
   ASSERT_TRUE(timeline) << error_text(timeline);
   EXPECT_THAT(timeline->reading.notes,
-              ElementsAre("no table CUPTI_ACTIVITY_KIND_RUNTIME: calls of CUDA were not traced, so "
+              ElementsAre("no table CUPTI_ACTIVITY_KIND_RUNTIME: calls to CUDA were not traced, so "
                           "no work has a launch record",
                           "no table CUPTI_ACTIVITY_KIND_KERNEL: the file contains no kernels",
                           "no table NVTX_EVENTS: the file contains no ranges"));

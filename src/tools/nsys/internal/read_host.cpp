@@ -256,7 +256,7 @@ void read_calls(Import& file) {
   }
   if (!any) {
     file.note(
-        "no table CUPTI_ACTIVITY_KIND_RUNTIME: calls of CUDA were not traced, so no work "
+        "no table CUPTI_ACTIVITY_KIND_RUNTIME: calls to CUDA were not traced, so no work "
         "has a launch record");
   }
   index_calls(file);
