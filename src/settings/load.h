@@ -54,7 +54,8 @@ constexpr auto fields(std::type_identity<Arrival>) {
           .unit("requests/s")
           .above(0)
           .at_most(kMostRate),
-      field("process", &Arrival::process, "how the times between requests are drawn at a rate"),
+      field("process", &Arrival::process,
+            "distribution of the times between requests when rate is set"),
       field("trace", &Arrival::trace,
             "open loop: JSONL file with one request per line, sent `at_s` seconds after the first; "
             "`input_tokens`, `output_tokens` or `prompt` may differ per line"));
@@ -142,7 +143,7 @@ constexpr auto fields(std::type_identity<Slo>) {
           .unit("ms")
           .above(0),
       field("share", &Slo::share,
-            "load.search: the share of requests that must be good at the rate it looks for")
+            "share of requests that must be good at the rate that load.search finds")
           .above(0)
           .at_most(1));
 }
@@ -170,13 +171,14 @@ struct Load {
 constexpr auto fields(std::type_identity<Load>) {
   return field_list(
       field("endpoint", &Load::endpoint,
-            "path that requests are posted to: /v1/completions, /v1/chat/completions or another "
-            "one that ends like them"),
+            "path that requests are posted to: /v1/completions, /v1/chat/completions or a "
+            "path that ends in one of them"),
       field("arrival", &Load::arrival, "when requests are sent: one of concurrency, rate, trace"),
       field("prompts", &Load::prompts, "what requests contain: synthetic, or from a file"),
       field("warmup", &Load::warmup, "the unmeasured start of the load"),
       field("measure", &Load::measure, "how much is measured: requests or seconds"),
-      field("slo", &Load::slo, "latencies that a good request has; goodput counts good requests"),
+      field("slo", &Load::slo,
+            "latencies that a good request may have; goodput counts good requests"),
       field("search", &Load::search,
             "find the highest rate at which slo.share of the requests are good; needs slo"),
       field("model", &Load::model,
@@ -188,7 +190,7 @@ constexpr auto fields(std::type_identity<Load>) {
       field("extra_body", &Load::extra_body,
             "further keys of each request's body, such as {temperature: 0}; null removes a key"),
       field("timeout", &Load::timeout, "a request that takes longer has failed").above(0),
-      field("seed", &Load::seed, "of synthetic prompts and Poisson arrivals"),
+      field("seed", &Load::seed, "seed of synthetic prompts and Poisson arrivals"),
       field("save_responses", &Load::save_responses,
             "store prompts and generated texts in responses.jsonl"),
       field("command", &Load::command,

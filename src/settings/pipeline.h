@@ -81,8 +81,8 @@ constexpr auto fields(std::type_identity<Workload>) {
           "CUDA graphs (an error if they cannot run); auto: fast if it can run, otherwise eager"),
       field("threads", &Workload::threads, "CPU threads; null: all cores").range(1, kMostThreads),
       field("nvtx_steps", &Workload::nvtx_steps, "open an NVTX range decode_step for each token"),
-      field("server", &Workload::server, "kind server: where it is"),
-      field("load", &Workload::load, "kind server: the requests it is sent"));
+      field("server", &Workload::server, "with kind server: the server's address"),
+      field("load", &Workload::load, "with kind server: the requests to send"));
 }
 Checks validate(const Workload& workload);
 
