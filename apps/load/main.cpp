@@ -37,7 +37,7 @@ struct Options {
   std::string base = ".";
 };
 
-// Set by signals: what was measured until then is written.
+// Set by a signal: the load then stops, and what was measured so far is written.
 std::atomic<bool> g_stopping{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
@@ -113,7 +113,7 @@ Result<ExitCode> run(const Options& options) {
   return result.record.counts.succeeded > 0 ? ExitCode::Done : ExitCode::Failed;
 }
 
-/// What is done with a command line of so many words.
+/// Runs the load described by a command line with this many words.
 struct Body {
   int words;
 

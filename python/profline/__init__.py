@@ -67,7 +67,7 @@ class _Request(_Nothing):
             _requests.end_request(self._scope, None if kind is None else kind.__name__)
 
     def set(self, **attributes):
-        """Adds what became known later, such as new_tokens."""
+        """Adds values that became known later, such as new_tokens."""
         _requests.set_attributes(self._scope, attributes)
 
 
@@ -104,7 +104,7 @@ def request(**attributes):
 
 
 def phase(name):
-    """A named part of a request: `with profline.phase("prefill"): ...`. Phases nest, and work outside requests too."""
+    """A named part of a request: `with profline.phase("prefill"): ...`. Phases can be nested, and used outside requests."""
     return _NOTHING if _requests is None else _Phase(name)
 
 

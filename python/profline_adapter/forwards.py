@@ -24,7 +24,7 @@ _watched = {}  # id of a model: how many generate() calls use it, and how to sto
 
 @guarded
 def watch(model, note):
-    """Calls note(model, args, kwargs) ahead of each call of the model, until `unwatch`."""
+    """Calls note(model, args, kwargs) ahead of each call to the model, until `unwatch`."""
     with _lock:
         users, stop = _watched.get(id(model), (0, None))
         if users == 0:

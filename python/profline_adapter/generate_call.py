@@ -1,4 +1,4 @@
-"""One call of generate(): when its forward calls began, and how they divide it into prefill and decode.
+"""One call to generate(): when its forward calls began, and how they divide it into prefill and decode.
 
 Forward calls divide the call into phases: `setup` ends where the first begins, `prefill` where the second begins, and each
 further one is a step of `decode`; the last step ends when generate() returns. On a GPU these are host times. generate()

@@ -1,4 +1,4 @@
-"""What a call of generate() was asked to do, from its arguments, and what it returned."""
+"""What a call to generate() was asked to do, from its arguments, and what it returned."""
 
 # Inputs of a forward whose shape is (sequences, tokens, ...).
 INPUTS = ("input_ids", "inputs_embeds", "decoder_input_ids", "decoder_inputs_embeds")

@@ -108,12 +108,11 @@ void note_loads(const RunMeasurements& a, const RunMeasurements& b, const Differ
   }
   if (const std::string found = load_differences(differences, kArrivalKeys); !found.empty()) {
     notes.push_back("the sides were under different loads (" + found +
-                    "), so that a change may come from the load");
+                    "), so a change may come from the load");
   }
   if (const std::string found = load_differences(differences, kSloKeys); !found.empty()) {
     notes.push_back("the sides have different SLOs (" + found +
-                    "), so that goodput is not the same "
-                    "thing");
+                    "), so their goodput cannot be compared");
   }
   constexpr double kSameTokens = 0.01;
   if (!a.load_tokens || !b.load_tokens) return;

@@ -78,10 +78,10 @@ TEST(Differences, OfLoadsInRateAndSlosAreNoted) {
   EXPECT_THAT(
       notes,
       ElementsAre(" is on both sides",
-                  "the sides were under different loads (arrival.rate: 4 and 8), so that a change "
-                  "may come from the load",
-                  "the sides have different SLOs (slo.ttft_ms: 200 and 100), so that goodput is "
-                  "not the same thing",
+                  "the sides were under different loads (arrival.rate: 4 and 8), so a change may "
+                  "come from the load",
+                  "the sides have different SLOs (slo.ttft_ms: 200 and 100), so their "
+                  "goodput cannot be compared",
                   "the sides generated 32.0 and 64.0 tokens per request: e2e_ms is not for the "
                   "same work"))
       << "and nothing about inputs that were not recorded";

@@ -182,7 +182,7 @@ LoadLatency latency_of(Clusters clusters, double error_ms) {
   return latency;
 }
 
-/// How far the requests are that the client's error could make good or bad.
+/// Whether the client's error could decide for more than 5 % of the requests whether they are good.
 bool goodput_is_marked(const std::vector<const Outcome*>& steady, bool is_open,
                        const settings::Slo& slo, double error_ms) {
   if (!slo.ttft_ms) return false;

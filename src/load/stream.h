@@ -59,8 +59,8 @@ struct Chunk {
   bool operator==(const Chunk&) const = default;
 };
 
-/// Interprets an event of /v1/completions or /v1/chat/completions. Usage counts only if it is whole
-/// numbers that can be true.
+/// Interprets an event of /v1/completions or /v1/chat/completions. Usage counts only if its
+/// numbers are whole and plausible.
 Chunk interpret(const EventParser::Event& event);
 
 /// The message of an error that a server answers with, as far as it can be understood; at most

@@ -82,7 +82,7 @@ struct FinishedJobs {
   std::vector<FinishedRun> runs;  ///< those that ran in this process
   ExitCode worst = ExitCode::Done;
   std::optional<std::filesystem::path> sweep{};  ///< its folder; absent: a single run
-  std::string slurm_job{};  ///< the array job that was submitted; empty: the jobs are over
+  std::string slurm_job{};  ///< the array job that was submitted; empty: the jobs have ended
 };
 
 /// Runs the jobs with the chosen launcher, if all of them could start: one after another in this
@@ -106,14 +106,14 @@ struct TaskRequest {
 /// is not repeated. Near its time limit a job of Slurm stops in order and is queued again.
 Result<ExitCode> run_task(const TaskRequest& request, const Services& services);
 
-/// Runs the jobs that are over and did not succeed again; those whose run began are resumed, and
+/// Runs the unsuccessful jobs that have ended again; those whose run began are resumed, and
 /// those that Slurm holds are released. An Error of kind NotFound if no job failed.
 Result<FinishedJobs> retry_sweep(const std::filesystem::path& folder, const Services& services);
 
-/// Stops the jobs that are not over. Returns how many there were.
+/// Stops the jobs that have not ended. Returns how many there were.
 Result<std::size_t> cancel_sweep(const std::filesystem::path& folder, const Services& services);
 
-/// Calls `changed` for each job that is over, once, until all are or the user interrupts.
+/// Calls `changed` once for each job that has ended, until all have or the user interrupts.
 Result<sweep::Observed> wait_for_sweep(
     const std::filesystem::path& folder, const Services& services,
     const std::function<void(const sweep::Sweep&, const sweep::Job&)>& changed);

@@ -49,7 +49,7 @@ Result<Observed> observe(const std::filesystem::path& folder, ProcessRunner& run
 /// The same from the files alone: for a process of the sweep, which reports on its siblings.
 Result<Sweep> read_progress(const std::filesystem::path& folder);
 
-/// The worst exit code of the jobs that are over.
+/// The worst exit code of the jobs that have ended.
 ExitCode worst_code(const Sweep& sweep);
 
 }  // namespace profline::sweep

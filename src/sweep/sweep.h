@@ -51,8 +51,8 @@ enum class JobState {
   Ok,         ///< its run succeeded
   Failed,     ///< its run did not, or could not start
   Cancelled,  ///< stopped by the user, before or after it started
-  TimedOut,   ///< reached its time limit as often as it may
-  Killed,     ///< ended without saying so: out of memory, a dead node
+  TimedOut,   ///< reached its time limit and may not be requeued again
+  Killed,     ///< ended without recording it: out of memory, a dead node
   Held,       ///< in Slurm's queue, but kept back until somebody releases it
   Unknown,    ///< Slurm does not answer
 };
@@ -67,7 +67,7 @@ constexpr auto names(std::type_identity<JobState>) {
                     named(JobState::Held, "held"),
                     named(JobState::Unknown, "unknown")};
 }
-/// Nothing of the job will run unless somebody asks for it.
+/// The job will not run any further unless the user retries it.
 bool is_over(JobState state);
 
 struct JobStatus {
@@ -215,7 +215,7 @@ constexpr auto fields(std::type_identity<Sweep>) {
 
 /// How an attempt at a job ended, in its own words.
 enum class End {
-  Open,       ///< it has not said: it is running, or was killed
+  Open,       ///< not recorded: it is running, or was killed
   Done,       ///< by itself, with an exit code
   Stopped,    ///< by a signal: scancel, Ctrl-C, preemption, requeue
   TimeLimit,  ///< its time limit was near

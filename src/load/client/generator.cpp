@@ -122,7 +122,8 @@ void Generation::keep(Outcome outcome) {
 
 void Generation::collect(std::int64_t now) {
   const bool some_ended = loop_.in_flight() < readers_.size();
-  if (!some_ended && now < status_due_ns_) return;  // whoever lingers can wait
+  if (!some_ended && now < status_due_ns_)
+    return;  // streams that linger can wait for the next turn
   for (auto& reader : readers_) {
     const bool lingers =
         !reader->has_ended() && reader->is_complete() && now - reader->outcome().end_ns > kLingerNs;

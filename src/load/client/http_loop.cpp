@@ -357,7 +357,7 @@ void HttpLoop::Implementation::handle(const epoll_event& event, std::int64_t wok
   const bool is_whole = (event.events & (EPOLLERR | EPOLLHUP)) == 0U;
   if ((event.events & EPOLLIN) != 0U && is_whole) {
     if (const auto received = received_ns(fd)) {
-      // The clock may have been set meanwhile; a time that cannot be is not used.
+      // The clock may have been set meanwhile; an impossible time is not used.
       const std::int64_t delay = clock_ns(CLOCK_REALTIME) - *received;
       if (delay >= 0 && delay < kMostDelay) {
         read_time_ = {monotonic_ns() - delay, true};

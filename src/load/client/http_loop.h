@@ -52,7 +52,7 @@ class AnswerReader {
   virtual void ended(const TransferEnd& end) = 0;
 };
 
-/// Any number of transfers. Compression is not asked for, redirects are not followed.
+/// Any number of transfers. Compression is not requested, redirects are not followed.
 class HttpLoop {
  public:
   static Result<std::unique_ptr<HttpLoop>> open();

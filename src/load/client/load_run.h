@@ -16,8 +16,8 @@
 #include "records/request.h"
 #include "settings/load.h"
 
-/// A whole load on a server: what it can do is found out first, then prompts are made, then it is
-/// loaded once, or several times for a search.
+/// A complete load on a server: finds out what the server accepts, makes the prompts, then loads it
+/// once or, for a search, several times.
 namespace profline::load {
 
 struct LoadJob {
