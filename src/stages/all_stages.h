@@ -7,7 +7,7 @@ namespace profline::stages {
 /// Every stage, in the order in which they run.
 pipeline::Stages all_stages();
 
-/// The stages of a server that is running already: it is put under load.
+/// The stages for a server that is already running: it is put under load.
 pipeline::Stages load_stages();
 
 }  // namespace profline::stages

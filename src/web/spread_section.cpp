@@ -149,7 +149,7 @@ void add_steps(Section& section, const PhaseInfo& phase, const Requests& request
   std::vector<double> all;
   for (const auto& times : series) all.insert(all.end(), times.begin(), times.end());
   if (all.empty()) return;
-  section.add_chart("tokens", "how many " + phase.unit + "s took how long",
+  section.add_chart("tokens", "histogram of the time per " + phase.unit,
                     text(capitalised(phase.name) + " steps by how long they took. From ") +
                         from_files({file}) + text("."),
                     of_histogram(phase.unit + "s", histogram(all, kBins)));

@@ -18,7 +18,7 @@ using sweep::JobState;
 using sweep::Metric;
 using sweep::Sweep;
 
-/// More plots than these nobody looks at.
+/// Nobody looks at more plots than these.
 constexpr std::size_t kMostMetrics = 3;
 constexpr std::size_t kMostPairs = 6;
 constexpr std::size_t kMostSeries = 8;

@@ -5,7 +5,7 @@
 
 namespace profline::stages {
 
-/// Puts a server that is running already under load, through profline-load. Its results are files
+/// Puts a server that is already running under load, through profline-load. Its results are files
 /// of the run itself: load.json and requests.jsonl.
 class LoadStage final : public pipeline::Stage {
  public:

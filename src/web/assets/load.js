@@ -1,6 +1,6 @@
 // Charts of a load on a server.
 
-// How often a latency took how long, with its percentiles and the SLO as lines.
+// Histogram of a latency, with its percentiles and the SLO as lines.
 function latency(data, colours) {
   const last = data.edges_ns.length - 1;
   const bar = (params, api) => {
