@@ -55,9 +55,10 @@ Result<std::size_t> cancel_sweep(const fs::path& folder, const Services& service
     std::vector<std::size_t> jobs;
     for (const std::int64_t number : submission.jobs) {
       const sweep::Job& job = observed.sweep.jobs[static_cast<std::size_t>(number)];
-      const bool is_its = record.submission_of(number) == &submission;
-      if (is_its && !sweep::is_over(job.status.state))
-        jobs.push_back(static_cast<std::size_t>(number));
+      if (record.submission_of(number) != &submission) continue;
+      const bool may_run =
+          !sweep::is_over(job.status.state) || job.status.state == sweep::JobState::Held;
+      if (may_run) jobs.push_back(static_cast<std::size_t>(number));
     }
     if (jobs.empty()) continue;
     if (submission.launcher == LauncherKind::Slurm) {

@@ -224,7 +224,10 @@ hydra:
                 job = self.submit("vars.job=1", f"hydra.launcher.{key}={value}", f"hydra.sweep.dir={key}",
                                   "+hydra.launcher.additional_parameters.hold=true")
                 self.assertIn(sees, self.shown(job)[0])
-                self.command("scancel", job)
+                self.sweep = self.work / key
+                self.assertEqual(self.states(), ["held"])
+                self.assertIn("cancelled 1 job\n", self.profline("sweep", "cancel", self.sweep).stdout)
+                self.assertEqual(self.states(), ["cancelled"])
         job = self.submit("vars.job=1", "hydra.launcher.gpus_per_node=1", "hydra.launcher.cpus_per_gpu=1",
                           "hydra.launcher.mem_per_gpu=200M", "hydra.sweep.dir=per_gpu", "+hydra.launcher.additional_parameters.hold=true")
         for shown in ("CpusPerTres=gres:gpu:1", "MemPerTres=gres:gpu:200"):
