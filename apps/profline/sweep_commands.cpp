@@ -101,10 +101,7 @@ class WaitVerb final : public Verb {
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override {
     const fs::path folder = PL_TRY(folder_of(invocation.arguments, name()));
     const auto say = [&](const Sweep& sweep, const Job& job) {
-      const std::string why = job.status.why.empty() ? "" : " (" + job.status.why + ")";
-      services.remarks.line(
-          printable(fmt::format("#{} {}{} : {}", job.number, schema::name_of(job.status.state), why,
-                                sweep::label_of(sweep, job))));
+      services.remarks.line(printable(sweep::end_line(sweep, job)));
     };
     PL_TRY(session::wait_for_sweep(folder, services, say));
     const sweep::Observed seen = PL_TRY(session::report_sweep(folder, services));

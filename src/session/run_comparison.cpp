@@ -192,8 +192,7 @@ Result<std::map<std::string, fs::path>> different_jobs(const fs::path& folder) {
     std::vector<std::string> settings;
     for (const std::string& text : job.overrides) {
       const sweep::Setting setting = sweep::setting_of(text);
-      const bool is_hydras = setting.key.starts_with("hydra.") || setting.key.starts_with("hydra/");
-      if (!is_hydras) settings.push_back(setting.key + "=" + setting.value);
+      if (!sweep::is_hydras(setting.key)) settings.push_back(setting.key + "=" + setting.value);
     }
     std::sort(settings.begin(), settings.end());
     jobs.emplace(join(settings, " "), folder / job.folder);

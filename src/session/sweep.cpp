@@ -10,6 +10,7 @@
 #include "config/hydra_node.h"
 #include "config/overrides/override.h"
 #include "session/configuration.h"
+#include "sweep/report.h"
 
 namespace profline::session {
 namespace {
@@ -104,8 +105,7 @@ Result<Jobs> jobs_of(const RunRequest& request, bool multirun_given, const Remar
 std::string job_line(std::size_t number, const std::vector<std::string>& overrides) {
   Texts shown;
   for (const std::string& text : overrides) {
-    const bool is_hydras = text.starts_with("hydra.") || text.starts_with("hydra/");
-    if (!is_hydras) shown.push_back(text);
+    if (!sweep::is_hydras(sweep::setting_of(text).key)) shown.push_back(text);
   }
   return fmt::format("#{} : {}", number, printable(join(shown, " ")));
 }

@@ -143,15 +143,17 @@ Result<FinishedJobs> run_here(const fs::path& folder, const Sweep& record,
   return finished;
 }
 
-/// How a job of this machine ended, for its line.
-std::string end_of_job(const fs::path& folder, std::int64_t job) {
-  const auto task = sweep::read_task(folder, job);
-  if (!task || task->attempts.empty())
-    return "could not start, see " + sweep::log_of(folder, job).string();
-  const sweep::Attempt& last = task->attempts.back();
-  if (last.end == sweep::End::Open) return "killed";
-  if (last.end != sweep::End::Done) return "stopped";
-  return last.exit_code == 0 ? "ok" : "failed: " + last.why;
+/// The line of a job of this machine that ended.
+std::string line_of(const fs::path& folder, const Sweep& record, const Submission& submission,
+                    sweep::Job job) {
+  const auto task = sweep::read_task(folder, job.number);
+  if (task && !task->attempts.empty()) {
+    job.status = sweep::status_of(*task, submission, {sweep::Seen::Where::Gone});
+  } else {
+    job.status = {.state = sweep::JobState::Killed,
+                  .why = "it could not start, see " + sweep::log_of(folder, job.number).string()};
+  }
+  return sweep::end_line(record, job);
 }
 
 /// Jobs in processes of their own, `n_jobs` at a time.
@@ -177,9 +179,7 @@ Result<FinishedJobs> run_in_processes(const fs::path& folder, const Sweep& recor
         services.remarks.problem(exit.error().during("job " + std::to_string(number)).to_string());
       const sweep::Job& job = record.jobs[static_cast<std::size_t>(number)];
       const std::string wall = exit ? ", " + human_elapsed(exit->wall) : "";
-      services.remarks.line(
-          printable(fmt::format("#{} : {} : {}{}", number, sweep::label_of(record, job),
-                                end_of_job(folder, number), wall)));
+      services.remarks.line(printable(line_of(folder, record, submission, job) + wall));
     }
   };
   services.remarks.line(fmt::format("{} in {}, {} at a time",
@@ -234,7 +234,12 @@ Result<FinishedJobs> submit(const fs::path& folder, const fs::path& output, Swee
   PL_TRY(write_file_atomic(script, PL_TRY(script_for(record, submission, folder, output))));
   PL_TRY(write_report(folder, record, lock));
   auto id = slurm::submit(services.processes, script);
-  if (!id) return std::move(id).error().during("submitting the sweep");
+  if (!id) {
+    // The jobs are what they were before.
+    record.submissions.pop_back();
+    PL_TRY(write_report(folder, record, lock));
+    return std::move(id).error().during("submitting the sweep");
+  }
   submission.slurm_job = *id;
   PL_TRY(lock.write(record));
   FinishedJobs finished;
@@ -336,6 +341,8 @@ Result<std::string> script_of(const Jobs& jobs) {
 
 Result<FinishedJobs> retry_sweep(const fs::path& folder, const Services& services) {
   const fs::path path = fs::absolute(folder).lexically_normal();
+  // Held from the first look on, so that of two retries the second finds the jobs launched.
+  std::optional<sweep::SweepLock> lock(PL_TRY(sweep::SweepLock::take_existing(path)));
   auto observed = PL_TRY(sweep::observe(path, services.processes));
   Sweep& record = observed.sweep;
   std::vector<std::int64_t> failed;
@@ -359,7 +366,6 @@ Result<FinishedJobs> retry_sweep(const fs::path& folder, const Services& service
     return Error(ErrorKind::NotFound,
                  "no job of this sweep has failed: " + sweep::state_counts(record));
   }
-  std::optional<sweep::SweepLock> lock(PL_TRY(sweep::SweepLock::take(path)));
   const LauncherKind launcher = record.launcher;
   record.submissions.push_back(new_submission(record, launcher, std::move(failed)));
   if (launcher == LauncherKind::Slurm) {

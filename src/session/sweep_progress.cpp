@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/terminal_text.h"
 #include "run/run.h"
 #include "run/run_folder.h"
 #include "session/internal/sweep_task.h"
@@ -46,17 +47,18 @@ void drop_leftovers(const Sweep& record, const Services& services) {
 }  // namespace
 
 Result<std::size_t> cancel_sweep(const fs::path& folder, const Services& services) {
+  const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take_existing(folder));
   auto observed = PL_TRY(sweep::observe(folder, services.processes));
-  const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take(folder));
-  Sweep record = PL_TRY(sweep::read_sweep(folder));
+  Sweep record = observed.sweep;
   std::size_t stopped = 0;
   for (Submission& submission : record.submissions) {
     std::vector<std::size_t> jobs;
     for (const std::int64_t number : submission.jobs) {
       const sweep::Job& job = observed.sweep.jobs[static_cast<std::size_t>(number)];
-      const bool is_its = record.submission_of(number) == &submission;
-      if (is_its && !sweep::is_over(job.status.state))
-        jobs.push_back(static_cast<std::size_t>(number));
+      if (record.submission_of(number) != &submission) continue;
+      const bool may_run =
+          !sweep::is_over(job.status.state) || job.status.state == sweep::JobState::Held;
+      if (may_run) jobs.push_back(static_cast<std::size_t>(number));
     }
     if (jobs.empty()) continue;
     if (submission.launcher == LauncherKind::Slurm) {
@@ -83,9 +85,14 @@ Result<sweep::Observed> wait_for_sweep(
   constexpr int kFirstMs = 500;
   constexpr int kLongestMs = 5000;
   std::set<std::int64_t> over;
+  std::vector<std::string> notes;
   for (int pause_ms = kFirstMs;; pause_ms = std::min(pause_ms * 2, kLongestMs)) {
     auto observed = PL_TRY(sweep::observe(folder, services.processes));
     sweep::summarise(observed.sweep);
+    if (observed.notes != notes) {
+      notes = observed.notes;
+      for (const std::string& note : notes) services.remarks.warning(printable(note));
+    }
     for (const sweep::Job& job : observed.sweep.jobs) {
       if (!sweep::is_over(job.status.state) || !over.insert(job.number).second) continue;
       changed(observed.sweep, job);
@@ -104,7 +111,7 @@ Result<sweep::Observed> wait_for_sweep(
 }
 
 Result<sweep::Observed> report_sweep(const fs::path& folder, const Services& services) {
-  const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take(folder));
+  const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take_existing(folder));
   auto observed = PL_TRY(sweep::observe(folder, services.processes));
   run::OpenedRuns runs;
   for (sweep::Job& job : observed.sweep.jobs) {

@@ -50,20 +50,19 @@ sweep::Attempt this_attempt(std::int64_t submission) {
   attempt.started = internal::now_text();
   return attempt;
 }
-/// Puts a job at its time limit back into the queue, if it may go on.
+
+/// Puts a job that was asked to stop back into the queue, if it may go on.
 void queue_again(const Sweep& record, const Submission& submission, const sweep::Task& task,
-                 const Services& services) {
+                 ProcessRunner& runner, const Services& services) {
   constexpr int kTries = 5;
   const std::string id = task.attempts.back().slurm_task;
   if (submission.launcher != LauncherKind::Slurm || id.empty()) return;
-  if (sweep::timeouts(task, submission.number) > record.settings.max_num_timeout) {
+  const bool at_limit = task.attempts.back().end == sweep::End::TimeLimit;
+  if (at_limit && sweep::timeouts(task, submission.number) > record.settings.max_num_timeout) {
     services.remarks.problem(
         "the job reached its time limit again and is not requeued any more (max_num_timeout)");
     return;
   }
-  // The interrupt that stopped the job would stop this command too.
-  const Interrupt undisturbed;
-  PosixRunner runner(undisturbed);
   for (int i = 0; i < kTries; ++i) {
     const auto queued = slurm::requeue(runner, id);
     if (queued) return;
@@ -174,9 +173,20 @@ Result<ExitCode> run_task(const TaskRequest& request, const Services& services) 
   services.remarks.line(job_line(static_cast<std::size_t>(job.number), job.overrides));
   const internal::JobOutcome outcome =
       PL_TRY(internal::run_claimed(claim, run, request.submission, &time_limit, services));
-  if (outcome.how == sweep::End::TimeLimit) {
+  if (outcome.how != sweep::End::Done) {
+    // The interrupt that stopped the job would stop these commands too.
+    const Interrupt undisturbed;
+    PosixRunner runner(undisturbed);
+    const std::string& id = claim.task.attempts.back().slurm_task;
+    if (!id.empty() && slurm::is_preempted(runner, id)) {
+      PL_TRY(claim.amend(sweep::End::Preempted, "preempted by another job"));
+    }
+    // After the notice there is time left. Without it Slurm ends the job, and queues it again
+    // itself if it is to run again.
     const Submission* submission = record.submission_of(job.number);
-    if (submission != nullptr) queue_again(record, *submission, claim.task, services);
+    if (time_limit.arrived() && submission != nullptr) {
+      queue_again(record, *submission, claim.task, runner, services);
+    }
   }
   internal::report_progress(request.sweep, services.remarks);
   return outcome.code;

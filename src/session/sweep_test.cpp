@@ -68,6 +68,11 @@ TEST_F(SweepTest, HydrasOwnOverridesGoToEveryJobUnseen) {
   EXPECT_TRUE(found.sweep->given);
 }
 
+TEST(JobLine, LeavesOutHydrasOwnSettings) {
+  EXPECT_EQ(job_line(3, {"hydra/launcher=slurm", "+hydra.launcher.comment=x", "~hydra.y", "a=1"}),
+            "#3 : a=1");
+}
+
 TEST_F(SweepTest, WarnsWhereTheConfigSaysOtherwise) {
   jobs({"hydra.mode=RUN", "experiment=a,b"});
   EXPECT_THAT(said_,

@@ -20,6 +20,8 @@ namespace profline::sweep {
 namespace {
 
 constexpr const char* kThroughput = "tokens_per_s";
+constexpr std::string_view kLoadThroughput = requests::kLoadFigures.back();
+constexpr std::string_view kGoodput = "goodput_per_s";
 
 template <typename T>
 void add_once(std::vector<T>& list, const T& item) {
@@ -32,10 +34,6 @@ std::string_view without_quotes(std::string_view text) {
   return is_quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-bool is_hydras(std::string_view key) {
-  return key.starts_with("hydra.") || key.starts_with("hydra/");
-}
-
 std::optional<double> number_in(const std::string& text) {
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -45,6 +43,35 @@ std::optional<double> number_in(const std::string& text) {
 
 bool is_better(const Metric& a, const Metric& b) {
   return a.higher_is_better ? a.value > b.value : a.value < b.value;
+}
+
+Metric metric_of(const requests::Series& series) {
+  Metric metric{series.name, series.unit, requests::value_of(series)};
+  metric.n = static_cast<std::int64_t>(series.units.size());
+  metric.higher_is_better = series.better == statistics::Better::Higher;
+  const auto summary = statistics::summarise(series.units);
+  if (summary && summary->n > 1) {
+    metric.low = summary->median_ci95.low;
+    metric.high = summary->median_ci95.high;
+  }
+  return metric;
+}
+
+/// The figures of a whole load are single values, and load.json has their intervals.
+void add_intervals(const LoadMetrics& load, std::vector<Metric>& metrics) {
+  const std::pair<std::string_view, std::optional<LoadFigure>> whole[] = {
+      {"ttft_p99_ms", load.ttft.p99},
+      {"tpot_p99_ms", load.tpot.p99},
+      {"requests_per_s", load.requests.per_second},
+      {"output_tokens_per_s", load.output_tokens.per_second},
+      {kGoodput, load.goodput ? load.goodput->per_second : std::nullopt}};
+  for (const auto& [name, figure] : whole) {
+    for (Metric& metric : metrics) {
+      if (metric.name != name || !figure) continue;
+      metric.low = figure->low;
+      metric.high = figure->high;
+    }
+  }
 }
 
 std::vector<std::string> swept_keys(const std::vector<Job>& jobs) {
@@ -63,6 +90,23 @@ std::vector<std::string> swept_keys(const std::vector<Job>& jobs) {
   return keys;
 }
 
+/// The jobs whose intervals of the metric overlap that of the best. A single value says nothing
+/// about its spread, so it is never called as good.
+std::vector<std::int64_t> as_good_as(const Job& best, const std::vector<Job>& jobs,
+                                     const std::string& name) {
+  std::vector<std::int64_t> numbers;
+  const Metric& leading = *best.find_metric(name);
+  for (const Job& job : jobs) {
+    const Metric* metric = job.find_metric(name);
+    if (&job == &best || job.status.state != JobState::Ok || metric == nullptr) continue;
+    if (!leading.low || !leading.high || !metric->low || !metric->high) continue;
+    if (*metric->low <= *leading.high && *leading.low <= *metric->high) {
+      numbers.push_back(job.number);
+    }
+  }
+  return numbers;
+}
+
 std::vector<Best> best_jobs(const std::vector<Job>& jobs, const std::vector<std::string>& metrics) {
   std::vector<Best> best;
   for (const std::string& name : metrics) {
@@ -72,17 +116,21 @@ std::vector<Best> best_jobs(const std::vector<Job>& jobs, const std::vector<std:
       if (job.status.state != JobState::Ok || metric == nullptr) continue;
       if (leader == nullptr || is_better(*metric, *leader->find_metric(name))) leader = &job;
     }
-    if (leader != nullptr) best.push_back({name, leader->number});
+    if (leader != nullptr) {
+      best.push_back({name, leader->number, as_good_as(*leader, jobs, name)});
+    }
   }
   return best;
 }
 
-/// With batches, the time of a step is traded for throughput; else the first two figures.
+/// With batches, the time of a step is traded for throughput, and on a server the time to the first
+/// token; else the first two figures.
 std::vector<std::string> traded_metrics(const std::vector<std::string>& metrics) {
-  const auto has = [&](const char* name) {
+  const auto has = [&](std::string_view name) {
     return std::find(metrics.begin(), metrics.end(), name) != metrics.end();
   };
   if (has("step_ms") && has(kThroughput)) return {"step_ms", kThroughput};
+  if (has(kLoadThroughput)) return {metrics.front(), std::string(kLoadThroughput)};
   if (metrics.size() < 2) return {};
   return {metrics[0], metrics[1]};
 }
@@ -149,20 +197,20 @@ std::vector<Metric> metrics_of(const run::Run& run) {
   std::vector<Metric> metrics;
   if (const auto& requests = run.baseline()) {
     for (const requests::Series& series : requests::series_of(*requests)) {
-      Metric metric{series.name, series.unit, requests::value_of(series)};
-      metric.n = static_cast<std::int64_t>(series.units.size());
-      metric.higher_is_better = series.better == statistics::Better::Higher;
-      const auto summary = statistics::summarise(series.units);
-      if (summary && summary->n > 1) {
-        metric.low = summary->median_ci95.low;
-        metric.high = summary->median_ci95.high;
-      }
-      metrics.push_back(std::move(metric));
+      metrics.push_back(metric_of(series));
     }
   }
   const auto& process = run.get(run::kProcess);
   const auto wall = process ? requests::wall_ms(*process) : std::nullopt;
   if (wall) metrics.push_back({std::string(requests::kWallFigure), "ms", *wall, {}, {}, 1});
+  if (const auto& load = run.get(run::kLoad)) {
+    const auto& all = run.requests("");
+    const run::Requests none;
+    for (const requests::Series& series : requests::load_series(all ? *all : none, *load)) {
+      metrics.push_back(metric_of(series));
+    }
+    add_intervals(load->metrics, metrics);
+  }
   return metrics;
 }
 
@@ -178,6 +226,10 @@ Setting setting_of(const std::string& override_text) {
     setting.value = without_quotes(text.substr(at + 1));
   }
   return setting;
+}
+
+bool is_hydras(std::string_view key) {
+  return key.starts_with("hydra.") || key.starts_with("hydra/");
 }
 
 std::string value_of(const Job& job, std::string_view key) {
@@ -200,18 +252,27 @@ std::string label_of(const Sweep& sweep, const Job& job) {
   return join(parts, " ");
 }
 
+std::string end_line(const Sweep& sweep, const Job& job) {
+  const std::string why = job.status.why.empty() ? "" : ": " + job.status.why;
+  return fmt::format("#{} : {} : {}{}", job.number, label_of(sweep, job),
+                     schema::name_of(job.status.state), why);
+}
+
 std::vector<std::string> main_metrics(const std::vector<Job>& jobs) {
   std::vector<std::string> metrics;
   bool has_throughput = false;
   bool has_wall = false;
+  bool has_goodput = false;
   for (const Job& job : jobs) {
     std::vector<std::string> names;
     for (const Metric& metric : job.metrics) names.push_back(metric.name);
     for (const std::string& name : requests::usual_figures(names)) add_once(metrics, name);
     has_throughput = has_throughput || job.find_metric(kThroughput) != nullptr;
+    has_goodput = has_goodput || job.find_metric(kGoodput) != nullptr;
     has_wall = has_wall || job.find_metric(requests::kWallFigure) != nullptr;
   }
   if (has_throughput) add_once(metrics, std::string(kThroughput));
+  if (has_goodput) add_once(metrics, std::string(kGoodput));
   if (has_wall) add_once(metrics, std::string(requests::kWallFigure));
   return metrics;
 }
@@ -225,6 +286,44 @@ void summarise(Sweep& sweep) {
   if (!sweep.pareto_metrics.empty()) {
     sweep.pareto = pareto_front(sweep.jobs, sweep.pareto_metrics);
   }
+}
+
+std::string as_good_text(const Best& best) {
+  constexpr std::size_t kNamed = 6;
+  if (best.as_good.empty()) return "";
+  std::vector<std::string> names;
+  for (const std::int64_t job : best.as_good) {
+    if (names.size() < kNamed) names.push_back(std::to_string(job));
+  }
+  std::string text = (best.as_good.size() == 1 ? "job " : "jobs ") + join(names, ", ");
+  if (best.as_good.size() > kNamed) {
+    text += fmt::format(" and {} more", best.as_good.size() - kNamed);
+  }
+  return "not clearly better than " + text;
+}
+
+std::string figures_note(const Sweep& sweep) {
+  for (const Job& job : sweep.jobs) {
+    for (const Metric& metric : job.metrics) {
+      if (metric.low) return "Medians over requests without a profiler, with 95 % intervals.";
+    }
+  }
+  return "Measured without a profiler. A single value has no interval.";
+}
+
+std::map<std::string, std::string> short_keys(const Sweep& sweep) {
+  const auto last_part = [](const std::string& key) {
+    const std::size_t at = key.find_last_of("./@");
+    return at == std::string::npos ? key : key.substr(at + 1);
+  };
+  std::map<std::string, std::size_t> uses;
+  for (const std::string& key : sweep.swept) ++uses[last_part(key)];
+  std::map<std::string, std::string> names;
+  for (const std::string& key : sweep.swept) {
+    const std::string part = last_part(key);
+    names[key] = part.empty() || uses[part] > 1 ? key : part;
+  }
+  return names;
 }
 
 std::string metric_text(const Metric& metric, bool interval) {
@@ -274,11 +373,13 @@ std::string markdown_of(const Sweep& sweep) {
     markdown::Table table({{"metric", markdown::Table::Align::Left},
                            {"best"},
                            {"job"},
+                           {"overrides", markdown::Table::Align::Left},
                            {"", markdown::Table::Align::Left}});
     for (const Best& best : sweep.best) {
       const Job& job = sweep.jobs[static_cast<std::size_t>(best.job)];
       table.add({markdown::code(best.metric), metric_text(*job.find_metric(best.metric), true),
-                 link_to(job, run::files::kReport), markdown::code(label_of(sweep, job))});
+                 link_to(job, run::files::kReport), markdown::code(label_of(sweep, job)),
+                 as_good_text(best)});
     }
     text += "## Best jobs\n\n" + table.text() + "\n";
   }
@@ -295,8 +396,7 @@ std::string markdown_of(const Sweep& sweep) {
     }
     text += "\n";
   }
-  text += "## Jobs\n\n" + jobs_table(sweep, metrics) +
-          "\nMedians over requests without a profiler, with 95 % intervals.\n";
+  text += "## Jobs\n\n" + jobs_table(sweep, metrics) + "\n" + figures_note(sweep) + "\n";
   std::string failed;
   for (const Job& job : sweep.jobs) {
     if (!is_over(job.status.state) || job.status.state == JobState::Ok) continue;

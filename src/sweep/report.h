@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,8 @@
 /// What a sweep shows: swept keys against metrics.
 namespace profline::sweep {
 
-/// The figures of a run without a profiler: medians over requests with 95 % intervals, and the wall
-/// time of a user's program.
+/// The figures of a run without a profiler: medians over requests with 95 % intervals, the wall
+/// time of a user's program, and what a load on a server measured.
 std::vector<Metric> metrics_of(const run::Run& run);
 
 /// `key=value` from an override, without a leading `+` and without quotes around the value; a
@@ -25,12 +26,24 @@ std::string value_of(const Job& job, std::string_view key);
 /// The overrides of the swept keys: `batch=4 dtype=bf16`; all but Hydra's own if nothing is swept.
 std::string label_of(const Sweep& sweep, const Job& job);
 
+/// `#3 : batch=4 : failed: stage baseline failed`: how a job ended.
+std::string end_line(const Sweep& sweep, const Job& job);
+/// The setting is Hydra's own, and not one of the job.
+bool is_hydras(std::string_view key);
+
 /// The most informative metrics that at least one job has.
 std::vector<std::string> main_metrics(const std::vector<Job>& jobs);
 
-/// Fills in what follows from the jobs: swept keys, best jobs, the Pareto front. Only jobs that
-/// succeeded count as best.
+/// Fills in what follows from the jobs: swept keys, best jobs and those that are as good by their
+/// intervals, the Pareto front. Only jobs that succeeded count as best.
 void summarise(Sweep& sweep);
+
+/// `not clearly better than jobs 4 and 8`; empty if no job is as good.
+std::string as_good_text(const Best& best);
+/// What the figures of the jobs are.
+std::string figures_note(const Sweep& sweep);
+/// Short names of the swept keys, by key: the last part, where that is enough to tell them apart.
+std::map<std::string, std::string> short_keys(const Sweep& sweep);
 
 /// `12.3 ms`; with `interval`, `12.3 ms (12.1 ms to 12.6 ms)`.
 std::string metric_text(const Metric& metric, bool interval = false);

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "run/run.h"
+#include "testing/runs/load_run.h"
+#include "testing/temp_dir.h"
+
 namespace profline::sweep {
 namespace {
 
@@ -34,12 +38,36 @@ TEST(SweepReport, FindsSweptKeysBestJobsAndTheParetoFront) {
   sweep.jobs[4].status = {.state = JobState::Failed, .why = "stage baseline failed"};
   summarise(sweep);
   EXPECT_THAT(sweep.swept, ElementsAre("batch"));
-  EXPECT_THAT(sweep.best, ElementsAre(Best{"step_ms", 0}, Best{"tokens_per_s", 3}));
+  EXPECT_THAT(sweep.best, ElementsAre(Best{"step_ms", 0, {1}}, Best{"tokens_per_s", 3, {}}))
+      << "the intervals of jobs 0 and 1 overlap; a single value has none";
   EXPECT_THAT(sweep.pareto_metrics, ElementsAre("step_ms", "tokens_per_s"));
   EXPECT_THAT(sweep.pareto, ElementsAre(0, 1, 3)) << "job 2 is slower than 1 and does less";
   EXPECT_THAT(axis_values(sweep, "batch"), ElementsAre("1", "2", "4", "8", "16"));
   EXPECT_EQ(label_of(sweep, sweep.jobs[3]), "batch=8");
   EXPECT_EQ(state_counts(sweep), "4 ok, 1 failed");
+}
+
+TEST(SweepReport, OfALoadOnAServerTradesLatencyForThroughput) {
+  const testing::TempDir folder;
+  testing::LoadShape shape;
+  shape.slo.ttft_ms = 60;
+  testing::LoadRun(shape).write(folder.path());
+  auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  Sweep sweep;
+  sweep.jobs = {job(0, {"rate=1"}, 1, 1)};
+  sweep.jobs[0].metrics = metrics_of(*run);
+  EXPECT_THAT(main_metrics(sweep.jobs),
+              ElementsAre("ttft_ms", "tpot_ms", "output_tokens_per_s", "goodput_per_s"));
+  for (const char* name : {"ttft_ms", "output_tokens_per_s", "goodput_per_s"}) {
+    const Metric* metric = sweep.jobs[0].find_metric(name);
+    ASSERT_NE(metric, nullptr) << name;
+    ASSERT_TRUE(metric->low && metric->high) << name;
+    EXPECT_LE(*metric->low, metric->value) << name;
+    EXPECT_GE(*metric->high, metric->value) << name;
+  }
+  summarise(sweep);
+  EXPECT_THAT(sweep.pareto_metrics, ElementsAre("ttft_ms", "output_tokens_per_s"));
 }
 
 TEST(SweepReport, OfOneJobOrOfNothingMeasuredHasNoFront) {
@@ -58,6 +86,36 @@ TEST(SweepReport, ReadsOverridesOfEveryKind) {
   EXPECT_EQ(setting_of("model/arch@model=tiny").key, "model/arch@model");
 }
 
+TEST(SweepReport, NamesAtMostSixJobsThatAreAsGood) {
+  EXPECT_EQ(as_good_text({"step_ms", 0, {}}), "");
+  EXPECT_EQ(as_good_text({"step_ms", 0, {1, 2, 3, 4, 5, 6, 7, 8}}),
+            "not clearly better than jobs 1, 2, 3, 4, 5, 6 and 2 more");
+}
+
+TEST(SweepReport, OfValuesWithoutIntervalsSaysSo) {
+  Sweep sweep = batches();
+  for (Job& each : sweep.jobs) each.metrics = {{"wall_ms", "ms", 5, {}, {}, 1, false}};
+  EXPECT_EQ(figures_note(sweep), "Measured without a profiler. A single value has no interval.");
+}
+
+TEST(SweepReport, ShortensKeysThatStayDifferent) {
+  Sweep sweep;
+  sweep.swept = {"infer.max_new_tokens", "model.dtype", "draft.dtype", "model/arch@model"};
+  const auto names = short_keys(sweep);
+  EXPECT_EQ(names.at("infer.max_new_tokens"), "max_new_tokens");
+  EXPECT_EQ(names.at("model.dtype"), "model.dtype");
+  EXPECT_EQ(names.at("draft.dtype"), "draft.dtype");
+  EXPECT_EQ(names.at("model/arch@model"), "model");
+}
+
+TEST(SweepReport, HasALineForEachEnd) {
+  Sweep sweep = batches();
+  sweep.jobs[2].status = {.state = JobState::Failed, .why = "stage baseline failed"};
+  summarise(sweep);
+  EXPECT_EQ(end_line(sweep, sweep.jobs[0]), "#0 : batch=1 : ok");
+  EXPECT_EQ(end_line(sweep, sweep.jobs[2]), "#2 : batch=16 : failed: stage baseline failed");
+}
+
 TEST(SweepReport, IsMarkdownWithLinksIntervalsAndReasons) {
   Sweep sweep = batches();
   sweep.jobs[2].status = {.state = JobState::Killed, .why = "ended | without a record"};
@@ -67,6 +125,9 @@ TEST(SweepReport, IsMarkdownWithLinksIntervalsAndReasons) {
   EXPECT_THAT(text, HasSubstr("4 jobs: 3 ok, 1 killed."));
   EXPECT_THAT(text, HasSubstr("10.0 ms (9.00 ms to 11.0 ms)"));
   EXPECT_THAT(text, HasSubstr("[0](0/report.md)"));
+  EXPECT_THAT(text, HasSubstr("| not clearly better than job 1 |"));
+  EXPECT_THAT(text,
+              HasSubstr("\nMedians over requests without a profiler, with 95 % intervals.\n"));
   EXPECT_THAT(text, HasSubstr("- job 2, `batch=16`: killed: ended \\| without a record\n"));
 }
 

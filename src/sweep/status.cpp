@@ -25,6 +25,7 @@ bool is_waiting(std::string_view state) {
 
 std::string end_words(const Attempt& attempt) {
   if (attempt.end == End::TimeLimit) return "its time limit";
+  if (attempt.end == End::Preempted) return "it was preempted";
   if (attempt.end == End::Stopped) return "it was stopped";
   return "it was killed or its node failed";
 }
@@ -34,6 +35,13 @@ std::string slurm_words(const Seen& seen) {
   if (seen.state.empty()) return "";
   const bool has_reason = !seen.reason.empty() && lower(seen.reason) != lower(seen.state);
   return "Slurm says " + seen.state + (has_reason ? " (" + seen.reason + ")" : "");
+}
+
+/// Slurm ended the job for a reason of its own, and will not start it again.
+bool was_taken_away(std::string_view state) {
+  constexpr std::string_view kStates[] = {"PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "DEADLINE",
+                                          "REVOKED"};
+  return std::find(std::begin(kStates), std::end(kStates), state) != std::end(kStates);
 }
 
 struct Verdict {
@@ -67,10 +75,17 @@ Verdict gone(const Attempt* last, const Submission& latest, const Seen& seen) {
   const std::string said = slurm_words(seen);
   if (last == nullptr) {
     if (was_cancelled) return {JobState::Cancelled, "before it started"};
+    if (latest.launcher == LauncherKind::Slurm && latest.slurm_job.empty()) {
+      return {JobState::Killed, "it never started: its submission was interrupted"};
+    }
     return {JobState::Killed, "it never started" + (said.empty() ? "" : ": " + said)};
   }
   if (last->end == End::TimeLimit) return {JobState::TimedOut, "reached its time limit"};
   if (was_cancelled) return {JobState::Cancelled};
+  if (last->end == End::Preempted) {
+    return {JobState::Killed, "it was preempted and not queued again"};
+  }
+  if (last->end == End::Stopped && was_taken_away(seen.state)) return {JobState::Killed, said};
   if (last->end == End::Stopped) {
     return {JobState::Cancelled, said.empty() ? last->why : said};
   }
@@ -79,6 +94,9 @@ Verdict gone(const Attempt* last, const Submission& latest, const Seen& seen) {
 }
 
 Verdict unknown(const Attempt* last, const Submission& latest) {
+  if (latest.launcher == LauncherKind::Slurm && latest.slurm_job.empty()) {
+    return {JobState::Unknown, "its submission on " + latest.host + " has recorded no job id"};
+  }
   if (latest.launcher != LauncherKind::Slurm) {
     return {JobState::Unknown, "it was launched on " + latest.host};
   }
@@ -123,7 +141,6 @@ class SlurmView {
   explicit SlurmView(ProcessRunner& runner) : runner_(runner) {}
 
   Seen find(const std::string& array_job, std::size_t index, std::vector<std::string>& notes) {
-    if (array_job.empty()) return {Where::Unknown};
     auto queue = queues_.find(array_job);
     if (queue == queues_.end()) {
       queue = queues_.emplace(array_job, slurm::queue(runner_, array_job)).first;
@@ -150,6 +167,27 @@ class SlurmView {
   std::map<std::string, Result<slurm::Tasks>> queues_;
   std::map<std::string, std::optional<slurm::Tasks>> accounts_;
 };
+
+/// A submission that was killed between sbatch and its record has no job id; its tasks have.
+std::string array_job_of(const Task& task, std::int64_t submission) {
+  for (const Attempt& attempt : task.attempts) {
+    if (attempt.submission == submission && !attempt.slurm_task.empty()) {
+      return attempt.slurm_task.substr(0, attempt.slurm_task.find('_'));
+    }
+  }
+  return "";
+}
+
+Result<void> find_lost_ids(Sweep& sweep, const std::filesystem::path& folder) {
+  for (Submission& submission : sweep.submissions) {
+    if (submission.launcher != LauncherKind::Slurm) continue;
+    for (std::size_t i = 0; i < submission.jobs.size() && submission.slurm_job.empty(); ++i) {
+      submission.slurm_job =
+          array_job_of(PL_TRY(read_task(folder, submission.jobs[i])), submission.number);
+    }
+  }
+  return {};
+}
 
 void fill_in(Job& job, Task task) {
   job.verdict = std::move(task.verdict);
@@ -200,6 +238,7 @@ JobStatus status_of(const Task& task, const Submission& latest, const Seen& seen
 
 Result<Observed> observe(const std::filesystem::path& folder, ProcessRunner& runner) {
   Observed observed{PL_TRY(read_sweep(folder)), {}};
+  PL_TRY(find_lost_ids(observed.sweep, folder));
   SlurmView slurm(runner);
   for (Job& job : observed.sweep.jobs) {
     const Submission* latest = observed.sweep.submission_of(job.number);
@@ -208,9 +247,10 @@ Result<Observed> observe(const std::filesystem::path& folder, ProcessRunner& run
     Seen seen;
     if (!has_said_its_end(task, *latest)) {
       const auto index = static_cast<std::size_t>(job.number);
-      seen = latest->launcher == LauncherKind::Slurm
-                 ? slurm.find(latest->slurm_job, index, observed.notes)
-                 : seen_here(task, *latest);
+      // Without the id, only whether the launcher still works on it is known.
+      const bool is_queued = latest->launcher == LauncherKind::Slurm && !latest->slurm_job.empty();
+      seen = is_queued ? slurm.find(latest->slurm_job, index, observed.notes)
+                       : seen_here(task, *latest);
       // A job that is gone now wrote its end before that, but perhaps after it was read.
       task = PL_TRY(read_task(folder, job.number));
     }

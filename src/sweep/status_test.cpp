@@ -83,6 +83,26 @@ TEST(JobStatus, FollowsFromWhatTheJobWroteAndWhatIsSeenOfIt) {
        {Where::Gone, "CANCELLED"},
        JobState::Cancelled,
        "before it started"},
+      {"preempted and requeued",
+       task_that({{End::Preempted, 130}}),
+       {Where::Waiting, "PENDING", "BeginTime"},
+       JobState::Pending,
+       "queued again after it was preempted"},
+      {"preempted and dropped",
+       task_that({{End::Preempted, 130}}),
+       {Where::Gone, "PREEMPTED"},
+       JobState::Killed,
+       "it was preempted and not queued again"},
+      {"stopped by Slurm, not by the user",
+       task_that({{End::Stopped, 130}}),
+       {Where::Gone, "NODE_FAIL", "NodeDown"},
+       JobState::Killed,
+       "Slurm says NODE_FAIL (NodeDown)"},
+      {"stopped by hand on its node",
+       task_that({{End::Stopped, 130}}),
+       {Where::Gone, "FAILED", "NonZeroExitCode"},
+       JobState::Cancelled,
+       "Slurm says FAILED (NonZeroExitCode)"},
       {"out of memory",
        task_that({{End::Open, 0}}),
        {Where::Gone, "OUT_OF_MEMORY"},
@@ -107,8 +127,9 @@ TEST(JobStatus, FollowsFromWhatTheJobWroteAndWhatIsSeenOfIt) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const JobStatus status =
-        status_of(c.task, {.number = 1, .launcher = LauncherKind::Slurm, .jobs = {0}}, c.seen);
+    const JobStatus status = status_of(
+        c.task, {.number = 1, .launcher = LauncherKind::Slurm, .jobs = {0}, .slurm_job = "7"},
+        c.seen);
     EXPECT_EQ(status.state, c.state);
     EXPECT_EQ(status.why, c.why);
     EXPECT_EQ(status.attempts, static_cast<std::int64_t>(c.task.attempts.size()));
@@ -221,6 +242,29 @@ TEST_F(Observation, SaysWhenSlurmDoesNotAnswer) {
   processes_.expect({"squeue"}).complains("Unable to contact slurm controller").exits(1);
   EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Unknown, JobState::Unknown));
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("Unable to contact slurm controller")));
+}
+
+TEST_F(Observation, FindsTheJobIdThatASubmissionCouldNotRecord) {
+  auto sweep = read_sweep(folder_.path());
+  ASSERT_TRUE(sweep);
+  Submission& submission = sweep->submissions[0];
+  submission.slurm_job.clear();
+  submission.host = run::host_name();
+  submission.boot_id = run::boot_id();
+  submission.process = run::own_process();
+  ASSERT_TRUE(SweepLock::take(folder_.path())->write(*sweep));
+  EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Pending, JobState::Pending))
+      << "sbatch may still answer";
+  submission.process.start_ticks += 1;
+  ASSERT_TRUE(SweepLock::take(folder_.path())->write(*sweep));
+  EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Killed, JobState::Killed));
+
+  const Interrupt interrupt;
+  ASSERT_TRUE(TaskClaim::take(folder_.path(), 1, interrupt, {})
+                  ->begin({.submission = 1, .slurm_task = "7_1"}));
+  processes_.expect({"squeue", "--noheader", "--array", "--states=all", "--jobs=7"})
+      .prints("7|1|RUNNING|None\n7|2|PENDING|Resources\n");
+  EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Running, JobState::Pending));
 }
 
 TEST(WorstCode, IsThatOfTheWorstJob) {

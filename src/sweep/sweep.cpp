@@ -36,6 +36,13 @@ Result<FileDescriptor> open_lock(const fs::path& path) {
   return file;
 }
 
+Result<void> check_holds_sweep(const fs::path& folder) {
+  if (holds_sweep(folder)) return {};
+  return Error(
+      ErrorKind::NotFound,
+      "'" + folder.string() + "' is not the folder of a sweep: it has no " + run::files::kSweep);
+}
+
 }  // namespace
 
 bool is_over(JobState state) {
@@ -81,12 +88,8 @@ bool holds_sweep(const fs::path& folder) {
 }
 
 Result<Sweep> read_sweep(const fs::path& folder) {
+  PL_TRY(check_holds_sweep(folder));
   const fs::path file = folder / run::files::kSweep;
-  if (!holds_sweep(folder)) {
-    return Error(
-        ErrorKind::NotFound,
-        "'" + folder.string() + "' is not the folder of a sweep: it has no " + run::files::kSweep);
-  }
   return from_document<Sweep>(PL_TRY(read_file(file)), file.string());
 }
 
@@ -110,6 +113,11 @@ Result<SweepLock> SweepLock::take(const fs::path& folder) {
     if (PL_TRY(try_lock(file, path))) break;
   }
   return SweepLock(folder, std::move(file));
+}
+
+Result<SweepLock> SweepLock::take_existing(const fs::path& folder) {
+  PL_TRY(check_holds_sweep(folder));
+  return take(folder);
 }
 
 Result<void> SweepLock::write(const Sweep& sweep) const {
@@ -153,6 +161,12 @@ Result<void> TaskClaim::end(End how, ExitCode code, std::string why, const std::
   last.exit_code = static_cast<int>(code);
   last.why = std::move(why);
   last.ended = time;
+  return save();
+}
+
+Result<void> TaskClaim::amend(End how, std::string why) {
+  task.attempts.back().end = how;
+  task.attempts.back().why = std::move(why);
   return save();
 }
 

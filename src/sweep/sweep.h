@@ -169,12 +169,15 @@ constexpr auto fields(std::type_identity<Submission>) {
 struct Best {
   std::string metric = {};
   std::int64_t job = 0;
+  std::vector<std::int64_t> as_good = {};
 
   bool operator==(const Best&) const = default;
 };
 constexpr auto fields(std::type_identity<Best>) {
-  return field_list(field("metric", &Best::metric, "name").required(),
-                    field("job", &Best::job, "number").required());
+  return field_list(
+      field("metric", &Best::metric, "name").required(),
+      field("job", &Best::job, "number").required(),
+      field("as_good", &Best::as_good, "jobs whose intervals overlap the best one's, by number"));
 }
 
 /// `sweep.json`: the record of a sweep, and its report.
@@ -217,12 +220,14 @@ constexpr auto fields(std::type_identity<Sweep>) {
 enum class End {
   Open,       ///< not recorded: it is running, or was killed
   Done,       ///< by itself, with an exit code
-  Stopped,    ///< by a signal: scancel, Ctrl-C, preemption, requeue
+  Stopped,    ///< by a signal: scancel, Ctrl-C, requeue
   TimeLimit,  ///< its time limit was near
+  Preempted,  ///< Slurm needed its place for another job
 };
 constexpr auto names(std::type_identity<End>) {
   return std::array{named(End::Open, "open"), named(End::Done, "done"),
-                    named(End::Stopped, "stopped"), named(End::TimeLimit, "time_limit")};
+                    named(End::Stopped, "stopped"), named(End::TimeLimit, "time_limit"),
+                    named(End::Preempted, "preempted")};
 }
 
 struct Attempt {
@@ -287,6 +292,8 @@ std::filesystem::path log_of(const std::filesystem::path& folder, std::int64_t j
 class SweepLock {
  public:
   static Result<SweepLock> take(const std::filesystem::path& folder);
+  /// The same for a folder that holds a sweep; an Error of kind NotFound if it does not.
+  static Result<SweepLock> take_existing(const std::filesystem::path& folder);
 
   Result<void> write(const Sweep& sweep) const;
 
@@ -314,6 +321,8 @@ class TaskClaim {
   Result<void> begin(Attempt attempt);
   /// Ends the last attempt.
   Result<void> end(End how, ExitCode code, std::string why, const std::string& time);
+  /// Says how the last attempt ended once more is known about it.
+  Result<void> amend(End how, std::string why);
 
  private:
   TaskClaim(std::filesystem::path file, FileDescriptor lock)

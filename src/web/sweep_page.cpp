@@ -127,7 +127,8 @@ Section best_section(const Sweep& sweep) {
                     element("dd", element("b", text(sweep::metric_text(metric))) +
                                       element("small", text("job ") + link_to(job) + text(": ") +
                                                            code(sweep::label_of(sweep, job))) +
-                                      element("small", text(interval))));
+                                      element("small", text(interval)) +
+                                      element("small", text(sweep::as_good_text(best)))));
   }
   if (!figures.empty()) {
     section.body += element(
@@ -141,9 +142,10 @@ Section best_section(const Sweep& sweep) {
 
 /// The values of the other keys, which tell the lines of a plot apart.
 std::string others_of(const Sweep& sweep, const Job& job, const std::string& key) {
+  const auto names = sweep::short_keys(sweep);
   std::vector<std::string> parts;
   for (const std::string& other : sweep.swept) {
-    if (other != key) parts.push_back(other + "=" + sweep::value_of(job, other));
+    if (other != key) parts.push_back(names.at(other) + "=" + sweep::value_of(job, other));
   }
   return join(parts, " ");
 }
@@ -193,7 +195,7 @@ Section keys_section(const Sweep& sweep) {
     Section plots;
     for (const std::string& metric : metrics) {
       plots.add_chart(fmt::format("swept.{}", plot++), metric + " by " + key,
-                      text(metric + " by " + key + ", with 95 % intervals"),
+                      text(metric + " by " + key),
                       object({{"metric", Node::string(metric)},
                               {"unit", Node::string(unit_of(sweep, metric))},
                               {"axis", texts(axis)},
@@ -300,8 +302,8 @@ Cell metric_cell(const Metric* metric) {
   if (metric == nullptr) return text_cell("–");
   Markup shown = text(sweep::metric_text(*metric));
   if (metric->low) {
-    shown += element("small", {{"class", "fix"}},
-                     text(" " + sweep::metric_text({"", metric->unit, *metric->low}) + " to " +
+    shown += element("small", {{"class", "interval"}},
+                     text(sweep::metric_text({"", metric->unit, *metric->low}) + " to " +
                           sweep::metric_text({"", metric->unit, *metric->high})));
   }
   return {shown, metric->value};
@@ -326,9 +328,8 @@ Section jobs_section(const Sweep& sweep) {
     for (const std::string& metric : metrics) cells.push_back(metric_cell(job.find_metric(metric)));
     table.add(cells);
   }
-  section.body = table.markup() +
-                 element("p", {{"class", "from"}},
-                         text("Medians over requests without a profiler, with 95 % intervals."));
+  section.body =
+      table.markup() + element("p", {{"class", "from"}}, text(sweep::figures_note(sweep)));
   return section;
 }
 

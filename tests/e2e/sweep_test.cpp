@@ -187,7 +187,10 @@ TEST_F(Sweep, OfTheBasicLauncherHasAReportToo) {
   const Outcome retry = run_profline_in(folder_.path(), {"sweep", "retry", "sweep"});
   EXPECT_EQ(retry.code, 3);
   EXPECT_EQ(retry.err, "profline: no job of this sweep has failed: 2 ok\n");
-  EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", "report", "."}).code, 3);
+  for (const char* command : {"report", "cancel", "retry", "status", "wait"}) {
+    EXPECT_EQ(run_profline_in(folder_.path(), {"sweep", command, "."}).code, 3) << command;
+  }
+  EXPECT_EQ(text_of(".sweep/lock"), "absent") << "a folder that is not a sweep is left alone";
 }
 
 TEST_F(Sweep, ForSlurmIsShownWithItsScript) {

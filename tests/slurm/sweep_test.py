@@ -10,6 +10,7 @@ campaign with 32 jobs, and waits for a real time limit.
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -67,6 +68,8 @@ def wait_until(what, condition, seconds=60):
 class SlurmTest(unittest.TestCase):
     nodes = 2
     cpus = 4
+    gpus = 0
+    slurm_conf = ""
 
     def setUp(self):
         # Short, because of the length of a socket's name.
@@ -81,12 +84,13 @@ class SlurmTest(unittest.TestCase):
         program.write_text(PROGRAM.replace("LOGS", str(self.logs)))
         (self.work / "conf/jobs.yaml").write_text(CONFIG.replace("PROGRAM", str(program)))
         self.addCleanup(self.control, "down")
+        self.env = {**os.environ, "SLURM_CONF": str(self.cluster / "slurm.conf"), "SLURM_CLUSTER_CONF": self.slurm_conf,
+                    "SLURM_CLUSTER_GPUS": str(self.gpus)}
         self.control("up", str(self.nodes), str(self.cpus))
-        self.env = {**os.environ, "SLURM_CONF": str(self.cluster / "slurm.conf")}
         self.sweep = self.work / "sweep"
 
     def control(self, verb, *words):
-        done = subprocess.run([CLUSTER, verb, self.cluster, *words], capture_output=True, text=True)
+        done = subprocess.run([CLUSTER, verb, self.cluster, *words], env=self.env, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def command(self, *words, code=0):
@@ -133,7 +137,7 @@ class Submission(SlurmTest):
         self.assertEqual(names, {name})
         done = self.profline("sweep", "wait", self.sweep)
         self.assertIn("32 jobs: 32 ok", done.stdout)
-        self.assertEqual(done.stderr.count(" ok : vars.job="), 32)
+        self.assertEqual(len(re.findall(r"^#(\d+) : vars\.job=\1 : ok$", done.stderr, re.MULTILINE)), 32)
         report = (self.sweep / "sweep.md").read_text()
         self.assertIn("32 jobs: 32 ok.", report)
         self.assertIn("| `wall_ms` |", report)
@@ -151,6 +155,177 @@ class Submission(SlurmTest):
         self.profline("run", "-cn", "jobs", "-m", "hydra/launcher=slurm", "pipeline.baseline.timeout=1,-1", code=2)
         self.assertFalse(self.sweep.exists())
         self.assertEqual(self.command("squeue", "-h", "-t", "all").stdout, "")
+
+
+class EveryKey(SlurmTest):
+    """Each key of Hydra's submitit launcher, as Slurm understood it."""
+
+    gpus = 2
+    slurm_conf = "MaxArraySize=20\nPartitionName=other Nodes=ALL State=UP\nPartitionName=third Nodes=ALL State=UP"
+
+    KEYS = """\
+defaults: [jobs, override hydra/launcher: submitit_slurm, _self_]
+hydra:
+  launcher:
+    submitit_folder: ${hydra.sweep.dir}/out put/%j
+    timeout_min: 7
+    cpus_per_task: 1
+    gpus_per_node: 1
+    tasks_per_node: 2
+    mem_gb: 1
+    nodes: 1
+    name: 'a "b" $HOME `id` \\ #'
+    stderr_to_stdout: true
+    partition: other,third
+    qos: 5
+    account: 12345
+    comment: "it's; $(touch broken)"
+    exclude: n2
+    cpus_per_gpu: null
+    max_num_timeout: 1
+    signal_delay_s: 45
+    array_parallelism: 3
+    additional_parameters: {nice: 7, hold: true, begin: null, "no_kill": false}
+    setup: ['export FROM_SETUP="a b"', 'echo "set up: $FROM_SETUP"']
+"""
+
+    def shown(self, job):
+        text = self.command("scontrol", "show", "job", "-o", job).stdout
+        return text, dict(re.findall(r"(\w+)=(\S*)", text))
+
+    def test_reaches_slurm(self):
+        (self.work / "conf/keys.yaml").write_text(self.KEYS)
+        hostile = "'vars.job=\"$(touch broken) `touch broken` ; it\\'s\"'"
+        job = json.loads(self.profline("run", "-cn", "keys", "-m", "--format", "json", "vars.seconds=0.1,0.2",
+                                       "+vars.odd=" + hostile).stdout)["slurm_job"]
+        text, job_of = self.shown(job)
+        expected = {"TimeLimit": "00:07:00", "Partition": "other,third", "ExcNodeList": "n2", "Nice": "7", "Reason": "JobHeldUser",
+                    "ArrayTaskId": "0-1%3", "NumNodes": "1-1"}
+        self.assertEqual({key: job_of.get(key) for key in expected}, expected)
+        self.assertIn('JobName=a "b" $HOME `id` \\ #', text)
+        self.assertIn("Comment=it's; $(touch broken)", text)
+        self.assertIn("NtasksPerN:B:S:C=2:", text)
+        self.assertIn("gpu:1", text)
+        self.assertRegex(text, "MinMemoryNode=1(G|024M)")
+        self.assertEqual([status["state"] for status in (each["status"] for each in self.status())], ["held", "held"])
+        script = (self.sweep / "out put/batch-1.sh").read_text()
+        for line in ("#SBATCH --qos='5'", "#SBATCH --account='12345'", "#SBATCH --signal='B:USR2@45'"):
+            self.assertIn(line, script)
+        self.profline("sweep", "retry", self.sweep)  # releases what is held
+        self.profline("sweep", "wait", self.sweep)
+        self.assertEqual((self.sweep / f"out put/{job}_0_log.out").read_text().splitlines()[0], "set up: a b")
+        self.assertEqual(list((self.sweep / "out put").glob("*.err")), [])
+        self.assertEqual([path.name for path in self.work.rglob("broken")], [])
+        self.assertEqual([path.name for path in self.sweep.rglob("broken")], [])
+
+    def test_for_gpus_memory_and_features_reaches_slurm(self):
+        for key, value, sees in (("gres", "gpu:1", "gpu:1"), ("gpus_per_task", 1, "gpu:1"), ("mem_per_cpu", 100, "MinMemoryCPU=100M")):
+            with self.subTest(key=key):
+                job = self.submit("vars.job=1", f"hydra.launcher.{key}={value}", f"hydra.sweep.dir={key}",
+                                  "+hydra.launcher.additional_parameters.hold=true")
+                self.assertIn(sees, self.shown(job)[0])
+                self.sweep = self.work / key
+                self.assertEqual(self.states(), ["held"])
+                self.assertIn("cancelled 1 job\n", self.profline("sweep", "cancel", self.sweep).stdout)
+                self.assertEqual(self.states(), ["cancelled"])
+        job = self.submit("vars.job=1", "hydra.launcher.gpus_per_node=1", "hydra.launcher.cpus_per_gpu=1",
+                          "hydra.launcher.mem_per_gpu=200M", "hydra.sweep.dir=per_gpu", "+hydra.launcher.additional_parameters.hold=true")
+        for shown in ("CpusPerTres=gres:gpu:1", "MemPerTres=gres:gpu:200"):
+            self.assertIn(shown, self.shown(job)[0])
+        self.command("scancel", job)
+        refused = self.profline("run", "-cn", "jobs", "-m", "hydra/launcher=slurm", "vars.job=1,2",
+                                "hydra.launcher.constraint=no_such_feature", code=1)
+        self.assertIn("Invalid feature specification", refused.stderr)
+
+    def test_an_array_that_is_too_large_is_refused_with_the_limit(self):
+        refused = self.profline("run", "-cn", "jobs", "-m", "hydra/launcher=slurm", "vars.job=range(22)", code=1)
+        self.assertIn("this cluster takes array jobs of at most 19 tasks (MaxArraySize)", refused.stderr)
+        self.assertFalse(self.sweep.exists())
+
+
+class Preemption(SlurmTest):
+    """A partition whose jobs give way to those of another, which Slurm queues again."""
+
+    nodes = 1
+    cpus = 2
+    slurm_conf = """\
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+SlurmctldParameters=preempt_send_user_signal
+PartitionName=noticed Nodes=ALL PriorityTier=1 PreemptMode=CANCEL GraceTime=20 State=UP
+PartitionName=silent Nodes=ALL PriorityTier=1 PreemptMode=REQUEUE GraceTime=0 State=UP
+PartitionName=dropped Nodes=ALL PriorityTier=1 PreemptMode=CANCEL GraceTime=0 State=UP
+PartitionName=high Nodes=ALL PriorityTier=10 PreemptMode=OFF State=UP
+"""
+
+    def preempt(self, partition, *overrides):
+        job = self.submit("vars.job=0", "vars.seconds=30", f"hydra.launcher.partition={partition}", *overrides)
+        wait_until("it begins", self.begun(0))
+        program = self.work / "program.sh"
+        program.write_text(program.read_text().replace('sleep "${2#for }"', "sleep 0.1"))
+        self.command("srun", "--partition=high", "--exclusive", "true")
+        return job
+
+    def check_resumed(self, job):
+        self.profline("sweep", "wait", self.sweep)
+        attempts = self.task(0)["attempts"]
+        self.assertEqual([(each["end"], each["slurm_task"]) for each in attempts], [("preempted", f"{job}_0"), ("done", f"{job}_0")])
+        record = json.loads((self.sweep / "0/run.json").read_text())
+        self.assertEqual((record["state"], len(record["resumed"])), ("ok", 1))
+        self.assertEqual(self.log(0), ["begin", "stopped", "begin", "done"])
+
+    def test_with_notice_is_no_time_limit_and_the_job_queues_itself_again(self):
+        job = self.preempt("noticed", "hydra.launcher.max_num_timeout=0")
+        self.assertEqual(self.status()[0]["status"]["why"], "queued again after it was preempted")
+        self.check_resumed(job)
+
+    def test_without_notice_continues_where_slurm_queues_it_again(self):
+        self.check_resumed(self.preempt("silent", "hydra.launcher.signal_delay_s=0"))
+
+    def test_of_a_job_that_is_not_queued_again_is_not_the_users_doing(self):
+        self.preempt("dropped", "hydra.launcher.signal_delay_s=0")
+        self.profline("sweep", "wait", self.sweep, code=1)
+        status = self.status()[0]["status"]
+        self.assertEqual((status["state"], status["why"]), ("killed", "it was preempted and not queued again"))
+        self.profline("sweep", "retry", self.sweep)
+        self.profline("sweep", "wait", self.sweep)
+        self.assertEqual(self.log(0), ["begin", "stopped", "begin", "done"])
+
+
+class Stages(SlurmTest):
+    """A job of several stages of the built-in model."""
+
+    # Notes each stage, and keeps the last one waiting until it may go on.
+    WORKLOAD = "#!/bin/bash\n" + """\
+[ "$1" = --mode ] || exec WORKLOAD "$@"
+trap 'exit 1' INT TERM
+echo "$2" >>LOGS/stages
+until [ "$2" != torch_profiler ] || [ -e LOGS/go ]; do sleep 0.1; done
+exec WORKLOAD "$@"
+"""
+
+    def test_a_job_that_is_queued_again_does_not_repeat_stages_that_are_done(self):
+        workload = Path(PROFLINE).parent / "profline-workload"
+        if not workload.exists():
+            self.skipTest("profline-workload was not built")
+        wrapper = self.work / "workload.sh"
+        wrapper.write_text(self.WORKLOAD.replace("WORKLOAD", str(workload)).replace("LOGS", str(self.logs)))
+        wrapper.chmod(0o755)
+        job = json.loads(self.profline(
+            "run", "-cn", "demo", "--workload", wrapper, "-m", "hydra/launcher=slurm", "--format", "json", "hydra.sweep.dir=sweep",
+            "pipeline.static_analysis.enable=false", "pipeline.baseline.enable=true", "pipeline.torch_profiler.enable=true",
+            "pipeline.nsys.enable=false", "infer.max_new_tokens=2", "dataset.pages=1", "dataset.page_sizes=[96x64]",
+            "pipeline.workload.threads=1").stdout)["slurm_job"]
+        stages = self.logs / "stages"
+        wait_until("the second stage runs", lambda: stages.exists() and "torch_profiler" in stages.read_text(), 120)
+        self.command("scancel", "--batch", "--signal=USR2", f"{job}_0")
+        wait_until("it is queued again", lambda: self.states() == ["pending"])
+        (self.logs / "go").touch()
+        self.profline("sweep", "wait", self.sweep)
+        self.assertEqual(stages.read_text().split(), ["baseline", "torch_profiler", "torch_profiler"])
+        record = json.loads((self.sweep / "0/run.json").read_text())
+        self.assertEqual([(stage["name"], stage["state"]) for stage in record["stages"] if stage["state"] != "off"],
+                         [("baseline", "ok"), ("torch_profiler", "ok")])
 
 
 class Faults(SlurmTest):
@@ -175,6 +350,32 @@ class Faults(SlurmTest):
         self.assertEqual(self.log(0).count("done"), 1)
         self.assertEqual(self.log(1).count("done"), 2)
         self.profline("sweep", "retry", self.sweep, code=3)
+
+    def test_of_two_retries_at_once_one_launches_the_jobs(self):
+        for job in (0, 1):
+            (self.logs / f"{job}.fails").touch()
+        self.submit("vars.job=0,1")
+        self.profline("sweep", "wait", self.sweep, code=1)
+        retries = [subprocess.Popen([PROFLINE, "sweep", "retry", str(self.sweep)], cwd=self.work, env=self.env,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+        for retry in retries:
+            retry.communicate(timeout=60)
+        self.assertEqual(sorted(retry.returncode for retry in retries), [0, 3, 3])
+        submissions = json.loads((self.sweep / "sweep.json").read_text())["submissions"]
+        self.assertEqual([each["jobs"] for each in submissions], [[0, 1], [0, 1]])
+        self.profline("sweep", "wait", self.sweep, code=1)
+        self.assertEqual(self.log(0).count("begin"), 2)
+
+    def test_a_retry_that_slurm_does_not_take_changes_nothing(self):
+        (self.logs / "0.fails").touch()
+        self.submit("vars.job=0,1")
+        self.profline("sweep", "wait", self.sweep, code=1)
+        self.control("kill", "slurmctld")
+        done = self.profline("sweep", "retry", self.sweep, code=1)
+        self.assertIn("submitting the sweep", done.stderr)
+        self.control("start", "slurmctld")
+        self.assertEqual(self.states(), ["failed", "ok"])
+        self.assertEqual(len(json.loads((self.sweep / "sweep.json").read_text())["submissions"]), 1)
 
     def test_ahead_of_its_time_limit_a_job_closes_its_record_and_continues_later(self):
         job = self.submit("vars.job=0", "vars.seconds=20")

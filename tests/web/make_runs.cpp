@@ -6,6 +6,7 @@
 //   report_runs program FOLDER        a user's own program: captures, and its wall time
 //   report_runs load FOLDER           an open-loop load on a server with SLOs, some errors and a
 //   late client report_runs load-search FOLDER    a search for the highest rate that meets the SLOs
+//   report_runs sweep FOLDER          a sweep of two keys and a third, some of whose jobs failed
 //   report_runs hostile FOLDER        names that would be harmful if they were not treated as text
 //   report_runs large FOLDER          a million kernels, two million operators
 //   report_runs report FOLDER         writes every report of the existing run
@@ -22,11 +23,13 @@
 #include "base/files.h"
 #include "formats/yaml.h"
 #include "report/write_reports.h"
+#include "run/names/artifact_names.h"
 #include "settings/hardware.h"
 #include "stages/ncu/internal/captures.h"
 #include "stages/nsys/internal/captures.h"
 #include "statistics/summary.h"
 #include "summary/summarise.h"
+#include "sweep/report.h"
 #include "testing/captures/generated_trace.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/paths.h"
@@ -361,6 +364,60 @@ void make_large(const fs::path& folder) {
             << fs::file_size(folder / "report.html") << " bytes\n";
 }
 
+/// Times that differ by a factor of a hundred, as between fp32 on one thread and bf16 on many.
+sweep::Job swept_job(std::int64_t number, int batch, const std::string& dtype, int threads) {
+  sweep::Job job;
+  job.number = number;
+  job.folder = std::to_string(number);
+  job.overrides = {"infer.batch_size=" + std::to_string(batch), "model.dtype=" + dtype,
+                   "pipeline.workload.threads=" + std::to_string(threads)};
+  job.status = {.state = sweep::JobState::Ok,
+                .exit_code = 0,
+                .attempts = 1,
+                .started = "2026-11-18T10:00:00.000Z",
+                .ended = "2026-11-18T10:01:00.000Z",
+                .node = "n1"};
+  const double slow = (dtype == "bf16" ? 8.0 : 1.0) * (threads > 1 ? 12.0 : 1.0);
+  const double prefill = 5.0 * slow + batch;
+  const double token = 0.25 * slow + 0.01 * batch;
+  const double rate = 1000 * batch / token;
+  job.metrics = {{"prefill_ms", "ms", prefill, prefill * 0.9, prefill * 1.1, 8, false},
+                 {"token_ms", "ms", token, token * 0.97, token * 1.2, 8, false},
+                 {"tokens_per_s", "tokens/s", rate, rate * 0.95, rate * 1.05, 8, true}};
+  return job;
+}
+
+void make_sweep(const fs::path& folder) {
+  sweep::Sweep made;
+  made.started = "2026-11-18T10:00:00.000Z";
+  made.version = "1.0.0";
+  made.launcher = sweep::LauncherKind::Slurm;
+  made.command_line.config_name = "demo";
+  for (const int batch : {1, 2, 4, 8, 16}) {
+    for (const char* dtype : {"fp32", "bf16"}) {
+      for (const int threads : {1, 2}) {
+        made.jobs.push_back(
+            swept_job(static_cast<std::int64_t>(made.jobs.size()), batch, dtype, threads));
+      }
+    }
+  }
+  const auto fails = [&](std::size_t job, sweep::JobState state, const std::string& why) {
+    made.jobs[job].status.state = state;
+    made.jobs[job].status.why = why;
+    made.jobs[job].metrics.clear();
+  };
+  fails(17, sweep::JobState::Failed, "stage baseline failed: <img src=x onerror=alert(1)>");
+  fails(18, sweep::JobState::Killed, "ended without a word: Slurm says OUT_OF_MEMORY");
+  fails(19, sweep::JobState::Pending, "queued again after its time limit");
+  made.submissions.push_back({.launcher = sweep::LauncherKind::Slurm, .slurm_job = "4711"});
+  for (const sweep::Job& job : made.jobs) made.submissions.back().jobs.push_back(job.number);
+  sweep::summarise(made);
+  fs::create_directories(folder);
+  write_text(folder / run::files::kSweep, must(to_document(made)));
+  write_text(folder / run::files::kSweepReport, sweep::markdown_of(made));
+  write_text(folder / run::files::kSweepPage, must(web::sweep_page(made, "<b>night</b>")));
+}
+
 int make_run(const std::string& what, const fs::path& folder) {
   if (what == "h200") {
     make_h200(folder);
@@ -372,6 +429,8 @@ int make_run(const std::string& what, const fs::path& folder) {
     make_load(folder);
   } else if (what == "load-search") {
     make_load_search(folder);
+  } else if (what == "sweep") {
+    make_sweep(folder);
   } else if (what == "hostile") {
     make_hostile(folder);
   } else if (what == "large") {
@@ -395,7 +454,8 @@ int make_run(const std::string& what, const fs::path& folder) {
 int main(int count, char** arguments) {
   if (count != 3) {
     std::cerr << "report_runs "
-                 "h200|h200-counters|program|load|load-search|hostile|large|report|page FOLDER\n";
+                 "h200|h200-counters|program|load|load-search|sweep|hostile|large|report|page "
+                 "FOLDER\n";
     return 2;
   }
   return profline::make_run(arguments[1], arguments[2]);

@@ -31,12 +31,13 @@ before(async () => {
 });
 after(() => browser.close());
 
-// Opens a page, passes it to `look`, and checks that it is quiet: no error, no console message, no network request.
-async function open(folder, options, look) {
+// Opens a page (`options.file`, or report.html), passes it to `look`, and checks that it is quiet: no error, no console message,
+// no network request.
+async function open(folder, {file, ...options}, look) {
   const context = await browser.newContext({viewport: {width: 1440, height: 900}, acceptDownloads: true, ...options});
   const page = await context.newPage();
   const complaints = [];
-  const url = pathToFileURL(join(folder, 'report.html')).href;
+  const url = pathToFileURL(join(folder, file ?? 'report.html')).href;
   page.on('console', (message) => complaints.push('console: ' + message.text()));
   page.on('pageerror', (error) => complaints.push('error: ' + error.message));
   page.on('dialog', (dialog) => complaints.push('dialog: ' + dialog.message()));
@@ -539,3 +540,76 @@ test('hostile names are text everywhere', async () => {
     });
   }
 });
+
+const swept = (options, look) => open(run('sweep'), {file: 'sweep.html', ...options}, look);
+
+for (const [shape, options] of Object.entries({
+  'light-1280': {viewport: {width: 1280, height: 900}}, 'dark-1280': {viewport: {width: 1280, height: 900}, colorScheme: 'dark'},
+  'light-390': {viewport: {width: 390, height: 844}}, 'dark-390': {viewport: {width: 390, height: 844}, colorScheme: 'dark'},
+})) {
+  test(`a sweep: ${shape} fits its window, and no two texts of a chart overlap`, () => swept(options, async (page) => {
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= page.viewportSize().width, `the page is ${width} wide`);
+    const overlaps = await page.$$eval('.plot', (plots) => plots.flatMap((plot) => {
+      const texts = Array.from(plot.querySelectorAll('svg text'), (text) => [text.textContent, text.getBoundingClientRect()])
+        .filter(([, box]) => box.width > 0);
+      return texts.flatMap(([name, a], at) => texts.slice(at + 1)
+        .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3)
+        .map(([other]) => `${plot.dataset.chart}: ${name} and ${other}`));
+    }));
+    assert.deepEqual(overlaps, []);
+    await page.screenshot({path: join(pictures, `sweep-${shape}.png`), fullPage: true});
+  }));
+}
+
+test('a sweep: every job that measured something is in every chart, and the best are named', () => swept({}, async (page) => {
+  const {jobs, best, pareto} = json(run('sweep'), 'sweep.json');
+  const measured = jobs.filter((job) => job.metrics.length);
+  const counts = await marks(page);
+  assert.equal(sum(counts.tradeoff.slice(1)), measured.length);
+  assert.equal(counts.tradeoff[2][1], pareto.length);
+  const points = (name) => page.evaluate((chart) => window.profline.data.charts[chart], name);
+  for (let plot = 0; plot < 9; plot += 1) {
+    const {series} = await points('swept.' + plot);
+    assert.equal(series.reduce((all, one) => all + one.points.length, 0), measured.length, 'swept.' + plot);
+  }
+  // Five sizes and two types; the third key's best value is in the cell.
+  const {cells} = await points('pairs.0_0');
+  assert.equal(cells.length, 9, 'the two jobs of one cell did not succeed');
+  for (const [x, y, value, job] of cells) {
+    const same = measured.filter(({overrides}) => overrides[0] === `infer.batch_size=${[1, 2, 4, 8, 16][x]}` &&
+      overrides[1] === `model.dtype=${['fp32', 'bf16'][y]}`);
+    assert.equal(value, Math.min(...same.map((each) => each.metrics[0].value)));
+    assert.ok(same.some((each) => each.number === job));
+  }
+  const figures = await page.$$eval('.figure', (all) => all.map((one) => one.innerText));
+  assert.equal(figures.length, best.length);
+  figures.forEach((figure, at) => assert.match(figure, new RegExp(`job ${best[at].job}:`)));
+  assert.match(figures[0], /not clearly better than job 4/);
+  // A factor of a hundred between jobs: on a linear axis all but the slowest would lie on the axis.
+  assert.equal(await page.evaluate(() => window.profline.charts.get('tradeoff').getOption().xAxis[0].type), 'log');
+}));
+
+test('a sweep: jobs are listed with links, failures with reasons, and both can be searched', () => swept({}, async (page) => {
+  const {jobs} = json(run('sweep'), 'sweep.json');
+  assert.equal((await rowsOf(page, 'sweep-jobs', 0)).length, jobs.length);
+  const links = await page.$$eval('#sweep-jobs tbody th a', (all) => all.map((link) => link.getAttribute('href')));
+  assert.deepEqual(links, jobs.filter(({status}) => ['ok', 'failed'].includes(status.state)).map(({folder}) => folder + '/report.html'));
+  assert.deepEqual(await rowsOf(page, 'failed-jobs', 0), ['17', '18']);
+  assert.match(await page.locator('#failed-jobs').textContent(), /<img src=x onerror=alert\(1\)>[^]*OUT_OF_MEMORY/);
+  await page.locator('#jobs input[type=search]').fill('bf16');
+  assert.equal((await rowsOf(page, 'sweep-jobs', 0)).length, 10);
+  // Figures are in sight at 1280 px: the narrow first column leaves them room.
+  await page.setViewportSize({width: 1280, height: 900});
+  const table = page.locator('#sweep-jobs');
+  await table.scrollIntoViewIfNeeded();
+  const edge = await table.evaluate((one) => one.closest('.scroll').getBoundingClientRect().right);
+  const last = await table.locator('thead th').last().boundingBox();
+  assert.ok(last.x + last.width <= edge + 1, `the last column ends at ${last.x + last.width}, the table at ${edge}`);
+}));
+
+test('a sweep without a script has its figures in tables', () => swept({javaScriptEnabled: false}, async (page) => {
+  assert.equal(await page.locator('.chart:visible').count(), 0);
+  assert.equal(await page.locator('#sweep-jobs tbody tr').count(), json(run('sweep'), 'sweep.json').jobs.length);
+  assert.match(await page.locator('.figures').innerText(), /best prefill_ms/);
+}));

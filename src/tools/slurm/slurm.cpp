@@ -48,8 +48,8 @@ class Directives {
     }
     text_ += "#SBATCH --" + name + "=" + in_directive(value) + "\n";
   }
-  void add(const std::string& name, const std::optional<std::string>& value) {
-    if (value && !value->empty()) add(name, *value);
+  void add(const std::string& name, const std::optional<Text>& value) {
+    if (value && !value->empty()) add(name, std::string(*value));
   }
   void add(const std::string& name, const std::optional<std::int64_t>& value) {
     if (value) add(name, std::to_string(*value));
@@ -75,10 +75,9 @@ void add_parameter(Directives& directives, std::string name, const Node& value) 
   }
 }
 
-std::optional<std::string> memory_text(const std::optional<double>& gigabytes) {
-  if (!gigabytes) return std::nullopt;
+std::string memory_text(double gigabytes) {
   constexpr double kMegabytes = 1024;
-  return fmt::format("{:.0f}M", *gigabytes * kMegabytes);
+  return fmt::format("{:.0f}M", gigabytes * kMegabytes);
 }
 
 Result<std::string> directives_of(const Options& options, const ArrayJob& job) {
@@ -97,7 +96,7 @@ Result<std::string> directives_of(const Options& options, const ArrayJob& job) {
   lines.add("ntasks-per-node", options.tasks_per_node);
   lines.add("cpus-per-task", options.cpus_per_task);
   lines.add("gpus-per-node", options.gpus_per_node);
-  lines.add("mem", memory_text(options.mem_gb));
+  if (options.mem_gb) lines.add("mem", memory_text(*options.mem_gb));
   lines.add("partition", options.partition);
   lines.add("qos", options.qos);
   lines.add("account", options.account);
@@ -119,6 +118,25 @@ Result<std::string> directives_of(const Options& options, const ArrayJob& job) {
 std::string state_word(std::string_view text) {
   const std::size_t end = text.find_first_of(" +");
   return std::string(text.substr(0, end));
+}
+
+/// Why sbatch refuses an array of too many tasks, with the limit; its own words otherwise.
+Error submission_error(ProcessRunner& runner, Error error) {
+  if (error.message().find("Invalid job array specification") == std::string::npos) return error;
+  const auto config = output_of(runner, {"scontrol", "show", "config"});
+  if (!config) return error;
+  constexpr std::string_view kKey = "MaxArraySize";
+  for (const std::string_view line : lines(*config)) {
+    if (!line.starts_with(kKey)) continue;
+    const auto size = whole_number<std::uint64_t>(trim(line.substr(line.find('=') + 1)));
+    if (!size || *size == 0) break;
+    return Error(
+        ErrorKind::Tool,
+        fmt::format("this cluster takes array jobs of at most {} tasks (MaxArraySize), and "
+                    "the sweep has more jobs: make several sweeps of it",
+                    *size - 1));
+  }
+  return error;
 }
 
 std::string variable(const char* name) {
@@ -179,9 +197,10 @@ fs::path fixed_folder(const fs::path& submitit_folder) {
 
 Result<std::string> submit(ProcessRunner& runner, const fs::path& script) {
   // `123`, or `123;cluster`
-  const std::string answer =
-      PL_TRY(output_of(runner, {"sbatch", "--parsable", script.string()}, std::chrono::minutes(2)));
-  const std::string id(trim(std::string_view(answer).substr(0, answer.find(';'))));
+  const auto answer =
+      output_of(runner, {"sbatch", "--parsable", script.string()}, std::chrono::minutes(2));
+  if (!answer) return submission_error(runner, answer.error());
+  const std::string id(trim(std::string_view(*answer).substr(0, answer->find(';'))));
   if (whole_number<std::uint64_t>(id)) return id;
   return Error(ErrorKind::Tool, "sbatch printed '" + id + "' instead of a job id");
 }
@@ -232,6 +251,15 @@ std::optional<Tasks> accounting(ProcessRunner& runner, const std::string& array_
   return parse_accounting(*answer);
 }
 
+// 2026-11-18T19:53:41, or N/A
+bool is_preempted(ProcessRunner& runner, const std::string& task) {
+  const auto answer = output_of(runner, {"squeue", "--noheader", "--states=all", "--jobs=" + task,
+                                         "--Format=PreemptTime:30"});
+  if (!answer) return false;
+  const std::string_view time = trim(*answer);
+  return !time.empty() && time.front() >= '0' && time.front() <= '9';
+}
+
 Result<void> cancel(ProcessRunner& runner, const std::string& array_job,
                     std::span<const std::size_t> indexes) {
   const std::string which = array_job + "_[" + array_text(indexes) + "]";
@@ -259,3 +287,11 @@ Surroundings surroundings() {
 }
 
 }  // namespace profline::slurm
+
+namespace profline::schema {
+
+void Codec<slurm::Text>::read(const Node& node, slurm::Text& value, Reader& /*reader*/) {
+  value.assign(node.is_string() ? node.as_string() : value_text(node));
+}
+
+}  // namespace profline::schema

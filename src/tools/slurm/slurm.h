@@ -12,10 +12,16 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "process/runner.h"
+#include "schema/codec.h"
 #include "schema/field.h"
 
 /// Slurm: array jobs through sbatch, what squeue and sacct know of them, scontrol and scancel.
 namespace profline::slurm {
+
+/// A text that may be written as a number, as in Hydra: `account=12345`, `mem_per_cpu=4000`.
+struct Text : std::string {
+  using std::string::string;
+};
 
 /// The keys of Hydra's submitit launcher, as in `hydra.launcher`.
 struct Options {
@@ -26,19 +32,19 @@ struct Options {
   std::optional<std::int64_t> tasks_per_node = 1;
   std::optional<double> mem_gb;
   std::optional<std::int64_t> nodes = 1;
-  std::optional<std::string> name;
+  std::optional<Text> name;
   bool stderr_to_stdout = false;
-  std::optional<std::string> partition;
-  std::optional<std::string> qos;
-  std::optional<std::string> account;
-  std::optional<std::string> comment;
-  std::optional<std::string> constraint;
-  std::optional<std::string> exclude;
-  std::optional<std::string> gres;
+  std::optional<Text> partition;
+  std::optional<Text> qos;
+  std::optional<Text> account;
+  std::optional<Text> comment;
+  std::optional<Text> constraint;
+  std::optional<Text> exclude;
+  std::optional<Text> gres;
   std::optional<std::int64_t> cpus_per_gpu;
   std::optional<std::int64_t> gpus_per_task;
-  std::optional<std::string> mem_per_gpu;
-  std::optional<std::string> mem_per_cpu;
+  std::optional<Text> mem_per_gpu;
+  std::optional<Text> mem_per_cpu;
   std::int64_t max_num_timeout = 3;
   std::int64_t signal_delay_s = 120;
   std::map<std::string, Node> additional_parameters;
@@ -106,7 +112,8 @@ Result<std::string> batch_script(const Options& options, const ArrayJob& job);
 /// Where the script and Slurm's output go: submitit_folder up to the first part with a `%`.
 std::filesystem::path fixed_folder(const std::filesystem::path& submitit_folder);
 
-/// Submits a script; returns the id of the array job.
+/// Submits a script; returns the id of the array job. If the array is larger than the cluster
+/// allows, the Error says how large it may be.
 Result<std::string> submit(ProcessRunner& runner, const std::filesystem::path& script);
 
 /// What Slurm says about a task of an array.
@@ -129,6 +136,9 @@ Result<Tasks> queue(ProcessRunner& runner, const std::string& array_job);
 /// The tasks that sacct knows; nothing where accounting is off or does not answer.
 std::optional<Tasks> accounting(ProcessRunner& runner, const std::string& array_job);
 
+/// Whether Slurm is preempting the task (`123_4`). False if Slurm does not answer.
+bool is_preempted(ProcessRunner& runner, const std::string& task);
+
 /// Cancels tasks of an array job.
 Result<void> cancel(ProcessRunner& runner, const std::string& array_job,
                     std::span<const std::size_t> indexes);
@@ -148,3 +158,16 @@ struct Surroundings {
 Surroundings surroundings();
 
 }  // namespace profline::slurm
+
+namespace profline::schema {
+
+template <>
+struct Codec<slurm::Text> {
+  static constexpr Kinds kKinds{Node::Kind::String, Node::Kind::Int, Node::Kind::BigInt,
+                                Node::Kind::Float};
+  static std::string text(const Limits&) { return "string or number"; }
+  static void read(const Node& node, slurm::Text& value, Reader& reader);
+  static Node write(const slurm::Text& value) { return Node::string(value); }
+};
+
+}  // namespace profline::schema

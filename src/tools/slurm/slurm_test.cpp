@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "schema/read.h"
 #include "testing/processes/fake_processes.h"
 
 namespace profline::slurm {
@@ -73,6 +74,25 @@ TEST(SlurmScript, LeavesOutWhatIsNotWanted) {
   EXPECT_THAT(*script, Not(HasSubstr("--signal")));
 }
 
+TEST(SlurmOptions, TakeNumbersForTexts) {
+  Node given = Node::map();
+  given.as_map().set("account", Node::integer(12345));
+  given.as_map().set("mem_per_cpu", Node::integer(4000));
+  given.as_map().set("qos", Node::real(1.5));
+  given.as_map().set("partition", Node::string("a,b"));
+  const auto options = schema::read<Options>(given, "hydra.launcher");
+  ASSERT_TRUE(options) << options.error().to_string();
+  EXPECT_EQ(options->account, "12345");
+  EXPECT_EQ(options->mem_per_cpu, "4000");
+  EXPECT_EQ(options->qos, "1.5");
+  EXPECT_EQ(options->partition, "a,b");
+  given.as_map().set("account", Node::list());
+  const auto wrong = schema::read<Options>(given, "hydra.launcher");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().to_string(),
+            "hydra.launcher.account: must be a string or number or null, not a list");
+}
+
 TEST(SlurmScript, RefusesAValueThatWouldEndItsLine) {
   Options options;
   options.comment = "a\n#SBATCH --uid=0";
@@ -114,6 +134,45 @@ TEST(SlurmQueue, TakesAnUnknownJobForAnEndedOneAndNoAnswerForAnError) {
   EXPECT_FALSE(queue(processes, "12"));
   processes.expect({"sacct"}).complains("Slurm accounting storage is disabled\n").exits(1);
   EXPECT_FALSE(accounting(processes, "12"));
+}
+
+TEST(SlurmPreemption, IsSeenByTheTimeThatSlurmGives) {
+  struct Case {
+    const char* prints;
+    bool preempted;
+  };
+  constexpr Case kCases[] = {
+      {"2026-11-18T19:53:41           \n", true}, {"N/A                 \n", false}, {"", false}};
+  for (const Case& c : kCases) {
+    testing::FakeProcesses processes;
+    processes.expect({"squeue"}).prints(c.prints);
+    EXPECT_EQ(is_preempted(processes, "12_3"), c.preempted) << c.prints;
+  }
+  testing::FakeProcesses processes;
+  processes.expect({"squeue"}).complains("Unable to contact slurm controller\n").exits(1);
+  EXPECT_FALSE(is_preempted(processes, "12_3"));
+}
+
+TEST(SlurmSubmit, SaysHowLargeAnArrayMayBe) {
+  testing::FakeProcesses processes;
+  const auto refuse = [&] {
+    processes.expect({"sbatch"})
+        .complains("Batch job submission failed: Invalid job array specification\n")
+        .exits(1);
+  };
+  refuse();
+  processes.expect({"scontrol", "show", "config"})
+      .prints("MaxArrayTasks = 5\nMaxArraySize            = 1001\n");
+  const auto large = submit(processes, "/s/batch.sh");
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().to_string(),
+            "this cluster takes array jobs of at most 1000 tasks (MaxArraySize), and the sweep has "
+            "more jobs: make several sweeps of it");
+  refuse();
+  processes.expect({"scontrol"}).exits(1);
+  const auto silent = submit(processes, "/s/batch.sh");
+  ASSERT_FALSE(silent);
+  EXPECT_THAT(silent.error().to_string(), HasSubstr("Invalid job array specification"));
 }
 
 TEST(SlurmSubmit, ReturnsTheIdThatSbatchPrints) {

@@ -4,8 +4,13 @@ function metricText(value, unit) {
   return unit === 'ms' ? duration(value * 1e6) : tickAmount(value, '') + ' ' + unit;
 }
 
-function metricAxis(colours, name, unit, more) {
-  return axisOf(colours, {type: 'value', scale: true, name, nameTextStyle: {color: colours.ink, fontSize: 12, align: 'left'},
+// Jobs that differ by more than this are shown on a logarithmic axis: otherwise the slowest hides the others.
+const widestLinear = 20;
+
+function metricAxis(colours, name, unit, values, more) {
+  const isWide = values.length > 0 && Math.min(...values) > 0 && Math.max(...values) > Math.min(...values) * widestLinear;
+  return axisOf(colours, {type: isWide ? 'log' : 'value', scale: true, name: isWide ? name + ' (log)' : name,
+    nameTextStyle: {color: colours.ink, fontSize: 12, align: 'left'},
     axisLabel: {color: colours.dim, hideOverlap: true, formatter: (value) => unit === 'ms' ? tickDuration(value * 1e6) : tickAmount(value, '')},
     ...more});
 }
@@ -22,9 +27,9 @@ function tradeoff(data, colours) {
   return {points: data.points.length, height: 340, option: {
     tooltip: {formatter: say},
     grid: {left: 8, right: 24, top: 32, bottom: 28, containLabel: true},
-    xAxis: metricAxis(colours, data.x.name, data.x.unit, {nameLocation: 'middle', nameGap: 28,
+    xAxis: metricAxis(colours, data.x.name, data.x.unit, data.points.map((point) => point.x), {nameLocation: 'middle', nameGap: 28,
       nameTextStyle: {color: colours.ink, fontSize: 12}}),
-    yAxis: metricAxis(colours, data.y.name, data.y.unit),
+    yAxis: metricAxis(colours, data.y.name, data.y.unit, data.points.map((point) => point.y)),
     series: [
       {type: 'line', symbol: 'none', silent: true, lineStyle: {color: colours.series[1], width: 1.5, type: 'dashed'},
         data: front.map((mark) => mark.value)},
@@ -36,38 +41,64 @@ function tradeoff(data, colours) {
   }};
 }
 
+const legendMark = 14;
+const legendGap = 10;
+const legendFont = 7;  // the width of a letter, generously
+
+function legendName(name, width) {
+  return cut(name, Math.max(16, Math.floor((width - legendMark - 24) / legendFont)));
+}
+
+// How many rows a legend takes: its entries are set one after another and wrap.
+function rowsOfLegend(names, width) {
+  let rows = 1;
+  let used = 0;
+  for (const name of names) {
+    const needed = legendName(name, width).length * legendFont + legendMark + 5 + legendGap;
+    if (used > 0 && used + needed > width) {
+      rows += 1;
+      used = 0;
+    }
+    used += needed;
+  }
+  return rows;
+}
+
 // A metric over the values of one key, a line for each combination of the others, with intervals.
 function swept(data, colours, plot) {
   const named = data.series.filter((series) => series.name);
   // Marks at the same value stand side by side, unless lines lead to them.
   const shift = (index) => isNumber ? 0 : (index - (data.series.length - 1) / 2) * 10;
   const isNumber = data.axis.every((value) => value !== '' && !Number.isNaN(Number(value)));
+  // Jobs beyond the first lines share a colour and are not joined.
+  const colourOf = (index) => index < 8 ? colours.series[index] : colours.dim;
   const bars = data.series.map((series, index) => ({type: 'custom', silent: true, z: 1, name: series.name,
-    itemStyle: {color: colours.series[index % 8]}, encode: {x: 0, y: [1, 2]},
+    itemStyle: {color: colourOf(index)}, encode: {x: 0, y: [1, 2]},
     data: series.points.filter((point) => point[2] !== null).map((point) => [point[0], point[2], point[3]]),
     renderItem: (params, api) => {
       const at = (value) => api.coord([api.value(0), value]).map((place, axis) => place + (axis === 0 ? shift(index) : 0));
       const low = at(api.value(1));
       const high = at(api.value(2));
       const line = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2},
-        style: {stroke: colours.series[index % 8], lineWidth: 1.2, opacity: 0.8}});
+        style: {stroke: colourOf(index), lineWidth: 1.2, opacity: 0.8}});
       return {type: 'group', children: [line(low[0], low[1], high[0], high[1]),
         line(low[0] - 4, low[1], low[0] + 4, low[1]), line(high[0] - 4, high[1], high[0] + 4, high[1])]};
     }}));
   const lines = data.series.map((series, index) => ({type: 'line', name: series.name, symbolSize: 7,
-    symbolOffset: [shift(index), 0], symbol: ['circle', 'diamond', 'triangle', 'rect'][index % 4], itemStyle: {color: colours.series[index % 8]},
-    lineStyle: {width: isNumber ? 1.3 : 0, color: colours.series[index % 8]},
+    symbolOffset: [shift(index), 0], symbol: index < 8 ? ['circle', 'diamond', 'triangle', 'rect'][index % 4] : 'emptyCircle', itemStyle: {color: colourOf(index)},
+    lineStyle: {width: isNumber && index < 8 ? 1.3 : 0, color: colourOf(index)},
     data: [...series.points].sort((a, b) => a[0] - b[0]).map((point) => [point[0], point[1], ...point.slice(2)])}));
-  const legendRows = named.length < 2 ? 0 : Math.ceil(named.length * 190 / Math.max(plot.clientWidth, 320));
+  const legendRows = named.length < 2 ? 0 : rowsOfLegend(named.map((series) => series.name), plot.clientWidth);
+  const values = data.series.flatMap((series) => series.points.flatMap((point) => point.slice(1, 4))).filter((value) => value !== null);
   return {points: data.series.reduce((sum, series) => sum + series.points.length, 0), height: 270 + legendRows * 18, option: {
-    legend: {show: named.length > 1, bottom: 0, left: 0, data: named.map((series) => series.name), itemWidth: 14, itemHeight: 8,
-      formatter: (name) => cut(name, 60), textStyle: {color: colours.dim, fontSize: 12}},
+    legend: {show: named.length > 1, bottom: 0, left: 0, data: named.map((series) => series.name), itemWidth: legendMark, itemHeight: 8,
+      itemGap: legendGap, formatter: (name) => legendName(name, plot.clientWidth), textStyle: {color: colours.dim, fontSize: 12}},
     tooltip: {formatter: (at) => tip(data.key + '=' + data.axis[at.value[0]], [[data.metric, metricText(at.value[1], data.unit)],
       ...(at.value[2] === null ? [] : [['interval', metricText(at.value[2], data.unit) + ' to ' + metricText(at.value[3], data.unit)]]),
       ['job', String(at.value[4])], ['', at.seriesName]])},
     grid: {left: 8, right: 16, top: 30, bottom: 12 + legendRows * 18, containLabel: true},
     xAxis: axisOf(colours, {type: 'category', data: data.axis.map((value) => cut(value === '' ? '(not set)' : value, 24)), splitLine: {show: false}}),
-    yAxis: metricAxis(colours, data.metric, data.unit),
+    yAxis: metricAxis(colours, data.metric, data.unit, values),
     series: [...lines, ...bars],
   }};
 }
