@@ -7,6 +7,7 @@
 
 #include "analysis/kernels/canonical_name.h"
 #include "base/figures.h"
+#include "base/strings.h"
 #include "base/terminal_text.h"
 
 namespace profline {
@@ -22,6 +23,11 @@ using Align = TextTable::Align;
 
 /// Narrower kernel tables leave out the operators.
 constexpr std::size_t kWidthForOperators = 112;
+
+/// The heading of the column that a table of kernels is ranked by.
+std::string time_title(KernelRanking ranking) {
+  return ranking.by_exclusive ? "exclusive" : "time";
+}
 
 class TraceText {
  public:
@@ -195,10 +201,11 @@ void TraceText::launches() {
 void TraceText::classes() {
   if (report_.classes.empty()) return;
   heading("kernel classes", in_range());
-  TextTable table({{"class", Align::Left}, {"time"}, {"share"}, {"count"}});
+  const KernelRanking ranking = report_.ranking();
+  TextTable table({{"class", Align::Left}, {time_title(ranking)}, {"share"}, {"count"}});
   for (const KernelClass& row : report_.classes) {
-    table.add({row.name, duration(row.total_ns), percent_of(row.total_ns, report_.kernel_ns),
-               std::to_string(row.instances)});
+    table.add({row.name, duration(ranking.ns(row)),
+               percent_of(ranking.ns(row), ranking.ns(report_)), std::to_string(row.instances)});
   }
   show(table);
 }
@@ -217,9 +224,16 @@ std::string TraceText::launcher_of(const Kernel& kernel) const {
 void TraceText::kernels() {
   if (report_.kernels.empty()) return;
   const bool has_operators = !timeline_.operators.empty() && width_ >= kWidthForOperators;
-  const std::string what = has_operators ? "with the operator that launched most of each" : "";
-  heading("kernels", in_range() + (report_.range && has_operators ? ", " : "") + what);
-  std::vector<TextTable::Column> columns = {{"time"},
+  std::vector<std::string> notes;
+  if (report_.range) notes.push_back(in_range());
+  if (has_operators) notes.emplace_back("with the operator that launched most of each");
+  if (report_.ranking().by_exclusive) {
+    notes.push_back(fmt::format("by exclusive time: durations of {} kept the GPU busy for {}",
+                                duration(report_.total_ns), duration(report_.exclusive_ns)));
+  }
+  heading("kernels", join(notes, ", "));
+  const KernelRanking ranking = report_.ranking();
+  std::vector<TextTable::Column> columns = {{time_title(ranking)},
                                             {"share"},
                                             {"count"},
                                             {"mean", Align::Right, false, 1},
@@ -233,10 +247,12 @@ void TraceText::kernels() {
   for (std::size_t i = 0; i < std::min(top_, report_.kernels.size()); ++i) {
     const Kernel& kernel = report_.kernels[i];
     const bool is_enough = short_names[kernel.use.short_name] == 1;
-    std::vector<std::string> cells = {
-        duration(kernel.use.total_ns),        percent_of(kernel.use.total_ns, report_.kernel_ns),
-        std::to_string(kernel.use.launches),  duration(kernel.use.mean_ns()),
-        std::to_string(kernel.shapes.size()), kernel.use.kernel_class};
+    std::vector<std::string> cells = {duration(ranking.ns(kernel.use)),
+                                      percent_of(ranking.ns(kernel.use), ranking.ns(report_)),
+                                      std::to_string(kernel.use.launches),
+                                      duration(kernel.use.mean_ns()),
+                                      std::to_string(kernel.shapes.size()),
+                                      kernel.use.kernel_class};
     if (has_operators) cells.push_back(launcher_of(kernel));
     cells.push_back(is_enough ? kernel.use.short_name
                               : kernels::canonical_name(kernel.use.name).key);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "records/kernel_use.h"
 #include "records/ncu_tables.h"
 #include "schema/field.h"
 
@@ -16,19 +17,24 @@ struct SummaryKernelPart {
   std::string name;
   std::uint64_t launches = 0;
   double total_ns = 0;
+  double exclusive_ns = 0;  ///< zero: not known
 
   bool operator==(const SummaryKernelPart&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryKernelPart>) {
   return field_list(field("name", &SummaryKernelPart::name, "of the phase or operator").required(),
                     field("launches", &SummaryKernelPart::launches, "there"),
-                    field("total_ns", &SummaryKernelPart::total_ns, "of those"));
+                    field("total_ns", &SummaryKernelPart::total_ns, "of those"),
+                    field("exclusive_ns", &SummaryKernelPart::exclusive_ns,
+                          "of those, their part of the device's busy time; 0: not known"));
 }
 
 struct SummaryKernelTime {
   std::uint64_t launches = 0;
   double total_ns = 0;
-  double share = 0;
+  double exclusive_ns = 0;  ///< see KernelUse; zero: not known
+  double alone_ns = 0;
+  double share = 0;  ///< by SummaryJoin::ranking()
   double min_ns = 0;
   double max_ns = 0;
   std::string source;
@@ -36,12 +42,17 @@ struct SummaryKernelTime {
   bool operator==(const SummaryKernelTime&) const = default;
 };
 constexpr auto fields(std::type_identity<SummaryKernelTime>) {
-  return field_list(field("launches", &SummaryKernelTime::launches, "captured").required(),
-                    field("total_ns", &SummaryKernelTime::total_ns, "of these launches").required(),
-                    field("share", &SummaryKernelTime::share, "of all kernel time, 0 to 1"),
-                    field("min_ns", &SummaryKernelTime::min_ns, "of one launch"),
-                    field("max_ns", &SummaryKernelTime::max_ns, "of one launch"),
-                    field("source", &SummaryKernelTime::source, "file"));
+  return field_list(
+      field("launches", &SummaryKernelTime::launches, "captured").required(),
+      field("total_ns", &SummaryKernelTime::total_ns, "of these launches").required(),
+      field("exclusive_ns", &SummaryKernelTime::exclusive_ns,
+            "its part of the time the device was busy; 0: not known"),
+      field("alone_ns", &SummaryKernelTime::alone_ns, "of that, nothing else ran on the device"),
+      field("share", &SummaryKernelTime::share,
+            "of all kernel time, 0 to 1; of exclusive time if kernels overlap"),
+      field("min_ns", &SummaryKernelTime::min_ns, "of one launch"),
+      field("max_ns", &SummaryKernelTime::max_ns, "of one launch"),
+      field("source", &SummaryKernelTime::source, "file"));
 }
 
 struct SummaryKernelCounters {
@@ -103,6 +114,7 @@ constexpr auto fields(std::type_identity<SummaryKernel>) {
 struct SummaryJoin {
   std::string time_source;
   double total_ns = 0;
+  double exclusive_ns = 0;  ///< zero: not known
   std::uint64_t launches = 0;
   double outside_ns = 0;
   std::uint64_t outside_launches = 0;
@@ -112,11 +124,15 @@ struct SummaryJoin {
   std::vector<std::string> apart;
 
   bool operator==(const SummaryJoin&) const = default;
+
+  KernelRanking ranking() const { return ranking_of(*this); }
 };
 constexpr auto fields(std::type_identity<SummaryJoin>) {
   return field_list(
       field("time_source", &SummaryJoin::time_source, "file of the times; empty: no tool has any"),
       field("total_ns", &SummaryJoin::total_ns, "of all kernels"),
+      field("exclusive_ns", &SummaryJoin::exclusive_ns,
+            "of all kernels; shares refer to it if total_ns is more than 1.05 times as long"),
       field("launches", &SummaryJoin::launches, "of all kernels"),
       field("outside_ns", &SummaryJoin::outside_ns,
             "of kernels that are in no row: of the warm-up and of no range of the workload"),

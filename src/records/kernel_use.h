@@ -30,6 +30,10 @@ struct KernelUse {
   std::int64_t min_ns = 0;
   std::int64_t max_ns = 0;
   double median_ns = 0;  ///< for an even number, the mean of the middle two
+  /// Its part of the time in which its device was busy: over all work of a device these sum to that
+  /// time, however much of it overlapped. Zero in files of 0.1.
+  std::int64_t exclusive_ns = 0;
+  std::int64_t alone_ns = 0;  ///< of that, nothing else ran on the device
 
   /// Not in any file: other launch parameters, if kernels are distinguished by them, and the
   /// innermost operator at the launch.
@@ -60,7 +64,29 @@ constexpr auto fields(std::type_identity<KernelUse>) {
       field("total_ns", &KernelUse::total_ns, "of all launches").required(),
       field("min_ns", &KernelUse::min_ns, "of one launch").required(),
       field("max_ns", &KernelUse::max_ns, "of one launch").required(),
-      field("median_ns", &KernelUse::median_ns, "of one launch").required());
+      field("median_ns", &KernelUse::median_ns, "of one launch").required(),
+      field("exclusive_ns", &KernelUse::exclusive_ns, "its part of the time the device was busy"),
+      field("alone_ns", &KernelUse::alone_ns, "of that, nothing else ran on the device"));
+}
+
+/// The time by which kernels are ranked and from which their shares are computed.
+struct KernelRanking {
+  bool by_exclusive = false;  ///< else by the sum of durations
+
+  /// For a kernel, a part of one, or a table of them: anything with both times.
+  template <typename Times>
+  auto ns(const Times& times) const {
+    return by_exclusive ? times.exclusive_ns : times.total_ns;
+  }
+};
+
+/// The ranking of kernels that together have these times: by exclusive time if the durations add up
+/// to clearly more than the time that the kernels took together.
+template <typename Times>
+KernelRanking ranking_of(const Times& all) {
+  constexpr double kConcurrent = 1.05;
+  const auto exclusive_ns = static_cast<double>(all.exclusive_ns);
+  return {exclusive_ns > 0 && static_cast<double>(all.total_ns) > kConcurrent * exclusive_ns};
 }
 
 /// `nsys/kernels.json`: every kernel of every capture, most time first.
@@ -70,6 +96,7 @@ struct NsysKernels {
   std::string tool;  ///< `nsys 2023.4.4`
   std::uint64_t launches = 0;
   std::int64_t total_ns = 0;
+  std::int64_t exclusive_ns = 0;        ///< zero in files of 0.1
   std::optional<std::string> why_none;  ///< when there are no kernels
   std::vector<KernelUse> kernels;
 
@@ -80,6 +107,7 @@ constexpr auto fields(std::type_identity<NsysKernels>) {
   return field_list(field("tool", &NsysKernels::tool, "the profiler and its version").required(),
                     field("launches", &NsysKernels::launches, "of all rows").required(),
                     field("total_ns", &NsysKernels::total_ns, "of all rows").required(),
+                    field("exclusive_ns", &NsysKernels::exclusive_ns, "of all rows"),
                     field("why_none", &NsysKernels::why_none, "why there are no rows"),
                     field("kernels", &NsysKernels::kernels, "most time first").required());
 }

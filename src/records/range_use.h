@@ -67,6 +67,44 @@ constexpr auto fields(std::type_identity<IdleTime>) {
           .required());
 }
 
+/// What a device sampled from the first to the last work of a range, or over a capture, including
+/// what other programs did on it. Means are 0 to 1; null: not sampled.
+struct DeviceMetrics {
+  std::uint64_t samples = 0;
+  std::int64_t covered_ns = 0;  ///< of the time, without gaps between samples
+  std::int64_t gap_ns = 0;      ///< in which samples are missing
+  std::optional<double> sm_active;
+  std::optional<double> sm_issue;
+  std::optional<double> tensor_active;
+  std::optional<double> dram_read;
+  std::optional<double> dram_write;
+  std::optional<double> pcie_receive;
+  std::optional<double> pcie_send;
+  std::optional<double> nvlink_receive;
+  std::optional<double> nvlink_send;
+  std::optional<double> dram_bytes;
+
+  bool operator==(const DeviceMetrics&) const = default;
+};
+constexpr auto fields(std::type_identity<DeviceMetrics>) {
+  using schema::field;
+  return field_list(
+      field("samples", &DeviceMetrics::samples, "that cover it").required(),
+      field("covered_ns", &DeviceMetrics::covered_ns, "time that the means are over").required(),
+      field("gap_ns", &DeviceMetrics::gap_ns, "time in which samples are missing").required(),
+      field("sm_active", &DeviceMetrics::sm_active, "SMs with a warp"),
+      field("sm_issue", &DeviceMetrics::sm_issue, "cycles in which an SM issued an instruction"),
+      field("tensor_active", &DeviceMetrics::tensor_active, "cycles of the matrix units"),
+      field("dram_read", &DeviceMetrics::dram_read, "of the peak bandwidth"),
+      field("dram_write", &DeviceMetrics::dram_write, "of the peak bandwidth"),
+      field("pcie_receive", &DeviceMetrics::pcie_receive, "of the peak bandwidth"),
+      field("pcie_send", &DeviceMetrics::pcie_send, "of the peak bandwidth"),
+      field("nvlink_receive", &DeviceMetrics::nvlink_receive, "of the peak bandwidth"),
+      field("nvlink_send", &DeviceMetrics::nvlink_send, "of the peak bandwidth"),
+      field("dram_bytes", &DeviceMetrics::dram_bytes,
+            "read and written; null: the peak bandwidth is not known"));
+}
+
 /// Where the time of a range, or of a capture, went on one device. All of the wall time is
 /// assigned: `busy_ns + idle.sum_ns() + residual_ns` equals it.
 struct DeviceAccount {
@@ -80,6 +118,7 @@ struct DeviceAccount {
   /// The range's own work, launched inside it: its union, and the part inside the range.
   std::int64_t own_busy_ns = 0;
   std::int64_t own_inside_ns = 0;
+  std::optional<DeviceMetrics> metrics = {};  ///< null: not sampled, or too short
 
   bool operator==(const DeviceAccount&) const = default;
 };
@@ -96,7 +135,9 @@ constexpr auto fields(std::type_identity<DeviceAccount>) {
       field("own_busy_ns", &DeviceAccount::own_busy_ns, "union of the work launched in it")
           .required(),
       field("own_inside_ns", &DeviceAccount::own_inside_ns, "the part of that which ran inside it")
-          .required());
+          .required(),
+      field("metrics", &DeviceAccount::metrics,
+            "sampled from the first to the last of that work; null: not sampled"));
 }
 
 /// Counts and times of launches.

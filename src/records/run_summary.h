@@ -111,6 +111,54 @@ constexpr auto fields(std::type_identity<SummaryDevice>) {
       field("source", &SummaryDevice::source, "file"));
 }
 
+/// What the GPU's counters showed while a phase ran, sampled without replaying anything. Means are
+/// over the device's time, 0 to 1; null: not sampled.
+struct SummaryLive {
+  std::optional<double> sm_active;
+  std::optional<double> sm_issue;
+  std::optional<double> tensor_active;
+  std::optional<double> dram_read;
+  std::optional<double> dram_write;
+  std::optional<double> dram_bytes;
+  std::optional<double> memory_ns;
+  std::optional<double> of_model;
+  std::uint64_t samples = 0;
+  std::string source;
+
+  bool operator==(const SummaryLive&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryLive>) {
+  return field_list(
+      field("sm_active", &SummaryLive::sm_active, "SMs with a warp"),
+      field("sm_issue", &SummaryLive::sm_issue, "cycles in which an SM issued an instruction"),
+      field("tensor_active", &SummaryLive::tensor_active, "cycles of the matrix units"),
+      field("dram_read", &SummaryLive::dram_read, "of the peak bandwidth"),
+      field("dram_write", &SummaryLive::dram_write, "of the peak bandwidth"),
+      field("dram_bytes", &SummaryLive::dram_bytes, "read and written, per unit"),
+      field("memory_ns", &SummaryLive::memory_ns, "of these bytes at the memory roof, per unit"),
+      field("of_model", &SummaryLive::of_model,
+            "these bytes divided by those of the model's weights and KV cache"),
+      field("samples", &SummaryLive::samples, "that these are means of"),
+      field("source", &SummaryLive::source, "file"));
+}
+
+/// The class of a phase after one more kind of evidence was added.
+struct SummaryStep {
+  std::string evidence;
+  std::string kind;
+  std::string finding;
+  std::string source;
+
+  bool operator==(const SummaryStep&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryStep>) {
+  return field_list(
+      field("evidence", &SummaryStep::evidence, "what was added").required(),
+      field("class", &SummaryStep::kind, "that follows from it and what came before").required(),
+      field("finding", &SummaryStep::finding, "what it shows"),
+      field("source", &SummaryStep::source, "file"));
+}
+
 struct SummaryReason {
   std::string text;
   std::string source;
@@ -197,8 +245,10 @@ struct PhaseSummary {
   std::string source;
   std::optional<SummaryCost> cost;
   std::optional<SummaryDevice> device;
+  std::optional<SummaryLive> live;
   std::optional<double> operator_calls;
   std::string kind;
+  std::vector<SummaryStep> steps;
   std::vector<SummaryReason> reasons;
   std::vector<SummaryGain> gains;
   std::string next_step;
@@ -223,10 +273,14 @@ constexpr auto fields(std::type_identity<PhaseSummary>) {
       field("source", &PhaseSummary::source, "file of the times"),
       field("cost", &PhaseSummary::cost, "theoretical; null: see lacks"),
       field("device", &PhaseSummary::device, "from a profiler; null: see lacks"),
+      field("live", &PhaseSummary::live,
+            "counters sampled by nsys while it ran; null: not sampled"),
       field("operator_calls", &PhaseSummary::operator_calls, "of the framework, per unit"),
       field("class", &PhaseSummary::kind,
             "launch-bound, host-bound, memory-bound, compute-bound, mixed or unknown")
           .required(),
+      field("class_steps", &PhaseSummary::steps,
+            "how the class came about, one kind of evidence after the other"),
       field("evidence", &PhaseSummary::reasons, "the numbers that support the class"),
       field("gains", &PhaseSummary::gains, "possible speedups; that of the class comes first"),
       field("next_step", &PhaseSummary::next_step, "what to do about it"),

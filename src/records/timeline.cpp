@@ -125,4 +125,32 @@ CollectiveKind collective_kind(std::string_view name) {
   return rule == kCollectiveRules.end() ? CollectiveKind::Unknown : rule->kind;
 }
 
+namespace {
+
+struct MetricNames {
+  std::string_view text;
+  std::string_view key;
+};
+constexpr std::array<MetricNames, kGpuMetrics> kMetricNames = {{
+    {"SM active", "sm_active"},
+    {"SM issue", "sm_issue"},
+    {"tensor active", "tensor_active"},
+    {"DRAM read", "dram_read"},
+    {"DRAM write", "dram_write"},
+    {"PCIe received", "pcie_receive"},
+    {"PCIe sent", "pcie_send"},
+    {"NVLink received", "nvlink_receive"},
+    {"NVLink sent", "nvlink_send"},
+}};
+
+}  // namespace
+
+std::string_view to_text(GpuMetric metric) {
+  return kMetricNames[static_cast<std::size_t>(metric)].text;
+}
+
+std::string_view to_key(GpuMetric metric) {
+  return kMetricNames[static_cast<std::size_t>(metric)].key;
+}
+
 }  // namespace profline

@@ -173,13 +173,44 @@ struct Collective {
   bool operator==(const Collective&) const = default;
 };
 
+/// What a GPU samples while it runs, for everything that uses it.
+enum class GpuMetric : std::uint8_t {
+  SmActive,      ///< share of SMs with a warp
+  SmIssue,       ///< share of cycles in which an SM issued an instruction
+  TensorActive,  ///< share of cycles in which the matrix units worked
+  DramRead,      ///< share of the peak bandwidth
+  DramWrite,
+  PcieReceive,
+  PcieSend,
+  NvlinkReceive,
+  NvlinkSend,
+};
+inline constexpr std::size_t kGpuMetrics = 9;
+/// `SM active`, for display; `sm_active`, for programs.
+std::string_view to_text(GpuMetric metric);
+std::string_view to_key(GpuMetric metric);
+
+/// The samples of one GPU, in time order. A sample is the mean since the one before it.
+struct GpuSamples {
+  std::int32_t device = 0;  ///< as CUDA counts them
+  std::vector<std::int64_t> when_ns;
+  /// By metric, 0 to 1, one per entry of `when_ns`; empty: not sampled.
+  std::array<std::vector<float>, kGpuMetrics> values;
+
+  const std::vector<float>& of(GpuMetric metric) const {
+    return values[static_cast<std::size_t>(metric)];
+  }
+  bool operator==(const GpuSamples&) const = default;
+};
+
 struct Gpu {
   std::int32_t device = 0;
   std::string name;
   std::string uuid;
   std::uint64_t memory_bytes = 0;
   std::uint32_t multiprocessors = 0;
-  std::string compute_capability;  ///< "9.0"
+  std::string compute_capability;      ///< "9.0"
+  double memory_bytes_per_second = 0;  ///< at the highest memory clock; 0: not recorded
 
   bool operator==(const Gpu&) const = default;
 };
@@ -206,6 +237,7 @@ struct Timeline {
   std::vector<Range> ranges;
   std::vector<Operator> operators;
   std::vector<Collective> collectives;  ///< in no particular order
+  std::vector<GpuSamples> gpu_samples;  ///< by device
 
   Reading reading;
 };

@@ -24,14 +24,15 @@ std::string shape(const std::vector<std::uint32_t>& numbers) {
 }
 
 /// Names of the parts, largest first, with their share where there are several.
-std::string parts(const std::vector<SummaryKernelPart>& parts, std::size_t at_most) {
+std::string parts(const std::vector<SummaryKernelPart>& parts, KernelRanking ranking,
+                  std::size_t at_most) {
   double total = 0;
-  for (const SummaryKernelPart& part : parts) total += part.total_ns;
+  for (const SummaryKernelPart& part : parts) total += ranking.ns(part);
   std::string text;
   for (std::size_t i = 0; i < std::min(at_most, parts.size()); ++i) {
     if (i > 0) text += ", ";
     text += parts[i].name.empty() ? "(no range)" : code(parts[i].name, kNameWidth);
-    if (parts.size() > 1 && total > 0) text += " " + percent(parts[i].total_ns / total);
+    if (parts.size() > 1 && total > 0) text += " " + percent(ranking.ns(parts[i]) / total);
   }
   if (parts.size() > at_most) text += fmt::format(", {} more", parts.size() - at_most);
   return text.empty() ? "–" : text;
@@ -55,6 +56,12 @@ std::string join_words(const RunSummary& summary) {
                                  counted(summary.kernels.size(), "row by kernel", "rows by kernel"),
                                  counted(join.launches, "launch"), duration(join.total_ns),
                                  join.time_source.empty() ? "no tool" : code(join.time_source));
+  if (join.ranking().by_exclusive) {
+    text += fmt::format(
+        " Kernels overlap: they kept the GPU busy for only {}, so rows are ranked by exclusive "
+        "time, each kernel's part of that.",
+        duration(join.exclusive_ns));
+  }
   if (join.outside_launches > 0) {
     text += fmt::format(" Not included: {} ({}) of loading and warm-up.",
                         counted(join.outside_launches, "launch"), duration(join.outside_ns));
@@ -90,54 +97,66 @@ std::string overlap_words(const RunSummary& summary) {
 }
 
 std::string class_table(const RunSummary& summary) {
+  const KernelRanking ranking = summary.join.ranking();
   struct Sum {
     double ns = 0;
+    double total_ns = 0;
     std::uint64_t launches = 0;
   };
   std::map<std::string, Sum> classes;
   for (const SummaryKernel& kernel : summary.kernels) {
     if (!kernel.time) continue;
     Sum& sum = classes[kernel.kernel_class];
-    sum.ns += kernel.time->total_ns;
+    sum.ns += ranking.ns(*kernel.time);
+    sum.total_ns += kernel.time->total_ns;
     sum.launches += kernel.time->launches;
   }
   std::vector<std::pair<std::string, Sum>> rows(classes.begin(), classes.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.ns > b.second.ns; });
-  markdown::Table table({{"class", Align::Left}, {"time"}, {"share"}, {"launches"}, {"mean"}});
+  markdown::Table table({{"class", Align::Left},
+                         {ranking.by_exclusive ? "exclusive" : "time"},
+                         {"share"},
+                         {"launches"},
+                         {"mean"}});
   for (const auto& [name, sum] : rows) {
     table.add({name.empty() ? "(no class)" : plain(name), duration(sum.ns),
-               percent(sum.ns / summary.join.total_ns), std::to_string(sum.launches),
-               duration(sum.ns / static_cast<double>(sum.launches))});
+               percent(sum.ns / ranking.ns(summary.join)), std::to_string(sum.launches),
+               duration(sum.total_ns / static_cast<double>(sum.launches))});
   }
   return table.text();
 }
 
 std::string kernel_table(const RunSummary& summary) {
-  markdown::Table table({{"#"},
-                         {"kernel", Align::Left},
-                         {"class", Align::Left},
-                         {"grid, block", Align::Left},
-                         {"time"},
-                         {"share"},
-                         {"launches"},
-                         {"mean"},
-                         {"phases", Align::Left},
-                         {"operators", Align::Left},
-                         {"model FLOP"},
-                         {"bound (compute / memory)", Align::Left}});
+  const KernelRanking ranking = summary.join.ranking();
+  std::vector<markdown::Table::Column> columns = {
+      {"#"}, {"kernel", Align::Left}, {"class", Align::Left}, {"grid, block", Align::Left}};
+  if (ranking.by_exclusive) columns.push_back({"exclusive"});
+  columns.insert(columns.end(), {{ranking.by_exclusive ? "durations" : "time"},
+                                 {"share"},
+                                 {"launches"},
+                                 {"mean"},
+                                 {"phases", Align::Left},
+                                 {"operators", Align::Left},
+                                 {"model FLOP"},
+                                 {"bound (compute / memory)", Align::Left}});
+  markdown::Table table(std::move(columns));
   std::size_t number = 0;
   for (const SummaryKernel& kernel : summary.kernels) {
     if (++number > kTopKernels) break;
     const auto& time = kernel.time;
-    table.add({std::to_string(number), code(kernel.short_name, kNameWidth),
-               kernel.kernel_class.empty() ? "–" : plain(kernel.kernel_class),
-               shape(kernel.grid) + ", " + shape(kernel.block),
-               time ? duration(time->total_ns) : "–", time ? percent(time->share) : "–",
-               time ? std::to_string(time->launches) : "–",
-               time ? duration(time->total_ns / static_cast<double>(time->launches)) : "–",
-               parts(kernel.phases, 3), parts(kernel.operators, 2), count(kernel.model_flops),
-               bound(kernel)});
+    std::vector<std::string> cells = {
+        std::to_string(number), code(kernel.short_name, kNameWidth),
+        kernel.kernel_class.empty() ? "–" : plain(kernel.kernel_class),
+        shape(kernel.grid) + ", " + shape(kernel.block)};
+    if (ranking.by_exclusive) cells.push_back(time ? duration(time->exclusive_ns) : "–");
+    cells.insert(cells.end(),
+                 {time ? duration(time->total_ns) : "–", time ? percent(time->share) : "–",
+                  time ? std::to_string(time->launches) : "–",
+                  time ? duration(time->total_ns / static_cast<double>(time->launches)) : "–",
+                  parts(kernel.phases, ranking, 3), parts(kernel.operators, {}, 2),
+                  count(kernel.model_flops), bound(kernel)});
+    table.add(std::move(cells));
   }
   return table.text();
 }
@@ -148,7 +167,7 @@ std::string rest_words(const RunSummary& summary) {
   std::uint64_t launches = 0;
   for (std::size_t i = kTopKernels; i < summary.kernels.size(); ++i) {
     if (!summary.kernels[i].time) continue;
-    ns += summary.kernels[i].time->total_ns;
+    ns += summary.join.ranking().ns(*summary.kernels[i].time);
     launches += summary.kernels[i].time->launches;
   }
   return fmt::format("\n{}, {}, {}: all of them are in {}.\n",

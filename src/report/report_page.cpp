@@ -189,6 +189,8 @@ std::string evidence_of(const RunSummary& summary, const PhaseSummary& phase) {
     if (!reason.source.empty()) text += " (" + sources({reason.source}) + ")";
     text += '\n';
   }
+  const std::string changes = summary::class_changes(phase);
+  if (!changes.empty()) text += "- how the class came about: " + plain(changes) + '\n';
   for (const SummaryGain& gain : phase.gains) {
     text += "- " + plain(summary::gain_words(phase, gain)) + '\n';
   }
@@ -221,9 +223,10 @@ std::string small_phase(const RunSummary& summary, const PhaseSummary& phase) {
 std::string kernel_section(const RunSummary& summary) {
   std::string text = "\n## Kernels\n\n";
   if (summary.kernels.empty()) return text + "None; [kernels.md](kernels.md) says why.\n";
+  const KernelRanking ranking = summary.join.ranking();
   Table table({{"kernel", Align::Left},
                {"class", Align::Left},
-               {"time"},
+               {ranking.by_exclusive ? "exclusive time" : "time"},
                {"share"},
                {"launches"},
                {"operator", Align::Left},
@@ -232,7 +235,7 @@ std::string kernel_section(const RunSummary& summary) {
     const SummaryKernel& kernel = summary.kernels[i];
     table.add({code(kernel.short_name, 60),
                kernel.kernel_class.empty() ? "–" : plain(kernel.kernel_class),
-               kernel.time ? duration(kernel.time->total_ns) : "–",
+               kernel.time ? duration(ranking.ns(*kernel.time)) : "–",
                kernel.time ? percent(kernel.time->share) : "–",
                kernel.time ? std::to_string(kernel.time->launches) : "–",
                kernel.operators.empty() ? "–" : code(kernel.operators.front().name),

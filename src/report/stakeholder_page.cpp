@@ -188,11 +188,15 @@ std::string top_tables(const ReportModel& model) {
             plain(operators.why_not) + ".\n";
   }
   if (model.summary.kernels.empty()) return text;
-  Table table({{"kernel", Align::Left}, {"time"}, {"launches"}, {"share"}});
+  const KernelRanking ranking = model.summary.join.ranking();
+  Table table({{"kernel", Align::Left},
+               {ranking.by_exclusive ? "exclusive time" : "time"},
+               {"launches"},
+               {"share"}});
   for (std::size_t i = 0; i < std::min(kRowsForStakeholders, model.summary.kernels.size()); ++i) {
     const SummaryKernel& kernel = model.summary.kernels[i];
     if (!kernel.time) continue;
-    table.add({code(kernel.short_name, 60), duration(kernel.time->total_ns),
+    table.add({code(kernel.short_name, 60), duration(ranking.ns(*kernel.time)),
                std::to_string(kernel.time->launches), percent(kernel.time->share)});
   }
   if (table.empty()) return text;

@@ -45,16 +45,15 @@ KernelUse use_of(const NcuKernel& kernel) {
   return use;
 }
 
-void add_part(std::vector<SummaryKernelPart>& parts, const std::string& name,
-              std::uint64_t launches, double total_ns) {
-  const auto known = std::find_if(parts.begin(), parts.end(),
-                                  [&](const SummaryKernelPart& part) { return part.name == name; });
-  if (known == parts.end()) {
-    parts.push_back({name, launches, total_ns});
-    return;
-  }
-  known->launches += launches;
-  known->total_ns += total_ns;
+/// `times` has the fields of a KernelUse.
+template <typename Times>
+void add_part(std::vector<SummaryKernelPart>& parts, const std::string& name, const Times& times) {
+  auto part = std::find_if(parts.begin(), parts.end(),
+                           [&](const SummaryKernelPart& known) { return known.name == name; });
+  if (part == parts.end()) part = parts.insert(parts.end(), {.name = name});
+  part->launches += times.launches;
+  part->total_ns += static_cast<double>(times.total_ns);
+  part->exclusive_ns += static_cast<double>(times.exclusive_ns);
 }
 
 void sort_parts(std::vector<SummaryKernelPart>& parts) {
@@ -69,6 +68,8 @@ void widen(SummaryKernelTime& time, const KernelUse& by) {
   time.max_ns = std::max(time.max_ns, static_cast<double>(by.max_ns));
   time.launches += by.launches;
   time.total_ns += static_cast<double>(by.total_ns);
+  time.exclusive_ns += static_cast<double>(by.exclusive_ns);
+  time.alone_ns += static_cast<double>(by.alone_ns);
 }
 
 /// The phases that the workload runs before it measures: loading and warm-up.
@@ -98,6 +99,7 @@ class Rows {
   std::string what_lacks(const SummaryKernel& kernel) const;
   void sort();
   void add_up();
+  void find_shares();
   void note_apart(std::string text);
   bool has(std::size_t table) const { return table != kNone; }
   /// The table that times come from.
@@ -185,9 +187,8 @@ void Rows::add_nsys(SummaryKernel& kernel, const std::vector<std::size_t>& rows)
     for (const std::size_t i : tables_[nsys_].members[row]) {
       const KernelUse& given = nsys_rows_[i];
       kernel.kernel_class = given.kernel_class;
-      const auto total = static_cast<double>(given.total_ns);
       widen(time, given);
-      add_part(kernel.phases, tree_.phase_of(given.ranges), given.launches, total);
+      add_part(kernel.phases, tree_.phase_of(given.ranges), given);
     }
   }
   if (time.launches > 0) kernel.time = time;
@@ -204,10 +205,10 @@ void Rows::add_torch(SummaryKernel& kernel, const std::vector<std::size_t>& rows
       const TracedKernel& given = traced_[i];
       widen(time, given.use);
       for (const auto& [name, part] : given.operators) {
-        add_part(kernel.operators, name, part.launches, static_cast<double>(part.total_ns));
+        add_part(kernel.operators, name, part);
       }
       for (const auto& [name, part] : given.phases) {
-        add_part(phases, name, part.launches, static_cast<double>(part.total_ns));
+        add_part(phases, name, part);
       }
       flops += given.flops;
       with_flops += given.launches_with_flops;
@@ -313,10 +314,11 @@ void Rows::add(const kernels::JoinedKernel& joined) {
 }
 
 void Rows::sort() {
+  const KernelRanking ranking = result_.join.ranking();
   std::sort(result_.kernels.begin(), result_.kernels.end(),
-            [](const SummaryKernel& a, const SummaryKernel& b) {
-              const double of_a = a.time ? a.time->total_ns : -1;
-              const double of_b = b.time ? b.time->total_ns : -1;
+            [&](const SummaryKernel& a, const SummaryKernel& b) {
+              const double of_a = a.time ? ranking.ns(*a.time) : -1;
+              const double of_b = b.time ? ranking.ns(*b.time) : -1;
               return std::tie(of_b, a.name, a.grid, a.block) <
                      std::tie(of_a, b.name, b.grid, b.block);
             });
@@ -324,26 +326,34 @@ void Rows::sort() {
 
 void Rows::add_up() {
   SummaryJoin& join = result_.join;
+  for (const SummaryKernel& kernel : result_.kernels) {
+    if (!kernel.time) continue;
+    join.total_ns += kernel.time->total_ns;
+    join.exclusive_ns += kernel.time->exclusive_ns;
+    join.launches += kernel.time->launches;
+  }
+}
+
+void Rows::find_shares() {
+  SummaryJoin& join = result_.join;
+  const KernelRanking ranking = join.ranking();
+  const double all_ns = ranking.ns(join);
+  if (all_ns <= 0) return;
   double with_counters = 0;
   double with_operators = 0;
   double with_flops = 0;
-  for (const SummaryKernel& kernel : result_.kernels) {
+  for (SummaryKernel& kernel : result_.kernels) {
     if (!kernel.time) continue;
-    const double ns = kernel.time->total_ns;
-    join.total_ns += ns;
-    join.launches += kernel.time->launches;
+    const double ns = ranking.ns(*kernel.time);
+    kernel.time->share = ns / all_ns;
     if (kernel.counters) with_counters += ns;
     if (!kernel.operators.empty()) with_operators += ns;
     if (kernel.model_flops) with_flops += ns;
   }
-  if (join.total_ns <= 0) return;
-  for (SummaryKernel& kernel : result_.kernels) {
-    if (kernel.time) kernel.time->share = kernel.time->total_ns / join.total_ns;
-  }
-  if (has(ncu_)) join.with_counters = with_counters / join.total_ns;
+  if (has(ncu_)) join.with_counters = with_counters / all_ns;
   if (!has(torch_)) return;
-  join.with_operators = with_operators / join.total_ns;
-  join.with_flops = with_flops / join.total_ns;
+  join.with_operators = with_operators / all_ns;
+  join.with_flops = with_flops / all_ns;
 }
 
 KernelRows Rows::make() {
@@ -353,8 +363,9 @@ KernelRows Rows::make() {
   for (const Table& table : tables_) tables.push_back(table.table);
   if (tables.empty()) return {};
   for (const kernels::JoinedKernel& joined : kernels::join(tables).kernels) add(joined);
-  sort();
   add_up();
+  sort();
+  find_shares();
   if (time_is_nsys()) {
     result_.join.time_source = nsys_kernels_.file;
   } else if (has(torch_)) {
@@ -391,11 +402,16 @@ std::optional<judgement::KernelBounds> bounds_of(const KernelRows& rows, std::st
   for (const SummaryKernel& kernel : rows.kernels) {
     for (const SummaryKernelPart& part : kernel.phases) {
       if (part.name != phase) continue;
-      bounds.all_ns += part.total_ns;
+      // Of kernels that ran at the same time, only the exclusive times add up to what they took.
+      const double ns = part.exclusive_ns > 0 ? part.exclusive_ns : part.total_ns;
+      bounds.all_ns += ns;
       if (!kernel.counters) continue;
       any = true;
       bounds.source = kernel.counters->source + ", " + rows.join.time_source;
-      time_of(bounds, kernel.counters->bound) += part.total_ns;
+      time_of(bounds, kernel.counters->bound) += ns;
+      const NcuRoofline& roof = kernel.counters->roofline;
+      bounds.compute_floor_ns += ns * roof.compute_share.value_or(0);
+      bounds.memory_floor_ns += ns * roof.memory_share.value_or(0);
     }
   }
   if (!any) return std::nullopt;

@@ -198,6 +198,10 @@ void Phases::judge(PhaseSummary phase, judgement::PhaseEvidence evidence) {
   for (const judgement::Reason& reason : judgement.reasons) {
     phase.reasons.push_back({reason.text, reason.source});
   }
+  for (const judgement::Step& step : judgement.steps) {
+    phase.steps.push_back({std::string(to_text(step.evidence)), std::string(to_text(step.kind)),
+                           step.finding, step.source});
+  }
   // A time under a profiler says nothing about how much faster the program could be.
   const bool is_unprofiled = phase.source == baseline_.file;
   for (const judgement::Gain& gain : judgement.gains) {

@@ -60,6 +60,7 @@ class Kernels {
   static void count(TracedKernel::Part& part, const KernelUse& use) {
     part.launches += use.launches;
     part.total_ns += use.total_ns;
+    part.exclusive_ns += use.exclusive_ns;
   }
 
   void find_longest() {

@@ -23,6 +23,7 @@ struct TracedKernel {
   struct Part {
     std::uint64_t launches = 0;
     std::int64_t total_ns = 0;
+    std::int64_t exclusive_ns = 0;
   };
   std::map<std::string, Part> operators;  ///< by the innermost one that encloses the launch
   std::map<std::string, Part> phases;     ///< see PhaseTree::phase_of()

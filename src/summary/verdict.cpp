@@ -142,6 +142,19 @@ std::string class_words(const PhaseSummary& phase, const std::string& name) {
   return name + (phase.kind == "mixed" ? " is not dominated by one limit" : " is " + phase.kind);
 }
 
+std::string class_changes(const PhaseSummary& phase) {
+  std::string text;
+  std::string kind;
+  for (const SummaryStep& step : phase.steps) {
+    if (step.kind == kind) continue;
+    text += fmt::format("{} {}{}, {} ({})", kind.empty() ? "from" : "; with", step.evidence,
+                        kind.empty() ? " alone" : "", step.kind, step.finding);
+    kind = step.kind;
+  }
+  const bool has_changed = !phase.steps.empty() && phase.steps.front().kind != phase.kind;
+  return has_changed ? text : "";
+}
+
 std::string gain_words(const PhaseSummary& phase, const SummaryGain& gain) {
   return fmt::format("{} {} would take {} {} ({} faster)", phase.unit == "image" ? "an" : "a",
                      phase.unit, duration(gain.time_ns), gain.when, factor(gain.speedup));

@@ -32,6 +32,10 @@ bool has_one_limit(const PhaseSummary& phase);
 /// `decode is launch-bound`, `decode is not dominated by one limit`; `name` as it is shown.
 std::string class_words(const PhaseSummary& phase, const std::string& name);
 
+/// How the class came about, if it changed as evidence was added: `from the model's shapes alone,
+/// unknown (…); with activity of the GPU, launch-bound (…)`. Empty: it did not change.
+std::string class_changes(const PhaseSummary& phase);
+
 /// `a token would take 2.14 ms if the GPU never waited (2.4x faster)`.
 std::string gain_words(const PhaseSummary& phase, const SummaryGain& gain);
 

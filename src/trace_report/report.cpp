@@ -79,9 +79,9 @@ Result<Timeline> with_rows(Timeline timeline) {
 
 /// Most time first; ties by name.
 template <typename Row, typename NameOf>
-void order(std::vector<Row>& rows, NameOf name_of) {
+void order(std::vector<Row>& rows, KernelRanking ranking, NameOf name_of) {
   std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-    return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : name_of(a) < name_of(b);
+    return ranking.ns(a) != ranking.ns(b) ? ranking.ns(a) > ranking.ns(b) : name_of(a) < name_of(b);
   });
 }
 
@@ -95,35 +95,42 @@ std::vector<KernelUse> parts_of(const std::vector<KernelUse>& rows,
   return parts;
 }
 
-Kernel kernel_of(timeline::KernelGroup group, const std::vector<KernelUse>& all) {
+Kernel kernel_of(timeline::KernelGroup group, const std::vector<KernelUse>& all,
+                 KernelRanking ranking) {
   std::vector<KernelUse> rows;
   for (const std::size_t member : group.members) rows.push_back(all[member]);
   Kernel kernel;
   kernel.use = std::move(group.all);
   kernel.shapes = parts_of(rows, {.shape = timeline::KernelKeys::Shape::Whole});
   std::stable_sort(kernel.shapes.begin(), kernel.shapes.end(),
-                   [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+                   [&](const auto& a, const auto& b) { return ranking.ns(a) > ranking.ns(b); });
   kernel.launchers = parts_of(rows, {.op = true});
-  order(kernel.launchers, [](const KernelUse& row) -> const std::string& { return row.op; });
+  order(kernel.launchers, ranking,
+        [](const KernelUse& row) -> const std::string& { return row.op; });
   return kernel;
 }
 
 void add_kernels(const timeline::KernelUses& uses, Report& report) {
-  report.kernel_ns = uses.total_ns;
+  report.total_ns = uses.total_ns;
+  report.exclusive_ns = uses.exclusive_ns;
+  const KernelRanking ranking = report.ranking();
   report.kernel_instances = uses.launches;
   std::map<std::string, KernelClass> classes;
   for (timeline::KernelGroup& group : timeline::group_kernels(uses.rows, {})) {
-    report.kernels.push_back(kernel_of(std::move(group), uses.rows));
+    report.kernels.push_back(kernel_of(std::move(group), uses.rows, ranking));
     const KernelUse& kernel = report.kernels.back().use;
     KernelClass& found = classes[kernel.kernel_class];
     found.name = kernel.kernel_class;
     found.instances += kernel.launches;
     found.total_ns += kernel.total_ns;
+    found.exclusive_ns += kernel.exclusive_ns;
   }
   for (auto& [name, found] : classes) report.classes.push_back(std::move(found));
-  order(report.classes, [](const KernelClass& row) -> const std::string& { return row.name; });
-  std::sort(report.kernels.begin(), report.kernels.end(), [](const Kernel& a, const Kernel& b) {
-    return std::tie(b.use.total_ns, a.use.name) < std::tie(a.use.total_ns, b.use.name);
+  order(report.classes, ranking,
+        [](const KernelClass& row) -> const std::string& { return row.name; });
+  std::sort(report.kernels.begin(), report.kernels.end(), [&](const Kernel& a, const Kernel& b) {
+    return std::pair(ranking.ns(b.use), std::string_view(a.use.name)) <
+           std::pair(ranking.ns(a.use), std::string_view(b.use.name));
   });
 }
 

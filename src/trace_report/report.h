@@ -35,7 +35,7 @@ Result<bool> looks_like_trace(const std::filesystem::path& file);
 /// One kernel by identity, whatever names and shapes it was launched with.
 struct Kernel {
   KernelUse use;
-  std::vector<KernelUse> shapes;  ///< most time first
+  std::vector<KernelUse> shapes;  ///< most time first, by Report::ranking()
   std::vector<KernelUse>
       launchers;  ///< by operator, most time first; KernelUse::op empty: no operator
 };
@@ -44,6 +44,7 @@ struct KernelClass {
   std::string name;
   std::uint64_t instances = 0;
   std::int64_t total_ns = 0;
+  std::int64_t exclusive_ns = 0;
 };
 
 /// Launching host calls and the kernels that ran: a CUDA graph is one call and many kernels.
@@ -62,13 +63,16 @@ struct Report {
   operators::OperatorTable operators;
   operators::OperatorOrder operator_order = operators::OperatorOrder::Self;
   Launches launches;                          ///< of the whole capture
-  std::vector<Kernel> kernels;                ///< most time first
-  std::vector<KernelClass> classes;           ///< most time first
+  std::vector<Kernel> kernels;                ///< most time first, by ranking()
+  std::vector<KernelClass> classes;           ///< likewise
   std::vector<timeline::TransferRow> copies;  ///< and fills; most time first
   std::vector<timeline::CollectiveRow> collectives;
   std::uint64_t copy_instances = 0;  ///< copies and fills, inside and outside ranges
-  std::int64_t kernel_ns = 0;
+  std::int64_t total_ns = 0;         ///< of all kernels
+  std::int64_t exclusive_ns = 0;     ///< of all kernels
   std::uint64_t kernel_instances = 0;
+
+  KernelRanking ranking() const { return ranking_of(*this); }
 
   /// The total over all ranges that `range` matches; absent without it.
   const timeline::RangeAccount* range_account() const {
@@ -118,7 +122,7 @@ struct TopKernelsQuery {
 
 struct TopKernel {
   std::string name;
-  std::optional<double> time_percent{};
+  std::optional<double> time_percent{};  ///< of exclusive time if kernels overlap
   std::optional<std::int64_t> total_ns{};
   std::uint64_t instances = 0;
 };

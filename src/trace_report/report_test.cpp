@@ -62,7 +62,7 @@ TEST_F(ReportTest, KernelsAreOneByNameMostTimeFirst) {
   EXPECT_EQ(gemm.use.min_ns, 1000);
   EXPECT_EQ(gemm.use.max_ns, 2000);
   EXPECT_EQ(gemm.use.mean_ns(), 1500);
-  EXPECT_EQ(all.kernel_ns, 5000);
+  EXPECT_EQ(all.total_ns, 5000);
   EXPECT_EQ(all.kernel_instances, 4U);
   EXPECT_THAT(rows(all.classes, [](const KernelClass& row) { return row.name; }),
               ElementsAre("gemm 3000/2", "other 2000/2"));
@@ -173,7 +173,7 @@ TEST_F(ReportTest, ExportsAllRows) {
   EXPECT_THAT(read_file(folder_ / "tables/kernels.csv").value(),
               HasSubstr("gemm_a,gemm_a,gemm,4x1x1,128x1x1,"));
   EXPECT_THAT(read_file(folder_ / "tables/kernel_operators.csv").value(),
-              HasSubstr("gemm_a,aten::mm,1,2000\ngemm_a,,1,1000\n"));
+              HasSubstr("gemm_a,aten::mm,1,2000,2000\ngemm_a,,1,1000,1000\n"));
   ASSERT_TRUE(export_trace(report(), Export::Json, folder_ / "report.json"));
   EXPECT_TRUE(parse_json(read_file(folder_ / "report.json").value(), "report"));
   ASSERT_TRUE(export_trace(report(), Export::Perfetto, folder_ / "perfetto.json"));

@@ -22,7 +22,7 @@ std::string dims(const std::vector<std::uint32_t>& numbers) {
 std::string kernels_csv(const Report& report) {
   std::string out;
   csv::append_export(out, {"name", "short_name", "class", "grid", "block", "registers_per_thread",
-                           "shared_bytes", "instances", "total_ns"});
+                           "shared_bytes", "instances", "total_ns", "exclusive_ns", "alone_ns"});
   for (const Kernel& kernel : report.kernels) {
     for (const KernelUse& row : kernel.shapes) {
       const auto cell = [&](std::uint32_t number) {
@@ -36,7 +36,9 @@ std::string kernels_csv(const Report& report) {
                                               cell(row.registers_per_thread),
                                               cell(row.shared_bytes),
                                               std::to_string(row.launches),
-                                              std::to_string(row.total_ns)};
+                                              std::to_string(row.total_ns),
+                                              std::to_string(row.exclusive_ns),
+                                              std::to_string(row.alone_ns)};
       csv::append_export(out, cells);
     }
   }
@@ -46,11 +48,12 @@ std::string kernels_csv(const Report& report) {
 /// One row per kernel and operator that launched it.
 std::string kernel_operators_csv(const Report& report) {
   std::string out;
-  csv::append_record(out, {"name", "operator", "instances", "total_ns"});
+  csv::append_record(out, {"name", "operator", "instances", "total_ns", "exclusive_ns"});
   for (const Kernel& kernel : report.kernels) {
     for (const KernelUse& row : kernel.launchers) {
       const std::vector<std::string> cells = {kernel.use.name, row.op, std::to_string(row.launches),
-                                              std::to_string(row.total_ns)};
+                                              std::to_string(row.total_ns),
+                                              std::to_string(row.exclusive_ns)};
       csv::append_record(out, cells);
     }
   }

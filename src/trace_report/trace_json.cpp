@@ -204,6 +204,7 @@ class Document {
               entry.set("class", Node::string(row.name));
               entry.set("instances", count(row.instances));
               entry.set("total_ns", number(row.total_ns));
+              entry.set("exclusive_ns", number(row.exclusive_ns));
               return Node::map(std::move(entry));
             }));
     map.set("kernels", kernels());
@@ -280,6 +281,8 @@ Node Document::kernels() const {
     map.set("class", Node::string(kernel.use.kernel_class));
     map.set("instances", count(kernel.use.launches));
     map.set("total_ns", number(kernel.use.total_ns));
+    map.set("exclusive_ns", number(kernel.use.exclusive_ns));
+    map.set("alone_ns", number(kernel.use.alone_ns));
     map.set("min_ns", number(kernel.use.min_ns));
     map.set("max_ns", number(kernel.use.max_ns));
     map.set("shapes", rows_of(kernel.shapes, top_, [](const KernelUse& row) {
@@ -292,6 +295,7 @@ Node Document::kernels() const {
               entry.set("shared_bytes", is_known ? count(row.shared_bytes) : Node());
               entry.set("instances", count(row.launches));
               entry.set("total_ns", number(row.total_ns));
+              entry.set("exclusive_ns", number(row.exclusive_ns));
               return Node::map(std::move(entry));
             }));
     map.set("operators", rows_of(kernel.launchers, top_, [](const KernelUse& row) {
@@ -299,6 +303,7 @@ Node Document::kernels() const {
               entry.set("name", text_or_null(row.op));
               entry.set("instances", count(row.launches));
               entry.set("total_ns", number(row.total_ns));
+              entry.set("exclusive_ns", number(row.exclusive_ns));
               return Node::map(std::move(entry));
             }));
     return Node::map(std::move(map));

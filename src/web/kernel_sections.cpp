@@ -42,7 +42,7 @@ std::optional<double> of_roof(const SummaryKernel& kernel) {
   return std::max(roof.compute_share.value_or(0), roof.memory_share.value_or(0));
 }
 
-std::vector<Cell> cells_of(const SummaryKernel& kernel) {
+std::vector<Cell> cells_of(const SummaryKernel& kernel, KernelRanking ranking) {
   using Figure = std::optional<double>;
   const auto& time = kernel.time;
   const Figure mean = time && time->launches > 0
@@ -51,7 +51,7 @@ std::vector<Cell> cells_of(const SummaryKernel& kernel) {
   return {{long_name(kernel.short_name, kernel.name), {}, {}},
           text_cell(kernel.kernel_class),
           text_cell(first_phase(kernel)),
-          duration_cell(time ? Figure(time->total_ns) : Figure()),
+          duration_cell(time ? Figure(ranking.ns(*time)) : Figure()),
           bar_cell(time ? Figure(time->share) : Figure()),
           time ? number_cell(time->launches) : text_cell(""),
           duration_cell(mean),
@@ -66,14 +66,19 @@ std::vector<Cell> cells_of(const SummaryKernel& kernel) {
 
 Table kernel_table(const RunSummary& summary, double& left_out_ns) {
   using Align = Table::Align;
+  const KernelRanking ranking = summary.join.ranking();
+  const Table::Column time = ranking.by_exclusive
+                                 ? Table::Column{"exclusive", Align::Right,
+                                                 "its part of the time in which the GPU was busy"}
+                                 : Table::Column{"total"};
   Table table("kernels-table", "kernels, most time first",
               {{"kernel", Align::Left, "its short name; open it for the whole one"},
                {"class", Align::Left, "", true},
                {"phase", Align::Left, "of the model, in which it ran longest", true},
-               {"total"},
+               time,
                {"share", Align::Right, "of all kernel time"},
                {"launches"},
-               {"mean"},
+               {"mean", Align::Right, "duration of a launch"},
                {"operator", Align::Left, "that launched it, the one with the most time"},
                {"bound", Align::Left, "from its counters", true},
                {"of roof", Align::Right, "share of the nearer ceiling, from its counters"},
@@ -84,22 +89,23 @@ Table kernel_table(const RunSummary& summary, double& left_out_ns) {
   table.with_search();
   for (const SummaryKernel& kernel : summary.kernels) {
     if (table.rows() >= kMostRows || table.bytes() >= kMostKernelBytes) {
-      left_out_ns += kernel.time ? kernel.time->total_ns : 0;
+      left_out_ns += kernel.time ? ranking.ns(*kernel.time) : 0;
       continue;
     }
-    table.add(cells_of(kernel));
+    table.add(cells_of(kernel, ranking));
   }
   return table;
 }
 
 /// The time of each class in each phase.
 Node classes(const RunSummary& summary) {
+  const KernelRanking ranking = summary.join.ranking();
   std::map<std::string, std::map<std::string, double>> by_class;
   std::vector<std::string> phases;
   for (const SummaryKernel& kernel : summary.kernels) {
     const std::string kind = kernel.kernel_class.empty() ? "no class" : kernel.kernel_class;
     for (const SummaryKernelPart& part : kernel.phases) {
-      by_class[kind][part.name] += part.total_ns;
+      by_class[kind][part.name] += ranking.ns(part);
       if (std::find(phases.begin(), phases.end(), part.name) == phases.end()) {
         phases.push_back(part.name);
       }
@@ -123,12 +129,19 @@ Markup table_notes(const RunSummary& summary, const Table& table, double left_ou
   std::string what = fmt::format("{} and launch shape, {}, {} in total.",
                                  counted(summary.kernels.size(), "row by kernel", "rows by kernel"),
                                  counted(join.launches, "launch"), duration(join.total_ns));
+  const KernelRanking ranking = join.ranking();
+  if (ranking.by_exclusive) {
+    what += fmt::format(
+        " Kernels overlap: together they kept the GPU busy for only {}. Times and shares are of "
+        "that exclusive time.",
+        duration(join.exclusive_ns));
+  }
   if (table.rows() < summary.kernels.size()) {
     what += fmt::format(
         " The first {} are shown; the other {} took {} ({} of kernel time) and are in "
         "summary.json.",
         table.rows(), summary.kernels.size() - table.rows(), duration(left_out_ns),
-        percent(join.total_ns > 0 ? left_out_ns / join.total_ns : 0));
+        percent(ranking.ns(join) > 0 ? left_out_ns / ranking.ns(join) : 0));
   }
   if (join.with_counters)
     what += " With counters: " + percent(*join.with_counters) + " of kernel time.";

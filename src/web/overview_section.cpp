@@ -164,6 +164,8 @@ Markup evidence_of(const PhaseSummary& phase) {
   for (std::size_t i = 1; i < phase.reasons.size(); ++i) {
     items += element("li", text(phase.reasons[i].text) + from_note(phase.reasons[i]));
   }
+  const std::string changes = summary::class_changes(phase);
+  if (!changes.empty()) items += element("li", text("how the class came about: " + changes));
   for (std::size_t i = 1; i < phase.gains.size(); ++i) {
     const SummaryGain& gain = phase.gains[i];
     items += element("li", text(summary::gain_words(phase, gain)));

@@ -92,7 +92,7 @@ void add_kernels(std::vector<Point>& points, const RunSummary& summary) {
     point.bound = kernel.counters->bound;
     point.intensity = *at.operations / *at.dram_bytes;
     point.operations_per_second = *at.operations / *duration_ns * 1e9;
-    point.time_ns = kernel.time ? kernel.time->total_ns
+    point.time_ns = kernel.time ? summary.join.ranking().ns(*kernel.time)
                                 : *duration_ns * static_cast<double>(kernel.counters->launches);
     if (at.floor_ns) point.of_roof = *at.floor_ns / *duration_ns;
     points.push_back(std::move(point));

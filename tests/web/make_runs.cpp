@@ -407,7 +407,7 @@ void make_sweep(const fs::path& folder) {
     made.jobs[job].metrics.clear();
   };
   fails(17, sweep::JobState::Failed, "stage baseline failed: <img src=x onerror=alert(1)>");
-  fails(18, sweep::JobState::Killed, "ended without a word: Slurm says OUT_OF_MEMORY");
+  fails(18, sweep::JobState::Killed, "ended without a record: Slurm says OUT_OF_MEMORY");
   fails(19, sweep::JobState::Pending, "queued again after its time limit");
   made.submissions.push_back({.launcher = sweep::LauncherKind::Slurm, .slurm_job = "4711"});
   for (const sweep::Job& job : made.jobs) made.submissions.back().jobs.push_back(job.number);

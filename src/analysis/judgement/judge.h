@@ -41,6 +41,16 @@ struct Cost {
   std::string ceilings = {};  ///< for example `ceilings of NVIDIA H200`
 };
 
+/// What the GPU's counters showed while the phase ran, without replaying anything (nsys' GPU
+/// metrics). Times are what a unit's work would take at the ceilings, as in Cost; here they include
+/// all traffic, not only what is necessary.
+struct LiveCounters {
+  std::optional<double> compute_ns = {};  ///< of the matrix units; absent: not sampled
+  std::optional<double> memory_ns = {};   ///< of DRAM
+  double bytes = 0;                       ///< of DRAM, read and written
+  std::string source = {};
+};
+
 /// The phase's kernel time by what bounds the kernels according to their counters.
 struct KernelBounds {
   double compute_ns = 0;
@@ -48,6 +58,9 @@ struct KernelBounds {
   double latency_ns = 0;  ///< far from both ceilings
   double other_ns = 0;    ///< close to both, or not known
   double all_ns = 0;      ///< including kernels without counters
+  /// What the kernels with counters would take at the ceilings for what they did.
+  double compute_floor_ns = 0;
+  double memory_floor_ns = 0;
   std::string source = {};
 
   double counted_ns() const { return compute_ns + memory_ns + latency_ns + other_ns; }
@@ -78,17 +91,18 @@ struct PhaseEvidence {
   std::string to_see_device = "capture it with nsys (pipeline.nsys.enable=true)";
   std::optional<DeviceActivity> device = {};
   std::optional<Cost> cost = {};
+  std::optional<LiveCounters> live = {};
   std::optional<KernelBounds> kernels = {};
   std::optional<HostOperators> operators = {};
 };
 
-/// What limits the speed of a phase.
+/// What limits the speed of a phase: what accounts for at least half of its time.
 enum class Class {
   LaunchBound,   ///< the device waits for launches
   HostBound,     ///< the device, if any, waits for other work of the host
-  MemoryBound,   ///< the device is busy, and memory bandwidth is the nearer ceiling
-  ComputeBound,  ///< the device is busy, and arithmetic is the nearer ceiling
-  Mixed,         ///< no limit explains most of the time
+  MemoryBound,   ///< memory traffic, even at full bandwidth
+  ComputeBound,  ///< arithmetic, even at peak rate
+  Mixed,         ///< nothing is known to account for half of the time
   Unknown,       ///< no tool recorded it
 };
 /// `launch-bound`.
@@ -96,11 +110,10 @@ std::string_view to_text(Class kind);
 
 /// The thresholds of the classes. Shares are of the phase's time, 0 to 1.
 struct Limits {
-  double idle = 0.50;      ///< a device idle for this share waits for the host
-  double busy = 0.75;      ///< a device busy for this share is itself the limit
-  double near = 0.25;      ///< a ceiling that explains less of the time is not the limit
+  double majority = 0.50;  ///< what accounts for this share names the class
+  double busy = 0.75;      ///< for advice: a device busy for this share is itself the limit
   double margin = 0.05;    ///< ceilings this close to each other count as equal
-  double majority = 0.50;  ///< of kernel time that counters must cover to decide
+  double cached = 1.02;    ///< bytes that would take longer than the phase came from a cache
   /// Gaps between launches up to this length are a framework preparing the next launch; longer ones
   /// are other host work.
   double launch_gap_ns = 50'000;
@@ -114,6 +127,28 @@ struct Reason {
   std::string source;
 
   bool operator==(const Reason&) const = default;
+};
+
+/// A kind of evidence, in the order in which the judgement adds them.
+enum class Evidence {
+  Floor,      ///< what the model's shapes necessarily compute and move
+  Operators,  ///< the framework's operators on the host; only without a device
+  Activity,   ///< when the device was busy
+  Live,       ///< counters sampled while the phase ran
+  Counters,   ///< counters per kernel
+};
+/// `the model's shapes`.
+std::string_view to_text(Evidence evidence);
+
+/// The class after one more kind of evidence was added.
+struct Step {
+  Evidence evidence = Evidence::Floor;
+  Class kind = Class::Unknown;
+  /// What it adds: `memory traffic accounts for at least 53.5 % of the time`.
+  std::string finding;
+  std::string source;
+
+  bool operator==(const Step&) const = default;
 };
 
 /// The time of a unit if one obstacle were gone. A bound, not a promise.
@@ -133,16 +168,30 @@ struct Judgement {
   std::string next_step;
   /// Share of the time in which the device worked.
   std::optional<double> busy_share;
+  /// How the class came about: one entry per kind of evidence there is.
+  std::vector<Step> steps;
 };
 
 /// Pure: the same evidence gives the same words.
 ///
-/// With a device, the first question is whether it is busy. If it is idle for half of the time or
-/// more, the phase is launch-bound or host-bound, depending on the cause of the larger part of the
-/// idle time. If it is busy for three quarters or more, the phase is bound by what bounds its
-/// kernels (from counters, if they cover most of the kernel time), or by the nearer ceiling for
-/// what the phase must compute and move. In between it is mixed. On a CPU the ceilings decide, and
-/// if neither explains the time, the length of operator calls does.
+/// Every kind of evidence gives lower bounds of parts of the phase's time: what the shapes
+/// necessarily compute and move, the time in which the device was idle, the traffic and arithmetic
+/// that counters saw. A class is named once the bound of one part reaches half of the time. Further
+/// evidence only raises bounds, so it sharpens a class (unknown, mixed, one limit) and does not
+/// contradict one:
+///
+/// 1. Necessary work at the ceilings, from shapes. The nearer ceiling counts; within 5 points of
+///    each other they are mixed. Bytes that would take longer than the phase came from a cache and
+///    do not count.
+/// 2. Idle time of the device: launch-bound or host-bound, by the cause of the larger part of it.
+/// 3. Counters, first those sampled in place, then those per kernel: memory or compute, if the same
+///    counters do not give the other half of the time or more as well. Of kernels, the share in the
+///    time of the whole phase counts, and kernels without counters may be at either limit.
+///
+/// Without a device, short calls of operators take the place of 2 and 3.
 Judgement judge(const PhaseEvidence& evidence, const Limits& limits = {});
+
+/// The class alone.
+Class class_of(const PhaseEvidence& evidence, const Limits& limits = {});
 
 }  // namespace profline::judgement

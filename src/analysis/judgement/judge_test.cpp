@@ -1,5 +1,10 @@
 #include "analysis/judgement/judge.h"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -342,6 +347,207 @@ TEST(Judge, AFloorAboveTheMeasuredTimeAllowsNothing) {
   EXPECT_THAT(judge(evidence).gains, ElementsAre(Field(&Gain::when, "if the GPU never waited")));
   evidence.device->busy_ns = 2 * *evidence.device->unprofiled_ns;  // two streams on other clocks
   EXPECT_DOUBLE_EQ(*judge(evidence).busy_share, 1);
+}
+
+/// Decode of the fast engine on an H200 (2026-11-15): 468 us per token, 99.8 % busy, 1.148 GB of
+/// weights. By ncu, which runs its kernels one at a time with cold caches, only decode_head is near
+/// a limit.
+PhaseEvidence fast_decode() {
+  PhaseEvidence evidence;
+  evidence.phase = "decode";
+  evidence.unit = "token";
+  evidence.measured_ns = 0.468 * kMs;
+  evidence.measured_in = "baseline/requests.jsonl";
+  evidence.has_device = true;
+  DeviceActivity device;
+  device.units = 63;
+  device.captured_ns = 63 * 0.475 * kMs;
+  device.unprofiled_ns = 63 * 0.468 * kMs;
+  device.busy_ns = 63 * 0.467 * kMs;
+  device.launches = 63;
+  device.source = "nsys/ranges.json";
+  evidence.device = device;
+  Cost cost;
+  cost.flops = 1.2e9;
+  cost.bytes = 1.17e9;
+  cost.compute_ns = 0.0012 * kMs;
+  cost.memory_ns = 0.246 * kMs;
+  cost.floor_ns = 0.246 * kMs;
+  cost.source = "static_analysis/static_compute.json";
+  evidence.cost = cost;
+  KernelBounds kernels;
+  kernels.memory_ns = 24;
+  kernels.latency_ns = 76;
+  kernels.memory_floor_ns = 40;
+  kernels.all_ns = 100;
+  kernels.source = "ncu/kernels.json";
+  evidence.kernels = kernels;
+  return evidence;
+}
+
+TEST(Judge, GivesTheFastEngineOneVerdictWithAndWithoutCounters) {
+  PhaseEvidence evidence = fast_decode();
+  const Judgement counted = judge(evidence);
+  EXPECT_EQ(counted.kind, Class::MemoryBound);
+  EXPECT_THAT(texts(counted), Contains(HasSubstr("ncu runs each kernel alone and with cold "
+                                                 "caches")));
+  evidence.kernels.reset();
+  EXPECT_EQ(judge(evidence).kind, Class::MemoryBound);
+  evidence.device.reset();
+  EXPECT_EQ(judge(evidence).kind, Class::MemoryBound);
+  evidence = fast_decode();
+  evidence.cost.reset();
+  EXPECT_EQ(judge(evidence).kind, Class::Mixed) << "counters of single kernels do not show it";
+  evidence.live = LiveCounters{{}, 0.249 * kMs, 1.198e9, "nsys/ranges.json"};
+  EXPECT_EQ(judge(evidence).kind, Class::MemoryBound) << "those of the phase do";
+}
+
+TEST(Judge, TellsHowTheClassCameAbout) {
+  PhaseEvidence evidence = fast_decode();
+  evidence.cost->memory_ns = 0.1 * kMs;
+  evidence.live = LiveCounters{0.004 * kMs, 0.249 * kMs, 1.198e9, "nsys/ranges.json"};
+  const Judgement judgement = judge(evidence);
+  EXPECT_EQ(judgement.kind, Class::MemoryBound);
+  EXPECT_THAT(
+      judgement.steps,
+      ElementsAre(Step{Evidence::Floor, Class::Unknown,
+                       "at peak rate arithmetic takes 0.3 % of the time, memory traffic 21.4 %",
+                       "static_analysis/static_compute.json"},
+                  Step{Evidence::Activity, Class::Mixed, "the GPU was busy for 99.8 % of the time",
+                       "nsys/ranges.json"},
+                  Step{Evidence::Live, Class::MemoryBound,
+                       "at peak rate arithmetic takes 0.9 % of the time, memory traffic 53.2 %",
+                       "nsys/ranges.json"},
+                  Step{Evidence::Counters, Class::MemoryBound,
+                       "kernels near the memory limit take 23.9 % of the time and kernels near the "
+                       "compute limit 0.0 %",
+                       "ncu/kernels.json"}));
+  EXPECT_THAT(texts(judgement),
+              Contains("counters sampled during the phase: 1.20 GB of DRAM traffic per token, "
+                       "which take 53.2 % of the time at full bandwidth; weights and KV cache are "
+                       "1.17 GB; the matrix units were active for 0.9 %"));
+}
+
+TEST(Judge, NecessaryWorkOutweighsIdleTimeUnderAProfiler) {
+  PhaseEvidence evidence = fast_decode();
+  evidence.device->unprofiled_ns.reset();
+  evidence.device->captured_ns = 63 * 1.5 * kMs;  // the profiler made it wait
+  const Judgement judgement = judge(evidence);
+  EXPECT_NEAR(*judgement.busy_share, 0.31, 0.01);
+  EXPECT_EQ(judgement.kind, Class::MemoryBound);
+  EXPECT_THAT(texts(judgement), Contains(HasSubstr("was slowed down by the profiler")));
+}
+
+/// What a phase really does, of which tools see parts.
+struct World {
+  struct Kernel {
+    double ns = 0;
+    double compute = 0;  ///< shares of the ceilings, in place
+    double memory = 0;
+    bool is_counted = false;
+  };
+  std::vector<Kernel> kernels;
+  double idle_ns = 0;
+  double necessary_compute = 1;  ///< of what the kernels compute and move
+  double necessary_memory = 1;
+};
+
+World random_world(std::mt19937_64& random) {
+  const auto uniform = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  World world;
+  const double usual_compute = uniform(0, 1);
+  const double usual_memory = uniform(0, 1);
+  const int count = std::uniform_int_distribution<int>(1, 6)(random);
+  const double coverage = uniform(0, 1.2);
+  for (int i = 0; i < count; ++i) {
+    world.kernels.push_back(
+        {uniform(1, 100), std::clamp(usual_compute + uniform(-0.3, 0.3), 0.0, 1.0),
+         std::clamp(usual_memory + uniform(-0.3, 0.3), 0.0, 1.0), uniform(0, 1) < coverage});
+  }
+  world.idle_ns = uniform(0, 1) < 0.5 ? 0 : uniform(0, 300);
+  world.necessary_compute = uniform(0.3, 1);
+  world.necessary_memory = uniform(0.3, 1);
+  return world;
+}
+
+/// Everything that tools could record of it.
+PhaseEvidence evidence_of(const World& world, std::mt19937_64& random) {
+  PhaseEvidence evidence;
+  evidence.phase = "decode";
+  evidence.unit = "token";
+  evidence.has_device = true;
+  double busy_ns = 0;
+  double compute_ns = 0;
+  double memory_ns = 0;
+  KernelBounds bounds;
+  for (const World::Kernel& kernel : world.kernels) {
+    busy_ns += kernel.ns;
+    compute_ns += kernel.ns * kernel.compute;
+    memory_ns += kernel.ns * kernel.memory;
+    bounds.all_ns += kernel.ns;
+    if (!kernel.is_counted) continue;
+    bounds.compute_floor_ns += kernel.ns * kernel.compute;
+    bounds.memory_floor_ns += kernel.ns * kernel.memory;
+    // As analysis/roofline does.
+    double& of = std::max(kernel.compute, kernel.memory) < 0.6      ? bounds.latency_ns
+                 : std::abs(kernel.compute - kernel.memory) <= 0.05 ? bounds.other_ns
+                 : kernel.compute > kernel.memory                   ? bounds.compute_ns
+                                                                    : bounds.memory_ns;
+    of += kernel.ns;
+  }
+  evidence.measured_ns = busy_ns + world.idle_ns;
+  evidence.cost =
+      Cost{1, 1, compute_ns * world.necessary_compute, memory_ns * world.necessary_memory,
+           std::max(compute_ns * world.necessary_compute, memory_ns * world.necessary_memory)};
+  DeviceActivity device;
+  device.captured_ns = device.unprofiled_ns.emplace(evidence.measured_ns);
+  device.busy_ns = busy_ns;
+  const bool by_launches = random() % 2 == 0;
+  (by_launches ? device.idle.launching_ns : device.idle.synchronizing_ns) =
+      static_cast<std::int64_t>(world.idle_ns);
+  evidence.device = device;
+  evidence.live = LiveCounters{compute_ns, memory_ns, 1};
+  evidence.kernels = bounds;
+  return evidence;
+}
+
+PhaseEvidence subset(const PhaseEvidence& all, unsigned kept) {
+  PhaseEvidence evidence = all;
+  if ((kept & 1U) == 0) evidence.cost.reset();
+  if ((kept & 2U) == 0) evidence.device.reset();
+  if ((kept & 4U) == 0) evidence.live.reset();
+  if ((kept & 8U) == 0) evidence.kernels.reset();
+  return evidence;
+}
+
+/// Unknown, then mixed, then one limit.
+int sharpness(Class kind) {
+  return kind == Class::Unknown ? 0 : kind == Class::Mixed ? 1 : 2;
+}
+
+TEST(Judge, MoreEvidenceSharpensAClassAndNeverContradictsIt) {
+  std::mt19937_64 random(20261118);
+  std::map<Class, int> seen;
+  for (int trial = 0; trial < 4000; ++trial) {
+    const PhaseEvidence all = evidence_of(random_world(random), random);
+    for (unsigned more = 0; more < 16; ++more) {
+      const Class known = class_of(subset(all, more));
+      ++seen[known];
+      for (unsigned less = 0; less < more; ++less) {
+        if ((less & more) != less) continue;
+        const Class before = class_of(subset(all, less));
+        ASSERT_LE(sharpness(before), sharpness(known))
+            << trial << ": " << to_text(before) << " with " << less << ", " << to_text(known)
+            << " with " << more;
+        if (sharpness(before) == 2) {
+          ASSERT_EQ(before, known) << trial << " with " << less << " and " << more;
+        }
+      }
+    }
+  }
+  EXPECT_THAT(seen, SizeIs(6)) << "every class occurs";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/timeline/attribution.h"
+#include "analysis/timeline/exclusive.h"
 
 namespace profline::timeline {
 namespace {
@@ -252,14 +253,19 @@ class Grouping {
       sum += counts_[row];
     }
     std::vector<std::int64_t> durations(sum);
+    const std::vector<ExclusiveTime> exclusive = exclusive_times(timeline_);
     for (std::size_t i = 0; i < timeline_.work.size(); ++i) {
       if (uses_.row_of[i] == kNoRow) continue;
       durations[next[uses_.row_of[i]]++] = timeline_.work[i].duration_ns();
+      KernelUse& row = uses_.rows[uses_.row_of[i]];
+      row.exclusive_ns += exclusive[i].exclusive_ns();
+      row.alone_ns += exclusive[i].alone_ns;
     }
     for (std::size_t row = 0; row < counts_.size(); ++row) {
       const std::size_t begin = next[row] - counts_[row];
       add_durations(std::span(durations).subspan(begin, counts_[row]), uses_.rows[row]);
       uses_.total_ns += uses_.rows[row].total_ns;
+      uses_.exclusive_ns += uses_.rows[row].exclusive_ns;
       uses_.launches += uses_.rows[row].launches;
     }
   }
@@ -269,10 +275,11 @@ class Grouping {
         keys_.spelling ? &KernelUse::printed_name : &KernelUse::name;
     std::vector<RowIndex> by_time(uses_.rows.size());
     for (RowIndex i = 0; i < by_time.size(); ++i) by_time[i] = i;
+    const KernelRanking ranking = uses_.ranking();
     std::stable_sort(by_time.begin(), by_time.end(), [&](RowIndex first, RowIndex second) {
       const KernelUse& a = uses_.rows[first];
       const KernelUse& b = uses_.rows[second];
-      if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+      if (ranking.ns(a) != ranking.ns(b)) return ranking.ns(a) > ranking.ns(b);
       return std::tie(a.launches, a.*name, a.ranges, a.op) <
              std::tie(b.launches, b.*name, b.ranges, b.op);
     });
@@ -326,13 +333,16 @@ void add(const KernelUse& row, KernelUse& sum) {
   sum.max_ns = std::max(sum.max_ns, row.max_ns);
   sum.launches += row.launches;
   sum.total_ns += row.total_ns;
+  sum.exclusive_ns += row.exclusive_ns;
+  sum.alone_ns += row.alone_ns;
 }
 
 }  // namespace
 
 double KernelUses::share(const KernelUse& row) const {
-  if (total_ns == 0) return 0;
-  return 100.0 * static_cast<double>(row.total_ns) / static_cast<double>(total_ns);
+  const KernelRanking by = ranking();
+  if (by.ns(*this) == 0) return 0;
+  return 100.0 * static_cast<double>(by.ns(row)) / static_cast<double>(by.ns(*this));
 }
 
 KernelUses group_kernels(const Timeline& timeline, const KernelKeys& keys,

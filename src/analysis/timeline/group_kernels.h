@@ -39,14 +39,17 @@ struct KernelGroupOptions {
 };
 
 struct KernelUses {
-  std::vector<KernelUse> rows;  ///< most time first; ties: fewer launches, then name
+  /// Most time first, by ranking(); ties: fewer launches, then name.
+  std::vector<KernelUse> rows;
   /// For each row of Timeline::work its index in `rows`; kNoRow: not a kernel, or not inside the
   /// range.
   std::vector<RowIndex> row_of;
   std::int64_t total_ns = 0;
+  std::int64_t exclusive_ns = 0;
   std::uint64_t launches = 0;
 
-  /// Percentage of the time of all kernels.
+  KernelRanking ranking() const { return ranking_of(*this); }
+  /// Percentage of the time of all kernels, by ranking().
   double share(const KernelUse& row) const;
 };
 

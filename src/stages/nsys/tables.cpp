@@ -199,10 +199,12 @@ constexpr std::size_t kShownKernels = 20;
 
 /// One row per kernel over all launch shapes and places, which readers ask for first; most time
 /// first.
-std::vector<timeline::KernelGroup> by_name(const std::vector<KernelUse>& kernels) {
+std::vector<timeline::KernelGroup> by_name(const std::vector<KernelUse>& kernels,
+                                           KernelRanking ranking) {
   std::vector<timeline::KernelGroup> groups = timeline::group_kernels(kernels, {});
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.all.total_ns > b.all.total_ns; });
+  std::stable_sort(groups.begin(), groups.end(), [&](const auto& a, const auto& b) {
+    return ranking.ns(a.all) > ranking.ns(b.all);
+  });
   return groups;
 }
 
@@ -285,22 +287,23 @@ std::string kernels_section(const NsysKernels& table) {
   if (table.kernels.empty()) {
     return "No kernels: " + markdown::plain(table.why_none.value_or("none were recorded")) + ".\n";
   }
-  Table rows({{"kernel", Table::Align::Left},
-              {"class", Table::Align::Left},
-              {"in", Table::Align::Left},
-              {"shapes"},
-              {"calls"},
-              {"total"},
-              {"share"},
-              {"mean"},
-              {"min"},
-              {"max"}});
-  const std::vector<timeline::KernelGroup> sums = by_name(table.kernels);
-  std::int64_t rest_ns = table.total_ns;
+  const KernelRanking ranking = ranking_of(table);
+  std::vector<Table::Column> columns = {{"kernel", Table::Align::Left},
+                                        {"class", Table::Align::Left},
+                                        {"in", Table::Align::Left},
+                                        {"shapes"},
+                                        {"calls"}};
+  if (ranking.by_exclusive) columns.push_back({"exclusive"});
+  columns.insert(
+      columns.end(),
+      {{ranking.by_exclusive ? "durations" : "total"}, {"share"}, {"mean"}, {"min"}, {"max"}});
+  Table rows(std::move(columns));
+  const std::vector<timeline::KernelGroup> sums = by_name(table.kernels, ranking);
+  std::int64_t rest_ns = ranking.ns(table);
   const std::size_t shown = std::min(kShownKernels, sums.size());
   for (const timeline::KernelGroup& group : std::span(sums).first(shown)) {
     const KernelUse& sum = group.all;
-    rest_ns -= sum.total_ns;
+    rest_ns -= ranking.ns(sum);
     std::set<std::string> ranges;
     std::set<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> shapes;
     for (const std::size_t member : group.members) {
@@ -308,18 +311,22 @@ std::string kernels_section(const NsysKernels& table) {
       shapes.emplace(table.kernels[member].grid, table.kernels[member].block);
     }
     const std::vector<std::string> places(ranges.begin(), ranges.end());
-    rows.add({markdown::code(sum.short_name), markdown::plain(sum.kernel_class),
-              markdown::code(join(places, ", ")), std::to_string(shapes.size()),
-              std::to_string(sum.launches), duration(sum.total_ns),
-              percent_of(sum.total_ns, table.total_ns),
-              duration(sum.total_ns / static_cast<std::int64_t>(sum.launches)),
-              duration(sum.min_ns), duration(sum.max_ns)});
+    std::vector<std::string> cells = {markdown::code(sum.short_name),
+                                      markdown::plain(sum.kernel_class),
+                                      markdown::code(join(places, ", ")),
+                                      std::to_string(shapes.size()), std::to_string(sum.launches)};
+    if (ranking.by_exclusive) cells.push_back(duration(sum.exclusive_ns));
+    cells.insert(cells.end(),
+                 {duration(sum.total_ns), percent_of(ranking.ns(sum), ranking.ns(table)),
+                  duration(sum.total_ns / static_cast<std::int64_t>(sum.launches)),
+                  duration(sum.min_ns), duration(sum.max_ns)});
+    rows.add(std::move(cells));
   }
   std::string text = rows.text();
   if (sums.size() > shown) {
     text += fmt::format("\n{} with {} of the time in `kernels.json`.\n",
                         counted(sums.size() - shown, "more kernel is", "more kernels are"),
-                        percent_of(rest_ns, table.total_ns));
+                        percent_of(rest_ns, ranking.ns(table)));
   }
   return text;
 }
@@ -341,16 +348,18 @@ void add_capture(const ReadCapture& capture, const kernels::Classifier& classifi
 }
 
 void finish(NsysTables& tables) {
-  std::stable_sort(tables.kernels.kernels.begin(), tables.kernels.kernels.end(),
-                   [](const KernelUse& a, const KernelUse& b) {
-                     if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-                     return std::tie(a.name, a.capture, a.ranges, a.grid, a.block, a.device) <
-                            std::tie(b.name, b.capture, b.ranges, b.grid, b.block, b.device);
-                   });
   for (const KernelUse& kernel : tables.kernels.kernels) {
     tables.kernels.launches += kernel.launches;
     tables.kernels.total_ns += kernel.total_ns;
+    tables.kernels.exclusive_ns += kernel.exclusive_ns;
   }
+  const KernelRanking ranking = ranking_of(tables.kernels);
+  std::stable_sort(tables.kernels.kernels.begin(), tables.kernels.kernels.end(),
+                   [&](const KernelUse& a, const KernelUse& b) {
+                     if (ranking.ns(a) != ranking.ns(b)) return ranking.ns(a) > ranking.ns(b);
+                     return std::tie(a.name, a.capture, a.ranges, a.grid, a.block, a.device) <
+                            std::tie(b.name, b.capture, b.ranges, b.grid, b.block, b.device);
+                   });
   tables.kernels.tool = tables.ranges.tool;
 }
 
@@ -389,6 +398,12 @@ std::string kernels_page(const NsysTables& tables) {
   text += "Shares are of the range's wall time; with several devices, the mean over them.\n\n";
   text += ranges_section(tables.ranges);
   text += "\n## Kernels with most time\n\n";
+  if (ranking_of(tables.kernels).by_exclusive) {
+    text += fmt::format(
+        "Kernels overlap: their durations add up to {}, but they kept the GPU busy for only {}. "
+        "Rows are ranked by exclusive time, each kernel's part of that busy time.\n\n",
+        duration(tables.kernels.total_ns), duration(tables.kernels.exclusive_ns));
+  }
   text += kernels_section(tables.kernels);
   return text;
 }

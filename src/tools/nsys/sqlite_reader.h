@@ -12,8 +12,8 @@ namespace profline::nsys {
 
 enum class SqliteRows {
   All,
-  /// Kernels with name, beginning and end, which is all that a summary by name needs: no launch, no
-  /// stream, no shape. Other tables of events are neither read nor counted.
+  /// Kernels with name, beginning, end and stream, which is all that a summary by name needs: no
+  /// launch, no shape. Other tables of events are neither read nor counted.
   Kernels,
 };
 

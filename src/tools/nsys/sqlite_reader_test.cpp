@@ -583,6 +583,8 @@ TEST(NsysSqlite, ReadsOnlyTheTimesOfKernelsWhenThatIsAskedFor) {
     EXPECT_EQ(timeline->work[row].start_ns, kernels[row].start_ns);
     EXPECT_EQ(timeline->work[row].end_ns, kernels[row].end_ns);
     EXPECT_EQ(timeline->names.text(timeline->work[row].name), all->names.text(kernels[row].name));
+    EXPECT_EQ(timeline->streams.at(timeline->work[row].stream),
+              all->streams.at(kernels[row].stream));
   }
 }
 

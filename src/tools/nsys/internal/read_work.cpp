@@ -44,12 +44,15 @@ class WorkReader {
   void kernel_times(const std::string& table) {
     std::vector<DeviceWork>& work = import_.timeline.work;
     work.reserve(import_.rows_at_most(table));
-    import_.scan(table, {"start", "end", name_column(table)}, [&](const Rows& rows) {
+    std::vector<std::string_view> columns(kCommonColumns.begin(), kCommonColumns.end());
+    columns.push_back(name_column(table));
+    import_.scan(table, columns, [&](const Rows& rows) {
       const auto when = interval(import_, table, rows);
       if (!when) return;
-      work.push_back({.start_ns = when->start_ns,
-                      .end_ns = when->end_ns,
-                      .name = import_.name(rows.maybe(2))});
+      DeviceWork row{.start_ns = when->start_ns, .end_ns = when->end_ns};
+      row.name = import_.name(rows.maybe(kOwn));
+      place_on_stream(rows, row);
+      work.push_back(row);
       import_.use();
     });
   }
@@ -141,10 +144,14 @@ class WorkReader {
     work.launch =
         global_pid ? import_.calls->find(process, correlation) : import_.calls->find(correlation);
     work.graph_node = static_cast<std::uint64_t>(rows.integer(kNode));
-    if (const auto device = rows.maybe(kDevice)) {
-      work.stream = stream({process_key(global_pid.value_or(0)), *device, rows.integer(kContext),
-                            rows.integer(kStream)});
-    }
+    place_on_stream(rows, work);
+  }
+
+  void place_on_stream(const Rows& rows, DeviceWork& work) {
+    const auto device = rows.maybe(kDevice);
+    if (!device) return;
+    work.stream = stream(
+        {process_key(rows.integer(kPid)), *device, rows.integer(kContext), rows.integer(kStream)});
   }
 
   std::uint32_t process_number(std::int64_t global_pid) {
