@@ -85,19 +85,6 @@ std::string default_text(const Explanation& explanation) {
                      is_left_out ? ": not passed" : "");
 }
 
-Node place_json(const SettingPlace& place) {
-  NodeMap entry;
-  session::set_position(place.origin.position, entry);
-  const bool is_override = place.origin.is_override;
-  entry.set("config", is_override || place.origin.config.empty()
-                          ? Node()
-                          : Node::string(place.origin.config));
-  entry.set("override", is_override ? Node::string(place.origin.config) : Node());
-  entry.set("deletion", Node::boolean(place.origin.is_deletion));
-  entry.set("value", place.origin.value);
-  return Node::map(std::move(entry));
-}
-
 std::string explanation_text(const Explanation& explanation) {
   std::string text;
   if (explanation.asked) text = *explanation.asked + " leads to\n";
@@ -121,41 +108,6 @@ std::string explanation_text(const Explanation& explanation) {
   if (explanation.is_deleted) return text + history_text(explanation) + default_text(explanation);
   return text +
          (explanation.children.empty() ? history_text(explanation) : children_text(explanation));
-}
-
-/// docs/formats/explain.md
-Result<std::string> explanation_json(const Explanation& explanation) {
-  NodeMap document;
-  document.set("schema", Node::string("profline.explain/1"));
-  document.set("key", Node::string(explanation.key));
-  document.set("set", Node::boolean(explanation.is_set && !explanation.is_deleted));
-  document.set("deleted", Node::boolean(explanation.is_deleted));
-  document.set("value", explanation.value);
-  document.set("resolved", explanation.resolved.value_or(explanation.value));
-  const bool is_known = !explanation.type.empty();
-  document.set("type", is_known ? Node::string(explanation.type) : Node());
-  document.set("help", is_known ? Node::string(explanation.help) : Node());
-  const auto text_or_null = [](const std::string& text) {
-    return text.empty() ? Node() : Node::string(text);
-  };
-  document.set("default", text_or_null(explanation.default_text));
-  document.set("flag", text_or_null(explanation.flag));
-  Node origins = Node::list();
-  for (const SettingPlace& place : explanation.history) {
-    origins.as_list().push_back(place_json(place));
-  }
-  document.set("origins", std::move(origins));
-  Node children = Node::list();
-  for (const Explanation::Child& child : explanation.children) {
-    NodeMap entry;
-    entry.set("key", Node::string(child.key));
-    entry.set("value", child.value);
-    entry.set("origin", child.last ? place_json(*child.last) : Node());
-    children.as_list().push_back(Node::map(std::move(entry)));
-  }
-  document.set("children", std::move(children));
-  return write_json(Node::map(std::move(document)),
-                    {.bytes_as_base64 = true, .scalar_keys_as_text = true});
 }
 
 /// `profline explain KEY`: a value of the config, and all places that set it, first to last.
@@ -195,9 +147,11 @@ Result<ExitCode> ExplainVerb::run(const Services& services, const Invocation& in
   const auto configuration = PL_TRY(session::Configuration::compose(choice));
   const Explanation explanation = PL_TRY(session::explain(*configuration, key));
   report_composition(*configuration, services.remarks);
-  const std::string text = invocation.output.format == OutputFormat::Json
-                               ? PL_TRY(explanation_json(explanation))
-                               : for_terminal(explanation_text(explanation));
+  const std::string text =
+      invocation.output.format == OutputFormat::Json
+          ? PL_TRY(write_json(session::explanation_document(explanation),
+                              {.bytes_as_base64 = true, .scalar_keys_as_text = true}))
+          : for_terminal(explanation_text(explanation));
   PL_TRY(print_result(text));
   return ExitCode::Done;
 }

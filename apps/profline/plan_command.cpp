@@ -9,7 +9,7 @@
 #include "pipeline/plan.h"
 #include "schema/docs.h"
 #include "schema/read.h"
-#include "session/config_keys.h"
+#include "session/plan_document.h"
 #include "session/sweep.h"
 #include "standard_streams.h"
 #include "text_table.h"
@@ -21,50 +21,7 @@ namespace {
 using pipeline::Finding;
 using pipeline::PlannedStage;
 using pipeline::RunPlan;
-
-/// One job of a plan, without secrets; a plan without --multirun has one.
-struct PlannedJob {
-  std::vector<std::string> overrides;
-  pipeline::RunPlan plan;
-};
-
-constexpr std::string_view kSharedKeys[] = {"experiment",
-                                            "device",
-                                            "pipeline.workload.kind",
-                                            "pipeline.workload.command",
-                                            "model.name",
-                                            "model.path",
-                                            "model.dtype",
-                                            "infer.max_new_tokens",
-                                            "dataset.name",
-                                            "dataset.root",
-                                            "dataset.sampling.num_samples_per_epoch",
-                                            "dataset.sampling.num_epochs"};
-
-/// The settings that all stages share, by full key.
-NodeMap shared_settings(const Node& config) {
-  NodeMap settings;
-  for (const std::string_view key : kSharedKeys) {
-    if (const Node* value = config.find_path(key)) settings.set(std::string(key), *value);
-  }
-  return settings;
-}
-
-/// The settings of a stage, by full key.
-NodeMap stage_settings(const PlannedStage& stage, const Node& config) {
-  NodeMap settings;
-  const std::string prefix = "pipeline." + std::string(stage.stage->id());
-  const Node* own = config.find_path(prefix);
-  if (own == nullptr || !stage.is_on()) return settings;
-  session::for_each_key(*own, [&](const std::string& key, const Node& value) {
-    if (!value.is_map() && key != "enable") settings.set(prefix + "." + key, value);
-  });
-  return settings;
-}
-
-std::string_view state_text(const PlannedStage& stage) {
-  return stage.is_on() ? "on" : to_text(stage.state);
-}
+using session::PlannedJob;
 
 std::string settings_text(const NodeMap& settings) {
   std::size_t width = 0;
@@ -112,85 +69,17 @@ std::string stage_text(const PlannedStage& stage) {
 std::string job_text(const RunPlan& plan) {
   const Node& config = plan.setup.config;
   std::string text = fmt::format("run directory: {}\n{}", printable(plan.setup.folder.string()),
-                                 settings_text(shared_settings(config)));
+                                 settings_text(session::shared_settings(config)));
   for (const Finding& finding : plan.findings) text += finding_text(finding);
   text += "\n";
   for (const PlannedStage& stage : plan.stages) {
-    text += fmt::format("{:<16}  {:<7}  {}\n", stage.stage->id(), state_text(stage),
+    text += fmt::format("{:<16}  {:<7}  {}\n", stage.stage->id(), session::state_text(stage),
                         printable(stage.why));
   }
   for (const PlannedStage& stage : plan.stages) {
     if (stage.state != StageState::Off) text += stage_text(stage);
   }
   return text;
-}
-
-Node texts(const std::vector<std::string>& words) {
-  Node list = Node::list();
-  for (const std::string& word : words) list.as_list().push_back(Node::string(word));
-  return list;
-}
-
-template <typename Row>
-Node rows(const std::vector<Row>& items) {
-  Node list = Node::list();
-  for (const Row& item : items) list.as_list().push_back(schema::write(item));
-  return list;
-}
-
-Node command_json(const pipeline::PlannedCommand& planned) {
-  const Command& command = planned.command;
-  NodeMap entry;
-  entry.set("name", Node::string(planned.name));
-  entry.set("condition", Node::string(planned.condition));
-  entry.set("argv", texts(command.argv));
-  NodeMap env;
-  for (const auto& [name, value] : command.env) env.set(name, Node::string(value));
-  entry.set("env", Node::map(std::move(env)));
-  entry.set("unset_env", texts(command.unset_env));
-  entry.set("cwd", Node::string(command.cwd.string()));
-  entry.set("log", Node::string(command.log.string()));
-  entry.set("display", Node::string(display(command)));
-  return Node::map(std::move(entry));
-}
-
-Node stage_json(const PlannedStage& stage, const Node& config) {
-  NodeMap entry;
-  entry.set("name", Node::string(std::string(stage.stage->id())));
-  entry.set("state", Node::string(std::string(state_text(stage))));
-  entry.set("why", Node::string(stage.why));
-  entry.set("settings", Node::map(stage_settings(stage, config)));
-  Node commands = Node::list();
-  for (const auto& planned : stage.plan.commands) {
-    commands.as_list().push_back(command_json(planned));
-  }
-  entry.set("commands", std::move(commands));
-  entry.set("artifacts", texts(stage.plan.artifacts));
-  std::vector<ChangeRecord> changes;
-  changes.reserve(stage.plan.changes.size());
-  for (const pipeline::ConfigChange& change : stage.plan.changes) {
-    changes.push_back({change.key, change.value, change.why});
-  }
-  entry.set("changes", rows(changes));
-  entry.set("limits", texts(stage.plan.limits));
-  entry.set("notes", texts(stage.plan.notes));
-  entry.set("findings", rows(stage.findings));
-  return Node::map(std::move(entry));
-}
-
-Node job_json(const PlannedJob& job) {
-  const RunPlan& plan = job.plan;
-  NodeMap out;
-  out.set("overrides", texts(job.overrides));
-  out.set("run_dir", Node::string(plan.setup.folder.string()));
-  out.set("settings", Node::map(shared_settings(plan.setup.config)));
-  out.set("findings", rows(plan.findings));
-  Node stages = Node::list();
-  for (const PlannedStage& stage : plan.stages) {
-    stages.as_list().push_back(stage_json(stage, plan.setup.config));
-  }
-  out.set("stages", std::move(stages));
-  return Node::map(std::move(out));
 }
 
 /// Each stage with its commands, changes, limits and preflight findings, as text.
@@ -205,19 +94,7 @@ std::string plan_text(const std::vector<PlannedJob>& jobs, bool is_multirun) {
   return text;
 }
 
-/// docs/formats/plan.md
-Result<std::string> plan_json(const std::vector<PlannedJob>& jobs, const std::string& script) {
-  NodeMap document;
-  document.set("schema", Node::string("profline.plan/1"));
-  Node list = Node::list();
-  for (const PlannedJob& job : jobs) list.as_list().push_back(job_json(job));
-  document.set("jobs", std::move(list));
-  if (!script.empty()) document.set("script", Node::string(script));
-  return write_json(Node::map(std::move(document)),
-                    {.bytes_as_base64 = true, .scalar_keys_as_text = true});
-}
-
-Result<session::Jobs> planned_jobs(const Services& services, const Invocation& invocation) {
+Result<session::Jobs> jobs_asked_for(const Services& services, const Invocation& invocation) {
   session::RunRequest request;
   request.choice = config_choice(invocation.arguments);
   request.programs = program_choice(invocation.arguments);
@@ -260,17 +137,15 @@ std::vector<Option> PlanVerb::options() const {
 
 Result<ExitCode> PlanVerb::run(const Services& services, const Invocation& invocation) const {
   PL_TRY(check_nothing_is_shown(invocation.arguments));
-  session::Jobs asked = PL_TRY(planned_jobs(services, invocation));
+  session::Jobs asked = PL_TRY(jobs_asked_for(services, invocation));
   const auto runs = PL_TRY(session::plan_jobs(asked, services));
-  std::vector<PlannedJob> jobs;
-  jobs.reserve(runs.size());
-  for (const session::PreparedRun& run : runs) {
-    jobs.push_back({run.plan.setup.redactor.words(run.overrides), redacted(run.plan)});
-  }
+  const std::vector<PlannedJob> jobs = session::planned_jobs(runs);
   const std::string script = PL_TRY(session::script_of(asked));
-  std::string text = invocation.output.format == OutputFormat::Json
-                         ? PL_TRY(plan_json(jobs, script))
-                         : for_terminal(plan_text(jobs, asked.sweep.has_value()));
+  std::string text =
+      invocation.output.format == OutputFormat::Json
+          ? PL_TRY(write_json(session::plan_document(jobs, script),
+                              {.bytes_as_base64 = true, .scalar_keys_as_text = true}))
+          : for_terminal(plan_text(jobs, asked.sweep.has_value()));
   if (invocation.output.format == OutputFormat::Text && !script.empty()) {
     text += "\nbatch script:\n" + printable_lines(script);
   }

@@ -32,9 +32,6 @@ using run_index::RunIndex;
 using session::PruneOutcome;
 using Align = TextTable::Align;
 
-/// The default output root of conf/config.yaml.
-constexpr const char* kDefaultRoot = "tmp/profile-output";
-
 Result<RunFilter> filter_of(const Arguments& arguments) {
   RunFilter filter;
   filter.experiment = arguments.value("--experiment");
@@ -63,11 +60,7 @@ std::string moment(const std::string& timestamp) {
 }
 
 std::string metric_text(const IndexedMetric* metric) {
-  if (metric == nullptr) return std::string(kNone);
-  if (metric->unit == "ms") return human_duration(FractionalNanoseconds(metric->value * 1e6));
-  const std::string_view unit = metric->unit;
-  if (unit.ends_with("/s")) return human_rate(metric->value, unit.substr(0, unit.size() - 2));
-  return human_count(metric->value);
+  return metric == nullptr ? std::string(kNone) : session::metric_text(*metric);
 }
 
 std::string exit_text(const IndexedRun& run) {
@@ -232,11 +225,7 @@ Result<std::vector<IndexedRun>> RunsCommand::filtered() {
 }
 
 Result<void> RunsCommand::print_document(NodeMap body) const {
-  NodeMap document;
-  document.set("schema", Node::string("profline.runs/1"));
-  document.set("root", Node::string(index_.root().string()));
-  for (NodeMap::Entry& entry : body) document.set(std::move(entry.key), std::move(entry.value));
-  return print_result(PL_TRY(write_json(Node::map(std::move(document)))));
+  return print_result(PL_TRY(write_json(session::runs_document(index_.root(), std::move(body)))));
 }
 
 Result<void> RunsCommand::list() {
@@ -271,11 +260,8 @@ Result<void> RunsCommand::show(const std::string& wanted) {
     return print_result(
         for_terminal(run_text(run, record, folder.string(), bytes, output_width(), palette_)));
   }
-  NodeMap body;
-  body.set("run", schema::write(run));
-  body.set("bytes", Node::integer(static_cast<std::int64_t>(bytes)));
-  body.set("record", to_node(record));
-  return print_document(std::move(body));
+  return print_result(
+      PL_TRY(write_json(session::stored_run_document(index_.root(), run, record, bytes))));
 }
 
 Node RunsCommand::outcome_node(const PruneOutcome& outcome) const {
@@ -383,7 +369,8 @@ Result<ExitCode> RunsVerb::run(const Services& services, const Invocation& invoc
   RunFilter filter = PL_TRY(filter_of(arguments));
   // The decision which runs are removed must be based on the runs themselves.
   const auto keep = action == "prune" ? RunIndex::Keep::No : RunIndex::Keep::Yes;
-  RunIndex index = PL_TRY(RunIndex::open(arguments.value("--root").value_or(kDefaultRoot), keep));
+  RunIndex index =
+      PL_TRY(RunIndex::open(arguments.value("--root").value_or(session::kDefaultRoot), keep));
   PL_TRY(index.refresh());
   RunsCommand command(invocation, std::move(index), std::move(filter));
   Result<void> done;

@@ -411,4 +411,54 @@ Result<Explanation> explain(const Configuration& configuration, const std::strin
   return out;
 }
 
+namespace {
+
+Node place_json(const SettingPlace& place) {
+  NodeMap entry;
+  set_position(place.origin.position, entry);
+  const bool is_override = place.origin.is_override;
+  entry.set("config", is_override || place.origin.config.empty()
+                          ? Node()
+                          : Node::string(place.origin.config));
+  entry.set("override", is_override ? Node::string(place.origin.config) : Node());
+  entry.set("deletion", Node::boolean(place.origin.is_deletion));
+  entry.set("value", place.origin.value);
+  return Node::map(std::move(entry));
+}
+
+}  // namespace
+
+Node explanation_document(const Explanation& explanation) {
+  NodeMap document;
+  document.set("schema", Node::string("profline.explain/1"));
+  document.set("key", Node::string(explanation.key));
+  document.set("set", Node::boolean(explanation.is_set && !explanation.is_deleted));
+  document.set("deleted", Node::boolean(explanation.is_deleted));
+  document.set("value", explanation.value);
+  document.set("resolved", explanation.resolved.value_or(explanation.value));
+  const bool is_known = !explanation.type.empty();
+  document.set("type", is_known ? Node::string(explanation.type) : Node());
+  document.set("help", is_known ? Node::string(explanation.help) : Node());
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Node() : Node::string(text);
+  };
+  document.set("default", text_or_null(explanation.default_text));
+  document.set("flag", text_or_null(explanation.flag));
+  Node origins = Node::list();
+  for (const SettingPlace& place : explanation.history) {
+    origins.as_list().push_back(place_json(place));
+  }
+  document.set("origins", std::move(origins));
+  Node children = Node::list();
+  for (const Explanation::Child& child : explanation.children) {
+    NodeMap entry;
+    entry.set("key", Node::string(child.key));
+    entry.set("value", child.value);
+    entry.set("origin", child.last ? place_json(*child.last) : Node());
+    children.as_list().push_back(Node::map(std::move(entry)));
+  }
+  document.set("children", std::move(children));
+  return Node::map(std::move(document));
+}
+
 }  // namespace profline::session

@@ -99,4 +99,7 @@ struct Explanation {
 /// interpolation that cannot be resolved.
 Result<Explanation> explain(const Configuration& configuration, const std::string& key);
 
+/// What `profline explain --format json` prints: docs/formats/explain.md.
+Node explanation_document(const Explanation& explanation);
+
 }  // namespace profline::session

@@ -4,6 +4,8 @@
 
 #include "analysis/requests/series.h"
 #include "base/strings.h"
+#include "comparison/row_text.h"
+#include "schema/read.h"
 
 namespace profline::session {
 
@@ -41,6 +43,31 @@ std::vector<std::string> usual_metrics(const std::vector<IndexedRun>& runs) {
   }
   if (has_wall) add(std::string(requests::kWallFigure));
   return metrics;
+}
+
+std::string metric_text(const IndexedMetric& metric) {
+  comparison::Amount amount;
+  amount.value = metric.value;
+  return comparison::value_text(amount, metric.unit);
+}
+
+Node runs_document(const fs::path& root, NodeMap entries) {
+  NodeMap document;
+  document.set("schema", Node::string("profline.runs/1"));
+  document.set("root", Node::string(root.string()));
+  for (NodeMap::Entry& entry : entries) {
+    document.set(std::move(entry.key), std::move(entry.value));
+  }
+  return Node::map(std::move(document));
+}
+
+Node stored_run_document(const fs::path& root, const IndexedRun& run, const RunRecord& record,
+                         std::uint64_t bytes) {
+  NodeMap entries;
+  entries.set("run", schema::write(run));
+  entries.set("bytes", Node::integer(static_cast<std::int64_t>(bytes)));
+  entries.set("record", to_node(record));
+  return runs_document(root, std::move(entries));
 }
 
 Result<Pruned> prune_runs(const fs::path& root, const std::vector<IndexedRun>& runs,

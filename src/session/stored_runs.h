@@ -1,15 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "formats/node.h"
 #include "process/interrupt.h"
+#include "records/run_record.h"
 #include "run_index/run_index.h"
 #include "run_index/run_selection.h"
 
 namespace profline::session {
+
+/// The output root of the shipped configuration.
+inline constexpr const char* kDefaultRoot = "tmp/profile-output";
 
 /// The run that a user refers to by its folder below the output root, its id, or a path. An Error
 /// of kind NotFound names the nearest.
@@ -18,6 +24,17 @@ Result<run_index::IndexedRun> find_run(run_index::RunIndex& index, const std::st
 /// The most informative figures of each run (requests::usual_figures), each once; the wall time of
 /// programs last.
 std::vector<std::string> usual_metrics(const std::vector<run_index::IndexedRun>& runs);
+
+// What `profline runs --format json` prints: docs/formats/runs.md.
+
+/// The document about runs below `root`, with these entries.
+Node runs_document(const std::filesystem::path& root, NodeMap entries);
+/// Of `profline runs show`; `bytes` is the size of its folder.
+Node stored_run_document(const std::filesystem::path& root, const run_index::IndexedRun& run,
+                         const RunRecord& record, std::uint64_t bytes);
+
+/// `5.28 ms`, `190 tokens/s`.
+std::string metric_text(const run_index::IndexedMetric& metric);
 
 /// What happened to a run, or would happen.
 struct PruneOutcome {

@@ -40,8 +40,8 @@ TEST(Completion, OffersCommandsAndOptions) {
   const SmallTree tree;
   EXPECT_THAT(offered(tree, "profline ", ""),
               ElementsAre("analyze ", "compare ", "config ", "demo ", "doctor ", "explain ",
-                          "help ", "infer ", "kernels ", "load ", "plan ", "report ", "run ",
-                          "runs ", "sweep ", "trace ", "version "));
+                          "help ", "infer ", "kernels ", "load ", "mcp ", "plan ", "report ",
+                          "run ", "runs ", "sweep ", "trace ", "version "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "run_index/indexed_run.h"
+#include "run_index/run_index.h"
+
+/// The runs below one or more output roots, as every door shows them: web pages, assistants, CI.
+namespace profline::catalog {
+
+/// A run below one of the roots.
+struct KnownRun {
+  std::filesystem::path root;    ///< absolute, without links
+  std::filesystem::path folder;  ///< the same, of the run
+  run_index::IndexedRun row;
+};
+
+/// Reads, and never writes, not even the index. Nothing outside the roots is read: links that lead
+/// out of them are refused.
+class Catalog {
+ public:
+  /// A root need not exist yet; notes() lists those that do not. Relative paths start in the
+  /// current directory.
+  static Result<Catalog> open(std::span<const std::filesystem::path> roots);
+
+  /// Reads runs that are new or changed since the last time.
+  Result<void> refresh();
+
+  /// Of all roots, newest first, as of the last refresh().
+  const std::vector<KnownRun>& runs() const { return runs_; }
+  /// The run of that folder below a root, id or path; `latest` is the newest. An Error of kind
+  /// NotFound names the nearest; one of kind Config says that a file in its folder is a link that
+  /// leads out of the roots.
+  Result<KnownRun> find(const std::string& wanted) const;
+
+  /// The real path of an existing file or folder below a root; `path` is absolute or below a root.
+  /// An Error of kind NotFound if it does not exist, of kind Config if it is outside.
+  Result<std::filesystem::path> inside(const std::string& path) const;
+  /// Whether a real path is a root or below one.
+  bool is_inside(const std::filesystem::path& real) const;
+
+  const std::vector<std::filesystem::path>& roots() const { return roots_; }
+  /// `/data/runs, /home/me/runs`.
+  std::string roots_text() const;
+  /// What a user should know: roots that do not exist, runs that cannot be read.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Index {
+    std::filesystem::path root;
+    run_index::RunIndex index;
+  };
+
+  Result<void> check_links(const std::filesystem::path& folder) const;
+  Result<void> read_root(const std::filesystem::path& root);
+
+  std::vector<std::filesystem::path> roots_;
+  std::vector<Index> indexes_;
+  std::vector<KnownRun> runs_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace profline::catalog

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <string_view>
+
+#include "comparison/comparison.h"
+#include "comparison/row_text.h"
+#include "formats/json.h"
+#include "mcp/internal/answers.h"
+#include "schema/docs.h"
+#include "session/run_comparison.h"
+
+namespace profline::mcp {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A run by any of its names, or a folder of runs below a root.
+Result<fs::path> side_called(const Sources& sources, const std::string& wanted) {
+  const auto run = sources.catalog.find(wanted);
+  if (run) return run->folder;
+  if (run.error().kind() != ErrorKind::NotFound) return run.error();
+  const auto folder = sources.catalog.inside(wanted);
+  std::error_code failure;
+  if (folder && fs::is_directory(*folder, failure)) return *folder;
+  return run.error();
+}
+
+void add_row(std::size_t document, std::size_t index, const comparison::Row& row, Answer& answer) {
+  const std::string pointer = below("/rows", index);
+  const std::string what = row.shape.empty() ? row.short_name : row.short_name + " " + row.shape;
+  answer.facts(document, pointer, what, {"verdict", "change", "low", "high"});
+  answer.fact(document, below(below(pointer, "a"), "value"), what + ": a",
+              comparison::value_text(row.a, row.unit));
+  answer.fact(document, below(below(pointer, "b"), "value"), what + ": b",
+              comparison::value_text(row.b, row.unit));
+  if (!row.withheld.empty()) answer.fact(document, below(pointer, "withheld"), what + ": withheld");
+  if (row.verdict == std::optional(comparison::Verdict::Undecided)) {
+    answer.fact(document, below(pointer, "smallest_effect"),
+                what + ": smallest change that would have been found");
+  }
+  if (!row.a) answer.missing(what + ": a", "the first side has no such row");
+  if (!row.b) answer.missing(what + ": b", "the second side has no such row");
+}
+
+void add_differences(std::size_t document, const comparison::Comparison& found, Answer& answer) {
+  constexpr std::size_t kMost = 12;
+  const auto add = [&](std::string_view list, const std::vector<comparison::Difference>& all) {
+    for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i) {
+      const std::string pointer = below(below("/differences", list), i);
+      answer.fact(document, below(pointer, "a"), all[i].key + ": a");
+      answer.fact(document, below(pointer, "b"), all[i].key + ": b");
+    }
+    if (all.size() > kMost) {
+      answer.note("there are more differences of " + std::string(list) + " than are listed here");
+    }
+  };
+  add("config", found.differences.config);
+  add("environment", found.differences.environment);
+}
+
+}  // namespace
+
+Result<Answer> answer_compare(const Sources& sources, const CompareArguments& asked) {
+  constexpr std::size_t kMostRows = 20;
+  const fs::path a = PL_TRY(side_called(sources, asked.a));
+  const fs::path b = PL_TRY(side_called(sources, asked.b));
+  session::ComparisonRequest request;
+  std::vector<std::string> words = {"compare", a.string(), b.string()};
+  request.metrics = asked.metric;
+  if (request.metrics.empty()) request.metrics = {"metrics", "phases"};
+  for (const std::string& metric : request.metrics) {
+    words.insert(words.end(), {"--metric", metric});
+  }
+  if (asked.threshold) {
+    request.threshold = *asked.threshold;
+    words.insert(words.end(), {"--threshold", schema::float_text(*asked.threshold)});
+  }
+  Answer answer;
+  const auto found = session::compare_runs(a, b, request, sources.services.interrupt);
+  if (!found && found.error().kind() == ErrorKind::NotFound) {
+    answer.say("It was not captured.");
+    answer.missing("rows to compare", found.error().to_string());
+    return answer;
+  }
+  if (!found) return found.error();
+  const std::size_t document = answer.add(
+      printed_by(words, PL_TRY(parse_json(PL_TRY(to_document(*found)), "the comparison"))));
+  answer.say(found->regressions.empty() ? "No regression was found."
+                                        : "There are regressions: rows that are SLOWER.");
+  answer.say("A row that is UNDECIDED proves neither a change nor that nothing changed.");
+  for (std::size_t i = 0; i < std::min(found->rows.size(), kMostRows); ++i) {
+    add_row(document, i, found->rows[i], answer);
+  }
+  if (found->rows.size() > kMostRows) answer.note("there are more rows: ask for them by metric");
+  answer.facts(document, "", "comparison", {"threshold", "confidence", "run_spread"});
+  for (const std::string& note : found->notes) answer.note(note);
+  add_differences(document, *found, answer);
+  return answer;
+}
+
+}  // namespace profline::mcp
