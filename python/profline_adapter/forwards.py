@@ -4,7 +4,7 @@ A forward hook would become part of a compiled model, and a wrapped `forward` ha
 gets, only while generate() runs,
 
 - `_compiled_call_impl`, which torch.nn.Module.__call__ prefers to its own implementation (torch 2.1 and newer), and
-- `get_compiled_call`, by which generate() obtains a compiled call (transformers 4.45 and newer). While the compiled call
+- `get_compiled_call`, by which generate() obtains a compiled call (transformers 4.47 and newer). While the compiled call
   runs, the former is taken away, so that the compiler sees the model as it is.
 
 An older torch gets a forward hook.

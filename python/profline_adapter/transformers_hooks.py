@@ -25,6 +25,8 @@ INNER = Inner()
 def patch(module):
     mixin = module.GenerationMixin
     mixin.generate = wrapped(mixin.generate)
+    if hasattr(mixin, "_prefill_chunking"):
+        mixin._prefill_chunking = in_chunks(mixin._prefill_chunking)
     if hasattr(mixin, "init_continuous_batching"):
         mixin.init_continuous_batching = reported(mixin.init_continuous_batching)
     recording.current()
@@ -119,6 +121,31 @@ def end(call, result, end_ns, failed):
         call.finish(result, end_ns)
     else:
         requests.end_request(call.scope, failed, end_ns, lambda request: call.finish(result, end_ns))
+
+
+class Chunks:
+    """Stands for the tokens of a prompt that are computed in chunks."""
+
+    def __init__(self, rows, tokens):
+        self.shape = rows, tokens
+
+
+def in_chunks(original):
+    """transformers 4.51 to 4.57 compute all but the last token of the prompt by calls of `forward` itself, which are not
+    observed. They count as one forward, and that of the last token belongs to prefill as well."""
+
+    @functools.wraps(original)
+    def _prefill_chunking(self, input_ids, *args, **kwargs):
+        note_chunks(self, input_ids)
+        return original(self, input_ids, *args, **kwargs)
+
+    return _prefill_chunking
+
+
+@guarded
+def note_chunks(model, input_ids):
+    rows, tokens = input_ids.shape
+    note(model, (), {"input_ids": Chunks(rows, tokens - 1)})
 
 
 def reported(original):

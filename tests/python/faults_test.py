@@ -292,6 +292,26 @@ print("ok")
         self.assertEqual(len(phases(request)["decode"]["steps_ns"]), 3)
         self.assertEqual(self.read().problems, [])
 
+    def test_a_prompt_in_chunks_that_are_computed_out_of_sight(self):
+        """As transformers 4.51 to 4.57 do it: all but the last token of the prompt, by calls of `forward` itself."""
+        chunking = """
+    def _prefill_chunking(self, input_ids, generation_config, **kwargs):
+        for _ in range(0, input_ids.shape[1] - 1, 2):
+            self.forward(input_ids=Ids(input_ids.shape[0], 2))
+        return kwargs
+"""
+        self.fake_transformers(utils=FAKE_UTILS.replace("        for step", "        self._prefill_chunking(inputs, None)\n        for step")
+                               .replace("inputs.shape[1] if step == 0 else 1", "1") + chunking)
+        program = MODEL.replace("        pass", "        time.sleep(0.002)").replace("import torch", "import time, torch")
+        for gate in ("none", "nvtx"):
+            with self.subTest(gate):
+                self.run_program(program + "Model().generate(Ids(2, 9), max_new_tokens=4, prefill_chunk_size=2)\n", environment={"PROFLINE_GATE": gate})
+                request = self.read().requests[-1]
+                found = phases(request)
+                self.assertEqual((request["prompt_tokens"], request["batch"], len(found["decode"]["steps_ns"])), (9, 2, 3))
+                self.assertGreaterEqual(found["prefill"]["ns"], 5 * 2e6)
+        self.assertEqual(self.read().problems, [])
+
     def test_a_module_that_is_looked_for_before_it_is_imported(self):
         self.fake_transformers()
         self.run_program("import importlib.util, sys\nassert importlib.util.find_spec('transformers.generation.utils')\n" + MODEL + """

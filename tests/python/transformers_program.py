@@ -1,6 +1,7 @@
 """An unmodified program that generates in every way transformers knows; run by transformers_test.py, with and without profline.
 
-Prints one JSON line per way: its name, the ids, and the wall time of the call on the program's own clock.
+Prints one JSON line per way: its name, the ids, and the wall time of the call on the program's own clock; or only its name, if this
+release of transformers does not know it.
 """
 
 import json
@@ -10,9 +11,9 @@ import threading
 import time
 
 import torch
-from transformers import (CompileConfig, GenerationConfig, LlamaConfig, LlamaForCausalLM, LogitsProcessor, PreTrainedTokenizerFast,
-                          Qwen3Config, Qwen3ForCausalLM, StoppingCriteria, T5Config, T5ForConditionalGeneration, TextIteratorStreamer,
-                          pipeline)
+import transformers
+from transformers import (GenerationConfig, LlamaConfig, LlamaForCausalLM, LogitsProcessor, PreTrainedTokenizerFast, StoppingCriteria,
+                          T5Config, T5ForConditionalGeneration, TextIteratorStreamer, pipeline)
 
 torch.set_num_threads(1)
 SHAPE = {"vocab_size": 320, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,
@@ -35,6 +36,24 @@ def show(name, run):
     except BaseException as error:
         failed = type(error).__name__
     print(json.dumps({"name": name, "ids": ids, "failed": failed, "wall_ns": time.perf_counter_ns() - begin}), flush=True)
+
+
+def show_if(known, name, run):
+    if known:
+        show(name, run)
+    else:
+        print(json.dumps({"name": name, "unknown": True}), flush=True)
+
+
+def knows(setting):
+    return hasattr(GenerationConfig(), setting)
+
+
+def qwen3():
+    if not hasattr(transformers, "Qwen3Config"):
+        return None
+    config = transformers.Qwen3Config(**SHAPE, head_dim=16, tie_word_embeddings=True)
+    return transformers.Qwen3ForCausalLM(config).eval().to(torch.bfloat16)
 
 
 class StopAt13(StoppingCriteria):
@@ -90,8 +109,8 @@ def main():
     show("configuration", lambda: model.generate(ids, GenerationConfig(max_new_tokens=5, do_sample=True, pad_token_id=0)))
     show("beams", lambda: model.generate(ids, num_beams=3, **eight))
     show("assisted", lambda: model.generate(ids[:1], assistant_model=assistant, **eight))
-    show("early exit", lambda: model.generate(ids[:1], assistant_early_exit=1, **eight))
-    show("chunks", lambda: model.generate(ids, prefill_chunk_size=4, **eight))
+    show_if(knows("assistant_early_exit"), "early exit", lambda: model.generate(ids[:1], assistant_early_exit=1, **eight))
+    show_if(knows("prefill_chunk_size"), "chunks", lambda: model.generate(ids, prefill_chunk_size=4, **eight))
     show("static cache", lambda: model.generate(ids, cache_implementation="static", **eight))
     show("no cache", lambda: model.generate(ids, use_cache=False, **eight))
     show("dictionary", lambda: model.generate(ids, return_dict_in_generate=True, output_scores=True, **eight))
@@ -115,8 +134,8 @@ def main():
     t5 = T5ForConditionalGeneration(T5Config(vocab_size=320, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4,
                                              decoder_start_token_id=0, eos_token_id=None)).eval()
     show("encoder and decoder", lambda: t5.generate(ids, **eight))
-    qwen = Qwen3ForCausalLM(Qwen3Config(**SHAPE, head_dim=16, tie_word_embeddings=True)).eval().to(torch.bfloat16)
-    show("qwen3", lambda: qwen.generate(ids, **eight))
+    qwen = qwen3()
+    show_if(qwen is not None, "qwen3", lambda: qwen.generate(ids, **eight))
     for number in range(3):
         show(f"long {number}", lambda: model.generate(ids, max_new_tokens=64))
     if "--compile" in sys.argv:
@@ -137,7 +156,7 @@ def compiled(ids, eight):
     show("compiled model", lambda: two.generate(ids, cache_implementation="static", **eight))
     three._valid_auto_compile_criteria = lambda *args, **kwargs: True  # as on a GPU
     for name in ("compiled by generate", "compiled before"):
-        show(name, lambda: three.generate(ids, cache_implementation="static", compile_config=CompileConfig(mode=None, **eager), **eight))
+        show(name, lambda: three.generate(ids, cache_implementation="static", compile_config=transformers.CompileConfig(mode=None, **eager), **eight))
 
 
 main()

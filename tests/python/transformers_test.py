@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The real transformers and torch of Debian sid, unmodified: requests, steps and results.
 
-PROFLINE_TEST_LONG=1 adds torch.compile.
+PROFLINE_TEST_LONG=1 adds torch.compile. PROFLINE_TEST_PYTHON names another Python with torch and transformers, such as that of a
+virtual environment with an older release; what that release does not know is left out.
 """
 
 import json
@@ -15,7 +16,7 @@ from pathlib import Path
 import support
 from support import PACKAGE, ROOT, STARTUP, ProgramTest, Recorded, phases
 
-PYTHON = support.unpacked_python("sid")
+PYTHON = os.environ.get("PROFLINE_TEST_PYTHON") or support.unpacked_python("sid")
 PROGRAM = Path(__file__).with_name("transformers_program.py")
 IS_LONG = os.environ.get("PROFLINE_TEST_LONG") == "1"
 
@@ -51,6 +52,7 @@ EXPECTED = {
     "qwen3": (10, 8, 2, 7, "greedy_search"),
     **{f"long {i}": (10, 64, 2, 63, "greedy_search") for i in range(3)},
 }
+FAILING = {"wrong argument", "interrupted"}
 COMPILED = {name: (10, 8, 2, 7, "greedy_search")
             for name in ("compiled forward", "compiled model", "compiled by generate", "compiled before")}
 
@@ -77,7 +79,10 @@ class Generation(unittest.TestCase):
         cls.recorded = recorded
         main = max({r["pid"] for r in recorded.requests}, key=lambda pid: sum(r["pid"] == pid for r in recorded.requests))
         cls.forked = [r for r in recorded.requests if r["pid"] != main]
-        cls.expected = {**EXPECTED, **(COMPILED if IS_LONG else {})}
+        unknown = {name for name, line in cls.plain.items() if line.get("unknown")}
+        # What this release cannot do with this torch, with or without profline.
+        cls.broken = {name for name, line in cls.plain.items() if line.get("failed")} - FAILING
+        cls.expected = {name: row for name, row in {**EXPECTED, **(COMPILED if IS_LONG else {})}.items() if name not in unknown}
         ordered = sorted((r for r in recorded.requests if r["pid"] == main), key=lambda r: r["start_ns"])
         cls.count = len(ordered)
         cls.requests = dict(zip(cls.expected, ordered))
@@ -88,10 +93,12 @@ class Generation(unittest.TestCase):
 
     def test_results_are_the_same_with_and_without_profline(self):
         def results(shown):
-            return {name: (line["ids"], line["failed"]) for name, line in shown.items()}
+            return {name: (line.get("ids"), line.get("failed")) for name, line in shown.items()}
 
         self.assertEqual(results(self.shown), results(self.plain))
-        self.assertEqual({name for name, line in self.shown.items() if line["failed"]}, {"wrong argument", "interrupted"})
+        self.assertEqual({name for name, line in self.shown.items() if line.get("failed")}, FAILING | self.broken)
+        if self.broken:
+            print("this transformers fails, with and without profline: " + ", ".join(sorted(self.broken)), file=sys.stderr)
 
     def test_each_generate_is_one_request(self):
         self.assertEqual(self.count, len(self.expected))
@@ -101,6 +108,8 @@ class Generation(unittest.TestCase):
     def test_tokens_sequences_and_steps(self):
         for name, (prompt, new, batch, steps, mode) in self.expected.items():
             with self.subTest(name):
+                if name in self.broken:
+                    continue
                 request = self.requests[name]
                 decode = phases(request).get("decode")
                 found = (request.get("prompt_tokens"), request.get("new_tokens"), request.get("batch"),
@@ -116,7 +125,7 @@ class Generation(unittest.TestCase):
 
     def test_phases_add_up_to_the_wall_time_of_generate(self):
         for name, request in self.requests.items():
-            if name != "wrong argument":
+            if name != "wrong argument" and name not in self.broken:
                 self.assertEqual(sum(phase["ns"] for phase in request["phases"]), request["ns"], name)
         # Calls of a few milliseconds may lose the processor between the program's clock and ours, so the best of some.
         shares = [self.requests[f"long {i}"]["ns"] / self.shown[f"long {i}"]["wall_ns"] for i in range(3)]
@@ -126,11 +135,16 @@ class Generation(unittest.TestCase):
 
     def test_what_else_is_recorded(self):
         attributes = {name: request["attributes"] for name, request in self.requests.items()}
-        self.assertEqual(attributes["greedy"], {"mode": "greedy_search", "beams": 1, "max_new_tokens": 8, "finish": "length", "cache": "DynamicCache"})
-        self.assertEqual(attributes["static cache"]["cache"], "StaticCache")
+        greedy = {"mode": "greedy_search", "beams": 1, "max_new_tokens": 8, "finish": "length"}
+        self.assertEqual({name: attributes["greedy"][name] for name in greedy}, greedy)
+        self.assertLessEqual({*attributes["greedy"]} - {*greedy}, {"cache", "num_return_sequences"})
+        self.assertIn(attributes["greedy"]["cache"], ("DynamicCache", "tuple"))
+        # Releases of 4.40 keep a static cache in the model, where later calls use it too.
+        if not self.recorded.of("process")[0]["transformers"].startswith("4.40"):
+            self.assertEqual(attributes["static cache"]["cache"], "StaticCache")
+            self.assertEqual(attributes["continued"]["cached_tokens"], 17)
         self.assertEqual((attributes["beams"]["beams"], attributes["assisted"]["assistant"]), (3, "LlamaForCausalLM"))
         self.assertEqual(attributes["stopped"]["finish"], "eos")
-        self.assertEqual(attributes["continued"]["cached_tokens"], 17)
         self.assertEqual(attributes["ends early"]["prompt_tokens_each"], [10, 6])
         self.assertEqual(len(attributes["ends early"]["new_tokens_each"]), 2)
         self.assertEqual(attributes["interrupted"]["failed"], "KeyboardInterrupt")
@@ -140,6 +154,8 @@ class Generation(unittest.TestCase):
     def test_models_are_counted_exactly(self):
         models = {model["class"]: model for model in self.recorded.of("model") if model["id"] > 0 or model["class"] == "LlamaForCausalLM"}
         self.assertEqual(models["LlamaForCausalLM"]["parameters"], {"count": 115008, "bytes": 460032, "by_dtype": {"float32": 115008}, "tied": 0})
+        if "qwen3" not in self.expected:
+            return
         qwen = models["Qwen3ForCausalLM"]
         self.assertEqual((qwen["dtype"], qwen["parameters"]["by_dtype"], qwen["parameters"]["tied"]), ("bfloat16", {"bfloat16": qwen["parameters"]["count"]}, 320 * 64))
         self.assertEqual(qwen["config"]["model_type"], "qwen3")
@@ -147,7 +163,8 @@ class Generation(unittest.TestCase):
 
     def test_versions(self):
         process = self.recorded.of("process")[0]
-        self.assertRegex(process["transformers"], r"^5\.")
+        print("transformers " + process["transformers"] + ", torch " + process["torch"], file=sys.stderr)
+        self.assertRegex(process["transformers"], r"^[45]\.")
         self.assertEqual(process["argv"], ["transformers_program.py"])
 
     @unittest.skipUnless(IS_LONG, "only in `make test-long`")
@@ -164,12 +181,17 @@ from transformers import LlamaConfig, LlamaForCausalLM
 torch.set_num_threads(1); torch.manual_seed(0)
 model = LlamaForCausalLM(LlamaConfig(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2, eos_token_id=None)).eval()
 for _ in range(3):
-    print(model.generate(torch.ones(1, 6, dtype=torch.long), max_new_tokens=6, prefill_chunk_size=CHUNK).tolist())
+    print(model.generate(torch.ones(1, 6, dtype=torch.long), max_new_tokens=6 CHUNK).tolist())
 """
 
-    def capture(self, plan, chunk="None"):
+    def capture(self, plan, chunk=None):
         path = self.write("steady.json", json.dumps(plan))
-        self.run_program(self.SMALL.replace("CHUNK", chunk), environment={"PROFLINE_GATE": "torch", "PROFLINE_GATE_PLAN": path, "PROFLINE_TRACE_DIR": self.folder})
+        program = self.SMALL.replace("CHUNK", f", prefill_chunk_size={chunk}" if chunk else "")
+        plain = self.run_program(program, adapter=False, check=False)
+        if self.last.returncode != 0:
+            self.skipTest("this transformers cannot do it: " + self.last.stderr.decode().splitlines()[-1])
+        captured = self.run_program(program, environment={"PROFLINE_GATE": "torch", "PROFLINE_GATE_PLAN": path, "PROFLINE_TRACE_DIR": self.folder})
+        self.assertEqual(captured, plain)
         names = []
         for line in self.read().of("gate"):
             events = json.loads((self.folder / line["trace"]).read_text())["traceEvents"]
@@ -184,10 +206,10 @@ for _ in range(3):
         self.assertEqual(self.read().problems, [])
 
     def test_a_trace_of_few_steps_and_prefill_in_chunks(self):
-        self.assertEqual(self.capture({"first": 1, "count": 1, "steps": 2}, chunk="2"), [{"decode": 1, "decode_step": 2, "prefill": 1, "request": 1, "setup": 1}])
+        self.assertEqual(self.capture({"first": 1, "count": 1, "steps": 2}, chunk=2), [{"decode": 1, "decode_step": 2, "prefill": 1, "request": 1, "setup": 1}])
 
     def test_a_request_of_the_program_around_generate(self):
-        text = self.SMALL.replace("CHUNK", "None").replace("    print", "    with profline.request(), profline.phase('write'): print").replace("import torch", "import profline, torch", 1)
+        text = self.SMALL.replace("CHUNK", "").replace("    print", "    with profline.request(), profline.phase('write'): print").replace("import torch", "import profline, torch", 1)
         self.run_program(text)
         requests = self.read().requests
         self.assertEqual(len(requests), 3)
@@ -224,8 +246,10 @@ try:
     model.init_continuous_batching()
 except Exception as error:
     print(type(error).__name__)
+print(hasattr(model, "init_continuous_batching"))
 """
-        self.run_program(text)
+        if not self.run_program(text).endswith("True\n"):
+            self.skipTest("this transformers has no continuous batching")
         self.assertIn("continuous batching", self.read().problems[0])
 
 
