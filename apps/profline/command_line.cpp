@@ -76,7 +76,7 @@ std::vector<Option> config_choice_options() {
   using Takes = Option::Takes;
   return {
       {"--config-name", "-cn", Takes::Value, "NAME",
-       "the primary config [config; with a program after -- or workload/server=: program]"},
+       "the primary config [config; with a program after --: program]"},
       {"--config-path", "-cp", Takes::Value, "DIR",
        "folder with the configs [./conf if it contains the primary config]"},
       {"--config-dir", "-cd", Takes::Value, "DIR", "search this folder for configs as well"},

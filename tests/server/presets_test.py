@@ -35,7 +35,7 @@ def planned(preset, command):
     assert process.returncode in (0, 1, 3), process.stderr
     text = process.stdout.replace(folder, "FOLDER")
     result = {}
-    for stage in json.loads(text)["stages"]:
+    for stage in json.loads(text)["jobs"][0]["stages"]:
         for planned_command in stage.get("commands", []):
             if planned_command["name"] not in ("server", "start", "stop"):
                 continue

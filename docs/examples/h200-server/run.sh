@@ -17,4 +17,4 @@ exec "$profline" run workload/server=generic "hydra.run.dir=$out" \
   pipeline.workload.load.warmup.requests=32 pipeline.workload.load.measure.requests=128 \
   pipeline.workload.load.slo.ttft_ms=2000 pipeline.workload.window.seconds=2 \
   pipeline.nsys.enable=true pipeline.torch_profiler.enable=true "$@" \
-  -- "${PYTHON:-python3}" "$here/server.py" --port "$port"
+  -- "${PYTHON:-python3}" "$here/server.py" --port "$port" ${SERVER_ARGUMENTS:-}

@@ -422,6 +422,13 @@ void Session::note_processes(bool is_end) {
 void Session::report_gate(const Error& error, const char* code) {
   if (error.kind() == ErrorKind::Cancelled) return;
   const std::string reason(error.reason());
+  const bool may_be_absent =
+      setup_.settings.pipeline.torch_profiler.enable == settings::Enable::Auto;
+  if (reason == "kineto_absent" && may_be_absent) {
+    run_.skip({Severity::Problem, reason, error.message(),
+               "if it does use libtorch: pipeline.torch_profiler.enable=true"});
+    return;
+  }
   run_.report({Severity::Problem, reason.empty() ? code : reason, error.message(),
                fix_for(reason, server_log(setup_, stage_))});
 }
