@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -35,10 +37,13 @@ struct Options {
   std::string config;
   std::string out;
   std::string base = ".";
+  std::string progress;
+  bool until_asked = false;
 };
 
 // Set by a signal: the load then stops, and what was measured so far is written.
 std::atomic<bool> g_stopping{false};
+std::atomic<bool> g_finishing{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
 void stop_on_signals() {
@@ -46,6 +51,9 @@ void stop_on_signals() {
   action.sa_handler = [](int) { g_stopping = true; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second one ends the program
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  action.sa_handler = [](int) { g_finishing = true; };
+  action.sa_flags = 0;
+  sigaction(SIGUSR1, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -53,6 +61,10 @@ void declare(CLI::App& app, Options& options) {
   app.add_flag("--version", options.show_version, "show the version");
   app.add_option("--config", options.config, "resolved config of a run, as JSON");
   app.add_option("--out", options.out, "folder for what is written");
+  app.add_option("--progress", options.progress,
+                 "file that gets a line for each request that has ended");
+  app.add_flag("--until-asked", options.until_asked,
+               "go on until SIGUSR1 arrives, then wait for the answers that are due");
   app.add_option("--base", options.base, "where relative paths of the config start [.]");
 }
 
@@ -71,7 +83,7 @@ Result<load::LoadJob> job_of(const Options& options) {
   if (!workload.server.url) {
     return Error(ErrorKind::Config, "pipeline.workload.server.url must be given");
   }
-  load::LoadJob job{workload.load, *workload.server.url, {}, options.base};
+  load::LoadJob job{workload.load, *workload.server.url, {}, options.base, options.until_asked};
   if (workload.load.api_key_env) {
     const char* const key = std::getenv(workload.load.api_key_env->c_str());
     if (key == nullptr) {
@@ -106,8 +118,21 @@ Result<ExitCode> run(const Options& options) {
   }
   const load::LoadJob job = PL_TRY(job_of(options));
   stop_on_signals();
-  const load::LoadHooks hooks{[] { return g_stopping.load(); },
-                              [](const std::string& line) { fmt::print(stderr, "{}\n", line); }};
+  FileDescriptor progress;
+  load::LoadHooks hooks{[] { return g_stopping.load(); },
+                        [](const std::string& line) { fmt::print(stderr, "{}\n", line); },
+                        [] { return g_finishing.load(); }};
+  if (!options.progress.empty()) {
+    constexpr mode_t kMode = 0666;  // minus the user's umask
+    progress = FileDescriptor(::open(options.progress.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, kMode));
+    if (!progress.is_open()) return os_error("write", options.progress, errno);
+    // Whoever reads it can do without a line that was lost.
+    hooks.progress = [&progress](const std::string& line) {
+      const std::string text = line + '\n';
+      static_cast<void>(::write(progress.get(), text.data(), text.size()) + 0);
+    };
+  }
   const load::LoadResult result = PL_TRY(load::run_load(job, hooks));
   PL_TRY(write_result(result, options.out));
   return result.record.counts.succeeded > 0 ? ExitCode::Done : ExitCode::Failed;

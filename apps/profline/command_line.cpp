@@ -87,7 +87,11 @@ session::ConfigChoice config_choice(const Arguments& arguments) {
   session::ConfigChoice choice;
   choice.path = arguments.value("--config-path");
   choice.dir = arguments.value("--config-dir");
-  if (arguments.program) choice.name = session::kProgramConfig;
+  // A server that is running already has no command; its preset belongs to the same config.
+  const bool is_server =
+      std::any_of(arguments.words.begin(), arguments.words.end(),
+                  [](const std::string& word) { return word.starts_with("workload/server="); });
+  if (arguments.program || is_server) choice.name = session::kProgramConfig;
   choice.name = arguments.value("--config-name").value_or(choice.name);
   choice.overrides = arguments.words;
   // Last, so that the user's overrides keep their numbers in messages.

@@ -92,7 +92,7 @@ void Measurements::process() {
 void Measurements::load() {
   const auto& record = kept(run_.get(run::kLoad));
   if (!record) return;
-  const auto& requests = kept(run_.requests(""));
+  const auto& requests = kept(run::load_requests(run_));
   const run::Requests none;
   const run::Requests& all = requests ? *requests : none;
   found_.is_load = true;

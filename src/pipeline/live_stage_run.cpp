@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "pipeline/workload_stage.h"
+#include "process/background.h"
 #include "process/runner.h"
 #include "workloads/program/environment.h"
 
@@ -223,8 +224,89 @@ LiveStageRun::LiveStageRun(const RunServices& services, run::RunJournal& journal
       journal_(journal),
       account_(account),
       record_(record),
+      started_(services.clock.now()),
       timeout_(timeout) {
-  if (timeout) deadline_ = services.clock.now() + *timeout;
+  if (timeout) deadline_ = started_ + *timeout;
+}
+
+/// A child beside the stage, and its place in the record.
+class LiveStageRun::Child final : public StageChild {
+ public:
+  Child(LiveStageRun& run, PlannedCommand planned, std::size_t index,
+        std::unique_ptr<BackgroundChild> child)
+      : run_(run),
+        planned_(std::move(planned)),
+        index_(index),
+        time_(run.account_, TimeAccount::Activity::Child),
+        child_(std::move(child)) {}
+  ~Child() override {
+    constexpr std::chrono::seconds kLong{60};  // the runner gives up long before
+    child_->kill();
+    wait(kLong);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  const ProcessId& process() const override { return child_->process(); }
+  const Exit* wait(std::chrono::milliseconds at_most) override {
+    const Exit* exit = child_->wait(at_most);
+    if (exit == nullptr || is_noted_) return exit;
+    is_noted_ = true;
+    run_.settle(planned_);
+    const bool was_cancelled = run_.cancelled_;
+    run_.note_end(run_.record_.commands[index_], planned_, *exit);
+    // A stage ends such children itself; whether the user asked for that is another question.
+    run_.cancelled_ = was_cancelled || run_.services_.interrupt.requested();
+    return exit;
+  }
+  void kill() override { child_->kill(); }
+
+ private:
+  LiveStageRun& run_;
+  PlannedCommand planned_;
+  std::size_t index_;
+  TimeAccount::Span time_;
+  std::unique_ptr<BackgroundChild> child_;
+  bool is_noted_ = false;
+};
+
+Result<std::unique_ptr<StageChild>> LiveStageRun::start(const PlannedCommand& planned,
+                                                        RunObserver* observer) {
+  if (services_.interrupt.requested()) {
+    cancelled_ = true;
+    return Error(ErrorKind::Cancelled, "interrupted");
+  }
+  const std::size_t index = PL_TRY(enter(planned));
+  auto child = BackgroundChild::start(planned.command, {}, observer);
+  if (!child) {
+    record_.commands[index].end = "never ran: " + child.error().to_string();
+    log_.error(planned.name + ": " + child.error().to_string());
+    return std::move(child).error();
+  }
+  enter_process(index, (*child)->process());
+  return std::unique_ptr<StageChild>(
+      std::make_unique<Child>(*this, planned, index, std::move(*child)));
+}
+
+bool LiveStageRun::is_out_of_time() {
+  if (!deadline_ || services_.clock.now() < *deadline_) return false;
+  if (timed_out_) return true;
+  timed_out_ = true;
+  report({Severity::Warning, "timeout",
+          "stopped after " + human_elapsed(*timeout_) +
+              ", the stage's timeout; what was captured is kept",
+          "give it longer: pipeline." + record_.name + ".timeout=SECONDS, or null"});
+  return true;
+}
+
+void LiveStageRun::transition(const std::string& name, const std::string& note) {
+  const double since_s = std::chrono::duration<double>(services_.clock.now() - started_).count();
+  const std::string kept = journal_.redactor().text(note);
+  record_.transitions.push_back({name, utc_timestamp(services_.clock.wall_now()), since_s, kept});
+  const std::string text = name + (kept.empty() ? "" : ": " + kept);
+  log_.info(text);
+  constexpr double kNs = 1e9;
+  services_.progress.message(record_.name + ": " + duration(since_s * kNs) + "  " + text);
 }
 
 std::optional<milliseconds> LiveStageRun::time_left() const {
@@ -232,6 +314,23 @@ std::optional<milliseconds> LiveStageRun::time_left() const {
   if (timed_out_) return kAfterTimeout;
   const auto left = std::chrono::duration_cast<milliseconds>(*deadline_ - services_.clock.now());
   return std::max(left, milliseconds(1));
+}
+
+Result<std::size_t> LiveStageRun::enter(const PlannedCommand& planned) {
+  const Command& command = planned.command;
+  if (!command.log.empty()) PL_TRY(create_folders(command.log.parent_path()));
+  const auto recorded = command.env.find(program::kRecordDir);
+  if (recorded != command.env.end()) PL_TRY(create_folders(recorded->second));
+  log_.info(planned.name + ": " + display(redacted(command, journal_.redactor())));
+  record_.commands.push_back(record_of(planned, journal_.folder()));
+  record_.commands.back().started = utc_timestamp(services_.clock.wall_now());
+  return record_.commands.size() - 1;
+}
+
+void LiveStageRun::enter_process(std::size_t index, const ProcessId& child) {
+  record_.commands[index].process = {child.pid, child.start_ticks};
+  save();
+  keep(journal_.write_deferred());
 }
 
 Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* observer) {
@@ -243,19 +342,10 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
   const auto left = time_left();
   const bool is_stage_limit = left && (!command.timeout || *left <= *command.timeout);
   if (is_stage_limit) command.timeout = *left;
-  if (!command.log.empty()) PL_TRY(create_folders(command.log.parent_path()));
-  const auto recorded = command.env.find(program::kRecordDir);
-  if (recorded != command.env.end()) PL_TRY(create_folders(recorded->second));
-  log_.info(planned.name + ": " + display(redacted(command, journal_.redactor())));
-  record_.commands.push_back(record_of(planned, journal_.folder()));
-  const std::size_t index = record_.commands.size() - 1;
-  record_.commands[index].started = utc_timestamp(services_.clock.wall_now());
+  const std::size_t index = PL_TRY(enter(planned));
   const MemoryKills kills_before = memory_kills();
-  Relay relay(observer, services_.progress, [&](const ProcessId& child) {
-    record_.commands[index].process = {child.pid, child.start_ticks};
-    save();
-    keep(journal_.write_deferred());
-  });
+  Relay relay(observer, services_.progress,
+              [&](const ProcessId& child) { enter_process(index, child); });
   auto exit = [&] {
     const TimeAccount::Span span(account_, TimeAccount::Activity::Child);
     return services_.processes.run(command, relay);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "pipeline/environment.h"
+#include "process/interrupt.h"
 #include "process/runner.h"
 #include "records/run_record.h"
 #include "records/timeline.h"
@@ -79,6 +82,18 @@ struct StagePlan {
   const PlannedCommand& command(std::string_view name) const;
 };
 
+/// A child that runs beside the stage: a server, its load. Destroying it ends it and everything
+/// that it started.
+class StageChild {
+ public:
+  virtual ~StageChild() = default;
+  virtual const ProcessId& process() const = 0;
+  /// Null if it still runs after that time. Its end is recorded here.
+  virtual const Exit* wait(std::chrono::milliseconds at_most = std::chrono::milliseconds(0)) = 0;
+  /// SIGKILL to it and everything that it started.
+  virtual void kill() = 0;
+};
+
 /// The services available to a running stage. Every child goes through execute(), which records its
 /// argv, environment, exit and times in run.json and handles the user's interrupt and the stage's
 /// timeout.
@@ -87,6 +102,16 @@ class StageRun {
   virtual ~StageRun() = default;
   /// An Error means that the child never ran. The observer may be absent.
   virtual Result<Exit> execute(const PlannedCommand& planned, RunObserver* observer = nullptr) = 0;
+  /// Starts a child that execute() would wait for. The observer, which may be absent, is called on
+  /// another thread and must outlive the child.
+  virtual Result<std::unique_ptr<StageChild>> start(const PlannedCommand& planned,
+                                                    RunObserver* observer = nullptr) = 0;
+  /// The user's request to stop, which a stage with such children looks at itself.
+  virtual const Interrupt& interrupt() const = 0;
+  /// Whether the stage's timeout has passed; reported once.
+  virtual bool is_out_of_time() = 0;
+  /// Something that happened now, for the terminal and run.json: `ready`, `after 3.2 s`.
+  virtual void transition(const std::string& name, const std::string& note = {}) = 0;
   /// For commands that only query (`nsys --help`): kept in the log, not in run.json.
   virtual ProcessRunner& processes() = 0;
   virtual Progress& progress() = 0;

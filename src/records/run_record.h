@@ -171,6 +171,22 @@ constexpr auto fields(std::type_identity<StageTiming>) {
       field("digesting_ns", &StageTiming::digesting_ns, "checksums of its files"));
 }
 
+/// Something that happened in a stage at a moment, in the life of a server.
+struct TransitionRecord {
+  std::string name;
+  std::string at;
+  double since_s = 0;
+  std::string note;
+
+  bool operator==(const TransitionRecord&) const = default;
+};
+constexpr auto fields(std::type_identity<TransitionRecord>) {
+  return field_list(field("name", &TransitionRecord::name, "what happened: ready").required(),
+                    field("at", &TransitionRecord::at, "UTC"),
+                    field("since_s", &TransitionRecord::since_s, "since the stage's start"),
+                    field("note", &TransitionRecord::note, "more about it"));
+}
+
 struct StageRecord {
   std::string name;
   StageState state = StageState::Off;
@@ -183,6 +199,7 @@ struct StageRecord {
   std::vector<std::string> limits;
   std::vector<std::string> notes;
   std::vector<CommandRecord> commands;
+  std::vector<TransitionRecord> transitions;
   std::vector<std::string> sessions;
   std::vector<ArtifactRecord> artifacts;
   std::string inputs_digest;
@@ -202,6 +219,7 @@ constexpr auto fields(std::type_identity<StageRecord>) {
       field("limits", &StageRecord::limits, "what it did not look at"),
       field("notes", &StageRecord::notes, "translations and the like"),
       field("commands", &StageRecord::commands, "the children it ran, in order"),
+      field("transitions", &StageRecord::transitions, "of a server: started, ready, and so on"),
       field("sessions", &StageRecord::sessions, "detached things to end: sessions of nsys"),
       field("artifacts", &StageRecord::artifacts, "its files, once complete"),
       field("inputs_digest", &StageRecord::inputs_digest,

@@ -9,6 +9,7 @@
 #include "records/kernel_summary.h"
 #include "records/load_summary.h"
 #include "records/range_use.h"
+#include "records/server.h"
 #include "schema/field.h"
 
 /// The result of a run, joined from everything its stages produced: `summary.json`. Every group of
@@ -440,6 +441,7 @@ struct RunSummary {
   std::optional<SummaryRequest> request;
   std::optional<SummaryProgram> program;
   std::optional<SummaryLoad> load;
+  std::vector<ServerRecord> server;
   std::vector<PhaseSummary> phases;
   std::vector<SummaryOneTime> one_time;
   std::vector<SummaryOverhead> overhead;
@@ -464,6 +466,7 @@ constexpr auto fields(std::type_identity<RunSummary>) {
             "an average request; null: the baseline measured none"),
       field("program", &RunSummary::program, "the user's own; null: the built-in workload"),
       field("load", &RunSummary::load, "on a server; null: the run has no load"),
+      field("server", &RunSummary::server, "each run of the server, with and without a profiler"),
       field("phases", &RunSummary::phases, "those without parts").required(),
       field("one_time", &RunSummary::one_time,
             "costs that do not recur, such as the first use of a shape"),

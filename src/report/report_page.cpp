@@ -393,8 +393,8 @@ std::string report_page(const ReportModel& model) {
     return heading(model) + load_section(summary) + run_section(model.run.record()) +
            missing_section(summary);
   }
-  std::string text =
-      heading(model) + load_section(summary) + phase_section(summary) + one_time_section(summary);
+  std::string text = heading(model) + server_section(summary) + load_section(summary) +
+                     phase_section(summary) + one_time_section(summary);
   if (!summary.phases.empty()) text += "\n## Evidence\n";
   std::string small;
   std::vector<const PhaseSummary*> unknown;

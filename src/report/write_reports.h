@@ -32,6 +32,8 @@ struct ReportModel {
 std::string report_page(const ReportModel& model);
 /// The part of report.md about the load on a server; empty: the run has no load.
 std::string load_section(const RunSummary& summary);
+/// The runs of a server under load; empty: the run has no server.
+std::string server_section(const RunSummary& summary);
 /// `operators.md`: the time of libtorch's operators, in total and per phase.
 std::string operators_page(const ReportModel& model);
 /// `kernels.md`: one row per kernel with what each tool knows about it.

@@ -97,6 +97,11 @@ std::string device_name(const Run& run) {
   return "";
 }
 
+const Artifact<Requests>& load_requests(const Run& run) {
+  const bool is_baselines = !run.has(files::kLoad) && run.has(paths::kBaselineLoad);
+  return run.requests(is_baselines ? paths::kBaselineLoadFolder : "");
+}
+
 const Artifact<Node>& workload_inputs(const Run& run, std::string_view stage) {
   const std::string file = (std::filesystem::path(stage) / files::kReadInputs).string();
   return run.get(ArtifactName<Node>{file, internal::read_json_tree});
@@ -151,6 +156,10 @@ Result<SteadyWindow> read_steady_window(const Run&, const Path& file) {
 
 Result<LoadRecord> read_load(const Run&, const Path& file) {
   return read_document<LoadRecord>(file);
+}
+
+Result<ServerRecord> read_server(const Run&, const Path& file) {
+  return read_document<ServerRecord>(file);
 }
 
 Result<InputSizes> read_input_sizes(const Run& run, const Path& file) {

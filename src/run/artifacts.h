@@ -15,6 +15,7 @@
 #include "records/ncu_tables.h"
 #include "records/range_use.h"
 #include "records/recorded_program.h"
+#include "records/server.h"
 #include "records/timeline.h"
 #include "records/torch_tables.h"
 #include "run/names/artifact_names.h"
@@ -62,6 +63,7 @@ Result<RecordedModels> read_recorded_models(const Run& run, const Path& file);
 Result<ProgramRanges> read_recorded_ranges(const Run& run, const Path& file);
 Result<SteadyWindow> read_steady_window(const Run& run, const Path& file);
 Result<LoadRecord> read_load(const Run& run, const Path& file);
+Result<ServerRecord> read_server(const Run& run, const Path& file);
 Result<InputSizes> read_input_sizes(const Run& run, const Path& file);
 Result<GpuReadings> read_gpu_readings(const Run& run, const Path& file);
 Result<TorchOperators> read_torch_operators(const Run& run, const Path& file);
@@ -118,8 +120,18 @@ inline constexpr ArtifactName<InputSizes> kInputSizes{paths::kBaselineInputs,
 inline constexpr ArtifactName<GpuReadings> kGpuReadings{paths::kBaselineGpu,
                                                         internal::read_gpu_readings};
 
-/// Of a load on a server; its requests are `run.requests("")`.
-inline constexpr ArtifactName<LoadRecord> kLoad{files::kLoad, internal::read_load};
+/// Of a load on a server; with runs under profilers, of the one without.
+inline constexpr ArtifactName<LoadRecord> kLoad{files::kLoad, internal::read_load,
+                                                paths::kBaselineLoad};
+/// The requests of that load.
+const Artifact<Requests>& load_requests(const Run& run);
+
+/// Of a server that profline started: each of its runs.
+inline constexpr ArtifactName<ServerRecord> kBaselineServer{paths::kBaselineServer,
+                                                            internal::read_server};
+inline constexpr ArtifactName<ServerRecord> kTorchServer{paths::kTorchServer,
+                                                         internal::read_server};
+inline constexpr ArtifactName<ServerRecord> kNsysServer{paths::kNsysServer, internal::read_server};
 
 // The profilers.
 inline constexpr ArtifactName<TorchOperators> kTorchOperators{paths::kTorchOperators,

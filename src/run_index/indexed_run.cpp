@@ -65,7 +65,7 @@ void add_load(const run::Run& opened, IndexedRun& run) {
   run.device.clear();
   run.device_name.clear();
   run.steadiness = to_text(requests::steadiness_of(*load));
-  const auto& all = opened.requests("");
+  const auto& all = run::load_requests(opened);
   add_metrics(requests::load_series(all ? *all : run::Requests(), *load), run);
 }
 

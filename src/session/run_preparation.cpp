@@ -237,6 +237,16 @@ Result<void> warn_of_hydra_node(const Configuration& configuration, const RunReq
   return {};
 }
 
+/// Without any stage of its own, a server is only put under load, as by `profline load`.
+pipeline::Stages stages_for(const settings::Pipeline& pipeline) {
+  using settings::Enable;
+  if (pipeline.workload.kind != settings::WorkloadKind::Server) return stages::all_stages();
+  const bool only_load = pipeline.baseline.enable == Enable::No &&
+                         pipeline.torch_profiler.enable == Enable::No &&
+                         pipeline.nsys.enable == Enable::No;
+  return only_load ? stages::load_stages() : stages::server_stages();
+}
+
 Error no_stage() {
   return Error(ErrorKind::Config,
                "no stage is enabled; enable one, as in pipeline.static_analysis.enable=true")
@@ -291,8 +301,7 @@ Result<PreparedRun> prepare_run(const RunRequest& request, Making making,
   pipeline::RunSetup setup = PL_TRY(make_setup(run, folder, request));
   setup.verbosity = services.remarks.verbosity();
   std::vector<Finding> findings;
-  const bool is_server = setup.settings.pipeline.workload.kind == settings::WorkloadKind::Server;
-  run.stages = is_server ? stages::load_stages() : stages::all_stages();
+  run.stages = stages_for(setup.settings.pipeline);
   const auto driver = driver_for(run.stages, setup.settings);
   PL_TRY(settle_device(setup, driver, findings));
   setup.ceilings =

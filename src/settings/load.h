@@ -199,17 +199,143 @@ constexpr auto fields(std::type_identity<Load>) {
 }
 Checks validate(const Load& load);
 
+/// When a server that was started takes requests.
+struct ServerReady {
+  std::optional<std::string> http;
+  std::uint32_t status = 200;
+  std::optional<std::string> tcp;
+  std::optional<std::string> log;
+  std::chrono::milliseconds timeout = std::chrono::minutes(15);
+
+  static constexpr const char* kDefaultPath = "/health";
+
+  bool operator==(const ServerReady&) const = default;
+};
+constexpr auto fields(std::type_identity<ServerReady>) {
+  return field_list(
+      field("http", &ServerReady::http,
+            "path that is asked for until it answers with status; null: /health, unless tcp or log "
+            "is set"),
+      field("status", &ServerReady::status, "HTTP status of a server that is ready")
+          .range(100, 599),
+      field("tcp", &ServerReady::tcp, "ready once HOST:PORT accepts connections"),
+      field("log", &ServerReady::log,
+            "ready once a line of the server's output matches this regular expression"),
+      field("timeout", &ServerReady::timeout,
+            "how long the server may take to become ready; loading weights counts")
+          .above(0));
+}
+Checks validate(const ServerReady& ready);
+
+/// What opens and closes the window in which a profiler records.
+enum class ServerGate { Session, Http, Cuda, Kineto, None };
+constexpr auto names(std::type_identity<ServerGate>) {
+  return std::array{named(ServerGate::Session, "session"), named(ServerGate::Http, "http"),
+                    named(ServerGate::Cuda, "cuda"), named(ServerGate::Kineto, "kineto"),
+                    named(ServerGate::None, "none")};
+}
+
+/// The engine's own way to start and stop its profiler.
+struct ServerHttp {
+  std::string start = "POST /start_profile";
+  std::string stop = "POST /stop_profile";
+  Node start_body;
+  Node stop_body;
+  std::optional<std::filesystem::path> traces;
+  std::chrono::milliseconds timeout = std::chrono::minutes(2);
+
+  bool operator==(const ServerHttp&) const = default;
+};
+constexpr auto fields(std::type_identity<ServerHttp>) {
+  return field_list(
+      field("start", &ServerHttp::start, "method and path that start the engine's profiler"),
+      field("stop", &ServerHttp::stop, "method and path that stop it"),
+      field("start_body", &ServerHttp::start_body, "JSON sent with start; null: none"),
+      field("stop_body", &ServerHttp::stop_body, "JSON sent with stop; null: none"),
+      field("traces", &ServerHttp::traces,
+            "folder that the engine writes its traces to; null: the stage's folder, whose path is "
+            "in PROFLINE_TRACE_DIR"),
+      field("timeout", &ServerHttp::timeout,
+            "how long each of the two may take; stop writes the traces")
+          .above(0));
+}
+Checks validate(const ServerHttp& http);
+
+/// How a server is stopped.
+struct ServerStop {
+  std::string signal = "SIGTERM";
+  std::chrono::milliseconds grace = std::chrono::minutes(1);
+
+  bool operator==(const ServerStop&) const = default;
+  /// Its number; 0: there is no such signal.
+  int number() const;
+};
+constexpr auto fields(std::type_identity<ServerStop>) {
+  return field_list(
+      field("signal", &ServerStop::signal, "sent to the server's first process: SIGTERM, SIGINT"),
+      field("grace", &ServerStop::grace,
+            "time for the server to end after the signal; then it is killed")
+          .above(0));
+}
+Checks validate(const ServerStop& stop);
+
 /// `pipeline.workload.server`.
 struct Server {
   std::optional<std::string> url;
+  std::vector<std::string> flags;
+  std::map<std::string, std::string> env;
+  ServerReady ready;
+  ServerGate gate = ServerGate::Session;
+  ServerHttp http;
+  ServerStop stop;
 
   bool operator==(const Server&) const = default;
 };
 constexpr auto fields(std::type_identity<Server>) {
-  return field_list(field("url", &Server::url,
-                          "where the server answers: http://127.0.0.1:8000; 'profline load URL' "
-                          "sets it"));
+  return field_list(
+      field("url", &Server::url,
+            "where the server answers: http://127.0.0.1:8000; 'profline load URL' sets it"),
+      field("flags", &Server::flags,
+            "added to command, unless it has an argument of the same name: '--port 8000'"),
+      field("env", &Server::env, "variables added to the server's environment"),
+      field("ready", &Server::ready, "how a started server shows that it takes requests"),
+      field("gate", &Server::gate,
+            "what opens the window. session: nsys by its commands, libtorch's profiler by Kineto; "
+            "http: the engine's profiler by its endpoints; cuda: nsys by the engine's "
+            "cudaProfilerStart, which the endpoints may cause; kineto: libtorch's profiler on "
+            "demand; none: nsys records the whole run"),
+      field("http", &Server::http, "gates http and cuda: the engine's endpoints"),
+      field("stop", &Server::stop, "how the server is stopped"));
 }
 Checks validate(const Server& server);
+
+/// What has to be true of the load before the window opens.
+enum class WindowAfter { Steady, Warmup };
+constexpr auto names(std::type_identity<WindowAfter>) {
+  return std::array{named(WindowAfter::Steady, "steady"), named(WindowAfter::Warmup, "warmup")};
+}
+
+/// `pipeline.workload.window`: the part of the load that profilers record.
+struct ServerWindow {
+  WindowAfter after = WindowAfter::Steady;
+  double seconds = 2;
+  double patience = 60;
+
+  bool operator==(const ServerWindow&) const = default;
+};
+constexpr auto fields(std::type_identity<ServerWindow>) {
+  return field_list(
+      field("after", &ServerWindow::after,
+            "steady: once latencies no longer change; warmup: once the warm-up requests have ended"),
+      field("seconds", &ServerWindow::seconds, "length of the window")
+          .unit("s")
+          .above(0)
+          .at_most(3'600),
+      field("patience", &ServerWindow::patience,
+            "open the window after so much load even if it is not steady, and say so")
+          .unit("s")
+          .above(0)
+          .at_most(86'400));
+}
 
 }  // namespace profline::settings

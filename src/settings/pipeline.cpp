@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstring>
+
+#include <regex.h>
 
 #include "base/strings.h"
 
@@ -67,7 +71,8 @@ Checks validate(const Workload& workload) {
   }
   if (workload.kind == WorkloadKind::Server && !workload.server.url) {
     checks.fail(workload.server.url,
-                "must say where the server answers, as in 'profline load http://127.0.0.1:8000'");
+                "must say where the server answers, as in "
+                "pipeline.workload.server.url=http://127.0.0.1:8000");
   }
   if (workload.request_range.empty()) {
     checks.fail(workload.request_range, "must name a range");
@@ -126,8 +131,59 @@ Checks validate(const Load& load) {
   return checks;
 }
 
+Checks validate(const ServerReady& ready) {
+  Checks checks;
+  const int given = static_cast<int>(ready.http.has_value()) +
+                    static_cast<int>(ready.tcp.has_value()) +
+                    static_cast<int>(ready.log.has_value());
+  if (given > 1) checks.fail("only one of http, tcp and log may be set");
+  if (ready.http && !ready.http->starts_with("/")) checks.fail(ready.http, "must begin with /");
+  const std::size_t colon = ready.tcp ? ready.tcp->rfind(':') : 0;
+  if (ready.tcp && (colon == 0 || colon == std::string::npos)) {
+    checks.fail(ready.tcp, "must be HOST:PORT");
+  }
+  regex_t compiled{};
+  if (ready.log && ::regcomp(&compiled, ready.log->c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
+    checks.fail(ready.log, "is not a regular expression");
+  } else if (ready.log) {
+    ::regfree(&compiled);
+  }
+  return checks;
+}
+
+Checks validate(const ServerHttp& http) {
+  Checks checks;
+  const auto is_request = [](std::string_view text) {
+    const std::size_t blank = text.find(' ');
+    return blank != std::string_view::npos && blank > 0 && text.substr(blank + 1).starts_with("/");
+  };
+  if (!is_request(http.start)) checks.fail(http.start, "must be like 'POST /start_profile'");
+  if (!is_request(http.stop)) checks.fail(http.stop, "must be like 'POST /stop_profile'");
+  return checks;
+}
+
+int ServerStop::number() const {
+  const std::string_view name = signal;
+  constexpr std::string_view kPrefix = "SIG";
+  if (!name.starts_with(kPrefix)) return 0;
+  for (int number = 1; number < NSIG; ++number) {
+    const char* short_name = ::sigabbrev_np(number);
+    if (short_name != nullptr && name.substr(kPrefix.size()) == short_name) return number;
+  }
+  return 0;
+}
+
+Checks validate(const ServerStop& stop) {
+  Checks checks;
+  if (stop.number() == 0) checks.fail(stop.signal, "must be the name of a signal: SIGTERM");
+  return checks;
+}
+
 Checks validate(const Server& server) {
   Checks checks;
+  for (const std::string& flag : server.flags) {
+    if (trim(flag).empty()) checks.fail(server.flags, "must not be blank");
+  }
   const std::string url = server.url.value_or("http://");
   if (!url.starts_with("http://") && !url.starts_with("https://")) {
     checks.fail(server.url, "must begin with http:// or https://");

@@ -50,6 +50,7 @@ struct Workload {
   bool nvtx_steps = false;
   Server server;
   Load load;
+  ServerWindow window;
 
   bool operator==(const Workload&) const = default;
 
@@ -81,8 +82,9 @@ constexpr auto fields(std::type_identity<Workload>) {
           "CUDA graphs (an error if they cannot run); auto: fast if it can run, otherwise eager"),
       field("threads", &Workload::threads, "CPU threads; null: all cores").range(1, kMostThreads),
       field("nvtx_steps", &Workload::nvtx_steps, "open an NVTX range decode_step for each token"),
-      field("server", &Workload::server, "with kind server: the server's address"),
-      field("load", &Workload::load, "with kind server: the requests to send"));
+      field("server", &Workload::server, "with kind server: its address and how it is started"),
+      field("load", &Workload::load, "with kind server: the requests to send"),
+      field("window", &Workload::window, "with kind server: the part of the load to profile"));
 }
 Checks validate(const Workload& workload);
 

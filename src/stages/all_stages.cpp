@@ -7,6 +7,7 @@
 #include "stages/load/load_stage.h"
 #include "stages/ncu/ncu_stage.h"
 #include "stages/nsys/nsys_stage.h"
+#include "stages/server/server_stages.h"
 #include "stages/static_analysis/static_analysis_stage.h"
 #include "stages/torch_profiler/torch_profiler_stage.h"
 
@@ -20,6 +21,14 @@ pipeline::Stages all_stages() {
   stages.push_back(std::make_unique<NsysStage>());
   stages.push_back(std::make_unique<NcuStage>());
   stages.push_back(std::make_unique<DirectInferenceStage>());
+  return stages;
+}
+
+pipeline::Stages server_stages() {
+  pipeline::Stages stages;
+  stages.push_back(std::make_unique<ServerBaselineStage>());
+  stages.push_back(std::make_unique<ServerTorchStage>());
+  stages.push_back(std::make_unique<ServerNsysStage>());
   return stages;
 }
 

@@ -199,8 +199,8 @@ std::optional<SummaryLoad> load_of(const run::Run& run) {
 }
 
 bool is_only_load(const RunSummary& summary) {
-  return summary.load && !summary.request && !summary.program && summary.phases.empty() &&
-         summary.kernels.empty();
+  return summary.load && summary.server.empty() && !summary.request && !summary.program &&
+         summary.phases.empty() && summary.kernels.empty();
 }
 
 std::string mark_note(const SummaryLoad& load) {

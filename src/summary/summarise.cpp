@@ -5,6 +5,7 @@
 #include "base/figures.h"
 #include "summary/internal/parts.h"
 #include "summary/load.h"
+#include "summary/server.h"
 #include "summary/steadiness.h"
 #include "summary/verdict.h"
 
@@ -57,6 +58,15 @@ std::vector<SummaryAbsent> absent_files(const run::Run& run) {
     return absent.take();
   }
   absent.look_at(run.get(run::kEnvironment));
+  if (run.get(run::kBaselineServer).is_there) {
+    absent.look_at(load);
+    absent.look_at(run::load_requests(run));
+    absent.look_at(run.get(run::kTorchServer));
+    absent.look_at(run.get(run::kNsysServer));
+    absent.look_at(run.get(run::kTorchTrace));
+    absent.look_at(run.get(run::kNsysKernels));
+    return absent.take();
+  }
   if (const auto& classes = run.get(kClassifier); classes.is_there) absent.look_at(classes);
   if (process.is_there) {
     absent.look_at(process);  // a user's program writes no requests
@@ -199,6 +209,7 @@ RunSummary summarise(const run::Run& run) {
   summary.request = request_of(run, tree, steady, costs);
   summary.program = program_of(run);
   summary.load = load_of(run);
+  summary.server = servers_of(run);
   summary.phases = phase_summaries(run, tree, summary.request, costs, devices, kernels);
   summary.one_time = one_time_costs(tree, steady, baseline.file);
   summary.overhead = overheads(run, tree, steady);

@@ -9,6 +9,7 @@
 #include "base/figures.h"
 #include "base/strings.h"
 #include "summary/load.h"
+#include "summary/server.h"
 #include "summary/steadiness.h"
 
 namespace profline::summary {
@@ -189,6 +190,7 @@ const SummaryOverhead* notable_overhead(const RunSummary& summary) {
 
 std::string verdict_of(const RunSummary& summary) {
   if (is_only_load(summary)) return load_verdict(*summary.load);
+  if (!summary.server.empty()) return server_verdict(summary);
   const PhaseSummary* const phase = largest_phase(summary);
   if (phase == nullptr && summary.program) {
     return "The program takes " + duration(summary.program->wall_ns) +

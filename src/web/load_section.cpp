@@ -94,7 +94,7 @@ std::vector<double> latencies(const run::Requests& requests, std::string_view id
 
 /// From the requests, in fine bins; without them as load.json has it.
 Histogram latency_histogram(const PageSource& source, const summary::LoadLatencyRow& row) {
-  const auto& all = source.run.requests("");
+  const auto& all = run::load_requests(source.run);
   if (all) {
     // The steady part is the end of the load.
     const std::uint64_t steady = source.summary.load->metrics.e2e.n;
@@ -393,7 +393,8 @@ Section load_section(const PageSource& source) {
     section.body += latency_table(load) + rate_table(load) + result_notes(load);
   }
   add_seconds(section, source);
-  section.body += error_part(load) + client_part(load) + load_requests(source.run.requests(""));
+  section.body +=
+      error_part(load) + client_part(load) + load_requests(run::load_requests(source.run));
   return section;
 }
 

@@ -78,6 +78,7 @@ std::vector<Section> sections_of(const PageSource& source) {
     for (const auto make : sections) all.push_back(make(source));
   };
   add({overview_section});
+  if (!source.summary.server.empty()) add({server_section});
   if (source.summary.load) add({load_section});
   if (!summary::is_only_load(source.summary)) {
     add({spread_section, device_section, timeline_section, kernels_section, roofline_section,

@@ -53,11 +53,12 @@ class Generation {
   std::uint64_t ended_at_status_ = 0;
   std::int64_t status_ns_ = 0;
   std::int64_t drained_ns_ = 0;
+  bool is_finishing_ = false;
   LatencyHistogram ttft_;
 };
 
 bool Generation::may_send_more(std::int64_t now) const {
-  if (load_.ended_early || load_.interrupted) return false;
+  if (load_.ended_early || load_.interrupted || is_finishing_) return false;
   if (is_open()) return next_ < plan_.due_ns.size();
   const Extent& extent = plan_.extent;
   if (next_ >= settings::kMostImages) return false;
@@ -106,6 +107,10 @@ void Generation::send_what_is_due(std::int64_t now) {
 }
 
 void Generation::keep(Outcome outcome) {
+  if (hooks_.progress) {
+    hooks_.progress((outcome.measured ? "done " : "warm ") + std::to_string(outcome.due_ns) + ' ' +
+                    std::to_string(outcome.end_ns) + (outcome.succeeded() ? " ok" : " failed"));
+  }
   if (outcome.measured) {
     ++ended_;
     errors_ += outcome.succeeded() ? 0U : 1U;
@@ -151,6 +156,7 @@ std::uint64_t Generation::overdue(std::int64_t now) const {
 }
 
 void Generation::end_early(std::int64_t now) {
+  if (hooks_.finishing && hooks_.finishing()) is_finishing_ = true;
   if (hooks_.stopping()) load_.interrupted = true;
   const bool is_missed = plan_.most_bad && bad_ + overdue(now) > *plan_.most_bad;
   if (is_missed && !load_.ended_early) {
@@ -208,6 +214,7 @@ GeneratedLoad Generation::run() {
   status_ns_ = start_ns_;
   status_due_ns_ = start_ns_ + kStatusEveryNs;
   for (std::uint32_t i = 0; !is_open() && i < plan_.concurrency; ++i) free_slots_.insert(start_ns_);
+  if (hooks_.progress) hooks_.progress("begin " + std::to_string(start_ns_));
   std::int64_t now = start_ns_;
   while (true) {
     send_what_is_due(now);

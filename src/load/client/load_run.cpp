@@ -48,7 +48,10 @@ std::string status_line(const LiveStatus& status, const std::string& prefix) {
   } else if (status.total) {
     line += fmt::format("{}/{}", status.done, *status.total);
   } else {
-    line += fmt::format("{:.0f}/{:.0f} s", status.elapsed_s, status.seconds.value_or(0));
+    constexpr double kADay = 86'400;  // until it is asked to end
+    const double seconds = status.seconds.value_or(0);
+    line += seconds < kADay ? fmt::format("{:.0f}/{:.0f} s", status.elapsed_s, seconds)
+                            : fmt::format("{:.0f} s", status.elapsed_s);
   }
   line += fmt::format("  {}/s  {} open  {} err", short_number(status.per_second), status.in_flight,
                       status.errors);
@@ -87,6 +90,8 @@ class LoadSession {
   void settle();
   LoadResult finish(GeneratedLoad load);
   Extent extent() const;
+  /// As `load.measure` says.
+  Extent own_extent() const;
 
   const LoadJob& job_;
   const settings::Load& load_;
@@ -132,6 +137,14 @@ void LoadSession::name_model() {
 }
 
 Extent LoadSession::extent() const {
+  if (job_.until_asked && !load_.arrival.trace) {
+    constexpr double kLongest = 86'400;
+    return {load_.warmup.requests, std::nullopt, kLongest};
+  }
+  return own_extent();
+}
+
+Extent LoadSession::own_extent() const {
   Extent extent{load_.warmup.requests, load_.measure.requests, load_.measure.seconds};
   const bool is_whole_trace = load_.arrival.trace && !load_.search;
   if (!extent.requests && !extent.seconds && !is_whole_trace) {
@@ -156,7 +169,7 @@ Result<void> LoadSession::read_files() {
 }
 
 std::size_t LoadSession::prompts_needed() const {
-  const Extent wanted = extent();
+  const Extent wanted = own_extent();
   std::size_t count = kMostPrompts;
   if (!trace_.empty()) {
     count = trace_.size();
@@ -166,7 +179,9 @@ std::size_t LoadSession::prompts_needed() const {
     count = wanted.warmup +
             static_cast<std::size_t>(std::ceil(*load_.arrival.rate * *wanted.seconds)) + 1;
   }
-  return std::min(kMostPrompts, count);
+  // A load that goes on longer than it would should not repeat its prompts: a cache may know them.
+  constexpr std::size_t kLonger = 4;
+  return std::min(kMostPrompts, job_.until_asked ? kLonger * count : count);
 }
 
 /// Counts tokens by asking the server; nothing if it cannot.
@@ -307,9 +322,10 @@ LoadPlan LoadSession::plan_of(const std::optional<double>& rate, std::uint64_t s
 }
 
 GeneratedLoad LoadSession::load_once(const LoadPlan& plan, const std::string& prefix) {
-  return generate(loop_, plan, {hooks_.stopping, [&](const LiveStatus& status) {
-                                  hooks_.status(status_line(status, prefix));
-                                }});
+  return generate(loop_, plan,
+                  {hooks_.stopping,
+                   [&](const LiveStatus& status) { hooks_.status(status_line(status, prefix)); },
+                   hooks_.finishing, hooks_.progress});
 }
 
 /// After a run that overloaded the server: until a single request is good again.

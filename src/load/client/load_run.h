@@ -25,11 +25,17 @@ struct LoadJob {
   std::string url;                       ///< of the server, without the endpoint
   std::optional<std::string> api_key{};  ///< sent, never stored
   std::filesystem::path base{};          ///< where relative paths start
+  /// The load goes on until `finishing` holds, whatever `load.measure` says.
+  bool until_asked = false;
 };
 
 struct LoadHooks {
   std::function<bool()> stopping;
   std::function<void(const std::string& line)> status;  ///< what is going on, on one line
+  /// Whether no more requests are to be sent; those in flight are still answered. May be absent.
+  std::function<bool()> finishing{};
+  /// A line of progress.jsonl's kind: what began or ended. May be absent.
+  std::function<void(const std::string& line)> progress{};
 };
 
 struct LoadResult {
@@ -85,6 +91,8 @@ struct GeneratedLoad {
 struct GeneratorHooks {
   std::function<bool()> stopping;
   std::function<void(const LiveStatus& status)> status;
+  std::function<bool()> finishing{};                        ///< as in LoadHooks
+  std::function<void(const std::string& line)> progress{};  ///< as in LoadHooks
 };
 
 /// Sends the requests of a plan and waits for all answers. A failed request does not stop the rest.

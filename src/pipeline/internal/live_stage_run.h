@@ -113,6 +113,11 @@ class LiveStageRun final : public StageRun {
                StageRecord& record, std::optional<std::chrono::milliseconds> timeout);
 
   Result<Exit> execute(const PlannedCommand& planned, RunObserver* observer) override;
+  Result<std::unique_ptr<StageChild>> start(const PlannedCommand& planned,
+                                            RunObserver* observer) override;
+  const Interrupt& interrupt() const override { return services_.interrupt; }
+  bool is_out_of_time() override;
+  void transition(const std::string& name, const std::string& note) override;
   ProcessRunner& processes() override { return services_.processes; }
   Progress& progress() override { return services_.progress; }
   const Log& log() override { return log_; }
@@ -137,6 +142,11 @@ class LiveStageRun final : public StageRun {
   static constexpr std::chrono::milliseconds kAfterTimeout = std::chrono::minutes(2);
 
  private:
+  class Child;
+
+  /// Prepares folders, and records that the command starts; returns its index.
+  Result<std::size_t> enter(const PlannedCommand& planned);
+  void enter_process(std::size_t index, const ProcessId& child);
   std::optional<std::chrono::milliseconds> time_left() const;
   void settle(const PlannedCommand& planned);
   void note_end(CommandRecord& record, const PlannedCommand& planned, const Exit& exit);
@@ -149,6 +159,7 @@ class LiveStageRun final : public StageRun {
   run::RunJournal& journal_;
   TimeAccount& account_;
   StageRecord& record_;
+  Clock::Steady started_;
   std::optional<Clock::Steady> deadline_;
   std::optional<std::chrono::milliseconds> timeout_;
   std::optional<CommandEnd> last_end_;

@@ -89,6 +89,8 @@ inline constexpr const char* kRecordedRangesSuffix = ".bin";
 
 // A server under load.
 inline constexpr const char* kLoad = "load.json";
+inline constexpr const char* kProgress = "progress.txt";
+inline constexpr const char* kServerRecord = "server.json";
 inline constexpr const char* kResponses = "responses.jsonl";  ///< only with load.save_responses
 
 // Stages that have their own tables.
@@ -172,6 +174,12 @@ inline constexpr const char* kNsysKernels = kBelow<stages::kNsys, files::kKernel
 inline constexpr const char* kNcuKernels = kBelow<stages::kNcu, files::kKernels>;
 inline constexpr const char* kWorkloadRequests = kBelow<folders::kWorkload, files::kRequests>;
 inline constexpr const char* kWorkloadLog = kBelow<folders::kWorkload, files::kLog>;
+/// The load of a server's run without a profiler.
+inline constexpr const char* kBaselineLoadFolder = kBelow<stages::kBaseline, stages::kLoad>;
+inline constexpr const char* kBaselineLoad = kBelow<kBaselineLoadFolder, files::kLoad>;
+inline constexpr const char* kBaselineServer = kBelow<stages::kBaseline, files::kServerRecord>;
+inline constexpr const char* kTorchServer = kBelow<stages::kTorchProfiler, files::kServerRecord>;
+inline constexpr const char* kNsysServer = kBelow<stages::kNsys, files::kServerRecord>;
 inline constexpr const char* kNcuRegions = kBelow<folders::kRegions, files::kRegions>;
 inline constexpr const char* kNcuRegionsPage = kBelow<folders::kRegions, files::kRegionsPage>;
 }  // namespace paths

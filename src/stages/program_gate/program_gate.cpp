@@ -77,13 +77,17 @@ bool is_program(const RunSetup& setup) {
   return setup.settings.pipeline.workload.user_command().has_value();
 }
 
+bool is_server(const RunSetup& setup) {
+  return setup.settings.pipeline.workload.kind == settings::WorkloadKind::Server;
+}
+
 bool uses_adapter(const pipeline::StageContext& context) {
   return is_program(context.setup) && context.tools.companions.python &&
          context.setup.settings.pipeline.workload.python != settings::PythonAdapter::Off;
 }
 
 bool follows_baseline(const RunSetup& setup) {
-  return is_program(setup) && setup.baseline_is_on;
+  return is_program(setup) && !is_server(setup) && setup.baseline_is_on;
 }
 
 ProgramGate choose_gate(const pipeline::StageContext& context) {

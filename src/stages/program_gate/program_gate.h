@@ -51,6 +51,8 @@ constexpr auto fields(std::type_identity<ProgramGate>) {
 
 /// Whether the run profiles a user's program.
 bool is_program(const pipeline::RunSetup& setup);
+/// Whether that program is a server under load, whose windows are opened from outside.
+bool is_server(const pipeline::RunSetup& setup);
 /// Whether its Python processes load the adapter.
 bool uses_adapter(const pipeline::StageContext& context);
 /// Whether a stage whose settings name no range takes its gate from the baseline.

@@ -157,14 +157,21 @@ Result<void> write_tables(const pipeline::StageContext& context, const run::Run&
   const pipeline::RunSetup& setup = context.setup;
   const fs::path folder = setup.stage_folder(run::stages::kTorchProfiler);
   ProcessTraces list{find_traces(setup, folder)};
-  if (list.traces.empty()) return {};
+  if (list.traces.empty()) {
+    // A server's engine may have written its own, under the name that the stage's trace gets.
+    const fs::path given = files.get(run::kTorchTrace).file;
+    if (!files.has(given.string())) return {};
+    list.traces.push_back({.file = given.filename().string(), .main = true});
+  }
   ProcessTraceFile& main = list.traces.front();
   if (main.main) {
+    const bool is_named =
+        main.file == run::files::kTrace || main.file == run::files::kCompressedTrace;
     std::error_code failure;
-    fs::rename(folder / main.file, folder / run::files::kTrace, failure);
+    if (!is_named) fs::rename(folder / main.file, folder / run::files::kTrace, failure);
     if (failure)
       return Error(ErrorKind::Io, "cannot rename " + main.file + ": " + failure.message());
-    main.file = run::files::kTrace;
+    if (!is_named) main.file = run::files::kTrace;
     const run::Artifact<Timeline>& trace = files.get(run::kTorchTrace);
     if (!trace) return Error(ErrorKind::Parse, trace.why_not);
     count(*trace, main);

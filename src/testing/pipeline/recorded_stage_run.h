@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "pipeline/stage.h"
+#include "process/interrupt.h"
 #include "process/runner.h"
 
 namespace profline::testing {
@@ -27,6 +30,16 @@ class RecordedStageRun final : public pipeline::StageRun {
     }
     if (observer != nullptr) return processes_.run(planned.command, *observer);
     return processes_.run(planned.command);
+  }
+  Result<std::unique_ptr<pipeline::StageChild>> start(const pipeline::PlannedCommand& planned,
+                                                      RunObserver* /*observer*/) override {
+    names_.push_back(planned.name);
+    return Error(ErrorKind::Io, "this run has no children beside the stage");
+  }
+  const Interrupt& interrupt() const override { return interrupt_; }
+  bool is_out_of_time() override { return false; }
+  void transition(const std::string& name, const std::string& /*note*/) override {
+    transitions_.push_back(name);
   }
   ProcessRunner& processes() override { return processes_; }
   Progress& progress() override { return progress_; }
@@ -58,8 +71,12 @@ class RecordedStageRun final : public pipeline::StageRun {
   /// Exports of the captures that were passed on to the reports.
   const std::vector<std::string>& captures() const { return captures_; }
 
+  const std::vector<std::string>& transitions() const { return transitions_; }
+
  private:
   ProcessRunner& processes_;
+  Interrupt interrupt_;
+  std::vector<std::string> transitions_;
   NullProgress progress_;
   Log log_ = Log::null();
   std::vector<std::string> names_;

@@ -62,6 +62,7 @@ Node object(std::vector<std::pair<std::string, Node>> entries);
 Section overview_section(const PageSource& source);
 /// The load on a server, of a summary that has one.
 Section load_section(const PageSource& source);
+Section server_section(const PageSource& source);
 /// The spread of times over images and tokens.
 Section spread_section(const PageSource& source);
 /// Where the device's time went while the model ran, and why it was idle.

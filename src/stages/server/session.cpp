@@ -1,0 +1,733 @@
+#include "stages/server/internal/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include <time.h>
+
+#include "base/figures.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "pipeline/workload_command.h"
+#include "pipeline/workload_stage.h"
+#include "process/background.h"
+#include "process/process_table.h"
+#include "records/load.h"
+#include "run/names/artifact_names.h"
+#include "workloads/server/command.h"
+#include "workloads/server/engine_times.h"
+#include "workloads/server/http_request.h"
+#include "workloads/server/life.h"
+#include "workloads/server/load_progress.h"
+#include "workloads/server/readiness.h"
+
+namespace profline::stages::internal {
+namespace {
+
+namespace fs = std::filesystem;
+using pipeline::Finding;
+using pipeline::PlannedCommand;
+using pipeline::RunSetup;
+using pipeline::Severity;
+using pipeline::StageChild;
+using pipeline::StageContext;
+using server::Act;
+using server::Decision;
+using server::TreeProcess;
+using std::chrono::milliseconds;
+
+constexpr const char* kLoadProgram = "profline-load";
+constexpr double kSecondNs = 1e9;
+constexpr milliseconds kTick{10};
+
+std::int64_t clock_ns(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return std::int64_t{time.tv_sec} * kSecond + time.tv_nsec;
+}
+
+std::string time_text(std::int64_t ns) {
+  return duration(static_cast<double>(ns));
+}
+
+/// `exited with code 1: CUDA out of memory`
+std::string end_text(const Exit& exit) {
+  const std::string words = pipeline::last_words(exit.tail);
+  return exit.describe() + (words.empty() ? "" : ": " + words);
+}
+
+/// `python3 (pid 77)`
+std::string process_text(std::int64_t pid) {
+  const std::string name(trim(read_file("/proc/" + std::to_string(pid) + "/comm").value_or("")));
+  return (name.empty() ? "a process" : name) + " (pid " + std::to_string(pid) + ")";
+}
+
+/// What to do about a gate that failed for this reason.
+std::string fix_for(std::string_view reason, const fs::path& log) {
+  if (reason == "gate_missing") {
+    return "start the engine with its profiler (docs/how-to/profile-a-server.md has the flags), or "
+           "name its endpoints: pipeline.workload.server.http.start and .stop";
+  }
+  if (reason == "gate_in_use") return "stop the other profiler, or start the server anew";
+  if (reason == "gate_start_hangs" || reason == "gate_stop_hangs") {
+    return "give it longer with pipeline.workload.server.http.timeout=SECONDS; the server's "
+           "output: " +
+           log.string();
+  }
+  if (reason == "disk_full") {
+    return "free some space, set TMPDIR to a folder on another disk, or shorten the window: "
+           "pipeline.workload.window.seconds";
+  }
+  if (reason == "kineto_absent") {
+    return "use a PyTorch from pip or conda, or the engine's own profiler: "
+           "pipeline.workload.server.gate=http";
+  }
+  return "the server's output: " + log.string();
+}
+
+/// Whether a process that is known has ended.
+bool is_gone(const ProcessId& process) {
+  if (process.pid == 0) return false;
+  ProcessStat stat;
+  return !read_process(process.pid, stat) || stat.start_ticks != process.start_ticks ||
+         stat.is_zombie();
+}
+
+/// Reads what is appended to a file.
+class Follower {
+ public:
+  explicit Follower(fs::path file) : file_(std::move(file)) {}
+
+  std::string more() {
+    auto opened = open_for_reading(file_);
+    if (!opened) return {};
+    std::string bytes(kMost, '\0');
+    const ssize_t got =
+        ::pread(opened->get(), bytes.data(), bytes.size(), static_cast<off_t>(seen_));
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    seen_ += bytes.size();
+    return bytes;
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 20U;
+
+  fs::path file_;
+  std::uint64_t seen_ = 0;
+};
+
+/// One life of a server.
+class Session {
+ public:
+  Session(const StageContext& context, const pipeline::StagePlan& plan, pipeline::StageRun& run,
+          std::string_view stage, WindowGate* gate, server::Readiness readiness)
+      : setup_(context.setup),
+        plan_(plan),
+        run_(run),
+        stage_(stage),
+        gate_(gate),
+        readiness_(std::move(readiness)),
+        orderly_(run.interrupt()),
+        progress_file_(load_folder(setup_, stage) / run::files::kProgress),
+        progress_(workload_of(setup_).load.warmup.requests,
+                  workload_of(setup_).load.arrival.is_open()
+                      ? 0
+                      : workload_of(setup_).load.arrival.in_flight()) {}
+
+  Result<ServerRecord> run();
+
+ private:
+  std::string gone_text() const;
+  bool is_stopping() const { return run_.interrupt().requested() || run_.is_out_of_time(); }
+  bool port_is_taken();
+  Result<bool> start();
+  server::Sight look();
+  void look_at_readiness(server::Sight& sight);
+  void look_at_load(server::Sight& sight);
+  Result<void> carry_out(Act act, server::Life& life);
+  bool answers_itself();
+  Result<void> start_load();
+  void report_gate(const Error& error, const char* code);
+  void open_window(server::Life& life);
+  void close_window(server::Life& life);
+  void end_load(int signal);
+  void stop_server();
+  fs::path tool_folder() const;
+  void note_processes(bool is_end);
+  void note_transitions(const server::Sight& sight);
+  std::optional<server::EngineTimes> ask_engine() const;
+  void note_first_token();
+  std::string load_failure(const Exit& exit) const;
+
+  const RunSetup& setup_;
+  const pipeline::StagePlan& plan_;
+  pipeline::StageRun& run_;
+  std::string stage_;
+  WindowGate* gate_;
+  server::Readiness readiness_;
+  Interrupt::OrderlyStop orderly_;
+  Follower progress_file_;
+  server::LoadProgress progress_;
+  ServerRecord record_;
+  std::unique_ptr<StageChild> server_;
+  std::unique_ptr<StageChild> load_;
+  ProcessId first_;  // of the server's processes, which gets the signal to stop
+  std::int64_t start_ns_ = 0;
+  std::int64_t next_probe_ns_ = 0;
+  std::int64_t next_steady_ns_ = 0;
+  std::int64_t load_started_ns_ = 0;
+  std::optional<std::string> why_not_ready_;
+  std::vector<TreeProcess> at_opening_;
+  std::optional<server::EngineTimes> engine_when_warm_;  ///< only without a profiler
+  std::uint64_t ended_when_warm_ = 0;
+  bool is_warm_ = false;
+  bool is_steady_ = false;
+  bool was_killed_ = false;
+};
+
+/// Whatever answers there now would be taken for the server.
+bool Session::port_is_taken() {
+  const auto& address = readiness_.address();
+  constexpr milliseconds kShort{300};
+  if (!address || !server::connects(*address, kShort)) return false;
+  const std::int64_t pid = server::listener_on(address->port);
+  run_.report({Severity::Problem, "port_taken",
+               "something answers at " + *workload_of(setup_).server.url +
+                   " before the server is started" +
+                   (pid > 0 ? ": " + process_text(pid) : std::string()),
+               "end it, or let the server listen on another port and set "
+               "pipeline.workload.server.url"});
+  return true;
+}
+
+Result<bool> Session::start() {
+  record_.stage = stage_;
+  record_.url = workload_of(setup_).server.url.value_or("");
+  record_.attached = is_attached(setup_);
+  start_ns_ = monotonic_ns();
+  if (gate_ != nullptr) PL_TRY(gate_->prepare());
+  if (record_.attached) return true;
+  if (port_is_taken()) return false;
+  auto started = run_.start(plan_.command(kServer), gate_ != nullptr ? gate_->observer() : nullptr);
+  if (!started) {
+    if (started.error().kind() == ErrorKind::Cancelled) return std::move(started).error();
+    run_.report({Severity::Problem, "server_not_started", started.error().to_string()});
+    return false;
+  }
+  server_ = std::move(*started);
+  start_ns_ = monotonic_ns();
+  run_.transition("started", "pid " + std::to_string(server_->process().pid) + ", ready once " +
+                                 readiness_.describe());
+  return true;
+}
+
+void Session::look_at_readiness(server::Sight& sight) {
+  constexpr std::int64_t kProbeEveryNs = 100'000'000;
+  if (record_.ready_s || sight.now_ns < next_probe_ns_) {
+    sight.is_ready = record_.ready_s.has_value();
+    sight.why_not_ready = why_not_ready_.value_or("");
+    return;
+  }
+  why_not_ready_ = readiness_.why_not([this] { return is_stopping(); });
+  next_probe_ns_ = monotonic_ns() + kProbeEveryNs;
+  sight.now_ns = monotonic_ns();
+  sight.is_ready = !why_not_ready_.has_value();
+  sight.why_not_ready = why_not_ready_.value_or("");
+}
+
+void Session::look_at_load(server::Sight& sight) {
+  progress_.take(progress_file_.more());
+  sight.load_began_ns = progress_.began_ns();
+  const bool is_ours = !workload_of(setup_).load.command;
+  if (!is_ours) {
+    // Nothing is known of another generator's requests but that they have begun.
+    constexpr double kAssumedWarmUp = 5;
+    sight.load_began_ns = load_started_ns_;
+    const double since = static_cast<double>(sight.now_ns - load_started_ns_) / kSecondNs;
+    is_warm_ = is_steady_ = since >= kAssumedWarmUp;
+  } else {
+    is_warm_ = is_warm_ || progress_.is_warm();
+    constexpr std::int64_t kLookEveryNs = 100'000'000;
+    if (!is_steady_ && sight.now_ns >= next_steady_ns_) {
+      is_steady_ = progress_.is_steady();
+      next_steady_ns_ = sight.now_ns + kLookEveryNs;
+    }
+  }
+  sight.is_warm = is_warm_;
+  sight.is_steady = is_steady_;
+  if (const Exit* exit = load_->wait()) {
+    progress_.take(progress_file_.more());
+    sight.load_ended = true;
+    sight.load_failure = load_failure(*exit);
+  }
+}
+
+std::string Session::load_failure(const Exit& exit) const {
+  if (exit.why != Exit::Why::Own || exit.succeeded()) return {};
+  if (workload_of(setup_).load.command) return "it " + end_text(exit);
+  if (progress_.failed() > 0 && progress_.succeeded() == 0) {
+    return "no request succeeded; " + counted(progress_.failed(), "request") + " failed";
+  }
+  return "it " + end_text(exit);
+}
+
+server::Sight Session::look() {
+  server::Sight sight;
+  if (server_) {
+    if (const Exit* exit = server_->wait(kTick)) {
+      sight.server_end = end_text(*exit);
+    } else if (is_gone(first_)) {
+      // A profiler around it may wait for something else before it ends as well.
+      constexpr milliseconds kSoon{200};
+      const Exit* late = server_->wait(kSoon);
+      sight.server_end = late != nullptr ? end_text(*late) : gone_text();
+    }
+  } else {
+    std::this_thread::sleep_for(kTick);
+  }
+  sight.now_ns = monotonic_ns();
+  sight.is_interrupted = is_stopping();
+  if (sight.server_end.empty()) look_at_readiness(sight);
+  if (load_) look_at_load(sight);
+  run_.progress().tick();
+  return sight;
+}
+
+/// How a server ended whose exit only the profiler around it knows.
+std::string Session::gone_text() const {
+  const std::string log = read_file(server_log(setup_, stage_)).value_or("");
+  const std::string words = pipeline::last_words(log);
+  return "ended" + (words.empty() ? "" : ": " + words);
+}
+
+void Session::note_transitions(const server::Sight& sight) {
+  ServerLoadRecord& load = record_.load;
+  if (load_ && load.start_ns == 0 && sight.load_began_ns) {
+    load.start_ns = *sight.load_began_ns;
+    run_.transition("load began");
+  }
+  if (is_warm_ && !load.warm_ns && load.start_ns > 0) {
+    load.warm_ns = sight.now_ns;
+    if (gate_ == nullptr) engine_when_warm_ = ask_engine();
+    ended_when_warm_ = progress_.succeeded();
+    run_.transition("warmed up", counted(progress_.requests().size(), "request") + " ended");
+  }
+  if (is_steady_ && !load.steady_ns && load.warm_ns) {
+    load.steady_ns = sight.now_ns;
+    run_.transition("steady", counted(progress_.requests().size(), "request") + " ended");
+  }
+}
+
+/// The engine's own sums; nothing if it has no such page.
+std::optional<server::EngineTimes> Session::ask_engine() const {
+  if (!readiness_.address()) return std::nullopt;
+  constexpr milliseconds kShort{500};
+  const auto answer = server::call(*readiness_.address(), {.path = "/metrics", .timeout = kShort},
+                                   [this] { return is_stopping(); });
+  constexpr int kOk = 200;
+  if (!answer || answer->status != kOk) return std::nullopt;
+  return server::parse_engine_times(answer->body);
+}
+
+/// Where the time to the first token went, of the requests since the warm-up.
+void Session::note_first_token() {
+  if (!engine_when_warm_) return;
+  const auto now = ask_engine();
+  if (!now) return;
+  const std::uint64_t requests = progress_.succeeded() - ended_when_warm_;
+  const server::MeanTimes mean = server::mean_times(*engine_when_warm_, *now, requests);
+  if (!mean.queue_ns && !mean.prefill_ns) return;
+  ServerFirstToken& first = record_.first_token.emplace();
+  first.queue_ns = mean.queue_ns;
+  first.prefill_ns = mean.prefill_ns;
+  first.source = "the engine's /metrics";
+}
+
+/// Whether it is this server that answers, and not another one at the same address.
+bool Session::answers_itself() {
+  const auto& address = readiness_.address();
+  if (!server_ || !address) return true;
+  const std::int64_t pid = server::listener_on(address->port);
+  if (pid == 0) return true;  // in another namespace, or not ours to see
+  const std::vector<TreeProcess> tree = server::processes_below(server_->process().pid);
+  // nsys's programs are outside the child's own tree; its guardian's has all of them.
+  const bool is_own = std::any_of(
+      tree.begin(), tree.end(), [&](const TreeProcess& process) { return process.id.pid == pid; });
+  if (is_own) return true;
+  run_.report(
+      {Severity::Problem, "answered_by_another",
+       "another process than the server answers at " + record_.url + ": " + process_text(pid),
+       "end it, or let the server listen on another port"});
+  return false;
+}
+
+Result<void> Session::start_load() {
+  record_.ready_s = static_cast<double>(monotonic_ns() - start_ns_) / kSecondNs;
+  if (server_) {
+    first_ = server::first_of(server::processes_below(server_->process().pid), tool_folder());
+  }
+  run_.transition("ready", record_.attached ? "it was running already" : "");
+  PL_TRY(create_folders(load_folder(setup_, stage_)));
+  load_ = PL_TRY(run_.start(plan_.command(kLoad)));
+  load_started_ns_ = monotonic_ns();
+  return {};
+}
+
+/// Where the profiler's programs are that started the server: those of the child itself.
+fs::path Session::tool_folder() const {
+  if (gate_ == nullptr || !gate_->starts_server() || !server_) return {};
+  std::error_code failure;
+  const fs::path program =
+      fs::read_symlink("/proc/" + std::to_string(server_->process().pid) + "/exe", failure);
+  return failure ? fs::path() : program.parent_path();
+}
+
+void Session::note_processes(bool is_end) {
+  if (!server_) return;
+  std::vector<TreeProcess> tree = server::processes_below(server_->process().pid);
+  const fs::path tools = tool_folder();
+  if (!tools.empty()) {
+    std::erase_if(tree, [&](const TreeProcess& process) {
+      return process.program.string().starts_with(tools.string() + "/");
+    });
+  }
+  if (!is_end) {
+    at_opening_ = std::move(tree);
+    return;
+  }
+  const ServerWindowRecord& window = *record_.window;
+  const double seconds =
+      static_cast<double>(window.close_asked_ns - window.open_acknowledged_ns) / kSecondNs;
+  for (const TreeProcess& process : tree) {
+    ServerProcess row;
+    row.pid = process.id.pid;
+    row.parent = process.parent;
+    row.name = process.name;
+    row.gpu = server::opens_gpu(process.id.pid);
+    const auto before =
+        std::find_if(at_opening_.begin(), at_opening_.end(),
+                     [&](const TreeProcess& other) { return other.id == process.id; });
+    const std::int64_t used = process.cpu_ns - (before != at_opening_.end() ? before->cpu_ns : 0);
+    row.cpu_share = seconds > 0 ? static_cast<double>(used) / kSecondNs / seconds : 0;
+    row.traced = gate_->traces(process);
+    record_.processes.push_back(std::move(row));
+  }
+}
+
+void Session::report_gate(const Error& error, const char* code) {
+  if (error.kind() == ErrorKind::Cancelled) return;
+  const std::string reason(error.reason());
+  const bool may_be_absent =
+      setup_.settings.pipeline.torch_profiler.enable == settings::Enable::Auto;
+  if (reason == "kineto_absent" && may_be_absent) {
+    run_.skip({Severity::Problem, reason, error.message(),
+               "if it does use libtorch: pipeline.torch_profiler.enable=true"});
+    return;
+  }
+  run_.report({Severity::Problem, reason.empty() ? code : reason, error.message(),
+               fix_for(reason, server_log(setup_, stage_))});
+}
+
+void Session::open_window(server::Life& life) {
+  ServerWindowRecord& window = record_.window.emplace();
+  window.gate = gate_->name();
+  window.asked_s = workload_of(setup_).window.seconds;
+  window.unix_minus_monotonic_ns = unix_minus_monotonic_ns();
+  window.open_asked_ns = monotonic_ns();
+  const auto opened = gate_->open();
+  window.open_acknowledged_ns = monotonic_ns();
+  if (!opened) {
+    record_.window.reset();
+    report_gate(opened.error(), "gate_refused");
+    life.window_refused();
+    return;
+  }
+  run_.transition("window open", "acknowledged after " +
+                                     time_text(window.open_acknowledged_ns - window.open_asked_ns));
+  window.open_ns = window.open_acknowledged_ns;
+  window.edges_from = "gate";
+  life.window_opened(window.open_acknowledged_ns);
+  note_processes(false);
+}
+
+void Session::close_window(server::Life& life) {
+  ServerWindowRecord& window = *record_.window;
+  window.close_asked_ns = monotonic_ns();
+  const bool server_runs = !server_ || server_->wait() == nullptr;
+  if (server_runs) note_processes(true);
+  const auto closed = gate_->close();
+  window.close_acknowledged_ns = monotonic_ns();
+  window.close_ns = window.close_asked_ns;
+  life.window_closed();
+  if (!closed) {
+    report_gate(closed.error(), "gate_not_closed");
+    return;
+  }
+  run_.transition("window closed",
+                  "after " + time_text(window.close_ns - window.open_ns) +
+                      "; the capture was complete " +
+                      time_text(window.close_acknowledged_ns - window.close_asked_ns) + " later");
+}
+
+void Session::end_load(int signal) {
+  if (!load_ || load_->wait() != nullptr) return;
+  send_signal(load_->process(), signal);
+  if (signal == SIGUSR1) return;  // it ends once its answers have arrived
+  constexpr milliseconds kGrace{5000};
+  if (load_->wait(kGrace) == nullptr) load_->kill();
+}
+
+void Session::stop_server() {
+  if (!server_ || server_->wait() != nullptr) return;
+  const settings::ServerStop& how = workload_of(setup_).server.stop;
+  if (first_.pid == 0) {
+    first_ = server::first_of(server::processes_below(server_->process().pid), tool_folder());
+  }
+  run_.transition("stopping", how.signal + " to pid " + std::to_string(first_.pid));
+  const std::int64_t asked = monotonic_ns();
+  send_signal(first_.pid != 0 ? first_ : server_->process(), how.number());
+  const auto is_urgent = [&] { return run_.interrupt().in_a_hurry(); };
+  while (server_->wait(kTick) == nullptr && !is_urgent() &&
+         std::chrono::nanoseconds(monotonic_ns() - asked) < how.grace) {
+    run_.progress().tick();
+  }
+  if (server_->wait() == nullptr) {
+    was_killed_ = true;
+    server_->kill();
+    constexpr milliseconds kLong{30'000};
+    server_->wait(kLong);
+    if (!is_urgent()) {
+      run_.report({Severity::Warning, "stop_ignored",
+                   "the server did not end within " +
+                       time_text(std::chrono::nanoseconds(how.grace).count()) + " of " +
+                       how.signal + " and was killed",
+                   "give it longer with pipeline.workload.server.stop.grace=SECONDS, or stop it "
+                   "with another signal: pipeline.workload.server.stop.signal=SIGINT"});
+    }
+  }
+  record_.stop_s = static_cast<double>(monotonic_ns() - asked) / kSecondNs;
+}
+
+Result<void> Session::carry_out(Act act, server::Life& life) {
+  switch (act) {
+    case Act::Wait:
+    case Act::Done:
+      return {};
+    case Act::StartLoad:
+      if (!answers_itself()) {
+        stop_server();
+        return Error(ErrorKind::Cancelled, "reported");
+      }
+      return start_load();
+    case Act::OpenWindow:
+      open_window(life);
+      return {};
+    case Act::CloseWindow:
+      close_window(life);
+      return {};
+    case Act::FinishLoad:
+      run_.transition("load ends");
+      // Another generator does not know our signal; its result is what it has until now.
+      end_load(workload_of(setup_).load.command ? SIGTERM : SIGUSR1);
+      return {};
+    case Act::AbandonLoad:
+      end_load(SIGTERM);
+      return {};
+    case Act::StopServer:
+      note_first_token();
+      stop_server();
+      return {};
+  }
+  return {};
+}
+
+Result<ServerRecord> Session::run() {
+  if (!PL_TRY(start())) return std::move(record_);
+  server::Life life({.has_window = gate_ != nullptr,
+                     .ready_timeout = workload_of(setup_).server.ready.timeout,
+                     .window = workload_of(setup_).window},
+                    start_ns_);
+  while (true) {
+    const server::Sight sight = look();
+    note_transitions(sight);
+    const Decision decision = life.next(sight);
+    if (decision.finding) run_.report(*decision.finding);
+    const auto done = carry_out(decision.act, life);
+    if (!done && done.error().kind() == ErrorKind::Cancelled) break;
+    PL_TRY(done);
+    if (decision.act == Act::Done) break;
+  }
+  end_load(SIGTERM);
+  stop_server();
+  progress_.take(progress_file_.more());
+  ServerLoadRecord& load = record_.load;
+  for (const server::FinishedRequest& request : progress_.requests()) {
+    load.end_ns = std::max(load.end_ns, request.end_ns);
+    if (request.succeeded) continue;
+    const bool is_late = record_.window && request.end_ns >= record_.window->open_asked_ns;
+    if (is_late) ++load.failed_from_window_on;
+  }
+  load.finished = progress_.succeeded();
+  load.failed = progress_.failed();
+  if (const auto& other = workload_of(setup_).load.command) {
+    load.command = join(*other, " ");
+    load.start_ns = load_started_ns_;
+    load.end_ns = monotonic_ns();
+  }
+  if (server_) {
+    if (const Exit* exit = server_->wait()) {
+      record_.end = exit->describe();
+      if (!was_killed_) {
+        const bool left = !exit->leftovers.empty();
+        const bool survived =
+            std::any_of(exit->leftovers.begin(), exit->leftovers.end(),
+                        [](const Leftover& leftover) { return leftover.survived; });
+        add_proof(record_, run_,
+                  {"no process is left", survived ? ProofState::Failed : ProofState::Passed,
+                   left ? exit->describe_leftovers() : "all of them ended by themselves"},
+                  "process_left", "end them by hand");
+      }
+      run_.transition("stopped", record_.end);
+    }
+  }
+  server_.reset();
+  load_.reset();
+  return std::move(record_);
+}
+
+}  // namespace
+
+std::int64_t monotonic_ns() {
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+std::int64_t unix_minus_monotonic_ns() {
+  // The clocks are read one after another: of several tries, the one that took the shortest.
+  std::int64_t best = 0;
+  std::int64_t shortest = INT64_MAX;
+  constexpr int kTries = 5;
+  for (int i = 0; i < kTries; ++i) {
+    const std::int64_t before = monotonic_ns();
+    const std::int64_t unix_ns = clock_ns(CLOCK_REALTIME);
+    const std::int64_t after = monotonic_ns();
+    if (after - before >= shortest) continue;
+    shortest = after - before;
+    best = unix_ns - (before + shortest / 2);
+  }
+  return best;
+}
+
+const settings::Workload& workload_of(const RunSetup& setup) {
+  return setup.settings.pipeline.workload;
+}
+
+bool is_attached(const RunSetup& setup) {
+  return !workload_of(setup).user_command().has_value();
+}
+
+fs::path load_folder(const RunSetup& setup, std::string_view stage) {
+  return setup.stage_folder(stage) / run::stages::kLoad;
+}
+
+fs::path server_log(const RunSetup& setup, std::string_view stage) {
+  return setup.stage_folder(stage) / run::files::kLog;
+}
+
+std::vector<Finding> server_preflight(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  const settings::Workload& workload = workload_of(setup);
+  std::vector<Finding> findings;
+  if (!is_attached(setup)) findings = pipeline::workload_preflight(context);
+  const settings::Load& load = workload.load;
+  if (!load.command) {
+    if (const auto program = find_companion(kLoadProgram); !program) {
+      findings.push_back({Severity::Problem, "load_absent", program.error().message(),
+                          "it is installed with profline; build it with 'make build'"});
+    }
+  } else if (load.command->empty()) {
+    findings.push_back({Severity::Problem, "load_command",
+                        "pipeline.workload.load.command is empty", "set it to null",
+                        ErrorKind::Config});
+  }
+  if (load.api_key_env && std::getenv(load.api_key_env->c_str()) == nullptr) {
+    findings.push_back({Severity::Problem, "no_api_key",
+                        "the environment variable " + *load.api_key_env +
+                            " (pipeline.workload.load.api_key_env) is not set",
+                        "export it, or set the key to null"});
+  }
+  if (load.search) {
+    findings.push_back({Severity::Problem, "load_search",
+                        "pipeline.workload.load.search looks for a rate, and a profiled server is "
+                        "loaded in the same way each time",
+                        "find the rate with 'profline load', then set arrival.rate",
+                        ErrorKind::Config});
+  }
+  if (const auto readiness = server::Readiness::of(workload.server, {}); !readiness) {
+    findings.push_back({Severity::Problem, "server_url", readiness.error().message(),
+                        "pipeline.workload.server.url=http://127.0.0.1:8000", ErrorKind::Config});
+  }
+  return findings;
+}
+
+void add_session(const StageContext& context, std::string_view stage, Command server,
+                 bool until_asked, pipeline::StagePlan& plan) {
+  const RunSetup& setup = context.setup;
+  const settings::Workload& workload = workload_of(setup);
+  if (!is_attached(setup)) {
+    server.log = server_log(setup, stage);
+    plan.commands.push_back({kServer, std::move(server)});
+  }
+  const fs::path folder = load_folder(setup, stage);
+  Command load;
+  if (workload.load.command) {
+    load.argv = *workload.load.command;
+    load.env[server::kServerUrl] = workload.server.url.value_or("");
+    load.cwd = folder;
+  } else {
+    load.argv = {find_companion(kLoadProgram).value_or(kLoadProgram).string(),
+                 "--config",
+                 (setup.folder / run::files::kResolvedConfig).string(),
+                 "--out",
+                 folder.string(),
+                 "--base",
+                 setup.cwd.string(),
+                 "--progress",
+                 (folder / run::files::kProgress).string()};
+    if (until_asked) load.argv.emplace_back("--until-asked");
+    if (auto secrets = pipeline::config_secrets(setup)) {
+      load.env[kConfigSecrets] = *std::move(secrets);
+    }
+  }
+  load.log = folder / run::files::kLog;
+  plan.commands.push_back({kLoad, std::move(load), "once the server is ready"});
+  plan.artifacts = {run::files::kServerRecord, run::files::kLog,
+                    std::string(run::stages::kLoad) + "/" + run::files::kLoad,
+                    std::string(run::stages::kLoad) + "/" + run::files::kRequests};
+  if (until_asked) {
+    const settings::ServerWindow& window = workload.window;
+    plan.limits.push_back(
+        duration(window.seconds * kSecondNs) + " of the load, once " +
+        (window.after == settings::WindowAfter::Steady ? "it is steady" : "the warm-up has ended") +
+        " (pipeline.workload.window)");
+    if (!workload.load.command) {
+      plan.notes.emplace_back(
+          "the load goes on until the window has closed, whatever "
+          "pipeline.workload.load.measure says");
+    }
+  }
+}
+
+Result<ServerRecord> run_session(const StageContext& context, const pipeline::StagePlan& plan,
+                                 pipeline::StageRun& run, std::string_view stage,
+                                 WindowGate* gate) {
+  auto readiness = PL_TRY(
+      server::Readiness::of(workload_of(context.setup).server, server_log(context.setup, stage)));
+  return Session(context, plan, run, stage, gate, std::move(readiness)).run();
+}
+
+}  // namespace profline::stages::internal

@@ -1,0 +1,215 @@
+#include "summary/server.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/figures.h"
+#include "base/strings.h"
+#include "summary/load.h"
+
+namespace profline::summary {
+namespace {
+
+constexpr std::string_view kDash = "–";
+constexpr double kSecond = 1e9;
+constexpr double kMilli = 1e6;
+
+std::string seconds_text(const std::optional<double>& seconds) {
+  return seconds ? duration(*seconds * kSecond) : std::string(kDash);
+}
+
+std::string factor_text(const std::optional<double>& ratio) {
+  return ratio ? factor(*ratio) : std::string(kDash);
+}
+
+/// `decode at batch 8`
+std::string kind_text(const ServerStepKind& kind) {
+  return kind.kind + (kind.batch ? fmt::format(" at batch {}", *kind.batch) : "");
+}
+
+const ServerStepKind* kind_named(const ServerSteps& steps, std::string_view name) {
+  for (const ServerStepKind& kind : steps.kinds) {
+    if (kind.kind == name) return &kind;
+  }
+  return nullptr;
+}
+
+const ServerFirstToken* first_token_of(const RunSummary& summary) {
+  for (const ServerRecord& server : summary.server) {
+    if (server.first_token) return &*server.first_token;
+  }
+  return nullptr;
+}
+
+std::string window_text(const ServerRecord& server) {
+  if (!server.window) return std::string(kDash);
+  const std::int64_t start = server.load.start_ns;
+  return duration(server.window->open_ns - start) + " to " +
+         duration(server.window->close_ns - start);
+}
+
+/// `53 % decode at batch 8 (12.1 ms a step), 20 % prefill, 27 % idle`
+std::string shares_text(const ServerSteps& steps) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> parts;
+  for (const ServerStepKind& kind : steps.kinds) {
+    if (parts.size() == kMost) break;
+    std::string text = percent(kind.share) + " " + kind_text(kind);
+    if (kind.kind != "idle") text += " (" + duration(kind.median_ns) + " per step)";
+    parts.push_back(std::move(text));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::vector<ServerRecord> servers_of(const run::Run& run) {
+  std::vector<ServerRecord> servers;
+  for (const auto* name : {&run::kBaselineServer, &run::kTorchServer, &run::kNsysServer}) {
+    if (const auto& server = run.get(*name)) servers.push_back(*server);
+  }
+  return servers;
+}
+
+const ServerRecord* profiled_server(const RunSummary& summary) {
+  const ServerRecord* best = nullptr;
+  int most = 0;
+  for (const ServerRecord& server : summary.server) {
+    if (!server.window) continue;
+    const bool has_steps = server.steps && server.steps->why_none.empty();
+    // nsys disturbs the server less than libtorch's profiler does.
+    const int shown = 1 + (has_steps ? 4 : 0) + (server.gpu_busy_share ? 2 : 0) +
+                      (server.stage == run::stages::kNsys ? 1 : 0);
+    if (shown <= most) continue;
+    most = shown;
+    best = &server;
+  }
+  return best;
+}
+
+ServerTable server_runs(const RunSummary& summary) {
+  ServerTable table{{"run", "ready after", "requests", "failed", "window", "opened in", "tokens/s",
+                     "time per token", "longest pause", "stopped in"},
+                    {}};
+  for (const ServerRecord& server : summary.server) {
+    const auto& cost = server.cost;
+    std::string pause(kDash);
+    if (cost) {
+      pause = duration(std::max(cost->stall_open_ms, cost->stall_close_ms) * kMilli) + " (" +
+              duration(cost->usual_stall_ms * kMilli) + " without)";
+    }
+    table.rows.push_back(
+        {server.stage, server.attached ? "was running" : seconds_text(server.ready_s),
+         std::to_string(server.load.finished), std::to_string(server.load.failed),
+         window_text(server),
+         server.window
+             ? duration(server.window->open_acknowledged_ns - server.window->open_asked_ns)
+             : std::string(kDash),
+         cost && cost->throughput ? percent(*cost->throughput) : std::string(kDash),
+         cost ? factor_text(cost->tpot) : std::string(kDash), std::move(pause),
+         seconds_text(server.stop_s)});
+  }
+  return table;
+}
+
+ServerTable server_processes(const ServerRecord& server) {
+  ServerTable table{{"process", "pid", "parent", "GPU", "CPUs", "in the capture", "kernels"}, {}};
+  for (const ServerProcess& process : server.processes) {
+    table.rows.push_back({process.name, std::to_string(process.pid), std::to_string(process.parent),
+                          process.gpu ? "yes" : "no", fmt::format("{:.2f}", process.cpu_share),
+                          process.traced ? (*process.traced ? "yes" : "no") : std::string(kDash),
+                          process.kernels ? std::to_string(*process.kernels) : std::string(kDash)});
+  }
+  return table;
+}
+
+ServerTable server_steps(const ServerSteps& steps) {
+  ServerTable table{{"step", "batch", "count", "of the window", "median", "tokens", "GPU busy",
+                     "GPU idle per step"},
+                    {}};
+  for (const ServerStepKind& kind : steps.kinds) {
+    table.rows.push_back({kind.kind, kind.batch ? std::to_string(*kind.batch) : std::string(kDash),
+                          std::to_string(kind.count), percent(kind.share), duration(kind.median_ns),
+                          kind.tokens ? plain_number(*kind.tokens) : std::string(kDash),
+                          percent(kind.busy_share), duration(kind.host_gap_ns)});
+  }
+  return table;
+}
+
+ServerTable server_proofs(const ServerRecord& server) {
+  ServerTable table{{"what must be true", "", "how that is known"}, {}};
+  for (const ServerProof& proof : server.proofs) {
+    const char* state = proof.state == ProofState::Passed   ? "true"
+                        : proof.state == ProofState::Failed ? "not true"
+                                                            : "not known";
+    table.rows.push_back({proof.what, state, proof.text});
+  }
+  return table;
+}
+
+std::string steps_words(const ServerSteps& steps) {
+  if (!steps.why_none.empty()) return "Steps are not known: " + steps.why_none;
+  return "Steps as " + steps.engine + " names them, from " + steps.source +
+         "; with the time between them they cover the window";
+}
+
+std::string first_token_words(const RunSummary& summary) {
+  const ServerFirstToken* first = first_token_of(summary);
+  if (first == nullptr) return "";
+  std::vector<std::string> parts;
+  if (first->queue_ns) parts.push_back(duration(*first->queue_ns) + " in the server's queue");
+  if (first->prefill_ns) parts.push_back(duration(*first->prefill_ns) + " of prefill");
+  if (first->first_step_ns) parts.push_back(duration(*first->first_step_ns) + " of first step");
+  parts.push_back(duration(first->residual_ns) + " that these do not explain");
+  return "The time to the first token is " + duration(first->client_ns) +
+         " on average, as the client sees it: " + join(parts, " + ") + " (" + first->source + ")";
+}
+
+std::string gpu_words(const RunSummary& summary) {
+  constexpr double kMostlyBusy = 0.85;
+  constexpr double kNotable = 0.1;
+  const ServerRecord* server = profiled_server(summary);
+  if (server == nullptr) return "";
+  const auto& steps = server->steps;
+  const bool has_steps = steps && steps->why_none.empty();
+  std::string text;
+  if (server->gpu_busy_share) {
+    text = "While requests waited, the GPU was busy for " + percent(*server->gpu_busy_share) +
+           " of the window (" + server->stage + ")";
+  }
+  if (!has_steps) return text;
+  text += std::string(text.empty() ? "In the window the engine's time was " : ": ") +
+          shares_text(*steps);
+  const ServerStepKind* idle = kind_named(*steps, "idle");
+  const ServerStepKind& largest = steps->kinds.front();
+  if (idle != nullptr && idle->share >= kNotable) {
+    text += ". The engine is between steps for " + percent(idle->share) + " of the window" +
+            (server->gpu_busy_share ? ", and the GPU idles" : "");
+  }
+  const bool has_gaps = largest.kind != "idle" && largest.busy_share &&
+                        *largest.busy_share < kMostlyBusy && largest.host_gap_ns;
+  if (has_gaps) {
+    text += ". In a step of " + kind_text(largest) + " the GPU waits for the host for " +
+            duration(*largest.host_gap_ns) + " of " + duration(largest.median_ns);
+  }
+  return text;
+}
+
+std::string server_verdict(const RunSummary& summary) {
+  constexpr double kMostOfIt = 0.5;
+  std::vector<std::string> sentences;
+  if (summary.load) sentences.push_back(load_verdict(*summary.load));
+  const ServerFirstToken* first = first_token_of(summary);
+  if (first != nullptr && first->queue_ns && first->client_ns > 0 &&
+      *first->queue_ns >= kMostOfIt * first->client_ns) {
+    sentences.push_back("Requests wait for the queue: " + duration(*first->queue_ns) + " of the " +
+                        duration(first->client_ns) + " to the first token");
+  }
+  sentences.push_back(gpu_words(summary));
+  std::erase(sentences, "");
+  if (sentences.empty()) return "No verdict: the server was not measured under load";
+  return join(sentences, ". ");
+}
+
+}  // namespace profline::summary

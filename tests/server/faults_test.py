@@ -1,0 +1,199 @@
+"""Servers and profilers that misbehave: each is named with its cause, nothing is left, and reports are kept.
+
+    faults_test.py                 one of each kind
+    faults_test.py --runs 200      so many, in an order that --seed decides
+"""
+
+import concurrent.futures
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+
+HTTP = ["server.gate=http", "server.http.timeout=5"]
+NSYS = support.nsys()
+
+
+def engine(fault=""):
+    return [*support.ENGINE, "--port", "PORT", *(["--fault", fault] if fault else [])]
+
+
+def by_http(fault, code, words, *overrides, severity="problem", stages=("torch_profiler",)):
+    """The engine's own profiler, which needs no tool."""
+    def play(test):
+        run = support.Run(engine(fault), *HTTP, *overrides, stages=stages)
+        check(test, run, code, words, severity)
+        return run
+    return play
+
+
+def check(test, run, code, words, severity="problem"):
+    test.assertIn(code, run.codes(severity), run.stderr)
+    test.assertIn(words, run.text(code))
+    test.assertEqual(run.code, 1 if severity == "problem" else 0, run.stderr)
+    test.assertEqual(run.leftovers(), [], "processes were left")
+    windows_lie_in_the_load(test, run)
+
+
+def windows_lie_in_the_load(test, run):
+    for stage in run.record["stages"]:
+        if not (run.folder / stage["name"] / "server.json").exists():
+            continue
+        server = run.server(stage["name"])
+        window, load = server.get("window"), server["load"]
+        if not window:
+            continue
+        test.assertGreaterEqual(window["open_ns"], load["start_ns"])
+        # A server that dies in its window ends the load there.
+        if "server_died_in_window" not in run.codes():
+            test.assertLessEqual(window["close_ns"], load["end_ns"])
+
+
+def port_taken(test):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        run = support.Run(engine(), *HTTP, port=other.getsockname()[1])
+        check(test, run, "port_taken", f"pid {os.getpid()}")
+    test.assertEqual(run.stage("torch_profiler")["commands"], [])
+
+
+def leaves_orphan(test):
+    run = support.Run(engine("leaves_orphan"), *HTTP)
+    test.assertEqual(run.code, 0, run.stderr)
+    test.assertIn("sleep", run.text("leftovers"))
+    test.assertEqual(run.leftovers(), [])
+
+
+def wrapped_nsys(folder, at_stop):
+    """The real nsys, but something happens first when a capture is stopped."""
+    program = Path(folder) / "nsys"
+    program.write_text(f'#!/bin/sh\nif [ "$1" = stop ]; then\n{at_stop}\nfi\nexec {NSYS} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+def by_nsys(test, fault, *overrides, nsys=None, **options):
+    if NSYS is None:
+        test.skipTest("no nsys (scripts/fetch_nsight unpacks it)")
+    return support.Run(engine(fault), "pipeline.nsys.trace=[nvtx,osrt]", *overrides, stages=("nsys",),
+                       arguments=["--nsys", str(nsys or NSYS)], **options)
+
+
+def untraced_worker(test):
+    run = by_nsys(test, "untraced_worker")
+    check(test, run, "worker_untraced", "is not in the capture", "warning")
+    processes = run.server("nsys")["processes"]
+    test.assertEqual(len(processes), 4)
+    test.assertEqual([process["traced"] for process in processes].count(False), 1)
+
+
+def dies_in_window_of_nsys(test):
+    run = by_nsys(test, "dies_in_window", "window.seconds=3")
+    check(test, run, "server_died_in_window", "illegal memory access")
+    test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "the report was not kept")
+
+
+def late_stop(test):
+    with tempfile.TemporaryDirectory() as folder:
+        run = by_nsys(test, "", nsys=wrapped_nsys(folder, "sleep 1.5"))
+    check(test, run, "window_late", "instead of", "warning")
+    test.assertGreater(run.server("nsys")["window"]["close_ns"] - run.server("nsys")["window"]["open_ns"], 1_900_000_000)
+
+
+# As long as nsys stops, whatever it frees is used up again.
+FILL = "(i=0; while [ $i -lt 200 ]; do cat /dev/zero >>FILE 2>/dev/null; i=$((i+1)); sleep 0.02; done) &"
+
+
+def disk_full(test):
+    if NSYS is None or os.geteuid() != 0:
+        test.skipTest("needs nsys, and root for a small disk")
+    folder = tempfile.mkdtemp(prefix="profline-small-disk-")
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", folder], capture_output=True, check=False)
+    if mounted.returncode != 0:
+        test.skipTest("no disk can be mounted here")
+    try:
+        program = wrapped_nsys(folder, FILL.replace("FILE", f"{folder}/full"))
+        run = by_nsys(test, "", nsys=program, folder=folder, env={"TMPDIR": folder})
+        test.assertIn(run.code, (1, 3), run.stderr)
+        told = run.stderr + str(run.findings())
+        test.assertTrue("disk" in told or "No space left" in told, told)
+        test.assertEqual(run.leftovers(), [])
+    finally:
+        subprocess.run(["umount", "-l", folder], check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+FAULTS = {
+    "dies loading": by_http("dies_loading", "server_died_loading", "out of memory while loading weights"),
+    "dies in warm-up": by_http("dies_in_warmup", "server_died_in_warmup", "out of memory"),
+    "dies in the window": by_http("dies_in_window", "server_died_in_window", "illegal memory access", "window.seconds=3"),
+    "never ready": by_http("never_ready", "server_not_ready", "answers 503", "server.ready.timeout=1"),
+    "start 404": by_http("start_404", "gate_missing", "POST /start_profile answers 404 (Not Found)"),
+    "start 409": by_http("start_409", "gate_in_use", "answers 409 (already profiling)"),
+    "start hangs": by_http("start_hangs", "gate_start_hangs", "no answer within 1000 ms", "server.http.timeout=1"),
+    "stop hangs": by_http("stop_hangs", "gate_stop_hangs", "no answer within 1000 ms", "server.http.timeout=1"),
+    "SIGTERM ignored": by_http("ignores_sigterm", "stop_ignored", "did not end within", "server.stop.grace=0.5",
+                               severity="warning"),
+    "requests fail": by_http("fails_in_window", "requests_failed", "since the window was opened",
+                             stages=("baseline", "torch_profiler")),
+    "port taken": port_taken,
+    "orphan": leaves_orphan,
+    "worker untraced": untraced_worker,
+    "dies in the window of nsys": dies_in_window_of_nsys,
+    "late stop": late_stop,
+    "disk full": disk_full,
+}
+
+
+class Faults(unittest.TestCase):
+    @unittest.skipIf(os.environ.get("PROFLINE_TEST_LONG") != "1", "PROFLINE_TEST_LONG=1 plays 200")
+    def test_two_hundred_are_named(self):
+        self.assertEqual(campaign(200, random.randrange(1 << 30)), 0)
+
+    def test_each_is_named(self):
+        # They mostly wait, so several go on at the same time.
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            played = {name: pool.submit(play, self) for name, play in FAULTS.items()}
+        for name, result in played.items():
+            with self.subTest(name):
+                try:
+                    result.result()
+                except unittest.SkipTest as reason:
+                    print(f"skipped: {name}: {reason}")
+
+
+def campaign(runs, seed):
+    """Plays faults in random order, a few at a time; exits with 1 if one was not named."""
+    order = [random.Random(seed).choice(list(FAULTS)) for _ in range(runs)]
+    failures = 0
+    counts = {}
+    test = unittest.TestCase()
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        for name, result in [(name, pool.submit(FAULTS[name], test)) for name in order]:
+            try:
+                result.result()
+                counts[name] = counts.get(name, 0) + 1
+            except unittest.SkipTest:
+                counts["skipped"] = counts.get("skipped", 0) + 1
+            except Exception as error:
+                failures += 1
+                print(f"FAILED: {name}: {error}")
+    for name, count in sorted(counts.items()):
+        print(f"{count:4} {name}")
+    print(f"{runs} runs, {failures} failed, seed {seed}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    if "--runs" in sys.argv:
+        seed = int(sys.argv[sys.argv.index("--seed") + 1]) if "--seed" in sys.argv else random.randrange(1 << 30)
+        sys.exit(campaign(int(sys.argv[sys.argv.index("--runs") + 1]), seed))
+    unittest.main()

@@ -1,0 +1,135 @@
+"""Whole runs: a load without a profiler, then a window of it under the engine's own profiler and under the real nsys."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+
+sys.path.insert(0, str(support.HERE.parent / "load"))
+from tiny_gguf import write_model  # pylint: disable=wrong-import-position
+
+NSYS = support.nsys()
+
+
+def proofs(server):
+    return {proof["what"]: proof["state"] for proof in server["proofs"]}
+
+
+def times_in(capture):
+    """When the first and the last event of an export happened, by the system's clock."""
+    database = sqlite3.connect(f"file:{capture}?mode=ro", uri=True)
+    origin = database.execute("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME").fetchone()[0]
+    first, last = database.execute("SELECT min(start), max(end) FROM OSRT_API").fetchone()
+    database.close()
+    return origin + first, origin + last
+
+
+class WholeRuns(unittest.TestCase):
+    def check_window(self, run, stage):
+        server = run.server(stage)
+        window, load = server["window"], server["load"]
+        self.assertGreaterEqual(window["open_ns"], load["warm_ns"])
+        self.assertLessEqual(window["close_ns"], load["end_ns"])
+        self.assertGreaterEqual(window["close_ns"] - window["open_ns"], window["asked_s"] * 0.9e9)
+        self.assertEqual(proofs(server)["the window lies inside the load and after the warm-up"], "passed")
+        self.assertEqual(proofs(server)["no process is left"], "passed")
+        self.assertEqual(load["failed"], 0)
+        self.assertIsNotNone(server["cost"]["throughput"])
+        return server
+
+    def test_the_engines_own_profiler(self):
+        run = support.Run([*support.ENGINE, "--port", "PORT"], "server.gate=http", stages=("baseline", "torch_profiler"))
+        self.assertEqual(run.code, 0, run.stderr)
+        server = self.check_window(run, "torch_profiler")
+        names = [transition["name"] for transition in run.stage("torch_profiler")["transitions"]]
+        self.assertEqual(names, ["started", "ready", "load began", "warmed up", "steady", "window open", "window closed",
+                                 "load ends", "stopping", "stopped"])
+        for name in names:
+            self.assertIn(f"torch_profiler: ", run.stderr)
+            self.assertIn(name, run.stderr)
+        steps = server["steps"]
+        self.assertEqual(steps["engine"], "vLLM")
+        self.assertAlmostEqual(sum(kind["share"] for kind in steps["kinds"]), 1, places=6)
+        self.assertEqual({kind["kind"] for kind in steps["kinds"]}, {"decode", "idle"})
+        self.assertTrue((run.folder / "baseline" / "load" / "load.json").exists())
+        report = (run.folder / "report.md").read_text()
+        self.assertIn("## Server", report)
+        self.assertIn("decode", report)
+        self.assertIn('id="server"', (run.folder / "report.html").read_text())
+        self.assertEqual(run.leftovers(), [])
+
+    def test_another_load_generator(self):
+        script = ("import os, time, urllib.request\n"
+                  "end = time.monotonic() + 8\n"
+                  "while time.monotonic() < end:\n"
+                  "    request = urllib.request.Request(os.environ['PROFLINE_SERVER_URL'] + '/v1/completions',"
+                  " b'{\"max_tokens\": 3}')\n"
+                  "    urllib.request.urlopen(request, timeout=10).read()\n"
+                  "open('result.txt', 'w').write('done')\n")
+        generator = Path(tempfile.mkdtemp()) / "generator.py"
+        generator.write_text(script)
+        run = support.Run([*support.ENGINE, "--port", "PORT"], "server.gate=http",
+                          f"load.command=[{sys.executable},{generator}]")
+        self.assertEqual(run.code, 0, run.stderr)
+        server = run.server("torch_profiler")
+        self.assertIn("generator.py", server["load"]["command"])
+        self.assertEqual(proofs(server)["no request failed because of the profiler"], "unknown")
+
+    def test_a_server_that_is_running_already(self):
+        port = support.free_port()
+        engine = subprocess.Popen([*support.ENGINE, "--port", str(port)], stdout=subprocess.PIPE, text=True,
+                                  env={**__import__("os").environ, "PROFLINE_TRACE_DIR": tempfile.mkdtemp()})
+        try:
+            self.assertIn("ready", engine.stdout.readline())
+            traces = tempfile.mkdtemp()
+            run = support.Run([], "server.gate=http", f"server.http.traces={traces}", port=port, stages=("torch_profiler",))
+            # The engine writes its traces elsewhere, which is reported.
+            self.assertEqual(run.codes("problem"), ["nothing_traced"], run.stderr)
+            self.assertIsNone(engine.poll(), "the server was stopped")
+            self.assertTrue(run.server("torch_profiler")["attached"])
+            refused = support.Run([], port=port, stages=("nsys",))
+            self.assertIn("nsys cannot record it", refused.stderr)
+        finally:
+            engine.terminate()
+            engine.wait(timeout=20)
+            engine.stdout.close()
+
+    @unittest.skipIf(NSYS is None, "no nsys (scripts/fetch_nsight unpacks it)")
+    def test_nsys_around_llama_server(self):
+        program = support.TOOLS / "llama" / "bin" / "llama-server"
+        if not program.exists():
+            self.skipTest("no llama-server (scripts/fetch_llama unpacks it)")
+        model = Path(tempfile.mkdtemp()) / "tiny.gguf"
+        write_model(model)
+        run = support.Run([program, "-m", model, "--port", "PORT", "-t", "1", "-c", "8192", "-np", "4", "--no-webui"],
+                          "load.prompts.input_tokens=64", "load.prompts.output_tokens=16", "window.seconds=1",
+                          "pipeline.nsys.trace=[nvtx,osrt]", preset="llama_server", stages=("baseline", "nsys"),
+                          arguments=["--nsys", str(NSYS)])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertLess(run.seconds, 60)
+        server = self.check_window(run, "nsys")
+        self.assertEqual(proofs(server)["the capture is whole"], "passed")
+        self.assertEqual(proofs(server)["every GPU process of the server is in the capture, with kernels"], "unknown")
+        window = server["window"]
+        self.assertEqual(window["edges_from"], "capture")
+        first, last = times_in(run.folder / "nsys" / "run.sqlite")
+        to_unix = window["unix_minus_monotonic_ns"]
+        self.assertLess(abs(window["open_ns"] + to_unix - first), 50_000_000)
+        self.assertLess(abs(window["close_ns"] + to_unix - last), 50_000_000)
+        self.assertEqual([process["traced"] for process in server["processes"]], [True])
+        self.assertIn("no ranges", server["steps"]["why_none"])
+        first_token = run.server("baseline")["first_token"]
+        self.assertGreater(first_token["prefill_ns"], 0)
+        self.assertAlmostEqual(first_token["client_ns"], first_token["prefill_ns"] + first_token["residual_ns"], delta=1)
+        summary = json.loads((run.folder / "summary.json").read_text())
+        self.assertEqual([server["stage"] for server in summary["server"]], ["baseline", "nsys"])
+        self.assertEqual(run.leftovers(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
