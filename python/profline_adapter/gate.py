@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 
-from profline_adapter import ranges, recording
+from profline_adapter import on_demand, ranges, recording
 from profline_adapter.recording import clock_ns, counted, guarded
 
 # Without a plan: not the first request, which is never warm.
@@ -61,6 +61,8 @@ class TorchWindow:
         self.profile = None
 
     def open(self):
+        if on_demand.is_waiting():
+            raise RuntimeError("this process made no requests in the baseline, so it was set up for Kineto on demand instead")
         torch = imported_torch()
         import torch.profiler  # torch 1.x does not import it by itself
 

@@ -134,6 +134,7 @@ def process_line(recording):
         "parent": os.getppid(),
         "python": ".".join(map(str, sys.version_info[:3])),
         "argv": program_name(),
+        "started": how_started(),
         "torch": version_of("torch"),
         "transformers": version_of("transformers"),
         "clock": "monotonic",
@@ -153,6 +154,37 @@ def program_name():
         return ["-m", clean(spec.name)]
     argv = getattr(sys, "argv", None) or [""]
     return [clean(os.path.basename(str(argv[0])))]
+
+
+def how_started():
+    """The script, `-m` and the module, `-c`, or `multiprocessing`: by the command line, which the program cannot change."""
+    words = command_line()[1:]
+    while words:
+        word = words.pop(0)
+        if not word.startswith("-") or word == "-":
+            return clean(os.path.basename(word))
+        if word == "--check-hash-based-pycs":
+            words = words[1:]
+        # Letters may be joined, as in -uc; what -c, -m, -W and -X take may follow at once.
+        letter = next((letter for letter in word[1:] if letter in "cmWX"), "") if not word.startswith("--") else ""
+        value = word[word.index(letter) + 1:] if letter else ""
+        if letter and not value and words:
+            value = words.pop(0)
+        if letter == "m":
+            return clean(f"-m {value}")
+        if letter == "c":
+            return "multiprocessing" if value.startswith("from multiprocessing.") else "-c"
+    return ""
+
+
+def command_line():
+    if hasattr(sys, "orig_argv"):
+        return [str(word) for word in sys.orig_argv]
+    try:  # Python 3.9
+        with open("/proc/self/cmdline", "rb") as file:
+            return [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
+    except OSError:
+        return []
 
 
 def version_of(module):

@@ -3,6 +3,7 @@
 The hook waits for the modules below, patches each when it has been imported, and then removes itself.
 """
 
+import os
 import sys
 
 # The module that defines what is patched, and the adapter's module whose `patch(module)` does it.
@@ -72,6 +73,15 @@ def report(text):
         pass
 
 
+def separate_from_kineto():
+    try:
+        from profline_adapter import on_demand
+
+        on_demand.choose()
+    except Exception as error:
+        report(f"traces on demand could not be set up: {type(error).__name__}: {error}")
+
+
 _started = False
 
 
@@ -81,6 +91,8 @@ def start():
     if _started:
         return
     _started = True
+    if "PROFLINE_KINETO" in os.environ:
+        separate_from_kineto()
     hook = ImportHook({})
     for name, adapter in PATCHES.items():
         if name in sys.modules:

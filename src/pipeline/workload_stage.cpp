@@ -25,6 +25,20 @@ Finding absent(std::string code, std::string text, std::string fix) {
   return {Severity::Problem, std::move(code), std::move(text), std::move(fix), ErrorKind::NotFound};
 }
 
+/// What to do about a program that cannot be run.
+std::string right_program(const std::vector<std::string>& argv) {
+  const std::string& word = argv.front();
+  const std::string interpreter = word.ends_with(".py")   ? "python3"
+                                  : word.ends_with(".sh") ? "sh"
+                                                          : "";
+  if (interpreter.empty())
+    return "name an existing one after '--', or in pipeline.workload.command";
+  Command command;
+  command.argv = {"profline", "run", "--", interpreter};
+  command.argv.insert(command.argv.end(), argv.begin(), argv.end());
+  return "name its interpreter: " + display(command);
+}
+
 std::vector<Finding> check_users_command(const StageContext& context,
                                          const std::vector<std::string>& argv) {
   const RunSetup& setup = context.setup;
@@ -37,8 +51,7 @@ std::vector<Finding> check_users_command(const StageContext& context,
   }
   const auto program = find_program(argv.front(), own_path(), cwd);
   if (program) return {};
-  return {absent("program_absent", program.error().message(),
-                 "name an existing one: pipeline.workload.command=[PROGRAM,ARGUMENT]")};
+  return {absent("program_absent", program.error().message(), right_program(argv))};
 }
 
 using Names = std::vector<std::string>;

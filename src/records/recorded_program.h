@@ -124,6 +124,7 @@ struct SteadyWindow {
   std::uint64_t requests = 0;
   std::string reason;
   std::optional<std::uint32_t> steps{};
+  std::vector<std::string> processes{};
 
   bool operator==(const SteadyWindow&) const = default;
 };
@@ -134,7 +135,10 @@ constexpr auto fields(std::type_identity<SteadyWindow>) {
       field("requests", &SteadyWindow::requests, "of the program in all").required(),
       field("reason", &SteadyWindow::reason, "why these").required(),
       field("steps", &SteadyWindow::steps,
-            "steps to capture of each phase that repeats; null or left out: all"));
+            "steps to capture of each phase that repeats; null or left out: all"),
+      field("processes", &SteadyWindow::processes,
+            "how the Python processes that made requests were started; the others are traced by "
+            "Kineto on demand"));
 }
 
 }  // namespace profline

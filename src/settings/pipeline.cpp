@@ -7,6 +7,7 @@
 
 #include <regex.h>
 
+#include "base/command_words.h"
 #include "base/strings.h"
 
 namespace profline::settings {
@@ -39,7 +40,8 @@ bool is_interpreter(std::string_view name) {
 
 }  // namespace
 
-std::string program_name(std::span<const std::string> command) {
+std::string program_name(std::span<const std::string> words) {
+  const std::span<const std::string> command = program_words(words);
   if (command.empty()) return "";
   const std::string name = std::filesystem::path(command.front()).filename().string();
   if (name.empty()) return command.front();

@@ -97,6 +97,7 @@ TEST(ProgramName, IsWhatPeopleCallIt) {
       {{"/usr/bin/python3.11", "-m", "pkg.train"}, "pkg.train"},
       {{"python3", "-c", "print(1)"}, "python3 -c"},
       {{"bash", "run.sh"}, "run.sh"},
+      {{"env", "A=1", "taskset", "-c", "4,5", "python3", "infer.py"}, "infer.py"},
       {{"torchrun", "--nproc_per_node", "2", "train.py"}, "train.py"},
       {{"python3"}, "python3"},
       {{"folder/"}, "folder/"},

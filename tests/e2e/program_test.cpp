@@ -133,6 +133,37 @@ TEST_F(RunProgram, ReportsTheRequestsThatItRecorded) {
   EXPECT_THAT(compared.out, Not(HasSubstr("image")));
 }
 
+/// Ten requests, one of which captures a CUDA graph; its torch is a stand-in.
+constexpr const char* kCapturingScript = R"(
+import time, profline, torch.cuda.graphs
+for i in range(10):
+    with profline.request(), profline.phase("prefill"):
+        time.sleep(0.005)
+        if i == 5:
+            with torch.cuda.graphs.graph():
+                time.sleep(0.5)
+)";
+constexpr const char* kGraphs = R"(
+class graph:
+    def __enter__(self): pass
+    def __exit__(self, *failure): pass
+)";
+
+TEST_F(RunProgram, LeavesTheCaptureOfAGraphOutOfItsMeans) {
+  write_files(folder_.path(), {{"infer.py", kCapturingScript},
+                               {"torch/__init__.py", ""},
+                               {"torch/cuda/__init__.py", ""},
+                               {"torch/cuda/graphs.py", kGraphs}});
+  const Outcome outcome = run({}, {"python3", "infer.py"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Node summary = json("summary.json");
+  const Node* cost = summary.find_path("one_time.0");
+  ASSERT_NE(cost, nullptr);
+  EXPECT_EQ(cost->find("phase")->as_string(), "prefill");
+  EXPECT_EQ(cost->find("reason")->as_string(), "marked");
+  EXPECT_THAT(text("report.md"), HasSubstr("reported by the workload"));
+}
+
 /// Opens ranges through the recorder that the program finds in its environment, as a C program
 /// does.
 constexpr const char* kRangesScript = R"(
@@ -277,6 +308,12 @@ TEST_F(RunProgram, ThatIsAbsentIsReportedBeforeAnythingStarts) {
   EXPECT_EQ(outcome.code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("cannot run 'no-such-program'"));
   EXPECT_FALSE(fs::exists(folder_ / "run"));
+
+  write_files(folder_.path(), {{"infer.py", "print(1)\n"}});
+  for (const std::string word : {"infer.py", "./infer.py"}) {
+    EXPECT_THAT(run({}, {word, "a b"}).err,
+                HasSubstr("name its interpreter: profline run -- python3 " + word + " 'a b'"));
+  }
 }
 
 TEST_F(RunProgram, IsSweptLikeAnythingElse) {

@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Words = std::vector<std::string>;
 
 class TorchProgram : public ::testing::Test {
@@ -102,6 +103,47 @@ TEST_F(TorchProgram, HasOneSteadyRequestTracedByTheAdapter) {
                    [](const TorchOperator& row) { return row.name == "aten::sigmoid"; });
   ASSERT_NE(sigmoid, table.operators.end());
   EXPECT_EQ(sigmoid->calls, 3U) << "of one request";
+}
+
+/// Requests in one process, and work in another that knows nothing of profline. Both go on until
+/// the worker's trace exists, so that the test does not fail on a slow machine.
+constexpr const char* kWithAWorker = R"(
+import glob, multiprocessing, os, time, torch
+
+def traced():
+    return bool(glob.glob(os.path.join(os.environ.get("PROFLINE_TRACE_DIR", "none"), "kineto_*.json")))
+
+def work():
+    x = torch.randn(64, 64)
+    end = time.monotonic() + (40 if "PROFLINE_TRACE_DIR" in os.environ else 2)
+    while time.monotonic() < end and not traced():
+        for _ in range(100):
+            x = torch.tanh(x @ x)
+    time.sleep(1)
+
+if __name__ == "__main__":
+    import profline
+    worker = multiprocessing.get_context("spawn").Process(target=work)
+    worker.start()
+    x = torch.randn(64, 64)
+    for i in range(4):
+        with profline.request():
+            with profline.phase("decode"):
+                for _ in range(3):
+                    profline.step()
+                    x = torch.sigmoid(x @ x)
+    worker.join()
+)";
+
+TEST_F(TorchProgram, HasItsWorkerTracedOnDemand) {
+  const Outcome outcome = run(kWithAWorker, {});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(state_of(record_of(folder_ / "run"), "torch_profiler"), StageState::Ok);
+  EXPECT_THAT(operators().operators, Contains(Field(&TorchOperator::name, "aten::sigmoid")));
+  EXPECT_THAT(text("traces.json"), HasSubstr("\"source\": \"adapter\""));
+  EXPECT_THAT(text("traces.json"), HasSubstr("\"source\": \"kineto\""));
+  EXPECT_THAT(outcome.err + read_file(folder_ / "run/report.md").value_or(""),
+              Not(HasSubstr("never asked for a trace")));
 }
 
 }  // namespace

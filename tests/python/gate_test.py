@@ -2,6 +2,7 @@
 """Captures around chosen requests, with a torch that only notes its calls: the real CUDA needs a GPU."""
 
 import json
+import subprocess
 import unittest
 
 from support import ProgramTest
@@ -152,6 +153,54 @@ for _ in range(3):
     def test_an_unknown_gate(self):
         self.capture("gpu")
         self.assertEqual(self.read().problems, ["PROFLINE_GATE=gpu is not known (none, nvtx, cuda, torch); nothing is captured"])
+
+    SHOW = """
+import os, subprocess, sys
+print([name for name in ("KINETO_USE_DAEMON", "KINETO_CONFIG") if name in os.environ])
+"""
+    KINETO = {"PROFLINE_KINETO": '{"KINETO_USE_DAEMON": "1", "KINETO_CONFIG": "x"}', "KINETO_USE_DAEMON": "1", "KINETO_CONFIG": "x"}
+
+    def test_a_process_is_traced_from_outside_or_traces_itself(self):
+        """PyTorch 2.11 crashes if both are set up in one process."""
+        child = self.write("child.py", self.SHOW)
+        program = self.SHOW + f"sys.stdout.flush()\nsubprocess.run([sys.executable, {str(child)!r}], check=True)\n"
+        for makers, expected in ((["program.py"], "[]\n['KINETO_USE_DAEMON', 'KINETO_CONFIG']\n"),
+                                 (["program.py", "child.py"], "[]\n[]\n"),
+                                 (["-c"], "['KINETO_USE_DAEMON', 'KINETO_CONFIG']\n" * 2)):
+            with self.subTest(makers):
+                out = self.capture("torch", {"first": 0, "count": 1, "processes": makers}, program=program, **self.KINETO)
+                self.assertEqual(out, expected)
+
+    def test_a_process_that_waits_for_kineto_opens_no_profiler(self):
+        out = self.capture("torch", {"first": 0, "count": 1, "processes": ["another.py"]}, **self.KINETO)
+        self.assertNotIn("profile", out)
+        self.assertIn("this process made no requests in the baseline, so it was set up for Kineto on demand instead", self.read().problems[0])
+
+    def test_without_a_plan_every_process_is_traced_from_outside(self):
+        out = self.capture("torch", program=self.SHOW, PROFLINE_GATE_PLAN=self.folder / "absent.json", **self.KINETO)
+        self.assertEqual(out, "['KINETO_USE_DAEMON', 'KINETO_CONFIG']\n")
+
+    def test_how_a_process_was_started(self):
+        self.write("torch.py", FAKE_TORCH)
+        self.write("package/module.py", "import profline\nwith profline.request(): pass\n")
+        self.write("script.py", """
+import multiprocessing, profline
+def work():
+    with profline.request(): pass
+if __name__ == "__main__":
+    work()
+    for method in ("spawn", "fork", "forkserver"):
+        worker = multiprocessing.get_context(method).Process(target=work)
+        worker.start(); worker.join()
+""")
+        work = "import profline\nwith profline.request(): pass\n"
+        for words in (["-m", "package.module"], ["-Bum", "package.module"], ["-Wignore", "-X", "dev", "package/module.py", "-m", "x"],
+                      ["-uc", work], ["--check-hash-based-pycs", "never", "script.py"]):
+            subprocess.run([self.python, *words], env=self.environment(), cwd=self.folder, check=True, timeout=100)
+        started = sorted(line["started"] for line in self.read().of("process"))
+        # Forked workers are copies of their parent.
+        self.assertEqual(started, ["-c", "-m package.module", "-m package.module", "module.py", "multiprocessing", "multiprocessing",
+                                   "script.py", "script.py"])
 
     def test_a_worker_of_multiprocessing_closes_its_capture(self):
         self.capture("cuda", {"first": 0, "count": 9}, program="""

@@ -6,6 +6,7 @@ import sys
 import unittest
 
 import support
+from faults_test import FAKE_UTILS, MODEL
 from support import ProgramTest, phases
 
 PYTHONS = {suite: python for suite in ("bookworm", "sid") if (python := support.unpacked_python(suite))}
@@ -49,6 +50,23 @@ class TorchLoop:
         self.assertEqual([names.count(name) for name in ("request", "prefill", "decode", "decode_step")], [1, 1, 1, 5])
         without = ["this torch was built without Kineto, so its trace has operators but no kernels"]
         self.assertEqual(self.read().problems, without if isinstance(trace, list) else [])
+
+    def test_forwards_of_generate(self):
+        """torch before 2.1 has no place to observe calls but a hook, which does not see keyword arguments before 2.0."""
+        self.write("transformers/__init__.py", "__version__ = '4.40.0'\n")
+        self.write("transformers/generation/__init__.py", "")
+        self.write("transformers/generation/utils.py", FAKE_UTILS)
+        program = MODEL + """
+model = Model()
+for _ in range(2):
+    model.generate(Ids(2, 5), max_new_tokens=4)
+print(len(model._forward_pre_hooks), sorted(set(vars(model)) - set(vars(Model()))))
+"""
+        self.assertEqual(self.run_program(program), "0 []\n")
+        requests = self.read().requests
+        self.assertEqual([len(phases(request)["decode"]["steps_ns"]) for request in requests], [3, 3])
+        self.assertEqual([(request["prompt_tokens"], request["new_tokens"]) for request in requests], [(5, 4)] * 2)
+        self.assertEqual(self.read().problems, [])
 
 
 @unittest.skipUnless("bookworm" in PYTHONS, "scripts/fetch_python bookworm has not run")

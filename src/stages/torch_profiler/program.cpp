@@ -1,5 +1,7 @@
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/clock.h"
 #include "base/figures.h"
@@ -50,6 +52,16 @@ std::string torch_options(const settings::TorchProfiler& own) {
   return write_json(Node::map(std::move(options)), {.indent = 0}).value_or("{}");
 }
 
+/// The variables of Kineto on demand, for the adapter: it removes them in processes in which it
+/// opens torch.profiler, and gives them back to those that they start.
+constexpr const char* kForAdapter = "PROFLINE_KINETO";
+
+std::string json_of(const std::map<std::string, std::string>& variables) {
+  NodeMap map;
+  for (const auto& [name, value] : variables) map.set(name, Node::string(value));
+  return write_json(Node::map(std::move(map)), {.indent = 0}).value_or("{}");
+}
+
 Command program_command(const StageContext& context) {
   const RunSetup& setup = context.setup;
   const fs::path folder = stage_folder(setup);
@@ -65,13 +77,40 @@ Command program_command(const StageContext& context) {
                 .out = folder,
                 .program = program});
   if (!why_no_kineto(setup).empty()) return command;
-  command.env.merge(kineto::environment(kineto::socket_folder(setup.folder), folder,
-                                        folder / run::files::kKinetoConfig));
+  auto variables = kineto::environment(kineto::socket_folder(setup.folder), folder,
+                                       folder / run::files::kKinetoConfig);
+  if (uses_adapter(context)) command.env[kForAdapter] = json_of(variables);
+  command.env.merge(std::move(variables));
   return command;
 }
 
+/// The records of Python processes in a folder of recordings.
+std::vector<program::PythonRecord> python_records(const fs::path& folder) {
+  std::vector<program::PythonRecord> records;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with("python-")) continue;
+    records.push_back(program::parse_python_record(read_file(at->path()).value_or(""), name));
+  }
+  return records;
+}
+
+/// How the Python processes were started that made requests in the baseline; empty: that is not
+/// known of each of them.
+std::vector<std::string> makers_of_requests(const RunSetup& setup) {
+  std::set<std::string> found;
+  for (const program::PythonRecord& record :
+       python_records(recorded_folder(setup.stage_folder(run::stages::kBaseline)))) {
+    if (!record.requests.empty()) found.insert(record.started);
+  }
+  if (found.contains("")) return {};
+  return {found.begin(), found.end()};
+}
+
 /// Chooses one steady request, up to `decode_steps` of its steps, as for the built-in workload.
-Result<void> write_gate_plan(const StageContext& context) {
+Result<void> write_gate_plan(const StageContext& context, std::vector<std::string> processes) {
   const ProgramGate gate = choose_gate(context);
   const bool is_known = gate.count > 0;
   SteadyWindow window;
@@ -81,6 +120,7 @@ Result<void> write_gate_plan(const StageContext& context) {
   window.reason = is_known ? "the first steady request of the baseline"
                            : "the second request, because the baseline recorded none";
   window.steps = context.setup.settings.pipeline.torch_profiler.decode_steps;
+  window.processes = std::move(processes);
   return write_file_atomic(stage_folder(context.setup) / run::files::kSteady,
                            PL_TRY(to_document(window)));
 }
@@ -109,20 +149,6 @@ BaselineProcess baseline_process(const RunSetup& setup) {
   return process;
 }
 
-/// The records of Python processes in a folder of recordings, with the names of their files.
-std::vector<std::pair<std::string, program::PythonRecord>> python_records(const fs::path& folder) {
-  std::vector<std::pair<std::string, program::PythonRecord>> records;
-  std::error_code failure;
-  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    std::string name = at->path().filename().string();
-    if (!name.starts_with("python-")) continue;
-    auto record = program::parse_python_record(read_file(at->path()).value_or(""), name);
-    records.emplace_back(std::move(name), std::move(record));
-  }
-  return records;
-}
-
 /// Whether a process of the program had libtorch loaded in the baseline; true if that is not known.
 bool used_torch(const RunSetup& setup) {
   constexpr std::chrono::milliseconds kLoadingTakes{300};
@@ -132,7 +158,7 @@ bool used_torch(const RunSetup& setup) {
   // A process may be too short-lived to be seen.
   const auto records = python_records(recorded_folder(setup.stage_folder(run::stages::kBaseline)));
   return std::any_of(records.begin(), records.end(),
-                     [](const auto& record) { return record.second.torch.has_value(); });
+                     [](const program::PythonRecord& record) { return record.torch.has_value(); });
 }
 
 /// With enable=auto, a program without libtorch is not run again.
@@ -166,22 +192,44 @@ bool expects_requests(const RunSetup& setup) {
          });
 }
 
-/// The command for a program whose Python processes open torch.profiler themselves. PyTorch 2.11
-/// crashed once when a process that was set up for traces on demand did so.
+/// The command for a program whose Python processes all open torch.profiler themselves.
 pipeline::PlannedCommand without_kineto(pipeline::PlannedCommand command) {
   for (const auto& [name, value] : kineto::environment({}, {}, {})) command.command.env.erase(name);
+  command.command.env.erase(kForAdapter);
   return command;
 }
 
-/// Runs the program with a responder, so that its processes can be traced on demand.
+/// Removes the processes that trace themselves: they never ask for a trace.
+void leave_out_adapted(const RunSetup& setup, const std::vector<std::string>& makers,
+                       std::vector<ProcessTrace>& traces) {
+  std::set<std::int64_t> adapted;
+  for (const program::PythonRecord& record : python_records(recorded_folder(stage_folder(setup)))) {
+    const bool is_maker = std::find(makers.begin(), makers.end(), record.started) != makers.end();
+    if (is_maker) adapted.insert(record.pid);
+  }
+  std::erase_if(traces, [&](const ProcessTrace& trace) {
+    const bool is_silent =
+        trace.outcome == Outcome::NeverPolled || trace.outcome == Outcome::Forked;
+    return is_silent && adapted.contains(trace.pid);
+  });
+}
+
+/// Runs the program with a responder, so that its processes can be traced on demand, except those
+/// that were started like `makers`: the adapter opens torch.profiler in them.
 Result<Exit> run_traced(const StageContext& context, pipeline::PlannedCommand command,
-                        pipeline::StageRun& run) {
+                        const std::vector<std::string>& makers, pipeline::StageRun& run) {
+  constexpr milliseconds kLongestImport{3000};
   const RunSetup& setup = context.setup;
   const OnDemandWindow window = on_demand_window(baseline_process(setup).wall);
   const SystemClock clock;
   const Clock::Steady start = clock.now();
-  const auto may_trace = [&](const kineto::Client& /*client*/) {
-    return clock.now() >= start + window.after;
+  // A process asks as soon as libtorch is loaded, seconds before the rest of PyTorch is imported.
+  const auto settles = std::min<milliseconds>(kLongestImport, window.after / 4);
+  std::map<std::int32_t, Clock::Steady> first_asked;
+  const auto may_trace = [&](const kineto::Client& client) {
+    const Clock::Steady now = clock.now();
+    const Clock::Steady asked = first_asked.try_emplace(client.pid, now).first->second;
+    return now >= start + window.after && now >= asked + settles;
   };
   const fs::path sockets = kineto::socket_folder(setup.folder);
   auto responder = kineto::Responder::open(sockets, trace_request(setup, window), may_trace);
@@ -194,7 +242,8 @@ Result<Exit> run_traced(const StageContext& context, pipeline::PlannedCommand co
   kineto::ProcessWatch watch(clock);
   const Exit exit = PL_TRY(run.execute(command, &watch));
   const kineto::Traffic traffic = (*responder)->traffic();
-  const auto traces = outcomes(traffic, watch.processes(), (*responder)->trace());
+  auto traces = outcomes(traffic, watch.processes(), (*responder)->trace());
+  leave_out_adapted(setup, makers, traces);
   for (Finding& finding : on_demand_findings(traces, traffic, window)) {
     run.report(std::move(finding));
   }
@@ -241,6 +290,13 @@ std::optional<Finding> finding_of(const ProcessTrace& trace, const OnDemandWindo
                          "or one without on-demand tracing",
                      "use a PyTorch from pip or conda, which has both, or mark the requests of a "
                      "Python program with 'import profline'"};
+    case Outcome::Forked:
+      return Finding{Severity::Warning, "process_forked",
+                     who +
+                         " was forked from a process that had libtorch loaded, and libkineto does "
+                         "not work in such a copy, so it was not traced",
+                     "start workers with the method 'spawn', or mark their requests with 'import "
+                     "profline'"};
   }
   return std::nullopt;
 }
@@ -359,10 +415,9 @@ pipeline::StagePlan program_plan(const StageContext& context) {
   }
   const std::string off = why_no_kineto(setup);
   if (off.empty()) {
-    plan.limits.emplace_back(
-        "up to 0.5 s of each process that uses libtorch, by Kineto on demand, if the Python "
-        "adapter "
-        "records no requests");
+    plan.limits.push_back("up to 0.5 s of each " +
+                          std::string(uses_adapter(context) ? "other " : "") +
+                          "process that uses libtorch, by Kineto on demand");
   } else {
     plan.notes.push_back("no Kineto on demand: " + off);
   }
@@ -379,13 +434,15 @@ Result<void> trace_program(const StageContext& context, const pipeline::StagePla
   const RunSetup& setup = context.setup;
   if (is_left_out(setup, run)) return {};
   const fs::path folder = stage_folder(setup);
-  PL_TRY(write_gate_plan(context));
+  const bool by_adapter = uses_adapter(context) && expects_requests(setup);
+  const auto makers = by_adapter ? makers_of_requests(setup) : std::vector<std::string>();
+  PL_TRY(write_gate_plan(context, makers));
   PL_TRY(write_file_atomic(folder / run::files::kKinetoConfig, kineto::config_text()));
   const pipeline::PlannedCommand& command = plan.command("workload");
-  const bool by_adapter = uses_adapter(context) && expects_requests(setup);
-  const bool on_demand = !by_adapter && why_no_kineto(setup).empty();
-  const Exit exit =
-      PL_TRY(on_demand ? run_traced(context, command, run) : run.execute(without_kineto(command)));
+  // The others are traced only if it is known which processes the adapter traces.
+  const bool on_demand = (!by_adapter || !makers.empty()) && why_no_kineto(setup).empty();
+  const Exit exit = PL_TRY(on_demand ? run_traced(context, command, makers, run)
+                                     : run.execute(without_kineto(command)));
   const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
   if (!exit.succeeded() && !is_ours) run.report(child_problem(command, exit));
   return write_profiled_requests(setup, folder, folder / run::folders::kWorkload,

@@ -71,8 +71,8 @@ TEST_F(TorchProgram, PlansTheAdapterAndKinetoOnDemand) {
       plan.limits,
       ElementsAre("Python: 1 request, the first steady one of the baseline, up to 64 steps "
                   "of it (pipeline.torch_profiler.decode_steps)",
-                  "up to 0.5 s of each process that uses libtorch, by Kineto on demand, if the "
-                  "Python adapter records no requests"));
+                  "up to 0.5 s of each other process that uses libtorch, by Kineto on demand"));
+  EXPECT_THAT(env.at("PROFLINE_KINETO"), HasSubstr(R"("KINETO_USE_DAEMON":"1")"));
 }
 
 TEST_F(TorchProgram, LeavesTheUsersOwnKinetoSettingsAlone) {
@@ -158,6 +158,45 @@ TEST_F(TorchProgram, AsksTheAdapterForOneSteadyRequest) {
   EXPECT_THAT(codes(stage_.verify(context(), files())), IsEmpty());
 }
 
+constexpr const char* kMakesRequests =
+    R"({"kind":"process","schema":"profline.python/1","pid":9,"python":"3.12","started":"infer.py"}
+{"kind":"request","source":"python","start_ns":5,"ns":6,"phases":[],"pid":9,"thread":9}
+)";
+
+TEST_F(TorchProgram, TracesOtherProcessesWhileTheAdapterTracesRequests) {
+  baseline("python");
+  write("baseline/recorded/python-9-1.jsonl", kMakesRequests);
+  processes_.expect({"/bin/sh"}).does([this](const Command& command) {
+    EXPECT_EQ(command.env.at("KINETO_USE_DAEMON"), "1");
+    write("torch_profiler/trace-9.json", kTrace);
+    testing::KinetoClient client(command.env.at("KINETO_IPC_SOCKET_DIR"), 77);
+    std::optional<std::string> config = client.poll();
+    for (int n = 0; config == "" && n < 500; ++n) config = client.poll();
+    write("torch_profiler/kineto_77.json", kTrace);
+  });
+  ASSERT_TRUE(run_stage());
+  EXPECT_THAT(run_.findings(), IsEmpty());
+  EXPECT_THAT(read_file(file("steady.json")).value_or(""), HasSubstr("\"infer.py\""));
+  ASSERT_TRUE(stage_.summarise(context(), files(), run_));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("other_traces"));
+  EXPECT_EQ(run_.findings()[0].text,
+            "operators and kernels are those of process 9; 1 other trace is next to its own: "
+            "kineto_77.json (1 operator call, 0 kernels)");
+  const std::string traces = read_file(file("traces.json")).value_or("");
+  EXPECT_THAT(traces, HasSubstr("\"source\": \"adapter\""));
+  EXPECT_THAT(traces, HasSubstr("\"source\": \"kineto\""));
+}
+
+TEST_F(TorchProgram, IsTracedByTheAdapterAloneIfItIsNotKnownWhoMadeTheRequests) {
+  baseline("python");
+  processes_.expect({"/bin/sh"}).does([this](const Command& command) {
+    EXPECT_EQ(command.env.count("KINETO_USE_DAEMON"), 0U);
+    EXPECT_EQ(command.env.count("PROFLINE_KINETO"), 0U);
+    write("torch_profiler/trace-9.json", kTrace);
+  });
+  ASSERT_TRUE(run_stage());
+}
+
 TEST_F(TorchProgram, IsSkippedIfTheBaselineSawNoLibtorch) {
   write(
       "baseline/process.json",
@@ -195,6 +234,7 @@ TEST(OnDemandFindings, NameTheProcessAndTheCause) {
       {4, "c", Outcome::NotWritten, {}},
       {5, "d", Outcome::NotAsked, {}},
       {6, "e", Outcome::NeverPolled, {}},
+      {7, "f", Outcome::Forked, {}},
   };
   kineto::Traffic traffic;
   traffic.garbage = 1;
@@ -204,7 +244,7 @@ TEST(OnDemandFindings, NameTheProcessAndTheCause) {
   for (const Finding& finding : findings) codes.push_back(finding.code);
   EXPECT_THAT(codes,
               ElementsAre("trace_truncated", "trace_lost", "trace_not_written", "trace_not_due",
-                          "kineto_absent", "kineto_elsewhere", "kineto_garbage"));
+                          "kineto_absent", "process_forked", "kineto_elsewhere", "kineto_garbage"));
   EXPECT_THAT(findings[4].text, HasSubstr("process 6 (e) uses libtorch but never asked"));
 }
 

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <tuple>
 
 #include "analysis/operators/operator_table.h"
+#include "base/figures.h"
 #include "base/files.h"
+#include "base/strings.h"
 #include "formats/json.h"
 #include "records/torch_tables.h"
 #include "run/artifacts.h"
@@ -89,6 +92,24 @@ void report_lacks(const pipeline::RunSetup& setup, const ProcessTraceFile& main,
                 std::string(run::files::kTrace) + " holds no kernels",
                 "the program may not use the GPU, or another profiler uses CUPTI"});
   }
+}
+
+/// The tables cover one trace only, so the others are named.
+std::optional<Finding> others_finding(const std::vector<ProcessTraceFile>& traces) {
+  constexpr std::size_t kNamed = 3;
+  if (traces.size() < 2 || !traces.front().main) return std::nullopt;
+  std::vector<std::string> named;
+  for (std::size_t i = 1; i < traces.size() && named.size() < kNamed; ++i) {
+    named.push_back(traces[i].file + " (" + counted(traces[i].operators, "operator call") + ", " +
+                    counted(traces[i].kernels, "kernel") + ")");
+  }
+  const std::size_t others = traces.size() - 1;
+  if (others > named.size()) named.push_back(std::to_string(others - named.size()) + " more");
+  return Finding{Severity::Note, "other_traces",
+                 "operators and kernels are those of process " +
+                     std::to_string(traces.front().pid) + "; " + counted(others, "other trace") +
+                     (others == 1 ? " is" : " are") + " next to its own: " + join(named, ", "),
+                 "profline trace FILE reads them"};
 }
 
 }  // namespace
@@ -187,6 +208,7 @@ Result<void> write_tables(const pipeline::StageContext& context, const run::Run&
     report_lacks(setup, main, run);
   }
   read_others(folder, list.traces, run);
+  if (auto others = others_finding(list.traces)) run.report(std::move(*others));
   return write_file_atomic(folder / run::files::kTraces, PL_TRY(to_document(list)));
 }
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 
+#include "base/command_words.h"
 #include "base/digests.h"
 
 namespace profline::kineto {
@@ -57,20 +59,11 @@ std::string isolating_program(const std::vector<std::string>& argv) {
   static constexpr std::array<std::string_view, 12> kIsolating = {
       "docker", "podman",  "nerdctl", "apptainer", "singularity", "enroot",
       "bwrap",  "unshare", "chroot",  "ssh",       "srun",        "kubectl"};
-  static constexpr std::array<std::string_view, 7> kTransparent = {
-      "env", "nice", "nohup", "timeout", "taskset", "numactl", "stdbuf"};
-  const auto has = [](const auto& list, const std::string& name) {
-    return std::find(list.begin(), list.end(), name) != list.end();
-  };
-  for (const std::string& word : argv) {
-    const std::string name = std::filesystem::path(word).filename().string();
-    if (has(kIsolating, name)) return name;
-    // `env A=1 nice -n 5 docker run ...`: skips variables, options and their numbers.
-    const bool is_argument = word.starts_with('-') || word.find('=') != std::string::npos ||
-                             word.find_first_not_of("0123456789.s,") == std::string::npos;
-    if (!has(kTransparent, name) && !is_argument) break;
-  }
-  return {};
+  const std::span<const std::string> words = program_words(argv);
+  if (words.empty()) return {};
+  const std::string name = std::filesystem::path(words.front()).filename().string();
+  const bool isolates = std::find(kIsolating.begin(), kIsolating.end(), name) != kIsolating.end();
+  return isolates ? name : std::string();
 }
 
 }  // namespace profline::kineto

@@ -58,7 +58,10 @@ TEST(KinetoProcessWatch, SeesTheChildAndItsProcessesOncePerSecond) {
   clock.advance(std::chrono::seconds(1));
   watch.output("");
   EXPECT_TRUE(knows(watch, later.pid()));
-  for (const WatchedProcess& process : watch.processes()) EXPECT_FALSE(process.has_torch);
+  for (const WatchedProcess& process : watch.processes()) {
+    EXPECT_FALSE(process.has_torch);
+    EXPECT_EQ(process.is_copy, process.pid != getpid()) << "they were forked from this test";
+  }
 }
 
 TEST(KinetoProcessWatch, KeepsProcessesThatEnded) {

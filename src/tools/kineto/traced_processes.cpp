@@ -51,6 +51,15 @@ Outcome outcome_of(const Client& client, const WatchedProcess* process, const Tr
   return stayed ? Outcome::NotWritten : Outcome::EndedEarly;
 }
 
+/// Whether two processes have the same command line, as a process and its forked copy do.
+bool have_one_command_line(pid_t one, pid_t other) {
+  const auto command_line = [](pid_t pid) {
+    return read_file("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
+  };
+  const std::string line = command_line(one);
+  return !line.empty() && line == command_line(other);
+}
+
 }  // namespace
 
 bool loads_torch(pid_t pid) {
@@ -87,6 +96,8 @@ void ProcessWatch::look(pid_t pid) {
   }
   known->name = stat.name.data();  // an exec changes it
   known->last_seen = now;
+  // Until it becomes another program, if it is about to.
+  if (pid != child_) known->is_copy = have_one_command_line(pid, stat.parent);
   Look& next = looks_[static_cast<std::size_t>(known - processes_.begin())];
   if (known->has_torch || now < next.next) return;
   known->has_torch = loads_torch(pid);
@@ -113,7 +124,8 @@ std::vector<ProcessTrace> outcomes(const Traffic& traffic,
     const bool is_silent =
         process.has_torch && std::find(talked.begin(), talked.end(), &process) == talked.end();
     if (is_silent) {
-      list.push_back({.pid = process.pid, .name = process.name, .outcome = Outcome::NeverPolled});
+      const Outcome outcome = process.is_copy ? Outcome::Forked : Outcome::NeverPolled;
+      list.push_back({.pid = process.pid, .name = process.name, .outcome = outcome});
     }
   }
   return list;

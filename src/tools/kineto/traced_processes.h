@@ -24,6 +24,7 @@ struct WatchedProcess {
   std::uint64_t start_ticks = 0;
   std::string name{};      ///< as the kernel knows it: at most 15 bytes
   bool has_torch = false;  ///< it had libtorch loaded, and so could record a trace
+  bool is_copy = false;    ///< forked from its parent, and runs the same program
   Clock::Steady last_seen{};
 
   bool operator==(const WatchedProcess&) const = default;
@@ -63,6 +64,7 @@ enum class Outcome : std::uint8_t {
   NotWritten,   ///< it was asked, kept running, and left no file
   NotAsked,     ///< it polled, but its turn never came
   NeverPolled,  ///< it uses libtorch but never polled: no Kineto, or no on-demand tracing in it
+  Forked,       ///< the same, and it is a copy of its parent: libkineto does not work in copies
 };
 
 struct ProcessTrace {

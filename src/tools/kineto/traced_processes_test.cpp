@@ -32,9 +32,16 @@ TEST(KinetoOutcome, NamesWhatBecameOfEachProcess) {
                           .has_torch = torch,
                           .last_seen = start + seconds(lived)};
   };
+  WatchedProcess copy = process(8, "worker", 60);
+  copy.is_copy = true;
   const std::vector<WatchedProcess> processes = {
-      process(1, "main", 60), process(3, "quick", 1), process(4, "slow", 60),
-      process(5, "late", 60), process(6, "old", 60),  process(7, "bash", 60, false),
+      process(1, "main", 60),
+      process(3, "quick", 1),
+      process(4, "slow", 60),
+      process(5, "late", 60),
+      process(6, "old", 60),
+      process(7, "bash", 60, false),
+      copy,
   };
   EXPECT_THAT(outcomes(traffic, processes, trace),
               ElementsAre(ProcessTrace{1, "main", Outcome::Traced, folder / "kineto_1.json"},
@@ -42,7 +49,8 @@ TEST(KinetoOutcome, NamesWhatBecameOfEachProcess) {
                           ProcessTrace{3, "quick", Outcome::EndedEarly, {}},
                           ProcessTrace{4, "slow", Outcome::NotWritten, {}},
                           ProcessTrace{5, "late", Outcome::NotAsked, {}},
-                          ProcessTrace{6, "old", Outcome::NeverPolled, {}}));
+                          ProcessTrace{6, "old", Outcome::NeverPolled, {}},
+                          ProcessTrace{8, "worker", Outcome::Forked, {}}));
 }
 
 TEST(KinetoTraceFile, IsCompleteWithItsLastBracket) {

@@ -81,6 +81,7 @@ class Reader {
   Result<void> take_process(const Node& line) {
     record_.pid = integer_at(line, "pid").value_or(0);
     record_.python = text_at(line, "python");
+    record_.started = text_at(line, "started");
     record_.torch = version_at(line, "torch");
     record_.transformers = version_at(line, "transformers");
     return {};

@@ -70,6 +70,7 @@ constexpr auto fields(std::type_identity<Gate>) {
 struct PythonRecord {
   std::int64_t pid = 0;
   std::string python;                  ///< its version
+  std::string started{};               ///< `infer.py`, `-m module`, `-c`, `multiprocessing`
   std::optional<std::string> torch{};  ///< version, if it was imported
   std::optional<std::string> transformers{};
   std::vector<PlacedRequest> requests;
