@@ -130,7 +130,8 @@ Result<ExitCode> run(const Options& options) {
     // Whoever reads it can do without a line that was lost.
     hooks.progress = [&progress](const std::string& line) {
       const std::string text = line + '\n';
-      static_cast<void>(::write(progress.get(), text.data(), text.size()) + 0);
+      [[maybe_unused]] const ssize_t written =
+          ::write(progress.get(), text.data(), text.size());
     };
   }
   const load::LoadResult result = PL_TRY(load::run_load(job, hooks));

@@ -143,8 +143,11 @@ TEST(Load, RefusesWhatItCannotSend) {
     ASSERT_EQ(checks.failures().size(), 1U);
     EXPECT_EQ(checks.failures()[0].message, c.message);
   }
-  EXPECT_EQ(validate(Server{"ftp://host"}).failures().size(), 1U);
-  EXPECT_TRUE(validate(Server{"https://host:8000"}).failures().empty());
+  Server server;
+  server.url = "ftp://host";
+  EXPECT_EQ(validate(server).failures().size(), 1U);
+  server.url = "https://host:8000";
+  EXPECT_TRUE(validate(server).failures().empty());
 }
 
 }  // namespace
