@@ -533,6 +533,8 @@ Result<void> Session::carry_out(Act act, server::Life& life) {
       return {};
     case Act::FinishLoad:
       run_.transition("load ends");
+      // Until now it went on, whether or not a request was just ending.
+      record_.load.end_ns = monotonic_ns();
       // Another generator does not know our signal; its result is what it has until now.
       end_load(workload_of(setup_).load.command ? SIGTERM : SIGUSR1);
       return {};
