@@ -63,7 +63,8 @@ constexpr auto fields(std::type_identity<ServerLoadRecord>) {
   return field_list(
       field("start_ns", &ServerLoadRecord::start_ns, "the first request"),
       field("warm_ns", &ServerLoadRecord::warm_ns, "the warm-up had ended; null: it had not"),
-      field("steady_ns", &ServerLoadRecord::steady_ns, "the load was found steady; null: it was not"),
+      field("steady_ns", &ServerLoadRecord::steady_ns,
+            "the load was found steady; null: it was not"),
       field("end_ns", &ServerLoadRecord::end_ns, "the last answer"),
       field("finished", &ServerLoadRecord::finished, "requests that succeeded"),
       field("failed", &ServerLoadRecord::failed, "requests that failed"),
@@ -242,7 +243,7 @@ constexpr auto fields(std::type_identity<ServerRecord>) {
       field("window", &ServerRecord::window, "null: nothing was profiled"),
       field("load", &ServerRecord::load, "the requests it was sent"),
       field("processes", &ServerRecord::processes, "in order of start"),
-      field("cost", &ServerRecord::cost, "of the profiler; null: there was none"),
+      field("cost", &ServerRecord::cost, "of the profiler; null: nothing was profiled"),
       field("gpu_busy_share", &ServerRecord::gpu_busy_share,
             "of the window in which a GPU did something; null: no GPU work was captured"),
       field("proofs", &ServerRecord::proofs, "what was checked afterwards"),

@@ -325,8 +325,9 @@ struct ServerWindow {
 };
 constexpr auto fields(std::type_identity<ServerWindow>) {
   return field_list(
-      field("after", &ServerWindow::after,
-            "steady: once latencies no longer change; warmup: once the warm-up requests have ended"),
+      field(
+          "after", &ServerWindow::after,
+          "steady: once latencies no longer change; warmup: once the warm-up requests have ended"),
       field("seconds", &ServerWindow::seconds, "length of the window")
           .unit("s")
           .above(0)

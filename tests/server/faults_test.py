@@ -172,7 +172,8 @@ class Faults(unittest.TestCase):
 
 def campaign(runs, seed):
     """Plays faults in random order, a few at a time; exits with 1 if one was not named."""
-    order = [random.Random(seed).choice(list(FAULTS)) for _ in range(runs)]
+    order = [list(FAULTS)[i % len(FAULTS)] for i in range(runs)]
+    random.Random(seed).shuffle(order)
     failures = 0
     counts = {}
     test = unittest.TestCase()

@@ -11,6 +11,7 @@
 #include "stages/server/internal/session.h"
 #include "stages/torch_profiler/torch_profiler_stage.h"
 #include "tools/kineto/environment.h"
+#include "tools/kineto/protocol.h"
 #include "tools/nsys/commands.h"
 #include "tools/nsys/interactive.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -174,10 +175,11 @@ std::vector<Finding> ServerTorchStage::preflight(const StageContext& context) co
   const RunSetup& setup = context.setup;
   std::vector<Finding> findings = server_preflight(context);
   if (gate_of(setup) == ServerGate::None) {
-    findings.push_back({Severity::Problem, "no_gate",
-                        "pipeline.workload.server.gate=none opens no window, which libtorch's profiler "
-                        "needs",
-                        "gate=kineto or http", ErrorKind::Config});
+    findings.push_back(
+        {Severity::Problem, "no_gate",
+         "pipeline.workload.server.gate=none opens no window, which libtorch's profiler "
+         "needs",
+         "gate=kineto or http", ErrorKind::Config});
   } else if (!uses_http(setup) && !was_started_for_kineto(setup)) {
     findings.push_back(not_for_attached(id(), "its libtorch cannot be asked for a trace"));
   }

@@ -488,9 +488,10 @@ void Session::stop_server() {
   if (first_.pid == 0) {
     first_ = server::first_of(server::processes_below(server_->process().pid), tool_folder());
   }
-  run_.transition("stopping", how.signal + " to pid " + std::to_string(first_.pid));
+  const ProcessId target = first_.pid != 0 ? first_ : server_->process();
+  run_.transition("stopping", how.signal + " to pid " + std::to_string(target.pid));
   const std::int64_t asked = monotonic_ns();
-  send_signal(first_.pid != 0 ? first_ : server_->process(), how.number());
+  send_signal(target, how.number());
   const auto is_urgent = [&] { return run_.interrupt().in_a_hurry(); };
   while (server_->wait(kTick) == nullptr && !is_urgent() &&
          std::chrono::nanoseconds(monotonic_ns() - asked) < how.grace) {
@@ -532,6 +533,8 @@ Result<void> Session::carry_out(Act act, server::Life& life) {
       return {};
     case Act::FinishLoad:
       run_.transition("load ends");
+      // Until now it went on, whether or not a request was just ending.
+      record_.load.end_ns = monotonic_ns();
       // Another generator does not know our signal; its result is what it has until now.
       end_load(workload_of(setup_).load.command ? SIGTERM : SIGUSR1);
       return {};
