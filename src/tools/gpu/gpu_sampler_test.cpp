@@ -19,6 +19,7 @@ TEST(Nvml, ReportsWhatTheDeviceReports) {
   expected.sm_clock_mhz = 1980;
   expected.memory_clock_mhz = 3201;
   expected.power_mw = 312'500;
+  expected.power_instant_mw = 345'600;
   expected.temperature_c = 41;
   expected.memory_used_bytes = 10'000'000'000U;
   expected.throttle_reasons = 4;
@@ -55,12 +56,14 @@ TEST(GpuSampler, LooksAtTheBeginningAndAtTheEnd) {
 TEST(GpuSampler, WritesOneLineALook) {
   GpuSample sample;
   sample.at = std::chrono::nanoseconds(5);
+  sample.monotonic = std::chrono::nanoseconds(1005);
   sample.state.power_mw = 7;
-  EXPECT_EQ(to_jsonl({sample}),
-            R"({"at_ns":5,"sm_clock_mhz":null,"memory_clock_mhz":null,"power_mw":7,)"
-            R"("temperature_c":null,"gpu_utilisation_pct":null,"memory_used_bytes":null,)"
-            R"("throttle_reasons":null,"energy_mj":null})"
-            "\n");
+  EXPECT_EQ(
+      to_jsonl({sample}),
+      R"({"at_ns":5,"monotonic_ns":1005,"sm_clock_mhz":null,"memory_clock_mhz":null,)"
+      R"("power_mw":7,"power_instant_mw":null,"temperature_c":null,"gpu_utilisation_pct":null,"memory_used_bytes":null,)"
+      R"("throttle_reasons":null,"energy_mj":null})"
+      "\n");
 }
 
 }  // namespace
