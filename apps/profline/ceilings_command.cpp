@@ -56,24 +56,31 @@ std::string number_text(const std::optional<double>& value, const char* unit) {
 std::string table_text(const MachineCeilings& ceilings, const settings::Ceilings& datasheet,
                        const Palette& palette) {
   using Align = TextTable::Align;
-  TextTable table({{"", Align::Left},
-                   {"size", Align::Left},
-                   {"sustained"},
-                   {"burst"},
-                   {"of datasheet", Align::Right, false, 1},
-                   {"SM clock", Align::Right, false, 2},
-                   {"power", Align::Right, false, 3},
-                   {"spread", Align::Right, false, 4}});
+  std::vector<TextTable::Column> columns = {{"", Align::Left},
+                                            {"size", Align::Left},
+                                            {"sustained"},
+                                            {"burst"},
+                                            {"spread", Align::Right, false, 4}};
+  if (ceilings.is_gpu()) {
+    columns.insert(columns.end(), {{"of datasheet", Align::Right, false, 1},
+                                   {"SM clock", Align::Right, false, 2},
+                                   {"power", Align::Right, false, 3}});
+  }
+  TextTable table(std::move(columns));
   for (const CeilingFigure& figure : ceilings.figures) {
     const auto peak = published(figure, datasheet);
     const auto highest = figure.highest();
     const std::optional<CeilingValue>& seen = figure.sustained ? figure.sustained : figure.burst;
-    table.add({(figure.is_best ? "" : "  ") + figure.name, or_dash(figure.shape),
-               value_text(figure, figure.sustained), value_text(figure, figure.burst),
-               peak && highest ? percent(*highest / *peak) : "–",
-               seen ? number_text(seen->sm_clock_mhz, "MHz") : "–",
-               seen ? number_text(seen->power_w, "W") : "–",
-               seen && seen->spread ? percent(*seen->spread) : "–"});
+    std::vector<std::string> cells = {(figure.is_best ? "" : "  ") + figure.name,
+                                      or_dash(figure.shape), value_text(figure, figure.sustained),
+                                      value_text(figure, figure.burst),
+                                      seen && seen->spread ? percent(*seen->spread) : "–"};
+    if (ceilings.is_gpu()) {
+      cells.push_back(peak && highest ? percent(*highest / *peak) : "–");
+      cells.push_back(seen ? number_text(seen->sm_clock_mhz, "MHz") : "–");
+      cells.push_back(seen ? number_text(seen->power_w, "W") : "–");
+    }
+    table.add(std::move(cells));
   }
   return table.render(output_width(), palette);
 }

@@ -1,6 +1,9 @@
 // Replaces libnvidia-ml.so.1 where there is no GPU: one device, which does not report utilisation.
-// Has only the calls that tools/gpu makes.
+// Has only the calls that tools/gpu makes. FAKE_NVML makes it an older device: `no_energy`,
+// `no_instant_power`, `no_fields` (no figures by number at all), or `reset` (its energy counter
+// goes back).
 
+#include <cstdlib>
 #include <cstring>
 
 namespace {
@@ -17,6 +20,11 @@ struct FieldValue {
   int type, status;
   unsigned long long value;
 };
+bool is(const char* fault) {
+  const char* given = std::getenv("FAKE_NVML");
+  return given != nullptr && std::strcmp(given, fault) == 0;
+}
+unsigned long long g_reads = 0;
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): the names are NVML's
@@ -47,8 +55,10 @@ int nvmlDeviceGetPowerUsage(void* /*device*/, unsigned* milliwatts) {
 }
 
 int nvmlDeviceGetFieldValues(void* /*device*/, int count, FieldValue* values) {
+  if (is("no_fields")) return kNotSupported;
   for (int i = 0; i < count; ++i) {
-    values[i].status = values[i].field == 186 ? kSuccess : kNotSupported;
+    const bool is_known = values[i].field == 186 && !is("no_instant_power");
+    values[i].status = is_known ? kSuccess : kNotSupported;
     values[i].type = 1;
     values[i].value = 345'600;
   }
@@ -75,7 +85,8 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* /*device*/, unsigned long lo
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(void* /*device*/, unsigned long long* millijoules) {
-  *millijoules = 5'000'000'000;
+  if (is("no_energy")) return kNotSupported;
+  *millijoules = 5'000'000'000 / (is("reset") ? ++g_reads : 1);
   return kSuccess;
 }
 

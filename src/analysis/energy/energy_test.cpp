@@ -97,7 +97,7 @@ TEST(Energy, IsWithheldWithAReason) {
        [](auto& readings) {
          for (GpuReading& reading : readings) reading.energy_j = 1000;
        },
-       "the energy counter (0 J) and the integrated power (900 J) differ by 100 %"},
+       "the energy counter (0 J) and the integrated power (900 J) differ by 100.0 %"},
       {"no readings", [](auto& readings) { readings.clear(); },
        "this device does not report its total energy; this device does not report its "
        "instantaneous power"},

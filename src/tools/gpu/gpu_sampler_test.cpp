@@ -1,3 +1,6 @@
+#include <cstdlib>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "testing/paths.h"
@@ -25,6 +28,37 @@ TEST(Nvml, ReportsWhatTheDeviceReports) {
   expected.throttle_reasons = 4;
   expected.energy_mj = 5'000'000'000U;
   EXPECT_EQ(nvml->state(), expected);
+}
+
+/// The state that a device with a fault reports, and the next one.
+std::pair<GpuState, GpuState> states_with(const char* fault) {
+  setenv("FAKE_NVML", fault, 1);
+  const auto nvml = Nvml::open(kUuid, fake_nvml());
+  std::pair<GpuState, GpuState> states;
+  EXPECT_TRUE(nvml);
+  if (nvml) {
+    states.first = nvml->state();
+    states.second = nvml->state();
+  }
+  unsetenv("FAKE_NVML");
+  return states;
+}
+
+TEST(Nvml, WhatAnOlderDeviceDoesNotReportIsAbsent) {
+  EXPECT_EQ(states_with("no_energy").first.energy_mj, std::nullopt);
+  EXPECT_EQ(states_with("no_energy").first.power_instant_mw, 345'600U);
+  for (const char* fault : {"no_instant_power", "no_fields"}) {
+    const GpuState state = states_with(fault).first;
+    EXPECT_EQ(state.power_instant_mw, std::nullopt) << fault;
+    EXPECT_EQ(state.power_mw, 312'500U) << fault;
+    EXPECT_NE(state.energy_mj, std::nullopt) << fault;
+  }
+}
+
+TEST(Nvml, ACounterThatGoesBackIsReportedAsItIs) {
+  const auto [before, after] = states_with("reset");
+  ASSERT_TRUE(before.energy_mj && after.energy_mj);
+  EXPECT_LT(*after.energy_mj, *before.energy_mj);
 }
 
 TEST(Nvml, AnotherUuidIsAnotherDevice) {

@@ -171,14 +171,11 @@ void measure_cpu(Bench& bench) {
   });
   if (!memory) bench.note("memory: " + memory.error().message());
   constexpr Seconds kLongestCall{0.3};
-  const ProductPlan plan{{{256, 256, 256},
-                          {512, 512, 512},
-                          {1024, 1024, 1024},
-                          {2048, 2048, 2048},
-                          {4096, 4096, 4096}},
-                         {{1, 2048, 2048}, {128, 2048, 2048}},
-                         bench.shortened(kLongestCall),
-                         Seconds(0.05)};
+  const ProductPlan plan{
+      {{512, 512, 512}, {1024, 1024, 1024}, {2048, 2048, 2048}, {4096, 4096, 4096}},
+      {{1, 2048, 2048}, {128, 2048, 2048}},
+      bench.shortened(kLongestCall),
+      Seconds(0.05)};
   for (const Format format : {Format::Fp32, Format::Bf16, Format::Fp16}) {
     measure_products(bench, format, at::kCPU, plan);
   }

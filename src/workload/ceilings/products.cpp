@@ -40,10 +40,12 @@ struct Trial {
 std::optional<Trial> best_product(Bench& bench, Format format, at::Device device,
                                   const ProductPlan& plan, std::size_t& tried) {
   constexpr int kRounds = 2;
+  std::vector<ProductShape> candidates = plan.typical;
+  candidates.insert(candidates.end(), plan.candidates.begin(), plan.candidates.end());
   std::vector<Trial> trials;
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {
-    for (const ProductShape& shape : plan.candidates) {
+    for (const ProductShape& shape : candidates) {
       if (bench.is_over() && best > 0) break;
       if (best > 0 && shape.flops() / best > plan.longest_call.count()) continue;
       const std::function<void()> call = make_product(format, shape, device);
@@ -120,6 +122,7 @@ void measure_products(Bench& bench, Format format, at::Device device, const Prod
     bench.measure(std::move(of_best), best->shape.flops(), best->call, bench.pace());
     for (const ProductShape& shape : plan.typical) {
       if (bench.is_over()) break;
+      if (shape == best->shape) continue;
       CeilingFigure typical = figure(shape);
       typical.is_best = false;
       constexpr Seconds kShort{0.3};

@@ -18,6 +18,7 @@ struct ProductShape {
   std::int64_t k = 0;
   bool is_transposed = true;  ///< the second operand is stored as [n, k], as weights are
 
+  bool operator==(const ProductShape&) const = default;
   double flops() const {
     return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
@@ -34,7 +35,7 @@ std::function<void()> make_product(Format format, const ProductShape& shape, at:
 
 struct ProductPlan {
   std::vector<ProductShape> candidates;  ///< for the best rate, smallest first
-  std::vector<ProductShape> typical;     ///< also measured, if they are not the best one
+  std::vector<ProductShape> typical;     ///< candidates too, and measured in any case
   Seconds longest_call{0.1};             ///< larger candidates are left out
   Seconds trial{0.02};                   ///< how long each candidate is tried
 };
