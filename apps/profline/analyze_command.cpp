@@ -4,6 +4,7 @@
 #include "command_line.h"
 #include "formats/json.h"
 #include "session/configuration.h"
+#include "session/machine_ceilings.h"
 #include "session/run_preparation.h"
 #include "stages/static_analysis/analysis_subject.h"
 #include "standard_streams.h"
@@ -51,8 +52,8 @@ Result<AnalysisSubject> subject_of_options(const Arguments& arguments, const std
 }
 
 Result<AnalysisSubject> subject_of_config(const Arguments& arguments,
-                                          const session::Remarks& remarks,
-                                          settings::Device& device) {
+                                          const session::Remarks& remarks, settings::Device& device,
+                                          std::string& ceilings) {
   for (const char* option : {"--prompt", "--new", "--views", "--dtype"}) {
     if (arguments.has(option)) return usage(std::string(option) + " goes with --model-config");
   }
@@ -63,6 +64,7 @@ Result<AnalysisSubject> subject_of_config(const Arguments& arguments,
   config::Resolution resolution(configuration->composition().config, configuration->context());
   const settings::Root settings = PL_TRY(settings::read_settings(PL_TRY(resolution.resolve_all())));
   device = settings.device;
+  ceilings = settings.ceilings;
   return stages::subject_of(settings, std::filesystem::current_path());
 }
 
@@ -94,13 +96,14 @@ Result<void> take_request_options(const Arguments& arguments, static_model::Requ
 }
 
 Result<StaticCompute> analyse(const Arguments& arguments, AnalysisSubject subject,
-                              const std::string& device) {
+                              const std::string& device, const std::string& choice) {
   PL_TRY(take_request_options(arguments, subject.request));
   const static_model::NumberFormat format = PL_TRY(format_of(arguments, subject));
   const auto search_path = PL_TRY(
       session::config_search_path(config_choice(arguments), std::filesystem::current_path()));
-  const settings::Ceilings ceilings = PL_TRY(session::ceilings_for(search_path, device));
-  return stages::static_compute_of(std::move(subject), format, ceilings, device);
+  const roofline::KnownCeilings ceilings = PL_TRY(session::ceilings_for(
+      search_path, {device, "", 0}, {choice, std::filesystem::current_path()}));
+  return stages::static_compute_of(std::move(subject), format, ceilings.used, device);
 }
 
 /// `profline analyze`: the theoretical cost of a model, from the configuration or from a
@@ -135,6 +138,8 @@ std::vector<Option> AnalyzeVerb::options() const {
       {"--new", "", Takes::Value, "N", "tokens to generate"},
       {"--device", "", Takes::Value, "NAME",
        "device whose peak rates to use, such as 'NVIDIA H200' or h200"},
+      {"--ceilings", "", Takes::Value, "CHOICE",
+       "measured, datasheet or a file of 'profline ceilings' [measured if kept, else datasheet]"},
       {"--dtype", "", Takes::Value, "NAME",
        "number format of weights and matrix products [from config.json]"},
       {"--batch", "", Takes::Value, "N", "sequences per batch [1]"},
@@ -168,11 +173,14 @@ Result<ExitCode> AnalyzeVerb::run(const Services& services, const Invocation& in
     return usage("--model-config takes no overrides, but got '" + arguments.words.front() + "'");
   }
   settings::Device device{.kind = settings::Device::Kind::Cpu, .index = {}};
-  AnalysisSubject subject = file ? PL_TRY(subject_of_options(arguments, *file))
-                                 : PL_TRY(subject_of_config(arguments, services.remarks, device));
+  std::string ceilings = "auto";
+  AnalysisSubject subject =
+      file ? PL_TRY(subject_of_options(arguments, *file))
+           : PL_TRY(subject_of_config(arguments, services.remarks, device, ceilings));
+  if (const auto choice = arguments.value("--ceilings")) ceilings = *choice;
   const auto given = arguments.value("--device");
   const StaticCompute result =
-      PL_TRY(analyse(arguments, std::move(subject), given ? *given : name_of(device)));
+      PL_TRY(analyse(arguments, std::move(subject), given ? *given : name_of(device), ceilings));
   if (const auto folder = arguments.value("--output-dir")) {
     PL_TRY(create_folders(*folder));
     PL_TRY(static_model::write_static_compute(result, *folder));

@@ -12,7 +12,7 @@
 #include "formats/json.h"
 #include "kernel_report/kernel_analysis.h"
 #include "session/configuration.h"
-#include "session/run_preparation.h"
+#include "session/machine_ceilings.h"
 #include "settings/kernel_classes.h"
 #include "standard_streams.h"
 #include "verb.h"
@@ -160,6 +160,8 @@ std::vector<Option> KernelsAnalyzeVerb::options() const {
        "YAML list of raw_name and friendly_name: display names of kernels"},
       {"--device", "", Takes::Value, "NAME",
        "device whose peak rates to use [the one ncu reports]"},
+      {"--ceilings", "", Takes::Value, "CHOICE",
+       "measured, datasheet or a file of 'profline ceilings' [measured if kept, else datasheet]"},
       {"--output-dir", "", Takes::Value, "DIR", "folder for tables and charts [DIR/analysis]"},
       {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that imports an .ncu-rep [ncu on PATH]"},
   };
@@ -176,8 +178,10 @@ Result<ExitCode> KernelsAnalyzeVerb::run(const Services& services,
   const auto search_path =
       PL_TRY(session::config_search_path(session::ConfigChoice(), fs::current_path()));
   kernel_report::AnalysisOptions options;
-  options.ceilings_of = [&](const std::string& device) {
-    return session::ceilings_for(search_path, device);
+  const session::CeilingsChoice choice{arguments.value("--ceilings").value_or("auto"),
+                                       fs::current_path()};
+  options.ceilings_of = [&](const std::string& device) -> Result<settings::Ceilings> {
+    return PL_TRY(session::ceilings_for(search_path, {device, "", 0}, choice)).used;
   };
   options.device = arguments.value("--device");
   options.margin = PL_TRY(margin_of(arguments));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -16,9 +17,11 @@
 #include "formats/json.h"
 #include "formats/node.h"
 #include "profline_version.h"
+#include "records/ceilings.h"
 #include "records/run_record.h"
 #include "schema/read.h"
 #include "settings/root.h"
+#include "workload/ceilings/measure_ceilings.h"
 #include "workload/measure/range.h"
 #include "workload/session/run_request.h"
 #include "workload/torch_runtime.h"
@@ -36,6 +39,10 @@ struct Options {
   std::string out;
   std::string base = ".";
   std::string baseline;
+  std::string ceilings;
+  std::string device = "cpu";
+  int threads = 0;
+  double seconds = 90;
   std::optional<std::uint32_t> samples;
   std::optional<std::uint64_t> sampling_seed;
   bool quiet = false;
@@ -83,6 +90,13 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--base", options.base, "where relative paths of the config start [.]");
   app.add_option("--baseline", options.baseline,
                  "folder of a baseline, whose texts mode torch_profiler shows");
+  app.add_option("--ceilings", options.ceilings,
+                 "instead of a run: measure what the device reaches, and write it to this file");
+  app.add_option("--device", options.device, "for --ceilings: cpu, cuda, cuda:N [cpu]");
+  app.add_option("--threads", options.threads, "for --ceilings, on a CPU [all]")
+      ->check(CLI::Range(0, 4096));
+  app.add_option("--seconds", options.seconds, "for --ceilings: take no longer than this [90]")
+      ->check(CLI::Range(0.1, 3600.0));
   app.add_flag("-q,--quiet", options.quiet, "warnings and errors only");
   app.add_flag("-v,--verbose", options.verbose, "details too");
 }
@@ -114,16 +128,34 @@ Result<workload::RunRequest> request_of(const Options& options) {
   return request;
 }
 
+std::unique_ptr<Progress> progress_of(const Options& options, const Clock& clock) {
+  const Verbosity verbosity = options.quiet     ? Verbosity::Quiet
+                              : options.verbose ? Verbosity::Verbose
+                                                : Verbosity::Normal;
+  return make_progress({.verbosity = verbosity, .name_width = 16}, STDERR_FILENO, clock);
+}
+
 Result<void> run(const Options& options) {
   const workload::RunRequest request = PL_TRY(request_of(options));
   stop_on_signals();
   const SystemClock clock;
-  const Verbosity verbosity = options.quiet     ? Verbosity::Quiet
-                              : options.verbose ? Verbosity::Verbose
-                                                : Verbosity::Normal;
-  const auto progress =
-      make_progress({.verbosity = verbosity, .name_width = 16}, STDERR_FILENO, clock);
+  const auto progress = progress_of(options, clock);
   return workload::run_workload(request, {*progress, clock, [] { return g_stopping.load(); }});
+}
+
+Result<void> measure_ceilings(const Options& options) {
+  stop_on_signals();
+  const SystemClock clock;
+  const auto progress = progress_of(options, clock);
+  workload::CeilingsRequest request;
+  request.device = options.device;
+  request.threads = options.threads;
+  request.budget = workload::ceilings::Seconds(options.seconds);
+  MachineCeilings ceilings = PL_TRY(
+      workload::measure_ceilings(request, {*progress, clock, [] { return g_stopping.load(); },
+                                           [](auto time) { std::this_thread::sleep_for(time); }}));
+  ceilings.version = kVersion;
+  return write_file_atomic(options.ceilings, PL_TRY(to_document(ceilings)));
 }
 
 /// What is done with a command line of so many words.
@@ -133,6 +165,8 @@ struct Body {
   Result<ExitCode> operator()(const CLI::App& app, const Options& options) const {
     if (options.show_version) {
       fmt::print("{}", version_text(options.format == "json"));
+    } else if (!options.ceilings.empty()) {
+      PL_TRY(measure_ceilings(options));
     } else if (words == 1) {
       fmt::print("{}", app.help());
     } else {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/captures/capture_series.h"
+#include "analysis/energy/energy.h"
 #include "analysis/requests/phases.h"
 #include "analysis/requests/series.h"
 #include "analysis/requests/steady.h"
@@ -160,6 +161,9 @@ void Measurements::unprofiled() {
   found_.steady_requests = steady.steady_requests();
   found_.steadiness = steady.verdict();
   for (requests::Series& one : requests::series_of(*all, tree, steady)) add(std::move(one));
+  const auto& readings = run_.get(run::kGpuReadings);
+  if (!readings) return;
+  if (auto energy = energy::series_of(*readings, *all)) add(std::move(*energy));
 }
 
 void Measurements::add(Family family, std::vector<captures::CallTimes> rows) {

@@ -1,3 +1,5 @@
+#include "pipeline/child_output.h"
+
 #include <sys/stat.h>
 
 #include <vector>

@@ -18,6 +18,7 @@
 #include "pipeline/environment.h"
 #include "process/interrupt.h"
 #include "process/runner.h"
+#include "records/ceilings.h"
 #include "records/run_record.h"
 #include "records/timeline.h"
 #include "run/run.h"
@@ -43,6 +44,7 @@ struct RunSetup {
   bool baseline_is_on = false;               ///< whether there are times to compare with
   std::string device_name;                   ///< as the driver names it; empty: not a GPU
   settings::Ceilings ceilings;               ///< of the device; empty: not known
+  RunCeilings known_ceilings{};              ///< all that are known of it, and which are used
   settings::KernelClasses kernel_classes{};  ///< the user's rules, which precede the shipped ones
   int verbosity = 0;
   Redactor redactor{};  ///< everything that is recorded goes through it

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "records/ceilings.h"
 #include "records/document.h"
 #include "records/kernel_summary.h"
 #include "records/load_summary.h"
@@ -55,6 +56,7 @@ struct SummaryCost {
   std::optional<double> mfu;
   std::optional<double> bandwidth;
   std::optional<double> of_floor;
+  std::string peak;
   std::string ceilings;
   std::string shapes;
   std::string source;
@@ -73,6 +75,8 @@ constexpr auto fields(std::type_identity<SummaryCost>) {
       field("mfu", &SummaryCost::mfu, "share of the peak FLOP/s achieved, 0 to 1"),
       field("bandwidth", &SummaryCost::bandwidth, "share of the peak bandwidth achieved, 0 to 1"),
       field("of_floor", &SummaryCost::of_floor, "floor divided by the measured time"),
+      field("peak", &SummaryCost::peak,
+            "what shares are of: measured peak, datasheet peak, or peak if it was given"),
       field("ceilings", &SummaryCost::ceilings, "of which device, and their source"),
       field("shapes", &SummaryCost::shapes, "what has these shapes"),
       field("source", &SummaryCost::source, "files"));
@@ -416,6 +420,49 @@ constexpr auto fields(std::type_identity<SummaryMemoryRoof>) {
       field("source", &SummaryMemoryRoof::source, "file"));
 }
 
+/// The energy that a GPU used while nothing was profiled.
+struct SummaryEnergy {
+  std::string phase;
+  double seconds = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t tokens = 0;
+  std::optional<double> counter_j;
+  std::optional<double> integrated_j;
+  std::optional<double> difference;
+  std::optional<double> joules;
+  std::optional<double> watts;
+  std::optional<double> joules_per_token;
+  std::optional<double> tokens_per_joule;
+  std::string withheld;
+  std::vector<std::string> notes;
+  std::string source;
+
+  bool operator==(const SummaryEnergy&) const = default;
+};
+constexpr auto fields(std::type_identity<SummaryEnergy>) {
+  return field_list(
+      field("phase", &SummaryEnergy::phase, "its name; empty: the steady requests as a whole")
+          .required(),
+      field("seconds", &SummaryEnergy::seconds,
+            "from the start of the first to the end of the last"),
+      field("requests", &SummaryEnergy::requests, "in that time"),
+      field("tokens", &SummaryEnergy::tokens, "generated in that time; 0: not known"),
+      field("counter_j", &SummaryEnergy::counter_j, "by NVML's total-energy counter").unit("J"),
+      field("integrated_j", &SummaryEnergy::integrated_j, "instantaneous power over time")
+          .unit("J"),
+      field("difference", &SummaryEnergy::difference,
+            "of both, as a share of the larger one; null: there are not both"),
+      field("joules", &SummaryEnergy::joules, "the counter's, else the integrated; null: withheld")
+          .unit("J"),
+      field("watts", &SummaryEnergy::watts, "on average").unit("W"),
+      field("joules_per_token", &SummaryEnergy::joules_per_token, "null: no tokens, or withheld")
+          .unit("J"),
+      field("tokens_per_joule", &SummaryEnergy::tokens_per_joule, "its inverse"),
+      field("withheld", &SummaryEnergy::withheld, "why there is no figure; empty: there is one"),
+      field("notes", &SummaryEnergy::notes, "what a reader must know"),
+      field("source", &SummaryEnergy::source, "file"));
+}
+
 /// A file that the summary would have used.
 struct SummaryAbsent {
   std::string file;
@@ -446,6 +493,8 @@ struct RunSummary {
   std::vector<SummaryOneTime> one_time;
   std::vector<SummaryOverhead> overhead;
   std::optional<SummaryMemoryRoof> memory_roof;
+  std::optional<RunCeilings> ceilings;
+  std::vector<SummaryEnergy> energy;
   SummaryJoin join;
   std::vector<SummaryKernel> kernels;
   std::vector<std::string> notes;
@@ -473,6 +522,10 @@ constexpr auto fields(std::type_identity<RunSummary>) {
       field("overhead", &RunSummary::overhead, "of each profiler, against the baseline"),
       field("memory_roof", &RunSummary::memory_roof,
             "the bandwidth that kernels and phases are compared with; null: not known"),
+      field("ceilings", &RunSummary::ceilings,
+            "what the device could reach, measured and as published; null: not recorded"),
+      field("energy", &RunSummary::energy,
+            "of the steady requests, and of phases that ran alone long enough"),
       field("join", &RunSummary::join, "how well the tables of kernels match"),
       field("kernels", &RunSummary::kernels, "most time first"),
       field("notes", &RunSummary::notes, "what a reader must know"),

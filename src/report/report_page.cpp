@@ -317,6 +317,58 @@ std::string one_time_section(const RunSummary& summary) {
              summary.request->steady.units, counted(summary.request->requests, "request"));
 }
 
+/// What the device could reach, by each source that is known.
+std::string ceilings_section(const RunSummary& summary) {
+  if (!summary.ceilings || summary.ceilings->roofs.empty()) return "";
+  Table table({{"ceilings", Align::Left},
+               {"memory"},
+               {"arithmetic", Align::Left},
+               {"source", Align::Left}});
+  for (const Roof& roof : summary.ceilings->roofs) {
+    std::string rates;
+    for (const RoofRate& rate : roof.rates) {
+      rates += fmt::format("{}{} {} {}", rates.empty() ? "" : ", ", rate.precision, rate.cores,
+                           amount(rate.operations_per_second, "FLOP/s"));
+    }
+    table.add({plain(roof.kind) + (roof.is_used ? ", used here" : ""),
+               amount(roof.bytes_per_second, "B/s"), plain(rates), plain(roof.source)});
+  }
+  return "\n## Ceilings\n\n" + table.text() +
+         "\nShares refer to the one that is used: " + plain(summary.ceilings->why) + "; from " +
+         sources({run::files::kCeilings}) + ".\n";
+}
+
+/// The energy of the measured run, and why a figure is withheld.
+std::string energy_section(const RunSummary& summary) {
+  if (summary.energy.empty()) return "";
+  Table table({{"what", Align::Left},
+               {"time"},
+               {"energy"},
+               {"power"},
+               {"per token"},
+               {"tokens per joule"},
+               {"sources differ by"}});
+  std::string remarks;
+  constexpr double kNsPerS = 1e9;
+  for (const SummaryEnergy& energy : summary.energy) {
+    const std::string what = energy.phase.empty() ? "steady requests" : code(energy.phase);
+    table.add({what + " (" + std::to_string(energy.requests) + ")",
+               duration(energy.seconds * kNsPerS), amount(energy.joules, "J"),
+               amount(energy.watts, "W"), amount(energy.joules_per_token, "J"),
+               plain_number(energy.tokens_per_joule), percent(energy.difference)});
+    if (!energy.withheld.empty()) {
+      remarks += "- " + what + ": withheld: " + plain(energy.withheld) + '\n';
+    }
+    for (const std::string& note : energy.notes) {
+      remarks += "- " + what + ": " + plain(note) + '\n';
+    }
+  }
+  return "\n## Energy\n\n" + table.text() + (remarks.empty() ? "" : "\n" + remarks) +
+         "\nOf the whole GPU without a profiler, by its total-energy counter, which its "
+         "instantaneous power over time checks; from " +
+         sources({summary.energy.front().source}) + ".\n";
+}
+
 std::string spread_section(const RunSummary& summary) {
   if (!summary.request) return "";
   Table table({{"what", Align::Left},
@@ -410,6 +462,7 @@ std::string report_page(const ReportModel& model) {
   if (!small.empty()) text += "\n### Smaller phases\n\n" + small;
   if (!unknown.empty()) text += not_judged(summary, unknown);
   text += kernel_section(summary) + operator_section(model) + overhead_section(summary);
+  text += energy_section(summary) + ceilings_section(summary);
   text += spread_section(summary) + run_section(model.run.record()) + missing_section(summary);
   return text;
 }

@@ -65,6 +65,11 @@ Result<GpuReadings> parse_gpu_readings(std::string_view text, const std::string&
     reading.sm_clock_mhz = figure(*parsed, "sm_clock_mhz", 1);
     reading.memory_clock_mhz = figure(*parsed, "memory_clock_mhz", 1);
     reading.power_w = figure(*parsed, "power_mw", 1e-3);
+    reading.instant_power_w = figure(*parsed, "power_instant_mw", 1e-3);
+    reading.energy_j = figure(*parsed, "energy_mj", 1e-3);
+    if (const Node* at = parsed->find("monotonic_ns"); at != nullptr && at->is_int()) {
+      reading.monotonic_ns = at->as_int();
+    }
     reading.temperature_c = figure(*parsed, "temperature_c", 1);
     reading.utilisation_pct = figure(*parsed, "gpu_utilisation_pct", 1);
     reading.memory_gib = figure(*parsed, "memory_used_bytes", 1 / kGiB);
@@ -181,6 +186,14 @@ Result<InputSizes> read_input_sizes(const Run& run, const Path& file) {
 
 Result<GpuReadings> read_gpu_readings(const Run&, const Path& file) {
   return parse_gpu_readings(PL_TRY(read_file(file)), file.string());
+}
+
+Result<RunCeilings> read_run_ceilings(const Run&, const Path& file) {
+  return read_document<RunCeilings>(file);
+}
+
+Result<RepeatedPhases> read_repeated_phases(const Run&, const Path& file) {
+  return read_document<RepeatedPhases>(file);
 }
 
 Result<TorchOperators> read_torch_operators(const Run&, const Path& file) {

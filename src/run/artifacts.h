@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "formats/node.h"
+#include "records/ceilings.h"
 #include "records/environment.h"
+#include "records/gpu_reading.h"
 #include "records/kernel_use.h"
 #include "records/load.h"
 #include "records/ncu_tables.h"
 #include "records/range_use.h"
 #include "records/recorded_program.h"
+#include "records/repeated_phase.h"
 #include "records/server.h"
 #include "records/timeline.h"
 #include "records/torch_tables.h"
@@ -34,17 +37,7 @@ struct InputSize {
 };
 using InputSizes = std::map<std::string, InputSize>;  ///< by the name that samples give it
 
-/// One NVML sample; a field has no value if NVML did not provide it.
-struct GpuReading {
-  double at_s = 0;  ///< since the first one
-  std::optional<double> sm_clock_mhz;
-  std::optional<double> memory_clock_mhz;
-  std::optional<double> power_w;
-  std::optional<double> temperature_c;
-  std::optional<double> utilisation_pct;
-  std::optional<double> memory_gib;
-  std::uint64_t throttle_reasons = 0;  ///< NVML's bit mask
-};
+using profline::GpuReading;
 using GpuReadings = std::vector<GpuReading>;
 
 /// The lines of gpu.jsonl.
@@ -56,6 +49,8 @@ Result<Node> read_json_tree(const Run& run, const Path& file);
 Result<Node> read_yaml_tree(const Run& run, const Path& file);
 Result<settings::Root> read_settings(const Run& run, const Path& file);
 Result<Environment> read_environment(const Run& run, const Path& file);
+Result<RunCeilings> read_run_ceilings(const Run& run, const Path& file);
+Result<RepeatedPhases> read_repeated_phases(const Run& run, const Path& file);
 Result<settings::KernelClasses> read_kernel_classes(const Run& run, const Path& file);
 Result<Node> read_metrics(const Run& run, const Path& file);
 Result<Node> read_process(const Run& run, const Path& file);
@@ -96,6 +91,8 @@ inline constexpr ArtifactName<Node> kConfigOrigins{files::kConfigOrigins, intern
 inline constexpr ArtifactName<Node> kEnvironmentTree{files::kEnvironment, internal::read_json_tree};
 inline constexpr ArtifactName<Environment> kEnvironment{files::kEnvironment,
                                                         internal::read_environment};
+inline constexpr ArtifactName<RunCeilings> kRunCeilings{files::kCeilings,
+                                                        internal::read_run_ceilings};
 inline constexpr ArtifactName<Node> kInputs{files::kInputs, internal::read_yaml_tree};
 /// The user's rules for classes of kernels, if there are any.
 inline constexpr ArtifactName<settings::KernelClasses> kKernelClasses{
@@ -117,6 +114,8 @@ inline constexpr ArtifactName<SteadyWindow> kSteadyWindow{paths::kBaselineSteady
                                                           internal::read_steady_window};
 inline constexpr ArtifactName<InputSizes> kInputSizes{paths::kBaselineInputs,
                                                       internal::read_input_sizes};
+inline constexpr ArtifactName<RepeatedPhases> kRepeatedPhases{paths::kBaselineRepeats,
+                                                              internal::read_repeated_phases};
 inline constexpr ArtifactName<GpuReadings> kGpuReadings{paths::kBaselineGpu,
                                                         internal::read_gpu_readings};
 

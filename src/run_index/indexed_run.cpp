@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/energy/energy.h"
 #include "analysis/requests/phases.h"
 #include "analysis/requests/series.h"
 #include "analysis/requests/steady.h"
@@ -76,6 +77,9 @@ void add_metrics(const run::Run& opened, IndexedRun& run) {
     const requests::SteadyPart steady(*all, tree);
     if (!all->empty()) run.steadiness = to_text(steady.verdict());
     add_metrics(requests::series_of(*all, tree, steady), run);
+    const auto& readings = opened.get(run::kGpuReadings);
+    const auto energy = readings ? energy::series_of(*readings, *all) : std::nullopt;
+    if (energy) add_metrics({*energy}, run);
   }
   const auto wall = requests::wall_ms(tree_or_null(opened, run::kProcess));
   if (wall) run.metrics.push_back({std::string(requests::kWallFigure), "ms", *wall, 1});

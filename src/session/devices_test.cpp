@@ -1,3 +1,4 @@
+#include "session/machine_ceilings.h"
 #include "session/run_preparation.h"
 #include "session/testing_session.h"
 
@@ -70,13 +71,13 @@ TEST_F(HardwareTest, ANameOfTwoDevicesIsNone) {
 }
 
 TEST_F(HardwareTest, ATableOfOnesOwnReplacesTheShippedOne) {
-  EXPECT_EQ(ceilings_for(search_path(), "h200").value().device, "NVIDIA H200");
+  EXPECT_EQ(ceilings_for(search_path(), {"h200", "", 0}).value().used.device, "NVIDIA H200");
   write("conf/hardware/devices.yaml",
         "devices:\n"
         "  - {names: [Mine], memory_gb: 1, bandwidth_gb_per_s: 100, tensor_tflops: {bf16: 2},"
         " vector_tflops: {fp32: 1}, source: me}\n");
-  EXPECT_EQ(ceilings_for(search_path(), "mine").value().device, "Mine");
-  EXPECT_EQ(ceilings_for(search_path(), "h200").value().device, "");
+  EXPECT_EQ(ceilings_for(search_path(), {"mine", "", 0}).value().used.device, "Mine");
+  EXPECT_EQ(ceilings_for(search_path(), {"h200", "", 0}).value().used.device, "");
 }
 
 }  // namespace

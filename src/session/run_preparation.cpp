@@ -13,6 +13,7 @@
 #include "formats/node.h"
 #include "process/runner.h"
 #include "session/config_keys.h"
+#include "session/machine_ceilings.h"
 #include "stages/all_stages.h"
 
 namespace profline::session {
@@ -103,6 +104,17 @@ Result<void> settle_device(pipeline::RunSetup& setup,
   if (device->kind != settings::Device::Kind::Cuda || !driver) return {};
   setup.device_name = driver->devices[device->index.value_or(0)].name;
   return {};
+}
+
+/// What the ceilings of a run are of.
+MeasuredDevice measured_device(const pipeline::RunSetup& setup,
+                               const std::optional<Result<gpu::Driver>>& driver) {
+  MeasuredDevice device;
+  device.name = setup.device_name;
+  device.threads = setup.settings.pipeline.workload.threads.value_or(0);
+  if (!device.is_gpu() || !driver || !*driver) return device;
+  device.uuid = (*driver)->devices[setup.settings.device.index.value_or(0)].uuid;
+  return device;
 }
 
 /// The programs to run: those named now, else those of the previous attempt. If one of the latter
@@ -304,8 +316,11 @@ Result<PreparedRun> prepare_run(const RunRequest& request, Making making,
   run.stages = stages_for(setup.settings.pipeline);
   const auto driver = driver_for(run.stages, setup.settings);
   PL_TRY(settle_device(setup, driver, findings));
-  setup.ceilings =
-      PL_TRY(ceilings_for(run.configuration->composition().search_path, setup.device_name));
+  auto ceilings =
+      PL_TRY(ceilings_for(run.configuration->composition().search_path,
+                          measured_device(setup, driver), {setup.settings.ceilings, setup.cwd}));
+  setup.ceilings = std::move(ceilings.used);
+  setup.known_ceilings = std::move(ceilings.record);
   setup.kernel_classes =
       PL_TRY(kernels::own_classes(run.configuration->composition().search_path, setup.cwd));
   const pipeline::Stage::Needs needs = pipeline::needs_of(run.stages, setup.settings);
@@ -358,13 +373,6 @@ const settings::DeviceLimits* find_device(const settings::Hardware& hardware,
     found = &device;
   }
   return found;
-}
-
-Result<settings::Ceilings> ceilings_for(const config::SearchPath& search_path,
-                                        const std::string& device) {
-  const settings::Hardware hardware = PL_TRY(load_hardware(search_path));
-  const settings::DeviceLimits* limits = device.empty() ? nullptr : find_device(hardware, device);
-  return settings::ceilings_with(limits, environment_variable);
 }
 
 Result<settings::Device> decide_device(const settings::Device& asked,

@@ -87,11 +87,6 @@ Result<settings::Hardware> load_hardware(const config::SearchPath& search_path);
 const settings::DeviceLimits* find_device(const settings::Hardware& hardware,
                                           std::string_view name);
 
-/// The ceilings of a device by such a name; empty for an unknown one. The environment takes
-/// precedence.
-Result<settings::Ceilings> ceilings_for(const config::SearchPath& search_path,
-                                        const std::string& device);
-
 /// The device that the settings select on this machine, as passed to the workload: `cpu` or
 /// `cuda:N`. `auto` is the first CUDA device, else the CPU. An Error of kind NotFound if the device
 /// does not exist.

@@ -17,6 +17,7 @@
 #include "pipeline/workload_command.h"
 #include "process/runner.h"
 #include "profline_version.h"
+#include "records/ceilings.h"
 #include "records/document.h"
 #include "records/run_record.h"
 #include "run/names/artifact_names.h"
@@ -104,6 +105,8 @@ Result<void> write_config_files(const Configuration& configuration,
   PL_TRY(write_private_file(folder / run::files::kOverrides, yaml_text(overrides, redactor)));
   PL_TRY(write_private_file(folder / run::files::kResolvedConfig,
                             PL_TRY(pipeline::handed_config(setup, {}))));
+  PL_TRY(
+      write_file_atomic(folder / run::files::kCeilings, PL_TRY(to_document(setup.known_ceilings))));
   PL_TRY(write_private_file(folder / run::files::kConfigOrigins,
                             PL_TRY(write_json(origins_document(composition, redactor), kLenient))));
   const auto subdir = PL_TRY(hydra_output_subdir(configuration.hydra()));

@@ -122,6 +122,11 @@ Precision precision_of(Dtype dtype) {
   return Precision::Fp32;
 }
 
+std::string_view Ceilings::peak_name() const {
+  if (is_given) return "peak";
+  return is_measured ? "measured peak" : "datasheet peak";
+}
+
 std::optional<double> Ceilings::rate(Cores cores, Precision precision,
                                      Accumulation accumulation) const {
   if (peak_operations_per_second) return peak_operations_per_second;
@@ -159,8 +164,7 @@ Ceilings ceilings_of(const DeviceLimits& limits) {
   return ceilings;
 }
 
-Result<Ceilings> ceilings_with(const DeviceLimits* limits, const Environment& environment) {
-  Ceilings ceilings = limits == nullptr ? Ceilings() : ceilings_of(*limits);
+Result<Ceilings> ceilings_with(Ceilings ceilings, const Environment& environment) {
   const auto peak = PL_TRY(variable(environment, "MFU_PEAK_TFLOPS"));
   const auto bandwidth = PL_TRY(variable(environment, "MEM_BANDWIDTH_GBS"));
   if (peak) ceilings.peak_operations_per_second = *peak * kTera;
@@ -168,6 +172,7 @@ Result<Ceilings> ceilings_with(const DeviceLimits* limits, const Environment& en
   for (const auto& [name, given] : {std::pair("MFU_PEAK_TFLOPS", peak.has_value()),
                                     std::pair("MEM_BANDWIDTH_GBS", bandwidth.has_value())}) {
     if (!given) continue;
+    ceilings.is_given = true;
     if (!ceilings.source.empty()) ceilings.source += "; ";
     ceilings.source += name;
   }

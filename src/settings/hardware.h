@@ -174,6 +174,7 @@ struct Ceilings {
   std::string device;  ///< its name; empty if not from the table
   std::string source;  ///< the source of the figures
   bool is_measured = false;
+  bool is_given = false;  ///< at least one figure is from the environment
   std::optional<double> bytes_per_second;
   std::vector<Rate> rates;
   /// From MFU_PEAK_TFLOPS: replaces every rate.
@@ -181,6 +182,9 @@ struct Ceilings {
 
   bool operator==(const Ceilings&) const = default;
 
+  /// What a share of these ceilings is a share of: `measured peak`, `datasheet peak`; `peak` if
+  /// they were given in the environment.
+  std::string_view peak_name() const;
   /// No value if the device does not support it or no rate is published. If accumulation makes no
   /// difference, the fast rate is the ordinary one.
   std::optional<double> rate(Cores cores, Precision precision,
@@ -192,9 +196,8 @@ Ceilings ceilings_of(const DeviceLimits& limits);
 /// Looks up an environment variable.
 using Environment = std::function<std::optional<std::string>(std::string_view name)>;
 
-/// Replaces figures of the table with `MFU_PEAK_TFLOPS` and `MEM_BANDWIDTH_GBS`; the source says
-/// so. A device that is not in the table (null) has only their values. An Error names a variable
-/// that is not a number above 0.
-Result<Ceilings> ceilings_with(const DeviceLimits* limits, const Environment& environment);
+/// Replaces figures with `MFU_PEAK_TFLOPS` and `MEM_BANDWIDTH_GBS`; the source says so. An Error
+/// names a variable that is not a number above 0.
+Result<Ceilings> ceilings_with(Ceilings ceilings, const Environment& environment);
 
 }  // namespace profline::settings

@@ -121,21 +121,22 @@ TEST(Ceilings, OfFastAccumulationAreTheOrdinaryOnesWhereItIsNotFaster) {
 }
 
 TEST(Ceilings, GiveWayToTheEnvironment) {
-  const DeviceLimits limits = card();
-  const auto ceilings = ceilings_with(
-      &limits, environment({{"MFU_PEAK_TFLOPS", "100"}, {"MEM_BANDWIDTH_GBS", "900.5"}}));
+  const auto ceilings =
+      ceilings_with(ceilings_of(card()),
+                    environment({{"MFU_PEAK_TFLOPS", "100"}, {"MEM_BANDWIDTH_GBS", "900.5"}}));
   ASSERT_TRUE(ceilings) << ceilings.error().to_string();
   EXPECT_EQ(ceilings->rate(Cores::Tensor, Precision::Bf16), 100e12);
   EXPECT_EQ(ceilings->bytes_per_second, 900.5e9);
   EXPECT_EQ(ceilings->source, "a whitepaper; MFU_PEAK_TFLOPS; MEM_BANDWIDTH_GBS");
+  EXPECT_EQ(ceilings->peak_name(), "peak");
 }
 
 TEST(Ceilings, OfAnUnknownDeviceAreWhatTheEnvironmentSaysOrNone) {
-  const auto none = ceilings_with(nullptr, environment({}));
+  const auto none = ceilings_with(Ceilings(), environment({}));
   ASSERT_TRUE(none);
   EXPECT_EQ(none->bytes_per_second, std::nullopt);
   EXPECT_EQ(none->rate(Cores::Tensor, Precision::Bf16), std::nullopt);
-  const auto some = ceilings_with(nullptr, environment({{"MEM_BANDWIDTH_GBS", "1"}}));
+  const auto some = ceilings_with(Ceilings(), environment({{"MEM_BANDWIDTH_GBS", "1"}}));
   ASSERT_TRUE(some);
   EXPECT_EQ(some->bytes_per_second, 1e9);
   EXPECT_EQ(some->source, "MEM_BANDWIDTH_GBS");
@@ -143,7 +144,7 @@ TEST(Ceilings, OfAnUnknownDeviceAreWhatTheEnvironmentSaysOrNone) {
 
 TEST(Ceilings, RefuseAnEnvironmentThatIsNoNumber) {
   for (const char* text : {"0", "-1", "fast", "1e", "100 TFLOPS", "inf", "nan"}) {
-    const auto ceilings = ceilings_with(nullptr, environment({{"MFU_PEAK_TFLOPS", text}}));
+    const auto ceilings = ceilings_with(Ceilings(), environment({{"MFU_PEAK_TFLOPS", text}}));
     ASSERT_FALSE(ceilings) << text;
     EXPECT_EQ(ceilings.error().to_string(),
               "environment variable MFU_PEAK_TFLOPS must be a number above 0, not '" +

@@ -20,6 +20,7 @@ struct Shared {
   std::string experiment = "stage1";
   Device device{.kind = Device::Kind::Cuda, .index = 0};
   bool use_flash_attn = true;
+  std::string ceilings = "auto";
   Dataset dataset;
   Pipeline pipeline;
   Node vars = Node::map();
@@ -34,6 +35,9 @@ constexpr auto fields(std::type_identity<Shared>) {
             "where the model runs; auto: the first CUDA device, otherwise the CPU"),
       field("use_flash_attn", &Shared::use_flash_attn,
             "use fused attention; false: separate operators"),
+      field("ceilings", &Shared::ceilings,
+            "what the device could reach; auto: as measured by `profline ceilings`, otherwise as "
+            "published; measured; datasheet; or a file of `profline ceilings`"),
       field("dataset", &Shared::dataset, "what the model is given; its keys depend on `source`"),
       field("pipeline", &Shared::pipeline, "the stages"),
       field("vars", &Shared::vars, "your own values, for use as ${vars.NAME} elsewhere"));

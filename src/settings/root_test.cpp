@@ -74,8 +74,8 @@ TEST(ReadSettings, TellsOfAProgramThatIsNotNamed) {
        "run "
        "-- python3 infer.py', or set command or module"},
       {"infer", "pipeline: {workload: {kind: program, command: [x]}}\ninfer: {}",
-       "c.yaml:2:1: unknown key 'infer' (known keys: experiment, device, use_flash_attn, dataset, "
-       "pipeline, vars, model)"},
+       "c.yaml:2:1: unknown key 'infer' (known keys: experiment, device, use_flash_attn, ceilings, "
+       "dataset, pipeline, vars, model)"},
       {"no range", "pipeline: {workload: {request_range: ''}}",
        "c.yaml:1:38: pipeline.workload.request_range: must name a range"},
   };
@@ -140,7 +140,7 @@ TEST(ReadSettings, ListsAllProblemsTogether) {
             "'capture_range'?)\n"
             "c.yaml:11:19: infer.max_new_tokens: must be an integer from 1 to 1048576, not 0\n"
             "c.yaml:12:1: unknown key 'extra' (known keys: experiment, device, use_flash_attn, "
-            "dataset, pipeline, vars, model, infer)");
+            "ceilings, dataset, pipeline, vars, model, infer)");
 }
 
 TEST(ReadSettings, TellsOfWrongValues) {

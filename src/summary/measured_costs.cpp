@@ -24,6 +24,15 @@ void add(std::optional<double>& sum, const std::optional<double>& more, bool is_
   sum = sum && more ? std::optional(*sum + *more) : std::nullopt;
 }
 
+/// `measured ceilings of NVIDIA H200`
+std::string words_of(const settings::Ceilings& ceilings) {
+  if (ceilings.is_measured && ceilings.device.empty()) return "ceilings of this CPU, measured";
+  if (ceilings.device.empty()) return "ceilings of this device, as given";
+  if (ceilings.is_given) return "ceilings of " + ceilings.device + ", as given";
+  return (ceilings.is_measured ? "measured ceilings of " : "datasheet ceilings of ") +
+         ceilings.device;
+}
+
 class Costs {
  public:
   Costs(const run::Run& run, const requests::PhaseTree& tree, const requests::SteadyPart& steady)
@@ -81,7 +90,7 @@ void Costs::choose_ceilings() {
                : std::nullopt;
   };
   const auto bytes = measured("ceilings.copy_bytes_per_s");
-  if (run_.record().device == "cpu" && bytes) {
+  if (run_.record().device == "cpu" && bytes && !ceilings_.is_measured) {
     ceilings_ = {};
     ceilings_.is_measured = true;
     ceilings_.source = "measured on this CPU";
@@ -104,9 +113,8 @@ void Costs::choose_ceilings() {
         static_costs_.file + ")");
     return;
   }
-  result_.device = ceilings_.is_measured      ? "this CPU, measured"
-                   : ceilings_.device.empty() ? "this device, as given"
-                                              : ceilings_.device;
+  result_.peak = ceilings_.peak_name();
+  result_.words = words_of(ceilings_);
   result_.ceilings = ceilings_.device;
   if (!ceilings_.source.empty()) {
     result_.ceilings += result_.ceilings.empty() ? ceilings_.source : " (" + ceilings_.source + ")";

@@ -144,19 +144,15 @@ void Phases::add_cost(PhaseSummary& phase, judgement::PhaseEvidence& evidence) c
   cost.mfu = share(work->compute_ns);
   cost.bandwidth = share(work->memory_ns);
   cost.of_floor = share(work->floor_ns);
+  cost.peak = costs_.peak;
   cost.ceilings = costs_.ceilings;
   cost.shapes = costs_.shapes;
   cost.source = costs_.source;
   if (!cost.floor_ns) phase.lacks.emplace_back("floor: a ceiling of this device is not known");
   // Times and costs must cover the same requests.
   evidence.measured_ns = work->measured_ns / work->units;
-  evidence.cost = judgement::Cost{cost.flops,
-                                  cost.bytes,
-                                  cost.compute_ns,
-                                  cost.memory_ns,
-                                  cost.floor_ns,
-                                  cost.source,
-                                  "ceilings of " + costs_.device};
+  evidence.cost = judgement::Cost{cost.flops,    cost.bytes,  cost.compute_ns, cost.memory_ns,
+                                  cost.floor_ns, cost.source, costs_.words};
   phase.cost = std::move(cost);
 }
 

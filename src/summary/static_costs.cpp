@@ -176,6 +176,10 @@ Result<StaticCosts> read_static_costs(const Node& document) {
   costs.ceilings.bytes_per_second = number_at(document, "device.bytes_per_second");
   costs.ceilings.device = text_at(document, "device.name").value_or("");
   costs.ceilings.source = text_at(document, "device.source").value_or("");
+  // Runs of version 0.1 knew published peaks only.
+  const std::string peak = text_at(document, "device.peak").value_or("datasheet peak");
+  costs.ceilings.is_measured = peak.starts_with("measured");
+  costs.ceilings.is_given = peak == "peak";
   const Node* stages = document.find("stages");
   if (stages == nullptr || !stages->is_map()) return bad(document, "stages", "a map");
   for (const NodeMap::Entry& entry : stages->as_map()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/energy/energy.h"
 #include "base/figures.h"
 #include "summary/internal/parts.h"
 #include "summary/load.h"
@@ -103,6 +104,24 @@ std::string shown_device_name(const run::Run& run) {
   return static_costs ? static_costs->ceilings.device : "";
 }
 
+/// Of the measured run, where NVML was read.
+std::vector<SummaryEnergy> energy_of(const run::Run& run) {
+  const auto& readings = run.get(run::kGpuReadings);
+  const auto& baseline = run.baseline();
+  if (!readings || !baseline) return {};
+  std::vector<SummaryEnergy> found = energy::energy_of(*readings, *baseline);
+  if (const auto& repeats = run.get(run::kRepeatedPhases)) {
+    for (const RepeatedPhase& phase : repeats->phases) {
+      const bool is_known = std::any_of(found.begin(), found.end(), [&](const auto& energy) {
+        return energy.phase == phase.phase && energy.joules;
+      });
+      if (!is_known) found.push_back(energy::energy_of(*readings, phase));
+    }
+  }
+  for (SummaryEnergy& energy : found) energy.source = readings.file;
+  return found;
+}
+
 /// A tool's sentence, without its full stop, for use inside one of ours.
 std::string without_stop(std::string text) {
   while (text.ends_with('.')) text.pop_back();
@@ -137,6 +156,31 @@ void note_odd_times(const std::vector<PhaseSummary>& phases, std::vector<std::st
                     " the median: the machine was busy with something else, or something happens " +
                     "now and then");
   }
+}
+
+/// A kernel above a measured roof says that the roof is too low.
+void note_above_roof(const RunSummary& summary, std::vector<std::string>& notes) {
+  constexpr double kAboveRoof = 1.02;
+  if (!summary.ceilings) return;
+  const bool is_measured =
+      std::any_of(summary.ceilings->roofs.begin(), summary.ceilings->roofs.end(),
+                  [](const Roof& roof) { return roof.is_used && roof.kind == "measured"; });
+  if (!is_measured) return;
+  double highest = kAboveRoof;
+  const SummaryKernel* found = nullptr;
+  for (const SummaryKernel& kernel : summary.kernels) {
+    if (!kernel.counters) continue;
+    const NcuRoofline& at = kernel.counters->roofline;
+    const auto& duration_ns = kernel.counters->duration_ns;
+    if (!at.floor_ns || !duration_ns || *duration_ns <= 0) continue;
+    if (*at.floor_ns / *duration_ns <= highest) continue;
+    highest = *at.floor_ns / *duration_ns;
+    found = &kernel;
+  }
+  if (found == nullptr) return;
+  notes.push_back(found->short_name + " reached " + percent(highest) +
+                  " of the measured roof: it was measured too low, or at other clocks; measure "
+                  "again with `profline ceilings`");
 }
 
 void note_nsys(const run::Run& run, std::vector<std::string>& notes) {
@@ -214,9 +258,12 @@ RunSummary summarise(const run::Run& run) {
   summary.one_time = one_time_costs(tree, steady, baseline.file);
   summary.overhead = overheads(run, tree, steady);
   summary.memory_roof = memory_roof(run, summary.phases);
+  if (const auto& ceilings = run.get(run::kRunCeilings)) summary.ceilings = *ceilings;
+  summary.energy = energy_of(run);
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
   summary.notes = notes_of(run, costs, summary.phases);
+  note_above_roof(summary, summary.notes);
   note_patterns(tree, steady, summary.notes);
   note_disturbed(summary.overhead, summary.notes);
   summary.absent = absent_files(run);

@@ -49,6 +49,11 @@ std::string busy_words(const PhaseSummary& phase) {
   return text;
 }
 
+/// What its shares are shares of.
+std::string peak_of(const SummaryCost& cost) {
+  return cost.peak.empty() ? "peak" : cost.peak;
+}
+
 /// The figures that support the class, in short form.
 std::string because(const PhaseSummary& phase) {
   std::string text = is_capture(phase)
@@ -58,10 +63,10 @@ std::string because(const PhaseSummary& phase) {
     text += " in " + counted_mean(*phase.operator_calls, "operator call");
   }
   if (phase.kind == "memory-bound" && phase.cost && phase.cost->bandwidth) {
-    text += ", " + percent(*phase.cost->bandwidth) + " of peak bandwidth";
+    text += ", " + percent(*phase.cost->bandwidth) + " of " + peak_of(*phase.cost) + " bandwidth";
   }
   if (phase.kind == "compute-bound" && phase.cost && phase.cost->mfu) {
-    text += ", " + percent(*phase.cost->mfu) + " of peak FLOP/s";
+    text += ", " + percent(*phase.cost->mfu) + " of " + peak_of(*phase.cost) + " FLOP/s";
   }
   return text + busy_words(phase);
 }

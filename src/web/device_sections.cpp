@@ -204,6 +204,44 @@ std::string throttling(const std::vector<GpuReading>& readings) {
 
 }  // namespace
 
+namespace {
+
+/// The energy of the measured run; what is withheld says why.
+Markup energy_table(const RunSummary& summary) {
+  if (summary.energy.empty()) return {};
+  using Align = Table::Align;
+  Table table("energy-table", "energy of the GPU",
+              {{"energy of", Align::Left},
+               {"time"},
+               {"energy"},
+               {"power"},
+               {"per token"},
+               {"tokens per joule"},
+               {"sources differ by", Align::Right,
+                "the energy counter and the instantaneous power over time"},
+               {"remark", Align::Text}});
+  constexpr double kNsPerS = 1e9;
+  const auto cell = [](const std::optional<double>& value, const char* unit) {
+    return Cell{text(amount(value, unit)), value, {}};
+  };
+  for (const SummaryEnergy& energy : summary.energy) {
+    std::string remark = energy.withheld.empty() ? "" : "withheld: " + energy.withheld;
+    for (const std::string& note : energy.notes) remark += (remark.empty() ? "" : "; ") + note;
+    table.add({text_cell(energy.phase.empty() ? "steady requests" : energy.phase),
+               duration_cell(energy.seconds * kNsPerS),
+               cell(energy.joules, "J"),
+               cell(energy.watts, "W"),
+               cell(energy.joules_per_token, "J"),
+               {text(plain_number(energy.tokens_per_joule)), energy.tokens_per_joule, {}},
+               share_cell(energy.difference),
+               text_cell(remark)});
+  }
+  return table.markup() + source_line("Energy of the whole GPU without a profiler.",
+                                      {summary.energy.front().source});
+}
+
+}  // namespace
+
 Section device_section(const PageSource& source) {
   const RunSummary& summary = source.summary;
   Section section{"device", "GPU busy and idle"};
@@ -233,7 +271,7 @@ Section device_section(const PageSource& source) {
 }
 
 Section nvml_section(const PageSource& source) {
-  Section section{"nvml", "Clocks, power, temperature"};
+  Section section{"nvml", "Clocks, power, temperature, energy"};
   const auto& gpu = source.run.get(run::kGpuReadings);
   if (!gpu || gpu->empty()) {
     section.add_nothing(source.summary.device == "cpu"
@@ -245,7 +283,8 @@ Section nvml_section(const PageSource& source) {
   section.add_chart(
       "nvml", "clocks, power, temperature and memory of the GPU over the measured run",
       text(counted(gpu->size(), "reading") + " over the run without a profiler."), data_of(*gpu));
-  section.body += range_table(*gpu) + source_line(throttling(*gpu), {gpu.file});
+  section.body +=
+      range_table(*gpu) + source_line(throttling(*gpu), {gpu.file}) + energy_table(source.summary);
   return section;
 }
 

@@ -77,6 +77,14 @@ void add_device(Figures& figures, const PageSource& source) {
   }
 }
 
+void add_energy(Figures& figures, const RunSummary& summary) {
+  if (summary.energy.empty() || !summary.energy.front().joules_per_token) return;
+  const SummaryEnergy& energy = summary.energy.front();
+  figures.push_back(figure("energy per token", amount(*energy.joules_per_token, "J"),
+                           text(plain_number(*energy.tokens_per_joule) + " tokens per joule, " +
+                                amount(*energy.watts, "W") + " on average")));
+}
+
 /// For a user's program: one run of it, and what the GPU did under the profiler.
 void add_program(Figures& figures, const RunSummary& summary, const SummaryProgram& program) {
   figures.push_back(
@@ -127,6 +135,7 @@ Markup headline(const PageSource& source) {
     add_program(figures, summary, *summary.program);
   } else {
     add_device(figures, source);
+    add_energy(figures, summary);
   }
   if (figures.empty()) return {};
   Markup all;

@@ -118,7 +118,72 @@ void add_phases(std::vector<Point>& points, const RunSummary& summary) {
   }
 }
 
-Node data_of(const Roof& roof, const std::vector<Point>& points) {
+/// What limits the device according to the sources that shares do not refer to, for the precisions
+/// that are drawn.
+Node others_of(const Roof& roof, const RunSummary& summary) {
+  Node others = Node::list();
+  if (!summary.ceilings) return others;
+  for (const profline::Roof& other : summary.ceilings->roofs) {
+    if (other.is_used) continue;
+    Node rates = Node::list();
+    for (const RoofRate& rate : other.rates) {
+      const bool is_drawn =
+          roof.operations_per_second.contains(rate.precision + " " + rate.cores) ||
+          roof.operations_per_second.contains(rate.precision + ", dense");
+      if (is_drawn) rates.as_list().push_back(number(rate.operations_per_second));
+    }
+    others.as_list().push_back(object({{"name", Node::string(other.kind)},
+                                       {"bytes_per_second", number(other.bytes_per_second)},
+                                       {"rates", std::move(rates)}}));
+  }
+  return others;
+}
+
+/// `4.60 TB/s; bf16 790 TFLOP/s, ...`
+std::string rates_words(const profline::Roof& roof) {
+  std::string words;
+  for (const RoofRate& rate : roof.rates) {
+    words += fmt::format("{}{} {} {}", words.empty() ? "" : ", ", rate.precision, rate.cores,
+                         amount(rate.operations_per_second, "FLOP/s"));
+  }
+  return words;
+}
+
+/// `; dashed: datasheet`
+std::string other_words(const RunSummary& summary) {
+  std::string words;
+  if (!summary.ceilings) return words;
+  std::string used;
+  for (const profline::Roof& roof : summary.ceilings->roofs) {
+    if (roof.is_used) used = roof.kind;
+    if (!roof.is_used) words += (words.empty() ? "; dashed: " : ", ") + roof.kind;
+  }
+  return (used.empty() ? "" : ", " + used) + words;
+}
+
+/// All that is known about the device's limits.
+Markup ceilings_table(const RunSummary& summary) {
+  if (!summary.ceilings || summary.ceilings->roofs.empty()) return {};
+  using Align = Table::Align;
+  Table table("ceilings-table", "what the device could reach",
+              {{"ceilings", Align::Left},
+               {"memory"},
+               {"arithmetic", Align::Text},
+               {"source", Align::Text}});
+  for (const profline::Roof& roof : summary.ceilings->roofs) {
+    table.add({text_cell(roof.kind + (roof.is_used ? ", used here" : "")),
+               {text(roof.bytes_per_second ? amount(*roof.bytes_per_second, "B/s") : "–"),
+                roof.bytes_per_second,
+                {}},
+               text_cell(rates_words(roof)),
+               text_cell(roof.source)});
+  }
+  return table.markup() +
+         source_line("Shares refer to the one that is used: " + summary.ceilings->why + ".",
+                     {run::files::kCeilings});
+}
+
+Node data_of(const Roof& roof, const RunSummary& summary, const std::vector<Point>& points) {
   Node ceilings = Node::list();
   for (const auto& [name, rate] : roof.operations_per_second) {
     ceilings.as_list().push_back(object({{"name", Node::string(name)}, {"rate", number(rate)}}));
@@ -138,6 +203,7 @@ Node data_of(const Roof& roof, const std::vector<Point>& points) {
   const auto bandwidth = roof.memory ? std::optional(roof.memory->bytes_per_second) : std::nullopt;
   return object({{"bytes_per_second", number(bandwidth)},
                  {"ceilings", std::move(ceilings)},
+                 {"others", others_of(roof, summary)},
                  {"points", std::move(list)}});
 }
 
@@ -205,18 +271,20 @@ Section roofline_section(const PageSource& source) {
     return section;
   }
   const Roof roof = roof_of(source);
-  section.add_chart("roofline",
-                    "operations per second over operations per byte, with the device's ceilings",
-                    text("Circles are kernels: FLOPs and DRAM bytes from counters, area by time. "
-                         "Diamonds are phases of the model: FLOPs and bytes computed from the "
-                         "model's shapes, time without a profiler. The lines are the device's "
-                         "limits."),
-                    data_of(roof, points));
+  section.add_chart(
+      "roofline", "operations per second over operations per byte, with the device's ceilings",
+      text(std::string("Circles are kernels: FLOPs and DRAM bytes from counters, area "
+                       "by time. ") +
+           "Diamonds are phases of the model: FLOPs and bytes computed from the "
+           "model's shapes, time without a profiler. The lines are the device's "
+           "limits" +
+           other_words(summary) + "."),
+      data_of(roof, summary, points));
   section.body +=
       element("details", {{"class", "more"}},
               element("summary", text(fmt::format("The points as a table ({})", points.size()))) +
                   point_table(points)) +
-      roof_lines(source, roof);
+      roof_lines(source, roof) + ceilings_table(summary);
   return section;
 }
 

@@ -1,6 +1,9 @@
 // Replaces libnvidia-ml.so.1 where there is no GPU: one device, which does not report utilisation.
-// Has only the calls that tools/gpu makes.
+// Has only the calls that tools/gpu makes. FAKE_NVML makes it an older device: `no_energy`,
+// `no_instant_power`, `no_fields` (no figures by number at all), or `reset` (its energy counter
+// goes back).
 
+#include <cstdlib>
 #include <cstring>
 
 namespace {
@@ -11,6 +14,17 @@ constexpr int kNotFound = 6;
 struct Memory {
   unsigned long long total, free, used;
 };
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp, latency_us;
+  int type, status;
+  unsigned long long value;
+};
+bool is(const char* fault) {
+  const char* given = std::getenv("FAKE_NVML");
+  return given != nullptr && std::strcmp(given, fault) == 0;
+}
+unsigned long long g_reads = 0;
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): the names are NVML's
@@ -40,6 +54,17 @@ int nvmlDeviceGetPowerUsage(void* /*device*/, unsigned* milliwatts) {
   return kSuccess;
 }
 
+int nvmlDeviceGetFieldValues(void* /*device*/, int count, FieldValue* values) {
+  if (is("no_fields")) return kNotSupported;
+  for (int i = 0; i < count; ++i) {
+    const bool is_known = values[i].field == 186 && !is("no_instant_power");
+    values[i].status = is_known ? kSuccess : kNotSupported;
+    values[i].type = 1;
+    values[i].value = 345'600;
+  }
+  return kSuccess;
+}
+
 int nvmlDeviceGetTemperature(void* /*device*/, unsigned sensor, unsigned* celsius) {
   *celsius = sensor == 0 ? 41 : 0;
   return kSuccess;
@@ -60,7 +85,8 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* /*device*/, unsigned long lo
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(void* /*device*/, unsigned long long* millijoules) {
-  *millijoules = 5'000'000'000;
+  if (is("no_energy")) return kNotSupported;
+  *millijoules = 5'000'000'000 / (is("reset") ? ++g_reads : 1);
   return kSuccess;
 }
 

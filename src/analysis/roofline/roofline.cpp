@@ -302,10 +302,11 @@ Point place(const Measurement& measured, const settings::Ceilings& ceilings,
   add_measured(measured, point);
   const auto at_peak_ns = compute_ns(measured, ceilings, point.evidence);
   add_roof(at_peak_ns, ceilings, point);
+  const std::string peak = "of " + std::string(ceilings.peak_name());
   const Share compute =
-      larger(point.compute_share, "of peak operations", measured.sm_pct, "sm__throughput");
+      larger(point.compute_share, peak + " operations", measured.sm_pct, "sm__throughput");
   const Share memory =
-      larger(point.memory_share, "of DRAM bandwidth",
+      larger(point.memory_share, peak + " DRAM bandwidth",
              measured.memory_pct ? measured.memory_pct : measured.dram_pct,
              measured.memory_pct ? "gpu__compute_memory_throughput" : "gpu__dram_throughput");
   point.compute_share = compute.value;

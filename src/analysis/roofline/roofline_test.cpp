@@ -39,7 +39,7 @@ TEST(RooflinePoint, OfALargeProductIsUnderTheFlatPart) {
   EXPECT_NEAR(*point.compute_share, 0.8, 1e-12);
   EXPECT_EQ(point.bound, Bound::Compute);
   EXPECT_THAT(point.evidence,
-              ElementsAre("compute 80.0 % (of peak operations)", HasSubstr("memory ")));
+              ElementsAre("compute 80.0 % (of datasheet peak operations)", HasSubstr("memory ")));
 }
 
 TEST(RooflinePoint, OfAVectorProductIsUnderTheSlope) {
@@ -57,10 +57,10 @@ TEST(RooflinePoint, FarFromBothRoofsWaits) {
   measured.occupancy_pct = 12.5;
   const Point point = place(measured, h200());
   EXPECT_EQ(point.bound, Bound::Latency);
-  EXPECT_THAT(
-      point.evidence,
-      ElementsAre("compute 0.01 % (of peak operations)", "memory 2.1 % (of DRAM bandwidth)",
-                  "the grid is 0.25 waves: it does not fill the device", "occupancy 12.5 %"));
+  EXPECT_THAT(point.evidence, ElementsAre("compute 0.01 % (of datasheet peak operations)",
+                                          "memory 2.1 % (of datasheet peak DRAM bandwidth)",
+                                          "the grid is 0.25 waves: it does not fill the device",
+                                          "occupancy 12.5 %"));
 }
 
 TEST(RooflinePoint, NearBothRoofsIsMixed) {

@@ -86,6 +86,8 @@ Node device_node(const StaticCompute& result) {
   map.set("operations_per_second", maybe(ceilings.rate(format.cores, format.precision)));
   map.set("bytes_per_second", maybe(ceilings.bytes_per_second));
   map.set("source", ceilings.source.empty() ? Node() : Node::string(ceilings.source));
+  const bool is_known = !ceilings.source.empty();
+  map.set("peak", is_known ? Node::string(std::string(ceilings.peak_name())) : Node());
   return Node::map(std::move(map));
 }
 

@@ -47,6 +47,8 @@ inline constexpr const char* kResolvedConfig = "config.resolved.json";
 inline constexpr const char* kConfigOrigins = "config.origins.json";
 inline constexpr const char* kEnvironment = "env.json";
 inline constexpr const char* kInputs = "inputs.yaml";
+/// What the device could reach, measured and as published.
+inline constexpr const char* kCeilings = "ceilings.json";
 inline constexpr const char* kKernelClasses = "kernel_classes.json";
 inline constexpr const char* kSummary = "summary.json";
 inline constexpr const char* kReport = "report.md";
@@ -75,6 +77,7 @@ inline constexpr const char* kMetrics = "metrics.json";
 inline constexpr const char* kTexts = "texts.jsonl";
 inline constexpr const char* kReadInputs = "inputs.json";
 inline constexpr const char* kGpuReadings = "gpu.jsonl";
+inline constexpr const char* kRepeatedPhases = "repeated_phases.json";
 inline constexpr const char* kPredictions = "predictions.jsonl";
 inline constexpr const char* kPicturesFacts = "info.json";
 
@@ -161,6 +164,7 @@ inline constexpr const char* kBaselineRanges = kBelow<stages::kBaseline, files::
 inline constexpr const char* kBaselineSteady = kBelow<stages::kBaseline, files::kSteady>;
 inline constexpr const char* kBaselineInputs = kBelow<stages::kBaseline, files::kReadInputs>;
 inline constexpr const char* kBaselineGpu = kBelow<stages::kBaseline, files::kGpuReadings>;
+inline constexpr const char* kBaselineRepeats = kBelow<stages::kBaseline, files::kRepeatedPhases>;
 inline constexpr const char* kStaticCompute =
     kBelow<stages::kStaticAnalysis, files::kStaticCompute>;
 inline constexpr const char* kStaticTrace = kBelow<stages::kStaticAnalysis, files::kStaticTrace>;

@@ -43,6 +43,9 @@ pipeline::StagePlan BaselineStage::plan(const pipeline::StageContext& context) c
                     run::files::kReadInputs, run::files::kWorkloadFacts, run::files::kLog};
   if (setup.settings.device.kind == settings::Device::Kind::Cuda) {
     plan.artifacts.emplace_back(run::files::kGpuReadings);
+    if (std::holds_alternative<settings::deepseek_ocr::Subject>(setup.settings.subject)) {
+      plan.artifacts.emplace_back(run::files::kRepeatedPhases);
+    }
   }
   return plan;
 }

@@ -66,8 +66,9 @@ struct WorkCost {
 
 /// The costs of what the baseline measured, per phase.
 struct MeasuredCosts {
-  std::string device;    ///< of the ceilings: `NVIDIA H200`, `this CPU`; empty: not known
-  std::string ceilings;  ///< the same with their source
+  std::string words;     ///< `measured ceilings of NVIDIA H200`; empty: not known
+  std::string ceilings;  ///< their device and source
+  std::string peak;      ///< what shares of them are shares of: `measured peak`
   std::string
       shapes;  ///< `each image's own`, `each request's own`, or what static analysis took instead
   std::string source;  ///< files

@@ -170,6 +170,18 @@ struct Memory {
 struct Utilisation {
   std::uint32_t gpu, memory;
 };
+// nvmlFieldValue_t, with which newer figures are read by number.
+struct FieldValue {
+  unsigned field = 0;
+  unsigned scope = 0;
+  std::int64_t timestamp = 0;
+  std::int64_t latency_us = 0;
+  int type = 0;
+  int status = 0;
+  std::uint64_t value = 0;
+};
+constexpr unsigned kPowerInstant = 186;  // NVML_FI_DEV_POWER_INSTANT
+constexpr int kUnsignedInt = 1;          // NVML_VALUE_TYPE_UNSIGNED_INT
 
 template <typename... Args>
 Status call(const Library& library, const char* name, Args... args) {
@@ -200,6 +212,17 @@ struct Nvml::Device {
     T value{};
     if (call(library, name, handle, args..., &value) != kNvmlSuccess) return std::nullopt;
     return value;
+  }
+
+  /// A figure that has a number instead of a function.
+  std::optional<std::uint32_t> ask_field(unsigned field) const {
+    FieldValue value;
+    value.field = field;
+    if (call(library, "nvmlDeviceGetFieldValues", handle, 1, &value) != kNvmlSuccess) {
+      return std::nullopt;
+    }
+    if (value.status != kNvmlSuccess || value.type != kUnsignedInt) return std::nullopt;
+    return static_cast<std::uint32_t>(value.value);
   }
 };
 
@@ -234,6 +257,7 @@ GpuState Nvml::state() const {
   state.sm_clock_mhz = device_->ask<std::uint32_t>("nvmlDeviceGetClockInfo", kClockSm);
   state.memory_clock_mhz = device_->ask<std::uint32_t>("nvmlDeviceGetClockInfo", kClockMemory);
   state.power_mw = device_->ask<std::uint32_t>("nvmlDeviceGetPowerUsage");
+  state.power_instant_mw = device_->ask_field(kPowerInstant);
   state.temperature_c = device_->ask<std::uint32_t>("nvmlDeviceGetTemperature", kTemperatureGpu);
   if (const auto utilisation = device_->ask<Utilisation>("nvmlDeviceGetUtilizationRates")) {
     state.gpu_utilisation_pct = utilisation->gpu;
@@ -261,7 +285,8 @@ void GpuSampler::look(const std::stop_token& stopping, std::chrono::milliseconds
   bool last = false;
   while (!last) {
     last = stopping.stop_requested();
-    samples_.push_back({std::chrono::steady_clock::now() - begin, nvml_.state()});
+    const auto now = std::chrono::steady_clock::now();
+    samples_.push_back({now - begin, now.time_since_epoch(), nvml_.state()});
     if (last) return;
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, stopping, period, [] { return false; });
@@ -279,9 +304,11 @@ std::string to_jsonl(const std::vector<GpuSample>& samples) {
   for (const GpuSample& sample : samples) {
     NodeMap row;
     row.set("at_ns", Node::integer(sample.at.count()));
+    row.set("monotonic_ns", Node::integer(sample.monotonic.count()));
     row.set("sm_clock_mhz", number(sample.state.sm_clock_mhz));
     row.set("memory_clock_mhz", number(sample.state.memory_clock_mhz));
     row.set("power_mw", number(sample.state.power_mw));
+    row.set("power_instant_mw", number(sample.state.power_instant_mw));
     row.set("temperature_c", number(sample.state.temperature_c));
     row.set("gpu_utilisation_pct", number(sample.state.gpu_utilisation_pct));
     row.set("memory_used_bytes", number(sample.state.memory_used_bytes));

@@ -49,7 +49,8 @@ bool counters_are_restricted(std::string_view proc_params);
 struct GpuState {
   std::optional<std::uint32_t> sm_clock_mhz;
   std::optional<std::uint32_t> memory_clock_mhz;
-  std::optional<std::uint32_t> power_mw;
+  std::optional<std::uint32_t> power_mw;  ///< on newer GPUs, an average over a second
+  std::optional<std::uint32_t> power_instant_mw;
   std::optional<std::uint32_t> temperature_c;
   std::optional<std::uint32_t> gpu_utilisation_pct;
   std::optional<std::uint64_t> memory_used_bytes;
@@ -82,7 +83,8 @@ class Nvml {
 };
 
 struct GpuSample {
-  std::chrono::nanoseconds at{0};  ///< since the sampler began
+  std::chrono::nanoseconds at{0};         ///< since the sampler began
+  std::chrono::nanoseconds monotonic{0};  ///< the same by the machine's monotonic clock
   GpuState state;
 };
 

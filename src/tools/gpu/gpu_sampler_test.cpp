@@ -1,3 +1,6 @@
+#include <cstdlib>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "testing/paths.h"
@@ -19,11 +22,43 @@ TEST(Nvml, ReportsWhatTheDeviceReports) {
   expected.sm_clock_mhz = 1980;
   expected.memory_clock_mhz = 3201;
   expected.power_mw = 312'500;
+  expected.power_instant_mw = 345'600;
   expected.temperature_c = 41;
   expected.memory_used_bytes = 10'000'000'000U;
   expected.throttle_reasons = 4;
   expected.energy_mj = 5'000'000'000U;
   EXPECT_EQ(nvml->state(), expected);
+}
+
+/// The state that a device with a fault reports, and the next one.
+std::pair<GpuState, GpuState> states_with(const char* fault) {
+  setenv("FAKE_NVML", fault, 1);
+  const auto nvml = Nvml::open(kUuid, fake_nvml());
+  std::pair<GpuState, GpuState> states;
+  EXPECT_TRUE(nvml);
+  if (nvml) {
+    states.first = nvml->state();
+    states.second = nvml->state();
+  }
+  unsetenv("FAKE_NVML");
+  return states;
+}
+
+TEST(Nvml, WhatAnOlderDeviceDoesNotReportIsAbsent) {
+  EXPECT_EQ(states_with("no_energy").first.energy_mj, std::nullopt);
+  EXPECT_EQ(states_with("no_energy").first.power_instant_mw, 345'600U);
+  for (const char* fault : {"no_instant_power", "no_fields"}) {
+    const GpuState state = states_with(fault).first;
+    EXPECT_EQ(state.power_instant_mw, std::nullopt) << fault;
+    EXPECT_EQ(state.power_mw, 312'500U) << fault;
+    EXPECT_NE(state.energy_mj, std::nullopt) << fault;
+  }
+}
+
+TEST(Nvml, ACounterThatGoesBackIsReportedAsItIs) {
+  const auto [before, after] = states_with("reset");
+  ASSERT_TRUE(before.energy_mj && after.energy_mj);
+  EXPECT_LT(*after.energy_mj, *before.energy_mj);
 }
 
 TEST(Nvml, AnotherUuidIsAnotherDevice) {
@@ -55,12 +90,14 @@ TEST(GpuSampler, LooksAtTheBeginningAndAtTheEnd) {
 TEST(GpuSampler, WritesOneLineALook) {
   GpuSample sample;
   sample.at = std::chrono::nanoseconds(5);
+  sample.monotonic = std::chrono::nanoseconds(1005);
   sample.state.power_mw = 7;
-  EXPECT_EQ(to_jsonl({sample}),
-            R"({"at_ns":5,"sm_clock_mhz":null,"memory_clock_mhz":null,"power_mw":7,)"
-            R"("temperature_c":null,"gpu_utilisation_pct":null,"memory_used_bytes":null,)"
-            R"("throttle_reasons":null,"energy_mj":null})"
-            "\n");
+  EXPECT_EQ(
+      to_jsonl({sample}),
+      R"({"at_ns":5,"monotonic_ns":1005,"sm_clock_mhz":null,"memory_clock_mhz":null,)"
+      R"("power_mw":7,"power_instant_mw":null,"temperature_c":null,"gpu_utilisation_pct":null,"memory_used_bytes":null,)"
+      R"("throttle_reasons":null,"energy_mj":null})"
+      "\n");
 }
 
 }  // namespace

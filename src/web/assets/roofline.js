@@ -24,6 +24,15 @@ function rooflineCeilings(data, low, high, colours, isNarrow) {
     all.push({type: 'scatter', name: 'slope', silent: true, symbolSize: 0.1, data: [[at, at * bandwidth]],
       label: {show: true, position: isNarrow ? 'right' : 'left', distance: 12, formatter: 'memory ' + amount(bandwidth, 'B/s'), color: colours.dim, fontSize: 12}});
   }
+  // What the same limits are according to another source.
+  for (const other of data.others) {
+    const dashed = (points) => all.push({type: 'line', name: other.name, symbol: 'none', silent: true, z: 1,
+      lineStyle: {color: colours.dim, width: 1, type: 'dashed'}, data: points});
+    const slope = other.bytes_per_second;
+    for (const rate of other.rates) dashed([[slope ? Math.max(rate / slope, low) : low, rate], [high, rate]]);
+    const ridge = slope ? Math.min(Math.max(...other.rates, 0) / slope, high) : 0;
+    if (ridge > low) dashed([[low, low * slope], [ridge, ridge * slope]]);
+  }
   return all;
 }
 
@@ -60,7 +69,8 @@ function roofline(data, colours, plot) {
   const [low, high] = powersOfTen([...points.map((point) => point.intensity),
     ...(data.bytes_per_second ? data.ceilings.map((ceiling) => ceiling.rate / data.bytes_per_second * 3) : [])]);
   const [bottom] = powersOfTen(points.map((point) => point.rate));
-  const top = 3 * Math.max(...points.map((point) => point.rate), ...data.ceilings.map((ceiling) => ceiling.rate));
+  const top = 3 * Math.max(...points.map((point) => point.rate), ...data.ceilings.map((ceiling) => ceiling.rate),
+    ...data.others.flatMap((other) => other.rates));
   const longest = {true: 0, false: 0};
   for (const point of points) longest[point.is_phase] = Math.max(longest[point.is_phase], point.time_ns);
   const bounds = Array.from(new Set(points.map((point) => point.bound)));

@@ -73,7 +73,7 @@ Section kernels_section(const PageSource& source);
 Section roofline_section(const PageSource& source);
 Section counters_section(const PageSource& source);
 Section operators_section(const PageSource& source);
-/// Clocks, power, temperature and memory over the measured run.
+/// Clocks, power, temperature, memory and energy over the measured run.
 Section nvml_section(const PageSource& source);
 /// What each profiler cost.
 Section overhead_section(const PageSource& source);

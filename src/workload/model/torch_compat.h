@@ -5,10 +5,15 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/version.h>
 
 #define PL_TORCH_AT_LEAST(major, minor) \
@@ -69,6 +74,37 @@ inline at::Tensor grouped_mm([[maybe_unused]] const at::Tensor& x,
 inline void allow_tf32(bool allow) {
   at::globalContext().setAllowTF32CuBLAS(allow);
   at::globalContext().setAllowTF32CuDNN(allow);
+}
+
+/// The call that multiplies [M, K] by [K, N], the second stored as [N, K], rounded to fp8 (e4m3),
+/// with bf16 as result; `fast`: accumulated less exactly. Its arguments differ between versions of
+/// libtorch, so they are passed by name.
+inline std::function<void()> scaled_product([[maybe_unused]] const at::Tensor& a,
+                                            [[maybe_unused]] const at::Tensor& b,
+                                            [[maybe_unused]] bool fast) {
+#if PL_TORCH_AT_LEAST(2, 1)
+  const auto found = c10::Dispatcher::singleton().findSchema({"aten::_scaled_mm", ""});
+  TORCH_CHECK(found.has_value(), "libtorch ", TORCH_VERSION, " has no product of fp8");
+  const std::map<std::string, c10::IValue> values = {
+      {"self", a.to(at::kFloat8_e4m3fn)},
+      {"mat2", b.t().to(at::kFloat8_e4m3fn).t()},
+      {"scale_a", at::ones({}, a.options().dtype(at::kFloat))},
+      {"scale_b", at::ones({}, a.options().dtype(at::kFloat))},
+      {"out_dtype", static_cast<std::int64_t>(at::kBFloat16)},
+      {"use_fast_accum", fast}};
+  std::vector<c10::IValue> arguments;
+  for (const c10::Argument& argument : found->schema().arguments()) {
+    const auto known = values.find(argument.name());
+    arguments.push_back(known != values.end() ? known->second
+                                              : argument.default_value().value_or(c10::IValue()));
+  }
+  return [found, arguments] {
+    c10::Stack stack = arguments;
+    found->callBoxed(stack);
+  };
+#else
+  TORCH_CHECK(false, "libtorch ", TORCH_VERSION, " has no product of fp8");
+#endif
 }
 
 /// While it lives, fused attention may use cuDNN, or is restricted to the flash and

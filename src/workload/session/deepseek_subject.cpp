@@ -267,6 +267,16 @@ class DeepseekSubject final : public Subject {
     return answer;
   }
 
+  Result<std::vector<RepeatedPhase>> repeat_phases(const dataset::Item& item,
+                                                   std::chrono::nanoseconds least,
+                                                   const std::function<bool()>& stopping) override {
+    const images::Picture picture =
+        preprocess().enable ? PL_TRY(dataset::load(item.image)) : images::Picture();
+    const Prepared prepared = PL_TRY(prepare(picture));
+    return std::vector<RepeatedPhase>{PL_TRY(repeat_prefill(prepared, least, stopping)),
+                                      PL_TRY(repeat_decode(prepared, least, stopping))};
+  }
+
  private:
   struct Prepared {
     std::optional<ImageViews> views;
@@ -296,6 +306,57 @@ class DeepseekSubject final : public Subject {
                                           std::to_string(model_->config().max_position_embeddings));
     }
     return prepared;
+  }
+
+  static std::int64_t monotonic_ns() {
+    return nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  /// Whole requests that end with their first token.
+  Result<RepeatedPhase> repeat_prefill(const Prepared& prepared, std::chrono::nanoseconds least,
+                                       const std::function<bool()>& stopping) {
+    Scopes none;
+    GenerationOptions options = options_for(prepared);
+    options.max_new_tokens = 1;
+    RepeatedPhase repeated;
+    repeated.phase = scope::kPrefill;
+    machine_.clock->synchronise();
+    repeated.begin_ns = monotonic_ns();
+    do {
+      PL_TRY(generate(*engine_, prepared.picture(), prepared.prompt, options, none));
+      ++repeated.requests;
+      repeated.end_ns = monotonic_ns();
+    } while (repeated.end_ns - repeated.begin_ns < least.count() && !(stopping && stopping()));
+    repeated.tokens = repeated.requests;
+    return repeated;
+  }
+
+  /// One long answer, whose end the model does not decide: from its first token to its last.
+  Result<RepeatedPhase> repeat_decode(const Prepared& prepared, std::chrono::nanoseconds least,
+                                      const std::function<bool()>& stopping) {
+    Scopes none;
+    GenerationOptions options = options_for(prepared);
+    options.max_new_tokens = model_->config().max_position_embeddings -
+                             static_cast<std::int64_t>(prepared.prompt.ids.size());
+    options.eos_id.reset();
+    RepeatedPhase repeated;
+    const auto run_for = [&](std::chrono::nanoseconds time) -> Result<void> {
+      repeated = {std::string(scope::kDecode), 0, 0, 1, 0};
+      options.should_stop = [&, time] {
+        if (repeated.begin_ns == 0) repeated.begin_ns = monotonic_ns();
+        return monotonic_ns() - repeated.begin_ns >= time.count() || (stopping && stopping());
+      };
+      const Generated generated =
+          PL_TRY(generate(*engine_, prepared.picture(), prepared.prompt, options, none));
+      machine_.clock->synchronise();
+      repeated.end_ns = monotonic_ns();
+      repeated.tokens = generated.ids.size() - 1;
+      return {};
+    };
+    constexpr std::chrono::milliseconds kFirstUse{50};  // prepares what this length needs
+    PL_TRY(run_for(kFirstUse));
+    PL_TRY(run_for(least));
+    return repeated;
   }
 
   /// Limits the tokens to the model's window.

@@ -120,10 +120,23 @@ class Session {
         loop.advance();
       }
     }
+    if (sampler && request_.mode == Mode::Baseline && !stopped_) PL_TRY(repeat_phases(subject));
     if (sampler) {
       PL_TRY(write_file_atomic(request_.out / run::files::kGpuReadings, to_jsonl(sampler->stop())));
     }
     return write_results(machine, subject, texts);
+  }
+
+  /// Phases of one request are too short for the energy counters of a GPU.
+  Result<void> repeat_phases(Subject& subject) {
+    constexpr std::chrono::milliseconds kLongEnough{1500};
+    RepeatedPhases repeated;
+    repeated.phases =
+        PL_TRY(subject.repeat_phases(subject.items().front(), kLongEnough, services_.stopping)
+                   .during("repeating phases"));
+    if (repeated.phases.empty()) return {};
+    return write_file_atomic(request_.out / run::files::kRepeatedPhases,
+                             PL_TRY(to_document(repeated)));
   }
 
   /// Tokens are shown only when nothing is measured.

@@ -5,6 +5,7 @@
 #include "formats/json.h"
 #include "records/request.h"
 #include "testing/temp_dir.h"
+#include "workload/session/internal/subject.h"
 #include "workload/session/run_request.h"
 
 namespace profline::workload {
@@ -94,6 +95,31 @@ TEST(RunWorkload, MeasuresTheDummyNetwork) {
   const Node metrics = document(folder / "metrics.json");
   EXPECT_EQ(metrics.find_path("aggregates.prefill_ms.n")->as_int(), 2);
   EXPECT_TRUE(metrics.find_path("aggregates.decode_ms")->is_null());
+}
+
+TEST(RunWorkload, RepeatsEachPhaseAlone) {
+  const TempDir folder;
+  const RunRequest request{.settings = tiny_settings(), .out = folder.path(), .base = "."};
+  NullProgress progress;
+  const auto machine = open_machine(request.settings);
+  ASSERT_TRUE(machine) << machine.error().to_string();
+  const auto subject = open_subject(request, *machine, progress);
+  ASSERT_TRUE(subject) << subject.error().to_string();
+  constexpr std::chrono::milliseconds kLeast{30};
+  const auto repeated =
+      (*subject)->repeat_phases((*subject)->items().front(), kLeast, [] { return false; });
+  ASSERT_TRUE(repeated) << repeated.error().to_string();
+  ASSERT_EQ(repeated->size(), 2U);
+  const RepeatedPhase& prefill = repeated->front();
+  EXPECT_EQ(prefill.phase, "prefill");
+  EXPECT_GE(prefill.end_ns - prefill.begin_ns, std::chrono::nanoseconds(kLeast).count());
+  EXPECT_GE(prefill.requests, 1U);
+  EXPECT_EQ(prefill.tokens, prefill.requests);
+  const RepeatedPhase& decode = repeated->back();
+  EXPECT_EQ(decode.phase, "decode");
+  EXPECT_GE(decode.begin_ns, prefill.end_ns);
+  EXPECT_GT(decode.end_ns, decode.begin_ns);
+  EXPECT_GT(decode.tokens, 0U);
 }
 
 TEST(RunWorkload, MeasuresTheTinyModel) {

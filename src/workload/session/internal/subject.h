@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,6 +14,7 @@
 #include "base/result.h"
 #include "formats/node.h"
 #include "inputs/dataset/dataset.h"
+#include "records/repeated_phase.h"
 #include "records/request.h"
 #include "settings/root.h"
 #include "settings/stage.h"
@@ -87,6 +89,13 @@ class Subject {
   virtual Result<Answer> run(const dataset::Item& item, MeasuredScopes& scopes,
                              const Extent& extent) = 0;
 
+  /// Repeats each phase of an item alone for about this long, so that its energy can be measured.
+  /// Empty: it has no phases that can be repeated.
+  virtual Result<std::vector<RepeatedPhase>> repeat_phases(
+      const dataset::Item& /*item*/, std::chrono::nanoseconds /*least*/,
+      const std::function<bool()>& /*stopping*/) {
+    return std::vector<RepeatedPhase>();
+  }
   virtual std::optional<ModelDims> dims() const { return std::nullopt; }
   /// How it is run: `eager`, `fast`.
   virtual std::string engine() const { return "eager"; }
