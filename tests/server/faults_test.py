@@ -135,7 +135,7 @@ FAULTS = {
     "dies loading": by_http("dies_loading", "server_died_loading", "out of memory while loading weights"),
     "dies in warm-up": by_http("dies_in_warmup", "server_died_in_warmup", "out of memory"),
     "dies in the window": by_http("dies_in_window", "server_died_in_window", "illegal memory access", "window.seconds=3"),
-    "never ready": by_http("never_ready", "server_not_ready", "answers 503", "server.ready.timeout=1"),
+    "never ready": by_http("never_ready", "server_not_ready", "GET /health", "server.ready.timeout=1"),
     "start 404": by_http("start_404", "gate_missing", "POST /start_profile answers 404 (Not Found)"),
     "start 409": by_http("start_409", "gate_in_use", "answers 409 (already profiling)"),
     "start hangs": by_http("start_hangs", "gate_start_hangs", "no answer within 1000 ms", "server.http.timeout=1"),

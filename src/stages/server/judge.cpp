@@ -278,13 +278,8 @@ void use_capture(const Timeline& timeline, const std::string& source, ServerReco
     add_proof(record, run,
               {what, ProofState::Passed, counted(gpu_processes, "GPU process", "GPU processes")});
   }
-  // On a machine without a GPU, a worker shows itself by its part of the server's time.
-  constexpr double kComputes = 0.1;
-  double all = 0;
-  for (const ServerProcess& process : record.processes) all += process.cpu_share;
   for (const ServerProcess& process : record.processes) {
-    const bool computes = process.cpu_share > 0 && process.cpu_share >= kComputes * all;
-    if (process.gpu || process.traced != false || !computes) continue;
+    if (process.gpu || process.traced != false) continue;
     run.report({Severity::Warning, "worker_untraced",
                 process.name + " (pid " + std::to_string(process.pid) + ") used " +
                     percent(process.cpu_share) +
