@@ -69,9 +69,11 @@ TEST(ProgramPlan, ShowsEveryGateAndItsCondition) {
   }
   // Digits that depend on the user.
   const std::string sockets = "/tmp/profline-kineto-";
-  const std::size_t at = text.find(sockets);
-  ASSERT_NE(at, std::string::npos);
-  text.replace(at + sockets.size(), 12, "DIGITS");
+  ASSERT_NE(text.find(sockets), std::string::npos);
+  for (std::size_t at = 0; (at = text.find(sockets, at)) != std::string::npos;) {
+    at += sockets.size();
+    text.replace(at, 12, "DIGITS");
+  }
   const auto file = testing::source_dir() / "tests/golden/plan/program/expected.txt";
   if (std::getenv("PROFLINE_UPDATE_GOLDEN") != nullptr) {
     ASSERT_TRUE(create_folders(file.parent_path()));

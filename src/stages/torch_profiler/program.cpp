@@ -199,21 +199,6 @@ pipeline::PlannedCommand without_kineto(pipeline::PlannedCommand command) {
   return command;
 }
 
-/// Removes the processes that trace themselves: they never ask for a trace.
-void leave_out_adapted(const RunSetup& setup, const std::vector<std::string>& makers,
-                       std::vector<ProcessTrace>& traces) {
-  std::set<std::int64_t> adapted;
-  for (const program::PythonRecord& record : python_records(recorded_folder(stage_folder(setup)))) {
-    const bool is_maker = std::find(makers.begin(), makers.end(), record.started) != makers.end();
-    if (is_maker) adapted.insert(record.pid);
-  }
-  std::erase_if(traces, [&](const ProcessTrace& trace) {
-    const bool is_silent =
-        trace.outcome == Outcome::NeverPolled || trace.outcome == Outcome::Forked;
-    return is_silent && adapted.contains(trace.pid);
-  });
-}
-
 /// Runs the program with a responder, so that its processes can be traced on demand, except those
 /// that were started like `makers`: the adapter opens torch.profiler in them.
 Result<Exit> run_traced(const StageContext& context, pipeline::PlannedCommand command,
@@ -243,7 +228,8 @@ Result<Exit> run_traced(const StageContext& context, pipeline::PlannedCommand co
   const Exit exit = PL_TRY(run.execute(command, &watch));
   const kineto::Traffic traffic = (*responder)->traffic();
   auto traces = outcomes(traffic, watch.processes(), (*responder)->trace());
-  leave_out_adapted(setup, makers, traces);
+  for (Finding& finding : take_out_adapted(recorded_folder(stage_folder(setup)), makers, traces))
+    run.report(std::move(finding));
   for (Finding& finding : on_demand_findings(traces, traffic, window)) {
     run.report(std::move(finding));
   }
@@ -324,6 +310,27 @@ OnDemandWindow on_demand_window(std::optional<std::chrono::nanoseconds> wall) {
   if (!wall) return {.after = kUnknownStart, .duration = kLongest};
   const auto all = duration_cast<milliseconds>(*wall);
   return {.after = all / 2, .duration = std::clamp(all / 4, kShortest, kLongest)};
+}
+
+std::vector<Finding> take_out_adapted(const fs::path& recorded,
+                                      const std::vector<std::string>& makers,
+                                      std::vector<ProcessTrace>& traces) {
+  std::vector<Finding> findings;
+  for (const program::PythonRecord& record : python_records(recorded)) {
+    if (std::find(makers.begin(), makers.end(), record.started) == makers.end()) continue;
+    const std::size_t silent = std::erase_if(traces, [&](const ProcessTrace& trace) {
+      return trace.pid == record.pid &&
+             (trace.outcome == Outcome::NeverPolled || trace.outcome == Outcome::Forked);
+    });
+    if (silent == 0 || !record.requests.empty() || !record.gates.empty()) continue;
+    findings.push_back({Severity::Warning, "process_without_requests",
+                        "process " + std::to_string(record.pid) +
+                            " made no requests and was not traced: it was started like those that "
+                            "made requests in the baseline (" +
+                            record.started + ")",
+                        "pipeline.workload.python=off traces every process on demand"});
+  }
+  return findings;
 }
 
 std::vector<Finding> on_demand_findings(const std::vector<ProcessTrace>& traces,

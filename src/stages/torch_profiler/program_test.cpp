@@ -10,6 +10,7 @@
 #include "testing/pipeline/program_stage_test.h"
 #include "testing/pipeline/recorded_stage_run.h"
 #include "testing/processes/fake_processes.h"
+#include "testing/temp_dir.h"
 #include "tools/kineto/environment.h"
 
 namespace profline::stages {
@@ -223,6 +224,29 @@ TEST(OnDemandWindows, AreInTheMiddleOfTheProgram) {
   EXPECT_EQ(on_demand_window(milliseconds(100)),
             (OnDemandWindow{milliseconds(50), milliseconds(250)}));
   EXPECT_EQ(on_demand_window(std::nullopt), (OnDemandWindow{seconds(5), milliseconds(500)}));
+}
+
+TEST(TakeOutAdapted, KeepsOthersAndReportsTheOneWithoutRequests) {
+  using kineto::Outcome;
+  const testing::TempDir folder;
+  ASSERT_TRUE(write_file_atomic(folder / "python-9-1.jsonl", kMakesRequests));
+  for (const auto& [pid, started] : {std::pair("8", "infer.py"), std::pair("7", "other.py")}) {
+    const std::string line = std::string(R"({"kind":"process","pid":)") + pid +
+                             R"(,"python":"3.12","started":")" + started + "\"}\n";
+    ASSERT_TRUE(write_file_atomic(folder / (std::string("python-") + pid + "-1.jsonl"), line));
+  }
+  std::vector<kineto::ProcessTrace> traces = {{9, "python3", Outcome::NeverPolled, {}},
+                                              {8, "python3", Outcome::NeverPolled, {}},
+                                              {7, "python3", Outcome::NeverPolled, {}},
+                                              {6, "worker", Outcome::Traced, "kineto_6.json"}};
+  const auto findings = internal::take_out_adapted(folder.path(), {"infer.py"}, traces);
+  ASSERT_EQ(traces.size(), 2U);
+  EXPECT_EQ(traces[0].pid, 7);
+  EXPECT_EQ(traces[1].pid, 6);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].text,
+            "process 8 made no requests and was not traced: it was started like those that made "
+            "requests in the baseline (infer.py)");
 }
 
 TEST(OnDemandFindings, NameTheProcessAndTheCause) {

@@ -110,6 +110,13 @@ struct OnDemandWindow {
 /// In the middle of a program that took `wall` in the baseline; nothing: not known.
 OnDemandWindow on_demand_window(std::optional<std::chrono::nanoseconds> wall);
 
+/// Takes out the processes of Python that were started like `makers`, because they never ask for a
+/// trace: the adapter traced them, or they made no requests and were not traced, which is reported.
+/// `recorded` is where they recorded what they did.
+std::vector<pipeline::Finding> take_out_adapted(const std::filesystem::path& recorded,
+                                                const std::vector<std::string>& makers,
+                                                std::vector<kineto::ProcessTrace>& traces);
+
 /// What the user should know about traces on demand.
 std::vector<pipeline::Finding> on_demand_findings(const std::vector<kineto::ProcessTrace>& traces,
                                                   const kineto::Traffic& traffic,
