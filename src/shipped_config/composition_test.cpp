@@ -178,7 +178,7 @@ TEST(ShippedComposition, HasKeysInTheOrderInWhichTheyWereFirstSeen) {
   ASSERT_TRUE(config) << config.error().to_string();
   EXPECT_THAT(config->as_map().string_keys(),
               ElementsAre("dataset", "model", "infer", "pipeline", "experiment", "device",
-                          "use_flash_attn", "vars"));
+                          "use_flash_attn", "vars", "ceilings"));
   EXPECT_THAT(config->find("pipeline")->as_map().string_keys(),
               ElementsAre("torch_profiler", "direct_inference", "nsys", "ncu", "static_analysis",
                           "baseline", "workload", "keep_going"));
