@@ -161,9 +161,13 @@ std::string first_token_words(const RunSummary& summary) {
   if (first->queue_ns) parts.push_back(duration(*first->queue_ns) + " in the server's queue");
   if (first->prefill_ns) parts.push_back(duration(*first->prefill_ns) + " of prefill");
   if (first->first_step_ns) parts.push_back(duration(*first->first_step_ns) + " of first step");
-  parts.push_back(duration(first->residual_ns) + " that these do not explain");
+  const bool is_explained = first->residual_ns < 0;
+  if (!is_explained) parts.push_back(duration(first->residual_ns) + " that these do not explain");
+  const std::string excess =
+      is_explained ? ", together " + duration(-first->residual_ns) + " more than it" : "";
   return "The time to the first token is " + duration(first->client_ns) +
-         " on average, as the client sees it: " + join(parts, " + ") + " (" + first->source + ")";
+         " on average, as the client sees it: " + join(parts, " + ") + excess + " (" +
+         first->source + ")";
 }
 
 std::string gpu_words(const RunSummary& summary) {
