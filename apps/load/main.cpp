@@ -130,8 +130,7 @@ Result<ExitCode> run(const Options& options) {
     // Whoever reads it can do without a line that was lost.
     hooks.progress = [&progress](const std::string& line) {
       const std::string text = line + '\n';
-      [[maybe_unused]] const ssize_t written =
-          ::write(progress.get(), text.data(), text.size());
+      [[maybe_unused]] const ssize_t written = ::write(progress.get(), text.data(), text.size());
     };
   }
   const load::LoadResult result = PL_TRY(load::run_load(job, hooks));

@@ -36,8 +36,8 @@ constexpr auto fields(std::type_identity<Shared>) {
       field("use_flash_attn", &Shared::use_flash_attn,
             "use fused attention; false: separate operators"),
       field("ceilings", &Shared::ceilings,
-            "what the device could reach; auto: as measured by `profline ceilings`, otherwise as "
-            "published; measured; datasheet; or a file of `profline ceilings`"),
+            "what the device could reach; auto: as measured by 'profline ceilings', otherwise as "
+            "published; measured; datasheet; or a file of 'profline ceilings'"),
       field("dataset", &Shared::dataset, "what the model is given; its keys depend on `source`"),
       field("pipeline", &Shared::pipeline, "the stages"),
       field("vars", &Shared::vars, "your own values, for use as ${vars.NAME} elsewhere"));
