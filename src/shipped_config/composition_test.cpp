@@ -110,7 +110,8 @@ std::vector<std::string> missing_keys(const Node& config) {
   for (const schema::FieldDoc& doc : schema::describe<Layout<Subject>>()) {
     const bool is_repeated = doc.path.find('<') != std::string::npos;
     const bool is_of_servers = doc.path.starts_with("pipeline.workload.server") ||
-                               doc.path.starts_with("pipeline.workload.load");
+                               doc.path.starts_with("pipeline.workload.load") ||
+                               doc.path.starts_with("pipeline.workload.window");
     if (is_repeated || is_of_servers) continue;
     if (config.find_path(doc.path) == nullptr) missing.push_back(doc.path);
   }

@@ -63,6 +63,12 @@ TEST(ShippedConfig, IsTheTreeThatIsDocumented) {
                                    "profiling/torch/torch-profiler.max.yaml",
                                    "profiling/torch/torch-profiler.min.yaml",
                                    "program.yaml",
+                                   "workload/server/generic.yaml",
+                                   "workload/server/llama_server.yaml",
+                                   "workload/server/sglang.yaml",
+                                   "workload/server/transformers_serve.yaml",
+                                   "workload/server/trtllm.yaml",
+                                   "workload/server/vllm.yaml",
                                }));
 }
 
@@ -136,6 +142,7 @@ constexpr Mount kMounts[] = {
     {"profiling/torch/", "pipeline.torch_profiler"},
     {"profiling/nsys/", "pipeline.nsys"},
     {"profiling/ncu/", "pipeline.ncu"},
+    {"workload/server/", "pipeline.workload"},
 };
 
 std::string place_of(std::string_view path) {

@@ -39,9 +39,9 @@ std::vector<std::string> offered(const SmallTree& tree, const std::string& line,
 TEST(Completion, OffersCommandsAndOptions) {
   const SmallTree tree;
   EXPECT_THAT(offered(tree, "profline ", ""),
-              ElementsAre("analyze ", "compare ", "config ", "demo ", "doctor ", "explain ",
-                          "help ", "infer ", "kernels ", "load ", "mcp ", "plan ", "report ",
-                          "run ", "runs ", "sweep ", "trace ", "version "));
+              ElementsAre("analyze ", "ceilings ", "compare ", "config ", "demo ", "doctor ",
+                          "explain ", "help ", "infer ", "kernels ", "load ", "mcp ", "plan ",
+                          "report ", "run ", "runs ", "sweep ", "trace ", "version "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));
