@@ -115,7 +115,10 @@ void collect_unknown(const Node& node, const std::string& path, const Paths& kno
     const std::string& key = entry.key.as_string();
     const std::string below = path.empty() ? key : path + '.' + key;
     const bool is_hydras = below == "defaults" || below == "hydra";
-    if (is_hydras || below == "vars") continue;
+    const bool is_preset = below == "pipeline.workload.defaults";
+    if (is_hydras || is_preset || below == "vars") continue;
+    // Values of any name: environment variables, and what a server's requests contain.
+    if (key == "env" || key == "start_body" || key == "stop_body" || key == "extra_body") continue;
     if (known.contains(below)) {
       collect_unknown(entry.value, below, known, unknown);
     } else {
