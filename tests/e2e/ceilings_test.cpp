@@ -51,7 +51,8 @@ TEST_F(Ceilings, AreMeasuredKeptAndShown) {
   const Outcome none = run({"ceilings", "--show", "--device", "cpu"});
   EXPECT_EQ(none.code, 3);
   EXPECT_THAT(none.err, HasSubstr("this CPU has not been measured"));
-  const Outcome measured = run({"ceilings", "--device", "cpu", "--seconds", "2", "--threads", "1"});
+  const Outcome measured =
+      run({"ceilings", "--device", "cpu", "--seconds", "10", "--threads", "1"});
   ASSERT_EQ(measured.code, 0) << measured.err;
   EXPECT_THAT(measured.out, HasSubstr("dram read"));
   EXPECT_THAT(measured.out,
