@@ -237,5 +237,24 @@ TEST(NsysExport, CountsTheFileAndNotTheExitCode) {
             "nsys export of run.nsys-rep exited with code 1");
 }
 
+TEST(NsysCommand, SamplesMetricsInTheSpellingOfTheRelease) {
+  settings::Nsys options;
+  options.gpu_metrics = true;
+  options.gpu_metrics_frequency = 20'000;
+  const Command workload{.argv = {"app"}};
+  const Capture capture{.session = "s", .output = "o"};
+  Installation nsys{"nsys", {2025, 3, 1}};
+  nsys.options = {"--trace", "--gpu-metrics-devices", "--gpu-metrics-frequency"};
+  EXPECT_THAT(profile_command(nsys, options, capture, workload).argv,
+              IsSupersetOf({"--gpu-metrics-devices=all", "--gpu-metrics-frequency=20000"}));
+  nsys.options = {"--trace", "--gpu-metrics-device", "--gpu-metrics-frequency"};
+  const Command older = profile_command(nsys, options, capture, workload);
+  EXPECT_THAT(older.argv, IsSupersetOf({"--gpu-metrics-device=all"}));
+  EXPECT_THAT(missing_options(nsys, options), IsEmpty());
+  EXPECT_THAT(without_metrics(older).argv, Not(Contains(::testing::StartsWith("--gpu-metrics"))));
+  nsys.options = {"--trace"};
+  EXPECT_THAT(missing_options(nsys, options), Contains("--gpu-metrics-devices"));
+}
+
 }  // namespace
 }  // namespace profline::nsys
