@@ -90,7 +90,7 @@ TEST_F(CounterPlans, TakeKernelsFromKinetoWithoutNsys) {
   std::filesystem::remove_all(folder_ / "nsys");
   const CounterPlan counters = plan();
   EXPECT_EQ(counters.source, "torch_profiler/trace.json.gz");
-  EXPECT_GE(counters.expected_coverage.value_or(0), 0.8);
+  EXPECT_GE(counters.expected_coverage.value_or(0), 0.6);
   std::filesystem::remove_all(folder_ / "torch_profiler");
   const CounterPlan nothing = plan();
   EXPECT_EQ(nothing.gate, "decode");

@@ -151,6 +151,8 @@ TEST(NsysProfileCommand, IsWhatTheTableOfFlagsSays) {
   options.nvtx_domain_include = schema::CommaList{{"a"}};
   options.nvtx_domain_exclude = schema::CommaList{{"b"}};
   options.cuda_graph_trace = settings::GraphTrace::Graph;
+  options.gpu_metrics = true;
+  options.gpu_metrics_frequency = 10'000;
   std::set<std::string> passed;
   for (const std::string& argument : argv_of(options)) passed.merge(options_in(argument));
   std::set<std::string> documented = {"--session-new", "--force-overwrite"};
