@@ -81,8 +81,8 @@ TEST(TraceFiles, KernelsNameTheOperatorsThatLaunchedThem) {
             "t.csv/kernels.csv\nt.csv/kernel_operators.csv\nt.csv/operators.csv\n"
             "t.csv/ranges.csv\n");
   EXPECT_EQ(*read_file(folder / "t.csv/kernel_operators.csv"),
-            "name,operator,instances,total_ns\ngemm_a,aten::mm,1,2000\ngemm_a,,1,1000\n"
-            "gemm_b,,2,2000\n");
+            "name,operator,instances,total_ns,exclusive_ns\ngemm_a,aten::mm,1,2000,2000\n"
+            "gemm_a,,1,1000,1000\ngemm_b,,2,2000,2000\n");
   // All kernels of the recorded trace belong to an operator.
   const Outcome h200 = run_profline({"trace", h200_trace()});
   EXPECT_THAT(h200.out,

@@ -86,7 +86,8 @@ TEST(Trace, ExportsWhatOtherProgramsOpen) {
   EXPECT_THAT(
       *kernels,
       StartsWith(
-          "name,short_name,class,grid,block,registers_per_thread,shared_bytes,instances,total_ns\n"
+          "name,short_name,class,grid,block,registers_per_thread,shared_bytes,instances,total_ns,"
+          "exclusive_ns,alone_ns\n"
           "nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT,nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT,gemm,"
           "4x27x1,384x1x1,168,164308,20,"));
   const Outcome here = run_profline_in(folder.path(), {"trace", "--export", "json", h200_trace()});
