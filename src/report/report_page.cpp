@@ -179,6 +179,36 @@ std::string phase_section(const RunSummary& summary) {
   return text;
 }
 
+/// What nsys sampled while the phases ran; empty without samples.
+std::string live_section(const RunSummary& summary) {
+  Table table({{"phase", Align::Left},
+               {"SM active"},
+               {"tensor active"},
+               {"DRAM read"},
+               {"DRAM write"},
+               {"DRAM per unit"},
+               {"weights and KV cache"},
+               {"ratio"},
+               {"samples"}});
+  std::vector<std::string> files;
+  for (const PhaseSummary& phase : summary.phases) {
+    if (!phase.live) continue;
+    const SummaryLive& live = *phase.live;
+    files.push_back(live.source);
+    table.add({code(phase.name), percent(live.sm_active), percent(live.tensor_active),
+               percent(live.dram_read), percent(live.dram_write),
+               live.dram_bytes ? amount(*live.dram_bytes, "B") : "–",
+               phase.cost ? amount(phase.cost->bytes, "B") : "–",
+               live.of_model ? fmt::format("{:.2f}", *live.of_model) : "–",
+               std::to_string(live.samples)});
+  }
+  if (table.empty()) return "";
+  return "\n## Counters while it ran\n\n" + table.text() +
+         "\nSampled by nsys without replaying anything, from the first to the last work of each "
+         "phase; everything on the GPU is included. From " +
+         sources(files) + ".\n";
+}
+
 std::string evidence_of(const RunSummary& summary, const PhaseSummary& phase) {
   std::string text = fmt::format("\n### {}: {}", code(phase.name), plain(phase.kind));
   if (phase.share)
@@ -446,7 +476,7 @@ std::string report_page(const ReportModel& model) {
            missing_section(summary);
   }
   std::string text = heading(model) + server_section(summary) + load_section(summary) +
-                     phase_section(summary) + one_time_section(summary);
+                     phase_section(summary) + live_section(summary) + one_time_section(summary);
   if (!summary.phases.empty()) text += "\n## Evidence\n";
   std::string small;
   std::vector<const PhaseSummary*> unknown;

@@ -60,6 +60,8 @@ struct Nsys : Stage {
   std::optional<schema::CommaList> nvtx_domain_include;
   std::optional<schema::CommaList> nvtx_domain_exclude;
   std::optional<GraphTrace> cuda_graph_trace;
+  bool gpu_metrics = false;
+  std::optional<std::uint32_t> gpu_metrics_frequency;
 
   bool operator==(const Nsys&) const = default;
   /// Whether `cuda`, `nvtx`, ... are recorded; without a list nsys records both of these.
@@ -89,6 +91,12 @@ constexpr auto fields(std::type_identity<Nsys>) {
             "record all but these NVTX domains; null: all"),
       field("cuda_graph_trace", &Nsys::cuda_graph_trace,
             "trace CUDA graphs as a whole or by node; null: nsys's own default"),
+      field("gpu_metrics", &Nsys::gpu_metrics,
+            "sample the GPU's counters while it runs (DRAM, SMs, matrix units, PCIe, NVLink), "
+            "without replaying anything"),
+      field("gpu_metrics_frequency", &Nsys::gpu_metrics_frequency,
+            "samples per second; null: nsys's own default, 10000")
+          .range(10, 200'000),
       timeout_field());
 }
 Checks validate(const Nsys& nsys);
@@ -240,6 +248,7 @@ struct Ncu : Stage {
   std::optional<std::uint32_t> samples;
   std::optional<std::uint32_t> max_launches;
   std::uint32_t rerun_launch_count = 200;
+  std::optional<std::uint32_t> budget_s;
   bool require_gpu = true;
   std::optional<std::string> description;
   NcuCli ncu_cli;
@@ -260,6 +269,11 @@ constexpr auto fields(std::type_identity<Ncu>) {
                           "maximum number of launches in the second attempt, made without "
                           "nvtx.include if nothing ran in its ranges")
                         .range(1, kMostLaunches),
+                    field("budget_s", &Ncu::budget_s,
+                          "seconds for counting kernels: chooses the launches of the longest phase "
+                          "that cover most kernel time within it, unless launch_count, launch_skip "
+                          "or kernel_name choose; null: no choice, only max_launches")
+                        .range(1, 1'000'000),
                     field("require_gpu", &Ncu::require_gpu, "false: run ncu even without a GPU"),
                     field("description", &Ncu::description, "what the preset is for"),
                     field("ncu_cli", &Ncu::ncu_cli, "ncu's own options"), timeout_field());

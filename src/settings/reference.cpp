@@ -28,6 +28,9 @@ constexpr ToolFlag kNsysFlags[] = {
     {"nvtx_domain_include", "`--nvtx-domain-include=<v>,<v>`"},
     {"nvtx_domain_exclude", "`--nvtx-domain-exclude=<v>,<v>`"},
     {"cuda_graph_trace", "`--cuda-graph-trace=<v>`"},
+    {"gpu_metrics",
+     "true: `--gpu-metrics-devices=all`; nsys 2022 and 2023 spell it without the last s"},
+    {"gpu_metrics_frequency", "`--gpu-metrics-frequency=<v>`, with gpu_metrics"},
     {"timeout", "no flag: profline stops the stage"},
 };
 

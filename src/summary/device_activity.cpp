@@ -29,6 +29,28 @@ void add(IdleTime& sum, const IdleTime& more) {
   sum.nothing_queued_ns += more.nothing_queued_ns;
 }
 
+/// Means over both times.
+void add(std::optional<DeviceMetrics>& sum, const std::optional<DeviceMetrics>& more) {
+  if (!more || !sum) {
+    if (more) sum = more;
+    return;
+  }
+  const auto before = static_cast<double>(sum->covered_ns);
+  const auto after = static_cast<double>(more->covered_ns);
+  for (const auto member :
+       {&DeviceMetrics::sm_active, &DeviceMetrics::sm_issue, &DeviceMetrics::tensor_active,
+        &DeviceMetrics::dram_read, &DeviceMetrics::dram_write, &DeviceMetrics::pcie_receive,
+        &DeviceMetrics::pcie_send, &DeviceMetrics::nvlink_receive, &DeviceMetrics::nvlink_send}) {
+    std::optional<double>& mean = (*sum).*member;
+    if (!mean || !((*more).*member) || before + after <= 0) continue;
+    mean = (*mean * before + *((*more).*member) * after) / (before + after);
+  }
+  sum->samples += more->samples;
+  sum->covered_ns += more->covered_ns;
+  sum->gap_ns += more->gap_ns;
+  if (sum->dram_bytes && more->dram_bytes) *sum->dram_bytes += *more->dram_bytes;
+}
+
 void add(RangeUse& sum, const RangeUse& more) {
   sum.instances += more.instances;
   sum.still_open += more.still_open;
@@ -48,6 +70,7 @@ void add(RangeUse& sum, const RangeUse& more) {
     known->busy_ns += device.busy_ns;
     known->own_busy_ns += device.own_busy_ns;
     add(known->idle, device.idle);
+    add(known->metrics, device.metrics);
   }
 }
 
@@ -72,6 +95,7 @@ std::optional<judgement::DeviceActivity> plain_activity(const RangeUse& row,
   activity.launches = static_cast<double>(row.launch.launches);
   activity.gap_mean_ns = row.launch.mean_gap_ns();
   activity.idle = busiest->idle;
+  activity.metrics = busiest->metrics;
   activity.source = file;
   return activity;
 }

@@ -69,6 +69,7 @@ class Phases {
   void add_measured(const SummaryPart& part);
   void add_cost(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const;
   void add_operators(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const;
+  void add_live(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const;
   void judge(PhaseSummary phase, judgement::PhaseEvidence evidence);
   struct Captured {
     std::string name;
@@ -172,6 +173,42 @@ void Phases::add_operators(PhaseSummary& phase, judgement::PhaseEvidence& eviden
                                                 found.largest, found.largest_share, trace_.file};
 }
 
+void Phases::add_live(PhaseSummary& phase, judgement::PhaseEvidence& evidence) const {
+  if (!evidence.device || !evidence.device->metrics || evidence.device->units <= 0) return;
+  const DeviceMetrics& metrics = *evidence.device->metrics;
+  SummaryLive live;
+  live.sm_active = metrics.sm_active;
+  live.sm_issue = metrics.sm_issue;
+  live.tensor_active = metrics.tensor_active;
+  live.dram_read = metrics.dram_read;
+  live.dram_write = metrics.dram_write;
+  live.samples = metrics.samples;
+  live.source = evidence.device->source;
+  judgement::LiveCounters counters;
+  counters.source = live.source;
+  // Samples that are missing were like the others.
+  const auto covered_ns = static_cast<double>(metrics.covered_ns);
+  const double whole = (covered_ns + static_cast<double>(metrics.gap_ns)) / covered_ns;
+  const double per_unit = whole / evidence.device->units;
+  if (metrics.tensor_active) counters.compute_ns = *metrics.tensor_active * covered_ns * per_unit;
+  if (metrics.dram_read && metrics.dram_write) {
+    counters.memory_ns = (*metrics.dram_read + *metrics.dram_write) * covered_ns * per_unit;
+  }
+  if (metrics.dram_bytes) {
+    live.dram_bytes = *metrics.dram_bytes * per_unit;
+    counters.bytes = *live.dram_bytes;
+    const auto& cost = evidence.cost;
+    if (cost && cost->bytes > 0) {
+      live.of_model = *live.dram_bytes / cost->bytes;
+      // At the same roof as the model's bytes.
+      if (cost->memory_ns) counters.memory_ns = *cost->memory_ns * *live.of_model;
+    }
+  }
+  live.memory_ns = counters.memory_ns;
+  evidence.live = std::move(counters);
+  phase.live = std::move(live);
+}
+
 void Phases::judge(PhaseSummary phase, judgement::PhaseEvidence evidence) {
   evidence.phase = phase.name;
   evidence.unit = phase.unit;
@@ -182,6 +219,7 @@ void Phases::judge(PhaseSummary phase, judgement::PhaseEvidence evidence) {
         "let nsys capture it as well (pipeline.nsys.capture_range=none records every range)";
   }
   if (!evidence.device) evidence.device = devices_.find(phase.name);
+  add_live(phase, evidence);
   evidence.kernels = bounds_of(kernels_, phase.name);
   const judgement::Judgement judgement = judgement::judge(evidence);
   if (evidence.device) {

@@ -77,6 +77,57 @@ Markup lane_table(const Window& window) {
   return table.markup();
 }
 
+/// The most points per curve: means of the samples in equal parts of the time.
+constexpr std::size_t kMostPoints = 600;
+
+/// What a GPU sampled over the whole capture, as curves over time.
+Node curves_of(const GpuSamples& samples, std::int64_t begin_ns) {
+  const std::size_t step = (samples.when_ns.size() + kMostPoints - 1) / kMostPoints;
+  std::vector<double> at;
+  for (std::size_t i = 0; i < samples.when_ns.size(); i += step) {
+    at.push_back(static_cast<double>(samples.when_ns[i] - begin_ns) / 1e9);
+  }
+  Node curves = Node::list();
+  for (std::size_t metric = 0; metric < kGpuMetrics; ++metric) {
+    const std::vector<float>& shares = samples.values[metric];
+    if (std::all_of(shares.begin(), shares.end(), [](float share) { return share == 0; })) continue;
+    std::vector<double> values;
+    for (std::size_t i = 0; i < shares.size(); i += step) {
+      const std::size_t end = std::min(i + step, shares.size());
+      double sum = 0;
+      for (std::size_t k = i; k < end; ++k) sum += static_cast<double>(shares[k]);
+      values.push_back(100 * sum / static_cast<double>(end - i));
+    }
+    const std::string name(to_text(static_cast<GpuMetric>(metric)));
+    curves.as_list().push_back(object(
+        {{"name", Node::string(name)}, {"unit", Node::string("%")}, {"values", numbers(values)}}));
+  }
+  return object({{"at_s", numbers(at)}, {"curves", std::move(curves)}});
+}
+
+/// The samples of the GPU that did most work in the capture.
+void add_samples(const ShownCapture& shown, Section& section) {
+  const GpuSamples* most = nullptr;
+  std::size_t most_work = 0;
+  for (const GpuSamples& samples : shown.rows->gpu_samples) {
+    const auto work = static_cast<std::size_t>(
+        std::count_if(shown.rows->work.begin(), shown.rows->work.end(), [&](const DeviceWork& one) {
+          return one.stream != kNoRow && shown.rows->streams[one.stream].device == samples.device;
+        }));
+    if (work <= most_work) continue;
+    most = &samples;
+    most_work = work;
+  }
+  if (most == nullptr) return;
+  section.add_chart(
+      "nvml.metrics", "the GPU's counters over the capture",
+      text(fmt::format("What GPU {} sampled over the whole capture, in percent of each peak: {}. "
+                       "Everything on the GPU is included. From ",
+                       most->device, counted(most->when_ns.size(), "sample"))) +
+          from_files({shown.file}) + text("."),
+      curves_of(*most, shown.rows->begin_ns));
+}
+
 /// Mentions only what the run has: the torch profiler's trace, the nsys capture.
 Markup export_line(const PageSource& source, const ShownCapture& shown) {
   Markup html = element("span", {{"class", "needs-script"}, {"id", "export"}},
@@ -133,6 +184,7 @@ Section timeline_section(const PageSource& source) {
   section.body += export_line(source, shown) +
                   element("details", {{"class", "more"}},
                           element("summary", text("The lanes as a table")) + lane_table(*window));
+  add_samples(shown, section);
   return section;
 }
 

@@ -25,6 +25,7 @@ struct DeviceActivity {
   std::optional<double> gap_mean_ns = {};  ///< from the end of a launch to the next one
   /// Only its shares are used: the amount of idle time without a profiler is known from elsewhere.
   IdleTime idle = {};
+  std::optional<DeviceMetrics> metrics = {};  ///< sampled while it worked
   std::string source = {};
 
   double wall_ns() const { return unprofiled_ns.value_or(captured_ns); }

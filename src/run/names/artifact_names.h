@@ -106,6 +106,7 @@ inline constexpr const char* kOperators = "operators.json";
 inline constexpr const char* kMemory = "memory.json";
 inline constexpr const char* kKernels = "kernels.json";
 inline constexpr const char* kRanges = "ranges.json";
+inline constexpr const char* kCounterPlan = "counter_plan.json";
 inline constexpr const char* kGate = "gate.json";  ///< which requests of a program were captured
 inline constexpr const char* kTraces = "traces.json";  ///< of the processes of a program
 inline constexpr const char* kKinetoConfig = "kineto.conf";

@@ -1,14 +1,19 @@
 #include "stages/ncu/ncu_stage.h"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
 
 #include "base/figures.h"
 #include "base/files.h"
 #include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
+#include "records/counter_plan.h"
 #include "run/names/artifact_names.h"
 #include "run/run_folder.h"
 #include "stages/ncu/internal/captures.h"
+#include "stages/ncu/internal/counter_plan.h"
 #include "stages/program_gate/program_gate.h"
 #include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
@@ -165,15 +170,16 @@ void drop_csvs(const StageContext& context) {
   }
 }
 
-/// Runs the command that writes one file, and moves the file into place if it succeeded.
-Result<void> make_file(pipeline::StageRun& run, const PlannedCommand& planned,
-                       const fs::path& file) {
+/// Runs the command that writes one file, and moves the file into place if it succeeded. Returns
+/// how long that took.
+Result<std::chrono::nanoseconds> make_file(pipeline::StageRun& run, const PlannedCommand& planned,
+                                           const fs::path& file) {
   const Exit exit = PL_TRY(run.execute(planned));
   const fs::path made = run::unfinished(file);
   std::error_code failure;
   if (exit.succeeded()) {
     fs::rename(made, file, failure);
-    return {};
+    return exit.wall;
   }
   fs::remove(made, failure);
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
@@ -181,24 +187,27 @@ Result<void> make_file(pipeline::StageRun& run, const PlannedCommand& planned,
       {Severity::Warning, "import_failed",
        planned.name + " (ncu) " + exit.describe() + ", so there is no " + file.filename().string(),
        exit.tail.empty() ? "" : "it said: " + exit.tail});
-  return {};
+  return exit.wall;
 }
 
 /// Everything that is read from the reports.
-Result<void> make_files(const StageContext& context, const pipeline::StagePlan& plan,
-                        pipeline::StageRun& run) {
+Result<std::chrono::nanoseconds> make_files(const StageContext& context,
+                                            const pipeline::StagePlan& plan,
+                                            pipeline::StageRun& run) {
   const NcuFiles files(context.setup);
+  std::chrono::nanoseconds time{0};
   for (std::size_t group = 0; group < group_count(context); ++group) {
     if (!files.has_report(group)) continue;
-    PL_TRY(make_file(run, plan.command(raw_csv_name(group)), files.raw_csv(group)));
-    PL_TRY(make_file(run, plan.command(details_name(group)), files.sections_report(group)));
+    time += PL_TRY(make_file(run, plan.command(raw_csv_name(group)), files.raw_csv(group)));
+    time += PL_TRY(make_file(run, plan.command(details_name(group)), files.sections_report(group)));
   }
-  return {};
+  return time;
 }
 
-/// One attempt.
-Result<void> capture(const StageContext& context, const pipeline::StagePlan& plan,
-                     pipeline::StageRun& run, const Attempt& attempt) {
+/// One attempt; returns how long it took.
+Result<std::chrono::nanoseconds> capture(const StageContext& context,
+                                         const pipeline::StagePlan& plan, pipeline::StageRun& run,
+                                         const Attempt& attempt) {
   const NcuFiles files(context.setup);
   PL_TRY(create_folders(files.workload(attempt)));
   const PlannedCommand& planned = plan.command(name_of(attempt));
@@ -208,7 +217,7 @@ Result<void> capture(const StageContext& context, const pipeline::StagePlan& pla
   if (auto finding = internal::capture_end(context, planned, exit, attempt)) {
     run.report(std::move(*finding));
   }
-  return {};
+  return exit.wall;
 }
 
 /// The plan with the requests that the baseline chose, now that it has run.
@@ -254,8 +263,9 @@ bool gate_let_nothing_through(const StageContext& context, CaptureGate gate) {
 
 /// Replays the ranges nested in those of the first attempt, or makes the attempt without a gate if
 /// the first replayed nothing.
-Result<void> capture_more(const StageContext& context, const pipeline::StagePlan& plan,
-                          pipeline::StageRun& run, CaptureGate gate) {
+Result<std::chrono::nanoseconds> capture_more(const StageContext& context,
+                                              const pipeline::StagePlan& plan,
+                                              pipeline::StageRun& run, CaptureGate gate) {
   const NcuFiles files(context.setup);
   if (gate_let_nothing_through(context, gate)) {
     const ncu::Messages messages = internal::messages_of(files, Attempt{});
@@ -269,10 +279,42 @@ Result<void> capture_more(const StageContext& context, const pipeline::StagePlan
                     internal::launch_limit(context.setup.settings.pipeline.ncu, true)->text});
     return capture(context, plan, run, {.without_gate = true});
   }
+  std::chrono::nanoseconds time{0};
   for (std::size_t group = 1; group < group_count(context) && files.has_report(); ++group) {
-    PL_TRY(capture(context, plan, run, {.group = group, .gate = gate}));
+    time += PL_TRY(capture(context, plan, run, {.group = group, .gate = gate}));
   }
-  return {};
+  return time;
+}
+
+/// The plan with the launches that were chosen, now that the kernels are known.
+pipeline::StagePlan with_chosen_launches(const StageContext& context, pipeline::StagePlan plan,
+                                         const CounterPlan& counters, CaptureGate gate) {
+  pipeline::RunSetup setup = context.setup;
+  setup.settings.pipeline.ncu = internal::with_plan(setup.settings.pipeline.ncu, counters);
+  const Attempt attempt{.gate = gate};
+  const std::string name = name_of(attempt);
+  for (PlannedCommand& planned : plan.commands) {
+    if (planned.name == name) planned = capture_command({setup, context.tools}, attempt);
+  }
+  return plan;
+}
+
+Result<void> write_plan(const NcuFiles& files, const CounterPlan& counters) {
+  return write_file_atomic(files.folder / run::files::kCounterPlan, PL_TRY(to_document(counters)));
+}
+
+/// Reports what came of the choice of launches.
+Result<void> report_outcome(const StageContext& context, pipeline::StageRun& run,
+                            const NcuKernels& kernels) {
+  const NcuFiles files(context.setup);
+  const fs::path file = files.folder / run::files::kCounterPlan;
+  const auto text = read_file(file);
+  if (!text) return {};
+  auto counters = from_document<CounterPlan>(*text, file.string());
+  if (!counters || kernels.gate_dropped) return {};
+  internal::add_outcome(context, kernels, *counters);
+  run.report({Severity::Note, "counter_outcome", internal::outcome_words(*counters)});
+  return write_plan(files, *counters);
 }
 
 /// Reports which launches the table covers if that is fewer than requested.
@@ -337,6 +379,10 @@ pipeline::StagePlan NcuStage::plan(const StageContext& context) const {
   if (is_built_in) plan.artifacts.emplace_back(run::paths::kWorkloadRequests);
   if (takes_baselines_gate(context)) plan.artifacts.emplace_back(run::files::kGate);
   if (keeps_csv(context)) plan.artifacts.emplace_back(run::files::kNcuTable);
+  if (internal::chooses_launches(own)) {
+    plan.artifacts.emplace_back(run::files::kCounterPlan);
+    plan.notes.push_back(internal::budget_note(own));
+  }
   for (std::size_t group = 1; group < group_count(context); ++group) {
     plan.artifacts.push_back(NcuFiles(context.setup).report(group).filename().string());
   }
@@ -365,17 +411,28 @@ Result<void> NcuStage::run(const StageContext& context, const pipeline::StagePla
   if (gate.gate == CaptureGate::Ranges && !uses(gates, gate.gate)) report_cold_start(context, run);
   if (!uses(gates, gate.gate)) gate.gate = CaptureGate::Everything;
   if (!gates.empty()) PL_TRY(write_gate(files.folder, gate));
-  const pipeline::StagePlan chosen = with_instances(plan, gate);
-  PL_TRY(capture(context, chosen, run, {.gate = gate.gate}));
-  PL_TRY(capture_more(context, chosen, run, gate.gate));
+  pipeline::StagePlan chosen = plan;
+  std::optional<CounterPlan> counters;
+  if (internal::chooses_launches(context.setup.settings.pipeline.ncu)) {
+    counters = internal::plan_counters(context, names_ranges(context.setup),
+                                       gate.gate == CaptureGate::Ranges);
+    chosen = with_chosen_launches(context, std::move(chosen), *counters, gate.gate);
+    run.report({Severity::Note, "counter_plan", internal::plan_words(*counters)});
+  }
+  chosen = with_instances(std::move(chosen), gate);
+  std::chrono::nanoseconds time = PL_TRY(capture(context, chosen, run, {.gate = gate.gate}));
+  time += PL_TRY(capture_more(context, chosen, run, gate.gate));
   if (is_program(context.setup)) {
     const fs::path out = files.workload({.without_gate = files.was_rerun()});
     PL_TRY(write_profiled_requests(context.setup, out, files.workload({})));
   }
-  Result<void> made = make_files(context, plan, run);
+  const auto made = make_files(context, plan, run);
   // Nothing will read them then.
   if (!made || run.has_problem()) drop_csvs(context);
-  return made;
+  if (!made) return made.error();
+  if (!counters) return {};
+  counters->seconds = std::chrono::duration<double>(time + *made).count();
+  return write_plan(files, *counters);
 }
 
 std::vector<Finding> NcuStage::verify(const StageContext& context,
@@ -399,6 +456,7 @@ Result<void> NcuStage::summarise(const StageContext& context, const run::Run& /*
   drop_csvs(context);
   if (!tables) return std::move(tables).error();
   report_coverage(context, run, tables->kernels);
+  PL_TRY(report_outcome(context, run, tables->kernels));
   if (tables->kernels.kernels.empty()) {
     run.report({Severity::Problem, "capture_empty", "the report holds no kernels",
                 "its details: " + files.sections_report().string()});

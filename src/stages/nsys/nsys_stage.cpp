@@ -149,6 +149,9 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
   for (Finding& finding : internal::check_contents(context, session, report, content.contents)) {
     run.report(std::move(finding));
   }
+  if (auto missing = internal::metrics_missing(context, session, report, content.timeline)) {
+    run.report(std::move(*missing));
+  }
   const bool has_kernels = content.contents.kernels > 0;
   run.keep_capture(internal::within_stage(context.setup, report.sqlite),
                    std::move(content.timeline));
@@ -168,12 +171,23 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
   return {};
 }
 
+/// Whether nsys ended at once because it cannot sample the GPU's metrics: older releases do for
+/// GPUs that they do not support, and without the right to read counters.
+bool refuses_metrics(const Exit& exit) {
+  const auto has = [&](std::string_view words) {
+    return exit.tail.find(words) != std::string::npos;
+  };
+  return !exit.succeeded() && (has("None of the installed GPUs are supported") ||
+                               has("ERR_NVGPUCTRPERM") || has("gpu-metrics-device"));
+}
+
 /// Why another attempt may succeed after a capture that left nothing; empty: it will not.
 std::string worth_another_try(const Exit& exit, const NsysSession& session) {
   if (exit.why != Exit::Why::Own || !internal::nsys_reports(session).empty() ||
       !internal::unimported_captures(session).empty()) {
     return {};
   }
+  if (refuses_metrics(exit)) return "nsys cannot sample the GPU's metrics here, and did not start";
   const nsys::Messages messages = nsys::read_messages(exit.tail);
   if (messages.session_in_use) {
     return "nsys has another session of that name, perhaps one that is just ending";
@@ -188,12 +202,14 @@ Result<Exit> run_nsys(const StageContext& context, const PlannedCommand& first_t
                       pipeline::StageRun& run, NsysSession session) {
   constexpr int kTries = 3;
   const std::string first_id = session.id;
+  bool without_metrics = false;
   for (int n = 1;; ++n) {
     PlannedCommand planned = first_try;
     if (n > 1) {
       forget_recorded(session.workload());
       planned.name += " again";
       planned.command = nsys::in_session(std::move(planned.command), session.id);
+      if (without_metrics) planned.command = nsys::without_metrics(std::move(planned.command));
     }
     PL_TRY(run::write_command_file(session.folder / run::files::kCommand, planned.command,
                                    context.setup.redactor));
@@ -209,6 +225,7 @@ Result<Exit> run_nsys(const StageContext& context, const PlannedCommand& first_t
       return exit;
     }
     run.report({Severity::Warning, "nsys_retry", why + "; trying again"});
+    without_metrics = without_metrics || refuses_metrics(exit);
     session.id = first_id + "-" + std::to_string(n + 1);
   }
 }

@@ -9,6 +9,7 @@
 #include "analysis/kernels/classify.h"
 #include "analysis/timeline/accounting.h"
 #include "analysis/timeline/attribution.h"
+#include "analysis/timeline/device_metrics.h"
 #include "analysis/timeline/group_kernels.h"
 #include "base/figures.h"
 #include "base/files.h"
@@ -87,8 +88,10 @@ void count_tokens(const timeline::RangeAccount& account, std::span<const Request
 }
 
 void add_ranges(const ReadCapture& capture, const Attribution& attribution,
-                const timeline::Accounting& accounts, NsysRanges& table) {
+                const timeline::Accounting& accounts, const timeline::MetricIntegrals& sampled,
+                NsysRanges& table) {
   const Timeline& timeline = *capture.timeline;
+  const auto metrics = timeline::range_metrics(timeline, attribution, sampled);
   for (const timeline::RangeAccount& account : accounts.ranges) {
     RangeUse range;
     range.capture = capture.about.name;
@@ -102,6 +105,8 @@ void add_ranges(const ReadCapture& capture, const Attribution& attribution,
     for (std::size_t i = 0; i < accounts.devices.size(); ++i) {
       range.devices.push_back(timeline::device_account(accounts.devices[i], account.time[i],
                                                        account.wall_ns, account.own[i]));
+      const auto of_range = metrics.find({account.label, account.domain, accounts.devices[i]});
+      if (of_range != metrics.end()) range.devices.back().metrics = of_range->second;
     }
     range.work = account.work.count;
     range.work_sum_ns = account.work.sum_ns;
@@ -110,7 +115,44 @@ void add_ranges(const ReadCapture& capture, const Attribution& attribution,
   }
 }
 
-NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accounts) {
+/// What a reader of the samples must know.
+void note_samples(const Timeline& timeline, const timeline::MetricIntegrals& sampled,
+                  NsysCapture& about) {
+  constexpr double kNotable = 0.01;
+  for (const GpuSamples& samples : timeline.gpu_samples) {
+    const auto used =
+        std::find_if(about.devices.begin(), about.devices.end(),
+                     [&](const DeviceAccount& device) { return device.device == samples.device; });
+    const std::string gpu = fmt::format("GPU {}", samples.device);
+    const auto without_work = active_without_work(timeline, samples.device, sampled);
+    if (used == about.devices.end()) {
+      if (without_work.value_or(0) < kNotable) continue;
+      about.notes.push_back(fmt::format(
+          "{}, on which nothing of this capture ran, was active for {} of the time: another "
+          "program uses it",
+          gpu, percent(*without_work)));
+      continue;
+    }
+    if (without_work.value_or(0) >= kNotable) {
+      about.notes.push_back(fmt::format(
+          "the counters of {} include other programs: its SMs were active for {} of the time in "
+          "which nothing of this capture ran",
+          gpu, percent(*without_work)));
+    }
+    const auto& metrics = used->metrics;
+    if (!metrics || metrics->gap_ns == 0) continue;
+    const double gap = static_cast<double>(metrics->gap_ns) /
+                       static_cast<double>(metrics->gap_ns + metrics->covered_ns);
+    if (gap < kNotable) continue;
+    about.notes.push_back(
+        fmt::format("samples of {} are missing for {} of the time in which it "
+                    "worked",
+                    gpu, percent(gap)));
+  }
+}
+
+NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accounts,
+                  const timeline::MetricIntegrals& sampled) {
   const Timeline& timeline = *capture.timeline;
   NsysCapture about = capture.about;
   about.wall_ns = accounts.wall_ns();
@@ -124,6 +166,8 @@ NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accoun
     // All work of a capture counts as its own.
     about.devices.back().own_busy_ns = about.devices.back().busy_ns;
     about.devices.back().own_inside_ns = about.devices.back().busy_ns;
+    about.devices.back().metrics = sampled.over(
+        accounts.devices[i], {{accounts.active[i].begin_ns, accounts.active[i].end_ns}});
     about.gpu_spans.push_back({.device = accounts.devices[i],
                                .begin_ns = accounts.active[i].begin_ns - accounts.begin_ns,
                                .end_ns = accounts.active[i].end_ns - accounts.begin_ns,
@@ -139,6 +183,7 @@ NsysCapture about(const ReadCapture& capture, const timeline::Accounting& accoun
                     .launches_without_work = accounts.launches_without_work};
   about.losses = timeline.reading.losses;
   about.notes = timeline.reading.notes;
+  note_samples(timeline, sampled, about);
   about.events_used = timeline.reading.used;
   about.events_skipped = timeline.reading.events() - timeline.reading.used;
   return about;
@@ -283,6 +328,34 @@ std::string ranges_section(const NsysRanges& table) {
   return rows.text();
 }
 
+/// Empty without samples.
+std::string metrics_section(const NsysRanges& table) {
+  Table rows({{"capture", Table::Align::Left},
+              {"range", Table::Align::Left},
+              {"GPU"},
+              {"SM active"},
+              {"tensor active"},
+              {"DRAM read"},
+              {"DRAM write"},
+              {"DRAM bytes"},
+              {"PCIe in"},
+              {"PCIe out"},
+              {"NVLink in"},
+              {"NVLink out"}});
+  for (const RangeUse& range : table.ranges) {
+    for (const DeviceAccount& device : range.devices) {
+      if (!device.metrics) continue;
+      const DeviceMetrics& at = *device.metrics;
+      rows.add({markdown::code(range.capture), markdown::code(range.label()),
+                std::to_string(device.device), percent(at.sm_active), percent(at.tensor_active),
+                percent(at.dram_read), percent(at.dram_write),
+                at.dram_bytes ? amount(*at.dram_bytes, "B") : "–", percent(at.pcie_receive),
+                percent(at.pcie_send), percent(at.nvlink_receive), percent(at.nvlink_send)});
+    }
+  }
+  return rows.empty() ? "" : rows.text();
+}
+
 std::string kernels_section(const NsysKernels& table) {
   if (table.kernels.empty()) {
     return "No kernels: " + markdown::plain(table.why_none.value_or("none were recorded")) + ".\n";
@@ -343,8 +416,9 @@ void add_capture(const ReadCapture& capture, const kernels::Classifier& classifi
   };
   const timeline::Accounting accounts = account(timeline, attribution, options);
   add_kernels(capture, attribution, classifier, tables.kernels);
-  add_ranges(capture, attribution, accounts, tables.ranges);
-  tables.ranges.captures.push_back(about(capture, accounts));
+  const timeline::MetricIntegrals sampled(timeline);
+  add_ranges(capture, attribution, accounts, sampled, tables.ranges);
+  tables.ranges.captures.push_back(about(capture, accounts, sampled));
 }
 
 void finish(NsysTables& tables) {
@@ -397,6 +471,14 @@ std::string kernels_page(const NsysTables& tables) {
   text += "\n## Where the time of each range went\n\n";
   text += "Shares are of the range's wall time; with several devices, the mean over them.\n\n";
   text += ranges_section(tables.ranges);
+  const std::string metrics = metrics_section(tables.ranges);
+  if (!metrics.empty()) {
+    text +=
+        "\n## What the GPU's counters showed\n\n"
+        "Sampled from the first to the last work of each range, without replaying anything; "
+        "everything on the GPU is included.\n\n" +
+        metrics;
+  }
   text += "\n## Kernels with most time\n\n";
   if (ranking_of(tables.kernels).by_exclusive) {
     text += fmt::format(

@@ -51,6 +51,19 @@ std::vector<std::string> rare_options(const settings::Nsys& options) {
   return argv;
 }
 
+/// Releases until 2023 spell the option in the singular.
+std::vector<std::string> metric_options(const Installation& nsys, const settings::Nsys& options) {
+  if (!options.gpu_metrics) return {};
+  constexpr std::string_view kOlder = "--gpu-metrics-device";
+  const bool is_older =
+      nsys.takes(kOlder) && !nsys.options.empty() && !nsys.takes("--gpu-metrics-devices");
+  std::vector<std::string> argv = {std::string(kOlder) + (is_older ? "" : "s") + "=all"};
+  if (options.gpu_metrics_frequency) {
+    argv.push_back("--gpu-metrics-frequency=" + std::to_string(*options.gpu_metrics_frequency));
+  }
+  return argv;
+}
+
 void append(std::vector<std::string>& argv, const std::vector<std::string>& more) {
   argv.insert(argv.end(), more.begin(), more.end());
 }
@@ -90,6 +103,7 @@ Command profile_command(const Installation& nsys, const settings::Nsys& options,
   argv.emplace_back("--force-overwrite=true");
   append(argv, range_options(options, capture));
   append(argv, rare_options(options));
+  append(argv, metric_options(nsys, options));
   append(argv, {"-o", capture.output.string()});
   append(argv, workload.argv);
   command.argv = std::move(argv);
@@ -98,6 +112,12 @@ Command profile_command(const Installation& nsys, const settings::Nsys& options,
     command.env["NSYS_NVTX_PROFILER_REGISTER_ONLY"] = "0";
   }
   return command;
+}
+
+Command without_metrics(Command profiling) {
+  std::erase_if(profiling.argv,
+                [](const std::string& word) { return word.starts_with("--gpu-metrics-"); });
+  return profiling;
 }
 
 Command in_session(Command profiling, const std::string& session) {
@@ -112,7 +132,8 @@ Command in_session(Command profiling, const std::string& session) {
 std::vector<std::string> missing_options(const Installation& nsys, const settings::Nsys& options) {
   std::vector<std::string> missing;
   const Capture any{.session = "s", .output = "o", .range = "r"};
-  for (const auto& list : {range_options(options, any), rare_options(options)}) {
+  for (const auto& list :
+       {range_options(options, any), rare_options(options), metric_options(nsys, options)}) {
     for (const std::string& given : list) {
       std::string option = given.substr(0, given.find('='));
       if (!nsys.takes(option)) missing.push_back(std::move(option));

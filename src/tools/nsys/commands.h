@@ -33,6 +33,9 @@ std::vector<std::string> gated_ranges(const settings::Nsys& nsys);
 Command profile_command(const Installation& nsys, const settings::Nsys& options,
                         const Capture& capture, const Command& workload);
 
+/// The same command without sampling the GPUs' metrics, which some machines refuse.
+Command without_metrics(Command profiling);
+
 /// The same command in a session of another name.
 Command in_session(Command profiling, const std::string& session);
 

@@ -151,6 +151,8 @@ TEST(NsysProfileCommand, IsWhatTheTableOfFlagsSays) {
   options.nvtx_domain_include = schema::CommaList{{"a"}};
   options.nvtx_domain_exclude = schema::CommaList{{"b"}};
   options.cuda_graph_trace = settings::GraphTrace::Graph;
+  options.gpu_metrics = true;
+  options.gpu_metrics_frequency = 10'000;
   std::set<std::string> passed;
   for (const std::string& argument : argv_of(options)) passed.merge(options_in(argument));
   std::set<std::string> documented = {"--session-new", "--force-overwrite"};
@@ -235,6 +237,25 @@ TEST(NsysExport, CountsTheFileAndNotTheExitCode) {
   processes.expect({"nsys", "export"}).exits(1);
   EXPECT_EQ(export_sqlite(processes, "nsys", "run.nsys-rep", sqlite).error().to_string(),
             "nsys export of run.nsys-rep exited with code 1");
+}
+
+TEST(NsysCommand, SamplesMetricsInTheSpellingOfTheRelease) {
+  settings::Nsys options;
+  options.gpu_metrics = true;
+  options.gpu_metrics_frequency = 20'000;
+  const Command workload{.argv = {"app"}};
+  const Capture capture{.session = "s", .output = "o"};
+  Installation nsys{"nsys", {2025, 3, 1}};
+  nsys.options = {"--trace", "--gpu-metrics-devices", "--gpu-metrics-frequency"};
+  EXPECT_THAT(profile_command(nsys, options, capture, workload).argv,
+              IsSupersetOf({"--gpu-metrics-devices=all", "--gpu-metrics-frequency=20000"}));
+  nsys.options = {"--trace", "--gpu-metrics-device", "--gpu-metrics-frequency"};
+  const Command older = profile_command(nsys, options, capture, workload);
+  EXPECT_THAT(older.argv, IsSupersetOf({"--gpu-metrics-device=all"}));
+  EXPECT_THAT(missing_options(nsys, options), IsEmpty());
+  EXPECT_THAT(without_metrics(older).argv, Not(Contains(::testing::StartsWith("--gpu-metrics"))));
+  nsys.options = {"--trace"};
+  EXPECT_THAT(missing_options(nsys, options), Contains("--gpu-metrics-devices"));
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ Result<Timeline> read_tables(sqlite::Database& database,
     internal::read_calls(import);
     internal::read_work(import);
     internal::read_ranges(import);
+    internal::read_samples(import);
     internal::count_other_tables(import);
   }
   internal::read_diagnostics(import);

@@ -82,6 +82,12 @@ std::vector<pipeline::Finding> check_contents(const pipeline::StageContext& cont
                                               const NsysSession& session, const NsysReport& report,
                                               const nsys::Contents& contents);
 
+/// That the GPU's metrics were requested and an export has none; nothing otherwise.
+std::optional<pipeline::Finding> metrics_missing(const pipeline::StageContext& context,
+                                                 const NsysSession& session,
+                                                 const NsysReport& report,
+                                                 const Timeline& timeline);
+
 /// Findings from a session's files and log, apart from what its exports lack.
 std::vector<pipeline::Finding> check_session(const pipeline::StageContext& context,
                                              const NsysSession& session);

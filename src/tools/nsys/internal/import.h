@@ -132,6 +132,12 @@ class Rows {
     if (!statement_.try_get(column, value)) return std::nullopt;
     return value;
   }
+  std::optional<double> real(int column) const {
+    if (const auto whole = maybe(column)) return static_cast<double>(*whole);
+    double value = 0;
+    if (!statement_.try_get(column, value)) return std::nullopt;
+    return value;
+  }
   /// The bytes of a blob or of a text.
   std::optional<std::string_view> bytes(int column) const {
     sqlite::Blob value;
@@ -266,6 +272,7 @@ void read_calls(Import& import);  ///< before read_work(), which links to them
 void read_work(Import& import);
 void read_kernels_only(Import& import);  ///< instead of calls, work and ranges
 void read_ranges(Import& import);
+void read_samples(Import& import);
 void read_diagnostics(Import& import);
 void count_other_tables(Import& import);
 /// Sorting, the capture's begin and end, names of threads: what needs all rows.

@@ -37,7 +37,9 @@ void read_gpus(Import& file) {
   const auto table = file.table({"TARGET_INFO_GPU", "TARGET_INFO_CUDA_GPU"});
   if (!table) return;
   file.scan(
-      *table, {"id", "name", "uuid", "totalMemory", "smCount", "computeMajor", "computeMinor"},
+      *table,
+      {"id", "name", "uuid", "totalMemory", "smCount", "computeMajor", "computeMinor",
+       "memoryBandwidth"},
       [&](const Rows& rows) {
         Gpu gpu;
         gpu.device = static_cast<std::int32_t>(rows.integer(0));
@@ -51,6 +53,8 @@ void read_gpus(Import& file) {
         if (const auto major = rows.maybe(5)) {
           gpu.compute_capability = std::to_string(*major) + "." + std::to_string(rows.integer(6));
         }
+        gpu.memory_bytes_per_second =
+            static_cast<double>(std::max<std::int64_t>(rows.integer(7), 0));
         file.timeline.gpus.push_back(std::move(gpu));
       });
   std::sort(file.timeline.gpus.begin(), file.timeline.gpus.end(), [](const Gpu& a, const Gpu& b) {
