@@ -6,14 +6,20 @@
 
 #include "base/figures.h"
 #include "base/files.h"
+#include "base/strings.h"
 #include "base/terminal_text.h"
+#include "catalog/history.h"
 #include "command_line.h"
+#include "comparison/ci_checks.h"
 #include "comparison/compare.h"
 #include "comparison/comparison.h"
 #include "comparison/row_text.h"
 #include "formats/json.h"
+#include "process/runner.h"
 #include "schema/read.h"
 #include "session/run_comparison.h"
+#include "session/run_history.h"
+#include "session/stored_runs.h"
 #include "standard_streams.h"
 #include "text_table.h"
 #include "verb.h"
@@ -138,6 +144,32 @@ Result<CompareOptions> compare_options(const Arguments& arguments) {
   return options;
 }
 
+/// What a CI system gets besides the result: its test report, annotations and the job's summary.
+struct CiOutput {
+  std::string suite;
+  std::vector<Check> checks;
+  std::string markdown;
+};
+
+/// Appends to the file that GitHub Actions shows on the page of a job.
+Result<void> add_to_step_summary(const std::string& markdown) {
+  const std::string file = environment_variable("GITHUB_STEP_SUMMARY").value_or("");
+  if (file.empty()) return {};
+  const std::string before = read_file(file).value_or("");
+  return write_file_atomic(file, before + markdown + "\n");
+}
+
+Result<void> write_for_ci(const CiOutput& output, const Arguments& arguments) {
+  if (const auto file = arguments.value("--junit")) {
+    PL_TRY(write_file_atomic(*file, junit_report(output.suite, output.checks)));
+  }
+  if (!arguments.has("--github")) return {};
+  // The runner reads commands from both streams, and stdout has the result.
+  const std::string annotations = github_annotations(output.suite, output.checks);
+  for (const std::string_view line : lines(annotations)) print_remark(line);
+  return add_to_step_summary(output.markdown);
+}
+
 Result<void> write_pages(const Comparison& found, const Arguments& arguments, std::size_t top) {
   if (const auto file = arguments.value("--markdown")) {
     PL_TRY(write_file_atomic(*file, comparison::markdown_page(found, {.top = top})));
@@ -145,7 +177,89 @@ Result<void> write_pages(const Comparison& found, const Arguments& arguments, st
   if (const auto file = arguments.value("--html")) {
     PL_TRY(write_file_atomic(*file, comparison::html_page(found, {.top = top})));
   }
-  return {};
+  return write_for_ci({.suite = "profline compare",
+                       .checks = checks_of(found),
+                       .markdown = comparison::markdown_page(found, {.top = top})},
+                      arguments);
+}
+
+std::string history_text(const catalog::History& history, std::size_t width,
+                         const Palette& palette) {
+  std::string text = fmt::format("newest  {}, '{}', {}, {}\n", printable(history.run),
+                                 printable(history.experiment), printable(history.workload),
+                                 printable(history.device_name));
+  for (const std::string& note : history.notes) {
+    text += palette.warning("note") + "    " + printable(note) + '\n';
+  }
+  TextTable table({{"metric", Align::Left},
+                   {"level"},
+                   {"newest"},
+                   {"change"},
+                   {"verdict", Align::Left},
+                   {"runs", Align::Right, false, 1},
+                   {"oldest to newest", Align::Left, true, 2}});
+  for (const catalog::MetricHistory& metric : history.metrics) {
+    const auto& newest = metric.newest;
+    table.add(
+        {metric.name, newest ? catalog::value_text(newest->before, metric.unit) : "–",
+         metric.points.empty() ? "–" : catalog::value_text(metric.points.back().value, metric.unit),
+         newest ? signed_percent(newest->change) : "–",
+         std::string(schema::name_of(metric.verdict)), std::to_string(metric.points.size()),
+         catalog::sparkline(metric.points)});
+  }
+  text += '\n' + table.render(width, palette) + '\n';
+  for (const catalog::MetricHistory& metric : history.metrics) {
+    if (metric.verdict == Verdict::Undecided) continue;
+    text += palette.heading(metric.name) + "  " + printable(catalog::change_words(metric)) + '\n';
+  }
+  if (history.regressions.empty()) text += "no regression\n";
+  for (const catalog::LeftOutRun& run : history.left_out) {
+    text += palette.faint("left out: " + printable(run.folder) + ", " + printable(run.why)) + '\n';
+  }
+  return text + palette.faint(fmt::format("changes up to {} do not matter; level: the runs before "
+                                          "the newest, since the last change\n",
+                                          chosen_percent(history.threshold)));
+}
+
+/// `profline compare --history N [RUN]`
+Result<ExitCode> print_history(const CompareOptions& chosen, const Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  for (const char* other : {"--html", "--run-spread"}) {
+    if (arguments.has(other)) return usage(std::string(other) + " has no meaning with --history");
+  }
+  if (arguments.words.size() > 1) {
+    return usage(
+        fmt::format("'profline compare --history N' takes one run or folder of runs, not "
+                    "{}",
+                    arguments.words.size()));
+  }
+  catalog::HistoryRequest request;
+  request.most = PL_TRY(whole_number(arguments, "--history")).value_or(request.most);
+  request.threshold = chosen.comparison.threshold;
+  request.metrics = chosen.comparison.metrics;
+  const std::string from =
+      arguments.words.empty() ? session::kDefaultRoot : arguments.words.front();
+  const catalog::History found = PL_TRY(session::compare_history(from, request));
+  const std::string markdown = catalog::markdown_page(found);
+  if (const auto file = arguments.value("--markdown")) {
+    PL_TRY(write_file_atomic(*file, markdown));
+  }
+  PL_TRY(write_for_ci(
+      {.suite = "profline history", .checks = catalog::checks_of(found), .markdown = markdown},
+      arguments));
+  if (invocation.output.format == OutputFormat::Json) {
+    PL_TRY(print_result(PL_TRY(to_document(found))));
+  } else {
+    const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
+    PL_TRY(print_result(for_terminal(history_text(found, output_width(), palette))));
+  }
+  const std::string on = arguments.value("--fail-on").value_or("slower");
+  const bool is_unknown = std::any_of(
+      found.metrics.begin(), found.metrics.end(),
+      [](const auto& metric) { return !metric.newest && metric.verdict == Verdict::Undecided; });
+  const bool fails =
+      (on != "never" && !found.regressions.empty()) || (on == "undecided" && is_unknown);
+  return fails ? ExitCode::Failed : ExitCode::Done;
 }
 
 bool is_failure(const Comparison& found, const Arguments& arguments) {
@@ -210,6 +324,9 @@ Result<ExitCode> print_pairs(const session::SweepComparison& found, const Invoca
   if (arguments.has("--markdown") || arguments.has("--html")) {
     return usage("--markdown and --html need two runs, not two sweeps: name a job of each");
   }
+  if (arguments.has("--junit") || arguments.has("--github")) {
+    return usage("--junit and --github need two runs, not two sweeps: name a job of each");
+  }
   if (invocation.output.format == OutputFormat::Json) {
     PL_TRY(print_result(PL_TRY(pairs_json(found))));
   } else {
@@ -234,9 +351,11 @@ class CompareVerb final : public Verb {
         {"profline compare runs/base runs/head", "what changed; exit code 1 for a regression"},
         {"profline compare runs/base runs/head --metric request_ms --threshold 3%",
          "one metric; changes up to 3 % are ignored"},
+        {"profline compare --history 20 --github",
+         "the newest run against the 20 before it, in CI"},
     };
   }
-  std::string_view words() const override { return "RUN_A RUN_B"; }
+  std::string_view words() const override { return "RUN_A RUN_B | --history N [RUN]"; }
   std::vector<Option> options() const override;
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
 };
@@ -259,14 +378,24 @@ std::vector<Option> CompareVerb::options() const {
        {"slower", "undecided", "never"}},
       {"--run-spread", "", Takes::Value, "SHARE",
        "known spread between two runs of the same thing"},
+      {"--history", "", Takes::Value, "N",
+       "the newest run against up to N earlier ones of the same experiment and kind of machine: "
+       "where their level changed"},
       {"--markdown", "", Takes::Value, "FILE", "also write Markdown for a pull request"},
       {"--html", "", Takes::Value, "FILE", "also write an HTML page"},
+      {"--junit", "", Takes::Value, "FILE",
+       "also write a test report (JUnit XML), one test per row"},
+      {"--github", "", Takes::Nothing, "",
+       "annotate the job of GitHub Actions and add to its summary"},
       {"--top", "", Takes::Value, "N", "operators and kernels to show, or 'all' [20]"},
   };
 }
 
 Result<ExitCode> CompareVerb::run(const Services& services, const Invocation& invocation) const {
   const Arguments& arguments = invocation.arguments;
+  if (arguments.has("--history")) {
+    return print_history(PL_TRY(compare_options(arguments)), invocation);
+  }
   if (arguments.words.size() != 2) {
     return Error(ErrorKind::Config,
                  fmt::format("'profline compare RUN_A RUN_B' takes two folders of runs, not {}",

@@ -16,6 +16,7 @@
 #include "run_index/run_selection.h"
 #include "schema/read.h"
 #include "session/run_comparison.h"
+#include "session/run_export.h"
 #include "session/stored_runs.h"
 #include "standard_streams.h"
 #include "text_table.h"
@@ -197,6 +198,7 @@ class RunsCommand {
   Result<void> show(const std::string& wanted);
   Result<void> prune(const Interrupt& interrupt);
   Result<void> rebuild();
+  Result<void> write_table();
 
   /// On stderr: the result is not complete without them.
   void print_notes(bool quiet) const {
@@ -303,22 +305,33 @@ Result<void> RunsCommand::rebuild() {
   return list();
 }
 
+Result<void> RunsCommand::write_table() {
+  const auto form = arguments_.value("--as");
+  if (!form) return usage("'profline runs export' needs a form: --as csv, or --as jsonl");
+  const std::vector<IndexedRun> runs = PL_TRY(filtered());
+  const SweepLabels sweeps = session::sweep_labels(index_.root(), runs);
+  return print_result(form == "csv" ? session::runs_csv(runs, sweeps)
+                                    : PL_TRY(session::runs_jsonl(runs, sweeps)));
+}
+
 /// `profline runs`: lists the runs below the output root, newest first, shows one of them, or
 /// prunes old ones.
 class RunsVerb final : public Verb {
  public:
   std::string_view name() const override { return "runs"; }
   std::string_view summary() const override {
-    return "list the runs under the output root, show one, prune old ones";
+    return "list the runs under the output root, show one, export or prune them";
   }
   std::vector<Example> examples() const override {
     return {
         {"profline runs --metric 'token_ms<5'", "runs that decode a token in under 5 ms"},
+        {"profline runs export --as csv > runs.csv",
+         "every metric of every run, for a spreadsheet"},
         {"profline runs prune --keep 20 --dry-run",
          "show what would be removed to keep the newest 20"},
     };
   }
-  std::string_view words() const override { return "[show RUN|prune|rebuild]"; }
+  std::string_view words() const override { return "[show RUN|export|prune|rebuild]"; }
   std::vector<Option> options() const override;
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override;
 };
@@ -342,6 +355,12 @@ std::vector<Option> RunsVerb::options() const {
        "only runs with this metric, or that meet a condition such as 'token_ms<5'; may be "
        "repeated"},
       {"--top", "", Takes::Value, "N", "only the newest N"},
+      {"--as",
+       "",
+       Takes::Value,
+       "FORM",
+       "export: csv, one line per run and metric, or jsonl, one line per run",
+       {"csv", "jsonl"}},
       {"--keep", "", Takes::Value, "N",
        "prune: keep the newest N runs and those still in progress"},
       {"--dry-run", "", Takes::Nothing, "", "prune: only show what would be removed"},
@@ -352,7 +371,7 @@ Result<ExitCode> RunsVerb::run(const Services& services, const Invocation& invoc
   const Arguments& arguments = invocation.arguments;
   const std::vector<std::string>& words = arguments.words;
   const std::string action = words.empty() ? "list" : words.front();
-  const std::vector<std::string> actions = {"list", "show", "prune", "rebuild"};
+  const std::vector<std::string> actions = {"list", "show", "export", "prune", "rebuild"};
   const std::size_t takes = action == "show" ? 2 : 1;
   if (std::find(actions.begin(), actions.end(), action) == actions.end()) {
     return Error(ErrorKind::Config, "'runs " + action + "' is not known; there is '" +
@@ -376,6 +395,7 @@ Result<ExitCode> RunsVerb::run(const Services& services, const Invocation& invoc
   Result<void> done;
   if (action == "list") done = command.list();
   if (action == "show") done = command.show(words[1]);
+  if (action == "export") done = command.write_table();
   if (action == "prune") done = command.prune(services.interrupt);
   if (action == "rebuild") done = command.rebuild();
   if (!done) return done.error();

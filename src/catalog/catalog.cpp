@@ -51,7 +51,7 @@ Result<void> Catalog::read_root(const fs::path& root) {
   auto known = std::find_if(indexes_.begin(), indexes_.end(),
                             [&](const Index& index) { return index.root == root; });
   if (known == indexes_.end()) {
-    indexes_.push_back({root, PL_TRY(RunIndex::open(root, RunIndex::Keep::No))});
+    indexes_.push_back({root, PL_TRY(RunIndex::open(root, RunIndex::Keep::Copy))});
     known = std::prev(indexes_.end());
   }
   PL_TRY(known->index.refresh());

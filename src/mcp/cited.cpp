@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -62,6 +63,18 @@ std::string_view key_of(std::string_view pointer) {
   return pointer.substr(pointer.rfind('/') + 1);
 }
 
+/// What distinguishes a row of a list; else its number.
+std::string row_name(const Node& row, std::size_t number) {
+  std::string name;
+  for (const char* key : {"name", "stage", "phase", "reason"}) {
+    const Node* text = row.find(key);
+    if (text == nullptr || !text->is_string() || text->as_string().empty()) continue;
+    name += (name.empty() ? "" : " ") + text->as_string();
+    if (std::string_view(key) == "name") break;
+  }
+  return name.empty() ? std::to_string(number) : name;
+}
+
 }  // namespace
 
 const Node* at_pointer(const Node& tree, std::string_view pointer) {
@@ -96,6 +109,13 @@ std::string below(std::string_view pointer, std::size_t index) {
 }
 
 Result<Document> read_document(const std::filesystem::path& file) {
+  std::error_code failure;
+  const std::uintmax_t size = std::filesystem::file_size(file, failure);
+  if (!failure && size > kLargestDocument) {
+    return Error(ErrorKind::Config, file.string() + " is larger than " +
+                                        human_bytes(kLargestDocument) +
+                                        ": too large to be quoted from");
+  }
   const Node tree = PL_TRY(parse_json(PL_TRY(read_file(file)), file.string()));
   return Document{.file = file.string(),
                   .tree = std::make_shared<const Node>(redacted(tree, Redactor()))};
@@ -172,11 +192,7 @@ void Answer::every_fact(std::size_t document, const std::string& pointer, const 
     }
   } else if (value->is_list()) {
     for (std::size_t i = 0; i < value->as_list().size(); ++i) {
-      // Rows of a table are known by their names.
-      const Node* name = value->as_list()[i].find("name");
-      const bool has_name = name != nullptr && name->is_string() && !name->as_string().empty();
-      every_fact(document, below(pointer, i),
-                 longer(has_name ? name->as_string() : std::to_string(i)), wanted);
+      every_fact(document, below(pointer, i), longer(row_name(value->as_list()[i], i)), wanted);
     }
   } else if (!wanted || wanted(what)) {
     fact(document, pointer, what);

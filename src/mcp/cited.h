@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -28,7 +29,10 @@ struct Document {
   std::shared_ptr<const Node> tree{};  ///< shared by the facts that are read from it
 };
 
-/// A JSON file, without secrets. An Error if it is missing or not JSON.
+/// Traces may be larger; the tool `trace` reads those.
+inline constexpr std::uint64_t kLargestDocument = std::uint64_t{64} << 20U;
+
+/// A JSON file, without secrets. An Error if it is missing, not JSON or larger than that.
 Result<Document> read_document(const std::filesystem::path& file);
 /// What a command with these words prints.
 Document printed_by(const std::vector<std::string>& words, Node tree,

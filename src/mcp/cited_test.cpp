@@ -84,13 +84,18 @@ TEST(AnAnswer, NamesRowsByTheirNames) {
       {"x"},
       json(R"({"phases":[{"name":"decode","time":{"mean_ns":5}},{"time":{"mean_ns":6}}]})")));
   answer.every_fact(document, "", "", [](std::string_view what) { return what.ends_with("_ns"); });
+  const std::size_t other = answer.add(printed_by(
+      {"y"}, json(R"([{"stage":"nsys","phase":"decode","slowdown":2},{"slowdown":3}])")));
+  answer.every_fact(other, "", "", [](std::string_view what) { return what.ends_with("down"); });
   const Node node = answer.to_node();
   std::vector<std::string> names;
   for (const Node& fact : node.find("facts")->as_list()) {
     names.push_back(fact.find("what")->as_string() + " " + fact.find("pointer")->as_string());
   }
-  EXPECT_THAT(names, ::testing::ElementsAre("phases.decode.time.mean_ns /phases/0/time/mean_ns",
-                                            "phases.1.time.mean_ns /phases/1/time/mean_ns"));
+  EXPECT_THAT(names,
+              ::testing::ElementsAre("phases.decode.time.mean_ns /phases/0/time/mean_ns",
+                                     "phases.1.time.mean_ns /phases/1/time/mean_ns",
+                                     "nsys decode.slowdown /0/slowdown", "1.slowdown /1/slowdown"));
 }
 
 TEST(ADocument, IsReadWithoutSecrets) {

@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <string_view>
 
+#include "catalog/history.h"
 #include "comparison/comparison.h"
 #include "comparison/row_text.h"
 #include "formats/json.h"
 #include "mcp/internal/answers.h"
 #include "schema/docs.h"
 #include "session/run_comparison.h"
+#include "session/run_history.h"
 
 namespace profline::mcp {
 namespace {
@@ -57,12 +59,67 @@ void add_differences(std::size_t document, const comparison::Comparison& found, 
   add("environment", found.differences.environment);
 }
 
+Result<Answer> answer_history(const fs::path& run, const CompareArguments& asked) {
+  catalog::HistoryRequest request;
+  request.most = static_cast<std::size_t>(*asked.history);
+  request.threshold = asked.threshold;
+  request.metrics = asked.metric;
+  std::vector<std::string> words = {"compare", "--history", std::to_string(*asked.history),
+                                    run.string()};
+  for (const std::string& metric : asked.metric) words.insert(words.end(), {"--metric", metric});
+  if (asked.threshold) {
+    words.insert(words.end(), {"--threshold", schema::float_text(*asked.threshold)});
+  }
+  Answer answer;
+  const auto found = session::compare_history(run, request);
+  if (!found && found.error().kind() == ErrorKind::NotFound) {
+    answer.say("It was not captured.");
+    answer.missing("metrics", found.error().to_string());
+    return answer;
+  }
+  if (!found) return found.error();
+  const std::size_t document =
+      answer.add(printed_by(words, PL_TRY(parse_json(PL_TRY(to_document(*found)), "the history"))));
+  answer.say(found->regressions.empty() ? "No metric is slower than it was."
+                                        : "Metrics are slower than they were.");
+  answer.facts(document, "", "history", {"run", "experiment", "device_name", "threshold"});
+  for (std::size_t i = 0; i < found->metrics.size(); ++i) {
+    const catalog::MetricHistory& metric = found->metrics[i];
+    const std::string pointer = below("/metrics", i);
+    answer.fact(document, below(pointer, "verdict"), metric.name + ": verdict");
+    answer.fact(document, below(below(pointer, "newest"), "value"), metric.name + ": newest",
+                metric.newest ? catalog::value_text(metric.newest->value, metric.unit) : "");
+    answer.fact(document, below(below(pointer, "newest"), "change"), metric.name + ": change");
+    for (std::size_t at = 0; at < metric.changes.size(); ++at) {
+      const std::string change = below(below(pointer, "changes"), at);
+      answer.facts(document, change, metric.name + ": level changed",
+                   {"folder", "started", "commit", "commit_before", "change", "verdict"});
+      answer.fact(document, below(change, "before"), metric.name + ": level before",
+                  catalog::value_text(metric.changes[at].before, metric.unit));
+      answer.fact(document, below(change, "after"), metric.name + ": level after",
+                  catalog::value_text(metric.changes[at].after, metric.unit));
+    }
+    if (!metric.newest) {
+      answer.missing(metric.name + ": newest", "too few comparable runs before it");
+    }
+  }
+  for (const std::string& note : found->notes) answer.note(note);
+  for (const catalog::LeftOutRun& each : found->left_out) {
+    answer.note("left out: " + each.folder + ", " + each.why);
+  }
+  return answer;
+}
+
 }  // namespace
 
 Result<Answer> answer_compare(const Sources& sources, const CompareArguments& asked) {
   constexpr std::size_t kMostRows = 20;
+  if (asked.history.has_value() == asked.b.has_value()) {
+    return Error(ErrorKind::Config, "give either b or history");
+  }
   const fs::path a = PL_TRY(side_called(sources, asked.a));
-  const fs::path b = PL_TRY(side_called(sources, asked.b));
+  if (asked.history) return answer_history(a, asked);
+  const fs::path b = PL_TRY(side_called(sources, *asked.b));
   session::ComparisonRequest request;
   std::vector<std::string> words = {"compare", a.string(), b.string()};
   request.metrics = asked.metric;

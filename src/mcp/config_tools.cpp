@@ -45,7 +45,7 @@ bool leaves_folder(std::string_view path) {
 }
 
 /// Overrides can name files and variables. Only what is below the roots may be read.
-Result<void> check_overrides(const catalog::Catalog& catalog,
+Result<void> check_overrides(const catalog::Catalog& catalog, const fs::path& start,
                              const std::vector<std::string>& overrides) {
   for (const std::string& text : overrides) {
     const std::size_t equals = text.find('=');
@@ -59,8 +59,12 @@ Result<void> check_overrides(const catalog::Catalog& catalog,
       return Error(ErrorKind::Config, "'" + text + "': give the value instead of an interpolation");
     }
     for (const std::string& word : words_of(value)) {
-      if (!leaves_folder(word)) continue;
-      const auto inside = catalog.inside(word);
+      // A link below a root may lead out of it.
+      std::error_code failure;
+      const bool is_link_out = fs::exists(start / word, failure) &&
+                               !catalog.is_inside(fs::weakly_canonical(start / word, failure));
+      if (!leaves_folder(word) && !is_link_out) continue;
+      const auto inside = catalog.inside(is_link_out ? (start / word).string() : word);
       if (!inside && inside.error().kind() == ErrorKind::Config) {
         return std::move(inside).error().during("override '" + text + "'");
       }
@@ -121,8 +125,8 @@ Result<Answer> explain_of_run(const Sources& sources, const ExplainArguments& as
 
 Result<Answer> answer_explain(const Sources& sources, const ExplainArguments& asked) {
   if (asked.run) return explain_of_run(sources, asked);
-  PL_TRY(check_overrides(sources.catalog, asked.overrides));
   const fs::path start = start_folder(sources.catalog);
+  PL_TRY(check_overrides(sources.catalog, start, asked.overrides));
   const auto configuration =
       PL_TRY(session::Configuration::compose(choice_of(asked.overrides, start)));
   Answer answer;
@@ -154,8 +158,8 @@ Result<Answer> answer_explain(const Sources& sources, const ExplainArguments& as
 }
 
 Result<Answer> answer_plan(const Sources& sources, const PlanArguments& asked) {
-  PL_TRY(check_overrides(sources.catalog, asked.overrides));
   const fs::path start = start_folder(sources.catalog);
+  PL_TRY(check_overrides(sources.catalog, start, asked.overrides));
   session::RunRequest request;
   request.choice = choice_of(asked.overrides, start);
   const auto names_folder = [](const std::string& text) {

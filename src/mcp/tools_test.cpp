@@ -105,6 +105,9 @@ TEST_F(OverARecordedRun, ArgumentsAreChecked) {
   EXPECT_EQ(failure("kernels", R"({"run":"h200","top":0})"),
             "top: must be an integer from 1 to 50, not 0");
   EXPECT_EQ(failure("summary", R"({"run":3})"), "run: must be a string, not the integer 3");
+  EXPECT_EQ(failure("compare", R"({"a":"h200"})"), "give either b or history");
+  EXPECT_EQ(failure("compare", R"({"a":"h200","b":"h200","history":3})"),
+            "give either b or history");
   EXPECT_THAT(failure("runs", R"({"metric":["token_ms<x"]})"), HasSubstr("not 'token_ms<x'"));
   EXPECT_EQ(failure("summary", R"({"run":"h20"})"),
             "there is no run 'h20' below " + root().string() + " (did you mean 'h200'?)");
@@ -117,6 +120,8 @@ TEST_F(OverARecordedRun, FiguresAreFound) {
               Contains("decode: class = \"launch-bound\""));
   EXPECT_THAT(facts("kernels", R"({"run":"h200","top":1})"),
               Contains("indexSelectSmallIndex grid 1056x1x1 block 128x1x1: total_ns = 56.9 ms"));
+  EXPECT_THAT(facts("compare", R"({"a":"h200","history":20,"metric":["token_ms"]})"),
+              Contains("token_ms: verdict = \"UNDECIDED\""));
   EXPECT_THAT(facts("trace", R"({"file":"decode.sqlite","top":1})"),
               Contains(StartsWith("all kernels: count = ")));
   EXPECT_THAT(facts("explain", R"({"key":"model.dtype","run":"h200"})"),
@@ -165,6 +170,9 @@ TEST_F(OverARecordedRun, NothingOutsideTheRootsIsRead) {
             "there is no run '/etc' below " + root().string());
   EXPECT_EQ(failure("plan", R"({"overrides":["model.path=/etc"]})"),
             "override 'model.path=/etc': '/etc' " + outside);
+  fs::create_symlink(folder_.path(), root() / "out");
+  EXPECT_EQ(failure("plan", R"({"overrides":["dataset.root=out"]})"),
+            "override 'dataset.root=out': '" + (root() / "out").string() + "' " + outside);
   EXPECT_EQ(failure("plan", R"({"overrides":["dataset.root=[x,'../../y']"]})"),
             "override 'dataset.root=[x,'../../y']': '../../y' " + outside);
   EXPECT_EQ(failure("explain", R"({"key":"device","overrides":["hydra.searchpath=[/etc]"]})"),

@@ -217,6 +217,36 @@ Result<IndexedRun> read_row(const sqlite::Statement& row) {
   return run;
 }
 
+/// A run and the stamp of the run.json that it was read from.
+struct IndexedRow {
+  IndexedRun run;
+  std::string stamp;
+};
+
+/// Everything in the tables, newest first.
+Result<std::vector<IndexedRow>> all_rows(Database& database) {
+  std::map<std::string, std::vector<IndexedMetric>> metrics;
+  sqlite::Statement values = PL_TRY(
+      database.query("SELECT folder, name, unit, value, n FROM metric ORDER BY folder, place"));
+  PL_TRY((values.each<std::string, std::string, std::string, double, std::int64_t>(
+      [&](const std::string& folder, const std::string& name, const std::string& unit, double value,
+          std::int64_t n) {
+        metrics[folder].push_back({name, unit, value, n});
+      })));
+  sqlite::Statement rows = PL_TRY(database.query(
+      "SELECT id, folder, experiment, state, exit_code, model, program, device, device_name, host, "
+      "version, \"commit\", started, ended, fingerprint, disturbance, steadiness, stamp FROM run "
+      "ORDER BY started DESC, folder DESC"));
+  constexpr int kStamp = 17;
+  std::vector<IndexedRow> all;
+  while (PL_TRY(rows.step())) {
+    IndexedRow row{PL_TRY(read_row(rows)), PL_TRY(rows.get<std::string>(kStamp))};
+    row.run.metrics = std::move(metrics[row.run.folder]);
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<std::vector<fs::path>> run_folders(const fs::path& root) {
@@ -245,15 +275,31 @@ Result<RunIndex> RunIndex::open(const fs::path& root, Keep keep) {
   const fs::path file = root / run::files::kIndex;
   std::error_code failure;
   const bool is_there = fs::exists(fs::symlink_status(file, failure));
-  if (keep == Keep::No || (keep == Keep::IfThere && !is_there)) {
-    return RunIndex(root, PL_TRY(index_in_memory()));
+  if (keep == Keep::No || keep == Keep::Copy || (keep == Keep::IfThere && !is_there)) {
+    RunIndex index(root, PL_TRY(index_in_memory()));
+    // If it cannot be read, every run is read from its folder.
+    if (keep == Keep::Copy && is_there) static_cast<void>(index.copy_from(file));
+    return index;
   }
   auto database = open_index_file(file);
   if (database) return RunIndex(root, std::move(*database));
   RunIndex index(root, PL_TRY(index_in_memory()));
   index.notes_.push_back("the index is not used, and every run was read from its folder: " +
                          database.error().to_string());
+  index.lasting_notes_ = index.notes_.size();
   return index;
+}
+
+Result<void> RunIndex::copy_from(const fs::path& file) {
+  std::error_code failure;
+  if (!fs::is_regular_file(fs::symlink_status(file, failure))) return {};
+  PL_TRY(check_owner(file));
+  sqlite::Database from = PL_TRY(sqlite::Database::open_read_only(file));
+  if (PL_TRY(schema_of(from)) != PL_TRY(schema_of(database_))) return {};  // another version
+  const std::vector<IndexedRow> rows = PL_TRY(all_rows(from));
+  Transaction transaction = PL_TRY(Transaction::begin(database_));
+  for (const IndexedRow& row : rows) PL_TRY(write(row.run, row.stamp));
+  return transaction.commit();
 }
 
 Result<void> RunIndex::write(const IndexedRun& run, const std::string& stamp) {
@@ -287,6 +333,7 @@ Result<void> RunIndex::forget(std::string_view folder) {
 }
 
 Result<void> RunIndex::refresh(const ReadRun& read) {
+  notes_.resize(lasting_notes_);
   // Folders are read under the lock, so that the later of two programs has the last word.
   Transaction transaction = PL_TRY(Transaction::begin(database_));
   std::map<std::string, std::string> known;
@@ -324,23 +371,10 @@ Result<void> RunIndex::rebuild() {
 }
 
 Result<std::vector<IndexedRun>> RunIndex::runs() {
-  std::map<std::string, std::vector<IndexedMetric>> metrics;
-  sqlite::Statement values = PL_TRY(
-      database_.query("SELECT folder, name, unit, value, n FROM metric ORDER BY folder, place"));
-  PL_TRY((values.each<std::string, std::string, std::string, double, std::int64_t>(
-      [&](const std::string& folder, const std::string& name, const std::string& unit, double value,
-          std::int64_t n) {
-        metrics[folder].push_back({name, unit, value, n});
-      })));
-  sqlite::Statement rows = PL_TRY(database_.query(
-      "SELECT id, folder, experiment, state, exit_code, model, program, device, device_name, host, "
-      "version, \"commit\", started, ended, fingerprint, disturbance, steadiness FROM run "
-      "ORDER BY started DESC, folder DESC"));
   std::vector<IndexedRun> runs;
-  while (PL_TRY(rows.step())) {
-    IndexedRun run = PL_TRY(read_row(rows));
+  for (IndexedRow& row : PL_TRY(all_rows(database_))) {
+    IndexedRun& run = row.run;
     if (!folders_.contains(run.folder)) continue;
-    run.metrics = std::move(metrics[run.folder]);
     const bool says_running = run.state == "running";
     if (says_running &&
         run::FolderLock(root_ / run.folder, run::FolderLock::Kind::Look).is_held()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -21,6 +22,7 @@ class RunIndex {
   enum class Keep {
     Yes,
     IfThere,  ///< use the file only if it exists: for read-only commands
+    Copy,     ///< in memory, beginning with what the file has: nothing is written
     No,       ///< read every run from its folder: for when it must be right
   };
   /// Opens the index of a root, creating it (again) if it is missing, of another version or
@@ -50,12 +52,14 @@ class RunIndex {
       : root_(std::move(root)), database_(std::move(database)) {}
 
   Result<void> write(const IndexedRun& run, const std::string& stamp);
+  Result<void> copy_from(const std::filesystem::path& file);
   Result<void> forget(std::string_view folder);
 
   std::filesystem::path root_;
   sqlite::Database database_;
   std::set<std::string> folders_;  ///< that contain a run, as of the last refresh()
   std::vector<std::string> notes_;
+  std::size_t lasting_notes_ = 0;  ///< the first of them; the others are of the last refresh()
 };
 
 /// The folders below `root` that contain a run, relative to it, sorted: directly in it, or one

@@ -209,6 +209,52 @@ TEST(RunIndex, HasOnlyRunsThatLieInTheRoot) {
   }
 }
 
+TEST(RunIndex, InMemoryBeginsWithWhatTheFileHasAndWritesNothing) {
+  const testing::TempDir root;
+  TestRun{.second = 1}.write(root / "a");
+  TestRun{.second = 2}.write(root / "b");
+  opened(root.path());
+  const fs::path file = root / run::files::kIndex;
+  const std::string before = read_file(file).value();
+  TestRun{.second = 3}.write(root / "c");
+  std::vector<std::string> read;
+  const auto reading = [&](const fs::path& below, const fs::path& folder) {
+    read.push_back(folder.string());
+    return read_indexed_run(below, folder);
+  };
+  auto copy = RunIndex::open(root.path(), RunIndex::Keep::Copy);
+  ASSERT_TRUE(copy);
+  ASSERT_TRUE(copy->refresh(reading));
+  EXPECT_THAT(folders(*copy), ElementsAre("c ok", "b ok", "a ok"));
+  EXPECT_THAT(read, ElementsAre("c"));
+  EXPECT_EQ(read_file(file).value(), before);
+  // A file that is not ours, or a link to one, is not read; the runs are.
+  for (const bool is_link : {false, true}) {
+    fs::rename(file, root / "elsewhere");
+    if (is_link) fs::create_symlink("elsewhere", file);
+    read.clear();
+    auto unaided = RunIndex::open(root.path(), RunIndex::Keep::Copy);
+    ASSERT_TRUE(unaided);
+    ASSERT_TRUE(unaided->refresh(reading));
+    EXPECT_THAT(folders(*unaided), ElementsAre("c ok", "b ok", "a ok"));
+    EXPECT_EQ(read.size(), 3U);
+    fs::remove(file);
+    fs::rename(root / "elsewhere", file);
+  }
+}
+
+TEST(RunIndex, ForgetsWhatItNotedOnceItIsRight) {
+  const testing::TempDir root;
+  fs::create_directories(root / "a");
+  ASSERT_TRUE(write_file_atomic(root / "a/run.json", "{"));
+  RunIndex index = opened(root.path());
+  ASSERT_TRUE(index.refresh());
+  EXPECT_EQ(index.notes().size(), 1U);
+  TestRun{}.write(root / "a");
+  ASSERT_TRUE(index.refresh());
+  EXPECT_THAT(index.notes(), IsEmpty());
+}
+
 TEST(RunIndex, TellsOfRunsItCannotRead) {
   const testing::TempDir root;
   TestRun{}.write(root / "a");

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "statistics/significance.h"
+#include "statistics/internal/step_fit.h"
 #include "statistics/summary.h"
 
 namespace profline::statistics {
@@ -13,8 +13,6 @@ namespace {
 
 /// The probability with which chance alone may look like a change of level.
 constexpr double kChance = 0.0002;
-/// Beyond this correlation of neighbours a series holds next to no independent values.
-constexpr double kMostCorrelation = 0.95;
 /// Longer series are examined as this many means of neighbours.
 constexpr std::size_t kMostBlocks = 128;
 /// How far apart two levels must be, in standard deviations around them. Gaussian noise, split at
@@ -26,107 +24,6 @@ constexpr std::size_t kFewestToCut = 5;
 /// A drift of any form: by this factor, and by this many standard deviations of the noise.
 constexpr double kGrossDrift = 1.3;
 constexpr double kGrossDriftDeviations = 8;
-
-double square(double value) {
-  return value * value;
-}
-
-/// The sum of squared deviations from each part's own mean, if the series is cut at `at`.
-class Cuts {
- public:
-  explicit Cuts(std::span<const double> values)
-      : sums_(values.size() + 1), squares_(values.size() + 1) {
-    // Sums of the values themselves would lose digits.
-    const double mean = mean_of(values);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      sums_[i + 1] = sums_[i] + (values[i] - mean);
-      squares_[i + 1] = squares_[i] + square(values[i] - mean);
-    }
-  }
-  double rise(std::size_t at) const {
-    const auto head = static_cast<double>(at);
-    const double tail = static_cast<double>(sums_.size() - 1) - head;
-    return (sums_.back() - sums_[at]) / tail - sums_[at] / head;
-  }
-  double left_over(std::size_t at) const {
-    const auto head = static_cast<double>(at);
-    const double tail = static_cast<double>(sums_.size() - 1) - head;
-    return std::max(
-        squares_.back() - square(sums_[at]) / head - square(sums_.back() - sums_[at]) / tail, 0.0);
-  }
-  /// The same, of the part after the cut alone.
-  double after(std::size_t at) const {
-    const double tail = static_cast<double>(sums_.size() - 1 - at);
-    return std::max(squares_.back() - squares_[at] - square(sums_.back() - sums_[at]) / tail, 0.0);
-  }
-  /// The cut with the least left over.
-  std::size_t best() const {
-    std::size_t best = 1;
-    for (std::size_t at = 2; at + 1 < sums_.size(); ++at) {
-      if (left_over(at) < left_over(best)) best = at;
-    }
-    return best;
-  }
-
- private:
-  std::vector<double> sums_;
-  std::vector<double> squares_;
-};
-
-struct Line {
-  double slope = 0;   ///< per element
-  double spread = 0;  ///< sum of squared distances of the places from their middle
-  double left_over = 0;
-};
-
-Line line_through(std::span<const double> values) {
-  const double mean = mean_of(values);
-  const double middle = static_cast<double>(values.size() - 1) / 2;
-  double products = 0;
-  double squares = 0;
-  double all = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double x = static_cast<double>(i) - middle;
-    products += x * (values[i] - mean);
-    squares += square(x);
-    all += square(values[i] - mean);
-  }
-  const double slope = products / squares;
-  return {slope, squares, std::max(all - slope * products, 0.0)};
-}
-
-/// Deviations from a model of the series, as noise whose neighbours may be correlated.
-struct Noise {
-  double deviation = 0;
-  double thinning = 1;  ///< a correlated value is worth this many independent ones
-  double degrees = 1;
-};
-
-/// `fitted`: how many parameters the model has. The correlation of neighbours is corrected for the
-/// bias of a short series (Kendall 1954), once per parameter.
-Noise noise_of(std::span<const double> apart, double fitted) {
-  double products = 0;
-  double squares = 0;
-  for (std::size_t i = 0; i < apart.size(); ++i) {
-    squares += square(apart[i]);
-    if (i > 0) products += apart[i] * apart[i - 1];
-  }
-  const auto n = static_cast<double>(apart.size());
-  const double seen = squares > 0 ? products / squares : 0;
-  const double rho = std::clamp(seen + fitted * (1 + 3 * seen) / n, 0.0, kMostCorrelation);
-  const double thinning = (1 - rho) / (1 + rho);
-  const double degrees = std::max(n * thinning - fitted, 1.0);
-  return {std::sqrt(squares / std::max(n - fitted, 1.0)), thinning, degrees};
-}
-
-/// The probability that chance makes a value as large as this one, whose error is `scale`
-/// deviations of independent noise, in one of `tests` tests.
-double chance_of(double value, double scale, const Noise& noise, std::size_t tests) {
-  const double error = scale * noise.deviation / std::sqrt(noise.thinning);
-  if (error <= std::abs(value) * 1e-12) return value != 0 ? 0 : 1;
-  const double once = 2 * student_cdf(-std::abs(value) / error, noise.degrees);
-  return std::min(once * static_cast<double>(tests), 1.0);
-}
 
 std::vector<double> apart_from(std::span<const double> values, double level) {
   std::vector<double> apart(values.begin(), values.end());

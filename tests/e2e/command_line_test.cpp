@@ -56,8 +56,9 @@ TEST(CommandLine, CommandsOfTwoWordsHaveHelpTogetherAndEach) {
 
 TEST(CommandLine, HelpKeepsItsColumns) {
   const std::string help = run_profline({"--help"}).out;
-  EXPECT_THAT(help, HasSubstr("\n  runs [show RUN|prune|rebuild]\n                               "
-                              "list the runs under the output root"));
+  EXPECT_THAT(help,
+              HasSubstr("\n  runs [show RUN|export|prune|rebuild]\n                               "
+                        "list the runs under the output root"));
   // A command without its own options shows no empty list.
   EXPECT_THAT(run_profline({"report", "--help"}).out,
               HasSubstr("usage: profline report RUN [OPTIONS]\n\nexamples\n"));

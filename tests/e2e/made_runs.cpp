@@ -48,6 +48,7 @@ void MadeRun::write(const std::filesystem::path& folder) const {
   run.set("state", text(state));
   run.set("started", text(started));
   run.set("device", text(device));
+  run.set("commit", text(commit));
   // Numbers from the engine itself, which are the same in every library, unlike its distributions.
   std::mt19937_64 random(static_cast<std::uint64_t>(seed));
   std::string samples;

@@ -12,6 +12,7 @@ struct MadeRun {
   std::string state = "ok";
   std::string started = "2026-11-15T10:00:00.000Z";
   std::string device = "cuda:0";
+  std::string commit{};
   double token_ms = 2;      ///< of an image, on average
   double deviation = 0.01;  ///< of images, relative
   int images = 40;

@@ -15,8 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class Runs : public ::testing::Test {
  protected:
@@ -91,6 +93,28 @@ TEST_F(Runs, ShowOne) {
   const Outcome wrong = runs({"show", "r9"});
   EXPECT_EQ(wrong.code, 3);
   EXPECT_THAT(wrong.err, HasSubstr("profline: there is no run 'r9' below tmp/profile-output"));
+}
+
+TEST_F(Runs, AreExportedWithTheSameColumnsWhateverTheyMeasured) {
+  add({.id = "r0", .experiment = "a, \"b\"", .started = "2026-11-12T10:00:00.000Z", .images = 0});
+  const Outcome csv = runs({"export", "--as", "csv"});
+  EXPECT_EQ(csv.code, 0) << csv.err;
+  EXPECT_THAT(csv.out,
+              StartsWith("folder,id,experiment,state,exit_code,model,program,device,device_name,"
+                         "host,version,commit,started,ended,fingerprint,disturbance,steadiness,"
+                         "swept,metric,unit,value,n\n"));
+  EXPECT_THAT(csv.out, HasSubstr("r1,r1,eager,ok,,tiny,,cuda:0,"));
+  EXPECT_THAT(csv.out, HasSubstr(",token_ms,ms,"));
+  EXPECT_THAT(csv.out, HasSubstr("r0,r0,\"a, \"\"b\"\"\",ok,,tiny,,cuda:0,"));
+  EXPECT_THAT(csv.out, EndsWith(",,,,\n"));
+  const Outcome jsonl = runs({"export", "--as", "jsonl", "--experiment", "eager"});
+  EXPECT_EQ(jsonl.out.find('\n'), jsonl.out.size() - 1);
+  const auto line = parse_json(jsonl.out, "line");
+  ASSERT_TRUE(line) << jsonl.out;
+  EXPECT_EQ(line->find("folder")->as_string(), "r1");
+  EXPECT_EQ(line->find("swept")->as_string(), "");
+  EXPECT_EQ(runs({"export"}).err,
+            "profline: 'profline runs export' needs a form: --as csv, or --as jsonl\n");
 }
 
 TEST_F(Runs, ArePrunedAfterADryRun) {
@@ -269,7 +293,8 @@ TEST_F(Runs, ReportWhatIsWrong) {
       {{"prune", "--keep", "-1"}, 2, "--keep must be an integer from 0 to 1000000000, not '-1'"},
       {{"prun"},
        2,
-       "'runs prun' is not known; there is 'list', 'show', 'prune', 'rebuild' (did you mean "
+       "'runs prun' is not known; there is 'list', 'show', 'export', 'prune', 'rebuild' (did you "
+       "mean "
        "'prune'?)"},
       {{"show"}, 2, "'profline runs show RUN' takes one run"},
       {{"--since", "today"},

@@ -83,14 +83,20 @@ constexpr auto fields(std::type_identity<KernelsArguments>) {
 
 struct CompareArguments {
   std::string a;
-  std::string b;
+  std::optional<std::string> b;
+  std::optional<std::uint64_t> history;
   std::vector<std::string> metric;
   std::optional<double> threshold;
 };
 constexpr auto fields(std::type_identity<CompareArguments>) {
   return field_list(
-      field("a", &CompareArguments::a, "run or folder of runs: before").required(),
-      field("b", &CompareArguments::b, "run or folder of runs: after").required(),
+      field("a", &CompareArguments::a, "run or folder of runs: before; with history the newest run")
+          .required(),
+      field("b", &CompareArguments::b, "run or folder of runs: after; not with history"),
+      field("history", &CompareArguments::history,
+            "instead of b: up to this many runs before a, to find where their level changed, and "
+            "with which commit")
+          .range(1, 1000),
       field("metric", &CompareArguments::metric,
             "only these rows: names, names with *, metrics, phases, operators or kernels; default "
             "metrics and phases"),
