@@ -162,6 +162,7 @@ Result<LabArguments> read_lab_arguments(const Arguments& arguments, const Clock&
   out.command.version = fmt::format("{} ({})", kVersion, kCommit);
   out.command.output_dir = out.folder.string();
   out.command.merge = arguments.has("--merge");
+  out.command.budget_s = PL_TRY(whole_number(arguments, "--budget-s", {.least = 1}));
   out.command.launch_command = Redactor::of_environment().words(out.program.argv);
   out.command.working_dir = cwd.string();
   return out;
@@ -191,13 +192,17 @@ std::string as_text(const kernel_lab::LabRequest& request, const kernel_lab::Lab
   std::string text;
   for (const CaptureRecord& record : outcome.kernels) {
     const bool is_ok = record.state == CaptureState::Ok;
+    const char* const state = is_ok                                   ? "ok"
+                              : record.state == CaptureState::LeftOut ? "left out"
+                                                                      : "failed";
     const std::string rank = record.folder.substr(0, record.folder.rfind('_'));
     text +=
-        fmt::format("{}  {:<6}  {}\n", rank, is_ok ? "ok" : "failed",
+        fmt::format("{}  {:<8}  {}\n", rank, state,
                     printable(is_ok ? fmt::format("{} profiled: {}", record.profiled, record.choice)
                                     : record.problem));
     for (const std::string& note : record.notes) text += fmt::format("    {}\n", printable(note));
   }
+  if (!outcome.budget.empty()) text += fmt::format("budget    {}\n", outcome.budget);
   return text + fmt::format("captures  {}\n", printable(request.folder.string()));
 }
 
@@ -207,6 +212,7 @@ Result<std::string> as_json(const kernel_lab::LabRequest& request,
   document.set("schema", Node::string("profline.kernel_captures/1"));
   document.set("folder", Node::string(request.folder.string()));
   document.set("complete", Node::boolean(outcome.is_complete()));
+  if (!outcome.budget.empty()) document.set("budget", Node::string(outcome.budget));
   document.set("kernels", schema::write(outcome.kernels));
   return write_json(Node::map(std::move(document)));
 }
@@ -271,6 +277,8 @@ std::vector<Option> KernelsProfileVerb::options() const {
        "count launches in this nsys capture of the program"},
       {"--merge", "", Takes::Nothing, "",
        "capture several kernels in one run if they are launched close together"},
+      {"--budget-s", "", Takes::Value, "N",
+       "take no longer than N seconds: the kernels that take most time come first"},
       {"--output-dir", "", Takes::Value, "DIR", "folder for the captures [tmp/ncu-profile/TIME]"},
       {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that captures [ncu on PATH]"},
       {"--nsys", "", Takes::Value, "PROGRAM", "the nsys that counts launches [nsys on PATH]"},

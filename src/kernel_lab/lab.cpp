@@ -121,6 +121,7 @@ class LabRun {
     }
     LabOutcome outcome;
     outcome.was_cancelled = was_cancelled_;
+    outcome.budget = budget_words_;
     for (auto& record : records_) {
       if (record) outcome.kernels.push_back(std::move(*record));
     }
@@ -185,6 +186,7 @@ class LabRun {
   Result<void> choose_for(const SeenLaunches& seen, const KernelLaunches& there,
                           ChosenKernel& kernel) {
     kernel.launches = there.launches.size();
+    kernel.total_ns = there.total_ns();
     if (there.launches.empty()) {
       return give_up(kernel, none_matched(seen, kernel.kernel, there, request_.ncu));
     }
@@ -224,6 +226,48 @@ class LabRun {
     return {};
   }
 
+  std::size_t tables_a_kernel() const {
+    return export_commands(tools_.ncu, request_.ncu, "r", "f", std::nullopt).size();
+  }
+
+  Result<void> leave_out(const ChosenKernel& kernel) {
+    CaptureRecord record = begun_record(kernel);
+    record.state = CaptureState::LeftOut;
+    record.problem = fmt::format("no time left in the budget of {} s", *request_.command.budget_s);
+    return finish(std::move(record), kernel.rank);
+  }
+
+  /// Leaves out the kernels for which there is no time, and says what the others cover.
+  Result<void> keep_to_budget() {
+    const std::chrono::nanoseconds budget = std::chrono::seconds(*request_.command.budget_s);
+    if (!program_) return {};  // run_all() stops in time
+    const BudgetedKernels fitting =
+        fit_budget(pending_, request_.command.merge, tables_a_kernel(), *program_, budget);
+    if (std::count(fitting.is_kept.begin(), fitting.is_kept.end(), true) == 0) {
+      return Error(
+          ErrorKind::Config,
+          fmt::format("--budget-s {} is too short: the program took {}, and ncu runs it at "
+                      "least once",
+                      *request_.command.budget_s, human_elapsed(program_->time)));
+    }
+    std::vector<ChosenKernel> kept;
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      if (fitting.is_kept[i]) {
+        kept.push_back(std::move(pending_[i]));
+      } else {
+        PL_TRY(leave_out(pending_[i]));
+      }
+    }
+    if (fitting.all_ns > 0) {
+      services_.progress.message(fmt::format("{} of {} within {} s, with {} of their time",
+                                             kept.size(), counted(pending_.size(), "kernel"),
+                                             *request_.command.budget_s,
+                                             percent(fitting.coverage())));
+    }
+    pending_ = std::move(kept);
+    return {};
+  }
+
   void report_estimate(const std::vector<Pass>& passes) {
     const std::string what = counted(pending_.size(), "kernel") + " in " +
                              counted(passes.size(), "run") + " of the program";
@@ -231,14 +275,38 @@ class LabRun {
       services_.progress.message(what + "; the duration is known after the first one");
       return;
     }
-    const std::size_t tables =
-        export_commands(tools_.ncu, request_.ncu, "r", "f", std::nullopt).size();
-    services_.progress.message(fmt::format(
-        "{}, about {}: it took {} while its launches were counted", what,
-        human_elapsed(estimate(passes, tables, *program_)), human_elapsed(program_->time)));
+    expected_ = estimate(passes, tables_a_kernel(), *program_);
+    services_.progress.message(
+        fmt::format("{}, about {}: it took {} while its launches were counted", what,
+                    human_elapsed(*expected_), human_elapsed(program_->time)));
+  }
+
+  /// Whether another run like the longest one so far would end too late.
+  bool is_out_of_time(Clock::Steady begin) const {
+    if (!request_.command.budget_s || longest_.count() == 0) return false;
+    return services_.clock.now() - begin + longest_ >
+           std::chrono::seconds(*request_.command.budget_s);
+  }
+
+  /// What became of the budget.
+  void report_budget(Clock::Steady begin) {
+    if (!request_.command.budget_s) return;
+    std::size_t captured = 0;
+    for (const auto& record : records_) captured += record && record->state == CaptureState::Ok;
+    budget_words_ =
+        fmt::format("{} of {} captured in {} of {} s", captured, counted(records_.size(), "kernel"),
+                    human_elapsed(services_.clock.now() - begin), *request_.command.budget_s);
+    if (total_ns_ > 0) {
+      budget_words_ +=
+          fmt::format(", with {} of their time",
+                      percent(static_cast<double>(captured_ns_) / static_cast<double>(total_ns_)));
+    }
+    if (expected_) budget_words_ += fmt::format("; {} were expected", human_elapsed(*expected_));
   }
 
   Result<void> profile() {
+    for (const ChosenKernel& kernel : pending_) total_ns_ += kernel.total_ns;
+    if (request_.command.budget_s) PL_TRY(keep_to_budget());
     const Passes plan = plan_passes(pending_, request_.command.merge);
     for (const std::string& why : plan.not_merged) services_.progress.warning(why);
     if (plan.passes.empty()) return {};
@@ -246,8 +314,15 @@ class LabRun {
     passes_ = plan.passes;
     const Clock::Steady begin = services_.clock.now();
     for (std::size_t i = 0; i < passes_.size() && !was_cancelled_; ++i) {
+      if (is_out_of_time(begin)) {
+        for (const std::size_t kernel : passes_[i].kernels) PL_TRY(leave_out(pending_[kernel]));
+        continue;
+      }
+      const Clock::Steady before = services_.clock.now();
       PL_TRY(run_one(Pass(passes_[i]), i, begin));
+      longest_ = std::max<std::chrono::nanoseconds>(longest_, services_.clock.now() - before);
     }
+    report_budget(begin);
     return {};
   }
 
@@ -280,6 +355,7 @@ class LabRun {
                                    " was not among them and is profiled separately");
         passes_.push_back(own_pass(pending_, pass.kernels[i]));
       } else {
+        if (is_done(record)) captured_ns_ += pending_[pass.kernels[i]].total_ns;
         PL_TRY(finish(std::move(record), pending_[pass.kernels[i]].rank));
       }
     }
@@ -303,6 +379,11 @@ class LabRun {
   std::vector<Pass> passes_;                           // including the remaining ones
   std::optional<CountedProgram> program_;
   std::string counted_;
+  std::optional<std::chrono::nanoseconds> expected_;
+  std::chrono::nanoseconds longest_{0};  // of the runs so far
+  std::int64_t total_ns_ = 0;            // of all launches of the kernels that could be captured
+  std::int64_t captured_ns_ = 0;         // of those that were
+  std::string budget_words_;
   bool was_cancelled_ = false;
 };
 
@@ -326,8 +407,9 @@ std::vector<std::string> differences(const CommandFile& before, const CommandFil
 
 bool LabOutcome::is_complete() const {
   return !was_cancelled &&
-         std::all_of(kernels.begin(), kernels.end(),
-                     [](const CaptureRecord& record) { return record.state == CaptureState::Ok; });
+         std::all_of(kernels.begin(), kernels.end(), [](const CaptureRecord& record) {
+           return record.state != CaptureState::Failed;
+         });
 }
 
 std::filesystem::path fresh_folder(const Clock& clock, const std::filesystem::path& cwd) {

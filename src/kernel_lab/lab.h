@@ -21,10 +21,11 @@
 
 namespace profline::kernel_lab {
 
-enum class CaptureState { Ok, Failed };
+enum class CaptureState { Ok, Failed, LeftOut };
 constexpr auto names(std::type_identity<CaptureState>) {
   using schema::named;
-  return std::array{named(CaptureState::Ok, "ok"), named(CaptureState::Failed, "failed")};
+  return std::array{named(CaptureState::Ok, "ok"), named(CaptureState::Failed, "failed"),
+                    named(CaptureState::LeftOut, "left_out")};
 }
 
 /// `<kernel folder>/capture.json`: the outcome for one kernel.
@@ -36,7 +37,7 @@ struct CaptureRecord {
   std::string regex;
   std::string description;
   CaptureState state = CaptureState::Failed;
-  std::string problem;                    ///< why it failed; empty: it succeeded
+  std::string problem;                    ///< why there is no capture; empty: it succeeded
   std::vector<std::string> notes;         ///< what a reader of the numbers must know
   std::vector<std::string> argv;          ///< empty: ncu was not started
   std::optional<std::uint64_t> launches;  ///< that match; absent: not counted
@@ -86,6 +87,7 @@ struct CommandFile {
   bool launches_spread = false;
   std::optional<std::string> launch_range;
   bool merge = false;
+  std::optional<std::uint64_t> budget_s;
   std::vector<std::string> sections;
   std::vector<std::string> metrics;
   settings::NcuCli ncu_cli;
@@ -111,6 +113,7 @@ constexpr auto fields(std::type_identity<CommandFile>) {
       field("launches_spread", &F::launches_spread, "evenly over all launches"),
       field("launch_range", &F::launch_range, "FIRST:LAST; null: all"),
       field("merge", &F::merge, "several kernels in one pass"),
+      field("budget_s", &F::budget_s, "seconds for all captures; null: no limit"),
       field("sections", &F::sections, "of ncu").required(),
       field("metrics", &F::metrics, "of ncu; empty: those of the sections").required(),
       field("ncu_cli", &F::ncu_cli, "all options of ncu").required(),
@@ -164,7 +167,9 @@ struct LabServices {
 struct LabOutcome {
   std::vector<CaptureRecord> kernels;
   bool was_cancelled = false;
+  std::string budget;  ///< how the time was used, in words; empty: no limit was given
 
+  /// Whether nothing failed; what was left out because of the budget did not.
   bool is_complete() const;
 };
 

@@ -198,6 +198,43 @@ TEST_F(Lab, CountsWithNcuWhereThereIsNoNsys) {
   EXPECT_GT(outcome.kernels[0].launches.value_or(0), 0U);
 }
 
+/// Everything takes 8 s.
+class SlowClock final : public Clock {
+ public:
+  Steady now() const override { return now_ += std::chrono::seconds(8); }
+  Wall wall_now() const override { return {}; }
+
+ private:
+  mutable Steady now_{};
+};
+
+TEST_F(Lab, StopsWhenTheBudgetIsUsedUp) {
+  request.command.budget_s = 30;
+  testing::FakeProcesses processes;
+  play_capture(processes, 1);
+  const SlowClock slow;
+  const auto result = run_lab(request, tools, {processes, progress, slow});
+  ASSERT_TRUE(result) << result.error().to_string();
+  const LabOutcome& outcome = *result;
+  ASSERT_THAT(outcome.kernels, SizeIs(2));
+  EXPECT_EQ(outcome.kernels[0].state, CaptureState::Ok);
+  EXPECT_EQ(outcome.kernels[1].state, CaptureState::LeftOut);
+  EXPECT_EQ(outcome.kernels[1].problem, "no time left in the budget of 30 s");
+  EXPECT_THAT(outcome.budget, HasSubstr("1 of 2 kernels captured in "));
+  EXPECT_TRUE(outcome.is_complete());
+}
+
+TEST_F(Lab, RefusesABudgetThatOneRunExceeds) {
+  request.nsys_report = folder / "run.sqlite";
+  ASSERT_TRUE(testing::write_decode_loop(request.nsys_report, {.kernels = 240}));
+  request.kernels = {{"first", ".", ""}};
+  request.command.budget_s = 1;
+  testing::FakeProcesses nothing_runs;
+  const auto outcome = run_lab(request, tools, {nothing_runs, progress, clock});
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message(), HasSubstr("--budget-s 1 is too short: the program took "));
+}
+
 /// Two kernels of an nsys capture, in one run of ncu whose report has these tables for them.
 class MergedLab : public Lab {
  protected:

@@ -331,4 +331,34 @@ std::chrono::nanoseconds estimate(std::span<const Pass> passes, std::size_t tabl
   return total;
 }
 
+double BudgetedKernels::coverage() const {
+  return all_ns > 0 ? static_cast<double>(kept_ns) / static_cast<double>(all_ns) : 0;
+}
+
+BudgetedKernels fit_budget(std::span<const ChosenKernel> kernels, bool merge,
+                           std::size_t tables_a_kernel, const CountedProgram& program,
+                           std::chrono::nanoseconds budget) {
+  BudgetedKernels fitting;
+  fitting.is_kept.assign(kernels.size(), false);
+  std::vector<std::size_t> order(kernels.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return kernels[a].total_ns > kernels[b].total_ns;
+  });
+  std::vector<ChosenKernel> kept;
+  for (const std::size_t index : order) {
+    fitting.all_ns += kernels[index].total_ns;
+    kept.push_back(kernels[index]);
+    const auto time = estimate(plan_passes(kept, merge).passes, tables_a_kernel, program);
+    if (time > budget) {
+      kept.pop_back();
+      continue;
+    }
+    fitting.is_kept[index] = true;
+    fitting.kept_ns += kernels[index].total_ns;
+    fitting.time = time;
+  }
+  return fitting;
+}
+
 }  // namespace profline::kernel_lab

@@ -148,6 +148,7 @@ struct ChosenKernel {
   /// counted.
   std::vector<std::size_t> places;
   bool is_free = false;                   ///< any other launch would do as well
+  std::int64_t total_ns = 0;              ///< duration of all these launches, as far as known
   std::optional<std::uint64_t> launches;  ///< that match; absent: not counted
 };
 
@@ -185,6 +186,21 @@ struct CountedProgram {
 /// its overhead on every launch, the replays of profiled launches, and the tables.
 std::chrono::nanoseconds estimate(std::span<const Pass> passes, std::size_t tables_a_kernel,
                                   const CountedProgram& program);
+
+/// Which kernels to profile within a given time.
+struct BudgetedKernels {
+  std::vector<bool> is_kept;  ///< by kernel
+  std::int64_t kept_ns = 0;   ///< duration of all launches of these kernels
+  std::int64_t all_ns = 0;    ///< of all given ones
+  std::chrono::nanoseconds time{0};
+
+  double coverage() const;
+};
+
+/// The kernels that took most time, as many as fit; none if not even one run does.
+BudgetedKernels fit_budget(std::span<const ChosenKernel> kernels, bool merge,
+                           std::size_t tables_a_kernel, const CountedProgram& program,
+                           std::chrono::nanoseconds budget);
 
 inline constexpr const char* kMergedFolder = "merged";
 

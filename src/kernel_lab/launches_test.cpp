@@ -269,5 +269,46 @@ TEST(Passes, TakeTheProgramOnceEach) {
   EXPECT_GT(apart - merged, seconds(10));
 }
 
+/// Three kernels that took 1, 7 and 2 ms in all.
+std::vector<ChosenKernel> timed_kernels() {
+  std::vector<ChosenKernel> kernels = three_kernels();
+  kernels[0].total_ns = 1'000'000;
+  kernels[1].total_ns = 7'000'000;
+  kernels[2].total_ns = 2'000'000;
+  return kernels;
+}
+
+TEST(Budget, KeepsTheKernelsThatTakeMostTime) {
+  using std::chrono::seconds;
+  const CountedProgram program{seconds(10), 1000};
+  const auto kernels = timed_kernels();
+  const auto two =
+      estimate(plan_passes(std::vector{kernels[1], kernels[2]}, false).passes, 7, program);
+  const BudgetedKernels fitting = fit_budget(kernels, false, 7, program, two);
+  EXPECT_THAT(fitting.is_kept, ElementsAre(false, true, true));
+  EXPECT_EQ(fitting.time, two);
+  EXPECT_DOUBLE_EQ(fitting.coverage(), 0.9);
+  const BudgetedKernels less = fit_budget(kernels, false, 7, program, two - seconds(1));
+  EXPECT_THAT(less.is_kept, ElementsAre(false, true, false));
+}
+
+TEST(Budget, HasRoomForMoreInMergedRuns) {
+  using std::chrono::seconds;
+  const CountedProgram program{seconds(10), 1000};
+  std::vector<ChosenKernel> kernels = timed_kernels();
+  const auto merged = estimate(plan_passes(kernels, true).passes, 7, program);
+  EXPECT_THAT(fit_budget(kernels, true, 7, program, merged).is_kept, ElementsAre(true, true, true));
+  EXPECT_THAT(fit_budget(kernels, false, 7, program, merged).is_kept,
+              ElementsAre(false, true, true));
+}
+
+TEST(Budget, ThatIsShorterThanOneRunKeepsNothing) {
+  using std::chrono::seconds;
+  const BudgetedKernels fitting =
+      fit_budget(timed_kernels(), false, 7, {seconds(10), 1000}, seconds(10));
+  EXPECT_THAT(fitting.is_kept, ElementsAre(false, false, false));
+  EXPECT_EQ(fitting.coverage(), 0);
+}
+
 }  // namespace
 }  // namespace profline::kernel_lab

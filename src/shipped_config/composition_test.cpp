@@ -158,6 +158,7 @@ TEST(ShippedComposition, DiffersFromTheProgramsDefaultsInFoldersAndOptionsOfTool
             "pipeline.nsys.capture_range_end: null -> stop\n"
             "pipeline.nsys.nvtx_capture: null -> [prefill]\n"
             "pipeline.ncu.max_launches: null -> 2000\n"
+            "pipeline.ncu.budget_s: null -> 120\n"
             "pipeline.ncu.description: null -> standard kernel profile\n"
             "pipeline.ncu.ncu_cli.target_processes: null -> all\n"
             "pipeline.ncu.ncu_cli.replay_mode: null -> kernel\n"

@@ -366,7 +366,7 @@ TEST_F(RunProgram, InTheWrongPlaceGetsALineThatShowsTheRightOne) {
       {{"run", "--resume", "run", "--", "sh"},
        "a program after '--' does not go with --resume: a run keeps its program"},
       {{"run", "-cn", "program"},
-       "<profline>/program.yaml:41:11: pipeline.workload.kind: program needs a command line: put "
+       "<profline>/program.yaml:42:11: pipeline.workload.kind: program needs a command line: put "
        "it after '--', "
        "as in 'profline run -- python3 infer.py', or set command or module"},
   };
