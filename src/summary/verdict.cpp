@@ -198,8 +198,12 @@ std::string verdict_of(const RunSummary& summary) {
   if (!summary.server.empty()) return server_verdict(summary);
   const PhaseSummary* const phase = largest_phase(summary);
   if (phase == nullptr && summary.program) {
+    const std::string next =
+        summary.request ? ""
+                        : ". Next: mark one unit of its work, in Python with 'import profline' and "
+                          "'with profline.request():'; the report shows the lines for C and C++";
     return "The program takes " + duration(summary.program->wall_ns) +
-           " without a profiler (one run); no capture shows what it does in that time";
+           " without a profiler (one run); no capture shows what it does in that time" + next;
   }
   if (phase == nullptr) {
     return "No verdict: nothing was measured phase by phase; see what is missing below";
