@@ -267,7 +267,10 @@ Section pairs_section(const Sweep& sweep) {
       }
     }
   }
-  section.body = element("div", {{"class", "plots"}}, plots.body);
+  if (!plots.charts.empty()) {
+    section.body = element("p", {{"class", "from"}}, text("Darker cells are better."));
+  }
+  section.body += element("div", {{"class", "plots"}}, plots.body);
   section.charts = std::move(plots.charts);
   return section;
 }
