@@ -462,11 +462,32 @@ class Campaign(SlurmTest):
         wait_until("the controller answers", lambda: self.command("scontrol", "ping", code=None).returncode == 0)
 
     def mend(self):
-        """What an administrator does: a controller that lost its last seconds drains nodes that know a job already."""
+        """What an administrator does: a controller that lost its last seconds drains nodes that know a job already, and goes on
+        doing so until its ids are past those that the nodes know."""
         for line in self.command("sinfo", "-h", "-N", "-o", "%N %t").stdout.splitlines():
             node, state = line.split()
             if state.startswith(("drain", "drng", "down")):
                 self.command("scontrol", "update", f"nodename={node}", "state=resume", code=None)
+
+    def wait(self):
+        """The exit code of `sweep wait`, during which nodes are put back into service."""
+        waiting = subprocess.Popen([PROFLINE, "sweep", "wait", str(self.sweep)], cwd=self.work, env=self.env,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(waiting.kill)
+        end = time.monotonic() + 300
+        while True:
+            try:
+                return waiting.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                self.assertLess(time.monotonic(), end, "the jobs have not ended within 300 s")
+                self.mend()
+
+    def may_be_hit(self):
+        """Whether a fault can come: a job runs, or none waits."""
+        if self.running() or "pending" not in self.states():
+            return True
+        self.mend()
+        return False
 
     def check(self):
         for job, status in enumerate(self.status()):
@@ -497,13 +518,11 @@ class Campaign(SlurmTest):
         self.logs.mkdir()
         self.submit(f"vars.job=range({jobs})", "vars.seconds=1.5")
         for fault in faults:
-            wait_until("a job runs", lambda: self.running() or "pending" not in self.states(), 120)
+            wait_until("a job runs", self.may_be_hit, 120)
             time.sleep(dice.random() * 0.5)  # where in its work the fault comes
             getattr(self, fault)(dice)
         for _ in range(6):
-            self.mend()
-            done = self.profline("sweep", "wait", self.sweep, code=None)
-            if done.returncode == 0:
+            if self.wait() == 0:
                 break
             self.profline("sweep", "retry", self.sweep)
         self.check()
