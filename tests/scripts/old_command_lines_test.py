@@ -140,7 +140,7 @@ class OldCommandLines(unittest.TestCase):
         argv = [PROFLINE, "kernels", "profile", "--kernel-config", "k.yaml", "--count", "none", "--output-dir", "o"]
         first = self.captured(argv + ["--", "/bin/app"])
         self.assertEqual(first.returncode, 1, first.stderr)
-        self.assertIn("kernel_0002  failed  no kernel matched 'absent'", first.stdout)
+        self.assertIn("kernel_0002  failed    no kernel matched 'absent'", first.stdout)
         again = self.captured(argv + ["--", "/bin/app"], FAKE_NCU_KERNELS="absent")
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
         self.assertIn("1 of 2 kernels is already complete and kept", again.stderr)
