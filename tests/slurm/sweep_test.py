@@ -219,19 +219,22 @@ hydra:
         self.assertEqual([path.name for path in self.sweep.rglob("broken")], [])
 
     def test_for_gpus_memory_and_features_reaches_slurm(self):
-        for key, value, sees in (("gres", "gpu:1", "gpu:1"), ("gpus_per_task", 1, "gpu:1"), ("mem_per_cpu", 100, "MinMemoryCPU=100M")):
+        # Slurm 22.05 writes TresPerTask=gres:gpu:1, Slurm 24.11 TresPerTask=gres/gpu=1.
+        for key, value, sees in (("gres", "gpu:1", r"TresPerNode=gres.gpu[:=]1\b"),
+                                 ("gpus_per_task", 1, r"TresPerTask=(cpu=\d+,)?gres.gpu[:=]1\b"),
+                                 ("mem_per_cpu", 100, r"MinMemoryCPU=100M\b")):
             with self.subTest(key=key):
                 job = self.submit("vars.job=1", f"hydra.launcher.{key}={value}", f"hydra.sweep.dir={key}",
                                   "+hydra.launcher.additional_parameters.hold=true")
-                self.assertIn(sees, self.shown(job)[0])
+                self.assertRegex(self.shown(job)[0], sees)
                 self.sweep = self.work / key
                 self.assertEqual(self.states(), ["held"])
                 self.assertIn("cancelled 1 job\n", self.profline("sweep", "cancel", self.sweep).stdout)
                 self.assertEqual(self.states(), ["cancelled"])
         job = self.submit("vars.job=1", "hydra.launcher.gpus_per_node=1", "hydra.launcher.cpus_per_gpu=1",
                           "hydra.launcher.mem_per_gpu=200M", "hydra.sweep.dir=per_gpu", "+hydra.launcher.additional_parameters.hold=true")
-        for shown in ("CpusPerTres=gres:gpu:1", "MemPerTres=gres:gpu:200"):
-            self.assertIn(shown, self.shown(job)[0])
+        for shown in (r"CpusPerTres=gres.gpu:1\b", r"MemPerTres=gres.gpu:200\b"):
+            self.assertRegex(self.shown(job)[0], shown)
         self.command("scancel", job)
         refused = self.profline("run", "-cn", "jobs", "-m", "hydra/launcher=slurm", "vars.job=1,2",
                                 "hydra.launcher.constraint=no_such_feature", code=1)
