@@ -327,7 +327,9 @@ void Session::note_transitions(const server::Sight& sight) {
 std::optional<server::EngineTimes> Session::ask_engine() const {
   if (!readiness_.address()) return std::nullopt;
   constexpr milliseconds kShort{500};
-  const auto answer = server::call(*readiness_.address(), {.path = "/metrics", .timeout = kShort},
+  constexpr std::size_t kLargePage = std::size_t{8} << 20U;  // vLLM's has a histogram per engine
+  const auto answer = server::call(*readiness_.address(),
+                                   {.path = "/metrics", .timeout = kShort, .most_body = kLargePage},
                                    [this] { return is_stopping(); });
   constexpr int kOk = 200;
   if (!answer || answer->status != kOk) return std::nullopt;
