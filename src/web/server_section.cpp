@@ -52,6 +52,11 @@ Section server_section(const PageSource& source) {
                                 "steps of the engine", 1, false);
       }
     }
+    if (!server.gpus.empty()) {
+      constexpr std::size_t kNames = 2;
+      section.body +=
+          rows_of(summary::server_gpus(server), id + "-gpus", "GPUs in the window", kNames, false);
+    }
     section.body += rows_of(summary::server_processes(server), id + "-processes",
                             "processes of the server", 1, false) +
                     rows_of(summary::server_proofs(server), id + "-proofs",

@@ -63,6 +63,15 @@ class WholeRuns(unittest.TestCase):
         self.assertIn('id="server"', (run.folder / "report.html").read_text())
         self.assertEqual(run.leftovers(), [])
 
+    def test_kineto_on_demand(self):
+        run = support.Run([*support.ENGINE, "--port", "PORT"], "server.gate=kineto", stages=("baseline", "torch_profiler"))
+        self.assertEqual(run.code, 0, run.stderr)
+        server = self.check_window(run, "torch_profiler")
+        self.assertEqual(server["window"]["gate"], "kineto")
+        self.assertEqual(proofs(server)["the capture is whole"], "passed")
+        self.assertEqual({kind["kind"] for kind in server["steps"]["kinds"]}, {"decode", "idle"})
+        self.assertEqual(run.leftovers(), [])
+
     def test_another_load_generator(self):
         script = ("import os, time, urllib.request\n"
                   "end = time.monotonic() + 8\n"
@@ -98,6 +107,19 @@ class WholeRuns(unittest.TestCase):
             engine.terminate()
             engine.wait(timeout=20)
             engine.stdout.close()
+
+    @unittest.skipIf(NSYS is None, "no nsys (scripts/fetch_nsight unpacks it)")
+    @unittest.skipIf(Path("/dev/nvidia0").exists(), "this GPU can be sampled")
+    def test_metrics_that_cannot_be_sampled_stop_nothing(self):
+        run = support.Run([*support.ENGINE, "--port", "PORT"], "pipeline.nsys.trace=[nvtx,osrt]",
+                          "pipeline.nsys.gpu_metrics=true", stages=("nsys",), arguments=["--nsys", str(NSYS)])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertIn("cannot sample the GPU's metrics here", run.text("nsys_retry"))
+        self.assertNotIn("metrics_missing", run.codes())
+        commands = {command["name"]: command["argv"] for command in run.stage("nsys")["commands"]}
+        self.assertTrue(any(word.startswith("--gpu-metrics-device") for word in commands["start"]))
+        self.assertFalse(any(word.startswith("--gpu-metrics-device") for word in commands["start again"]))
+        self.assertEqual(proofs(run.server("nsys"))["the capture is whole"], "passed")
 
     @unittest.skipIf(NSYS is None, "no nsys (scripts/fetch_nsight unpacks it)")
     def test_nsys_around_llama_server(self):

@@ -371,17 +371,8 @@ std::optional<Finding> metrics_missing(const pipeline::StageContext& context,
                                        const Timeline& timeline) {
   const bool is_wanted = context.setup.settings.pipeline.nsys.gpu_metrics;
   if (!is_wanted || !timeline.gpu_samples.empty()) return std::nullopt;
-  const std::string log = read_file(session.workload() / run::files::kLog).value_or("");
-  const bool is_denied = log.find("ERR_NVGPUCTRPERM") != std::string::npos ||
-                         log.find("nsufficient privilege") != std::string::npos;
-  return Finding{
-      Severity::Warning, "metrics_missing",
-      "capture " + report.name + " has no samples of the GPU's metrics: " +
-          (is_denied ? "the driver restricts counters to administrators" : "nsys gave none"),
-      is_denied ? "run as root, or see profline doctor for the driver's setting"
-                : "another profiler that reads counters (ncu, DCGM) must not run at the "
-                  "same time; " +
-                      see_log(session)};
+  return nsys::missing_samples("capture " + report.name, read_file(session.log()).value_or(""),
+                               see_log(session));
 }
 
 std::vector<Finding> check_session(const pipeline::StageContext& context,

@@ -171,23 +171,14 @@ Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
   return {};
 }
 
-/// Whether nsys ended at once because it cannot sample the GPU's metrics: older releases do for
-/// GPUs that they do not support, and without the right to read counters.
-bool refuses_metrics(const Exit& exit) {
-  const auto has = [&](std::string_view words) {
-    return exit.tail.find(words) != std::string::npos;
-  };
-  return !exit.succeeded() && (has("None of the installed GPUs are supported") ||
-                               has("ERR_NVGPUCTRPERM") || has("gpu-metrics-device"));
-}
-
 /// Why another attempt may succeed after a capture that left nothing; empty: it will not.
 std::string worth_another_try(const Exit& exit, const NsysSession& session) {
   if (exit.why != Exit::Why::Own || !internal::nsys_reports(session).empty() ||
       !internal::unimported_captures(session).empty()) {
     return {};
   }
-  if (refuses_metrics(exit)) return "nsys cannot sample the GPU's metrics here, and did not start";
+  if (nsys::refuses_metrics(exit))
+    return "nsys cannot sample the GPU's metrics here, and did not start";
   const nsys::Messages messages = nsys::read_messages(exit.tail);
   if (messages.session_in_use) {
     return "nsys has another session of that name, perhaps one that is just ending";
@@ -225,7 +216,7 @@ Result<Exit> run_nsys(const StageContext& context, const PlannedCommand& first_t
       return exit;
     }
     run.report({Severity::Warning, "nsys_retry", why + "; trying again"});
-    without_metrics = without_metrics || refuses_metrics(exit);
+    without_metrics = without_metrics || nsys::refuses_metrics(exit);
     session.id = first_id + "-" + std::to_string(n + 1);
   }
 }

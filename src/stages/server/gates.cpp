@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "formats/json.h"
 #include "pipeline/workload_stage.h"
+#include "process/process_table.h"
 #include "run/names/artifact_names.h"
 #include "tools/kineto/environment.h"
 #include "tools/kineto/responder.h"
@@ -26,6 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using pipeline::RunSetup;
+using pipeline::Severity;
 using pipeline::StageContext;
 using std::chrono::milliseconds;
 
@@ -73,6 +75,7 @@ class NsysGate final : public WindowGate {
   }
   Result<void> open() override;
   Result<void> close() override;
+  bool lacks_metrics() const override { return lacks_metrics_; }
   std::optional<bool> traces(const server::TreeProcess& process) override {
     return server::has_loaded(process.id.pid, kInjectedLibrary);
   }
@@ -84,6 +87,7 @@ class NsysGate final : public WindowGate {
   fs::path program_;
   std::string session_;
   nsys::EndsSession ends_session_;
+  bool lacks_metrics_ = false;
 };
 
 Result<void> NsysGate::open() {
@@ -92,7 +96,17 @@ Result<void> NsysGate::open() {
     return refused("nsys_session_gone", "nsys does not list its session " + session_ +
                                             " any more, so no capture can be started");
   }
-  const Exit exit = PL_TRY(run_.execute(plan_.command(kStart)));
+  pipeline::PlannedCommand start = plan_.command(kStart);
+  Exit exit = PL_TRY(run_.execute(start));
+  lacks_metrics_ = setup_.settings.pipeline.nsys.gpu_metrics && nsys::refuses_metrics(exit);
+  if (lacks_metrics_) {
+    run_.report({Severity::Warning, "nsys_retry",
+                 "nsys cannot sample the GPU's metrics here, and did not start: it " +
+                     words_of(exit) + "; trying again without them"});
+    start.name += " again";
+    start.command = nsys::without_metrics(std::move(start.command));
+    exit = PL_TRY(run_.execute(start));
+  }
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   if (!exit.succeeded()) {
     return refused("nsys_start_failed", "nsys did not start the capture: it " + words_of(exit));
@@ -241,6 +255,8 @@ class KinetoGate final : public WindowGate {
  private:
   /// Processes that were asked for a trace.
   std::size_t asked() const;
+  /// Those of them whose trace is not complete.
+  std::vector<kineto::Client> unwritten() const;
   bool wait_until(const std::function<bool()>& done, milliseconds at_most) const;
 
   const RunSetup& setup_;
@@ -277,6 +293,22 @@ std::size_t KinetoGate::asked() const {
   return static_cast<std::size_t>(
       std::count_if(traffic.clients.begin(), traffic.clients.end(),
                     [](const kineto::Client& client) { return client.asked.has_value(); }));
+}
+
+std::vector<kineto::Client> KinetoGate::unwritten() const {
+  std::vector<kineto::Client> clients = responder_->traffic().clients;
+  std::erase_if(clients, [&](const kineto::Client& client) {
+    return !client.asked ||
+           kineto::is_complete_trace(kineto::trace_file(responder_->trace().file, client.pid));
+  });
+  return clients;
+}
+
+/// Whether a process may still write its trace.
+bool is_running(const kineto::Client& client) {
+  ProcessStat stat;
+  const pid_t pid = client.kernel_pid != 0 ? client.kernel_pid : client.pid;
+  return read_process(pid, stat) && !stat.is_zombie();
 }
 
 bool KinetoGate::wait_until(const std::function<bool()>& done, milliseconds at_most) const {
@@ -317,22 +349,23 @@ Result<void> KinetoGate::open() {
 Result<void> KinetoGate::close() {
   // Each process writes its file once its time is over: a busy GPU fills 100 MB a second.
   constexpr milliseconds kPatience{180'000};
-  const auto is_written = [this] {
-    const kineto::Traffic traffic = responder_->traffic();
-    return std::all_of(
-        traffic.clients.begin(), traffic.clients.end(), [&](const kineto::Client& client) {
-          return !client.asked || kineto::is_complete_trace(
-                                      kineto::trace_file(responder_->trace().file, client.pid));
-        });
-  };
   is_open_ = false;
-  if (wait_until(is_written, kPatience)) return {};
-  if (run_.interrupt().requested()) return Error(ErrorKind::Cancelled, "interrupted");
+  const auto is_settled = [this] {
+    const std::vector<kineto::Client> writing = unwritten();
+    return std::none_of(writing.begin(), writing.end(), is_running);
+  };
+  const bool is_over = wait_until(is_settled, kPatience);
+  const std::vector<kineto::Client> unwritten_ones = unwritten();
+  if (unwritten_ones.empty()) return {};
+  if (!is_over && run_.interrupt().requested()) return Error(ErrorKind::Cancelled, "interrupted");
   const std::string disk = full_disk(setup_.stage_folder(run::stages::kTorchProfiler));
   if (!disk.empty()) return refused("disk_full", "a trace could not be written: " + disk);
-  return refused("trace_not_written",
-                 "a process that was asked for a trace did not finish writing it within " +
-                     human_elapsed(kPatience));
+  std::vector<std::string> pids;
+  for (const kineto::Client& client : unwritten_ones) pids.push_back(std::to_string(client.pid));
+  const std::string who = (pids.size() == 1 ? "process " : "processes ") + join(pids, ", ");
+  return refused("trace_not_written", is_over ? who + " ended before the trace was written"
+                                              : who + " did not finish writing the trace within " +
+                                                    human_elapsed(kPatience));
 }
 
 std::optional<bool> KinetoGate::traces(const server::TreeProcess& process) {

@@ -320,7 +320,7 @@ namespace {
 
 /// Exports and reads the report: the window's edges, and what is in it.
 Result<void> read_report(const StageContext& context, const pipeline::StagePlan& plan,
-                         pipeline::StageRun& run, ServerRecord& record) {
+                         pipeline::StageRun& run, const WindowGate* gate, ServerRecord& record) {
   const RunSetup& setup = context.setup;
   const fs::path report = nsys_output(setup).string() + ".nsys-rep";
   const fs::path sqlite = setup.stage_folder(run::stages::kNsys) / run::files::kNsysSqlite;
@@ -361,6 +361,13 @@ Result<void> read_report(const StageContext& context, const pipeline::StagePlan&
   add_proof(record, run,
             {"the capture is whole", ProofState::Passed,
              "the report was finalised and exported: " + counted(content.contents.rows, "event")});
+  const bool should_have_samples =
+      setup.settings.pipeline.nsys.gpu_metrics && (gate == nullptr || !gate->lacks_metrics());
+  if (should_have_samples && content.timeline.gpu_samples.empty()) {
+    const fs::path log = server_log(setup, run::stages::kNsys);
+    run.report(
+        nsys::missing_samples("the capture", read_file(log).value_or(""), "see " + log.string()));
+  }
   const std::string name = (fs::path(run::stages::kNsys) / run::files::kNsysSqlite).string();
   use_capture(content.timeline, name, record, run, is_gpu);
   if (content.contents.rows == 0) {
@@ -389,7 +396,7 @@ Result<void> ServerNsysStage::run(const StageContext& context, const pipeline::S
     gate = nsys_gate(context, plan, run);
   }
   ServerRecord record = PL_TRY(run_session(context, plan, run, id(), gate.get()));
-  PL_TRY(read_report(context, plan, run, record));
+  PL_TRY(read_report(context, plan, run, gate.get(), record));
   judge(setup, record, run);
   return write_record(setup, record);
 }

@@ -38,6 +38,8 @@ class WindowGate {
   virtual Result<void> open() = 0;
   /// Returns once the capture is complete.
   virtual Result<void> close() = 0;
+  /// Whether the profiler turned out to be unable to sample the GPU's metrics, which was reported.
+  virtual bool lacks_metrics() const { return false; }
   /// Whether the profiler is in a process; nothing: not known.
   virtual std::optional<bool> traces(const server::TreeProcess& /*process*/) { return {}; }
 };
