@@ -116,6 +116,22 @@ def late_stop(test):
     test.assertGreater(run.server("nsys")["window"]["close_ns"] - run.server("nsys")["window"]["open_ns"], 1_900_000_000)
 
 
+def agent_lost(test):
+    """The real nsys, after it has failed once, as it now and then does on a busy machine."""
+    if NSYS is None:
+        test.skipTest("no nsys (scripts/fetch_nsight unpacks it)")
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "nsys"
+        program.write_text(f'#!/bin/sh\nif [ "$1" = launch ] && mkdir {folder}/first 2>/dev/null; then\n'
+                           f'  echo "Connection to Agent lost. This is most likely a bug."\n  exit 0\nfi\nexec {NSYS} "$@"\n')
+        program.chmod(0o755)
+        run = by_nsys(test, "", nsys=program)
+    check(test, run, "nsys_retry", "nsys lost the connection to its agent before the server was ready; trying again", "warning")
+    test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "no report")
+    names = [command["name"] for command in run.stage("nsys")["commands"]]
+    test.assertEqual([name for name in names if name.endswith("again")], ["server again", "start again", "stop again"])
+
+
 # As long as nsys stops, whatever it frees is used up again; `$$` becomes nsys.
 FILL = "(renice -n -20 -p $BASHPID >/dev/null 2>&1; while kill -0 $$ 2>/dev/null; do cat /dev/zero >>FILE 2>/dev/null; sleep 0.01; done) &"
 
@@ -158,6 +174,7 @@ FAULTS = {
     "worker untraced": untraced_worker,
     "dies in the window of nsys": dies_in_window_of_nsys,
     "dies in the window of Kineto": dies_in_window_of_kineto,
+    "agent lost": agent_lost,
     "late stop": late_stop,
     "disk full": disk_full,
 }

@@ -103,6 +103,9 @@ class WholeRuns(unittest.TestCase):
             self.assertTrue(run.server("torch_profiler")["attached"])
             refused = support.Run([], port=port, stages=("nsys",))
             self.assertIn("nsys cannot record it", refused.stderr)
+            absent = support.Run([], "server.gate=http", stages=("baseline",))
+            self.assertEqual(absent.codes("problem")[0], "server_absent", absent.stderr)
+            self.assertIn("connection refused", absent.text("server_absent"))
         finally:
             engine.terminate()
             engine.wait(timeout=20)

@@ -56,47 +56,111 @@ Result<Exit> run_anyway(const pipeline::PlannedCommand& planned, pipeline::Stage
   return runner.run(planned.command);
 }
 
-class NsysGate final : public WindowGate {
+/// nsys's session of a stage, under another name in each attempt.
+class OwnSession {
  public:
-  NsysGate(const StageContext& context, const pipeline::StagePlan& plan, pipeline::StageRun& run)
-      : setup_(context.setup),
-        plan_(plan),
-        run_(run),
+  OwnSession(const StageContext& context, pipeline::StageRun& run)
+      : run_(run),
         program_(installed_nsys(context.tools).program),
-        session_(nsys_session_id(context.setup)),
-        ends_session_(program_, session_) {}
-
-  std::string_view name() const override { return "session"; }
-  RunObserver* observer() override { return &ends_session_; }
-  bool starts_server() const override { return true; }
-  Result<void> prepare() override {
-    run_.remember_session(session_);
-    return {};
+        first_(nsys_session_id(context.setup)) {
+    begin(first_);
   }
-  Result<void> open() override;
-  Result<void> close() override;
-  bool lacks_metrics() const override { return lacks_metrics_; }
-  std::optional<bool> traces(const server::TreeProcess& process) override {
-    return server::has_loaded(process.id.pid, kInjectedLibrary);
+
+  const fs::path& program() const { return program_; }
+  const std::string& id() const { return id_; }
+  RunObserver* observer() { return &*ends_; }
+  void remember() { run_.remember_session(id_); }
+
+  std::string next_attempt(const Exit& exit) {
+    constexpr int kTries = 3;
+    if (attempt_ == kTries || exit.why != Exit::Why::Own) return "";
+    const nsys::Messages messages = nsys::read_messages(exit.tail);
+    if (!messages.agent_lost && !messages.session_in_use) return "";
+    begin(first_ + "-" + std::to_string(++attempt_));
+    remember();
+    return messages.agent_lost ? "nsys lost the connection to its agent"
+                               : "nsys has another session of that name, perhaps one that is just "
+                                 "ending";
+  }
+  /// A command of the plan in this attempt.
+  pipeline::PlannedCommand command(pipeline::PlannedCommand planned) const {
+    if (attempt_ == 1) return planned;
+    planned.name += " again";
+    for (const std::string_view option : {"--session=", "--session-new="}) {
+      for (std::string& word : planned.command.argv) {
+        if (word == std::string(option) + first_) word = std::string(option) + id_;
+      }
+    }
+    return planned;
   }
 
  private:
+  void begin(std::string id) {
+    id_ = std::move(id);
+    ends_.emplace(program_, id_);
+  }
+
+  pipeline::StageRun& run_;
+  fs::path program_;
+  std::string first_;
+  std::string id_;
+  int attempt_ = 1;
+  std::optional<nsys::EndsSession> ends_;
+};
+
+/// The gates of a server that nsys starts.
+class GateOfNsys : public WindowGate {
+ public:
+  RunObserver* observer() final { return session_.observer(); }
+  bool starts_server() const final { return true; }
+  Result<void> prepare() final {
+    session_.remember();
+    return {};
+  }
+  std::string next_attempt(const Exit& exit) final { return session_.next_attempt(exit); }
+  pipeline::PlannedCommand server_command(pipeline::PlannedCommand planned) const final {
+    return session_.command(std::move(planned));
+  }
+  std::optional<bool> traces(const server::TreeProcess& process) final {
+    return server::has_loaded(process.id.pid, kInjectedLibrary);
+  }
+
+ protected:
+  GateOfNsys(const StageContext& context, pipeline::StageRun& run) : session_(context, run) {}
+  const OwnSession& session() const { return session_; }
+
+ private:
+  OwnSession session_;
+};
+
+class NsysGate final : public GateOfNsys {
+ public:
+  NsysGate(const StageContext& context, const pipeline::StagePlan& plan, pipeline::StageRun& run)
+      : GateOfNsys(context, run), setup_(context.setup), plan_(plan), run_(run) {}
+
+  std::string_view name() const override { return "session"; }
+  Result<void> open() override;
+  Result<void> close() override;
+  bool lacks_metrics() const override { return lacks_metrics_; }
+
+ private:
+  Result<std::optional<std::string>> state() {
+    return nsys::session_state(run_.processes(), session().program(), session().id());
+  }
+
   const RunSetup& setup_;
   const pipeline::StagePlan& plan_;
   pipeline::StageRun& run_;
-  fs::path program_;
-  std::string session_;
-  nsys::EndsSession ends_session_;
   bool lacks_metrics_ = false;
 };
 
 Result<void> NsysGate::open() {
-  const auto before = PL_TRY(nsys::session_state(run_.processes(), program_, session_));
+  const auto before = PL_TRY(state());
   if (!before) {
-    return refused("nsys_session_gone", "nsys does not list its session " + session_ +
+    return refused("nsys_session_gone", "nsys does not list its session " + session().id() +
                                             " any more, so no capture can be started");
   }
-  pipeline::PlannedCommand start = plan_.command(kStart);
+  pipeline::PlannedCommand start = session().command(plan_.command(kStart));
   Exit exit = PL_TRY(run_.execute(start));
   lacks_metrics_ = setup_.settings.pipeline.nsys.gpu_metrics && nsys::refuses_metrics(exit);
   if (lacks_metrics_) {
@@ -111,14 +175,14 @@ Result<void> NsysGate::open() {
   if (!exit.succeeded()) {
     return refused("nsys_start_failed", "nsys did not start the capture: it " + words_of(exit));
   }
-  const auto after = PL_TRY(nsys::session_state(run_.processes(), program_, session_));
+  const auto after = PL_TRY(state());
   if (after && nsys::is_recording(*after)) return {};
   return refused("nsys_not_recording", "nsys started the capture, but its session is in state '" +
                                            after.value_or("gone") + "'");
 }
 
 Result<void> NsysGate::close() {
-  const Exit exit = PL_TRY(run_anyway(plan_.command(kStop), run_));
+  const Exit exit = PL_TRY(run_anyway(session().command(plan_.command(kStop)), run_));
   const fs::path report = nsys_output(setup_).string() + ".nsys-rep";
   if (exit.succeeded() && is_there(report)) return {};
   std::error_code failure;
@@ -211,34 +275,20 @@ class HttpGate final : public WindowGate {
   Endpoint endpoint_;
 };
 
-class CudaGate final : public WindowGate {
+class CudaGate final : public GateOfNsys {
  public:
   CudaGate(const StageContext& context, pipeline::StageRun& run)
-      : folder_(context.setup.stage_folder(run::stages::kNsys)),
-        run_(run),
-        session_(nsys_session_id(context.setup)),
-        endpoint_(context, run),
-        ends_session_(installed_nsys(context.tools).program, session_) {}
+      : GateOfNsys(context, run),
+        folder_(context.setup.stage_folder(run::stages::kNsys)),
+        endpoint_(context, run) {}
 
   std::string_view name() const override { return "cuda"; }
-  RunObserver* observer() override { return &ends_session_; }
-  bool starts_server() const override { return true; }
-  Result<void> prepare() override {
-    run_.remember_session(session_);
-    return {};
-  }
   Result<void> open() override { return endpoint_.start(folder_); }
   Result<void> close() override { return endpoint_.stop(folder_); }
-  std::optional<bool> traces(const server::TreeProcess& process) override {
-    return server::has_loaded(process.id.pid, kInjectedLibrary);
-  }
 
  private:
   fs::path folder_;
-  pipeline::StageRun& run_;
-  std::string session_;
   Endpoint endpoint_;
-  nsys::EndsSession ends_session_;
 };
 
 class KinetoGate final : public WindowGate {

@@ -145,7 +145,10 @@ class Session {
   std::string gone_text() const;
   bool is_stopping() const { return run_.interrupt().requested() || run_.is_out_of_time(); }
   bool port_is_taken();
+  bool nobody_answers();
   Result<bool> start();
+  Result<bool> start_server();
+  bool starts_again();
   server::Sight look();
   void look_at_readiness(server::Sight& sight);
   void look_at_load(server::Sight& sight);
@@ -205,15 +208,34 @@ bool Session::port_is_taken() {
   return true;
 }
 
+/// A server that profline does not start would be awaited in vain.
+bool Session::nobody_answers() {
+  constexpr milliseconds kPatience{5000};
+  const auto& address = readiness_.address();
+  if (!address) return false;
+  const auto connected = server::connects(*address, kPatience);
+  if (connected) return false;
+  run_.report({Severity::Problem, "server_absent",
+               "no server answers at " + record_.url + ": " + connected.error().message(),
+               "start it first, or give its command after '--': profline then starts it"});
+  return true;
+}
+
 Result<bool> Session::start() {
   record_.stage = stage_;
   record_.url = workload_of(setup_).server.url.value_or("");
   record_.attached = is_attached(setup_);
   start_ns_ = monotonic_ns();
   if (gate_ != nullptr) PL_TRY(gate_->prepare());
-  if (record_.attached) return true;
+  if (record_.attached) return !nobody_answers();
   if (port_is_taken()) return false;
-  auto started = run_.start(plan_.command(kServer), gate_ != nullptr ? gate_->observer() : nullptr);
+  return start_server();
+}
+
+Result<bool> Session::start_server() {
+  PlannedCommand command = plan_.command(kServer);
+  if (gate_ != nullptr) command = gate_->server_command(std::move(command));
+  auto started = run_.start(command, gate_ != nullptr ? gate_->observer() : nullptr);
   if (!started) {
     if (started.error().kind() == ErrorKind::Cancelled) return std::move(started).error();
     run_.report({Severity::Problem, "server_not_started", started.error().to_string()});
@@ -223,6 +245,18 @@ Result<bool> Session::start() {
   start_ns_ = monotonic_ns();
   run_.transition("started", "pid " + std::to_string(server_->process().pid) + ", ready once " +
                                  readiness_.describe());
+  return true;
+}
+
+/// Whether the server has ended, and another attempt at starting it begins.
+bool Session::starts_again() {
+  const Exit* exit = server_ ? server_->wait() : nullptr;
+  if (exit == nullptr || gate_ == nullptr || record_.ready_s || is_stopping()) return false;
+  const std::string why = gate_->next_attempt(*exit);
+  if (why.empty()) return false;
+  server_.reset();
+  run_.report(
+      {Severity::Warning, "nsys_retry", why + " before the server was ready; trying again"});
   return true;
 }
 
@@ -553,12 +587,17 @@ Result<void> Session::carry_out(Act act, server::Life& life) {
 
 Result<ServerRecord> Session::run() {
   if (!PL_TRY(start())) return std::move(record_);
-  server::Life life({.has_window = gate_ != nullptr,
-                     .ready_timeout = workload_of(setup_).server.ready.timeout,
-                     .window = workload_of(setup_).window},
-                    start_ns_);
+  const server::LifeRules rules{.has_window = gate_ != nullptr,
+                                .ready_timeout = workload_of(setup_).server.ready.timeout,
+                                .window = workload_of(setup_).window};
+  server::Life life(rules, start_ns_);
   while (true) {
     const server::Sight sight = look();
+    if (starts_again()) {
+      if (!PL_TRY(start_server())) return std::move(record_);
+      life = server::Life(rules, start_ns_);
+      continue;
+    }
     note_transitions(sight);
     const Decision decision = life.next(sight);
     if (decision.finding) run_.report(*decision.finding);
