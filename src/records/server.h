@@ -247,6 +247,7 @@ struct ServerRecord {
   std::optional<double> ready_s;
   std::optional<double> stop_s;
   std::string end;
+  std::optional<bool> libtorch;
   std::optional<ServerWindowRecord> window;
   ServerLoadRecord load;
   std::vector<ServerProcess> processes;
@@ -267,6 +268,8 @@ constexpr auto fields(std::type_identity<ServerRecord>) {
       field("ready_s", &ServerRecord::ready_s, "from its start until it took requests"),
       field("stop_s", &ServerRecord::stop_s, "from the signal to its end; null: not stopped"),
       field("end", &ServerRecord::end, "how it ended, in words"),
+      field("libtorch", &ServerRecord::libtorch,
+            "whether a process of it had libtorch loaded; null: not known"),
       field("window", &ServerRecord::window, "null: nothing was profiled"),
       field("load", &ServerRecord::load, "the requests it was sent"),
       field("processes", &ServerRecord::processes, "in order of start"),

@@ -104,8 +104,8 @@ class WholeRuns(unittest.TestCase):
             refused = support.Run([], port=port, stages=("nsys",))
             self.assertIn("nsys cannot record it", refused.stderr)
             absent = support.Run([], "server.gate=http", stages=("baseline",))
-            self.assertEqual(absent.codes("problem")[0], "server_absent", absent.stderr)
             self.assertIn("connection refused", absent.text("server_absent"))
+            self.assertEqual(absent.codes("problem"), ["server_absent"])
         finally:
             engine.terminate()
             engine.wait(timeout=20)
@@ -132,7 +132,7 @@ class WholeRuns(unittest.TestCase):
         model = Path(tempfile.mkdtemp()) / "tiny.gguf"
         write_model(model)
         run = support.Run([program, "-m", model, "--port", "PORT", "-t", "1", "-c", "8192", "-np", "4", "--no-webui"],
-                          "load.prompts.input_tokens=64", "load.prompts.output_tokens=16", "window.seconds=1",
+                          "pipeline.torch_profiler.enable=auto", "load.prompts.input_tokens=64", "load.prompts.output_tokens=16", "window.seconds=1",
                           "pipeline.nsys.trace=[nvtx,osrt]", preset="llama_server", stages=("baseline", "nsys"),
                           arguments=["--nsys", str(NSYS)])
         self.assertEqual(run.code, 0, run.stderr)
@@ -148,6 +148,8 @@ class WholeRuns(unittest.TestCase):
         self.assertLess(abs(window["close_ns"] + to_unix - last), 50_000_000)
         self.assertEqual([process["traced"] for process in server["processes"]], [True])
         self.assertIn("no ranges", server["steps"]["why_none"])
+        self.assertEqual(run.stage("torch_profiler")["state"], "skipped")
+        self.assertIn("no process of the server loaded libtorch", run.text("no_libtorch"))
         first_token = run.server("baseline")["first_token"]
         self.assertGreater(first_token["prefill_ns"], 0)
         self.assertAlmostEqual(first_token["client_ns"], first_token["prefill_ns"] + first_token["residual_ns"], delta=1)

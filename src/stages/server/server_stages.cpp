@@ -97,6 +97,9 @@ Result<void> ServerBaselineStage::run(const StageContext& context, const pipelin
 std::vector<Finding> ServerBaselineStage::verify(const StageContext& context,
                                                  const run::Run& files) const {
   if (workload_of(context.setup).load.command) return {};
+  std::error_code failure;
+  const bool was_loaded = fs::exists(load_folder(context.setup, id()), failure);
+  if (!was_loaded) return {};  // why not was reported
   const run::Artifact<LoadRecord>& load = files.get(run::kLoad);
   if (!load) {
     return {{Severity::Problem, "no_result", load.file + " " + load.why_not,
@@ -215,6 +218,14 @@ pipeline::StagePlan ServerTorchStage::plan(const StageContext& context) const {
 Result<void> ServerTorchStage::run(const StageContext& context, const pipeline::StagePlan& plan,
                                    pipeline::StageRun& run) const {
   const RunSetup& setup = context.setup;
+  const bool may_skip = setup.settings.pipeline.torch_profiler.enable == settings::Enable::Auto;
+  const auto baseline = read_record(setup, run::stages::kBaseline);
+  if (may_skip && !uses_http(setup) && baseline && baseline->libtorch == false) {
+    run.skip({Severity::Problem, "no_libtorch",
+              "no process of the server loaded libtorch in the baseline",
+              "if it does use libtorch: pipeline.torch_profiler.enable=true"});
+    return {};
+  }
   const auto gate = uses_http(setup) ? http_gate(context, run) : kineto_gate(context, run);
   ServerRecord record = PL_TRY(run_session(context, plan, run, id(), gate.get()));
   const bool was_open = record.window.has_value();

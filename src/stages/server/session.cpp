@@ -18,6 +18,7 @@
 #include "process/process_table.h"
 #include "records/load.h"
 #include "run/names/artifact_names.h"
+#include "tools/kineto/traced_processes.h"
 #include "workloads/server/command.h"
 #include "workloads/server/engine_times.h"
 #include "workloads/server/http_request.h"
@@ -164,6 +165,7 @@ class Session {
   void note_processes(bool is_end);
   void note_transitions(const server::Sight& sight);
   std::optional<server::EngineTimes> ask_engine() const;
+  void note_without_profiler();
   void note_first_token();
   std::string load_failure(const Exit& exit) const;
 
@@ -347,7 +349,7 @@ void Session::note_transitions(const server::Sight& sight) {
   }
   if (is_warm_ && !load.warm_ns && load.start_ns > 0) {
     load.warm_ns = sight.now_ns;
-    if (gate_ == nullptr) engine_when_warm_ = ask_engine();
+    if (gate_ == nullptr) note_without_profiler();
     ended_when_warm_ = progress_.succeeded();
     run_.transition("warmed up", counted(progress_.requests().size(), "request") + " ended");
   }
@@ -368,6 +370,16 @@ std::optional<server::EngineTimes> Session::ask_engine() const {
   constexpr int kOk = 200;
   if (!answer || answer->status != kOk) return std::nullopt;
   return server::parse_engine_times(answer->body);
+}
+
+/// What later stages and the report need to know of the server when it is warm.
+void Session::note_without_profiler() {
+  engine_when_warm_ = ask_engine();
+  if (!server_) return;
+  const std::vector<TreeProcess> tree = server::processes_below(server_->process().pid);
+  record_.libtorch = std::any_of(tree.begin(), tree.end(), [](const TreeProcess& process) {
+    return kineto::loads_torch(process.id.pid);
+  });
 }
 
 /// Where the time to the first token went, of the requests since the warm-up.
