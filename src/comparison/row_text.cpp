@@ -31,7 +31,7 @@ bool is_of_pairs(const Row& row) {
 }
 
 bool is_unprofiled(const Row& row) {
-  return row.family == Family::Metric || row.family == Family::Phase;
+  return !is_captured(row.family);
 }
 
 /// `request_ms +9.5 %, vision +20.1 % and 2 more`.
@@ -132,6 +132,7 @@ std::vector<Section> sections_of(const Comparison& comparison) {
   std::vector<Section> sections = {
       {Family::Metric, "metrics", "per request, without a profiler", {}},
       {Family::Phase, "phases", "per request, without a profiler", {}},
+      {Family::Step, "steps", "median step of the server in the window, under a profiler", {}},
       {Family::Operator,
        "operators",
        "a call's own time on the host, under the torch profiler",
