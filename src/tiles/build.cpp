@@ -290,10 +290,10 @@ class Builder {
       return {1, -1, -1, -1, key.kind};
     }
     const Thread& thread = facts.threads[static_cast<std::size_t>(key.owner)];
-    lane.group = "thread " + std::to_string(thread.thread);
-    if (const std::string& name = facts.names.text(thread.name); !name.empty()) {
-      lane.group += " " + name;
-    }
+    const std::string number = "thread " + std::to_string(thread.thread);
+    const std::string& name = facts.names.text(thread.name);
+    // Kineto's names begin with it.
+    lane.group = name.starts_with(number) ? name : number + (name.empty() ? "" : " " + name);
     return {1, thread.process, thread.thread, key.owner, key.kind};
   }
 

@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "testing/captures/nsys_export.h"
+#include "testing/peak_memory.h"
 #include "testing/temp_dir.h"
 #include "tiles/answer.h"
 #include "tiles/build.h"
@@ -19,49 +21,58 @@
 namespace profline::tiles {
 namespace {
 
-/// The peak memory of this process since the last reset, in bytes; 0 if /proc does not say.
-std::uint64_t peak_memory_bytes() {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word) {
-    std::uint64_t kilobytes = 0;
-    if (word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
+/// A capture of so many kernels, and the file of its index.
+struct Made {
+  explicit Made(std::uint64_t count) : kernels(count) {
+    is_made = testing::write_decode_loop(capture, {.kernels = count}).has_value();
   }
-  return 0;
+
+  std::uint64_t kernels;
+  testing::TempDir folder;
+  std::filesystem::path capture = folder / "x.sqlite";
+  std::filesystem::path index = folder / "x.tiles";
+  bool is_made = false;
+};
+
+/// Made once for all benchmarks of a size: it takes longer than they do.
+Made& made(const benchmark::State& state) {
+  static std::unique_ptr<Made> last;
+  const auto kernels = static_cast<std::uint64_t>(state.range(0));
+  if (!last || last->kernels != kernels) {
+    last.reset();
+    last = std::make_unique<Made>(kernels);
+  }
+  return *last;
+}
+
+Result<Index> opened_index(const benchmark::State& state) {
+  const Made& files = made(state);
+  if (!std::filesystem::exists(files.index)) {
+    PL_TRY(build_index(files.capture, files.index, "bench"));
+  }
+  return Index::open(files.index, "bench");
 }
 
 void build(benchmark::State& state) {
-  const testing::TempDir folder;
-  const auto capture = folder / "x.sqlite";
-  const auto kernels = static_cast<std::uint64_t>(state.range(0));
-  if (!testing::write_decode_loop(capture, {.kernels = kernels})) {
-    return state.SkipWithError("no capture");
-  }
-  std::ofstream("/proc/self/clear_refs") << "5";
-  const std::uint64_t before = peak_memory_bytes();
+  const Made& files = made(state);
+  if (!files.is_made) return state.SkipWithError("no capture");
+  testing::reset_peak_memory();
+  const std::uint64_t before = testing::peak_memory_bytes();
   for (auto unused : state) {
     static_cast<void>(unused);
-    if (!build_index(capture, folder / "x.tiles", "bench")) {
-      return state.SkipWithError("no index");
-    }
+    if (!build_index(files.capture, files.index, "bench")) return state.SkipWithError("no index");
   }
   const auto megabytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
-  state.counters["capture_MB"] = megabytes(std::filesystem::file_size(capture));
-  state.counters["index_MB"] = megabytes(std::filesystem::file_size(folder / "x.tiles"));
-  state.counters["peak_MB"] = megabytes(peak_memory_bytes() - before);
+  state.counters["capture_MB"] = megabytes(std::filesystem::file_size(files.capture));
+  state.counters["index_MB"] = megabytes(std::filesystem::file_size(files.index));
+  state.counters["peak_MB"] = megabytes(testing::peak_memory_bytes() - before);
 }
 
 /// 1,000 windows of every size anywhere in the capture, of all lanes, 1,600 pixels wide, as JSON.
 void windows(benchmark::State& state) {
-  const testing::TempDir folder;
-  const auto kernels = static_cast<std::uint64_t>(state.range(0));
-  if (!testing::write_decode_loop(folder / "x.sqlite", {.kernels = kernels}) ||
-      !build_index(folder / "x.sqlite", folder / "x.tiles", "bench")) {
-    return state.SkipWithError("no index");
-  }
+  if (!opened_index(state)) return state.SkipWithError("no index");
   const auto opened_at = std::chrono::steady_clock::now();
-  const auto index = Index::open(folder / "x.tiles", "bench");
-  if (!index) return state.SkipWithError("the index cannot be opened");
+  const auto index = opened_index(state);
   const std::chrono::duration<double, std::milli> opening =
       std::chrono::steady_clock::now() - opened_at;
   std::mt19937_64 random(1);
@@ -100,14 +111,8 @@ void windows(benchmark::State& state) {
 
 /// Totals of the whole capture, and a search for a name that does not occur before its end.
 void totals_and_search(benchmark::State& state) {
-  const testing::TempDir folder;
-  const auto kernels = static_cast<std::uint64_t>(state.range(0));
-  if (!testing::write_decode_loop(folder / "x.sqlite", {.kernels = kernels}) ||
-      !build_index(folder / "x.sqlite", folder / "x.tiles", "bench")) {
-    return state.SkipWithError("no index");
-  }
-  const auto index = Index::open(folder / "x.tiles", "bench");
-  if (!index) return state.SkipWithError("the index cannot be opened");
+  const auto index = opened_index(state);
+  if (!index) return state.SkipWithError("no index");
   for (auto unused : state) {
     static_cast<void>(unused);
     if (!answer(*index,
@@ -119,16 +124,19 @@ void totals_and_search(benchmark::State& state) {
 }
 
 const bool kRegistered = [] {
-  const auto add = [](const char* name, void (*run)(benchmark::State&)) {
-    auto* bench = benchmark::RegisterBenchmark(name, run)
-                      ->Unit(benchmark::kMillisecond)
-                      ->UseRealTime()
-                      ->Arg(100'000);
-    if (std::getenv("PROFLINE_BENCH_LARGE") != nullptr) bench->Arg(10'000'000)->Iterations(1);
+  const auto add = [](const char* name, void (*run)(benchmark::State&), std::int64_t kernels) {
+    benchmark::RegisterBenchmark(name, run)
+        ->Unit(benchmark::kMillisecond)
+        ->UseRealTime()
+        ->Arg(kernels);
   };
-  add("tiles_build", build);
-  add("tiles_windows", windows);
-  add("tiles_totals_and_search", totals_and_search);
+  // By size, because a capture is made for each.
+  for (const std::int64_t kernels : {100'000, 10'000'000}) {
+    if (kernels > 100'000 && std::getenv("PROFLINE_BENCH_LARGE") == nullptr) break;
+    add("tiles_build", build, kernels);
+    add("tiles_windows", windows, kernels);
+    add("tiles_totals_and_search", totals_and_search, kernels);
+  }
   return true;
 }();
 
