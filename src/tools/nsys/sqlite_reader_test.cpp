@@ -575,6 +575,12 @@ TEST(NsysSqlite, PassesTheSameRowsOnInPieces) {
                                 "domainId) VALUES (75, 0, 'mine', 4711, 3);"
                                 "INSERT INTO NVTX_EVENTS (eventType, start, end, text, globalTid, "
                                 "domainId) VALUES (59, 5, 6, 'in it', 4711, 3)"));
+    // More than a piece of copies too, after the rest of a piece of kernels.
+    ASSERT_TRUE(database->execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 66000) "
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, "
+        "correlationId, globalPid, bytes, copyKind) "
+        "SELECT 9000000000 + i * 10, 9000000005 + i * 10, 0, 1, 7, 0, 0, i, 2 FROM n"));
   }
   const auto whole = read_sqlite(path);
   ASSERT_TRUE(whole) << error_text(whole);
@@ -607,7 +613,7 @@ TEST(NsysSqlite, PassesTheSameRowsOnInPieces) {
   std::sort(expected.begin(), expected.end());
   std::sort(rows.begin(), rows.end());
   EXPECT_TRUE(rows == expected);
-  EXPECT_GT(pieces, 3U);
+  EXPECT_GT(pieces, 4U);
   EXPECT_LT(largest, 2U << 16U);
   EXPECT_THAT(rest->work, IsEmpty());
   EXPECT_EQ(rest->begin_ns, whole->begin_ns);
