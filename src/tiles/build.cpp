@@ -32,6 +32,7 @@ using internal::StoredEvent;
 
 /// More events at the same time than this are counted and not drawn.
 constexpr std::size_t kMostRows = 64;
+constexpr std::uint64_t kEventsBetweenQuestions = std::uint64_t{1} << 16U;
 /// More different combinations of shape, size and so on than this are not kept.
 constexpr std::size_t kMostDetails = std::size_t{1} << 20U;
 
@@ -96,10 +97,7 @@ class Builder {
                  details_.id_of({.kind = static_cast<std::uint32_t>(EventKind::Operator),
                                  .text = op.input_shapes})));
     }
-    if (options_.keep_going && !options_.keep_going(events_)) {
-      return Error(ErrorKind::Cancelled, "stopped");
-    }
-    return {};
+    return keep_going();
   }
 
   /// Writes the index; `facts` has the tables, and the capture's begin and end.
@@ -134,6 +132,11 @@ class Builder {
  private:
   static std::int64_t owner_of(RowIndex row) {
     return row == kNoRow ? -1 : static_cast<std::int64_t>(row);
+  }
+
+  Result<void> keep_going() const {
+    if (!options_.keep_going || options_.keep_going(events_)) return {};
+    return Error(ErrorKind::Cancelled, "stopped");
   }
 
   Result<void> add_work(const Timeline& piece, const DeviceWork& work) {
@@ -197,7 +200,9 @@ class Builder {
       return {};
     };
     const std::int64_t origin_ns = directory.facts.origin_ns;
+    std::uint64_t written = 0;
     PL_TRY(sort_.visit_in_order([&](const LaneEvent& event) -> Result<void> {
+      if (written++ % kEventsBetweenQuestions == 0) PL_TRY(keep_going());
       if (event.lane != lane) {
         PL_TRY(end_lane());
         lane = event.lane;

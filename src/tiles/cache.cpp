@@ -97,6 +97,16 @@ Result<std::string> identity_of(const fs::path& capture) {
          capture.string();
 }
 
+Result<Index> open_kept_index(const fs::path& capture, const Cache& cache) {
+  std::error_code failure;
+  const fs::path real = fs::canonical(capture, failure);
+  if (failure) return os_error("read", capture, failure.value());
+  const fs::path file = index_file(cache.folder, real);
+  Result<Index> index = Index::open(file, PL_TRY(identity_of(real)));
+  if (index) mark_as_used(file);
+  return index;
+}
+
 Result<Index> open_index(const fs::path& capture, const Cache& cache, const BuildOptions& options) {
   std::error_code failure;
   const fs::path real = fs::canonical(capture, failure);
@@ -105,10 +115,7 @@ Result<Index> open_index(const fs::path& capture, const Cache& cache, const Buil
   PL_TRY(create_folders(cache.folder));
   const fs::path file = index_file(cache.folder, real);
   // Any reason not to open it is a reason to build it; what prevents that too is reported then.
-  if (auto index = Index::open(file, identity)) {
-    mark_as_used(file);
-    return index;
-  }
+  if (auto index = open_kept_index(capture, cache)) return index;
   const FileDescriptor lock = PL_TRY(lock_for(file));
   // Somebody else may have built it meanwhile.
   if (auto index = Index::open(file, identity)) return index;

@@ -58,6 +58,7 @@ void Timelines::State::start(const std::filesystem::path& capture, Entry& entry)
   threads.emplace(number, [this, number, capture, events = entry.events,
                            identity = entry.identity](const std::stop_token& stop) {
     Result<Index> index = [&]() -> Result<Index> {
+      if (auto kept = open_kept_index(capture, cache)) return kept;
       const std::lock_guard one_at_a_time(building);
       const auto keep_going = [&](std::uint64_t count) {
         *events = count;
