@@ -32,7 +32,7 @@ Result<std::string> identity_of(const std::filesystem::path& capture);
 Result<Index> open_index(const std::filesystem::path& capture, const Cache& cache,
                          const BuildOptions& options = {});
 
-/// The kept index alone: an Error if there is none that can be used.
+/// The kept index alone: an Error if it is missing or cannot be used.
 Result<Index> open_kept_index(const std::filesystem::path& capture, const Cache& cache);
 
 /// Removes the kept index of a capture, if there is one: it turned out to be damaged.
