@@ -33,6 +33,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(explain_verb());
   verbs.push_back(analyze_verb());
   verbs.push_back(trace_verb());
+  verbs.push_back(ranks_verb());
   verbs.push_back(kernels_top_verb());
   verbs.push_back(kernels_profile_verb());
   verbs.push_back(kernels_analyze_verb());

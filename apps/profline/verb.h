@@ -71,6 +71,7 @@ std::unique_ptr<Verb> config_verb();
 std::unique_ptr<Verb> explain_verb();
 std::unique_ptr<Verb> analyze_verb();
 std::unique_ptr<Verb> trace_verb();
+std::unique_ptr<Verb> ranks_verb();
 std::unique_ptr<Verb> kernels_top_verb();
 std::unique_ptr<Verb> kernels_profile_verb();
 std::unique_ptr<Verb> kernels_analyze_verb();

@@ -80,6 +80,7 @@ std::vector<Section> sections_of(const PageSource& source) {
   add({overview_section});
   if (!source.summary.server.empty()) add({server_section});
   if (source.summary.load) add({load_section});
+  if (source.summary.ranks) add({ranks_section});
   if (!summary::is_only_load(source.summary)) {
     add({spread_section, device_section, timeline_section, kernels_section, roofline_section,
          counters_section, operators_section, nvml_section, overhead_section});

@@ -63,6 +63,8 @@ Section overview_section(const PageSource& source);
 /// The load on a server, of a summary that has one.
 Section load_section(const PageSource& source);
 Section server_section(const PageSource& source);
+/// The ranks of a program, of a summary that has them.
+Section ranks_section(const PageSource& source);
 /// The spread of times over images and tokens.
 Section spread_section(const PageSource& source);
 /// Where the device's time went while the model ran, and why it was idle.
