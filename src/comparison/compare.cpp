@@ -22,15 +22,16 @@ using statistics::Better;
 using statistics::Effect;
 using statistics::Limit;
 
-constexpr std::array<std::pair<std::string_view, Family>, 5> kFamilies = {
+constexpr std::array<std::pair<std::string_view, Family>, 6> kFamilies = {
     std::pair{std::string_view("metrics"), Family::Metric},
     {"phases", Family::Phase},
     {"stages", Family::Phase},  // their name in version 0.1
+    {"ranks", Family::Rank},
     {"operators", Family::Operator},
     {"kernels", Family::Kernel}};
 
 bool is_captured(Family family) {
-  return family == Family::Operator || family == Family::Kernel;
+  return family == Family::Rank || family == Family::Operator || family == Family::Kernel;
 }
 
 bool is_requested(const Series& series, std::span<const std::string> only) {
@@ -130,6 +131,7 @@ class RowMaker {
   std::vector<Row> finish() && {
     // Unprofiled measurements are tested together; those of a profiler separately.
     judge({Family::Metric, Family::Phase});
+    judge({Family::Rank});
     judge({Family::Operator});
     judge({Family::Kernel});
     return std::move(rows_);

@@ -105,10 +105,11 @@ constexpr auto fields(std::type_identity<Amount>) {
       field("total", &Amount::total, "of all calls of a run, in the row's unit"));
 }
 
-enum class Family { Metric, Phase, Operator, Kernel };
+enum class Family { Metric, Phase, Rank, Operator, Kernel };
 constexpr auto names(std::type_identity<Family>) {
   return std::array{named(Family::Metric, "metric"), named(Family::Phase, "phase"),
-                    named(Family::Operator, "operator"), named(Family::Kernel, "kernel")};
+                    named(Family::Rank, "rank"), named(Family::Operator, "operator"),
+                    named(Family::Kernel, "kernel")};
 }
 
 struct Row {

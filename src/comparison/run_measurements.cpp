@@ -28,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNsPerUs = 1e3;
+constexpr double kNsPerMs = 1e6;
 /// Consecutive launches are not independent: means of this many blocks nearly are.
 constexpr std::size_t kBlocks = 32;
 
@@ -48,6 +49,7 @@ class Measurements {
     found_.inputs = kept(run_.get(run::kInputs)).content;
   }
   void unprofiled();
+  void ranks();
   void captures();
 
   RunMeasurements take() && { return std::move(found_); }
@@ -188,6 +190,40 @@ void Measurements::add(Family family, std::vector<captures::CallTimes> rows) {
   }
 }
 
+/// Of a program with several ranks: what communication costs each of them.
+void Measurements::ranks() {
+  const auto& analysis = kept(run_.get(run::kRankAnalysis));
+  if (!analysis) return;
+  constexpr double kLeast = 1e-6;  // changes are ratios
+  const auto series_of = [](const char* name, const char* unit) {
+    Series series;
+    series.family = Family::Rank;
+    series.name = series.short_name = name;
+    series.unit = unit;
+    return series;
+  };
+  Series exposed = series_of("exposed_communication", "%");
+  Series wait = series_of("collective_wait_ms", "ms");
+  for (const RankRow& row : analysis->ranks) {
+    const std::string key = "rank " + std::to_string(row.rank);
+    if (const auto share = row.time.exposed_share()) {
+      exposed.units.push_back(std::max(kLeast, 100 * *share));
+      exposed.keys.push_back(key);
+    }
+    if (row.matched == 0) continue;
+    const double wait_ns = static_cast<double>(row.waited_ns) / static_cast<double>(row.matched);
+    wait.units.push_back(std::max(kLeast, wait_ns / kNsPerMs));
+    wait.keys.push_back(key);
+  }
+  for (Series* series : {&exposed, &wait}) {
+    if (!series->units.empty()) found_.series.push_back(std::move(*series));
+  }
+  if (const auto late = analysis->straggler()) {
+    found_.notes.push_back(found_.run.id + ": rank " + std::to_string(*late) +
+                           " is late: " + analysis->stragglers.front().evidence);
+  }
+}
+
 /// Each capture is needed once and may be large, so only one is in memory at a time.
 void Measurements::nsys_captures() {
   const auto& ranges = kept(run_.get(run::kNsysRanges));
@@ -299,6 +335,7 @@ RunMeasurements measurements_of(const run::Run& run, const MeasurementOptions& o
   Measurements measurements(run);
   measurements.documents();
   measurements.unprofiled();
+  measurements.ranks();
   if (options.captures) measurements.captures();
   return std::move(measurements).take();
 }

@@ -12,6 +12,7 @@
 #include "formats/json.h"
 #include "records/document.h"
 #include "records/range_use.h"
+#include "records/rank_analysis.h"
 #include "records/request.h"
 #include "records/run_record.h"
 #include "testing/paths.h"
@@ -82,6 +83,35 @@ TEST(RunMeasurements, HoldWhatAnUnprofiledRunLeft) {
   EXPECT_THAT(run.notes, IsEmpty());
   EXPECT_TRUE(run.inputs);
   EXPECT_FALSE(run.config);
+}
+
+TEST(RunMeasurements, OfSeveralRanksHaveAValuePerRank) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  RankAnalysis analysis;
+  for (std::int64_t rank = 0; rank < 3; ++rank) {
+    RankRow row;
+    row.rank = rank;
+    row.time.wall_ns = 1'000'000'000;
+    row.time.exposed_ns = rank * 100'000'000;
+    row.matched = rank == 2 ? 0 : 10;
+    row.waited_ns = 50'000'000;
+    analysis.ranks.push_back(row);
+  }
+  RankStraggler late;
+  late.rank = 2;
+  late.evidence = "the last in 9 of 10 collectives";
+  analysis.stragglers.push_back(late);
+  write(folder / "r1/rank_analysis.json", to_document(analysis).value());
+  const RunMeasurements run = must_read(folder / "r1");
+  const Series* exposed = find(run, Family::Rank, "exposed_communication");
+  ASSERT_NE(exposed, nullptr);
+  EXPECT_THAT(exposed->units, ElementsAre(1e-6, 10, 20));
+  EXPECT_THAT(exposed->keys, ElementsAre("rank 0", "rank 1", "rank 2"));
+  const Series* wait = find(run, Family::Rank, "collective_wait_ms");
+  ASSERT_NE(wait, nullptr);
+  EXPECT_THAT(wait->units, ElementsAre(5, 5));
+  EXPECT_THAT(run.notes, ElementsAre("r1: rank 2 is late: the last in 9 of 10 collectives"));
 }
 
 std::string many_requests(std::uint64_t count, std::int64_t first_prefill_ms) {
