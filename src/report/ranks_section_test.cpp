@@ -55,9 +55,8 @@ TEST(RanksSection, ShowsEachRankAndWhoIsLate) {
   ranks.notes = {"rank 3 on node n3: exit code 7"};
   const std::string text = ranks_section(summary);
   EXPECT_THAT(text, HasSubstr("## Ranks\n\n- Rank 1 is late: the last in 71 of 80 collectives.\n"));
-  EXPECT_THAT(text,
-              HasSubstr("| 1 | n1 | 1.0 s | 60.0 % | 25.0 % | 5.0 % | 0.0 % | 15.0 % | 71 of "
-                        "80 | 96.0 ms | ±12.0 us |"));
+  EXPECT_THAT(text, HasSubstr("| 1 | n1 | 1.0 s | 60.0 % | 25.0 % | 5.0 % | 0.0 % | 15.0 % | 71 of "
+                              "80 | 96.0 ms | ±12.0 us |"));
   EXPECT_THAT(text, HasSubstr("not aligned |"));
   EXPECT_THAT(text, HasSubstr("### Late ranks by phase"));
   EXPECT_THAT(text, HasSubstr("90.0 ms | 9.0 % | the last in 40 of 40 collectives |"));
