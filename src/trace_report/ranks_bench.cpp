@@ -21,9 +21,9 @@ constexpr double kTraceBytes = 100e6;
 
 std::vector<std::string> write_traces(const std::filesystem::path& folder,
                                       testing::PlantedRanks options) {
-  // About 150 bytes per operator.
+  // About 260 bytes per operator.
   options.operators_per_kernel =
-      static_cast<int>(kTraceBytes / 190 / (options.steps * options.collectives_per_step));
+      static_cast<int>(kTraceBytes / 260 / (options.steps * options.collectives_per_step));
   std::vector<std::string> files;
   std::vector<std::ofstream> streams;
   for (int rank = 0; rank < options.ranks; ++rank) {
