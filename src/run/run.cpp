@@ -78,8 +78,14 @@ std::map<std::int64_t, std::string> Run::rank_files(std::string_view stage,
     std::int64_t rank = 0;
     const auto [end, failure] = std::from_chars(folder.data(), folder.data() + folder.size(), rank);
     if (failure != std::errc() || end != folder.data() + folder.size() || rank < 0) continue;
-    const std::string file = (ranks / folder / name).string();
-    if (has(file)) files[rank] = file;
+    std::vector<fs::path> places = {ranks / folder};
+    for (const std::string& capture : folders_in(ranks / folder)) {
+      places.push_back(ranks / folder / capture);
+    }
+    const auto place = std::find_if(places.begin(), places.end(), [&](const fs::path& one) {
+      return has((one / name).string());
+    });
+    if (place != places.end()) files[rank] = (*place / name).string();
   }
   return files;
 }

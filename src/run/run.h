@@ -95,7 +95,8 @@ class Run {
   /// Stores a capture that was already read.
   void keep_capture(const std::string& sqlite, Timeline timeline);
 
-  /// The files of this name that the ranks of a stage wrote, `nsys/ranks/3/run.sqlite`, by rank.
+  /// The files of this name that the ranks of a stage wrote, by rank: `nsys/ranks/3/run.sqlite`, or
+  /// if it captured several ranges, that of the first, `nsys/ranks/3/decode/run.sqlite`.
   std::map<std::int64_t, std::string> rank_files(std::string_view stage,
                                                  std::string_view name) const;
 

@@ -60,10 +60,13 @@ TEST(Run, FindsTheFilesOfRanksByTheirNumbers) {
     write(folder / "nsys/ranks" / rank / "run.sqlite", "");
   }
   write(folder / "nsys/ranks/1/log", "");
+  write(folder / "nsys/ranks/3/prefill/run.sqlite", "");
+  write(folder / "nsys/ranks/3/decode/run.sqlite", "");
   const auto run = must_open(folder.path());
   EXPECT_EQ(run.rank_files("nsys", "run.sqlite"),
             (std::map<std::int64_t, std::string>{{0, "nsys/ranks/0/run.sqlite"},
                                                  {2, "nsys/ranks/2/run.sqlite"},
+                                                 {3, "nsys/ranks/3/decode/run.sqlite"},
                                                  {10, "nsys/ranks/10/run.sqlite"}}));
   EXPECT_TRUE(run.rank_files("baseline", "requests.jsonl").empty());
 }

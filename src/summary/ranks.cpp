@@ -122,15 +122,38 @@ FoundRanks read_processes(const run::Run& run, const kernels::Classifier& classe
   return found;
 }
 
-FoundRanks find_ranks(const run::Run& run, const kernels::Classifier& classes) {
+/// What each stage has of several ranks, profilers first.
+std::vector<FoundRanks> found_by_stage(const run::Run& run, const kernels::Classifier& classes) {
+  std::vector<FoundRanks> found;
   const auto nsys = files_of(run, run::stages::kNsys, {run::files::kNsysSqlite});
-  if (!nsys.empty()) return read_files(run, run::stages::kNsys, nsys, classes);
+  if (!nsys.empty()) found.push_back(read_files(run, run::stages::kNsys, nsys, classes));
   const auto traces = files_of(run, run::stages::kTorchProfiler,
                                {run::files::kTrace, run::files::kCompressedTrace});
-  if (!traces.empty()) return read_files(run, run::stages::kTorchProfiler, traces, classes);
+  if (!traces.empty()) {
+    found.push_back(read_files(run, run::stages::kTorchProfiler, traces, classes));
+  }
   const auto requests = files_of(run, run::stages::kBaseline, {run::files::kRequests});
-  if (!requests.empty()) return read_requests(run, requests);
-  return read_processes(run, classes);
+  if (!requests.empty()) found.push_back(read_requests(run, requests));
+  if (found.empty()) found.push_back(read_processes(run, classes));
+  std::erase_if(found, [](const FoundRanks& one) { return one.captures.size() < 2; });
+  return found;
+}
+
+struct Compared {
+  FoundRanks found;
+  RankAnalysis analysis;
+};
+
+/// The first that shows collectives of several ranks: on a host, nsys may have recorded none. Else
+/// the last, which is without a profiler if there is such a run.
+std::optional<Compared> compare(std::vector<FoundRanks> stages) {
+  std::optional<Compared> compared;
+  for (FoundRanks& found : stages) {
+    RankAnalysis analysis = ranks::analyse(found.captures);
+    compared = Compared{std::move(found), std::move(analysis)};
+    if (compared->analysis.skew.collectives > 0) break;
+  }
+  return compared;
 }
 
 }  // namespace
@@ -143,9 +166,9 @@ std::optional<RankAnalysis> ranks_of(const run::Run& run) {
     if (!classes) return std::nullopt;
     shipped = *std::move(classes);
   }
-  FoundRanks found = find_ranks(run, own ? *own : *shipped);
-  if (found.captures.size() < 2) return std::nullopt;
-  RankAnalysis analysis = ranks::analyse(found.captures);
+  auto compared = compare(found_by_stage(run, own ? *own : *shipped));
+  if (!compared) return std::nullopt;
+  auto& [found, analysis] = *compared;
   analysis.captured_by = found.stage;
   analysis.ranks_from = found.ranks_from;
   const std::map<std::int64_t, RankFacts> recorded = recorded_ranks(run);
@@ -163,11 +186,12 @@ std::optional<RankAnalysis> ranks_of(const run::Run& run) {
   }
   if (found.stage == run::stages::kBaseline) {
     analysis.notes.emplace_back(
-        "no profiler captured two ranks or more: phases of requests that are named like a "
+        "no profiler recorded collectives of two ranks or more: phases of requests that are named "
+        "like a "
         "collective count as communication, other phases as computation");
   }
   for (std::string& note : found.notes) analysis.notes.push_back(std::move(note));
-  return analysis;
+  return std::move(analysis);
 }
 
 }  // namespace profline::summary

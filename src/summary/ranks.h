@@ -7,8 +7,8 @@
 
 namespace profline::summary {
 
-/// The ranks of a program, compared: from nsys' captures where two ranks or more have one, else
-/// from the torch profiler's, else from what the ranks measured without a profiler. A server's
+/// The ranks of a program, compared: from nsys' captures if they show collectives of several ranks,
+/// else from the torch profiler's, else from what the ranks measured without a profiler. A server's
 /// workers are ranks too, found by their processes in its capture. Nothing if the run has no two
 /// ranks.
 ///

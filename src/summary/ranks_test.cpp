@@ -96,6 +96,12 @@ TEST_F(RanksOfRunTest, WithoutProfilersComeFromTheirRequests) {
     write("baseline/ranks/" + std::to_string(rank) + "/requests.jsonl",
           requests_of(rank == 2 ? 2'000'000 : 0));
   }
+  // A profiler that recorded nothing of the collectives does not count.
+  for (const char* rank : {"0", "2"}) {
+    write(std::string("torch_profiler/ranks/") + rank + "/trace.json",
+          R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+              "ts": 1, "dur": 1}]})");
+  }
   const auto analysis = ranks_of(run());
   ASSERT_TRUE(analysis);
   EXPECT_EQ(analysis->captured_by, "baseline");

@@ -42,6 +42,18 @@ bool describes_collective(std::string_view op) {
   return op == "record_param_comms" || op.starts_with("c10d::");
 }
 
+/// Whether a part of a program communicates, from its name: `allreduce`, `barrier`.
+bool is_communication(std::string_view phase) {
+  return collective_kind(phase) != CollectiveKind::Unknown || contains(phase, "barrier");
+}
+
+/// Whether a range is a collective: of a back end on the host or, where no device works, one that
+/// the program named so.
+bool is_host_collective(const Timeline& timeline, const Range& range) {
+  const std::string& name = timeline.names.text(range.name);
+  return runs_on_host(name) || (timeline.work.empty() && is_communication(name));
+}
+
 /// Ranges that name parts of the program: neither collectives nor the profiler's steps.
 class PhaseRanges {
  public:
@@ -82,7 +94,7 @@ class PhaseRanges {
   bool is_phase(const Range& range) const {
     const std::string& name = timeline_.names.text(range.name);
     return !name.empty() && !marks_collective(name) && !describes_collective(name) &&
-           timeline_.names.text(range.domain) != "NCCL";
+           !is_host_collective(timeline_, range) && timeline_.names.text(range.domain) != "NCCL";
   }
 
   Names::Id innermost(timeline::ContextId context) const {
@@ -144,12 +156,14 @@ class Visits {
     for (RowIndex row = 0; row < timeline_.ranges.size(); ++row) {
       const Range& range = timeline_.ranges[row];
       const std::string& name = timeline_.names.text(range.name);
-      if (!range.closed || !runs_on_host(name)) continue;
+      if (!range.closed || !is_host_collective(timeline_, range)) continue;
       Visit visit{.start_ns = range.start_ns, .end_ns = range.end_ns};
       visit.kind = collective_kind(name);
       visit.name = capture_.names.id_of(name);
       visit.phase = phases_.of_range(row);
-      visit.communicator = communicator({name.substr(0, name.find(':')), "", 0});
+      const std::size_t colon = name.find(':');
+      visit.communicator =
+          communicator({colon == std::string::npos ? "" : name.substr(0, colon), "", 0});
       add(visit);
     }
   }
@@ -259,7 +273,7 @@ internal::Activity host_activity(const Timeline& timeline) {
   internal::Activity activity;
   internal::DeviceActivity& host = activity.device(-1);
   for (const Range& range : timeline.ranges) {
-    if (runs_on_host(timeline.names.text(range.name))) {
+    if (is_host_collective(timeline, range)) {
       host.communication.push_back({range.start_ns, range.end_ns});
     }
   }
@@ -301,11 +315,6 @@ void add_phases(const Timeline& timeline, const PhaseRanges& phases,
     capture.phases.push_back(
         {capture.names.text(name), phase.instances, activity.time_in(phase.windows)});
   }
-}
-
-/// Whether a phase of a request communicates: `allreduce`, `gloo:all_reduce`, `barrier`.
-bool is_communication(std::string_view phase) {
-  return collective_kind(phase) != CollectiveKind::Unknown || contains(phase, "barrier");
 }
 
 }  // namespace

@@ -94,6 +94,21 @@ TEST(RankCapture, OfAHostTakesGloosRangesForCollectivesAndOperatorsForComputatio
   EXPECT_EQ(analysis.ranks[1].clock.state, ClockState::Aligned);
 }
 
+TEST(RankCapture, OfAHostTakesRangesThatTheProgramNamedLikeACollective) {
+  testing::TimelineBuilder builder;
+  const RowIndex thread = builder.thread(5, 5);
+  builder.window(0, 100)
+      .range({0, 90, "step", thread})
+      .range({40, 90, "allreduce", thread})
+      .range({90, 95, "barrier", thread});
+  const Capture capture = capture_of(builder.build(), shipped());
+  ASSERT_EQ(capture.visits.size(), 2U);
+  EXPECT_EQ(capture.visits[0].kind, CollectiveKind::AllReduce);
+  EXPECT_EQ(capture.names.text(capture.visits[0].phase), "step");
+  EXPECT_EQ(capture.time.exposed_ns, 55);
+  ASSERT_EQ(capture.phases.size(), 1U) << "a collective is no phase";
+}
+
 TEST(RankCapture, OfRequestsTakesPhasesNamedLikeACollective) {
   const auto requests_of = [](std::int64_t origin_ns, std::int64_t late_ns) {
     std::vector<Request> requests;
