@@ -42,6 +42,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(runs_verb());
   verbs.push_back(mcp_verb());
   for (auto& verb : sweep_verbs()) verbs.push_back(std::move(verb));
+  verbs.push_back(rank_exec_verb());
   verbs.push_back(ceilings_verb());
   verbs.push_back(doctor_verb());
   return verbs;

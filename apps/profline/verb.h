@@ -78,6 +78,7 @@ std::unique_ptr<Verb> kernels_regions_verb();
 std::unique_ptr<Verb> report_verb();
 std::unique_ptr<Verb> compare_verb();
 std::unique_ptr<Verb> runs_verb();
+std::unique_ptr<Verb> rank_exec_verb();
 std::unique_ptr<Verb> ceilings_verb();
 std::unique_ptr<Verb> mcp_verb();
 std::unique_ptr<Verb> doctor_verb();

@@ -45,7 +45,7 @@ def literals():
 
 def codes():
     found = set()
-    for text in sources("src/load", "src/run", "src/pipeline", "src/stages", "src/session", "apps/profline"):
+    for text in sources("src/load", "src/run", "src/workloads/ranks", "src/pipeline", "src/stages", "src/session", "apps/profline"):
         for pattern in MADE_BY:
             for match in pattern.finditer(text):
                 found.update(code for code in match.groups() if code)

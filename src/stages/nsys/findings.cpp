@@ -8,6 +8,7 @@
 #include "records/range_use.h"
 #include "stages/nsys/internal/captures.h"
 #include "stages/program_gate/program_gate.h"
+#include "stages/ranks/ranked_stage.h"
 #include "tools/nsys/commands.h"
 #include "tools/nsys/probe.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -241,6 +242,7 @@ void check_count_of_captures(const settings::Nsys& own, const NsysSession& sessi
 
 std::vector<Finding> nsys_preflight(const pipeline::StageContext& context) {
   std::vector<Finding> findings = pipeline::workload_preflight(context);
+  for (Finding& finding : launch_preflight(context)) findings.push_back(std::move(finding));
   if (!context.tools.nsys) return findings;
   if (!*context.tools.nsys) {
     findings.push_back(missing_nsys(context.tools.nsys->error()));
@@ -254,6 +256,12 @@ std::vector<Finding> nsys_preflight(const pipeline::StageContext& context) {
   check_temporary_space(findings);
   check_ranges(settings, findings);
   check_device(settings, findings);
+  if (has_ranks(context.setup) && ends_workload(settings.pipeline.nsys)) {
+    findings.push_back({Severity::Problem, "ends_other_ranks",
+                        "nsys would end the captured ranks after the range, and the launcher would "
+                        "then end the others",
+                        "set pipeline.nsys.capture_range_end=stop", ErrorKind::Config});
+  }
   return findings;
 }
 
