@@ -1,6 +1,6 @@
 #include "summary/server.h"
-#include "web/internal/markup.h"
 #include "web/internal/sections.h"
+#include "web/markup.h"
 
 namespace profline::web {
 namespace {

@@ -350,8 +350,10 @@ Markup facts_of(const Sweep& sweep) {
 
 }  // namespace
 
-Result<std::string> sweep_page(const Sweep& sweep, const std::string& name) {
+Result<std::string> sweep_page(const Sweep& sweep, const std::string& name,
+                               const std::vector<PageLink>& links) {
   PageFrame frame;
+  frame.links = links;
   frame.title = "profline sweep " + name;
   frame.heading = "sweep " + name;
   frame.skip = "Skip to the best jobs";
