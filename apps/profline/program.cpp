@@ -40,6 +40,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(report_verb());
   verbs.push_back(compare_verb());
   verbs.push_back(runs_verb());
+  verbs.push_back(serve_verb());
   verbs.push_back(mcp_verb());
   for (auto& verb : sweep_verbs()) verbs.push_back(std::move(verb));
   verbs.push_back(ceilings_verb());

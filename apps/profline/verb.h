@@ -80,6 +80,7 @@ std::unique_ptr<Verb> compare_verb();
 std::unique_ptr<Verb> runs_verb();
 std::unique_ptr<Verb> ceilings_verb();
 std::unique_ptr<Verb> mcp_verb();
+std::unique_ptr<Verb> serve_verb();
 std::unique_ptr<Verb> doctor_verb();
 /// The commands about sweeps: sweep_commands.cpp.
 std::vector<std::unique_ptr<Verb>> sweep_verbs();

@@ -41,7 +41,7 @@ TEST(Completion, OffersCommandsAndOptions) {
   EXPECT_THAT(offered(tree, "profline ", ""),
               ElementsAre("analyze ", "ceilings ", "compare ", "config ", "demo ", "doctor ",
                           "explain ", "help ", "infer ", "kernels ", "load ", "mcp ", "plan ",
-                          "report ", "run ", "runs ", "sweep ", "trace ", "version "));
+                          "report ", "run ", "runs ", "serve ", "sweep ", "trace ", "version "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));
