@@ -115,7 +115,7 @@ test('the address loses its token, and nobody gets in without it', () => open('/
   const [cookie] = await context.cookies();
   assert.equal(cookie.sameSite, 'Strict');
   assert.ok(cookie.httpOnly);
-}));
+}, {expected: [/status of 401/]}));  // of the page that was open while it lost its cookie
 
 test('another site can neither embed nor read it', () => open('/', async (page, context) => {
   const origin = new URL(address).origin;
