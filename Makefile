@@ -55,18 +55,18 @@ demo: setup
 
 # What tests use besides the build.
 test-tools:
-	@scripts/setup browser shells slurm packages
+	@scripts/setup browser shells slurm ranks packages
 	@$(MAKE) --no-print-directory nsight
 	@scripts/fetch_llama >/dev/null || echo 'make: tests that need llama-server will be skipped' >&2
 	@scripts/fetch_npm mcp || echo 'make: tests with clients of the Model Context Protocol will be skipped' >&2
 
 test: setup
-	@MAKE='$(MAKE)' scripts/build_for_tests
+	@scripts/build_for_tests
 	@ctest --preset dev
 
 # Not part of `make test`: it takes long, and part of the result depends on the machine and its load.
 test-long: build nsight python
-	@PROFLINE_TEST_LONG=1 ctest --preset dev -R 'Interrupt|^python\.|^slurm\.|^load\.search|^server\.faults'
+	@PROFLINE_TEST_LONG=1 ctest --preset dev -R 'Interrupt|^python\.|^slurm\.|^ranks\.|^load\.search|^server\.faults'
 	@tests/tree/check_headers build --all
 	@scripts/identical_runs 20 build/identical-runs
 

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/core.h>
 
@@ -109,10 +110,9 @@ std::string comparison_text(const Comparison& comparison, std::size_t top, std::
     text += palette.warning("note") + "         " + printable(note) + '\n';
   }
   for (const Section& section : sections_of(comparison)) {
-    const bool is_captured = section.family == Family::Operator || section.family == Family::Kernel;
     text +=
         '\n' + palette.heading(section.title) + "  " + palette.faint(section.explanation) + '\n';
-    text += table(section, is_captured ? top : section.rows.size(), width, palette);
+    text += table(section, is_captured(section.family) ? top : section.rows.size(), width, palette);
   }
   text += '\n' + palette.heading(printable(tally_text(comparison))) + '\n';
   for (const std::string& reason : withheld_texts(comparison)) text += printable(reason) + '\n';
@@ -209,7 +209,9 @@ std::string history_text(const catalog::History& history, std::size_t width,
   }
   text += '\n' + table.render(width, palette) + '\n';
   for (const catalog::MetricHistory& metric : history.metrics) {
-    if (metric.verdict == Verdict::Undecided) continue;
+    // A large change without a verdict needs the reason as well.
+    const bool looks_changed = metric.newest && std::abs(metric.newest->change) > history.threshold;
+    if (metric.verdict == Verdict::Undecided && !looks_changed) continue;
     text += palette.heading(metric.name) + "  " + printable(catalog::change_words(metric)) + '\n';
   }
   if (history.regressions.empty()) text += "no regression\n";

@@ -33,6 +33,7 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(explain_verb());
   verbs.push_back(analyze_verb());
   verbs.push_back(trace_verb());
+  verbs.push_back(ranks_verb());
   verbs.push_back(kernels_top_verb());
   verbs.push_back(kernels_profile_verb());
   verbs.push_back(kernels_analyze_verb());
@@ -40,8 +41,10 @@ std::vector<std::unique_ptr<Verb>> all_verbs() {
   verbs.push_back(report_verb());
   verbs.push_back(compare_verb());
   verbs.push_back(runs_verb());
+  verbs.push_back(serve_verb());
   verbs.push_back(mcp_verb());
   for (auto& verb : sweep_verbs()) verbs.push_back(std::move(verb));
+  verbs.push_back(rank_exec_verb());
   verbs.push_back(ceilings_verb());
   verbs.push_back(doctor_verb());
   return verbs;

@@ -4,18 +4,23 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "analysis/kernels/classify.h"
+#include "analysis/ranks/analysis.h"
 #include "analysis/timeline/accounting.h"
 #include "analysis/timeline/transfers.h"
 #include "base/figures.h"
 #include "base/terminal_text.h"
 #include "command_line.h"
 #include "formats/json.h"
+#include "ranks_text.h"
 #include "session/configuration.h"
 #include "standard_streams.h"
+#include "trace_report/ranks.h"
 #include "trace_report/report.h"
 #include "trace_text.h"
 #include "verb.h"
@@ -77,6 +82,63 @@ Result<void> export_all(const std::vector<trace_report::Report>& reports,
   return {};
 }
 
+/// Whether the captures may be compared as ranks: with options that concern each of them, only on
+/// request, which is then an Error.
+Result<bool> may_be_ranks(const Arguments& arguments) {
+  const std::string when = arguments.value("--ranks").value_or("auto");
+  if (when == "no") return false;
+  for (const char* option : {"--range", "--export", "--operators-by"}) {
+    if (!arguments.has(option)) continue;
+    if (when == "auto") return false;
+    return Error(ErrorKind::Config, std::string("--ranks yes and ") + option +
+                                        " cannot be combined: it is about each capture on its own");
+  }
+  if (when == "yes") return true;
+  // A pipe can be read only once, and it may turn out that each capture is reported on its own.
+  const auto is_file = [](const std::string& word) {
+    std::error_code unknown;
+    return std::filesystem::is_regular_file(word, unknown);
+  };
+  return arguments.words.size() > 1 &&
+         std::all_of(arguments.words.begin(), arguments.words.end(), is_file);
+}
+
+/// The comparison of the captures; nothing if they are not ranks of one program.
+Result<std::optional<RankAnalysis>> compare_as_ranks(const Arguments& arguments,
+                                                     const kernels::Classifier& classes) {
+  if (!PL_TRY(may_be_ranks(arguments))) return std::optional<RankAnalysis>();
+  auto captures = trace_report::read_ranks(arguments.words, classes);
+  const bool is_requested = arguments.value("--ranks") == "yes";
+  // What is wrong with a capture is reported as it is without ranks.
+  if (!captures && !is_requested) return std::optional<RankAnalysis>();
+  if (!captures) return captures.error();
+  if (captures->size() < 2 && is_requested) {
+    return Error(
+        ErrorKind::Config,
+        "--ranks yes needs captures of two ranks or more, but there is one, of one process");
+  }
+  if (!is_requested && !trace_report::are_ranks(*captures)) return std::optional<RankAnalysis>();
+  const std::string ranks_from = ranks::number_ranks(*captures);
+  RankAnalysis analysis = ranks::analyse(*captures);
+  analysis.ranks_from = ranks_from;
+  return std::optional(std::move(analysis));
+}
+
+/// The processes of a single capture that communicated, compared; nothing for other captures.
+std::optional<RankAnalysis> compare_processes(const Timeline& timeline, const Arguments& arguments,
+                                              const kernels::Classifier& classes) {
+  if (arguments.words.size() != 1 || arguments.has("--range") ||
+      arguments.value("--ranks") == "no") {
+    return std::nullopt;
+  }
+  std::vector<ranks::Capture> captures = trace_report::processes_of(timeline, classes);
+  if (captures.empty()) return std::nullopt;
+  const std::string ranks_from = ranks::number_ranks(captures);
+  RankAnalysis analysis = ranks::analyse(captures);
+  analysis.ranks_from = ranks_from;
+  return analysis;
+}
+
 /// `profline trace FILE...`: summarises captures of any origin.
 class TraceVerb final : public Verb {
  public:
@@ -89,6 +151,7 @@ class TraceVerb final : public Verb {
         {"profline trace trace.json.gz",
          "kernels, operators and idle time of a torch.profiler trace"},
         {"profline trace run.sqlite --range decode", "only events in one NVTX range"},
+        {"profline trace rank*.json.gz", "one table across the ranks of a program"},
     };
   }
   std::string_view words() const override { return "FILE..."; }
@@ -110,6 +173,14 @@ std::vector<Option> TraceVerb::options() const {
        "COLUMN",
        "sort the operators by this column [self]",
        {"self", "total", "gpu_self", "gpu_total", "calls"}},
+      {"--ranks",
+       "",
+       Takes::Value,
+       "WHEN",
+       "compare several captures as the ranks of one program: yes, no (each on its own), or auto: "
+       "if "
+       "they took part in the same collectives [auto]",
+       {"auto", "yes", "no"}},
       {"--export",
        "",
        Takes::Value,
@@ -139,6 +210,14 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
       PL_TRY(session::config_search_path(session::ConfigChoice(), std::filesystem::current_path()));
   const kernels::Classifier classes = PL_TRY(kernels::classifier_with(PL_TRY(kernels::own_classes(
       search_path, std::filesystem::current_path(), arguments.value("--kernel-classes")))));
+  const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
+  const std::size_t width = output_width();
+  const bool as_json = invocation.output.format == OutputFormat::Json;
+  if (const auto ranks = PL_TRY(compare_as_ranks(arguments, classes))) {
+    PL_TRY(print_result(as_json ? PL_TRY(to_document(*ranks))
+                                : ranks_text(*ranks, top, width, palette)));
+    return ExitCode::Done;
+  }
   trace_report::Options options;
   options.range = arguments.value("--range");
   options.operator_order = operator_order(arguments.value("--operators-by").value_or("self"));
@@ -151,16 +230,20 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
   }
   if (arguments.has("--export")) {
     PL_TRY(export_all(reports, arguments, invocation.output));
-  } else if (invocation.output.format == OutputFormat::Json) {
-    PL_TRY(print_result(PL_TRY(write_json(trace_report::trace_document(reports, top)))));
-  } else {
-    const Palette palette(wants_color(arguments.value("--color"), STDOUT_FILENO));
-    const std::size_t width = output_width();
-    for (std::size_t i = 0; i < reports.size(); ++i) {
-      if (i > 0) PL_TRY(print_result("\n\n"));
-      PL_TRY(print_result(for_terminal(trace_text(reports[i], top, width, palette))));
-    }
+    return ExitCode::Done;
   }
+  const auto processes = compare_processes(timelines.front(), arguments, classes);
+  if (as_json) {
+    Node document = trace_report::trace_document(reports, top);
+    if (processes) document.as_map().set("ranks", schema::write(*processes));
+    PL_TRY(print_result(PL_TRY(write_json(document))));
+    return ExitCode::Done;
+  }
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (i > 0) PL_TRY(print_result("\n\n"));
+    PL_TRY(print_result(for_terminal(trace_text(reports[i], top, width, palette))));
+  }
+  if (processes) PL_TRY(print_result("\n\n" + ranks_text(*processes, top, width, palette)));
   return ExitCode::Done;
 }
 

@@ -53,6 +53,8 @@ class Verb {
   virtual std::string_view words() const { return {}; }
   /// Whether `-- PROGRAM...` is the program to profile; otherwise what follows `--` are words.
   virtual bool takes_program() const { return false; }
+  /// False for a command that other programs call: lists of commands leave it out.
+  virtual bool is_for_people() const { return true; }
   /// Examples at the end of its help; at least one.
   virtual std::vector<Example> examples() const = 0;
   virtual std::vector<Option> options() const = 0;
@@ -71,6 +73,7 @@ std::unique_ptr<Verb> config_verb();
 std::unique_ptr<Verb> explain_verb();
 std::unique_ptr<Verb> analyze_verb();
 std::unique_ptr<Verb> trace_verb();
+std::unique_ptr<Verb> ranks_verb();
 std::unique_ptr<Verb> kernels_top_verb();
 std::unique_ptr<Verb> kernels_profile_verb();
 std::unique_ptr<Verb> kernels_analyze_verb();
@@ -78,8 +81,10 @@ std::unique_ptr<Verb> kernels_regions_verb();
 std::unique_ptr<Verb> report_verb();
 std::unique_ptr<Verb> compare_verb();
 std::unique_ptr<Verb> runs_verb();
+std::unique_ptr<Verb> rank_exec_verb();
 std::unique_ptr<Verb> ceilings_verb();
 std::unique_ptr<Verb> mcp_verb();
+std::unique_ptr<Verb> serve_verb();
 std::unique_ptr<Verb> doctor_verb();
 /// The commands about sweeps: sweep_commands.cpp.
 std::vector<std::unique_ptr<Verb>> sweep_verbs();

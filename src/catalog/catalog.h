@@ -43,6 +43,10 @@ class Catalog {
   /// Whether a real path is a root or below one.
   bool is_inside(const std::filesystem::path& real) const;
 
+  /// An Error of kind Config if a file below the folder is a link that leads out of the roots. May
+  /// be called while another thread is in refresh().
+  Result<void> check_links(const std::filesystem::path& folder) const;
+
   const std::vector<std::filesystem::path>& roots() const { return roots_; }
   /// `/data/runs, /home/me/runs`.
   std::string roots_text() const;
@@ -55,7 +59,6 @@ class Catalog {
     run_index::RunIndex index;
   };
 
-  Result<void> check_links(const std::filesystem::path& folder) const;
   Result<void> read_root(const std::filesystem::path& root);
 
   std::vector<std::filesystem::path> roots_;

@@ -114,6 +114,11 @@ bool are_comparable(const IndexedRun& a, const IndexedRun& b) {
 
 Result<History> history_of(const std::string& root, const IndexedRun& newest,
                            std::span<const IndexedRun> runs, const HistoryRequest& request) {
+  if (newest.metrics.empty()) {
+    const std::string state = newest.state == "ok" ? "" : "; it is " + newest.state;
+    return Error(ErrorKind::NotFound,
+                 newest.folder + " measured nothing without a profiler" + state);
+  }
   History history{
       .root = root,
       .run = newest.folder,
@@ -158,9 +163,9 @@ Result<History> history_of(const std::string& root, const IndexedRun& newest,
   if (history.metrics.empty()) {
     std::vector<std::string> names;
     for (const IndexedMetric& metric : newest.metrics) names.push_back(metric.name);
-    return Error(ErrorKind::NotFound,
-                 "no metric of " + newest.folder + " is called " + join(request.metrics, " or ") +
-                     (names.empty() ? "; it has none" : "; it has " + join(names, ", ")));
+    return Error(ErrorKind::NotFound, "no metric of " + newest.folder + " is called " +
+                                          join(request.metrics, " or ") + "; it has " +
+                                          join(names, ", "));
   }
   return history;
 }

@@ -47,6 +47,18 @@ History history(const std::vector<IndexedRun>& runs, const HistoryRequest& reque
   return found ? *found : History();
 }
 
+TEST(AHistory, OfARunWithoutMetricsIsAnErrorThatSaysSo) {
+  auto runs = runs_with(levels(2, 12, 2, 0));
+  runs.front().metrics.clear();
+  auto found = history_of("/runs", runs.front(), runs, {});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message(), "r11 measured nothing without a profiler");
+  runs.front().state = "failed";
+  found = history_of("/runs", runs.front(), runs, {});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message(), "r11 measured nothing without a profiler; it is failed");
+}
+
 TEST(AHistory, NamesTheCommitOfEachChange) {
   const History found = history(runs_with(levels(2, 12, 2.1, 8)));
   EXPECT_THAT(found.regressions, ElementsAre("token_ms", "tokens_per_s"));

@@ -22,16 +22,14 @@ using statistics::Better;
 using statistics::Effect;
 using statistics::Limit;
 
-constexpr std::array<std::pair<std::string_view, Family>, 5> kFamilies = {
+constexpr std::array<std::pair<std::string_view, Family>, 7> kFamilies = {
     std::pair{std::string_view("metrics"), Family::Metric},
     {"phases", Family::Phase},
     {"stages", Family::Phase},  // their name in version 0.1
+    {"steps", Family::Step},
+    {"ranks", Family::Rank},
     {"operators", Family::Operator},
     {"kernels", Family::Kernel}};
-
-bool is_captured(Family family) {
-  return family == Family::Operator || family == Family::Kernel;
-}
 
 bool is_requested(const Series& series, std::span<const std::string> only) {
   if (only.empty()) return true;
@@ -96,6 +94,7 @@ std::optional<Amount> amount_of(const std::vector<const Series*>& runs) {
 }
 
 std::string unit_text(const Row& row) {
+  if (row.family == Family::Step) return "windows";
   return is_captured(row.family) ? "blocks of calls" : "requests";
 }
 
@@ -130,6 +129,8 @@ class RowMaker {
   std::vector<Row> finish() && {
     // Unprofiled measurements are tested together; those of a profiler separately.
     judge({Family::Metric, Family::Phase});
+    judge({Family::Step});
+    judge({Family::Rank});
     judge({Family::Operator});
     judge({Family::Kernel});
     return std::move(rows_);

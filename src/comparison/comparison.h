@@ -105,9 +105,14 @@ constexpr auto fields(std::type_identity<Amount>) {
       field("total", &Amount::total, "of all calls of a run, in the row's unit"));
 }
 
-enum class Family { Metric, Phase, Operator, Kernel };
+enum class Family { Metric, Phase, Step, Rank, Operator, Kernel };
+/// Whether its rows were measured under a profiler.
+constexpr bool is_captured(Family family) {
+  return family != Family::Metric && family != Family::Phase;
+}
 constexpr auto names(std::type_identity<Family>) {
-  return std::array{named(Family::Metric, "metric"), named(Family::Phase, "phase"),
+  return std::array{named(Family::Metric, "metric"),     named(Family::Phase, "phase"),
+                    named(Family::Step, "step"),         named(Family::Rank, "rank"),
                     named(Family::Operator, "operator"), named(Family::Kernel, "kernel")};
 }
 

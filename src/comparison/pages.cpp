@@ -197,10 +197,11 @@ std::string markdown_page(const Comparison& comparison, const PageOptions& optio
                 : title + none + "\n\n";
   }
   for (const Section& section : sections_of(comparison)) {
-    const bool is_captured = section.family == Family::Operator || section.family == Family::Kernel;
     const std::string title = fmt::format("{} ({})", section.title, section.explanation);
-    const std::string table = section_table(section, is_captured ? options.top : SIZE_MAX);
-    text += is_captured ? folded(title, table) : "**" + title + "**\n\n" + table + '\n';
+    const std::string table =
+        section_table(section, is_captured(section.family) ? options.top : SIZE_MAX);
+    text +=
+        is_captured(section.family) ? folded(title, table) : "**" + title + "**\n\n" + table + '\n';
   }
   text += fmt::format(
       "<sub>Changes up to {} do not matter; {} intervals; 'could see' is the smallest "
@@ -222,8 +223,7 @@ std::string html_page(const Comparison& comparison, const PageOptions& options) 
   }
   text += differences_html(comparison);
   for (const Section& section : sections_of(comparison)) {
-    const bool is_captured = section.family == Family::Operator || section.family == Family::Kernel;
-    text += section_html(section, is_captured ? options.top : SIZE_MAX);
+    text += section_html(section, is_captured(section.family) ? options.top : SIZE_MAX);
   }
   text += fmt::format(
       "<footer>Changes up to {} do not matter; {} intervals. 'Could see' is the "

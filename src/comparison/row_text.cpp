@@ -31,7 +31,7 @@ bool is_of_pairs(const Row& row) {
 }
 
 bool is_unprofiled(const Row& row) {
-  return row.family == Family::Metric || row.family == Family::Phase;
+  return !is_captured(row.family);
 }
 
 /// `request_ms +9.5 %, vision +20.1 % and 2 more`.
@@ -49,6 +49,7 @@ std::string changes_text(const std::vector<const Row*>& rows) {
 std::string value_text(const std::optional<Amount>& amount, std::string_view unit) {
   if (!amount) return std::string(kNone);
   if (unit == "ms") return human_duration(FractionalNanoseconds(amount->value * 1e6));
+  if (unit == "%") return percent(amount->value / 100);
   if (unit == "us") return human_duration(FractionalNanoseconds(amount->value * 1e3));
   if (unit.ends_with("/s")) return human_rate(amount->value, unit.substr(0, unit.size() - 2));
   return human_count(amount->value);
@@ -132,6 +133,8 @@ std::vector<Section> sections_of(const Comparison& comparison) {
   std::vector<Section> sections = {
       {Family::Metric, "metrics", "per request, without a profiler", {}},
       {Family::Phase, "phases", "per request, without a profiler", {}},
+      {Family::Step, "steps", "median step of the server in the window, under a profiler", {}},
+      {Family::Rank, "ranks", "per rank, as captured", {}},
       {Family::Operator,
        "operators",
        "a call's own time on the host, under the torch profiler",

@@ -17,6 +17,7 @@
 #include "records/range_use.h"
 #include "records/request.h"
 #include "records/run_record.h"
+#include "records/server.h"
 #include "run/artifacts.h"
 #include "run/names/artifact_names.h"
 #include "schema/read.h"
@@ -28,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kNsPerUs = 1e3;
+constexpr double kNsPerMs = 1e6;
 /// Consecutive launches are not independent: means of this many blocks nearly are.
 constexpr std::size_t kBlocks = 32;
 
@@ -48,6 +50,7 @@ class Measurements {
     found_.inputs = kept(run_.get(run::kInputs)).content;
   }
   void unprofiled();
+  void ranks();
   void captures();
 
   RunMeasurements take() && { return std::move(found_); }
@@ -64,6 +67,8 @@ class Measurements {
 
   void process();
   void load();
+  void server();
+  void server_steps();
   void add(requests::Series one);
   void clocks();
   void nsys_captures();
@@ -103,6 +108,7 @@ void Measurements::load() {
   found_.steadiness = requests::steadiness_of(*record);
   found_.load_tokens = record->prompts.mean_output_tokens;
   for (requests::Series& one : requests::load_series(all, *record)) add(std::move(one));
+  server();
   const auto note = [&](const std::string& text) {
     found_.notes.push_back(found_.run.id + ": " + text);
   };
@@ -117,6 +123,45 @@ void Measurements::load() {
         "them");
   }
   if (metrics.goodput && metrics.goodput->good == 0) note("no request met the SLOs: no goodput");
+}
+
+/// Of a server that says so itself, where the time to the first token goes.
+void Measurements::server() {
+  const auto& record = kept(run_.get(run::kBaselineServer));
+  if (!record || !record->first_token) return;
+  const auto add_mean = [&](const char* name, const std::optional<double>& ns) {
+    if (!ns || *ns <= 0) return;
+    Series series;
+    series.name = series.short_name = name;
+    series.unit = "ms";
+    series.units = {*ns / kNsPerMs};
+    found_.series.push_back(std::move(series));
+  };
+  add_mean("server_queue_ms", record->first_token->queue_ns);
+  add_mean("server_prefill_ms", record->first_token->prefill_ns);
+}
+
+/// Steps in the window under nsys, else in that under the torch profiler.
+void Measurements::server_steps() {
+  const auto& nsys = kept(run_.get(run::kNsysServer));
+  const auto& torch = kept(run_.get(run::kTorchServer));
+  const auto has_steps = [](const run::Artifact<ServerRecord>& server) {
+    return server && server->steps && !server->steps->kinds.empty();
+  };
+  const run::Artifact<ServerRecord>& server = has_steps(nsys) ? nsys : torch;
+  if (!has_steps(server)) return;
+  for (const ServerStepKind& kind : server->steps->kinds) {
+    if (kind.kind == "idle" || kind.median_ns <= 0) continue;
+    Series series;
+    series.family = Family::Step;
+    series.name = kind.kind + (kind.batch ? " at batch " + std::to_string(*kind.batch) : "");
+    series.short_name = series.name;
+    series.unit = "us";
+    series.units = {kind.median_ns / kNsPerUs};
+    series.calls = kind.count;
+    series.total = kind.total_ns / kNsPerUs;
+    found_.series.push_back(std::move(series));
+  }
 }
 
 void Measurements::add(requests::Series one) {
@@ -188,6 +233,40 @@ void Measurements::add(Family family, std::vector<captures::CallTimes> rows) {
   }
 }
 
+/// Of a program with several ranks: what communication costs each of them.
+void Measurements::ranks() {
+  const auto& analysis = kept(run_.get(run::kRankAnalysis));
+  if (!analysis) return;
+  constexpr double kLeast = 1e-6;  // changes are ratios
+  const auto series_of = [](const char* name, const char* unit) {
+    Series series;
+    series.family = Family::Rank;
+    series.name = series.short_name = name;
+    series.unit = unit;
+    return series;
+  };
+  Series exposed = series_of("exposed_communication", "%");
+  Series wait = series_of("collective_wait_ms", "ms");
+  for (const RankRow& row : analysis->ranks) {
+    const std::string key = "rank " + std::to_string(row.rank);
+    if (const auto share = row.time.exposed_share()) {
+      exposed.units.push_back(std::max(kLeast, 100 * *share));
+      exposed.keys.push_back(key);
+    }
+    if (row.matched == 0) continue;
+    const double wait_ns = static_cast<double>(row.waited_ns) / static_cast<double>(row.matched);
+    wait.units.push_back(std::max(kLeast, wait_ns / kNsPerMs));
+    wait.keys.push_back(key);
+  }
+  for (Series* series : {&exposed, &wait}) {
+    if (!series->units.empty()) found_.series.push_back(std::move(*series));
+  }
+  if (const auto late = analysis->straggler()) {
+    found_.notes.push_back(found_.run.id + ": rank " + std::to_string(*late) +
+                           " is late: " + analysis->stragglers.front().evidence);
+  }
+}
+
 /// Each capture is needed once and may be large, so only one is in memory at a time.
 void Measurements::nsys_captures() {
   const auto& ranges = kept(run_.get(run::kNsysRanges));
@@ -204,6 +283,7 @@ void Measurements::nsys_captures() {
 
 /// Kernels from nsys if it captured any, else from the torch profiler; operators from the latter.
 void Measurements::captures() {
+  server_steps();
   nsys_captures();
   const run::Artifact<Timeline> trace = run_.read(run::kTorchTrace);
   if (!kept(trace)) return;
@@ -240,7 +320,7 @@ double mean_total(const std::vector<const Series*>& runs) {
 }
 
 bool is_captured(const SeriesGroup& group) {
-  return group.any().family == Family::Operator || group.any().family == Family::Kernel;
+  return comparison::is_captured(group.any().family);
 }
 
 using Keys = std::vector<std::string>;
@@ -299,6 +379,7 @@ RunMeasurements measurements_of(const run::Run& run, const MeasurementOptions& o
   Measurements measurements(run);
   measurements.documents();
   measurements.unprofiled();
+  measurements.ranks();
   if (options.captures) measurements.captures();
   return std::move(measurements).take();
 }

@@ -12,8 +12,10 @@
 #include "formats/json.h"
 #include "records/document.h"
 #include "records/range_use.h"
+#include "records/rank_analysis.h"
 #include "records/request.h"
 #include "records/run_record.h"
+#include "records/server.h"
 #include "testing/paths.h"
 #include "testing/runs/load_run.h"
 #include "testing/temp_dir.h"
@@ -82,6 +84,35 @@ TEST(RunMeasurements, HoldWhatAnUnprofiledRunLeft) {
   EXPECT_THAT(run.notes, IsEmpty());
   EXPECT_TRUE(run.inputs);
   EXPECT_FALSE(run.config);
+}
+
+TEST(RunMeasurements, OfSeveralRanksHaveAValuePerRank) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  RankAnalysis analysis;
+  for (std::int64_t rank = 0; rank < 3; ++rank) {
+    RankRow row;
+    row.rank = rank;
+    row.time.wall_ns = 1'000'000'000;
+    row.time.exposed_ns = rank * 100'000'000;
+    row.matched = rank == 2 ? 0 : 10;
+    row.waited_ns = 50'000'000;
+    analysis.ranks.push_back(row);
+  }
+  RankStraggler late;
+  late.rank = 2;
+  late.evidence = "the last in 9 of 10 collectives";
+  analysis.stragglers.push_back(late);
+  write(folder / "r1/rank_analysis.json", to_document(analysis).value());
+  const RunMeasurements run = must_read(folder / "r1");
+  const Series* exposed = find(run, Family::Rank, "exposed_communication");
+  ASSERT_NE(exposed, nullptr);
+  EXPECT_THAT(exposed->units, ElementsAre(1e-6, 10, 20));
+  EXPECT_THAT(exposed->keys, ElementsAre("rank 0", "rank 1", "rank 2"));
+  const Series* wait = find(run, Family::Rank, "collective_wait_ms");
+  ASSERT_NE(wait, nullptr);
+  EXPECT_THAT(wait->units, ElementsAre(5, 5));
+  EXPECT_THAT(run.notes, ElementsAre("r1: rank 2 is late: the last in 9 of 10 collectives"));
 }
 
 std::string many_requests(std::uint64_t count, std::int64_t first_prefill_ms) {
@@ -274,6 +305,43 @@ TEST(RunMeasurements, OfALoadAreThoseOfItsSteadyRequests) {
   EXPECT_EQ(find(run, Family::Metric, "goodput_per_s")->better, statistics::Better::Higher);
   EXPECT_EQ(run.disturbance, 0);
   EXPECT_THAT(run.notes, IsEmpty());
+}
+
+TEST(RunMeasurements, OfAServerHaveItsQueueAndItsSteps) {
+  const testing::TempDir folder;
+  const std::filesystem::path run = folder / "r1";
+  testing::LoadRun({.slo = {.ttft_ms = 60.0, .tpot_ms = 10.0}}).write(run);
+  std::filesystem::create_directories(run / "baseline/load");
+  std::filesystem::create_directories(run / "nsys");
+  for (const char* file : {"load.json", "requests.jsonl"}) {
+    std::filesystem::rename(run / file, run / "baseline/load" / file);
+  }
+  ServerRecord server;
+  server.stage = "baseline";
+  server.first_token.emplace();
+  server.first_token->queue_ns = 40e6;
+  ASSERT_TRUE(write_file_atomic(run / "baseline/server.json", *to_document(server)));
+  server.first_token.reset();
+  ServerStepKind decode;
+  decode.kind = "decode";
+  decode.batch = 8;
+  decode.count = 50;
+  decode.median_ns = 34e6;
+  decode.total_ns = 1.7e9;
+  ServerStepKind idle = decode;
+  idle.kind = "idle";
+  server.steps = ServerSteps{"vLLM", "run.sqlite", "", {decode, idle}};
+  ASSERT_TRUE(write_file_atomic(run / "nsys/server.json", *to_document(server)));
+  const RunMeasurements found = must_read(run);
+  const Series* queue = find(found, Family::Metric, "server_queue_ms");
+  ASSERT_NE(queue, nullptr);
+  EXPECT_THAT(queue->units, ElementsAre(40));
+  EXPECT_EQ(find(found, Family::Metric, "server_prefill_ms"), nullptr);
+  const Series* steps = find(found, Family::Step, "decode at batch 8");
+  ASSERT_NE(steps, nullptr);
+  EXPECT_THAT(steps->units, ElementsAre(34000));
+  EXPECT_EQ(steps->calls, 50U);
+  EXPECT_EQ(find(found, Family::Step, "idle at batch 8"), nullptr);
 }
 
 TEST(RunMeasurements, OfALoadSayWhatItsClientDidToThem) {

@@ -1,7 +1,10 @@
 #include "config/compose.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "config/config_tree.h"
@@ -161,17 +164,36 @@ Result<void> apply(const Override& given, ConfigTree& tree) {
   return change(given, std::move(value), false, tree);
 }
 
+/// The end of a group's name instead of a key: `server=vllm` for `workload/server=vllm`.
+std::optional<Error> group_meant(const Override& given, std::span<const Choice> choices) {
+  if (given.type != OverrideType::Change || given.key.empty()) return std::nullopt;
+  const auto found = std::find_if(choices.begin(), choices.end(), [&](const Choice& choice) {
+    const std::string_view group = std::string_view(choice.key).substr(0, choice.key.find('@'));
+    return group.ends_with("/" + given.key);
+  });
+  if (found == choices.end()) return std::nullopt;
+  return given
+      .error("there is no key '" + given.key + "'; to choose from the group write " + found->key +
+                 "=" + std::string(given.value_text().value_or("")),
+             given.key_column)
+      .with_reason("key_not_in_config");
+}
+
 /// Applies overrides of values, in order: `key=value` changes an existing value, `+key=value` adds
 /// one, `++key=value` does either, `~key` deletes it.
 ///
 /// Each Error shows the override with a caret. Reasons: `key_not_in_config`, `add_existing`,
 /// `delete_missing_key`, `delete_value_mismatch`, `not_a_group` (a package, but no such group),
 /// `grammar`, `validation` (null as a key of a map), `key_too_deep`, and those of ConfigTree.
-Result<void> apply_overrides(std::span<const Override* const> overrides, ConfigTree& tree) {
+Result<void> apply_overrides(std::span<const Override* const> overrides,
+                             std::span<const Choice> choices, ConfigTree& tree) {
   for (const Override* given : overrides) {
     const Result<void> done = apply(*given, tree);
     if (done) continue;
     const Error& problem = done.error();
+    if (problem.reason() == "key_not_in_config") {
+      if (auto of_group = group_meant(*given, choices)) return *of_group;
+    }
     // An error from resolving names a file; where it happened comes first.
     if (problem.position() && problem.position()->source == given->place.source) return problem;
     return at_override(*given, problem, given->key_column);
@@ -248,7 +270,7 @@ class Composer {
     for (const ResolvedDefault& entry : out_.defaults.entries) PL_TRY(merge(entry));
     PL_TRY(check_hydra_node());
     tree_.close();
-    PL_TRY(apply_overrides(choices.value_overrides(), tree_));
+    PL_TRY(apply_overrides(choices.value_overrides(), choices.choices(), tree_));
     for (const Override* given : choices.value_overrides()) out_.origins.add_override(*given);
     out_.choices = choices.choices();
     return finish();

@@ -10,6 +10,7 @@
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "doctor/launchers.h"
 #include "formats/json.h"
 #include "process/runner.h"
 
@@ -297,8 +298,9 @@ Finding check_nsys(ProcessRunner& processes, const std::string& name) {
 }  // namespace
 
 const std::vector<std::string>& subjects() {
-  static const std::vector<std::string> kNames = {"gpu",      "driver",   "counters", "nsys", "ncu",
-                                                  "sampling", "libtorch", "nvtx",     "disk"};
+  static const std::vector<std::string> kNames = {"gpu",  "driver",   "counters", "nsys",
+                                                  "ncu",  "sampling", "libtorch", "nvtx",
+                                                  "srun", "mpirun",   "torchrun", "disk"};
   return kNames;
 }
 
@@ -321,6 +323,9 @@ Result<std::vector<Finding>> examine(const Programs& programs, ProcessRunner& pr
   const Result<std::string> answer = ask_workload(processes, programs.workload);
   findings.push_back(judge_libtorch(answer));
   findings.push_back(judge_nvtx(answer));
+  findings.push_back(check_srun(processes, programs.srun));
+  findings.push_back(check_mpirun(processes, programs.mpirun, privileged));
+  findings.push_back(check_torchrun(processes, programs.torchrun));
   findings.push_back(judge_disk(here, free_bytes(here)));
   if (interrupt.requested()) return Error(ErrorKind::Cancelled, "interrupted");
   return findings;

@@ -68,6 +68,9 @@ struct Programs {
   std::string nsys = "nsys";  ///< or the one that is bundled with the ncu on PATH
   std::string ncu = "ncu";
   std::string workload{};  ///< empty: the one beside this program, then on PATH
+  std::string srun = "srun";
+  std::string mpirun = "mpirun";
+  std::string torchrun = "torchrun";
 };
 
 /// All subjects, in the order of the findings.

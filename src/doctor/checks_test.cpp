@@ -190,8 +190,13 @@ TEST_F(ExaminationTest, HasAFindingForEverySubject) {
   const std::string workload = program("workload");
   processes_.expect({workload, "--version", "--format", "json"})
       .prints(R"({"version": "2.11", "blas": "mkl", "cuda": true, "nvtx": false})");
-  const auto findings = examine(
-      {.nsys = "no-such-nsys", .ncu = "no-such-ncu", .workload = workload}, processes_, interrupt_);
+  const auto findings = examine({.nsys = "no-such-nsys",
+                                 .ncu = "no-such-ncu",
+                                 .workload = workload,
+                                 .srun = "no-such-srun",
+                                 .mpirun = "no-such-mpirun",
+                                 .torchrun = "no-such-torchrun"},
+                                processes_, interrupt_);
   ASSERT_TRUE(findings) << findings.error().to_string();
   std::vector<std::string> names;
   for (const Finding& finding : *findings) names.push_back(finding.name);
@@ -212,9 +217,13 @@ TEST_F(ExaminationTest, AProgramThatWasNamedMustBeThere) {
 
 TEST_F(ExaminationTest, AnInterruptEndsIt) {
   interrupt_.request();
-  const auto findings =
-      examine({.nsys = "no-such-nsys", .ncu = "no-such-ncu", .workload = "no-such-workload"},
-              processes_, interrupt_);
+  const auto findings = examine({.nsys = "no-such-nsys",
+                                 .ncu = "no-such-ncu",
+                                 .workload = "no-such-workload",
+                                 .srun = "no-such-srun",
+                                 .mpirun = "no-such-mpirun",
+                                 .torchrun = "no-such-torchrun"},
+                                processes_, interrupt_);
   ASSERT_FALSE(findings);
   EXPECT_EQ(findings.error().kind(), ErrorKind::Cancelled);
 }

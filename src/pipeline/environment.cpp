@@ -144,6 +144,7 @@ Toolbox survey(const Survey& survey, ProcessRunner& processes) {
   tools.driver = survey.driver;
   if (survey.workload) tools.workload = survey.find_workload();
   if (!survey.executable.empty()) tools.companions = program::find_companions(survey.executable);
+  tools.profline = survey.executable;
   if (survey.nsys) tools.nsys = find_nsys(processes, survey.nsys_program);
   const bool has_gpu = tools.driver && *tools.driver;
   if (survey.ncu) tools.ncu = find_ncu(processes, survey.ncu_program, has_gpu);

@@ -25,6 +25,7 @@ struct Toolbox {
   std::optional<Result<nsys::Installation>> nsys;
   std::optional<Result<ncu::Installation>> ncu;
   program::Companions companions{};  ///< what a user's program loads
+  std::filesystem::path profline{};  ///< this program, which launchers start for each rank
 };
 
 /// What to look for, and under which names.

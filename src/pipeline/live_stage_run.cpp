@@ -328,6 +328,10 @@ Result<Exit> LiveStageRun::execute(const PlannedCommand& planned, RunObserver* o
 
 /// Prepares the child's output for keeping.
 void LiveStageRun::settle(const PlannedCommand& planned) {
+  for (const fs::path& log : planned.more_logs) {
+    const auto settled = settle_log(log, journal_.redactor());
+    if (!settled) log_.warning(planned.name + ": " + settled.error().to_string());
+  }
   if (planned.command.log.empty()) return;
   const auto left_out = settle_log(planned.command.log, journal_.redactor());
   if (!left_out) log_.warning(planned.name + ": " + left_out.error().to_string());

@@ -100,6 +100,11 @@ struct Obstacle {
 
 }  // namespace
 
+std::filesystem::path RunSetup::stage_folder(std::string_view stage) const {
+  if (!rank) return folder / stage;
+  return folder / stage / run::folders::kRanks / std::to_string(*rank);
+}
+
 const PlannedCommand& StagePlan::command(std::string_view name) const {
   const auto found = std::find_if(commands.begin(), commands.end(),
                                   [&](const PlannedCommand& one) { return one.name == name; });

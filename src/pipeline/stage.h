@@ -48,8 +48,11 @@ struct RunSetup {
   settings::KernelClasses kernel_classes{};  ///< the user's rules, which precede the shipped ones
   int verbosity = 0;
   Redactor redactor{};  ///< everything that is recorded goes through it
+  /// The rank that a stage deals with; nothing: the whole run, or a program without ranks.
+  std::optional<std::uint32_t> rank{};
 
-  std::filesystem::path stage_folder(std::string_view stage) const { return folder / stage; }
+  /// Of a rank, the folder below the stage's.
+  std::filesystem::path stage_folder(std::string_view stage) const;
 };
 
 /// All that a stage may base its decisions on, so that `plan` prints what `run` does.
@@ -63,6 +66,8 @@ struct PlannedCommand {
   std::string name;  ///< its purpose, unique in the stage: `capture`, `export`
   Command command;
   std::string condition{};  ///< when, if not always: `if nothing was captured`
+  /// Files besides the command's log that hold its output: those of ranks.
+  std::vector<std::filesystem::path> more_logs{};
 };
 
 /// A config value that a stage's workload gets instead of the baseline's.

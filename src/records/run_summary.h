@@ -10,6 +10,7 @@
 #include "records/kernel_summary.h"
 #include "records/load_summary.h"
 #include "records/range_use.h"
+#include "records/rank_analysis.h"
 #include "records/server.h"
 #include "schema/field.h"
 
@@ -489,6 +490,7 @@ struct RunSummary {
   std::optional<SummaryProgram> program;
   std::optional<SummaryLoad> load;
   std::vector<ServerRecord> server;
+  std::optional<RankAnalysis> ranks;
   std::vector<PhaseSummary> phases;
   std::vector<SummaryOneTime> one_time;
   std::vector<SummaryOverhead> overhead;
@@ -516,6 +518,8 @@ constexpr auto fields(std::type_identity<RunSummary>) {
       field("program", &RunSummary::program, "the user's own; null: the built-in workload"),
       field("load", &RunSummary::load, "on a server; null: the run has no load"),
       field("server", &RunSummary::server, "each run of the server, with and without a profiler"),
+      field("ranks", &RunSummary::ranks,
+            "of a program that ran on several, compared; null: there are no captures of two"),
       field("phases", &RunSummary::phases, "those without parts").required(),
       field("one_time", &RunSummary::one_time,
             "costs that do not recur, such as the first use of a shape"),

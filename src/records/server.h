@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "records/document.h"
+#include "records/range_use.h"
 #include "schema/field.h"
 
 /// What one run of a server under load showed: server.json in the folder of a stage.
@@ -154,6 +155,9 @@ struct ServerStepKind {
   std::optional<double> tokens;
   std::optional<double> busy_share;
   std::optional<double> host_gap_ns;
+  std::optional<double> sm_active;
+  std::optional<double> tensor_active;
+  std::optional<double> dram;
 
   bool operator==(const ServerStepKind&) const = default;
 };
@@ -169,7 +173,11 @@ constexpr auto fields(std::type_identity<ServerStepKind>) {
       field("busy_share", &ServerStepKind::busy_share,
             "of their time in which the GPU did something; null: no GPU in the capture"),
       field("host_gap_ns", &ServerStepKind::host_gap_ns,
-            "mean time without GPU work in one; null: no GPU in the capture"));
+            "mean time without GPU work in one; null: no GPU in the capture"),
+      field("sm_active", &ServerStepKind::sm_active,
+            "SMs with a warp, of their time; null: the GPU's metrics were not sampled"),
+      field("tensor_active", &ServerStepKind::tensor_active, "cycles of the matrix units"),
+      field("dram", &ServerStepKind::dram, "read and written, of the peak bandwidth"));
 }
 
 /// What the engine did in the window, step by step.
@@ -187,6 +195,24 @@ constexpr auto fields(std::type_identity<ServerSteps>) {
       field("source", &ServerSteps::source, "file of the capture"),
       field("why_none", &ServerSteps::why_none, "why no steps are known; empty: they are"),
       field("kinds", &ServerSteps::kinds, "most time first; with idle they cover the window"));
+}
+
+/// A GPU in the window.
+struct ServerGpu {
+  std::int32_t device = 0;
+  std::string name;
+  double busy_share = 0;
+  std::optional<DeviceMetrics> metrics;
+
+  bool operator==(const ServerGpu&) const = default;
+};
+constexpr auto fields(std::type_identity<ServerGpu>) {
+  return field_list(
+      field("device", &ServerGpu::device, "CUDA's number").required(),
+      field("name", &ServerGpu::name, "empty: not recorded"),
+      field("busy_share", &ServerGpu::busy_share, "of the window in which it did something"),
+      field("metrics", &ServerGpu::metrics,
+            "what it sampled in the window; null: not sampled (pipeline.nsys.gpu_metrics)"));
 }
 
 /// Where the time to the first token went, on average over the load.
@@ -221,11 +247,13 @@ struct ServerRecord {
   std::optional<double> ready_s;
   std::optional<double> stop_s;
   std::string end;
+  std::optional<bool> libtorch;
   std::optional<ServerWindowRecord> window;
   ServerLoadRecord load;
   std::vector<ServerProcess> processes;
   std::optional<ServerCost> cost;
   std::optional<double> gpu_busy_share;
+  std::vector<ServerGpu> gpus;
   std::vector<ServerProof> proofs;
   std::optional<ServerSteps> steps;
   std::optional<ServerFirstToken> first_token;
@@ -240,12 +268,15 @@ constexpr auto fields(std::type_identity<ServerRecord>) {
       field("ready_s", &ServerRecord::ready_s, "from its start until it took requests"),
       field("stop_s", &ServerRecord::stop_s, "from the signal to its end; null: not stopped"),
       field("end", &ServerRecord::end, "how it ended, in words"),
+      field("libtorch", &ServerRecord::libtorch,
+            "whether a process of it had libtorch loaded; null: not known"),
       field("window", &ServerRecord::window, "null: nothing was profiled"),
       field("load", &ServerRecord::load, "the requests it was sent"),
       field("processes", &ServerRecord::processes, "in order of start"),
       field("cost", &ServerRecord::cost, "of the profiler; null: nothing was profiled"),
       field("gpu_busy_share", &ServerRecord::gpu_busy_share,
             "of the window in which a GPU did something; null: no GPU work was captured"),
+      field("gpus", &ServerRecord::gpus, "those with work in the capture"),
       field("proofs", &ServerRecord::proofs, "what was checked afterwards"),
       field("steps", &ServerRecord::steps, "of the engine in the window; null: no capture"),
       field("first_token", &ServerRecord::first_token,

@@ -169,6 +169,8 @@ struct Collective {
   bool has_bytes = false;       ///< false: the sizes below are not known
   std::uint64_t in_bytes = 0;   ///< contributed by this rank
   std::uint64_t out_bytes = 0;  ///< received by this rank
+  Names::Id members = 0;        ///< the ranks of the group, `[0, 1, 2, 3]`; empty: not recorded
+  std::int64_t sequence = -1;   ///< its number within the group; -1: not recorded
 
   bool operator==(const Collective&) const = default;
 };

@@ -476,7 +476,8 @@ std::string report_page(const ReportModel& model) {
            missing_section(summary);
   }
   std::string text = heading(model) + server_section(summary) + load_section(summary) +
-                     phase_section(summary) + live_section(summary) + one_time_section(summary);
+                     ranks_section(summary) + phase_section(summary) + live_section(summary) +
+                     one_time_section(summary);
   if (!summary.phases.empty()) text += "\n## Evidence\n";
   std::string small;
   std::vector<const PhaseSummary*> unknown;
@@ -506,6 +507,9 @@ Result<Written> write_reports(const run::Run& run, const RunSummary& summary) {
     files.emplace_back(run::files::kOperatorsPage, operators_page(model));
     files.emplace_back(run::files::kKernelsPage, kernels_page(model));
     files.emplace_back(run::files::kStakeholderSummary, stakeholder_page(model));
+  }
+  if (summary.ranks) {
+    files.emplace_back(run::files::kRankAnalysis, PL_TRY(to_document(*summary.ranks)));
   }
   Written written;
   written.verdict = summary.verdict;

@@ -46,6 +46,10 @@ std::string server_section(const RunSummary& summary) {
         text += table_text(summary::server_steps(*server.steps), 1) + '\n';
       }
     }
+    if (!server.gpus.empty()) {
+      constexpr std::size_t kNames = 2;
+      text += table_text(summary::server_gpus(server), kNames) + '\n';
+    }
     text += table_text(summary::server_processes(server), 1) + '\n';
     text += table_text(summary::server_proofs(server), kAll);
   }

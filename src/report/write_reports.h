@@ -34,6 +34,8 @@ std::string report_page(const ReportModel& model);
 std::string load_section(const RunSummary& summary);
 /// The runs of a server under load; empty: the run has no server.
 std::string server_section(const RunSummary& summary);
+/// The ranks of a program, compared; empty: it did not run on several.
+std::string ranks_section(const RunSummary& summary);
 /// `operators.md`: the time of libtorch's operators, in total and per phase.
 std::string operators_page(const ReportModel& model);
 /// `kernels.md`: one row per kernel with what each tool knows about it.

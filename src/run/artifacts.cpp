@@ -216,5 +216,13 @@ Result<NcuKernels> read_ncu_kernels(const Run&, const Path& file) {
   return read_document<NcuKernels>(file);
 }
 
+Result<Ranks> read_ranks(const Run&, const Path& file) {
+  return read_document<Ranks>(file);
+}
+
+Result<RankAnalysis> read_rank_analysis(const Run&, const Path& file) {
+  return read_document<RankAnalysis>(file);
+}
+
 }  // namespace internal
 }  // namespace profline::run

@@ -16,6 +16,8 @@
 #include "records/load.h"
 #include "records/ncu_tables.h"
 #include "records/range_use.h"
+#include "records/rank_analysis.h"
+#include "records/ranks.h"
 #include "records/recorded_program.h"
 #include "records/repeated_phase.h"
 #include "records/server.h"
@@ -66,6 +68,8 @@ Result<Timeline> read_torch_trace(const Run& run, const Path& file);
 Result<NsysRanges> read_nsys_ranges(const Run& run, const Path& file);
 Result<NsysKernels> read_nsys_kernels(const Run& run, const Path& file);
 Result<NcuKernels> read_ncu_kernels(const Run& run, const Path& file);
+Result<Ranks> read_ranks(const Run& run, const Path& file);
+Result<RankAnalysis> read_rank_analysis(const Run& run, const Path& file);
 }  // namespace internal
 
 /// Keys of the config that decide what the workload does, and so what a run measures.
@@ -94,6 +98,11 @@ inline constexpr ArtifactName<Environment> kEnvironment{files::kEnvironment,
 inline constexpr ArtifactName<RunCeilings> kRunCeilings{files::kCeilings,
                                                         internal::read_run_ceilings};
 inline constexpr ArtifactName<Node> kInputs{files::kInputs, internal::read_yaml_tree};
+/// The ranks of a program with several.
+inline constexpr ArtifactName<Ranks> kRanks{files::kRanks, internal::read_ranks};
+/// Their comparison, as the reports of the run show it.
+inline constexpr ArtifactName<RankAnalysis> kRankAnalysis{files::kRankAnalysis,
+                                                          internal::read_rank_analysis};
 /// The user's rules for classes of kernels, if there are any.
 inline constexpr ArtifactName<settings::KernelClasses> kKernelClasses{
     files::kKernelClasses, internal::read_kernel_classes};

@@ -1,11 +1,13 @@
 #include "run/run.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/files.h"
 #include "base/redaction.h"
 #include "formats/json.h"
 #include "records/run_record.h"
+#include "run/artifacts.h"
 #include "run/names/artifact_names.h"
 #include "tools/nsys/sqlite_reader.h"
 
@@ -68,6 +70,26 @@ std::vector<std::string> Run::folders_in(const fs::path& name) const {
   return found;
 }
 
+std::map<std::int64_t, std::string> Run::rank_files(std::string_view stage,
+                                                    std::string_view name) const {
+  std::map<std::int64_t, std::string> files;
+  const fs::path ranks = fs::path(stage) / folders::kRanks;
+  for (const std::string& folder : folders_in(ranks)) {
+    std::int64_t rank = 0;
+    const auto [end, failure] = std::from_chars(folder.data(), folder.data() + folder.size(), rank);
+    if (failure != std::errc() || end != folder.data() + folder.size() || rank < 0) continue;
+    std::vector<fs::path> places = {ranks / folder};
+    for (const std::string& capture : folders_in(ranks / folder)) {
+      places.push_back(ranks / folder / capture);
+    }
+    const auto place = std::find_if(places.begin(), places.end(), [&](const fs::path& one) {
+      return has((one / name).string());
+    });
+    if (place != places.end()) files[rank] = (*place / name).string();
+  }
+  return files;
+}
+
 std::string Run::without_folder(std::string message) const {
   const std::string prefix = (folder_ / "").string();
   for (std::size_t at = message.find(prefix); at != std::string::npos;
@@ -110,6 +132,11 @@ void Run::keep_capture(const std::string& sqlite, Timeline timeline) {
 
 Artifact<Timeline> Run::read_capture(const std::string& sqlite) const {
   return read(ArtifactName<Timeline>{capture_file(sqlite), read_sqlite});
+}
+
+Artifact<Timeline> Run::read_timeline(const std::string& file) const {
+  return read(ArtifactName<Timeline>{
+      file, file.ends_with(".sqlite") ? read_sqlite : internal::read_torch_trace});
 }
 
 Result<const Run*> OpenedRuns::open(const fs::path& folder) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -93,6 +94,15 @@ class Run {
   Artifact<Timeline> read_capture(const std::string& sqlite) const;  ///< not kept
   /// Stores a capture that was already read.
   void keep_capture(const std::string& sqlite, Timeline timeline);
+
+  /// The files of this name that the ranks of a stage wrote, by rank: `nsys/ranks/3/run.sqlite`, or
+  /// if it captured several ranges, that of the first, `nsys/ranks/3/decode/run.sqlite`.
+  std::map<std::int64_t, std::string> rank_files(std::string_view stage,
+                                                 std::string_view name) const;
+
+  /// A capture at this path: an SQLite export of nsys, or a trace. Not kept, so that it may be
+  /// called by several threads.
+  Artifact<Timeline> read_timeline(const std::string& file) const;
 
   bool has(std::string_view file) const;
 

@@ -53,6 +53,24 @@ TEST(Run, NeedsRunJsonAndNothingElse) {
   EXPECT_TRUE(run.profiled().empty());
 }
 
+TEST(Run, FindsTheFilesOfRanksByTheirNumbers) {
+  const testing::TempDir folder;
+  write_run(folder.path());
+  for (const char* rank : {"0", "2", "10", "10.old", "-1"}) {
+    write(folder / "nsys/ranks" / rank / "run.sqlite", "");
+  }
+  write(folder / "nsys/ranks/1/log", "");
+  write(folder / "nsys/ranks/3/prefill/run.sqlite", "");
+  write(folder / "nsys/ranks/3/decode/run.sqlite", "");
+  const auto run = must_open(folder.path());
+  EXPECT_EQ(run.rank_files("nsys", "run.sqlite"),
+            (std::map<std::int64_t, std::string>{{0, "nsys/ranks/0/run.sqlite"},
+                                                 {2, "nsys/ranks/2/run.sqlite"},
+                                                 {3, "nsys/ranks/3/decode/run.sqlite"},
+                                                 {10, "nsys/ranks/10/run.sqlite"}}));
+  EXPECT_TRUE(run.rank_files("baseline", "requests.jsonl").empty());
+}
+
 TEST(Run, SaysWhatIsWrongWithAFileByItsNameInTheRun) {
   const testing::TempDir folder;
   write_run(folder.path());

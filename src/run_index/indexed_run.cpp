@@ -85,6 +85,25 @@ void add_metrics(const run::Run& opened, IndexedRun& run) {
   if (wall) run.metrics.push_back({std::string(requests::kWallFigure), "ms", *wall, 1});
 }
 
+/// Of a program with several ranks, as its reports compare them.
+void add_ranks(const run::Run& opened, IndexedRun& run) {
+  const auto& analysis = opened.get(run::kRankAnalysis);
+  if (!analysis) return;
+  constexpr double kNsPerMs = 1e6;
+  const auto ranks = static_cast<std::int64_t>(analysis->ranks.size());
+  const auto collectives = static_cast<std::int64_t>(analysis->skew.collectives);
+  if (analysis->exposed_share) {
+    run.metrics.push_back({"exposed_communication", "%", 100 * *analysis->exposed_share, ranks});
+  }
+  if (collectives > 0) {
+    run.metrics.push_back(
+        {"collective_skew_ms", "ms", analysis->skew.median_ns / kNsPerMs, collectives});
+  }
+  if (const auto late = analysis->straggler()) {
+    run.metrics.push_back({"late_rank", "", static_cast<double>(*late), collectives});
+  }
+}
+
 /// The user's program and its arguments; empty for the built-in workload.
 std::vector<std::string> users_command(const Node& config) {
   // Not through settings::Workload: a run of another version may have other keys beside it.
@@ -140,6 +159,7 @@ IndexedRun indexed_run(const run::Run& opened, const fs::path& folder) {
   add_load(opened, run);
   run.fingerprint = fingerprint_of(run, config, environment, inputs);
   add_metrics(opened, run);
+  add_ranks(opened, run);
   return run;
 }
 

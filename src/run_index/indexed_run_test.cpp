@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "records/rank_analysis.h"
 #include "records/request.h"
 #include "run_index/testing_runs.h"
 #include "testing/runs/load_run.h"
@@ -51,6 +52,29 @@ TEST(IndexedRun, HasTheFiguresOfSteadyRequests) {
   const IndexedRun run = must_read(root.path(), "r1");
   EXPECT_EQ(run.steadiness, "steady");
   EXPECT_EQ(run.metrics, (std::vector<IndexedMetric>{{"request_ms", "ms", 20, 10}}));
+}
+
+TEST(IndexedRun, OfSeveralRanksHasWhatTheirReportsSay) {
+  const testing::TempDir root;
+  TestRun{}.write(root / "r1");
+  RankAnalysis analysis;
+  analysis.exposed_share = 0.125;
+  analysis.skew = {.collectives = 80, .median_ns = 2'500'000, .p90_ns = 0, .max_ns = 0};
+  analysis.ranks.resize(4);
+  RankStraggler late;
+  late.rank = 3;
+  analysis.stragglers.push_back(late);
+  ASSERT_TRUE(
+      write_file_atomic(root / "r1/rank_analysis.json", to_document(analysis).value_or("")));
+  const IndexedRun run = must_read(root.path(), "r1");
+  ASSERT_NE(run.find_metric("late_rank"), nullptr);
+  EXPECT_EQ(*run.find_metric("late_rank"), (IndexedMetric{"late_rank", "", 3, 80}));
+  ASSERT_NE(run.find_metric("exposed_communication"), nullptr);
+  EXPECT_EQ(*run.find_metric("exposed_communication"),
+            (IndexedMetric{"exposed_communication", "%", 12.5, 4}));
+  ASSERT_NE(run.find_metric("collective_skew_ms"), nullptr);
+  EXPECT_EQ(*run.find_metric("collective_skew_ms"),
+            (IndexedMetric{"collective_skew_ms", "ms", 2.5, 80}));
 }
 
 TEST(IndexedRun, OfAUsersProgramHasItsNameAndWallTime) {

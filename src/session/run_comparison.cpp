@@ -79,7 +79,8 @@ KnownSpread given_spread(double difference_of_two) {
 
 }  // namespace
 
-EarlierRuns::EarlierRuns(std::span<const fs::path> runs, run::OpenedRuns& opened) {
+EarlierRuns::EarlierRuns(std::span<const fs::path> runs, run::OpenedRuns& opened,
+                         const KnownRuns& known_below) {
   std::set<fs::path> roots;
   std::set<std::string> fingerprints;
   for (const fs::path& run : runs) {
@@ -91,7 +92,8 @@ EarlierRuns::EarlierRuns(std::span<const fs::path> runs, run::OpenedRuns& opened
   std::vector<IndexedRun> known;
   std::vector<fs::path> folders;
   for (const fs::path& root : roots) {
-    for (IndexedRun& run : runs_below(root, fingerprints, opened)) {
+    auto below = known_below ? known_below(root) : runs_below(root, fingerprints, opened);
+    for (IndexedRun& run : below) {
       folders.push_back(root / run.folder);
       known.push_back(std::move(run));
     }
@@ -149,17 +151,21 @@ std::optional<comparison::KnownSpread> EarlierRuns::spread(const std::string& me
 
 Result<Comparison> compare_runs(const fs::path& side_a, const fs::path& side_b,
                                 const ComparisonRequest& request, const Interrupt& interrupt) {
-  const std::vector<fs::path> folders_a = PL_TRY(comparison::runs_in(side_a));
-  const std::vector<fs::path> folders_b = PL_TRY(comparison::runs_in(side_b));
+  return compare_runs({PL_TRY(comparison::runs_in(side_a)), PL_TRY(comparison::runs_in(side_b))},
+                      request, interrupt, nullptr);
+}
+
+Result<Comparison> compare_runs(const ComparedFolders& folders, const ComparisonRequest& request,
+                                const Interrupt& interrupt, const KnownRuns& known) {
   const bool with_captures = comparison::wants_captures(request.metrics);
   run::OpenedRuns opened;
   Measured measured;
-  auto a = PL_TRY(read_side(folders_a, with_captures, opened, measured, interrupt));
-  auto b = PL_TRY(read_side(folders_b, with_captures, opened, measured, interrupt));
+  auto a = PL_TRY(read_side(folders.a, with_captures, opened, measured, interrupt));
+  auto b = PL_TRY(read_side(folders.b, with_captures, opened, measured, interrupt));
 
-  std::vector<fs::path> all = folders_a;
-  all.insert(all.end(), folders_b.begin(), folders_b.end());
-  EarlierRuns earlier(all, opened);
+  std::vector<fs::path> all = folders.a;
+  all.insert(all.end(), folders.b.begin(), folders.b.end());
+  EarlierRuns earlier(all, opened, known);
   for (auto* side : {&a, &b}) {
     for (RunMeasurements& run : *side) run.opens_series = earlier.opens_series(run.run.folder);
   }

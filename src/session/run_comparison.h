@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,12 +17,17 @@
 
 namespace profline::session {
 
+/// The runs directly below a folder, for a caller that knows them already.
+using KnownRuns =
+    std::function<std::vector<run_index::IndexedRun>(const std::filesystem::path& folder)>;
+
 /// What neighbouring runs say about the compared ones.
 class EarlierRuns {
  public:
   /// `runs` are the compared folders. Roots that cannot be read are ignored. Runs that were opened
-  /// before are not read again.
-  EarlierRuns(std::span<const std::filesystem::path> runs, run::OpenedRuns& opened);
+  /// before are not read again, and those of `known` are not looked for.
+  EarlierRuns(std::span<const std::filesystem::path> runs, run::OpenedRuns& opened,
+              const KnownRuns& known = nullptr);
 
   /// How much runs of the same things differ in a metric or a stage. Includes the compared runs, so
   /// that an outlier among them counts as possible. Nothing if there are fewer than three of a
@@ -53,6 +59,17 @@ Result<comparison::Comparison> compare_runs(const std::filesystem::path& a,
                                             const std::filesystem::path& b,
                                             const ComparisonRequest& request,
                                             const Interrupt& interrupt);
+
+/// The folders of the runs on each side.
+struct ComparedFolders {
+  std::vector<std::filesystem::path> a;
+  std::vector<std::filesystem::path> b;
+};
+/// The same for runs that need not be in one folder. Reads only these and those that `known`
+/// returns, and writes nothing.
+Result<comparison::Comparison> compare_runs(const ComparedFolders& folders,
+                                            const ComparisonRequest& request,
+                                            const Interrupt& interrupt, const KnownRuns& known);
 
 }  // namespace profline::session
 

@@ -85,6 +85,12 @@ Checks validate(const Workload& workload) {
   if (workload.command && workload.module && !trim(*workload.module).empty()) {
     checks.fail(workload.module, "must be null when command is given: one program is profiled");
   }
+  const Ranks& ranks = workload.ranks;
+  if (ranks.is_on() && workload.kind == WorkloadKind::Server) {
+    checks.fail(ranks.launcher, "must be null for a server, which starts its own workers");
+  } else if (ranks.is_on() && !workload.command) {
+    checks.fail(ranks.launcher, "needs a program of your own: set command, or put it after '--'");
+  }
   return checks;
 }
 

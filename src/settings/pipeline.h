@@ -12,6 +12,7 @@
 #include "schema/problems.h"
 #include "settings/load.h"
 #include "settings/nsight.h"
+#include "settings/ranks.h"
 #include "settings/stage.h"
 
 namespace profline::settings {
@@ -48,6 +49,7 @@ struct Workload {
   Engine engine = Engine::Auto;
   std::optional<std::uint32_t> threads;
   bool nvtx_steps = false;
+  Ranks ranks;
   Server server;
   Load load;
   ServerWindow window;
@@ -82,6 +84,8 @@ constexpr auto fields(std::type_identity<Workload>) {
           "CUDA graphs (an error if they cannot run); auto: fast if it can run, otherwise eager"),
       field("threads", &Workload::threads, "CPU threads; null: all cores").range(1, kMostThreads),
       field("nvtx_steps", &Workload::nvtx_steps, "open an NVTX range decode_step for each token"),
+      field("ranks", &Workload::ranks,
+            "a program of several processes: the launcher starts it once per rank"),
       field("server", &Workload::server, "with kind server: its address and how it is started"),
       field("load", &Workload::load, "with kind server: the requests to send"),
       field("window", &Workload::window, "with kind server: the part of the load to profile"));

@@ -42,6 +42,20 @@ const ServerFirstToken* first_token_of(const RunSummary& summary) {
   return nullptr;
 }
 
+/// `Decode at batch 8 is memory-bound: its steps use 71 % of the peak DRAM bandwidth`; empty: what
+/// was sampled does not show it.
+std::string bound_words(const ServerStepKind& kind) {
+  constexpr double kMostOfIt = 0.5;
+  const double dram = kind.dram.value_or(0);
+  const double matrix = kind.tensor_active.value_or(0);
+  if (kind.kind == "idle" || std::max(dram, matrix) < kMostOfIt) return "";
+  const std::string name = capitalised(kind_text(kind));
+  return dram >= matrix ? name + " is memory-bound: its steps use " + percent(dram) +
+                              " of the peak DRAM bandwidth"
+                        : name + " is compute-bound: the matrix units are active in " +
+                              percent(matrix) + " of the cycles of its steps";
+}
+
 std::string window_text(const ServerRecord& server) {
   if (!server.window) return std::string(kDash);
   const std::int64_t start = server.load.start_ns;
@@ -128,11 +142,45 @@ ServerTable server_steps(const ServerSteps& steps) {
   ServerTable table{{"step", "batch", "count", "of the window", "median", "tokens", "GPU busy",
                      "GPU idle per step"},
                     {}};
+  const bool is_sampled = std::any_of(steps.kinds.begin(), steps.kinds.end(),
+                                      [](const auto& kind) { return kind.sm_active.has_value(); });
+  if (is_sampled) {
+    table.columns.insert(table.columns.end(), {"SM active", "tensor active", "DRAM"});
+  }
   for (const ServerStepKind& kind : steps.kinds) {
     table.rows.push_back({kind.kind, kind.batch ? std::to_string(*kind.batch) : std::string(kDash),
                           std::to_string(kind.count), percent(kind.share), duration(kind.median_ns),
                           kind.tokens ? plain_number(*kind.tokens) : std::string(kDash),
                           percent(kind.busy_share), duration(kind.host_gap_ns)});
+    if (!is_sampled) continue;
+    for (const auto& share : {kind.sm_active, kind.tensor_active, kind.dram}) {
+      table.rows.back().push_back(percent(share));
+    }
+  }
+  return table;
+}
+
+ServerTable server_gpus(const ServerRecord& server) {
+  ServerTable table{{"GPU", "", "busy"}, {}};
+  const bool is_sampled = std::any_of(server.gpus.begin(), server.gpus.end(),
+                                      [](const auto& gpu) { return gpu.metrics.has_value(); });
+  if (is_sampled) {
+    table.columns.insert(table.columns.end(),
+                         {"SM active", "tensor active", "DRAM read", "DRAM write", "DRAM bytes",
+                          "PCIe in", "PCIe out", "NVLink in", "NVLink out"});
+  }
+  for (const ServerGpu& gpu : server.gpus) {
+    table.rows.push_back({std::to_string(gpu.device), gpu.name, percent(gpu.busy_share)});
+    if (!is_sampled) continue;
+    const DeviceMetrics at = gpu.metrics.value_or(DeviceMetrics());
+    auto& row = table.rows.back();
+    for (const auto& share : {at.sm_active, at.tensor_active, at.dram_read, at.dram_write}) {
+      row.push_back(percent(share));
+    }
+    row.push_back(at.dram_bytes ? amount(*at.dram_bytes, "B") : std::string(kDash));
+    for (const auto& share : {at.pcie_receive, at.pcie_send, at.nvlink_receive, at.nvlink_send}) {
+      row.push_back(percent(share));
+    }
   }
   return table;
 }
@@ -197,7 +245,8 @@ std::string gpu_words(const RunSummary& summary) {
     text += ". In a step of " + kind_text(largest) + " the GPU waits for the host for " +
             duration(*largest.host_gap_ns) + " of " + duration(largest.median_ns);
   }
-  return text;
+  const std::string bound = bound_words(largest);
+  return bound.empty() ? text : text + ". " + bound;
 }
 
 std::string server_verdict(const RunSummary& summary) {

@@ -28,6 +28,8 @@ ServerTable server_runs(const RunSummary& summary);
 ServerTable server_processes(const ServerRecord& server);
 /// The steps of a run, most time first; together they cover the window.
 ServerTable server_steps(const ServerSteps& steps);
+/// The GPUs in the window.
+ServerTable server_gpus(const ServerRecord& server);
 /// What was checked afterwards.
 ServerTable server_proofs(const ServerRecord& server);
 

@@ -6,6 +6,7 @@
 #include "base/figures.h"
 #include "summary/internal/parts.h"
 #include "summary/load.h"
+#include "summary/ranks.h"
 #include "summary/server.h"
 #include "summary/steadiness.h"
 #include "summary/verdict.h"
@@ -254,6 +255,7 @@ RunSummary summarise(const run::Run& run) {
   summary.program = program_of(run);
   summary.load = load_of(run);
   summary.server = servers_of(run);
+  summary.ranks = ranks_of(run);
   summary.phases = phase_summaries(run, tree, summary.request, costs, devices, kernels);
   summary.one_time = one_time_costs(tree, steady, baseline.file);
   summary.overhead = overheads(run, tree, steady);
@@ -268,6 +270,10 @@ RunSummary summarise(const run::Run& run) {
   note_disturbed(summary.overhead, summary.notes);
   summary.absent = absent_files(run);
   summary.verdict = verdict_of(summary);
+  if (summary.ranks && summary.ranks->straggler()) {
+    const std::string late = without_stop(summary.ranks->findings.front());
+    summary.verdict = summary.phases.empty() ? late : summary.verdict + ". " + late;
+  }
   return summary;
 }
 

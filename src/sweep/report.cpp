@@ -303,11 +303,14 @@ std::string as_good_text(const Best& best) {
 }
 
 std::string figures_note(const Sweep& sweep) {
+  bool has_figures = false;
   for (const Job& job : sweep.jobs) {
+    has_figures = has_figures || !job.metrics.empty();
     for (const Metric& metric : job.metrics) {
       if (metric.low) return "Medians over requests without a profiler, with 95 % intervals.";
     }
   }
+  if (!has_figures) return "No job has measured anything.";
   return "Measured without a profiler. A single value has no interval.";
 }
 

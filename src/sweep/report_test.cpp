@@ -96,6 +96,8 @@ TEST(SweepReport, OfValuesWithoutIntervalsSaysSo) {
   Sweep sweep = batches();
   for (Job& each : sweep.jobs) each.metrics = {{"wall_ms", "ms", 5, {}, {}, 1, false}};
   EXPECT_EQ(figures_note(sweep), "Measured without a profiler. A single value has no interval.");
+  for (Job& each : sweep.jobs) each.metrics.clear();
+  EXPECT_EQ(figures_note(sweep), "No job has measured anything.");
 }
 
 TEST(SweepReport, ShortensKeysThatStayDifferent) {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
-#include "web/internal/markup.h"
 #include "web/internal/sections.h"
+#include "web/markup.h"
 
 namespace profline::web {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/figures.h"
 #include "summary/load.h"
-#include "web/internal/markup.h"
 #include "web/internal/sections.h"
+#include "web/markup.h"
 
 namespace profline::web {
 namespace {

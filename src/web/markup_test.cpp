@@ -1,4 +1,4 @@
-#include "web/internal/markup.h"
+#include "web/markup.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include "summary/load.h"
 #include "summary/steadiness.h"
 #include "summary/verdict.h"
-#include "web/internal/markup.h"
 #include "web/internal/sections.h"
+#include "web/markup.h"
 
 namespace profline::web {
 namespace {

@@ -51,6 +51,39 @@ TEST(Bands, TakeNeighboursTogetherWhenThereAreMany) {
   EXPECT_TRUE(bands({}, 2).empty());
 }
 
+TEST(RanksSection, ShowsRanksLateOnesAndCollectives) {
+  RunSummary summary;
+  RankAnalysis& ranks = summary.ranks.emplace();
+  ranks.captured_by = "nsys";
+  ranks.ranks_from = "the folders of the ranks";
+  ranks.findings = {"Rank 1 <is> late."};
+  RankRow row;
+  row.rank = 1;
+  row.node = "n1";
+  row.time.wall_ns = 1'000'000;
+  row.time.compute_ns = 600'000;
+  row.clock.why_not = "only 4 collectives were matched; 5 are needed";
+  ranks.ranks = {row};
+  RankStraggler late;
+  late.phase = "backward";
+  late.rank = 1;
+  late.evidence = "the last in 40 of 40 collectives";
+  ranks.stragglers = {RankStraggler(), late};
+  RankCollective collective;
+  collective.name = "allreduce";
+  collective.kind = CollectiveClass::Mixed;
+  ranks.collectives = {collective};
+  const run::Run run{RunRecord()};
+  const Section section = ranks_section({run, summary});
+  EXPECT_EQ(section.title, "Ranks");
+  const std::string html = section.body.html();
+  for (const char* part :
+       {"Rank 1 &lt;is&gt; late.", "ranks-table", ">60.0 %<", ">not aligned<", "late-ranks-table",
+        "the last in 40 of 40 collectives", "rank-collectives-table", ">mixed<"}) {
+    EXPECT_THAT(html, ::testing::HasSubstr(part));
+  }
+}
+
 TEST(ContentPolicy, LetsOurScriptsRunAndNothingElse) {
   // printf "alert('Hello, world.');" | openssl sha256 -binary | openssl base64, the example of
   // CSP 3.

@@ -7,8 +7,8 @@
 #include "formats/node.h"
 #include "process/runner.h"
 #include "run/names/artifact_names.h"
-#include "web/internal/markup.h"
 #include "web/internal/sections.h"
+#include "web/markup.h"
 
 namespace profline::web {
 namespace {

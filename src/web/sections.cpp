@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 #include "statistics/summary.h"
-#include "web/internal/markup.h"
+#include "web/markup.h"
 
 namespace profline::web {
 

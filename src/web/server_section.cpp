@@ -1,6 +1,6 @@
 #include "summary/server.h"
-#include "web/internal/markup.h"
 #include "web/internal/sections.h"
+#include "web/markup.h"
 
 namespace profline::web {
 namespace {
@@ -51,6 +51,11 @@ Section server_section(const PageSource& source) {
         section.body += rows_of(summary::server_steps(*server.steps), id + "-steps",
                                 "steps of the engine", 1, false);
       }
+    }
+    if (!server.gpus.empty()) {
+      constexpr std::size_t kNames = 2;
+      section.body +=
+          rows_of(summary::server_gpus(server), id + "-gpus", "GPUs in the window", kNames, false);
     }
     section.body += rows_of(summary::server_processes(server), id + "-processes",
                             "processes of the server", 1, false) +

@@ -3,8 +3,8 @@
 #include "base/figures.h"
 #include "base/strings.h"
 #include "summary/verdict.h"
-#include "web/internal/markup.h"
 #include "web/internal/sections.h"
+#include "web/markup.h"
 
 namespace profline::web {
 namespace {

@@ -267,7 +267,10 @@ Section pairs_section(const Sweep& sweep) {
       }
     }
   }
-  section.body = element("div", {{"class", "plots"}}, plots.body);
+  if (!plots.charts.empty()) {
+    section.body = element("p", {{"class", "from"}}, text("Darker cells are better."));
+  }
+  section.body += element("div", {{"class", "plots"}}, plots.body);
   section.charts = std::move(plots.charts);
   return section;
 }
@@ -350,8 +353,10 @@ Markup facts_of(const Sweep& sweep) {
 
 }  // namespace
 
-Result<std::string> sweep_page(const Sweep& sweep, const std::string& name) {
+Result<std::string> sweep_page(const Sweep& sweep, const std::string& name,
+                               const std::vector<PageLink>& links) {
   PageFrame frame;
+  frame.links = links;
   frame.title = "profline sweep " + name;
   frame.heading = "sweep " + name;
   frame.skip = "Skip to the best jobs";

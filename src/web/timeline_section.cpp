@@ -4,9 +4,9 @@
 
 #include "base/figures.h"
 #include "summary/verdict.h"
-#include "web/internal/markup.h"
 #include "web/internal/sections.h"
 #include "web/internal/timeline_window.h"
+#include "web/markup.h"
 
 namespace profline::web {
 namespace {

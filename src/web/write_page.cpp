@@ -80,6 +80,7 @@ std::vector<Section> sections_of(const PageSource& source) {
   add({overview_section});
   if (!source.summary.server.empty()) add({server_section});
   if (source.summary.load) add({load_section});
+  if (source.summary.ranks) add({ranks_section});
   if (!summary::is_only_load(source.summary)) {
     add({spread_section, device_section, timeline_section, kernels_section, roofline_section,
          counters_section, operators_section, nvml_section, overhead_section});
@@ -122,6 +123,16 @@ Markup index_of(const std::vector<Section>& sections) {
   return element("nav", {{"aria-label", "sections"}}, element("ol", items));
 }
 
+Markup links_of(const std::vector<PageLink>& links) {
+  if (links.empty()) return {};
+  Markup items;
+  for (const PageLink& link : links) {
+    items += element("li", element("a", {{"href", link.href}}, text(link.text)));
+  }
+  return element("div", {{"class", "links"}, {"role", "navigation"}, {"aria-label", "site"}},
+                 element("ul", items));
+}
+
 Markup body_of(const PageFrame& frame, const std::vector<Section>& sections, bool has_charts) {
   Markup head = element("h1", element("span", {{"class", "mark"}}, text("profline")) + text(" ") +
                                   text(frame.heading));
@@ -140,7 +151,7 @@ Markup body_of(const PageFrame& frame, const std::vector<Section>& sections, boo
                         section.body);
   }
   return element("a", {{"class", "skip"}, {"href", "#" + sections.front().id}}, text(frame.skip)) +
-         element("header", {{"class", "top"}}, head) +
+         links_of(frame.links) + element("header", {{"class", "top"}}, head) +
          element("div", {{"class", "page"}}, index_of(sections) + element("main", main)) +
          element("footer",
                  text("Written by profline. Charts: Apache ECharts 6.1.0, Apache License 2.0."));
@@ -174,6 +185,16 @@ Markup script(const std::string& code) {
   return element("script", verbatim(code));
 }
 
+/// The library of charts if there is one, then ours.
+std::vector<std::string> page_scripts() {
+  std::vector<std::string> scripts;
+  const std::string library = code_for_script(joined(chart_library(), ".js"));
+  if (!library.empty()) scripts.push_back(library);
+  scripts.push_back(
+      code_for_script("(() => {\n'use strict';\n" + joined(page_assets(), ".js") + "})();\n"));
+  return scripts;
+}
+
 }  // namespace
 
 ShownCapture PageSource::shown_capture() const {
@@ -200,14 +221,14 @@ std::string content_policy(std::span<const std::string> scripts) {
          "; base-uri 'none'; form-action 'none'";
 }
 
+std::string page_policy() {
+  return content_policy(page_scripts());
+}
+
 Result<std::string> framed_page(const PageFrame& frame, const std::vector<Section>& sections) {
   const std::string data = PL_TRY(data_of(sections));
-  const std::string library = code_for_script(joined(chart_library(), ".js"));
-  const std::string ours =
-      code_for_script("(() => {\n'use strict';\n" + joined(page_assets(), ".js") + "})();\n");
-  std::vector<std::string> scripts;
-  if (!library.empty()) scripts.push_back(library);
-  scripts.push_back(ours);
+  const std::vector<std::string> scripts = page_scripts();
+  const bool has_charts = scripts.size() > 1;
 
   Markup head =
       element("meta", {{"charset", "utf-8"}}) +
@@ -217,7 +238,7 @@ Result<std::string> framed_page(const PageFrame& frame, const std::vector<Sectio
       element("meta", {{"name", "color-scheme"}, {"content", "light dark"}}) +
       element("title", text(frame.title)) +
       element("style", verbatim(joined(page_assets(), ".css")));
-  Markup body = body_of(frame, sections, !library.empty());
+  Markup body = body_of(frame, sections, has_charts);
   body += element("script", {{"type", "application/json"}, {"id", "data"}}, verbatim(data));
   for (const std::string& code : scripts) body += script(code);
   return "<!doctype html>\n" +
@@ -232,6 +253,7 @@ Result<std::string> page_of(const PageSource& source) {
   frame.heading = source.summary.run;
   frame.skip = "Skip to the verdict";
   frame.facts = facts(source);
+  frame.links = source.links;
   return framed_page(frame, sections_of(source));
 }
 

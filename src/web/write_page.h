@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "records/run_summary.h"
@@ -19,10 +20,17 @@ struct ShownCapture {
   const Timeline* rows = nullptr;
 };
 
+/// A link at the top of a page that is served: to the list of runs, the files of this one.
+struct PageLink {
+  std::string text;
+  std::string href;
+};
+
 /// The input of the page.
 struct PageSource {
   const run::Run& run;
   const RunSummary& summary;
+  std::vector<PageLink> links = {};
 
   /// The nsys capture if there is one, else the torch profiler's trace; no rows: neither exists.
   ShownCapture shown_capture() const;
@@ -40,8 +48,12 @@ Result<std::string> page_of(const PageSource& source);
 /// nothing is loaded from anywhere.
 std::string content_policy(std::span<const std::string> scripts);
 
+/// The policy of every page that this program writes, for the header of a response.
+std::string page_policy();
+
 /// `sweep.html`: a sweep as one self-contained page, with links to the reports of its jobs. `name`
 /// is that of its folder; the sweep is summarised (sweep::summarise).
-Result<std::string> sweep_page(const sweep::Sweep& sweep, const std::string& name);
+Result<std::string> sweep_page(const sweep::Sweep& sweep, const std::string& name,
+                               const std::vector<PageLink>& links = {});
 
 }  // namespace profline::web

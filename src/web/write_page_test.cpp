@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "formats/json.h"
+#include "formats/markup.h"
 #include "summary/summarise.h"
 #include "testing/runs/load_run.h"
 #include "testing/temp_dir.h"
@@ -27,6 +28,21 @@ void write_bare_run(const std::filesystem::path& folder) {
   run.stages.front().findings = {
       {Severity::Problem, "no_permission", "counters are not allowed", "ask for them"}};
   ASSERT_TRUE(write_file_atomic(folder / "run.json", *write_json(to_node(run))));
+}
+
+TEST(WritePage, HasLinksOnlyIfItIsServed) {
+  const testing::TempDir folder;
+  write_bare_run(folder.path());
+  const auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  const RunSummary summary = summary::summarise(*run);
+  const auto written = page_of({*run, summary});
+  const auto served = page_of({*run, summary, {{"All <runs>", "/?a=1&b=2"}}});
+  ASSERT_TRUE(written && served);
+  EXPECT_THAT(*written, Not(HasSubstr("class=\"links\"")));
+  EXPECT_THAT(*served, HasSubstr("<a href=\"/?a=1&amp;b=2\">All &lt;runs&gt;</a>"));
+  // The policy of a response is that of the page itself.
+  EXPECT_THAT(*served, HasSubstr(html_text(page_policy())));
 }
 
 TEST(WritePage, OfALoadHasNoPartsThatALoadCannotFill) {

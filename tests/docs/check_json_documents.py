@@ -11,13 +11,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # These print text for people or shells, or speak a protocol of their own.
-WITHOUT = {"help", "version", "mcp"}
+WITHOUT = {"help", "version", "mcp", "rank-exec", "serve"}
 
 
 def commands_of(help_text: str) -> list[str]:
     """`run`, `kernels top`, …: the commands in the list of --help."""
     listed = help_text.split("\ncommands\n")[1].split("\n\n")[0]
-    found = re.findall(r"^  ([a-z]+(?: [a-z]+)*)", listed, re.M)
+    found = re.findall(r"^  ([a-z-]+(?: [a-z]+)*)", listed, re.M)
     assert "run" in found and "kernels top" in found, found
     return [command for command in found if command not in WITHOUT]
 

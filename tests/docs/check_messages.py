@@ -19,7 +19,10 @@ CODE = r'(?:\w[^,;"]*\? *"([a-z_]+)" *: *)?"([a-z_]+)"'
 # How findings get their code: Finding{Severity::X, "code", ...} and the functions that make one.
 MADE_BY = [
     re.compile(r"Severity::\w+,\s*" + CODE),
-    re.compile(r"\b(?:problem|absent|wrong)\(\s*" + CODE),
+    re.compile(r"\b(?:problem|absent|wrong|refused)\(\s*" + CODE),
+    re.compile(r"\badd_proof\((?:[^;]*[})\]],|[^;{]*,)\s*" + CODE + r","),
+    re.compile(r"\breport_gate\([^;]*, " + CODE + r"\)"),
+    re.compile(r'\breturn "(server_died_\w+)"'),
     re.compile(r"\bcode = " + CODE),
     re.compile(r"\breport_error\([^;]*, " + CODE + r"\)"),
 ]
@@ -45,7 +48,7 @@ def literals():
 
 def codes():
     found = set()
-    for text in sources("src/load", "src/run", "src/pipeline", "src/stages", "src/session", "apps/profline"):
+    for text in sources("src/load", "src/run", "src/pipeline", "src/stages", "src/session", "src/tools/nsys", "src/workloads", "apps/profline"):
         for pattern in MADE_BY:
             for match in pattern.finditer(text):
                 found.update(code for code in match.groups() if code)

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from compare import difference
+from compare import difference, without_retries
 from markdown import parse
 
 SCRIPT = Path(__file__).resolve().parent / "check_page.py"
@@ -134,6 +134,12 @@ class Difference(unittest.TestCase):
         self.assertIsNone(difference(["verdict  sam takes 9 %"], ["verdict  decode is host-bound"], like=True))
         self.assertIsNotNone(difference(["sam  315 ms"], ["clip 315 ms"], like=True))
         self.assertIsNotNone(difference(["sam  315 ms"], ["sam  -"], like=True))
+
+    def test_another_try_of_nsys_is_left_out(self):
+        printed = "warning: nsys: nsys left no report; trying again\nnsys  ok  6.4 s  1 warning\nstate  ok\n"
+        self.assertEqual(without_retries(printed), "nsys  ok  6.4 s\nstate  ok\n")
+        other = "warning: nsys: nsys is old\nnsys  ok  6.4 s  1 warning\n"
+        self.assertEqual(without_retries(other), other)
 
 
 if __name__ == "__main__":

@@ -89,9 +89,9 @@ class CommandCheck:
                 return f"the command '{' '.join(verb)}' takes no option '{option}'"
         if (verb or ["run"])[0] not in COMPOSING or not any(OVERRIDE.match(word) for word in own):
             return None
-        return self.composition_problem((verb or ["run"])[0], own[len(verb) :])
+        return self.composition_problem((verb or ["run"])[0], own[len(verb) :], has_program="--" in words)
 
-    def composition_problem(self, verb, words):
+    def composition_problem(self, verb, words, has_program=False):
         argv = ["plan", "--config-name", "demo"] if verb == "demo" else ["plan"]
         words = iter(words)
         for word in words:
@@ -99,7 +99,7 @@ class CommandCheck:
                 argv.append(word)
             elif word in ("--config-name", "-cn", "--config-dir", "-cd", "--config-path", "-cp"):
                 argv += [word, next(words)]
-        return self.run(argv)[0]
+        return self.run(argv + (["--", "true"] if has_program else []))[0]
 
     def run(self, argv):
         """The problem, or None; and the output."""

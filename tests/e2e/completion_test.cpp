@@ -38,10 +38,11 @@ std::vector<std::string> offered(const SmallTree& tree, const std::string& line,
 
 TEST(Completion, OffersCommandsAndOptions) {
   const SmallTree tree;
-  EXPECT_THAT(offered(tree, "profline ", ""),
-              ElementsAre("analyze ", "ceilings ", "compare ", "config ", "demo ", "doctor ",
-                          "explain ", "help ", "infer ", "kernels ", "load ", "mcp ", "plan ",
-                          "report ", "run ", "runs ", "sweep ", "trace ", "version "));
+  EXPECT_THAT(
+      offered(tree, "profline ", ""),
+      ElementsAre("analyze ", "ceilings ", "compare ", "config ", "demo ", "doctor ", "explain ",
+                  "help ", "infer ", "kernels ", "load ", "mcp ", "plan ", "ranks ", "report ",
+                  "run ", "runs ", "serve ", "sweep ", "trace ", "version "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));

@@ -33,8 +33,9 @@ TEST(Doctor, JsonHasAStateForEachCheckAndAFixForWhatIsNotFound) {
     const bool found = finding.find("state")->as_string() == "found";
     EXPECT_EQ(finding.find("fix")->is_null(), found) << names.back();
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"gpu", "driver", "counters", "nsys", "ncu", "sampling",
-                                             "libtorch", "nvtx", "disk"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"gpu", "driver", "counters", "nsys", "ncu", "sampling",
+                                      "libtorch", "nvtx", "srun", "mpirun", "torchrun", "disk"}));
 }
 
 TEST(Doctor, MissingToolsAreNoFailureUnlessRequired) {

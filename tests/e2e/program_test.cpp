@@ -365,6 +365,9 @@ TEST_F(RunProgram, InTheWrongPlaceGetsALineThatShowsTheRightOne) {
        "the program is named twice: by pipeline.workload.command and after '--'; leave one out"},
       {{"run", "--resume", "run", "--", "sh"},
        "a program after '--' does not go with --resume: a run keeps its program"},
+      {{"run", "server=vllm", "--", "sh"},
+       "override 1:1:1: there is no key 'server'; to choose from the group write "
+       "workload/server=vllm\n  server=vllm\n  ^"},
       {{"run", "-cn", "program"},
        "<profline>/program.yaml:42:11: pipeline.workload.kind: program needs a command line: put "
        "it after '--', "

@@ -3,7 +3,8 @@
 
     engine.py --port N [--fault FAULT]
 
-Each worker works in a loop of its own, so that a profiler has something to record. Faults:
+Each worker works in a loop of its own, so that a profiler has something to record. With KINETO_USE_DAEMON it writes
+traces on demand as a process with libtorch does. Faults:
 
     dies_loading dies_in_warmup dies_in_window    it ends with code 3 and its reason
     never_ready                                   /health answers 503 for ever
@@ -18,6 +19,8 @@ import argparse
 import json
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -41,6 +44,40 @@ class State:
 def die(reason):
     print(f"engine: {reason}", file=sys.stderr, flush=True)
     os._exit(3)
+
+
+def write_trace(file, seconds=0.2):
+    """The time until now, as libtorch's profiler writes it: a hundred steps."""
+    step_us = seconds * 1e4
+    own = {"ph": "X", "pid": os.getpid(), "tid": os.getpid()}
+    events = [{**own, "cat": "cpu_op", "name": "aten::mm", "ts": i * step_us, "dur": 0.8 * step_us,
+               "args": {"External id": i + 1}} for i in range(100)]
+    events += [{**own, "cat": "user_annotation", "name": "execute_context_0(0)_generation_4(4)", "ts": i * step_us,
+                "dur": 0.9 * step_us, "args": {}} for i in range(100)]
+    trace = {"schemaVersion": 1, "baseTimeNanoseconds": time.time_ns() - int(seconds * 1e9), "traceEvents": events}
+    with open(file, "w", encoding="utf-8") as opened:
+        json.dump(trace, opened)
+
+
+def serve_kineto(folder):
+    """libkineto's side of traces on demand; docs/kineto.md describes it."""
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    client.bind(os.path.join(folder, f"dynoconfigclient{os.getpid()}".ljust(52, "f")))
+    client.settimeout(10)
+
+    def ask(kind, body):
+        client.sendto(struct.pack("=Q32s", len(body), kind) + body, os.path.join(folder, "dynolog"))
+        return client.recv(1 << 16)[40:]
+
+    ask(b"ctxt", struct.pack("=iiq", 0, os.getpid(), 0))
+    while True:
+        config = ask(b"req", struct.pack("=iiqi", 2, 1, 0, os.getpid())).decode()
+        if config:
+            wanted = dict(line.split("=", 1) for line in config.splitlines())
+            seconds = int(wanted["ACTIVITIES_DURATION_MSECS"]) / 1000
+            time.sleep(seconds)
+            write_trace(wanted["ACTIVITIES_LOG_FILE"].replace(".json", f"_{os.getpid()}.json"), seconds)
+        time.sleep(0.2)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -94,14 +131,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(200)
 
     def write_trace(self):
-        now = time.time_ns()
-        events = [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": os.getpid(), "tid": os.getpid(), "ts": i * 1000,
-                   "dur": 800, "args": {"External id": i + 1}} for i in range(100)]
-        events += [{"ph": "X", "cat": "user_annotation", "name": "execute_context_0(0)_generation_4(4)", "pid": os.getpid(),
-                    "tid": os.getpid(), "ts": i * 1000, "dur": 900, "args": {}} for i in range(100)]
-        trace = {"schemaVersion": 1, "baseTimeNanoseconds": now - 200_000_000, "traceEvents": events}
-        with open(os.path.join(self.state.traces, f"engine_{os.getpid()}.pt.trace.json"), "w", encoding="utf-8") as file:
-            json.dump(trace, file)
+        write_trace(os.path.join(self.state.traces, f"engine_{os.getpid()}.pt.trace.json"))
 
     def complete(self, tokens):
         state = self.state
@@ -178,6 +208,8 @@ def main():
     if options.fault == "dies_loading":
         time.sleep(0.3)
         die("out of memory while loading weights")
+    if os.environ.get("KINETO_USE_DAEMON"):
+        threading.Thread(target=serve_kineto, args=(os.environ["KINETO_IPC_SOCKET_DIR"],), daemon=True).start()
     server = Engine(("127.0.0.1", options.port), Handler)
     print("engine: ready", flush=True)
     if options.fault == "dies_in_window":

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import support
 
-HTTP = ["server.gate=http", "server.http.timeout=5"]
+# Much longer than an answer takes on a busy machine; faults that wait for it set a shorter one.
+HTTP = ["server.gate=http", "server.http.timeout=60"]
 NSYS = support.nsys()
 
 
@@ -75,7 +76,7 @@ def leaves_orphan(test):
 def wrapped_nsys(folder, at_stop):
     """The real nsys, but something happens first when a capture is stopped."""
     program = Path(folder) / "nsys"
-    program.write_text(f'#!/bin/sh\nif [ "$1" = stop ]; then\n{at_stop}\nfi\nexec {NSYS} "$@"\n')
+    program.write_text(f'#!/bin/bash\nif [ "$1" = stop ]; then\n{at_stop}\nfi\nexec {NSYS} "$@"\n')
     program.chmod(0o755)
     return program
 
@@ -101,6 +102,13 @@ def dies_in_window_of_nsys(test):
     test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "the report was not kept")
 
 
+def dies_in_window_of_kineto(test):
+    """It was asked for a trace that it will never write; nothing waits for that."""
+    run = support.Run(engine("dies_in_window"), "server.gate=kineto", "window.seconds=3")
+    check(test, run, "server_died_in_window", "illegal memory access")
+    test.assertIn("ended before the trace was written", run.text("trace_not_written"))
+
+
 def late_stop(test):
     with tempfile.TemporaryDirectory() as folder:
         run = by_nsys(test, "", nsys=wrapped_nsys(folder, "sleep 1.5"))
@@ -108,8 +116,24 @@ def late_stop(test):
     test.assertGreater(run.server("nsys")["window"]["close_ns"] - run.server("nsys")["window"]["open_ns"], 1_900_000_000)
 
 
-# As long as nsys stops, whatever it frees is used up again.
-FILL = "(i=0; while [ $i -lt 200 ]; do cat /dev/zero >>FILE 2>/dev/null; i=$((i+1)); sleep 0.02; done) &"
+def agent_lost(test):
+    """The real nsys, after it has failed once, as it now and then does on a busy machine."""
+    if NSYS is None:
+        test.skipTest("no nsys (scripts/fetch_nsight unpacks it)")
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "nsys"
+        program.write_text(f'#!/bin/sh\nif [ "$1" = launch ] && mkdir {folder}/first 2>/dev/null; then\n'
+                           f'  echo "Connection to Agent lost. This is most likely a bug."\n  exit 0\nfi\nexec {NSYS} "$@"\n')
+        program.chmod(0o755)
+        run = by_nsys(test, "", nsys=program)
+    check(test, run, "nsys_retry", "nsys lost the connection to its agent before the server was ready; trying again", "warning")
+    test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "no report")
+    names = [command["name"] for command in run.stage("nsys")["commands"]]
+    test.assertEqual([name for name in names if name.endswith("again")], ["server again", "start again", "stop again"])
+
+
+# As long as nsys stops, whatever it frees is used up again; `$$` becomes nsys.
+FILL = "(renice -n -20 -p $BASHPID >/dev/null 2>&1; while kill -0 $$ 2>/dev/null; do cat /dev/zero >>FILE 2>/dev/null; sleep 0.01; done) &"
 
 
 def disk_full(test):
@@ -123,8 +147,9 @@ def disk_full(test):
         program = wrapped_nsys(folder, FILL.replace("FILE", f"{folder}/full"))
         run = by_nsys(test, "", nsys=program, folder=folder, env={"TMPDIR": folder})
         test.assertIn(run.code, (1, 3), run.stderr)
-        told = run.stderr + str(run.findings())
-        test.assertTrue("disk" in told or "No space left" in told, told)
+        # Not only the warning beforehand that the disk is small.
+        told = [line for line in run.stderr.splitlines() if "captures may not fit" not in line]
+        test.assertTrue(any("disk" in line or "No space left" in line for line in told), run.stderr)
         test.assertEqual(run.leftovers(), [])
     finally:
         subprocess.run(["umount", "-l", folder], check=False)
@@ -139,7 +164,7 @@ FAULTS = {
     "start 404": by_http("start_404", "gate_missing", "POST /start_profile answers 404 (Not Found)"),
     "start 409": by_http("start_409", "gate_in_use", "answers 409 (already profiling)"),
     "start hangs": by_http("start_hangs", "gate_start_hangs", "no answer within 1000 ms", "server.http.timeout=1"),
-    "stop hangs": by_http("stop_hangs", "gate_stop_hangs", "no answer within 1000 ms", "server.http.timeout=1"),
+    "stop hangs": by_http("stop_hangs", "gate_stop_hangs", "no answer within 5000 ms", "server.http.timeout=5"),
     "SIGTERM ignored": by_http("ignores_sigterm", "stop_ignored", "did not end within", "server.stop.grace=0.5",
                                severity="warning"),
     "requests fail": by_http("fails_in_window", "requests_failed", "since the window was opened",
@@ -148,6 +173,8 @@ FAULTS = {
     "orphan": leaves_orphan,
     "worker untraced": untraced_worker,
     "dies in the window of nsys": dies_in_window_of_nsys,
+    "dies in the window of Kineto": dies_in_window_of_kineto,
+    "agent lost": agent_lost,
     "late stop": late_stop,
     "disk full": disk_full,
 }

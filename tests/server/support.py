@@ -52,7 +52,7 @@ def processes_of(folder):
 class Run:
     """One `profline run` of a server."""
 
-    def __init__(self, server, *overrides, stages=("torch_profiler",), preset="generic", port=None, folder=None, limit=120,
+    def __init__(self, server, *overrides, stages=("torch_profiler",), preset="generic", port=None, folder=None, limit=600,
                  arguments=(), env=None, small=True):
         self.folder = Path(folder or tempfile.mkdtemp(prefix="profline-server-")) / "run"
         self.port = port or free_port()

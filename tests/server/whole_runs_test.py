@@ -63,6 +63,15 @@ class WholeRuns(unittest.TestCase):
         self.assertIn('id="server"', (run.folder / "report.html").read_text())
         self.assertEqual(run.leftovers(), [])
 
+    def test_kineto_on_demand(self):
+        run = support.Run([*support.ENGINE, "--port", "PORT"], "server.gate=kineto", stages=("baseline", "torch_profiler"))
+        self.assertEqual(run.code, 0, run.stderr)
+        server = self.check_window(run, "torch_profiler")
+        self.assertEqual(server["window"]["gate"], "kineto")
+        self.assertEqual(proofs(server)["the capture is whole"], "passed")
+        self.assertEqual({kind["kind"] for kind in server["steps"]["kinds"]}, {"decode", "idle"})
+        self.assertEqual(run.leftovers(), [])
+
     def test_another_load_generator(self):
         script = ("import os, time, urllib.request\n"
                   "end = time.monotonic() + 8\n"
@@ -94,10 +103,26 @@ class WholeRuns(unittest.TestCase):
             self.assertTrue(run.server("torch_profiler")["attached"])
             refused = support.Run([], port=port, stages=("nsys",))
             self.assertIn("nsys cannot record it", refused.stderr)
+            absent = support.Run([], "server.gate=http", stages=("baseline",))
+            self.assertIn("connection refused", absent.text("server_absent"))
+            self.assertEqual(absent.codes("problem"), ["server_absent"])
         finally:
             engine.terminate()
             engine.wait(timeout=20)
             engine.stdout.close()
+
+    @unittest.skipIf(NSYS is None, "no nsys (scripts/fetch_nsight unpacks it)")
+    @unittest.skipIf(Path("/dev/nvidia0").exists(), "this GPU can be sampled")
+    def test_metrics_that_cannot_be_sampled_stop_nothing(self):
+        run = support.Run([*support.ENGINE, "--port", "PORT"], "pipeline.nsys.trace=[nvtx,osrt]",
+                          "pipeline.nsys.gpu_metrics=true", stages=("nsys",), arguments=["--nsys", str(NSYS)])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertIn("cannot sample the GPU's metrics here", run.text("nsys_retry"))
+        self.assertNotIn("metrics_missing", run.codes())
+        commands = {command["name"]: command["argv"] for command in run.stage("nsys")["commands"]}
+        self.assertTrue(any(word.startswith("--gpu-metrics-device") for word in commands["start"]))
+        self.assertFalse(any(word.startswith("--gpu-metrics-device") for word in commands["start again"]))
+        self.assertEqual(proofs(run.server("nsys"))["the capture is whole"], "passed")
 
     @unittest.skipIf(NSYS is None, "no nsys (scripts/fetch_nsight unpacks it)")
     def test_nsys_around_llama_server(self):
@@ -107,7 +132,7 @@ class WholeRuns(unittest.TestCase):
         model = Path(tempfile.mkdtemp()) / "tiny.gguf"
         write_model(model)
         run = support.Run([program, "-m", model, "--port", "PORT", "-t", "1", "-c", "8192", "-np", "4", "--no-webui"],
-                          "load.prompts.input_tokens=64", "load.prompts.output_tokens=16", "window.seconds=1",
+                          "pipeline.torch_profiler.enable=auto", "load.prompts.input_tokens=64", "load.prompts.output_tokens=16", "window.seconds=1",
                           "pipeline.nsys.trace=[nvtx,osrt]", preset="llama_server", stages=("baseline", "nsys"),
                           arguments=["--nsys", str(NSYS)])
         self.assertEqual(run.code, 0, run.stderr)
@@ -123,6 +148,8 @@ class WholeRuns(unittest.TestCase):
         self.assertLess(abs(window["close_ns"] + to_unix - last), 50_000_000)
         self.assertEqual([process["traced"] for process in server["processes"]], [True])
         self.assertIn("no ranges", server["steps"]["why_none"])
+        self.assertEqual(run.stage("torch_profiler")["state"], "skipped")
+        self.assertIn("no process of the server loaded libtorch", run.text("no_libtorch"))
         first_token = run.server("baseline")["first_token"]
         self.assertGreater(first_token["prefill_ns"], 0)
         self.assertAlmostEqual(first_token["client_ns"], first_token["prefill_ns"] + first_token["residual_ns"], delta=1)

@@ -219,19 +219,22 @@ hydra:
         self.assertEqual([path.name for path in self.sweep.rglob("broken")], [])
 
     def test_for_gpus_memory_and_features_reaches_slurm(self):
-        for key, value, sees in (("gres", "gpu:1", "gpu:1"), ("gpus_per_task", 1, "gpu:1"), ("mem_per_cpu", 100, "MinMemoryCPU=100M")):
+        # Slurm 22.05 writes TresPerTask=gres:gpu:1, Slurm 24.11 TresPerTask=gres/gpu=1.
+        for key, value, sees in (("gres", "gpu:1", r"TresPerNode=gres.gpu[:=]1\b"),
+                                 ("gpus_per_task", 1, r"TresPerTask=(cpu=\d+,)?gres.gpu[:=]1\b"),
+                                 ("mem_per_cpu", 100, r"MinMemoryCPU=100M\b")):
             with self.subTest(key=key):
                 job = self.submit("vars.job=1", f"hydra.launcher.{key}={value}", f"hydra.sweep.dir={key}",
                                   "+hydra.launcher.additional_parameters.hold=true")
-                self.assertIn(sees, self.shown(job)[0])
+                self.assertRegex(self.shown(job)[0], sees)
                 self.sweep = self.work / key
                 self.assertEqual(self.states(), ["held"])
                 self.assertIn("cancelled 1 job\n", self.profline("sweep", "cancel", self.sweep).stdout)
                 self.assertEqual(self.states(), ["cancelled"])
         job = self.submit("vars.job=1", "hydra.launcher.gpus_per_node=1", "hydra.launcher.cpus_per_gpu=1",
                           "hydra.launcher.mem_per_gpu=200M", "hydra.sweep.dir=per_gpu", "+hydra.launcher.additional_parameters.hold=true")
-        for shown in ("CpusPerTres=gres:gpu:1", "MemPerTres=gres:gpu:200"):
-            self.assertIn(shown, self.shown(job)[0])
+        for shown in (r"CpusPerTres=gres.gpu:1\b", r"MemPerTres=gres.gpu:200\b"):
+            self.assertRegex(self.shown(job)[0], shown)
         self.command("scancel", job)
         refused = self.profline("run", "-cn", "jobs", "-m", "hydra/launcher=slurm", "vars.job=1,2",
                                 "hydra.launcher.constraint=no_such_feature", code=1)
@@ -462,11 +465,32 @@ class Campaign(SlurmTest):
         wait_until("the controller answers", lambda: self.command("scontrol", "ping", code=None).returncode == 0)
 
     def mend(self):
-        """What an administrator does: a controller that lost its last seconds drains nodes that know a job already."""
+        """What an administrator does: a controller that lost its last seconds drains nodes that know a job already, and goes on
+        doing so until its ids are past those that the nodes know."""
         for line in self.command("sinfo", "-h", "-N", "-o", "%N %t").stdout.splitlines():
             node, state = line.split()
             if state.startswith(("drain", "drng", "down")):
                 self.command("scontrol", "update", f"nodename={node}", "state=resume", code=None)
+
+    def wait(self):
+        """The exit code of `sweep wait`, during which nodes are put back into service."""
+        waiting = subprocess.Popen([PROFLINE, "sweep", "wait", str(self.sweep)], cwd=self.work, env=self.env,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(waiting.kill)
+        end = time.monotonic() + 300
+        while True:
+            try:
+                return waiting.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                self.assertLess(time.monotonic(), end, "the jobs have not ended within 300 s")
+                self.mend()
+
+    def may_be_hit(self):
+        """Whether a fault can come: a job runs, or none waits."""
+        if self.running() or "pending" not in self.states():
+            return True
+        self.mend()
+        return False
 
     def check(self):
         for job, status in enumerate(self.status()):
@@ -497,13 +521,11 @@ class Campaign(SlurmTest):
         self.logs.mkdir()
         self.submit(f"vars.job=range({jobs})", "vars.seconds=1.5")
         for fault in faults:
-            wait_until("a job runs", lambda: self.running() or "pending" not in self.states(), 120)
+            wait_until("a job runs", self.may_be_hit, 120)
             time.sleep(dice.random() * 0.5)  # where in its work the fault comes
             getattr(self, fault)(dice)
         for _ in range(6):
-            self.mend()
-            done = self.profline("sweep", "wait", self.sweep, code=None)
-            if done.returncode == 0:
+            if self.wait() == 0:
                 break
             self.profline("sweep", "retry", self.sweep)
         self.check()

@@ -588,6 +588,13 @@ test('a sweep: every job that measured something is in every chart, and the best
   assert.match(figures[0], /not clearly better than job 4/);
   // A factor of a hundred between jobs: on a linear axis all but the slowest would lie on the axis.
   assert.equal(await page.evaluate(() => window.profline.charts.get('tradeoff').getOption().xAxis[0].type), 'log');
+  // Nor would the shades of a heat map tell them apart: the cells between fastest and slowest have shades of their own.
+  const shades = await page.evaluate(() => {
+    const {series: [{data}], visualMap: [{min, max, dimension}]} = window.profline.charts.get('pairs.2_0').getOption();
+    return data.map((cell) => (cell[dimension] - min) / (max - min)).sort((a, b) => a - b);
+  });
+  assert.equal(shades.length, 4);
+  assert.ok(shades[1] > 0.3 && shades[2] < 0.7, `shades ${shades}`);
 }));
 
 test('a sweep: jobs are listed with links, failures with reasons, and both can be searched', () => swept({}, async (page) => {

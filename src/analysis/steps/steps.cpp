@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "analysis/timeline/device_metrics.h"
 #include "base/strings.h"
 
 namespace profline::steps {
@@ -151,10 +153,14 @@ std::vector<Step> steps_between(const Timeline& timeline, std::int64_t begin, st
   return outermost;
 }
 
-/// The time in which a device did something, without overlaps.
-std::vector<Interval> busy_time(const Timeline& timeline) {
+/// The time in which a device, or any of them, did something, without overlaps.
+std::vector<Interval> busy_time(const Timeline& timeline,
+                                std::optional<std::int32_t> device = std::nullopt) {
   std::vector<Interval> busy;
   for (const DeviceWork& work : timeline.work) {
+    if (device && (work.stream == kNoRow || timeline.streams[work.stream].device != *device)) {
+      continue;
+    }
     if (!busy.empty() && work.start_ns <= busy.back().second) {
       busy.back().second = std::max(busy.back().second, work.end_ns);
     } else {
@@ -174,25 +180,68 @@ std::int64_t busy_between(const std::vector<Interval>& busy, std::int64_t begin,
   return sum;
 }
 
+using Span = timeline::MetricIntegrals::Span;
+
+/// Devices with work in the capture.
+std::set<std::int32_t> devices_of(const Timeline& timeline) {
+  std::set<std::int32_t> devices;
+  for (const DeviceWork& work : timeline.work) {
+    if (work.stream != kNoRow) devices.insert(timeline.streams[work.stream].device);
+  }
+  return devices;
+}
+
+/// Means over the devices with work, of what they sampled.
+class Sampled {
+ public:
+  explicit Sampled(const Timeline& timeline)
+      : integrals_(timeline), devices_(devices_of(timeline)) {}
+
+  void add_to(ServerStepKind& row, const std::vector<Span>& spans) const {
+    constexpr double kAll = 1;
+    const auto add = [](std::optional<double>& mean, double value, double count) {
+      mean = mean.value_or(0) + value / count;
+    };
+    std::vector<DeviceMetrics> found;
+    for (const std::int32_t device : devices_) {
+      if (auto metrics = integrals_.over(device, spans)) found.push_back(*metrics);
+    }
+    const auto count = static_cast<double>(found.size());
+    for (const DeviceMetrics& metrics : found) {
+      if (metrics.sm_active) add(row.sm_active, *metrics.sm_active, count);
+      if (metrics.tensor_active) add(row.tensor_active, *metrics.tensor_active, count);
+      if (!metrics.dram_read || !metrics.dram_write) continue;
+      add(row.dram, std::min(*metrics.dram_read + *metrics.dram_write, kAll), count);
+    }
+  }
+
+ private:
+  timeline::MetricIntegrals integrals_;
+  std::set<std::int32_t> devices_;
+};
+
 /// Steps of one kind, added up.
 struct Sum {
   std::vector<double> lengths;
+  std::vector<Span> spans;
   double total_ns = 0;
   double busy_ns = 0;
   double tokens = 0;
   bool has_tokens = true;
 
-  void add(double length, double busy, const std::optional<std::uint64_t>& its_tokens) {
+  void add(const Span& span, std::int64_t busy, const std::optional<std::uint64_t>& its_tokens) {
+    const auto length = static_cast<double>(span.end_ns - span.begin_ns);
     lengths.push_back(length);
+    spans.push_back(span);
     total_ns += length;
-    busy_ns += busy;
+    busy_ns += static_cast<double>(busy);
     tokens += static_cast<double>(its_tokens.value_or(0));
     has_tokens = has_tokens && its_tokens;
   }
 };
 
 ServerStepKind row_of(std::string kind, std::optional<std::uint64_t> batch, Sum sum, double window,
-                      bool has_device) {
+                      bool has_device, const Sampled& sampled) {
   ServerStepKind row;
   row.kind = std::move(kind);
   row.batch = batch;
@@ -208,6 +257,7 @@ ServerStepKind row_of(std::string kind, std::optional<std::uint64_t> batch, Sum 
     row.busy_share = sum.busy_ns / sum.total_ns;
     row.host_gap_ns = (sum.total_ns - sum.busy_ns) / count;
   }
+  sampled.add_to(row, sum.spans);
   return row;
 }
 
@@ -230,6 +280,25 @@ std::optional<double> busy_share(const Timeline& timeline, std::int64_t begin_ns
   return static_cast<double>(busy) / static_cast<double>(end_ns - begin_ns);
 }
 
+std::vector<ServerGpu> gpus_between(const Timeline& timeline, std::int64_t begin_ns,
+                                    std::int64_t end_ns) {
+  std::vector<ServerGpu> gpus;
+  if (end_ns <= begin_ns) return gpus;
+  const timeline::MetricIntegrals integrals(timeline);
+  for (const std::int32_t device : devices_of(timeline)) {
+    ServerGpu gpu;
+    gpu.device = device;
+    for (const Gpu& known : timeline.gpus) {
+      if (known.device == device) gpu.name = known.name;
+    }
+    const std::int64_t busy = busy_between(busy_time(timeline, device), begin_ns, end_ns);
+    gpu.busy_share = static_cast<double>(busy) / static_cast<double>(end_ns - begin_ns);
+    gpu.metrics = integrals.over(device, {{begin_ns, end_ns}});
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
 ServerSteps step_table(const Timeline& timeline, std::int64_t begin_ns, std::int64_t end_ns) {
   ServerSteps table;
   const std::vector<Step> found = steps_between(timeline, begin_ns, end_ns);
@@ -242,31 +311,31 @@ ServerSteps step_table(const Timeline& timeline, std::int64_t begin_ns, std::int
   table.engine = found.front().name.engine;
   const std::vector<Interval> busy = busy_time(timeline);
   const bool has_device = !busy.empty();
+  const Sampled sampled(timeline);
   std::map<std::tuple<StepKind, std::optional<std::uint64_t>>, Sum> sums;
   Sum idle;
   std::int64_t at = begin_ns;
   const auto add_idle = [&](std::int64_t until) {
     if (until <= at) return;
-    idle.add(static_cast<double>(until - at), static_cast<double>(busy_between(busy, at, until)),
-             {});
+    idle.add({at, until}, busy_between(busy, at, until), {});
   };
   for (const Step& step : found) {
     add_idle(step.begin_ns);
     // Prefills differ in tokens rather than in their number of requests.
     const bool by_batch = step.name.kind == StepKind::Decode;
     sums[{step.name.kind, by_batch ? step.name.batch : std::nullopt}].add(
-        static_cast<double>(step.end_ns - step.begin_ns),
-        static_cast<double>(busy_between(busy, step.begin_ns, step.end_ns)), step.name.tokens);
+        {step.begin_ns, step.end_ns}, busy_between(busy, step.begin_ns, step.end_ns),
+        step.name.tokens);
     at = step.end_ns;
   }
   add_idle(end_ns);
   const auto window = static_cast<double>(end_ns - begin_ns);
   for (auto& [key, sum] : sums) {
-    table.kinds.push_back(
-        row_of(text_of(std::get<0>(key)), std::get<1>(key), std::move(sum), window, has_device));
+    table.kinds.push_back(row_of(text_of(std::get<0>(key)), std::get<1>(key), std::move(sum),
+                                 window, has_device, sampled));
   }
   if (!idle.lengths.empty()) {
-    table.kinds.push_back(row_of("idle", {}, std::move(idle), window, has_device));
+    table.kinds.push_back(row_of("idle", {}, std::move(idle), window, has_device, sampled));
     table.kinds.back().tokens.reset();
   }
   std::stable_sort(

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "records/server.h"
 #include "records/timeline.h"
@@ -36,6 +37,10 @@ std::optional<StepName> parse_step(std::string_view range);
 /// `why_none` says why there is no table. Steps are those of the process that names the most: the
 /// others do the same work on other GPUs.
 ServerSteps step_table(const Timeline& timeline, std::int64_t begin_ns, std::int64_t end_ns);
+
+/// Each device with work in the capture, and what it did between two times.
+std::vector<ServerGpu> gpus_between(const Timeline& timeline, std::int64_t begin_ns,
+                                    std::int64_t end_ns);
 
 /// Share of that time in which a device did something; nothing if the capture has no device work.
 std::optional<double> busy_share(const Timeline& timeline, std::int64_t begin_ns,

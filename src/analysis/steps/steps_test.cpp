@@ -126,6 +126,47 @@ TEST(StepTable, GivesTimeThatOverlapsToTheEarlierStep) {
   EXPECT_DOUBLE_EQ(table.kinds[0].total_ns, 100);
 }
 
+/// A device with one sample per 10 ns, from 10 to 1000 ns: half of the DRAM bandwidth is used up to
+/// 500 ns, none of it afterwards.
+void sample(Timeline& timeline, std::int32_t device) {
+  GpuSamples samples;
+  samples.device = device;
+  for (std::int64_t at = 0; at <= 1000; at += 10) {
+    samples.when_ns.push_back(at);
+    samples.values[static_cast<std::size_t>(GpuMetric::DramRead)].push_back(at <= 500 ? 0.4F : 0);
+    samples.values[static_cast<std::size_t>(GpuMetric::DramWrite)].push_back(at <= 500 ? 0.1F : 0);
+    samples.values[static_cast<std::size_t>(GpuMetric::SmActive)].push_back(at <= 500 ? 0.8F : 0);
+  }
+  timeline.gpu_samples.push_back(std::move(samples));
+}
+
+TEST(StepTable, HasWhatTheGpuSampledInEachKindOfStep) {
+  Capture capture;
+  capture.timeline.streams.push_back({.device = 1});
+  capture.range("step[decode bs=4]", 100, 300);
+  capture.range("step[decode bs=8]", 400, 600);
+  capture.kernel(120, 290);
+  capture.timeline.work.back().stream = 0;
+  sample(capture.timeline, 0);  // does no work of the server
+  capture.timeline.gpu_samples.back().values[static_cast<std::size_t>(GpuMetric::SmActive)].assign(
+      101, 1.0F);
+  sample(capture.timeline, 1);
+  const ServerSteps table = step_table(capture.timeline, 0, 1000);
+  ASSERT_EQ(table.kinds.size(), 3U);
+  EXPECT_EQ(table.kinds[1].batch, 4U);
+  EXPECT_NEAR(*table.kinds[1].dram, 0.5, 1e-6);
+  EXPECT_NEAR(*table.kinds[1].sm_active, 0.8, 1e-6);
+  EXPECT_FALSE(table.kinds[1].tensor_active);
+  EXPECT_EQ(table.kinds[2].batch, 8U);
+  EXPECT_NEAR(*table.kinds[2].dram, 0.25, 1e-6);
+  const std::vector<ServerGpu> gpus = gpus_between(capture.timeline, 0, 1000);
+  ASSERT_EQ(gpus.size(), 1U);
+  EXPECT_EQ(gpus[0].device, 1);
+  EXPECT_DOUBLE_EQ(gpus[0].busy_share, 0.17);
+  ASSERT_TRUE(gpus[0].metrics);
+  EXPECT_NEAR(*gpus[0].metrics->dram_read, 0.2, 1e-6);
+}
+
 TEST(StepTable, AbstainsWithoutProof) {
   Capture capture;
   EXPECT_EQ(step_table(capture.timeline, 0, 100).why_none,

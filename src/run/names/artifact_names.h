@@ -30,6 +30,7 @@ inline constexpr const char* kAttempts = "attempts";  ///< results of earlier at
 inline constexpr const char* kWorkload = "workload";  ///< files written by a profiled workload
 inline constexpr const char* kRecorded = "recorded";  ///< what a user's program recorded itself
 inline constexpr const char* kRegions = "regions";    ///< ncu's regions
+inline constexpr const char* kRanks = "ranks";        ///< of a stage: one folder per rank, below
 inline constexpr const char* kLatest = "latest";      ///< next to the runs: a link to the newest
 inline constexpr const char* kSweepTasks = ".sweep";  ///< in a sweep's folder: its jobs' records
 }  // namespace folders
@@ -46,11 +47,13 @@ inline constexpr const char* kHydra = "hydra.yaml";
 inline constexpr const char* kResolvedConfig = "config.resolved.json";
 inline constexpr const char* kConfigOrigins = "config.origins.json";
 inline constexpr const char* kEnvironment = "env.json";
+inline constexpr const char* kRanks = "ranks.json";  ///< the ranks of a program with several
 inline constexpr const char* kInputs = "inputs.yaml";
 /// What the device could reach, measured and as published.
 inline constexpr const char* kCeilings = "ceilings.json";
 inline constexpr const char* kKernelClasses = "kernel_classes.json";
 inline constexpr const char* kSummary = "summary.json";
+inline constexpr const char* kRankAnalysis = "rank_analysis.json";  ///< of a run with several ranks
 inline constexpr const char* kReport = "report.md";
 inline constexpr const char* kReportPage = "report.html";
 inline constexpr const char* kStakeholderSummary = "stakeholder_summary.md";
@@ -85,6 +88,8 @@ inline constexpr const char* kPicturesFacts = "info.json";
 inline constexpr const char* kProcess = "process.json";
 inline constexpr const char* kModels = "models.json";
 inline constexpr const char* kSteady = "steady.json";
+inline constexpr const char* kLaunch = "launch.json";  ///< what each rank's process needs to know
+inline constexpr const char* kRank = "rank.json";      ///< one rank in one stage
 /// `ranges-<pid>-<time>.bin`: the ranges of one process, by libprofline-recorder.so.
 inline constexpr const char* kRecordedRangesPrefix = "ranges-";
 // unchecked: weights have this ending

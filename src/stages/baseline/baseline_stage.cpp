@@ -5,6 +5,7 @@
 #include "records/request.h"
 #include "run/run.h"
 #include "stages/baseline/internal/program_baseline.h"
+#include "stages/ranks/ranked_stage.h"
 
 namespace profline::stages {
 namespace {
@@ -16,6 +17,20 @@ bool is_users_command(const pipeline::StageContext& context) {
   return context.setup.settings.pipeline.workload.user_command().has_value();
 }
 
+pipeline::WorkloadRun workload_of(const pipeline::StageContext& context) {
+  const pipeline::RunSetup& setup = context.setup;
+  const char* id = run::stages::kBaseline;
+  return {.stage = id,
+          .mode = "baseline",
+          .config = handed_config_file(setup, id, {}),
+          .out = setup.stage_folder(id),
+          .program = {.loads_recorder = true}};
+}
+
+RankRun rank_run(const pipeline::StageContext& context) {
+  return {.command = workload_command(context, workload_of(context))};
+}
+
 }  // namespace
 
 pipeline::Stage::Needs BaselineStage::needs(const settings::Root& settings) const {
@@ -23,18 +38,19 @@ pipeline::Stage::Needs BaselineStage::needs(const settings::Root& settings) cons
 }
 
 std::vector<Finding> BaselineStage::preflight(const pipeline::StageContext& context) const {
-  return pipeline::workload_preflight(context);
+  std::vector<Finding> findings = pipeline::workload_preflight(context);
+  for (Finding& finding : launch_preflight(context)) findings.push_back(std::move(finding));
+  return findings;
 }
 
 pipeline::StagePlan BaselineStage::plan(const pipeline::StageContext& context) const {
   const pipeline::RunSetup& setup = context.setup;
   pipeline::StagePlan plan;
-  plan.commands.push_back(
-      {"workload", workload_command(context, {.stage = id(),
-                                              .mode = "baseline",
-                                              .config = handed_config_file(setup, id(), {}),
-                                              .out = setup.stage_folder(id()),
-                                              .program = {.loads_recorder = true}})});
+  if (has_ranks(setup)) {
+    add_launch(context, id(), rank_run, plan);
+  } else {
+    plan.commands.push_back({"workload", workload_command(context, workload_of(context))});
+  }
   if (is_users_command(context)) {
     internal::add_program_plan(context, plan);
     return plan;
@@ -56,6 +72,7 @@ Result<void> BaselineStage::run(const pipeline::StageContext& context,
     PL_TRY(run_commands(plan, run));
     return {};
   }
+  if (has_ranks(context.setup)) return internal::run_ranks(context, plan, rank_run, run);
   return internal::run_program(context, plan, run);
 }
 

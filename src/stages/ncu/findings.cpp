@@ -192,6 +192,15 @@ Finding no_report(const pipeline::StageContext& context, const NcuFiles& files,
 }  // namespace
 
 std::vector<Finding> ncu_preflight(const pipeline::StageContext& context) {
+  if (context.setup.settings.pipeline.workload.ranks.is_on()) {
+    return {
+        {Severity::Problem, "ranks_under_ncu",
+         "ncu runs each kernel several times, and a kernel that communicates then waits forever "
+         "for ranks that do not repeat it, so a program with ranks is not run under ncu",
+         "leave the stage out, pipeline.ncu.enable=false, and profile one rank without a "
+         "launcher",
+         ErrorKind::Config}};
+  }
   std::vector<Finding> findings = pipeline::workload_preflight(context);
   check_driver(context, findings);
   check_work(context, findings);

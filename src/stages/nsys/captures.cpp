@@ -51,17 +51,18 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 }  // namespace
 
 std::string within_stage(const pipeline::RunSetup& setup, const fs::path& file) {
-  return file.lexically_relative(setup.stage_folder(run::stages::kNsys)).string();
+  return file.lexically_relative(setup.folder / run::stages::kNsys).string();
 }
 
 std::vector<NsysSession> nsys_sessions(const pipeline::RunSetup& setup) {
+  const std::string rank = setup.rank ? "rank-" + std::to_string(*setup.rank) : "";
   const fs::path stage = setup.stage_folder(run::stages::kNsys);
   const std::vector<std::string> ranges = nsys::gated_ranges(setup.settings.pipeline.nsys);
   if (ranges.size() < 2) {
     return {{.range = ranges.empty() ? "" : ranges.front(),
              .name = std::string(kBase),
              .folder = stage,
-             .id = nsys::session_name(setup.folder, "")}};
+             .id = nsys::session_name(setup.folder, rank)}};
   }
   std::vector<NsysSession> sessions;
   for (const std::string& range : ranges) {
@@ -71,10 +72,11 @@ std::vector<NsysSession> nsys_sessions(const pipeline::RunSetup& setup) {
     for (int n = 2; std::any_of(sessions.begin(), sessions.end(), is_taken); ++n) {
       name = plain + "-" + std::to_string(n);
     }
-    sessions.push_back({.range = range,
-                        .name = name,
-                        .folder = stage / name,
-                        .id = nsys::session_name(setup.folder, name)});
+    sessions.push_back(
+        {.range = range,
+         .name = name,
+         .folder = stage / name,
+         .id = nsys::session_name(setup.folder, rank.empty() ? name : name + "-" + rank)});
   }
   return sessions;
 }

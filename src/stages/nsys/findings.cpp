@@ -8,6 +8,7 @@
 #include "records/range_use.h"
 #include "stages/nsys/internal/captures.h"
 #include "stages/program_gate/program_gate.h"
+#include "stages/ranks/ranked_stage.h"
 #include "tools/nsys/commands.h"
 #include "tools/nsys/probe.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -241,6 +242,7 @@ void check_count_of_captures(const settings::Nsys& own, const NsysSession& sessi
 
 std::vector<Finding> nsys_preflight(const pipeline::StageContext& context) {
   std::vector<Finding> findings = pipeline::workload_preflight(context);
+  for (Finding& finding : launch_preflight(context)) findings.push_back(std::move(finding));
   if (!context.tools.nsys) return findings;
   if (!*context.tools.nsys) {
     findings.push_back(missing_nsys(context.tools.nsys->error()));
@@ -254,6 +256,12 @@ std::vector<Finding> nsys_preflight(const pipeline::StageContext& context) {
   check_temporary_space(findings);
   check_ranges(settings, findings);
   check_device(settings, findings);
+  if (has_ranks(context.setup) && ends_workload(settings.pipeline.nsys)) {
+    findings.push_back({Severity::Problem, "ends_other_ranks",
+                        "nsys would end the captured ranks after the range, and the launcher would "
+                        "then end the others",
+                        "set pipeline.nsys.capture_range_end=stop", ErrorKind::Config});
+  }
   return findings;
 }
 
@@ -371,17 +379,8 @@ std::optional<Finding> metrics_missing(const pipeline::StageContext& context,
                                        const Timeline& timeline) {
   const bool is_wanted = context.setup.settings.pipeline.nsys.gpu_metrics;
   if (!is_wanted || !timeline.gpu_samples.empty()) return std::nullopt;
-  const std::string log = read_file(session.workload() / run::files::kLog).value_or("");
-  const bool is_denied = log.find("ERR_NVGPUCTRPERM") != std::string::npos ||
-                         log.find("nsufficient privilege") != std::string::npos;
-  return Finding{
-      Severity::Warning, "metrics_missing",
-      "capture " + report.name + " has no samples of the GPU's metrics: " +
-          (is_denied ? "the driver restricts counters to administrators" : "nsys gave none"),
-      is_denied ? "run as root, or see profline doctor for the driver's setting"
-                : "another profiler that reads counters (ncu, DCGM) must not run at the "
-                  "same time; " +
-                      see_log(session)};
+  return nsys::missing_samples("capture " + report.name, read_file(session.log()).value_or(""),
+                               see_log(session));
 }
 
 std::vector<Finding> check_session(const pipeline::StageContext& context,

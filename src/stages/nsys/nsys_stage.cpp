@@ -3,183 +3,29 @@
 #include <optional>
 
 #include "base/files.h"
-#include "formats/sqlite.h"
-#include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
 #include "run/names/artifact_names.h"
 #include "run/run_folder.h"
 #include "stages/nsys/internal/captures.h"
+#include "stages/nsys/internal/planned.h"
+#include "stages/ranks/ranked_stage.h"
 #include "tools/nsys/commands.h"
-#include "tools/nsys/probe.h"
-#include "tools/nsys/sqlite_reader.h"
-#include "tools/nsys/stats_csv.h"
 
 namespace profline::stages {
 namespace {
 
 namespace fs = std::filesystem;
+using internal::add_reading;
+using internal::capture_command;
+using internal::command_name;
 using internal::NsysReport;
 using internal::NsysSession;
+using internal::read_report;
+using internal::reading_of;
 using pipeline::Finding;
 using pipeline::PlannedCommand;
 using pipeline::Severity;
 using pipeline::StageContext;
-
-/// What changes for the built-in workload; a user's program gets no changes.
-std::vector<pipeline::ConfigChange> changes_of(const pipeline::RunSetup& setup) {
-  if (setup.settings.pipeline.workload.user_command()) return {};
-  return pipeline::changes_under_profiler(setup.config);
-}
-
-pipeline::ProfiledRequests requests_of(const pipeline::RunSetup& setup) {
-  return pipeline::profiled_requests(setup.settings, setup.settings.pipeline.nsys.samples);
-}
-
-/// `capture`; with several sessions `capture decode`.
-std::string command_name(std::string_view what, const std::string& name) {
-  return name == "run" ? std::string(what) : std::string(what) + " " + name;
-}
-
-PlannedCommand capture_command(const StageContext& context, const NsysSession& session,
-                               const program::ProgramRun& program = {}) {
-  const pipeline::RunSetup& setup = context.setup;
-  const auto changes = changes_of(setup);
-  const Command workload =
-      workload_command(context, {.stage = run::stages::kNsys,
-                                 .mode = "profiled",
-                                 .config = handed_config_file(setup, run::stages::kNsys, changes),
-                                 .out = session.workload(),
-                                 .samples = requests_of(setup).count,
-                                 .program = program});
-  const nsys::Capture capture{
-      .session = session.id, .output = session.output(), .range = session.range};
-  return {command_name("capture", session.name),
-          nsys::profile_command(internal::nsys_of(context.tools), setup.settings.pipeline.nsys,
-                                capture, workload)};
-}
-
-/// The same for a program whose gate the baseline decides.
-PlannedCommand capture_command(const StageContext& context, const NsysSession& session,
-                               CaptureGate kind) {
-  program::ProgramRun program;
-  if (kind == CaptureGate::Requests) program = gated_run(context.setup, program::GateKind::Cuda);
-  PlannedCommand planned = capture_command(context, session, program);
-  planned.name = internal::capture_name(kind);
-  planned.condition = condition_of(kind, context.setup);
-  return planned;
-}
-
-PlannedCommand export_command(const StageContext& context, const NsysReport& report) {
-  return {
-      command_name("export", report.name),
-      nsys::export_command(internal::nsys_of(context.tools).program, report.report, report.sqlite)};
-}
-
-PlannedCommand summary_command(const StageContext& context, const NsysReport& report) {
-  return {command_name("kernel_summary", report.name),
-          nsys::kernel_summary_command(internal::nsys_of(context.tools), report.sqlite,
-                                       run::unfinished(report.summary))};
-}
-
-/// Applies the commands planned for one report to another: only now is it known how often a range
-/// repeats.
-PlannedCommand for_report(const PlannedCommand& planned, const std::string& name,
-                          const NsysReport& expected, const NsysReport& report) {
-  PlannedCommand other = planned;
-  other.name = name;
-  const std::pair<fs::path, fs::path> files[] = {{expected.report, report.report},
-                                                 {expected.sqlite, report.sqlite}};
-  for (std::string& word : other.command.argv) {
-    for (const auto& [from, to] : files) {
-      const std::size_t at = word.find(from.string());
-      if (at != std::string::npos) word.replace(at, from.string().size(), to.string());
-    }
-  }
-  if (other.command.out == run::unfinished(expected.summary)) {
-    other.command.out = run::unfinished(report.summary);
-  }
-  return other;
-}
-
-/// The commands over one report.
-struct Reading {
-  PlannedCommand exporting;
-  PlannedCommand summing;
-};
-
-Reading reading_of(const StageContext& context, const pipeline::StagePlan& plan,
-                   const NsysSession& session, const NsysReport& report) {
-  const NsysReport expected =
-      internal::expected_report(session, internal::repeats(context.setup.settings.pipeline.nsys));
-  const auto planned = [&](std::string_view what) {
-    return for_report(plan.command(command_name(what, expected.name)),
-                      command_name(what, report.name), expected, report);
-  };
-  return {planned("export"), planned("kernel_summary")};
-}
-
-/// Whether a command was stopped while it wrote, so that its output is incomplete.
-bool was_cut_off(const Exit& exit) {
-  return exit.why != Exit::Why::Own || exit.signal.has_value();
-}
-
-/// Why the output of nsys stats is not a summary; empty: it is one.
-Result<std::string> summary_problem(const Exit& exit, const fs::path& made,
-                                    const NsysReport& report) {
-  if (was_cut_off(exit)) return exit.describe();
-  const auto table = nsys::read_kernel_summary(PL_TRY(read_file(made)), report.summary.string());
-  return table ? std::string() : table.error().to_string();
-}
-
-/// Exports one report and reports what it lacks.
-Result<void> read_report(const StageContext& context, pipeline::StageRun& run,
-                         const NsysSession& session, const NsysReport& report,
-                         const Reading& planned) {
-  const Exit exported = PL_TRY(run.execute(planned.exporting));
-  std::error_code failure;
-  if (was_cut_off(exported)) fs::remove(report.sqlite, failure);
-  if (exported.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  std::optional<Result<nsys::Export>> made;
-  run.read([&] { made = nsys::read_export(report.sqlite, session.range); });
-  if (!*made) {
-    run.report(internal::export_failure(report, exported, made->error()));
-    return {};
-  }
-  nsys::Export content = std::move(*made).value();
-  for (Finding& finding : internal::check_contents(context, session, report, content.contents)) {
-    run.report(std::move(finding));
-  }
-  if (auto missing = internal::metrics_missing(context, session, report, content.timeline)) {
-    run.report(std::move(*missing));
-  }
-  const bool has_kernels = content.contents.kernels > 0;
-  run.keep_capture(internal::within_stage(context.setup, report.sqlite),
-                   std::move(content.timeline));
-  if (!has_kernels) return {};
-  const Exit summed = PL_TRY(run.execute(planned.summing));
-  const fs::path printed = run::unfinished(report.summary);
-  const std::string problem = PL_TRY(summary_problem(summed, printed, report));
-  if (problem.empty()) {
-    fs::rename(printed, report.summary, failure);
-    return {};
-  }
-  fs::remove(printed, failure);
-  if (summed.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
-  run.report({Severity::Warning, "kernel_summary",
-              "nsys stats gave no summary of kernels: " + problem,
-              "kernels.json has the same figures, computed from " + report.sqlite.string()});
-  return {};
-}
-
-/// Whether nsys ended at once because it cannot sample the GPU's metrics: older releases do for
-/// GPUs that they do not support, and without the right to read counters.
-bool refuses_metrics(const Exit& exit) {
-  const auto has = [&](std::string_view words) {
-    return exit.tail.find(words) != std::string::npos;
-  };
-  return !exit.succeeded() && (has("None of the installed GPUs are supported") ||
-                               has("ERR_NVGPUCTRPERM") || has("gpu-metrics-device"));
-}
 
 /// Why another attempt may succeed after a capture that left nothing; empty: it will not.
 std::string worth_another_try(const Exit& exit, const NsysSession& session) {
@@ -187,7 +33,8 @@ std::string worth_another_try(const Exit& exit, const NsysSession& session) {
       !internal::unimported_captures(session).empty()) {
     return {};
   }
-  if (refuses_metrics(exit)) return "nsys cannot sample the GPU's metrics here, and did not start";
+  if (nsys::refuses_metrics(exit))
+    return "nsys cannot sample the GPU's metrics here, and did not start";
   const nsys::Messages messages = nsys::read_messages(exit.tail);
   if (messages.session_in_use) {
     return "nsys has another session of that name, perhaps one that is just ending";
@@ -225,17 +72,9 @@ Result<Exit> run_nsys(const StageContext& context, const PlannedCommand& first_t
       return exit;
     }
     run.report({Severity::Warning, "nsys_retry", why + "; trying again"});
-    without_metrics = without_metrics || refuses_metrics(exit);
+    without_metrics = without_metrics || nsys::refuses_metrics(exit);
     session.id = first_id + "-" + std::to_string(n + 1);
   }
-}
-
-void add_reading(const StageContext& context, const NsysReport& report, bool repeats,
-                 pipeline::StagePlan& plan) {
-  plan.commands.push_back(export_command(context, report));
-  if (repeats) plan.commands.back().condition = "for each run.N.nsys-rep";
-  plan.commands.push_back(summary_command(context, report));
-  plan.commands.back().condition = "if kernels were captured";
 }
 
 /// Every form of the capture whose gate the baseline decides, and the commands over the reports of
@@ -308,10 +147,11 @@ std::vector<Finding> NsysStage::preflight(const StageContext& context) const {
 pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
   const pipeline::RunSetup& setup = context.setup;
   const settings::Nsys& own = setup.settings.pipeline.nsys;
+  if (has_ranks(setup)) return internal::rank_plan(context);
   const bool repeats = internal::repeats(own);
   pipeline::StagePlan plan;
   const bool is_built_in = !setup.settings.pipeline.workload.user_command();
-  plan.changes = changes_of(setup);
+  plan.changes = internal::changes_of(setup);
   const bool chooses = internal::takes_baselines_gate(setup);
   if (chooses) add_gated_captures(context, plan);
   for (const NsysSession& session : internal::nsys_sessions(setup)) {
@@ -332,13 +172,14 @@ pipeline::StagePlan NsysStage::plan(const StageContext& context) const {
   if (chooses) plan.artifacts.emplace_back(run::files::kGate);
   plan.artifacts.insert(plan.artifacts.end(),
                         {run::files::kKernels, run::files::kKernelsPage, run::files::kRanges});
-  pipeline::add_requests(requests_of(setup), id(), setup.settings, plan);
+  pipeline::add_requests(internal::requests_of(setup), id(), setup.settings, plan);
   for (const std::string& note : internal::capture_notes(setup)) plan.notes.push_back(note);
   return plan;
 }
 
 Result<void> NsysStage::run(const StageContext& context, const pipeline::StagePlan& plan,
                             pipeline::StageRun& run) const {
+  if (has_ranks(context.setup)) return internal::capture_ranks(context, plan, run);
   if (internal::takes_baselines_gate(context.setup)) return capture_program(context, plan, run);
   for (const NsysSession& session : internal::nsys_sessions(context.setup)) {
     PL_TRY(
@@ -349,9 +190,17 @@ Result<void> NsysStage::run(const StageContext& context, const pipeline::StagePl
   return {};
 }
 
-std::vector<Finding> NsysStage::verify(const StageContext& context,
-                                       const run::Run& /*files*/) const {
+std::vector<Finding> NsysStage::verify(const StageContext& context, const run::Run& files) const {
   std::vector<Finding> findings;
+  if (has_ranks(context.setup) && !context.setup.rank) {
+    for (const std::uint32_t rank : observed_ranks(context.setup, id())) {
+      const pipeline::RunSetup one = for_rank(context.setup, rank);
+      for (Finding& finding : of_rank(verify({one, context.tools}, files), rank)) {
+        findings.push_back(std::move(finding));
+      }
+    }
+    return findings;
+  }
   const pipeline::RunSetup setup = internal::as_captured(context.setup);
   const StageContext captured{setup, context.tools};
   for (const NsysSession& session : internal::nsys_sessions(setup)) {
@@ -364,6 +213,19 @@ std::vector<Finding> NsysStage::verify(const StageContext& context,
 
 Result<void> NsysStage::summarise(const StageContext& context, const run::Run& files,
                                   pipeline::StageRun& run) const {
+  if (has_ranks(context.setup) && !context.setup.rank) {
+    for (const std::uint32_t rank : observed_ranks(context.setup, id())) {
+      const pipeline::RunSetup one = for_rank(context.setup, rank);
+      OneRankRun of_one(run, rank);
+      PL_TRY(summarise({one, context.tools}, files, of_one));
+    }
+    run.report(lead_finding(context.setup, id()));
+    for (const char* file : {run::files::kKernels, run::files::kKernelsPage, run::files::kRanges,
+                             run::paths::kWorkloadRequests}) {
+      PL_TRY(lift_file(context.setup, id(), lead_rank(context.setup, id()), file));
+    }
+    return {};
+  }
   const pipeline::RunSetup setup = internal::as_captured(context.setup);
   const internal::NsysTables tables =
       PL_TRY(internal::make_tables({setup, context.tools}, files, run));

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "formats/json.h"
 #include "pipeline/workload_stage.h"
+#include "process/process_table.h"
 #include "run/names/artifact_names.h"
 #include "tools/kineto/environment.h"
 #include "tools/kineto/responder.h"
@@ -26,6 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using pipeline::RunSetup;
+using pipeline::Severity;
 using pipeline::StageContext;
 using std::chrono::milliseconds;
 
@@ -54,57 +56,133 @@ Result<Exit> run_anyway(const pipeline::PlannedCommand& planned, pipeline::Stage
   return runner.run(planned.command);
 }
 
-class NsysGate final : public WindowGate {
+/// nsys's session of a stage, under another name in each attempt.
+class OwnSession {
  public:
-  NsysGate(const StageContext& context, const pipeline::StagePlan& plan, pipeline::StageRun& run)
-      : setup_(context.setup),
-        plan_(plan),
-        run_(run),
+  OwnSession(const StageContext& context, pipeline::StageRun& run)
+      : run_(run),
         program_(installed_nsys(context.tools).program),
-        session_(nsys_session_id(context.setup)),
-        ends_session_(program_, session_) {}
-
-  std::string_view name() const override { return "session"; }
-  RunObserver* observer() override { return &ends_session_; }
-  bool starts_server() const override { return true; }
-  Result<void> prepare() override {
-    run_.remember_session(session_);
-    return {};
+        first_(nsys_session_id(context.setup)) {
+    begin(first_);
   }
-  Result<void> open() override;
-  Result<void> close() override;
-  std::optional<bool> traces(const server::TreeProcess& process) override {
-    return server::has_loaded(process.id.pid, kInjectedLibrary);
+
+  const fs::path& program() const { return program_; }
+  const std::string& id() const { return id_; }
+  RunObserver* observer() { return &*ends_; }
+  void remember() { run_.remember_session(id_); }
+
+  std::string next_attempt(const Exit& exit) {
+    constexpr int kTries = 3;
+    if (attempt_ == kTries || exit.why != Exit::Why::Own) return "";
+    const nsys::Messages messages = nsys::read_messages(exit.tail);
+    if (!messages.agent_lost && !messages.session_in_use) return "";
+    begin(first_ + "-" + std::to_string(++attempt_));
+    remember();
+    return messages.agent_lost ? "nsys lost the connection to its agent"
+                               : "nsys has another session of that name, perhaps one that is just "
+                                 "ending";
+  }
+  /// A command of the plan in this attempt.
+  pipeline::PlannedCommand command(pipeline::PlannedCommand planned) const {
+    if (attempt_ == 1) return planned;
+    planned.name += " again";
+    for (const std::string_view option : {"--session=", "--session-new="}) {
+      for (std::string& word : planned.command.argv) {
+        if (word == std::string(option) + first_) word = std::string(option) + id_;
+      }
+    }
+    return planned;
   }
 
  private:
+  void begin(std::string id) {
+    id_ = std::move(id);
+    ends_.emplace(program_, id_);
+  }
+
+  pipeline::StageRun& run_;
+  fs::path program_;
+  std::string first_;
+  std::string id_;
+  int attempt_ = 1;
+  std::optional<nsys::EndsSession> ends_;
+};
+
+/// The gates of a server that nsys starts.
+class GateOfNsys : public WindowGate {
+ public:
+  RunObserver* observer() final { return session_.observer(); }
+  bool starts_server() const final { return true; }
+  Result<void> prepare() final {
+    session_.remember();
+    return {};
+  }
+  std::string next_attempt(const Exit& exit) final { return session_.next_attempt(exit); }
+  pipeline::PlannedCommand server_command(pipeline::PlannedCommand planned) const final {
+    return session_.command(std::move(planned));
+  }
+  std::optional<bool> traces(const server::TreeProcess& process) final {
+    return server::has_loaded(process.id.pid, kInjectedLibrary);
+  }
+
+ protected:
+  GateOfNsys(const StageContext& context, pipeline::StageRun& run) : session_(context, run) {}
+  const OwnSession& session() const { return session_; }
+
+ private:
+  OwnSession session_;
+};
+
+class NsysGate final : public GateOfNsys {
+ public:
+  NsysGate(const StageContext& context, const pipeline::StagePlan& plan, pipeline::StageRun& run)
+      : GateOfNsys(context, run), setup_(context.setup), plan_(plan), run_(run) {}
+
+  std::string_view name() const override { return "session"; }
+  Result<void> open() override;
+  Result<void> close() override;
+  bool lacks_metrics() const override { return lacks_metrics_; }
+
+ private:
+  Result<std::optional<std::string>> state() {
+    return nsys::session_state(run_.processes(), session().program(), session().id());
+  }
+
   const RunSetup& setup_;
   const pipeline::StagePlan& plan_;
   pipeline::StageRun& run_;
-  fs::path program_;
-  std::string session_;
-  nsys::EndsSession ends_session_;
+  bool lacks_metrics_ = false;
 };
 
 Result<void> NsysGate::open() {
-  const auto before = PL_TRY(nsys::session_state(run_.processes(), program_, session_));
+  const auto before = PL_TRY(state());
   if (!before) {
-    return refused("nsys_session_gone", "nsys does not list its session " + session_ +
+    return refused("nsys_session_gone", "nsys does not list its session " + session().id() +
                                             " any more, so no capture can be started");
   }
-  const Exit exit = PL_TRY(run_.execute(plan_.command(kStart)));
+  pipeline::PlannedCommand start = session().command(plan_.command(kStart));
+  Exit exit = PL_TRY(run_.execute(start));
+  lacks_metrics_ = setup_.settings.pipeline.nsys.gpu_metrics && nsys::refuses_metrics(exit);
+  if (lacks_metrics_) {
+    run_.report({Severity::Warning, "nsys_retry",
+                 "nsys cannot sample the GPU's metrics here, and did not start: it " +
+                     words_of(exit) + "; trying again without them"});
+    start.name += " again";
+    start.command = nsys::without_metrics(std::move(start.command));
+    exit = PL_TRY(run_.execute(start));
+  }
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   if (!exit.succeeded()) {
     return refused("nsys_start_failed", "nsys did not start the capture: it " + words_of(exit));
   }
-  const auto after = PL_TRY(nsys::session_state(run_.processes(), program_, session_));
+  const auto after = PL_TRY(state());
   if (after && nsys::is_recording(*after)) return {};
   return refused("nsys_not_recording", "nsys started the capture, but its session is in state '" +
                                            after.value_or("gone") + "'");
 }
 
 Result<void> NsysGate::close() {
-  const Exit exit = PL_TRY(run_anyway(plan_.command(kStop), run_));
+  const Exit exit = PL_TRY(run_anyway(session().command(plan_.command(kStop)), run_));
   const fs::path report = nsys_output(setup_).string() + ".nsys-rep";
   if (exit.succeeded() && is_there(report)) return {};
   std::error_code failure;
@@ -197,34 +275,20 @@ class HttpGate final : public WindowGate {
   Endpoint endpoint_;
 };
 
-class CudaGate final : public WindowGate {
+class CudaGate final : public GateOfNsys {
  public:
   CudaGate(const StageContext& context, pipeline::StageRun& run)
-      : folder_(context.setup.stage_folder(run::stages::kNsys)),
-        run_(run),
-        session_(nsys_session_id(context.setup)),
-        endpoint_(context, run),
-        ends_session_(installed_nsys(context.tools).program, session_) {}
+      : GateOfNsys(context, run),
+        folder_(context.setup.stage_folder(run::stages::kNsys)),
+        endpoint_(context, run) {}
 
   std::string_view name() const override { return "cuda"; }
-  RunObserver* observer() override { return &ends_session_; }
-  bool starts_server() const override { return true; }
-  Result<void> prepare() override {
-    run_.remember_session(session_);
-    return {};
-  }
   Result<void> open() override { return endpoint_.start(folder_); }
   Result<void> close() override { return endpoint_.stop(folder_); }
-  std::optional<bool> traces(const server::TreeProcess& process) override {
-    return server::has_loaded(process.id.pid, kInjectedLibrary);
-  }
 
  private:
   fs::path folder_;
-  pipeline::StageRun& run_;
-  std::string session_;
   Endpoint endpoint_;
-  nsys::EndsSession ends_session_;
 };
 
 class KinetoGate final : public WindowGate {
@@ -241,6 +305,8 @@ class KinetoGate final : public WindowGate {
  private:
   /// Processes that were asked for a trace.
   std::size_t asked() const;
+  /// Those of them whose trace is not complete.
+  std::vector<kineto::Client> unwritten() const;
   bool wait_until(const std::function<bool()>& done, milliseconds at_most) const;
 
   const RunSetup& setup_;
@@ -277,6 +343,22 @@ std::size_t KinetoGate::asked() const {
   return static_cast<std::size_t>(
       std::count_if(traffic.clients.begin(), traffic.clients.end(),
                     [](const kineto::Client& client) { return client.asked.has_value(); }));
+}
+
+std::vector<kineto::Client> KinetoGate::unwritten() const {
+  std::vector<kineto::Client> clients = responder_->traffic().clients;
+  std::erase_if(clients, [&](const kineto::Client& client) {
+    return !client.asked ||
+           kineto::is_complete_trace(kineto::trace_file(responder_->trace().file, client.pid));
+  });
+  return clients;
+}
+
+/// Whether a process may still write its trace.
+bool is_running(const kineto::Client& client) {
+  ProcessStat stat;
+  const pid_t pid = client.kernel_pid != 0 ? client.kernel_pid : client.pid;
+  return read_process(pid, stat) && !stat.is_zombie();
 }
 
 bool KinetoGate::wait_until(const std::function<bool()>& done, milliseconds at_most) const {
@@ -317,22 +399,23 @@ Result<void> KinetoGate::open() {
 Result<void> KinetoGate::close() {
   // Each process writes its file once its time is over: a busy GPU fills 100 MB a second.
   constexpr milliseconds kPatience{180'000};
-  const auto is_written = [this] {
-    const kineto::Traffic traffic = responder_->traffic();
-    return std::all_of(
-        traffic.clients.begin(), traffic.clients.end(), [&](const kineto::Client& client) {
-          return !client.asked || kineto::is_complete_trace(
-                                      kineto::trace_file(responder_->trace().file, client.pid));
-        });
-  };
   is_open_ = false;
-  if (wait_until(is_written, kPatience)) return {};
-  if (run_.interrupt().requested()) return Error(ErrorKind::Cancelled, "interrupted");
+  const auto is_settled = [this] {
+    const std::vector<kineto::Client> writing = unwritten();
+    return std::none_of(writing.begin(), writing.end(), is_running);
+  };
+  const bool is_over = wait_until(is_settled, kPatience);
+  const std::vector<kineto::Client> unwritten_ones = unwritten();
+  if (unwritten_ones.empty()) return {};
+  if (!is_over && run_.interrupt().requested()) return Error(ErrorKind::Cancelled, "interrupted");
   const std::string disk = full_disk(setup_.stage_folder(run::stages::kTorchProfiler));
   if (!disk.empty()) return refused("disk_full", "a trace could not be written: " + disk);
-  return refused("trace_not_written",
-                 "a process that was asked for a trace did not finish writing it within " +
-                     human_elapsed(kPatience));
+  std::vector<std::string> pids;
+  for (const kineto::Client& client : unwritten_ones) pids.push_back(std::to_string(client.pid));
+  const std::string who = (pids.size() == 1 ? "process " : "processes ") + join(pids, ", ");
+  return refused("trace_not_written", is_over ? who + " ended before the trace was written"
+                                              : who + " did not finish writing the trace within " +
+                                                    human_elapsed(kPatience));
 }
 
 std::optional<bool> KinetoGate::traces(const server::TreeProcess& process) {

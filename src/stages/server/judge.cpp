@@ -307,6 +307,7 @@ void use_capture(const Timeline& timeline, const std::string& source, ServerReco
   record.steps = steps::step_table(timeline, begin, std::max(begin, timeline.end_ns));
   record.steps->source = source;
   record.gpu_busy_share = steps::busy_share(timeline, begin, timeline.end_ns);
+  record.gpus = steps::gpus_between(timeline, begin, timeline.end_ns);
 }
 
 Result<void> write_record(const RunSetup& setup, const ServerRecord& record) {

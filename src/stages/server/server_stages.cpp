@@ -97,6 +97,9 @@ Result<void> ServerBaselineStage::run(const StageContext& context, const pipelin
 std::vector<Finding> ServerBaselineStage::verify(const StageContext& context,
                                                  const run::Run& files) const {
   if (workload_of(context.setup).load.command) return {};
+  std::error_code failure;
+  const bool was_loaded = fs::exists(load_folder(context.setup, id()), failure);
+  if (!was_loaded) return {};  // why not was reported
   const run::Artifact<LoadRecord>& load = files.get(run::kLoad);
   if (!load) {
     return {{Severity::Problem, "no_result", load.file + " " + load.why_not,
@@ -215,6 +218,14 @@ pipeline::StagePlan ServerTorchStage::plan(const StageContext& context) const {
 Result<void> ServerTorchStage::run(const StageContext& context, const pipeline::StagePlan& plan,
                                    pipeline::StageRun& run) const {
   const RunSetup& setup = context.setup;
+  const bool may_skip = setup.settings.pipeline.torch_profiler.enable == settings::Enable::Auto;
+  const auto baseline = read_record(setup, run::stages::kBaseline);
+  if (may_skip && !uses_http(setup) && baseline && baseline->libtorch == false) {
+    run.skip({Severity::Problem, "no_libtorch",
+              "no process of the server loaded libtorch in the baseline",
+              "if it does use libtorch: pipeline.torch_profiler.enable=true"});
+    return {};
+  }
   const auto gate = uses_http(setup) ? http_gate(context, run) : kineto_gate(context, run);
   ServerRecord record = PL_TRY(run_session(context, plan, run, id(), gate.get()));
   const bool was_open = record.window.has_value();
@@ -320,7 +331,7 @@ namespace {
 
 /// Exports and reads the report: the window's edges, and what is in it.
 Result<void> read_report(const StageContext& context, const pipeline::StagePlan& plan,
-                         pipeline::StageRun& run, ServerRecord& record) {
+                         pipeline::StageRun& run, const WindowGate* gate, ServerRecord& record) {
   const RunSetup& setup = context.setup;
   const fs::path report = nsys_output(setup).string() + ".nsys-rep";
   const fs::path sqlite = setup.stage_folder(run::stages::kNsys) / run::files::kNsysSqlite;
@@ -361,6 +372,13 @@ Result<void> read_report(const StageContext& context, const pipeline::StagePlan&
   add_proof(record, run,
             {"the capture is whole", ProofState::Passed,
              "the report was finalised and exported: " + counted(content.contents.rows, "event")});
+  const bool should_have_samples =
+      setup.settings.pipeline.nsys.gpu_metrics && (gate == nullptr || !gate->lacks_metrics());
+  if (should_have_samples && content.timeline.gpu_samples.empty()) {
+    const fs::path log = server_log(setup, run::stages::kNsys);
+    run.report(
+        nsys::missing_samples("the capture", read_file(log).value_or(""), "see " + log.string()));
+  }
   const std::string name = (fs::path(run::stages::kNsys) / run::files::kNsysSqlite).string();
   use_capture(content.timeline, name, record, run, is_gpu);
   if (content.contents.rows == 0) {
@@ -389,7 +407,7 @@ Result<void> ServerNsysStage::run(const StageContext& context, const pipeline::S
     gate = nsys_gate(context, plan, run);
   }
   ServerRecord record = PL_TRY(run_session(context, plan, run, id(), gate.get()));
-  PL_TRY(read_report(context, plan, run, record));
+  PL_TRY(read_report(context, plan, run, gate.get(), record));
   judge(setup, record, run);
   return write_record(setup, record);
 }

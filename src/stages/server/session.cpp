@@ -18,6 +18,7 @@
 #include "process/process_table.h"
 #include "records/load.h"
 #include "run/names/artifact_names.h"
+#include "tools/kineto/traced_processes.h"
 #include "workloads/server/command.h"
 #include "workloads/server/engine_times.h"
 #include "workloads/server/http_request.h"
@@ -145,7 +146,10 @@ class Session {
   std::string gone_text() const;
   bool is_stopping() const { return run_.interrupt().requested() || run_.is_out_of_time(); }
   bool port_is_taken();
+  bool nobody_answers();
   Result<bool> start();
+  Result<bool> start_server();
+  bool starts_again();
   server::Sight look();
   void look_at_readiness(server::Sight& sight);
   void look_at_load(server::Sight& sight);
@@ -161,6 +165,7 @@ class Session {
   void note_processes(bool is_end);
   void note_transitions(const server::Sight& sight);
   std::optional<server::EngineTimes> ask_engine() const;
+  void note_without_profiler();
   void note_first_token();
   std::string load_failure(const Exit& exit) const;
 
@@ -205,15 +210,34 @@ bool Session::port_is_taken() {
   return true;
 }
 
+/// A server that profline does not start would be awaited in vain.
+bool Session::nobody_answers() {
+  constexpr milliseconds kPatience{5000};
+  const auto& address = readiness_.address();
+  if (!address) return false;
+  const auto connected = server::connects(*address, kPatience);
+  if (connected) return false;
+  run_.report({Severity::Problem, "server_absent",
+               "no server answers at " + record_.url + ": " + connected.error().message(),
+               "start it first, or give its command after '--': profline then starts it"});
+  return true;
+}
+
 Result<bool> Session::start() {
   record_.stage = stage_;
   record_.url = workload_of(setup_).server.url.value_or("");
   record_.attached = is_attached(setup_);
   start_ns_ = monotonic_ns();
   if (gate_ != nullptr) PL_TRY(gate_->prepare());
-  if (record_.attached) return true;
+  if (record_.attached) return !nobody_answers();
   if (port_is_taken()) return false;
-  auto started = run_.start(plan_.command(kServer), gate_ != nullptr ? gate_->observer() : nullptr);
+  return start_server();
+}
+
+Result<bool> Session::start_server() {
+  PlannedCommand command = plan_.command(kServer);
+  if (gate_ != nullptr) command = gate_->server_command(std::move(command));
+  auto started = run_.start(command, gate_ != nullptr ? gate_->observer() : nullptr);
   if (!started) {
     if (started.error().kind() == ErrorKind::Cancelled) return std::move(started).error();
     run_.report({Severity::Problem, "server_not_started", started.error().to_string()});
@@ -223,6 +247,18 @@ Result<bool> Session::start() {
   start_ns_ = monotonic_ns();
   run_.transition("started", "pid " + std::to_string(server_->process().pid) + ", ready once " +
                                  readiness_.describe());
+  return true;
+}
+
+/// Whether the server has ended, and another attempt at starting it begins.
+bool Session::starts_again() {
+  const Exit* exit = server_ ? server_->wait() : nullptr;
+  if (exit == nullptr || gate_ == nullptr || record_.ready_s || is_stopping()) return false;
+  const std::string why = gate_->next_attempt(*exit);
+  if (why.empty()) return false;
+  server_.reset();
+  run_.report(
+      {Severity::Warning, "nsys_retry", why + " before the server was ready; trying again"});
   return true;
 }
 
@@ -313,7 +349,7 @@ void Session::note_transitions(const server::Sight& sight) {
   }
   if (is_warm_ && !load.warm_ns && load.start_ns > 0) {
     load.warm_ns = sight.now_ns;
-    if (gate_ == nullptr) engine_when_warm_ = ask_engine();
+    if (gate_ == nullptr) note_without_profiler();
     ended_when_warm_ = progress_.succeeded();
     run_.transition("warmed up", counted(progress_.requests().size(), "request") + " ended");
   }
@@ -327,11 +363,23 @@ void Session::note_transitions(const server::Sight& sight) {
 std::optional<server::EngineTimes> Session::ask_engine() const {
   if (!readiness_.address()) return std::nullopt;
   constexpr milliseconds kShort{500};
-  const auto answer = server::call(*readiness_.address(), {.path = "/metrics", .timeout = kShort},
+  constexpr std::size_t kLargePage = std::size_t{8} << 20U;  // vLLM's has a histogram per engine
+  const auto answer = server::call(*readiness_.address(),
+                                   {.path = "/metrics", .timeout = kShort, .most_body = kLargePage},
                                    [this] { return is_stopping(); });
   constexpr int kOk = 200;
   if (!answer || answer->status != kOk) return std::nullopt;
   return server::parse_engine_times(answer->body);
+}
+
+/// What later stages and the report need to know of the server when it is warm.
+void Session::note_without_profiler() {
+  engine_when_warm_ = ask_engine();
+  if (!server_) return;
+  const std::vector<TreeProcess> tree = server::processes_below(server_->process().pid);
+  record_.libtorch = std::any_of(tree.begin(), tree.end(), [](const TreeProcess& process) {
+    return kineto::loads_torch(process.id.pid);
+  });
 }
 
 /// Where the time to the first token went, of the requests since the warm-up.
@@ -551,12 +599,17 @@ Result<void> Session::carry_out(Act act, server::Life& life) {
 
 Result<ServerRecord> Session::run() {
   if (!PL_TRY(start())) return std::move(record_);
-  server::Life life({.has_window = gate_ != nullptr,
-                     .ready_timeout = workload_of(setup_).server.ready.timeout,
-                     .window = workload_of(setup_).window},
-                    start_ns_);
+  const server::LifeRules rules{.has_window = gate_ != nullptr,
+                                .ready_timeout = workload_of(setup_).server.ready.timeout,
+                                .window = workload_of(setup_).window};
+  server::Life life(rules, start_ns_);
   while (true) {
     const server::Sight sight = look();
+    if (starts_again()) {
+      if (!PL_TRY(start_server())) return std::move(record_);
+      life = server::Life(rules, start_ns_);
+      continue;
+    }
     note_transitions(sight);
     const Decision decision = life.next(sight);
     if (decision.finding) run_.report(*decision.finding);

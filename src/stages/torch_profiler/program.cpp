@@ -13,8 +13,10 @@
 #include "records/recorded_program.h"
 #include "run/names/artifact_names.h"
 #include "stages/program_gate/program_gate.h"
+#include "stages/ranks/ranked_stage.h"
 #include "stages/torch_profiler/internal/traces.h"
 #include "tools/kineto/environment.h"
+#include "workloads/program/environment.h"
 #include "workloads/program/python_record.h"
 
 namespace profline::stages::internal {
@@ -31,6 +33,11 @@ using std::chrono::milliseconds;
 
 fs::path stage_folder(const RunSetup& setup) {
   return setup.stage_folder(run::stages::kTorchProfiler);
+}
+
+/// Of a rank, its own: its process answers on its own node.
+fs::path socket_folder(const RunSetup& setup) {
+  return kineto::socket_folder(setup.rank ? stage_folder(setup) : setup.folder);
 }
 
 bool asks_for(const settings::TorchProfiler& own, settings::Activity activity) {
@@ -51,10 +58,6 @@ std::string torch_options(const settings::TorchProfiler& own) {
   options.set("with_stack", Node::boolean(own.with_stack));
   return write_json(Node::map(std::move(options)), {.indent = 0}).value_or("{}");
 }
-
-/// The variables of Kineto on demand, for the adapter: it removes them in processes in which it
-/// opens torch.profiler, and gives them back to those that they start.
-constexpr const char* kForAdapter = "PROFLINE_KINETO";
 
 std::string json_of(const std::map<std::string, std::string>& variables) {
   NodeMap map;
@@ -77,9 +80,9 @@ Command program_command(const StageContext& context) {
                 .out = folder,
                 .program = program});
   if (!why_no_kineto(setup).empty()) return command;
-  auto variables = kineto::environment(kineto::socket_folder(setup.folder), folder,
-                                       folder / run::files::kKinetoConfig);
-  if (uses_adapter(context)) command.env[kForAdapter] = json_of(variables);
+  auto variables =
+      kineto::environment(socket_folder(setup), folder, folder / run::files::kKinetoConfig);
+  if (uses_adapter(context)) command.env[program::kForAdapter] = json_of(variables);
   command.env.merge(std::move(variables));
   return command;
 }
@@ -156,7 +159,8 @@ bool used_torch(const RunSetup& setup) {
   const bool is_short = baseline.wall && *baseline.wall < kLoadingTakes;
   if (baseline.torch.value_or(!is_short)) return true;
   // A process may be too short-lived to be seen.
-  const auto records = python_records(recorded_folder(setup.stage_folder(run::stages::kBaseline)));
+  const RunSetup lead = has_ranks(setup) ? for_rank(setup, 0) : setup;
+  const auto records = python_records(recorded_folder(lead.stage_folder(run::stages::kBaseline)));
   return std::any_of(records.begin(), records.end(),
                      [](const program::PythonRecord& record) { return record.torch.has_value(); });
 }
@@ -182,6 +186,14 @@ kineto::TraceRequest trace_request(const RunSetup& setup, const OnDemandWindow& 
           .stacks = own.with_stack};
 }
 
+/// Who traces which processes of the program.
+struct Tracing {
+  bool by_adapter = false;
+  bool on_demand = false;
+  std::vector<std::string> makers{};  ///< how the processes that the adapter traces were started
+};
+Tracing tracing_of(const StageContext& context);
+
 bool expects_requests(const RunSetup& setup) {
   const fs::path file = setup.stage_folder(run::stages::kBaseline) / run::files::kRequests;
   const auto text = read_file(file);
@@ -195,45 +207,63 @@ bool expects_requests(const RunSetup& setup) {
 /// The command for a program whose Python processes all open torch.profiler themselves.
 pipeline::PlannedCommand without_kineto(pipeline::PlannedCommand command) {
   for (const auto& [name, value] : kineto::environment({}, {}, {})) command.command.env.erase(name);
-  command.command.env.erase(kForAdapter);
+  command.command.env.erase(program::kForAdapter);
   return command;
+}
+
+Tracing tracing_of(const StageContext& context) {
+  const RunSetup& setup = context.setup;
+  Tracing tracing;
+  tracing.by_adapter = uses_adapter(context) && expects_requests(setup);
+  if (tracing.by_adapter) tracing.makers = makers_of_requests(setup);
+  // The others are traced only if it is known which processes the adapter traces.
+  tracing.on_demand =
+      (!tracing.by_adapter || !tracing.makers.empty()) && why_no_kineto(setup).empty();
+  return tracing;
+}
+
+/// One rank, which is traced in its own process.
+RankRun rank_run(const StageContext& context) {
+  RankRun own{.command = program_command(context)};
+  own.command.log = stage_folder(context.setup) / run::files::kLog;
+  if (why_no_kineto(context.setup).empty()) own.sockets = socket_folder(context.setup).string();
+  return own;
+}
+
+/// The same once the baseline has shown who traces which processes.
+RankRun rank_run_after_baseline(const StageContext& context) {
+  RankRun own = rank_run(context);
+  const Tracing tracing = tracing_of(context);
+  own.makers = tracing.makers;
+  if (tracing.on_demand) return own;
+  own.sockets.clear();
+  own.command = without_kineto({"", std::move(own.command)}).command;
+  return own;
+}
+
+/// What each rank needs before it starts.
+Result<void> write_inputs(const StageContext& context, std::vector<std::string> makers) {
+  PL_TRY(create_folders(stage_folder(context.setup)));
+  PL_TRY(write_gate_plan(context, std::move(makers)));
+  return write_file_atomic(stage_folder(context.setup) / run::files::kKinetoConfig,
+                           kineto::config_text());
 }
 
 /// Runs the program with a responder, so that its processes can be traced on demand, except those
 /// that were started like `makers`: the adapter opens torch.profiler in them.
 Result<Exit> run_traced(const StageContext& context, pipeline::PlannedCommand command,
                         const std::vector<std::string>& makers, pipeline::StageRun& run) {
-  constexpr milliseconds kLongestImport{3000};
   const RunSetup& setup = context.setup;
   const OnDemandWindow window = on_demand_window(baseline_process(setup).wall);
-  const SystemClock clock;
-  const Clock::Steady start = clock.now();
-  // A process asks as soon as libtorch is loaded, seconds before the rest of PyTorch is imported.
-  const auto settles = std::min<milliseconds>(kLongestImport, window.after / 4);
-  std::map<std::int32_t, Clock::Steady> first_asked;
-  const auto may_trace = [&](const kineto::Client& client) {
-    const Clock::Steady now = clock.now();
-    const Clock::Steady asked = first_asked.try_emplace(client.pid, now).first->second;
-    return now >= start + window.after && now >= asked + settles;
+  const OnDemandRun traced{.sockets = socket_folder(setup),
+                           .trace = trace_request(setup, window),
+                           .window = window,
+                           .recorded = recorded_folder(stage_folder(setup)),
+                           .makers = makers};
+  const auto execute = [&](RunObserver* observer) {
+    return run.execute(observer == nullptr ? without_kineto(command) : command, observer);
   };
-  const fs::path sockets = kineto::socket_folder(setup.folder);
-  auto responder = kineto::Responder::open(sockets, trace_request(setup, window), may_trace);
-  if (!responder) {
-    run.report(Finding{Severity::Warning, "kineto_unreachable",
-                       "no process can be traced on demand: " + responder.error().to_string(),
-                       "processes with the Python adapter are still traced"});
-    return run.execute(without_kineto(std::move(command)));
-  }
-  kineto::ProcessWatch watch(clock);
-  const Exit exit = PL_TRY(run.execute(command, &watch));
-  const kineto::Traffic traffic = (*responder)->traffic();
-  auto traces = outcomes(traffic, watch.processes(), (*responder)->trace());
-  for (Finding& finding : take_out_adapted(recorded_folder(stage_folder(setup)), makers, traces))
-    run.report(std::move(finding));
-  for (Finding& finding : on_demand_findings(traces, traffic, window)) {
-    run.report(std::move(finding));
-  }
-  return exit;
+  return run_on_demand(traced, execute, [&](Finding finding) { run.report(std::move(finding)); });
 }
 
 /// `process 77 (python3)`
@@ -361,6 +391,7 @@ std::vector<Finding> on_demand_findings(const std::vector<ProcessTrace>& traces,
 std::vector<Finding> program_preflight(const StageContext& context) {
   const RunSetup& setup = context.setup;
   std::vector<Finding> findings = pipeline::workload_preflight(context);
+  for (Finding& finding : launch_preflight(context)) findings.push_back(std::move(finding));
   const std::string off = why_no_kineto(setup);
   if (!off.empty() && !uses_adapter(context)) {
     findings.push_back({Severity::Problem, "nothing_traces",
@@ -379,8 +410,7 @@ std::vector<Finding> program_preflight(const StageContext& context) {
   const fs::path cwd = (setup.cwd / setup.settings.pipeline.workload.cwd).lexically_normal();
   std::error_code failure;
   const bool can_start = fs::is_directory(cwd, failure);  // otherwise it is reported above
-  const auto reached =
-      can_start ? kineto::check_reach(kineto::socket_folder(setup.folder), cwd) : Result<void>();
+  const auto reached = can_start ? kineto::check_reach(socket_folder(setup), cwd) : Result<void>();
   if (!reached) {
     findings.push_back(Finding{Severity::Warning, "kineto_unreachable",
                                "no process can be traced on demand: " + reached.error().to_string(),
@@ -404,16 +434,16 @@ pipeline::StagePlan program_plan(const StageContext& context) {
   const RunSetup& setup = context.setup;
   const settings::TorchProfiler& own = setup.settings.pipeline.torch_profiler;
   pipeline::StagePlan plan;
-  plan.commands.push_back({"workload", program_command(context)});
-  plan.artifacts = {run::files::kTrace,
-                    run::files::kTraces,
-                    run::files::kOperators,
-                    run::files::kOperatorsPage,
-                    run::files::kKernels,
-                    run::files::kKernelsPage,
-                    run::paths::kWorkloadRequests,
-                    run::folders::kRecorded,
-                    run::files::kLog};
+  if (has_ranks(setup)) {
+    add_launch(context, run::stages::kTorchProfiler, rank_run, plan);
+  } else {
+    plan.commands.push_back({"workload", program_command(context)});
+    plan.artifacts.emplace_back(run::folders::kRecorded);
+  }
+  plan.artifacts.insert(plan.artifacts.end(),
+                        {run::files::kTrace, run::files::kTraces, run::files::kOperators,
+                         run::files::kOperatorsPage, run::files::kKernels, run::files::kKernelsPage,
+                         run::paths::kWorkloadRequests, run::files::kLog});
   if (uses_adapter(context)) {
     plan.limits.push_back("Python: 1 request, the first steady one of the baseline" +
                           (own.decode_steps ? ", up to " + counted(*own.decode_steps, "step") +
@@ -436,20 +466,50 @@ pipeline::StagePlan program_plan(const StageContext& context) {
   return plan;
 }
 
+namespace {
+
+/// Runs all ranks, and keeps the requests of each rank that was traced.
+Result<void> trace_ranks(const StageContext& context, const pipeline::StagePlan& plan,
+                         pipeline::StageRun& run) {
+  const RunSetup& setup = context.setup;
+  const char* stage = run::stages::kTorchProfiler;
+  const settings::TorchProfiler& own = setup.settings.pipeline.torch_profiler;
+  for (const std::uint32_t rank : observed_ranks(setup, stage)) {
+    const RunSetup one = for_rank(setup, rank);
+    const StageContext of_one{one, context.tools};
+    PL_TRY(write_inputs(of_one, tracing_of(of_one).makers));
+  }
+  const OnDemandWindow window = on_demand_window(baseline_process(setup).wall);
+  const kineto::TraceRequest trace = trace_request(setup, window);
+  const ranks::OnDemandTask on_demand{.after_ms = window.after.count(),
+                                      .duration_ms = window.duration.count(),
+                                      .cpu = trace.cpu,
+                                      .cuda = trace.cuda,
+                                      .shapes = trace.shapes,
+                                      .memory = trace.memory,
+                                      .stacks = trace.stacks};
+  PL_TRY(launch(context, stage, plan, rank_run_after_baseline, on_demand, run));
+  for (const std::uint32_t rank : observed_ranks(setup, stage)) {
+    const RunSetup one = for_rank(setup, rank);
+    PL_TRY(write_profiled_requests(one, stage_folder(one),
+                                   stage_folder(one) / run::folders::kWorkload, own.decode_steps));
+  }
+  return lift_file(setup, stage, lead_rank(setup, stage), run::paths::kWorkloadRequests);
+}
+
+}  // namespace
+
 Result<void> trace_program(const StageContext& context, const pipeline::StagePlan& plan,
                            pipeline::StageRun& run) {
   const RunSetup& setup = context.setup;
   if (is_left_out(setup, run)) return {};
+  if (has_ranks(setup)) return trace_ranks(context, plan, run);
   const fs::path folder = stage_folder(setup);
-  const bool by_adapter = uses_adapter(context) && expects_requests(setup);
-  const auto makers = by_adapter ? makers_of_requests(setup) : std::vector<std::string>();
-  PL_TRY(write_gate_plan(context, makers));
-  PL_TRY(write_file_atomic(folder / run::files::kKinetoConfig, kineto::config_text()));
+  const Tracing tracing = tracing_of(context);
+  PL_TRY(write_inputs(context, tracing.makers));
   const pipeline::PlannedCommand& command = plan.command("workload");
-  // The others are traced only if it is known which processes the adapter traces.
-  const bool on_demand = (!by_adapter || !makers.empty()) && why_no_kineto(setup).empty();
-  const Exit exit = PL_TRY(on_demand ? run_traced(context, command, makers, run)
-                                     : run.execute(without_kineto(command)));
+  const Exit exit = PL_TRY(tracing.on_demand ? run_traced(context, command, tracing.makers, run)
+                                             : run.execute(without_kineto(command)));
   const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
   if (!exit.succeeded() && !is_ours) run.report(child_problem(command, exit));
   return write_profiled_requests(setup, folder, folder / run::folders::kWorkload,
@@ -458,6 +518,16 @@ Result<void> trace_program(const StageContext& context, const pipeline::StagePla
 
 std::vector<Finding> verify_program(const StageContext& context) {
   const RunSetup& setup = context.setup;
+  if (has_ranks(setup) && !setup.rank) {
+    std::vector<Finding> findings;
+    for (const std::uint32_t rank : observed_ranks(setup, run::stages::kTorchProfiler)) {
+      const RunSetup one = for_rank(setup, rank);
+      for (Finding& finding : of_rank(verify_program({one, context.tools}), rank)) {
+        findings.push_back(std::move(finding));
+      }
+    }
+    return findings;
+  }
   const auto traces = find_traces(setup, stage_folder(setup));
   std::vector<Finding> findings;
   for (const ProcessTraceFile& trace : traces) {
@@ -482,3 +552,41 @@ std::vector<Finding> verify_program(const StageContext& context) {
 }
 
 }  // namespace profline::stages::internal
+
+namespace profline::stages {
+
+Result<Exit> run_on_demand(const OnDemandRun& traced, const RunObserved& run_program,
+                           const std::function<void(Finding)>& report) {
+  constexpr std::chrono::milliseconds kLongestImport{3000};
+  const SystemClock clock;
+  const Clock::Steady start = clock.now();
+  const OnDemandWindow window = traced.window;
+  // A process asks as soon as libtorch is loaded, seconds before the rest of PyTorch is imported.
+  const auto settles = std::min<std::chrono::milliseconds>(kLongestImport, window.after / 4);
+  std::map<std::int32_t, Clock::Steady> first_asked;
+  const auto may_trace = [&](const kineto::Client& client) {
+    const Clock::Steady now = clock.now();
+    const Clock::Steady asked = first_asked.try_emplace(client.pid, now).first->second;
+    return now >= start + window.after && now >= asked + settles;
+  };
+  auto responder = kineto::Responder::open(traced.sockets, traced.trace, may_trace);
+  if (!responder) {
+    report(Finding{Severity::Warning, "kineto_unreachable",
+                   "no process can be traced on demand: " + responder.error().to_string(),
+                   "processes with the Python adapter are still traced"});
+    return run_program(nullptr);
+  }
+  kineto::ProcessWatch watch(clock);
+  const Exit exit = PL_TRY(run_program(&watch));
+  const kineto::Traffic traffic = (*responder)->traffic();
+  auto traces = kineto::outcomes(traffic, watch.processes(), (*responder)->trace());
+  for (Finding& finding : internal::take_out_adapted(traced.recorded, traced.makers, traces)) {
+    report(std::move(finding));
+  }
+  for (Finding& finding : internal::on_demand_findings(traces, traffic, window)) {
+    report(std::move(finding));
+  }
+  return exit;
+}
+
+}  // namespace profline::stages

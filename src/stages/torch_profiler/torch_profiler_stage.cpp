@@ -6,6 +6,7 @@
 #include "pipeline/workload_stage.h"
 #include "run/artifacts.h"
 #include "stages/program_gate/program_gate.h"
+#include "stages/ranks/ranked_stage.h"
 #include "stages/torch_profiler/internal/traces.h"
 
 namespace profline::stages {
@@ -106,6 +107,7 @@ std::vector<Finding> TorchProfilerStage::verify(const pipeline::StageContext& co
 
 Result<void> TorchProfilerStage::summarise(const pipeline::StageContext& context,
                                            const run::Run& files, pipeline::StageRun& run) const {
+  if (has_ranks(context.setup)) return internal::write_rank_tables(context, files, run);
   if (is_program(context.setup)) return internal::write_tables(context, files, run);
   return {};  // the built-in workload writes its tables itself
 }

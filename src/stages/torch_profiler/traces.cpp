@@ -14,6 +14,7 @@
 #include "run/artifacts.h"
 #include "run/names/artifact_names.h"
 #include "stages/program_gate/program_gate.h"
+#include "stages/ranks/ranked_stage.h"
 #include "tools/kineto/traced_processes.h"
 #include "tools/torch_profiler/trace.h"
 #include "workloads/program/recording.h"
@@ -114,10 +115,6 @@ std::optional<Finding> others_finding(const std::vector<ProcessTraceFile>& trace
 
 }  // namespace
 
-fs::path on_demand_file(const fs::path& folder) {
-  return folder / "kineto.json";
-}
-
 std::optional<ProcessTraceFile> trace_named(std::string_view file) {
   ProcessTraceFile row{.file = std::string(file)};
   if (!file.ends_with(kEnding)) return std::nullopt;
@@ -138,6 +135,40 @@ std::optional<ProcessTraceFile> trace_named(std::string_view file) {
     return std::nullopt;
   }
   return row;
+}
+
+namespace {
+
+/// Finds the traces and gives the main one the name that every run has.
+Result<ProcessTraces> named_traces(const pipeline::RunSetup& setup, const fs::path& folder) {
+  ProcessTraces list{find_traces(setup, folder)};
+  if (list.traces.empty() || !list.traces.front().main) return list;
+  ProcessTraceFile& main = list.traces.front();
+  if (main.file == run::files::kTrace || main.file == run::files::kCompressedTrace) return list;
+  std::error_code failure;
+  fs::rename(folder / main.file, folder / run::files::kTrace, failure);
+  if (failure) {
+    return Error(ErrorKind::Io, "cannot rename " + main.file + ": " + failure.message());
+  }
+  main.file = run::files::kTrace;
+  return list;
+}
+
+}  // namespace
+
+Result<void> write_rank_tables(const pipeline::StageContext& context, const run::Run& files,
+                               pipeline::StageRun& run) {
+  const pipeline::RunSetup& setup = context.setup;
+  const char* stage = run::stages::kTorchProfiler;
+  for (const std::uint32_t rank : observed_ranks(setup, stage)) {
+    const pipeline::RunSetup one = for_rank(setup, rank);
+    const fs::path folder = one.stage_folder(stage);
+    const ProcessTraces list = PL_TRY(named_traces(one, folder));
+    PL_TRY(write_file_atomic(folder / run::files::kTraces, PL_TRY(to_document(list))));
+  }
+  PL_TRY(lift_file(setup, stage, lead_rank(setup, stage), run::files::kTrace));
+  if (files.has(run::paths::kTorchTrace)) run.report(lead_finding(setup, stage));
+  return write_tables(context, files, run);
 }
 
 std::vector<ProcessTraceFile> find_traces(const pipeline::RunSetup& setup, const fs::path& folder) {
@@ -177,7 +208,7 @@ Result<void> write_tables(const pipeline::StageContext& context, const run::Run&
                           pipeline::StageRun& run) {
   const pipeline::RunSetup& setup = context.setup;
   const fs::path folder = setup.stage_folder(run::stages::kTorchProfiler);
-  ProcessTraces list{find_traces(setup, folder)};
+  ProcessTraces list = PL_TRY(named_traces(setup, folder));
   if (list.traces.empty()) {
     // A server's engine may have written its own, under the name that the stage's trace gets.
     const fs::path given = files.get(run::kTorchTrace).file;
@@ -186,13 +217,6 @@ Result<void> write_tables(const pipeline::StageContext& context, const run::Run&
   }
   ProcessTraceFile& main = list.traces.front();
   if (main.main) {
-    const bool is_named =
-        main.file == run::files::kTrace || main.file == run::files::kCompressedTrace;
-    std::error_code failure;
-    if (!is_named) fs::rename(folder / main.file, folder / run::files::kTrace, failure);
-    if (failure)
-      return Error(ErrorKind::Io, "cannot rename " + main.file + ": " + failure.message());
-    if (!is_named) main.file = run::files::kTrace;
     const run::Artifact<Timeline>& trace = files.get(run::kTorchTrace);
     if (!trace) return Error(ErrorKind::Parse, trace.why_not);
     count(*trace, main);
@@ -213,3 +237,11 @@ Result<void> write_tables(const pipeline::StageContext& context, const run::Run&
 }
 
 }  // namespace profline::stages::internal
+
+namespace profline::stages {
+
+std::filesystem::path on_demand_file(const std::filesystem::path& folder) {
+  return folder / "kineto.json";
+}
+
+}  // namespace profline::stages

@@ -51,19 +51,6 @@ std::vector<std::string> rare_options(const settings::Nsys& options) {
   return argv;
 }
 
-/// Releases until 2023 spell the option in the singular.
-std::vector<std::string> metric_options(const Installation& nsys, const settings::Nsys& options) {
-  if (!options.gpu_metrics) return {};
-  constexpr std::string_view kOlder = "--gpu-metrics-device";
-  const bool is_older =
-      nsys.takes(kOlder) && !nsys.options.empty() && !nsys.takes("--gpu-metrics-devices");
-  std::vector<std::string> argv = {std::string(kOlder) + (is_older ? "" : "s") + "=all"};
-  if (options.gpu_metrics_frequency) {
-    argv.push_back("--gpu-metrics-frequency=" + std::to_string(*options.gpu_metrics_frequency));
-  }
-  return argv;
-}
-
 void append(std::vector<std::string>& argv, const std::vector<std::string>& more) {
   argv.insert(argv.end(), more.begin(), more.end());
 }
@@ -112,6 +99,40 @@ Command profile_command(const Installation& nsys, const settings::Nsys& options,
     command.env["NSYS_NVTX_PROFILER_REGISTER_ONLY"] = "0";
   }
   return command;
+}
+
+std::vector<std::string> metric_options(const Installation& nsys, const settings::Nsys& options) {
+  if (!options.gpu_metrics) return {};
+  constexpr std::string_view kOlder = "--gpu-metrics-device";
+  const bool is_older =
+      nsys.takes(kOlder) && !nsys.options.empty() && !nsys.takes("--gpu-metrics-devices");
+  std::vector<std::string> argv = {std::string(kOlder) + (is_older ? "" : "s") + "=all"};
+  if (options.gpu_metrics_frequency) {
+    argv.push_back("--gpu-metrics-frequency=" + std::to_string(*options.gpu_metrics_frequency));
+  }
+  return argv;
+}
+
+bool refuses_metrics(const Exit& exit) {
+  const auto has = [&](std::string_view words) {
+    return exit.tail.find(words) != std::string::npos;
+  };
+  return !exit.succeeded() && (has("None of the installed GPUs are supported") ||
+                               has("ERR_NVGPUCTRPERM") || has("gpu-metrics-device"));
+}
+
+Finding missing_samples(std::string_view capture, std::string_view log, std::string_view see) {
+  const auto has = [&](std::string_view words) {
+    return log.find(words) != std::string_view::npos;
+  };
+  const bool is_denied = has("ERR_NVGPUCTRPERM") || has("nsufficient privilege");
+  return {Severity::Warning, "metrics_missing",
+          std::string(capture) + " has no samples of the GPU's metrics: " +
+              (is_denied ? "the driver restricts counters to administrators" : "nsys gave none"),
+          is_denied ? "run as root, or see profline doctor for the driver's setting"
+                    : "another profiler that reads counters (ncu, DCGM) must not run at the "
+                      "same time; " +
+                          std::string(see)};
 }
 
 Command without_metrics(Command profiling) {

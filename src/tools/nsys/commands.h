@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "process/interrupt.h"
 #include "process/runner.h"
+#include "records/run_record.h"
 #include "settings/nsight.h"
 #include "tools/nsys/probe.h"
 
@@ -32,6 +33,18 @@ std::vector<std::string> gated_ranges(const settings::Nsys& nsys);
 /// argv.
 Command profile_command(const Installation& nsys, const settings::Nsys& options,
                         const Capture& capture, const Command& workload);
+
+/// What makes `nsys profile` and `nsys start` sample the GPUs' metrics; empty: the settings do not
+/// ask for it. Releases until 2023 spell the option in the singular.
+std::vector<std::string> metric_options(const Installation& nsys, const settings::Nsys& options);
+
+/// Whether nsys ended at once because it cannot sample the GPU's metrics: older releases do for
+/// GPUs that they do not support, and without the right to read counters.
+bool refuses_metrics(const Exit& exit);
+
+/// What to say about a capture that should have samples of the GPU's metrics and has none. `log` is
+/// nsys's output; `see` says where it is.
+Finding missing_samples(std::string_view capture, std::string_view log, std::string_view see);
 
 /// The same command without sampling the GPUs' metrics, which some machines refuse.
 Command without_metrics(Command profiling);

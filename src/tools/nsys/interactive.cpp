@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "formats/sqlite.h"
 #include "schema/read.h"
+#include "tools/nsys/commands.h"
 
 namespace profline::nsys {
 namespace fs = std::filesystem;
@@ -41,6 +42,9 @@ Command start_command(const Installation& nsys, const settings::Nsys& options,
     command.argv.push_back("--sample=" + schema::write(*options.sample).as_string());
   }
   if (options.sample == settings::CpuSampling::None) command.argv.emplace_back("--cpuctxsw=none");
+  for (std::string& option : metric_options(nsys, options)) {
+    command.argv.push_back(std::move(option));
+  }
   command.timeout = kLimit;
   return command;
 }

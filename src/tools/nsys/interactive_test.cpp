@@ -7,6 +7,7 @@
 
 #include "formats/sqlite.h"
 #include "testing/temp_dir.h"
+#include "tools/nsys/commands.h"
 
 namespace profline::nsys {
 namespace {
@@ -48,6 +49,26 @@ TEST(InteractiveNsys, StartsACapture) {
   EXPECT_EQ(start_command(nsys, options(), "s", "/run/nsys/run").argv,
             (Words{"nsys", "start", "--session=s", "--output=/run/nsys/run",
                    "--force-overwrite=true", "--sample=none", "--cpuctxsw=none"}));
+}
+
+TEST(InteractiveNsys, SamplesTheGpusMetricsInACapture) {
+  Installation nsys{.program = "nsys", .version = {}};
+  settings::Nsys own = options();
+  own.gpu_metrics = true;
+  own.gpu_metrics_frequency = 20000;
+  const Words usual = {
+      "nsys",          "start",          "--session=s", "--output=run", "--force-overwrite=true",
+      "--sample=none", "--cpuctxsw=none"};
+  Words expected = usual;
+  expected.insert(expected.end(), {"--gpu-metrics-devices=all", "--gpu-metrics-frequency=20000"});
+  const Command command = start_command(nsys, own, "s", "run");
+  EXPECT_EQ(command.argv, expected);
+  EXPECT_EQ(without_metrics(command).argv, usual);
+  nsys.options = {"--gpu-metrics-device"};
+  own.gpu_metrics_frequency.reset();
+  expected = usual;
+  expected.emplace_back("--gpu-metrics-device=all");
+  EXPECT_EQ(start_command(nsys, own, "s", "run").argv, expected);
 }
 
 TEST(InteractiveNsys, ReadsTheListOfSessions) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 #include "base/result.h"
@@ -29,6 +30,19 @@ Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows 
 
 /// The same for an open database.
 Result<Timeline> read_sqlite(sqlite::Database& database, SqliteRows rows = SqliteRows::All);
+
+/// Receives some rows of a capture, with the tables of names, streams, threads and shapes that they
+/// refer to. Those tables grow from piece to piece and keep their numbers; the rows are in no
+/// particular order, and are gone after the call.
+using TakePiece = std::function<Result<void>(const Timeline& piece)>;
+
+/// Reads an export of any size in little memory: as read_sqlite(), but the rows of work, calls and
+/// ranges go to `take` in pieces and are not linked to each other. Samples and collectives are not
+/// read. Ranges that are still open end with the capture's last event and come last.
+///
+/// The result has the tables, the capture's begin and end and what the reading found, but no rows.
+/// An Error of `take` ends the reading and is returned.
+Result<Timeline> read_sqlite_in_pieces(const std::filesystem::path& path, const TakePiece& take);
 
 /// What an export contains, counted by SQLite.
 struct Contents {

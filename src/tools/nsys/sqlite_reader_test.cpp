@@ -4,6 +4,8 @@
 #include <fstream>
 #include <numeric>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -560,6 +562,66 @@ TEST(NsysSqlite, GivesTheSameWhetherReadInSlicesOrNot) {
   EXPECT_EQ(sliced->threads, whole->threads);
   EXPECT_EQ(sliced->reading, whole->reading);
   ASSERT_EQ(sliced->names.size(), whole->names.size());
+}
+
+TEST(NsysSqlite, PassesTheSameRowsOnInPieces) {
+  const testing::TempDir folder;
+  const auto path = folder / "x.sqlite";
+  ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 70'000}));
+  {
+    auto database = sqlite::Database::open_read_write(path, sqlite::Create::No);
+    ASSERT_TRUE(database && database->execute(
+                                "INSERT INTO NVTX_EVENTS (eventType, start, text, globalTid, "
+                                "domainId) VALUES (75, 0, 'mine', 4711, 3);"
+                                "INSERT INTO NVTX_EVENTS (eventType, start, end, text, globalTid, "
+                                "domainId) VALUES (59, 5, 6, 'in it', 4711, 3)"));
+    // More than a piece of copies too, after the rest of a piece of kernels.
+    ASSERT_TRUE(database->execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 66000) "
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, "
+        "correlationId, globalPid, bytes, copyKind) "
+        "SELECT 9000000000 + i * 10, 9000000005 + i * 10, 0, 1, 7, 0, 0, i, 2 FROM n"));
+  }
+  const auto whole = read_sqlite(path);
+  ASSERT_TRUE(whole) << error_text(whole);
+  // Name, what kind of row it is, start, end: in any order.
+  using Row = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
+  const auto add_rows = [](const Timeline& timeline, std::vector<Row>& rows) {
+    const auto add = [&](const std::string& kind, const auto& row) {
+      rows.emplace_back(timeline.names.text(row.name), kind, row.start_ns, row.end_ns);
+    };
+    for (const DeviceWork& work : timeline.work) {
+      add(std::to_string(timeline.streams[work.stream].stream), work);
+    }
+    for (const HostCall& call : timeline.calls) {
+      add(std::to_string(timeline.threads[call.thread].thread), call);
+    }
+    for (const Range& range : timeline.ranges) add(timeline.names.text(range.domain), range);
+  };
+  std::vector<Row> expected;
+  add_rows(*whole, expected);
+  std::vector<Row> rows;
+  std::size_t pieces = 0;
+  std::size_t largest = 0;
+  const auto rest = read_sqlite_in_pieces(path, [&](const Timeline& piece) -> Result<void> {
+    ++pieces;
+    largest = std::max(largest, piece.work.size() + piece.calls.size() + piece.ranges.size());
+    add_rows(piece, rows);
+    return {};
+  });
+  ASSERT_TRUE(rest) << error_text(rest);
+  std::sort(expected.begin(), expected.end());
+  std::sort(rows.begin(), rows.end());
+  EXPECT_TRUE(rows == expected);
+  EXPECT_GT(pieces, 4U);
+  EXPECT_LT(largest, 2U << 16U);
+  EXPECT_THAT(rest->work, IsEmpty());
+  EXPECT_EQ(rest->begin_ns, whole->begin_ns);
+  EXPECT_EQ(rest->end_ns, whole->end_ns);
+  EXPECT_EQ(rest->reading.used, whole->reading.used);
+  const auto stopped = read_sqlite_in_pieces(
+      path, [](const Timeline&) -> Result<void> { return Error(ErrorKind::Io, "no room"); });
+  EXPECT_EQ(error_text(stopped), "no room");
 }
 
 TEST(NsysSqlite, ReadsOnlyTheTimesOfKernelsWhenThatIsAskedFor) {

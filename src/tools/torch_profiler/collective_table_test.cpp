@@ -64,6 +64,20 @@ TEST(TraceCollectives, AreOneRowThoughOperatorAndKernelBothDescribeThem) {
   EXPECT_EQ(t.work[0].collective, 0U);
 }
 
+TEST(TraceCollectives, KnowTheMembersOfTheirGroupAndTheirNumberInIt) {
+  const Timeline t =
+      read(kernel(130, 1, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+                  std::string(kAllReduce) + R"(, "Process Group Ranks": "[0, 4]", "Seq": 17)") +
+           kernel(230, 2, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
+                  std::string(kAllReduce) + R"(, "Process Group Ranks": [0, 4])") +
+           kEnd);
+  ASSERT_EQ(t.collectives.size(), 2U);
+  EXPECT_EQ(t.names.text(t.collectives[0].members), "[0, 4]");
+  EXPECT_EQ(t.collectives[0].sequence, 17);
+  EXPECT_EQ(t.names.text(t.collectives[1].members), "[0, 4]") << "as a list";
+  EXPECT_EQ(t.collectives[1].sequence, -1) << "not recorded";
+}
+
 TEST(TraceCollectives, AreFoundByTheOperatorAroundTheLaunchWhereKernelsSayNothing) {
   const Timeline t = read(operation(100, 5, kAllReduce) + launch(105, 1) + launch(111, 2) +
                           kernel(130, 1, "ncclKernel_AllReduce_RING_LL_Sum_half", "") +

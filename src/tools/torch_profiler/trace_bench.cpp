@@ -1,5 +1,4 @@
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -7,6 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "testing/captures/generated_trace.h"
+#include "testing/peak_memory.h"
 #include "testing/temp_dir.h"
 #include "tools/torch_profiler/trace.h"
 
@@ -24,28 +24,13 @@ testing::GeneratedTrace write_trace(const std::filesystem::path& path, std::uint
   return *made;
 }
 
-/// The peak memory of this process since the last reset, in bytes; 0 if /proc does not say.
-std::uint64_t peak_memory() {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  while (status >> word) {
-    std::uint64_t kilobytes = 0;
-    if (word == "VmHWM:" && status >> kilobytes) return kilobytes * 1024;
-  }
-  return 0;
-}
-
-void reset_peak_memory() {
-  std::ofstream("/proc/self/clear_refs") << "5";
-}
-
 void kineto_trace(benchmark::State& state) {
   const testing::TempDir folder;
   const auto path = folder.path() / "trace.json";
   const testing::GeneratedTrace made =
       write_trace(path, static_cast<std::uint64_t>(state.range(0)));
-  reset_peak_memory();
-  const std::uint64_t before = peak_memory();
+  testing::reset_peak_memory();
+  const std::uint64_t before = testing::peak_memory_bytes();
   for (auto unused : state) {
     static_cast<void>(unused);
     const auto timeline = read_trace(path);
@@ -57,7 +42,7 @@ void kineto_trace(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(made.bytes));
   state.counters["file_MB"] = static_cast<double>(made.bytes) / 1e6;
-  state.counters["peak_MB"] = static_cast<double>(peak_memory() - before) / 1e6;
+  state.counters["peak_MB"] = static_cast<double>(testing::peak_memory_bytes() - before) / 1e6;
 }
 
 /// What people do today, on the same file: json.load, then grouping. Judge the other benchmark by

@@ -4,12 +4,16 @@ function metricText(value, unit) {
   return unit === 'ms' ? duration(value * 1e6) : tickAmount(value, '') + ' ' + unit;
 }
 
-// Jobs that differ by more than this are shown on a logarithmic axis: otherwise the slowest hides the others.
+// Jobs that differ by more than this are shown on a logarithmic scale: otherwise the slowest hides the others.
 const widestLinear = 20;
 
+function isWide(values) {
+  return values.length > 0 && Math.min(...values) > 0 && Math.max(...values) > Math.min(...values) * widestLinear;
+}
+
 function metricAxis(colours, name, unit, values, more) {
-  const isWide = values.length > 0 && Math.min(...values) > 0 && Math.max(...values) > Math.min(...values) * widestLinear;
-  return axisOf(colours, {type: isWide ? 'log' : 'value', scale: true, name: isWide ? name + ' (log)' : name,
+  const isLog = isWide(values);
+  return axisOf(colours, {type: isLog ? 'log' : 'value', scale: true, name: isLog ? name + ' (log)' : name,
     nameTextStyle: {color: colours.ink, fontSize: 12, align: 'left'},
     axisLabel: {color: colours.dim, hideOverlap: true, formatter: (value) => unit === 'ms' ? tickDuration(value * 1e6) : tickAmount(value, '')},
     ...more});
@@ -36,7 +40,7 @@ function tradeoff(data, colours) {
       {type: 'scatter', symbolSize: 9, itemStyle: {color: colours.grey, opacity: 0.8}, data: marks.filter((mark) => !mark.front)},
       {type: 'scatter', symbolSize: 12, symbol: 'diamond', itemStyle: {color: colours.series[1]}, data: front,
         labelLayout: {hideOverlap: true},
-        label: {show: true, position: 'right', color: colours.ink, fontSize: 12, formatter: (at) => 'job ' + data.points[at.data.index].job}},
+        label: {show: true, position: 'top', color: colours.ink, fontSize: 12, formatter: (at) => 'job ' + data.points[at.data.index].job}},
     ],
   }};
 }
@@ -105,23 +109,25 @@ function swept(data, colours, plot) {
 
 // The metric of each combination of two keys; darker is better.
 function pairs(data, colours) {
-  const values = data.cells.map((cell) => cell[2]);
+  const isLog = isWide(data.cells.map((cell) => cell[2]));
+  const shadeOf = (value) => isLog ? Math.log10(value) : value;
+  const values = data.cells.map((cell) => shadeOf(cell[2]));
   const low = Math.min(...values);
   const high = Math.max(...values);
   const shades = [colours.soft, colours.series[0]];
   const best = data.higher_is_better ? high : low;
-  const isDarkCell = (value) => high > low && Math.abs(value - best) < (high - low) * 0.45;
+  const isDarkCell = (value) => high > low && Math.abs(shadeOf(value) - best) < (high - low) * 0.45;
   return {points: data.cells.length, height: data.y.values.length * 38 + 76, option: {
     tooltip: {formatter: (at) => tip('job ' + at.value[3], [[data.metric, metricText(at.value[2], data.unit)],
       [data.x.key, data.x.values[at.value[0]]], [data.y.key, data.y.values[at.value[1]]]])},
     grid: {left: 8, right: 16, top: 26, bottom: 26, containLabel: true},
-    visualMap: {show: false, min: low, max: high > low ? high : low + 1, dimension: 2,
+    visualMap: {show: false, min: low, max: high > low ? high : low + 1, dimension: 4,
       inRange: {color: data.higher_is_better ? shades : [...shades].reverse()}},
     xAxis: axisOf(colours, {type: 'category', data: data.x.values.map((value) => cut(value, 24)), name: data.x.key, nameLocation: 'middle', nameGap: 26,
       nameTextStyle: {color: colours.ink, fontSize: 12}, splitLine: {show: false}}),
     yAxis: axisOf(colours, {type: 'category', data: data.y.values.map((value) => cut(value, 24)), name: data.y.key,
       nameTextStyle: {color: colours.ink, fontSize: 12, align: 'left'}, splitLine: {show: false}}),
-    series: [{type: 'heatmap', data: data.cells, itemStyle: {borderColor: colours.bg, borderWidth: 2},
+    series: [{type: 'heatmap', data: data.cells.map((cell, index) => [...cell, values[index]]), encode: {x: 0, y: 1}, itemStyle: {borderColor: colours.bg, borderWidth: 2},
       label: {show: true, fontSize: 12, formatter: (at) => (isDarkCell(at.value[2]) ? '{best|' : '{rest|') +
         (data.unit === 'ms' ? metricText(at.value[2], 'ms') : tickAmount(at.value[2], '')) + '}',
         rich: {best: {color: colours.bg, fontWeight: 600}, rest: {color: colours.ink}}}}],

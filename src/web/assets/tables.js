@@ -104,7 +104,8 @@ function addCopyButton(whole) {
 }
 
 function addTables() {
-  for (const table of document.querySelectorAll('table.data')) {
+  // A server sorts a table of which it shows a part.
+  for (const table of document.querySelectorAll('table.data:not([data-paged])')) {
     // Before sorting, because filters take their titles from the columns.
     if (table.dataset.search !== undefined) addSearch(table);
     addSorting(table);

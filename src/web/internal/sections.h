@@ -10,7 +10,8 @@
 #include "base/files.h"
 #include "base/result.h"
 #include "formats/node.h"
-#include "web/internal/markup.h"
+#include "web/assets.h"
+#include "web/markup.h"
 #include "web/write_page.h"
 
 namespace profline::web {
@@ -39,6 +40,7 @@ struct PageFrame {
   std::string heading;  ///< after the program's name
   std::string skip;     ///< text of the link that skips to the first section
   Markup facts = {};    ///< below the heading
+  std::vector<PageLink> links = {};
 };
 /// A self-contained page; `sections` is not empty.
 Result<std::string> framed_page(const PageFrame& frame, const std::vector<Section>& sections);
@@ -63,6 +65,8 @@ Section overview_section(const PageSource& source);
 /// The load on a server, of a summary that has one.
 Section load_section(const PageSource& source);
 Section server_section(const PageSource& source);
+/// The ranks of a program, of a summary that has them.
+Section ranks_section(const PageSource& source);
 /// The spread of times over images and tokens.
 Section spread_section(const PageSource& source);
 /// Where the device's time went while the model ran, and why it was idle.
@@ -107,8 +111,6 @@ struct Band {
 /// most `most` bands.
 std::vector<Band> bands(std::span<const std::vector<double>> series, std::size_t most);
 
-/// Styles and scripts of the page, by name.
-std::span<const EmbeddedFile> page_assets();
 /// `echarts.min.js`; empty when the program was built without it.
 std::span<const EmbeddedFile> chart_library();
 

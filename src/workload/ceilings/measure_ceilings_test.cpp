@@ -109,6 +109,24 @@ class FixedClock final : public DeviceClock {
   std::size_t marks_ = 0;
 };
 
+TEST(Products, AreNotLeftOutBecauseATypicalShapeIsSlow) {
+  NullProgress progress;
+  SystemClock clock;
+  FixedClock device;  // every call takes 10 ms, so the largest product has the highest rate
+  const CeilingsServices services{progress, clock, [] { return false; }, [](Seconds) {}};
+  ceilings::Bench bench({}, services, device);
+  ceilings::measure_products(
+      bench, ceilings::Format::Fp32, at::kCPU,
+      {{{32, 32, 32}, {64, 64, 64}}, {{1, 16, 16}}, Seconds(0.1), Seconds(0.005)});
+  const std::vector<CeilingFigure> figures = bench.take({}, {});
+  ASSERT_EQ(figures.size(), 2U);
+  EXPECT_TRUE(figures[0].is_best);
+  EXPECT_EQ(figures[0].shape, "64 x 64 x 64");
+  EXPECT_EQ(figures[0].detail, "second operand transposed, best of 3 shapes");
+  EXPECT_FALSE(figures[1].is_best);
+  EXPECT_EQ(figures[1].shape, "1 x 16 x 16");
+}
+
 TEST(Bench, AFigureHasTheClocksOfItsOwnTime) {
   NullProgress progress;
   SystemClock clock;

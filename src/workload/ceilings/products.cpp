@@ -40,8 +40,10 @@ struct Trial {
 std::optional<Trial> best_product(Bench& bench, Format format, at::Device device,
                                   const ProductPlan& plan, std::size_t& tried) {
   constexpr int kRounds = 2;
-  std::vector<ProductShape> candidates = plan.typical;
-  candidates.insert(candidates.end(), plan.candidates.begin(), plan.candidates.end());
+  // The best rate so far says which candidates would take too long. Some typical shapes are far
+  // below what the device can do, so they come last.
+  std::vector<ProductShape> candidates = plan.candidates;
+  candidates.insert(candidates.end(), plan.typical.begin(), plan.typical.end());
   std::vector<Trial> trials;
   double best = 0;
   for (int round = 0; round < kRounds; ++round) {

@@ -43,6 +43,10 @@ struct ProgramRun {
 /// The variable that names a run's `record_folder`, which exists before the program starts.
 inline constexpr const char* kRecordDir = "PROFLINE_RECORD_DIR";
 
+/// The variables of Kineto on demand, for the adapter: it removes them in processes in which it
+/// opens torch.profiler, and gives them back to those that they start.
+inline constexpr const char* kForAdapter = "PROFLINE_KINETO";
+
 /// The value of a variable in our own environment; nothing if it is not set.
 using Inherited = std::optional<std::string> (*)(const char* name);
 std::optional<std::string> inherited(const char* name);

@@ -40,6 +40,9 @@ std::optional<double> difference(const std::optional<double>& before,
 // vllm:request_queue_time_seconds_sum{engine="0",model_name="m"} 0.25
 EngineTimes parse_engine_times(std::string_view page) {
   EngineTimes times;
+  // Every line of this format has an end; the last one of a page that was cut off has part of its
+  // number.
+  page = page.substr(0, page.rfind('\n') + 1);
   for (const std::string_view line : lines(page)) {
     const std::size_t blank = line.rfind(' ');
     if (line.starts_with('#') || blank == std::string_view::npos) continue;

@@ -27,6 +27,12 @@ TEST(EngineTimes, OfLlamaServerAreDividedByTheRequestsOfTheClient) {
   EXPECT_DOUBLE_EQ(*mean.prefill_ns, 0.25e9);
 }
 
+TEST(EngineTimes, AreNotReadFromALineThatWasCutOff) {
+  EXPECT_EQ(parse_engine_times("vllm:request_queue_time_seconds_count 7\n"
+                               "vllm:request_queue_time_seconds_sum 12"),
+            (EngineTimes{{}, 7, {}, {}}));
+}
+
 TEST(EngineTimes, AreNotInvented) {
   EXPECT_EQ(parse_engine_times(""), EngineTimes{});
   EXPECT_EQ(parse_engine_times("a\nrequest_queue_time_seconds_sum NaN\n\n 5\n"), EngineTimes{});

@@ -22,7 +22,6 @@ namespace profline::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t kMostBody = std::size_t{64} << 10U;
 constexpr std::size_t kMostHead = std::size_t{16} << 10U;
 
 Error failed(const std::string& why) {
@@ -186,12 +185,19 @@ Result<Address> parse_address(std::string_view url) {
   return address;
 }
 
+/// `127.0.0.1:8000`, `[::1]:8000`
+std::string host_header(const Address& address) {
+  const bool is_numeric_6 = address.host.find(':') != std::string::npos;
+  return (is_numeric_6 ? "[" + address.host + "]" : address.host) + ":" +
+         std::to_string(address.port);
+}
+
 Result<HttpAnswer> call(const Address& address, const HttpCall& request,
                         const std::function<bool()>& stopping) {
   const Patience patience(request.timeout, stopping);
   const FileDescriptor socket = PL_TRY(connection_to(address, patience));
   std::string text = request.method + " " + address.path + request.path +
-                     " HTTP/1.1\r\nHost: " + address.host + ":" + std::to_string(address.port) +
+                     " HTTP/1.1\r\nHost: " + host_header(address) +
                      "\r\nUser-Agent: profline\r\nAccept: */*\r\nConnection: close\r\n";
   if (!request.body.empty()) text += "Content-Type: application/json\r\n";
   if (!request.body.empty() || request.method != "GET") {
@@ -212,7 +218,7 @@ Result<HttpAnswer> call(const Address& address, const HttpCall& request,
     if (got == 0) break;
     if (head_end == std::string::npos) continue;
     const std::string_view body = std::string_view(received).substr(head_end + 4);
-    if (body.size() >= kMostBody || is_whole(received.substr(0, head_end), body)) break;
+    if (body.size() >= request.most_body || is_whole(received.substr(0, head_end), body)) break;
   }
   const std::size_t blank = received.find(' ');
   const auto status = received.starts_with("HTTP/") && blank != std::string::npos
@@ -225,7 +231,7 @@ Result<HttpAnswer> call(const Address& address, const HttpCall& request,
   if (header_of(head, "transfer-encoding").find("chunked") != std::string::npos) {
     answer.body = unchunked(answer.body);
   }
-  if (answer.body.size() > kMostBody) answer.body.resize(kMostBody);
+  if (answer.body.size() > request.most_body) answer.body.resize(request.most_body);
   return answer;
 }
 

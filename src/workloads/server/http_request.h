@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -25,7 +26,7 @@ Result<Address> parse_host_port(std::string_view text);
 
 struct HttpAnswer {
   int status = 0;
-  std::string body;  ///< at most its first 64 KiB
+  std::string body;  ///< at most the first HttpCall::most_body bytes of it
 };
 
 struct HttpCall {
@@ -33,6 +34,7 @@ struct HttpCall {
   std::string path = "/";
   std::string body{};  ///< JSON; empty: none
   std::chrono::milliseconds timeout{1000};
+  std::size_t most_body = std::size_t{64} << 10U;
 };
 /// An Error of kind Io says what went wrong, in words that follow a colon: `connection refused`. If
 /// `stopping` holds, it ends early.

@@ -85,6 +85,21 @@ TEST(HttpRequest, ReadsChunksAndConnectionsThatClose) {
   EXPECT_EQ(second->body, "loading");
 }
 
+TEST(HttpRequest, ReadsAsMuchAsWasAskedFor) {
+  constexpr std::size_t kUsual = 64U << 10U;
+  const std::string body(3 * kUsual, 'x');
+  const std::string bytes =
+      "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  OneAnswer usual(bytes);
+  const auto cut = call(usual.address(), {.timeout = kPlenty});
+  ASSERT_TRUE(cut) << cut.error().to_string();
+  EXPECT_EQ(cut->body.size(), kUsual);
+  OneAnswer large(bytes);
+  const auto whole = call(large.address(), {.timeout = kPlenty, .most_body = body.size()});
+  ASSERT_TRUE(whole) << whole.error().to_string();
+  EXPECT_EQ(whole->body, body);
+}
+
 TEST(HttpRequest, SendsABody) {
   OneAnswer server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   Address address = server.address();

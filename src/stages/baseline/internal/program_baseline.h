@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "pipeline/stage.h"
 #include "settings/pipeline.h"
+#include "stages/ranks/ranked_stage.h"
 #include "workloads/program/recording.h"
 
 /// The baseline of a user's own program.
@@ -16,6 +17,10 @@ void add_program_plan(const pipeline::StageContext& context, pipeline::StagePlan
 
 /// Runs the program once, samples its processes and its GPU, and writes what it recorded of itself:
 /// requests.jsonl, models.json, steady.json; without requests, ranges.json.
+/// The same for a program with ranks.
+Result<void> run_ranks(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
+                       const RankRunOf& run_of, pipeline::StageRun& run);
+
 Result<void> run_program(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
                          pipeline::StageRun& run);
 

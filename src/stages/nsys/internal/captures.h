@@ -43,7 +43,7 @@ struct NsysReport {
 
 std::vector<NsysSession> nsys_sessions(const pipeline::RunSetup& setup);
 
-/// A file of the stage, relative to the stage's folder.
+/// A file of the stage, relative to the stage's folder, also if a rank left it.
 std::string within_stage(const pipeline::RunSetup& setup, const std::filesystem::path& file);
 
 /// The reports in a session's folder, in the order in which they were captured.

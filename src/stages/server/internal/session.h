@@ -34,10 +34,19 @@ class WindowGate {
   virtual bool starts_server() const { return false; }
   /// Before the server is started.
   virtual Result<void> prepare() { return {}; }
+  /// Why the server should be started again, if it ended before it was ready because the profiler
+  /// failed. Prepares that, with another observer(). Empty: it should not.
+  virtual std::string next_attempt(const Exit& /*exit*/) { return {}; }
+  /// The command that starts the server, in the current attempt.
+  virtual pipeline::PlannedCommand server_command(pipeline::PlannedCommand planned) const {
+    return planned;
+  }
   /// Returns once the window is open, or is known not to open.
   virtual Result<void> open() = 0;
   /// Returns once the capture is complete.
   virtual Result<void> close() = 0;
+  /// Whether the profiler turned out to be unable to sample the GPU's metrics, which was reported.
+  virtual bool lacks_metrics() const { return false; }
   /// Whether the profiler is in a process; nothing: not known.
   virtual std::optional<bool> traces(const server::TreeProcess& /*process*/) { return {}; }
 };

@@ -13,6 +13,7 @@
 #include "process/runner.h"
 #include "records/document.h"
 #include "schema/field.h"
+#include "stages/torch_profiler/on_demand.h"
 #include "tools/kineto/responder.h"
 #include "tools/kineto/traced_processes.h"
 
@@ -68,10 +69,6 @@ constexpr auto fields(std::type_identity<ProcessTraces>) {
   return field_list(field("traces", &ProcessTraces::traces, "the main one first"));
 }
 
-/// The name from which those of traces recorded on demand are derived: `kineto.json`, into which
-/// each process inserts its pid.
-std::filesystem::path on_demand_file(const std::filesystem::path& folder);
-
 /// The process that a trace belongs to; nothing for another file.
 std::optional<ProcessTraceFile> trace_named(std::string_view file);
 
@@ -84,6 +81,11 @@ std::vector<ProcessTraceFile> find_traces(const pipeline::RunSetup& setup,
 /// all traces. Reports what is missing in them.
 Result<void> write_tables(const pipeline::StageContext& context, const run::Run& files,
                           pipeline::StageRun& run);
+
+/// The same for a program with ranks: the tables are those of the first rank that was traced, and
+/// each rank's folder gets its trace and its list of traces.
+Result<void> write_rank_tables(const pipeline::StageContext& context, const run::Run& files,
+                               pipeline::StageRun& run);
 
 }  // namespace profline::stages::internal
 
@@ -100,13 +102,7 @@ std::vector<pipeline::Finding> verify_program(const pipeline::StageContext& cont
 /// Why Kineto on demand is not used; empty: it is.
 std::string why_no_kineto(const pipeline::RunSetup& setup);
 
-/// When and for how long processes are traced on demand.
-struct OnDemandWindow {
-  std::chrono::milliseconds after{0};  ///< since the program's start
-  std::chrono::milliseconds duration{500};
-
-  bool operator==(const OnDemandWindow&) const = default;
-};
+using stages::OnDemandWindow;
 /// In the middle of a program that took `wall` in the baseline; nothing: not known.
 OnDemandWindow on_demand_window(std::optional<std::chrono::nanoseconds> wall);
 

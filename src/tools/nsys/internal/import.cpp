@@ -166,8 +166,9 @@ std::size_t Import::rows_at_most(const std::string& table) {
   if (!last || *last <= 0) return 0;
   const std::int64_t first = std::max<std::int64_t>(slice.first, 1);
   const std::int64_t ids = std::min(*last, slice.last) - first + 1;
+  const std::uint64_t most = take_piece ? std::min(most_rows, kRowsPerPiece) : most_rows;
   return static_cast<std::size_t>(
-      std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(ids, 0)), most_rows));
+      std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(ids, 0)), most));
 }
 
 Error Import::endless() {

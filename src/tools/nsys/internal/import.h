@@ -207,6 +207,11 @@ struct Import {
   std::uint64_t unnamed = 0;                          ///< rows whose name is not in StringIds
   std::map<std::string, SkippedRows> skipped_rows{};  ///< by table and reason
   std::int64_t session_ns = 0;  ///< duration of the session according to nsys; 0: unknown
+  /// If set, reading is piece by piece: called every kRowsPerPiece rows of a table, it takes the
+  /// rows out of the timeline; false ends the scan. Rows are then neither linked nor ordered.
+  std::function<bool()> take_piece{};
+
+  static constexpr std::uint64_t kRowsPerPiece = 1U << 16U;
 
   /// The first of these tables that exists; it then counts as read.
   std::optional<std::string> table(std::initializer_list<std::string_view> names);
@@ -224,6 +229,7 @@ struct Import {
       if (!*there) return;
       if (rows.count() > most_rows) return lose_rest(table, most_rows, endless());
       visit(std::as_const(rows));
+      if (take_piece && rows.count() % kRowsPerPiece == 0 && !take_piece()) return;
     }
   }
   std::string select(const std::string& table, const std::vector<std::string_view>& columns) const;
@@ -277,6 +283,9 @@ void read_diagnostics(Import& import);
 void count_other_tables(Import& import);
 /// Sorting, the capture's begin and end, names of threads: what needs all rows.
 void finish(Import& import);
+/// The same after reading piece by piece: only what needs no rows. The capture's begin and end are
+/// the caller's.
+void finish_pieces(Import& import);
 
 /// nsys does not guarantee an order of rows, so the result must not depend on it. Rows are compared
 /// by their content, not by numbers assigned in the order of arrival.

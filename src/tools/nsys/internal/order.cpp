@@ -136,6 +136,7 @@ void order_calls(Import& file) {
 }
 
 void order_work(Import& file, std::size_t first) {
+  if (file.take_piece) return;  // the rows before `first` may be gone
   const ByValue compare(file);
   const auto before = [&](const DeviceWork& a, const DeviceWork& b) {
     if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;

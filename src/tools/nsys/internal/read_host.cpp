@@ -51,6 +51,10 @@ void read_call_table(Import& file, const std::string& table) {
 }
 
 void index_calls(Import& file) {
+  if (file.take_piece) {
+    file.calls = std::make_shared<const CallIndex>();
+    return;
+  }
   order_calls(file);
   std::vector<std::uint32_t> process_of_thread(file.timeline.threads.size());
   for (const auto& [global_tid, row] : file.thread_rows) {
@@ -63,10 +67,12 @@ void index_calls(Import& file) {
 /// CUPTI's own record of a wait. It usually belongs to a call and then adds nothing; if calls were
 /// not traced it is the only record, and replaces the call. It does not say which thread waited. A
 /// wait of one stream for another is not a wait of the host.
-void read_synchronization(Import& file) {
+void read_synchronization(Import& file, bool calls_traced) {
   constexpr std::int64_t kStreamWaitsForEvent = 2;
   const auto table = file.table({"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"});
   if (!table) return;
+  // Piece by piece there is no index of calls, but where calls were traced, waits are among them.
+  if (file.take_piece && calls_traced) return;
   std::vector<HostCall> alone;
   file.scan(*table, {"start", "end", "globalPid", "correlationId", "syncType"},
             [&](const Rows& rows) {
@@ -177,13 +183,25 @@ class RangeReader {
       : import_(file), table_(std::move(table)), types_(event_types(file)), payloads_(file) {}
 
   void read() {
+    const std::function<bool()> take = import_.take_piece;
+    if (take) {
+      import_.take_piece = [this, &take] {
+        name_domains();
+        return take();
+      };
+    }
     import_.scan(table_,
                  {"start", "end", "eventType", "text", "textId", "globalTid", "endGlobalTid",
                   "domainId", "binaryData"},
                  [&](const Rows& rows) { read_row(rows); });
-    Timeline& timeline = import_.timeline;
-    for (Range& range : timeline.ranges) range.domain = domains_.name(range.domain, timeline.names);
-    nccl_.finish(timeline);
+    if (take) {
+      name_domains();
+      take();
+      import_.take_piece = take;
+      return;
+    }
+    name_domains();
+    nccl_.finish(import_.timeline);
   }
 
  private:
@@ -218,7 +236,8 @@ class RangeReader {
     range.kind = kind;
     range.closed = end.has_value();
     import_.timeline.ranges.push_back(range);
-    if (!payloads_.empty()) {
+    // NCCL's calls would stay in memory.
+    if (!payloads_.empty() && !import_.take_piece) {
       const auto bytes = rows.bytes(8);
       nccl_.add(range, import_.timeline.names, bytes ? payloads_.decode(*bytes) : std::nullopt);
     }
@@ -232,6 +251,12 @@ class RangeReader {
     }
     if (const auto own = rows.text(3)) return import_.strings.intern(*own);
     return import_.name(std::nullopt);
+  }
+
+  /// Domains that are created after the rows of a piece keep their number.
+  void name_domains() {
+    Timeline& timeline = import_.timeline;
+    for (Range& range : timeline.ranges) range.domain = domains_.name(range.domain, timeline.names);
   }
 
   Import& import_;
@@ -260,7 +285,7 @@ void read_calls(Import& file) {
         "has a launch record");
   }
   index_calls(file);
-  read_synchronization(file);
+  read_synchronization(file, any);
 }
 
 CallIndex CallIndex::of(const std::vector<HostCall>& calls,

@@ -318,11 +318,19 @@ void report_skipped(Import& file) {
 }  // namespace
 
 void finish(Import& file) {
-  Timeline& timeline = file.timeline;
   order_ranges(file);
   set_window(file);
   close_ranges(file);
   renumber(file);
+  finish_pieces(file);
+  if (const std::uint64_t count = works_before_launch(file.timeline)) {
+    file.note(counted(count, "piece of work begins before the call that launched it",
+                      "pieces of work begin before the calls that launched them") +
+              ": the clocks of host and device disagree");
+  }
+}
+
+void finish_pieces(Import& file) {
   name_threads(file);
   report_skipped(file);
   if (file.unnamed > 0) {
@@ -331,11 +339,6 @@ void finish(Import& file) {
   }
   if (const std::size_t count = file.strings.repaired().size()) {
     file.note(counted(count, "name is", "names are") + " not UTF-8: bad bytes are shown as U+FFFD");
-  }
-  if (const std::uint64_t count = works_before_launch(timeline)) {
-    file.note(counted(count, "piece of work begins before the call that launched it",
-                      "pieces of work begin before the calls that launched them") +
-              ": the clocks of host and device disagree");
   }
 }
 

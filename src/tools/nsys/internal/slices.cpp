@@ -130,6 +130,7 @@ void merge(Import& file, Part& part) {
 
 void read_in_slices(Import& file, const std::string& table,
                     const std::function<void(Import&)>& read) {
+  if (file.take_piece) return read(file);
   const std::int64_t last = file.last_row_id(table).value_or(0);
   const std::size_t rows = file.rows_at_most(table);
   // A wrong id that overstates the number of rows would make endless slices.

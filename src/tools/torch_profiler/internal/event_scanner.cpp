@@ -82,6 +82,8 @@ Slot long_args_slot(std::string_view key) {
 /// PyTorch's keys about a collective, by length as below.
 Slot collective_slot(std::string_view key) {
   switch (key.size()) {
+    case 3:
+      return key == "Seq" ? &RawEvent::sequence : nullptr;
     case 5:
       return key == "dtype" ? &RawEvent::dtype : nullptr;
     case 10:
@@ -94,6 +96,8 @@ Slot collective_slot(std::string_view key) {
       return key == "Collective name" ? &RawEvent::collective : nullptr;
     case 18:
       return key == "Process Group Name" ? &RawEvent::group_name : nullptr;
+    case 19:
+      return key == "Process Group Ranks" ? &RawEvent::group_ranks : nullptr;
     case 25:
       return key == "Process Group Description" ? &RawEvent::group_description : nullptr;
     default:
@@ -125,8 +129,10 @@ Slot args_slot(std::string_view key) {
       const Slot slot = long_args_slot(key);
       return slot != nullptr ? slot : collective_slot(key);
     }
+    case 3:
     case 15:
     case 18:
+    case 19:
     case 25:
       return collective_slot(key);
     default:

@@ -94,6 +94,12 @@ std::optional<std::uint64_t> bytes_of(const RawValue& elements, const RawValue& 
   return bytes;
 }
 
+/// The ranks of the group as text: PyTorch writes it in quotes, other writers as a list.
+RawValue members_of(const RawEvent& event) {
+  const std::string_view text = event.group_ranks.text();
+  return {RawValue::Kind::String, text.data(), text.data() + text.size()};
+}
+
 /// By id of a name: whether kernels of NCCL, RCCL and MSCCL have such names.
 std::vector<bool> library_names(const Names& names) {
   std::vector<bool> found;
@@ -220,6 +226,8 @@ RowIndex CollectiveTable::add(const RawEvent& event) {
   row.name = names_.id_of(event.collective);
   row.dtype = names_.id_of(event.dtype);
   row.group = group_of(event);
+  row.members = names_.id_of(members_of(event));
+  row.sequence = signed_of(event.sequence).value_or(-1);
   const std::uint64_t ranks = unsigned_of(event.group_size).value_or(0);
   if (ranks <= 0xFFFFFFFFU) row.ranks = static_cast<std::uint32_t>(ranks);
   const auto in = bytes_of(event.in_elements, event.dtype);

@@ -39,7 +39,8 @@ struct RawEvent {
   RawValue correlation, external_id, device, context, stream, grid, block, registers, shared_bytes,
       bytes, graph_node, input_shapes, args_name;
   // From its args, about a collective:
-  RawValue collective, in_elements, out_elements, dtype, group_size, group_name, group_description;
+  RawValue collective, in_elements, out_elements, dtype, group_size, group_name, group_description,
+      group_ranks, sequence;
 };
 
 /// Reads the event at the start of the text. Lenient: what is between the separators of JSON's

@@ -1,0 +1,485 @@
+#include "analysis/ranks/capture.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "analysis/kernels/canonical_name.h"
+#include "analysis/ranks/internal/busy_time.h"
+#include "analysis/timeline/attribution.h"
+#include "analysis/timeline/transfers.h"
+#include "base/figures.h"
+
+namespace profline::ranks {
+namespace {
+
+using internal::Interval;
+using internal::Intervals;
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// Collectives between two ranks: who waits for whom follows from the pair, not from all members.
+bool is_pairwise(CollectiveKind kind) {
+  return kind == CollectiveKind::Send || kind == CollectiveKind::Receive;
+}
+
+/// Back ends whose collectives run on the host, where c10d records a range for each.
+constexpr std::array<std::string_view, 3> kHostBackEnds = {"gloo:", "mpi:", "ucc:"};
+
+bool runs_on_host(std::string_view range) {
+  return std::any_of(kHostBackEnds.begin(), kHostBackEnds.end(),
+                     [&](std::string_view back_end) { return range.starts_with(back_end); });
+}
+
+/// Whether an operator only starts or describes a collective.
+bool describes_collective(std::string_view op) {
+  return op == "record_param_comms" || op.starts_with("c10d::");
+}
+
+/// Whether a part of a program communicates, from its name: `allreduce`, `barrier`.
+bool is_communication(std::string_view phase) {
+  return collective_kind(phase) != CollectiveKind::Unknown || contains(phase, "barrier");
+}
+
+/// Whether a range is a collective: of a back end on the host or, where no device works, one that
+/// the program named so.
+bool is_host_collective(const Timeline& timeline, const Range& range) {
+  const std::string& name = timeline.names.text(range.name);
+  return runs_on_host(name) || (timeline.work.empty() && is_communication(name));
+}
+
+/// Ranges that name parts of the program: neither collectives nor the profiler's steps.
+class PhaseRanges {
+ public:
+  PhaseRanges(const Timeline& timeline, Names& phases)
+      : timeline_(timeline), attribution_(timeline::Attribution::of(timeline)) {
+    const timeline::RangeLabels labels(timeline);
+    std::map<std::pair<Names::Id, Names::Id>, Names::Id> known;
+    for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
+      const Range& range = timeline.ranges[row];
+      const auto [entry, is_new] = known.try_emplace({range.name, range.domain}, 0);
+      if (is_new && is_phase(range)) {
+        const std::string& domain = timeline.names.text(range.domain);
+        const std::string& label = labels.text(labels.of(range.name));
+        entry->second = phases.id_of(domain.empty() ? label : domain + ":" + label);
+      }
+      phase_.push_back(entry->second);
+      if (entry->second != 0 && attribution_.around(row) == timeline::kOutside) {
+        outermost_.push_back(row);
+      }
+    }
+  }
+
+  /// The phase that work belongs to, from its launch.
+  Names::Id of_work(const DeviceWork& work) const {
+    if (work.launch == kNoRow) return around(work.start_ns);
+    const Names::Id own = innermost(attribution_.of_work(work));
+    return own != 0 ? own : around(timeline_.calls[work.launch].start_ns);
+  }
+  /// The phase that a range belongs to.
+  Names::Id of_range(RowIndex range) const {
+    const Names::Id own = innermost(attribution_.around(range));
+    return own != 0 ? own : around(timeline_.ranges[range].start_ns);
+  }
+  /// By row of Timeline::ranges; 0: it is not a phase.
+  Names::Id of(RowIndex range) const { return phase_[range]; }
+
+ private:
+  bool is_phase(const Range& range) const {
+    const std::string& name = timeline_.names.text(range.name);
+    return !name.empty() && !marks_collective(name) && !describes_collective(name) &&
+           !is_host_collective(timeline_, range) && timeline_.names.text(range.domain) != "NCCL";
+  }
+
+  Names::Id innermost(timeline::ContextId context) const {
+    Names::Id found = 0;
+    attribution_.each(context, [&](RowIndex range) {
+      if (found == 0) found = phase_[range];
+    });
+    return found;
+  }
+
+  /// Of the outermost ranges, on any thread.
+  Names::Id around(std::int64_t when_ns) const {
+    auto after = std::upper_bound(
+        outermost_.begin(), outermost_.end(), when_ns,
+        [&](std::int64_t when, RowIndex row) { return when < timeline_.ranges[row].start_ns; });
+    constexpr int kMostLookedAt = 32;  // ranges of other threads may lie in between
+    for (int i = 0; i < kMostLookedAt && after != outermost_.begin(); ++i) {
+      --after;
+      if (timeline_.ranges[*after].end_ns > when_ns) return phase_[*after];
+    }
+    return 0;
+  }
+
+  const Timeline& timeline_;
+  timeline::Attribution attribution_;
+  std::vector<Names::Id> phase_;     // by range
+  std::vector<RowIndex> outermost_;  // in order of start_ns
+};
+
+/// Turns what a timeline says of collectives into visits.
+class Visits {
+ public:
+  Visits(const Timeline& timeline, const PhaseRanges& phases, Capture& capture)
+      : timeline_(timeline), phases_(phases), capture_(capture) {}
+
+  /// The kernels of a collective are one visit.
+  void add_kernels(const std::vector<bool>& is_collective) {
+    std::vector<std::size_t> of_collective(timeline_.collectives.size(), kNone);
+    for (const DeviceWork& work : timeline_.work) {
+      if (work.kind != WorkKind::Kernel || !is_collective[work.name]) continue;
+      if (work.collective == kNoRow) {
+        add(kernel_alone(work));
+        continue;
+      }
+      std::size_t& known = of_collective[work.collective];
+      if (known == kNone) {
+        const std::size_t before = capture_.visits.size();
+        add(described(timeline_.collectives[work.collective], work));
+        if (capture_.visits.size() > before) known = before;
+        continue;
+      }
+      Visit& visit = capture_.visits[known];
+      visit.end_ns = std::max(visit.end_ns, work.end_ns);
+    }
+  }
+
+  /// Collectives of back ends on the host.
+  void add_ranges() {
+    for (RowIndex row = 0; row < timeline_.ranges.size(); ++row) {
+      const Range& range = timeline_.ranges[row];
+      const std::string& name = timeline_.names.text(range.name);
+      if (!range.closed || !is_host_collective(timeline_, range)) continue;
+      Visit visit{.start_ns = range.start_ns, .end_ns = range.end_ns};
+      visit.kind = collective_kind(name);
+      visit.name = capture_.names.id_of(name);
+      visit.phase = phases_.of_range(row);
+      const std::size_t colon = name.find(':');
+      visit.communicator =
+          communicator({colon == std::string::npos ? "" : name.substr(0, colon), "", 0});
+      add(visit);
+    }
+  }
+
+  void sort() {
+    std::stable_sort(capture_.visits.begin(), capture_.visits.end(),
+                     [](const Visit& a, const Visit& b) { return a.start_ns < b.start_ns; });
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  void add(const Visit& visit) {
+    if (is_pairwise(visit.kind)) {
+      ++capture_.pairwise;
+    } else {
+      capture_.visits.push_back(visit);
+    }
+  }
+
+  Visit described(const Collective& collective, const DeviceWork& work) {
+    Visit visit{.start_ns = work.start_ns, .end_ns = work.end_ns};
+    const Names& names = timeline_.names;
+    visit.bytes = collective.has_bytes ? timeline::message_bytes(collective) : 0;
+    visit.sequence = collective.sequence;
+    visit.name = capture_.names.id_of(names.text(collective.name));
+    visit.dtype = capture_.names.id_of(names.text(collective.dtype));
+    visit.kind = collective_kind(names.text(collective.name));
+    if (visit.kind == CollectiveKind::Unknown) visit.kind = kind_of_kernel(names.text(work.name));
+    visit.phase = phases_.of_work(work);
+    visit.communicator = communicator(
+        {names.text(collective.group), names.text(collective.members), collective.ranks});
+    return visit;
+  }
+
+  /// Nobody says which group it is of. Libraries and kinds do not mix on a stream in the same order
+  /// on all ranks, so each name is a sequence of its own.
+  Visit kernel_alone(const DeviceWork& work) {
+    Visit visit{.start_ns = work.start_ns, .end_ns = work.end_ns};
+    const auto [known, is_new] = kernels_.try_emplace(work.name);
+    if (is_new) {
+      const std::string& name = timeline_.names.text(work.name);
+      known->second = {capture_.names.id_of(kernels::canonical_name(name).short_name),
+                       kind_of_kernel(name)};
+    }
+    std::tie(visit.name, visit.kind) = known->second;
+    visit.phase = phases_.of_work(work);
+    visit.communicator = communicator({"", "", 0});
+    return visit;
+  }
+
+  std::uint32_t communicator(const Communicator& wanted) {
+    if (last_ < capture_.communicators.size() && capture_.communicators[last_] == wanted) {
+      return last_;
+    }
+    const auto found =
+        std::find(capture_.communicators.begin(), capture_.communicators.end(), wanted);
+    last_ = static_cast<std::uint32_t>(found - capture_.communicators.begin());
+    if (found == capture_.communicators.end()) capture_.communicators.push_back(wanted);
+    return last_;
+  }
+
+  const Timeline& timeline_;
+  const PhaseRanges& phases_;
+  Capture& capture_;
+  std::map<Names::Id, std::pair<Names::Id, CollectiveKind>> kernels_;
+  std::uint32_t last_ = 0;
+};
+
+/// By id of a name: whether kernels of this name communicate.
+std::vector<bool> collective_names(const Timeline& timeline, const kernels::Classifier& classes) {
+  std::vector<bool> asked(timeline.names.size());
+  std::vector<bool> found(timeline.names.size());
+  for (const DeviceWork& work : timeline.work) {
+    if (work.kind != WorkKind::Kernel) continue;
+    if (!asked[work.name]) {
+      asked[work.name] = true;
+      found[work.name] =
+          classes.class_of(kernels::canonical_name(timeline.names.text(work.name))) == "collective";
+    }
+    // A kernel that the framework describes is one, whatever its name.
+    if (work.collective != kNoRow) found[work.name] = true;
+  }
+  return found;
+}
+
+/// Work of all devices by what it is; on the host, operators compute.
+internal::Activity device_activity(const Timeline& timeline,
+                                   const std::vector<bool>& is_collective) {
+  internal::Activity activity;
+  for (const DeviceWork& work : timeline.work) {
+    const std::int32_t device = work.stream == kNoRow ? 0 : timeline.streams[work.stream].device;
+    internal::DeviceActivity& of_device = activity.device(device);
+    const Interval when{work.start_ns, work.end_ns};
+    if (work.kind == WorkKind::Copy || work.kind == WorkKind::Fill) {
+      of_device.copies.push_back(when);
+    } else if (work.kind == WorkKind::Kernel && is_collective[work.name]) {
+      of_device.communication.push_back(when);
+    } else {
+      of_device.compute.push_back(when);
+    }
+  }
+  return activity;
+}
+
+internal::Activity host_activity(const Timeline& timeline) {
+  internal::Activity activity;
+  internal::DeviceActivity& host = activity.device(-1);
+  for (const Range& range : timeline.ranges) {
+    if (is_host_collective(timeline, range)) {
+      host.communication.push_back({range.start_ns, range.end_ns});
+    }
+  }
+  std::vector<std::int8_t> computes(timeline.names.size(), -1);
+  for (const Operator& op : timeline.operators) {
+    std::int8_t& known = computes[op.name];
+    if (known < 0) {
+      const std::string& name = timeline.names.text(op.name);
+      known = static_cast<std::int8_t>(!describes_collective(name) && !marks_collective(name));
+    }
+    if (known == 1) host.compute.push_back({op.start_ns, op.end_ns});
+  }
+  return activity;
+}
+
+void add_phases(const Timeline& timeline, const PhaseRanges& phases,
+                const internal::Activity& activity, Capture& capture) {
+  struct Found {
+    Intervals windows;
+    std::uint64_t instances = 0;
+  };
+  std::map<Names::Id, Found> found;
+  for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
+    if (phases.of(row) == 0) continue;
+    Found& phase = found[phases.of(row)];
+    phase.windows.push_back({timeline.ranges[row].start_ns, timeline.ranges[row].end_ns});
+    ++phase.instances;
+  }
+  std::vector<std::pair<std::int64_t, Names::Id>> longest;
+  for (auto& [name, phase] : found) {
+    internal::unite(phase.windows);
+    longest.emplace_back(-internal::length_ns(phase.windows), name);
+  }
+  std::sort(longest.begin(), longest.end());
+  constexpr std::size_t kMostPhases = 32;
+  if (longest.size() > kMostPhases) longest.resize(kMostPhases);
+  for (const auto& [length_ns, name] : longest) {
+    const Found& phase = found[name];
+    capture.phases.push_back(
+        {capture.names.text(name), phase.instances, activity.time_in(phase.windows)});
+  }
+}
+
+}  // namespace
+
+CollectiveKind kind_of_kernel(std::string_view name) {
+  const bool is_expert_parallel = contains(name, "deep_ep") || contains(name, "dpsk::ep");
+  if (is_expert_parallel && (contains(name, "::dispatch") || contains(name, "::combine"))) {
+    return CollectiveKind::AllToAll;
+  }
+  if (is_expert_parallel) return CollectiveKind::Unknown;
+  // vLLM's and SGLang's own all-reduces.
+  if (contains(name, "cross_device_reduce") || contains(name, "multimem_one_shot") ||
+      contains(name, "two_shot")) {
+    return CollectiveKind::AllReduce;
+  }
+  return collective_kind(name);
+}
+
+bool marks_collective(std::string_view range) {
+  return runs_on_host(range) || range.starts_with("nccl:") || range.starts_with("ncclGroup") ||
+         (range.starts_with("nccl") && collective_kind(range) != CollectiveKind::Unknown);
+}
+
+Capture capture_of(const Timeline& timeline, const kernels::Classifier& classes) {
+  Capture capture;
+  capture.source = timeline.source;
+  capture.tool = timeline.tool;
+  capture.rank = timeline.rank;
+  capture.world_size = timeline.world_size;
+  if (timeline.unix_origin_ns > 0) capture.origin_ns = timeline.unix_origin_ns;
+  if (!timeline.threads.empty()) capture.process = timeline.threads.front().process;
+  capture.losses = timeline.reading.losses;
+  const std::vector<bool> is_collective = collective_names(timeline, classes);
+  const PhaseRanges phases(timeline, capture.names);
+  Visits visits(timeline, phases, capture);
+  visits.add_kernels(is_collective);
+  visits.add_ranges();
+  visits.sort();
+  internal::Activity activity =
+      timeline.work.empty() ? host_activity(timeline) : device_activity(timeline, is_collective);
+  activity.unite();
+  capture.time = activity.time_in(Intervals{{timeline.begin_ns, timeline.end_ns}});
+  add_phases(timeline, phases, activity, capture);
+  return capture;
+}
+
+namespace {
+
+/// Turns the phases of requests into visits and activity.
+class RequestPhases {
+ public:
+  RequestPhases(std::int64_t first_ns, Capture& capture) : first_ns_(first_ns), capture_(capture) {}
+
+  void add(const Request& request) {
+    for (const Phase& phase : request.phases) {
+      if (!phase.start_ns) continue;
+      const std::int64_t start_ns = *request.start_ns - first_ns_ + *phase.start_ns;
+      const Interval when{start_ns, start_ns + phase.ns};
+      if (is_communication(last_name(phase.path))) {
+        add_collective(phase.path, when);
+      } else {
+        add_phase(request, phase, when);
+      }
+    }
+  }
+
+  void finish(std::int64_t length_ns) {
+    activity_.unite();
+    capture_.time = activity_.time_in(Intervals{{0, length_ns}});
+    for (auto& [name, found] : phases_) {
+      internal::unite(found.first);
+      capture_.phases.push_back({std::string(name), found.second, activity_.time_in(found.first)});
+    }
+    std::stable_sort(
+        capture_.phases.begin(), capture_.phases.end(),
+        [](const RankPhase& a, const RankPhase& b) { return a.time.wall_ns > b.time.wall_ns; });
+    std::stable_sort(capture_.visits.begin(), capture_.visits.end(),
+                     [](const Visit& a, const Visit& b) { return a.start_ns < b.start_ns; });
+  }
+
+ private:
+  void add_collective(std::string_view path, const Interval& when) {
+    const std::string_view name = last_name(path);
+    Visit visit{.start_ns = when.start_ns, .end_ns = when.end_ns};
+    visit.name = capture_.names.id_of(name);
+    visit.kind = collective_kind(name);
+    visit.phase = capture_.names.id_of(
+        path.size() > name.size() ? path.substr(0, path.size() - name.size() - 1) : "");
+    capture_.visits.push_back(visit);
+    host().communication.push_back(when);
+  }
+
+  void add_phase(const Request& request, const Phase& phase, const Interval& when) {
+    auto& [windows, instances] = phases_[phase.path];
+    windows.push_back(when);
+    ++instances;
+    const std::string inside = phase.path + "/";
+    const bool has_parts =
+        std::any_of(request.phases.begin(), request.phases.end(),
+                    [&](const Phase& other) { return other.path.starts_with(inside); });
+    if (!has_parts) host().compute.push_back(when);
+  }
+
+  internal::DeviceActivity& host() { return activity_.device(-1); }
+
+  std::int64_t first_ns_;
+  Capture& capture_;
+  internal::Activity activity_;
+  std::map<std::string_view, std::pair<Intervals, std::uint64_t>> phases_;
+};
+
+}  // namespace
+
+Capture capture_of(std::span<const Request> requests, std::string source) {
+  Capture capture;
+  capture.source = std::move(source);
+  capture.tool = "requests";
+  std::optional<std::int64_t> first_ns;
+  std::int64_t end_ns = 0;
+  for (const Request& request : requests) {
+    if (!request.start_ns) continue;
+    first_ns = std::min(first_ns.value_or(*request.start_ns), *request.start_ns);
+    end_ns = std::max(end_ns, *request.start_ns + request.ns);
+  }
+  if (!first_ns) return capture;
+  capture.origin_ns = first_ns;
+  capture.communicators.push_back({});
+  RequestPhases phases(*first_ns, capture);
+  for (const Request& request : requests) {
+    if (request.start_ns) phases.add(request);
+  }
+  phases.finish(end_ns - *first_ns);
+  return capture;
+}
+
+Result<std::vector<Capture>> read_captures(
+    std::size_t count, const std::function<Result<std::vector<Timeline>>(std::size_t)>& read,
+    const kernels::Classifier& classes, unsigned threads) {
+  std::vector<std::optional<Result<std::vector<Capture>>>> results(count);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      Result<std::vector<Timeline>> timelines = read(i);
+      if (!timelines) {
+        results[i].emplace(std::move(timelines).error());
+        continue;
+      }
+      std::vector<Capture> captures;
+      for (const Timeline& timeline : *timelines) {
+        captures.push_back(capture_of(timeline, classes));
+      }
+      results[i].emplace(std::move(captures));
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < threads && i < count; ++i) others.emplace_back(work);
+    work();
+  }
+  std::vector<Capture> all;
+  for (auto& result : results) {
+    std::vector<Capture> captures = PL_TRY(std::move(*result));
+    for (Capture& capture : captures) all.push_back(std::move(capture));
+  }
+  return all;
+}
+
+}  // namespace profline::ranks

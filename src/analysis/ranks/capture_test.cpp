@@ -1,0 +1,225 @@
+#include "analysis/ranks/capture.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/ranks/analysis.h"
+#include "analysis/ranks/matching.h"
+#include "analysis/ranks/testing_ranks.h"
+#include "testing/captures/timeline_builder.h"
+
+namespace profline::ranks {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(RankCapture, KnowsCollectivesOfEveryLibraryByTheirKernels) {
+  struct Case {
+    const char* name;
+    CollectiveKind kind;
+  };
+  constexpr Case kCases[] = {
+      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+       CollectiveKind::AllReduce},
+      {"ncclDevKernel_ReduceScatter_Sum_f32_RING_LL", CollectiveKind::ReduceScatter},
+      {"ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)", CollectiveKind::AllGather},
+      {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", CollectiveKind::Send},
+      {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", CollectiveKind::Unknown},
+      {"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 4>(vllm::RankData*)",
+       CollectiveKind::AllReduce},
+      {"void deep_ep::internode_ll::dispatch<true, 7168>(void*, float*)", CollectiveKind::AllToAll},
+      {"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(int)", CollectiveKind::AllToAll},
+      {"void deep_ep::layout::get_dispatch_layout<256, 32, 1>(long const*)",
+       CollectiveKind::Unknown},
+  };
+  for (const Case& c : kCases) EXPECT_EQ(kind_of_kernel(c.name), c.kind) << c.name;
+}
+
+TEST(RankCapture, CountsEachNanosecondOnce) {
+  testing::TimelineBuilder builder;
+  const RowIndex a = builder.stream(0, 7);
+  const RowIndex b = builder.stream(0, 20);
+  builder.window(0, 100)
+      .work({10, 30, a, 0, "gemm"})
+      .work({20, 50, b, 0, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"})
+      .work({45, 60, a, 0, "copy", WorkKind::Copy})
+      .work({70, 80, a, 0, "gemm"});
+  const Capture capture = capture_of(builder.build(), shipped());
+  EXPECT_EQ(capture.time.wall_ns, 100);
+  EXPECT_EQ(capture.time.compute_ns, 30);
+  EXPECT_EQ(capture.time.overlapped_ns, 10);
+  EXPECT_EQ(capture.time.exposed_ns, 20);
+  EXPECT_EQ(capture.time.copy_ns, 10);
+  EXPECT_EQ(capture.time.idle_ns, 40);
+  ASSERT_EQ(capture.visits.size(), 1U);
+  EXPECT_EQ(capture.visits[0].duration_ns(), 30);
+}
+
+/// A rank on a CPU, as c10d's Gloo back end records it.
+std::string gloo_trace(int rank, std::int64_t ahead_us, std::int64_t late_us) {
+  std::string events;
+  std::int64_t now_us = 1'000'000;
+  const auto add = [&](const char* category, const char* name, std::int64_t begin_us,
+                       std::int64_t us) {
+    events += R"({"ph": "X", "cat": ")" + std::string(category) + R"(", "name": ")" + name +
+              R"(", "pid": 5, "tid": 5, "ts": )" + std::to_string(begin_us + ahead_us) +
+              R"(.0, "dur": )" + std::to_string(us) + "},";
+  };
+  for (int step = 0; step < 20; ++step) {
+    add("cpu_op", "aten::mm", now_us, 3000 + late_us);
+    add("user_annotation", "gloo:all_reduce", now_us + 3000 + late_us, 2000 + 700 - late_us);
+    add("user_annotation", "step", now_us, 5700);
+    now_us += 6000;
+  }
+  events.pop_back();
+  return R"({"distributedInfo": {"rank": )" + std::to_string(rank) +
+         R"(, "world_size": 2}, "traceEvents": [)" + events + "]}";
+}
+
+TEST(RankCapture, OfAHostTakesGloosRangesForCollectivesAndOperatorsForComputation) {
+  std::vector<Capture> captures;
+  captures.push_back(capture_of(timeline_of(gloo_trace(0, 0, 0), "0.json"), shipped()));
+  captures.push_back(capture_of(timeline_of(gloo_trace(1, 90'000, 700), "1.json"), shipped()));
+  EXPECT_EQ(captures[0].visits.size(), 20U);
+  EXPECT_EQ(captures[0].time.compute_ns, 20 * 3'000'000);
+  EXPECT_EQ(captures[0].time.exposed_ns, 20 * 2'700'000);
+  EXPECT_EQ(captures[0].names.text(captures[0].visits[0].phase), "step");
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), 1);
+  EXPECT_EQ(analysis.stragglers.front().cause, "compute");
+  EXPECT_EQ(analysis.ranks[1].clock.state, ClockState::Aligned);
+}
+
+TEST(RankCapture, OfAHostTakesRangesThatTheProgramNamedLikeACollective) {
+  testing::TimelineBuilder builder;
+  const RowIndex thread = builder.thread(5, 5);
+  builder.window(0, 100)
+      .range({0, 90, "step", thread})
+      .range({40, 90, "allreduce", thread})
+      .range({90, 95, "barrier", thread});
+  const Capture capture = capture_of(builder.build(), shipped());
+  ASSERT_EQ(capture.visits.size(), 2U);
+  EXPECT_EQ(capture.visits[0].kind, CollectiveKind::AllReduce);
+  EXPECT_EQ(capture.names.text(capture.visits[0].phase), "step");
+  EXPECT_EQ(capture.time.exposed_ns, 55);
+  ASSERT_EQ(capture.phases.size(), 1U) << "a collective is no phase";
+}
+
+TEST(RankCapture, OfRequestsTakesPhasesNamedLikeACollective) {
+  const auto requests_of = [](std::int64_t origin_ns, std::int64_t late_ns) {
+    std::vector<Request> requests;
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      Request request;
+      request.id = i;
+      request.start_ns = origin_ns + static_cast<std::int64_t>(i) * 10'000'000;
+      request.ns = 9'000'000;
+      const auto add = [&](const char* path, std::int64_t start_ns, std::int64_t ns) {
+        Phase phase;
+        phase.path = path;
+        phase.start_ns = start_ns;
+        phase.ns = ns;
+        request.phases.push_back(phase);
+      };
+      add("step", 0, 9'000'000);
+      add("step/forward", 0, 5'000'000 + late_ns);
+      add("step/allreduce", 5'000'000 + late_ns, 4'000'000 - late_ns);
+      requests.push_back(request);
+    }
+    return requests;
+  };
+  std::vector<Capture> captures;
+  captures.push_back(capture_of(requests_of(1'000'000, 0), "baseline/ranks/0/requests.jsonl"));
+  captures.push_back(capture_of(requests_of(7'000, 2'000'000), "baseline/ranks/1/requests.jsonl"));
+  EXPECT_EQ(captures[0].time.wall_ns, 79'000'000);
+  EXPECT_EQ(captures[0].time.exposed_ns, 8 * 4'000'000);
+  EXPECT_EQ(captures[0].time.compute_ns, 8 * 5'000'000);
+  number_ranks(captures);
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), 1);
+  EXPECT_EQ(analysis.stragglers.front().cause, "compute");
+  EXPECT_EQ(analysis.ranks[1].clock.ahead_ns, -993'000);
+  EXPECT_EQ(analysis.stragglers[1].phase, "step");
+}
+
+TEST(RankCapture, WithoutCollectivesOnlyShowsWhoComputesForLonger) {
+  const auto capture_with = [](std::int64_t rank, std::int64_t late_ns) {
+    std::vector<Request> requests(10);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      requests[i].start_ns = static_cast<std::int64_t>(i) * 10'000'000;
+      requests[i].ns = 5'000'000 + late_ns;
+      Phase phase;
+      phase.path = "forward";
+      phase.start_ns = 0;
+      phase.ns = requests[i].ns;
+      requests[i].phases = {phase};
+    }
+    Capture capture = capture_of(requests, "requests.jsonl");
+    capture.rank = rank;
+    return capture;
+  };
+  std::vector<Capture> captures;
+  for (std::int64_t rank = 0; rank < 3; ++rank) {
+    captures.push_back(capture_with(rank, rank == 2 ? 1'000'000 : rank * 1000));
+  }
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), 2);
+  EXPECT_EQ(analysis.stragglers.front().evidence,
+            "it computes for 60.0 ms, the others for 50.0 ms; no collectives show who waits");
+  EXPECT_EQ(analysis.findings.front(),
+            "Rank 2 takes longest: it computes for 60.0 ms, the others for 50.0 ms; no collectives "
+            "show who waits.");
+  captures[2] = capture_with(2, 100'000);
+  EXPECT_EQ(analyse(captures).straggler(), std::nullopt) << "2 % may be chance";
+}
+
+TEST(RankCapture, IsSplitByProcessInTheOrderOfDevices) {
+  testing::TimelineBuilder builder;
+  const RowIndex first = builder.thread(900, 1);
+  const RowIndex second = builder.thread(800, 1);
+  const RowIndex on_0 = builder.stream(0, 7);
+  const RowIndex on_1 = builder.stream(1, 7);
+  const std::uint64_t a = builder.call({0, 2, first});
+  const std::uint64_t b = builder.call({0, 3, second});
+  builder.window(0, 100)
+      .work({10, 20, on_0, a, "gemm"})
+      .work({30, 40, on_0, 0, "of a graph"})
+      .work({10, 25, on_1, b, "gemm"})
+      .range({0, 50, "step", first})
+      .range({0, 60, "step", second});
+  const std::vector<Timeline> parts = by_process(builder.build());
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].threads.front().process, 900) << "it used device 0";
+  EXPECT_EQ(parts[0].work.size(), 2U) << "only one process used the device";
+  EXPECT_EQ(parts[1].work.size(), 1U);
+  EXPECT_EQ(parts[1].ranges.size(), 1U);
+  EXPECT_EQ(parts[1].ranges[0].end_ns, 60);
+  EXPECT_EQ(parts[1].names.text(parts[1].work[0].name), "gemm");
+  EXPECT_EQ(parts[1].calls.size(), 1U);
+  EXPECT_EQ(parts[1].work[0].launch, 0U);
+}
+
+TEST(RankCapture, OfOneProcessIsNotSplit) {
+  testing::TimelineBuilder builder;
+  const RowIndex thread = builder.thread(900, 1);
+  const std::uint64_t call = builder.call({0, 2, thread});
+  builder.window(0, 100).work({10, 20, builder.stream(0, 7), call, "gemm"});
+  EXPECT_THAT(by_process(builder.build()), IsEmpty());
+}
+
+TEST(RankMatching, RefusesSequencesThatDiffer) {
+  testing::PlantedTraces planted = testing::planted_traces({.ranks = 2, .steps = 5});
+  std::vector<Capture> captures = captures_of(planted);
+  captures[1].visits[9].bytes += 4;
+  const Matches matches = match(captures);
+  EXPECT_THAT(matches.matches, IsEmpty());
+  EXPECT_THAT(matches.notes,
+              ElementsAre("the collectives of rank 1 in group 0 (default_pg) differ from those of "
+                          "rank 0 and are not matched"));
+}
+
+}  // namespace
+}  // namespace profline::ranks

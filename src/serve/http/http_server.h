@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "serve/site.h"
+
+namespace profline::serve {
+
+/// HTTP for a site, with limits on what a client may send and how long it may take. The only code
+/// that uses cpp-httplib.
+class HttpServer {
+ public:
+  /// Binds to the address; port 0 is any free one. An Error of kind Io if that is not possible.
+  static Result<HttpServer> bind(const std::string& host, int port);
+  ~HttpServer();
+  HttpServer(HttpServer&&) noexcept;
+  HttpServer& operator=(HttpServer&&) = delete;
+
+  int port() const { return port_; }
+  /// Answers until stop(). The site outlives this call.
+  void serve(Site& site);
+  /// May be called from another thread, also before serve().
+  void stop();
+
+ private:
+  class Impl;
+  HttpServer(std::unique_ptr<Impl> impl, int port);
+
+  std::unique_ptr<Impl> impl_;
+  int port_ = 0;
+};
+
+}  // namespace profline::serve

@@ -1,0 +1,182 @@
+#include "summary/ranks.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/kernels/classify.h"
+#include "analysis/ranks/analysis.h"
+#include "analysis/ranks/capture.h"
+#include "run/artifacts.h"
+#include "run/names/artifact_names.h"
+#include "summary/internal/parts.h"
+
+namespace profline::summary {
+namespace {
+
+/// What was read of the ranks, and what could not be.
+struct FoundRanks {
+  std::string stage;
+  std::string ranks_from;
+  std::vector<ranks::Capture> captures;
+  std::vector<std::string> notes;
+};
+
+/// Files of a stage's ranks: the first name that at least two ranks have.
+std::map<std::int64_t, std::string> files_of(const run::Run& run, const char* stage,
+                                             std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    auto files = run.rank_files(stage, name);
+    if (files.size() > 1) return files;
+  }
+  return {};
+}
+
+/// Reads a rank's capture. One that cannot be read is left out, with a note: the others can still
+/// be compared.
+FoundRanks read_files(const run::Run& run, const char* stage,
+                      const std::map<std::int64_t, std::string>& files,
+                      const kernels::Classifier& classes) {
+  FoundRanks found{stage, "the folders of the ranks", {}, {}};
+  const std::vector<std::pair<std::int64_t, std::string>> order(files.begin(), files.end());
+  std::vector<std::string> failures(order.size());
+  auto captures = ranks::read_captures(
+      order.size(),
+      [&](std::size_t i) -> Result<std::vector<Timeline>> {
+        run::Artifact<Timeline> timeline = run.read_timeline(order[i].second);
+        std::vector<Timeline> timelines;
+        if (timeline) {
+          timeline.content->source = order[i].second;
+          timeline.content->rank = order[i].first;
+          timelines.push_back(std::move(*timeline.content));
+        } else {
+          failures[i] = order[i].second + ": " + timeline.why_not;
+        }
+        return timelines;
+      },
+      classes);
+  if (captures) found.captures = *std::move(captures);
+  for (std::string& failure : failures) {
+    if (!failure.empty()) found.notes.push_back(std::move(failure));
+  }
+  return found;
+}
+
+FoundRanks read_requests(const run::Run& run, const std::map<std::int64_t, std::string>& files) {
+  FoundRanks found{run::stages::kBaseline, "the folders of the ranks", {}, {}};
+  for (const auto& [rank, file] : files) {
+    const std::string folder = file.substr(0, file.rfind('/'));
+    const auto& requests = run.requests(folder);
+    if (!requests) {
+      found.notes.push_back(file + ": " + requests.why_not);
+      continue;
+    }
+    found.captures.push_back(ranks::capture_of(*requests, file));
+    found.captures.back().rank = rank;
+  }
+  return found;
+}
+
+/// The processes in an nsys capture of several devices.
+FoundRanks read_processes(const run::Run& run, const kernels::Classifier& classes) {
+  FoundRanks found{run::stages::kNsys, "", {}, {}};
+  const auto& ranges = run.get(run::kNsysRanges);
+  if (!ranges) return found;
+  for (const NsysCapture& capture : ranges->captures) {
+    if (capture.devices.size() < 2 || capture.sqlite.empty()) continue;
+    run::Artifact<Timeline> timeline = run.read_capture(capture.sqlite);
+    if (!timeline) continue;
+    timeline.content->source = timeline.file;
+    for (const Timeline& part : ranks::by_process(*timeline.content)) {
+      found.captures.push_back(ranks::capture_of(part, classes));
+    }
+    if (found.captures.size() > 1) {
+      found.ranks_from = ranks::number_ranks(found.captures);
+      return found;
+    }
+    found.captures.clear();
+  }
+  return found;
+}
+
+/// What each stage has of several ranks, profilers first.
+std::vector<FoundRanks> found_by_stage(const run::Run& run, const kernels::Classifier& classes) {
+  std::vector<FoundRanks> found;
+  const auto nsys = files_of(run, run::stages::kNsys, {run::files::kNsysSqlite});
+  if (!nsys.empty()) found.push_back(read_files(run, run::stages::kNsys, nsys, classes));
+  const auto traces = files_of(run, run::stages::kTorchProfiler,
+                               {run::files::kTrace, run::files::kCompressedTrace});
+  if (!traces.empty()) {
+    found.push_back(read_files(run, run::stages::kTorchProfiler, traces, classes));
+  }
+  const auto requests = files_of(run, run::stages::kBaseline, {run::files::kRequests});
+  if (!requests.empty()) found.push_back(read_requests(run, requests));
+  if (found.empty()) found.push_back(read_processes(run, classes));
+  std::erase_if(found, [](const FoundRanks& one) { return one.captures.size() < 2; });
+  return found;
+}
+
+struct Compared {
+  FoundRanks found;
+  RankAnalysis analysis;
+};
+
+/// The first that shows collectives of several ranks: on a host, nsys may have recorded none. Else
+/// the last, which is without a profiler if there is such a run.
+std::optional<Compared> compare(std::vector<FoundRanks> stages) {
+  std::optional<Compared> compared;
+  for (FoundRanks& found : stages) {
+    RankAnalysis analysis = ranks::analyse(found.captures);
+    compared = Compared{std::move(found), std::move(analysis)};
+    if (compared->analysis.skew.collectives > 0) break;
+  }
+  return compared;
+}
+
+/// Adds what the launcher recorded: nodes, and which ranks failed.
+void add_record(const Ranks& recorded, RankAnalysis& analysis) {
+  analysis.world_size = std::max<std::uint64_t>(analysis.world_size, recorded.n);
+  for (const RankRecord& rank : recorded.ranks) {
+    for (RankRow& row : analysis.ranks) {
+      if (row.rank != rank.rank) continue;
+      row.node = rank.node;
+      row.end = rank.why;
+    }
+    if (rank.why.empty()) continue;
+    analysis.notes.push_back(fmt::format(
+        "rank {}{}: {}", rank.rank, rank.node.empty() ? "" : " on node " + rank.node, rank.why));
+  }
+}
+
+}  // namespace
+
+std::optional<RankAnalysis> ranks_of(const run::Run& run) {
+  const auto& own = run.get(kClassifier);
+  std::optional<kernels::Classifier> shipped;
+  if (!own) {
+    auto classes = kernels::shipped_classifier();
+    if (!classes) return std::nullopt;
+    shipped = *std::move(classes);
+  }
+  auto compared = compare(found_by_stage(run, own ? *own : *shipped));
+  if (!compared) return std::nullopt;
+  auto& [found, analysis] = *compared;
+  analysis.captured_by = found.stage;
+  analysis.ranks_from = found.ranks_from;
+  const auto& recorded = run.get(run::kRanks);
+  if (recorded) add_record(*recorded, analysis);
+  if (found.stage == run::stages::kBaseline) {
+    analysis.notes.emplace_back(
+        "no profiler recorded collectives of two ranks or more: phases of requests that are named "
+        "like a "
+        "collective count as communication, other phases as computation");
+  }
+  for (std::string& note : found.notes) analysis.notes.push_back(std::move(note));
+  return std::move(analysis);
+}
+
+}  // namespace profline::summary

@@ -1,0 +1,116 @@
+#include "summary/ranks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "records/request.h"
+#include "records/run_record.h"
+#include "run/run.h"
+#include "summary/summarise.h"
+#include "testing/captures/planted_ranks.h"
+#include "testing/temp_dir.h"
+
+namespace profline::summary {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A run's folder, as the launcher of ranks leaves it.
+class RanksOfRunTest : public ::testing::Test {
+ protected:
+  void write(const std::string& file, const std::string& text) {
+    const auto path = folder_ / file;
+    ASSERT_TRUE(create_folders(path.parent_path()));
+    ASSERT_TRUE(write_file_atomic(path, text));
+  }
+  void write_traces(const testing::PlantedRanks& options) {
+    const testing::PlantedTraces planted = testing::planted_traces(options);
+    for (std::size_t r = 0; r < planted.traces.size(); ++r) {
+      write("torch_profiler/ranks/" + std::to_string(r) + "/trace.json", planted.traces[r]);
+    }
+  }
+  run::Run run() const { return run::Run::with_record(folder_.path(), RunRecord()); }
+
+  testing::TempDir folder_;
+};
+
+TEST_F(RanksOfRunTest, AreComparedFromTheFoldersOfTheRanks) {
+  write_traces({.ranks = 3, .steps = 20, .seed = 2, .straggler = 1, .states_rank = false});
+  write("ranks.json", R"({"schema": "profline.ranks/1", "launcher": "srun", "n": 4, "ranks": [
+    {"rank": 0, "node": "n1", "why": ""}, {"rank": 1, "node": "n2", "why": ""},
+    {"rank": 2, "node": "n2", "why": ""}, {"rank": 3, "node": "n3", "why": "exit code 7"}]})");
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->captured_by, "torch_profiler");
+  EXPECT_EQ(analysis->ranks_from, "the folders of the ranks");
+  ASSERT_EQ(analysis->ranks.size(), 3U);
+  EXPECT_EQ(analysis->ranks[1].source, "torch_profiler/ranks/1/trace.json");
+  EXPECT_EQ(analysis->ranks[1].node, "n2");
+  EXPECT_EQ(analysis->straggler(), 1);
+  EXPECT_EQ(analysis->world_size, 4U);
+  EXPECT_THAT(analysis->notes, Contains("rank 3 on node n3: exit code 7"));
+}
+
+TEST_F(RanksOfRunTest, ACaptureThatCannotBeReadIsANote) {
+  write_traces({.ranks = 3, .steps = 20, .seed = 2, .straggler = 1});
+  write("torch_profiler/ranks/2/trace.json", "not a trace");
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->ranks.size(), 2U);
+  EXPECT_THAT(analysis->notes, Contains(StartsWith("torch_profiler/ranks/2/trace.json: ")));
+}
+
+TEST_F(RanksOfRunTest, ARunWithOneRankHasNone) {
+  write_traces({.ranks = 1, .steps = 2});
+  EXPECT_EQ(ranks_of(run()), std::nullopt);
+}
+
+/// Requests of a rank: a step, in which it computes and then waits for the others.
+std::string requests_of(std::int64_t late_ns) {
+  std::string lines;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    Request request;
+    request.id = i;
+    request.source = RequestSource::Nvtx;
+    request.start_ns = static_cast<std::int64_t>(i) * 10'000'000;
+    request.ns = 9'000'000;
+    const auto add = [&](const char* path, std::int64_t start_ns, std::int64_t ns) {
+      Phase phase;
+      phase.path = path;
+      phase.start_ns = start_ns;
+      phase.ns = ns;
+      request.phases.push_back(phase);
+    };
+    add("forward", 0, 5'000'000 + late_ns);
+    add("allreduce", 5'000'000 + late_ns, 4'000'000 - late_ns);
+    lines += to_json_line(request) + "\n";
+  }
+  return lines;
+}
+
+TEST_F(RanksOfRunTest, WithoutProfilersComeFromTheirRequests) {
+  for (int rank = 0; rank < 4; ++rank) {
+    write("baseline/ranks/" + std::to_string(rank) + "/requests.jsonl",
+          requests_of(rank == 2 ? 2'000'000 : 0));
+  }
+  // A profiler that recorded nothing of the collectives does not count.
+  for (const char* rank : {"0", "2"}) {
+    write(std::string("torch_profiler/ranks/") + rank + "/trace.json",
+          R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+              "ts": 1, "dur": 1}]})");
+  }
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->captured_by, "baseline");
+  EXPECT_EQ(analysis->straggler(), 2);
+  EXPECT_EQ(analysis->stragglers.front().cause, "compute");
+  const RunSummary summary = summarise(run());
+  ASSERT_TRUE(summary.ranks);
+  EXPECT_THAT(summary.verdict, HasSubstr("Rank 2 is late: "));
+}
+
+}  // namespace
+}  // namespace profline::summary
