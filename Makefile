@@ -55,12 +55,13 @@ demo: setup
 
 # What tests use besides the build.
 test-tools:
-	@scripts/setup browser shells slurm ranks packages
+	@scripts/setup browser shells slurm packages
 	@$(MAKE) --no-print-directory nsight
 	@scripts/fetch_llama >/dev/null || echo 'make: tests that need llama-server will be skipped' >&2
 	@scripts/fetch_npm mcp || echo 'make: tests with clients of the Model Context Protocol will be skipped' >&2
 
 test: setup
+	@scripts/setup ranks
 	@scripts/build_for_tests
 	@ctest --preset dev
 
