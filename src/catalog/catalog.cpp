@@ -22,6 +22,13 @@ bool is_below(const fs::path& real, const fs::path& root) {
 
 }  // namespace
 
+std::optional<run_index::IndexedRun> row_within(const KnownRun& run, const fs::path& folder) {
+  if (run.folder.parent_path() != folder) return std::nullopt;
+  run_index::IndexedRun row = run.row;
+  row.folder = run.folder.filename().string();
+  return row;
+}
+
 Result<Catalog> Catalog::open(std::span<const fs::path> roots) {
   Catalog catalog;
   for (const fs::path& root : roots) {

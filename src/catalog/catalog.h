@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@ struct KnownRun {
   std::filesystem::path folder;  ///< the same, of the run
   run_index::IndexedRun row;
 };
+
+/// The run's row as seen from the folder that it lies directly in; nothing for any other folder.
+std::optional<run_index::IndexedRun> row_within(const KnownRun& run,
+                                                const std::filesystem::path& folder);
 
 /// Reads, and never writes, not even the index. Nothing outside the roots is read: links that lead
 /// out of them are refused.

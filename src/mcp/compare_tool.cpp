@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "catalog/history.h"
 #include "comparison/comparison.h"
 #include "comparison/row_text.h"
+#include "comparison/run_measurements.h"
 #include "formats/json.h"
 #include "mcp/internal/answers.h"
 #include "schema/docs.h"
@@ -57,6 +59,21 @@ void add_differences(std::size_t document, const comparison::Comparison& found, 
   };
   add("config", found.differences.config);
   add("environment", found.differences.environment);
+}
+
+/// Compares without writing anything, not even the index of the runs.
+Result<comparison::Comparison> compared(const Sources& sources, const fs::path& a,
+                                        const fs::path& b,
+                                        const session::ComparisonRequest& request) {
+  const auto known = [&](const fs::path& folder) {
+    std::vector<run_index::IndexedRun> rows;
+    for (const catalog::KnownRun& run : sources.catalog.runs()) {
+      if (auto row = catalog::row_within(run, folder)) rows.push_back(*std::move(row));
+    }
+    return rows;
+  };
+  return session::compare_runs({PL_TRY(comparison::runs_in(a)), PL_TRY(comparison::runs_in(b))},
+                               request, sources.services.interrupt, known);
 }
 
 Result<Answer> answer_history(const fs::path& run, const CompareArguments& asked) {
@@ -121,18 +138,23 @@ Result<Answer> answer_compare(const Sources& sources, const CompareArguments& as
   if (asked.history) return answer_history(a, asked);
   const fs::path b = PL_TRY(side_called(sources, *asked.b));
   session::ComparisonRequest request;
-  std::vector<std::string> words = {"compare", a.string(), b.string()};
   request.metrics = asked.metric;
   if (request.metrics.empty()) request.metrics = {"metrics", "phases"};
+  request.threshold = asked.threshold;
+  auto found = compared(sources, a, b, request);
+  const bool is_absent = !found && found.error().kind() == ErrorKind::NotFound;
+  if (is_absent && asked.metric.empty()) {  // of a program, say, that marks no phases
+    request.metrics = {"metrics"};
+    found = compared(sources, a, b, request);
+  }
+  std::vector<std::string> words = {"compare", a.string(), b.string()};
   for (const std::string& metric : request.metrics) {
     words.insert(words.end(), {"--metric", metric});
   }
   if (asked.threshold) {
-    request.threshold = *asked.threshold;
     words.insert(words.end(), {"--threshold", schema::float_text(*asked.threshold)});
   }
   Answer answer;
-  const auto found = session::compare_runs(a, b, request, sources.services.interrupt);
   if (!found && found.error().kind() == ErrorKind::NotFound) {
     answer.say("It was not captured.");
     answer.missing("rows to compare", found.error().to_string());

@@ -54,9 +54,7 @@ std::vector<fs::path> folders_of(const std::vector<const ListedRun*>& side) {
 std::vector<IndexedRun> known_below(const Snapshot& snapshot, const fs::path& folder) {
   std::vector<IndexedRun> rows;
   for (const ListedRun& run : snapshot.runs) {
-    if (run.known.folder.parent_path() != folder) continue;
-    rows.push_back(run.known.row);
-    rows.back().folder = run.known.folder.filename().string();
+    if (auto row = catalog::row_within(run.known, folder)) rows.push_back(*std::move(row));
   }
   return rows;
 }

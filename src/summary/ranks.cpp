@@ -13,6 +13,7 @@
 #include "analysis/ranks/capture.h"
 #include "run/artifacts.h"
 #include "run/names/artifact_names.h"
+#include "run/run_folder.h"
 #include "summary/internal/parts.h"
 
 namespace profline::summary {
@@ -108,6 +109,13 @@ std::vector<FoundRanks> found_by_stage(const run::Run& run, const kernels::Class
   std::vector<FoundRanks> found;
   const auto nsys = files_of(run, run::stages::kNsys, {run::files::kNsysSqlite});
   if (!nsys.empty()) found.push_back(read_files(run, run::stages::kNsys, nsys, classes));
+  const std::string first_name = run::with_suffix(run::files::kNsysSqlite, ".1");
+  const auto first = files_of(run, run::stages::kNsys, {first_name.c_str()});
+  if (nsys.empty() && !first.empty()) {
+    found.push_back(read_files(run, run::stages::kNsys, first, classes));
+    found.back().notes.emplace_back(
+        "nsys made several captures per rank; the first one of each is compared");
+  }
   const auto traces = files_of(run, run::stages::kTorchProfiler,
                                {run::files::kTrace, run::files::kCompressedTrace});
   if (!traces.empty()) {

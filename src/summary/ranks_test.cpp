@@ -9,6 +9,7 @@
 #include "run/run.h"
 #include "summary/summarise.h"
 #include "testing/captures/planted_ranks.h"
+#include "testing/paths.h"
 #include "testing/temp_dir.h"
 
 namespace profline::summary {
@@ -61,6 +62,24 @@ TEST_F(RanksOfRunTest, ACaptureThatCannotBeReadIsANote) {
   ASSERT_TRUE(analysis);
   EXPECT_EQ(analysis->ranks.size(), 2U);
   EXPECT_THAT(analysis->notes, Contains(StartsWith("torch_profiler/ranks/2/trace.json: ")));
+}
+
+TEST_F(RanksOfRunTest, OfSeveralCapturesPerRankTheFirstIsCompared) {
+  const auto capture =
+      read_file(testing::source_dir() / "tests/golden/nsys/2025.3-decode/input.sqlite");
+  ASSERT_TRUE(capture);
+  for (const char* rank : {"0", "1"}) {
+    for (const char* file : {"run.1.sqlite", "run.2.sqlite"}) {
+      write(std::string("nsys/ranks/") + rank + "/" + file, *capture);
+    }
+  }
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->captured_by, "nsys");
+  ASSERT_EQ(analysis->ranks.size(), 2U);
+  EXPECT_EQ(analysis->ranks[1].source, "nsys/ranks/1/run.1.sqlite");
+  EXPECT_THAT(analysis->notes,
+              Contains("nsys made several captures per rank; the first one of each is compared"));
 }
 
 TEST_F(RanksOfRunTest, ARunWithOneRankHasNone) {

@@ -129,6 +129,15 @@ class Gloo(RanksTest):
         self.assertLess(other, slow)
         self.assertGreater(self.phase_ns("baseline/ranks/1", "all_reduce"), self.phase_ns("baseline/ranks/2", "all_reduce"))
 
+    def expect_late_rank(self, captured_by, ranks):
+        """`profline ranks` names the rank that was slowed down."""
+        done = subprocess.run([PROFLINE, "ranks", str(self.run_dir), "--format", "json"], env=self.env, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        analysis = json.loads(done.stdout)
+        self.assertEqual(analysis["captured_by"], captured_by)
+        self.assertEqual([rank["rank"] for rank in analysis["ranks"]], ranks)
+        self.assertEqual((analysis["stragglers"][0]["phase"], analysis["stragglers"][0]["rank"]), ("", 2), done.stdout)
+
     def expect_traces(self):
         """Ranks 0 and 2 were traced, the others were not."""
         for rank in (0, 2):
@@ -185,6 +194,11 @@ class UnderSlurm(Gloo):
         self.profline(*words, env={"SLOW": "2:30"})
         self.expect_baseline(["n1", "n2", "n3", "n4"])
         self.expect_traces()
+        self.expect_late_rank("torch_profiler", [0, 2])
+        self.assertIn("rank 2 is late", (self.run_dir / "report.md").read_text().lower())
+        # Without captures, the requests of all four ranks show it.
+        shutil.rmtree(self.run_dir / "torch_profiler/ranks")
+        self.expect_late_rank("baseline", [0, 1, 2, 3])
 
     def test_the_rank_that_failed_first_is_named_with_its_node(self):
         done = self.profline("pipeline.workload.ranks.per_node=2", code=1, env={"FAULT": "2:exit"})
