@@ -109,9 +109,7 @@ std::string help_text(const CommandLine& command_line, std::size_t width) {
     text += help_row(words.empty() ? std::string(name) : fmt::format("{} {}", name, words), summary,
                      width);
   };
-  for (const auto& verb : command_line.verbs()) {
-    if (verb->is_for_people()) row(verb->name(), verb->words(), verb->summary());
-  }
+  for (const auto& verb : command_line.verbs()) row(verb->name(), verb->words(), verb->summary());
   for (const WordCommand& command : word_commands()) {
     row(command.name, command.words, command.summary);
   }

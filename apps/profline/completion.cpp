@@ -57,7 +57,7 @@ class Completion {
     if (given_.words.size() > 1) return out;
     const std::string before = given_.words.empty() ? "" : given_.words.front() + " ";
     for (const auto& verb : command_line_.verbs()) {
-      if (!verb->is_for_people() || !verb->name().starts_with(before)) continue;
+      if (!verb->name().starts_with(before)) continue;
       const std::string_view rest = verb->name().substr(before.size());
       add_finished(out, rest.substr(0, rest.find(' ')), line_.word);
     }

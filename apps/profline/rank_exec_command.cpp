@@ -16,7 +16,6 @@ class RankExecVerb final : public Verb {
              "what 'profline run' starts for a program with four ranks"}};
   }
   std::string_view words() const override { return "LAUNCH -- PROGRAM..."; }
-  bool is_for_people() const override { return false; }
   std::vector<Option> options() const override { return {}; }
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override {
     const std::vector<std::string>& words = invocation.arguments.words;

@@ -53,8 +53,6 @@ class Verb {
   virtual std::string_view words() const { return {}; }
   /// Whether `-- PROGRAM...` is the program to profile; otherwise what follows `--` are words.
   virtual bool takes_program() const { return false; }
-  /// False for a command that other programs call: lists of commands leave it out.
-  virtual bool is_for_people() const { return true; }
   /// Examples at the end of its help; at least one.
   virtual std::vector<Example> examples() const = 0;
   virtual std::vector<Option> options() const = 0;

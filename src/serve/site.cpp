@@ -16,10 +16,16 @@ constexpr int kForbidden = 403;
 constexpr int kNotAllowed = 405;
 constexpr int kUnavailable = 503;
 
+/// Browsers ask for the icon of the page that was shown before; nothing else is loaded.
+constexpr const char* kIconAlone =
+    "default-src 'none'; img-src 'self'; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors 'none'";
+
 /// For those who may see nothing: without styles, because those need the token as well.
 Response refusal(int status, std::string_view heading, std::string_view why) {
   Response response;
   response.status = status;
+  response.policy = kIconAlone;
   response.body =
       "<!doctype html>\n" +
       element("html", {{"lang", "en"}},
@@ -39,6 +45,7 @@ Response welcome(const AccessRules& rules, Target target) {
   std::erase_if(target.query.entries, [](const auto& entry) { return entry.first == "token"; });
   const std::string address = address_of(target);
   Response response;
+  response.policy = kIconAlone;
   response.headers.emplace_back(
       "Set-Cookie", rules.cookie_name + "=" + rules.token + "; Path=/; HttpOnly; SameSite=Strict");
   response.body =

@@ -112,7 +112,8 @@ std::vector<std::string> missing_keys(const Node& config) {
     const bool is_of_servers = doc.path.starts_with("pipeline.workload.server") ||
                                doc.path.starts_with("pipeline.workload.load") ||
                                doc.path.starts_with("pipeline.workload.window");
-    if (is_repeated || is_of_servers) continue;
+    const bool is_of_programs = doc.path.starts_with("pipeline.workload.ranks");
+    if (is_repeated || is_of_servers || is_of_programs) continue;
     if (config.find_path(doc.path) == nullptr) missing.push_back(doc.path);
   }
   return missing;

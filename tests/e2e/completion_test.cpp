@@ -41,8 +41,8 @@ TEST(Completion, OffersCommandsAndOptions) {
   EXPECT_THAT(
       offered(tree, "profline ", ""),
       ElementsAre("analyze ", "ceilings ", "compare ", "config ", "demo ", "doctor ", "explain ",
-                  "help ", "infer ", "kernels ", "load ", "mcp ", "plan ", "ranks ", "report ",
-                  "run ", "runs ", "serve ", "sweep ", "trace ", "version "));
+                  "help ", "infer ", "kernels ", "load ", "mcp ", "plan ", "rank-exec ", "ranks ",
+                  "report ", "run ", "runs ", "serve ", "sweep ", "trace ", "version "));
   EXPECT_THAT(offered(tree, "profline ex", "ex"), ElementsAre("explain "));
   EXPECT_THAT(offered(tree, "profline config --config-", "--config-"),
               ElementsAre("--config-dir ", "--config-name ", "--config-path "));

@@ -78,7 +78,7 @@ std::vector<const RangeUse*> named(const NsysRanges& ranges, std::string_view ca
 
 /// The range covers one image, and is as long as the workload's own clock says.
 void expect_measured(const std::vector<const RangeUse*>& ranges, std::int64_t clock_ns) {
-  constexpr std::int64_t kLongEnough = 50'000'000;
+  constexpr std::int64_t kLongEnough = 25'000'000;
   constexpr double kTolerance = 0.05;
   ASSERT_EQ(ranges.size(), 1U);
   EXPECT_EQ(ranges[0]->instances, 1U);

@@ -125,6 +125,17 @@ class WholeRuns(unittest.TestCase):
         self.assertEqual(proofs(run.server("nsys"))["the capture is whole"], "passed")
 
     @unittest.skipIf(NSYS is None, "no nsys (scripts/fetch_nsight unpacks it)")
+    def test_without_a_gate_nsys_records_the_whole_life_of_the_server(self):
+        run = support.Run([*support.ENGINE, "--port", "PORT"], "server.gate=none", "pipeline.nsys.trace=[nvtx,osrt]",
+                          stages=("baseline", "nsys"), arguments=["--nsys", str(NSYS)])
+        self.assertEqual(run.code, 0, run.stderr)
+        first, last = times_in(run.folder / "nsys" / "run.sqlite")
+        load = run.server("nsys")["load"]
+        self.assertGreater((last - first), load["end_ns"] - load["start_ns"])
+        self.assertEqual(proofs(run.server("nsys"))["no process is left"], "passed")
+        self.assertEqual(run.leftovers(), [])
+
+    @unittest.skipIf(NSYS is None, "no nsys (scripts/fetch_nsight unpacks it)")
     def test_nsys_around_llama_server(self):
         program = support.TOOLS / "llama" / "bin" / "llama-server"
         if not program.exists():

@@ -2,7 +2,9 @@
 // figures.js; docs/formats/tiles.md describes the data.
 
 const captureRow = 18;
-const captureHeader = 22;
+const captureHeader = 26;
+// What can be clicked is at least as tall (WCAG 2.2, target size).
+const captureTarget = 24;
 const captureAxis = 24;
 // Narrower events are drawn together, as the share of each pixel that they fill.
 const captureLeastBar = 2;
@@ -21,8 +23,9 @@ function captureLayout(lanes, closedGroups, closedLanes) {
     }
     if (closedGroups.has(group)) continue;
     const rows = closedLanes.has(lane.lane) ? 1 : lane.rows;
-    items.push({kind: 'lane', lane, rows, y, height: rows * captureRow});
-    y += rows * captureRow + 5;
+    const height = Math.max(rows * captureRow, lane.rows > 1 ? captureTarget : 0);
+    items.push({kind: 'lane', lane, rows, y, height});
+    y += height + 5;
   }
   return {items, height: y + 4};
 }

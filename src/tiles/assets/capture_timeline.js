@@ -134,7 +134,7 @@ function captureTimeline(root, ask, {changed = () => {}, from, to} = {}) {
       title: isGroup ? name : name + ': ' + amount(item.lane.events, 'events'),
       ...(canClose ? {type: 'button', 'aria-expanded': String(!set.has(key))} : {})}, name);
     label.style.top = item.y + 'px';
-    label.style.height = (isGroup ? item.height - 2 : captureRow) + 'px';
+    label.style.height = (canClose ? captureTarget : captureRow) + 'px';
     if (!canClose) return label;
     label.addEventListener('click', () => {
       if (!set.delete(key)) set.add(key);
@@ -457,7 +457,7 @@ function captureParts(root) {
   const parts = {
     search: element('input', {type: 'search', placeholder: 'Search a name', 'aria-label': 'search events by name'}),
     previous: button('‹', 'previous event with this name'), next: button('›', 'next event with this name'),
-    closer: button('+', 'zoom in'), farther: button('−', 'zoom out'), fit: button('Fit', 'show everything'),
+    closer: button('+', 'zoom in'), farther: button('−', 'zoom out'), fit: button('Fit', 'Fit: show everything'),
     select: element('button', {type: 'button', 'aria-pressed': 'false', title: 'drag selects a span of time'}, 'Select'),
     status: element('output', {class: 'ct-status', 'aria-live': 'polite'}), range: element('span', {class: 'ct-range'}),
     frame: element('div', {class: 'ct-frame'}), scroll: element('div', {class: 'ct-scroll'}),
