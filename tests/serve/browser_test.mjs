@@ -229,7 +229,7 @@ test('hostile names do nothing', () => open('/runs/hostile/', async (page) => {
 test('the timeline of a capture is drawn, found in the report, and kept in the address', () => open('/runs/20261115-102030/', async (page) => {
   await page.click('a:text-is("Timeline")');
   await page.waitForSelector('#timeline canvas');
-  await page.waitForFunction(() => /^#\d+-\d+$/.test(location.hash));
+  await page.waitForFunction(() => /^#-?\d+_\d+$/.test(location.hash));
   const whole = new URL(page.url()).hash;
   assert.ok((await page.$$eval('.ct-lane', (lanes) => lanes.length)) > 0);
   await page.click('button[aria-label="zoom in"]');

@@ -143,8 +143,8 @@ function addTimeline() {
     if (!answer.ok) throw new Error((await answer.text()).trim());
     return answer.json();
   };
-  const [from, to] = location.hash.slice(1).split('-').map(Number);
-  const changed = (view) => history.replaceState(null, '', '#' + Math.floor(view.from) + '-' + Math.ceil(view.to));
+  const [from, to] = location.hash.slice(1).split('_').map(Number);
+  const changed = (view) => history.replaceState(null, '', '#' + Math.floor(view.from) + '_' + Math.ceil(view.to));
   timeline = captureTimeline(place, ask, to > from ? {changed, from, to} : {changed});
 }
 
