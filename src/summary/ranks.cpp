@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,21 +134,44 @@ struct Compared {
   RankAnalysis analysis;
 };
 
-/// The first that shows collectives of several ranks: on a host, nsys may have recorded none. Else
+/// The first that shows enough collectives of several ranks to call one late: nsys may have
+/// recorded none on a host, or one per capture. Else the one that shows most, and among equal ones
 /// the last, which is without a profiler if there is such a run.
 std::optional<Compared> compare(std::vector<FoundRanks> stages) {
   std::optional<Compared> compared;
   for (FoundRanks& found : stages) {
     RankAnalysis analysis = ranks::analyse(found.captures);
+    const std::uint64_t shown = analysis.skew.collectives;
+    if (compared && shown < compared->analysis.skew.collectives) continue;
     compared = Compared{std::move(found), std::move(analysis)};
-    if (compared->analysis.skew.collectives > 0) break;
+    if (shown >= ranks::kFewestCollectives) break;
   }
   return compared;
 }
 
+/// The clock of requests counts from when its machine was started.
+void forget_unrelated_origins(const Ranks& recorded, std::vector<FoundRanks>& stages) {
+  std::set<std::string> hosts;
+  for (const RankRecord& rank : recorded.ranks) hosts.insert(rank.host);
+  if (hosts.size() < 2) return;
+  for (FoundRanks& found : stages) {
+    if (found.stage != run::stages::kBaseline) continue;
+    for (ranks::Capture& capture : found.captures) capture.origin_ns.reset();
+  }
+}
+
+/// The size of the job as its launcher knows it: profilers do not always record it, and without it
+/// a rank that was not captured is not missed.
+void set_world_size(const Ranks& recorded, std::vector<FoundRanks>& stages) {
+  for (FoundRanks& found : stages) {
+    for (ranks::Capture& capture : found.captures) {
+      capture.world_size = std::max<std::int64_t>(capture.world_size, recorded.n);
+    }
+  }
+}
+
 /// Adds what the launcher recorded: nodes, and which ranks failed.
 void add_record(const Ranks& recorded, RankAnalysis& analysis) {
-  analysis.world_size = std::max<std::uint64_t>(analysis.world_size, recorded.n);
   for (const RankRecord& rank : recorded.ranks) {
     for (RankRow& row : analysis.ranks) {
       if (row.rank != rank.rank) continue;
@@ -170,18 +194,22 @@ std::optional<RankAnalysis> ranks_of(const run::Run& run) {
     if (!classes) return std::nullopt;
     shipped = *std::move(classes);
   }
-  auto compared = compare(found_by_stage(run, own ? *own : *shipped));
+  const auto& recorded = run.get(run::kRanks);
+  std::vector<FoundRanks> stages = found_by_stage(run, own ? *own : *shipped);
+  if (recorded) {
+    set_world_size(*recorded, stages);
+    forget_unrelated_origins(*recorded, stages);
+  }
+  auto compared = compare(std::move(stages));
   if (!compared) return std::nullopt;
   auto& [found, analysis] = *compared;
   analysis.captured_by = found.stage;
   analysis.ranks_from = found.ranks_from;
-  const auto& recorded = run.get(run::kRanks);
   if (recorded) add_record(*recorded, analysis);
   if (found.stage == run::stages::kBaseline) {
     analysis.notes.emplace_back(
-        "no profiler recorded collectives of two ranks or more: phases of requests that are named "
-        "like a "
-        "collective count as communication, other phases as computation");
+        "no profiler recorded enough collectives of two ranks or more: phases of requests that are "
+        "named like a collective count as communication, other phases as computation");
   }
   for (std::string& note : found.notes) analysis.notes.push_back(std::move(note));
   return std::move(analysis);

@@ -131,5 +131,55 @@ TEST_F(RanksOfRunTest, WithoutProfilersComeFromTheirRequests) {
   EXPECT_THAT(summary.verdict, HasSubstr("Rank 2 is late: "));
 }
 
+TEST_F(RanksOfRunTest, ComeFromTheStageThatShowsEnoughCollectives) {
+  for (int rank = 0; rank < 3; ++rank) {
+    write("baseline/ranks/" + std::to_string(rank) + "/requests.jsonl",
+          requests_of(rank == 2 ? 2'000'000 : 0));
+  }
+  write_traces({.ranks = 3, .steps = 1, .collectives_per_step = 1});
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->captured_by, "baseline") << "one collective per trace says nothing";
+  EXPECT_EQ(analysis->straggler(), 2);
+  write_traces({.ranks = 3, .steps = 5, .collectives_per_step = 1});
+  EXPECT_EQ(ranks_of(run())->captured_by, "torch_profiler");
+}
+
+TEST_F(RanksOfRunTest, MissThoseThatTheLauncherStartedAndNobodyCaptured) {
+  const testing::PlantedTraces planted = testing::planted_traces(
+      {.ranks = 2, .steps = 20, .seed = 2, .names_groups = false, .states_rank = false});
+  write("torch_profiler/ranks/0/trace.json", planted.traces[0]);
+  write("torch_profiler/ranks/2/trace.json", planted.traces[1]);
+  EXPECT_GT(ranks_of(run())->classes.transfer, 0U);
+  write("ranks.json", R"({"schema": "profline.ranks/1", "launcher": "srun", "n": 4, "ranks": []})");
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->world_size, 4U);
+  EXPECT_EQ(analysis->classes.transfer, 0U);
+  EXPECT_THAT(analysis->notes, Contains(StartsWith("2 of 4 ranks were captured")));
+}
+
+TEST_F(RanksOfRunTest, ClocksOfDifferentMachinesHaveNoCommonOrigin) {
+  for (int rank = 0; rank < 4; ++rank) {
+    write("baseline/ranks/" + std::to_string(rank) + "/requests.jsonl",
+          requests_of(rank == 2 ? 2'000'000 : 0));
+  }
+  const auto record = [&](const char* host) {
+    write("ranks.json",
+          std::string(R"({"schema": "profline.ranks/1", "launcher": "srun", "n": 4, "ranks": [)") +
+              R"({"rank": 0, "host": "a"}, {"rank": 1, "host": "a"}, {"rank": 2, "host": ")" +
+              host + R"("}, {"rank": 3, "host": "a"}]})");
+  };
+  record("a");
+  EXPECT_EQ(ranks_of(run())->ranks[1].clock.ahead_ns, 0);
+  record("b");
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->straggler(), 2);
+  for (const RankRow& row : analysis->ranks) {
+    EXPECT_EQ(row.clock.ahead_ns, std::nullopt) << "uptimes of machines say nothing";
+  }
+}
+
 }  // namespace
 }  // namespace profline::summary

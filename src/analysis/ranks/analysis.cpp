@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -20,8 +22,6 @@ namespace {
 
 using internal::quantile;
 
-constexpr std::uint64_t kFewestCollectives = 5;  // that a rank is called late for
-
 /// A matched collective, measured.
 struct Measured {
   const Match* match = nullptr;
@@ -34,6 +34,7 @@ struct Measured {
   std::size_t first = 0;  // members
   std::size_t last = 0;
   std::int64_t lead_ns = 0;  // the last but one's arrival to the last one's
+  std::int64_t lead_uncertainty_ns = 0;
   CollectiveClass kind = CollectiveClass::Inconclusive;
   bool is_complete = true;
 };
@@ -42,12 +43,59 @@ std::string of_ranks(std::uint64_t captured, std::uint64_t ranks) {
   return fmt::format("{} of its {} ranks were captured", captured, ranks);
 }
 
+/// What a rank did to the others in collectives that it entered last.
+struct Leads {
+  std::vector<std::int64_t> ns;                // from the last but one's arrival to its own
+  std::vector<std::int64_t> uncertainties_ns;  // of these
+
+  /// The time in all of them. A lead counts for no more than `often` of them reach, so that fewer
+  /// hiccups than that count for nothing.
+  std::int64_t consistent_ns(std::size_t often) const;
+  std::int64_t all_ns() const { return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}); }
+};
+
+std::int64_t Leads::consistent_ns(std::size_t often) const {
+  if (ns.size() < often) return 0;
+  std::vector<std::int64_t> sorted = ns;
+  const auto most = sorted.begin() + static_cast<std::ptrdiff_t>(often - 1);
+  std::nth_element(sorted.begin(), most, sorted.end(), std::greater<>());
+  const std::int64_t most_ns = *most;
+  std::int64_t sum_ns = 0;
+  for (const std::int64_t lead_ns : ns) sum_ns += std::min(lead_ns, most_ns);
+  return sum_ns;
+}
+
 /// What ranks lost in the collectives of one phase, or of all.
 struct Lateness {
   std::uint64_t collectives = 0;
-  std::map<std::uint32_t, std::uint64_t> last;      // by capture
-  std::map<std::uint32_t, std::int64_t> caused_ns;  // by capture
+  std::map<std::uint32_t, Leads> leads;  // by capture
 };
+
+/// The rank that causes most wait, and how much the next one causes.
+struct Latest {
+  std::uint32_t capture = 0;
+  std::int64_t ns = 0;
+  std::int64_t second_ns = 0;
+};
+
+template <typename NsOf>
+Latest latest_of(const Lateness& lateness, NsOf ns_of) {
+  Latest latest;
+  for (const auto& [capture, leads] : lateness.leads) {
+    const std::int64_t ns = ns_of(leads);
+    if (ns > latest.ns) {
+      latest = {capture, ns, latest.ns};
+    } else {
+      latest.second_ns = std::max(latest.second_ns, ns);
+    }
+  }
+  return latest;
+}
+
+Latest consistently_latest(const Lateness& lateness) {
+  const std::size_t often = std::max(kFewestCollectives, lateness.collectives / 100);
+  return latest_of(lateness, [&](const Leads& leads) { return leads.consistent_ns(often); });
+}
 
 class Analyst {
  public:
@@ -82,10 +130,16 @@ class Analyst {
   const SharedCommunicator& communicator(const Match& match) const {
     return matches_.communicators[match.communicator];
   }
-  /// How many ranks take part; those captured if it is not recorded.
+  /// How many ranks take part. If it is not recorded, each rank without a capture may be one.
   std::uint64_t ranks_of(const Match& match) const {
     const SharedCommunicator& shared = communicator(match);
-    return std::max<std::uint64_t>(shared.about.ranks, shared.captures.size());
+    const std::uint64_t captured = shared.captures.size();
+    if (shared.about.ranks > 0) return std::max<std::uint64_t>(shared.about.ranks, captured);
+    return captured + not_captured();
+  }
+  std::uint64_t world_size() const;
+  std::uint64_t not_captured() const {
+    return world_size() > captures_.size() ? world_size() - captures_.size() : 0;
   }
   const std::string& phase_of(const Match& match) const {
     return capture(match.members.front()).names.text(visit(match.members.front()).phase);
@@ -118,6 +172,13 @@ class Analyst {
   RankAnalysis result_;
 };
 
+/// 0: not known.
+std::uint64_t Analyst::world_size() const {
+  std::int64_t size = 0;
+  for (const Capture& capture : captures_) size = std::max(size, capture.world_size);
+  return static_cast<std::uint64_t>(size);
+}
+
 void Analyst::measure() {
   measured_.reserve(matches_.matches.size());
   for (const Match& match : matches_.matches) measured_.push_back(measured(match));
@@ -145,16 +206,19 @@ Measured Analyst::measured(const Match& match) const {
   found.first = static_cast<std::size_t>(first - found.arrivals_ns.begin());
   found.last = static_cast<std::size_t>(last - found.arrivals_ns.begin());
   found.skew_ns = *last - *first;
-  std::int64_t last_but_one_ns = *first;
+  std::size_t last_but_one = found.first;
   for (std::size_t i = 0; i < found.arrivals_ns.size(); ++i) {
-    if (i != found.last) last_but_one_ns = std::max(last_but_one_ns, found.arrivals_ns[i]);
+    if (i != found.last && found.arrivals_ns[i] > found.arrivals_ns[last_but_one]) last_but_one = i;
   }
-  found.lead_ns = *last - last_but_one_ns;
+  found.lead_ns = *last - found.arrivals_ns[last_but_one];
   found.length_ns = quantile(ends_ns, 0.5) - *first;
   if (aligned) {
     found.begin_ns = *first;
-    found.uncertainty_ns = clocks_[match.members[found.first].capture].uncertainty_ns +
-                           clocks_[match.members[found.last].capture].uncertainty_ns;
+    const auto uncertainty_ns = [&](std::size_t member) {
+      return clocks_[match.members[member].capture].uncertainty_ns;
+    };
+    found.uncertainty_ns = uncertainty_ns(found.first) + uncertainty_ns(found.last);
+    found.lead_uncertainty_ns = uncertainty_ns(last_but_one) + uncertainty_ns(found.last);
   }
   found.is_complete = match.members.size() >= ranks_of(match);
   found.kind = class_of(found.length_ns, found.skew_ns, found.uncertainty_ns, found.is_complete);
@@ -216,71 +280,70 @@ void Analyst::add_stragglers() {
     const std::uint32_t late = one.match->members[one.last].capture;
     for (Lateness* lateness : {&all, &phases[phase_of(*one.match)]}) {
       ++lateness->collectives;
-      ++lateness->last[late];
-      lateness->caused_ns[late] += one.lead_ns;
+      lateness->leads[late].ns.push_back(one.lead_ns);
+      lateness->leads[late].uncertainties_ns.push_back(one.lead_uncertainty_ns);
     }
   }
   result_.stragglers.push_back(straggler_of("", all));
   if (all.collectives < kFewestCollectives) find_longest(result_.stragglers.front());
-  std::vector<RankStraggler> of_phases;
+  // By what is consistent: one long hiccup does not make a phase the one that costs most.
+  std::vector<std::pair<std::int64_t, const std::string*>> order;
   for (const auto& [phase, lateness] : phases) {
     if (phase.empty() || lateness.collectives < kFewestCollectives) continue;
-    of_phases.push_back(straggler_of(phase, lateness));
+    order.emplace_back(-consistently_latest(lateness).ns, &phase);
   }
-  std::stable_sort(
-      of_phases.begin(), of_phases.end(),
-      [](const RankStraggler& a, const RankStraggler& b) { return a.caused_ns > b.caused_ns; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   constexpr std::size_t kMostPhases = 16;
-  if (of_phases.size() > kMostPhases) of_phases.resize(kMostPhases);
-  for (RankStraggler& one : of_phases) result_.stragglers.push_back(std::move(one));
+  if (order.size() > kMostPhases) order.resize(kMostPhases);
+  for (const auto& [ns, phase] : order) {
+    result_.stragglers.push_back(straggler_of(*phase, phases.at(*phase)));
+  }
 }
 
 /// A rank is late consistently if it causes at least twice the wait of any other, and more than the
-/// clocks' uncertainty and chance explain.
+/// clocks' uncertainty and chance explain. Hiccups are left out of the comparison: a few long waits
+/// for one rank must not hide that another one is always late.
 RankStraggler Analyst::straggler_of(const std::string& phase, const Lateness& lateness) const {
   RankStraggler straggler;
   straggler.phase = phase;
   straggler.collectives = lateness.collectives;
-  std::uint32_t late = 0;
-  std::int64_t second_ns = 0;
-  for (const auto& [capture, caused_ns] : lateness.caused_ns) {
-    if (caused_ns > straggler.caused_ns) {
-      second_ns = straggler.caused_ns;
-      straggler.caused_ns = caused_ns;
-      late = capture;
-    } else {
-      second_ns = std::max(second_ns, caused_ns);
-    }
-  }
-  if (lateness.collectives < kFewestCollectives || straggler.caused_ns == 0) {
+  const Latest any = latest_of(lateness, [](const Leads& leads) { return leads.all_ns(); });
+  if (lateness.collectives < kFewestCollectives || any.ns == 0) {
+    straggler.caused_ns = any.ns;
     straggler.evidence = lateness.collectives < kFewestCollectives
                              ? "too few collectives were matched to say"
                              : "no rank waits for another";
     return straggler;
   }
-  straggler.last = lateness.last.at(late);
+  const Latest consistent = consistently_latest(lateness);
+  const bool is_often = consistent.ns > 0;
+  const std::uint32_t late = is_often ? consistent.capture : any.capture;
+  const Leads& leads = lateness.leads.at(late);
+  straggler.last = leads.ns.size();
+  straggler.caused_ns = leads.all_ns();
   std::int64_t wall_ns = 0;
   for (const Capture& capture : captures_) wall_ns = std::max(wall_ns, capture.time.wall_ns);
   straggler.share =
       wall_ns > 0 ? static_cast<double>(straggler.caused_ns) / static_cast<double>(wall_ns) : 0;
-  const auto mean_ns = static_cast<double>(straggler.caused_ns) /
-                       static_cast<double>(std::max<std::uint64_t>(straggler.last, 1));
-  const std::string times =
+  const auto times = static_cast<double>(leads.ns.size());
+  const std::string evidence =
       fmt::format("the last in {} of {}, {} after the last but one on average", straggler.last,
-                  counted(lateness.collectives, "collective"), duration(mean_ns));
-  const bool is_alone = straggler.caused_ns >= 2 * second_ns;
-  const bool is_often = straggler.last >= kFewestCollectives;
-  const bool is_long = mean_ns > static_cast<double>(clocks_[late].uncertainty_ns);
+                  counted(lateness.collectives, "collective"),
+                  duration(static_cast<double>(straggler.caused_ns) / times));
+  const bool is_alone = consistent.ns >= 2 * consistent.second_ns;
+  const bool is_long = static_cast<double>(consistent.ns) / times >
+                       static_cast<double>(quantile(leads.uncertainties_ns, 0.5));
   if (is_alone && is_often && is_long) {
     straggler.rank = captures_[late].rank;
-    straggler.evidence = times;
+    straggler.evidence = evidence;
     find_cause(late, straggler);
     return straggler;
   }
-  straggler.evidence = fmt::format("rank {} is {}{}", captures_[late].rank, times,
-                                   !is_alone   ? ", but other ranks are late as much"
-                                   : !is_often ? ", which may be chance"
-                                               : ", which is within the uncertainty of its clock");
+  straggler.evidence = fmt::format("rank {} is {}{}", captures_[late].rank, evidence,
+                                   !is_often   ? ", which may be chance"
+                                   : !is_alone ? ", but other ranks are late as much"
+                                               : ", which is within the uncertainty of the clocks");
   return straggler;
 }
 
@@ -410,7 +473,9 @@ void Analyst::add_collectives() {
     row.kind = row.classes.overall();
     row.evidence = fmt::format("median skew {} of {} on average", duration(row.skew_median_ns),
                                duration(row.mean_ns));
-    if (row.ranks > row.captured) row.evidence += "; " + of_ranks(row.captured, row.ranks);
+    if (ranks_of(match) > row.captured) {
+      row.evidence += "; " + of_ranks(row.captured, ranks_of(match));
+    }
     result_.collectives.push_back(std::move(row));
   }
   std::stable_sort(result_.collectives.begin(), result_.collectives.end(),
@@ -450,12 +515,8 @@ void Analyst::add_longest() {
 
 void Analyst::add_totals() {
   RankTime all;
-  for (const Capture& capture : captures_) {
-    all += capture.time;
-    result_.world_size =
-        std::max(result_.world_size,
-                 static_cast<std::uint64_t>(std::max<std::int64_t>(0, capture.world_size)));
-  }
+  for (const Capture& capture : captures_) all += capture.time;
+  result_.world_size = world_size();
   result_.exposed_share = all.exposed_share();
   std::vector<std::int64_t> skews;
   for (const Measured& one : measured_) {
@@ -488,7 +549,7 @@ void Analyst::add_notes() {
         counted(unnamed, "collective does", "collectives do") +
         " not say which communicator it belongs to: matched by order, each kind on its own");
   }
-  if (result_.world_size > captures_.size()) {
+  if (not_captured() > 0) {
     result_.notes.push_back(fmt::format(
         "{} of {} ranks were captured: a rank that was not may be later than those shown",
         captures_.size(), result_.world_size));

@@ -11,6 +11,10 @@
 
 namespace profline::ranks {
 
+/// Matched collectives that a rank must have entered last to be called late, and that captures of
+/// one program have in common.
+inline constexpr std::uint64_t kFewestCollectives = 5;
+
 /// Gives each capture a rank, and says how: what the files state, else the last number in their
 /// names, else their order. An own statement counts only if all captures have one and no two are
 /// equal.

@@ -10,6 +10,7 @@
 
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/ranks/internal/busy_time.h"
+#include "analysis/ranks/internal/communication.h"
 #include "analysis/timeline/attribution.h"
 #include "analysis/timeline/transfers.h"
 #include "base/figures.h"
@@ -42,16 +43,11 @@ bool describes_collective(std::string_view op) {
   return op == "record_param_comms" || op.starts_with("c10d::");
 }
 
-/// Whether a part of a program communicates, from its name: `allreduce`, `barrier`.
-bool is_communication(std::string_view phase) {
-  return collective_kind(phase) != CollectiveKind::Unknown || contains(phase, "barrier");
-}
-
 /// Whether a range is a collective: of a back end on the host or, where no device works, one that
 /// the program named so.
 bool is_host_collective(const Timeline& timeline, const Range& range) {
   const std::string& name = timeline.names.text(range.name);
-  return runs_on_host(name) || (timeline.work.empty() && is_communication(name));
+  return runs_on_host(name) || (timeline.work.empty() && internal::is_communication(name));
 }
 
 /// Ranges that name parts of the program: neither collectives nor the profiler's steps.
@@ -89,6 +85,16 @@ class PhaseRanges {
   }
   /// By row of Timeline::ranges; 0: it is not a phase.
   Names::Id of(RowIndex range) const { return phase_[range]; }
+  /// The innermost mark of a collective around the launch of work: `nccl:all_to_all`. kNoRow: none.
+  RowIndex mark_of_work(const DeviceWork& work) const {
+    RowIndex mark = kNoRow;
+    if (work.launch == kNoRow) return mark;
+    attribution_.each(attribution_.of_work(work), [&](RowIndex range) {
+      const bool marks = marks_collective(timeline_.names.text(timeline_.ranges[range].name));
+      if (mark == kNoRow && marks) mark = range;
+    });
+    return mark;
+  }
 
  private:
   bool is_phase(const Range& range) const {
@@ -136,7 +142,7 @@ class Visits {
     for (const DeviceWork& work : timeline_.work) {
       if (work.kind != WorkKind::Kernel || !is_collective[work.name]) continue;
       if (work.collective == kNoRow) {
-        add(kernel_alone(work));
+        add_undescribed(work);
         continue;
       }
       std::size_t& known = of_collective[work.collective];
@@ -182,6 +188,26 @@ class Visits {
     } else {
       capture_.visits.push_back(visit);
     }
+  }
+
+  /// An all-to-all runs as sends and receives: which it is, the mark around its launch says. Its
+  /// kernels are one visit.
+  void add_undescribed(const DeviceWork& work) {
+    Visit visit = kernel_alone(work);
+    const RowIndex mark = is_pairwise(visit.kind) ? phases_.mark_of_work(work) : kNoRow;
+    const std::string& name =
+        timeline_.names.text(mark == kNoRow ? 0 : timeline_.ranges[mark].name);
+    const CollectiveKind kind = collective_kind(name);
+    if (kind == CollectiveKind::Unknown || is_pairwise(kind)) return add(visit);
+    const auto [known, is_new] = of_mark_.try_emplace(mark, capture_.visits.size());
+    if (!is_new) {
+      Visit& whole = capture_.visits[known->second];
+      whole.end_ns = std::max(whole.end_ns, visit.end_ns);
+      return;
+    }
+    visit.kind = kind;
+    visit.name = capture_.names.id_of(name);
+    add(visit);
   }
 
   Visit described(const Collective& collective, const DeviceWork& work) {
@@ -230,6 +256,7 @@ class Visits {
   const PhaseRanges& phases_;
   Capture& capture_;
   std::map<Names::Id, std::pair<Names::Id, CollectiveKind>> kernels_;
+  std::map<RowIndex, std::size_t> of_mark_;  // the visit of its kernels
   std::uint32_t last_ = 0;
 };
 
@@ -358,95 +385,6 @@ Capture capture_of(const Timeline& timeline, const kernels::Classifier& classes)
   activity.unite();
   capture.time = activity.time_in(Intervals{{timeline.begin_ns, timeline.end_ns}});
   add_phases(timeline, phases, activity, capture);
-  return capture;
-}
-
-namespace {
-
-/// Turns the phases of requests into visits and activity.
-class RequestPhases {
- public:
-  RequestPhases(std::int64_t first_ns, Capture& capture) : first_ns_(first_ns), capture_(capture) {}
-
-  void add(const Request& request) {
-    for (const Phase& phase : request.phases) {
-      if (!phase.start_ns) continue;
-      const std::int64_t start_ns = *request.start_ns - first_ns_ + *phase.start_ns;
-      const Interval when{start_ns, start_ns + phase.ns};
-      if (is_communication(last_name(phase.path))) {
-        add_collective(phase.path, when);
-      } else {
-        add_phase(request, phase, when);
-      }
-    }
-  }
-
-  void finish(std::int64_t length_ns) {
-    activity_.unite();
-    capture_.time = activity_.time_in(Intervals{{0, length_ns}});
-    for (auto& [name, found] : phases_) {
-      internal::unite(found.first);
-      capture_.phases.push_back({std::string(name), found.second, activity_.time_in(found.first)});
-    }
-    std::stable_sort(
-        capture_.phases.begin(), capture_.phases.end(),
-        [](const RankPhase& a, const RankPhase& b) { return a.time.wall_ns > b.time.wall_ns; });
-    std::stable_sort(capture_.visits.begin(), capture_.visits.end(),
-                     [](const Visit& a, const Visit& b) { return a.start_ns < b.start_ns; });
-  }
-
- private:
-  void add_collective(std::string_view path, const Interval& when) {
-    const std::string_view name = last_name(path);
-    Visit visit{.start_ns = when.start_ns, .end_ns = when.end_ns};
-    visit.name = capture_.names.id_of(name);
-    visit.kind = collective_kind(name);
-    visit.phase = capture_.names.id_of(
-        path.size() > name.size() ? path.substr(0, path.size() - name.size() - 1) : "");
-    capture_.visits.push_back(visit);
-    host().communication.push_back(when);
-  }
-
-  void add_phase(const Request& request, const Phase& phase, const Interval& when) {
-    auto& [windows, instances] = phases_[phase.path];
-    windows.push_back(when);
-    ++instances;
-    const std::string inside = phase.path + "/";
-    const bool has_parts =
-        std::any_of(request.phases.begin(), request.phases.end(),
-                    [&](const Phase& other) { return other.path.starts_with(inside); });
-    if (!has_parts) host().compute.push_back(when);
-  }
-
-  internal::DeviceActivity& host() { return activity_.device(-1); }
-
-  std::int64_t first_ns_;
-  Capture& capture_;
-  internal::Activity activity_;
-  std::map<std::string_view, std::pair<Intervals, std::uint64_t>> phases_;
-};
-
-}  // namespace
-
-Capture capture_of(std::span<const Request> requests, std::string source) {
-  Capture capture;
-  capture.source = std::move(source);
-  capture.tool = "requests";
-  std::optional<std::int64_t> first_ns;
-  std::int64_t end_ns = 0;
-  for (const Request& request : requests) {
-    if (!request.start_ns) continue;
-    first_ns = std::min(first_ns.value_or(*request.start_ns), *request.start_ns);
-    end_ns = std::max(end_ns, *request.start_ns + request.ns);
-  }
-  if (!first_ns) return capture;
-  capture.origin_ns = first_ns;
-  capture.communicators.push_back({});
-  RequestPhases phases(*first_ns, capture);
-  for (const Request& request : requests) {
-    if (request.start_ns) phases.add(request);
-  }
-  phases.finish(end_ns - *first_ns);
   return capture;
 }
 

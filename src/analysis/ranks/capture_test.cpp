@@ -94,6 +94,74 @@ TEST(RankCapture, OfAHostTakesGloosRangesForCollectivesAndOperatorsForComputatio
   EXPECT_EQ(analysis.ranks[1].clock.state, ClockState::Aligned);
 }
 
+/// A rank whose kernels nothing describes: 20 steps of a product and these collectives.
+Capture undescribed(std::int64_t rank, const std::vector<std::string_view>& kernels,
+                    std::int64_t late_ns, std::string_view mark = "") {
+  testing::TimelineBuilder builder;
+  const RowIndex thread = builder.thread(5, 5);
+  const RowIndex compute = builder.stream(0, 7);
+  const RowIndex communicate = builder.stream(0, 20);
+  std::int64_t now_ns = 0;
+  for (int step = 0; step < 20; ++step) {
+    builder.work({now_ns, now_ns + 100'000 + late_ns, compute, 0, "gemm"});
+    std::int64_t begin_ns = now_ns + 100'000 + late_ns;
+    for (const std::string_view kernel : kernels) {
+      const std::int64_t end_ns = std::max(begin_ns, now_ns + 160'000) + 20'000;
+      const std::int64_t called_ns = begin_ns - 5'000;
+      const std::uint64_t call = builder.call({called_ns, called_ns + 1'000, thread});
+      if (!mark.empty()) builder.range({called_ns - 500, called_ns + 1'500, mark, thread});
+      builder.work({begin_ns, end_ns, communicate, call, kernel});
+      begin_ns = end_ns;
+    }
+    now_ns = begin_ns + 10'000 + step % 3 * 1'000;
+  }
+  Capture capture = capture_of(builder.window(0, now_ns).build(), shipped());
+  capture.rank = rank;
+  return capture;
+}
+
+TEST(RankCapture, OfEveryLibraryIsMatchedByTheNamesOfItsKernels) {
+  struct Case {
+    const char* name;
+    std::vector<std::string_view> kernels;
+  };
+  const Case kCases[] = {
+      {"RCCL", {"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)"}},
+      {"RCCL 2.18", {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"}},
+      {"DeepEP",
+       {"void deep_ep::intranode::dispatch<8, 768, 8192>(int4*)",
+        "void deep_ep::intranode::combine<__nv_bfloat16, 8, 768>(int)"}},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    std::vector<Capture> captures;
+    captures.push_back(undescribed(0, c.kernels, 0));
+    captures.push_back(undescribed(1, c.kernels, 50'000));
+    EXPECT_EQ(captures[0].visits.size(), 20 * c.kernels.size());
+    const RankAnalysis analysis = analyse(captures);
+    EXPECT_EQ(analysis.skew.collectives, 20 * c.kernels.size());
+    EXPECT_GT(analysis.ranks[0].time.exposed_ns, 0);
+  }
+}
+
+TEST(RankCapture, TakesTheKindOfAnUndescribedKernelFromTheMarkAroundItsLaunch) {
+  const std::vector<std::string_view> kernel = {
+      "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"};
+  std::vector<Capture> captures;
+  captures.push_back(undescribed(0, kernel, 0, "nccl:all_to_all"));
+  captures.push_back(undescribed(1, kernel, 50'000, "nccl:all_to_all"));
+  const Capture& marked = captures.front();
+  ASSERT_EQ(marked.visits.size(), 20U);
+  EXPECT_EQ(marked.visits[0].kind, CollectiveKind::AllToAll);
+  EXPECT_EQ(marked.names.text(marked.visits[0].name), "nccl:all_to_all");
+  EXPECT_EQ(marked.pairwise, 0U);
+  EXPECT_EQ(undescribed(0, kernel, 0, "nccl:send").pairwise, 20U);
+  EXPECT_EQ(undescribed(0, kernel, 0).pairwise, 20U);
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), 1);
+  EXPECT_EQ(analysis.ranks[1].clock.state, ClockState::Aligned);
+}
+
 TEST(RankCapture, OfAHostTakesRangesThatTheProgramNamedLikeACollective) {
   testing::TimelineBuilder builder;
   const RowIndex thread = builder.thread(5, 5);

@@ -190,6 +190,9 @@ class Program {
       std::int64_t compute_ns =
           std::max<std::int64_t>(10'000, options_.compute_ns + normal(options_.jitter_ns));
       if (static_cast<int>(r) == late) compute_ns += late_ns;
+      if (number_ < options_.hiccups && options_.hiccups_of == static_cast<int>(r)) {
+        compute_ns += options_.hiccup_ns;
+      }
       ranks_[r].compute(now_ns_[r], now_ns_[r] + compute_ns);
       arrivals_ns.push_back(now_ns_[r] + compute_ns);
     }

@@ -25,6 +25,10 @@ struct PlantedRanks {
   /// The rank that computes longer in `backward`, and by how much.
   std::optional<int> straggler = {};
   std::int64_t late_ns = 200'000;
+  /// A rank that computes longer by hiccup_ns in the first collectives of the program, this many.
+  std::optional<int> hiccups_of = {};
+  int hiccups = 2;
+  std::int64_t hiccup_ns = 50'000'000;
   /// Each collective is of a random class; otherwise by the values above.
   bool random_classes = false;
   std::vector<std::int64_t> ahead_ns = {};  ///< of each clock; empty: all are right

@@ -48,6 +48,8 @@ std::vector<std::string> own_words(const settings::Ranks& ranks) {
         const std::uint32_t nodes = (ranks.count() + *ranks.per_node - 1) / *ranks.per_node;
         words.push_back(option("--nodes", nodes));
         words.push_back(option("--ntasks-per-node", *ranks.per_node));
+        // `profile: one_per_node` counts on consecutive ranks; a site may deal them out in turn.
+        words.emplace_back("--distribution=block");
       }
       words.insert(words.end(), {"--kill-on-bad-exit=1", "--quit-on-interrupt", "--input=none"});
       return words;

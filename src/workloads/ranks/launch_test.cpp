@@ -26,10 +26,12 @@ TEST(Launch, StartsAProcessPerRankWithTheLaunchersOwnOptions) {
   };
   const Case cases[] = {
       {{.launcher = RankLauncher::Srun, .n = 8, .per_node = 4, .args = {"-p", "gpu"}},
-       "srun --ntasks=8 --nodes=2 --ntasks-per-node=4 --kill-on-bad-exit=1 --quit-on-interrupt "
+       "srun --ntasks=8 --nodes=2 --ntasks-per-node=4 --distribution=block --kill-on-bad-exit=1 "
+       "--quit-on-interrupt "
        "--input=none -p gpu W"},
       {{.launcher = RankLauncher::Srun, .n = 5, .per_node = 2},
-       "srun --ntasks=5 --nodes=3 --ntasks-per-node=2 --kill-on-bad-exit=1 --quit-on-interrupt "
+       "srun --ntasks=5 --nodes=3 --ntasks-per-node=2 --distribution=block --kill-on-bad-exit=1 "
+       "--quit-on-interrupt "
        "--input=none W"},
       {{.launcher = RankLauncher::Srun, .n = 2},
        "srun --ntasks=2 --kill-on-bad-exit=1 --quit-on-interrupt --input=none W"},

@@ -58,37 +58,52 @@ std::string end_text(const RankProcess& rank) {
 }
 
 /// `; 3 other ranks ended after it`
-std::string others_text(std::size_t count) {
+std::string others_text(std::size_t count, std::string_view whom) {
   if (count == 0) return "";
-  return "; " + counted(count, "other rank") + " ended after it";
+  return "; " + counted(count, "other rank") + " ended after " + std::string(whom);
 }
 
 /// A profiler ends later than the program in it, so its time does not say when the program failed.
-bool order_is_known(const Group& failed) {
+bool profilers_hide_order(const Group& failed) {
   const auto is_profiled = [](const RankProcess* rank) { return rank->profiled; };
-  return std::none_of(failed.begin(), failed.end(), is_profiled) ||
-         std::all_of(failed.begin(), failed.end(), is_profiled);
+  return std::any_of(failed.begin(), failed.end(), is_profiled) &&
+         !std::all_of(failed.begin(), failed.end(), is_profiled);
+}
+
+/// The ranks that may have failed first: the one whose time is the earliest, and those on other
+/// machines whose clocks may be off by more than the difference.
+Group may_be_first(const Group& in_order) {
+  constexpr std::int64_t kClocksDifferNs = 1'000'000'000;
+  const RankProcess& first = *in_order.front();
+  Group group = {&first};
+  for (const RankProcess* rank : in_order) {
+    const bool is_near = rank->ended_ns.value_or(0) - first.ended_ns.value_or(0) <= kClocksDifferNs;
+    if (rank->host != first.host && is_near) group.push_back(rank);
+  }
+  return group;
 }
 
 Finding failure_of(Group failed, std::size_t stopped, const fs::path& stage_folder) {
   std::sort(failed.begin(), failed.end(), [](const RankProcess* a, const RankProcess* b) {
     return a->ended_ns.value_or(0) < b->ended_ns.value_or(0);
   });
-  const RankProcess& first = *failed.front();
-  if (order_is_known(failed)) {
-    return problem("rank_failed", end_text(first) + others_text(failed.size() - 1 + stopped),
-                   output_of(stage_folder, first));
+  const bool is_hidden = profilers_hide_order(failed);
+  const Group first = is_hidden ? failed : may_be_first(failed);
+  const std::size_t others = failed.size() - first.size() + stopped;
+  if (first.size() == 1) {
+    return problem("rank_failed", end_text(*first.front()) + others_text(others, "it"),
+                   output_of(stage_folder, *first.front()));
   }
   std::vector<std::string> ends;
-  for (const RankProcess* rank : failed) {
-    if (ends.size() < kNamed) {
-      ends.push_back(end_text(*rank) + (rank->profiled ? " (with its profiler)" : ""));
-    }
+  for (const RankProcess* rank : first) {
+    if (ends.size() == kNamed) break;
+    ends.push_back(end_text(*rank) + (is_hidden && rank->profiled ? " (with its profiler)" : ""));
   }
+  const std::string why = is_hidden ? "a profiler ends later than its program"
+                                    : "the clocks of their machines may differ";
   return problem("rank_failed",
-                 join(ends, "; ") +
-                     "; which of them failed first is not known, because a profiler ends later "
-                     "than its program",
+                 join(ends, "; ") + "; which of them failed first is not known, because " + why +
+                     (is_hidden ? "" : others_text(others, "them")),
                  "their output is below " + (stage_folder / run::folders::kRanks).string());
 }
 

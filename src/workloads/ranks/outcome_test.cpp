@@ -97,6 +97,32 @@ TEST(RankOutcome, DoesNotClaimAnOrderThatAProfilerHides) {
             "than its program\n");
 }
 
+TEST(RankOutcome, DoesNotClaimAnOrderThatClocksOfDifferentMachinesCannotShow) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const auto on = [](const char* host, RankProcess one) {
+    one.host = host;
+    return one;
+  };
+  const std::int64_t begin_ns = 100 * kSecond;
+  RankProcess first = on("a", rank(0, 5, {}, begin_ns));
+  const RankProcess soon = on("b", rank(1, 1, {}, begin_ns + kSecond / 10));
+  const RankProcess later = on("b", rank(2, 1, {}, begin_ns + 5 * kSecond));
+  const RankProcess beside = on("a", rank(3, 1, {}, begin_ns + kSecond / 10));
+  const Records ranks = {first, soon, later, stopped(4)};
+  const auto findings = findings_of(ranks, {.succeeded = false}, "/r");
+  EXPECT_EQ(text_of(findings),
+            "rank_failed: rank 0 on n1 exited with code 5; rank 1 on n2 exited with code 1; which "
+            "of them failed first is not known, because the clocks of their machines may differ; 2 "
+            "other ranks ended after them\n");
+  EXPECT_EQ(findings[0].fix, "their output is below /r/ranks");
+  EXPECT_EQ(text_of(findings_of({first, later}, {.succeeded = false}, "/r")),
+            "rank_failed: rank 0 on n1 exited with code 5; 1 other rank ended after it\n")
+      << "clocks do not differ by seconds";
+  EXPECT_EQ(text_of(findings_of({first, beside}, {.succeeded = false}, "/r")),
+            "rank_failed: rank 0 on n1 exited with code 5; 1 other rank ended after it\n")
+      << "one machine has one clock";
+}
+
 TEST(RankOutcome, CollectsTheRanksOfAllStages) {
   const testing::TempDir folder;
   const auto write = [&](const char* stage, const RankProcess& one) {
