@@ -10,6 +10,7 @@
 #include "analysis/requests/phases.h"
 #include "analysis/requests/series.h"
 #include "analysis/requests/steady.h"
+#include "analysis/requests/tokens.h"
 #include "base/files.h"
 #include "formats/json.h"
 #include "formats/yaml.h"
@@ -198,7 +199,9 @@ void Measurements::unprofiled() {
   const auto& all = kept(run_.baseline());
   if (!all) return;
   found_.new_tokens = 0;
-  for (const Request& request : *all) *found_.new_tokens += request.new_tokens.value_or(0);
+  for (const Request& request : *all) {
+    if (const auto tokens = requests::tokens_of(request)) *found_.new_tokens += tokens->all;
+  }
   found_.disturbance = requests::disturbed_share(*all);
   const requests::PhaseTree tree(*all);
   const requests::SteadyPart steady(*all, tree);

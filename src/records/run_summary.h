@@ -342,8 +342,9 @@ constexpr auto fields(std::type_identity<SummaryRequest>) {
   return field_list(
       field("requests", &SummaryRequest::requests, "that were measured").required(),
       field("unit", &SummaryRequest::unit, "image or request").required(),
-      field("prompt_tokens", &SummaryRequest::prompt_tokens, "mean; null: not known"),
-      field("new_tokens", &SummaryRequest::new_tokens, "mean; null: not known"),
+      field("prompt_tokens", &SummaryRequest::prompt_tokens, "per sequence, mean; null: not known"),
+      field("new_tokens", &SummaryRequest::new_tokens,
+            "of the longest sequence, mean; null: not known"),
       field("mean_ns", &SummaryRequest::mean_ns, "how long it takes once it is warm"),
       field("ttft", &SummaryRequest::ttft, "time to first token; null: not known"),
       field("steady", &SummaryRequest::steady, "requests without one-time costs"),
@@ -351,7 +352,7 @@ constexpr auto fields(std::type_identity<SummaryRequest>) {
       field("dominant", &SummaryRequest::dominant,
             "path of the outermost phase that takes far more time than the others; empty: none"),
       field("tokens_per_second", &SummaryRequest::tokens_per_second,
-            "steps divided by their total time; null: there are no steps"),
+            "made by steps, divided by the time of these; null: there are no steps"),
       field("mfu", &SummaryRequest::mfu,
             "share of the peak FLOP/s in the phases whose FLOPs are known"),
       field("source", &SummaryRequest::source, "file"));

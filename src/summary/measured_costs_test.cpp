@@ -113,6 +113,17 @@ TEST(ProgramCosts, AreThoseOfEachRequestsOwnShapes) {
   EXPECT_NEAR(prefill.cost->mfu.value(), prefill.cost->flops / kPeak / 1e-3, 1e-6);
 }
 
+TEST(ProgramCosts, CountTheTokensOfASearchOnce) {
+  ProgramCosts program(4);
+  for (Request& request : *program.run.baseline) {
+    request.attributes = {{"mode", Node::string("beam_search")}, {"beams", Node::integer(4)}};
+  }
+  const RunSummary summary = program.summary();
+  EXPECT_DOUBLE_EQ(summary.request->tokens_per_second.value(), 2000);
+  EXPECT_EQ(phase_of(summary, "decode").unit, "step");
+  EXPECT_THAT(summary.notes, Contains("beam search, 4 beams: 1 token per step on average"));
+}
+
 TEST(ProgramCosts, CountTheTokensOfTheWholeBatch) {
   EXPECT_DOUBLE_EQ(ProgramCosts(1).summary().request->tokens_per_second.value(), 2000);
   EXPECT_DOUBLE_EQ(ProgramCosts(4).summary().request->tokens_per_second.value(), 8000);

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "analysis/judgement/judge.h"
+#include "analysis/requests/tokens.h"
 #include "run/names/artifact_names.h"
 #include "summary/internal/parts.h"
 #include "summary/steadiness.h"
@@ -361,20 +362,21 @@ std::string dominant_of(const std::vector<SummaryPart>& parts) {
   return first != nullptr && first->share >= kDominates * second ? first->path : "";
 }
 
-/// Of phases whose steps make tokens: one for each sequence of the batch.
 std::optional<double> tokens_per_second(const run::Requests& requests, const PhaseTree& tree,
                                         const SteadyPart& steady) {
-  PhaseTime all;
-  for (const PhaseInfo& info : tree.phases()) {
-    if (!info.repeats) continue;
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (!requests[i].new_tokens) continue;
-      const PhaseTime time = steady.time(i, info.path);
-      all.units += time.units * static_cast<double>(requests[i].batch.value_or(1));
-      all.ns += time.ns;
+  double made = 0;
+  double ns = 0;
+  const std::vector<const PhaseInfo*> generating = requests::generating_phases(tree);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto tokens = requests::tokens_of(requests[i]);
+    if (!tokens) continue;
+    for (const PhaseInfo* const info : generating) {
+      const PhaseTime time = steady.time(i, info->path);
+      made += time.units * tokens->per_step();
+      ns += time.ns;
     }
   }
-  return all.ns > 0 ? std::optional(all.units * 1e9 / all.ns) : std::nullopt;
+  return ns > 0 ? std::optional(made * 1e9 / ns) : std::nullopt;
 }
 
 /// The sum over all phases whose cost is known; nothing if a ceiling is not known.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/energy/energy.h"
+#include "analysis/requests/tokens.h"
 #include "base/figures.h"
 #include "summary/internal/parts.h"
 #include "summary/load.h"
@@ -207,6 +208,10 @@ void note_ncu(const NcuKernels& ncu, std::vector<std::string>& notes) {
   for (const std::string& note : ncu.notes) notes.push_back("ncu: " + note);
 }
 
+void note_generation(const run::Requests& requests, std::vector<std::string>& notes) {
+  for (std::string& note : requests::generation_notes(requests)) notes.push_back(std::move(note));
+}
+
 /// What the tools say about their captures, and what is inconsistent.
 std::vector<std::string> notes_of(const run::Run& run, const MeasuredCosts& costs,
                                   const std::vector<PhaseSummary>& phases) {
@@ -265,6 +270,7 @@ RunSummary summarise(const run::Run& run) {
   summary.join = std::move(kernels.join);
   summary.kernels = std::move(kernels.kernels);
   summary.notes = notes_of(run, costs, summary.phases);
+  if (baseline) note_generation(*baseline, summary.notes);
   note_above_roof(summary, summary.notes);
   note_patterns(tree, steady, summary.notes);
   note_disturbed(summary.overhead, summary.notes);

@@ -9,6 +9,7 @@
 
 #include "analysis/requests/phases.h"
 #include "analysis/requests/steady.h"
+#include "analysis/requests/tokens.h"
 #include "base/figures.h"
 
 namespace profline::energy {
@@ -180,9 +181,11 @@ bool overlaps(const Request& other, const Window& window) {
   return *other.start_ns<window.end_ns&& * other.start_ns + other.ns> window.begin_ns;
 }
 
-/// Steps of all sequences in the batch; 0 for a phase without steps.
-std::uint64_t tokens_of(const Request& request, const Phase& phase) {
-  return phase.steps_ns ? phase.steps_ns->size() * request.batch.value_or(1) : 0;
+/// The tokens that the steps of a phase made, of all sequences; 0 for a phase without steps.
+double tokens_of(const Request& request, const Phase& phase) {
+  const auto tokens = requests::tokens_of(request);
+  if (!tokens || !phase.steps_ns) return 0;
+  return static_cast<double>(phase.steps_ns->size()) * tokens->per_step();
 }
 
 class Requests {
@@ -210,7 +213,7 @@ class Requests {
     for (const Request& request : steady()) {
       window.begin_ns = std::min(window.begin_ns, *request.start_ns);
       window.end_ns = std::max(window.end_ns, *request.start_ns + request.ns);
-      tokens += request.new_tokens.value_or(0);
+      if (const auto made = requests::tokens_of(request)) tokens += made->all;
       knows_tokens = knows_tokens && request.new_tokens;
     }
     SummaryEnergy energy = energy_in(readings_, {&window, 1}, limits_);
@@ -222,7 +225,7 @@ class Requests {
 
   std::optional<SummaryEnergy> of_phase(const requests::PhaseInfo& info) const {
     std::vector<Window> windows;
-    std::uint64_t tokens = 0;
+    double tokens = 0;
     for (const Request& request : steady()) {
       const Phase* const phase = request.find_phase(info.path);
       if (phase == nullptr || !phase->start_ns) continue;
@@ -240,7 +243,7 @@ class Requests {
     SummaryEnergy energy = energy_in(readings_, windows, limits_);
     energy.phase = info.name;
     energy.requests = windows.size();
-    energy.tokens = tokens;
+    energy.tokens = static_cast<std::uint64_t>(std::llround(tokens));
     add_rates(energy);
     return energy;
   }

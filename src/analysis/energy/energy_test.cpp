@@ -200,6 +200,18 @@ TEST(RequestEnergy, WithoutTokensIsOnlyEnergy) {
   EXPECT_FALSE(energy[0].joules_per_token);
 }
 
+TEST(RequestEnergy, PerTokenCountsTheSequencesThatWereReturned) {
+  std::vector<Request> all = requests_every(3, 12);
+  for (Request& one : all) one.batch = 8;
+  auto energy = energy_of(steady_readings(40), all);
+  EXPECT_NEAR(*energy[0].joules_per_token, 900.0 / 808, 1e-6);
+  EXPECT_NEAR(*energy[1].joules_per_token, 7.5 / 8, 1e-6);
+  for (Request& one : all) one.attributes["beams"] = Node::integer(4);
+  energy = energy_of(steady_readings(40), all);
+  EXPECT_NEAR(*energy[0].joules_per_token, 900.0 / 202, 1e-6);
+  EXPECT_NEAR(*energy[1].joules_per_token, 7.5 / 2, 1e-6);
+}
+
 TEST(RequestEnergy, PerTokenIsAFigureOfTheRun) {
   const auto series = series_of(steady_readings(40), requests_every(3, 12));
   ASSERT_TRUE(series);

@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "analysis/requests/tokens.h"
+
 namespace profline::requests {
 namespace {
 
@@ -27,10 +29,8 @@ std::vector<PhaseInfo> mentioned(std::span<const Request> requests, const std::s
       PhaseInfo& info = all[place->second];
       info.is_host |= phase.host.value_or(false);
       if (!phase.steps_ns) continue;
-      // A step of a batch makes as many tokens as the batch has sequences.
-      const bool makes_one = request.new_tokens && request.batch.value_or(1) <= 1;
       const bool was_token = !info.repeats || info.unit == "token";
-      info.unit = makes_one && was_token ? "token" : "step";
+      info.unit = steps_are_tokens(request, phase) && was_token ? "token" : "step";
       info.repeats = true;
     }
   }

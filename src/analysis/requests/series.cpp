@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/requests/phases.h"
+#include "analysis/requests/tokens.h"
 #include "statistics/summary.h"
 
 namespace profline::requests {
@@ -46,13 +47,15 @@ struct RequestFigure {
 class Figures {
  public:
   Figures(std::span<const Request> requests, const PhaseTree& tree, const SteadyPart& steady)
-      : requests_(requests), tree_(tree), steady_(steady), keys_(keys_of(requests)) {}
+      : requests_(requests),
+        tree_(tree),
+        steady_(steady),
+        generating_(generating_phases(tree)),
+        keys_(keys_of(requests)) {}
 
   std::vector<Series> make() {
-    const bool has_steps = std::any_of(tree_.phases().begin(), tree_.phases().end(),
-                                       [](const PhaseInfo& phase) { return phase.repeats; });
     Series whole{std::string(kWhole), "ms"};
-    if (has_steps) whole.per_step = PerStep::Sum;
+    if (!generating_.empty()) whole.per_step = PerStep::Sum;
     const bool is_known =
         steady_.verdict() != Steadiness::TooShort && steady_.steady_requests() > 0;
     add(std::move(whole), [&](std::size_t i) {
@@ -111,24 +114,20 @@ class Figures {
     add(std::move(series), [&](std::size_t i) { return phase_figure(i, phase.path); });
   }
 
-  /// Over all phases that repeat.
   void add_steps() {
-    const auto repeating = std::find_if(tree_.phases().begin(), tree_.phases().end(),
-                                        [](const PhaseInfo& phase) { return phase.repeats; });
-    if (repeating == tree_.phases().end()) return;
-    const std::string& unit = repeating->unit;
+    if (generating_.empty()) return;
+    const std::string& unit = generating_.front()->unit;
     add_rate({unit + "_ms", "ms"},
              [](const Request&, const PhaseTime& time) { return time.ns / time.units / kNsPerMs; });
     add_rate(
         {unit + std::string(kRateEnds), unit + "s/s", Better::Higher},
         [](const Request&, const PhaseTime& time) { return time.units * kNsPerSecond / time.ns; });
     if (unit == kToken) return;
-    // A step of a batch makes a token for each of its sequences.
     add_rate({std::string(kToken) + std::string(kRateEnds), "tokens/s", Better::Higher},
              [](const Request& request, const PhaseTime& time) {
-               if (!request.new_tokens) return Value();
-               const auto sequences = static_cast<double>(request.batch.value_or(1));
-               return Value(time.units * sequences * kNsPerSecond / time.ns);
+               const auto tokens = tokens_of(request);
+               if (!tokens) return Value();
+               return Value(time.units * tokens->per_step() * kNsPerSecond / time.ns);
              });
   }
 
@@ -138,10 +137,9 @@ class Figures {
     add(std::move(series), [&](std::size_t i) {
       PhaseTime all;
       PhaseTime steady;
-      for (const PhaseInfo& phase : tree_.phases()) {
-        if (!phase.repeats) continue;
-        const PhaseTime one = phase_time(requests_[i], phase.path);
-        const PhaseTime without_costs = counted(i, phase.path);
+      for (const PhaseInfo* const phase : generating_) {
+        const PhaseTime one = phase_time(requests_[i], phase->path);
+        const PhaseTime without_costs = counted(i, phase->path);
         all = {all.units + one.units, all.ns + one.ns};
         steady = {steady.units + without_costs.units, steady.ns + without_costs.ns};
       }
@@ -153,6 +151,7 @@ class Figures {
   std::span<const Request> requests_;
   const PhaseTree& tree_;
   const SteadyPart& steady_;
+  std::vector<const PhaseInfo*> generating_;
   std::vector<std::string> keys_;
   std::vector<Series> all_;
 };

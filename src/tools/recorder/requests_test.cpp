@@ -67,6 +67,20 @@ TEST(RequestsOf, KeepsThePartsOfAStep) {
                           phase("decode/token/attention", 2, 7)));
 }
 
+TEST(RequestsOf, MeasuresMarkedStepsWhoseBodiesMarkStepsThemselves) {
+  TestRecording recording;
+  recording.push("request", 0).push("decode", 0);
+  for (std::uint64_t token = 0; token < 4; ++token) {
+    const std::uint64_t start = 20 * token;
+    recording.push("layers", start + 1).step(start + 5).step(start + 9).pop(start + 10);
+    recording.step(start + 20);
+  }
+  recording.pop(80).pop(90);
+  EXPECT_THAT(requests(recording).requests.at(0).phases,
+              ElementsAre(phase("decode", 0, 80, {{20, 20, 20, 20}}),
+                          phase("decode/layers", 1, 36, {{4, 4, 4, 4, 4, 4, 4, 4}})));
+}
+
 TEST(RequestsOf, DoesNotChooseStepsAmongSeveralChildrenThatRepeat) {
   TestRecording recording;
   recording.push("request", 0).push("prefill", 0);

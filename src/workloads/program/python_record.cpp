@@ -57,7 +57,7 @@ class Reader {
     if (kind == "process") return take_process(line);
     if (kind == "request") return take_request(line);
     if (kind == "model") return take_model(line);
-    if (kind == "mark") return keep(marks_.part_of(line), record_.marks);
+    if (kind == "mark") return take_mark(line);
     if (kind == "gate") return keep(gates_.part_of(line), record_.gates);
     if (kind == "range") return keep(ranges_.part_of(line), record_.ranges);
     if (kind == "end") return {};  // the process ended by itself
@@ -91,6 +91,12 @@ class Reader {
     Node known = models_.part_of(line);
     if (known.find("pid") == nullptr) known.as_map().set("pid", Node::integer(record_.pid));
     record_.models.push_back(PL_TRY(schema::read<RecordedModel>(known)));
+    return {};
+  }
+
+  Result<void> take_mark(const Node& line) {
+    PL_TRY(keep(marks_.part_of(line), record_.marks));
+    record_.marks.back().pid = record_.pid;
     return {};
   }
 

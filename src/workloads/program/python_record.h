@@ -27,6 +27,7 @@ struct Mark {
   std::string name;
   std::int64_t at_ns = 0;
   std::int64_t ns = 0;
+  std::int64_t pid = 0;  ///< of the process that the file is about
 
   bool operator==(const Mark&) const = default;
 };

@@ -38,7 +38,7 @@ TEST(PythonRecord, HoldsWhatTheAdapterWrote) {
   EXPECT_EQ(record.models.front().pid, 7);
   EXPECT_EQ(record.models.front().parameters.by_dtype.at("bfloat16"), 10U);
   EXPECT_EQ(record.models.front().config.find("hidden_size")->as_int(), 64);
-  EXPECT_THAT(record.marks, ElementsAre(Mark{"graph_capture", 110, 3}));
+  EXPECT_THAT(record.marks, ElementsAre(Mark{"graph_capture", 110, 3, 7}));
   EXPECT_THAT(record.gates, ElementsAre(Gate{"cuda", {1}, 1, 2, std::nullopt}));
   EXPECT_THAT(record.problems, ElementsAre("torch could not be patched"));
 }
@@ -63,7 +63,7 @@ TEST(PythonRecord, IgnoresKeysOfAnotherVersion) {
                           "f");
   EXPECT_THAT(record.skipped, ElementsAre());
   EXPECT_EQ(record.requests.size(), 1U);
-  EXPECT_THAT(record.marks, ElementsAre(Mark{"gc", 1, 0}));
+  EXPECT_THAT(record.marks, ElementsAre(Mark{"gc", 1, 0, 0}));
 }
 
 }  // namespace

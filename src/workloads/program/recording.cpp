@@ -164,21 +164,19 @@ void add_loose_ranges(const std::vector<LooseRange>& loose, std::vector<NamedRan
   });
 }
 
-/// Lists the one-time events that happened during a request as an attribute of it. Garbage
-/// collections recur, so they are left out.
-void add_marks(Recording& recording) {
-  for (Request& request : recording.requests) {
-    Node names = Node::list();
-    const std::int64_t start = request.start_ns.value_or(0);
-    for (const Mark& mark : recording.marks) {
-      const bool is_inside = mark.at_ns >= start && mark.at_ns < start + request.ns;
-      if (is_inside && mark.name != kGarbageMark) {
-        names.as_list().push_back(Node::string(mark.name));
-      }
+/// Lists the one-time events that happened in a request's process during it as an attribute of it.
+/// Garbage collections recur, so they are left out.
+void add_marks(const std::vector<Mark>& marks, PlacedRequest& placed) {
+  Request& request = placed.request;
+  Node names = Node::list();
+  const std::int64_t start = request.start_ns.value_or(0);
+  for (const Mark& mark : marks) {
+    const bool is_inside = mark.at_ns >= start && mark.at_ns < start + request.ns;
+    if (is_inside && mark.pid == placed.pid && mark.name != kGarbageMark) {
+      names.as_list().push_back(Node::string(mark.name));
     }
-    if (names.as_list().empty()) continue;
-    request.attributes[kOneTimeAttribute] = std::move(names);
   }
+  if (!names.as_list().empty()) request.attributes[kOneTimeAttribute] = std::move(names);
 }
 
 }  // namespace
@@ -221,9 +219,11 @@ Result<Recording> read_recording(const fs::path& folder, const RecordingOptions&
     recording.requests = std::move(named.requests);
     return recording;
   }
-  for (PlacedRequest& placed : requests) add_ranges(recorded, options.request_range, placed);
+  for (PlacedRequest& placed : requests) {
+    add_ranges(recorded, options.request_range, placed);
+    add_marks(recording.marks, placed);
+  }
   recording.requests = numbered(std::move(requests));
-  add_marks(recording);
   return recording;
 }
 

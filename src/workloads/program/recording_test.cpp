@@ -108,5 +108,26 @@ TEST(ReadRecording, AddsUpRangesOutsideRequestsAndMarksRequests) {
   EXPECT_EQ(marks.as_list()[0].as_string(), "graph_capture");
 }
 
+TEST(ReadRecording, MarksOnlyRequestsOfTheSameProcess) {
+  const profline::testing::TempDir dir;
+  const auto write = [&](const std::string& pid, const std::string& mark) {
+    ASSERT_TRUE(write_file_atomic(
+        dir / ("python-" + pid + "-1.jsonl"),
+        R"({"kind":"process","schema":"profline.python/1","pid":)" + pid +
+            R"(,"python":"3.11.2","start_ns":0})" + "\n" + mark +
+            R"({"kind":"request","source":"python","start_ns":100,"ns":50,"phases":[],"pid":)" +
+            pid + R"(,"thread":1})" + "\n"));
+  };
+  write("7", R"({"kind":"mark","name":"compile","at_ns":120,"ns":5})"
+             "\n");
+  write("8", "");
+  const auto recording = read_recording(dir.path());
+  ASSERT_TRUE(recording) << recording.error().to_string();
+  ASSERT_EQ(recording->requests.size(), 2U);
+  for (const Request& request : recording->requests) {
+    EXPECT_EQ(request.attributes.contains("one_time"), request.integer("pid") == 7);
+  }
+}
+
 }  // namespace
 }  // namespace profline::program

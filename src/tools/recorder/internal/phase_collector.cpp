@@ -209,19 +209,18 @@ void PhaseCollector::add_instances() {
 }
 
 void PhaseCollector::add_marked_steps() {
-  std::int64_t last_ns = 0;
-  const RecordedStep* before = nullptr;
+  // By range: the body of a step may contain ranges with steps of their own.
+  std::unordered_map<std::uint32_t, std::int64_t> last_ends;
   for (const RecordedStep& step : process_.steps) {
     if (owners_[step.range] < 0 || node_of_[step.range] == kRoot) {
       ++stray_steps_;
       continue;
     }
     const RecordedRange& range = process_.ranges[step.range];
-    if (before == nullptr || before->range != step.range) last_ns = range.start_ns;
+    std::int64_t& last_ns = last_ends.try_emplace(step.range, range.start_ns).first->second;
     total(owners_[step.range], node_of_[step.range], range.start_ns)
         .steps_ns.push_back(std::max<std::int64_t>(0, step.end_ns - last_ns));
     last_ns = step.end_ns;
-    before = &step;
   }
 }
 
