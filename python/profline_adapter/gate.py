@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 
-from profline_adapter import on_demand, ranges, recording
+from profline_adapter import on_demand, open_requests, ranges, recording
 from profline_adapter.recording import clock_ns, counted, guarded
 
 # Without a plan: not the first request, which is never warm.
@@ -123,6 +123,7 @@ class Gate:
         self.captured = []  # of the open window
         self.done = 0  # chosen requests that ended
         self.window = None
+        self.opener = None  # thread
         self.windows = 0
         self.opened_ns = 0
         self.broken = False
@@ -131,10 +132,25 @@ class Gate:
     def request_begins(self, number):
         with self.lock:
             self.begun += 1
+            if self.kind != "torch" or not open_requests.have_been_joined():
+                self.capture(number)
+
+    def call_joins(self, number):
+        """A call to generate() in another thread than its request."""
+        with self.lock:
+            if number not in self.running:
+                self.capture(number)
+            elif self.is_of_another_thread():
+                recording.problem("generate() ran in another thread than the one that opened torch.profiler, so its operators are not in the trace")
+
+    def capture(self, number):
+        with self.lock:
             if not self.plan.chosen(number) or self.broken:
                 return
             if self.window is None:
                 self.open()
+            elif self.is_of_another_thread():
+                return
             if self.window is not None:
                 self.running.add(number)
                 self.captured.append(number)
@@ -144,18 +160,24 @@ class Gate:
             if number in self.running:
                 self.running.discard(number)
                 self.done += 1
-            if self.window is not None and not self.running and (self.is_last(number) or self.one_each()):
+            if self.window is None or self.running or self.is_of_another_thread():
+                return
+            if self.is_last(number) or self.one_each():
                 self.close()
 
     def step_begins(self, number, steps_done):
         """Closes after the planned number of steps of a phase that repeats."""
-        if self.plan.steps is None or steps_done < self.plan.steps or self.window is None:
+        if self.plan.steps is None or steps_done < self.plan.steps or self.window is None or self.is_of_another_thread():
             return
         with self.lock:
             if number in self.running and len(self.running) == 1:
                 self.running.discard(number)
                 self.done += 1
                 self.close()
+
+    def is_of_another_thread(self):
+        """torch.profiler sees only the thread that opened it, and crashes if another one closes it."""
+        return self.kind == "torch" and self.opener != threading.get_ident()
 
     def is_last(self, number):
         return number + 1 >= self.plan.first + self.plan.count or self.done >= self.plan.count
@@ -172,6 +194,7 @@ class Gate:
             recording.problem(f"the capture of {self.plan.text()} could not be opened: {type(error).__name__}: {error}")
             return
         self.window = window
+        self.opener = threading.get_ident()
         self.windows += 1
         self.opened_ns = clock_ns()
         at_end_of_worker()
@@ -191,7 +214,10 @@ class Gate:
 
     def end(self):
         """Called when the program ends."""
-        if self.window is not None:
+        if self.window is not None and self.is_of_another_thread():
+            self.broken = True
+            recording.problem("a request that was being captured did not end in its thread, so it has no trace")
+        elif self.window is not None:
             ended = len(self.captured) - len(self.running)
             self.close()
             if self.running:
@@ -247,6 +273,17 @@ def request_begins(number):
 
 def request_ends(number):
     if _gate is not None:
+        guarded(_gate.request_ends)(number)
+
+
+def call_joins(number):
+    if _gate is not None:
+        guarded(_gate.call_joins)(number)
+
+
+def call_leaves(number):
+    """The end of the request for the thread that captures it."""
+    if _gate is not None and _gate.opener == threading.get_ident():
         guarded(_gate.request_ends)(number)
 
 

@@ -5,6 +5,7 @@ further one is a step of `decode`; the last step ends when generate() returns. O
 reads each new token back before the next forward, so a step on the host is a step on the device.
 """
 
+import operator
 import os
 
 from profline_adapter import gate, marks, ranges, recording
@@ -15,10 +16,11 @@ from profline_adapter.settings import ONE_TOKEN_PER_STEP, length_of, rows_of
 
 
 class GenerateCall:
-    def __init__(self, model, settings, scope, request):
+    def __init__(self, model, settings, scope, visit):
         self.model = model
         self.scope = scope  # the request that this call opened; None inside a request of the program
-        self.request = request
+        self.visit = visit  # of a request of the program, otherwise None
+        self.request = visit.request if scope is None else scope.request
         self.settings = settings
         self.starts = []  # of the forwards
         self.batch = None
@@ -31,7 +33,7 @@ class GenerateCall:
         self.is_profiled = ranges.wanted()
         self.pushed = 0
         self.decode_steps = 0
-        self.entry_ns = clock_ns() if scope is None else request.start_ns
+        self.entry_ns = clock_ns() if scope is None else scope.start_ns
         self.push("setup")
 
     # Ranges for profilers.
@@ -143,13 +145,9 @@ class GenerateCall:
             self.request.add_phase(prefix + "decode", starts[1], end_ns - starts[1], steps)
 
     def add_fields(self):
-        fields, settings = self.request.fields, self.settings
-        if settings.prompt_tokens is not None:
-            fields["prompt_tokens"] = fields.get("prompt_tokens", 0) + settings.prompt_tokens
-        if settings.new_tokens is not None:
-            fields["new_tokens"] = fields.get("new_tokens", 0) + settings.new_tokens
-        if self.batch is not None:
-            fields["batch"] = max(fields.get("batch", 0), self.batch)
+        self.request.count("prompt_tokens", self.settings.prompt_tokens, operator.add)
+        self.request.count("new_tokens", self.settings.new_tokens, operator.add)
+        self.request.count("batch", self.batch, max)
 
     def attributes(self, starts):
         values = self.settings.attributes()

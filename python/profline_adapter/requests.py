@@ -5,7 +5,7 @@ import itertools
 import os
 import threading
 
-from profline_adapter import ranges, recording
+from profline_adapter import open_requests, ranges, recording
 from profline_adapter.plain import plain
 from profline_adapter.recording import clock_ns, guarded
 
@@ -39,9 +39,13 @@ class Phase:
 
 
 class Request:
-    def __init__(self, number, attributes):
+    def __init__(self, number, attributes, is_programs):
         self.number = number
+        self.is_programs = is_programs  # opened by the program, not by a call to generate()
+        self.calls = 0  # to generate(), that run in it
+        self.innermost = None  # open scope
         self.fields = {}
+        self.given = set()  # fields that the program set
         self.attributes = {}
         self.phases = {}
         self.model = None
@@ -50,13 +54,21 @@ class Request:
         self.lock = threading.RLock()
         self.set(attributes)
         self.start_ns = clock_ns()
+        self.end_ns = self.start_ns
 
     def set(self, attributes):
         for name, value in attributes.items():
             if name in FIELDS and isinstance(value, int) and value >= 0:
                 self.fields[name] = value
+                self.given.add(name)
             else:
                 self.attributes[recording.clean(str(name))] = plain(value, str(name))
+
+    def count(self, name, value, add):
+        """Adds what was counted to a field, unless the program gave that field."""
+        with self.lock:
+            if value is not None and name not in self.given:
+                self.fields[name] = add(self.fields.get(name, 0), value)
 
     def add_phase(self, path, start_ns, ns, steps_ns=None):
         with self.lock:
@@ -66,8 +78,8 @@ class Request:
             phase.start_ns = min(phase.start_ns, max(0, start_ns - self.start_ns))
             phase.add(max(0, ns), steps_ns)
 
-    def line(self, end_ns):
-        line = {"kind": "request", "source": "python", "start_ns": self.start_ns, "ns": max(0, end_ns - self.start_ns)}
+    def line(self):
+        line = {"kind": "request", "source": "python", "start_ns": self.start_ns, "ns": max(0, self.end_ns - self.start_ns)}
         line.update((name, self.fields[name]) for name in FIELDS if name in self.fields)
         line["phases"] = [phase_line(path, phase) for path, phase in sorted(self.phases.items(), key=in_order)]
         line.update(pid=self.pid, thread=self.thread)
@@ -140,7 +152,7 @@ def current_request():
 
 
 @guarded
-def begin_request(attributes):
+def begin_request(attributes, is_programs=True):
     """A request, or None if one is open already: then this one is part of it."""
     from profline_adapter import gate, marks
 
@@ -151,10 +163,11 @@ def begin_request(attributes):
     marks.watch()
     number = next(_numbers)
     gate.request_begins(number)
-    request = Request(number, attributes)
-    scope = Scope("request", current_scope(), request)
+    request = Request(number, attributes, is_programs)
+    scope = request.innermost = Scope("request", current_scope(), request)
     scope.path = None
     request.start_ns = scope.start_ns
+    open_requests.begins(request)
     _current.set(scope)
     return scope
 
@@ -174,13 +187,55 @@ def end_request(scope, failed=None, end_ns=None, before_line=None):
     gate.request_ends(request.number)
     if before_line is not None:
         guarded(before_line)(request)
-    recording.write(request.line(now if end_ns is None else end_ns))
+    request.end_ns = now if end_ns is None else end_ns
+    if open_requests.ends(request):
+        recording.write(request.line())
     marks.write_out()
+
+
+class Visit:
+    """A call to generate() in a request of the program."""
+
+    __slots__ = ("request", "has_joined", "before")
+
+    def __init__(self, request, has_joined):
+        self.request = request
+        self.has_joined = has_joined  # the request is another thread's
+        self.before = _current.get()
+
+    @guarded
+    def end(self, end_ns):
+        from profline_adapter import gate
+
+        if self.has_joined:
+            gate.call_leaves(self.request.number)
+            _current.set(self.before)
+        open_requests.leave(self.request, end_ns)
+
+
+@guarded
+def visit_request():
+    """None if this is no part of a request."""
+    from profline_adapter import gate
+
+    request = current_request()
+    if request is not None:
+        open_requests.enter(request)
+        return Visit(request, False)
+    request = open_requests.joined()
+    if request is None:
+        return None
+    visit = Visit(request, True)
+    _current.set(request.innermost)
+    gate.call_joins(request.number)
+    return visit
 
 
 @guarded
 def begin_phase(name):
     scope = Scope(recording.clean(str(name))[:LONGEST_NAME], current_scope(), current_request())
+    if scope.request is not None:
+        scope.request.innermost = scope
     _current.set(scope)
     return scope
 
@@ -193,6 +248,8 @@ def end_phase(scope):
     if scope.pid != os.getpid():
         return
     parent = scope.parent
+    if scope.request is not None:
+        scope.request.innermost = parent
     if parent is not None and parent.path is not None and scope.name == f"{parent.name}_step":
         parent.steps_ns = (parent.steps_ns or []) + [now - scope.start_ns]
     elif scope.request is not None:

@@ -75,17 +75,17 @@ def begin(model, args, kwargs):
     if recording.current() is None:
         return None
     settings = Settings(model, args, kwargs)
-    request = requests.current_request()
-    scope = requests.begin_request({}) if request is None else None
-    if scope is not None:
-        request = scope.request
-    if request is None:
+    visit = requests.visit_request()
+    scope = requests.begin_request({}, is_programs=False) if visit is None else None
+    if visit is None and scope is None:
         return None
     try:
-        call = GenerateCall(model, settings, scope, request)
+        call = GenerateCall(model, settings, scope, visit)
     except Exception:
         if scope is not None:
             requests.end_request(scope)
+        else:
+            visit.end(clock_ns())
         raise
     forwards.watch(model, note)
     _generating.set(call)
@@ -118,7 +118,8 @@ def end(call, result, end_ns, failed):
     if call.scope is None:
         if failed is not None:
             call.request.attributes["failed"] = failed
-        call.finish(result, end_ns)
+        guarded(call.finish)(result, end_ns)
+        call.visit.end(end_ns)
     else:
         requests.end_request(call.scope, failed, end_ns, lambda request: call.finish(result, end_ns))
 

@@ -150,6 +150,28 @@ for _ in range(3):
         self.assertEqual([requests for _, requests, _ in self.gates()], [[0], [1], [2]])
         self.assertEqual(len({trace for _, _, trace in self.gates()}), 3)
 
+    def test_a_thread_neither_closes_nor_joins_the_capture_of_another(self):
+        """The real torch.profiler crashes if another thread stops it."""
+        self.capture("torch", {"first": 0, "count": 2}, program="""
+import threading, torch, profline
+begun, go_on = threading.Event(), threading.Event()
+def work():
+    with profline.request(): begun.set(); go_on.wait(60)
+thread = threading.Thread(target=work); thread.start(); begun.wait(60)
+with profline.request(): torch.calls.append("main")
+go_on.set(); thread.join()
+print(" ".join(torch.calls))
+""")
+        self.assertEqual([requests for _, requests, _ in self.gates()], [[0]])
+        self.assertRegex(self.last.stdout.decode(), r"main.* stop$")
+
+    def test_a_thread_that_dies_in_a_captured_request(self):
+        self.capture("torch", {"first": 0, "count": 1}, program="""
+import threading, torch, profline
+thread = threading.Thread(target=profline.request().__enter__); thread.start(); thread.join()
+""")
+        self.assertEqual((self.gates(), self.read().problems), ([], ["a request that was being captured did not end in its thread, so it has no trace"]))
+
     def test_an_unknown_gate(self):
         self.capture("gpu")
         self.assertEqual(self.read().problems, ["PROFLINE_GATE=gpu is not known (none, nvtx, cuda, torch); nothing is captured"])

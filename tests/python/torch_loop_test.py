@@ -6,7 +6,7 @@ import sys
 import unittest
 
 import support
-from faults_test import FAKE_UTILS, MODEL
+from fake_transformers import FAKE_UTILS, MODEL
 from support import ProgramTest, phases
 
 PYTHONS = {suite: python for suite in ("bookworm", "sid") if (python := support.unpacked_python(suite))}

@@ -184,10 +184,10 @@ for _ in range(3):
     print(model.generate(torch.ones(1, 6, dtype=torch.long), max_new_tokens=6 CHUNK).tolist())
 """
 
-    def capture(self, plan, chunk=None):
+    def capture(self, plan, chunk=None, program=SMALL):
         path = self.write("steady.json", json.dumps(plan))
-        program = self.SMALL.replace("CHUNK", f", prefill_chunk_size={chunk}" if chunk else "")
-        plain = self.run_program(program, adapter=False, check=False)
+        program = program.replace("CHUNK", f", prefill_chunk_size={chunk}" if chunk else "")
+        plain = self.run_program(program, adapter=False, path=[support.PACKAGE], check=False)
         if self.last.returncode != 0:
             self.skipTest("this transformers cannot do it: " + self.last.stderr.decode().splitlines()[-1])
         captured = self.run_program(program, environment={"PROFLINE_GATE": "torch", "PROFLINE_GATE_PLAN": path, "PROFLINE_TRACE_DIR": self.folder})
@@ -207,6 +207,48 @@ for _ in range(3):
 
     def test_a_trace_of_few_steps_and_prefill_in_chunks(self):
         self.assertEqual(self.capture({"first": 1, "count": 1, "steps": 2}, chunk=2), [{"decode": 1, "decode_step": 2, "prefill": 1, "request": 1, "setup": 1}])
+
+    STREAMED = """
+import profline, threading, torch
+from transformers import LlamaConfig, LlamaForCausalLM, TextIteratorStreamer
+torch.set_num_threads(1); torch.manual_seed(0)
+model = LlamaForCausalLM(LlamaConfig(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2, eos_token_id=None)).eval()
+class Words:
+    def decode(self, ids, **options): return " ".join(f"w{i}" for i in ids) + " "
+for number in range(3):
+    with profline.request(number=number):
+        streamer = TextIteratorStreamer(Words())
+        thread = threading.Thread(target=model.generate, kwargs={"inputs": torch.ones(1, 6, dtype=torch.long), "max_new_tokens": 6, "streamer": streamer})
+        thread.start()
+        print("".join(streamer))
+"""
+
+    def test_a_streamed_request_is_one_request(self):
+        out = self.run_program(self.STREAMED)
+        self.assertEqual(self.run_program(self.STREAMED, adapter=False, path=[support.PACKAGE]), out)
+        requests = self.read().requests
+        self.assertEqual([request["attributes"]["number"] for request in requests], [0, 1, 2])
+        for request in requests:
+            self.assertEqual([*phases(request)], ["setup", "prefill", "decode"])
+            self.assertEqual((len(phases(request)["decode"]["steps_ns"]), request["prompt_tokens"], request["new_tokens"]), (5, 6, 6))
+            end = max(phase["start_ns"] + phase["ns"] for phase in request["phases"])
+            self.assertLessEqual(end, request["ns"])
+        self.assertEqual(self.read().problems, [])
+
+    def test_a_streamed_request_is_captured_in_the_thread_that_computes_it(self):
+        for steps, expected in ((None, 5), (2, 2)):
+            with self.subTest(steps):
+                for file in self.recorded.iterdir():
+                    file.unlink()
+                (names,) = self.capture({"first": 1, "count": 1, "steps": steps}, program=self.STREAMED)
+                self.assertEqual(names, {"decode": 1, "decode_step": expected, "prefill": 1, "setup": 1})
+                self.assertEqual(self.read().problems, [])
+
+    def test_the_first_streamed_request_is_captured_without_its_operators(self):
+        path = self.write("steady.json", json.dumps({"first": 0, "count": 1, "steps": 2}))
+        self.run_program(self.STREAMED, environment={"PROFLINE_GATE": "torch", "PROFLINE_GATE_PLAN": path, "PROFLINE_TRACE_DIR": self.folder})
+        self.assertEqual(self.read().problems, ["generate() ran in another thread than the one that opened torch.profiler, so its operators are not in the trace"])
+        self.assertEqual([line["requests"] for line in self.read().of("gate")], [[0]])
 
     def test_a_request_of_the_program_around_generate(self):
         text = self.SMALL.replace("CHUNK", "").replace("    print", "    with profline.request(), profline.phase('write'): print").replace("import torch", "import profline, torch", 1)
