@@ -168,7 +168,10 @@ Result<Ceilings> ceilings_with(Ceilings ceilings, const Environment& environment
   const auto peak = PL_TRY(variable(environment, "MFU_PEAK_TFLOPS"));
   const auto bandwidth = PL_TRY(variable(environment, "MEM_BANDWIDTH_GBS"));
   if (peak) ceilings.peak_operations_per_second = *peak * kTera;
-  if (bandwidth) ceilings.bytes_per_second = *bandwidth * kGiga;
+  if (bandwidth) {
+    ceilings.bytes_per_second = *bandwidth * kGiga;
+    ceilings.read_bytes_per_second.reset();
+  }
   for (const auto& [name, given] : {std::pair("MFU_PEAK_TFLOPS", peak.has_value()),
                                     std::pair("MEM_BANDWIDTH_GBS", bandwidth.has_value())}) {
     if (!given) continue;

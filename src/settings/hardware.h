@@ -176,6 +176,8 @@ struct Ceilings {
   bool is_measured = false;
   bool is_given = false;  ///< at least one figure is from the environment
   std::optional<double> bytes_per_second;
+  /// Of loops that only read, where they were measured: often less than the highest rate.
+  std::optional<double> read_bytes_per_second;
   std::vector<Rate> rates;
   /// From MFU_PEAK_TFLOPS: replaces every rate.
   std::optional<double> peak_operations_per_second;
@@ -185,6 +187,10 @@ struct Ceilings {
   /// What a share of these ceilings is a share of: `measured peak`, `datasheet peak`; `peak` if
   /// they were given in the environment.
   std::string_view peak_name() const;
+  /// For floors of phases, whose bytes are weights and caches that are read.
+  std::optional<double> read_rate() const {
+    return read_bytes_per_second ? read_bytes_per_second : bytes_per_second;
+  }
   /// No value if the device does not support it or no rate is published. If accumulation makes no
   /// difference, the fast rate is the ordinary one.
   std::optional<double> rate(Cores cores, Precision precision,

@@ -174,6 +174,7 @@ Result<StaticCosts> read_static_costs(const Node& document) {
   // Any rate for this format will do, whichever cores it belongs to.
   costs.ceilings.peak_operations_per_second = number_at(document, "device.operations_per_second");
   costs.ceilings.bytes_per_second = number_at(document, "device.bytes_per_second");
+  costs.ceilings.read_bytes_per_second = number_at(document, "device.read_bytes_per_second");
   costs.ceilings.device = text_at(document, "device.name").value_or("");
   costs.ceilings.source = text_at(document, "device.source").value_or("");
   // Runs of version 0.1 knew published peaks only.

@@ -78,7 +78,8 @@ TEST_F(Ceilings, OfAFileAreUsedAndNamed) {
   EXPECT_EQ(document->find_path("device.bytes_per_second")->as_float(), 123e9);
   EXPECT_EQ(document->find_path("device.operations_per_second")->as_float(), 456e9);
   EXPECT_EQ(document->find_path("device.peak")->as_string(), "measured peak");
-  EXPECT_EQ(document->find_path("device.source")->as_string(), "measured on 2026-11-18");
+  EXPECT_EQ(document->find_path("device.source")->as_string(),
+            "measured on 2026-11-18; memory: dram read sustained");
 }
 
 TEST_F(Ceilings, ThatWereNotMeasuredAreAbsent) {

@@ -141,7 +141,41 @@ void add_times(const Timeline& timeline, const timeline::Attribution& attributio
   if (census.exclusive_ns() == 0) add(false);
 }
 
+/// By range, in the order in which they opened: its number among the instances of the gate, nested
+/// ones with the one around them; kNoRow: not one.
+std::vector<RowIndex> number_instances(const Timeline& timeline, std::string_view gate) {
+  std::vector<RowIndex> rows;
+  for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
+    if (timeline.names.text(timeline.ranges[row].name) == gate) rows.push_back(row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](RowIndex a, RowIndex b) {
+    return timeline.ranges[a].start_ns < timeline.ranges[b].start_ns;
+  });
+  std::vector<RowIndex> number(timeline.ranges.size(), kNoRow);
+  std::map<RowIndex, std::pair<std::int64_t, RowIndex>> open;  // by thread: its end and number
+  RowIndex next = 0;
+  for (const RowIndex row : rows) {
+    const Range& range = timeline.ranges[row];
+    const auto around = open.find(range.thread);
+    if (around != open.end() && range.end_ns <= around->second.first) {
+      number[row] = around->second.second;
+      continue;
+    }
+    number[row] = next++;
+    open[range.thread] = {range.end_ns, number[row]};
+  }
+  return number;
+}
+
 }  // namespace
+
+std::uint64_t gate_instances(const Timeline& timeline, std::string_view gate) {
+  std::uint64_t count = 0;
+  for (const RowIndex number : number_instances(timeline, gate)) {
+    if (number != kNoRow) count = std::max<std::uint64_t>(count, number + 1);
+  }
+  return count;
+}
 
 std::int64_t Census::exclusive_ns() const {
   return std::accumulate(
@@ -149,7 +183,8 @@ std::int64_t Census::exclusive_ns() const {
       [](std::int64_t sum, const Kernel& kernel) { return sum + kernel.exclusive_ns; });
 }
 
-Census take_census(const Timeline& timeline, std::string_view gate) {
+Census take_census(const Timeline& timeline, std::string_view gate,
+                   std::optional<std::uint64_t> instances) {
   const timeline::Attribution attribution = timeline::Attribution::of(timeline);
   const timeline::KernelUses uses =
       timeline::group_kernels(timeline, {.shape = timeline::KernelKeys::Shape::GridAndBlock},
@@ -159,11 +194,13 @@ Census take_census(const Timeline& timeline, std::string_view gate) {
     census.kernels.push_back({row.name, row.printed_name, row.grid, row.block, 0});
   }
   add_times(timeline, attribution, uses, census);
+  const std::vector<RowIndex> number = number_instances(timeline, gate);
+  const std::uint64_t end = instances.value_or(kNoRow);
   const auto is_inside = [&](const DeviceWork& work) {
     if (gate.empty()) return true;
     bool inside = false;
     attribution.each(attribution.of_work(work), [&](RowIndex range) {
-      inside = inside || timeline.names.text(timeline.ranges[range].name) == gate;
+      inside = inside || (number[range] != kNoRow && number[range] < end);
     });
     return inside;
   };

@@ -37,8 +37,13 @@ struct Census {
 };
 
 /// `gate` is the name of a range, which may be nested in others; empty: everything. Loading and
-/// warm-up, which are in no range or in the range of that name, count for no time.
-Census take_census(const Timeline& timeline, std::string_view gate);
+/// warm-up, which are in no range or in the range of that name, count for no time. Launches are
+/// those of the gate's first `instances`; absent: of all.
+Census take_census(const Timeline& timeline, std::string_view gate,
+                   std::optional<std::uint64_t> instances = {});
+
+/// How often the gate opened, without those that are nested in another.
+std::uint64_t gate_instances(const Timeline& timeline, std::string_view gate);
 
 /// What is collected per launch, and how often ncu must replay it for that.
 struct Collection {

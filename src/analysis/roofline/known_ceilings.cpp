@@ -15,15 +15,26 @@ using settings::Precision;
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kDatasheet = "datasheet";
 
-/// The highest rate of a kind; nothing if no figure has this name.
-std::optional<double> highest(const MachineCeilings& measured, std::string_view kind,
-                              std::string_view prefix) {
-  std::optional<double> rate;
+/// The highest rate of a kind and the figure that it is from.
+struct Highest {
+  const CeilingFigure* figure = nullptr;  ///< null: no figure has this name
+  std::optional<double> rate{};
+
+  /// `dram read sustained`
+  std::string words() const {
+    const bool in_burst = figure->burst && figure->burst->value == rate;
+    return figure->name + (in_burst ? " in a burst" : " sustained");
+  }
+};
+
+Highest highest(const MachineCeilings& measured, std::string_view kind, std::string_view prefix) {
+  Highest found;
   for (const CeilingFigure& figure : measured.figures) {
     if (figure.kind != kind || !figure.name.starts_with(prefix)) continue;
-    if (const auto one = figure.highest()) rate = std::max(rate.value_or(0), *one);
+    const auto rate = figure.highest();
+    if (rate && *rate > found.rate.value_or(0)) found = {&figure, rate};
   }
-  return rate;
+  return found;
 }
 
 struct MeasuredRate {
@@ -73,9 +84,16 @@ Ceilings measured_ceilings(const MachineCeilings& measured, const Ceilings& data
   ceilings.device = measured.device;
   ceilings.is_measured = true;
   ceilings.source = "measured on " + day_of(measured.measured_at);
-  ceilings.bytes_per_second = highest(measured, "memory", "dram ");
+  const Highest memory = highest(measured, "memory", "dram ");
+  const Highest reads = highest(measured, "memory", "dram read");
+  ceilings.bytes_per_second = memory.rate;
+  ceilings.read_bytes_per_second = reads.rate;
+  if (memory.rate) ceilings.source += "; memory: " + memory.words();
+  if (reads.rate && reads.figure != memory.figure) {
+    ceilings.source += ", floors of phases: " + reads.words();
+  }
   for (const MeasuredRate& known : kMeasuredRates) {
-    const auto rate = highest(measured, "matrix", known.name);
+    const auto rate = highest(measured, "matrix", known.name).rate;
     if (rate) ceilings.rates.push_back({known.cores, known.precision, Accumulation::Fp32, *rate});
   }
   std::set<std::string> published;

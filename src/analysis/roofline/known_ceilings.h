@@ -12,8 +12,8 @@
 namespace profline::roofline {
 
 /// The highest rates that were reached while a device was measured, in a burst or sustained, with
-/// any shape: no kernel should be faster. What was not measured is as in `datasheet`, and the
-/// source says so.
+/// any shape and loop: no kernel should be faster. Floors of phases use the rate of reads. What was
+/// not measured is as in `datasheet`; the source says so, and which loop each memory rate is from.
 settings::Ceilings measured_ceilings(const MachineCeilings& measured,
                                      const settings::Ceilings& datasheet);
 

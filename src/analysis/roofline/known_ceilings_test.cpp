@@ -35,6 +35,7 @@ MachineCeilings measured() {
   ceilings.measured_at = "2026-11-18T20:00:00.000Z";
   ceilings.figures = {figure("memory", "dram read", 3.95e12, 4.6e12),
                       figure("memory", "dram copy", 4.1e12, 4.2e12),
+                      figure("memory", "dram write", 4.7e12, 4.65e12),
                       figure("memory", "l2 read", 9e12, 9e12),
                       figure("matrix", "bf16", 800e12, 700e12),
                       figure("matrix", "fp8", 1200e12, 1100e12),
@@ -51,7 +52,7 @@ TEST(MeasuredCeilings, AreTheHighestRatesOfTheirKind) {
   const settings::Ceilings ceilings = measured_ceilings(measured(), datasheet());
   EXPECT_TRUE(ceilings.is_measured);
   EXPECT_EQ(ceilings.peak_name(), "measured peak");
-  EXPECT_EQ(ceilings.bytes_per_second, 4.6e12);  // of device memory, not of a cache
+  EXPECT_EQ(ceilings.bytes_per_second, 4.7e12);  // of device memory, not of a cache
   EXPECT_EQ(ceilings.rate(Cores::Tensor, Precision::Bf16), 800e12);
   EXPECT_EQ(ceilings.rate(Cores::Tensor, Precision::Fp8), 1400e12);
   EXPECT_EQ(ceilings.rate(Cores::Vector, Precision::Fp32), 50e12);
@@ -60,16 +61,27 @@ TEST(MeasuredCeilings, AreTheHighestRatesOfTheirKind) {
 TEST(MeasuredCeilings, TakeFromTheDatasheetWhatWasNotMeasured) {
   const settings::Ceilings ceilings = measured_ceilings(measured(), datasheet());
   EXPECT_EQ(ceilings.rate(Cores::Tensor, Precision::Int8), 1979e12);
-  EXPECT_EQ(ceilings.source, "measured on 2026-11-18; tensor int8 as published: a datasheet");
+  EXPECT_EQ(ceilings.source,
+            "measured on 2026-11-18; memory: dram write in a burst, floors of phases: dram read "
+            "sustained; tensor int8 as published: a datasheet");
   MachineCeilings nothing;
   nothing.device = "NVIDIA H200";
   EXPECT_EQ(measured_ceilings(nothing, datasheet()).bytes_per_second, 4.8e12);
 }
 
+TEST(MeasuredCeilings, KeepTheRateOfReadsForFloors) {
+  const settings::Ceilings ceilings = measured_ceilings(measured(), datasheet());
+  EXPECT_EQ(ceilings.read_rate(), 4.6e12);
+  EXPECT_EQ(datasheet().read_rate(), 4.8e12) << "a datasheet has one rate for everything";
+  MachineCeilings without_reads = measured();
+  without_reads.figures.erase(without_reads.figures.begin());
+  EXPECT_EQ(measured_ceilings(without_reads, datasheet()).read_rate(), 4.7e12);
+}
+
 TEST(ChosenCeilings, AreMeasuredIfThereAreAny) {
   const auto known = choose_ceilings({"auto", datasheet(), measured(), ""}, nothing_set);
   ASSERT_TRUE(known) << known.error().to_string();
-  EXPECT_EQ(known->used.bytes_per_second, 4.6e12);
+  EXPECT_EQ(known->used.bytes_per_second, 4.7e12);
   EXPECT_EQ(known->record.why, "this device was measured");
   ASSERT_EQ(known->record.roofs.size(), 2U);
   EXPECT_EQ(known->record.roofs[0].kind, "measured");
@@ -111,6 +123,7 @@ TEST(ChosenCeilings, GiveWayToTheEnvironment) {
       });
   ASSERT_TRUE(known);
   EXPECT_EQ(known->used.bytes_per_second, 1e12);
+  EXPECT_EQ(known->used.read_rate(), 1e12);
   EXPECT_EQ(known->used.peak_name(), "peak");
   ASSERT_EQ(known->record.roofs.size(), 3U);
   EXPECT_EQ(known->record.roofs[0].kind, "given");

@@ -149,9 +149,9 @@ Floor floor_of(const OperatorCost& cost, const NumberFormat& format,
                const settings::Ceilings& ceilings) {
   Floor floor;
   floor.compute_ns = time_ns(cost.flops, ceilings.rate(format.cores, format.precision));
-  floor.memory_ns = time_ns(cost.floor_bytes(), ceilings.bytes_per_second);
+  floor.memory_ns = time_ns(cost.floor_bytes(), ceilings.read_rate());
   floor.floor_ns = larger(floor.compute_ns, floor.memory_ns);
-  floor.unfused_ns = larger(floor.compute_ns, time_ns(cost.all_bytes(), ceilings.bytes_per_second));
+  floor.unfused_ns = larger(floor.compute_ns, time_ns(cost.all_bytes(), ceilings.read_rate()));
   return floor;
 }
 

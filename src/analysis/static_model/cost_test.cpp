@@ -44,6 +44,15 @@ TEST(Floor, IsTheLargerTimeOperatorByOperator) {
   EXPECT_DOUBLE_EQ(*floor.unfused_ns, 6000 + 4000);
 }
 
+TEST(Floor, IsOfReadsWhereTheirRateWasMeasured) {
+  settings::Ceilings measured = device();
+  measured.read_bytes_per_second = 0.5e12;  // writes reached more
+  EXPECT_EQ(floor_of(operator_cost(0, 1'000'000, 0), kBf16, measured).memory_ns, 2000);
+  PhaseCost phase;
+  phase.operators = {operator_cost(0, 250'000'000, 0)};
+  EXPECT_DOUBLE_EQ(*utilisation(phase, 1e6, kBf16, measured).bandwidth, 0.5);
+}
+
 TEST(Floor, IsUnknownRatherThanWrong) {
   const OperatorCost cost = operator_cost(100, 100, 0);
   EXPECT_EQ(floor_of(cost, kBf16, settings::Ceilings()).floor_ns, std::nullopt);

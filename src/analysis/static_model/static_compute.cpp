@@ -85,6 +85,9 @@ Node device_node(const StaticCompute& result) {
   map.set("name", ceilings.device.empty() ? Node() : Node::string(ceilings.device));
   map.set("operations_per_second", maybe(ceilings.rate(format.cores, format.precision)));
   map.set("bytes_per_second", maybe(ceilings.bytes_per_second));
+  if (ceilings.read_bytes_per_second) {
+    map.set("read_bytes_per_second", maybe(ceilings.read_bytes_per_second));
+  }
   map.set("source", ceilings.source.empty() ? Node() : Node::string(ceilings.source));
   const bool is_known = !ceilings.source.empty();
   map.set("peak", is_known ? Node::string(std::string(ceilings.peak_name())) : Node());
@@ -239,8 +242,8 @@ std::string device_words(const StaticCompute& result) {
   if (words.empty()) words = "as given";
   words += rate ? ", " + profline::amount(*rate, "FLOP/s") + " " + result.cost.format.name
                 : ", no peak for " + result.cost.format.name;
-  if (ceilings.bytes_per_second)
-    words += ", " + profline::amount(*ceilings.bytes_per_second, "B/s");
+  if (const auto rate_of_reads = ceilings.read_rate())
+    words += ", " + profline::amount(*rate_of_reads, "B/s");
   return words + " (" + ceilings.source + ")";
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/requests/phases.h"
 #include "base/figures.h"
 #include "base/strings.h"
+#include "pipeline/workload_stage.h"
 #include "run/artifacts.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
@@ -65,15 +66,21 @@ struct Counted {
 };
 
 /// The first capture in which something was launched inside the gate; nsys has the order of
-/// launches with little overhead, so its captures come first.
-std::optional<Counted> count_launches(const run::Run& files, const std::string& gate) {
+/// launches with little overhead, so its captures come first. Only launches that ncu will see: it
+/// may run fewer requests.
+std::optional<Counted> count_launches(const settings::Root& settings, const run::Run& files,
+                                      const std::string& gate) {
+  const auto& baseline = files.baseline();
+  const std::uint64_t requests = baseline ? baseline->size() : 0;
   const auto& ranges = files.get(run::kNsysRanges);
   if (ranges) {
     for (const NsysCapture& capture : ranges->captures) {
       const std::string file = std::string(run::stages::kNsys) + "/" + capture.sqlite;
       const run::Artifact<Timeline> timeline = files.read_capture(capture.sqlite);
       if (!timeline) continue;
-      Census census = counter_budget::take_census(*timeline, gate);
+      const std::uint64_t instances =
+          instances_under_ncu(settings, counter_budget::gate_instances(*timeline, gate), requests);
+      Census census = counter_budget::take_census(*timeline, gate, instances);
       if (!census.launches.empty()) return Counted{std::move(census), file};
     }
   }
@@ -177,7 +184,7 @@ CounterPlan plan_counters(const pipeline::StageContext& context, bool user_names
   const bool is_plain = !plan.gate.empty() || ncu::gate(own).empty();
   if (picks_instances || !is_plain) {
     plan.why = "launches can be counted only in one range with a plain name";
-  } else if (auto counted = count_launches(*files, plan.gate)) {
+  } else if (auto counted = count_launches(context.setup.settings, *files, plan.gate)) {
     plan.source = counted->source;
     plan.launches = counted->census.launches.size();
     costs.program_launches = counted->census.all_launches;
@@ -195,6 +202,23 @@ CounterPlan plan_counters(const pipeline::StageContext& context, bool user_names
   }
   take_the_first(own, costs, collections, plan);
   return plan;
+}
+
+std::uint64_t instances_under_ncu(const settings::Root& settings, std::uint64_t captured,
+                                  std::uint64_t requests) {
+  const auto run_by = [&](std::optional<std::uint32_t> samples) -> std::uint64_t {
+    return pipeline::profiled_requests(settings, samples).count.value_or(requests);
+  };
+  const std::uint64_t under_nsys = run_by(settings.pipeline.nsys.samples);
+  const std::uint64_t under_ncu = run_by(settings.pipeline.ncu.samples);
+  if (under_ncu >= under_nsys) return captured;
+  return std::max<std::uint64_t>(captured * under_ncu / under_nsys, 1);
+}
+
+bool may_drop_gate(const pipeline::StageContext& context, const CounterPlan& plan) {
+  if (!plan.source.empty()) return false;
+  const auto files = run::Run::open(context.setup.folder);
+  return !files || longest_phase(*files).empty();
 }
 
 settings::Ncu with_plan(settings::Ncu ncu, const CounterPlan& plan) {
@@ -250,7 +274,7 @@ void add_outcome(const pipeline::StageContext& context, const NcuKernels& kernel
     known.insert({kernel.name, kernel.grid, kernel.block});
   }
   // Kernels as the census has them, whichever range they were launched in.
-  const auto counted = count_launches(*files, plan.gate);
+  const auto counted = count_launches(context.setup.settings, *files, plan.gate);
   if (!counted) return;
   std::int64_t covered_ns = 0;
   for (const counter_budget::Kernel& kernel : counted->census.kernels) {

@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -97,6 +98,54 @@ TEST_F(CounterPlans, TakeKernelsFromKinetoWithoutNsys) {
   EXPECT_EQ(nothing.why, "neither nsys nor the torch profiler captured kernels in decode");
   EXPECT_GT(nothing.count, 100U);
   EXPECT_FALSE(nothing.expected_coverage);
+}
+
+TEST(InstancesUnderNcu, AreThoseOfTheRequestsThatItRuns) {
+  settings::Root settings;
+  settings.pipeline.nsys.samples = 8;
+  settings.pipeline.ncu.samples = 1;
+  EXPECT_EQ(instances_under_ncu(settings, 8, 20), 1U);
+  EXPECT_EQ(instances_under_ncu(settings, 16, 20), 2U) << "the gate opens twice per request";
+  EXPECT_EQ(instances_under_ncu(settings, 1, 20), 1U) << "nsys captured the first of them only";
+  settings.pipeline.ncu.samples = 8;
+  EXPECT_EQ(instances_under_ncu(settings, 8, 20), 8U);
+  settings.pipeline.nsys.samples.reset();
+  settings::SyntheticPages pages;
+  pages.sampling.num_samples_per_epoch = 20;
+  settings.dataset.images = pages;
+  EXPECT_EQ(instances_under_ncu(settings, 20, 20), 8U) << "nsys runs all requests";
+  settings.pipeline.workload.command = {"/bin/true"};
+  EXPECT_EQ(instances_under_ncu(settings, 20, 20), 20U) << "a program runs what it runs";
+}
+
+TEST_F(CounterPlans, NeverCountLoadingIfTheGateLetsNothingThrough) {
+  testing::FakeProcesses processes;
+  testing::RecordedStageRun run{processes};
+  const NcuStage stage;
+  const pipeline::StageContext context{setup_, tools_};
+  processes.expect({"/opt/ncu", "--list-sections"}).prints("SpeedOfLight\n");
+  processes.expect({"/opt/ncu", "--target-processes"})
+      .writes(file("ncu.log"),
+              "==PROF== Connected to process 937 (/usr/bin/app)\n"
+              "==WARNING== No kernels were profiled.\n");
+  const auto ran = stage.run(context, stage.plan(context), run);
+  ASSERT_TRUE(ran) << ran.error().to_string();
+  EXPECT_THAT(run.names(), ElementsAre("list_sections", "capture"));
+  const auto findings = stage.verify(context, run::Run::with_record(setup_.folder, {}));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].code, "nothing_profiled");
+  EXPECT_THAT(findings[0].text,
+              AllOf(HasSubstr("in the ranges decode/"), HasSubstr("there are no more than the ")));
+}
+
+TEST_F(CounterPlans, MayDropAGateThatNothingKnows) {
+  const pipeline::StageContext context{setup_, tools_};
+  CounterPlan counters = plan();
+  EXPECT_FALSE(may_drop_gate(context, counters));
+  counters.source.clear();
+  EXPECT_FALSE(may_drop_gate(context, counters)) << "the baseline has phases";
+  std::filesystem::remove_all(folder_ / "baseline");
+  EXPECT_TRUE(may_drop_gate(context, counters));
 }
 
 TEST_F(CounterPlans, AreMadeOnlyIfTheSettingsChooseNothing) {

@@ -115,6 +115,7 @@ PlannedCommand capture_command(const StageContext& context, const Attempt& attem
     planned.condition = ncu::gate(own).empty()
                             ? "if nothing was profiled"
                             : "if nothing is launched inside " + internal::ranges_text(own);
+    if (internal::chooses_launches(own)) planned.condition += ", and no phase is known";
   } else if (attempt.group > 0) {
     planned.condition = "if the ranges around these were captured";
   } else if (takes_baselines_gate(context)) {
@@ -265,9 +266,10 @@ bool gate_let_nothing_through(const StageContext& context, CaptureGate gate) {
 /// the first replayed nothing.
 Result<std::chrono::nanoseconds> capture_more(const StageContext& context,
                                               const pipeline::StagePlan& plan,
-                                              pipeline::StageRun& run, CaptureGate gate) {
+                                              pipeline::StageRun& run, CaptureGate gate,
+                                              bool may_drop_gate) {
   const NcuFiles files(context.setup);
-  if (gate_let_nothing_through(context, gate)) {
+  if (may_drop_gate && gate_let_nothing_through(context, gate)) {
     const ncu::Messages messages = internal::messages_of(files, Attempt{});
     std::string why = internal::why_nothing(context, messages, true);
     const std::string adapter =
@@ -303,14 +305,30 @@ Result<void> write_plan(const NcuFiles& files, const CounterPlan& counters) {
   return write_file_atomic(files.folder / run::files::kCounterPlan, PL_TRY(to_document(counters)));
 }
 
+std::optional<CounterPlan> read_plan(const NcuFiles& files) {
+  const fs::path file = files.folder / run::files::kCounterPlan;
+  const auto text = read_file(file);
+  if (!text) return std::nullopt;
+  auto counters = from_document<CounterPlan>(*text, file.string());
+  return counters ? std::optional(std::move(*counters)) : std::nullopt;
+}
+
+/// Findings about the capture, which was made with the chosen launches.
+std::vector<Finding> check(const StageContext& context) {
+  pipeline::RunSetup setup = context.setup;
+  const NcuFiles files(setup);
+  const auto counters = files.has_report() ? std::nullopt : read_plan(files);
+  if (counters) {
+    setup.settings.pipeline.ncu = internal::with_plan(setup.settings.pipeline.ncu, *counters);
+  }
+  return internal::check_capture({setup, context.tools});
+}
+
 /// Reports what came of the choice of launches.
 Result<void> report_outcome(const StageContext& context, pipeline::StageRun& run,
                             const NcuKernels& kernels) {
   const NcuFiles files(context.setup);
-  const fs::path file = files.folder / run::files::kCounterPlan;
-  const auto text = read_file(file);
-  if (!text) return {};
-  auto counters = from_document<CounterPlan>(*text, file.string());
+  auto counters = read_plan(files);
   if (!counters || kernels.gate_dropped) return {};
   internal::add_outcome(context, kernels, *counters);
   run.report({Severity::Note, "counter_outcome", internal::outcome_words(*counters)});
@@ -421,7 +439,8 @@ Result<void> NcuStage::run(const StageContext& context, const pipeline::StagePla
   }
   chosen = with_instances(std::move(chosen), gate);
   std::chrono::nanoseconds time = PL_TRY(capture(context, chosen, run, {.gate = gate.gate}));
-  time += PL_TRY(capture_more(context, chosen, run, gate.gate));
+  const bool may_drop_gate = !counters || internal::may_drop_gate(context, *counters);
+  time += PL_TRY(capture_more(context, chosen, run, gate.gate, may_drop_gate));
   if (is_program(context.setup)) {
     const fs::path out = files.workload({.without_gate = files.was_rerun()});
     PL_TRY(write_profiled_requests(context.setup, out, files.workload({})));
@@ -437,7 +456,7 @@ Result<void> NcuStage::run(const StageContext& context, const pipeline::StagePla
 
 std::vector<Finding> NcuStage::verify(const StageContext& context,
                                       const run::Run& /*files*/) const {
-  std::vector<Finding> findings = internal::check_capture(context);
+  std::vector<Finding> findings = check(context);
   const bool has_problem =
       std::any_of(findings.begin(), findings.end(),
                   [](const Finding& finding) { return finding.severity == Severity::Problem; });

@@ -331,13 +331,12 @@ class DeepseekSubject final : public Subject {
     return repeated;
   }
 
-  /// One long answer, whose end the model does not decide: from its first token to its last.
+  /// One long answer, whose end the model does not decide: from its first token to its last. It is
+  /// no longer than a measured answer may be, so it fits into the same memory.
   Result<RepeatedPhase> repeat_decode(const Prepared& prepared, std::chrono::nanoseconds least,
                                       const std::function<bool()>& stopping) {
     Scopes none;
     GenerationOptions options = options_for(prepared);
-    options.max_new_tokens = model_->config().max_position_embeddings -
-                             static_cast<std::int64_t>(prepared.prompt.ids.size());
     options.eos_id.reset();
     RepeatedPhase repeated;
     const auto run_for = [&](std::chrono::nanoseconds time) -> Result<void> {

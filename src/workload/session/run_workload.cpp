@@ -9,6 +9,7 @@
 #include "workload/measure/metrics.h"
 #include "workload/measure/range.h"
 #include "workload/profiler/record.h"
+#include "workload/session/internal/repetition.h"
 #include "workload/session/internal/subject.h"
 #include "workload/session/run_request.h"
 #include "workload/torch_runtime.h"
@@ -120,23 +121,21 @@ class Session {
         loop.advance();
       }
     }
-    if (sampler && request_.mode == Mode::Baseline && !stopped_) PL_TRY(repeat_phases(subject));
-    if (sampler) {
-      PL_TRY(write_file_atomic(request_.out / run::files::kGpuReadings, to_jsonl(sampler->stop())));
-    }
-    return write_results(machine, subject, texts);
+    PL_TRY(write_results(machine, subject, texts));
+    if (!sampler) return {};
+    if (request_.mode == Mode::Baseline && !stopped_) PL_TRY(repeat(subject));
+    return write_file_atomic(request_.out / run::files::kGpuReadings, to_jsonl(sampler->stop()));
   }
 
-  /// Phases of one request are too short for the energy counters of a GPU.
-  Result<void> repeat_phases(Subject& subject) {
-    constexpr std::chrono::milliseconds kLongEnough{1500};
-    RepeatedPhases repeated;
-    repeated.phases =
-        PL_TRY(subject.repeat_phases(subject.items().front(), kLongEnough, services_.stopping)
-                   .during("repeating phases"));
-    if (repeated.phases.empty()) return {};
-    return write_file_atomic(request_.out / run::files::kRepeatedPhases,
-                             PL_TRY(to_document(repeated)));
+  /// After everything else has been written: it may fail, for example because memory runs out.
+  Result<void> repeat(Subject& subject) {
+    auto failed = repeat_phases(subject, request_.out, services_.stopping);
+    if (!failed) {
+      stopped_ = failed.error().kind() == ErrorKind::Cancelled;
+      return stopped_ ? Result<void>() : std::move(failed).error();
+    }
+    if (*failed) note(std::move(**failed));
+    return {};
   }
 
   /// Tokens are shown only when nothing is measured.

@@ -22,6 +22,15 @@ std::string budget_note(const settings::Ncu& ncu);
 CounterPlan plan_counters(const pipeline::StageContext& context, bool user_names_ranges,
                           bool picks_instances);
 
+/// How often the gate opens under ncu, of the instances in a capture of nsys: the two may run
+/// different numbers of requests. `requests` are those of the baseline.
+std::uint64_t instances_under_ncu(const settings::Root& settings, std::uint64_t captured,
+                                  std::uint64_t requests);
+
+/// Whether ncu may run again without the gate if that lets nothing through: only if nothing says
+/// that the program works inside it, since other launches may be loading and warm-up.
+bool may_drop_gate(const pipeline::StageContext& context, const CounterPlan& plan);
+
 /// The settings that carry the plan out.
 settings::Ncu with_plan(settings::Ncu ncu, const CounterPlan& plan);
 

@@ -81,18 +81,33 @@ __device__ inline void for_each_tile(std::size_t vectors, const Body& body) {
   for (std::size_t at = tile * blockIdx.x + threadIdx.x; at < vectors; at += stride) body(at);
 }
 
-template <int kUnroll>
+/// The same tiles, of which each block has some that follow each other.
+template <int kUnroll, typename Body>
+__device__ inline void for_each_tile_of_chunk(std::size_t vectors, const Body& body) {
+  const std::size_t tile = static_cast<std::size_t>(blockDim.x) * kUnroll;
+  const std::size_t tiles = vectors / tile;
+  const std::size_t end = tiles * (blockIdx.x + 1) / gridDim.x;
+  for (std::size_t i = tiles * blockIdx.x / gridDim.x; i < end; ++i) body(i * tile + threadIdx.x);
+}
+
+template <int kUnroll, bool kPlain, bool kChunked>
 __global__ void read_loop(const uint4* from, std::size_t vectors, std::uint32_t* checksums) {
   uint4 sum = make_uint4(0, 0, 0, 0);
-  for_each_tile<kUnroll>(vectors, [&](std::size_t at) {
+  const auto read_tile = [&](std::size_t at) {
     uint4 got[kUnroll];
 #pragma unroll
     for (int i = 0; i < kUnroll; ++i) {
-      got[i] = load_once(from + at + static_cast<std::size_t>(i) * blockDim.x);
+      const uint4* const place = from + at + static_cast<std::size_t>(i) * blockDim.x;
+      got[i] = kPlain ? *place : load_once(place);
     }
 #pragma unroll
     for (int i = 0; i < kUnroll; ++i) combine(sum, got[i]);
-  });
+  };
+  if constexpr (kChunked) {
+    for_each_tile_of_chunk<kUnroll>(vectors, read_tile);
+  } else {
+    for_each_tile<kUnroll>(vectors, read_tile);
+  }
   add_to_checksum(sum, checksums);
 }
 
@@ -221,9 +236,9 @@ cudaError_t multiprocessors(int& count) {
   return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
 }
 
-/// As many blocks as fit on the device, at most `most`.
+/// As many blocks as fit on the device, at most `most`, and so many per multiprocessor (0: any).
 template <typename Kernel>
-Grid resident_grid(Kernel kernel, int threads, std::size_t most) {
+Grid resident_grid(Kernel kernel, int threads, std::size_t most, int most_per_sm = 0) {
   int count = 0;
   int per_multiprocessor = 0;
   Grid grid;
@@ -232,6 +247,7 @@ Grid resident_grid(Kernel kernel, int threads, std::size_t most) {
   grid.status =
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads, 0);
   if (grid.status != cudaSuccess) return grid;
+  if (most_per_sm > 0 && per_multiprocessor > most_per_sm) per_multiprocessor = most_per_sm;
   const auto fitting = static_cast<std::size_t>(count) * per_multiprocessor;
   grid.blocks = static_cast<unsigned>(fitting < most ? fitting : most);
   return grid;
@@ -243,10 +259,27 @@ cudaError_t launch_tiles(Kernel kernel, const MemoryWork& work, cudaStream_t str
   const std::size_t tiles = vectors / (static_cast<std::size_t>(work.form.threads) *
                                        static_cast<std::size_t>(work.form.unroll));
   Grid grid{static_cast<unsigned>(tiles), cudaSuccess};
-  if (work.form.is_resident) grid = resident_grid(kernel, work.form.threads, tiles);
+  if (work.form.is_resident) {
+    grid = resident_grid(kernel, work.form.threads, tiles, work.form.most_blocks_per_sm);
+  }
   if (grid.status != cudaSuccess) return grid.status;
   kernel<<<grid.blocks, work.form.threads, 0, stream>>>(args...);
   return cudaGetLastError();
+}
+
+template <int kUnroll>
+cudaError_t launch_read(const MemoryWork& work, cudaStream_t stream) {
+  const std::size_t vectors = work.bytes / kVectorBytes;
+  const auto* a = static_cast<const uint4*>(work.a);
+  const auto launch = [&](auto kernel) {
+    return launch_tiles(kernel, work, stream, a, vectors, work.checksums);
+  };
+  if (work.form.is_plain) {
+    return work.form.is_chunked ? launch(read_loop<kUnroll, true, true>)
+                                : launch(read_loop<kUnroll, true, false>);
+  }
+  return work.form.is_chunked ? launch(read_loop<kUnroll, false, true>)
+                              : launch(read_loop<kUnroll, false, false>);
 }
 
 template <int kUnroll>
@@ -257,7 +290,7 @@ cudaError_t launch_unrolled(const MemoryWork& work, cudaStream_t stream) {
   auto* to = static_cast<uint4*>(work.to);
   switch (work.loop) {
     case MemoryLoop::Read:
-      return launch_tiles(read_loop<kUnroll>, work, stream, a, vectors, work.checksums);
+      return launch_read<kUnroll>(work, stream);
     case MemoryLoop::Write:
       return launch_tiles(write_loop<kUnroll>, work, stream, to, vectors);
     case MemoryLoop::Copy:

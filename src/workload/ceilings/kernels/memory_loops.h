@@ -30,6 +30,10 @@ struct LoopForm {
   int threads = 256;  ///< per block, a power of two from 128 to 1024
   bool is_resident =
       true;  ///< as many blocks as fit, each with many tiles; else one tile per block
+  // Only of Read.
+  bool is_plain = false;       ///< ordinary loads, instead of ones that the caches need not keep
+  bool is_chunked = false;     ///< each block reads one contiguous part, instead of every n-th tile
+  int most_blocks_per_sm = 0;  ///< if resident; 0: as many as fit
 };
 
 struct MemoryWork {

@@ -92,6 +92,24 @@ TEST_F(MemoryLoops, EveryFormOfTheReadLoopReadsEveryWordOnce) {
   }
 }
 
+TEST_F(MemoryLoops, EveryVariantOfTheReadLoopReadsEveryWordOnce) {
+  const Filled a(1);
+  const std::uint32_t expected = combined(a.words());
+  for (LoopForm form : forms()) {
+    for (const int variant : {1, 2, 3}) {
+      form.is_plain = (variant & 1) != 0;
+      form.is_chunked = (variant & 2) != 0;
+      form.most_blocks_per_sm = variant - 1;
+      SCOPED_TRACE(::testing::Message() << form.unroll << " x " << form.threads << ", " << variant);
+      const auto sums = checksums_of([&](std::uint32_t* checksums) {
+        return launch_memory_loop(
+            {MemoryLoop::Read, a.get(), nullptr, nullptr, kBytes, checksums, form}, nullptr);
+      });
+      EXPECT_EQ(combined(sums), expected);
+    }
+  }
+}
+
 TEST_F(MemoryLoops, EveryFormOfTheOthersWritesEveryWord) {
   const Filled a(1);
   const Filled b(2);
