@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "base/files.h"
 #include "base/strings.h"
 #include "doctor/checks.h"
+#include "doctor/launchers.h"
 #include "formats/json.h"
 #include "process/runner.h"
 #include "profline_version.h"
@@ -13,13 +16,20 @@
 namespace profline {
 namespace {
 
-std::string as_text(const std::vector<doctor::Finding>& findings) {
+std::string as_text(const std::vector<doctor::Finding>& findings,
+                    const std::vector<std::string>& required) {
+  const std::vector<std::string> optional = doctor::optional_launchers(findings, required);
   std::string text = fmt::format("profline {} ({})\n\n", kVersion, kCommit);
   for (const doctor::Finding& finding : findings) {
+    if (std::find(optional.begin(), optional.end(), finding.name) != optional.end()) continue;
     text += fmt::format("{:<9} {:<8} {}\n", finding.name, to_text(finding.state), finding.detail);
     if (!finding.fix.empty()) text += fmt::format("{:<18} fix: {}\n", "", finding.fix);
   }
-  return text;
+  if (optional.empty()) return text;
+  return text + fmt::format(
+                    "{:<9} {:<8} only programs of several ranks need a launcher; not usable here: "
+                    "{} (--require {} shows the fix)\n",
+                    "ranks", "optional", join(optional, ", "), optional.front());
 }
 
 Result<std::string> as_json(const std::vector<doctor::Finding>& findings) {
@@ -76,6 +86,7 @@ std::vector<Option> DoctorVerb::options() const {
 
 Result<ExitCode> DoctorVerb::run(const Services& services, const Invocation& invocation) const {
   const Arguments& arguments = invocation.arguments;
+  const std::vector<std::string> required = arguments.values("--require");
   const auto findings =
       PL_TRY(doctor::examine({.nsys = arguments.value("--nsys").value_or("nsys"),
                               .ncu = arguments.value("--ncu").value_or("ncu"),
@@ -83,10 +94,9 @@ Result<ExitCode> DoctorVerb::run(const Services& services, const Invocation& inv
                              services.processes, services.interrupt));
   const std::string text = invocation.output.format == OutputFormat::Json
                                ? PL_TRY(as_json(findings))
-                               : for_terminal(as_text(findings));
+                               : for_terminal(as_text(findings, required));
   PL_TRY(print_result(text));
-  return doctor::are_found(arguments.values("--require"), findings) ? ExitCode::Done
-                                                                    : ExitCode::Absent;
+  return doctor::are_found(required, findings) ? ExitCode::Done : ExitCode::Absent;
 }
 
 std::unique_ptr<Verb> doctor_verb() {

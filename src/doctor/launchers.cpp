@@ -1,7 +1,8 @@
 #include "doctor/launchers.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
+#include <string_view>
 
 #include "base/strings.h"
 
@@ -104,6 +105,20 @@ Finding judge_torchrun(const Result<std::string>& help) {
   if (runs_any) return {"torchrun", State::Found, "starts any program (--no-python)"};
   return {"torchrun", State::Broken, "does not have --no-python",
           "update PyTorch to 1.10 or newer"};
+}
+
+std::vector<std::string> optional_launchers(const std::vector<Finding>& findings,
+                                            const std::vector<std::string>& required) {
+  constexpr std::array<std::string_view, 3> kLaunchers = {"srun", "mpirun", "torchrun"};
+  std::vector<std::string> names;
+  for (const Finding& finding : findings) {
+    const bool is_launcher =
+        std::find(kLaunchers.begin(), kLaunchers.end(), finding.name) != kLaunchers.end();
+    const bool is_required =
+        std::find(required.begin(), required.end(), finding.name) != required.end();
+    if (is_launcher && !is_required && finding.state != State::Found) names.push_back(finding.name);
+  }
+  return names;
 }
 
 Finding check_srun(ProcessRunner& processes, const std::string& name) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "doctor/checks.h"
@@ -22,6 +23,11 @@ Finding judge_mpirun(const Result<std::string>& version, bool privileged, bool r
 
 /// `help`: the output of `torchrun --help`.
 Finding judge_torchrun(const Result<std::string>& help);
+
+/// The launchers that could not start anything here and that `required` does not name. They matter
+/// only to those whose programs have several ranks, and one launcher is enough.
+std::vector<std::string> optional_launchers(const std::vector<Finding>& findings,
+                                            const std::vector<std::string>& required);
 
 // The same on this machine; `name` is looked for on PATH.
 

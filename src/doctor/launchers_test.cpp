@@ -54,5 +54,17 @@ TEST(DoctorTorchrun, MustStartAnyProgram) {
   EXPECT_EQ(judge_torchrun(kFailed).state, State::Broken);
 }
 
+TEST(DoctorLaunchers, ThoseThatCannotStartAnythingAreOptionalUnlessRequired) {
+  const std::vector<Finding> findings = {
+      {"gpu", State::Missing, "no NVIDIA driver", "see driver"},
+      {"srun", State::Broken, "no configuration", "check slurm.conf"},
+      {"mpirun", State::Found, "mpirun (Open MPI) 4.1.4"},
+      {"torchrun", State::Missing, "not on PATH", "install PyTorch"},
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(optional_launchers(findings, {}), (Names{"srun", "torchrun"}));
+  EXPECT_EQ(optional_launchers(findings, {"gpu", "torchrun"}), (Names{"srun"}));
+}
+
 }  // namespace
 }  // namespace profline::doctor

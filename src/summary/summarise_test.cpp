@@ -221,7 +221,8 @@ TEST(Summarise, ARunThatMeasuredNothingHasNoVerdict) {
   run.stage("baseline").state = StageState::Failed;
   const Outcome outcome(run);
   EXPECT_EQ(outcome.summary().verdict,
-            "No verdict: nothing was measured phase by phase; see what is missing below");
+            "No verdict: no phase was timed (stage baseline is failed); the report lists what is "
+            "missing");
   EXPECT_THAT(outcome.summary().phases, IsEmpty());
   EXPECT_THAT(outcome.summary().absent,
               Contains(SummaryAbsent{"baseline/requests.jsonl", "stage baseline is failed"}));

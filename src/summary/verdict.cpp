@@ -8,6 +8,7 @@
 
 #include "base/figures.h"
 #include "base/strings.h"
+#include "run/names/artifact_names.h"
 #include "summary/load.h"
 #include "summary/server.h"
 #include "summary/steadiness.h"
@@ -116,6 +117,16 @@ std::string importance(const RunSummary& summary, const PhaseSummary& phase, boo
                      is_capture(phase) ? "it" : "the program", duration(summary.program->wall_ns));
 }
 
+/// For a run without phases. It stands on the terminal as well as in the report.
+std::string no_verdict(const RunSummary& summary) {
+  const std::string baseline = std::string(run::stages::kBaseline) + "/";
+  const auto absent =
+      std::find_if(summary.absent.begin(), summary.absent.end(),
+                   [&](const SummaryAbsent& one) { return one.file.starts_with(baseline); });
+  return fmt::format("No verdict: no phase was timed{}; the report lists what is missing",
+                     absent == summary.absent.end() ? "" : " (" + absent->why + ")");
+}
+
 }  // namespace
 
 const PhaseSummary* largest_phase(const RunSummary& summary) {
@@ -205,9 +216,7 @@ std::string verdict_of(const RunSummary& summary) {
     return "The program takes " + duration(summary.program->wall_ns) +
            " without a profiler (one run); no capture shows what it does in that time" + next;
   }
-  if (phase == nullptr) {
-    return "No verdict: nothing was measured phase by phase; see what is missing below";
-  }
+  if (phase == nullptr) return no_verdict(summary);
   const bool is_explained = has_one_limit(*phase);
   std::string text = is_explained
                          ? class_words(*phase, subject(summary, *phase)) + ": " + because(*phase)

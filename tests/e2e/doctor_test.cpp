@@ -13,6 +13,7 @@ namespace profline::e2e {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Command without_tools() {
   Command command;
@@ -44,6 +45,18 @@ TEST(Doctor, MissingToolsAreNoFailureUnlessRequired) {
   EXPECT_THAT(relaxed.out, HasSubstr("nsys      missing"));
   EXPECT_EQ(run_profline({"doctor", "--require", "disk,nsys"}, without_tools()).code, 3);
   EXPECT_EQ(run_profline({"doctor", "--require", "disc"}, without_tools()).code, 2);
+}
+
+TEST(Doctor, LaunchersThatDoNotWorkAreOneLineUnlessRequired) {
+  const Outcome relaxed = run_profline({"doctor"}, without_tools());
+  EXPECT_THAT(relaxed.out, HasSubstr("ranks     optional only programs of several ranks need a "
+                                     "launcher; not usable here: srun, mpirun, torchrun "
+                                     "(--require srun shows the fix)\n"));
+  EXPECT_THAT(relaxed.out, Not(HasSubstr("\nmpirun ")));
+  const Outcome strict = run_profline({"doctor", "--require", "mpirun"}, without_tools());
+  EXPECT_EQ(strict.code, 3);
+  EXPECT_THAT(strict.out, HasSubstr("\nmpirun    missing  not on PATH\n"));
+  EXPECT_THAT(strict.out, HasSubstr("not usable here: srun, torchrun ("));
 }
 
 TEST(Doctor, TriesTheNsightToolsThatAreThere) {
