@@ -20,7 +20,7 @@ export NSIGHT NSIGHT_SUITE
 help:
 	@echo 'make demo      install missing packages, build, and run the demo'
 	@echo 'make test      install missing packages, build, and run all tests'
-	@echo 'make test-long run fault campaigns in full, test with PyTorch and transformers, compile every header alone, count how often compare calls identical runs different'
+	@echo 'make test-long run fault campaigns in full, test with PyTorch and transformers, compile every header without precompiled ones, count how often compare calls identical runs different'
 	@echo 'make build     build the programs into build/bin/'
 	@echo 'make bench     run the benchmarks (release build) and describe the machine'
 	@echo 'make install   install a release build into $$DESTDIR$$PREFIX ($(DESTDIR)$(PREFIX))'

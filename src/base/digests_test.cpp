@@ -1,5 +1,6 @@
 #include "base/digests.h"
 
+#include <algorithm>
 #include <fstream>
 #include <random>
 

@@ -1,5 +1,6 @@
 #include "formats/chunks.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>

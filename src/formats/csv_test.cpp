@@ -1,5 +1,6 @@
 #include "formats/csv.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <utility>

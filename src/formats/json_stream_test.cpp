@@ -1,5 +1,6 @@
 #include "formats/json_stream.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>

@@ -1,6 +1,7 @@
 // The options passed to ncu: for every combination of flags the argv stored next to this test, each
 // of them accepted by a real ncu.
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,7 @@
 #include "load/arrivals.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace profline::load {

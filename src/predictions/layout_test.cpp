@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
 

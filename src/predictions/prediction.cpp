@@ -1,5 +1,6 @@
 #include "predictions/prediction.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/atomic_file.h"

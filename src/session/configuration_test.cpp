@@ -1,5 +1,7 @@
 #include "session/configuration.h"
 
+#include <algorithm>
+
 #include "formats/yaml.h"
 #include "session/testing_session.h"
 

@@ -1,5 +1,7 @@
 #include "session/run_session.h"
 
+#include <algorithm>
+
 #include "formats/json.h"
 #include "session/testing_session.h"
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <string_view>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,6 +2,8 @@
 
 #include "records/ceilings.h"
 
+#include <tuple>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,7 @@
 // `profline run`: stages separately and together, and the folder they leave.
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

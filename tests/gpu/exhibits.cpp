@@ -1,5 +1,6 @@
 #include "exhibits.h"
 
+#include <cstdint>
 #include <utility>
 
 #include <ATen/Context.h>

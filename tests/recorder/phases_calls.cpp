@@ -1,5 +1,6 @@
 // Marks requests, phases and steps with profline/phases.h; recorder_test.cpp runs it with the
 // recorder, without it, and under another tool. Prints `done`.
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>

@@ -1,5 +1,6 @@
 // Programs whose clocks, straggler and collectives are known: what of it is found again.
 
+#include <cmath>
 #include <cstdlib>
 #include <random>
 #include <string>

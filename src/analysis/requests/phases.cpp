@@ -1,6 +1,7 @@
 #include "analysis/requests/phases.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 

@@ -1,6 +1,7 @@
 #include "analysis/static_model/program_model.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
 #include "inputs/weights/checkpoint.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <gmock/gmock.h>

@@ -2,6 +2,8 @@
 
 #include "tools/ncu/csv_reader.h"
 
+#include <cstdio>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

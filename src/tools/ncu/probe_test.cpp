@@ -1,5 +1,7 @@
 #include "tools/ncu/probe.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #include "tools/ncu/profile_command.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gmock/gmock.h>

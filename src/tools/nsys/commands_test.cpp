@@ -1,5 +1,6 @@
 #include "tools/nsys/commands.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gmock/gmock.h>

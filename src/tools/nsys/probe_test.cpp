@@ -1,5 +1,6 @@
 #include "tools/nsys/probe.h"
 
+#include <exception>
 #include <fstream>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 #include "workload/profiler/record.h"
 
 #include <filesystem>
+#include <stdexcept>
 
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>

@@ -1,5 +1,6 @@
 #include "workloads/server/engine_times.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>

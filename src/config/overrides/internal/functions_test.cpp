@@ -1,5 +1,7 @@
 #include "config/overrides/internal/functions.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "config/overrides/testing_text.h"
