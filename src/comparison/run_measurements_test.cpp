@@ -13,6 +13,7 @@
 #include "records/document.h"
 #include "records/range_use.h"
 #include "records/rank_analysis.h"
+#include "records/repeated_phase.h"
 #include "records/request.h"
 #include "records/run_record.h"
 #include "records/server.h"
@@ -84,6 +85,18 @@ TEST(RunMeasurements, HoldWhatAnUnprofiledRunLeft) {
   EXPECT_THAT(run.notes, IsEmpty());
   EXPECT_TRUE(run.inputs);
   EXPECT_FALSE(run.config);
+}
+
+TEST(RunMeasurements, KnowTheClocksOfTheMeasuredRunOnly) {
+  const testing::TempDir folder;
+  write_run(folder / "r1");
+  write(folder / "r1/baseline/requests.jsonl", request_lines());
+  write(folder / "r1/baseline/gpu.jsonl",
+        "{\"at_ns\":0,\"monotonic_ns\":100,\"sm_clock_mhz\":1900}\n"
+        "{\"at_ns\":200,\"monotonic_ns\":300,\"sm_clock_mhz\":1200}\n");
+  write(folder / "r1/baseline/repeated_phases.json",
+        to_document(RepeatedPhases{{{"decode", 200, 400, 1, 9}}}).value());
+  EXPECT_EQ(must_read(folder / "r1").run.sm_clock_mhz, 1900);
 }
 
 TEST(RunMeasurements, OfSeveralRanksHaveAValuePerRank) {

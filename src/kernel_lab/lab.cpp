@@ -9,6 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
+#include "analysis/counter_budget/budget.h"
 #include "analysis/kernels/canonical_name.h"
 #include "base/atomic_file.h"
 #include "base/figures.h"
@@ -178,7 +179,8 @@ class LabRun {
       const SeenLaunch& launch = seen.launches[place];
       const std::uint32_t number = ++invocations[launch.name];
       if (!launch.is_inside) continue;
-      there.launches.push_back({launch.name, number, launch.duration_ns, place});
+      there.launches.push_back(
+          {launch.name, number, launch.duration_ns, place, launch.exclusive_ns});
     }
   }
 
@@ -226,8 +228,13 @@ class LabRun {
     return {};
   }
 
-  std::size_t tables_a_kernel() const {
-    return export_commands(tools_.ncu, request_.ncu, "r", "f", std::nullopt).size();
+  Collected collected() const {
+    const settings::NcuCli& cli = request_.ncu.ncu_cli;
+    const std::vector<std::string> sections =
+        cli.sections ? cli.sections->items : std::vector<std::string>();
+    const std::size_t metrics = cli.metrics ? cli.metrics->items.size() : 0;
+    return {counter_budget::expected_passes(cli.set, sections, metrics),
+            export_commands(tools_.ncu, request_.ncu, "r", "f", std::nullopt).size()};
   }
 
   Result<void> leave_out(const ChosenKernel& kernel) {
@@ -242,7 +249,7 @@ class LabRun {
     const std::chrono::nanoseconds budget = std::chrono::seconds(*request_.command.budget_s);
     if (!program_) return {};  // run_all() stops in time
     const BudgetedKernels fitting =
-        fit_budget(pending_, request_.command.merge, tables_a_kernel(), *program_, budget);
+        fit_budget(pending_, request_.command.merge, collected(), *program_, budget);
     if (std::count(fitting.is_kept.begin(), fitting.is_kept.end(), true) == 0) {
       return Error(
           ErrorKind::Config,
@@ -275,7 +282,7 @@ class LabRun {
       services_.progress.message(what + "; the duration is known after the first one");
       return;
     }
-    expected_ = estimate(passes, tables_a_kernel(), *program_);
+    expected_ = estimate(passes, collected(), *program_);
     services_.progress.message(
         fmt::format("{}, about {}: it took {} while its launches were counted", what,
                     human_elapsed(*expected_), human_elapsed(program_->time)));

@@ -13,6 +13,7 @@
 
 #include "analysis/kernels/canonical_name.h"
 #include "analysis/timeline/attribution.h"
+#include "analysis/timeline/exclusive.h"
 #include "base/digests.h"
 #include "base/files.h"
 #include "base/strings.h"
@@ -215,9 +216,15 @@ SeenLaunches seen_launches(const Timeline& timeline, std::span<const std::string
   seen.program = std::chrono::nanoseconds(timeline.end_ns - timeline.begin_ns);
   Inside is_inside(timeline, patterns_of(ranges, seen));
   NameTable names(seen.names);
+  const std::vector<timeline::ExclusiveTime> times = timeline::exclusive_times(timeline);
+  const bool knows_times = std::any_of(times.begin(), times.end(), [](const auto& time) {
+    return time.exclusive_ns() > 0;  // captures without streams have none
+  });
   for (const DeviceWork* work : in_launch_order(timeline)) {
-    seen.launches.push_back(
-        {names.number_of(timeline.names.text(work->name)), work->duration_ns(), is_inside(*work)});
+    const auto row = static_cast<std::size_t>(work - timeline.work.data());
+    seen.launches.push_back({names.number_of(timeline.names.text(work->name)), work->duration_ns(),
+                             is_inside(*work),
+                             knows_times ? times[row].exclusive_ns() : work->duration_ns()});
   }
   return seen;
 }
@@ -231,9 +238,10 @@ SeenLaunches seen_launches(const CounterReport& report, std::span<const std::str
     std::vector<std::string> stack;
     for (const OpenRange& range : kernel.ranges) stack.push_back(report.names.text(range.name));
     const Counter* time = report.find(kernel, "gpu__time_duration.sum");
-    seen.launches.push_back({names.number_of(report.names.text(kernel.name)),
-                             time == nullptr ? 0 : static_cast<std::int64_t>(time->value),
-                             is_open_in(patterns, stack)});
+    // ncu runs one kernel at a time.
+    const auto duration_ns = time == nullptr ? 0 : static_cast<std::int64_t>(time->value);
+    seen.launches.push_back({names.number_of(report.names.text(kernel.name)), duration_ns,
+                             is_open_in(patterns, stack), duration_ns});
   }
   return seen;
 }
@@ -241,7 +249,7 @@ SeenLaunches seen_launches(const CounterReport& report, std::span<const std::str
 std::int64_t KernelLaunches::total_ns() const {
   return std::accumulate(
       launches.begin(), launches.end(), std::int64_t{0},
-      [](std::int64_t sum, const Launch& launch) { return sum + launch.duration_ns; });
+      [](std::int64_t sum, const Launch& launch) { return sum + launch.exclusive_ns; });
 }
 
 Result<std::vector<KernelLaunches>> take_census(const SeenLaunches& seen,
@@ -264,7 +272,8 @@ Result<std::vector<KernelLaunches>> take_census(const SeenLaunches& seen,
       if (function == kNot) continue;
       const std::uint32_t invocation = ++invocations[function];
       if (launch.is_inside) {
-        found.launches.push_back({function, invocation, launch.duration_ns, place});
+        found.launches.push_back(
+            {function, invocation, launch.duration_ns, place, launch.exclusive_ns});
       } else {
         ++found.outside;
       }

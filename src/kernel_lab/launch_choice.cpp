@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "analysis/counter_budget/budget.h"
 #include "base/figures.h"
 #include "kernel_lab/capture_command.h"
 #include "kernel_lab/launches.h"
@@ -115,13 +116,8 @@ LaunchChoice spread(const LaunchRequest& request, const Candidates& from,
   return choice;
 }
 
-// Rough figures for planning, measured with ncu 2025.3 on an H200 at 18 replays per launch: ncu's
-// start and connection, the replays, reading a report for one table, and the overhead on each
-// launch of the program.
-constexpr std::chrono::milliseconds kStart{1500};
-constexpr std::chrono::milliseconds kReplays{400};
+// Reading a report for one table, measured with ncu 2025.3 on an H200.
 constexpr std::chrono::milliseconds kTable{600};
-constexpr std::chrono::microseconds kLook{150};
 
 /// Why a kernel cannot share a pass with others; empty: it can.
 std::string obstacle(const ChosenKernel& kernel) {
@@ -318,15 +314,15 @@ Passes plan_passes(std::span<const ChosenKernel> kernels, bool merge) {
   return plan;
 }
 
-std::chrono::nanoseconds estimate(std::span<const Pass> passes, std::size_t tables_a_kernel,
+std::chrono::nanoseconds estimate(std::span<const Pass> passes, const Collected& collected,
                                   const CountedProgram& program) {
   std::chrono::nanoseconds total{0};
-  const auto looks = kLook * static_cast<std::int64_t>(program.launches);
   for (const Pass& pass : passes) {
-    const auto launches =
-        static_cast<std::int64_t>(pass.choice.expected.value_or(pass.choice.count));
-    const auto tables = static_cast<std::int64_t>(tables_a_kernel * pass.kernels.size());
-    total += program.time + looks + kStart + kReplays * launches + kTable * tables;
+    const std::uint64_t launches = pass.choice.expected.value_or(pass.choice.count);
+    const auto tables = static_cast<std::int64_t>(collected.tables * pass.kernels.size());
+    total += counter_budget::capture_time({program.time, program.launches}, collected.replays,
+                                          launches) +
+             kTable * tables;
   }
   return total;
 }
@@ -336,7 +332,7 @@ double BudgetedKernels::coverage() const {
 }
 
 BudgetedKernels fit_budget(std::span<const ChosenKernel> kernels, bool merge,
-                           std::size_t tables_a_kernel, const CountedProgram& program,
+                           const Collected& collected, const CountedProgram& program,
                            std::chrono::nanoseconds budget) {
   BudgetedKernels fitting;
   fitting.is_kept.assign(kernels.size(), false);
@@ -349,7 +345,7 @@ BudgetedKernels fit_budget(std::span<const ChosenKernel> kernels, bool merge,
   for (const std::size_t index : order) {
     fitting.all_ns += kernels[index].total_ns;
     kept.push_back(kernels[index]);
-    const auto time = estimate(plan_passes(kept, merge).passes, tables_a_kernel, program);
+    const auto time = estimate(plan_passes(kept, merge).passes, collected, program);
     if (time > budget) {
       kept.pop_back();
       continue;

@@ -54,6 +54,8 @@ struct SeenLaunch {
   std::uint32_t name = 0;  ///< in SeenLaunches::names
   std::int64_t duration_ns = 0;
   bool is_inside = true;  ///< one of the requested NVTX ranges was open
+  /// Its part of the time in which the device was busy; the duration if that is not known.
+  std::int64_t exclusive_ns = 0;
 };
 
 /// Everything that a counting pass recorded.
@@ -78,6 +80,7 @@ struct Launch {
   std::uint32_t invocation = 0;  ///< which launch of that function in the program, from 1
   std::int64_t duration_ns = 0;
   std::size_t place = 0;  ///< among all recorded launches
+  std::int64_t exclusive_ns = 0;
 };
 
 /// The launches of one wanted kernel inside the ranges, in order.
@@ -86,6 +89,7 @@ struct KernelLaunches {
   std::vector<std::string> functions;  ///< the distinct names that the expression matches
   std::uint64_t outside = 0;           ///< matching launches outside the ranges
 
+  /// Exclusive time: kernels that run beside others do not count twice.
   std::int64_t total_ns() const;
 };
 
@@ -148,7 +152,7 @@ struct ChosenKernel {
   /// counted.
   std::vector<std::size_t> places;
   bool is_free = false;                   ///< any other launch would do as well
-  std::int64_t total_ns = 0;              ///< duration of all these launches, as far as known
+  std::int64_t total_ns = 0;              ///< exclusive, of all these launches, as far as known
   std::optional<std::uint64_t> launches;  ///< that match; absent: not counted
 };
 
@@ -182,15 +186,21 @@ struct CountedProgram {
   std::size_t launches = 0;  ///< of all kernels
 };
 
+/// What is collected of a kernel.
+struct Collected {
+  std::uint32_t replays = 1;  ///< of each launch
+  std::size_t tables = 1;     ///< that are made from the report
+};
+
 /// An estimate of how long the passes will take: one run of the program each, the start of ncu and
 /// its overhead on every launch, the replays of profiled launches, and the tables.
-std::chrono::nanoseconds estimate(std::span<const Pass> passes, std::size_t tables_a_kernel,
+std::chrono::nanoseconds estimate(std::span<const Pass> passes, const Collected& collected,
                                   const CountedProgram& program);
 
 /// Which kernels to profile within a given time.
 struct BudgetedKernels {
   std::vector<bool> is_kept;  ///< by kernel
-  std::int64_t kept_ns = 0;   ///< duration of all launches of these kernels
+  std::int64_t kept_ns = 0;   ///< exclusive time of all launches of these kernels
   std::int64_t all_ns = 0;    ///< of all given ones
   std::chrono::nanoseconds time{0};
 
@@ -199,7 +209,7 @@ struct BudgetedKernels {
 
 /// The kernels that took most time, as many as fit; none if not even one run does.
 BudgetedKernels fit_budget(std::span<const ChosenKernel> kernels, bool merge,
-                           std::size_t tables_a_kernel, const CountedProgram& program,
+                           const Collected& collected, const CountedProgram& program,
                            std::chrono::nanoseconds budget);
 
 inline constexpr const char* kMergedFolder = "merged";

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/counter_budget/budget.h"
+#include "testing/captures/timeline_builder.h"
 #include "testing/paths.h"
 #include "tools/ncu/csv_reader.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -73,6 +75,22 @@ TEST(Census, OfARealCaptureCountsEveryLaunchInItsRanges) {
   EXPECT_EQ(gated->at(0).launches.size() + gated->at(0).outside, all.launches.size());
 }
 
+TEST(Census, CountsTimeThatKernelsShareOnce) {
+  testing::TimelineBuilder builder;
+  const RowIndex thread = builder.thread(1, 1);
+  for (const std::int64_t stream : {7, 8}) {
+    const auto launch = builder.call({stream, stream + 1, thread});
+    const std::string_view name = stream == 7 ? "first" : "second";
+    builder.work({100, 200, builder.stream(0, stream), launch, name});
+  }
+  const std::vector<WantedKernel> kernels = {wanted("first"), wanted("second")};
+  const auto census = take_census(seen_launches(builder.build(), {}), kernels);
+  ASSERT_TRUE(census);
+  EXPECT_EQ(census->at(0).launches.front().duration_ns, 100);
+  EXPECT_EQ(census->at(0).total_ns(), 50);
+  EXPECT_EQ(census->at(0).total_ns() + census->at(1).total_ns(), 100);
+}
+
 TEST(Census, OfNcusRowsLooksAtTheirRanges) {
   const auto report =
       ncu::load_csv(testing::source_dir() / "tests/golden/ncu/2025.3-raw-kernels/input.csv", {});
@@ -89,7 +107,8 @@ TEST(Census, OfNcusRowsLooksAtTheirRanges) {
 TEST(Census, NumbersLaunchesByFunctionOverTheWholeProgram) {
   SeenLaunches seen;
   seen.names = {"void a::gemm<(int)1>()", "void a::gemm<(int)2>()", "copy"};
-  seen.launches = {{0, 5, false}, {2, 1, true}, {1, 7, true}, {0, 6, true}, {1, 8, true}};
+  seen.launches = {
+      {0, 5, false, 5}, {2, 1, true, 1}, {1, 7, true, 7}, {0, 6, true, 6}, {1, 8, true, 8}};
   const std::vector<WantedKernel> kernels = {wanted(R"(a::gemm<\(int\)\d>)"),
                                              wanted(R"(^void a::gemm<\(int\)1>\(\)$)")};
   const auto census = take_census(seen, kernels);
@@ -260,13 +279,28 @@ TEST(Passes, OfALaunchThatTwoExpressionsMatchCountItOnce) {
   EXPECT_EQ(plan.passes[0].choice.count, 1U);
 }
 
+constexpr Collected kCollected{.replays = 18, .tables = 7};
+
 TEST(Passes, TakeTheProgramOnceEach) {
   using std::chrono::seconds;
   const auto kernels = three_kernels();
-  const auto apart = estimate(plan_passes(kernels, false).passes, 7, {seconds(10), 1000});
-  const auto merged = estimate(plan_passes(kernels, true).passes, 7, {seconds(10), 1000});
+  const auto apart = estimate(plan_passes(kernels, false).passes, kCollected, {seconds(10), 1000});
+  const auto merged = estimate(plan_passes(kernels, true).passes, kCollected, {seconds(10), 1000});
   EXPECT_GT(apart, seconds(30));
   EXPECT_GT(apart - merged, seconds(10));
+}
+
+TEST(Passes, CostWhatTheCounterBudgetExpects) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  const std::vector<ChosenKernel> one = {chosen(1, "a", {0, 1})};
+  const auto passes = plan_passes(one, false).passes;
+  const std::uint64_t launches = passes.front().choice.expected.value_or(1);
+  const auto time = [&](std::uint32_t replays) {
+    return estimate(passes, {.replays = replays, .tables = 0}, {seconds(10), 1000});
+  };
+  EXPECT_EQ(time(18), counter_budget::capture_time({seconds(10), 1000}, 18, launches));
+  EXPECT_GE(time(36) - time(18), milliseconds(600) * launches) << "a preset with twice the replays";
 }
 
 /// Three kernels that took 1, 7 and 2 ms in all.
@@ -283,12 +317,12 @@ TEST(Budget, KeepsTheKernelsThatTakeMostTime) {
   const CountedProgram program{seconds(10), 1000};
   const auto kernels = timed_kernels();
   const auto two =
-      estimate(plan_passes(std::vector{kernels[1], kernels[2]}, false).passes, 7, program);
-  const BudgetedKernels fitting = fit_budget(kernels, false, 7, program, two);
+      estimate(plan_passes(std::vector{kernels[1], kernels[2]}, false).passes, kCollected, program);
+  const BudgetedKernels fitting = fit_budget(kernels, false, kCollected, program, two);
   EXPECT_THAT(fitting.is_kept, ElementsAre(false, true, true));
   EXPECT_EQ(fitting.time, two);
   EXPECT_DOUBLE_EQ(fitting.coverage(), 0.9);
-  const BudgetedKernels less = fit_budget(kernels, false, 7, program, two - seconds(1));
+  const BudgetedKernels less = fit_budget(kernels, false, kCollected, program, two - seconds(1));
   EXPECT_THAT(less.is_kept, ElementsAre(false, true, false));
 }
 
@@ -296,16 +330,17 @@ TEST(Budget, HasRoomForMoreInMergedRuns) {
   using std::chrono::seconds;
   const CountedProgram program{seconds(10), 1000};
   std::vector<ChosenKernel> kernels = timed_kernels();
-  const auto merged = estimate(plan_passes(kernels, true).passes, 7, program);
-  EXPECT_THAT(fit_budget(kernels, true, 7, program, merged).is_kept, ElementsAre(true, true, true));
-  EXPECT_THAT(fit_budget(kernels, false, 7, program, merged).is_kept,
+  const auto merged = estimate(plan_passes(kernels, true).passes, kCollected, program);
+  EXPECT_THAT(fit_budget(kernels, true, kCollected, program, merged).is_kept,
+              ElementsAre(true, true, true));
+  EXPECT_THAT(fit_budget(kernels, false, kCollected, program, merged).is_kept,
               ElementsAre(false, true, true));
 }
 
 TEST(Budget, ThatIsShorterThanOneRunKeepsNothing) {
   using std::chrono::seconds;
   const BudgetedKernels fitting =
-      fit_budget(timed_kernels(), false, 7, {seconds(10), 1000}, seconds(10));
+      fit_budget(timed_kernels(), false, kCollected, {seconds(10), 1000}, seconds(10));
   EXPECT_THAT(fitting.is_kept, ElementsAre(false, false, false));
   EXPECT_EQ(fitting.coverage(), 0);
 }

@@ -60,10 +60,14 @@ std::optional<double> megahertz(const char* file) {
   return *kilohertz / kKilo;
 }
 
+std::string model_in(const std::string& info) {
+  return value_of(info, "model name", ':');
+}
+
 CpuFacts look_at_cpu() {
   const std::string info = read_file("/proc/cpuinfo").value_or("");
   CpuFacts cpu;
-  cpu.model = value_of(info, "model name", ':');
+  cpu.model = model_in(info);
   cpu_set_t usable;
   if (::sched_getaffinity(0, sizeof usable, &usable) == 0) cpu.threads = CPU_COUNT(&usable);
   cpu.governor = text_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
@@ -138,6 +142,10 @@ std::map<std::string, std::string> relevant_variables() {
 }
 
 }  // namespace
+
+std::string cpu_model() {
+  return model_in(read_file("/proc/cpuinfo").value_or(""));
+}
 
 Toolbox survey(const Survey& survey, ProcessRunner& processes) {
   Toolbox tools;

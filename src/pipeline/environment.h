@@ -53,6 +53,9 @@ ToolsRecord remembered_tools(const Toolbox& tools, ToolsRecord before);
 /// only if they were requested. What cannot be determined stays empty.
 Environment look_around(const Toolbox& tools, ProcessRunner& processes);
 
+/// The name of this machine's processor; empty: it is not known.
+std::string cpu_model();
+
 Node to_node(const Environment& environment);
 
 /// Fills in, by UUID, the output of `nvidia-smi

@@ -98,6 +98,27 @@ TEST(Pages, KernelsThatRunBesideEachOtherAreReported) {
   EXPECT_THAT(Pages(run).page("kernels.md"), Not(HasSubstr("at a time")));
 }
 
+TEST(Pages, CountersThatWereSampledHaveATable) {
+  testing::TestRun run = testing::h200_run();
+  EXPECT_THAT(Pages(run).page("report.md"), Not(HasSubstr("## Counters while it ran")));
+  DeviceMetrics sampled;
+  sampled.samples = 30;
+  sampled.covered_ns = 3'000'000;
+  sampled.sm_active = 0.85;
+  sampled.tensor_active = 0.01;
+  sampled.dram_read = 0.24;
+  sampled.dram_write = 0.012;
+  sampled.dram_bytes = 3.6e9;
+  for (RangeUse& range : run.nsys_ranges->ranges) {
+    if (range.name == "decode") range.devices.front().metrics = sampled;
+  }
+  const std::string page = Pages(run).page("report.md");
+  EXPECT_THAT(page, HasSubstr("## Counters while it ran"));
+  EXPECT_THAT(page, ::testing::ContainsRegex(
+                        "`decode` +\\| +85.0 % \\| +1.0 % \\| +24.0 % \\| +1.2 % \\| +180 MB \\|"));
+  EXPECT_THAT(page, HasSubstr("everything on the GPU is included. From `nsys/ranges.json`."));
+}
+
 TEST(Pages, SayWhyThereIsNothingToShow) {
   testing::TestRun run;
   run.run = testing::h200_run().run;

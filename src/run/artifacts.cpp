@@ -107,6 +107,20 @@ const Artifact<Requests>& load_requests(const Run& run) {
   return run.requests(is_baselines ? paths::kBaselineLoadFolder : "");
 }
 
+GpuReadings measured_readings(const Run& run) {
+  const auto& readings = run.get(kGpuReadings);
+  if (!readings) return {};
+  const auto& repeated = run.get(kRepeatedPhases);
+  if (!repeated || repeated->phases.empty()) return *readings;
+  std::int64_t end_ns = repeated->phases.front().begin_ns;
+  for (const RepeatedPhase& phase : repeated->phases) end_ns = std::min(end_ns, phase.begin_ns);
+  GpuReadings measured;
+  for (const GpuReading& reading : *readings) {
+    if (reading.monotonic_ns.value_or(0) < end_ns) measured.push_back(reading);
+  }
+  return measured;
+}
+
 const Artifact<Node>& workload_inputs(const Run& run, std::string_view stage) {
   const std::string file = (std::filesystem::path(stage) / files::kReadInputs).string();
   return run.get(ArtifactName<Node>{file, internal::read_json_tree});

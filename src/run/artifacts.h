@@ -128,6 +128,9 @@ inline constexpr ArtifactName<RepeatedPhases> kRepeatedPhases{paths::kBaselineRe
 inline constexpr ArtifactName<GpuReadings> kGpuReadings{paths::kBaselineGpu,
                                                         internal::read_gpu_readings};
 
+/// Those of the measured run, which ends when the first phase is repeated alone.
+GpuReadings measured_readings(const Run& run);
+
 /// Of a load on a server; with runs under profilers, of the one without.
 inline constexpr ArtifactName<LoadRecord> kLoad{files::kLoad, internal::read_load,
                                                 paths::kBaselineLoad};

@@ -53,6 +53,22 @@ TEST(Run, NeedsRunJsonAndNothingElse) {
   EXPECT_TRUE(run.profiled().empty());
 }
 
+TEST(Run, LeavesReadingsOfRepeatedPhasesOutOfTheMeasuredRun) {
+  const testing::TempDir folder;
+  write_run(folder.path());
+  EXPECT_TRUE(measured_readings(must_open(folder.path())).empty());
+  write(folder / "baseline/gpu.jsonl",
+        "{\"at_ns\":0,\"monotonic_ns\":100,\"sm_clock_mhz\":1900}\n"
+        "{\"at_ns\":100,\"monotonic_ns\":200,\"sm_clock_mhz\":1980}\n"
+        "{\"at_ns\":200,\"monotonic_ns\":300,\"sm_clock_mhz\":1200}\n");
+  EXPECT_EQ(measured_readings(must_open(folder.path())).size(), 3U);
+  const RepeatedPhases repeated{{{"prefill", 250, 260, 1, 1}, {"decode", 260, 290, 1, 9}}};
+  write(folder / "baseline/repeated_phases.json", to_document(repeated).value());
+  const GpuReadings measured = measured_readings(must_open(folder.path()));
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_EQ(measured.back().sm_clock_mhz, 1980);
+}
+
 TEST(Run, FindsTheFilesOfRanksByTheirNumbers) {
   const testing::TempDir folder;
   write_run(folder.path());

@@ -160,7 +160,15 @@ Result<MachineCeilings> kept_ceilings(const MeasuredDevice& device) {
     return Error(ErrorKind::NotFound, (device.is_gpu() ? device.name : "this CPU") +
                                           " has not been measured; " + kCommand);
   }
-  return load_ceilings(file);
+  MachineCeilings ceilings = PL_TRY(load_ceilings(file));
+  // Machines of one name, such as nodes of a cluster or containers, may have different processors.
+  const std::string processor = device.is_gpu() ? "" : pipeline::cpu_model();
+  if (!processor.empty() && !ceilings.device.empty() && ceilings.device != processor) {
+    return Error(ErrorKind::NotFound, "this CPU has not been measured, because " + file.string() +
+                                          " is of " + ceilings.device + " and this is " +
+                                          processor + "; " + kCommand);
+  }
+  return ceilings;
 }
 
 Result<roofline::KnownCeilings> ceilings_for(const config::SearchPath& search_path,

@@ -33,7 +33,7 @@ std::filesystem::path ceilings_folder();
 Result<std::filesystem::path> keep_ceilings(const MachineCeilings& ceilings);
 
 /// What was kept for a device; an Error of kind NotFound, which names `profline ceilings`, if
-/// nothing was.
+/// nothing was, or for another processor.
 Result<MachineCeilings> kept_ceilings(const MeasuredDevice& device);
 
 /// The file where those of a device are kept; empty: nothing was.

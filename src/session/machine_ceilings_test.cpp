@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "pipeline/environment.h"
 #include "session/testing_session.h"
 
 namespace profline::session {
@@ -74,13 +75,27 @@ TEST_F(MachineCeilingsTest, OfANameAreThoseOfTheOnlyDeviceOfThatName) {
 
 TEST_F(MachineCeilingsTest, OfACpuAreKeptPerNumberOfThreads) {
   MachineCeilings cpu = h200("", 2e10);
-  cpu.device = "a processor";
+  cpu.device = pipeline::cpu_model();
   ASSERT_TRUE(keep_ceilings(cpu));
   EXPECT_TRUE(kept_ceilings({"", "", 0}));
   EXPECT_FALSE(kept_ceilings({"", "", 1}));
   cpu.chosen_threads = 1;
   ASSERT_TRUE(keep_ceilings(cpu));
   EXPECT_EQ(kept_ceilings({"", "", 1})->chosen_threads, 1);
+}
+
+TEST_F(MachineCeilingsTest, OfAnotherProcessorAreNotThoseOfThisHost) {
+  if (pipeline::cpu_model().empty()) GTEST_SKIP() << "this machine does not name its processor";
+  MachineCeilings cpu = h200("", 2e10);
+  cpu.device = "a processor that this host had before";
+  const fs::path file = keep_ceilings(cpu).value();
+  const auto kept = kept_ceilings({"", "", 0});
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().kind(), ErrorKind::NotFound);
+  EXPECT_EQ(kept.error().to_string(),
+            "this CPU has not been measured, because " + file.string() +
+                " is of a processor that this host had before and this is " +
+                pipeline::cpu_model() + "; `profline ceilings` measures it");
 }
 
 TEST_F(MachineCeilingsTest, ARunUsesThemUnlessToldOtherwise) {

@@ -74,6 +74,10 @@ void add(RangeUse& sum, const RangeUse& more) {
   }
 }
 
+double units_of(const RangeUse& row) {
+  return static_cast<double>(row.tokens.value_or(row.instances));
+}
+
 std::vector<DeviceAccount>::const_iterator busiest_of(const RangeUse& row) {
   return std::max_element(
       row.devices.begin(), row.devices.end(),
@@ -144,7 +148,11 @@ std::optional<DeviceActivities::Rows> DeviceActivities::nsys_rows(const std::str
       best = Rows{};
       best->gate = gate;
     }
-    if (gate == best->gate) add(best->sum, row);
+    if (gate != best->gate) continue;
+    add(best->sum, row);
+    for (const DeviceAccount& device : row.devices) {
+      if (device.metrics) best->sampled_units[device.device] += units_of(row);
+    }
   }
   if (!best) return std::nullopt;
   const std::string around = range_around(phase);
@@ -199,6 +207,10 @@ std::optional<judgement::DeviceActivity> DeviceActivities::activity(const std::s
   auto found = plain_activity(row, file);
   if (!found) return found;
   judgement::DeviceActivity& activity = *found;
+  const auto sampled = rows.sampled_units.find(busiest_of(row)->device);
+  if (sampled != rows.sampled_units.end() && units_of(row) > 0) {
+    activity.sampled_share = std::min(sampled->second / units_of(row), 1.0);
+  }
   activity.units = static_cast<double>(row.tokens.value_or(row.instances));
   // A part may open several times per request, so requests are counted by the enclosing phase.
   const bool is_part = !range_around(phase).empty();

@@ -190,7 +190,7 @@ void Phases::add_live(PhaseSummary& phase, judgement::PhaseEvidence& evidence) c
   // Samples that are missing were like the others.
   const auto covered_ns = static_cast<double>(metrics.covered_ns);
   const double whole = (covered_ns + static_cast<double>(metrics.gap_ns)) / covered_ns;
-  const double per_unit = whole / evidence.device->units;
+  const double per_unit = whole / (evidence.device->units * evidence.device->sampled_share);
   if (metrics.tensor_active) counters.compute_ns = *metrics.tensor_active * covered_ns * per_unit;
   if (metrics.dram_read && metrics.dram_write) {
     counters.memory_ns = (*metrics.dram_read + *metrics.dram_write) * covered_ns * per_unit;

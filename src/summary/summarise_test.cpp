@@ -61,6 +61,94 @@ DeviceAccount& decode_account(testing::TestRun& run) {
   return none;
 }
 
+TEST(Summarise, NotesAKernelAboveAMeasuredRoof) {
+  testing::TestRun run = testing::h200_run();
+  ASSERT_FALSE(run.ncu_kernels->kernels.empty());
+  for (NcuKernel& kernel : run.ncu_kernels->kernels) {
+    kernel.roofline.floor_ns = 0.5 * kernel.duration_ns.value_or(0);
+  }
+  RunCeilings ceilings;
+  ceilings.roofs = {{"measured", true, "measured on 2026-11-18", 4.6e12, {}}};
+  const auto notes_with = [&](double of_roof) {
+    NcuKernel& first = run.ncu_kernels->kernels.front();
+    first.roofline.floor_ns = of_roof * first.duration_ns.value_or(0);
+    const testing::TempDir folder;
+    run.write(folder.path());
+    EXPECT_TRUE(write_file_atomic(folder / "ceilings.json", to_document(ceilings).value()));
+    return summary_of(folder.path()).notes;
+  };
+  const std::string name = run.ncu_kernels->kernels.front().short_name;
+  const auto above = HasSubstr("of the measured roof");
+  EXPECT_THAT(notes_with(1.019), Not(Contains(above))) << "measurements are not exact";
+  EXPECT_THAT(notes_with(1.1), Contains(name + " reached 110.0 % of the measured roof: it was " +
+                                        "measured too low, or at other clocks; measure again " +
+                                        "with `profline ceilings`"));
+  ceilings.roofs.front().is_used = false;
+  EXPECT_THAT(notes_with(1.1), Not(Contains(above))) << "a datasheet is not a measurement";
+}
+
+/// What nsys samples of a decode: a quarter of a memory that reaches 4.8 TB/s.
+DeviceMetrics sampled_decode() {
+  DeviceMetrics metrics;
+  metrics.samples = 30;
+  metrics.covered_ns = 3'000'000;
+  metrics.sm_active = 0.85;
+  metrics.tensor_active = 0.01;
+  metrics.dram_read = 0.24;
+  metrics.dram_write = 0.01;
+  metrics.dram_bytes = 0.25 * 4.8e12 * 3e-3;
+  return metrics;
+}
+
+TEST(Summarise, ComparesWhatWasSampledWithTheModel) {
+  testing::TestRun run = testing::h200_run();
+  decode_account(run).metrics = sampled_decode();
+  const Outcome outcome(run);
+  const PhaseSummary& decode = outcome.phase("decode");
+  ASSERT_TRUE(decode.live);
+  EXPECT_EQ(decode.live->sm_active, 0.85);
+  EXPECT_EQ(decode.live->tensor_active, 0.01);
+  EXPECT_EQ(decode.live->samples, 30U);
+  EXPECT_EQ(decode.live->source, "nsys/ranges.json");
+  ASSERT_TRUE(decode.live->dram_bytes);
+  EXPECT_DOUBLE_EQ(*decode.live->dram_bytes, 3.6e9 / 20) << "per token";
+  ASSERT_TRUE(decode.cost);
+  EXPECT_DOUBLE_EQ(decode.live->of_model.value_or(0), 3.6e9 / 20 / decode.cost->bytes);
+  ASSERT_TRUE(decode.live->memory_ns);
+  EXPECT_NEAR(*decode.live->memory_ns, 3.6e9 / 20 / 4.8e12 * 1e9, 1) << "at the datasheet's roof";
+}
+
+TEST(Summarise, TakesMissingSamplesForSamplesLikeTheOthers) {
+  testing::TestRun run = testing::h200_run();
+  DeviceMetrics metrics = sampled_decode();
+  metrics.gap_ns = 1'000'000;
+  decode_account(run).metrics = metrics;
+  EXPECT_DOUBLE_EQ(*Outcome(run).phase("decode").live->dram_bytes, 3.6e9 * 4 / 3 / 20);
+}
+
+TEST(Summarise, DividesWhatWasSampledByTheUnitsThatWereSampled) {
+  testing::TestRun run = testing::h200_run();
+  decode_account(run).metrics = sampled_decode();
+  for (RangeUse& range : run.nsys_ranges->ranges) {
+    if (range.name == "decode") range.tokens = 20;
+  }
+  // A capture that was too short for samples.
+  NsysCapture second = run.nsys_ranges->captures.front();
+  second.name = "decode-2";
+  run.nsys_ranges->captures.push_back(second);
+  const std::vector<RangeUse> ranges = run.nsys_ranges->ranges;
+  for (RangeUse range : ranges) {
+    range.capture = second.name;
+    for (DeviceAccount& device : range.devices) device.metrics.reset();
+    run.nsys_ranges->ranges.push_back(std::move(range));
+  }
+  const Outcome outcome(run);
+  const PhaseSummary& decode = outcome.phase("decode");
+  EXPECT_EQ(decode.device->units, 40);
+  ASSERT_TRUE(decode.live);
+  EXPECT_DOUBLE_EQ(*decode.live->dram_bytes, 3.6e9 / 20);
+}
+
 TEST(Summarise, SaysThatDecodeWaitsForLaunches) {
   const Outcome outcome(testing::h200_run());
   const PhaseSummary& decode = outcome.phase("decode");

@@ -280,11 +280,13 @@ Section nvml_section(const PageSource& source) {
                                   (gpu ? "is empty" : gpu.why_not) + ".");
     return section;
   }
-  section.add_chart(
-      "nvml", "clocks, power, temperature and memory of the GPU over the measured run",
-      text(counted(gpu->size(), "reading") + " over the run without a profiler."), data_of(*gpu));
-  section.body +=
-      range_table(*gpu) + source_line(throttling(*gpu), {gpu.file}) + energy_table(source.summary);
+  const run::GpuReadings measured = run::measured_readings(source.run);
+  section.add_chart("nvml",
+                    "clocks, power, temperature and memory of the GPU over the measured run",
+                    text(counted(measured.size(), "reading") + " over the run without a profiler."),
+                    data_of(measured));
+  section.body += range_table(measured) + source_line(throttling(measured), {gpu.file}) +
+                  energy_table(source.summary);
   return section;
 }
 

@@ -6,7 +6,11 @@
 #include "base/files.h"
 #include "formats/json.h"
 #include "formats/markup.h"
+#include "records/range_use.h"
+#include "records/repeated_phase.h"
 #include "summary/summarise.h"
+#include "testing/captures/zoo.h"
+#include "testing/paths.h"
 #include "testing/runs/load_run.h"
 #include "testing/temp_dir.h"
 
@@ -94,6 +98,48 @@ TEST(WritePage, SaysInEachPartWhatIsNotThere) {
     EXPECT_THAT(page, HasSubstr(text));
   }
   EXPECT_THAT(page, Not(HasSubstr("class=\"plot\"")));
+}
+
+TEST(WritePage, DrawsWhatTheGpuSampled) {
+  const testing::TempDir folder;
+  write_bare_run(folder.path());
+  ASSERT_TRUE(create_folders(folder / "nsys"));
+  const auto capture = testing::unzipped(testing::source_dir() /
+                                         "tests/golden/nsys/2025.3-fast-decode/input.sqlite.gz");
+  ASSERT_TRUE(capture) << capture.error().to_string();
+  ASSERT_TRUE(write_file_atomic(folder / "nsys/run.sqlite", *capture));
+  NsysRanges ranges;
+  ranges.tool = "nsys 2025.3.1";
+  ranges.captures.resize(1);
+  ranges.captures.front().name = "run";
+  ranges.captures.front().sqlite = "run.sqlite";
+  ASSERT_TRUE(write_file_atomic(folder / "nsys/ranges.json", to_document(ranges).value()));
+  const auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  const auto page = page_of({*run, summary::summarise(*run)});
+  ASSERT_TRUE(page) << page.error().to_string();
+  for (const char* text :
+       {"data-chart=\"nvml.metrics\"", "What GPU 0 sampled over the whole capture",
+        "nsys/run.sqlite", "\"DRAM read\"", "\"SM active\""}) {
+    EXPECT_THAT(*page, HasSubstr(text));
+  }
+}
+
+TEST(WritePage, ShowsClocksOfTheMeasuredRunOnly) {
+  const testing::TempDir folder;
+  write_bare_run(folder.path());
+  ASSERT_TRUE(create_folders(folder / "baseline"));
+  ASSERT_TRUE(write_file_atomic(folder / "baseline/gpu.jsonl",
+                                "{\"at_ns\":0,\"monotonic_ns\":100,\"sm_clock_mhz\":1900}\n"
+                                "{\"at_ns\":200,\"monotonic_ns\":300,\"sm_clock_mhz\":1234}\n"));
+  ASSERT_TRUE(write_file_atomic(folder / "baseline/repeated_phases.json",
+                                to_document(RepeatedPhases{{{"decode", 200, 400, 1, 9}}}).value()));
+  const auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  const auto page = page_of({*run, summary::summarise(*run)});
+  ASSERT_TRUE(page) << page.error().to_string();
+  EXPECT_THAT(*page, HasSubstr("1 reading over the run without a profiler"));
+  EXPECT_THAT(*page, Not(HasSubstr("1234")));
 }
 
 TEST(WritePage, ListsOneTimeCosts) {

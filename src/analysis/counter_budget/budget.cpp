@@ -27,8 +27,12 @@ constexpr std::chrono::microseconds kLook{100};
 constexpr std::chrono::milliseconds kTables{2500};
 constexpr std::chrono::milliseconds kRow{12};
 
+nanoseconds counting(std::uint32_t passes) {
+  return kReplay * static_cast<std::int64_t>(passes) + kLaunch;
+}
+
 nanoseconds per_launch(std::uint32_t passes) {
-  return kReplay * static_cast<std::int64_t>(passes) + kLaunch + kRow;
+  return counting(passes) + kRow;
 }
 
 /// The kernels in a stretch of launches that slides over all of them.
@@ -215,9 +219,14 @@ double Choice::coverage() const {
   return all_ns > 0 ? static_cast<double>(covered_ns) / static_cast<double>(all_ns) : 0;
 }
 
-nanoseconds expected_time(const Costs& costs, std::uint32_t passes, std::uint64_t launches) {
+nanoseconds capture_time(const Costs& costs, std::uint32_t passes, std::uint64_t launches) {
   return costs.program + kLook * static_cast<std::int64_t>(costs.program_launches) + kStart +
-         kTables + per_launch(passes) * static_cast<std::int64_t>(launches);
+         counting(passes) * static_cast<std::int64_t>(launches);
+}
+
+nanoseconds expected_time(const Costs& costs, std::uint32_t passes, std::uint64_t launches) {
+  return capture_time(costs, passes, launches) + kTables +
+         kRow * static_cast<std::int64_t>(launches);
 }
 
 std::uint64_t affordable(const Costs& costs, std::uint32_t passes, nanoseconds budget) {

@@ -82,6 +82,10 @@ std::optional<Choice> choose(
 /// The expected time of a run of ncu that counts this many launches.
 std::chrono::nanoseconds expected_time(const Costs& costs, std::uint32_t passes,
                                        std::uint64_t launches);
+/// The same without reading the report for tables.
+std::chrono::nanoseconds capture_time(const Costs& costs, std::uint32_t passes,
+                                      std::uint64_t launches);
+
 /// The number of launches that can be counted in this time; 0: the program alone takes longer.
 std::uint64_t affordable(const Costs& costs, std::uint32_t passes, std::chrono::nanoseconds budget);
 

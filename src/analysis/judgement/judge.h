@@ -26,6 +26,8 @@ struct DeviceActivity {
   /// Only its shares are used: the amount of idle time without a profiler is known from elsewhere.
   IdleTime idle = {};
   std::optional<DeviceMetrics> metrics = {};  ///< sampled while it worked
+  /// The part of `units` that `metrics` are of: captures that were too short for samples have none.
+  double sampled_share = 1;
   std::string source = {};
 
   double wall_ns() const { return unprofiled_ns.value_or(captured_ns); }

@@ -55,6 +55,21 @@ void set(DeviceMetrics& metrics, GpuMetric metric, double value) {
 
 using Span = MetricIntegrals::Span;
 
+/// The same time, each part once.
+std::vector<Span> merged(std::vector<Span> spans) {
+  std::sort(spans.begin(), spans.end(),
+            [](const Span& a, const Span& b) { return a.begin_ns < b.begin_ns; });
+  std::vector<Span> result;
+  for (const Span& span : spans) {
+    if (result.empty() || span.begin_ns > result.back().end_ns) {
+      result.push_back(span);
+    } else {
+      result.back().end_ns = std::max(result.back().end_ns, span.end_ns);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 MetricIntegrals::MetricIntegrals(const Timeline& timeline) {
@@ -184,8 +199,10 @@ std::map<std::tuple<std::string, Names::Id, std::int32_t>, DeviceMetrics> range_
     by_label[{range_label(timeline.names.text(range.name)), range.domain, key.second}].push_back(
         span);
   }
-  for (const auto& [key, of_label] : by_label) {
-    if (auto metrics = integrals.over(std::get<2>(key), of_label)) all.emplace(key, *metrics);
+  for (auto& [key, of_label] : by_label) {
+    // Requests that run at the same time share what was sampled.
+    const std::vector<Span> spans_of_label = merged(std::move(of_label));
+    if (auto metrics = integrals.over(std::get<2>(key), spans_of_label)) all.emplace(key, *metrics);
   }
   return all;
 }

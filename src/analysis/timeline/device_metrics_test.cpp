@@ -73,6 +73,26 @@ TEST(DeviceMetrics, OfARangeAreThoseOfItsWork) {
   EXPECT_NEAR(*metrics.dram_read, 0.5, 1e-6) << "from 200 to 400, although the range ends at 250";
 }
 
+TEST(DeviceMetrics, CountTimeOnceIfRangesOfOneLabelOverlap) {
+  TimelineBuilder builder;
+  const RowIndex stream = builder.stream(0, 7);
+  for (const std::int64_t tid : {1, 2}) {  // two threads run requests at the same time
+    const RowIndex thread = builder.thread(1, tid);
+    builder.range({100, 250, "decode", thread});
+    const auto call = builder.call({110, 112, thread});
+    builder.work({200, 400, stream, call});
+  }
+  Timeline timeline = builder.window(0, 1000).build();
+  timeline.gpu_samples.push_back(half_busy());
+  timeline.gpus.emplace_back().memory_bytes_per_second = 4e12;
+  const MetricIntegrals integrals(timeline);
+  const auto ranges = range_metrics(timeline, Attribution::of(timeline), integrals);
+  ASSERT_EQ(ranges.size(), 1U);
+  const DeviceMetrics& metrics = ranges.begin()->second;
+  EXPECT_EQ(metrics.covered_ns, 200);
+  EXPECT_NEAR(*metrics.dram_bytes, 0.5 * 4e12 * 200e-9, 1);
+}
+
 TEST(DeviceMetrics, ReportMissingSamplesAndOtherPrograms) {
   GpuSamples samples = half_busy();
   const auto drop = [&](auto& values) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -122,6 +123,8 @@ class DeviceActivities {
     /// Instances, in the same captures, of the outermost phase that encloses this one.
     std::uint64_t requests = 0;
     std::string gate;
+    /// By device: the units of work in rows with samples.
+    std::map<std::int32_t, double> sampled_units{};
   };
   std::optional<Rows> nsys_rows(const std::string& phase) const;
   std::optional<Rows> traced_rows(const std::string& phase) const;
