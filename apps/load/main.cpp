@@ -64,7 +64,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--progress", options.progress,
                  "file that gets a line for each request that has ended");
   app.add_flag("--until-asked", options.until_asked,
-               "go on until SIGUSR1 arrives, then wait for the answers that are due");
+               "send requests until SIGUSR1, then wait for outstanding responses");
   app.add_option("--base", options.base, "where relative paths of the config start [.]");
 }
 

@@ -139,7 +139,8 @@ std::vector<Option> AnalyzeVerb::options() const {
       {"--device", "", Takes::Value, "NAME",
        "device whose peak rates to use, such as 'NVIDIA H200' or h200"},
       {"--ceilings", "", Takes::Value, "CHOICE",
-       "measured, datasheet or a file of 'profline ceilings' [measured if kept, else datasheet]"},
+       "measured, datasheet or a file written by 'profline ceilings' [measured if available, "
+       "otherwise datasheet]"},
       {"--dtype", "", Takes::Value, "NAME",
        "number format of weights and matrix products [from config.json]"},
       {"--batch", "", Takes::Value, "N", "sequences per batch [1]"},

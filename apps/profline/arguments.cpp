@@ -32,7 +32,7 @@ Error unknown_option(std::string_view name, std::span<const Option> known) {
   const std::vector<std::string> meant = nearest(without_dashes(name), names);
   const std::string hint = meant.empty() ? "" : " (did you mean '--" + meant.front() + "'?)";
   return Error(ErrorKind::Config, "unknown option '" + std::string(name) + "'" + hint +
-                                      "; 'profline --help' lists what there is")
+                                      "; 'profline --help' lists the options")
       .with_reason("unknown_option");
 }
 

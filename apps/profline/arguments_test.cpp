@@ -77,9 +77,9 @@ TEST(SplitArguments, ReportsWhatIsWrong) {
   };
   const Case cases[] = {
       {{"--reslove"},
-       "unknown option '--reslove' (did you mean '--resolve'?); 'profline --help' lists what there "
-       "is"},
-      {{"--quux=1"}, "unknown option '--quux'; 'profline --help' lists what there is"},
+       "unknown option '--reslove' (did you mean '--resolve'?); 'profline --help' lists the "
+       "options"},
+      {{"--quux=1"}, "unknown option '--quux'; 'profline --help' lists the options"},
       {{"--cfg"}, "--cfg needs a value, PART; see 'profline --help'"},
       {{"--cfg", "jop"}, "--cfg: jop not in {job,hydra}; see 'profline --help'"},
       {{"--info", "defalts"}, "--info: defalts not in {all,defaults}; see 'profline --help'"},

@@ -108,13 +108,13 @@ class CeilingsVerb final : public Verb {
  public:
   std::string_view name() const override { return "ceilings"; }
   std::string_view summary() const override {
-    return "measure the bandwidth and the arithmetic that this machine reaches";
+    return "measure the bandwidth and FLOP rates this machine reaches";
   }
   std::vector<Example> examples() const override {
     return {
         {"profline ceilings", "measure the first GPU, or the CPU; later runs compare with it"},
         {"profline ceilings --show", "print what was measured before"},
-        {"profline run ceilings=datasheet", "compare a run with published peaks all the same"},
+        {"profline run ceilings=datasheet", "compare a run with published peaks instead"},
     };
   }
   std::vector<Option> options() const override;
@@ -175,7 +175,7 @@ std::vector<Option> CeilingsVerb::options() const {
       {"--threads", "", Takes::Value, "N", "threads on a CPU [all]"},
       {"--output-file", "", Takes::Value, "FILE",
        "write the result to this file, for ceilings=FILE, instead of keeping it for all runs"},
-      {"--show", "", Takes::Nothing, "", "print what was kept, and measure nothing"},
+      {"--show", "", Takes::Nothing, "", "print the stored result without measuring"},
       {"--workload", "", Takes::Value, "PROGRAM",
        "the profline-workload to use [next to profline, then on PATH]"},
   };

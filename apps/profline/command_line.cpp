@@ -211,14 +211,14 @@ Result<const Verb*> CommandLine::chosen_verb(Arguments& arguments) const {
   }
   const bool is_group = !group(word).empty();
   if (is_group && arguments.words.size() == 1) {
-    return Error(ErrorKind::Config, fmt::format("'{0}' needs to know what to do; 'profline {0} "
-                                                "--help' lists what there is",
+    return Error(ErrorKind::Config, fmt::format("'{0}' needs a subcommand; 'profline {0} --help' "
+                                                "lists the commands",
                                                 word))
         .with_reason("usage");
   }
   if (is_group) word += " " + arguments.words[1];
   return Error(ErrorKind::Config, "unknown command '" + word + "'" + did_you_mean(word, known) +
-                                      "; 'profline --help' lists what there is")
+                                      "; 'profline --help' lists the commands")
       .with_reason("unknown_command");
 }
 

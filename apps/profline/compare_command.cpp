@@ -78,7 +78,7 @@ std::string table(const Section& section, std::size_t top, std::size_t width,
                                             {"change"},
                                             {"interval", Align::Right, false, 1},
                                             {"verdict", Align::Left},
-                                            {"could see", Align::Right, false, 3}};
+                                            {"detectable", Align::Right, false, 3}};
   if (section.has_clocks) columns.push_back({"equal clocks", Align::Right, false, 2});
   if (section.has_calls) columns.push_back({"calls", Align::Right, false, 4});
   columns.push_back({"", Align::Left, true});
@@ -117,7 +117,7 @@ std::string comparison_text(const Comparison& comparison, std::size_t top, std::
   text += '\n' + palette.heading(printable(tally_text(comparison))) + '\n';
   for (const std::string& reason : withheld_texts(comparison)) text += printable(reason) + '\n';
   text += palette.faint(
-      fmt::format("changes up to {} do not matter; {} intervals; 'could see' is the smallest "
+      fmt::format("changes up to {} do not matter; {} intervals; 'detectable' is the smallest "
                   "change "
                   "that would\nhave been found 4 times in 5; run-to-run spread: {}\n",
                   chosen_percent(comparison.threshold), chosen_percent(comparison.confidence),

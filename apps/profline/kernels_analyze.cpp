@@ -161,7 +161,8 @@ std::vector<Option> KernelsAnalyzeVerb::options() const {
       {"--device", "", Takes::Value, "NAME",
        "device whose peak rates to use [the one ncu reports]"},
       {"--ceilings", "", Takes::Value, "CHOICE",
-       "measured, datasheet or a file of 'profline ceilings' [measured if kept, else datasheet]"},
+       "measured, datasheet or a file written by 'profline ceilings' [measured if available, "
+       "otherwise datasheet]"},
       {"--output-dir", "", Takes::Value, "DIR", "folder for tables and charts [DIR/analysis]"},
       {"--ncu", "", Takes::Value, "PROGRAM", "the ncu that imports an .ncu-rep [ncu on PATH]"},
   };

@@ -84,7 +84,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--out", options.out, "folder for what is written; made if need be");
   app.add_option("--mode", options.mode,
                  "what the run is for: " + schema::Codec<workload::Mode>::text({}) + " [baseline]");
-  app.add_option("--samples", options.samples, "only the first so many images");
+  app.add_option("--samples", options.samples, "only the first N images");
   app.add_option("--sampling-seed", options.sampling_seed,
                  "of a random order of images whose seed the config leaves open");
   app.add_option("--base", options.base, "where relative paths of the config start [.]");

@@ -27,7 +27,7 @@ std::string verdict_mark(const Row& row) {
 std::string section_table(const Section& section, std::size_t top) {
   std::vector<Table::Column> columns = {{"", Align::Left}, {"A"},        {"B"},
                                         {"change"},        {"interval"}, {"verdict", Align::Left},
-                                        {"could see"}};
+                                        {"detectable"}};
   if (section.has_clocks) columns.push_back({"at equal clocks"});
   if (section.has_calls) columns.push_back({"calls"});
   Table table(columns);
@@ -124,7 +124,7 @@ std::string section_html(const Section& section, std::size_t top) {
                                  section.title, section.explanation);
   text +=
       "<tr><th class=\"l\"></th><th>A</th><th>B</th><th>change</th><th>interval</th>"
-      "<th class=\"l\">verdict</th><th>could see</th>";
+      "<th class=\"l\">verdict</th><th>detectable</th>";
   if (section.has_clocks) text += "<th>at equal clocks</th>";
   if (section.has_calls) text += "<th>calls</th>";
   text += "</tr>\n";
@@ -204,7 +204,7 @@ std::string markdown_page(const Comparison& comparison, const PageOptions& optio
         is_captured(section.family) ? folded(title, table) : "**" + title + "**\n\n" + table + '\n';
   }
   text += fmt::format(
-      "<sub>Changes up to {} do not matter; {} intervals; 'could see' is the smallest "
+      "<sub>Changes up to {} do not matter; {} intervals; 'detectable' is the smallest "
       "change that would have been found 4 times in 5. Run-to-run spread: {}.</sub>\n",
       chosen_percent(comparison.threshold), chosen_percent(comparison.confidence),
       plain(comparison.run_spread));

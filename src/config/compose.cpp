@@ -202,7 +202,7 @@ Result<void> apply_overrides(std::span<const Override* const> overrides,
 }
 
 std::string three_meanings(const std::string& key, const std::string& text) {
-  return "'" + text + "' may mean three things: for a list write " + key + "=[" + text +
+  return "'" + text + "' is ambiguous: for a list write " + key + "=[" + text +
          "], for a string quote it (" + key + "='" + text +
          "'), and to run one job for each add --multirun";
 }

@@ -119,7 +119,7 @@ TEST(ComposeError, TellsWhatIsWrongWithAnOverride) {
        "config",
        {"name=a,b"},
        "sweep_ambiguous",
-       "override 1:1:6: 'a,b' may mean three things: for a list write name=[a,b], for a string "
+       "override 1:1:6: 'a,b' is ambiguous: for a list write name=[a,b], for a string "
        "quote it (name='a,b'), and to run one job for each add --multirun\n  name=a,b\n       ^"},
       {"a range",
        "config",

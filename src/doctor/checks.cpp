@@ -199,7 +199,7 @@ Finding judge_libtorch(const Result<std::string>& answer) {
   if (!answer) {
     Finding finding = judge_program_failure("libtorch", answer.error(), build);
     if (finding.state == State::Missing) {
-      finding.detail = "no profline-workload beside profline or on PATH";
+      finding.detail = "no profline-workload next to profline or on PATH";
     }
     return finding;
   }
@@ -210,8 +210,7 @@ Finding judge_libtorch(const Result<std::string>& answer) {
   const bool complete = version != nullptr && version->is_string() && blas != nullptr &&
                         blas->is_string() && cuda != nullptr && cuda->is_bool();
   if (!complete) {
-    return {"libtorch", State::Broken, "profline-workload did not say what it is built with",
-            build};
+    return {"libtorch", State::Broken, "profline-workload reports no build information", build};
   }
   Finding finding{"libtorch", State::Found,
                   fmt::format("{}, {}, {}", version->as_string(),

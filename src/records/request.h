@@ -24,7 +24,7 @@ struct Phase {
   std::int64_t ns = 0;
   std::optional<std::vector<std::int64_t>> steps_ns;  ///< only for a phase that repeats
   std::optional<bool> host =
-      {};  ///< work of the host ahead of the model; no profiler's range holds it
+      {};  ///< work of the host before the model; no profiler's range holds it
 
   bool operator==(const Phase&) const = default;
 };
@@ -36,7 +36,7 @@ constexpr auto fields(std::type_identity<Phase>) {
       field("ns", &Phase::ns, "how long it took").required().at_least(0),
       field("steps_ns", &Phase::steps_ns,
             "how long each step took; left out: the phase does not repeat"),
-      field("host", &Phase::host, "work of the host ahead of the model; no profiler records it"));
+      field("host", &Phase::host, "work of the host before the model; no profiler records it"));
 }
 
 /// The observer of a request.

@@ -314,7 +314,7 @@ constexpr auto fields(std::type_identity<SummaryPart>) {
                     field("share", &SummaryPart::share, "of a request's time, 0 to 1"),
                     field("rest_share", &SummaryPart::rest_share,
                           "of a request's time: this phase without its parts; null: no parts"),
-                    field("host", &SummaryPart::host, "work of the host ahead of the model"),
+                    field("host", &SummaryPart::host, "work of the host before the model"),
                     field("unit", &SummaryPart::unit, "image, request, token or step"),
                     field("repeats", &SummaryPart::repeats, "it has steps, which are its units"),
                     field("time", &SummaryPart::time, "per unit, unprofiled; null: it took none"),

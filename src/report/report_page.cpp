@@ -52,9 +52,9 @@ std::string heading(const ReportModel& model) {
   const RunSummary& summary = model.summary;
   std::string text =
       "# Run " + plain(summary.run) + "\n\n**Verdict: " + plain(summary.verdict) + ".**";
-  const PhaseSummary* const largest = summary::largest_phase(summary);
-  if (largest != nullptr && summary::has_one_limit(*largest)) {
-    text += " Next: " + plain(largest->next_step) + ".";
+  const PhaseSummary* const phase = summary::phase_to_improve(summary);
+  if (phase != nullptr && summary::has_one_limit(*phase)) {
+    text += " Next: " + plain(phase->next_step) + ".";
   }
   text += "\n\n";
   std::vector<std::string> facts;

@@ -146,11 +146,11 @@ std::string slowdown_words(const RunSummary& summary) {
                                      : "times of captures and ranges include that");
 }
 
-/// What the host does ahead of the model, where that matters.
+/// What the host does before the model runs, where that matters.
 std::string host_words(const SummaryRequest& request) {
   const SummaryPart* const part = summary::notable_host_work(request);
   if (part == nullptr) return "";
-  return fmt::format("- Host work ahead of the model ({}) takes {} of each request.\n",
+  return fmt::format("- Host work before the model ({}) takes {} of each request.\n",
                      plain(part->name), percent(part->share));
 }
 

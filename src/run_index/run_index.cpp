@@ -197,7 +197,7 @@ Result<void> check_root(const fs::path& root) {
   std::error_code failure;
   if (fs::is_directory(root, failure)) return {};
   return Error(ErrorKind::NotFound, "there is no folder '" + root.string() +
-                                        "'; --root names the one that runs are written to");
+                                        "'; use --root to name the folder that contains the runs");
 }
 
 Result<IndexedRun> read_row(const sqlite::Statement& row) {

@@ -302,8 +302,9 @@ TEST(RunIndex, NeedsAFolder) {
   const testing::TempDir root;
   const auto index = RunIndex::open(root / "nowhere");
   ASSERT_FALSE(index);
-  EXPECT_EQ(index.error().to_string(), "there is no folder '" + (root / "nowhere").string() +
-                                           "'; --root names the one that runs are written to");
+  EXPECT_EQ(index.error().to_string(),
+            "there is no folder '" + (root / "nowhere").string() +
+                "'; use --root to name the folder that contains the runs");
 }
 
 TEST(RunIndex, BearsManyReadersWhileRunsComeAndGo) {

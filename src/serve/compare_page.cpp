@@ -142,8 +142,8 @@ Markup verdict_of(const Row& row) {
 
 Markup rows_section(const comparison::Section& section) {
   std::vector<Table::Column> columns = {
-      {"name", Align::Left},    {"A"},        {"B"}, {"change"}, {"95 % interval"},
-      {"verdict", Align::Left}, {"could see"}};
+      {"name", Align::Left},    {"A"},         {"B"}, {"change"}, {"95 % interval"},
+      {"verdict", Align::Left}, {"detectable"}};
   if (section.has_clocks) columns.push_back({"at equal clocks"});
   if (section.has_calls) columns.push_back({"calls"});
   const std::string id(section.title);

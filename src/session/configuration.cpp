@@ -161,7 +161,7 @@ Error with_advice(Error error, const std::vector<std::string>& overrides) {
     const std::string value(given->value_text().value_or(""));
     return given
         ->error("'" + *given->package + "' is where '" + given->key +
-                    "' goes by default, and Hydra knows such a group only by its name: write " +
+                    "' goes by default, and Hydra accepts only the group's name here: write " +
                     given->key + "=" + value,
                 given->package_column)
         .with_reason("group_override_no_match");

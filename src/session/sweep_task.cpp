@@ -127,7 +127,7 @@ Result<JobOutcome> run_claimed(sweep::TaskClaim& claim, const RunRequest& reques
     outcome.code = ExitCode::Interrupted;
     const bool in_time = time_limit != nullptr && time_limit->arrived();
     outcome.how = in_time ? sweep::End::TimeLimit : sweep::End::Stopped;
-    why = in_time ? "stopped ahead of its time limit" : "stopped by a signal";
+    why = in_time ? "stopped before its time limit" : "stopped by a signal";
   }
   PL_TRY(claim.end(outcome.how, outcome.code, std::move(why), now_text()));
   return outcome;

@@ -63,7 +63,7 @@ std::string window_text(const ServerRecord& server) {
          duration(server.window->close_ns - start);
 }
 
-/// `53 % decode at batch 8 (12.1 ms a step), 20 % prefill, 27 % idle`
+/// `53 % decode at batch 8 (12.1 ms per step), 20 % prefill, 27 % idle`
 std::string shares_text(const ServerSteps& steps) {
   constexpr std::size_t kMost = 4;
   std::vector<std::string> parts;
@@ -212,7 +212,7 @@ std::string first_token_words(const RunSummary& summary) {
   const bool is_explained = first->residual_ns < 0;
   if (!is_explained) parts.push_back(duration(first->residual_ns) + " that these do not explain");
   const std::string excess =
-      is_explained ? ", together " + duration(-first->residual_ns) + " more than it" : "";
+      is_explained ? ", which add up to " + duration(-first->residual_ns) + " more" : "";
   return "The time to the first token is " + duration(first->client_ns) +
          " on average, as the client sees it: " + join(parts, " + ") + excess + " (" +
          first->source + ")";
@@ -256,7 +256,7 @@ std::string server_verdict(const RunSummary& summary) {
   const ServerFirstToken* first = first_token_of(summary);
   if (first != nullptr && first->queue_ns && first->client_ns > 0 &&
       *first->queue_ns >= kMostOfIt * first->client_ns) {
-    sentences.push_back("Requests wait for the queue: " + duration(*first->queue_ns) + " of the " +
+    sentences.push_back("Queueing accounts for " + duration(*first->queue_ns) + " of the " +
                         duration(first->client_ns) + " to the first token");
   }
   sentences.push_back(gpu_words(summary));

@@ -136,6 +136,17 @@ const PhaseSummary* largest_phase(const RunSummary& summary) {
   return largest == summary.phases.end() ? nullptr : &*largest;
 }
 
+const PhaseSummary* phase_to_improve(const RunSummary& summary) {
+  constexpr double kMost = 0.5;
+  const PhaseSummary* const largest = largest_phase(summary);
+  if (largest == nullptr || !is_capture(*largest)) return largest;
+  for (const PhaseSummary* const phase : by_share(summary)) {
+    const bool is_most = phase->share.value_or(0) >= kMost;
+    if (is_most && !is_capture(*phase) && has_one_limit(*phase)) return phase;
+  }
+  return largest;
+}
+
 std::vector<const PhaseSummary*> by_share(const RunSummary& summary) {
   std::vector<const PhaseSummary*> phases;
   phases.reserve(summary.phases.size());

@@ -39,6 +39,10 @@ std::string class_changes(const PhaseSummary& phase);
 /// `a token would take 2.14 ms if the GPU never waited (2.4x faster)`.
 std::string gain_words(const PhaseSummary& phase, const SummaryGain& gain);
 
+/// The phase whose next step comes first: the largest one, or, if that is a whole capture, the
+/// range in it that takes most of its time. Null: there are no phases.
+const PhaseSummary* phase_to_improve(const RunSummary& summary);
+
 /// Whether improving a phase can be worth the effort.
 bool is_worth_a_step(const PhaseSummary& phase);
 

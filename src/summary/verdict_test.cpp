@@ -89,6 +89,27 @@ TEST(Verdict, WithoutEvidenceItSaysThatTheLimitIsNotKnown) {
             "What limits it is not known. Next: start with aten::mm");
 }
 
+TEST(Verdict, TheNextStepOfACaptureIsThatOfTheRangeThatTakesMostOfIt) {
+  RunSummary summary;
+  PhaseSummary capture = phase_with_share(1);
+  capture.unit = "capture";
+  capture.kind = "launch-bound";
+  PhaseSummary range = phase_with_share(0.9);
+  range.unit = "range";
+  range.kind = "launch-bound";
+  summary.phases = {capture, range};
+  EXPECT_EQ(phase_to_improve(summary), &summary.phases[1]);
+  summary.phases[1].kind = "mixed";
+  EXPECT_EQ(phase_to_improve(summary), &summary.phases[0]);
+  summary.phases[1].kind = "launch-bound";
+  summary.phases[1].share = 0.4;
+  EXPECT_EQ(phase_to_improve(summary), &summary.phases[0]);
+  summary.phases[0].unit = "token";
+  summary.phases[1].share = 0.9;
+  EXPECT_EQ(phase_to_improve(summary), &summary.phases[0]);
+  EXPECT_EQ(phase_to_improve(RunSummary()), nullptr);
+}
+
 TEST(Verdict, HostWorkIsNotableFromATenthOfARequest) {
   SummaryRequest request;
   request.parts = {{"load", "load", 0.09, {}, true}, {"forward", "forward", 0.7, {}}};

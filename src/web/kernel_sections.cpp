@@ -349,7 +349,7 @@ Section counters_section(const PageSource& source) {
     const StageRecord* const stage = source.run.record().find_stage(run::stages::kNcu);
     section.add_nothing(
         stage != nullptr && stage->state == StageState::Off
-            ? "ncu was not enabled; pipeline.ncu.enable=true counts what kernels do."
+            ? "ncu was not enabled; pipeline.ncu.enable=true collects hardware counters per kernel."
             : "ncu counted nothing: " + ncu.file + " " + why + ".");
     return section;
   }

@@ -75,7 +75,7 @@ TEST(CommandLine, HelpAndVersionAreWordsToo) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(unknown.err,
             "profline: unknown command 'trce' (did you mean 'trace'?); 'profline --help' lists "
-            "what there is\n");
+            "the commands\n");
 }
 
 const std::vector<std::vector<std::string>>& every_command() {
@@ -152,18 +152,17 @@ TEST(CommandLine, MistakesAreOneLineOnStderrWithTheirExitCode) {
       {"unknown command",
        {"docter"},
        2,
-       "profline: unknown command 'docter' (did you mean 'doctor'?); 'profline --help' lists what "
-       "there is\n"},
+       "profline: unknown command 'docter' (did you mean 'doctor'?); 'profline --help' lists the "
+       "commands\n"},
       {"unknown option",
        {"--frmat", "json"},
        2,
        "profline: unknown option '--frmat' (did you mean '--format'?); 'profline --help' lists "
-       "what "
-       "there is\n"},
+       "the options\n"},
       {"unknown option of a command",
        {"doctor", "--thoroughly"},
        2,
-       "profline: unknown option '--thoroughly'; 'profline --help' lists what there is\n"},
+       "profline: unknown option '--thoroughly'; 'profline --help' lists the options\n"},
       {"option of another command",
        {"doctor", "--resolve"},
        2,

@@ -224,7 +224,7 @@ TEST(ConfigError, TheGroupThatGoesWhereItGoesAnywayIsNamedAlone) {
       {{"-cn", "demo", "dataset/sampling@dataset.sampling=random"},
        2,
        "profline: override 1:1:18: 'dataset.sampling' is where 'dataset/sampling' goes by default, "
-       "and Hydra knows such a group only by its name: write dataset/sampling=random\n"
+       "and Hydra accepts only the group's name here: write dataset/sampling=random\n"
        "  dataset/sampling@dataset.sampling=random\n"
        "                   ^\n"},
   };

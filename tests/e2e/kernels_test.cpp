@@ -93,16 +93,15 @@ TEST(KernelsTop, SaysWhatIsWrongWithWhatItWasGiven) {
   const Case cases[] = {
       {{"kernels"},
        2,
-       "profline: 'kernels' needs to know what to do; 'profline kernels --help' lists what there "
-       "is\n"},
+       "profline: 'kernels' needs a subcommand; 'profline kernels --help' lists the commands\n"},
       {{"kernles", "top", "k.csv"},
        2,
        "profline: unknown command 'kernles' (did you mean 'kernels'?); 'profline --help' lists "
-       "what there is\n"},
+       "the commands\n"},
       {{"kernels", "topp", "k.csv"},
        2,
        "profline: unknown command 'kernels topp' (did you mean 'kernels top'?); 'profline --help' "
-       "lists what there is\n"},
+       "lists the commands\n"},
       {{"kernels", "top", "k.csv", "--merge"},
        2,
        "profline: the command 'kernels top' takes no option '--merge'; 'profline kernels top "

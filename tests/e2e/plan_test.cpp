@@ -271,7 +271,7 @@ TEST(Plan, RefusesWhatCouldNotRun) {
        "profline: no stage is enabled; enable one, as in pipeline.static_analysis.enable=true\n"},
       {{"plan", "--resolve"}, "profline: --resolve is for showing the config: add --cfg job\n"},
       {{"plan", "device=cpu,cuda"},
-       "profline: override 1:1:8: 'cpu,cuda' may mean three things: for a list write "
+       "profline: override 1:1:8: 'cpu,cuda' is ambiguous: for a list write "
        "device=[cpu,cuda], for a string quote it (device='cpu,cuda'), and to run one job for each "
        "add --multirun\n"
        "  device=cpu,cuda\n"

@@ -288,7 +288,7 @@ TEST_F(Runs, ReportWhatIsWrong) {
   const Case cases[] = {
       {{"--root", "nowhere"},
        3,
-       "there is no folder 'nowhere'; --root names the one that runs are written to"},
+       "there is no folder 'nowhere'; use --root to name the folder that contains the runs"},
       {{"prune"}, 2, "'profline runs prune' needs to know how many to keep: --keep N"},
       {{"prune", "--keep", "-1"}, 2, "--keep must be an integer from 0 to 1000000000, not '-1'"},
       {{"prun"},

@@ -137,7 +137,7 @@ class Engine(threading.Thread):
             batch = self.next_batch()
             try:
                 self.generate(batch)
-            except Exception as error:  # the server goes on; the clients are told
+            except Exception as error:  # the server goes on; the clients get the error
                 print("generation failed:", error, flush=True)
                 for request in batch:
                     request.put(None)

@@ -250,6 +250,12 @@ std::string Judge::compute_step() const {
 
 /// For a device that waits for the host for most of the time.
 std::string Judge::waiting_step() const {
+  if (result_.kind == Class::LaunchBound && evidence_.unit == "capture") {
+    return fmt::format(
+        "launch less: put the ranges that take most of the time into CUDA graphs or fuse their "
+        "kernels; the GPU is busy only {} of the time",
+        percent(*result_.busy_share));
+  }
   if (result_.kind == Class::LaunchBound) {
     return fmt::format(
         "launch less: put {} into a CUDA graph or fuse its kernels; with {} the GPU is busy only "

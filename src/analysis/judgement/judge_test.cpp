@@ -168,6 +168,15 @@ TEST(Judge, OneLaunchIsALaunch) {
             "token the GPU is busy only 28.0 % of the time");
 }
 
+TEST(Judge, AWholeCaptureCannotBecomeAGraph) {
+  PhaseEvidence evidence = launch_bound_decode();
+  evidence.phase = "capture run";
+  evidence.unit = "capture";
+  EXPECT_EQ(judge(evidence).next_step,
+            "launch less: put the ranges that take most of the time into CUDA graphs or fuse their "
+            "kernels; the GPU is busy only 28.0 % of the time");
+}
+
 TEST(Judge, NamesAPageOnlyWhereTheRunHasIt) {
   PhaseEvidence evidence = launch_bound_decode();
   evidence.device->gap_mean_ns = 400'000;  // the host does something of its own

@@ -23,7 +23,7 @@ struct PhaseInfo {
   std::string unit;        ///< of its times: `token`, `step`, `image`, `request`
   bool repeats = false;    ///< it has steps
   bool has_parts = false;  ///< it contains other phases
-  bool is_host = false;    ///< host work ahead of the model: timed, but not judged
+  bool is_host = false;    ///< host work before the model: timed, but not judged
 
   bool is_outermost() const { return parent.empty(); }
 };

@@ -397,7 +397,7 @@ Result<void> KinetoGate::open() {
 }
 
 Result<void> KinetoGate::close() {
-  // Each process writes its file once its time is over: a busy GPU fills 100 MB a second.
+  // Each process writes its file once its time is over: a busy GPU fills 100 MB per second.
   constexpr milliseconds kPatience{180'000};
   is_open_ = false;
   const auto is_settled = [this] {
