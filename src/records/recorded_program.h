@@ -122,6 +122,7 @@ struct SteadyWindow {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint64_t requests = 0;
+  std::optional<std::uint64_t> in_process{};
   std::string reason;
   std::optional<std::uint32_t> steps{};
   std::vector<std::string> processes{};
@@ -130,9 +131,15 @@ struct SteadyWindow {
 };
 constexpr auto fields(std::type_identity<SteadyWindow>) {
   return field_list(
-      field("first", &SteadyWindow::first, "the first of them, counted from 0 by start").required(),
+      field("first", &SteadyWindow::first,
+            "the first of them, counted from 0 by start, in each process by itself if several "
+            "made requests of Python")
+          .required(),
       field("count", &SteadyWindow::count, "how many follow each other").required(),
       field("requests", &SteadyWindow::requests, "of the program in all").required(),
+      field("in_process", &SteadyWindow::in_process,
+            "of the process that made most of them, in which they were chosen; null or left out: "
+            "there is only one"),
       field("reason", &SteadyWindow::reason, "why these").required(),
       field("steps", &SteadyWindow::steps,
             "steps to capture of each phase that repeats; null or left out: all"),

@@ -54,10 +54,21 @@ Result<program::Recording> recording_of(const RunSetup& setup, const fs::path& o
                                  {.request_range = setup.settings.pipeline.workload.request_range});
 }
 
-/// Whether a request ran while one of the gates was open.
+/// `requests 2 to 4 of 9`.
+std::string place_text(const SteadyWindow& steady, std::size_t requests) {
+  const std::string text = requests_text(steady) + " of ";
+  const std::string all = std::to_string(std::max<std::size_t>(steady.requests, requests));
+  if (!steady.in_process) return text + all;
+  return text + std::to_string(*steady.in_process) +
+         " in each process, as chosen in the one with the most requests (" + all + " in all)";
+}
+
+/// Whether a request ran while one of the gates was open. torch.profiler sees its own process only.
 bool was_captured(const Request& request, const std::vector<program::Gate>& gates) {
   if (!request.start_ns) return false;
+  const auto pid = request.integer("pid");
   return std::any_of(gates.begin(), gates.end(), [&](const program::Gate& gate) {
+    if (gate.gate == "torch" && pid && *pid != gate.pid) return false;
     return gate.opened_ns && gate.closed_ns && (*request.start_ns < *gate.closed_ns) &&
            (*request.start_ns + request.ns > *gate.opened_ns);
   });
@@ -97,8 +108,7 @@ ProgramGate choose_gate(const pipeline::StageContext& context) {
   const SteadyWindow steady = steady_window(setup, requests.size());
   ProgramGate gate{.first = steady.first, .count = steady.count};
   const bool is_gpu = setup.settings.device.kind == settings::Device::Kind::Cuda;
-  const std::string of =
-      requests_text(steady) + " of " + std::to_string(std::max(steady.requests, requests.size()));
+  const std::string of = place_text(steady, requests.size());
   if (uses_adapter(context) && is_gpu && has_source(requests, RequestSource::Python)) {
     gate.gate = CaptureGate::Requests;
     gate.why = of + ", bracketed by the Python adapter";

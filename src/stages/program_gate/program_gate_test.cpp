@@ -47,6 +47,37 @@ TEST_F(ProgramGateTest, TakesTheOnlyRequestOfAProgramThatMakesOne) {
   EXPECT_EQ(choose_gate(context()).gate, CaptureGate::Requests);
 }
 
+TEST_F(ProgramGateTest, CountsTheRequestsOfOneProcess) {
+  baseline("python", 8,
+           R"({"schema": "profline.steady/1", "first": 1, "count": 1, "requests": 8,)"
+           R"( "in_process": 2, "reason": "too short to tell"})");
+  EXPECT_EQ(choose_gate(context()),
+            (ProgramGate{CaptureGate::Requests,
+                         "request 2 of 2 in each process, as chosen in the one with the most "
+                         "requests (8 in all), bracketed by the Python adapter",
+                         1, 1}));
+}
+
+TEST_F(ProgramGateTest, KeepsTheRequestsOfTheProcessThatWasTraced) {
+  const auto process = [](const std::string& pid, const std::string& gate) {
+    return R"({"kind":"process","schema":"profline.python/1","pid":)" + pid +
+           R"(,"python":"3.12","start_ns":0})" + "\n" +
+           R"({"kind":"request","source":"python","start_ns":100,"ns":90,"phases":[],"pid":)" +
+           pid + R"(,"thread":7})" + "\n" + gate;
+  };
+  const std::string opened =
+      R"({"kind":"gate","gate":"torch","requests":[0],"opened_ns":95,"closed_ns":291,"trace":"t"})"
+      "\n";
+  write("torch_profiler/recorded/python-7-1.jsonl", process("7", opened));
+  write("torch_profiler/recorded/python-8-1.jsonl", process("8", ""));
+  const auto out = folder_ / "torch_profiler";
+  ASSERT_TRUE(write_profiled_requests(setup_, out, out));
+  const auto requests = parse_requests(read_file(out / "requests.jsonl").value_or(""), "r");
+  ASSERT_TRUE(requests) << requests.error().to_string();
+  ASSERT_EQ(requests->size(), 1U);
+  EXPECT_EQ(requests->front().integer("pid"), 7);
+}
+
 TEST_F(ProgramGateTest, IsReadBackAsWritten) {
   const ProgramGate gate{CaptureGate::Ranges, "why", 1, 2};
   ASSERT_TRUE(write_gate(folder_.path(), gate));

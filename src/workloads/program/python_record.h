@@ -56,6 +56,7 @@ struct Gate {
   std::optional<std::int64_t> opened_ns;
   std::optional<std::int64_t> closed_ns;
   std::optional<std::string> trace;
+  std::int64_t pid = 0;  ///< of the process that opened it
 
   bool operator==(const Gate&) const = default;
 };

@@ -179,6 +179,25 @@ void add_marks(const std::vector<Mark>& marks, PlacedRequest& placed) {
   if (!names.as_list().empty()) request.attributes[kOneTimeAttribute] = std::move(names);
 }
 
+/// The requests among which the steady ones are counted. The adapter counts those of its own
+/// process, so these are the requests of the process that made most of them; of several, the one
+/// that made the first.
+std::vector<Request> counted_together(const std::vector<Request>& requests) {
+  std::vector<std::pair<std::int64_t, std::vector<Request>>> processes;
+  for (const Request& request : requests) {
+    const auto pid = request.integer("pid");
+    if (request.source != RequestSource::Python || !pid) return requests;
+    auto process = std::find_if(processes.begin(), processes.end(),
+                                [&](const auto& other) { return other.first == *pid; });
+    if (process == processes.end()) process = processes.insert(process, {*pid, {}});
+    process->second.push_back(request);
+  }
+  const auto most = std::max_element(
+      processes.begin(), processes.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  return most == processes.end() ? requests : most->second;
+}
+
 }  // namespace
 
 Result<Recording> read_recording(const fs::path& folder, const RecordingOptions& options) {
@@ -197,6 +216,7 @@ Result<Recording> read_recording(const fs::path& folder, const RecordingOptions&
     append(std::move(record.requests), requests);
     append(std::move(record.models), recording.models);
     append(std::move(record.marks), recording.marks);
+    for (Gate& gate : record.gates) gate.pid = record.pid;
     append(std::move(record.gates), recording.gates);
     append(std::move(record.ranges), loose);
     append(std::move(record.problems), recording.problems);
@@ -231,15 +251,17 @@ SteadyWindow steady_window(const Recording& recording) {
   // Captures grow with every request, and so does the time that a profiler takes to write them.
   constexpr std::size_t kEnoughToCapture = 3;
   constexpr std::int64_t kLongEnoughNs = 1'000'000'000;
-  const requests::SteadyWindow found = requests::steady_window(recording.requests);
+  const std::vector<Request> counted = counted_together(recording.requests);
+  const requests::SteadyWindow found = requests::steady_window(counted);
   SteadyWindow window;
   window.first = found.first;
   std::int64_t captured_ns = 0;
   while (window.count < std::min(found.count, kEnoughToCapture) && captured_ns < kLongEnoughNs) {
-    captured_ns += recording.requests[found.first + window.count].ns;
+    captured_ns += counted[found.first + window.count].ns;
     ++window.count;
   }
-  window.requests = found.total;
+  window.requests = recording.requests.size();
+  if (found.total < window.requests) window.in_process = found.total;
   window.reason = found.reason;
   return window;
 }

@@ -37,7 +37,8 @@ Result<Recording> read_recording(const std::filesystem::path& folder,
                                  const RecordingOptions& options = {});
 
 /// The requests that profilers should capture: at most the first three of the longest run of steady
-/// requests (docs/steady-state.md).
+/// requests (docs/steady-state.md). Of several processes that recorded requests, the one with the
+/// most requests decides, and their numbers count in each process by itself.
 SteadyWindow steady_window(const Recording& recording);
 
 }  // namespace profline::program

@@ -80,6 +80,47 @@ TEST(SteadyWindow, LeavesOutTheFirstRequest) {
   EXPECT_EQ(steady_window(recording).count, 1U);
 }
 
+/// A request that took `ms`; several processes are told apart by their attribute.
+Request made_by(std::int64_t pid, std::int64_t ms) {
+  Request request;
+  request.source = RequestSource::Python;
+  request.ns = ms * 1'000'000;
+  request.attributes.emplace("pid", Node::integer(pid));
+  return request;
+}
+
+TEST(SteadyWindow, IsCountedInOneProcess) {
+  Recording recording;
+  for (const std::int64_t ms : {900, 100}) {
+    for (std::int64_t pid = 1; pid <= 4; ++pid) recording.requests.push_back(made_by(pid, ms));
+  }
+  const SteadyWindow window = steady_window(recording);
+  EXPECT_EQ(window.first, 1U) << "each process makes two, and the first is cold";
+  EXPECT_EQ(window.count, 1U);
+  EXPECT_EQ(window.requests, 8U);
+  EXPECT_EQ(window.in_process, 2U);
+}
+
+TEST(SteadyWindow, IsThatOfTheProcessWithTheMostRequests) {
+  Recording recording;
+  recording.requests = {made_by(7, 900), made_by(9, 800), made_by(9, 101), made_by(9, 100),
+                        made_by(7, 102), made_by(9, 100), made_by(9, 99)};
+  const SteadyWindow window = steady_window(recording);
+  EXPECT_EQ(window.first, 1U);
+  EXPECT_EQ(window.count, 3U);
+  EXPECT_EQ(window.in_process, 5U);
+}
+
+TEST(SteadyWindow, OfRangesCountsThroughAllProcesses) {
+  Recording recording;
+  for (int i = 0; i < 8; ++i) {
+    recording.requests.push_back(made_by(i % 4, i < 4 ? 900 : 100));
+    recording.requests.back().source = RequestSource::Nvtx;
+  }
+  EXPECT_GT(steady_window(recording).first, 3U) << "nsys opens at the ranges of all processes";
+  EXPECT_FALSE(steady_window(recording).in_process);
+}
+
 TEST(ReadRecording, AddsUpRangesOutsideRequestsAndMarksRequests) {
   const profline::testing::TempDir dir;
   ASSERT_TRUE(write_file_atomic(
