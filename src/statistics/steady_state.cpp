@@ -27,6 +27,9 @@ constexpr double kSteepest = 2;
 constexpr double kRare = 0.01;
 /// The distances between periodic events differ by at most this factor.
 constexpr double kRegular = 1.5;
+/// First uses of shapes are slow for that reason if this many times as large a share of them is
+/// slow as of the other measurements.
+constexpr double kMoreOften = 3;
 /// From this many on, one more or less does not move a median.
 constexpr std::size_t kMany = 64;
 /// The dependence on work is estimated from about this many pairs.
@@ -70,10 +73,18 @@ class Expected {
     return expected;
   }
 
-  bool is_first_of_shape(std::size_t index) const {
-    return std::any_of(shapes_.begin(), shapes_.end(), [&](const Indices& peers) {
-      return !peers.empty() && peers.front() == index;
-    });
+  /// Whether each measurement is the first of its shape, but not of the series. The only one of its
+  /// shape counts if most measurements belong to shapes that repeat; where shapes hardly repeat, it
+  /// says nothing.
+  std::vector<bool> first_of_shape() const {
+    std::size_t repeated = 0;
+    for (const Indices& peers : shapes_) repeated += peers.size() > 1 ? peers.size() : 0;
+    const std::size_t fewest = repeated * 2 > logs_.size() ? 1 : 2;
+    std::vector<bool> is_first(logs_.size());
+    for (const Indices& peers : shapes_) {
+      if (peers.size() >= fewest && peers.front() > 0) is_first[peers.front()] = true;
+    }
+    return is_first;
   }
 
  private:
@@ -218,15 +229,35 @@ class Analysis {
     state_.one_time.clear();
   }
 
+  /// The measurements whose place explains why they are slow: they are the first of their shape,
+  /// and those are slow more often than others. `from`: after the slow ones at the start.
+  std::vector<bool> first_uses(const Indices& found, std::size_t from) const {
+    std::vector<bool> is_first = expected_.first_of_shape();
+    const auto firsts = static_cast<double>(std::count(is_first.begin(), is_first.end(), true));
+    Indices slow;
+    double slow_firsts = 0;
+    for (const std::size_t i : found) {
+      if (is_first[i]) slow_firsts += 1;
+      if (is_first[i] || i >= from) slow.push_back(i);
+    }
+    const double slow_others = static_cast<double>(slow.size()) - slow_firsts;
+    const double others = static_cast<double>(logs_.size()) - firsts;
+    const bool is_explained =
+        slow_others == 0 ||
+        (!period_of(slow) && slow_firsts * others >= kMoreOften * slow_others * firsts);
+    if (!is_explained) std::fill(is_first.begin(), is_first.end(), false);
+    return is_first;
+  }
+
   void classify(const Indices& found) {
     Indices events;
     std::size_t next = 0;  // after the slow ones at the start
     while (next < logs_.size() && without_[next]) ++next;
+    const std::vector<bool> is_first = first_uses(found, next);
     for (const std::size_t i : found) {
       // Of two measurements, nothing says which one is typical.
       if (logs_.size() == 2 && i == 1) continue;
-      const bool is_first = i > 0 && expected_.is_first_of_shape(i);
-      if (is_first) {
+      if (is_first[i]) {
         state_.one_time.push_back({i, OneTime::FirstUse, 0});
       } else if (i < next) {
         state_.one_time.push_back({i, OneTime::WarmUp, 0});

@@ -106,6 +106,50 @@ TEST(SteadyState, ShapesAreComparedWithThemselves) {
   EXPECT_EQ(thrice.verdict, Steadiness::Steady);
 }
 
+/// Garbage collections every 25 measurements, the first of which is the 13th.
+double collected(std::size_t index) {
+  return index % 25 == 12 ? 60 : 10;
+}
+
+TEST(SteadyState, PeriodicCollectionIsNotTheFirstUseOfManyShapes) {
+  for (const std::size_t uses : {1U, 2U, 4U}) {
+    SCOPED_TRACE(uses);
+    Shapes shapes;
+    Values work;
+    const Values times = planted(200, [&](std::size_t i) {
+      const std::size_t count = 200 / uses;
+      shapes.push_back((i + 7 * (i / count)) % count);  // in another order each time
+      work.push_back(100 + 10 * static_cast<double>(shapes.back() * 37 % 101));
+      return collected(i) * work.back() / 100;
+    });
+    const SteadyState state = steady_state(times, {.shapes = shapes, .work = work});
+    EXPECT_EQ(state.verdict, Steadiness::Steady);
+    EXPECT_THAT(state.one_time, IsEmpty());
+    EXPECT_EQ(state.recurring.size(), 8U);
+    EXPECT_EQ(state.period, 25U);
+  }
+}
+
+TEST(SteadyState, ShapesThatComeOneAfterAnotherAreStillUsedForTheFirstTime) {
+  Shapes shapes;
+  const Values times = planted(60, [&](std::size_t i) {
+    shapes.push_back(i / 10);
+    return i % 10 == 0 ? 60 : 10;
+  });
+  const SteadyState state = steady_state(times, {.shapes = shapes});
+  EXPECT_THAT(costs(state, OneTime::WarmUp), ElementsAre(0));
+  EXPECT_THAT(costs(state, OneTime::FirstUse), ElementsAre(10, 20, 30, 40, 50));
+}
+
+TEST(SteadyState, TheOnlyUseOfAShapeIsItsFirstAmongShapesThatRepeat) {
+  Shapes shapes(40, 0);
+  shapes[17] = 1;
+  shapes[30] = 2;
+  const Values times = planted(40, [](std::size_t i) { return i == 17 || i == 30 ? 60 : 10; });
+  EXPECT_THAT(costs(steady_state(times, {.shapes = shapes}), OneTime::FirstUse),
+              ElementsAre(17, 30));
+}
+
 TEST(SteadyState, MoreWorkMayTakeLonger) {
   const Values work = {100, 1000, 110, 90};
   const Shapes shapes = {0, 1, 2, 3};
@@ -255,6 +299,25 @@ TEST(SteadyState, RaisesFewFalseAlarmsOnMixedShapes) {
     for (std::size_t k = 0; k < size; ++k) {
       shapes.push_back(random.below(4));
       work.push_back(static_cast<double>(100 * (1 + shapes.back())));
+      values.push_back((5 + work.back() / 50) * std::exp(0.1 * noise(random)));
+    }
+    if (is_alarm(steady_state(values, {.shapes = shapes, .work = work}))) ++alarms;
+  }
+  EXPECT_LE(alarms, kSeries * 2 / 100);
+}
+
+TEST(SteadyState, RaisesFewFalseAlarmsOnShapesThatNeverRepeat) {
+  constexpr std::size_t kSeries = 2000;
+  RandomNumbers random(2);
+  std::size_t alarms = 0;
+  for (std::size_t i = 0; i < kSeries; ++i) {
+    const std::size_t size = 4 + random.below(100);
+    Values values;
+    Values work;
+    Shapes shapes;
+    for (std::size_t k = 0; k < size; ++k) {
+      shapes.push_back(k);
+      work.push_back(static_cast<double>(100 + random.below(2000)));
       values.push_back((5 + work.back() / 50) * std::exp(0.1 * noise(random)));
     }
     if (is_alarm(steady_state(values, {.shapes = shapes, .work = work}))) ++alarms;
