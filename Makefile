@@ -67,7 +67,7 @@ test: setup
 
 # Not part of `make test`: it takes long, and part of the result depends on the machine and its load.
 test-long: build nsight python
-	@PROFLINE_TEST_LONG=1 ctest --preset dev -R 'Interrupt|^TorchProgram\.|^KinetoOnDemand\.|^python\.|^slurm\.|^ranks\.|^load\.search|^server\.faults'
+	@PROFLINE_TEST_LONG=1 ctest --preset dev -R 'Interrupt|^TorchProgram\.|^TransformersProgram\.|^KinetoOnDemand\.|^python\.|^slurm\.|^ranks\.|^load\.search|^server\.faults'
 	@tests/tree/check_headers build --all
 	@scripts/identical_runs 20 build/identical-runs
 

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include <gtest/gtest.h>
+
 #include "base/digests.h"
 #include "base/files.h"
 #include "formats/json.h"
@@ -46,6 +48,22 @@ std::filesystem::path trial_file(const NsightTools& tools) {
   const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("");
   const auto mounts = std::filesystem::read_symlink("/proc/self/ns/mnt", failure);
   return tools.folder / ("trial-" + sha256_hex(boot + mounts.string()).substr(0, 12) + ".txt");
+}
+
+/// What a run of the built-in model on the CPU needs; it has no stage that is not asked for.
+std::vector<std::string> model_run() {
+  return {"run",
+          "--config-name",
+          "demo",
+          "device=cpu",
+          "pipeline.workload.threads=1",
+          "dataset.pages=1",
+          "dataset.page_sizes=[96x64]",
+          "infer.max_new_tokens=4",
+          "pipeline.nsys.enable=false",
+          "pipeline.static_analysis.enable=false",
+          "pipeline.torch_profiler.enable=false",
+          "pipeline.baseline.enable=false"};
 }
 
 /// Why this nsys cannot capture here; empty if it can.
@@ -97,6 +115,15 @@ std::optional<NsightTools> working_nsys(std::string& why_not) {
   return std::nullopt;
 }
 
+NsysRanges ranges_of(const NsightRun& run) {
+  const auto text = read_file(run.folder / "nsys/ranges.json");
+  EXPECT_TRUE(text) << run.outcome.err;
+  if (!text) return {};
+  auto ranges = from_document<NsysRanges>(*text, "ranges.json");
+  EXPECT_TRUE(ranges) << ranges.error().to_string();
+  return ranges ? std::move(*ranges) : NsysRanges();
+}
+
 const Finding* NsightRun::finding(std::string_view code) const {
   if (!stage) return nullptr;
   const auto found = std::find_if(stage->findings.begin(), stage->findings.end(),
@@ -111,16 +138,12 @@ bool NsightRun::has_finding(std::string_view code) const {
 NsightRun NsightRunner::attempt(const std::vector<std::string>& overrides, bool with_driver) {
   NsightRun run;
   run.folder = root_ / ("run-" + std::to_string(++runs_));
-  std::vector<std::string> arguments = {"run", "--config-name", "demo"};
-  for (const char* given :
-       {"device=cpu", "pipeline.workload.threads=1", "dataset.pages=1",
-        "dataset.page_sizes=[96x64]", "infer.max_new_tokens=4", "pipeline.nsys.enable=false",
-        "pipeline.static_analysis.enable=false", "pipeline.torch_profiler.enable=false",
-        "pipeline.baseline.enable=false"}) {
-    arguments.emplace_back(given);
-  }
+  std::vector<std::string> arguments =
+      program_.empty() ? model_run() : std::vector<std::string>{"run", "device=cpu"};
   arguments.insert(arguments.end(), overrides.begin(), overrides.end());
   arguments.push_back("hydra.run.dir=" + run.folder.string());
+  if (!program_.empty()) arguments.emplace_back("--");
+  arguments.insert(arguments.end(), program_.begin(), program_.end());
   Command base = tools_.environment(with_driver);
   base.cwd = root_.path();
   for (const auto& [name, value] : env_) base.env[name] = value;

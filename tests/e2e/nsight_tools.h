@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profline_binary.h"
+#include "records/range_use.h"
 #include "records/run_record.h"
 #include "testing/temp_dir.h"
 
@@ -37,6 +38,9 @@ struct NsightRun {
   const Finding* finding(std::string_view code) const;
 };
 
+/// ranges.json of its nsys stage; a test failure if it cannot be read.
+NsysRanges ranges_of(const NsightRun& run);
+
 /// Runs in its own folder. The tools lose their agent now and then, so a run that is not `is_good`
 /// is repeated once, and that is reported.
 class NsightRunner {
@@ -44,6 +48,10 @@ class NsightRunner {
   NsightRunner(const NsightTools& tools, std::string stage)
       : tools_(tools), stage_(std::move(stage)) {}
 
+  /// What runs instead of the built-in model: `-- PROGRAM ARGUMENTS`.
+  void set_program(std::vector<std::string> words) { program_ = std::move(words); }
+  /// Where runs are made.
+  const std::filesystem::path& root() const { return root_.path(); }
   /// An environment variable for runs.
   void set(const std::string& name, const std::string& value) { env_[name] = value; }
   NsightRun run(const std::vector<std::string>& overrides,
@@ -54,6 +62,7 @@ class NsightRunner {
 
   NsightTools tools_;
   std::string stage_;
+  std::vector<std::string> program_;
   std::map<std::string, std::string> env_;
   testing::TempDir root_;
   int runs_ = 0;

@@ -52,21 +52,6 @@ class NsysStageRun : public ::testing::Test {
   std::optional<NsightRunner> runner_;
 };
 
-NsysRanges ranges_of(const NsightRun& run) {
-  const auto text = read_file(run.folder / "nsys/ranges.json");
-  EXPECT_TRUE(text) << run.outcome.err;
-  if (!text) return {};
-  auto ranges = from_document<NsysRanges>(*text, "ranges.json");
-  EXPECT_TRUE(ranges) << ranges.error().to_string();
-  return ranges ? std::move(*ranges) : NsysRanges();
-}
-
-std::vector<Request> requests_in(const std::filesystem::path& folder) {
-  const auto text = read_file(folder / "requests.jsonl");
-  EXPECT_TRUE(text);
-  return text ? parse_requests(*text, "requests.jsonl").value_or({}) : std::vector<Request>();
-}
-
 std::vector<const RangeUse*> named(const NsysRanges& ranges, std::string_view capture,
                                    std::string_view name) {
   std::vector<const RangeUse*> found;

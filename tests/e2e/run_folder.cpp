@@ -4,6 +4,7 @@
 
 #include "base/digests.h"
 #include "base/files.h"
+#include "base/strings.h"
 #include "formats/json.h"
 #include "run/run.h"
 #include "workload_binary.h"
@@ -90,6 +91,20 @@ std::vector<std::string> damage_in(const fs::path& run) {
   check_artifacts(run, record->artifacts, damage);
   for (const StageRecord& stage : record->stages) check_artifacts(run, stage.artifacts, damage);
   return damage;
+}
+
+std::vector<Request> requests_in(const fs::path& folder) {
+  const auto text = read_file(folder / "requests.jsonl");
+  EXPECT_TRUE(text);
+  return text ? parse_requests(*text, "requests.jsonl").value_or({}) : std::vector<Request>();
+}
+
+std::vector<std::string> printed(const std::string& log, const std::string& prefix) {
+  std::vector<std::string> found;
+  for (const std::string_view line : lines(log)) {
+    if (line.starts_with(prefix)) found.emplace_back(line);
+  }
+  return found;
 }
 
 fs::path workload_script(const fs::path& folder, const std::string& script) {

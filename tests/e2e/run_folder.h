@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "profline_binary.h"
+#include "records/request.h"
 #include "records/run_record.h"
 
 namespace profline::e2e {
@@ -24,6 +25,12 @@ StageState state_of(const RunRecord& run, const std::string& stage);
 /// Everything that is wrong with a run's folder, however the run ended: a JSON file that does not
 /// parse or has no schema, a file that differs from its digest in run.json, a temporary file.
 std::vector<std::string> damage_in(const std::filesystem::path& run);
+
+/// requests.jsonl in a folder; a test failure if it cannot be read.
+std::vector<Request> requests_in(const std::filesystem::path& folder);
+
+/// The lines of a log that begin with `prefix`: a profiler prints into the same log.
+std::vector<std::string> printed(const std::string& log, const std::string& prefix);
 
 /// A program that runs `script` (for sh; `$REAL "$@"` is the real workload) in place of the
 /// workload.

@@ -2,12 +2,16 @@
 // on demand.
 
 #include <algorithm>
+#include <iostream>
+#include <map>
 
 #include <gmock/gmock.h>
 
 #include "base/files.h"
 #include "formats/json.h"
+#include "nsight_tools.h"
 #include "profline_binary.h"
+#include "records/range_use.h"
 #include "records/request.h"
 #include "records/torch_tables.h"
 #include "run_folder.h"
@@ -18,6 +22,7 @@ namespace profline::e2e {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -144,6 +149,176 @@ TEST_F(TorchProgram, HasItsWorkerTracedOnDemand) {
   EXPECT_THAT(text("traces.json"), HasSubstr("\"source\": \"kineto\""));
   EXPECT_THAT(outcome.err + read_file(folder_ / "run/report.md").value_or(""),
               Not(HasSubstr("never asked for a trace")));
+}
+
+/// Four processes that make two requests each, in step, the first of which is cold.
+constexpr const char* kWorkers = R"(
+import multiprocessing
+
+def work(barrier):
+    import profline, torch
+    torch.set_num_threads(1)
+    x = torch.randn(64, 64)
+    for i in range(2):
+        barrier.wait()
+        with profline.request():
+            for _ in range(500 if i == 0 else 1):
+                x = torch.sigmoid(x @ x)
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(4)
+    workers = [context.Process(target=work, args=(barrier,)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+)";
+
+TEST_F(TorchProgram, OfSeveralProcessesIsTracedInEachOfThem) {
+  const Outcome outcome = run(kWorkers, {});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(state_of(record_of(folder_ / "run"), "torch_profiler"), StageState::Ok) << outcome.err;
+  const std::string traces = text("traces.json");
+  std::size_t adapters = 0;
+  for (std::size_t at = 0; (at = traces.find("\"adapter\"", at)) != std::string::npos; ++at) {
+    ++adapters;
+  }
+  EXPECT_EQ(adapters, 4U) << traces;
+  EXPECT_EQ(requests_in(folder_ / "run/torch_profiler/workload").size(), 4U)
+      << "the second of each process";
+}
+
+/// Knows nothing of profline; the weights are random.
+constexpr const char* kInfer = R"(
+import time, torch
+from transformers import Qwen3Config, Qwen3ForCausalLM
+torch.set_num_threads(1)
+torch.manual_seed(0)
+config = Qwen3Config(vocab_size=320, hidden_size=64, intermediate_size=128, num_hidden_layers=2,
+                     num_attention_heads=4, num_key_value_heads=2, head_dim=16, eos_token_id=None,
+                     bos_token_id=1, pad_token_id=0)
+model = Qwen3ForCausalLM(config).eval()
+for number in range(5):
+    prompt = torch.randint(3, 320, (1, 24), generator=torch.Generator().manual_seed(number))
+    begin = time.perf_counter_ns()
+    ids = model.generate(prompt, max_new_tokens=64, do_sample=False)
+    print("took", time.perf_counter_ns() - begin)
+    print("ids", ids.tolist(), flush=True)
+)";
+constexpr std::size_t kPrompts = 5;
+constexpr std::uint32_t kNewTokens = 64;
+
+class TransformersProgram : public TorchProgram {
+ protected:
+  /// With the floors of a device that nobody has, and nsys if it works here.
+  Outcome profile() {
+    std::string why;
+    const auto nsight = working_nsys(why);
+    Command base = nsight ? nsight->environment() : Command();
+    if (!nsight) std::cout << "without nsys: " << why << std::endl;
+    has_nsys_ = nsight.has_value();
+    base.cwd = folder_.path();
+    base.env.insert({{"MFU_PEAK_TFLOPS", "100"}, {"MEM_BANDWIDTH_GBS", "1000"}});
+    Words words = {"run", "hydra.run.dir=run", "device=cpu"};
+    if (!nsight) words.emplace_back("pipeline.nsys.enable=false");
+    words.insert(words.end(), {"--", "env", "OMP_NUM_THREADS=1", python_.string(), "infer.py"});
+    return run_profline(words, base);
+  }
+  Words ids_without_profline() const {
+    Command command;
+    command.argv = {"env", "OMP_NUM_THREADS=1", python_.string(), "infer.py"};
+    command.cwd = folder_.path();
+    return printed(run_command(command).out, "ids ");
+  }
+  std::string file(const std::string& name) const {
+    return read_file(folder_ / "run" / name).value_or("");
+  }
+  void expect_exact_requests() const;
+  void expect_times_of_the_script() const;
+  void expect_a_full_summary() const;
+  void expect_ranges() const;
+
+  bool has_nsys_ = false;
+};
+
+void TransformersProgram::expect_exact_requests() const {
+  const std::vector<Request> requests = requests_in(folder_ / "run/baseline");
+  ASSERT_EQ(requests.size(), kPrompts);
+  for (const Request& request : requests) {
+    EXPECT_EQ(request.prompt_tokens, 24U);
+    EXPECT_EQ(request.new_tokens, kNewTokens);
+    ASSERT_NE(request.find_phase("decode"), nullptr);
+    EXPECT_EQ(request.find_phase("decode")->steps_ns.value_or(std::vector<std::int64_t>{}).size(),
+              kNewTokens - 1);
+  }
+}
+
+/// Of the requests without one-time costs one is enough: the machine may be busy.
+void TransformersProgram::expect_times_of_the_script() const {
+  const std::vector<Request> requests = requests_in(folder_ / "run/baseline");
+  const Words took = printed(file("baseline/log"), "took ");
+  ASSERT_EQ(took.size(), requests.size());
+  double closest = 0;
+  for (std::size_t i = 1; i < took.size(); ++i) {
+    std::int64_t phases_ns = 0;
+    for (const char* name : {"setup", "prefill", "decode"}) {
+      const Phase* phase = requests[i].find_phase(name);
+      ASSERT_NE(phase, nullptr) << name;
+      phases_ns += phase->ns;
+    }
+    const double share = static_cast<double>(phases_ns) / std::stod(took[i].substr(5));
+    EXPECT_LE(share, 1) << "the script measures more than the call";
+    closest = std::max(closest, share);
+  }
+  EXPECT_GT(closest, 0.99);
+}
+
+void TransformersProgram::expect_a_full_summary() const {
+  const auto summary = parse_json(file("summary.json"), "summary.json");
+  ASSERT_TRUE(summary) << summary.error().to_string();
+  const std::string verdict = summary->find("verdict")->as_string();
+  EXPECT_THAT(verdict, AllOf(HasSubstr("ecode"), Not(HasSubstr("known"))));
+  EXPECT_GT(summary->find_path("request.tokens_per_second")->as_float(), 0);
+  std::size_t floors = 0;
+  for (const Node& phase : summary->find("phases")->as_list()) {
+    EXPECT_NE(phase.find("class")->as_string(), "unknown") << phase.find("name")->as_string();
+    if (phase.find("cost")->is_map()) floors += phase.find_path("cost.floor_ns")->as_float() > 0;
+  }
+  EXPECT_EQ(floors, 2U) << "of prefill and of decode";
+  EXPECT_THAT(operators().operators, Contains(Field(&TorchOperator::name, "aten::linear")));
+  EXPECT_THAT(file("operators.md"), HasSubstr("aten::"));
+}
+
+/// In the capture of a profiler that knows nothing of torch.
+void TransformersProgram::expect_ranges() const {
+  const auto ranges = from_document<NsysRanges>(file("nsys/ranges.json"), "ranges.json");
+  ASSERT_TRUE(ranges) << ranges.error().to_string();
+  std::map<std::string, std::uint64_t> instances;
+  for (const RangeUse& range : ranges->ranges) instances[range.name] += range.instances;
+  const std::map<std::string, std::uint64_t> expected = {
+      {"request", kPrompts},
+      {"setup", kPrompts},
+      {"prefill", kPrompts},
+      {"decode", kPrompts},
+      {"decode_step", kPrompts * (kNewTokens - 1)}};
+  EXPECT_EQ(instances, expected);
+}
+
+TEST_F(TransformersProgram, IsProfiledWithoutAChange) {
+  write_files(folder_.path(), {{"infer.py", kInfer}});
+  const Words ids = ids_without_profline();
+  ASSERT_EQ(ids.size(), kPrompts);
+  const Outcome outcome = profile();
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(printed(file("baseline/log"), "ids "), ids);
+  EXPECT_EQ(printed(file("torch_profiler/log"), "ids "), ids);
+  expect_exact_requests();
+  expect_times_of_the_script();
+  expect_a_full_summary();
+  if (!has_nsys_) return;
+  EXPECT_EQ(printed(file("nsys/workload/log"), "ids "), ids);
+  expect_ranges();
 }
 
 }  // namespace
