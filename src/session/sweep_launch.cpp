@@ -6,12 +6,14 @@
 
 #include "base/atomic_file.h"
 #include "base/figures.h"
+#include "base/redaction.h"
 #include "base/terminal_text.h"
 #include "process/runner.h"
 #include "profline_version.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
 #include "run/run_folder.h"
+#include "session/internal/sweep_submission.h"
 #include "session/internal/sweep_task.h"
 #include "session/sweep.h"
 #include "sweep/report.h"
@@ -20,10 +22,16 @@ namespace profline::session {
 namespace {
 
 namespace fs = std::filesystem;
+using internal::may_have_jobs;
 using internal::now_text;
+using internal::remove_launch;
 using internal::report_progress;
 using internal::request_for;
 using internal::run_claimed;
+using internal::script_for;
+using internal::slurm_folder;
+using internal::submit;
+using internal::task_command;
 using internal::write_report;
 using sweep::LauncherKind;
 using sweep::Submission;
@@ -95,27 +103,27 @@ std::vector<std::int64_t> all_jobs(const Sweep& record) {
   return numbers;
 }
 
-fs::path own_program() {
-  std::error_code failure;
-  return fs::read_symlink("/proc/self/exe", failure);
-}
-
-std::vector<std::string> task_command(const fs::path& folder, std::int64_t submission) {
-  return {own_program().string(), "sweep",        "run",
-          folder.string(),        "--submission", std::to_string(submission)};
-}
-
 /// Records that the user stopped a launch on this machine, and with it the jobs that had not begun.
-void record_stop(const fs::path& folder, std::int64_t submission, const Remarks& remarks) {
-  {
-    const auto lock = sweep::SweepLock::take(folder);
-    auto record = sweep::read_sweep(folder);
-    if (!lock || !record) return;
-    Submission& stopped = record->submissions[static_cast<std::size_t>(submission - 1)];
-    stopped.cancelled = now_text();
-    if (!lock->write(*record)) return;
-  }
-  report_progress(folder, remarks);
+void record_stop(const fs::path& folder, std::int64_t submission) {
+  const auto lock = sweep::SweepLock::take(folder);
+  auto record = sweep::read_sweep(folder);
+  if (!lock || !record) return;
+  Submission& stopped = record->submissions[static_cast<std::size_t>(submission - 1)];
+  stopped.cancelled = now_text();
+  // What cannot be written here cannot be reported either, which is said then.
+  static_cast<void>(lock->write(*record).has_value());
+}
+
+/// The end of a launch on this machine: reports on the jobs as they are then, and returns that.
+Result<Sweep> report_end(const fs::path& folder, const Submission& submission,
+                         const Services& services) {
+  if (services.interrupt.requested()) record_stop(folder, submission.number);
+  const auto lock = sweep::SweepLock::take(folder);
+  auto observed = PL_TRY(sweep::observe(folder, services.processes));
+  const auto written =
+      lock ? write_report(folder, observed.sweep, *lock) : Result<void>(lock.error());
+  if (!written) services.remarks.warning("no sweep report: " + written.error().to_string());
+  return std::move(observed.sweep);
 }
 
 /// Jobs in this process, one after another.
@@ -123,12 +131,12 @@ Result<FinishedJobs> run_here(const fs::path& folder, const Sweep& record,
                               const Submission& submission,
                               const std::function<RunRequest(const sweep::Job&)>& request_of,
                               const Services& services) {
+  const Interrupt::OrderlyStop until_recorded(services.interrupt);
   FinishedJobs finished;
   finished.sweep = folder;
   for (const std::int64_t number : submission.jobs) {
     if (services.interrupt.requested()) {
       finished.worst = ExitCode::Interrupted;
-      record_stop(folder, submission.number, services.remarks);
       break;
     }
     const sweep::Job& job = record.jobs[static_cast<std::size_t>(number)];
@@ -140,20 +148,37 @@ Result<FinishedJobs> run_here(const fs::path& folder, const Sweep& record,
     report_progress(folder, services.remarks);
     if (outcome.run) finished.runs.push_back(std::move(*outcome.run));
   }
+  PL_TRY(report_end(folder, submission, services));
   return finished;
 }
 
 /// The line of a job of this machine that ended.
-std::string line_of(const fs::path& folder, const Sweep& record, const Submission& submission,
-                    sweep::Job job) {
-  const auto task = sweep::read_task(folder, job.number);
-  if (task && !task->attempts.empty()) {
-    job.status = sweep::status_of(*task, submission, {sweep::Seen::Where::Gone});
-  } else {
-    job.status = {.state = sweep::JobState::Killed,
-                  .why = "it could not start, see " + sweep::log_of(folder, job.number).string()};
-  }
+std::string line_of(const fs::path& folder, const Sweep& record, Submission submission,
+                    sweep::Job job, const Interrupt& interrupt) {
+  auto task = sweep::read_task(folder, job.number);
+  if (interrupt.requested()) submission.cancelled = now_text();
+  job.status = sweep::status_of(std::move(task).value_or(sweep::Task()), submission,
+                                {sweep::Seen::Where::Gone});
   return sweep::end_line(record, job);
+}
+
+/// Why a job has no attempt although its process ended, or never began.
+std::string why_not_started(const Result<Exit>& exit, const fs::path& log) {
+  if (!exit) return "could not start: " + exit.error().to_string();
+  return "could not start: its process " + exit->describe() + ", see " + log.string();
+}
+
+/// Records the failure of a job whose process ended without having begun an attempt.
+Result<void> record_failed_start(const fs::path& folder, std::int64_t number,
+                                 std::int64_t submission, const Result<Exit>& exit,
+                                 const Interrupt& interrupt) {
+  if (interrupt.requested()) return {};  // then it was stopped
+  auto claim = PL_TRY(sweep::TaskClaim::take(folder, number, interrupt, {}));
+  const auto& attempts = claim.task.attempts;
+  if (!attempts.empty() && attempts.back().submission >= submission) return {};
+  PL_TRY(claim.begin(internal::this_attempt(submission)));
+  return claim.end(sweep::End::Done, ExitCode::Failed,
+                   why_not_started(exit, sweep::log_of(folder, number)), now_text());
 }
 
 /// Jobs in processes of their own, `n_jobs` at a time.
@@ -162,6 +187,7 @@ Result<FinishedJobs> run_in_processes(const fs::path& folder, const Sweep& recor
   // A job stops its own children in order, which takes as long as our default patience.
   PosixRunner runner(services.interrupt, {.interrupt_grace = std::chrono::seconds(40),
                                           .terminate_grace = std::chrono::seconds(20)});
+  const std::vector<std::string> task = task_command(folder, submission.number);
   std::mutex lock;
   std::size_t next = 0;
   const auto work = [&] {
@@ -170,16 +196,21 @@ Result<FinishedJobs> run_in_processes(const fs::path& folder, const Sweep& recor
       if (next >= submission.jobs.size() || services.interrupt.requested()) return;
       const std::int64_t number = submission.jobs[next++];
       held.unlock();
-      Command command{.argv = task_command(folder, submission.number)};
+      Command command{.argv = task};
       command.argv.push_back(std::to_string(number));
       command.log = sweep::log_of(folder, number);
       const auto exit = runner.run(command);
+      const auto recorded =
+          record_failed_start(folder, number, submission.number, exit, services.interrupt);
       held.lock();
-      if (!exit)
-        services.remarks.problem(exit.error().during("job " + std::to_string(number)).to_string());
+      if (!recorded) {
+        services.remarks.problem(
+            recorded.error().during("job " + std::to_string(number)).to_string());
+      }
       const sweep::Job& job = record.jobs[static_cast<std::size_t>(number)];
       const std::string wall = exit ? ", " + human_elapsed(exit->wall) : "";
-      services.remarks.line(printable(line_of(folder, record, submission, job) + wall));
+      services.remarks.line(
+          printable(line_of(folder, record, submission, job, services.interrupt) + wall));
     }
   };
   services.remarks.line(fmt::format("{} in {}, {} at a time",
@@ -194,69 +225,20 @@ Result<FinishedJobs> run_in_processes(const fs::path& folder, const Sweep& recor
   }
   FinishedJobs finished;
   finished.sweep = folder;
-  if (services.interrupt.requested()) record_stop(folder, submission.number, services.remarks);
-  const auto observed = PL_TRY(sweep::observe(folder, runner));
-  finished.worst = sweep::worst_code(observed.sweep);
+  const Sweep ended = PL_TRY(report_end(folder, submission, services));
+  finished.worst = sweep::worst_code(ended);
+  for (const std::int64_t number : submission.jobs) {
+    const sweep::Job& job = ended.jobs[static_cast<std::size_t>(number)];
+    if (!sweep::is_over(job.status.state))
+      finished.worst = std::max(finished.worst, ExitCode::Failed);
+  }
   if (services.interrupt.requested()) finished.worst = ExitCode::Interrupted;
   return finished;
 }
 
-/// Where the batch script and Slurm's output go; below the sweep's folder even if that got another
-/// name than the config's.
-fs::path slurm_folder(const Sweep& record, const fs::path& folder, const fs::path& wanted_folder) {
-  fs::path given = record.settings.submitit_folder;
-  if (given.empty()) given = folder / ".submitit";
-  const fs::path fixed =
-      slurm::fixed_folder((fs::path(record.command_line.cwd) / given).lexically_normal());
-  const fs::path inside = fixed.lexically_relative(wanted_folder);
-  const bool is_inside = !inside.empty() && *inside.begin() != "..";
-  return is_inside ? (folder / inside).lexically_normal() : fixed;
-}
-
-Result<std::string> script_for(const Sweep& record, const Submission& submission,
-                               const fs::path& folder, const fs::path& output) {
-  slurm::ArrayJob array;
-  for (const std::int64_t job : submission.jobs) {
-    array.indexes.push_back(static_cast<std::size_t>(job));
-  }
-  array.command = task_command(folder, submission.number);
-  array.folder = output;
-  return slurm::batch_script(record.settings, array);
-}
-
-/// Submits an array job; the record has the submission before Slurm does.
-Result<FinishedJobs> submit(const fs::path& folder, const fs::path& output, Sweep record,
-                            const sweep::SweepLock& lock, const Services& services) {
-  const Interrupt::OrderlyStop until_recorded(services.interrupt);
-  Submission& submission = record.submissions.back();
-  PL_TRY(create_folders(output));
-  const fs::path script = output / fmt::format("batch-{}.sh", submission.number);
-  PL_TRY(write_file_atomic(script, PL_TRY(script_for(record, submission, folder, output))));
-  PL_TRY(write_report(folder, record, lock));
-  auto id = slurm::submit(services.processes, script);
-  if (!id) {
-    // The jobs are what they were before.
-    record.submissions.pop_back();
-    PL_TRY(write_report(folder, record, lock));
-    return std::move(id).error().during("submitting the sweep");
-  }
-  submission.slurm_job = *id;
-  PL_TRY(lock.write(record));
-  FinishedJobs finished;
-  finished.sweep = folder;
-  finished.slurm_job = std::move(*id);
-  return finished;
-}
-
-/// Undoes the launch of a sweep that has not started.
-void remove_launch(const fs::path& folder, const fs::path& output) {
-  std::error_code failure;
-  for (const char* name : {run::files::kSweep, run::files::kSweepReport, run::files::kSweepPage}) {
-    fs::remove(folder / name, failure);
-  }
-  fs::remove_all(folder / run::folders::kSweepTasks, failure);
-  fs::remove(output / "batch-1.sh", failure);
-  fs::remove(output, failure);  // only if it is empty
+/// Whether a job may still do something in its folder.
+bool has_ended(const sweep::Job& job) {
+  return sweep::is_over(job.status.state) && job.status.state != sweep::JobState::Held;
 }
 
 /// A folder may be used again for another sweep, but not while one is in it.
@@ -264,8 +246,7 @@ Result<void> check_no_sweep(const fs::path& folder, const Services& services) {
   if (!sweep::holds_sweep(folder)) return {};
   const auto observed = PL_TRY(sweep::observe(folder, services.processes));
   const auto& jobs = observed.sweep.jobs;
-  if (std::all_of(jobs.begin(), jobs.end(),
-                  [](const sweep::Job& job) { return sweep::is_over(job.status.state); })) {
+  if (std::all_of(jobs.begin(), jobs.end(), has_ended)) {
     std::error_code failure;
     fs::remove_all(folder / run::folders::kSweepTasks, failure);
     return {};
@@ -295,11 +276,11 @@ Result<FinishedJobs> run_sweep(Jobs jobs, const Services& services) {
     const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take(folder.path()));
     const fs::path output = slurm_folder(record, folder.path(), jobs.sweep->folder);
     auto submitted = submit(folder.path(), output, record, lock, services);
-    if (!submitted) {
+    if (submitted || may_have_jobs(submitted.error())) {
+      folder.keep();
+    } else {
       remove_launch(folder.path(), output);
-      return submitted;
     }
-    folder.keep();
     return submitted;
   }
   {
@@ -315,6 +296,24 @@ Result<FinishedJobs> run_sweep(Jobs jobs, const Services& services) {
       folder.path(), record, submission,
       [&](const sweep::Job& job) { return jobs.requests[static_cast<std::size_t>(job.number)]; },
       services);
+}
+
+/// A launch in our own process gets secrets from the command line, and records none.
+Result<void> check_values_are_known(const Sweep& record, const std::vector<std::int64_t>& jobs) {
+  JobProblems problems;
+  for (const std::int64_t number : jobs) {
+    for (const std::string& text : record.jobs[static_cast<std::size_t>(number)].overrides) {
+      if (text.find(kRedacted) == std::string::npos) continue;
+      const std::string key = sweep::setting_of(text).key;
+      problems.add(static_cast<std::size_t>(number),
+                   Error(ErrorKind::Config,
+                         "the record of the sweep does not have the value of '" + key +
+                             "', which looked like a secret; start the sweep again, or refer to a "
+                             "variable instead: " +
+                             key + "='${oc.env:NAME}'"));
+    }
+  }
+  return problems.result();
 }
 
 }  // namespace
@@ -343,8 +342,8 @@ Result<FinishedJobs> retry_sweep(const fs::path& folder, const Services& service
   const fs::path path = fs::absolute(folder).lexically_normal();
   // Held from the first look on, so that of two retries the second finds the jobs launched.
   std::optional<sweep::SweepLock> lock(PL_TRY(sweep::SweepLock::take_existing(path)));
-  auto observed = PL_TRY(sweep::observe(path, services.processes));
-  Sweep& record = observed.sweep;
+  const auto observed = PL_TRY(sweep::observe(path, services.processes));
+  Sweep record = observed.sweep;
   std::vector<std::int64_t> failed;
   std::size_t released = 0;
   for (const sweep::Job& job : record.jobs) {
@@ -367,10 +366,16 @@ Result<FinishedJobs> retry_sweep(const fs::path& folder, const Services& service
                  "no job of this sweep has failed: " + sweep::state_counts(record));
   }
   const LauncherKind launcher = record.launcher;
+  PL_TRY(check_values_are_known(record, failed));
+  for (const std::int64_t job : failed) record.jobs[static_cast<std::size_t>(job)].status = {};
   record.submissions.push_back(new_submission(record, launcher, std::move(failed)));
   if (launcher == LauncherKind::Slurm) {
     const fs::path output = slurm_folder(record, path, path);
-    return submit(path, output, record, *lock, services);
+    auto submitted = submit(path, output, record, *lock, services);
+    if (submitted || may_have_jobs(submitted.error())) return submitted;
+    Sweep before = observed.sweep;
+    PL_TRY(write_report(path, before, *lock));
+    return submitted;
   }
   PL_TRY(lock->write(record));
   lock.reset();

@@ -44,6 +44,47 @@ void drop_leftovers(const Sweep& record, const Services& services) {
   }
 }
 
+/// Whether one look is enough to see that a job is over. Slurm may lose sight of a job for a
+/// moment, while its controller starts or queues it again.
+bool is_certain(const Sweep& record, const sweep::Job& job) {
+  const sweep::JobState state = job.status.state;
+  if (state == sweep::JobState::Ok || state == sweep::JobState::Failed) return true;  // it said so
+  const Submission* submission = record.submission_of(job.number);
+  return submission == nullptr || submission->launcher != LauncherKind::Slurm;
+}
+
+/// The jobs that are over, of which those that are not certain were over in the look before, too.
+class EndedJobs {
+ public:
+  /// Calls `changed` for those that are new.
+  void look_at(const Sweep& record,
+               const std::function<void(const Sweep&, const sweep::Job&)>& changed) {
+    std::set<std::int64_t> seen;
+    moves_ = false;
+    for (const sweep::Job& job : record.jobs) {
+      const bool is_over = sweep::is_over(job.status.state);
+      if (is_over) seen.insert(job.number);
+      if (!is_over) {
+        ended_.erase(job.number);
+      } else if (!is_certain(record, job) && !seen_before_.contains(job.number)) {
+        moves_ = true;
+      } else if (ended_.insert(job.number).second) {
+        moves_ = true;
+        changed(record, job);
+      }
+    }
+    seen_before_ = std::move(seen);
+  }
+  std::size_t count() const { return ended_.size(); }
+  /// The last look brought something new.
+  bool moves() const { return moves_; }
+
+ private:
+  std::set<std::int64_t> ended_;
+  std::set<std::int64_t> seen_before_;
+  bool moves_ = false;
+};
+
 }  // namespace
 
 Result<std::size_t> cancel_sweep(const fs::path& folder, const Services& services) {
@@ -67,7 +108,8 @@ Result<std::size_t> cancel_sweep(const fs::path& folder, const Services& service
       }
       PL_TRY(slurm::cancel(services.processes, submission.slurm_job, jobs));
     } else if (submission.host == run::host_name() && run::is_alive(submission.process)) {
-      ::kill(static_cast<pid_t>(submission.process.pid), SIGINT);
+      // A script that starts a sweep with `&` makes it ignore SIGINT.
+      ::kill(static_cast<pid_t>(submission.process.pid), SIGTERM);
     } else {
       return Error(ErrorKind::NotFound,
                    "the jobs run on " + submission.host + "; cancel them there");
@@ -75,7 +117,10 @@ Result<std::size_t> cancel_sweep(const fs::path& folder, const Services& service
     submission.cancelled = now_text();
     stopped += jobs.size();
   }
-  if (stopped > 0) PL_TRY(lock.write(record));
+  if (stopped == 0) return stopped;
+  PL_TRY(lock.write(record));
+  observed = PL_TRY(sweep::observe(folder, services.processes));
+  PL_TRY(write_report(folder, observed.sweep, lock));
   return stopped;
 }
 
@@ -84,7 +129,7 @@ Result<sweep::Observed> wait_for_sweep(
     const std::function<void(const Sweep&, const sweep::Job&)>& changed) {
   constexpr int kFirstMs = 500;
   constexpr int kLongestMs = 5000;
-  std::set<std::int64_t> over;
+  EndedJobs ended;
   std::vector<std::string> notes;
   for (int pause_ms = kFirstMs;; pause_ms = std::min(pause_ms * 2, kLongestMs)) {
     auto observed = PL_TRY(sweep::observe(folder, services.processes));
@@ -93,12 +138,9 @@ Result<sweep::Observed> wait_for_sweep(
       notes = observed.notes;
       for (const std::string& note : notes) services.remarks.warning(printable(note));
     }
-    for (const sweep::Job& job : observed.sweep.jobs) {
-      if (!sweep::is_over(job.status.state) || !over.insert(job.number).second) continue;
-      changed(observed.sweep, job);
-      pause_ms = kFirstMs;
-    }
-    if (over.size() == observed.sweep.jobs.size()) {
+    ended.look_at(observed.sweep, changed);
+    if (ended.moves()) pause_ms = kFirstMs;
+    if (ended.count() == observed.sweep.jobs.size()) {
       drop_leftovers(observed.sweep, services);
       return observed;
     }

@@ -37,20 +37,6 @@ std::string why_failed(const RunRecord& record) {
   return "";
 }
 
-sweep::Attempt this_attempt(std::int64_t submission) {
-  const slurm::Surroundings slurm = slurm::surroundings();
-  sweep::Attempt attempt;
-  attempt.submission = submission;
-  attempt.slurm_task = slurm.task;
-  attempt.restarts = slurm.restarts;
-  attempt.host = run::host_name();
-  attempt.node = slurm.node.empty() ? attempt.host : slurm.node;
-  attempt.boot_id = run::boot_id();
-  attempt.process = run::own_process();
-  attempt.started = internal::now_text();
-  return attempt;
-}
-
 /// Puts a job that was asked to stop back into the queue, if it may go on.
 void queue_again(const Sweep& record, const Submission& submission, const sweep::Task& task,
                  ProcessRunner& runner, const Services& services) {
@@ -79,6 +65,20 @@ std::string now_text() {
   return utc_timestamp(SystemClock().wall_now());
 }
 
+sweep::Attempt this_attempt(std::int64_t submission) {
+  const slurm::Surroundings slurm = slurm::surroundings();
+  sweep::Attempt attempt;
+  attempt.submission = submission;
+  attempt.slurm_task = slurm.task;
+  attempt.restarts = slurm.restarts;
+  attempt.host = run::host_name();
+  attempt.node = slurm.node.empty() ? attempt.host : slurm.node;
+  attempt.boot_id = run::boot_id();
+  attempt.process = run::own_process();
+  attempt.started = now_text();
+  return attempt;
+}
+
 Result<void> write_report(const fs::path& folder, Sweep& record, const sweep::SweepLock& lock) {
   sweep::summarise(record);
   PL_TRY(write_private_file(folder / run::files::kSweepReport, sweep::markdown_of(record)));
@@ -89,9 +89,10 @@ Result<void> write_report(const fs::path& folder, Sweep& record, const sweep::Sw
 
 void report_progress(const fs::path& folder, const Remarks& remarks) {
   const auto written = [&]() -> Result<void> {
-    const sweep::SweepLock lock = PL_TRY(sweep::SweepLock::take(folder));
+    const auto lock = PL_TRY(sweep::SweepLock::take_for_report(folder));
+    if (!lock) return {};
     Sweep record = PL_TRY(sweep::read_progress(folder));
-    return write_report(folder, record, lock);
+    return write_report(folder, record, *lock);
   }();
   if (!written) remarks.warning("no sweep report: " + written.error().to_string());
 }

@@ -163,11 +163,10 @@ std::vector<std::int64_t> pareto_front(const std::vector<Job>& jobs,
   return front;
 }
 
-std::string link_to(const Job& job, const char* file) {
-  const bool is_plain = job.folder.find_first_of("()<> \\[]") == std::string::npos;
-  const std::string target = job.folder + "/" + file;
+std::string link_to(const Job& job) {
   const std::string number = std::to_string(job.number);
-  return "[" + number + "](" + (is_plain ? target : "<" + target + ">") + ")";
+  const std::string address = report_address(job, run::files::kReport);
+  return address.empty() ? number : "[" + number + "](" + address + ")";
 }
 
 std::string jobs_table(const Sweep& sweep, const std::vector<std::string>& metrics) {
@@ -177,10 +176,7 @@ std::string jobs_table(const Sweep& sweep, const std::vector<std::string>& metri
   for (const std::string& name : metrics) columns.push_back({markdown::code(name)});
   markdown::Table table(columns);
   for (const Job& job : sweep.jobs) {
-    const bool has_report = job.status.state == JobState::Ok;
-    std::vector<std::string> cells = {
-        has_report ? link_to(job, run::files::kReport) : std::to_string(job.number),
-        std::string(schema::name_of(job.status.state))};
+    std::vector<std::string> cells = {link_to(job), std::string(schema::name_of(job.status.state))};
     for (const std::string& key : sweep.swept) cells.push_back(markdown::plain(value_of(job, key)));
     for (const std::string& name : metrics) {
       const Metric* metric = job.find_metric(name);
@@ -250,6 +246,17 @@ std::string label_of(const Sweep& sweep, const Job& job) {
     }
   }
   return join(parts, " ");
+}
+
+std::string report_address(const Job& job, std::string_view file) {
+  if (job.verdict.empty()) return "";
+  std::string address;
+  for (const char c : job.folder + "/" + std::string(file)) {
+    const bool is_plain =
+        is_letter(c) || is_digit(c) || std::string_view("-._~/").find(c) != std::string_view::npos;
+    address += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return address;
 }
 
 std::string end_line(const Sweep& sweep, const Job& job) {
@@ -381,8 +388,7 @@ std::string markdown_of(const Sweep& sweep) {
     for (const Best& best : sweep.best) {
       const Job& job = sweep.jobs[static_cast<std::size_t>(best.job)];
       table.add({markdown::code(best.metric), metric_text(*job.find_metric(best.metric), true),
-                 link_to(job, run::files::kReport), markdown::code(label_of(sweep, job)),
-                 as_good_text(best)});
+                 link_to(job), markdown::code(label_of(sweep, job)), as_good_text(best)});
     }
     text += "## Best jobs\n\n" + table.text() + "\n";
   }
@@ -392,7 +398,7 @@ std::string markdown_of(const Sweep& sweep) {
             markdown::code(sweep.pareto_metrics[1]) + ":\n\n";
     for (const std::int64_t number : sweep.pareto) {
       const Job& job = sweep.jobs[static_cast<std::size_t>(number)];
-      text += fmt::format("- job {}: {}, {}: {}\n", link_to(job, run::files::kReport),
+      text += fmt::format("- job {}: {}, {}: {}\n", link_to(job),
                           metric_text(*job.find_metric(sweep.pareto_metrics[0])),
                           metric_text(*job.find_metric(sweep.pareto_metrics[1])),
                           markdown::code(label_of(sweep, job)));

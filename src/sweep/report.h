@@ -26,6 +26,10 @@ std::string value_of(const Job& job, std::string_view key);
 /// The overrides of the swept keys: `batch=4 dtype=bf16`; all but Hydra's own if nothing is swept.
 std::string label_of(const Sweep& sweep, const Job& job);
 
+/// The address of a file of the job's report, relative to the sweep: `lr%3D0.1/report.html`. Empty
+/// if the job has written no report.
+std::string report_address(const Job& job, std::string_view file);
+
 /// `#3 : batch=4 : failed: stage baseline failed`: how a job ended.
 std::string end_line(const Sweep& sweep, const Job& job);
 /// The setting is Hydra's own, and not one of the job.

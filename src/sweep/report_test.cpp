@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 
 Job job(std::int64_t number, std::vector<std::string> overrides, double step_ms,
         double tokens_per_s) {
-  Job made{number, std::to_string(number), std::move(overrides), {}, "", {}};
+  Job made{number, std::to_string(number), std::move(overrides), {}, "memory-bound", {}};
   made.status.state = JobState::Ok;
   made.metrics = {{"step_ms", "ms", step_ms, step_ms - 1, step_ms + 1, 5, false},
                   {"tokens_per_s", "tokens/s", tokens_per_s, {}, {}, 1, true}};
@@ -116,6 +116,15 @@ TEST(SweepReport, HasALineForEachEnd) {
   summarise(sweep);
   EXPECT_EQ(end_line(sweep, sweep.jobs[0]), "#0 : batch=1 : ok");
   EXPECT_EQ(end_line(sweep, sweep.jobs[2]), "#2 : batch=16 : failed: stage baseline failed");
+}
+
+TEST(SweepReport, LinksToReportsInFoldersOfAnyName) {
+  Job with_report = job(0, {}, 1, 1);
+  with_report.folder = "a b/lr=1,#50% (é)";
+  EXPECT_EQ(report_address(with_report, "report.md"),
+            "a%20b/lr%3D1%2C%2350%25%20%28%C3%A9%29/report.md");
+  with_report.verdict.clear();
+  EXPECT_EQ(report_address(with_report, "report.md"), "");
 }
 
 TEST(SweepReport, IsMarkdownWithLinksIntervalsAndReasons) {

@@ -189,6 +189,21 @@ Result<void> find_lost_ids(Sweep& sweep, const std::filesystem::path& folder) {
   return {};
 }
 
+/// What the files alone say of a job that has not recorded its end.
+Seen seen_in_files(const Task& task, const Submission& latest) {
+  if (latest.launcher != LauncherKind::Slurm) return seen_here(task, latest);
+  const Attempt* last = last_attempt(task, latest.number);
+  if (last != nullptr && last->end == End::Open) return {Where::Running};
+  return {latest.cancelled.empty() ? Where::Waiting : Where::Gone};
+}
+
+/// Whoever asked Slurm has recorded that the job is over, and it has not begun again since. A retry
+/// takes that back.
+bool was_found_over(const JobStatus& recorded, const Task& task) {
+  return is_over(recorded.state) && recorded.state != JobState::Held &&
+         recorded.attempts == static_cast<std::int64_t>(task.attempts.size());
+}
+
 void fill_in(Job& job, Task task) {
   job.verdict = std::move(task.verdict);
   job.metrics = std::move(task.metrics);
@@ -200,8 +215,11 @@ Seen seen_by_slurm(const std::optional<slurm::Task>& queued,
                    const std::optional<slurm::Task>& accounted) {
   const auto& said = queued ? queued : accounted;
   if (!said) return {Where::Gone};
+  const bool waits = is_waiting(said->state);
+  const bool is_stale = !queued && (waits || is_active(said->state));
+  if (is_stale) return {Where::Gone};
   Seen seen{Where::Gone, said->state, said->reason};
-  if (is_waiting(said->state)) seen.where = Where::Waiting;
+  if (waits) seen.where = Where::Waiting;
   if (is_active(said->state)) seen.where = Where::Running;
   return seen;
 }
@@ -215,7 +233,8 @@ Seen seen_here(const Task& task, const Submission& submission) {
   if (submission.host != run::host_name()) return {Where::Unknown};
   const bool launches =
       was_here(submission.host, submission.boot_id) && run::is_alive(submission.process);
-  return {launches && last == nullptr ? Where::Waiting : Where::Gone};
+  const bool may_start = launches && last == nullptr && submission.cancelled.empty();
+  return {may_start ? Where::Waiting : Where::Gone};
 }
 
 JobStatus status_of(const Task& task, const Submission& latest, const Seen& seen) {
@@ -266,9 +285,9 @@ Result<Sweep> read_progress(const std::filesystem::path& folder) {
     const Submission* latest = sweep.submission_of(job.number);
     if (latest == nullptr) continue;
     Task task = PL_TRY(read_task(folder, job.number));
-    const Attempt* last = last_attempt(task, latest->number);
-    const Where where = last == nullptr || last->end != End::Open ? Where::Waiting : Where::Running;
-    job.status = status_of(task, *latest, {where});
+    const bool is_known = latest->launcher == LauncherKind::Slurm &&
+                          !has_said_its_end(task, *latest) && was_found_over(job.status, task);
+    if (!is_known) job.status = status_of(task, *latest, seen_in_files(task, *latest));
     fill_in(job, std::move(task));
   }
   return sweep;

@@ -27,7 +27,8 @@ struct Seen {
 };
 
 /// A task in Slurm's queue; nothing: the queue does not list it (any more), and `accounted` is what
-/// sacct says, if it answers.
+/// sacct says, if it answers. A task that only accounting takes for unfinished is gone: its records
+/// are late.
 Seen seen_by_slurm(const std::optional<slurm::Task>& queued,
                    const std::optional<slurm::Task>& accounted);
 
@@ -46,7 +47,8 @@ struct Observed {
 };
 /// Reads what the jobs wrote, and asks Slurm about those that have not ended.
 Result<Observed> observe(const std::filesystem::path& folder, ProcessRunner& runner);
-/// The same from the files alone: for a process of the sweep, which reports on its siblings.
+/// The same without asking Slurm: for a process of the sweep, which reports on its siblings. A job
+/// of Slurm that was found to be over stays so until it begins again or is retried.
 Result<Sweep> read_progress(const std::filesystem::path& folder);
 
 /// The worst exit code of the jobs that have ended.

@@ -154,6 +154,9 @@ TEST(Seen, TranslatesSlurmsStates) {
   EXPECT_EQ(seen_by_slurm(slurm::Task{"NODE_FAIL", ""}, {}), (Seen{Where::Gone, "NODE_FAIL", ""}));
   EXPECT_EQ(seen_by_slurm({}, slurm::Task{"TIMEOUT", ""}), (Seen{Where::Gone, "TIMEOUT", ""}));
   EXPECT_EQ(seen_by_slurm({}, {}), Seen{Where::Gone});
+  for (const char* late : {"RUNNING", "PENDING", "COMPLETING", "REQUEUED"}) {
+    EXPECT_EQ(seen_by_slurm({}, slurm::Task{late, "Priority"}), Seen{Where::Gone}) << late;
+  }
 }
 
 TEST(Seen, KnowsTheProcessesOfThisMachine) {
@@ -162,6 +165,9 @@ TEST(Seen, KnowsTheProcessesOfThisMachine) {
   here.boot_id = run::boot_id();
   here.process = run::own_process();
   EXPECT_EQ(seen_here({}, here).where, Where::Waiting);
+  here.cancelled = "t";
+  EXPECT_EQ(seen_here({}, here).where, Where::Gone);
+  here.cancelled.clear();
   Task task = task_that({{End::Open, 0}});
   task.attempts[0].host = here.host;
   task.attempts[0].boot_id = here.boot_id;
@@ -265,6 +271,29 @@ TEST_F(Observation, FindsTheJobIdThatASubmissionCouldNotRecord) {
   processes_.expect({"squeue", "--noheader", "--array", "--states=all", "--jobs=7"})
       .prints("7|1|RUNNING|None\n7|2|PENDING|Resources\n");
   EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Running, JobState::Pending));
+}
+
+TEST_F(Observation, WithoutAskingKeepsTheEndsThatWereFound) {
+  auto sweep = read_sweep(folder_.path());
+  ASSERT_TRUE(sweep);
+  const auto progress = [&] {
+    EXPECT_TRUE(SweepLock::take(folder_.path())->write(*sweep));
+    const auto read = read_progress(folder_.path());
+    EXPECT_TRUE(read) << read.error().to_string();
+    std::vector<JobState> states;
+    for (const Job& job : read->jobs) states.push_back(job.status.state);
+    return states;
+  };
+  EXPECT_THAT(progress(), ElementsAre(JobState::Ok, JobState::Pending, JobState::Pending));
+  sweep->jobs[1].status = {.state = JobState::Killed, .why = "Slurm says NODE_FAIL"};
+  sweep->jobs[2].status = {.state = JobState::Held};
+  EXPECT_THAT(progress(), ElementsAre(JobState::Ok, JobState::Killed, JobState::Pending));
+  sweep->submissions[0].cancelled = "t";
+  EXPECT_THAT(progress(), ElementsAre(JobState::Ok, JobState::Killed, JobState::Cancelled));
+  const Interrupt interrupt;
+  ASSERT_TRUE(TaskClaim::take(folder_.path(), 1, interrupt, {})->begin({.submission = 1}));
+  EXPECT_THAT(progress(), ElementsAre(JobState::Ok, JobState::Running, JobState::Cancelled))
+      << "Slurm started it again";
 }
 
 TEST(WorstCode, IsThatOfTheWorstJob) {

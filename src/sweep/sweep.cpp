@@ -120,6 +120,13 @@ Result<SweepLock> SweepLock::take_existing(const fs::path& folder) {
   return take(folder);
 }
 
+Result<std::optional<SweepLock>> SweepLock::take_for_report(const fs::path& folder) {
+  const fs::path path = folder / run::folders::kSweepTasks / "report.lock";
+  const FileDescriptor turn = PL_TRY(open_lock(path));
+  if (!PL_TRY(try_lock(turn, path))) return std::optional<SweepLock>();
+  return std::optional<SweepLock>(PL_TRY(take(folder)));
+}
+
 Result<void> SweepLock::write(const Sweep& sweep) const {
   return write_private_file(folder_ / run::files::kSweep, PL_TRY(to_document(sweep)));
 }

@@ -294,6 +294,9 @@ class SweepLock {
   static Result<SweepLock> take(const std::filesystem::path& folder);
   /// The same for a folder that holds a sweep; an Error of kind NotFound if it does not.
   static Result<SweepLock> take_existing(const std::filesystem::path& folder);
+  /// The same for a report on what the caller has recorded. Nothing if another process waits for
+  /// its turn to report: it has not read the records yet, and will find the caller's.
+  static Result<std::optional<SweepLock>> take_for_report(const std::filesystem::path& folder);
 
   Result<void> write(const Sweep& sweep) const;
 

@@ -1,6 +1,10 @@
 #include "sweep/sweep.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <future>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,6 +52,31 @@ TEST(SweepFile, IsMissedByName) {
   EXPECT_EQ(read.error().to_string(), "'" + folder.path().string() +
                                           "' is not the folder of a sweep: it has no " +
                                           run::files::kSweep);
+}
+
+TEST(SweepLock, OfManyThatReportOneWaitsForAll) {
+  const testing::TempDir folder;
+  auto working = std::make_unique<Result<SweepLock>>(SweepLock::take(folder.path()));
+  ASSERT_TRUE(*working);
+  auto waiting = std::async(std::launch::async, [&] {
+    for (;;) {  // a look at the lock may come in its way
+      auto lock = SweepLock::take_for_report(folder.path());
+      if (!lock || *lock) return lock;
+    }
+  });
+  const auto turn = folder / run::folders::kSweepTasks / "report.lock";
+  const auto has_turn = [&] {
+    const FileDescriptor file = open_descriptor(turn.c_str(), O_RDWR, 0);
+    return file.is_open() && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0;
+  };
+  while (!has_turn()) std::this_thread::yield();
+  const auto third = SweepLock::take_for_report(folder.path());
+  ASSERT_TRUE(third) << third.error().to_string();
+  EXPECT_FALSE(third->has_value()) << "the second will find what the third recorded";
+  working.reset();
+  const auto second = waiting.get();
+  ASSERT_TRUE(second && *second);
+  EXPECT_FALSE(has_turn()) << "what is recorded from now on needs another report";
 }
 
 TEST(TaskClaim, RecordsAttemptsAndHowTheyEnded) {

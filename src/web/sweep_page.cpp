@@ -48,9 +48,8 @@ const std::string& unit_of(const Sweep& sweep, const std::string& metric) {
 
 Markup link_to(const Job& job) {
   const std::string number = std::to_string(job.number);
-  const bool has_report = job.status.state == JobState::Ok || job.status.state == JobState::Failed;
-  if (!has_report || job.status.started.empty()) return text(number);
-  return element("a", {{"href", job.folder + "/" + run::files::kReportPage}}, text(number));
+  const std::string address = sweep::report_address(job, run::files::kReportPage);
+  return address.empty() ? text(number) : element("a", {{"href", address}}, text(number));
 }
 
 Markup state_tag(JobState state) {

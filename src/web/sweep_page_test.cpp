@@ -21,7 +21,7 @@ sweep::Sweep four_jobs() {
     job.overrides = {"batch=" + std::to_string(1 << (i / 2)),
                      i % 2 == 0 ? "dtype=fp32" : "dtype=bf16"};
     job.status.state = sweep::JobState::Ok;
-    job.status.started = "2026-11-18T00:00:00.000Z";
+    job.verdict = "memory-bound";
     const double time = 10.0 + static_cast<double>(i);
     job.metrics = {{"prefill_ms", "ms", time, time - 1, time + 1, 5, false},
                    {"token_ms", "ms", 20 - time, {}, {}, 1, false},
@@ -53,6 +53,19 @@ TEST(SweepPage, NamesJobsThatDidNotSucceed) {
   ASSERT_TRUE(page);
   EXPECT_TRUE(has(*page, "Slurm says &lt;OOM&gt;"));
   EXPECT_TRUE(has(*page, "3 ok, 1 killed"));
+}
+
+TEST(SweepPage, LinksOnlyToReportsThatExist) {
+  sweep::Sweep sweep = four_jobs();
+  sweep.jobs[0].folder = "batch=1 #50%?";
+  sweep.jobs[1].status = {.state = sweep::JobState::Failed, .why = "no nsys", .started = "t"};
+  sweep.jobs[1].verdict.clear();
+  sweep::summarise(sweep);
+  const auto page = sweep_page(sweep, "s");
+  ASSERT_TRUE(page);
+  EXPECT_TRUE(has(*page, "href=\"batch%3D1%20%2350%25%3F/report.html\""));
+  EXPECT_FALSE(has(*page, "href=\"1/report.html\""));
+  EXPECT_TRUE(has(*page, "href=\"2/report.html\""));
 }
 
 TEST(SweepPage, OfJobsThatMeasuredNothingHasNoCharts) {

@@ -18,7 +18,7 @@ namespace profline::e2e {
 namespace fs = std::filesystem;
 
 Started::Started(const fs::path& folder, std::vector<std::string> words,
-                 const std::map<std::string, std::string>& env) {
+                 const std::map<std::string, std::string>& env, const std::vector<int>& ignored) {
   words.insert(words.begin(), profline_program().string());
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -32,6 +32,7 @@ Started::Started(const fs::path& folder, std::vector<std::string> words,
     ::dup2(err.get(), STDOUT_FILENO);
     // The test runner may have left signals ignored, as a shell does in the background.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_DFL);
+    for (const int signal : ignored) ::signal(signal, SIG_IGN);
     for (const auto& [name, value] : env) ::setenv(name.c_str(), value.c_str(), 1);
     if (is_there) ::execv(argv[0], argv.data());
     ::_exit(127);

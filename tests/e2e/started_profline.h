@@ -16,8 +16,9 @@ namespace profline::e2e {
 /// profline as a process that can be sent signals. Its output goes to `err` in its folder.
 class Started {
  public:
+  /// It ignores the signals in `ignored`, like what a script started with `&`.
   Started(const std::filesystem::path& folder, std::vector<std::string> words,
-          const std::map<std::string, std::string>& env = {});
+          const std::map<std::string, std::string>& env = {}, const std::vector<int>& ignored = {});
   /// Kills it if it is still running.
   ~Started();
   Started(const Started&) = delete;

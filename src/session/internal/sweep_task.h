@@ -18,8 +18,11 @@ std::string now_text();
 Result<void> write_report(const std::filesystem::path& folder, sweep::Sweep& record,
                           const sweep::SweepLock& lock);
 
+/// The attempt at a job that this process begins now.
+sweep::Attempt this_attempt(std::int64_t submission);
+
 /// After the end of a job, from what the jobs wrote. A report that cannot be written does not make
-/// the job fail.
+/// the job fail. Of many jobs that end together, a few report on all.
 void report_progress(const std::filesystem::path& folder, const Remarks& remarks);
 
 struct JobOutcome {

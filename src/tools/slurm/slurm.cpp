@@ -23,6 +23,13 @@ std::string in_directive(std::string_view word) {
   return text + "'";
 }
 
+/// For the name of an output file, in which Slurm replaces `%j`.
+std::string in_pattern(std::string_view path) {
+  std::string text;
+  for (const char c : path) text += c == '%' ? "%%" : std::string(1, c);
+  return text;
+}
+
 /// For a POSIX shell.
 std::string in_quotes(std::string_view word) {
   std::string text = "'";
@@ -84,8 +91,9 @@ Result<std::string> directives_of(const Options& options, const ArrayJob& job) {
   Directives lines;
   lines.add("job-name", options.name);
   lines.add("array", fmt::format("{}%{}", array_text(job.indexes), options.array_parallelism));
-  lines.add("output", (job.folder / "%A_%a_log.out").string());
-  if (!options.stderr_to_stdout) lines.add("error", (job.folder / "%A_%a_log.err").string());
+  lines.add("output", in_pattern(job.folder.string()) + "/%A_%a_log.out");
+  if (!options.stderr_to_stdout)
+    lines.add("error", in_pattern(job.folder.string()) + "/%A_%a_log.err");
   lines.add("open-mode", std::string("append"));
   lines.flag("requeue");
   lines.add("time", options.timeout_min);
@@ -120,9 +128,31 @@ std::string state_word(std::string_view text) {
   return std::string(text.substr(0, end));
 }
 
-/// Why sbatch refuses an array of too many tasks, with the limit; its own words otherwise.
-Error submission_error(ProcessRunner& runner, Error error) {
-  if (error.message().find("Invalid job array specification") == std::string::npos) return error;
+constexpr const char* kSeeQueue =
+    "; Slurm may have taken the jobs all the same: see squeue. 'profline sweep status' finds them "
+    "as "
+    "soon as one of them has started";
+
+/// Whether sbatch lost its connection to the controller after it had sent the job, perhaps.
+bool lost_the_answer(std::string_view said) {
+  constexpr std::string_view kWords[] = {"timed out",       "Zero Bytes",       "send failure",
+                                         "receive failure", "shutdown failure", "Connection reset",
+                                         "Broken pipe"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view words) {
+    return said.find(words) != std::string_view::npos;
+  });
+}
+
+/// Why sbatch did not submit a script; of an array of too many tasks, with the limit.
+Error submission_error(ProcessRunner& runner, const Command& command, const Exit& exit) {
+  const std::string said(trim(exit.tail));
+  const Error error(ErrorKind::Tool, "'" + display({.argv = command.argv}) + "' " +
+                                         exit.describe() + (said.empty() ? "" : ": " + said));
+  const bool refused = exit.why == Exit::Why::Own && exit.code && !lost_the_answer(said);
+  if (!refused) {
+    return Error(error.kind(), error.message() + kSeeQueue).with_reason(kMayHaveJobs);
+  }
+  if (said.find("Invalid job array specification") == std::string::npos) return error;
   const auto config = output_of(runner, {"scontrol", "show", "config"});
   if (!config) return error;
   constexpr std::string_view kKey = "MaxArraySize";
@@ -195,14 +225,43 @@ fs::path fixed_folder(const fs::path& submitit_folder) {
   return fixed;
 }
 
-Result<std::string> submit(ProcessRunner& runner, const fs::path& script) {
-  // `123`, or `123;cluster`
-  const auto answer =
-      output_of(runner, {"sbatch", "--parsable", script.string()}, std::chrono::minutes(2));
-  if (!answer) return submission_error(runner, answer.error());
-  const std::string id(trim(std::string_view(*answer).substr(0, answer->find(';'))));
-  if (whole_number<std::uint64_t>(id)) return id;
-  return Error(ErrorKind::Tool, "sbatch printed '" + id + "' instead of a job id");
+std::vector<std::string> overriding_variables(std::string_view script) {
+  std::vector<std::string> names = {"SBATCH_WAIT", "SBATCH_NO_REQUEUE"};
+  for (const std::string_view line : lines(script)) {
+    constexpr std::string_view kStart = "#SBATCH --";
+    if (!line.starts_with(kStart)) continue;
+    std::string name(line.substr(kStart.size(), line.find('=') - kStart.size()));
+    if (name == "array") name = "array_inx";
+    if (name == "time") name = "timelimit";
+    if (name.starts_with("mem")) {  // of these, only one may be set
+      names.insert(names.end(),
+                   {"SBATCH_MEM_PER_CPU", "SBATCH_MEM_PER_GPU", "SBATCH_MEM_PER_NODE"});
+      continue;
+    }
+    for (char& c : name) {
+      if (is_lower(c)) c = static_cast<char>(c - 'a' + 'A');
+      if (c == '-') c = '_';
+    }
+    names.push_back("SBATCH_" + name);
+  }
+  return names;
+}
+
+Result<std::string> submit(ProcessRunner& runner, const fs::path& script, std::string_view text) {
+  Command command{.argv = {"sbatch", "--parsable", script.string()}};
+  command.unset_env = overriding_variables(text);
+  command.timeout = std::chrono::minutes(2);
+  command.stop_briefly = true;
+  const Exit exit = PL_TRY(runner.run(command));
+  if (!exit.succeeded()) return submission_error(runner, command, exit);
+  // `123`, or `123;cluster`, perhaps among warnings
+  for (const std::string_view line : lines(exit.tail)) {
+    const std::string id(trim(line.substr(0, line.find(';'))));
+    if (whole_number<std::uint64_t>(id)) return id;
+  }
+  return Error(ErrorKind::Tool, "sbatch printed '" + std::string(trim(exit.tail)) +
+                                    "' instead of a job id" + kSeeQueue)
+      .with_reason(kMayHaveJobs);
 }
 
 // 12|3|RUNNING|None

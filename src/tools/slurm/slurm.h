@@ -109,12 +109,21 @@ std::vector<std::size_t> parse_array_text(std::string_view text);
 /// kind Config for a value that a script cannot hold.
 Result<std::string> batch_script(const Options& options, const ArrayJob& job);
 
-/// Where the script and Slurm's output go: submitit_folder up to the first part with a `%`.
+/// A folder for the script and Slurm's output: `submitit_folder` up to the first part with a `%`.
 std::filesystem::path fixed_folder(const std::filesystem::path& submitit_folder);
 
-/// Submits a script; returns the id of the array job. If the array is larger than the cluster
-/// allows, the Error says how large it may be.
-Result<std::string> submit(ProcessRunner& runner, const std::filesystem::path& script);
+/// The reason of an Error after which Slurm may have the job all the same.
+inline constexpr const char* kMayHaveJobs = "slurm_may_have_jobs";
+
+/// Variables of sbatch (`SBATCH_TIMELIMIT`) that would override the `#SBATCH` lines of a script, or
+/// make sbatch wait for its jobs.
+std::vector<std::string> overriding_variables(std::string_view script);
+
+/// Submits the script in a file with this text; returns the id of the array job. If the array is
+/// larger than the cluster allows, the Error says how large it may be. An Error has the reason
+/// kMayHaveJobs unless sbatch itself said that the submission failed.
+Result<std::string> submit(ProcessRunner& runner, const std::filesystem::path& script,
+                           std::string_view text);
 
 /// What Slurm says about a task of an array.
 struct Task {

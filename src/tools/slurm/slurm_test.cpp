@@ -9,6 +9,7 @@
 namespace profline::slurm {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -72,6 +73,13 @@ TEST(SlurmScript, LeavesOutWhatIsNotWanted) {
   ASSERT_TRUE(script);
   EXPECT_THAT(*script, Not(HasSubstr("--error")));
   EXPECT_THAT(*script, Not(HasSubstr("--signal")));
+}
+
+TEST(SlurmScript, KeepsPercentSignsOfItsFolder) {
+  const auto script = batch_script({}, {{0}, {"profline"}, "/s/50%j"});
+  ASSERT_TRUE(script);
+  EXPECT_THAT(*script, HasSubstr("--output='/s/50%%j/%A_%a_log.out'\n"));
+  EXPECT_THAT(*script, HasSubstr("--error='/s/50%%j/%A_%a_log.err'\n"));
 }
 
 TEST(SlurmOptions, TakeNumbersForTexts) {
@@ -163,14 +171,14 @@ TEST(SlurmSubmit, SaysHowLargeAnArrayMayBe) {
   refuse();
   processes.expect({"scontrol", "show", "config"})
       .prints("MaxArrayTasks = 5\nMaxArraySize            = 1001\n");
-  const auto large = submit(processes, "/s/batch.sh");
+  const auto large = submit(processes, "/s/batch.sh", "");
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().to_string(),
             "this cluster takes array jobs of at most 1000 tasks (MaxArraySize), and the sweep has "
             "more jobs: make several sweeps of it");
   refuse();
   processes.expect({"scontrol"}).exits(1);
-  const auto silent = submit(processes, "/s/batch.sh");
+  const auto silent = submit(processes, "/s/batch.sh", "");
   ASSERT_FALSE(silent);
   EXPECT_THAT(silent.error().to_string(), HasSubstr("Invalid job array specification"));
 }
@@ -178,11 +186,67 @@ TEST(SlurmSubmit, SaysHowLargeAnArrayMayBe) {
 TEST(SlurmSubmit, ReturnsTheIdThatSbatchPrints) {
   testing::FakeProcesses processes;
   processes.expect({"sbatch", "--parsable", "/s/batch.sh"}).prints("123;cluster\n");
-  EXPECT_EQ(submit(processes, "/s/batch.sh").value_or(""), "123");
+  EXPECT_EQ(submit(processes, "/s/batch.sh", "").value_or(""), "123");
   processes.expect({"sbatch"}).prints("hello\n");
-  const auto odd = submit(processes, "/s/batch.sh");
+  const auto odd = submit(processes, "/s/batch.sh", "");
   ASSERT_FALSE(odd);
-  EXPECT_EQ(odd.error().to_string(), "sbatch printed 'hello' instead of a job id");
+  EXPECT_THAT(odd.error().to_string(), HasSubstr("sbatch printed 'hello' instead of a job id; "));
+  EXPECT_EQ(odd.error().reason(), kMayHaveJobs);
+}
+
+Exit exit_of(std::optional<int> code, std::optional<int> signal = {},
+             Exit::Why why = Exit::Why::Own) {
+  Exit exit;
+  exit.code = code;
+  exit.signal = signal;
+  exit.why = why;
+  return exit;
+}
+
+TEST(SlurmSubmit, TellsARefusalFromALostAnswer) {
+  struct Case {
+    std::string_view name;
+    std::string said;
+    Exit exit;
+    bool may_have_jobs;
+  };
+  const std::string failed = "sbatch: error: Batch job submission failed: ";
+  const std::string away = failed + "Unable to contact slurm controller ";
+  const Case cases[] = {
+      {"a wrong option", "sbatch: error: Invalid numeric value for --nice\n", exit_of(255), false},
+      {"refused", failed + "Invalid qos specification\n", exit_of(1), false},
+      {"no controller", away + "(connect failure)\n", exit_of(1), false},
+      {"no answer", failed + "Socket timed out on send/recv operation\n", exit_of(1), true},
+      {"a lost answer", failed + "Zero Bytes were transmitted or received\n", exit_of(1), true},
+      {"half an answer", away + "(receive failure)\n", exit_of(1), true},
+      {"killed", "", exit_of({}, 9), true},
+      {"stopped by us", "", exit_of(1, {}, Exit::Why::TimedOut), true},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    testing::FakeProcesses processes;
+    processes.expect({"sbatch"}).complains(c.said).ends(c.exit);
+    const auto id = submit(processes, "/s/batch.sh", "");
+    ASSERT_FALSE(id);
+    EXPECT_EQ(id.error().reason() == kMayHaveJobs, c.may_have_jobs) << id.error().to_string();
+  }
+}
+
+TEST(SlurmSubmit, KeepsVariablesFromOverridingTheScript) {
+  Options options;
+  options.mem_gb = 1;
+  options.additional_parameters = {{"mail_type", Node::string("END")}};
+  const std::string script = batch_script(options, {{0, 1}, {"profline"}, "/s"}).value_or("");
+  testing::FakeProcesses processes;
+  processes.expect({"sbatch"}).complains("sbatch: warning: busy\n").prints("12\n");
+  EXPECT_EQ(submit(processes, "/s/batch.sh", script).value_or(""), "12");
+  const auto& unset = processes.commands().front().unset_env;
+  for (const char* name :
+       {"SBATCH_ARRAY_INX", "SBATCH_TIMELIMIT", "SBATCH_OUTPUT", "SBATCH_OPEN_MODE",
+        "SBATCH_MEM_PER_CPU", "SBATCH_MAIL_TYPE", "SBATCH_NO_REQUEUE", "SBATCH_WAIT"}) {
+    EXPECT_THAT(unset, Contains(name));
+  }
+  EXPECT_THAT(unset, Not(Contains("SBATCH_PARTITION"))) << "it is not set";
 }
 
 }  // namespace
