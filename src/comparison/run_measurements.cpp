@@ -109,6 +109,9 @@ void Measurements::load() {
   found_.steadiness = requests::steadiness_of(*record);
   found_.load_tokens = record->prompts.mean_output_tokens;
   for (requests::Series& one : requests::load_series(all, *record)) add(std::move(one));
+  if (const auto& readings = run_.get(run::kGpuReadings)) {
+    if (auto energy = energy::series_of(*readings, all, *record)) add(std::move(*energy));
+  }
   server();
   const auto note = [&](const std::string& text) {
     found_.notes.push_back(found_.run.id + ": " + text);
@@ -179,11 +182,10 @@ void Measurements::add(requests::Series one) {
 }
 
 void Measurements::clocks() {
-  const auto& readings = kept(run_.get(run::kGpuReadings));
-  if (!readings) return;
+  if (!kept(run_.get(run::kGpuReadings))) return;
   double sum = 0;
   double count = 0;
-  for (const run::GpuReading& reading : *readings) {
+  for (const run::GpuReading& reading : run::measured_readings(run_)) {
     const double clock = reading.sm_clock_mhz.value_or(0);
     if (clock <= 0) continue;
     sum += clock;

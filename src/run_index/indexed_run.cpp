@@ -68,6 +68,9 @@ void add_load(const run::Run& opened, IndexedRun& run) {
   run.steadiness = to_text(requests::steadiness_of(*load));
   const auto& all = run::load_requests(opened);
   add_metrics(requests::load_series(all ? *all : run::Requests(), *load), run);
+  const auto& readings = opened.get(run::kGpuReadings);
+  const auto energy = readings && all ? energy::series_of(*readings, *all, *load) : std::nullopt;
+  if (energy) add_metrics({*energy}, run);
 }
 
 void add_metrics(const run::Run& opened, IndexedRun& run) {

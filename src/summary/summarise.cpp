@@ -110,7 +110,15 @@ std::string shown_device_name(const run::Run& run) {
 std::vector<SummaryEnergy> energy_of(const run::Run& run) {
   const auto& readings = run.get(run::kGpuReadings);
   const auto& baseline = run.baseline();
-  if (!readings || !baseline) return {};
+  if (!readings) return {};
+  if (const auto& load = run.get(run::kLoad)) {
+    const auto& requests = run::load_requests(run);
+    auto energy = requests ? energy::energy_of(*readings, *requests, *load) : std::nullopt;
+    if (!energy) return {};
+    energy->source = readings.file;
+    return {std::move(*energy)};
+  }
+  if (!baseline) return {};
   std::vector<SummaryEnergy> found = energy::energy_of(*readings, *baseline);
   if (const auto& repeats = run.get(run::kRepeatedPhases)) {
     for (const RepeatedPhase& phase : repeats->phases) {

@@ -46,9 +46,9 @@ std::vector<std::string> command_names(const NsightRun& run) {
 
 TEST_F(NcuStageRun, ExplainsThatNoKernelsWereProfiledAndTriesAgainOnce) {
   if (!has_workload()) GTEST_SKIP() << "profline-workload is not built here";
-  const NsightRun made =
-      run({"pipeline.ncu.budget_s=null"},
-          [](const NsightRun& it) { return it.has_finding("nothing_profiled"); });
+  const NsightRun made = run({"pipeline.ncu.budget_s=null"}, [](const NsightRun& it) {
+    return it.has_finding("nothing_profiled");
+  });
   EXPECT_EQ(made.outcome.code, 1);
   ASSERT_TRUE(made.stage) << made.outcome.err;
   EXPECT_THAT(command_names(made), ElementsAre("list_sections", "capture", "rerun"));

@@ -294,17 +294,53 @@ SummaryEnergy energy_of(std::span<const GpuReading> readings, const RepeatedPhas
   return energy;
 }
 
+std::optional<SummaryEnergy> energy_of(std::span<const GpuReading> readings,
+                                       std::span<const Request> requests, const LoadRecord& load,
+                                       const Limits& limits) {
+  const auto steady = requests::steady_requests(requests, load);
+  const bool knows_when = std::any_of(readings.begin(), readings.end(), [](const auto& reading) {
+    return reading.monotonic_ns.has_value();
+  });
+  if (!knows_when || steady.empty() || !steady.front().start_ns) return std::nullopt;
+  const double seconds = load.steady.end_s - load.steady.start_s;
+  const std::int64_t begin_ns = *steady.front().start_ns;
+  const Window window{begin_ns, begin_ns + static_cast<std::int64_t>(seconds * 1e9)};
+  SummaryEnergy energy = energy_in(readings, {&window, 1}, limits);
+  energy.requests = steady.size();
+  const auto& rate = load.metrics.output_tokens.per_second;
+  if (rate) energy.tokens = static_cast<std::uint64_t>(std::llround(rate->value * seconds));
+  add_rates(energy);
+  energy.notes.emplace_back("of one GPU; others that the server uses are not included");
+  return energy;
+}
+
+namespace {
+
+requests::Series token_series(double joules_per_token) {
+  requests::Series series;
+  series.name = kTokenEnergy;
+  series.unit = "J";
+  series.units = {joules_per_token};
+  series.keys = {"steady requests"};
+  series.per_step = requests::PerStep::Each;
+  return series;
+}
+
+}  // namespace
+
+std::optional<requests::Series> series_of(std::span<const GpuReading> readings,
+                                          std::span<const Request> requests,
+                                          const LoadRecord& load) {
+  const auto energy = energy_of(readings, requests, load);
+  if (!energy || !energy->joules_per_token) return std::nullopt;
+  return token_series(*energy->joules_per_token);
+}
+
 std::optional<requests::Series> series_of(std::span<const GpuReading> readings,
                                           std::span<const Request> requests) {
   const std::vector<SummaryEnergy> all = energy_of(readings, requests);
   if (all.empty() || !all.front().joules_per_token) return std::nullopt;
-  requests::Series series;
-  series.name = kTokenEnergy;
-  series.unit = "J";
-  series.units = {*all.front().joules_per_token};
-  series.keys = {"steady requests"};
-  series.per_step = requests::PerStep::Each;
-  return series;
+  return token_series(*all.front().joules_per_token);
 }
 
 }  // namespace profline::energy

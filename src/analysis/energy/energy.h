@@ -9,6 +9,7 @@
 
 #include "analysis/requests/series.h"
 #include "records/gpu_reading.h"
+#include "records/load.h"
 #include "records/repeated_phase.h"
 #include "records/request.h"
 #include "records/run_summary.h"
@@ -49,6 +50,15 @@ std::vector<SummaryEnergy> energy_of(std::span<const GpuReading> readings,
 /// The energy of a phase that was repeated alone.
 SummaryEnergy energy_of(std::span<const GpuReading> readings, const RepeatedPhase& repeated,
                         const Limits& limits = {});
+
+/// The energy of a server while its load was steady: of one GPU, with the tokens that arrived in
+/// that time. Nothing if the readings or the requests do not say when they were taken.
+std::optional<SummaryEnergy> energy_of(std::span<const GpuReading> readings,
+                                       std::span<const Request> requests, const LoadRecord& load,
+                                       const Limits& limits = {});
+std::optional<requests::Series> series_of(std::span<const GpuReading> readings,
+                                          std::span<const Request> requests,
+                                          const LoadRecord& load);
 
 /// The name of the figure in comparisons and lists.
 inline constexpr std::string_view kTokenEnergy = "token_energy_j";

@@ -223,6 +223,34 @@ TEST(RequestEnergy, PerTokenIsAFigureOfTheRun) {
   EXPECT_FALSE(series_of(differing, requests_every(3, 12)));
 }
 
+TEST(LoadEnergy, IsThatOfTheSteadyPartOfTheLoad) {
+  // Requests overlap: eight at a time, one of 2 s every quarter of a second from 3 s on.
+  std::vector<Request> all(100);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].start_ns = 8 * kSecond + static_cast<std::int64_t>(i) * kSecond / 4;
+    all[i].ns = 2 * kSecond;
+  }
+  LoadRecord load;
+  load.metrics.e2e.n = 80;  // from 8 s on
+  load.steady.start_s = 5;
+  load.steady.end_s = 25;
+  load.metrics.output_tokens.per_second.emplace().value = 600;
+  const auto energy = energy_of(steady_readings(40), all, load);
+  ASSERT_TRUE(energy);
+  EXPECT_DOUBLE_EQ(energy->seconds, 20);
+  EXPECT_EQ(energy->requests, 80U);
+  EXPECT_EQ(energy->tokens, 12'000U);
+  EXPECT_NEAR(energy->joules.value_or(0), 6'000, 1e-6);
+  EXPECT_NEAR(energy->joules_per_token.value_or(0), 0.5, 1e-9);
+  EXPECT_EQ(energy->notes.size(), 1U) << "of one GPU";
+  const auto series = series_of(steady_readings(40), all, load);
+  ASSERT_TRUE(series);
+  EXPECT_EQ(series->name, "token_energy_j");
+  EXPECT_NEAR(series->units.front(), 0.5, 1e-9);
+  EXPECT_FALSE(energy_of(steady_readings(40), {}, load));
+  EXPECT_FALSE(series_of(steady_readings(4), all, load)) << "the server was not watched for long";
+}
+
 TEST(RepeatedEnergy, IsThatOfItsOwnTime) {
   const RepeatedPhase repeated{"decode", 7 * kSecond, 9 * kSecond, 1, 300};
   const SummaryEnergy energy = energy_of(steady_readings(10), repeated);

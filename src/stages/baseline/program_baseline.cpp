@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"
+#include "pipeline/gpu_watch.h"
 #include "pipeline/workload_stage.h"
 #include "run/names/artifact_names.h"
 #include "stages/baseline/process_watch.h"
@@ -30,33 +31,6 @@ using pipeline::Severity;
 
 constexpr std::size_t kMostProblems = 5;
 constexpr std::size_t kNamedRanges = 5;
-
-bool is_on_gpu(const pipeline::StageContext& context) {
-  return context.setup.settings.device.kind == settings::Device::Kind::Cuda;
-}
-
-/// The GPU that the run uses; nothing if it uses none or the driver does not know it.
-std::optional<gpu::Device> gpu_of(const pipeline::StageContext& context) {
-  const auto& driver = context.tools.driver;
-  if (!is_on_gpu(context) || !driver || !*driver) return std::nullopt;
-  const auto index = context.setup.settings.device.index.value_or(0);
-  for (const gpu::Device& device : driver->value().devices) {
-    if (device.index == static_cast<int>(index)) return device;
-  }
-  return std::nullopt;
-}
-
-/// Samples clocks, power and energy until it is stopped; absent without a GPU or NVML.
-std::unique_ptr<gpu::GpuSampler> watch_gpu(const pipeline::StageContext& context,
-                                           pipeline::StageRun& run) {
-  const auto device = gpu_of(context);
-  if (!device) return nullptr;
-  auto nvml = gpu::Nvml::open(device->uuid);
-  if (nvml) return std::make_unique<gpu::GpuSampler>(std::move(*nvml));
-  run.report({Severity::Warning, "gpu_not_sampled",
-              "clocks, power and temperature are not sampled: " + nvml.error().to_string()});
-  return nullptr;
-}
 
 Finding requests_finding(const program::Recording& recording, const settings::Workload& workload) {
   const bool by_adapter = recording.requests.front().source == RequestSource::Python;
@@ -115,10 +89,11 @@ void add_program_plan(const pipeline::StageContext& context, pipeline::StagePlan
                         {run::files::kProcess, run::files::kRequests, run::files::kModels,
                          run::files::kSteady, run::files::kLog});
   const bool is_ranked = has_ranks(context.setup);
-  if (is_on_gpu(context) && !is_ranked) plan.artifacts.emplace_back(run::files::kGpuReadings);
+  if (pipeline::is_on_gpu(context) && !is_ranked)
+    plan.artifacts.emplace_back(run::files::kGpuReadings);
   if (is_ranked) {
     plan.notes.push_back("requests, phases and times of the report are those of rank 0");
-    if (is_on_gpu(context)) plan.notes.push_back("GPU clocks and power are not sampled");
+    if (pipeline::is_on_gpu(context)) plan.notes.push_back("GPU clocks and power are not sampled");
   }
   plan.limits = {"one run: its wall time has no spread"};
   if (const std::string why = program::why_no_recorder(companions); !why.empty()) {
@@ -182,13 +157,11 @@ Result<void> run_program(const pipeline::StageContext& context, const pipeline::
                          pipeline::StageRun& run) {
   const fs::path folder = context.setup.stage_folder(run::stages::kBaseline);
   const settings::Workload& workload = context.setup.settings.pipeline.workload;
-  const std::unique_ptr<gpu::GpuSampler> sampler = watch_gpu(context, run);
+  const std::unique_ptr<gpu::GpuSampler> sampler = pipeline::watch_gpu(context, run);
   ProcessWatch watch;
   const pipeline::PlannedCommand& command = plan.command("workload");
   const Exit exit = PL_TRY(run.execute(command, &watch));
-  if (sampler) {
-    PL_TRY(write_file_atomic(folder / run::files::kGpuReadings, gpu::to_jsonl(sampler->stop())));
-  }
+  PL_TRY(pipeline::write_readings(sampler.get(), folder));
   const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
   if (!exit.succeeded() && !is_ours) run.report(child_problem(command, exit));
   PL_TRY(write_file_atomic(folder / run::files::kProcess,

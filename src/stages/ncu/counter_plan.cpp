@@ -81,6 +81,9 @@ std::optional<Counted> count_launches(const settings::Root& settings, const run:
       const std::uint64_t instances =
           instances_under_ncu(settings, counter_budget::gate_instances(*timeline, gate), requests);
       Census census = counter_budget::take_census(*timeline, gate, instances);
+      if (gate.empty()) {  // no more than their part, as loading comes first
+        census.launches.resize(instances_under_ncu(settings, census.launches.size(), requests));
+      }
       if (!census.launches.empty()) return Counted{std::move(census), file};
     }
   }
@@ -212,7 +215,7 @@ std::uint64_t instances_under_ncu(const settings::Root& settings, std::uint64_t 
   const std::uint64_t under_nsys = run_by(settings.pipeline.nsys.samples);
   const std::uint64_t under_ncu = run_by(settings.pipeline.ncu.samples);
   if (under_ncu >= under_nsys) return captured;
-  return std::max<std::uint64_t>(captured * under_ncu / under_nsys, 1);
+  return std::max(captured * under_ncu / under_nsys, std::min<std::uint64_t>(captured, 1));
 }
 
 bool may_drop_gate(const pipeline::StageContext& context, const CounterPlan& plan) {

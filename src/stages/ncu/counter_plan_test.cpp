@@ -76,6 +76,19 @@ TEST_F(CounterPlans, ChooseLaunchesOfTheLongestPhase) {
                     HasSubstr("of the kernel time, in about "), HasSubstr("of 120 s")));
 }
 
+TEST_F(CounterPlans, OfEverythingKeepToTheRequestsThatNcuRuns) {
+  setup_.settings.pipeline.workload.command.reset();
+  setup_.settings.pipeline.ncu.gating_nvtx = false;
+  setup_.settings.pipeline.nsys.samples = 1;
+  setup_.settings.pipeline.ncu.samples = 1;
+  const CounterPlan all = plan();
+  EXPECT_EQ(all.gate, "");
+  setup_.settings.pipeline.nsys.samples = 8;
+  const CounterPlan counters = plan();
+  EXPECT_EQ(counters.launches, all.launches / 8);
+  EXPECT_LE(counters.skip + counters.count, counters.launches);
+}
+
 TEST_F(CounterPlans, KeepToTheUsersRange) {
   setup_.settings.pipeline.ncu.ncu_cli.nvtx.include = schema::SemicolonList{{"decode"}};
   EXPECT_EQ(plan(true).gate, "decode");
@@ -107,6 +120,7 @@ TEST(InstancesUnderNcu, AreThoseOfTheRequestsThatItRuns) {
   EXPECT_EQ(instances_under_ncu(settings, 8, 20), 1U);
   EXPECT_EQ(instances_under_ncu(settings, 16, 20), 2U) << "the gate opens twice per request";
   EXPECT_EQ(instances_under_ncu(settings, 1, 20), 1U) << "nsys captured the first of them only";
+  EXPECT_EQ(instances_under_ncu(settings, 0, 20), 0U);
   settings.pipeline.ncu.samples = 8;
   EXPECT_EQ(instances_under_ncu(settings, 8, 20), 8U);
   settings.pipeline.nsys.samples.reset();

@@ -4,6 +4,7 @@
 
 #include "base/figures.h"
 #include "base/files.h"
+#include "pipeline/gpu_watch.h"
 #include "pipeline/workload_stage.h"
 #include "run/artifacts.h"
 #include "stages/nsys/nsys_stage.h"
@@ -84,12 +85,19 @@ std::vector<Finding> ServerBaselineStage::preflight(const StageContext& context)
 pipeline::StagePlan ServerBaselineStage::plan(const StageContext& context) const {
   pipeline::StagePlan plan;
   add_session(context, id(), plain_server(context.setup, id()), false, plan);
+  if (pipeline::is_on_gpu(context) && !is_attached(context.setup)) {
+    plan.artifacts.emplace_back(run::files::kGpuReadings);
+  }
   return plan;
 }
 
 Result<void> ServerBaselineStage::run(const StageContext& context, const pipeline::StagePlan& plan,
                                       pipeline::StageRun& run) const {
-  ServerRecord record = PL_TRY(run_session(context, plan, run, id(), nullptr));
+  // A server that runs already may be on another machine.
+  const auto sampler = is_attached(context.setup) ? nullptr : pipeline::watch_gpu(context, run);
+  auto session = run_session(context, plan, run, id(), nullptr);
+  PL_TRY(pipeline::write_readings(sampler.get(), context.setup.stage_folder(id())));
+  ServerRecord record = PL_TRY(std::move(session));
   explain_first_token(context.setup, record);
   return write_record(context.setup, record);
 }
