@@ -8,7 +8,7 @@
 #include "session/run_session.h"
 #include "session/sweep.h"
 #include "standard_streams.h"
-#include "sweep/report.h"
+#include "sweep_text.h"
 #include "text_table.h"
 #include "verb.h"
 
@@ -57,25 +57,18 @@ Node run_json(const session::FinishedRun& run) {
   return Node::map(std::move(entry));
 }
 
-/// A sweep whose jobs ran in processes of their own, or will.
 Result<std::string> sweep_text(const session::FinishedJobs& done) {
   const sweep::Sweep sweep = PL_TRY(sweep::read_sweep(*done.sweep));
-  std::string text = fmt::format("{:<16}  {}\n", "sweep", printable(done.sweep->string()));
-  if (!done.slurm_job.empty()) {
-    return text + fmt::format("{:<16}  {}\n{:<16}  {}\n", "slurm job", done.slurm_job, "jobs",
-                              sweep.jobs.size());
-  }
-  return text + fmt::format("{:<16}  {}\n{:<16}  {}\n", "jobs", sweep::state_counts(sweep),
-                            "report", printable((*done.sweep / run::files::kSweepPage).string()));
+  if (done.slurm_job.empty()) return sweep_answer(sweep, *done.sweep, output_width());
+  return for_terminal(fmt::format("{:<16}  {}\n{:<16}  {}\n{:<16}  {}\n", "sweep",
+                                  printable(done.sweep->string()), "slurm job", done.slurm_job,
+                                  "jobs", sweep.jobs.size()));
 }
 
 Result<void> print(const session::FinishedJobs& done, OutputFormat format) {
   if (format == OutputFormat::Text) {
-    for (const session::FinishedRun& run : done.runs) {
-      PL_TRY(print_result(for_terminal(run_text(run))));
-    }
-    if (!done.sweep || !done.runs.empty()) return {};
-    return print_result(for_terminal(PL_TRY(sweep_text(done))));
+    return print_result(done.sweep ? PL_TRY(sweep_text(done))
+                                   : for_terminal(run_text(done.runs.front())));
   }
   NodeMap document;
   document.set("schema", Node::string("profline.run_result/1"));

@@ -15,6 +15,7 @@
 #include "session/sweep.h"
 #include "standard_streams.h"
 #include "sweep/report.h"
+#include "sweep_text.h"
 #include "text_table.h"
 #include "verb.h"
 
@@ -154,8 +155,14 @@ class RetryVerb final : public Verb {
   Result<ExitCode> run(const Services& services, const Invocation& invocation) const override {
     const fs::path folder = PL_TRY(folder_of(invocation.arguments, name()));
     const session::FinishedJobs done = PL_TRY(session::retry_sweep(folder, services));
-    PL_TRY(
-        print_sweep_status(PL_TRY(sweep::observe(folder, services.processes)).sweep, invocation));
+    Sweep now = PL_TRY(sweep::observe(folder, services.processes)).sweep;
+    if (now.launcher != sweep::LauncherKind::Slurm &&
+        invocation.output.format == OutputFormat::Text) {
+      sweep::summarise(now);
+      PL_TRY(print_result(sweep_answer(now, folder, output_width())));
+      return done.worst;
+    }
+    PL_TRY(print_sweep_status(std::move(now), invocation));
     if (!done.slurm_job.empty()) services.remarks.line("Slurm job " + done.slurm_job);
     return done.worst;
   }
@@ -181,13 +188,7 @@ class SweepReportVerb final : public Verb {
       PL_TRY(print_result(PL_TRY(to_document(seen.sweep))));
       return ExitCode::Done;
     }
-    std::string text;
-    for (const sweep::Best& best : seen.sweep.best) {
-      const Job& job = seen.sweep.jobs[static_cast<std::size_t>(best.job)];
-      text += fmt::format("best {:<14}  {}  job {}: {}\n", best.metric,
-                          sweep::metric_text(*job.find_metric(best.metric), true), job.number,
-                          sweep::label_of(seen.sweep, job));
-    }
+    std::string text = best_jobs_text(seen.sweep);
     for (const char* file :
          {run::files::kSweepPage, run::files::kSweepReport, run::files::kSweep}) {
       text += (folder / file).string() + "\n";

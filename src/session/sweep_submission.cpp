@@ -7,7 +7,6 @@
 #include "process/runner.h"
 #include "run/names/artifact_names.h"
 #include "session/internal/sweep_task.h"
-#include "tools/slurm/slurm.h"
 
 namespace profline::session {
 namespace {

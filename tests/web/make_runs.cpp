@@ -378,6 +378,7 @@ sweep::Job swept_job(std::int64_t number, int batch, const std::string& dtype, i
                 .started = "2026-11-18T10:00:00.000Z",
                 .ended = "2026-11-18T10:01:00.000Z",
                 .node = "n1"};
+  job.verdict = "decode is memory-bound";
   const double slow = (dtype == "bf16" ? 8.0 : 1.0) * (threads > 1 ? 12.0 : 1.0);
   const double prefill = 5.0 * slow + batch;
   const double token = 0.25 * slow + 0.01 * batch;
@@ -406,6 +407,7 @@ void make_sweep(const fs::path& folder) {
     made.jobs[job].status.state = state;
     made.jobs[job].status.why = why;
     made.jobs[job].metrics.clear();
+    if (state != sweep::JobState::Failed) made.jobs[job].verdict.clear();
   };
   fails(17, sweep::JobState::Failed, "stage baseline failed: <img src=x onerror=alert(1)>");
   fails(18, sweep::JobState::Killed, "ended without a record: Slurm says OUT_OF_MEMORY");

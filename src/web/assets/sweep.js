@@ -28,6 +28,11 @@ function tradeoff(data, colours) {
   };
   const marks = data.points.map((point, index) => ({value: [point.x, point.y], index, front: point.front}));
   const front = marks.filter((mark) => mark.front).sort((a, b) => a.value[0] - b.value[0]);
+  // Labels point away from the nearer edge, where there is an axis or no room.
+  const xs = data.points.map((point) => point.x);
+  const place = (x) => isWide(xs) ? Math.log10(x) : x;
+  const middle = (place(Math.min(...xs)) + place(Math.max(...xs))) / 2;
+  for (const mark of front) mark.label = {align: place(mark.value[0]) <= middle ? 'left' : 'right'};
   return {points: data.points.length, height: 340, option: {
     tooltip: {formatter: say},
     grid: {left: 8, right: 24, top: 32, bottom: 28, containLabel: true},
@@ -40,7 +45,7 @@ function tradeoff(data, colours) {
       {type: 'scatter', symbolSize: 9, itemStyle: {color: colours.grey, opacity: 0.8}, data: marks.filter((mark) => !mark.front)},
       {type: 'scatter', symbolSize: 12, symbol: 'diamond', itemStyle: {color: colours.series[1]}, data: front,
         labelLayout: {hideOverlap: true},
-        label: {show: true, position: 'top', color: colours.ink, fontSize: 12, formatter: (at) => 'job ' + data.points[at.data.index].job}},
+        label: {show: true, position: 'top', color: colours.ink, textBorderColor: colours.bg, textBorderWidth: 3, fontSize: 12, formatter: (at) => 'job ' + data.points[at.data.index].job}},
     ],
   }};
 }
