@@ -12,6 +12,8 @@
 #include "base/strings.h"
 #include "command_help.h"
 #include "profline_version.h"
+#include "records/document.h"
+#include "schema/field.h"
 #include "session/configuration.h"
 
 namespace profline {
@@ -37,7 +39,21 @@ std::vector<Option> common_options() {
   };
 }
 
-std::string version_text() {
+/// What `version` prints with --format json: docs/formats/README.md.
+struct VersionDocument {
+  static constexpr DocumentKind kKind{"version", 1};
+
+  std::string version = kVersion;
+  std::string commit = kCommit;
+};
+constexpr auto fields(std::type_identity<VersionDocument>) {
+  return field_list(
+      field("version", &VersionDocument::version, "of profline").required(),
+      field("commit", &VersionDocument::commit, "profline was built from").required());
+}
+
+Result<std::string> version_text(OutputFormat format) {
+  if (format == OutputFormat::Json) return to_document(VersionDocument());
   return fmt::format("profline {} ({})\n", kVersion, kCommit);
 }
 
@@ -280,7 +296,7 @@ Result<Understood> CommandLine::parse(const std::vector<std::string>& arguments)
   request.invocation.argv = arguments;
   request.invocation.argv.insert(request.invocation.argv.begin(), "profline");
   if (given.has("--version") || given.words == std::vector<std::string>{"version"}) {
-    return shown(version_text());
+    return shown(PL_TRY(version_text(request.invocation.output.format)));
   }
   if (given.has("--shell-completion")) {
     request.kind = Understood::Kind::ShellCompletion;

@@ -123,10 +123,16 @@ Result<ExitCode> run(const Options& options) {
   tiles::Timelines timelines({cache});
   serve::Site site(std::move(catalog), rules_for(options.host, server.port(), token), interrupt,
                    cache.empty() ? serve::TimelineView() : serve::timeline_view(timelines));
-  std::jthread listening([&] { server.serve(site); });
+  Result<void> served;
+  std::jthread listening([&] {
+    served = server.serve(site);
+    if (!served) ::kill(::getpid(), SIGTERM);  // for the wait below
+  });
   wait_for_end(ending);
   interrupt.request();
   server.stop();
+  listening.join();
+  if (!served) return served.error();
   return ExitCode::Done;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -61,7 +62,14 @@ Result<void> Catalog::read_root(const fs::path& root) {
     indexes_.push_back({root, PL_TRY(RunIndex::open(root, RunIndex::Keep::Copy))});
     known = std::prev(indexes_.end());
   }
-  PL_TRY(known->index.refresh());
+  PL_TRY(known->index.refresh(
+      [&](const fs::path& below, const fs::path& folder) -> Result<run_index::IndexedRun> {
+        if (auto is_safe = check_files(below / folder); !is_safe) {
+          refused_.push_back({folder.string(), below / folder, is_safe.error()});
+          return is_safe.error();
+        }
+        return run_index::read_indexed_run(below, folder);
+      }));
   for (run_index::IndexedRun& row : PL_TRY(known->index.runs())) {
     runs_.push_back({root, root / row.folder, std::move(row)});
   }
@@ -70,14 +78,17 @@ Result<void> Catalog::read_root(const fs::path& root) {
   return {};
 }
 
-Result<void> Catalog::refresh() {
+void Catalog::refresh() {
   runs_.clear();
+  refused_.clear();
   notes_.clear();
-  for (const fs::path& root : roots_) PL_TRY(read_root(root));
+  for (const fs::path& root : roots_) {
+    const auto done = read_root(root);
+    if (!done) notes_.push_back(root.string() + " cannot be read: " + done.error().to_string());
+  }
   std::stable_sort(runs_.begin(), runs_.end(), [](const KnownRun& a, const KnownRun& b) {
     return a.row.started > b.row.started;
   });
-  return {};
 }
 
 bool Catalog::is_inside(const fs::path& real) const {
@@ -92,15 +103,58 @@ std::string Catalog::roots_text() const {
   return join(texts, ", ");
 }
 
-Result<void> Catalog::check_links(const fs::path& folder) const {
+Result<void> Catalog::check_entry(const fs::directory_entry& entry,
+                                  std::vector<fs::path>& linked) const {
+  const auto refused = [&](const std::string& why) {
+    return Error(ErrorKind::Config, entry.path().string() + " " + why + "; the run is not read");
+  };
   std::error_code failure;
-  for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
+  const bool is_link = entry.is_symlink(failure);
+  if (failure && failure != std::errc::no_such_file_or_directory)
+    return refused("cannot be looked at: " + failure.message());
+  if (is_link) {
+    const fs::path target = fs::weakly_canonical(entry.path(), failure);
+    if (failure || !is_inside(target)) {
+      return refused("is a link that leads out of " + roots_text());
+    }
+    // The walk does not follow links, but readers do.
+    if (fs::is_directory(target, failure)) linked.push_back(target);
+  }
+  switch (entry.status(failure).type()) {
+    case fs::file_type::regular:
+    case fs::file_type::directory:
+    case fs::file_type::socket:     // which nobody can open
+    case fs::file_type::not_found:  // it has gone, or is a link to nothing
+      return {};
+    default:
+      return refused("is not a file or a folder");
+  }
+}
+
+Result<void> Catalog::check_files(const fs::path& folder) const {
+  constexpr int kMostAttempts = 5;
+  int attempts = 0;
+  std::set<fs::path> seen;
+  std::vector<fs::path> left = {folder};
+  while (!left.empty()) {
+    const fs::path top = std::move(left.back());
+    left.pop_back();
+    if (!seen.insert(top).second) continue;
+    std::error_code failure;
+    for (fs::recursive_directory_iterator at(top, failure), end; !failure && at != end;
+         at.increment(failure)) {
+      PL_TRY(check_entry(*at, left));
+    }
     std::error_code unreadable;
-    if (!at->is_symlink(unreadable)) continue;
-    if (is_inside(fs::weakly_canonical(at->path(), unreadable))) continue;
-    return Error(ErrorKind::Config, at->path().string() + " is a link that leads out of " +
-                                        roots_text() + "; the run is not read");
+    const bool has_gone = failure == std::errc::no_such_file_or_directory;
+    if (has_gone && fs::exists(top, unreadable) && ++attempts < kMostAttempts) {
+      // A run that is going on removes folders as well.
+      seen.erase(top);
+      left.push_back(top);
+    } else if (failure) {
+      return Error(ErrorKind::Io, "cannot list " + top.string() + ": " + failure.message() +
+                                      "; the run is not read");
+    }
   }
   return {};
 }
@@ -116,11 +170,14 @@ Result<KnownRun> Catalog::find(const std::string& wanted) const {
         wanted == kNewest || run.row.folder == wanted || run.row.id == wanted || run.folder == real;
     if (is_it && found == nullptr) found = &run;
   }
+  for (const Refused& run : refused_) {
+    if (found == nullptr && (run.name == wanted || run.folder == real)) return run.why;
+  }
   if (found == nullptr) {
     return Error(ErrorKind::NotFound, "there is no run '" + wanted + "' below " + roots_text() +
                                           did_you_mean(wanted, names));
   }
-  PL_TRY(check_links(found->folder));
+  PL_TRY(check_files(found->folder));
   return *found;
 }
 
@@ -137,8 +194,10 @@ Result<fs::path> Catalog::inside(const std::string& path) const {
     const fs::path real = fs::weakly_canonical(candidate, failure);
     if (failure || !is_inside(real)) {
       is_outside = true;
-    } else if (fs::exists(real, failure)) {
+    } else if (fs::is_directory(real, failure) || fs::is_regular_file(real, failure)) {
       return real;
+    } else if (fs::exists(real, failure)) {
+      return Error(ErrorKind::Config, "'" + path + "' is not a file or a folder");
     }
   }
   // The same for files that exist and those that do not: what is outside is nobody's business.

@@ -1,5 +1,8 @@
 #include "catalog/catalog.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +31,7 @@ class OfTwoRoots : public ::testing::Test {
     const std::vector<fs::path> roots = {one(), two()};
     auto opened = Catalog::open(roots);
     EXPECT_TRUE(opened) << opened.error().to_string();
-    const auto refreshed = opened->refresh();
-    EXPECT_TRUE(refreshed) << refreshed.error().to_string();
+    opened->refresh();
     return std::move(*opened);
   }
 
@@ -61,7 +63,7 @@ TEST_F(OfTwoRoots, NewRunsAreSeenByTheNextRefresh) {
   Catalog all = catalog();
   run_index::TestRun{.second = 9}.write(two() / "r9");
   fs::remove_all(one() / "r1");
-  ASSERT_TRUE(all.refresh());
+  all.refresh();
   EXPECT_EQ(all.runs().front().row.folder, "r9");
   EXPECT_EQ(all.runs().size(), 3U);
 }
@@ -103,8 +105,64 @@ TEST_F(OfTwoRoots, ARunWithALinkOutOfTheRootsIsNotRead) {
                                          " is a link that leads out of " + one().string() + ", " +
                                          two().string() + "; the run is not read");
   // A link within the roots is fine.
-  fs::create_symlink(one() / "r1", two() / "r2/other");
+  fs::create_symlink(one() / "sweep/0", two() / "r2/other");
   EXPECT_TRUE(catalog().find("r2"));
+}
+
+TEST_F(OfTwoRoots, ALinkToAFolderIsFollowedToItsEnd) {
+  ASSERT_TRUE(write_file_atomic(folder_.path() / "secret.jsonl", "{}"));
+  fs::create_directories(two() / "shared");
+  fs::create_symlink(folder_.path() / "secret.jsonl", two() / "shared/requests.jsonl");
+  fs::remove_all(one() / "r1/baseline");
+  fs::create_directory_symlink(two() / "shared", one() / "r1/baseline");
+  const auto run = catalog().find("r1");
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().to_string(), HasSubstr("requests.jsonl is a link that leads out of"));
+}
+
+TEST_F(OfTwoRoots, ARunWithSomethingThatIsNoFileIsLeftOut) {
+  fs::remove(one() / "r1/baseline/requests.jsonl");
+  ASSERT_EQ(::mkfifo((one() / "r1/baseline/requests.jsonl").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((one() / "pipe").c_str(), 0600), 0);
+  fs::create_symlink(one() / "pipe", two() / "r2/extra.json");
+  const Catalog all = catalog();
+  std::vector<std::string> names;
+  for (const KnownRun& run : all.runs()) names.push_back(run.row.folder);
+  EXPECT_THAT(names, ElementsAre("sweep/0"));
+  const std::string why = (one() / "r1/baseline/requests.jsonl").string() +
+                          " is not a file or a folder; the run is not read";
+  EXPECT_THAT(all.notes(),
+              ElementsAre("the run r1 is left out: " + why,
+                          "the run r2 is left out: " + (two() / "r2/extra.json").string() +
+                              " is not a file or a folder; the run is not read"));
+  EXPECT_EQ(all.find("r1").error().to_string(), why);
+  EXPECT_EQ(all.inside("pipe").error().to_string(), "'pipe' is not a file or a folder");
+}
+
+TEST_F(OfTwoRoots, AFolderThatCannotBeListedIsNotRead) {
+  const Catalog all = catalog();
+  fs::remove_all(two() / "r2");
+  EXPECT_EQ(all.find("r2").error().to_string(),
+            "cannot list " + (two() / "r2").string() +
+                ": No such file or directory; the run is not read");
+}
+
+TEST_F(OfTwoRoots, WhatMayNotBeListedHidesNothingElse) {
+  if (::geteuid() == 0) GTEST_SKIP() << "the superuser may list every folder";
+  run_index::TestRun{.second = 4}.write(two() / "r4");
+  fs::create_directory(two() / "r4/closed");
+  fs::permissions(two() / "r4/closed", fs::perms::none);
+  fs::permissions(one(), fs::perms::none);
+  const Catalog all = catalog();
+  fs::permissions(one(), fs::perms::owner_all);
+  fs::permissions(two() / "r4/closed", fs::perms::owner_all);
+  ASSERT_EQ(all.runs().size(), 1U);
+  EXPECT_EQ(all.runs().front().row.folder, "r2");
+  EXPECT_THAT(all.notes(),
+              ElementsAre(one().string() + " cannot be read: cannot list " + one().string() +
+                              ": Permission denied",
+                          "the run r4 is left out: cannot list " + (two() / "r4").string() +
+                              ": Permission denied; the run is not read"));
 }
 
 TEST(ACatalog, MayBeOpenedBeforeItsRootExists) {
@@ -112,12 +170,12 @@ TEST(ACatalog, MayBeOpenedBeforeItsRootExists) {
   const std::vector<fs::path> roots = {folder.path() / "later"};
   auto all = Catalog::open(roots);
   ASSERT_TRUE(all);
-  ASSERT_TRUE(all->refresh());
+  all->refresh();
   EXPECT_THAT(all->runs(), IsEmpty());
   EXPECT_THAT(all->notes(),
               ElementsAre("there is no folder " + (folder.path() / "later").string() + " yet"));
   run_index::TestRun{}.write(folder.path() / "later/r1");
-  ASSERT_TRUE(all->refresh());
+  all->refresh();
   EXPECT_EQ(all->runs().size(), 1U);
   EXPECT_THAT(all->notes(), IsEmpty());
 }

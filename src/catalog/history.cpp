@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
+#include "base/source_commit.h"
 #include "base/strings.h"
 #include "comparison/row_text.h"
 #include "formats/markup.h"
@@ -42,20 +43,20 @@ std::vector<double> values_of(std::span<const HistoryPoint> points) {
   return values;
 }
 
-MetricHistory metric_history(const IndexedMetric& metric,
-                             const std::vector<const IndexedRun*>& oldest_first,
-                             const statistics::ChangePointRule& rule) {
-  MetricHistory history;
-  history.name = metric.name;
-  history.unit = metric.unit;
-  history.higher_is_better = metric.unit.ends_with("/s");
-  for (const IndexedRun* run : oldest_first) {
-    const IndexedMetric* found = run->find_metric(metric.name);
-    if (found == nullptr || !(found->value > 0)) continue;
-    history.points.push_back({run->folder, run->started, run->commit, found->value, found->n});
-  }
-  const std::vector<double> values = values_of(history.points);
-  for (const statistics::ChangePoint& step : statistics::change_points(values, rule)) {
+/// A number without a unit, such as that of the late rank, is neither better nor worse than
+/// another.
+bool has_direction(const IndexedMetric& metric) {
+  return !metric.unit.empty();
+}
+
+HistoryPoint point_of(const IndexedRun& run, const IndexedMetric& metric) {
+  return {run.folder, run.started, run.commit, metric.value, metric.n};
+}
+
+/// The changes of level between the points.
+void find_changes(const statistics::ChangePointRule& rule, MetricHistory& history) {
+  for (const statistics::ChangePoint& step :
+       statistics::change_points(values_of(history.points), rule)) {
     const HistoryPoint& first = history.points[step.at];
     history.changes.push_back({.folder = first.folder,
                                .started = first.started,
@@ -69,21 +70,60 @@ MetricHistory metric_history(const IndexedMetric& metric,
                                .verdict = verdict_of(step.change(), history.higher_is_better)});
   }
   if (!history.changes.empty()) history.verdict = history.changes.back().verdict;
-  const auto last = statistics::last_value(values, rule);
-  if (!last) return history;
-  NewestRun newest{.before = last->before,
-                   .value = values.back(),
-                   .change = last->change,
-                   .p = last->p,
-                   .smallest = last->smallest,
-                   .verdict = Verdict::Undecided};
-  const bool matters = std::abs(last->change) > rule.threshold && last->p <= rule.chance;
-  // A step that the newest run is part of says more about it than the run alone.
-  if (matters) {
-    newest.verdict = verdict_of(last->change, history.higher_is_better);
-    history.verdict = newest.verdict;
+}
+
+/// The last point against the level of those before it.
+void judge_newest(const statistics::ChangePointRule& rule, MetricHistory& history) {
+  std::vector<double> values = values_of(history.points);
+  const bool is_zero = !(values.back() > 0);
+  // Levels are compared by ratios. Nothing of a level of positive values is as far from it as zero.
+  if (is_zero && values.size() > 1) values.back() = values[values.size() - 2];
+  auto last = is_zero && values.size() == 1 ? std::nullopt : statistics::last_value(values, rule);
+  if (!last) return;
+  if (is_zero) {
+    last->change = -1;
+    last->p = 0;
   }
-  history.newest = newest;
+  history.newest = NewestRun{.before = last->before,
+                             .value = history.points.back().value,
+                             .change = last->change,
+                             .p = last->p,
+                             .smallest = last->smallest,
+                             .verdict = Verdict::Undecided};
+  // A step that the newest run is part of says more about it than the run alone.
+  if (std::abs(last->change) > rule.threshold && last->p <= rule.chance) {
+    history.newest->verdict = verdict_of(last->change, history.higher_is_better);
+    history.verdict = history.newest->verdict;
+  }
+}
+
+MetricHistory metric_history(const IndexedMetric& metric,
+                             const std::vector<const IndexedRun*>& oldest_first,
+                             const statistics::ChangePointRule& rule,
+                             std::vector<std::string>& notes) {
+  MetricHistory history;
+  history.name = metric.name;
+  history.unit = metric.unit;
+  history.higher_is_better = metric.unit.ends_with("/s");
+  std::size_t zeros = 0;
+  for (const IndexedRun* run : oldest_first) {
+    const IndexedMetric* found = run->find_metric(metric.name);
+    if (found == nullptr) continue;
+    const bool is_positive = found->value > 0;
+    if (!is_positive) ++zeros;
+    if (is_positive) history.points.push_back(point_of(*run, *found));
+  }
+  find_changes(rule, history);
+  const bool ends_at_zero = !(metric.value > 0);
+  if (ends_at_zero) history.points.push_back(point_of(*oldest_first.back(), metric));
+  const std::size_t left_out = zeros - (ends_at_zero ? 1 : 0);
+  if (left_out > 0) {
+    notes.push_back(fmt::format("{}: {}", metric.name,
+                                counted(left_out, "earlier run has 0 and is not compared",
+                                        "earlier runs have 0 and are not compared")));
+  }
+  // That it is zero again is no news.
+  if (!ends_at_zero || left_out == 0) judge_newest(rule, history);
   return history;
 }
 
@@ -97,19 +137,23 @@ std::string why_left_out(const IndexedRun& run) {
   return "";
 }
 
-std::string commit_words(const HistoryChange& change) {
-  if (change.commit.empty()) return "";
-  if (change.commit == change.commit_before) return ", commit " + change.commit;
-  return fmt::format(", commit {}{}", change.commit,
-                     change.commit_before.empty() ? "" : " after " + change.commit_before);
-}
-
 }  // namespace
 
-bool are_comparable(const IndexedRun& a, const IndexedRun& b) {
+std::string commit_words(const HistoryChange& change) {
+  if (change.commit.empty() || change.commit == change.commit_before) return "";
+  return fmt::format(
+      ", commit {}{}", short_commit(change.commit),
+      change.commit_before.empty() ? "" : " after " + short_commit(change.commit_before));
+}
+
+bool are_related(const IndexedRun& a, const IndexedRun& b) {
   return a.experiment == b.experiment && a.model == b.model && a.program == b.program &&
          a.device_name == b.device_name &&
          a.device.substr(0, a.device.find(':')) == b.device.substr(0, b.device.find(':'));
+}
+
+bool are_comparable(const IndexedRun& a, const IndexedRun& b) {
+  return are_related(a, b) && a.configuration == b.configuration;
 }
 
 Result<History> history_of(const std::string& root, const IndexedRun& newest,
@@ -133,10 +177,15 @@ Result<History> history_of(const std::string& root, const IndexedRun& newest,
       .notes = {},
       .regressions = {}};
   std::vector<const IndexedRun*> series;  // newest first
+  std::size_t configured_otherwise = 0;
   for (const IndexedRun& run : runs) {
     const bool is_before = run.started < newest.started;
-    if (run.folder != newest.folder && (!is_before || !are_comparable(run, newest))) continue;
+    if (run.folder != newest.folder && (!is_before || !are_related(run, newest))) continue;
     if (series.size() > request.most) break;
+    if (!are_comparable(run, newest)) {
+      ++configured_otherwise;
+      continue;
+    }
     std::string why = run.folder == newest.folder ? "" : why_left_out(run);
     if (!why.empty()) {
       history.left_out.push_back({run.folder, std::move(why)});
@@ -147,6 +196,11 @@ Result<History> history_of(const std::string& root, const IndexedRun& newest,
   std::reverse(series.begin(), series.end());
   const std::string doubt = why_left_out(newest);
   if (!doubt.empty()) history.notes.push_back("the newest run: " + doubt);
+  if (configured_otherwise > 0) {
+    history.notes.push_back(
+        counted(configured_otherwise, "earlier run is left out because its configuration differs",
+                "earlier runs are left out because their configurations differ"));
+  }
   if (series.size() <= statistics::kShortestLevel) {
     history.notes.push_back(
         fmt::format("{} before the newest one: at least {} are needed to tell a change from noise",
@@ -154,15 +208,17 @@ Result<History> history_of(const std::string& root, const IndexedRun& newest,
   }
   const statistics::ChangePointRule rule{.threshold = history.threshold, .chance = history.chance};
   for (const IndexedMetric& metric : newest.metrics) {
-    if (!is_requested(metric, request.metrics)) continue;
-    history.metrics.push_back(metric_history(metric, series, rule));
+    if (!has_direction(metric) || !is_requested(metric, request.metrics)) continue;
+    history.metrics.push_back(metric_history(metric, series, rule, history.notes));
     if (history.metrics.back().verdict == Verdict::Slower) {
       history.regressions.push_back(metric.name);
     }
   }
   if (history.metrics.empty()) {
     std::vector<std::string> names;
-    for (const IndexedMetric& metric : newest.metrics) names.push_back(metric.name);
+    for (const IndexedMetric& metric : newest.metrics) {
+      if (has_direction(metric)) names.push_back(metric.name);
+    }
     return Error(ErrorKind::NotFound, "no metric of " + newest.folder + " is called " +
                                           join(request.metrics, " or ") + "; it has " +
                                           join(names, ", "));

@@ -34,7 +34,7 @@ struct HistoryPoint {
 constexpr auto fields(std::type_identity<HistoryPoint>) {
   return field_list(field("folder", &HistoryPoint::folder, "of the run, below the root").required(),
                     field("started", &HistoryPoint::started, "UTC"),
-                    field("commit", &HistoryPoint::commit, "profline was built from"),
+                    field("commit", &HistoryPoint::commit, "of the source: docs/formats/runs.md"),
                     field("value", &HistoryPoint::value, "median of the run").required(),
                     field("n", &HistoryPoint::n, "of so many requests").required());
 }
@@ -173,12 +173,15 @@ struct HistoryRequest {
 };
 
 /// The history that ends with `newest`; `runs` are those below the root, newest first. Only runs of
-/// the same experiment, model or program and kind of device that ended well count. An Error of kind
-/// NotFound if no metric of the newest run matches a requested name.
+/// the same experiment, model or program, configuration and kind of device that ended well count.
+/// An Error of kind NotFound if no metric of the newest run matches a requested name.
 Result<History> history_of(const std::string& root, const run_index::IndexedRun& newest,
                            std::span<const run_index::IndexedRun> runs,
                            const HistoryRequest& request);
 
+/// Whether both are of one experiment, model or program and kind of machine. Their configurations
+/// may differ.
+bool are_related(const run_index::IndexedRun& a, const run_index::IndexedRun& b);
 /// Whether both measured the same thing on the same kind of machine, apart from their commits.
 bool are_comparable(const run_index::IndexedRun& a, const run_index::IndexedRun& b);
 
@@ -188,6 +191,8 @@ bool are_comparable(const run_index::IndexedRun& a, const run_index::IndexedRun&
 std::string sparkline(std::span<const HistoryPoint> points);
 /// `5.11 ms`.
 std::string value_text(double value, std::string_view unit);
+/// `, commit 1234 after 0123`; empty if the commit is not known or did not change.
+std::string commit_words(const HistoryChange& change);
 /// What a metric's history shows, in a sentence without a full stop.
 std::string change_words(const MetricHistory& metric);
 /// Markdown for a pull request or a job's summary.

@@ -114,6 +114,55 @@ TEST(AHistory, OnACpuHasALargerThreshold) {
               ElementsAre("token_ms", "tokens_per_s"));
 }
 
+TEST(AHistory, IsOfOneConfiguration) {
+  auto runs = runs_with(levels(2, 8, 4, 8));
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].configuration = i < 8 ? "128" : "64";
+  const History found = history(runs);
+  EXPECT_THAT(found.regressions, IsEmpty());
+  EXPECT_EQ(found.metrics[0].points.size(), 8U);
+  EXPECT_THAT(found.notes,
+              ElementsAre("8 earlier runs are left out because their configurations differ"));
+}
+
+TEST(AHistory, OfACommitThatDidNotChangeDoesNotNameIt) {
+  auto runs = runs_with(levels(2, 12, 2.1, 8));
+  for (IndexedRun& run : runs) run.commit = "same";
+  EXPECT_THAT(change_words(history(runs).metrics[0]),
+              HasSubstr("since r12 (2026-11-01T00:12:00.000Z): "));
+}
+
+TEST(AHistory, JudgesOnlyWhatCanBeBetter) {
+  auto runs = runs_with(levels(2, 8, 2, 8));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].metrics.push_back({"late_rank", "", i < 8 ? 3.0 : 1.0, 8});
+  }
+  const History found = history(runs);
+  EXPECT_EQ(found.metrics.size(), 2U);
+  EXPECT_THAT(found.regressions, IsEmpty());
+  const auto none = history_of("/runs", runs.front(), runs, {.metrics = {"late_rank"}});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().to_string(),
+            "no metric of r15 is called late_rank; it has token_ms, tokens_per_s");
+}
+
+TEST(AHistory, EndsWithTheNewestRunAlsoIfThatHasZero) {
+  auto runs = runs_with(levels(2, 12, 2, 0));
+  runs.front().metrics[1].value = 0;
+  const History found = history(runs);
+  EXPECT_THAT(found.regressions, ElementsAre("tokens_per_s"));
+  const MetricHistory& rate = found.metrics[1];
+  EXPECT_EQ(rate.points.back().folder, "r11");
+  ASSERT_TRUE(rate.newest);
+  EXPECT_EQ(rate.newest->value, 0);
+  EXPECT_EQ(rate.newest->change, -1);
+  EXPECT_NEAR(rate.newest->before, 500, 5);
+  runs[5].metrics[1].value = 0;
+  const History again = history(runs);
+  EXPECT_THAT(again.regressions, IsEmpty());
+  EXPECT_EQ(again.metrics[1].points.back().folder, "r11");
+  EXPECT_THAT(again.notes, ElementsAre("tokens_per_s: 1 earlier run has 0 and is not compared"));
+}
+
 TEST(AHistory, IsSelectedByMetric) {
   const auto runs = runs_with(levels(2, 12, 2, 0));
   EXPECT_EQ(history(runs, {.metrics = {"token*ms"}}).metrics.size(), 1U);

@@ -61,22 +61,36 @@ void add_differences(std::size_t document, const comparison::Comparison& found, 
   add("environment", found.differences.environment);
 }
 
+/// The runs of a side, if all of their files may be read.
+Result<std::vector<fs::path>> readable_runs_in(const Sources& sources, const fs::path& folder) {
+  std::vector<fs::path> runs = PL_TRY(comparison::runs_in(folder));
+  for (const fs::path& run : runs) PL_TRY(sources.catalog.check_files(run));
+  return runs;
+}
+
+/// The runs directly below a folder, as the catalog has them.
+std::vector<run_index::IndexedRun> known_below(const Sources& sources, const fs::path& folder) {
+  std::vector<run_index::IndexedRun> rows;
+  for (const catalog::KnownRun& run : sources.catalog.runs()) {
+    if (auto row = catalog::row_within(run, folder)) rows.push_back(*std::move(row));
+  }
+  return rows;
+}
+
 /// Compares without writing anything, not even the index of the runs.
 Result<comparison::Comparison> compared(const Sources& sources, const fs::path& a,
                                         const fs::path& b,
                                         const session::ComparisonRequest& request) {
-  const auto known = [&](const fs::path& folder) {
-    std::vector<run_index::IndexedRun> rows;
-    for (const catalog::KnownRun& run : sources.catalog.runs()) {
-      if (auto row = catalog::row_within(run, folder)) rows.push_back(*std::move(row));
-    }
-    return rows;
-  };
-  return session::compare_runs({PL_TRY(comparison::runs_in(a)), PL_TRY(comparison::runs_in(b))},
-                               request, sources.services.interrupt, known);
+  const session::KnownRuns known{
+      [&](const fs::path& folder) { return known_below(sources, folder); },
+      [&](const fs::path& run) { return sources.catalog.check_files(run).has_value(); }};
+  return session::compare_runs(
+      {PL_TRY(readable_runs_in(sources, a)), PL_TRY(readable_runs_in(sources, b))}, request,
+      sources.services.interrupt, &known);
 }
 
-Result<Answer> answer_history(const fs::path& run, const CompareArguments& asked) {
+Result<Answer> answer_history(const Sources& sources, const fs::path& run,
+                              const CompareArguments& asked) {
   catalog::HistoryRequest request;
   request.most = static_cast<std::size_t>(*asked.history);
   request.threshold = asked.threshold;
@@ -88,7 +102,8 @@ Result<Answer> answer_history(const fs::path& run, const CompareArguments& asked
     words.insert(words.end(), {"--threshold", schema::float_text(*asked.threshold)});
   }
   Answer answer;
-  const auto found = session::compare_history(run, request);
+  const auto found = session::compare_history(
+      run, request, [&](const fs::path& folder) { return known_below(sources, folder); });
   if (!found && found.error().kind() == ErrorKind::NotFound) {
     answer.say("It was not captured.");
     answer.missing("metrics", found.error().to_string());
@@ -135,7 +150,7 @@ Result<Answer> answer_compare(const Sources& sources, const CompareArguments& as
     return Error(ErrorKind::Config, "give either b or history");
   }
   const fs::path a = PL_TRY(side_called(sources, asked.a));
-  if (asked.history) return answer_history(a, asked);
+  if (asked.history) return answer_history(sources, a, asked);
   const fs::path b = PL_TRY(side_called(sources, *asked.b));
   session::ComparisonRequest request;
   request.metrics = asked.metric;

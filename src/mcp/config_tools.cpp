@@ -228,7 +228,7 @@ Result<Answer> answer_run(const Sources& sources, const PlanArguments& asked) {
     return Error(ErrorKind::Config, "the run is a sweep; start it with 'profline run'");
   }
   catalog::Catalog after = PL_TRY(catalog::Catalog::open(sources.catalog.roots()));
-  PL_TRY(after.refresh());
+  after.refresh();
   return answer_runs({after, sources.services}, {.run = finished.runs.front().folder.string(),
                                                  .find = {},
                                                  .metric = {},

@@ -36,7 +36,8 @@ Result<run_index::RunFilter> filter_of(const RunsArguments& asked) {
 }
 
 /// `profline runs show`, which has the metrics of a run.
-Result<std::size_t> add_shown(const KnownRun& run, Answer& answer) {
+Result<std::size_t> add_shown(const Sources& sources, const KnownRun& run, Answer& answer) {
+  PL_TRY(sources.catalog.check_files(run.folder));
   const RunRecord record = PL_TRY(run::Run::open(run.folder)).record();
   const std::vector<std::string> words = {"runs", "show", run.row.folder, "--root",
                                           run.root.string()};
@@ -77,7 +78,7 @@ Result<Answer> one_run(const Sources& sources, const std::string& wanted) {
   const OpenRun run = PL_TRY(open_run(sources, wanted));
   Answer answer;
   const std::size_t record = answer.add(PL_TRY(read_document(run.file(run::files::kRecord))));
-  const std::size_t shown = PL_TRY(add_shown(run.known, answer));
+  const std::size_t shown = PL_TRY(add_shown(sources, run.known, answer));
   answer.say("The run " + run.name() + " is " + run.known.row.state + ".");
   answer.facts(shown, "/run", run.name(),
                {"state", "experiment", "model", "program", "device", "device_name", "host",
@@ -145,7 +146,7 @@ Result<Answer> answer_runs(const Sources& sources, const RunsArguments& asked) {
   for (const auto& condition : filter.metrics) metrics.insert(condition.name);
   answer.say("Runs, newest first.");
   for (const KnownRun* run : found) {
-    const auto shown = add_shown(*run, answer);
+    const auto shown = add_shown(sources, *run, answer);
     if (!shown) {
       answer.missing(run->row.folder, shown.error().to_string());
       continue;

@@ -99,7 +99,7 @@ Result<Node> Tools::call(std::string_view name, const Node& arguments) {
   if (chosen == nullptr) {
     return Error(ErrorKind::Config, "unknown tool '" + std::string(name) + "'");
   }
-  PL_TRY(catalog_.refresh());
+  catalog_.refresh();
   const Answer answer = PL_TRY(chosen->call({catalog_, services_}, arguments));
   return answer.to_node();
 }

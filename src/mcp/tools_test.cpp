@@ -1,5 +1,7 @@
 #include "mcp/tools.h"
 
+#include <sys/stat.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +9,7 @@
 #include "base/strings.h"
 #include "formats/json.h"
 #include "mcp/cited.h"
+#include "run_index/run_index.h"
 #include "testing/paths.h"
 #include "testing/processes/fake_processes.h"
 #include "testing/temp_dir.h"
@@ -181,7 +184,48 @@ TEST_F(OverARecordedRun, NothingOutsideTheRootsIsRead) {
             "'device=${oc.env:HOME}': give the value instead of an interpolation");
 }
 
+TEST_F(OverARecordedRun, LinksOutOfTheRootsAreFollowedByNoTool) {
+  fs::create_directories(root() / "group");
+  fs::copy(root() / "h200", root() / "group/a", fs::copy_options::recursive);
+  fs::copy(root() / "h200", root() / "linked", fs::copy_options::recursive);
+  const std::string secret = R"({"schema":"profline.env/1","gpus":[{"name":"SECRET GPU"}]})";
+  ASSERT_TRUE(write_file_atomic(folder_.path() / "env.json", secret));
+  for (const fs::path& run : {root() / "group/a", root() / "linked"}) {
+    fs::remove(run / "env.json");
+    fs::create_symlink(folder_.path() / "env.json", run / "env.json");
+  }
+  const std::string refused = " is a link that leads out of " + root().string();
+  for (const char* arguments : {R"({"a":"h200","b":"linked"})", R"({"a":"group","b":"h200"})",
+                                R"({"a":"linked","history":3})"}) {
+    EXPECT_THAT(failure("compare", arguments), HasSubstr(refused)) << arguments;
+  }
+  EXPECT_THAT(failure("runs", R"({"run":"linked"})"), HasSubstr(refused));
+  for (const char* arguments : {"{}", R"({"find":"secret"})"}) {
+    const auto runs = call("runs", arguments);
+    ASSERT_TRUE(runs);
+    EXPECT_THAT(write_json(*runs).value(), ::testing::Not(HasSubstr("SECRET GPU")));
+  }
+  EXPECT_THAT(facts("compare", R"({"a":"h200","history":3,"metric":["token_ms"]})"),
+              Contains(R"(history: run = "h200")"));
+}
+
+TEST_F(OverARecordedRun, APipeIsNotWaitedFor) {
+  fs::copy(root() / "h200", root() / "waits", fs::copy_options::recursive);
+  fs::remove(root() / "waits/baseline/requests.jsonl");
+  ASSERT_EQ(::mkfifo((root() / "waits/baseline/requests.jsonl").c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((root() / "pipe.json").c_str(), 0600), 0);
+  EXPECT_THAT(facts("runs", "{}"), Contains(StartsWith("h200: state = ")));
+  EXPECT_THAT(failure("summary", R"({"run":"waits"})"), HasSubstr("is not a file or a folder"));
+  EXPECT_EQ(failure("trace", R"({"file":"pipe.json"})"), "'pipe.json' is not a file or a folder");
+}
+
 TEST_F(OverARecordedRun, AnsweringChangesNoFile) {
+  // An older index is not brought up to date either.
+  auto index = run_index::RunIndex::open(root());
+  ASSERT_TRUE(index);
+  ASSERT_TRUE(index->refresh());
+  fs::copy(root() / "h200", root() / "later", fs::copy_options::recursive);
+
   const auto state = [&] {
     std::string text;
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
@@ -202,6 +246,8 @@ TEST_F(OverARecordedRun, AnsweringChangesNoFile) {
     EXPECT_TRUE(call(tool, R"({"run":"h200"})"));
   }
   EXPECT_TRUE(call("compare", R"({"a":"h200","b":"h200"})"));
+  EXPECT_TRUE(call("compare", R"({"a":"h200","history":3})"));
+  EXPECT_TRUE(call("trace", R"({"file":"decode.sqlite"})"));
   EXPECT_EQ(state(), before);
 }
 

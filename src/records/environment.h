@@ -82,6 +82,7 @@ struct Environment {
   std::vector<GpuFacts> gpus;
   std::optional<ProgramFacts> profline;
   std::string commit;
+  std::string source_commit;
   std::optional<ProgramFacts> nsys;
   std::optional<ProgramFacts> ncu;
   std::optional<ProgramFacts> workload;
@@ -102,6 +103,9 @@ constexpr auto fields(std::type_identity<Environment>) {
       field("gpus", &Environment::gpus, "those that CUDA sees"),
       field("profline", &Environment::profline, "this program"),
       field("commit", &Environment::commit, "profline was built from"),
+      field("source_commit", &Environment::source_commit,
+            "checked out in the git repository that the workload's working directory lies in; "
+            "outside of one GITHUB_SHA or CI_COMMIT_SHA; empty: not known"),
       field("nsys", &Environment::nsys, "null: not needed, or not found"),
       field("ncu", &Environment::ncu, "null: not needed, or not found"),
       field("workload", &Environment::workload, "profline-workload"),

@@ -29,10 +29,32 @@ Node tree_or_null(const run::Run& run, const run::ArtifactName<Node>& name) {
   return tree ? *tree : Node();
 }
 
+std::string digest_of(NodeMap document) {
+  constexpr std::size_t kDigits = 16;
+  const auto text = write_json(Node::map(std::move(document)),
+                               {.indent = 0, .bytes_as_base64 = true, .scalar_keys_as_text = true});
+  return text ? sha256_hex(*text).substr(0, kDigits) : "";
+}
+
+/// A digest of what the config asks the workload to do. Two things in it say where, not what: the
+/// device, which lists compare by kind, and the working directory, which differs between checkouts
+/// of the same program.
+std::string configuration_of(const Node& config) {
+  NodeMap document;
+  for (const std::string_view key : run::kWorkloadKeys) {
+    const Node* value = key == "device" ? nullptr : config.find_path(key);
+    if (value == nullptr) continue;
+    Node asked = *value;
+    if (key == "pipeline.workload" && asked.is_map()) asked.as_map().erase("cwd");
+    document.set(std::string(key), std::move(asked));
+  }
+  return document.empty() ? "" : digest_of(std::move(document));
+}
+
 /// A digest of everything that determines how long the unprofiled run takes: runs with the same
 /// fingerprint measured the same thing.
 std::string fingerprint_of(const IndexedRun& run, const Node& config, const Node& environment,
-                           const Node& inputs) {
+                           const Node& inputs, const std::string& profline_commit) {
   NodeMap document;
   for (const char* key : run::kWorkloadKeys) {
     if (const Node* value = config.find_path(key)) document.set(key, *value);
@@ -41,14 +63,12 @@ std::string fingerprint_of(const IndexedRun& run, const Node& config, const Node
     if (const Node* value = environment.find_path(key)) document.set(key, *value);
   }
   document.set("inputs", inputs);
+  if (run.commit != profline_commit) document.set("source", Node::string(run.commit));
   for (const std::string* fact :
-       {&run.host, &run.device, &run.device_name, &run.version, &run.commit}) {
+       {&run.host, &run.device, &run.device_name, &run.version, &profline_commit}) {
     document.set("fact " + std::to_string(document.size()), Node::string(*fact));
   }
-  const auto text = write_json(Node::map(std::move(document)),
-                               {.indent = 0, .bytes_as_base64 = true, .scalar_keys_as_text = true});
-  constexpr std::size_t kDigits = 16;
-  return text ? sha256_hex(*text).substr(0, kDigits) : "";
+  return digest_of(std::move(document));
 }
 
 void add_metrics(const std::vector<requests::Series>& all, IndexedRun& run) {
@@ -156,11 +176,14 @@ IndexedRun indexed_run(const run::Run& opened, const fs::path& folder) {
   run.device_name = run::device_name(opened);
   run.host = record.host;
   run.version = record.version;
-  run.commit = record.commit;
+  // The built-in model is profline's own; other programs are somebody else's.
+  const bool is_own = users_command(config).empty() && !opened.get(run::kLoad);
+  run.commit = is_own ? record.commit : run::text_at(environment, "source_commit");
   run.started = record.started;
   run.ended = record.ended;
   add_load(opened, run);
-  run.fingerprint = fingerprint_of(run, config, environment, inputs);
+  run.fingerprint = fingerprint_of(run, config, environment, inputs, record.commit);
+  run.configuration = configuration_of(config);
   add_metrics(opened, run);
   add_ranks(opened, run);
   return run;

@@ -47,6 +47,7 @@ struct IndexedRun {
   std::string started;
   std::string ended;
   std::string fingerprint;
+  std::string configuration;
   double disturbance = 0;
   std::string steadiness;
   std::vector<IndexedMetric> metrics;
@@ -76,11 +77,16 @@ constexpr auto fields(std::type_identity<IndexedRun>) {
       field("device_name", &IndexedRun::device_name, "its name in the driver or the kernel"),
       field("host", &IndexedRun::host, "the machine's name"),
       field("version", &IndexedRun::version, "of profline"),
-      field("commit", &IndexedRun::commit, "profline was built from"),
+      field("commit", &IndexedRun::commit,
+            "profline was built from; of a user's program or a server that of its source, "
+            "source_commit in env.json; empty: not known"),
       field("started", &IndexedRun::started, "UTC"),
       field("ended", &IndexedRun::ended, "UTC; empty: not ended"),
       field("fingerprint", &IndexedRun::fingerprint,
             "the same for runs of the same thing: config, inputs, machine and program"),
+      field("configuration", &IndexedRun::configuration,
+            "the same for runs whose config asks for the same work, whatever the commit, the host "
+            "and the driver; empty: the config cannot be read"),
       field("disturbance", &IndexedRun::disturbance,
             "share of the steps' time that something else on the machine took"),
       field("steadiness", &IndexedRun::steadiness,

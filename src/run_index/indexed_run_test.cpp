@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "formats/json.h"
 #include "records/rank_analysis.h"
 #include "records/request.h"
 #include "run_index/testing_runs.h"
@@ -110,6 +111,49 @@ TEST(IndexedRun, HasTheFingerprintOfWhatItMeasured) {
   for (const char* other : {"c", "d", "e"}) {
     EXPECT_NE(must_read(root.path(), other).fingerprint, fingerprint) << other;
   }
+}
+
+TEST(IndexedRun, HasTheConfigurationOfItsWorkload) {
+  const testing::TempDir root;
+  const auto configuration = [&](const char* config) {
+    TestRun{}.write(root / "r");
+    EXPECT_TRUE(write_file_atomic(root / "r/config.resolved.json", config));
+    return must_read(root.path(), "r").configuration;
+  };
+  const std::string first = configuration(
+      R"({"device":"cuda:0","infer":{"max_new_tokens":64},"pipeline":{"workload":{"cwd":"/a"}}})");
+  EXPECT_EQ(first.size(), 16U);
+  EXPECT_EQ(configuration(R"({"device":"cuda:1","infer":{"max_new_tokens":64},"experiment":"x",)"
+                          R"("pipeline":{"workload":{"cwd":"/b"},"nsys":{"samples":2}}})"),
+            first)
+      << "where it ran and what else was captured is not part of the work";
+  EXPECT_NE(configuration(R"({"infer":{"max_new_tokens":128},"pipeline":{"workload":{}}})"), first);
+  EXPECT_EQ(configuration("{ torn"), "");
+}
+
+TEST(IndexedRun, OfAUsersProgramHasTheCommitOfItsSource) {
+  const testing::TempDir root;
+  TestRun{}.write(root / "own");
+  TestRun{}.write(root / "program");
+  ASSERT_TRUE(write_file_atomic(root / "program/config.resolved.json",
+                                R"({"pipeline": {"workload": {"command": ["./bench"]}}})"));
+  const auto write_commits = [&](const std::string& folder, const std::string& commit) {
+    ASSERT_TRUE(
+        write_file_atomic(root / folder / "env.json",
+                          R"({"schema":"profline.env/1","source_commit":")" + commit + "\"}"));
+    auto record = parse_json(*read_file(root / folder / "run.json"), "run.json");
+    ASSERT_TRUE(record);
+    record->as_map().set("commit", Node::string("proflines"));
+    ASSERT_TRUE(write_file_atomic(root / folder / "run.json", *write_json(*record)));
+  };
+  write_commits("own", "source");
+  write_commits("program", "source");
+  EXPECT_EQ(must_read(root.path(), "own").commit, "proflines");
+  const IndexedRun run = must_read(root.path(), "program");
+  EXPECT_EQ(run.commit, "source");
+  write_commits("program", "");
+  EXPECT_EQ(must_read(root.path(), "program").commit, "");
+  EXPECT_NE(must_read(root.path(), "program").fingerprint, run.fingerprint);
 }
 
 TEST(IndexedRun, NeedsRunJsonOnly) {

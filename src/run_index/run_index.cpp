@@ -41,12 +41,12 @@ CREATE TABLE run (
   state TEXT NOT NULL, exit_code INTEGER, model TEXT NOT NULL, program TEXT NOT NULL,
   device TEXT NOT NULL, device_name TEXT NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL,
   "commit" TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL, fingerprint TEXT NOT NULL,
-  disturbance REAL NOT NULL, steadiness TEXT NOT NULL);
+  configuration TEXT NOT NULL, disturbance REAL NOT NULL, steadiness TEXT NOT NULL);
 CREATE TABLE metric (
   folder TEXT NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, value REAL NOT NULL,
   n INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (folder, name));
 PRAGMA application_id = 0x504C6978;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 )";
 
 /// Everything that defines what a database contains and does by itself.
@@ -209,7 +209,7 @@ Result<IndexedRun> read_row(const sqlite::Statement& row) {
   run.exit_code = PL_TRY(row.get<std::optional<std::int64_t>>(column++));
   for (std::string* text :
        {&run.model, &run.program, &run.device, &run.device_name, &run.host, &run.version,
-        &run.commit, &run.started, &run.ended, &run.fingerprint}) {
+        &run.commit, &run.started, &run.ended, &run.fingerprint, &run.configuration}) {
     *text = PL_TRY(row.get<std::string>(column++));
   }
   run.disturbance = PL_TRY(row.get<double>(column++));
@@ -235,9 +235,9 @@ Result<std::vector<IndexedRow>> all_rows(Database& database) {
       })));
   sqlite::Statement rows = PL_TRY(database.query(
       "SELECT id, folder, experiment, state, exit_code, model, program, device, device_name, host, "
-      "version, \"commit\", started, ended, fingerprint, disturbance, steadiness, stamp FROM run "
-      "ORDER BY started DESC, folder DESC"));
-  constexpr int kStamp = 17;
+      "version, \"commit\", started, ended, fingerprint, configuration, disturbance, steadiness, "
+      "stamp FROM run ORDER BY started DESC, folder DESC"));
+  constexpr int kStamp = 18;
   std::vector<IndexedRow> all;
   while (PL_TRY(rows.step())) {
     IndexedRow row{PL_TRY(read_row(rows)), PL_TRY(rows.get<std::string>(kStamp))};
@@ -304,13 +304,14 @@ Result<void> RunIndex::copy_from(const fs::path& file) {
 
 Result<void> RunIndex::write(const IndexedRun& run, const std::string& stamp) {
   sqlite::Statement row = PL_TRY(database_.query(
-      "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       std::string_view(run.folder), std::string_view(stamp), std::string_view(run.id),
       std::string_view(run.experiment), std::string_view(run.state), run.exit_code,
       std::string_view(run.model), std::string_view(run.program), std::string_view(run.device),
       std::string_view(run.device_name), std::string_view(run.host), std::string_view(run.version),
       std::string_view(run.commit), std::string_view(run.started), std::string_view(run.ended),
-      std::string_view(run.fingerprint), run.disturbance, std::string_view(run.steadiness)));
+      std::string_view(run.fingerprint), std::string_view(run.configuration), run.disturbance,
+      std::string_view(run.steadiness)));
   PL_TRY(row.step());
   std::int64_t place = 0;
   for (const IndexedMetric& metric : run.metrics) {
@@ -352,7 +353,7 @@ Result<void> RunIndex::refresh(const ReadRun& read) {
     }
     const auto run = read(root_, folder);
     if (!run) {
-      notes_.push_back(folder.string() + " is left out: " + run.error().to_string());
+      notes_.push_back("the run " + folder.string() + " is left out: " + run.error().to_string());
       continue;
     }
     PL_TRY(forget(run->folder));

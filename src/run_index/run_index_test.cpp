@@ -185,8 +185,8 @@ TEST(RunIndex, HasOnlyRunsThatLieInTheRoot) {
   const std::string insert =
       "INSERT INTO run SELECT '../victim', stamp, id, experiment, state, exit_code, model, "
       "program, "
-      "device, device_name, host, version, \"commit\", started, ended, fingerprint, disturbance, "
-      "steadiness FROM run WHERE folder = 'a';";
+      "device, device_name, host, version, \"commit\", started, ended, fingerprint, "
+      "configuration, disturbance, steadiness FROM run WHERE folder = 'a';";
   struct Case {
     std::string_view name;
     std::string schema;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
+#include "base/source_commit.h"
 
 namespace profline::serve {
 namespace {
@@ -89,7 +90,8 @@ Markup changes_of(const catalog::MetricHistory& history, const Scale& x) {
     // Near the right edge the words go to the left of their line.
     const bool is_late = at > kWidth * 0.72;
     std::string shown = signed_percent(change.change);
-    if (!change.commit.empty()) shown += " · " + change.commit.substr(0, 12);
+    const bool is_of_commit = !change.commit.empty() && change.commit != change.commit_before;
+    if (is_of_commit) shown += " · " + short_commit(change.commit);
     all += element("g", {{"class", is_slower ? "change slower" : "change faster"}},
                    line("", at, kTop - 14, at, kHeight - kBottom) +
                        words("", is_late ? at - 6 : at + 6, is_upper ? kTop - 18 : kTop - 4,
@@ -171,7 +173,7 @@ Markup trend_chart(const catalog::MetricHistory& history,
     const catalog::HistoryPoint& point = history.points[i];
     const std::string what =
         fmt::format("{}: {}{}", point.folder, catalog::value_text(point.value, history.unit),
-                    point.commit.empty() ? "" : ", commit " + point.commit);
+                    point.commit.empty() ? "" : ", commit " + short_commit(point.commit));
     const bool is_newest = i + 1 == values.size();
     const Markup dot = element("circle",
                                {{"cx", coordinate(x(static_cast<double>(i)))},

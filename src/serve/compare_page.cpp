@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
+#include "base/source_commit.h"
 #include "base/strings.h"
 #include "comparison/comparison.h"
 #include "comparison/row_text.h"
@@ -70,8 +71,8 @@ Markup side_box(const char* title, const char* name, const std::vector<const Lis
     const IndexedRun& row = run->known.row;
     items += element(
         "li", run_link(*run) +
-                  text(" " + row.experiment + (row.commit.empty() ? "" : ", commit " + row.commit) +
-                       " ") +
+                  text(" " + row.experiment +
+                       (row.commit.empty() ? "" : ", commit " + short_commit(row.commit)) + " ") +
                   element("a",
                           {{"href", address(Page::Compare, without)},
                            {"class", "remove"},
@@ -121,9 +122,10 @@ Result<Comparison> comparison_of(const Context& context, const Sides& sides, boo
   const auto compare = [&](std::vector<std::string> rows) {
     session::ComparisonRequest request;
     request.metrics = std::move(rows);
-    return session::compare_runs(folders, request, context.interrupt, [&](const fs::path& folder) {
-      return known_below(*context.snapshot, folder);
-    });
+    const session::KnownRuns known{
+        [&](const fs::path& folder) { return known_below(*context.snapshot, folder); },
+        [&](const fs::path& run) { return context.library.check_files(run).has_value(); }};
+    return session::compare_runs(folders, request, context.interrupt, &known);
   };
   if (with_captures) return compare({});
   // Runs may have figures and no phases: rows that nobody has are an error there.
@@ -232,7 +234,7 @@ Response compare_page(const Context& context, const Query& query) {
   }
   for (const auto& side : {sides.a, sides.b}) {
     for (const ListedRun* run : side) {
-      const auto is_safe = context.library.check_links(run->known.folder);
+      const auto is_safe = context.library.check_files(run->known.folder);
       if (!is_safe) return problem_page(is_safe.error());
     }
   }

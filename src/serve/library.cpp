@@ -32,8 +32,8 @@ std::string haystack_of(const IndexedRun& run) {
   return all;
 }
 
-/// Runs that are in one series have the same key: catalog::are_comparable().
-std::string series_key(const KnownRun& run) {
+/// Runs that differ in their configuration at most have the same key: catalog::are_related().
+std::string related_key(const KnownRun& run) {
   const IndexedRun& row = run.row;
   std::string key = run.root.string();
   for (const std::string& part : {row.experiment, row.model, row.program, row.device_name,
@@ -41,6 +41,23 @@ std::string series_key(const KnownRun& run) {
     key += '\0' + part;
   }
   return key;
+}
+
+/// Runs that are in one series have the same key: catalog::are_comparable().
+std::string series_key(const KnownRun& run) {
+  return related_key(run) + '\0' + run.row.configuration;
+}
+
+/// For each series, the runs of related ones.
+std::vector<std::size_t> related_runs(const Snapshot& snapshot) {
+  std::map<std::string, std::size_t> runs;
+  const auto key = [&](const std::vector<std::size_t>& series) {
+    return related_key(snapshot.runs[series.front()].known);
+  };
+  for (const auto& series : snapshot.series) runs[key(series)] += series.size();
+  std::vector<std::size_t> others;
+  for (const auto& series : snapshot.series) others.push_back(runs[key(series)] - series.size());
+  return others;
 }
 
 bool are_same(const std::vector<KnownRun>& a, const Snapshot& b) {
@@ -77,6 +94,7 @@ Snapshot snapshot_of(const std::vector<KnownRun>& runs, const std::vector<fs::pa
     members.push_back(index);
     snapshot.by_id.emplace(snapshot.runs.back().id, index);
   }
+  snapshot.configured_otherwise = related_runs(snapshot);
   return snapshot;
 }
 
@@ -121,9 +139,8 @@ void Library::work(const std::stop_token& stop) {
 
 void Library::read_again() {
   // What can be read is shown; what cannot is a note.
-  const auto done = catalog_.refresh();
+  catalog_.refresh();
   std::vector<std::string> notes = catalog_.notes();
-  if (!done) notes.push_back(done.error().to_string());
   std::shared_ptr<const Snapshot> before;
   {
     const std::scoped_lock lock(mutex_);

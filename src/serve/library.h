@@ -42,6 +42,8 @@ struct Snapshot {
   std::map<std::string, std::size_t, std::less<>> by_id;
   /// Runs that measured the same thing on the same kind of machine, newest first: indices of runs.
   std::vector<std::vector<std::size_t>> series;
+  /// For each series, how many runs differ from it in their configuration alone.
+  std::vector<std::size_t> configured_otherwise;
   std::vector<ListedSweep> sweeps;
   std::vector<std::string> notes;
 
@@ -69,9 +71,9 @@ class Library {
   /// that, but no longer than `patience`. Null: they have never been read to the end.
   std::shared_ptr<const Snapshot> current(std::chrono::milliseconds patience = kPatience);
 
-  /// An Error if the folder of a run has a link that leads out of the roots.
-  Result<void> check_links(const std::filesystem::path& folder) const {
-    return catalog_.check_links(folder);
+  /// An Error if a file in the folder of a run must not be read.
+  Result<void> check_files(const std::filesystem::path& folder) const {
+    return catalog_.check_files(folder);
   }
   const catalog::Catalog& catalog() const { return catalog_; }
 

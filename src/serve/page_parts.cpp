@@ -212,7 +212,7 @@ Markup notes_of(const Context& context) {
   if (notes.size() > kMost) {
     all += element("li", text("There are " + std::to_string(notes.size() - kMost) + " more."));
   }
-  return notes.empty() ? Markup() : element("ul", {{"class", "notes"}}, all);
+  return notes.empty() ? Markup() : element("ul", {{"class", "notes page-notes"}}, all);
 }
 
 Markup select_field(const std::string& label, const std::string& name,

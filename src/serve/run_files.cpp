@@ -29,7 +29,8 @@ Result<FileDescriptor> open_below(const fs::path& folder, const fs::path& below)
 
 }  // namespace
 
-std::vector<FoundFile> files_below(const fs::path& folder, std::size_t most) {
+std::vector<FoundFile> files_below(const fs::path& folder, std::size_t most,
+                                   const ChooseFile& is_chosen) {
   std::vector<FoundFile> files;
   std::error_code failure;
   for (fs::recursive_directory_iterator at(folder, failure), end; !failure && at != end;
@@ -37,8 +38,10 @@ std::vector<FoundFile> files_below(const fs::path& folder, std::size_t most) {
     std::error_code gone;
     if (files.size() == most) break;
     if (at->is_symlink(gone) || !at->is_regular_file(gone)) continue;
+    std::string path = at->path().lexically_relative(folder).generic_string();
+    if (!is_chosen(path)) continue;
     const std::uint64_t size = at->file_size(gone);
-    if (!gone) files.push_back({at->path().lexically_relative(folder).generic_string(), size});
+    if (!gone) files.push_back({std::move(path), size});
   }
   std::sort(files.begin(), files.end(),
             [](const FoundFile& a, const FoundFile& b) { return a.path < b.path; });

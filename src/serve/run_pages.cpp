@@ -3,6 +3,8 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -120,10 +122,32 @@ std::map<std::string, std::string> digests_of(const RunRecord& record) {
   return digests;
 }
 
+struct ListedFiles {
+  std::vector<FoundFile> files;
+  bool is_cut = false;  ///< there are others that the run did not record
+};
+
+/// What the run recorded and what a timeline can be drawn of, then others, as many as fit.
+ListedFiles files_of(const fs::path& folder, const std::map<std::string, std::string>& digests) {
+  constexpr std::size_t kMost = 2000;
+  const auto is_first = [&](const std::string& path) {
+    return digests.contains(path) || is_capture(path);
+  };
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  ListedFiles listed{files_below(folder, kAll, is_first)};
+  const std::size_t room = kMost - std::min(kMost, listed.files.size());
+  std::vector<FoundFile> others =
+      files_below(folder, room + 1, [&](const std::string& path) { return !is_first(path); });
+  listed.is_cut = others.size() > room;
+  others.resize(std::min(others.size(), room));
+  std::move(others.begin(), others.end(), std::back_inserter(listed.files));
+  return listed;
+}
+
 }  // namespace
 
 Result<Response> report_page(const Context& context, const ListedRun& run) {
-  PL_TRY(context.library.check_links(run.known.folder));
+  PL_TRY(context.library.check_files(run.known.folder));
   const run::Run opened = PL_TRY(run::Run::open(run.known.folder));
   const RunSummary summary = PL_TRY(from_document<RunSummary>(
       PL_TRY(read_file(run.known.folder / run::files::kSummary)), run::files::kSummary));
@@ -133,7 +157,7 @@ Result<Response> report_page(const Context& context, const ListedRun& run) {
 }
 
 Result<Response> progress_page(const Context& context, const ListedRun& run) {
-  PL_TRY(context.library.check_links(run.known.folder));
+  PL_TRY(context.library.check_files(run.known.folder));
   const RunRecord record = PL_TRY(run::Run::open(run.known.folder)).record();
   const bool is_running = run.known.row.state == "running";
   const std::string now = utc_timestamp(SystemClock().wall_now());
@@ -157,14 +181,14 @@ Result<Response> progress_page(const Context& context, const ListedRun& run) {
 }
 
 Result<Response> files_page(const Context& context, const ListedRun& run) {
-  constexpr std::size_t kMost = 2000;
-  PL_TRY(context.library.check_links(run.known.folder));
+  PL_TRY(context.library.check_files(run.known.folder));
   const RunRecord record = PL_TRY(run::Run::open(run.known.folder)).record();
   const auto digests = digests_of(record);
-  const auto files = files_below(run.known.folder, kMost);
+  const ListedFiles listed = files_of(run.known.folder, digests);
+  const std::vector<FoundFile>& files = listed.files;
   Table table(
       "files", "files of the run",
-      {{"file", Align::Left}, {"size"}, {"SHA-256", Align::Left}, {"to take", Align::Left}});
+      {{"file", Align::Left}, {"size"}, {"SHA-256", Align::Left}, {"actions", Align::Left}});
   if (files.size() > 12) table.with_search();
   bool has_traces = false;
   std::uint64_t bytes = 0;
@@ -193,7 +217,7 @@ Result<Response> files_page(const Context& context, const ListedRun& run) {
       element("h1", text("Files")) +
       element("p", {{"class", "lead"}},
               text(counted(files.size(), "file") + ", " + human_bytes(bytes) +
-                   (files.size() == kMost ? "; there are more" : "") + "."));
+                   (listed.is_cut ? "; there are more" : "") + "."));
   if (has_traces) {
     content.main += element(
         "p", {{"class", "from"}, {"id", "perfetto-note"}},

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "formats/json.h"
 #include "run/names/artifact_names.h"
 #include "run_index/testing_runs.h"
+#include "serve/internal/run_files.h"
 #include "statistics/summary.h"
 #include "sweep/sweep.h"
 #include "testing/temp_dir.h"
@@ -163,7 +166,9 @@ TEST(ASite, NoticesNewRuns) {
   Served served({folder.path()});
   EXPECT_THAT(served.get("/").body, HasSubstr("There are no runs below"));
   run_index::TestRun{}.write(folder.path() / "later");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (served.get("/").body.find("/runs/later/") == std::string::npos) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "the run is never listed";
   }
   EXPECT_THAT(served.get("/").body, HasSubstr("1 run</p>"));
 }
@@ -212,10 +217,11 @@ TEST(ASite, SendsFilesOfARunAndNothingElse) {
   ASSERT_TRUE(write_file_atomic(folder.path() / "secret", "secret"));
   ASSERT_TRUE(write_file_atomic(folder.path() / "root/beside", "beside"));
   ASSERT_TRUE(write_file_atomic(run / "page.html", "<script>alert(1)</script>"));
+  Served served({folder.path() / "root"});
+  EXPECT_THAT(served.get("/").body, HasSubstr("/runs/r/"));
   fs::create_symlink(folder.path() / "secret", run / "link");
   fs::create_symlink(folder.path(), run / "folder");
   fs::create_symlink("run.json", run / "inner");
-  Served served({folder.path() / "root"});
   EXPECT_EQ(content_of(served.get("/runs/r/files/run.json")), *read_file(run / "run.json"));
   const Response text = served.get("/runs/r/files/run.json");
   EXPECT_EQ(text.type, "text/plain; charset=utf-8");
@@ -240,11 +246,42 @@ TEST(ASite, SendsFilesOfARunAndNothingElse) {
   EXPECT_THAT(served.get("/runs/r/").body, HasSubstr("is a link that leads out of"));
 }
 
+TEST(ASite, ShowsTheCapturesOfARunWithThousandsOfFiles) {
+  const testing::TempDir folder;
+  const fs::path run = folder.path() / "r";
+  run_index::TestRun{}.write(run);
+  for (const char* below : {"a", "nsys", "z"}) fs::create_directories(run / below);
+  for (int i = 0; i < 2500; ++i) {
+    std::ofstream(run / fmt::format("{}/{:04}.txt", i % 2 == 0 ? "a" : "z", i)) << i;
+  }
+  ASSERT_TRUE(write_file_atomic(run / "nsys/report.sqlite", "x"));
+  const TimelineView view{
+      .page =
+          [](const catalog::KnownRun& known, const Target&) {
+            Response response;
+            for (const FoundFile& file : files_below(known.folder, 1, is_capture)) {
+              response.body += file.path;
+            }
+            return response;
+          },
+      .tiles = {}};
+  Served served({folder.path()}, view);
+  EXPECT_EQ(served.get("/runs/r/timeline").body, "nsys/report.sqlite");
+  const std::string page = served.get("/runs/r/files").body;
+  EXPECT_THAT(page, AllOf(HasSubstr("nsys/report.sqlite"), HasSubstr("2000 files, "),
+                          HasSubstr("; there are more.")));
+}
+
 TEST(ASite, DoesNotWaitForPipes) {
   const testing::TempDir folder;
   run_index::TestRun{}.write(folder.path() / "r");
-  ASSERT_EQ(::mkfifo((folder.path() / "r/pipe").c_str(), 0600), 0);
+  run_index::TestRun{}.write(folder.path() / "other");
+  fs::remove(folder.path() / "other/baseline/requests.jsonl");
+  ASSERT_EQ(::mkfifo((folder.path() / "other/baseline/requests.jsonl").c_str(), 0600), 0);
   Served served({folder.path()});
+  EXPECT_THAT(served.get("/").body, AllOf(HasSubstr("/runs/r/"), Not(HasSubstr("/runs/other/")),
+                                          HasSubstr("The run other is left out: ")));
+  ASSERT_EQ(::mkfifo((folder.path() / "r/pipe").c_str(), 0600), 0);
   EXPECT_EQ(served.get("/runs/r/files/pipe").status, 404);
 }
 
@@ -309,6 +346,24 @@ TEST(ASite, ShowsAPlantedStepWithItsCommit) {
       page,
       AllOf(HasSubstr("class=\"change slower\""), HasSubstr("commit commit25 after commit24"),
             HasSubstr("/compare?a=run-024&amp;b=run-025"), Not(HasSubstr("class=\"faster\""))));
+}
+
+TEST(ASite, ShowsATrendForEachConfiguration) {
+  const testing::TempDir folder;
+  for (int day = 0; day < 20; ++day) {
+    write_nightly(folder.path(), day, (day < 10 ? 2.0 : 4.0) * (1 + 0.001 * (day % 3)), "c0ffee");
+    const std::string config = fmt::format(
+        R"({{"model":{{"name":"tiny"}},"device":"cuda:0","infer":{{"max_new_tokens":{}}}}})",
+        day < 10 ? 64 : 128);
+    ASSERT_TRUE(write_file_atomic(
+        folder.path() / fmt::format("run-{:03}/config.resolved.json", day), config));
+  }
+  Served served({folder.path()});
+  const std::string page = served.get("/trends?metric=token_ms").body;
+  EXPECT_THAT(
+      page,
+      AllOf(Not(HasSubstr("SLOWER")), HasSubstr("series-2"),
+            HasSubstr("10 runs differ only in their configurations and are not in this series.")));
 }
 
 TEST(ASite, RaisesNoAlarmInTwoHundredSeriesWithoutAChange) {

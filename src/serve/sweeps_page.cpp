@@ -31,7 +31,8 @@ Response sweeps_page(const Context& context) {
   Markup problems;
   for (const ListedSweep& each : snapshot.sweeps) {
     if (table.rows() == kMost) break;
-    auto record = sweep::read_progress(each.folder);
+    const auto is_safe = context.library.check_files(each.folder);
+    auto record = is_safe ? sweep::read_progress(each.folder) : is_safe.error();
     if (!record) {
       problems += element("li", text(record.error().to_string()));
       continue;
@@ -59,7 +60,7 @@ Response sweeps_page(const Context& context) {
 }
 
 Result<Response> sweep_page(const Context& context, const ListedSweep& listed) {
-  PL_TRY(context.library.check_links(listed.folder));
+  PL_TRY(context.library.check_files(listed.folder));
   sweep::Sweep record = PL_TRY(sweep::read_progress(listed.folder));
   sweep::summarise(record);
   Response response;

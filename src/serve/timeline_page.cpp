@@ -15,8 +15,8 @@ using catalog::KnownRun;
 std::vector<std::string> captures_of(const KnownRun& run) {
   constexpr std::size_t kMost = 2000;
   std::vector<std::string> captures;
-  for (FoundFile& file : files_below(run.folder, kMost)) {
-    if (is_capture(file.path)) captures.push_back(std::move(file.path));
+  for (FoundFile& file : files_below(run.folder, kMost, is_capture)) {
+    captures.push_back(std::move(file.path));
   }
   return captures;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/figures.h"
+#include "base/source_commit.h"
 #include "base/strings.h"
 #include "catalog/history.h"
 #include "serve/chart.h"
@@ -28,6 +29,7 @@ std::vector<std::string> metric_names(const Snapshot& snapshot) {
   std::map<std::string, std::size_t> counts;
   for (const auto& series : snapshot.series) {
     for (const auto& metric : snapshot.runs[series.front()].known.row.metrics) {
+      if (metric.unit.empty()) continue;  // such as the number of the late rank
       counts[metric.name] += series.size();
     }
   }
@@ -54,6 +56,7 @@ struct Trend {
   const ListedRun* newest = nullptr;
   History history;
   std::map<std::string, std::string> ids;  ///< by the run's folder
+  std::size_t configured_otherwise = 0;    ///< runs that are not in it for this reason alone
 };
 
 /// The history of the runs in a series that are chosen. Nothing if none of them has the metric.
@@ -76,6 +79,7 @@ std::optional<Trend> trend_of(const Snapshot& snapshot, const std::vector<std::s
       catalog::history_of(trend.newest->known.root.string(), rows.front(), rows, request);
   if (!history) return std::nullopt;
   trend.history = std::move(*history);
+  trend.configured_otherwise = snapshot.configured_otherwise[trend.newest->series];
   return trend;
 }
 
@@ -115,7 +119,7 @@ Markup points_table(const Trend& trend, const MetricHistory& metric) {
     }
     table.add({{link(run_address(trend.ids.at(point.folder)), web::code(point.folder)), {}, {}},
                {moment(point.started), {}, {}},
-               web::code_cell(point.commit),
+               web::code_cell(short_commit(point.commit)),
                {text(catalog::value_text(point.value, metric.unit)), point.value, {}},
                web::number_cell(static_cast<std::uint64_t>(point.n)),
                {what, {}, {}}});
@@ -128,20 +132,15 @@ Markup changes_list(const Trend& trend, const MetricHistory& metric) {
   Markup items;
   for (const catalog::HistoryChange& change : metric.changes) {
     const std::string& before = metric.points[change.at - 1].folder;
-    const std::string commits =
-        change.commit.empty() || change.commit == change.commit_before
-            ? ""
-            : fmt::format(", commit {}{}", change.commit,
-                          change.commit_before.empty() ? "" : " after " + change.commit_before);
     const Query pair{{{"a", trend.ids.at(before)}, {"b", trend.ids.at(change.folder)}}};
-    items += element("li",
-                     verdict_tag(change.verdict) +
-                         text(fmt::format(" {}: {} after {}, since ", signed_percent(change.change),
-                                          catalog::value_text(change.after, metric.unit),
-                                          catalog::value_text(change.before, metric.unit))) +
-                         link(run_address(trend.ids.at(change.folder)), web::code(change.folder)) +
-                         text(" (" + change.started.substr(0, 10) + commits + ") ") +
-                         link(address(Page::Compare, pair), text("compare with the run before")));
+    items += element(
+        "li", verdict_tag(change.verdict) +
+                  text(fmt::format(" {}: {} after {}, since ", signed_percent(change.change),
+                                   catalog::value_text(change.after, metric.unit),
+                                   catalog::value_text(change.before, metric.unit))) +
+                  link(run_address(trend.ids.at(change.folder)), web::code(change.folder)) +
+                  text(" (" + change.started.substr(0, 10) + catalog::commit_words(change) + ") ") +
+                  link(address(Page::Compare, pair), text("compare with the run before")));
   }
   return items.empty() ? Markup() : element("ul", {{"class", "changes"}}, items);
 }
@@ -160,6 +159,12 @@ Markup series_section(const Trend& trend, std::size_t number) {
   Markup notes;
   for (const std::string& each : trend.history.notes)
     notes += element("li", text(capitalised(each) + "."));
+  if (trend.configured_otherwise > 0) {
+    notes += element("li", text(counted(trend.configured_otherwise,
+                                        "run differs only in its configuration and is",
+                                        "runs differ only in their configurations and are") +
+                                " not in this series."));
+  }
   if (!trend.history.left_out.empty()) {
     const catalog::LeftOutRun& first = trend.history.left_out.front();
     notes += element(

@@ -80,7 +80,7 @@ KnownSpread given_spread(double difference_of_two) {
 }  // namespace
 
 EarlierRuns::EarlierRuns(std::span<const fs::path> runs, run::OpenedRuns& opened,
-                         const KnownRuns& known_below) {
+                         const KnownRuns* known_runs) {
   std::set<fs::path> roots;
   std::set<std::string> fingerprints;
   for (const fs::path& run : runs) {
@@ -92,7 +92,8 @@ EarlierRuns::EarlierRuns(std::span<const fs::path> runs, run::OpenedRuns& opened
   std::vector<IndexedRun> known;
   std::vector<fs::path> folders;
   for (const fs::path& root : roots) {
-    auto below = known_below ? known_below(root) : runs_below(root, fingerprints, opened);
+    auto below =
+        known_runs != nullptr ? known_runs->below(root) : runs_below(root, fingerprints, opened);
     for (IndexedRun& run : below) {
       folders.push_back(root / run.folder);
       known.push_back(std::move(run));
@@ -106,6 +107,7 @@ EarlierRuns::EarlierRuns(std::span<const fs::path> runs, run::OpenedRuns& opened
     if (fingerprint.empty() || !fingerprints.contains(fingerprint)) continue;
     auto& group = groups_.emplace_back();
     for (const std::size_t i : usual) {
+      if (known_runs != nullptr && !known_runs->may_read(folders[i])) continue;
       const auto run = opened.open(folders[i]);
       if (run) group.push_back(comparison::measurements_of(**run, {.captures = false}));
     }
@@ -156,7 +158,7 @@ Result<Comparison> compare_runs(const fs::path& side_a, const fs::path& side_b,
 }
 
 Result<Comparison> compare_runs(const ComparedFolders& folders, const ComparisonRequest& request,
-                                const Interrupt& interrupt, const KnownRuns& known) {
+                                const Interrupt& interrupt, const KnownRuns* known) {
   const bool with_captures = comparison::wants_captures(request.metrics);
   run::OpenedRuns opened;
   Measured measured;

@@ -17,17 +17,21 @@
 
 namespace profline::session {
 
-/// The runs directly below a folder, for a caller that knows them already.
-using KnownRuns =
-    std::function<std::vector<run_index::IndexedRun>(const std::filesystem::path& folder)>;
+/// Runs that the caller knows already.
+struct KnownRuns {
+  /// Those directly below a folder.
+  std::function<std::vector<run_index::IndexedRun>(const std::filesystem::path& folder)> below;
+  /// Whether the files of one of them may be read.
+  std::function<bool(const std::filesystem::path& run)> may_read;
+};
 
 /// What neighbouring runs say about the compared ones.
 class EarlierRuns {
  public:
   /// `runs` are the compared folders. Roots that cannot be read are ignored. Runs that were opened
-  /// before are not read again, and those of `known` are not looked for.
+  /// before are not read again, and those of `known`, if given, are not looked for.
   EarlierRuns(std::span<const std::filesystem::path> runs, run::OpenedRuns& opened,
-              const KnownRuns& known = nullptr);
+              const KnownRuns* known = nullptr);
 
   /// How much runs of the same things differ in a metric or a stage. Includes the compared runs, so
   /// that an outlier among them counts as possible. Nothing if there are fewer than three of a
@@ -69,7 +73,7 @@ struct ComparedFolders {
 /// returns, and writes nothing.
 Result<comparison::Comparison> compare_runs(const ComparedFolders& folders,
                                             const ComparisonRequest& request,
-                                            const Interrupt& interrupt, const KnownRuns& known);
+                                            const Interrupt& interrupt, const KnownRuns* known);
 
 }  // namespace profline::session
 

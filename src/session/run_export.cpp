@@ -47,18 +47,19 @@ std::vector<std::string> row_of(const IndexedRun& run, const IndexedMetric* metr
           metric == nullptr ? "" : metric->name,
           metric == nullptr ? "" : metric->unit,
           metric == nullptr ? "" : number_text(metric->value),
-          metric == nullptr ? "" : std::to_string(metric->n)};
+          metric == nullptr ? "" : std::to_string(metric->n),
+          run.configuration};
 }
 
 }  // namespace
 
 std::string runs_csv(std::span<const IndexedRun> runs, const SweptValues& swept) {
   std::string text;
-  csv::append_export(text, {"folder",      "id",         "experiment", "state",       "exit_code",
-                            "model",       "program",    "device",     "device_name", "host",
-                            "version",     "commit",     "started",    "ended",       "fingerprint",
-                            "disturbance", "steadiness", "swept",      "metric",      "unit",
-                            "value",       "n"});
+  csv::append_export(text,
+                     {"folder",  "id",     "experiment",  "state",       "exit_code",    "model",
+                      "program", "device", "device_name", "host",        "version",      "commit",
+                      "started", "ended",  "fingerprint", "disturbance", "steadiness",   "swept",
+                      "metric",  "unit",   "value",       "n",           "configuration"});
   for (const IndexedRun& run : runs) {
     const std::string values = swept_of(run, swept);
     if (run.metrics.empty()) csv::append_export(text, row_of(run, nullptr, values));

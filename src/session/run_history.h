@@ -1,9 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <vector>
 
 #include "base/result.h"
 #include "catalog/history.h"
+#include "run_index/indexed_run.h"
 
 namespace profline::session {
 
@@ -11,5 +14,13 @@ namespace profline::session {
 /// those beside it.
 Result<catalog::History> compare_history(const std::filesystem::path& run_or_root,
                                          const catalog::HistoryRequest& request);
+
+/// The same for a caller that knows the runs directly below a folder, newest first: no file is read
+/// and none is written.
+using RunsBelow =
+    std::function<std::vector<run_index::IndexedRun>(const std::filesystem::path& folder)>;
+Result<catalog::History> compare_history(const std::filesystem::path& run_or_root,
+                                         const catalog::HistoryRequest& request,
+                                         const RunsBelow& runs_below);
 
 }  // namespace profline::session

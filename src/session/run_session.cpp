@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/files.h"
+#include "base/source_commit.h"
 #include "base/strings.h"
 #include "formats/json.h"
 #include "formats/node.h"
@@ -174,12 +175,25 @@ Result<void> write_kernel_classes(const pipeline::RunSetup& setup) {
       file, PL_TRY(write_document({"kernel_classes", 1}, schema::write(setup.kernel_classes))));
 }
 
+/// A repository says what is checked out, which may differ between the worktrees of one CI job; its
+/// variables help where the sources were copied without it.
+std::string source_commit_of(const pipeline::RunSetup& setup) {
+  std::string commit = checked_out_commit(setup.cwd / setup.settings.pipeline.workload.cwd);
+  for (const char* variable : {"GITHUB_SHA", "CI_COMMIT_SHA"}) {
+    if (!commit.empty()) break;
+    const std::string given = environment_variable(variable).value_or("");
+    if (is_commit_hash(given)) commit = given;
+  }
+  return commit;
+}
+
 Result<void> write_environment(const PreparedRun& run, ProcessRunner& processes) {
   Environment environment = pipeline::look_around(run.plan.tools, processes);
   std::error_code failure;
   environment.profline =
       ProgramFacts{fs::read_symlink("/proc/self/exe", failure).string(), kVersion};
   environment.commit = kCommit;
+  environment.source_commit = source_commit_of(run.plan.setup);
   const Node document = redacted(pipeline::to_node(environment), run.plan.setup.redactor);
   return write_file_atomic(run.plan.setup.folder / run::files::kEnvironment,
                            PL_TRY(write_json(document)));

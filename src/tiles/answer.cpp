@@ -167,14 +167,18 @@ Result<std::string> window_json(const Index& index, const Query& query) {
   UsedNames names(index);
   std::string json = fmt::format(R"({{{},"from_ns":{},"to_ns":{},"rows":[)", kSchema,
                                  query.window.from_ns, query.window.to_ns);
+  std::vector<std::uint32_t> rows;
   for (const std::size_t lane : lanes) {
     for (std::uint32_t depth = 0; depth < std::min(index.lanes()[lane].rows, query.depths);
          ++depth) {
-      const std::uint32_t row = index.lanes()[lane].first_row + depth;
-      const RowPart part = window.to_ns > window.from_ns ? PL_TRY(index.part(row, window, pixels))
-                                                         : RowPart{.row = row};
-      put_part(json, {lane, depth}, part, names);
+      rows.push_back(index.lanes()[lane].first_row + depth);
     }
+  }
+  const bool is_empty = window.to_ns <= window.from_ns;
+  if (!is_empty) index.prepare(rows, window, pixels);
+  for (const std::uint32_t row : rows) {
+    const RowPart part = is_empty ? RowPart{.row = row} : PL_TRY(index.part(row, window, pixels));
+    put_part(json, *index.place(row), part, names);
   }
   end_list(json);
   return json + "," + PL_TRY(names.json()) + "}";
@@ -189,9 +193,10 @@ Result<std::string> tile_json(const Index& index, const Query& query) {
   UsedNames names(index);
   std::string json = fmt::format(R"({{{},"from_ns":{},"to_ns":{},"rows":[)", kSchema,
                                  lane.window.from_ns, lane.window.to_ns);
-  for (const std::uint32_t row : rows_of(index.lanes()[query.lane])) {
-    const Index::Place place = *index.place(row);
-    put_part(json, place, PL_TRY(index.part(row, lane.window, kBinsOfTile)), names);
+  const std::vector<std::uint32_t> rows = rows_of(index.lanes()[query.lane]);
+  index.prepare(rows, lane.window, kBinsOfTile);
+  for (const std::uint32_t row : rows) {
+    put_part(json, *index.place(row), PL_TRY(index.part(row, lane.window, kBinsOfTile)), names);
   }
   end_list(json);
   return json + "," + PL_TRY(names.json()) + "}";

@@ -100,6 +100,12 @@ class BinMaker {
   bool is_open_ = false;
 };
 
+/// Has the system begin to read, without waiting for it.
+void begin_to_read(const FileDescriptor& file, const Extent& first, const Extent& last) {
+  ::posix_fadvise(file.get(), static_cast<off_t>(first.offset),
+                  static_cast<off_t>(last.offset + last.bytes - first.offset), POSIX_FADV_WILLNEED);
+}
+
 /// The level whose bins are the narrowest that are at least as wide as a pixel.
 std::uint32_t level_for(std::int64_t length_ns, std::uint32_t pixels, std::uint32_t last_level) {
   std::uint32_t level = 0;
@@ -152,6 +158,27 @@ class Index::Blocks {
         row_.blocks.begin(), row_.blocks.end(),
         [&](const EventBlock& candidate) { return candidate.last_start_ns < to_ns; });
     return in_block(block, [&](const StoredEvent& event) { return event.start_ns < to_ns; });
+  }
+
+  /// Begins to read what a window that is drawn `pixels` wide needs.
+  void prepare(const Window& window, std::uint32_t pixels) const {
+    const auto begin = std::partition_point(
+        row_.blocks.begin(), row_.blocks.end(),
+        [&](const EventBlock& candidate) { return last_moment(candidate) <= window.from_ns; });
+    if (begin == row_.blocks.end() || begin->first_start_ns >= window.to_ns) return;
+    const auto end = std::partition_point(begin, row_.blocks.end(), [&](const EventBlock& each) {
+      return each.last_start_ns < window.to_ns;
+    });
+    const auto last = end == row_.blocks.end() ? std::prev(end) : end;
+    // Events are read, or, where there are many, bins and the events where there are few.
+    constexpr std::uint64_t kMostAhead = std::uint64_t{1} << 20U;
+    if (last->events.offset - begin->events.offset <= kMostAhead) {
+      begin_to_read(index_.file, begin->events, last->events);
+    } else {
+      begin_to_read(index_.file, begin->events, begin->events);
+      begin_to_read(index_.file, last->events, last->events);
+    }
+    if (last->events_before - begin->events_before > pixels / 2) prepare_bins(window, pixels);
   }
 
   /// Adds the bins of [first, last], computed from events.
@@ -233,6 +260,19 @@ class Index::Blocks {
   }
 
  private:
+  void prepare_bins(const Window& window, std::uint32_t pixels) const {
+    const auto last_level = static_cast<std::uint32_t>(kFirstLevel + row_.bins.size() - 1);
+    const std::uint32_t level = level_for(window.to_ns - window.from_ns, pixels, last_level);
+    if (level < kFirstLevel || level - kFirstLevel >= row_.bins.size()) return;
+    const std::vector<BinBlock>& stored = row_.bins[level - kFirstLevel];
+    auto block = std::partition_point(stored.begin(), stored.end(), [&](const BinBlock& candidate) {
+      return candidate.last_index < window.from_ns >> level;
+    });
+    for (; block != stored.end() && block->first_index <= (window.to_ns - 1) >> level; ++block) {
+      begin_to_read(index_.file, block->bins, block->bins);
+    }
+  }
+
   /// A run of blocks whose totals are together in the file.
   struct Node {
     Extent totals;
@@ -407,6 +447,11 @@ std::int64_t Index::busy_ns(std::uint32_t row) const {
 
 std::uint64_t Index::event_count(std::uint32_t row) const {
   return opened_->directory.rows[row].events;
+}
+
+void Index::prepare(const std::vector<std::uint32_t>& rows, const Window& window,
+                    std::uint32_t pixels) const {
+  for (const std::uint32_t row : rows) Blocks(*opened_, row).prepare(window, pixels);
 }
 
 Result<RowPart> Index::part(std::uint32_t row, const Window& window, std::uint32_t pixels) const {

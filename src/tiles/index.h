@@ -104,6 +104,10 @@ class Index {
   std::int64_t busy_ns(std::uint32_t row) const;
   std::uint64_t event_count(std::uint32_t row) const;
 
+  /// Has the system begin to read what part() needs of these rows, so that they wait for the disk
+  /// together instead of one after the other.
+  void prepare(const std::vector<std::uint32_t>& rows, const Window& window,
+               std::uint32_t pixels) const;
   /// The row's part of a window that is drawn `pixels` wide: its events, if there is room for them,
   /// else bins that are at least as wide as a pixel.
   Result<RowPart> part(std::uint32_t row, const Window& window, std::uint32_t pixels) const;

@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -10,6 +13,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "testing/captures/nsys_export.h"
 #include "testing/peak_memory.h"
 #include "testing/temp_dir.h"
@@ -68,8 +72,18 @@ void build(benchmark::State& state) {
   state.counters["peak_MB"] = megabytes(testing::peak_memory_bytes() - before);
 }
 
-/// 1,000 windows of every size anywhere in the capture, of all lanes, 1,600 pixels wide, as JSON.
-void windows(benchmark::State& state) {
+/// Makes the system forget what it has read of a file.
+bool forget(const std::filesystem::path& file) {
+  const auto descriptor = open_for_reading(file);
+  return descriptor && ::fdatasync(descriptor->get()) == 0 &&
+         ::posix_fadvise(descriptor->get(), 0, 0, POSIX_FADV_DONTNEED) == 0;
+}
+
+enum class Cache { Warm, Cold };
+
+/// Windows of every size anywhere in the capture, of all lanes, 1,600 pixels wide, as JSON: 1,000,
+/// or 200 with a cold page cache.
+void windows(benchmark::State& state, Cache cache) {
   if (!opened_index(state)) return state.SkipWithError("no index");
   const auto opened_at = std::chrono::steady_clock::now();
   const auto index = opened_index(state);
@@ -80,7 +94,7 @@ void windows(benchmark::State& state) {
   std::size_t bytes = 0;
   for (auto unused : state) {
     static_cast<void>(unused);
-    for (int window = 0; window < 1000; ++window) {
+    for (int window = 0; window < (cache == Cache::Warm ? 1000 : 200); ++window) {
       const auto length = static_cast<std::uint64_t>(index->facts().length_ns);
       // From the whole capture down to a microsecond, each size as likely as its double.
       std::uint64_t wide = std::max<std::uint64_t>(length >> (random() % 27), 1000);
@@ -88,6 +102,9 @@ void windows(benchmark::State& state) {
       const std::uint64_t from = random() % (length - std::min(wide, length - 1));
       const std::string query = "what=window&from=" + std::to_string(from) +
                                 "&to=" + std::to_string(from + wide) + "&pixels=1600";
+      if (cache == Cache::Cold && !forget(made(state).index)) {
+        return state.SkipWithError("the cache cannot be emptied");
+      }
       const auto begin = std::chrono::steady_clock::now();
       const auto json = answer(*index, query);
       const std::chrono::duration<double, std::milli> took =
@@ -134,7 +151,10 @@ const bool kRegistered = [] {
   for (const std::int64_t kernels : {100'000, 10'000'000}) {
     if (kernels > 100'000 && std::getenv("PROFLINE_BENCH_LARGE") == nullptr) break;
     add("tiles_build", build, kernels);
-    add("tiles_windows", windows, kernels);
+    add(
+        "tiles_windows", [](auto& state) { windows(state, Cache::Warm); }, kernels);
+    add(
+        "tiles_windows_cold", [](auto& state) { windows(state, Cache::Cold); }, kernels);
     add("tiles_totals_and_search", totals_and_search, kernels);
   }
   return true;

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # These print text for people or shells, or speak a protocol of their own.
-WITHOUT = {"help", "version", "mcp", "rank-exec", "serve"}
+WITHOUT = {"help", "mcp", "rank-exec", "serve"}
 
 
 def commands_of(help_text: str) -> list[str]:

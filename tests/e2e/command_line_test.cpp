@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/terminal_text.h"
+#include "formats/json.h"
 #include "process/runner.h"
 #include "profline_binary.h"
 #include "testing/temp_dir.h"
@@ -71,6 +72,15 @@ TEST(CommandLine, HelpAndVersionAreWordsToo) {
   EXPECT_EQ(run_profline({"help", "kernels", "top"}).out,
             run_profline({"kernels", "top", "--help"}).out);
   EXPECT_EQ(run_profline({"version"}).out, run_profline({"--version"}).out);
+  const std::string text = run_profline({"version"}).out;
+  for (const char* word : {"version", "--version"}) {
+    const auto document = parse_json(run_profline({word, "--format", "json"}).out, "version");
+    ASSERT_TRUE(document) << document.error().to_string();
+    EXPECT_EQ(document->find("schema")->as_string(), "profline.version/1");
+    EXPECT_EQ("profline " + document->find("version")->as_string() + " (" +
+                  document->find("commit")->as_string() + ")\n",
+              text);
+  }
   const Outcome unknown = run_profline({"help", "trce"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(unknown.err,

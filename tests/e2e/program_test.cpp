@@ -133,6 +133,42 @@ TEST_F(RunProgram, ReportsTheRequestsThatItRecorded) {
   EXPECT_THAT(compared.out, Not(HasSubstr("image")));
 }
 
+TEST_F(RunProgram, IsOfTheCommitThatItsRepositoryHasCheckedOut) {
+  write_files(folder_.path(), {{"sources/bench.sh", "true\n"}});
+  const auto git = [&](const char* script) {
+    const Outcome done = run_command({.argv = {"sh", "-ec", script},
+                                      .env = {{"GIT_CONFIG_NOSYSTEM", "1"},
+                                              {"GIT_CONFIG_GLOBAL", "/dev/null"},
+                                              {"GIT_AUTHOR_NAME", "a"},
+                                              {"GIT_AUTHOR_EMAIL", "a@example.org"},
+                                              {"GIT_COMMITTER_NAME", "a"},
+                                              {"GIT_COMMITTER_EMAIL", "a@example.org"}},
+                                      .cwd = folder_ / "sources"});
+    EXPECT_EQ(done.code, 0) << done.err;
+    return std::string(trim(done.out));
+  };
+  if (run_command({.argv = {"git", "--version"}}).code != 0) GTEST_SKIP() << "git is not installed";
+  const auto recorded = [&](const std::string& where) {
+    fs::remove_all(folder_ / "run");
+    const Outcome outcome =
+        run({"pipeline.workload.cwd=" + where}, {"sh", (folder_ / "sources/bench.sh").string()});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return json("env.json").find("source_commit")->as_string();
+  };
+  const std::string first =
+      git("git init -q . && git add . && git commit -qm one && git rev-parse HEAD");
+  EXPECT_EQ(first.size(), 40U);
+  EXPECT_EQ(recorded("sources"), first);
+  const Outcome runs = run_profline_in(folder_.path(), {"runs", "--root", ".", "--format", "json"});
+  EXPECT_THAT(runs.out, HasSubstr("\"commit\": \"" + first + "\""));
+  const std::string second = git(
+      "git commit -q --allow-empty -m two && git pack-refs --all && git worktree add -q ../tree "
+      "HEAD~1 && git rev-parse HEAD");
+  EXPECT_NE(second, first);
+  EXPECT_EQ(recorded("sources"), second);
+  EXPECT_EQ(recorded("tree"), first);
+}
+
 /// Ten requests, one of which captures a CUDA graph; its torch is a stand-in.
 constexpr const char* kCapturingScript = R"(
 import time, profline, torch.cuda.graphs

@@ -14,8 +14,8 @@ namespace profline::e2e {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -102,11 +102,11 @@ TEST_F(Runs, AreExportedWithTheSameColumnsWhateverTheyMeasured) {
   EXPECT_THAT(csv.out,
               StartsWith("folder,id,experiment,state,exit_code,model,program,device,device_name,"
                          "host,version,commit,started,ended,fingerprint,disturbance,steadiness,"
-                         "swept,metric,unit,value,n\n"));
+                         "swept,metric,unit,value,n,configuration\n"));
   EXPECT_THAT(csv.out, HasSubstr("r1,r1,eager,ok,,tiny,,cuda:0,"));
   EXPECT_THAT(csv.out, HasSubstr(",token_ms,ms,"));
   EXPECT_THAT(csv.out, HasSubstr("r0,r0,\"a, \"\"b\"\"\",ok,,tiny,,cuda:0,"));
-  EXPECT_THAT(csv.out, EndsWith(",,,,\n"));
+  EXPECT_THAT(csv.out, ContainsRegex(",,,,,[0-9a-f]{16}\n$"));
   const Outcome jsonl = runs({"export", "--as", "jsonl", "--experiment", "eager"});
   EXPECT_EQ(jsonl.out.find('\n'), jsonl.out.size() - 1);
   const auto line = parse_json(jsonl.out, "line");
@@ -309,7 +309,7 @@ TEST_F(Runs, ReportWhatIsWrong) {
   ASSERT_TRUE(write_file_atomic(root() / "r1/run.json", "{ torn"));
   const Outcome torn = runs({});
   EXPECT_EQ(torn.code, 0);
-  EXPECT_THAT(torn.err, HasSubstr("profline: warning: r1 is left out: "));
+  EXPECT_THAT(torn.err, HasSubstr("profline: warning: the run r1 is left out: "));
 }
 
 }  // namespace

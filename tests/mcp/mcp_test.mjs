@@ -186,9 +186,10 @@ test("the SDK's client lists and calls every tool", { skip }, async () => {
 });
 
 test('the inspector lists and calls every tool', { skip }, () => {
-  const inspect = (...words) => JSON.parse(execFileSync(process.execPath,
-    [join(modules, '.bin/mcp-inspector'), '--cli', ...words, '--', profline, 'mcp', root],
+  const inspectServer = (server, ...words) => JSON.parse(execFileSync(process.execPath,
+    [join(modules, '.bin/mcp-inspector'), '--cli', ...words, '--', profline, 'mcp', ...server, root],
     { cwd: folder, encoding: 'utf8', env: { ...process.env, HOME: folder }, timeout: 60000 }));
+  const inspect = (...words) => inspectServer([], ...words);
   const { tools } = inspect('--method', 'tools/list');
   assert.deepEqual(tools.map((tool) => tool.name).sort(), oneOfEach.map((question) => question.tool).sort());
   for (const { question, tool, arguments: given, fact, value } of oneOfEach) {
@@ -197,4 +198,8 @@ test('the inspector lists and calls every tool', { skip }, () => {
     assert.ok(!answer.isError, question);
     assert.deepEqual(answer.structuredContent.facts.find((each) => each.what === fact)?.value, value, question);
   }
+  const run = inspectServer(['--allow-run'], '--method', 'tools/call', '--tool-name', 'run', '--tool-arg', 'program=["true"]',
+    '--tool-arg', 'overrides=["experiment=by-inspector","pipeline.nsys.enable=false"]');
+  assert.ok(!run.isError, run.content?.[0]?.text);
+  assert.equal(run.structuredContent.facts.find((each) => each.what.endsWith(': experiment'))?.value, 'by-inspector');
 });

@@ -16,10 +16,14 @@ const pictures = env.PROFLINE_SCREENSHOTS || join(root, '..', 'pictures');
 
 let browser;
 let server;
+let going;    // holds the lock of a run, so that it is running
 let address;  // with the token
 let state;    // of a browser that opened it: the cookie
 before(async () => {
   mkdirSync(pictures, {recursive: true});
+  makeRunning('going');
+  going = spawn('flock', [join(root, 'going'), 'sh', '-c', 'echo held; exec cat >&2'], {stdio: ['pipe', 'pipe', 'ignore']});
+  await new Promise((held) => createInterface({input: going.stdout}).once('line', held));
   server = spawn(env.SERVE_TEST_PROFLINE, ['serve', root, '--port', '0'], {stdio: ['ignore', 'pipe', 'inherit']});
   [address] = await Promise.race([
     new Promise((found) => createInterface({input: server.stdout}).once('line', (line) => found([line]))),
@@ -39,8 +43,20 @@ after(async () => {
   await browser.close();
   const ended = new Promise((found) => server.once('exit', (code, signal) => found([code, signal])));
   server.kill('SIGTERM');
+  going.stdin.end();
   assert.deepEqual(await ended, [0, null]);
 });
+
+// A run that has come to its second stage.
+function makeRunning(name) {
+  mkdirSync(join(root, name, 'nsys'), {recursive: true});
+  writeFileSync(join(root, name, 'nsys/log'), 'Collecting data...\nStep 3 of 8\n');
+  writeFileSync(join(root, name, 'run.json'), JSON.stringify({schema: 'profline.run/1', id: name, experiment: 'nightly-0', state: 'running',
+    started: '2025-01-01T00:00:00.000Z', version: '0.1.0', device: 'cuda:0', host: 'node7', stages: [
+      {name: 'baseline', state: 'ok', started: '2025-01-01T00:00:00.000Z', ended: '2025-01-01T00:00:41.000Z'},
+      {name: 'nsys', state: 'running', started: '2025-01-01T00:00:41.000Z', commands: [{name: 'nsys', argv: ['nsys', 'profile'], log: 'nsys/log'}]},
+      {name: 'ncu', state: 'pending'}]}));
+}
 
 // Opens a page of the server, passes it to `look`, and checks that it is quiet: no error, no console message, and no
 // request to anything but the server.
@@ -85,6 +101,10 @@ const pages = {
   failed: null,  // found below
   files: '/runs/20261115-102030/files',
   timeline: '/runs/20261115-102030/timeline?capture=nsys%2Frun.sqlite',
+  report: '/runs/20261115-102030/',
+  ranks: '/runs/ranks/',
+  sweep: '/sweeps/sweep/',
+  running: '/runs/going/',
   missing: '/runs/none/',
 };
 pages.failed = '/runs/' + newest.find((name) => JSON.parse(readFileSync(join(root, name, 'run.json'), 'utf8')).state === 'failed') + '/';
@@ -97,7 +117,7 @@ for (const [name, path] of Object.entries(pages)) {
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       await page.screenshot({path: join(pictures, `${name}-${look}.png`), fullPage: look !== 'phone'});
       assert.ok(wide <= 0, `${wide} pixels too wide`);
-      if (look !== 'phone') assert.deepEqual(await check(page), []);
+      assert.deepEqual(await check(page), []);
     }, {...options, expected: name === 'missing' ? [/status of 404/] : []}));
   }
 }
@@ -149,8 +169,14 @@ test('runs: the filter works while somebody types, and the address follows', () 
 
 test('runs: sorted by a metric, and page by page', () => open('/', async (page) => {
   await page.locator('#runs thead').getByRole('link', {name: 'token_ms'}).click();
-  const values = await page.$$eval('#runs tbody td.n:nth-of-type(1)', (cells) => cells.length);
-  assert.ok(values >= 0);
+  const shown = await page.$$eval('#runs tbody tr', (rows) => {
+    const heads = Array.from(document.querySelectorAll('#runs thead th'), (head) => head.textContent);
+    return rows.map((row) => row.children[heads.findIndex((head) => head.startsWith('token_ms'))].textContent);
+  });
+  const values = shown.filter((text) => text.endsWith(' ms')).map(parseFloat);
+  assert.equal(values.length, 100, 'runs without the metric come last');
+  assert.ok(values.every((value, at) => at === 0 || values[at - 1] <= value), values.join(' '));
+  assert.ok(values[0] < values[99]);
   assert.equal(await page.locator('#runs th[aria-sort]').getAttribute('aria-sort'), 'ascending');
   await page.goto(new URL('/', address).href);
   const first = await names(page);
@@ -185,6 +211,34 @@ test('runs: a run that is added appears by itself, also while another page of it
   } finally {
     rmSync(join(root, 'later'), {recursive: true, force: true});
   }
+}));
+
+test('runs: the list changes, and the keyboard stays where it was', () => open('/?q=going', async (page) => {
+  const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.textContent);
+  const places = [page.getByRole('button', {name: 'Compare A with B'}), page.getByLabel('compare as B: going', {exact: true}),
+    page.locator('#runs tbody th a')];
+  for (const [at, place] of places.entries()) {
+    await place.focus();
+    const before = await focused();
+    makeRunning(`going-${at}`);
+    await page.waitForSelector(`#runs a[href="/runs/going-${at}/"]`, {timeout: 60000});
+    assert.equal(await focused(), before);
+  }
+  for (const at of places.keys()) rmSync(join(root, `going-${at}`), {recursive: true, force: true});
+}));
+
+test('a run that is going on shows its stages and what they print', () => open('/runs/going/', async (page) => {
+  assert.equal(await page.locator('.stages [aria-current="step"] .name').innerText(), 'nsys');
+  assert.match(await page.locator('pre.output').innerText(), /Step 3 of 8/);
+  await page.locator('pre.output').focus();
+  writeFileSync(join(root, 'going/nsys/log'), 'Step 4 of 8\n');
+  await page.waitForFunction(() => document.querySelector('pre.output').innerText.includes('Step 4 of 8'), null, {timeout: 60000});
+  assert.ok(await page.evaluate(() => document.activeElement.matches('pre.output')), 'the focus stays');
+}));
+
+test('a run with ranks names the late one', () => open('/runs/ranks/', async (page) => {
+  await page.waitForFunction(() => window.profline);
+  assert.match(await page.locator('#ranks').innerText(), /rank 1 is late/i);
 }));
 
 test('trends: the planted step is marked with its commit, and its runs can be compared', () => open('/trends?metric=token_ms&experiment=nightly-0', async (page) => {

@@ -30,12 +30,12 @@ class ServeTest(unittest.TestCase):
         cls.root = base / "runs"
         make_runs(cls.root, "--runs", "30", "--all-ok")
         cls.one, cls.plain = sorted(each.name for each in cls.root.iterdir())[:2]
-        os.symlink(base / "secret", cls.root / cls.one / "outside")
         (cls.root / "beside").write_bytes(SECRET)
         (cls.root / cls.one / "big.bin").write_bytes(b"x" * 5_000_000)
         (cls.root / cls.one / "empty.txt").touch()
         cls.served = Served(PROFLINE, "serve", str(cls.root), "--port", "0")
         cls.served.list_page()
+        os.symlink(base / "secret", cls.root / cls.one / "outside")  # of a run that is listed already
 
     @classmethod
     def tearDownClass(cls):
@@ -131,6 +131,13 @@ class ServeTest(unittest.TestCase):
         self.assertTrue(headers["content-disposition"].startswith("attachment;"))
         status, headers, body = self.served.get(target, extra="Range: bytes=10-19\r\n")
         self.assertEqual((status, body), (206, b"x" * 10))
+        self.assertEqual(headers["content-range"], "bytes 10-19/5000000")
+        status, headers, body = self.served.get(target, extra="Range: bytes=4999990-60000000\r\n")
+        self.assertEqual((status, body, headers["content-range"]), (206, b"x" * 10, "bytes 4999990-4999999/5000000"))
+        for beyond in ["bytes=5000000-", "bytes=60000000-", "bytes=60000000-70000000", "bytes=-0"]:
+            status, headers, body = self.served.get(target, extra=f"Range: {beyond}\r\n")
+            self.assertEqual((status, headers["content-range"]), (416, "bytes */5000000"), beyond)
+            self.assertLess(int(headers["content-length"]), 1000)
         self.assertEqual(self.served.get(f"/runs/{self.one}/files/empty.txt")[0::2], (200, b""))
         status, headers, body = self.served.get(target, method="HEAD")
         self.assertEqual((status, headers["content-length"], body), (200, "5000000", b""))
@@ -234,6 +241,23 @@ class StartTest(unittest.TestCase):
             wrong = subprocess.run([PROFLINE, "serve", "--port", "x"], capture_output=True, text=True)
             self.assertEqual(wrong.returncode, 2)
             self.assertIn("--port takes a number from 0 to 65535, not 'x'", wrong.stderr)
+
+    def test_a_download_does_not_keep_it_from_ending(self):
+        size = 50_000_000
+        with tempfile.TemporaryDirectory() as folder:
+            make_runs(Path(folder), "--runs", "1", "--all-ok")
+            name = next(Path(folder).iterdir()).name
+            (Path(folder) / name / "big.bin").write_bytes(b"x" * size)
+            with Served(PROFLINE, "serve", folder, "--port", "0") as served:
+                served.list_page()
+                with served.connect() as connection:
+                    connection.sendall(served.request(f"/runs/{name}/files/big.bin"))
+                    received = len(connection.recv(1))  # it is being sent
+                    served.process.terminate()
+                    while not served.refuses():
+                        pass
+                    received += len(read_all(connection))
+                self.assertLess(received, size, "the rest was not sent")
 
     def test_a_root_that_does_not_exist_yet_is_shown_as_that(self):
         with tempfile.TemporaryDirectory() as folder:

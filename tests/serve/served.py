@@ -35,6 +35,14 @@ class Served:
     def is_alive(self) -> bool:
         return self.process.poll() is None
 
+    def refuses(self) -> bool:
+        """Whether it no longer listens."""
+        try:
+            self.connect().close()
+            return False
+        except ConnectionRefusedError:
+            return True
+
     def connect(self, timeout: float = 60) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
 

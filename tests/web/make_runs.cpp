@@ -33,6 +33,7 @@
 #include "sweep/report.h"
 #include "testing/captures/generated_trace.h"
 #include "testing/captures/nsys_export.h"
+#include "testing/captures/planted_ranks.h"
 #include "testing/paths.h"
 #include "testing/runs/load_run.h"
 #include "testing/runs/recorded_run.h"
@@ -251,6 +252,22 @@ void make_program(const fs::path& folder) {
   write_every_report(folder);
 }
 
+/// Three ranks, of which one is late.
+void make_ranks(const fs::path& folder) {
+  make_program(folder);
+  const testing::PlantedTraces planted = testing::planted_traces(
+      {.ranks = 3, .steps = 20, .seed = 2, .straggler = 1, .states_rank = false});
+  for (std::size_t rank = 0; rank < planted.traces.size(); ++rank) {
+    const fs::path below = folder / "torch_profiler/ranks" / std::to_string(rank);
+    fs::create_directories(below);
+    write_text(below / "trace.json", planted.traces[rank]);
+  }
+  write_text(folder / "ranks.json", R"({"schema": "profline.ranks/1", "launcher": "srun", "n": 3,
+    "ranks": [{"rank": 0, "node": "n1", "why": ""}, {"rank": 1, "node": "n2", "why": ""},
+              {"rank": 2, "node": "n2", "why": ""}]})");
+  write_every_report(folder);
+}
+
 /// The client is late enough for a mark.
 void make_load(const fs::path& folder) {
   testing::LoadRun run({.requests = 600,
@@ -432,6 +449,8 @@ int make_run(const std::string& what, const fs::path& folder) {
     make_load(folder);
   } else if (what == "load-search") {
     make_load_search(folder);
+  } else if (what == "ranks") {
+    make_ranks(folder);
   } else if (what == "sweep") {
     make_sweep(folder);
   } else if (what == "hostile") {
@@ -456,9 +475,10 @@ int make_run(const std::string& what, const fs::path& folder) {
 
 int main(int count, char** arguments) {
   if (count != 3) {
-    std::cerr << "report_runs "
-                 "h200|h200-counters|program|load|load-search|sweep|hostile|large|report|page "
-                 "FOLDER\n";
+    std::cerr
+        << "report_runs "
+           "h200|h200-counters|program|load|load-search|ranks|sweep|hostile|large|report|page "
+           "FOLDER\n";
     return 2;
   }
   return profline::make_run(arguments[1], arguments[2]);

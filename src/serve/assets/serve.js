@@ -21,22 +21,43 @@ function isBusy() {
   return isTyping || document.querySelector('.pick input:checked') !== null || !getSelection().isCollapsed;
 }
 
+// What can have the keyboard's focus.
+const focusable = 'a[href], button, input, select, textarea, summary, [tabindex]';
+
+// What makes such an element recognisable, also in the next version of the page.
+function identity(element) {
+  const own = ['id', 'href', 'name', 'value', 'aria-label', 'data-trace'].map((name) => element.getAttribute(name));
+  return [element.tagName, ...own, own.some(Boolean) ? '' : element.textContent].join('\n');
+}
+
+// Remembers where the focus is, and returns a function that gives it back: to the same element, else to what is in its place.
+function rememberFocus(place) {
+  const here = document.activeElement;
+  if (!here || here === place || !place.contains(here)) return () => {};
+  const before = Array.from(place.querySelectorAll(focusable));
+  const same = before.filter((element) => identity(element) === identity(here));
+  const [wanted, number, at] = [identity(here), same.indexOf(here), before.indexOf(here)];
+  return () => {
+    const now = Array.from(place.querySelectorAll(focusable));
+    const again = now.filter((element) => identity(element) === wanted);
+    const next = again[number] || again[0] || now[Math.min(at, now.length - 1)] || place;
+    next.focus({preventScroll: true});
+  };
+}
+
 function showMain(main) {
   const now = document.getElementById('main');
   if (now.innerHTML === main.innerHTML) return;
   const scrolled = Array.from(now.querySelectorAll('.scroll, pre'), (box) => [box.scrollLeft, box.scrollTop]);
-  const focused = document.activeElement && document.activeElement.getAttribute('href');
+  const giveFocusBack = rememberFocus(now);
   const opened = Array.from(now.querySelectorAll('details'), (details) => details.open);
   now.replaceChildren(...main.childNodes);
   now.querySelectorAll('.scroll, pre').forEach((box, at) => {
     if (scrolled[at]) [box.scrollLeft, box.scrollTop] = scrolled[at];
   });
   now.querySelectorAll('details').forEach((details, at) => { details.open = Boolean(opened[at]); });
-  if (focused) {
-    const again = Array.from(now.querySelectorAll('a')).find((link) => link.getAttribute('href') === focused);
-    if (again) again.focus({preventScroll: true});
-  }
   activate();
+  giveFocusBack();
 }
 
 function addRefresh() {

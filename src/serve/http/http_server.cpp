@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -23,6 +21,8 @@
 #include <httplib.h>
 
 #include "base/files.h"
+#include "serve/byte_range.h"
+#include "serve/http/bounded_stream.h"
 
 namespace profline::serve {
 namespace {
@@ -31,101 +31,17 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// A request line and its headers. Nothing else is read.
-constexpr std::size_t kMostRequestBytes = std::size_t{32} * 1024;
-constexpr seconds kTimeToAsk(10);       ///< for a whole request, however many bytes at a time
-constexpr seconds kTimeToTakeMore(20);  ///< for any part of an answer
-constexpr seconds kTimeBetween(15);     ///< a connection may be idle
-constexpr int kMostRequests = 1000;     ///< of a connection
+constexpr seconds kTimeBetween(15);  ///< a connection may be idle
+constexpr int kMostRequests = 1000;  ///< of a connection
 /// Each connection has a thread while it lasts; further ones wait.
 constexpr std::size_t kMostThreads = 256;
-
-milliseconds left_until(Clock::time_point end) {
-  return std::max(std::chrono::duration_cast<milliseconds>(end - Clock::now()), milliseconds(0));
-}
-
-bool wait_for(int socket, short event, milliseconds patience) {
-  pollfd asked{socket, event, 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&asked, 1, static_cast<int>(patience.count()));
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
-}
-
-/// A connection during one request: what arrives is bounded in size and time, which the library
-/// does not do. It reads a byte at a time, hence the buffer, which outlives the request.
-class BoundedStream final : public httplib::Stream {
- public:
-  BoundedStream(int socket, std::string& unread)
-      : socket_(socket), unread_(unread), deadline_(Clock::now() + kTimeToAsk) {}
-
-  bool is_readable() const override { return !unread_.empty() || wait_for(socket_, POLLIN, {}); }
-  bool is_writable() const override { return wait_for(socket_, POLLOUT, kTimeToTakeMore); }
-
-  ssize_t read(char* bytes, std::size_t size) override {
-    if (unread_.empty() && !receive()) return -1;
-    const std::size_t count = std::min(size, unread_.size() - at_);
-    std::memcpy(bytes, unread_.data() + at_, count);
-    at_ += count;
-    if (at_ == unread_.size()) drop();
-    taken_ += count;
-    return taken_ > kMostRequestBytes ? -1 : static_cast<ssize_t>(count);
-  }
-
-  ssize_t write(const char* bytes, std::size_t size) override {
-    if (!is_writable()) return -1;
-    ssize_t count = 0;
-    do {
-      count = ::send(socket_, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (count < 0 && errno == EINTR);
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return write(bytes, size);
-    return count;
-  }
-
-  void get_remote_ip_and_port(std::string& ip, int& port) const override {
-    ip.clear();
-    port = 0;
-  }
-  void get_local_ip_and_port(std::string& ip, int& port) const override {
-    ip.clear();
-    port = 0;
-  }
-  socket_t socket() const override { return socket_; }
-  // Of later releases of the library.
-  virtual bool wait_readable() const { return is_readable(); }
-  virtual bool wait_writable() const { return is_writable(); }
-
-  /// What was received after the request.
-  void drop() {
-    unread_.erase(0, at_);
-    at_ = 0;
-  }
-
- private:
-  bool receive() {
-    std::array<char, 4096> buffer{};
-    if (!wait_for(socket_, POLLIN, left_until(deadline_))) return false;
-    ssize_t count = 0;
-    do {
-      count = ::recv(socket_, buffer.data(), buffer.size(), MSG_DONTWAIT);
-    } while (count < 0 && errno == EINTR);
-    if (count <= 0) return false;
-    unread_.assign(buffer.data(), static_cast<std::size_t>(count));
-    at_ = 0;
-    return true;
-  }
-
-  int socket_;
-  std::string& unread_;
-  std::size_t at_ = 0;
-  std::size_t taken_ = 0;
-  Clock::time_point deadline_;
-};
 
 /// A thread for each connection, up to a limit: a slow client then delays nobody else.
 class Threads final : public httplib::TaskQueue {
  public:
+  /// `is_ending` becomes true when no more connections come, so that those that are open end.
+  explicit Threads(std::atomic<bool>& is_ending) : is_ending_(is_ending) {}
+
   // Returns nothing in some releases, and whether there was room in others.
   using Enqueued =
       decltype(std::declval<httplib::TaskQueue&>().enqueue(std::declval<std::function<void()>>()));
@@ -137,6 +53,7 @@ class Threads final : public httplib::TaskQueue {
     return Enqueued(true);
   }
   void shutdown() override {
+    is_ending_ = true;
     {
       const std::scoped_lock lock(mutex_);
       is_over_ = true;
@@ -168,6 +85,7 @@ class Threads final : public httplib::TaskQueue {
     }
   }
 
+  std::atomic<bool>& is_ending_;
   std::mutex mutex_;
   std::condition_variable wakes_;
   std::deque<std::function<void()>> tasks_;
@@ -191,27 +109,46 @@ Visitor visitor_of(const httplib::Request& request) {
           .token = {}};
 }
 
-/// Sends the file in pieces; a client that goes away ends it.
-void send_file(FileBody& body, const std::string& type, httplib::Response& to) {
+/// Sends a part of the file in pieces; a client that goes away ends it.
+void send_part(FileBody& body, const ByteRange& part, const std::string& type,
+               httplib::Response& to) {
   const auto file = std::make_shared<FileDescriptor>(std::move(body.file));
   to.set_content_provider(
-      static_cast<std::size_t>(body.size), type,
-      [file](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+      static_cast<std::size_t>(part.size), type,
+      [file, first = part.first](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
         constexpr std::size_t kPiece = std::size_t{128} * 1024;
         std::string piece(std::min(length, kPiece), '\0');
         const ssize_t count =
-            ::pread(file->get(), piece.data(), piece.size(), static_cast<off_t>(offset));
+            ::pread(file->get(), piece.data(), piece.size(), static_cast<off_t>(first + offset));
         // A file that became shorter cannot be sent as announced.
         return count > 0 && sink.write(piece.data(), static_cast<std::size_t>(count));
       });
 }
 
-void send(Response& response, httplib::Response& to) {
+void send_file(FileBody& body, std::string_view range, const std::string& type,
+               httplib::Response& to) {
+  constexpr int kPart = 206;
+  constexpr int kNoSuchPart = 416;
+  const ByteRange part = byte_range(range, body.size);
+  const std::string size = "/" + std::to_string(body.size);
+  if (part.kind == ByteRange::Kind::None) {
+    to.status = kNoSuchPart;
+    to.set_header("Content-Range", "bytes *" + size);
+    return;
+  }
+  if (part.kind == ByteRange::Kind::Part) {
+    to.status = kPart;
+    to.set_header("Content-Range", "bytes " + std::to_string(part.first) + "-" +
+                                       std::to_string(part.first + part.size - 1) + size);
+  }
+  send_part(body, part, type, to);
+}
+
+/// `range`: which part of a file the client wants.
+void send(Response& response, std::string_view range, httplib::Response& to) {
   constexpr const char* kNothing =
       "default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-  constexpr int kOk = 200;
-  // The library chooses between that and a part of the content.
-  if (response.status != kOk) to.status = response.status;
+  to.status = response.status;
   to.set_header("Content-Security-Policy", response.policy.empty() ? kNothing : response.policy);
   to.set_header("X-Content-Type-Options", "nosniff");
   to.set_header("X-Frame-Options", "DENY");
@@ -222,7 +159,7 @@ void send(Response& response, httplib::Response& to) {
                 response.is_kept ? "private, max-age=31536000, immutable" : "no-store");
   for (const auto& [name, value] : response.headers) to.set_header(name.c_str(), value.c_str());
   if (response.file && response.file->size > 0) {
-    send_file(*response.file, response.type, to);
+    send_file(*response.file, range, response.type, to);
   } else {
     to.set_content(std::move(response.body), response.type.c_str());
   }
@@ -233,12 +170,12 @@ void send(Response& response, httplib::Response& to) {
 class HttpServer::Impl final : public httplib::Server {
  public:
   Impl() {
-    new_task_queue = [] { return new Threads; };
+    new_task_queue = [this] { return new Threads(is_ending_); };
     set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       Site* const site = site_.load();
       if (site != nullptr) {
         Response answer = site->respond(visitor_of(request), request.target);
-        send(answer, response);
+        send(answer, request.method == "GET" ? only(request, "Range") : "", response);
       }
       return HandlerResponse::Handled;
     });
@@ -251,21 +188,29 @@ class HttpServer::Impl final : public httplib::Server {
   void let_many_wait() const { ::listen(svr_sock_, SOMAXCONN); }
 
   std::atomic<Site*> site_{nullptr};
-  std::atomic<bool> is_over_{false};
+  /// Listens until that ends, for whatever reason.
+  void listen() {
+    is_ending_ = is_over_.load();
+    if (!is_over_) listen_after_bind();
+    is_ending_ = true;
+  }
+
+  std::atomic<bool> is_over_{false};    ///< the server is to stop
+  std::atomic<bool> is_ending_{false};  ///< connections are to end, for this or another reason
   std::atomic<bool> is_done_{false};
 
  private:
   bool process_and_close_socket(socket_t socket) override {
     std::string unread;
     for (int i = 0; i < kMostRequests && wait_for_request(socket, unread); ++i) {
-      BoundedStream stream(socket, unread);
+      BoundedStream stream(socket, unread, is_ending_);
       bool is_closing = false;
       bool has_body = false;
       const auto prepare = [&](httplib::Request& request) {
         // Compressing takes longer than a loopback.
         request.headers.erase("Accept-Encoding");
-        // Many ranges of a large file would be a large answer to a small request.
-        if (request.ranges.size() > 1) request.ranges.clear();
+        // The library does not look whether the file has the bytes.
+        request.ranges.clear();
         // A body is not read, so that nothing after it can be.
         has_body = request.has_header("Content-Length") ||
                    request.has_header("Transfer-Encoding") ||
@@ -280,13 +225,8 @@ class HttpServer::Impl final : public httplib::Server {
   }
 
   bool wait_for_request(socket_t socket, const std::string& unread) const {
-    if (!unread.empty()) return !is_over_;
-    const auto end = Clock::now() + kTimeBetween;
-    constexpr milliseconds kLook(250);  // whether the server is to stop
-    while (!is_over_ && Clock::now() < end) {
-      if (wait_for(socket, POLLIN, kLook)) return !is_over_;
-    }
-    return false;
+    if (!unread.empty()) return !is_ending_;
+    return wait_until_over(socket, POLLIN, kTimeBetween, is_ending_);
   }
 
   /// The library's releases differ in what they want to know about the connection.
@@ -305,10 +245,24 @@ class HttpServer::Impl final : public httplib::Server {
   }
 };
 
-HttpServer::HttpServer(std::unique_ptr<Impl> impl, int port)
-    : impl_(std::move(impl)), port_(port) {}
+HttpServer::HttpServer(std::unique_ptr<Impl> impl, std::string host, int port)
+    : impl_(std::move(impl)), host_(std::move(host)), port_(port) {}
 HttpServer::HttpServer(HttpServer&&) noexcept = default;
 HttpServer::~HttpServer() = default;
+
+namespace {
+
+/// The port, or an Error of kind Io. Port 0 is any free one.
+Result<int> bind_to(httplib::Server& server, const std::string& host, int port) {
+  errno = 0;
+  const int bound =
+      port == 0 ? server.bind_to_any_port(host) : (server.bind_to_port(host, port) ? port : -1);
+  if (bound > 0) return bound;
+  const std::string why = errno != 0 ? ": " + os_error_words(errno) : "";
+  return Error(ErrorKind::Io, "cannot listen on " + host + ", port " + std::to_string(port) + why);
+}
+
+}  // namespace
 
 Result<HttpServer> HttpServer::bind(const std::string& host, int port) {
   auto impl = std::make_unique<Impl>();
@@ -317,26 +271,42 @@ Result<HttpServer> HttpServer::bind(const std::string& host, int port) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  errno = 0;
-  const int bound =
-      port == 0 ? impl->bind_to_any_port(host) : (impl->bind_to_port(host, port) ? port : -1);
-  if (bound <= 0) {
-    const std::string why = errno != 0 ? ": " + os_error_words(errno) : "";
-    return Error(ErrorKind::Io,
-                 "cannot listen on " + host + ", port " + std::to_string(port) + why);
-  }
+  const int bound = PL_TRY(bind_to(*impl, host, port));
   impl->let_many_wait();
-  return HttpServer(std::move(impl), bound);
+  return HttpServer(std::move(impl), host, bound);
 }
 
-void HttpServer::serve(Site& site) {
+Result<void> HttpServer::serve(Site& site) {
   impl_->site_ = &site;
-  if (!impl_->is_over_) impl_->listen_after_bind();
+  constexpr seconds kBriefly(1);
+  constexpr int kMostBriefly = 20;
+  Result<void> result;
+  for (int briefly = 0; !impl_->is_over_;) {
+    const auto began = Clock::now();
+    impl_->listen();
+    if (impl_->is_over_) break;
+    briefly = Clock::now() - began < kBriefly ? briefly + 1 : 0;
+    if (briefly == kMostBriefly) {
+      result = Error(ErrorKind::Io, "no connection can be accepted on " + host_ + ", port " +
+                                        std::to_string(port_));
+      break;
+    }
+    // The library gives up when a connection cannot be accepted, for example because the system is
+    // out of memory for a moment.
+    const auto again = bind_to(*impl_, host_, port_);
+    if (!again) {
+      result = again.error();
+      break;
+    }
+    impl_->let_many_wait();
+  }
   impl_->is_done_ = true;
+  return result;
 }
 
 void HttpServer::stop() {
   impl_->is_over_ = true;
+  impl_->is_ending_ = true;
   // The library forgets a request to stop that comes before it listens.
   while (!impl_->is_done_) {
     impl_->stop();

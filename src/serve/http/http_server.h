@@ -19,16 +19,18 @@ class HttpServer {
   HttpServer& operator=(HttpServer&&) = delete;
 
   int port() const { return port_; }
-  /// Answers until stop(). The site outlives this call.
-  void serve(Site& site);
+  /// Answers until stop(). The site outlives this call. An Error of kind Io: it could not go on
+  /// listening, and nobody called stop().
+  Result<void> serve(Site& site);
   /// May be called from another thread, also before serve().
   void stop();
 
  private:
   class Impl;
-  HttpServer(std::unique_ptr<Impl> impl, int port);
+  HttpServer(std::unique_ptr<Impl> impl, std::string host, int port);
 
   std::unique_ptr<Impl> impl_;
+  std::string host_;
   int port_ = 0;
 };
 

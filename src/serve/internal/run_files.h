@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -19,8 +20,10 @@ struct FoundFile {
   std::uint64_t size = 0;
 };
 
-/// Sorted by path; at most so many.
-std::vector<FoundFile> files_below(const std::filesystem::path& folder, std::size_t most);
+using ChooseFile = std::function<bool(const std::string& path)>;
+/// The files that are chosen, sorted by path; at most so many.
+std::vector<FoundFile> files_below(const std::filesystem::path& folder, std::size_t most,
+                                   const ChooseFile& is_chosen);
 /// An Error of kind NotFound if it is not a file of the run.
 Result<FileBody> file_below(const std::filesystem::path& folder, const std::string& below);
 
