@@ -87,6 +87,16 @@ class RanksTest(unittest.TestCase):
         times = sorted(one["ns"] for request in self.requests(folder) for one in request["phases"] if one["path"] == phase)
         return times[len(times) // 2]
 
+    def expect_late_rank(self, captured_by, ranks, late=2):
+        """`profline ranks` names the rank that was slowed down."""
+        done = subprocess.run([PROFLINE, "ranks", str(self.run_dir), "--format", "json"], env=self.env, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        analysis = json.loads(done.stdout)
+        self.assertEqual(analysis["captured_by"], captured_by)
+        self.assertEqual([rank["rank"] for rank in analysis["ranks"]], ranks)
+        self.assertEqual((analysis["stragglers"][0]["phase"], analysis["stragglers"][0]["rank"]), ("", late), done.stdout)
+        return analysis
+
     def expect_no_process_left(self):
         for _ in range(100):  # a launcher may need a moment to reap what it killed
             if not processes_with(str(self.root)):
@@ -129,15 +139,6 @@ class Gloo(RanksTest):
         self.assertLess(other, slow)
         self.assertGreater(self.phase_ns("baseline/ranks/1", "all_reduce"), self.phase_ns("baseline/ranks/2", "all_reduce"))
 
-    def expect_late_rank(self, captured_by, ranks):
-        """`profline ranks` names the rank that was slowed down."""
-        done = subprocess.run([PROFLINE, "ranks", str(self.run_dir), "--format", "json"], env=self.env, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        analysis = json.loads(done.stdout)
-        self.assertEqual(analysis["captured_by"], captured_by)
-        self.assertEqual([rank["rank"] for rank in analysis["ranks"]], ranks)
-        self.assertEqual((analysis["stragglers"][0]["phase"], analysis["stragglers"][0]["rank"]), ("", 2), done.stdout)
-
     def expect_traces(self):
         """Ranks 0 and 2 were traced, the others were not."""
         for rank in (0, 2):
@@ -169,6 +170,9 @@ class UnderMpirun(Gloo):
         self.expect_baseline([os.uname().nodename] * 4)
         self.expect_traces()
         self.assertIn("those of rank 0", self.findings("baseline")["lead_rank"])
+        analysis = self.expect_late_rank("torch_profiler", [0, 2])
+        self.assertIn("2 of 4 ranks were captured: a rank that was not may be later than those shown", analysis["notes"])
+        self.assertEqual(analysis["classes"]["transfer"], 0)
         self.expect_no_process_left()
 
 
@@ -212,7 +216,7 @@ class UnderSlurm(Gloo):
         done = self.profline("pipeline.workload.ranks.per_node=1", code=1, env={"FAULT": "1:kill"})
         self.assertIn("rank 1 on n2 killed by SIGKILL", done.stderr)
         shutil.rmtree(self.run_dir)
-        done = self.profline("pipeline.workload.ranks.per_node=1", "pipeline.baseline.timeout=8", code=1, env={"FAULT": "3:hang"})
+        done = self.profline("pipeline.workload.ranks.per_node=1", "pipeline.baseline.timeout=25", code=1, env={"FAULT": "3:hang"})
         self.assertIn("rank 3 on n4 got least far", self.findings("baseline")["rank_behind"], done.stderr)
         for rank in self.ranks():
             self.assertTrue(rank["processes"][0]["stopped"], rank)
@@ -229,8 +233,10 @@ class UnderSlurm(Gloo):
                 if marker.exists():
                     break
                 time.sleep(0.05)
+            has_started = marker.exists()
             self.control("kill", "n2")
             output = running.communicate(timeout=120)[0]
+        self.assertTrue(has_started, output)
         self.assertEqual(running.returncode, 1, output)
         self.assertIn("rank 1 on n2 left no record of its end: it, or its node, was killed", output)
 
@@ -241,13 +247,15 @@ class Faults(RanksTest):
     def setUp(self):
         require(shutil.which("mpirun"), "mpirun is not installed (scripts/setup ranks)")
         super().setUp()
-        self.program = ["sh", self.write("program.sh", """\
+        # No other process sleeps for as long.
+        self.nap = f"sleep 600.{os.getpid()}"
+        self.program = ["sh", self.write("program.sh", f"nap='{self.nap}'" + """
 case $FAULT in
 $OMPI_COMM_WORLD_RANK:exit) echo last words; exit 5 ;;
 $OMPI_COMM_WORLD_RANK:kill) kill -9 $$ ;;
-$OMPI_COMM_WORLD_RANK:hang) exec sleep 600 ;;
+$OMPI_COMM_WORLD_RANK:hang) exec $nap ;;
 *:hang) exit 0 ;;
-?*) exec sleep 600 ;;
+?*) exec $nap ;;
 esac
 echo "token=$TOKEN"
 """)]
@@ -262,7 +270,7 @@ echo "token=$TOKEN"
                 self.expect_no_process_left()
 
     def test_a_rank_that_never_ends_is_named(self):
-        done = self.profline("pipeline.baseline.timeout=2", ranks=3, command=self.program, code=1, env={"FAULT": "2:hang"})
+        done = self.profline("pipeline.baseline.timeout=8", ranks=3, command=self.program, code=1, env={"FAULT": "2:hang"})
         self.assertIn("rank 2 on", self.findings("baseline")["rank_hung"], done.stderr)
         self.assertIn("still running when time was up; 2 other ranks had all ended", self.findings("baseline")["rank_hung"])
         self.expect_no_process_left()
@@ -274,11 +282,13 @@ echo "token=$TOKEN"
         with subprocess.Popen([str(word) for word in line], cwd=self.root, env={**self.env, "FAULT": "9:exit"},
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
             for _ in range(600):
-                if len(processes_with("sleep 600")) >= 3:
+                asleep = processes_with(self.nap)
+                if len(asleep) >= 3:
                     break
                 time.sleep(0.05)
             running.send_signal(signal.SIGINT)
             output = running.communicate(timeout=60)[0]
+        self.assertEqual(len(asleep), 3, output)
         self.assertEqual(running.returncode, 130, output)
         self.expect_no_process_left()
 
@@ -356,11 +366,12 @@ rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 dist.init_process_group("gloo", f"file://{sys.argv[1]}-{os.environ['MASTER_PORT']}", rank=rank, world_size=size)
 for i in range(6):
     with profline.request():
-        with profline.phase("compute"):
-            a = torch.ones(64, 64) @ torch.ones(64, 64)
-            time.sleep(0.03 if dist.get_rank() == 1 else 0)
-        with profline.phase("all_reduce"):
-            dist.all_reduce(a)
+        for step in range(8):
+            with profline.phase("compute"):
+                a = torch.ones(64, 64) @ torch.ones(64, 64)
+                time.sleep(0.03 if dist.get_rank() == 1 else 0)
+            with profline.phase("all_reduce"):
+                dist.all_reduce(a)
 assert a[0, 0] == 64 * dist.get_world_size()
 dist.destroy_process_group()
 """)
@@ -371,6 +382,19 @@ dist.destroy_process_group()
             self.assertEqual(trace["distributedInfo"]["rank"], rank)
             self.assertTrue([event for event in trace["traceEvents"] if event["name"].startswith("gloo:all_reduce")])
         self.assertGreater(self.phase_ns("baseline/ranks/1", "compute"), 30e6)
+        analysis = self.expect_late_rank("torch_profiler", [0, 1], late=1)
+        self.assertEqual(analysis["skew"]["collectives"], 8, "the same request was traced on both ranks")
+        # Without traces, requests show it: their phases repeat, so by their times alone.
+        shutil.rmtree(self.run_dir / "torch_profiler/ranks")
+        self.assertEqual(self.expect_late_rank("baseline", [0, 1], late=1)["skew"]["collectives"], 0)
+
+    def test_the_rank_that_failed_is_named(self):
+        program = self.write("fail.sh", "[ $RANK != 1 ] || { echo last words; exit 5; }\nexec sleep 600\n")
+        done = self.profline(ranks=2, command=["sh", program], code=1)
+        self.assertIn(f"baseline: rank 1 on {os.uname().nodename} exited with code 5: last words; 1 other rank ended after it",
+                      done.stderr)
+        self.assertEqual([rank["processes"][0]["stopped"] for rank in self.ranks()], [True, False])
+        self.expect_no_process_left()
 
 
 def main():

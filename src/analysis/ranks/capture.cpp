@@ -43,18 +43,33 @@ bool describes_collective(std::string_view op) {
   return op == "record_param_comms" || op.starts_with("c10d::");
 }
 
-/// Whether a range is a collective: of a back end on the host or, where no device works, one that
-/// the program named so.
-bool is_host_collective(const Timeline& timeline, const Range& range) {
-  const std::string& name = timeline.names.text(range.name);
-  return runs_on_host(name) || (timeline.work.empty() && internal::is_communication(name));
-}
+/// Which ranges are collectives: those of a back end on the host or, where neither such ranges nor
+/// work of devices were recorded, those that the program named so.
+class HostCollectives {
+ public:
+  explicit HostCollectives(const Timeline& timeline)
+      : timeline_(timeline),
+        counts_names_(timeline.work.empty() &&
+                      std::none_of(timeline.ranges.begin(), timeline.ranges.end(),
+                                   [&](const Range& range) { return is_mark(range); })) {}
+
+  bool contains(const Range& range) const {
+    return is_mark(range) ||
+           (counts_names_ && internal::is_communication(timeline_.names.text(range.name)));
+  }
+
+ private:
+  bool is_mark(const Range& range) const { return runs_on_host(timeline_.names.text(range.name)); }
+
+  const Timeline& timeline_;
+  bool counts_names_;
+};
 
 /// Ranges that name parts of the program: neither collectives nor the profiler's steps.
 class PhaseRanges {
  public:
-  PhaseRanges(const Timeline& timeline, Names& phases)
-      : timeline_(timeline), attribution_(timeline::Attribution::of(timeline)) {
+  PhaseRanges(const Timeline& timeline, const HostCollectives& host, Names& phases)
+      : timeline_(timeline), host_(host), attribution_(timeline::Attribution::of(timeline)) {
     const timeline::RangeLabels labels(timeline);
     std::map<std::pair<Names::Id, Names::Id>, Names::Id> known;
     for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
@@ -100,7 +115,7 @@ class PhaseRanges {
   bool is_phase(const Range& range) const {
     const std::string& name = timeline_.names.text(range.name);
     return !name.empty() && !marks_collective(name) && !describes_collective(name) &&
-           !is_host_collective(timeline_, range) && timeline_.names.text(range.domain) != "NCCL";
+           !host_.contains(range) && timeline_.names.text(range.domain) != "NCCL";
   }
 
   Names::Id innermost(timeline::ContextId context) const {
@@ -125,6 +140,7 @@ class PhaseRanges {
   }
 
   const Timeline& timeline_;
+  const HostCollectives& host_;
   timeline::Attribution attribution_;
   std::vector<Names::Id> phase_;     // by range
   std::vector<RowIndex> outermost_;  // in order of start_ns
@@ -158,11 +174,11 @@ class Visits {
   }
 
   /// Collectives of back ends on the host.
-  void add_ranges() {
+  void add_ranges(const HostCollectives& host) {
     for (RowIndex row = 0; row < timeline_.ranges.size(); ++row) {
       const Range& range = timeline_.ranges[row];
       const std::string& name = timeline_.names.text(range.name);
-      if (!range.closed || !is_host_collective(timeline_, range)) continue;
+      if (!range.closed || !host.contains(range)) continue;
       Visit visit{.start_ns = range.start_ns, .end_ns = range.end_ns};
       visit.kind = collective_kind(name);
       visit.name = capture_.names.id_of(name);
@@ -296,11 +312,11 @@ internal::Activity device_activity(const Timeline& timeline,
   return activity;
 }
 
-internal::Activity host_activity(const Timeline& timeline) {
+internal::Activity host_activity(const Timeline& timeline, const HostCollectives& collectives) {
   internal::Activity activity;
   internal::DeviceActivity& host = activity.device(-1);
   for (const Range& range : timeline.ranges) {
-    if (is_host_collective(timeline, range)) {
+    if (collectives.contains(range)) {
       host.communication.push_back({range.start_ns, range.end_ns});
     }
   }
@@ -375,13 +391,14 @@ Capture capture_of(const Timeline& timeline, const kernels::Classifier& classes)
   if (!timeline.threads.empty()) capture.process = timeline.threads.front().process;
   capture.losses = timeline.reading.losses;
   const std::vector<bool> is_collective = collective_names(timeline, classes);
-  const PhaseRanges phases(timeline, capture.names);
+  const HostCollectives host(timeline);
+  const PhaseRanges phases(timeline, host, capture.names);
   Visits visits(timeline, phases, capture);
   visits.add_kernels(is_collective);
-  visits.add_ranges();
+  visits.add_ranges(host);
   visits.sort();
-  internal::Activity activity =
-      timeline.work.empty() ? host_activity(timeline) : device_activity(timeline, is_collective);
+  internal::Activity activity = timeline.work.empty() ? host_activity(timeline, host)
+                                                      : device_activity(timeline, is_collective);
   activity.unite();
   capture.time = activity.time_in(Intervals{{timeline.begin_ns, timeline.end_ns}});
   add_phases(timeline, phases, activity, capture);

@@ -177,6 +177,19 @@ TEST(RankCapture, OfAHostTakesRangesThatTheProgramNamedLikeACollective) {
   ASSERT_EQ(capture.phases.size(), 1U) << "a collective is no phase";
 }
 
+TEST(RankCapture, OfAHostCountsACollectiveOnceWhereBothTheProgramAndTheBackEndNameIt) {
+  testing::TimelineBuilder builder;
+  const RowIndex program = builder.thread(5, 5);
+  const RowIndex worker = builder.thread(5, 6);
+  builder.window(0, 100)
+      .range({40, 90, "all_reduce", program})
+      .range({45, 85, "gloo:all_reduce", worker});
+  const Capture capture = capture_of(builder.build(), shipped());
+  ASSERT_EQ(capture.visits.size(), 1U);
+  EXPECT_EQ(capture.visits[0].duration_ns(), 40);
+  EXPECT_EQ(capture.names.text(capture.visits[0].phase), "all_reduce");
+}
+
 TEST(RankCapture, OfRequestsTakesPhasesNamedLikeACollective) {
   const auto requests_of = [](std::int64_t origin_ns, std::int64_t late_ns) {
     std::vector<Request> requests;

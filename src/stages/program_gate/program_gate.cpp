@@ -20,6 +20,19 @@ fs::path steady_file(const RunSetup& setup) {
   return setup.stage_folder(run::stages::kBaseline) / run::files::kSteady;
 }
 
+/// Ranks wait for each other in collectives, so all of them capture the requests that suit the
+/// first one that is profiled.
+RunSetup of_lead_rank(RunSetup setup) {
+  if (!setup.rank) return setup;
+  const settings::Ranks& ranks = setup.settings.pipeline.workload.ranks;
+  for (std::uint32_t rank = 0; rank < ranks.count(); ++rank) {
+    if (!ranks.is_profiled(rank)) continue;
+    setup.rank = rank;
+    break;
+  }
+  return setup;
+}
+
 std::vector<Request> baseline_requests(const RunSetup& setup) {
   const fs::path file = setup.stage_folder(run::stages::kBaseline) / run::files::kRequests;
   const auto text = read_file(file);
@@ -102,7 +115,7 @@ bool follows_baseline(const RunSetup& setup) {
 }
 
 ProgramGate choose_gate(const pipeline::StageContext& context) {
-  const RunSetup& setup = context.setup;
+  const RunSetup setup = of_lead_rank(context.setup);
   const std::vector<Request> requests = baseline_requests(setup);
   if (requests.empty()) return {.why = "the baseline recorded no requests"};
   const SteadyWindow steady = steady_window(setup, requests.size());
@@ -138,7 +151,7 @@ std::string condition_of(CaptureGate kind, const RunSetup& setup) {
 program::ProgramRun gated_run(const RunSetup& setup, program::GateKind gate) {
   program::ProgramRun run;
   run.gate = gate;
-  run.gate_plan = steady_file(setup);
+  run.gate_plan = steady_file(of_lead_rank(setup));
   return run;
 }
 

@@ -58,7 +58,8 @@ bool uses_adapter(const pipeline::StageContext& context);
 /// Whether a stage whose settings name no range takes its gate from the baseline.
 bool follows_baseline(const pipeline::RunSetup& setup);
 
-/// The gate that the baseline's requests suggest. Reads its files.
+/// The gate that the baseline's requests suggest; for a rank, those of the first profiled rank.
+/// Reads its files.
 ProgramGate choose_gate(const pipeline::StageContext& context);
 
 /// When the plan's command for this gate runs, in words.

@@ -20,6 +20,27 @@ TEST_F(ProgramGateTest, IsTheAdaptersForSteadyPythonRequestsOnAGpu) {
                          "requests 3 to 5 of 6, bracketed by the Python adapter", 2, 3}));
 }
 
+TEST_F(ProgramGateTest, IsTheSameOnAllRanks) {
+  setup_.settings.pipeline.workload.ranks = {
+      .launcher = settings::RankLauncher::Mpirun,
+      .n = 3,
+      .profile = {settings::RankChoice::Kind::Listed, {1, 2}}};
+  const auto baseline_of = [&](int rank, const char* steady) {
+    const std::string folder = "baseline/ranks/" + std::to_string(rank);
+    write(folder + "/requests.jsonl", R"({"id": 0, "source": "python", "ns": 5, "phases": []})"
+                                      "\n");
+    write(folder + "/steady.json", steady);
+  };
+  baseline_of(1, kSteady);
+  baseline_of(2, R"({"schema": "profline.steady/1", "first": 4, "count": 1, "requests": 6,)"
+                 R"( "reason": "slow to warm up"})");
+  setup_.rank = 2;
+  EXPECT_EQ(choose_gate(context()).first, 2U);
+  EXPECT_EQ(choose_gate(context()).count, 3U);
+  EXPECT_EQ(gated_run(setup_, program::GateKind::Cuda).gate_plan,
+            (folder_ / "baseline/ranks/1/steady.json").string());
+}
+
 TEST_F(ProgramGateTest, IsTheRangeOfOtherRequests) {
   baseline("nvtx", 4, "");
   setup_.settings.pipeline.workload.request_range = "page";

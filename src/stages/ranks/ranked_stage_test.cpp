@@ -126,6 +126,29 @@ TEST_F(RankedStage, LiftsAFileOfOneRankToTheStage) {
   EXPECT_FALSE(fs::exists(folder_ / "nsys/absent.json"));
 }
 
+TEST_F(RankedStage, ProfilesTheFirstRankOfEachNode) {
+  settings::Ranks& ranks = setup_.settings.pipeline.workload.ranks;
+  ranks = {.launcher = settings::RankLauncher::Srun,
+           .n = 5,
+           .per_node = 2,
+           .profile = {settings::RankChoice::Kind::OnePerNode, {}}};
+  EXPECT_THAT(observed_ranks(setup_, "nsys"), ElementsAre(0U, 2U, 4U));
+  EXPECT_THAT(plan().command("launch").command.argv, ::testing::Contains("--distribution=block"));
+  EXPECT_EQ(plan().command("rank 0").condition, "started by srun; ranks 2, 4 likewise");
+  processes_.expect({"srun"}).does([&](const Command&) {
+    const auto task = from_document<ranks::LaunchTask>(
+        read_file(folder_ / "nsys/launch.json").value_or(""), "launch.json");
+    ASSERT_TRUE(task) << task.error().to_string();
+    ASSERT_EQ(task->ranks.size(), 5U);
+    for (const ranks::RankTask& rank : task->ranks) {
+      EXPECT_EQ(rank.profiled, rank.rank % 2 == 0) << rank.rank;
+      ends(rank.rank, 0);
+    }
+  });
+  ASSERT_TRUE(launch(context(), "nsys", plan(), run_of, std::nullopt, run_));
+  EXPECT_TRUE(run_.findings().empty());
+}
+
 TEST_F(RankedStage, ObservesEveryRankInTheBaseline) {
   EXPECT_THAT(observed_ranks(setup_, "baseline"), ElementsAre(0U, 1U, 2U));
   EXPECT_THAT(observed_ranks(setup_, "nsys"), ElementsAre(0U, 2U));
