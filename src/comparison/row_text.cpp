@@ -133,7 +133,11 @@ std::vector<Section> sections_of(const Comparison& comparison) {
   std::vector<Section> sections = {
       {Family::Metric, "metrics", "per request, without a profiler", {}},
       {Family::Phase, "phases", "per request, without a profiler", {}},
-      {Family::Step, "steps", "median step of the server in the window, under a profiler", {}},
+      {Family::Step,
+       "steps",
+       "the server in the window, under a profiler: its median steps, the GPU, and what the "
+       "profiler cost",
+       {}},
       {Family::Rank, "ranks", "per rank, as captured", {}},
       {Family::Operator,
        "operators",

@@ -70,6 +70,7 @@ class Measurements {
   void load();
   void server();
   void server_steps();
+  void server_windows();
   void add(requests::Series one);
   void clocks();
   void nsys_captures();
@@ -165,6 +166,36 @@ void Measurements::server_steps() {
     series.calls = kind.count;
     series.total = kind.total_ns / kNsPerUs;
     found_.series.push_back(std::move(series));
+  }
+}
+
+/// How busy the GPU was in the window of each profiler, and what the profiler cost.
+void Measurements::server_windows() {
+  constexpr double kPercent = 100;
+  for (const auto* name : {&run::kNsysServer, &run::kTorchServer}) {
+    const run::Artifact<ServerRecord>& server = kept(run_.get(*name));
+    if (!server || !server->window) continue;
+    const auto add_one = [&](std::string_view what, const char* unit, statistics::Better better,
+                             const std::optional<double>& value) {
+      if (!value || *value <= 0) return;
+      Series series;
+      series.family = Family::Step;
+      series.name = std::string(what) + " (" + server->stage + ")";
+      series.short_name = series.name;
+      series.unit = unit;
+      series.better = better;
+      series.units = {*value};
+      found_.series.push_back(std::move(series));
+    };
+    const auto percent_of = [](const std::optional<double>& share) {
+      return share ? std::optional(*share * kPercent) : std::nullopt;
+    };
+    add_one("GPU busy", "%", statistics::Better::Higher, percent_of(server->gpu_busy_share));
+    if (!server->cost) continue;
+    const ServerCost& cost = *server->cost;
+    add_one("tokens/s kept", "%", statistics::Better::Higher, percent_of(cost.throughput));
+    add_one("longest pause", "ms", statistics::Better::Lower,
+            std::max(cost.stall_open_ms, cost.stall_close_ms));
   }
 }
 
@@ -289,6 +320,7 @@ void Measurements::nsys_captures() {
 /// Kernels from nsys if it captured any, else from the torch profiler; operators from the latter.
 void Measurements::captures() {
   server_steps();
+  server_windows();
   nsys_captures();
   const run::Artifact<Timeline> trace = run_.read(run::kTorchTrace);
   if (!kept(trace)) return;

@@ -343,7 +343,14 @@ TEST(RunMeasurements, OfAServerHaveItsQueueAndItsSteps) {
   decode.total_ns = 1.7e9;
   ServerStepKind idle = decode;
   idle.kind = "idle";
+  server.stage = "nsys";
   server.steps = ServerSteps{"vLLM", "run.sqlite", "", {decode, idle}};
+  server.window.emplace();
+  server.gpu_busy_share = 0.72;
+  server.cost.emplace();
+  server.cost->throughput = 0.93;
+  server.cost->stall_open_ms = 12;
+  server.cost->stall_close_ms = 40;
   ASSERT_TRUE(write_file_atomic(run / "nsys/server.json", *to_document(server)));
   const RunMeasurements found = must_read(run);
   const Series* queue = find(found, Family::Metric, "server_queue_ms");
@@ -355,6 +362,10 @@ TEST(RunMeasurements, OfAServerHaveItsQueueAndItsSteps) {
   EXPECT_THAT(steps->units, ElementsAre(34000));
   EXPECT_EQ(steps->calls, 50U);
   EXPECT_EQ(find(found, Family::Step, "idle at batch 8"), nullptr);
+  EXPECT_THAT(find(found, Family::Step, "GPU busy (nsys)")->units, ElementsAre(72));
+  EXPECT_THAT(find(found, Family::Step, "tokens/s kept (nsys)")->units, ElementsAre(93));
+  EXPECT_THAT(find(found, Family::Step, "longest pause (nsys)")->units, ElementsAre(40));
+  EXPECT_EQ(find(found, Family::Step, "GPU busy (nsys)")->better, statistics::Better::Higher);
 }
 
 TEST(RunMeasurements, OfALoadSayWhatItsClientDidToThem) {

@@ -56,6 +56,14 @@ std::string bound_words(const ServerStepKind& kind) {
                               percent(matrix) + " of the cycles of its steps";
 }
 
+/// What the GPU does between steps; empty: not known.
+std::string between_words(const ServerStepKind& idle) {
+  constexpr double kHardly = 0.1;
+  if (!idle.busy_share) return "";
+  if (*idle.busy_share < kHardly) return ", and the GPU idles";
+  return ", in which the GPU is busy for " + percent(*idle.busy_share);
+}
+
 std::string window_text(const ServerRecord& server) {
   if (!server.window) return std::string(kDash);
   const std::int64_t start = server.load.start_ns;
@@ -237,7 +245,7 @@ std::string gpu_words(const RunSummary& summary) {
   const ServerStepKind& largest = steps->kinds.front();
   if (idle != nullptr && idle->share >= kNotable) {
     text += ". The engine is between steps for " + percent(idle->share) + " of the window" +
-            (server->gpu_busy_share ? ", and the GPU idles" : "");
+            between_words(*idle);
   }
   const bool has_gaps = largest.kind != "idle" && largest.busy_share &&
                         *largest.busy_share < kMostlyBusy && largest.host_gap_ns;

@@ -42,6 +42,20 @@ constexpr const char* kShares =
     "While requests waited, the GPU was busy for 90.0 % of the window (nsys): 95.0 % decode at "
     "batch 8 (19.0 ms per step), 5.0 % idle";
 
+TEST(ServerWords, SayOfTheTimeBetweenStepsWhatTheGpuDid) {
+  ServerRecord server = decoding();
+  server.steps->kinds[0].share = 0.8;
+  ServerStepKind& idle = server.steps->kinds[1];
+  idle.share = 0.2;
+  const std::string between = ". The engine is between steps for 20.0 % of the window";
+  EXPECT_THAT(words(server), ::testing::EndsWith(between));
+  idle.busy_share = 0.02;
+  EXPECT_THAT(words(server), ::testing::EndsWith(between + ", and the GPU idles"));
+  idle.busy_share = 0.6;
+  EXPECT_THAT(words(server),
+              ::testing::EndsWith(between + ", in which the GPU is busy for 60.0 %"));
+}
+
 TEST(ServerWords, NameWhatLimitsTheLargestStepIfItWasSampled) {
   ServerRecord server = decoding();
   EXPECT_EQ(words(server), kShares);

@@ -154,7 +154,24 @@ std::vector<double> curve(const std::vector<LoadSecond>& seconds, std::size_t st
   return values;
 }
 
-Node seconds_data(const SummaryLoad& load, const std::vector<LoadSecond>& seconds) {
+/// When each profiler's window was, since its own load began.
+Node windows_data(const RunSummary& summary) {
+  constexpr double kSecondNs = 1e9;
+  Node windows = Node::list();
+  for (const ServerRecord& server : summary.server) {
+    if (!server.window || server.load.start_ns == 0) continue;
+    const auto since = [&](std::int64_t ns) {
+      return number(static_cast<double>(ns - server.load.start_ns) / kSecondNs);
+    };
+    windows.as_list().push_back(object({{"name", Node::string(server.stage)},
+                                        {"from_s", since(server.window->open_ns)},
+                                        {"to_s", since(server.window->close_ns)}}));
+  }
+  return windows;
+}
+
+Node seconds_data(const RunSummary& summary, const std::vector<LoadSecond>& seconds) {
+  const SummaryLoad& load = *summary.load;
   const std::size_t step = (seconds.size() + kMostCurvePoints - 1) / kMostCurvePoints;
   Node curves = Node::list();
   const auto add = [&](const char* name, const char* unit, double (*value)(const LoadSecond&),
@@ -177,7 +194,8 @@ Node seconds_data(const SummaryLoad& load, const std::vector<LoadSecond>& second
   for (std::size_t i = 0; i < seconds.size(); i += step) at.push_back(seconds[i].at_s);
   return object({{"at_s", numbers(at)},
                  {"curves", std::move(curves)},
-                 {"steady_s", numbers({load.steady.start_s, load.steady.end_s})}});
+                 {"steady_s", numbers({load.steady.start_s, load.steady.end_s})},
+                 {"windows", windows_data(summary)}});
 }
 
 Markup seconds_table(const std::vector<LoadSecond>& seconds) {
@@ -206,11 +224,15 @@ void add_seconds(Section& section, const PageSource& source) {
   if (!record || record->seconds.empty()) return;
   const SummaryLoad& load = *source.summary.load;
   section.body += element("h3", text("Over time"));
-  section.add_chart("seconds", "throughput, requests in flight and errors over time",
-                    text(load.search ? "The last run of the search, warm-up included. Shaded: the "
-                                       "steady part."
-                                     : "Warm-up included. Shaded: the steady part."),
-                    seconds_data(load, record->seconds));
+  std::string caption =
+      load.search ? "The last run of the search, warm-up included. " : "Warm-up included. ";
+  caption += "Shaded: the steady part.";
+  Node data = seconds_data(source.summary, record->seconds);
+  if (!data.find("windows")->as_list().empty()) {
+    caption += " Dashed: where in its own load each profiler had its window.";
+  }
+  section.add_chart("seconds", "throughput, requests in flight and errors over time", text(caption),
+                    std::move(data));
   section.body += seconds_table(record->seconds);
 }
 

@@ -34,11 +34,21 @@ function latency(data, colours) {
   }};
 }
 
-// Throughput, requests in flight and errors below one another; the steady part is shaded.
+// Throughput, requests in flight and errors below one another; the steady part is shaded, and the window of each profiler lies
+// between dashed lines.
 function seconds(data, colours) {
   const made = nvml(data, colours);
   const [from, to] = data.steady_s;
+  const last = Math.max(0, ...data.windows.map((one) => one.to_s));
+  const lines = (row) => data.windows.flatMap((one) => [one.from_s, one.to_s].map((at, end) => ({xAxis: at,
+    label: {show: row === 0 && end === 0, formatter: one.name, color: colours.ink, fontSize: 11}})));
   for (const axis of made.option.yAxis) Object.assign(axis, {scale: false, min: 0});
+  // A load under a profiler goes on until its window has closed, perhaps for longer than the one without.
+  for (const axis of made.option.xAxis) axis.max = (shown) => Math.max(shown.max, last);
+  made.option.series.forEach((series, row) => {
+    if (data.windows.length === 0) return;
+    series.markLine = {symbol: 'none', silent: true, data: lines(row), lineStyle: {color: colours.series[2], type: 'dashed', width: 1.2}};
+  });
   for (const series of made.option.series) {
     if (series.name === 'failed') series.itemStyle = {color: colours.series[1]};
     if (to > from) {
