@@ -189,6 +189,9 @@ struct Request {
   std::uint64_t batch = 1;
   /// Keys of the Decode phase, the current one included; 0: prompt and half of the new tokens.
   std::uint64_t context = 0;
+  /// Of the prompt, at its beginning: their keys and values are in the cache already, so prefill
+  /// computes only the others. Fewer than the prompt has.
+  std::uint64_t cached_tokens = 0;
   AttentionCount attention = AttentionCount::Causal;
   HeadCount head = HeadCount::Last;
 

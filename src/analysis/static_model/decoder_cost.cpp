@@ -57,6 +57,11 @@ Count cache_elements(const Decoder& d) {
   return Count(2) * d.kv_heads * d.head_dim;
 }
 
+/// The tokens of the prompt that prefill computes.
+std::uint64_t computed_tokens(const Request& request) {
+  return request.prompt_tokens - std::min(request.cached_tokens, request.prompt_tokens);
+}
+
 /// FLOPs of one query with one key, and with its value.
 Count flops_a_pair(const Decoder& d, ModelPhase phase) {
   if (!d.latent) return Count(4) * d.heads * d.head_dim;
@@ -86,11 +91,19 @@ Count keys_seen(std::uint64_t first, std::uint64_t steps,
   return before + Count(steps - growing) * *window;
 }
 
-/// Query-key pairs of one sequence's prompt.
-Count prompt_pairs(std::uint64_t tokens, AttentionCount attention,
-                   const std::optional<std::uint64_t>& window) {
-  if (attention == AttentionCount::Square) return Count(tokens) * tokens;
-  return keys_seen(1, tokens, window);
+/// Query-key pairs of the tokens of one sequence's prompt that are not in the cache.
+Count prompt_pairs(const Request& request, const std::optional<std::uint64_t>& window) {
+  const std::uint64_t tokens = computed_tokens(request);
+  if (request.attention == AttentionCount::Square) return Count(tokens) * request.prompt_tokens;
+  const std::uint64_t first = request.cached_tokens + 1;
+  return keys_seen(window ? std::min(first, *window) : first, tokens, window);
+}
+
+/// Keys and values of the first tokens of one sequence that are kept, in all layers.
+Count kept_rows(const Decoder& d, std::uint64_t tokens) {
+  const std::uint64_t windowed = d.window ? d.windowed_layers : 0;
+  return Count(d.layers - windowed) * tokens +
+         Count(windowed) * std::min(tokens, d.window.value_or(tokens));
 }
 
 /// Elements of queries, keys, values and the result of one token in one layer.
@@ -216,20 +229,23 @@ PhaseCost pass_cost(const Pass& pass, ModelPhase phase, OperatorCost attention) 
 }  // namespace
 
 PhaseCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request) {
-  const Count tokens = Count(request.prompt_tokens) * request.batch;
+  const Count tokens = Count(computed_tokens(request)) * request.batch;
   const Count head_rows = request.head == HeadCount::All ? tokens : Count(request.batch);
   const Pass pass{decoder, format, tokens, head_rows, 1, tokens.value()};
   const Count windowed = decoder.window ? Count(decoder.windowed_layers) : Count();
   const Count full = Count(decoder.layers - windowed.value());
   const Count pairs =
-      full * prompt_pairs(request.prompt_tokens, request.attention, std::nullopt) +
-      windowed * prompt_pairs(request.prompt_tokens, request.attention, decoder.window);
+      full * prompt_pairs(request, std::nullopt) + windowed * prompt_pairs(request, decoder.window);
   OperatorCost attention;
   attention.name = "attention";
   attention.flops = flops_a_pair(decoder, ModelPhase::Prefill) * pairs * request.batch;
   attention.activation_bytes =
       bytes(pass, Count(decoder.layers) * attention_elements(decoder) * tokens);
-  attention.kv_write_bytes = kv_cache_bytes(decoder, format, request);
+  const Count cached = kept_rows(decoder, request.cached_tokens) * request.batch;
+  attention.kv_read_bytes = bytes(pass, cached * cache_elements(decoder));
+  Request computed = request;
+  computed.prompt_tokens = computed_tokens(request);
+  attention.kv_write_bytes = kv_cache_bytes(decoder, format, computed);
   return pass_cost(pass, ModelPhase::Prefill, std::move(attention));
 }
 
@@ -253,10 +269,7 @@ PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const 
 }
 
 Count kv_cache_bytes(const Decoder& decoder, const NumberFormat& format, const Request& request) {
-  const std::uint64_t prompt = request.prompt_tokens;
-  const std::uint64_t windowed = decoder.window ? decoder.windowed_layers : 0;
-  const Count tokens = Count(decoder.layers - windowed) * prompt +
-                       Count(windowed) * std::min(prompt, decoder.window.value_or(prompt));
+  const Count tokens = kept_rows(decoder, request.prompt_tokens);
   return tokens * cache_elements(decoder) * request.batch * format.bytes;
 }
 
@@ -277,6 +290,10 @@ ModelCost decoder_cost(const Decoder& decoder, const NumberFormat& format, const
         decode_cost(decoder, format, request, request.prompt_tokens + 1, request.new_tokens - 1);
   }
   cost.notes = decoder.notes;
+  if (request.cached_tokens > 0) {
+    cost.notes.push_back(std::to_string(request.cached_tokens) +
+                         " tokens of the prompt were in the cache; prefill computes the others");
+  }
   if (decoder.max_positions > 0 &&
       request.prompt_tokens + request.new_tokens > decoder.max_positions + 1) {
     cost.notes.push_back("prompt and new tokens exceed the model's " +

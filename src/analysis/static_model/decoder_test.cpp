@@ -153,6 +153,29 @@ TEST(DecoderCost, SeesNoMoreThanTheWindow) {
   EXPECT_EQ(prefill(full, 4106) - prefill(mistral, 4106), a_pair * (10 * 11 / 2));
 }
 
+TEST(DecoderCost, OfAPromptThatIsPartlyCachedIsThatOfTheRest) {
+  for (const char* config : {kLlama31, kMistral7}) {
+    const Decoder decoder = decoder_of(config);
+    for (const std::uint64_t cached : {100U, 4000U, 5000U}) {
+      const auto prefill = [&](std::uint64_t prompt, std::uint64_t from) {
+        return prefill_cost(decoder, kBf16,
+                            {.prompt_tokens = prompt, .batch = 2, .cached_tokens = from});
+      };
+      const OperatorCost all = prefill(6000, 0).operators[3];
+      const OperatorCost before = prefill(cached, 0).operators[3];
+      const OperatorCost rest = prefill(6000, cached).operators[3];
+      ASSERT_EQ(rest.name, "attention");
+      EXPECT_EQ(rest.flops + before.flops, all.flops) << "every pair is computed once";
+      const Request given{.prompt_tokens = cached, .batch = 2};
+      EXPECT_EQ(rest.kv_read_bytes, kv_cache_bytes(decoder, kBf16, given));
+      const Request computed{.prompt_tokens = 6000 - cached, .batch = 2};
+      EXPECT_EQ(rest.kv_write_bytes, kv_cache_bytes(decoder, kBf16, computed));
+      const auto projections = [](const PhaseCost& cost) { return cost.operators[2].flops; };
+      EXPECT_EQ(projections(prefill(6000, cached)), projections(prefill(6000 - cached, 0)));
+    }
+  }
+}
+
 TEST(DecoderCost, IsStuckRatherThanWrongWhereNumbersEnd) {
   const Decoder v3 = decoder_of(kDeepseekV3);
   const Count flops =

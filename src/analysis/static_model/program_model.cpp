@@ -9,6 +9,7 @@ namespace profline::static_model {
 namespace {
 
 constexpr const char* kModelAttribute = "model";
+constexpr const char* kCachedAttribute = "cached_tokens";
 constexpr const char* kProcessAttribute = "pid";  // only if several processes have requests
 
 struct Sizes {
@@ -186,6 +187,9 @@ std::optional<Request> shapes_of(const profline::Request& request) {
   shapes.prompt_tokens = *request.prompt_tokens;
   shapes.new_tokens = *request.new_tokens;
   shapes.batch = std::max<std::uint64_t>(request.batch.value_or(1), 1);
+  const auto cached = std::max<std::int64_t>(request.integer(kCachedAttribute).value_or(0), 0);
+  shapes.cached_tokens = static_cast<std::uint64_t>(cached);
+  if (shapes.cached_tokens >= shapes.prompt_tokens) return std::nullopt;
   for (const Phase& phase : request.phases) {
     const auto names = phase_names(ModelPhase::Decode);
     const bool is_decode =
@@ -199,7 +203,7 @@ std::optional<Request> shapes_of(const profline::Request& request) {
 
 std::optional<CommonShapes> most_common_shapes(std::span<const profline::Request> requests,
                                                const ProgramModel& model) {
-  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
   std::map<Key, CommonShapes> all;
   std::uint64_t used = 0;
   for (const profline::Request& request : requests) {
@@ -207,7 +211,8 @@ std::optional<CommonShapes> most_common_shapes(std::span<const profline::Request
     ++used;
     const auto shapes = shapes_of(request);
     if (!shapes) continue;
-    CommonShapes& common = all[{shapes->prompt_tokens, shapes->new_tokens, shapes->batch}];
+    CommonShapes& common =
+        all[{shapes->prompt_tokens, shapes->new_tokens, shapes->batch, shapes->cached_tokens}];
     common.shapes = *shapes;
     ++common.requests;
   }

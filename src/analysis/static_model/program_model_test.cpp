@@ -290,5 +290,16 @@ TEST(ShapesOf, ARequestIncludeItsBatch) {
   EXPECT_EQ(shapes->batch, 4U);
 }
 
+TEST(ShapesOf, ARequestIncludeWhatItsCacheHeldAlready) {
+  profline::Request request;
+  request.prompt_tokens = 12;
+  request.new_tokens = 5;
+  EXPECT_EQ(shapes_of(request)->cached_tokens, 0U);
+  request.attributes["cached_tokens"] = Node::integer(8);
+  EXPECT_EQ(shapes_of(request)->cached_tokens, 8U);
+  request.attributes["cached_tokens"] = Node::integer(12);
+  EXPECT_FALSE(shapes_of(request)) << "nothing would be left to compute";
+}
+
 }  // namespace
 }  // namespace profline::static_model
