@@ -61,8 +61,8 @@ std::optional<ServerRecord> read_record(const RunSetup& setup, std::string_view 
 }
 
 /// Takes the edges of the window from the capture, if they make sense. It may begin after the
-/// window was asked to close: libkineto begins two seconds after it was asked, and records for as
-/// long as it was told.
+/// window was asked to close: libkineto begins two seconds after it was asked, and records for the
+/// time that was requested.
 void use_edges(std::int64_t begin_unix_ns, std::int64_t end_unix_ns, ServerWindowRecord& window) {
   constexpr std::int64_t kFar = 5'000'000'000;
   const std::int64_t begin = begin_unix_ns - window.unix_minus_monotonic_ns;
