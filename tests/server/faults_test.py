@@ -127,16 +127,28 @@ def late_stop(test):
     test.assertGreater(run.server("nsys")["window"]["close_ns"] - run.server("nsys")["window"]["open_ns"], 1_900_000_000)
 
 
-def agent_lost(test):
+def with_agent_lost(test, command, code):
     """The real nsys, after it has failed once, as it now and then does on a busy machine."""
     if NSYS is None:
         test.skipTest("no nsys (scripts/fetch_nsight unpacks it)")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "nsys"
-        program.write_text(f'#!/bin/sh\nif [ "$1" = launch ] && mkdir {folder}/first 2>/dev/null; then\n'
-                           f'  echo "Connection to Agent lost. This is most likely a bug."\n  exit 0\nfi\nexec {NSYS} "$@"\n')
+        program.write_text(f'#!/bin/sh\nif [ "$1" = {command} ] && mkdir {folder}/first 2>/dev/null; then\n'
+                           f'  echo "Connection to Agent lost. This is most likely a bug."\n  exit {code}\nfi\nexec {NSYS} "$@"\n')
         program.chmod(0o755)
-        run = by_nsys(test, "", nsys=program)
+        return by_nsys(test, "", nsys=program)
+
+
+def agent_lost_at_start(test):
+    run = with_agent_lost(test, "start", 1)
+    test.assertEqual(run.code, 0, run.stderr)
+    test.assertTrue(any("when the capture was started; trying again" in text for text in run.texts("nsys_retry")), run.stderr)
+    test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "no report")
+    test.assertEqual(run.leftovers(), [])
+
+
+def agent_lost(test):
+    run = with_agent_lost(test, "launch", 0)
     check(test, run, "nsys_retry", "nsys lost the connection to its agent before the server was ready; trying again", "warning")
     test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "no report")
     names = [command["name"] for command in run.stage("nsys")["commands"]]
@@ -205,6 +217,7 @@ FAULTS = {
     "dies in the window of nsys": dies_in_window_of_nsys,
     "dies in the window of Kineto": dies_in_window_of_kineto,
     "agent lost": agent_lost,
+    "agent lost at the start of the capture": agent_lost_at_start,
     "late stop": late_stop,
     "disk full": disk_full,
 }
