@@ -13,6 +13,7 @@ traces on demand as a process with libtorch does. Faults:
     fails_in_window                               completions fail with 500 while the profiler is on
     start_404 start_409 start_hangs stop_hangs    the profiler's endpoints
     leaves_orphan                                 a detached process outlives it
+    double_fork                                   one worker is started by a process that ends, so that it is nobody's child
 """
 
 import argparse
@@ -29,6 +30,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 WORKER = "import time\nwhile True:\n    sum(range(2000))\n    time.sleep(0.001)\n"
 COMPUTING = "import time\nend = 0\nwhile True:\n    sum(range(20000))\n    time.sleep(0.0005)\n"
+
+
+# libkineto begins a trace so much later than it was asked.
+KINETO_DELAY = 2
 
 
 class State:
@@ -75,7 +80,7 @@ def serve_kineto(folder):
         if config:
             wanted = dict(line.split("=", 1) for line in config.splitlines())
             seconds = int(wanted["ACTIVITIES_DURATION_MSECS"]) / 1000
-            time.sleep(seconds)
+            time.sleep(KINETO_DELAY + seconds)
             write_trace(wanted["ACTIVITIES_LOG_FILE"].replace(".json", f"_{os.getpid()}.json"), seconds)
         time.sleep(0.2)
 
@@ -166,7 +171,13 @@ def start_workers(fault):
     for number in range(3):
         is_untraced = fault == "untraced_worker" and number == 2
         env = {"PATH": os.environ.get("PATH", "")} if is_untraced else None
-        workers.append(subprocess.Popen([sys.executable, "-c", COMPUTING if is_untraced else WORKER], env=env))
+        # The run's folder, by which a test finds it whatever its environment.
+        command = [sys.executable, "-c", COMPUTING if is_untraced else WORKER, os.environ.get("PROFLINE_RUN_DIR", "")]
+        if fault == "double_fork" and number == 2:
+            start = f"import subprocess\nsubprocess.Popen({command!r})"
+            subprocess.run([sys.executable, "-c", start], check=True)
+        else:
+            workers.append(subprocess.Popen(command, env=env))
     return workers
 
 

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -52,6 +53,7 @@ def windows_lie_in_the_load(test, run):
         if not window:
             continue
         test.assertGreaterEqual(window["open_ns"], load["start_ns"])
+        test.assertGreaterEqual(window["open_ns"], load["warm_ns"])
         # A server that dies in its window ends the load there.
         if "server_died_in_window" not in run.codes():
             test.assertLessEqual(window["close_ns"], load["end_ns"])
@@ -88,6 +90,14 @@ def by_nsys(test, fault, *overrides, nsys=None, **options):
                        arguments=["--nsys", str(nsys or NSYS)], **options)
 
 
+def double_fork(test):
+    """A worker that is nobody's child belongs to the server all the same."""
+    run = support.Run(engine("double_fork"), *HTTP)
+    test.assertEqual(run.code, 0, run.stderr)
+    test.assertEqual(len(run.server("torch_profiler")["processes"]), 4)
+    test.assertEqual(run.leftovers(), [])
+
+
 def untraced_worker(test):
     run = by_nsys(test, "untraced_worker")
     check(test, run, "worker_untraced", "is not in the capture", "warning")
@@ -99,6 +109,7 @@ def untraced_worker(test):
 def dies_in_window_of_nsys(test):
     run = by_nsys(test, "dies_in_window", "window.seconds=3")
     check(test, run, "server_died_in_window", "illegal memory access")
+    test.assertNotIn("nsys_stop_failed", run.codes())
     test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "the report was not kept")
 
 
@@ -116,24 +127,47 @@ def late_stop(test):
     test.assertGreater(run.server("nsys")["window"]["close_ns"] - run.server("nsys")["window"]["open_ns"], 1_900_000_000)
 
 
-def agent_lost(test):
+def with_agent_lost(test, command, code):
     """The real nsys, after it has failed once, as it now and then does on a busy machine."""
     if NSYS is None:
         test.skipTest("no nsys (scripts/fetch_nsight unpacks it)")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "nsys"
-        program.write_text(f'#!/bin/sh\nif [ "$1" = launch ] && mkdir {folder}/first 2>/dev/null; then\n'
-                           f'  echo "Connection to Agent lost. This is most likely a bug."\n  exit 0\nfi\nexec {NSYS} "$@"\n')
+        program.write_text(f'#!/bin/sh\nif [ "$1" = {command} ] && mkdir {folder}/first 2>/dev/null; then\n'
+                           f'  echo "Connection to Agent lost. This is most likely a bug."\n  exit {code}\nfi\nexec {NSYS} "$@"\n')
         program.chmod(0o755)
-        run = by_nsys(test, "", nsys=program)
+        return by_nsys(test, "", nsys=program)
+
+
+def agent_lost_at_start(test):
+    run = with_agent_lost(test, "start", 1)
+    test.assertEqual(run.code, 0, run.stderr)
+    test.assertTrue(any("when the capture was started; trying again" in text for text in run.texts("nsys_retry")), run.stderr)
+    test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "no report")
+    test.assertEqual(run.leftovers(), [])
+
+
+def agent_lost(test):
+    run = with_agent_lost(test, "launch", 0)
     check(test, run, "nsys_retry", "nsys lost the connection to its agent before the server was ready; trying again", "warning")
     test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "no report")
     names = [command["name"] for command in run.stage("nsys")["commands"]]
-    test.assertEqual([name for name in names if name.endswith("again")], ["server again", "start again", "stop again"])
+    # A real loss adds attempts of its own.
+    test.assertEqual({name for name in names if name.endswith("again")}, {"server again", "start again", "stop again"})
 
 
-# As long as nsys stops, whatever it frees is used up again; `$$` becomes nsys.
-FILL = "(renice -n -20 -p $BASHPID >/dev/null 2>&1; while kill -0 $$ 2>/dev/null; do cat /dev/zero >>FILE 2>/dev/null; sleep 0.01; done) &"
+def fill_until(folder, marks, is_over):
+    """Once nsys is about to stop, whatever it frees on that disk is used up again until the run has ended."""
+    while not (Path(marks) / "stops").exists():
+        if is_over.wait(0.01):
+            return
+    with open(Path(folder) / "full", "wb", buffering=0) as file:
+        while not is_over.is_set():
+            try:
+                file.write(b"0" * 4096)
+            except OSError:
+                (Path(marks) / "full").touch()
+                is_over.wait(0.01)
 
 
 def disk_full(test):
@@ -144,12 +178,19 @@ def disk_full(test):
     if mounted.returncode != 0:
         test.skipTest("no disk can be mounted here")
     try:
-        program = wrapped_nsys(folder, FILL.replace("FILE", f"{folder}/full"))
-        run = by_nsys(test, "", nsys=program, folder=folder, env={"TMPDIR": folder})
-        test.assertIn(run.code, (1, 3), run.stderr)
-        # Not only the warning beforehand that the disk is small.
-        told = [line for line in run.stderr.splitlines() if "captures may not fit" not in line]
-        test.assertTrue(any("disk" in line or "No space left" in line for line in told), run.stderr)
+        # nsys keeps what it records below TMPDIR; the run's own folder has space.
+        marks = tempfile.mkdtemp(prefix="profline-marks-")
+        program = wrapped_nsys(marks, f"touch {marks}/stops\nwhile [ ! -e {marks}/full ]; do sleep 0.01; done")
+        is_over = threading.Event()
+        filler = threading.Thread(target=fill_until, args=(folder, marks, is_over))
+        filler.start()
+        try:
+            run = by_nsys(test, "", nsys=program, env={"TMPDIR": folder})
+        finally:
+            is_over.set()
+            filler.join()
+        test.assertIn("disk_full", run.codes("problem"), run.stderr)
+        test.assertEqual(run.code, 1, run.stderr)
         test.assertEqual(run.leftovers(), [])
     finally:
         subprocess.run(["umount", "-l", folder], check=False)
@@ -171,10 +212,12 @@ FAULTS = {
                              stages=("baseline", "torch_profiler")),
     "port taken": port_taken,
     "orphan": leaves_orphan,
+    "double fork": double_fork,
     "worker untraced": untraced_worker,
     "dies in the window of nsys": dies_in_window_of_nsys,
     "dies in the window of Kineto": dies_in_window_of_kineto,
     "agent lost": agent_lost,
+    "agent lost at the start of the capture": agent_lost_at_start,
     "late stop": late_stop,
     "disk full": disk_full,
 }

@@ -20,7 +20,11 @@ COMMANDS = {
 }
 
 
-def planned(preset, command):
+# Other gates of the generic preset.
+GATES = ("cuda", "none")
+
+
+def planned(preset, command, *overrides):
     """Each stage's server: argv and the variables that the preset sets; folders and programs without their places."""
     folder = tempfile.mkdtemp(prefix="profline-preset-")
     for word in (command[0], "nsys"):
@@ -29,7 +33,7 @@ def planned(preset, command):
         program.chmod(0o755)
     process = subprocess.run(
         [PROFLINE, "plan", "--format", "json", f"workload/server={preset}", "device=cpu", f"hydra.run.dir={folder}/run",
-         "pipeline.nsys.enable=true", "pipeline.torch_profiler.enable=true", "--", *command],
+         "pipeline.nsys.enable=true", "pipeline.torch_profiler.enable=true", *overrides, "--", *command],
         capture_output=True, text=True, cwd=folder, check=False,
         env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
     assert process.returncode in (0, 1, 3), process.stderr
@@ -53,6 +57,9 @@ class Presets(unittest.TestCase):
 
     def test_the_commands_are_as_recorded(self):
         found = {preset: planned(preset, command) for preset, command in COMMANDS.items()}
+        for gate in GATES:
+            found[f"generic, gate={gate}"] = {"nsys": planned("generic", COMMANDS["generic"], "pipeline.torch_profiler.enable=false",
+                                                              f"pipeline.workload.server.gate={gate}")["nsys"]}
         if os.environ.get("PROFLINE_UPDATE_GOLDEN") == "1":
             GOLDEN.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
         self.assertEqual(json.loads(GOLDEN.read_text()), found)

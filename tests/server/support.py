@@ -33,18 +33,20 @@ def nsys():
 
 
 def processes_of(folder):
-    """The processes that were started for a run: its folder is in their environment."""
+    """The processes that were started for a run: its folder is in their environment or their arguments."""
     found = []
+    argument = b"\0" + str(folder).encode() + b"\0"
     needle = b"PROFLINE_RUN_DIR=" + str(folder).encode() + b"\0"
     for process in Path("/proc").iterdir():
         if not process.name.isdigit():
             continue
         try:
             environment = (process / "environ").read_bytes() + b"\0"
+            arguments = b"\0" + (process / "cmdline").read_bytes()
             state = (process / "stat").read_text().rsplit(")", 1)[1].split()[0]
         except (OSError, IndexError):
             continue
-        if needle in environment and state != "Z":
+        if (needle in environment or argument in arguments) and state != "Z":
             found.append(int(process.name))
     return found
 
@@ -85,6 +87,9 @@ class Run:
 
     def text(self, code):
         return next(finding["text"] for finding in self.findings() if finding["code"] == code)
+
+    def texts(self, code):
+        return [finding["text"] for finding in self.findings() if finding["code"] == code]
 
     def server(self, stage):
         return json.loads((self.folder / stage / "server.json").read_text())

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "analysis/steps/steps.h"
@@ -128,9 +129,11 @@ std::optional<ServerCost> cost_of(const RunSetup& setup, const ServerRecord& rec
   cost.ttft = ratio(during.ttft_ns, before.ttft_ns);
   cost.tpot = ratio(during.tpot_ns, before.tpot_ns);
   cost.usual_stall_ms = longest_stall_ms(usual, usual.front() + tenth, usual.back() - tenth);
-  cost.stall_open_ms = longest_stall_ms(tokens, window.open_asked_ns, window.open_acknowledged_ns);
-  cost.stall_close_ms =
-      longest_stall_ms(tokens, window.close_asked_ns, window.close_acknowledged_ns);
+  // A profiler may begin after it has acknowledged, and end before it was asked to.
+  cost.stall_open_ms = longest_stall_ms(tokens, window.open_asked_ns,
+                                        std::max(window.open_acknowledged_ns, window.open_ns));
+  cost.stall_close_ms = longest_stall_ms(tokens, std::min(window.close_asked_ns, window.close_ns),
+                                         window.close_acknowledged_ns);
   return cost;
 }
 
@@ -142,14 +145,21 @@ std::string text_of(std::int64_t ns) {
 ServerProof window_proof(const ServerRecord& record) {
   const ServerWindowRecord& window = *record.window;
   const ServerLoadRecord& load = record.load;
-  const std::int64_t warm = load.warm_ns.value_or(load.end_ns);
+  // Of another generator's requests it is not known which ones warm the server up.
+  const bool is_known = load.command.empty();
+  const std::int64_t warm = is_known ? load.warm_ns.value_or(load.end_ns) : load.start_ns;
   const bool is_inside = load.start_ns > 0 && window.open_ns >= load.start_ns &&
                          window.open_ns >= warm && window.close_ns <= load.end_ns;
   const auto at = [&](std::int64_t ns) { return text_of(ns - load.start_ns); };
   return {"the window lies inside the load and after the warm-up",
-          is_inside ? ProofState::Passed : ProofState::Failed,
-          "since the load began: warm after " + at(warm) + ", window from " + at(window.open_ns) +
-              " to " + at(window.close_ns) + ", last answer at " + at(load.end_ns) +
+          !is_inside ? ProofState::Failed
+          : is_known ? ProofState::Passed
+                     : ProofState::Unknown,
+          "since the load began: " +
+              (is_known ? "warm after " + at(warm)
+                        : std::string("when it was warm is not known of another generator")) +
+              ", window from " + at(window.open_ns) + " to " + at(window.close_ns) + ", " +
+              (is_known ? "last answer at " : "the generator ended at ") + at(load.end_ns) +
               "; opening took " + text_of(window.open_acknowledged_ns - window.open_asked_ns) +
               "; by the system's clock the window began at " +
               std::to_string(window.open_ns + window.unix_minus_monotonic_ns) + " ns since 1970"};
@@ -212,6 +222,7 @@ void judge(const RunSetup& setup, ServerRecord& record, pipeline::StageRun& run)
   text += "; its longest pause was " + duration(cost.stall_open_ms * kMs) +
           " when the window opened and " + duration(cost.stall_close_ms * kMs) +
           " when it closed, otherwise " + duration(cost.usual_stall_ms * kMs);
+  run.progress().message(record.stage + ": " + text);
   run.report({Severity::Note, "profiler_cost", std::move(text)});
 }
 
@@ -233,51 +244,111 @@ void explain_first_token(const RunSetup& setup, ServerRecord& record) {
   first.residual_ns = first.client_ns - first.queue_ns.value_or(0) - first.prefill_ns.value_or(0);
 }
 
-void use_capture(const Timeline& timeline, const std::string& source, ServerRecord& record,
-                 pipeline::StageRun& run, bool has_gpu) {
-  for (ServerProcess& process : record.processes) {
-    std::uint64_t kernels = 0;
-    for (const DeviceWork& work : timeline.work) {
-      const bool is_its =
-          work.launch != kNoRow && timeline.calls[work.launch].thread != kNoRow &&
-          timeline.threads[timeline.calls[work.launch].thread].process == process.pid;
-      if (is_its) ++kernels;
-    }
-    if (process.gpu || kernels > 0) process.kernels = kernels;
+namespace {
+
+/// Work that each process launched.
+std::map<std::int64_t, std::uint64_t> kernels_in(const Timeline& timeline) {
+  std::map<std::int64_t, std::uint64_t> kernels;
+  for (const DeviceWork& work : timeline.work) {
+    if (work.launch == kNoRow || timeline.calls[work.launch].thread == kNoRow) continue;
+    ++kernels[timeline.threads[timeline.calls[work.launch].thread].process];
   }
+  return kernels;
+}
+
+/// Fills in how much each process did; nothing where that is not known.
+void count_kernels(const Timeline& timeline, const CaptureCounts& counts, ServerRecord& record) {
+  std::map<std::int64_t, std::uint64_t> kernels = kernels_in(timeline);
+  const bool has_own_captures = !counts.by_process.empty();
+  if (has_own_captures) kernels = counts.by_process;
+  for (ServerProcess& process : record.processes) {
+    const auto found = kernels.find(process.pid);
+    const bool is_counted = found != kernels.end();
+    if (is_counted && (process.gpu || found->second > 0)) process.kernels = found->second;
+    // In a capture of all processes, one without a row did nothing.
+    const bool covers_all = !has_own_captures && !counts.is_one_of_many;
+    if (!is_counted && process.gpu && covers_all) process.kernels = 0;
+  }
+}
+
+ServerProof processes_proof(const Timeline& timeline, const CaptureCounts& counts,
+                            const ServerRecord& record, std::string& code) {
   std::vector<std::string> missing;
   std::vector<std::string> empty;
+  std::vector<std::string> uncounted;
   std::uint64_t gpu_processes = 0;
   for (const ServerProcess& process : record.processes) {
+    if (!process.gpu) continue;
+    ++gpu_processes;
     const std::string name = process.name + " (pid " + std::to_string(process.pid) + ")";
-    if (process.gpu) ++gpu_processes;
-    if (process.gpu && process.traced == false) missing.push_back(name);
-    if (process.gpu && process.traced != false && process.kernels == 0) empty.push_back(name);
+    if (process.traced == false) {
+      missing.push_back(name);
+    } else if (!process.kernels) {
+      uncounted.push_back(name);
+    } else if (*process.kernels == 0) {
+      empty.push_back(name);
+    }
   }
-  const std::string what = "every GPU process of the server is in the capture, with kernels";
+  ServerProof proof{"every GPU process of the server is in the capture, with kernels",
+                    ProofState::Unknown, ""};
   if (gpu_processes == 0) {
-    const std::uint64_t kernels = timeline.work.size();
-    add_proof(record, run,
-              {what, kernels > 0 ? ProofState::Passed : ProofState::Unknown,
-               kernels > 0 ? counted(kernels, "kernel or copy", "kernels and copies")
-               : has_gpu   ? std::string("no process of the server had a GPU open")
-                           : std::string("no GPU in this machine is used by the run")});
+    const std::uint64_t work = timeline.work.size();
+    proof.text = work > 0 ? counted(work, "kernel or copy", "kernels and copies") +
+                                ", but no process of the server is known to have had a GPU open"
+                 : counts.has_gpu ? "no process of the server had a GPU open"
+                                  : "no GPU in this machine is used by the run";
   } else if (!missing.empty()) {
-    add_proof(
-        record, run, {what, ProofState::Failed, "not in it: " + join(missing, ", ")},
-        "worker_untraced",
-        "start its workers so that they inherit the environment: vLLM with "
-        "VLLM_WORKER_MULTIPROC_METHOD=spawn; or the profiler was attached to a launcher only");
+    code = "worker_untraced";
+    proof.state = ProofState::Failed;
+    proof.text = "not in it: " + join(missing, ", ");
   } else if (!empty.empty()) {
-    add_proof(
-        record, run, {what, ProofState::Failed, "without a kernel: " + join(empty, ", ")},
-        "no_kernels",
-        "the process was idle in the window, or CUPTI was in use by another profiler; a longer "
-        "window shows which: pipeline.workload.window.seconds");
+    code = "no_kernels";
+    proof.state = ProofState::Failed;
+    proof.text = "without a kernel: " + join(empty, ", ");
+  } else if (!uncounted.empty()) {
+    proof.text = "not known of " + join(uncounted, ", ") +
+                 (counts.is_one_of_many ? ": of the engine's own traces, one is read"
+                                        : ": no readable trace of it");
   } else {
-    add_proof(record, run,
-              {what, ProofState::Passed, counted(gpu_processes, "GPU process", "GPU processes")});
+    proof.state = ProofState::Passed;
+    proof.text = counted(gpu_processes, "GPU process", "GPU processes");
   }
+  return proof;
+}
+
+std::string fix_of(std::string_view code) {
+  if (code == "worker_untraced") {
+    return "start its workers so that they inherit the environment: vLLM with "
+           "VLLM_WORKER_MULTIPROC_METHOD=spawn; or the profiler was attached to a launcher only";
+  }
+  return "the process was idle in the window, or CUPTI was in use by another profiler; a longer "
+         "window shows which: pipeline.workload.window.seconds";
+}
+
+ServerProof graphs_proof(const Timeline& timeline) {
+  std::uint64_t whole = 0;
+  std::uint64_t nodes = 0;
+  for (const DeviceWork& work : timeline.work) {
+    if (work.kind == WorkKind::Graph) ++whole;
+    if (work.graph_node != 0) ++nodes;
+  }
+  ServerProof proof{"graph launches are resolved to nodes", ProofState::Unknown,
+                    "the capture holds no GPU work"};
+  if (timeline.work.empty()) return proof;
+  proof.state = whole == 0 ? ProofState::Passed : ProofState::Failed;
+  proof.text = whole == 0 ? counted(nodes, "node of a graph", "nodes of graphs")
+                          : counted(whole, "graph was", "graphs were") + " recorded as a whole";
+  return proof;
+}
+
+}  // namespace
+
+void use_capture(const Timeline& timeline, const std::string& source, const CaptureCounts& counts,
+                 ServerRecord& record, pipeline::StageRun& run) {
+  count_kernels(timeline, counts, record);
+  std::string code;
+  ServerProof processes = processes_proof(timeline, counts, record, code);
+  add_proof(record, run, std::move(processes), code, fix_of(code));
   for (const ServerProcess& process : record.processes) {
     if (process.gpu || process.traced != false) continue;
     run.report({Severity::Warning, "worker_untraced",
@@ -287,22 +358,8 @@ void use_capture(const Timeline& timeline, const std::string& source, ServerReco
                     "in it",
                 "it was started with an environment of its own; let it inherit the server's"});
   }
-  std::uint64_t whole = 0;
-  std::uint64_t nodes = 0;
-  for (const DeviceWork& work : timeline.work) {
-    if (work.kind == WorkKind::Graph) ++whole;
-    if (work.graph_node != 0) ++nodes;
-  }
-  const bool has_work = !timeline.work.empty();
-  add_proof(record, run,
-            {"graph launches are resolved to nodes",
-             !has_work    ? ProofState::Unknown
-             : whole == 0 ? ProofState::Passed
-                          : ProofState::Failed,
-             !has_work    ? std::string("the capture holds no GPU work")
-             : whole == 0 ? counted(nodes, "node of a graph", "nodes of graphs")
-                          : counted(whole, "graph was", "graphs were") + " recorded as a whole"},
-            "graphs_not_resolved", "pipeline.nsys.cuda_graph_trace=node");
+  add_proof(record, run, graphs_proof(timeline), "graphs_not_resolved",
+            "pipeline.nsys.cuda_graph_trace=node");
   const std::int64_t begin = timeline.begin_ns;
   record.steps = steps::step_table(timeline, begin, std::max(begin, timeline.end_ns));
   record.steps->source = source;

@@ -10,6 +10,7 @@
 #include "stages/nsys/nsys_stage.h"
 #include "stages/server/internal/gates.h"
 #include "stages/server/internal/session.h"
+#include "stages/torch_profiler/on_demand.h"
 #include "stages/torch_profiler/torch_profiler_stage.h"
 #include "tools/kineto/environment.h"
 #include "tools/kineto/protocol.h"
@@ -60,13 +61,15 @@ std::optional<ServerRecord> read_record(const RunSetup& setup, std::string_view 
   return std::move(*record);
 }
 
-/// Takes the edges of the window from the capture, if they make sense.
+/// Takes the edges of the window from the capture, if they make sense. It may begin after the
+/// window was asked to close: libkineto begins two seconds after it was asked, and records for the
+/// time that was requested.
 void use_edges(std::int64_t begin_unix_ns, std::int64_t end_unix_ns, ServerWindowRecord& window) {
   constexpr std::int64_t kFar = 5'000'000'000;
   const std::int64_t begin = begin_unix_ns - window.unix_minus_monotonic_ns;
   const std::int64_t end = end_unix_ns - window.unix_minus_monotonic_ns;
-  const bool is_near = begin > window.open_asked_ns - kFar && begin < window.close_asked_ns &&
-                       end > window.open_acknowledged_ns &&
+  const bool is_near = begin > window.open_asked_ns - kFar &&
+                       begin < window.close_acknowledged_ns && end > window.open_acknowledged_ns &&
                        end < window.close_acknowledged_ns + kFar;
   if (!is_near) return;
   window.open_ns = begin;
@@ -238,8 +241,7 @@ Result<void> ServerTorchStage::run(const StageContext& context, const pipeline::
   ServerRecord record = PL_TRY(run_session(context, plan, run, id(), gate.get()));
   const bool was_open = record.window.has_value();
   if (was_open && uses_http(setup)) PL_TRY(adopt_trace(setup, run));
-  judge(setup, record, run);
-  return write_record(setup, record);
+  return write_record(setup, record);  // judged once its trace says when the window was
 }
 
 std::vector<Finding> ServerTorchStage::verify(const StageContext& context,
@@ -253,27 +255,32 @@ std::vector<Finding> ServerTorchStage::verify(const StageContext& context,
 Result<void> ServerTorchStage::summarise(const StageContext& context, const run::Run& files,
                                          pipeline::StageRun& run) const {
   const RunSetup& setup = context.setup;
-  PL_TRY(TorchProfilerStage{}.summarise(context, files, run));
+  const auto tables = TorchProfilerStage{}.summarise(context, files, run);
   auto record = read_record(setup, id());
+  if (!record || !record->window) return tables;
   const run::Artifact<Timeline>& trace = files.get(run::kTorchTrace);
-  if (!record || !record->window) return {};
-  if (!trace) {
-    run.report({Severity::Problem, "trace_unreadable", trace.file + " " + trace.why_not});
-    return {};
-  }
   // An engine's own trace may begin and end where the engine likes.
-  if (trace->unix_origin_ns > 0 && !uses_http(setup)) {
+  if (trace && trace->unix_origin_ns > 0 && !uses_http(setup)) {
     use_edges(trace->unix_origin_ns + trace->begin_ns, trace->unix_origin_ns + trace->end_ns,
               *record->window);
   }
-  const bool is_gpu = setup.settings.device.kind == settings::Device::Kind::Cuda;
-  use_capture(*trace, trace.file, *record, run, is_gpu);
-  add_proof(
-      *record, run,
-      {"the capture is whole", ProofState::Passed,
-       trace.file + " was written to its end: " + counted(trace->operators.size(), "operator") +
-           ", " + counted(trace->work.size(), "kernel or copy", "kernels and copies")});
-  return write_record(setup, *record);
+  judge(setup, *record, run);
+  if (trace) {
+    CaptureCounts counts;
+    counts.by_process = kernels_by_process(setup.stage_folder(id()));
+    counts.is_one_of_many = uses_http(setup);
+    counts.has_gpu = setup.settings.device.kind == settings::Device::Kind::Cuda;
+    use_capture(*trace, trace.file, counts, *record, run);
+    add_proof(
+        *record, run,
+        {"the capture is whole", ProofState::Passed,
+         trace.file + " was written to its end: " + counted(trace->operators.size(), "operator") +
+             ", " + counted(trace->work.size(), "kernel or copy", "kernels and copies")});
+  } else {
+    run.report({Severity::Problem, "trace_unreadable", trace.file + " " + trace.why_not});
+  }
+  PL_TRY(write_record(setup, *record));
+  return tables;
 }
 
 // nsys.
@@ -320,11 +327,9 @@ pipeline::StagePlan ServerNsysStage::plan(const StageContext& context) const {
     } else {
       options.capture_range = settings::CaptureRange::None;
     }
-    if (!options.cuda_graph_trace) options.cuda_graph_trace = settings::GraphTrace::Node;
-    add_session(
-        context, id(),
-        nsys::profile_command(nsys, options, {.session = session, .output = output}, server),
-        gate == ServerGate::Cuda, plan);
+    const nsys::Capture capture{.session = session, .output = output};
+    add_session(context, id(), nsys::profile_server_command(nsys, options, capture, server),
+                gate == ServerGate::Cuda, plan);
   }
   const std::string report = output.string() + ".nsys-rep";
   const fs::path sqlite = setup.stage_folder(id()) / run::files::kNsysSqlite;
@@ -388,7 +393,7 @@ Result<void> read_report(const StageContext& context, const pipeline::StagePlan&
         nsys::missing_samples("the capture", read_file(log).value_or(""), "see " + log.string()));
   }
   const std::string name = (fs::path(run::stages::kNsys) / run::files::kNsysSqlite).string();
-  use_capture(content.timeline, name, record, run, is_gpu);
+  use_capture(content.timeline, name, {.has_gpu = is_gpu}, record, run);
   if (content.contents.rows == 0) {
     run.report({is_gpu ? Severity::Problem : Severity::Note, "capture_empty",
                 "the capture holds no events" +
@@ -409,10 +414,15 @@ Result<void> ServerNsysStage::run(const StageContext& context, const pipeline::S
                                   pipeline::StageRun& run) const {
   const RunSetup& setup = context.setup;
   std::unique_ptr<WindowGate> gate;
-  if (gate_of(setup) == ServerGate::Cuda) {
-    gate = cuda_gate(context, run);
-  } else if (gate_of(setup) != ServerGate::None) {
-    gate = nsys_gate(context, plan, run);
+  switch (gate_of(setup)) {
+    case ServerGate::Cuda:
+      gate = cuda_gate(context, run);
+      break;
+    case ServerGate::None:
+      gate = whole_life_gate(context, run);
+      break;
+    default:
+      gate = nsys_gate(context, plan, run);
   }
   ServerRecord record = PL_TRY(run_session(context, plan, run, id(), gate.get()));
   PL_TRY(read_report(context, plan, run, gate.get(), record));

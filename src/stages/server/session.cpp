@@ -4,22 +4,17 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <thread>
-
-#include <time.h>
 
 #include "base/figures.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "pipeline/workload_command.h"
 #include "pipeline/workload_stage.h"
 #include "process/background.h"
 #include "process/process_table.h"
 #include "records/load.h"
 #include "run/names/artifact_names.h"
 #include "tools/kineto/traced_processes.h"
-#include "workloads/server/command.h"
 #include "workloads/server/engine_times.h"
 #include "workloads/server/http_request.h"
 #include "workloads/server/life.h"
@@ -41,16 +36,10 @@ using server::Decision;
 using server::TreeProcess;
 using std::chrono::milliseconds;
 
-constexpr const char* kLoadProgram = "profline-load";
 constexpr double kSecondNs = 1e9;
 constexpr milliseconds kTick{10};
-
-std::int64_t clock_ns(clockid_t clock) {
-  timespec time{};
-  ::clock_gettime(clock, &time);
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  return std::int64_t{time.tv_sec} * kSecond + time.tv_nsec;
-}
+/// When a load is taken for warm whose requests are not known.
+constexpr double kAssumedWarmUp = 5;
 
 std::string time_text(std::int64_t ns) {
   return duration(static_cast<double>(ns));
@@ -104,19 +93,23 @@ class Follower {
  public:
   explicit Follower(fs::path file) : file_(std::move(file)) {}
 
+  /// All of it, however much that is.
   std::string more() {
     auto opened = open_for_reading(file_);
     if (!opened) return {};
-    std::string bytes(kMost, '\0');
-    const ssize_t got =
-        ::pread(opened->get(), bytes.data(), bytes.size(), static_cast<off_t>(seen_));
-    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    seen_ += bytes.size();
-    return bytes;
+    std::string bytes;
+    std::string part(kPart, '\0');
+    while (true) {
+      const ssize_t got =
+          ::pread(opened->get(), part.data(), part.size(), static_cast<off_t>(seen_));
+      if (got <= 0) return bytes;
+      bytes.append(part, 0, static_cast<std::size_t>(got));
+      seen_ += static_cast<std::uint64_t>(got);
+    }
   }
 
  private:
-  static constexpr std::size_t kMost = std::size_t{1} << 20U;
+  static constexpr std::size_t kPart = std::size_t{1} << 20U;
 
   fs::path file_;
   std::uint64_t seen_ = 0;
@@ -144,6 +137,9 @@ class Session {
 
  private:
   std::string gone_text() const;
+  bool is_other_load() const { return workload_of(setup_).load.command.has_value(); }
+  bool has_window() const { return gate_ != nullptr && gate_->has_window(); }
+  std::vector<TreeProcess> own_processes();
   bool is_stopping() const { return run_.interrupt().requested() || run_.is_out_of_time(); }
   bool port_is_taken();
   bool nobody_answers();
@@ -160,9 +156,17 @@ class Session {
   void open_window(server::Life& life);
   void close_window(server::Life& life);
   void end_load(int signal);
+  void finish_load();
+  void end_late_load();
+  void note_load();
   void stop_server();
-  fs::path tool_folder() const;
-  void note_processes(bool is_end);
+  bool wait_for_engine(const ProcessId& target);
+  void kill_engine();
+  void wait_for_profiler();
+  void note_end();
+  void note_survival();
+  void look_for_tools();
+  void note_processes(std::int64_t since_ns);
   void note_transitions(const server::Sight& sight);
   std::optional<server::EngineTimes> ask_engine() const;
   void note_without_profiler();
@@ -188,6 +192,13 @@ class Session {
   std::int64_t load_started_ns_ = 0;
   std::optional<std::string> why_not_ready_;
   std::vector<TreeProcess> at_opening_;
+  pid_t guardian_ = 0;  ///< above all of the server's processes, also detached ones
+  fs::path tools_;      ///< of the profiler that started the server
+  std::int64_t finish_asked_ns_ = 0;
+  std::int64_t load_ended_ns_ = 0;
+  bool load_was_signalled_ = false;
+  bool was_taken_for_warm_ = false;
+  std::optional<Error> not_closed_;
   std::optional<server::EngineTimes> engine_when_warm_;  ///< only without a profiler
   std::uint64_t ended_when_warm_ = 0;
   bool is_warm_ = false;
@@ -245,6 +256,11 @@ Result<bool> Session::start_server() {
   }
   server_ = std::move(*started);
   start_ns_ = monotonic_ns();
+  ProcessStat child;
+  ProcessStat guardian;
+  const bool is_guarded = read_process(server_->process().pid, child) &&
+                          read_process(child.parent, guardian) && guardian.parent == ::getpid();
+  guardian_ = is_guarded ? guardian.pid : 0;
   run_.transition("started", "pid " + std::to_string(server_->process().pid) + ", ready once " +
                                  readiness_.describe());
   return true;
@@ -279,13 +295,12 @@ void Session::look_at_readiness(server::Sight& sight) {
 void Session::look_at_load(server::Sight& sight) {
   progress_.take(progress_file_.more());
   sight.load_began_ns = progress_.began_ns();
-  const bool is_ours = !workload_of(setup_).load.command;
-  if (!is_ours) {
+  if (is_other_load()) {
     // Nothing is known of another generator's requests but that they have begun.
-    constexpr double kAssumedWarmUp = 5;
     sight.load_began_ns = load_started_ns_;
     const double since = static_cast<double>(sight.now_ns - load_started_ns_) / kSecondNs;
     is_warm_ = is_steady_ = since >= kAssumedWarmUp;
+    end_late_load();
   } else {
     is_warm_ = is_warm_ || progress_.is_warm();
     constexpr std::int64_t kLookEveryNs = 100'000'000;
@@ -298,14 +313,15 @@ void Session::look_at_load(server::Sight& sight) {
   sight.is_steady = is_steady_;
   if (const Exit* exit = load_->wait()) {
     progress_.take(progress_file_.more());
+    if (load_ended_ns_ == 0) load_ended_ns_ = monotonic_ns();
     sight.load_ended = true;
     sight.load_failure = load_failure(*exit);
   }
 }
 
 std::string Session::load_failure(const Exit& exit) const {
-  if (exit.why != Exit::Why::Own || exit.succeeded()) return {};
-  if (workload_of(setup_).load.command) return "it " + end_text(exit);
+  if (exit.why != Exit::Why::Own || exit.succeeded() || load_was_signalled_) return {};
+  if (is_other_load()) return "it " + end_text(exit);
   if (progress_.failed() > 0 && progress_.succeeded() == 0) {
     return "no request succeeded; " + counted(progress_.failed(), "request") + " failed";
   }
@@ -347,6 +363,15 @@ void Session::note_transitions(const server::Sight& sight) {
     load.start_ns = *sight.load_began_ns;
     run_.transition("load began");
   }
+  if (is_other_load()) {
+    if (is_warm_ && !was_taken_for_warm_) {
+      was_taken_for_warm_ = true;
+      if (gate_ == nullptr) note_without_profiler();
+      run_.transition("taken for warm", "after " + duration(kAssumedWarmUp * kSecondNs) +
+                                            "; the requests of another generator are not known");
+    }
+    return;
+  }
   if (is_warm_ && !load.warm_ns && load.start_ns > 0) {
     load.warm_ns = sight.now_ns;
     if (gate_ == nullptr) note_without_profiler();
@@ -376,7 +401,7 @@ std::optional<server::EngineTimes> Session::ask_engine() const {
 void Session::note_without_profiler() {
   engine_when_warm_ = ask_engine();
   if (!server_) return;
-  const std::vector<TreeProcess> tree = server::processes_below(server_->process().pid);
+  const std::vector<TreeProcess> tree = own_processes();
   record_.libtorch = std::any_of(tree.begin(), tree.end(), [](const TreeProcess& process) {
     return kineto::loads_torch(process.id.pid);
   });
@@ -402,8 +427,7 @@ bool Session::answers_itself() {
   if (!server_ || !address) return true;
   const std::int64_t pid = server::listener_on(address->port);
   if (pid == 0) return true;  // in another namespace, or not ours to see
-  const std::vector<TreeProcess> tree = server::processes_below(server_->process().pid);
-  // nsys's programs are outside the child's own tree; its guardian's has all of them.
+  const std::vector<TreeProcess> tree = own_processes();
   const bool is_own = std::any_of(
       tree.begin(), tree.end(), [&](const TreeProcess& process) { return process.id.pid == pid; });
   if (is_own) return true;
@@ -416,9 +440,8 @@ bool Session::answers_itself() {
 
 Result<void> Session::start_load() {
   record_.ready_s = static_cast<double>(monotonic_ns() - start_ns_) / kSecondNs;
-  if (server_) {
-    first_ = server::first_of(server::processes_below(server_->process().pid), tool_folder());
-  }
+  at_opening_ = own_processes();
+  if (!at_opening_.empty()) first_ = at_opening_.front().id;
   run_.transition("ready", record_.attached ? "it was running already" : "");
   PL_TRY(create_folders(load_folder(setup_, stage_)));
   load_ = PL_TRY(run_.start(plan_.command(kLoad)));
@@ -426,32 +449,35 @@ Result<void> Session::start_load() {
   return {};
 }
 
-/// Where the profiler's programs are that started the server: those of the child itself.
-fs::path Session::tool_folder() const {
-  if (gate_ == nullptr || !gate_->starts_server() || !server_) return {};
+/// Where the profiler's programs are that started the server: those of the child itself, which is
+/// one of them. Known as long as it lives, and remembered.
+void Session::look_for_tools() {
+  if (!tools_.empty() || gate_ == nullptr || !gate_->starts_server() || !server_) return;
   std::error_code failure;
   const fs::path program =
       fs::read_symlink("/proc/" + std::to_string(server_->process().pid) + "/exe", failure);
-  return failure ? fs::path() : program.parent_path();
+  if (failure || program.filename() != "nsys") return;  // a script that is about to start it
+  // nsys has its importer in a folder beside its own: target-linux-x64, host-linux-x64.
+  const fs::path folder = program.parent_path();
+  tools_ = folder.filename().string().starts_with("target-") ? folder.parent_path() : folder;
 }
 
-void Session::note_processes(bool is_end) {
-  if (!server_) return;
-  std::vector<TreeProcess> tree = server::processes_below(server_->process().pid);
-  const fs::path tools = tool_folder();
-  if (!tools.empty()) {
-    std::erase_if(tree, [&](const TreeProcess& process) {
-      return process.program.string().starts_with(tools.string() + "/");
-    });
-  }
-  if (!is_end) {
-    at_opening_ = std::move(tree);
-    return;
-  }
-  const ServerWindowRecord& window = *record_.window;
-  const double seconds =
-      static_cast<double>(window.close_asked_ns - window.open_acknowledged_ns) / kSecondNs;
-  for (const TreeProcess& process : tree) {
+/// The server's processes, in order of start, also those that detached themselves; without the
+/// programs of a profiler around it.
+std::vector<TreeProcess> Session::own_processes() {
+  if (!server_) return {};
+  look_for_tools();
+  const pid_t root = guardian_ != 0 ? guardian_ : server_->process().pid;
+  std::vector<TreeProcess> tree = server::processes_below(root);
+  std::erase_if(tree, [&](const TreeProcess& process) {
+    return process.id.pid == guardian_ || server::is_in(process, tools_);
+  });
+  return tree;
+}
+
+void Session::note_processes(std::int64_t since_ns) {
+  const double seconds = static_cast<double>(monotonic_ns() - since_ns) / kSecondNs;
+  for (const TreeProcess& process : own_processes()) {
     ServerProcess row;
     row.pid = process.id.pid;
     row.parent = process.parent;
@@ -500,20 +526,27 @@ void Session::open_window(server::Life& life) {
   window.open_ns = window.open_acknowledged_ns;
   window.edges_from = "gate";
   life.window_opened(window.open_acknowledged_ns);
-  note_processes(false);
+  at_opening_ = own_processes();
 }
 
 void Session::close_window(server::Life& life) {
   ServerWindowRecord& window = *record_.window;
   window.close_asked_ns = monotonic_ns();
   const bool server_runs = !server_ || server_->wait() == nullptr;
-  if (server_runs) note_processes(true);
+  if (server_runs) note_processes(window.open_acknowledged_ns);
   const auto closed = gate_->close();
   window.close_acknowledged_ns = monotonic_ns();
   window.close_ns = window.close_asked_ns;
   life.window_closed();
+  note_survival();
   if (!closed) {
-    report_gate(closed.error(), "gate_not_closed");
+    // Around a server that has ended, a profiler may still be collecting by itself.
+    const bool may_come = server_ && (server_->wait() != nullptr || is_gone(first_));
+    if (may_come) {
+      not_closed_ = closed.error();
+    } else {
+      report_gate(closed.error(), "gate_not_closed");
+    }
     return;
   }
   run_.transition("window closed",
@@ -522,35 +555,109 @@ void Session::close_window(server::Life& life) {
                       time_text(window.close_acknowledged_ns - window.close_asked_ns) + " later");
 }
 
+void Session::note_survival() {
+  const bool has_ended = server_ && (server_->wait() != nullptr || is_gone(first_));
+  // Its end has a finding of its own.
+  record_.proofs.push_back({"the server survived the window",
+                            has_ended ? ProofState::Failed : ProofState::Passed,
+                            has_ended ? "it ended before the window had closed"
+                                      : "it still ran when the capture was complete"});
+}
+
 void Session::end_load(int signal) {
   if (!load_ || load_->wait() != nullptr) return;
+  load_was_signalled_ = true;
   send_signal(load_->process(), signal);
   if (signal == SIGUSR1) return;  // it ends once its answers have arrived
   constexpr milliseconds kGrace{5000};
   if (load_->wait(kGrace) == nullptr) load_->kill();
 }
 
+/// No request is needed any more. Another generator does not know our signal, and writes its
+/// result at its end.
+void Session::finish_load() {
+  // Until now it went on, whether or not a request was just ending.
+  record_.load.end_ns = finish_asked_ns_ = monotonic_ns();
+  if (is_other_load()) {
+    run_.transition("load may end", "waiting until the other generator has");
+  } else {
+    run_.transition("load ends");
+    end_load(SIGUSR1);
+  }
+}
+
+/// Another generator that does not end.
+void Session::end_late_load() {
+  const auto patience = workload_of(setup_).load.timeout;
+  const bool is_late = finish_asked_ns_ != 0 && !load_was_signalled_ &&
+                       std::chrono::nanoseconds(monotonic_ns() - finish_asked_ns_) > patience;
+  if (!is_late) return;
+  run_.report({Severity::Warning, "load_stopped",
+               "the other load generator still ran " +
+                   time_text(monotonic_ns() - finish_asked_ns_) +
+                   " after the window had closed, and was stopped; its result may be incomplete",
+               "let it end sooner, or wait longer with pipeline.workload.load.timeout=SECONDS"});
+  end_load(SIGTERM);
+}
+
+/// Whether the server's first process ended within its grace.
+bool Session::wait_for_engine(const ProcessId& target) {
+  const settings::ServerStop& how = workload_of(setup_).server.stop;
+  const std::int64_t asked = monotonic_ns();
+  send_signal(target, how.number());
+  while (server_->wait(kTick) == nullptr && !is_gone(target)) {
+    const bool is_over = std::chrono::nanoseconds(monotonic_ns() - asked) >= how.grace;
+    if (is_over || run_.interrupt().in_a_hurry()) return false;
+    run_.progress().tick();
+  }
+  return true;
+}
+
+/// SIGKILL to the server, but not to a profiler around it, which then writes its report.
+void Session::kill_engine() {
+  was_killed_ = true;
+  if (tools_.empty()) {
+    server_->kill();
+    return;
+  }
+  for (const TreeProcess& process : own_processes()) send_signal(process.id, SIGKILL);
+}
+
+/// What started the server ends after it: nsys imports its capture, a busy GPU's for minutes.
+void Session::wait_for_profiler() {
+  constexpr std::chrono::minutes kLong{10};
+  constexpr milliseconds kEnding{30'000};
+  const std::int64_t began = monotonic_ns();
+  while (server_->wait(kTick) == nullptr) {
+    run_.progress().tick();
+    const bool is_over = std::chrono::nanoseconds(monotonic_ns() - began) > kLong;
+    if (is_over) {
+      run_.report({Severity::Problem, "profiler_not_ended",
+                   "what started the server still ran " + time_text(monotonic_ns() - began) +
+                       " after the server had ended, and was killed",
+                   "its output: " + server_log(setup_, stage_).string()});
+    }
+    if (!is_over && !run_.interrupt().in_a_hurry()) continue;
+    server_->kill();
+    server_->wait(kEnding);
+    return;
+  }
+}
+
 void Session::stop_server() {
   if (!server_ || server_->wait() != nullptr) return;
   const settings::ServerStop& how = workload_of(setup_).server.stop;
-  if (first_.pid == 0) {
-    first_ = server::first_of(server::processes_below(server_->process().pid), tool_folder());
+  const std::vector<TreeProcess> tree = own_processes();
+  if (gate_ != nullptr && !has_window() && record_.load.start_ns != 0) {
+    note_processes(load_started_ns_);
   }
+  if (first_.pid == 0 && !tree.empty()) first_ = tree.front().id;
   const ProcessId target = first_.pid != 0 ? first_ : server_->process();
   run_.transition("stopping", how.signal + " to pid " + std::to_string(target.pid));
   const std::int64_t asked = monotonic_ns();
-  send_signal(target, how.number());
-  const auto is_urgent = [&] { return run_.interrupt().in_a_hurry(); };
-  while (server_->wait(kTick) == nullptr && !is_urgent() &&
-         std::chrono::nanoseconds(monotonic_ns() - asked) < how.grace) {
-    run_.progress().tick();
-  }
-  if (server_->wait() == nullptr) {
-    was_killed_ = true;
-    server_->kill();
-    constexpr milliseconds kLong{30'000};
-    server_->wait(kLong);
-    if (!is_urgent()) {
+  if (!wait_for_engine(target)) {
+    kill_engine();
+    if (!run_.interrupt().in_a_hurry()) {
       run_.report({Severity::Warning, "stop_ignored",
                    "the server did not end within " +
                        time_text(std::chrono::nanoseconds(how.grace).count()) + " of " +
@@ -560,6 +667,7 @@ void Session::stop_server() {
     }
   }
   record_.stop_s = static_cast<double>(monotonic_ns() - asked) / kSecondNs;
+  wait_for_profiler();
 }
 
 Result<void> Session::carry_out(Act act, server::Life& life) {
@@ -580,11 +688,7 @@ Result<void> Session::carry_out(Act act, server::Life& life) {
       close_window(life);
       return {};
     case Act::FinishLoad:
-      run_.transition("load ends");
-      // Until now it went on, whether or not a request was just ending.
-      record_.load.end_ns = monotonic_ns();
-      // Another generator does not know our signal; its result is what it has until now.
-      end_load(workload_of(setup_).load.command ? SIGTERM : SIGUSR1);
+      finish_load();
       return {};
     case Act::AbandonLoad:
       end_load(SIGTERM);
@@ -597,9 +701,42 @@ Result<void> Session::carry_out(Act act, server::Life& life) {
   return {};
 }
 
+void Session::note_load() {
+  progress_.take(progress_file_.more());
+  ServerLoadRecord& load = record_.load;
+  for (const server::FinishedRequest& request : progress_.requests()) {
+    load.end_ns = std::max(load.end_ns, request.end_ns);
+    if (request.succeeded) continue;
+    const bool is_late = record_.window && request.end_ns >= record_.window->open_asked_ns;
+    if (is_late) ++load.failed_from_window_on;
+  }
+  load.finished = progress_.succeeded();
+  load.failed = progress_.failed();
+  if (!is_other_load()) return;
+  load.command = join(*workload_of(setup_).load.command, " ");
+  load.start_ns = load_started_ns_;
+  load.end_ns = load_ended_ns_ != 0 ? load_ended_ns_ : monotonic_ns();
+}
+
+/// How the server ended, and whether anything of it is left.
+void Session::note_end() {
+  const Exit* exit = server_ ? server_->wait() : nullptr;
+  if (exit == nullptr) return;
+  record_.end = exit->describe();
+  const bool left = !exit->leftovers.empty();
+  const bool survived = std::any_of(exit->leftovers.begin(), exit->leftovers.end(),
+                                    [](const Leftover& leftover) { return leftover.survived; });
+  std::string text = left ? exit->describe_leftovers() : "all of them ended by themselves";
+  if (was_killed_) text = "the server was killed" + (left ? "; it " + text : std::string());
+  add_proof(record_, run_,
+            {"no process is left", survived ? ProofState::Failed : ProofState::Passed, text},
+            "process_left", "end them by hand");
+  run_.transition("stopped", record_.end);
+}
+
 Result<ServerRecord> Session::run() {
   if (!PL_TRY(start())) return std::move(record_);
-  const server::LifeRules rules{.has_window = gate_ != nullptr,
+  const server::LifeRules rules{.has_window = has_window(),
                                 .ready_timeout = workload_of(setup_).server.ready.timeout,
                                 .window = workload_of(setup_).window};
   server::Life life(rules, start_ns_);
@@ -620,163 +757,15 @@ Result<ServerRecord> Session::run() {
   }
   end_load(SIGTERM);
   stop_server();
-  progress_.take(progress_file_.more());
-  ServerLoadRecord& load = record_.load;
-  for (const server::FinishedRequest& request : progress_.requests()) {
-    load.end_ns = std::max(load.end_ns, request.end_ns);
-    if (request.succeeded) continue;
-    const bool is_late = record_.window && request.end_ns >= record_.window->open_asked_ns;
-    if (is_late) ++load.failed_from_window_on;
-  }
-  load.finished = progress_.succeeded();
-  load.failed = progress_.failed();
-  if (const auto& other = workload_of(setup_).load.command) {
-    load.command = join(*other, " ");
-    load.start_ns = load_started_ns_;
-    load.end_ns = monotonic_ns();
-  }
-  if (server_) {
-    if (const Exit* exit = server_->wait()) {
-      record_.end = exit->describe();
-      if (!was_killed_) {
-        const bool left = !exit->leftovers.empty();
-        const bool survived =
-            std::any_of(exit->leftovers.begin(), exit->leftovers.end(),
-                        [](const Leftover& leftover) { return leftover.survived; });
-        add_proof(record_, run_,
-                  {"no process is left", survived ? ProofState::Failed : ProofState::Passed,
-                   left ? exit->describe_leftovers() : "all of them ended by themselves"},
-                  "process_left", "end them by hand");
-      }
-      run_.transition("stopped", record_.end);
-    }
-  }
+  if (not_closed_ && !gate_->has_capture()) report_gate(*not_closed_, "gate_not_closed");
+  note_load();
+  note_end();
   server_.reset();
   load_.reset();
   return std::move(record_);
 }
 
 }  // namespace
-
-std::int64_t monotonic_ns() {
-  return clock_ns(CLOCK_MONOTONIC);
-}
-
-std::int64_t unix_minus_monotonic_ns() {
-  // The clocks are read one after another: of several tries, the one that took the shortest.
-  std::int64_t best = 0;
-  std::int64_t shortest = INT64_MAX;
-  constexpr int kTries = 5;
-  for (int i = 0; i < kTries; ++i) {
-    const std::int64_t before = monotonic_ns();
-    const std::int64_t unix_ns = clock_ns(CLOCK_REALTIME);
-    const std::int64_t after = monotonic_ns();
-    if (after - before >= shortest) continue;
-    shortest = after - before;
-    best = unix_ns - (before + shortest / 2);
-  }
-  return best;
-}
-
-const settings::Workload& workload_of(const RunSetup& setup) {
-  return setup.settings.pipeline.workload;
-}
-
-bool is_attached(const RunSetup& setup) {
-  return !workload_of(setup).user_command().has_value();
-}
-
-fs::path load_folder(const RunSetup& setup, std::string_view stage) {
-  return setup.stage_folder(stage) / run::stages::kLoad;
-}
-
-fs::path server_log(const RunSetup& setup, std::string_view stage) {
-  return setup.stage_folder(stage) / run::files::kLog;
-}
-
-std::vector<Finding> server_preflight(const StageContext& context) {
-  const RunSetup& setup = context.setup;
-  const settings::Workload& workload = workload_of(setup);
-  std::vector<Finding> findings;
-  if (!is_attached(setup)) findings = pipeline::workload_preflight(context);
-  const settings::Load& load = workload.load;
-  if (!load.command) {
-    if (const auto program = find_companion(kLoadProgram); !program) {
-      findings.push_back({Severity::Problem, "load_absent", program.error().message(),
-                          "it is installed with profline; build it with 'make build'"});
-    }
-  } else if (load.command->empty()) {
-    findings.push_back({Severity::Problem, "load_command",
-                        "pipeline.workload.load.command is empty", "set it to null",
-                        ErrorKind::Config});
-  }
-  if (load.api_key_env && std::getenv(load.api_key_env->c_str()) == nullptr) {
-    findings.push_back({Severity::Problem, "no_api_key",
-                        "the environment variable " + *load.api_key_env +
-                            " (pipeline.workload.load.api_key_env) is not set",
-                        "export it, or set the key to null"});
-  }
-  if (load.search) {
-    findings.push_back({Severity::Problem, "load_search",
-                        "pipeline.workload.load.search looks for a rate, and a profiled server is "
-                        "loaded in the same way each time",
-                        "find the rate with 'profline load', then set arrival.rate",
-                        ErrorKind::Config});
-  }
-  if (const auto readiness = server::Readiness::of(workload.server, {}); !readiness) {
-    findings.push_back({Severity::Problem, "server_url", readiness.error().message(),
-                        "pipeline.workload.server.url=http://127.0.0.1:8000", ErrorKind::Config});
-  }
-  return findings;
-}
-
-void add_session(const StageContext& context, std::string_view stage, Command server,
-                 bool until_asked, pipeline::StagePlan& plan) {
-  const RunSetup& setup = context.setup;
-  const settings::Workload& workload = workload_of(setup);
-  if (!is_attached(setup)) {
-    server.log = server_log(setup, stage);
-    plan.commands.push_back({kServer, std::move(server)});
-  }
-  const fs::path folder = load_folder(setup, stage);
-  Command load;
-  if (workload.load.command) {
-    load.argv = *workload.load.command;
-    load.env[server::kServerUrl] = workload.server.url.value_or("");
-    load.cwd = folder;
-  } else {
-    load.argv = {find_companion(kLoadProgram).value_or(kLoadProgram).string(),
-                 "--config",
-                 (setup.folder / run::files::kResolvedConfig).string(),
-                 "--out",
-                 folder.string(),
-                 "--base",
-                 setup.cwd.string(),
-                 "--progress",
-                 (folder / run::files::kProgress).string()};
-    if (until_asked) load.argv.emplace_back("--until-asked");
-    if (auto secrets = pipeline::config_secrets(setup)) {
-      load.env[kConfigSecrets] = *std::move(secrets);
-    }
-  }
-  load.log = folder / run::files::kLog;
-  plan.commands.push_back({kLoad, std::move(load), "once the server is ready"});
-  plan.artifacts = {run::files::kServerRecord, run::files::kLog,
-                    std::string(run::stages::kLoad) + "/" + run::files::kLoad,
-                    std::string(run::stages::kLoad) + "/" + run::files::kRequests};
-  if (until_asked) {
-    const settings::ServerWindow& window = workload.window;
-    plan.limits.push_back(
-        duration(window.seconds * kSecondNs) + " of the load, once " +
-        (window.after == settings::WindowAfter::Steady ? "it is steady" : "the warm-up has ended") +
-        " (pipeline.workload.window)");
-    if (!workload.load.command) {
-      plan.notes.emplace_back(
-          "the load goes on until the window has closed, whatever "
-          "pipeline.workload.load.measure says");
-    }
-  }
-}
 
 Result<ServerRecord> run_session(const StageContext& context, const pipeline::StagePlan& plan,
                                  pipeline::StageRun& run, std::string_view stage,

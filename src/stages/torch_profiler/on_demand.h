@@ -1,8 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,10 @@ struct OnDemandWindow {
 /// The name from which those of traces recorded on demand are derived: `kineto.json`, into which
 /// each process inserts its pid.
 std::filesystem::path on_demand_file(const std::filesystem::path& folder);
+
+/// Kernels, copies and fills of each process whose trace is in the stage's folder, by its pid as it
+/// sees itself; from traces.json. A process whose trace could not be read is not in it.
+std::map<std::int64_t, std::uint64_t> kernels_by_process(const std::filesystem::path& folder);
 
 struct OnDemandRun {
   std::filesystem::path sockets;  ///< the folder of the socket that processes ask

@@ -244,4 +244,17 @@ std::filesystem::path on_demand_file(const std::filesystem::path& folder) {
   return folder / "kineto.json";
 }
 
+std::map<std::int64_t, std::uint64_t> kernels_by_process(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / run::files::kTraces;
+  std::map<std::int64_t, std::uint64_t> kernels;
+  const auto text = read_file(file);
+  if (!text) return kernels;
+  const auto list = from_document<internal::ProcessTraces>(*text, file.string());
+  if (!list) return kernels;
+  for (const internal::ProcessTraceFile& trace : list->traces) {
+    if (trace.complete && trace.pid != 0) kernels[trace.pid] += trace.kernels;
+  }
+  return kernels;
+}
+
 }  // namespace profline::stages

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
+#include "base/clock.h"
 #include "base/digests.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "process/background.h"
 #include "process/process_table.h"
 #include "process/runner.h"
 #include "schema/read.h"
@@ -18,6 +21,13 @@ using settings::CaptureRange;
 using settings::CpuSampling;
 
 constexpr std::string_view kSession = "--session-new=";
+/// How long a capture may take to become a report: a busy GPU leaves gigabytes to import. Briefly
+/// if nobody could hurry it.
+std::chrono::seconds time_to_collect(const Collection& collection) {
+  constexpr std::chrono::minutes kLong{10};
+  constexpr std::chrono::seconds kBrief{30};
+  return collection.user != nullptr ? kLong : kBrief;
+}
 
 /// An enumerator in nsys' spelling, which the settings use as well.
 template <typename Enum>
@@ -249,8 +259,44 @@ std::vector<fs::path> open_captures(const std::string& session) {
   return captures;
 }
 
-EndsSession::EndsSession(std::filesystem::path program, std::string session)
-    : program_(std::move(program)), session_(std::move(session)) {}
+namespace {
+
+bool has_agent(const std::string& session) {
+  ProcessList processes;
+  for (pid_t pid = processes.next(); pid != 0; pid = processes.next()) {
+    if (is_agent_of(fs::path("/proc") / std::to_string(pid), session)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void wait_for_collection(const std::string& session, const Exit& stop,
+                         const Collection& collection) {
+  constexpr std::string_view kBusy = "not allowed in this state";
+  if (stop.succeeded() || stop.tail.find(kBusy) == std::string::npos) return;
+  constexpr std::chrono::milliseconds kPause{50};
+  constexpr std::chrono::seconds kBetween{20};  // from its raw capture to its report
+  const SystemClock clock;
+  const auto end = clock.now() + time_to_collect(collection);
+  auto last_open = clock.now();
+  while (clock.now() < end) {
+    std::error_code failure;
+    const bool is_done = !collection.report.empty() && fs::exists(collection.report, failure);
+    if (is_done || (collection.user != nullptr && collection.user->in_a_hurry())) return;
+    const bool is_open = !open_captures(session).empty();
+    if (is_open) last_open = clock.now();
+    const bool may_come =
+        !collection.report.empty() && has_agent(session) && clock.now() - last_open < kBetween;
+    if (!is_open && !may_come) return;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+EndsSession::EndsSession(std::filesystem::path program, std::string session, Collection collection)
+    : program_(std::move(program)),
+      session_(std::move(session)),
+      collection_(std::move(collection)) {}
 
 EndsSession::~EndsSession() {
   std::error_code ignored;
@@ -263,10 +309,23 @@ void EndsSession::abandoned() {
 
 void EndsSession::outlived() {
   captures_ = open_captures(session_);
+  if (!captures_.empty()) collect();
   PosixRunner runner(calm_);
-  if (!captures_.empty()) (void)runner.run(stop_command(program_, session_));
   // The runner ends the rest with signals, so a failure need not be reported.
   (void)runner.run(shutdown_command(program_, session_));
+}
+
+void EndsSession::collect() {
+  Command stop = stop_command(program_, session_);
+  stop.timeout = time_to_collect(collection_);
+  const auto child = BackgroundChild::start(stop, {});
+  if (!child) return;
+  constexpr std::chrono::milliseconds kTick{50};
+  const Exit* exit = nullptr;
+  while ((exit = (*child)->wait(kTick)) == nullptr) {
+    if (collection_.user != nullptr && collection_.user->in_a_hurry()) return;
+  }
+  wait_for_collection(session_, *exit, collection_);
 }
 
 }  // namespace profline::nsys

@@ -78,12 +78,18 @@ Result<void> export_sqlite(ProcessRunner& runner, const std::filesystem::path& p
                            const std::filesystem::path& report,
                            const std::filesystem::path& sqlite);
 
+/// A capture that becomes a report.
+struct Collection {
+  std::filesystem::path report{};   ///< empty: not known
+  const Interrupt* user = nullptr;  ///< it is given up when the user is in a hurry; may be absent
+};
+
 /// Ends nsys' session if nsys itself is gone but its agent is not: nsys starts a detached agent,
 /// which runs the program and survives a killed nsys. First, the agent's part of the capture
 /// becomes a report, in the place that nsys would have used.
 class EndsSession final : public RunObserver {
  public:
-  EndsSession(std::filesystem::path program, std::string session);
+  EndsSession(std::filesystem::path program, std::string session, Collection collection = {});
   /// Removes what a killed agent was writing in its temporary folder: no importer can read a
   /// truncated capture, and nobody else knows of it.
   ~EndsSession() override;
@@ -94,11 +100,19 @@ class EndsSession final : public RunObserver {
   void abandoned() override;
 
  private:
+  void collect();
+
   std::filesystem::path program_;
   std::string session_;
+  Collection collection_;
   std::vector<std::filesystem::path> captures_;
   Interrupt calm_;  // the user's interrupt may be the cause
 };
+
+/// If `stop`, the end of a stop_command, failed because nsys is collecting the capture by itself,
+/// waits until it has.
+void wait_for_collection(const std::string& session, const Exit& stop,
+                         const Collection& collection);
 
 /// The .qdstrm files that the agent of a session has open.
 std::vector<std::filesystem::path> open_captures(const std::string& session);

@@ -6,7 +6,6 @@
 #include "base/strings.h"
 #include "formats/sqlite.h"
 #include "schema/read.h"
-#include "tools/nsys/commands.h"
 
 namespace profline::nsys {
 namespace fs = std::filesystem;
@@ -29,6 +28,23 @@ Command launch_command(const Installation& nsys, const settings::Nsys& options,
   }
   add("--wait=primary");
   command.argv.insert(command.argv.end(), program.argv.begin(), program.argv.end());
+  return command;
+}
+
+Command profile_server_command(const Installation& nsys, settings::Nsys options,
+                               const Capture& capture, const Command& program) {
+  if (!options.cuda_graph_trace && nsys.takes("--cuda-graph-trace")) {
+    options.cuda_graph_trace = settings::GraphTrace::Node;
+  }
+  Command command = profile_command(nsys, options, capture, program);
+  std::vector<std::string> more;
+  for (const char* option : {"--trace-fork-before-exec=true", "--wait=primary", "--kill=none"}) {
+    if (nsys.takes(std::string_view(option).substr(0, std::string_view(option).find('=')))) {
+      more.emplace_back(option);
+    }
+  }
+  const auto before_program = command.argv.end() - static_cast<std::ptrdiff_t>(program.argv.size());
+  command.argv.insert(before_program, more.begin(), more.end());
   return command;
 }
 

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "process/runner.h"
 #include "settings/nsight.h"
+#include "tools/nsys/commands.h"
 #include "tools/nsys/probe.h"
 
 /// nsys by its interactive commands: a program is launched, and a capture of it is started and
@@ -21,6 +22,11 @@ namespace profline::nsys {
 /// children that fork before they exec are traced, and graphs are recorded by node.
 Command launch_command(const Installation& nsys, const settings::Nsys& options,
                        const std::string& session, const Command& program);
+
+/// The program under `nsys profile`, with the same options: its environment, folder and log. nsys
+/// neither ends it when a capture ends, nor waits for processes that outlive it.
+Command profile_server_command(const Installation& nsys, settings::Nsys options,
+                               const Capture& capture, const Command& program);
 
 /// Begins a capture in a session. `output` is the report without its ending.
 Command start_command(const Installation& nsys, const settings::Nsys& options,

@@ -44,6 +44,35 @@ TEST(InteractiveNsys, LeavesOutWhatAReleaseDoesNotHave) {
                                  "--wait=primary", "serve"}));
 }
 
+TEST(InteractiveNsys, RecordsAServerWithoutItsCommands) {
+  Installation nsys{.program = "nsys", .version = {}};
+  settings::Nsys own = options();
+  own.capture_range = settings::CaptureRange::None;
+  const Capture capture{.session = "s", .output = "run"};
+  Words expected = {"nsys",
+                    "profile",
+                    "--session-new=s",
+                    "--trace=cuda,nvtx",
+                    "--sample=none",
+                    "--cpuctxsw=none",
+                    "--force-overwrite=true",
+                    "--cuda-graph-trace=node",
+                    "-o",
+                    "run",
+                    "--trace-fork-before-exec=true",
+                    "--wait=primary",
+                    "--kill=none",
+                    "serve",
+                    "it"};
+  EXPECT_EQ(profile_server_command(nsys, own, capture, {.argv = {"serve", "it"}}).argv, expected);
+  nsys.options = {"--wait"};
+  std::erase_if(expected, [](const std::string& word) {
+    return word.starts_with("--trace-fork") || word.starts_with("--kill") ||
+           word.starts_with("--cuda-graph");
+  });
+  EXPECT_EQ(profile_server_command(nsys, own, capture, {.argv = {"serve", "it"}}).argv, expected);
+}
+
 TEST(InteractiveNsys, StartsACapture) {
   const Installation nsys{.program = "nsys", .version = {}};
   EXPECT_EQ(start_command(nsys, options(), "s", "/run/nsys/run").argv,

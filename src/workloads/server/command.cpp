@@ -12,9 +12,14 @@ std::string_view name_of(std::string_view flag) {
   return flag.substr(0, flag.find_first_of(" ="));
 }
 
+/// Whether the flag is there, or the whole that it is a part of: `--a` for `--a.b`.
 bool has_flag(const std::vector<std::string>& argv, std::string_view name) {
-  return std::any_of(argv.begin(), argv.end(),
-                     [&](const std::string& word) { return name_of(word) == name; });
+  return std::any_of(argv.begin(), argv.end(), [&](const std::string& word) {
+    const std::string_view given = name_of(word);
+    const bool is_whole = given.starts_with("--") && name.starts_with(given) &&
+                          name.substr(given.size()).starts_with('.');
+    return given == name || is_whole;
+  });
 }
 
 }  // namespace

@@ -68,13 +68,8 @@ std::vector<TreeProcess> processes_below(pid_t root) {
   return tree;
 }
 
-ProcessId first_of(const std::vector<TreeProcess>& tree, const fs::path& tool_folder) {
-  for (const TreeProcess& process : tree) {
-    const std::string program = process.program.string();
-    const bool is_tool = !tool_folder.empty() && program.starts_with(tool_folder.string() + "/");
-    if (!is_tool) return process.id;
-  }
-  return {};
+bool is_in(const TreeProcess& process, const fs::path& folder) {
+  return !folder.empty() && process.program.string().starts_with(folder.string() + "/");
 }
 
 bool opens_gpu(pid_t pid) {

@@ -24,9 +24,8 @@ struct TreeProcess {
 /// A process and all its descendants, in order of start; without zombies.
 std::vector<TreeProcess> processes_below(pid_t root);
 
-/// The server itself: the first process below `child`, or it, whose executable is not in
-/// `tool_folder`, where a profiler that started it keeps its own. `tool_folder` may be empty.
-ProcessId first_of(const std::vector<TreeProcess>& tree, const std::filesystem::path& tool_folder);
+/// Whether a process runs a program in this folder or below it; never in an empty one.
+bool is_in(const TreeProcess& process, const std::filesystem::path& folder);
 
 /// Whether a process has a GPU's device file open.
 bool opens_gpu(pid_t pid);

@@ -18,6 +18,17 @@ TEST(ServerCommand, GetsTheFlagsThatItDoesNotHave) {
                                           "--metrics", "--name", "a b"}));
 }
 
+TEST(ServerCommand, TakesTheWholeOfAnOptionForItsParts) {
+  settings::Workload workload;
+  workload.server.flags = {"--profiler.kind cuda"};
+  workload.command = Words{"serve", R"(--profiler={"kind": "torch"})"};
+  EXPECT_EQ(server_argv(workload), *workload.command);
+  workload.command = Words{"serve", "--profiler.kind=torch"};
+  EXPECT_EQ(server_argv(workload), *workload.command);
+  workload.command = Words{"serve", "--prof"};
+  EXPECT_EQ(server_argv(workload), (Words{"serve", "--prof", "--profiler.kind", "cuda"}));
+}
+
 TEST(ServerCommand, KnowsWhereTracesGo) {
   settings::Workload workload;
   workload.command = Words{"serve"};

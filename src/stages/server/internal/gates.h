@@ -25,6 +25,10 @@ std::unique_ptr<WindowGate> nsys_gate(const pipeline::StageContext& context,
 std::unique_ptr<WindowGate> cuda_gate(const pipeline::StageContext& context,
                                       pipeline::StageRun& run);
 
+/// nsys around the server for as long as it lives: there is no window.
+std::unique_ptr<WindowGate> whole_life_gate(const pipeline::StageContext& context,
+                                            pipeline::StageRun& run);
+
 /// The engine's own profiler, by its endpoints.
 std::unique_ptr<WindowGate> http_gate(const pipeline::StageContext& context,
                                       pipeline::StageRun& run);

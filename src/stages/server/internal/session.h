@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ class WindowGate {
   virtual std::string_view name() const = 0;
   /// Watches the server, on another thread; may be null.
   virtual RunObserver* observer() { return nullptr; }
+  /// Whether it opens a window of the load; otherwise all of the server's life is recorded.
+  virtual bool has_window() const { return true; }
   /// Whether the profiler starts the server, with programs of its own around it.
   virtual bool starts_server() const { return false; }
   /// Before the server is started.
@@ -45,6 +48,8 @@ class WindowGate {
   virtual Result<void> open() = 0;
   /// Returns once the capture is complete.
   virtual Result<void> close() = 0;
+  /// Whether there is a capture, once the server and all around it have ended; false: not known.
+  virtual bool has_capture() const { return false; }
   /// Whether the profiler turned out to be unable to sample the GPU's metrics, which was reported.
   virtual bool lacks_metrics() const { return false; }
   /// Whether the profiler is in a process; nothing: not known.
@@ -92,8 +97,18 @@ void add_proof(ServerRecord& record, pipeline::StageRun& run, ServerProof proof,
 
 Result<void> write_record(const pipeline::RunSetup& setup, const ServerRecord& record);
 
+/// What is known of a capture besides its content.
+struct CaptureCounts {
+  bool has_gpu = false;  ///< the run uses a GPU
+  /// Work of each process, where every process has a capture of its own; empty: the capture has all
+  /// of them.
+  std::map<std::int64_t, std::uint64_t> by_process{};
+  /// The engine wrote a capture per process, under names of its own; this is one of them.
+  bool is_one_of_many = false;
+};
+
 /// The steps and the processes of a capture that has been read.
-void use_capture(const Timeline& timeline, const std::string& source, ServerRecord& record,
-                 pipeline::StageRun& run, bool has_gpu);
+void use_capture(const Timeline& timeline, const std::string& source, const CaptureCounts& counts,
+                 ServerRecord& record, pipeline::StageRun& run);
 
 }  // namespace profline::stages::internal
