@@ -230,7 +230,7 @@ test('runs: the list changes, and the keyboard stays where it was', () => open('
 
 test('a run that is going on shows its stages and what they print', () => open('/runs/going/', async (page) => {
   assert.equal(await page.locator('.stages [aria-current="step"] .name').innerText(), 'nsys');
-  assert.match(await page.locator('pre.output').innerText(), /Step 3 of 8/);
+  assert.match(await page.locator('pre.output').innerText(), /^Collecting data\.\.\.\nStep 3 of 8\n?$/);
   await page.locator('pre.output').focus();
   writeFileSync(join(root, 'going/nsys/log'), 'Step 4 of 8\n');
   await page.waitForFunction(() => document.querySelector('pre.output').innerText.includes('Step 4 of 8'), null, {timeout: 60000});
