@@ -43,7 +43,7 @@ TEST(ATrendChart, MarksAChangeWithItsCommit) {
   }
   history.changes.push_back({.folder = "r2",
                              .started = "",
-                             .commit = "0123456789abcdef",
+                             .commit = "0123456789abcdef0123456789abcdef01234567",
                              .commit_before = "",
                              .at = 2,
                              .before = 2.0,

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/figures.h"
 #include "base/strings.h"
-#include "base/terminal_text.h"
 #include "records/document.h"
 #include "records/run_summary.h"
 #include "run/names/artifact_names.h"
@@ -98,6 +97,13 @@ Markup stages_of(const RunRecord& record, bool is_running, const std::string& no
   return element("ol", {{"class", "stages"}}, items);
 }
 
+/// text() shows an end of a line as a sign of its own.
+Markup text_of_lines(std::string_view shown) {
+  Markup all;
+  for (const std::string_view line : lines(shown)) all += text(line) + web::verbatim("\n");
+  return all;
+}
+
 /// What the running stage's last command printed.
 Markup output_of_run(const fs::path& folder, const RunRecord& record) {
   for (const StageRecord& stage : record.stages) {
@@ -107,7 +113,7 @@ Markup output_of_run(const fs::path& folder, const RunRecord& record) {
     if (shown.empty()) return {};
     return element("h2", text("Output of " + stage.name)) +
            element("pre", {{"tabindex", "0"}, {"class", "output"}},
-                   element("code", text(printable_lines(shown))));
+                   element("code", text_of_lines(shown)));
   }
   return {};
 }

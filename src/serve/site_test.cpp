@@ -318,16 +318,17 @@ TEST(ASite, FollowsARunThatIsGoingOn) {
           "stages"));
   ASSERT_TRUE(write_file_atomic(run / "run.json", *write_json(*record)));
   ASSERT_TRUE(create_folders(run / "nsys"));
-  ASSERT_TRUE(write_file_atomic(run / "nsys/log", "Collecting <data>\n"));
+  ASSERT_TRUE(write_file_atomic(run / "nsys/log", "Collecting <data>\nStep 3 of 8\n"));
   // A run holds the lock of its folder as long as it runs.
   const FileDescriptor lock = open_descriptor(run.c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
   Served served({folder.path()});
   EXPECT_THAT(served.get("/").body, HasSubstr("1 run, 1 going on"));
   const std::string page = served.get("/runs/r/").body;
-  EXPECT_THAT(page, AllOf(HasSubstr("data-refresh=\"2\""), HasSubstr("aria-current=\"step\""),
-                          HasSubstr("Output of nsys"), HasSubstr("Collecting &lt;data&gt;"),
-                          HasSubstr("running for"), HasSubstr("9.0 s")));
+  EXPECT_THAT(
+      page, AllOf(HasSubstr("data-refresh=\"2\""), HasSubstr("aria-current=\"step\""),
+                  HasSubstr("Output of nsys"), HasSubstr("Collecting &lt;data&gt;\nStep 3 of 8\n"),
+                  HasSubstr("running for"), HasSubstr("9.0 s")));
 }
 
 TEST(ASite, ShowsAPlantedStepWithItsCommit) {
