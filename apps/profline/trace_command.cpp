@@ -103,25 +103,32 @@ Result<bool> may_be_ranks(const Arguments& arguments) {
          std::all_of(arguments.words.begin(), arguments.words.end(), is_file);
 }
 
+RankAnalysis analysis_of(ranks::Job job) {
+  const std::string ranks_from = ranks::number_ranks(job.captures);
+  RankAnalysis analysis = ranks::analyse(job.captures);
+  analysis.ranks_from = ranks_from;
+  for (std::string& note : job.notes) analysis.notes.push_back(std::move(note));
+  return analysis;
+}
+
 /// The comparison of the captures; nothing if they are not ranks of one program.
 Result<std::optional<RankAnalysis>> compare_as_ranks(const Arguments& arguments,
                                                      const kernels::Classifier& classes) {
   if (!PL_TRY(may_be_ranks(arguments))) return std::optional<RankAnalysis>();
-  auto captures = trace_report::read_ranks(arguments.words, classes);
+  auto job = trace_report::read_ranks(arguments.words, classes);
   const bool is_requested = arguments.value("--ranks") == "yes";
   // What is wrong with a capture is reported as it is without ranks.
-  if (!captures && !is_requested) return std::optional<RankAnalysis>();
-  if (!captures) return captures.error();
-  if (captures->size() < 2 && is_requested) {
+  if (!job && !is_requested) return std::optional<RankAnalysis>();
+  if (!job) return job.error();
+  if (job->captures.size() < 2 && is_requested) {
     return Error(
         ErrorKind::Config,
         "--ranks yes needs captures of two ranks or more, but there is one, of one process");
   }
-  if (!is_requested && !trace_report::are_ranks(*captures)) return std::optional<RankAnalysis>();
-  const std::string ranks_from = ranks::number_ranks(*captures);
-  RankAnalysis analysis = ranks::analyse(*captures);
-  analysis.ranks_from = ranks_from;
-  return std::optional(std::move(analysis));
+  if (!is_requested && !trace_report::are_ranks(job->captures)) {
+    return std::optional<RankAnalysis>();
+  }
+  return std::optional(analysis_of(*std::move(job)));
 }
 
 /// The processes of a single capture that communicated, compared; nothing for other captures.
@@ -131,12 +138,9 @@ std::optional<RankAnalysis> compare_processes(const Timeline& timeline, const Ar
       arguments.value("--ranks") == "no") {
     return std::nullopt;
   }
-  std::vector<ranks::Capture> captures = trace_report::processes_of(timeline, classes);
-  if (captures.empty()) return std::nullopt;
-  const std::string ranks_from = ranks::number_ranks(captures);
-  RankAnalysis analysis = ranks::analyse(captures);
-  analysis.ranks_from = ranks_from;
-  return analysis;
+  ranks::Job job = ranks::processes_as_ranks(timeline, classes);
+  if (job.captures.empty()) return std::nullopt;
+  return analysis_of(std::move(job));
 }
 
 /// `profline trace FILE...`: summarises captures of any origin.

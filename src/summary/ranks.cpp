@@ -12,8 +12,10 @@
 #include "analysis/kernels/classify.h"
 #include "analysis/ranks/analysis.h"
 #include "analysis/ranks/capture.h"
+#include "analysis/ranks/job.h"
 #include "run/artifacts.h"
 #include "run/names/artifact_names.h"
+#include "run/process_traces.h"
 #include "run/run_folder.h"
 #include "summary/internal/parts.h"
 
@@ -38,11 +40,11 @@ std::map<std::int64_t, std::string> files_of(const run::Run& run, const char* st
   return {};
 }
 
-/// Reads a rank's capture. One that cannot be read is left out, with a note: the others can still
-/// be compared.
+/// Reads each rank's capture; `by_folder`: the keys are their ranks. One that cannot be read is
+/// left out, with a note: the others can still be compared.
 FoundRanks read_files(const run::Run& run, const char* stage,
                       const std::map<std::int64_t, std::string>& files,
-                      const kernels::Classifier& classes) {
+                      const kernels::Classifier& classes, bool by_folder = true) {
   FoundRanks found{stage, "the folders of the ranks", {}, {}};
   const std::vector<std::pair<std::int64_t, std::string>> order(files.begin(), files.end());
   std::vector<std::string> failures(order.size());
@@ -53,7 +55,7 @@ FoundRanks read_files(const run::Run& run, const char* stage,
         std::vector<Timeline> timelines;
         if (timeline) {
           timeline.content->source = order[i].second;
-          timeline.content->rank = order[i].first;
+          if (by_folder) timeline.content->rank = order[i].first;
           timelines.push_back(std::move(*timeline.content));
         } else {
           failures[i] = order[i].second + ": " + timeline.why_not;
@@ -93,15 +95,32 @@ FoundRanks read_processes(const run::Run& run, const kernels::Classifier& classe
     run::Artifact<Timeline> timeline = run.read_capture(capture.sqlite);
     if (!timeline) continue;
     timeline.content->source = timeline.file;
-    for (const Timeline& part : ranks::by_process(*timeline.content)) {
-      found.captures.push_back(ranks::capture_of(part, classes));
-    }
-    if (found.captures.size() > 1) {
-      found.ranks_from = ranks::number_ranks(found.captures);
-      return found;
-    }
-    found.captures.clear();
+    ranks::Job job = ranks::processes_as_ranks(*timeline.content, classes);
+    if (job.captures.empty()) continue;
+    found.captures = std::move(job.captures);
+    found.notes = std::move(job.notes);
+    found.ranks_from = ranks::number_ranks(found.captures);
+    return found;
   }
+  return found;
+}
+
+/// The traces of a program's processes. Those that took part in no collectives of the others, such
+/// as an HTTP front end, are not ranks.
+FoundRanks read_process_traces(const run::Run& run, const kernels::Classifier& classes) {
+  FoundRanks found{run::stages::kTorchProfiler, "", {}, {}};
+  std::map<std::int64_t, std::string> files;
+  for (std::string& file : run::process_traces(run)) {
+    files.emplace(static_cast<std::int64_t>(files.size()), std::move(file));
+  }
+  if (files.empty()) return found;
+  FoundRanks read = read_files(run, run::stages::kTorchProfiler, files, classes, false);
+  ranks::Job job = ranks::without_helpers(std::move(read.captures), ranks::SameProgram::All);
+  if (job.captures.size() < 2 || !ranks::share_collectives(job.captures)) return found;
+  found.captures = std::move(job.captures);
+  found.ranks_from = ranks::number_ranks(found.captures);
+  found.notes = std::move(read.notes);
+  found.notes.insert(found.notes.end(), job.notes.begin(), job.notes.end());
   return found;
 }
 
@@ -124,7 +143,10 @@ std::vector<FoundRanks> found_by_stage(const run::Run& run, const kernels::Class
   }
   const auto requests = files_of(run, run::stages::kBaseline, {run::files::kRequests});
   if (!requests.empty()) found.push_back(read_requests(run, requests));
-  if (found.empty()) found.push_back(read_processes(run, classes));
+  if (found.empty()) {
+    found.push_back(read_processes(run, classes));
+    found.push_back(read_process_traces(run, classes));
+  }
   std::erase_if(found, [](const FoundRanks& one) { return one.captures.size() < 2; });
   return found;
 }

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "records/range_use.h"
 #include "records/request.h"
 #include "records/run_record.h"
 #include "run/run.h"
 #include "summary/summarise.h"
+#include "testing/captures/nsys_export.h"
 #include "testing/captures/planted_ranks.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
@@ -179,6 +181,60 @@ TEST_F(RanksOfRunTest, ClocksOfDifferentMachinesHaveNoCommonOrigin) {
   for (const RankRow& row : analysis->ranks) {
     EXPECT_EQ(row.clock.ahead_ns, std::nullopt) << "uptimes of machines say nothing";
   }
+}
+
+TEST_F(RanksOfRunTest, AreTheWorkersOfAServerInItsCapture) {
+  ASSERT_TRUE(create_folders(folder_ / "nsys"));
+  ASSERT_TRUE(testing::write_server_workers(folder_ / "nsys/run.sqlite", {.has_helper = true}));
+  NsysRanges ranges;
+  ranges.tool = "nsys 2025.3";
+  ranges.captures.emplace_back();
+  ranges.captures.back().name = "run";
+  ranges.captures.back().sqlite = "run.sqlite";
+  ranges.captures.back().devices.resize(2);
+  ranges.captures.back().devices[1].device = 1;
+  write("nsys/ranges.json", to_document(ranges).value());
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->captured_by, "nsys");
+  EXPECT_EQ(analysis->ranks_from, "the order of the processes' devices");
+  EXPECT_EQ(analysis->ranks.size(), 2U) << "the helper is not a rank";
+  EXPECT_EQ(analysis->straggler(), 1);
+  EXPECT_THAT(analysis->notes,
+              Contains("process 12 in nsys/run.sqlite shares fewer than 5 collectives with others, "
+                       "so it is not compared as a rank"));
+}
+
+TEST_F(RanksOfRunTest, AreTheWorkersOfAServerWithATraceEach) {
+  const testing::PlantedTraces planted =
+      testing::planted_traces({.ranks = 3, .steps = 20, .seed = 2, .straggler = 1});
+  write("torch_profiler/trace.json", planted.traces[0]);
+  write("torch_profiler/kineto_77.json", planted.traces[1]);
+  write("torch_profiler/kineto_78.json", planted.traces[2]);
+  write("torch_profiler/kineto_60.json",
+        R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 60, "tid": 1,
+            "ts": 1, "dur": 1}]})");
+  write("torch_profiler/traces.json", R"({"schema": "profline.traces/1", "traces": []})");
+  const auto analysis = ranks_of(run());
+  ASSERT_TRUE(analysis);
+  EXPECT_EQ(analysis->captured_by, "torch_profiler");
+  EXPECT_EQ(analysis->ranks_from, "the captures themselves");
+  EXPECT_EQ(analysis->ranks.size(), 3U) << "process 60 communicates with nobody";
+  EXPECT_EQ(analysis->straggler(), 1);
+  EXPECT_THAT(analysis->notes,
+              Contains(HasSubstr("in torch_profiler/kineto_60.json shares fewer")));
+  // An engine's own traces are kept beside the one that the stage shows.
+  write("torch_profiler/engine/w0.pt.trace.json", planted.traces[0]);
+  write("torch_profiler/engine/w1.pt.trace.json", planted.traces[1]);
+  EXPECT_EQ(ranks_of(run())->ranks.size(), 2U);
+}
+
+TEST_F(RanksOfRunTest, ProcessesThatCommunicateWithNobodyAreNotRanks) {
+  const char* trace = R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm",
+      "pid": 60, "tid": 1, "ts": 1, "dur": 1}]})";
+  write("torch_profiler/trace.json", trace);
+  write("torch_profiler/kineto_77.json", trace);
+  EXPECT_EQ(ranks_of(run()), std::nullopt);
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ class RankFilesTest : public ::testing::Test {
     return files;
   }
   std::vector<ranks::Capture> read(const std::vector<std::string>& files) {
-    auto captures = read_ranks(files, classes_);
-    EXPECT_TRUE(captures) << captures.error().to_string();
-    return captures ? *std::move(captures) : std::vector<ranks::Capture>();
+    auto job = read_ranks(files, classes_);
+    EXPECT_TRUE(job) << job.error().to_string();
+    return job ? std::move(job->captures) : std::vector<ranks::Capture>();
   }
 
   testing::TempDir folder_;
@@ -73,7 +73,7 @@ TEST_F(RankFilesTest, ThatCannotBeReadAreAnErrorWithTheirName) {
 
 TEST_F(RankFilesTest, ACaptureOfOneProcessHasNoRanks) {
   const Timeline timeline = trace_in(folder_.path(), kGraphTrace);
-  EXPECT_THAT(processes_of(timeline, classes_), IsEmpty());
+  EXPECT_THAT(ranks::processes_as_ranks(timeline, classes_).captures, IsEmpty());
 }
 
 }  // namespace

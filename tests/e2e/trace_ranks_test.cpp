@@ -19,7 +19,6 @@ namespace profline::e2e {
 namespace {
 
 namespace fs = std::filesystem;
-using profline::testing::nsys_global_tid;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -87,49 +86,9 @@ TEST(TraceRanks, EachOnItsOwnOnRequestOrWithOptionsAboutOne) {
   }
 }
 
-/// Two processes with a GPU each; the second arrives 2 ms late in each all-reduce.
-void write_two_processes(const fs::path& path) {
-  auto database = sqlite::Database::open_read_write(path, sqlite::Create::Yes);
-  ASSERT_TRUE(database);
-  ASSERT_TRUE(
-      profline::testing::create_nsys_tables(*database, profline::testing::NsysRelease::Y2025));
-  const auto run = [&](const std::string& sql) {
-    const Result<void> done = database->execute(sql);
-    EXPECT_TRUE(done) << done.error().to_string();
-  };
-  run("INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel'), (2, 'gemm<float>'), (3, 'gemm'), "
-      "(4, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL')");
-  constexpr std::int64_t kMs = 1'000'000;
-  for (int process = 0; process < 2; ++process) {
-    std::int64_t correlation = 0;
-    const auto kernel = [&](std::int64_t start, std::int64_t end, int name, int stream) {
-      ++correlation;
-      run("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, "
-          "correlationId, nameId, returnValue) VALUES (" +
-          std::to_string(start - 5000) + "," + std::to_string(start - 1000) + ",0," +
-          std::to_string(nsys_global_tid(10 + process, 1)) + "," + std::to_string(correlation) +
-          ",1,0)");
-      run("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, "
-          "correlationId, globalPid, demangledName, shortName, registersPerThread, gridX, gridY, "
-          "gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory, "
-          "localMemoryPerThread, localMemoryTotal, gridId) VALUES (" +
-          std::to_string(start) + "," + std::to_string(end) + "," + std::to_string(process) +
-          ",1," + std::to_string(stream) + "," + std::to_string(correlation) + "," +
-          std::to_string(nsys_global_tid(10 + process, 0)) + "," + std::to_string(name) + "," +
-          std::to_string(name) + ",40,4,1,1,128,1,1,0,0,0,0,1)");
-    };
-    for (int step = 0; step < 10; ++step) {
-      const std::int64_t at = kMs + step * 10 * kMs;
-      const std::int64_t late = process == 1 ? 2 * kMs : 0;
-      kernel(at, at + 5 * kMs + late, 2, 7);
-      kernel(at + 5 * kMs + late, at + 8 * kMs + step % 3 * 1000, 4, 20);
-    }
-  }
-}
-
 TEST(TraceRanks, ProcessesOfOneSqliteFileFollowItsPage) {
   const profline::testing::TempDir folder;
-  write_two_processes(folder / "server.sqlite");
+  ASSERT_TRUE(profline::testing::write_server_workers(folder / "server.sqlite", {}));
   const Outcome text = run_profline_in(folder.path(), {"trace", "server.sqlite"});
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(StartsWith("server.sqlite\n"),
@@ -146,6 +105,29 @@ TEST(TraceRanks, ProcessesOfOneSqliteFileFollowItsPage) {
   ASSERT_TRUE(document);
   EXPECT_EQ(document->find("schema")->as_string(), "profline.trace/1");
   EXPECT_EQ(document->find("ranks")->find("ranks")->as_list().size(), 2U);
+}
+
+TEST(TraceRanks, AHelperProcessDoesNotHideTheOthers) {
+  const profline::testing::TempDir folder;
+  ASSERT_TRUE(
+      profline::testing::write_server_workers(folder / "server.sqlite", {.has_helper = true}));
+  const Outcome text = run_profline_in(folder.path(), {"trace", "server.sqlite"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("2 ranks  numbered by the order of the processes' devices"),
+                              HasSubstr("Rank 1 is late: the last in 10 of 10 collectives"),
+                              HasSubstr("process 12 in server.sqlite shares fewer than 5")));
+}
+
+TEST(TraceRanks, OfSeveralSqliteFilesAreTheirProcesses) {
+  const profline::testing::TempDir folder;
+  ASSERT_TRUE(profline::testing::write_server_workers(folder / "a.sqlite",
+                                                      {.late = -1, .has_helper = true}));
+  ASSERT_TRUE(profline::testing::write_server_workers(folder / "b.sqlite", {.first_pid = 30}));
+  const Outcome text = run_profline_in(folder.path(), {"trace", "a.sqlite", "b.sqlite"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(StartsWith("4 ranks  numbered by the order in which they were given"),
+                              HasSubstr("Rank 3 is late: the last in 10 of 10 collectives"),
+                              HasSubstr("process 12 in a.sqlite shares fewer than 5")));
 }
 
 TEST(TraceRanks, OfARunComeFromItsFolders) {

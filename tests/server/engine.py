@@ -37,8 +37,9 @@ KINETO_DELAY = 2
 
 
 class State:
-    def __init__(self, fault):
+    def __init__(self, fault, ranks):
         self.fault = fault
+        self.ranks = ranks
         self.requests = 0
         self.is_profiling = False
         self.traces = os.environ.get("PROFLINE_TRACE_DIR", ".")
@@ -51,15 +52,20 @@ def die(reason):
     os._exit(3)
 
 
-def write_trace(file, seconds=0.2):
-    """The time until now, as libtorch's profiler writes it: a hundred steps."""
+def write_trace(file, seconds=0.2, rank=0, ranks=1):
+    """The time until now, as libtorch's profiler writes it: a hundred steps. Of several ranks, which end each step with an
+    all-reduce, the last one computes for longer."""
     step_us = seconds * 1e4
     own = {"ph": "X", "pid": os.getpid(), "tid": os.getpid()}
     events = [{**own, "cat": "cpu_op", "name": "aten::mm", "ts": i * step_us, "dur": 0.8 * step_us,
                "args": {"External id": i + 1}} for i in range(100)]
     events += [{**own, "cat": "user_annotation", "name": "execute_context_0(0)_generation_4(4)", "ts": i * step_us,
                 "dur": 0.9 * step_us, "args": {}} for i in range(100)]
-    trace = {"schemaVersion": 1, "baseTimeNanoseconds": time.time_ns() - int(seconds * 1e9), "traceEvents": events}
+    if ranks > 1:
+        begin, end = (0.85 if rank == ranks - 1 else 0.4) * step_us, 0.88 * step_us
+        events += [{**own, "cat": "user_annotation", "name": "gloo:all_reduce", "ts": i * step_us + begin, "dur": end - begin,
+                    "args": {}} for i in range(100)]
+    trace = {"schemaVersion": 1, "distributedInfo": {"backend": "gloo", "rank": rank, "world_size": ranks}, "baseTimeNanoseconds": time.time_ns() - int(seconds * 1e9), "traceEvents": events}
     with open(file, "w", encoding="utf-8") as opened:
         json.dump(trace, opened)
 
@@ -136,7 +142,10 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(200)
 
     def write_trace(self):
-        write_trace(os.path.join(self.state.traces, f"engine_{os.getpid()}.pt.trace.json"))
+        ranks = self.state.ranks
+        for rank in range(ranks):
+            file = f"engine_{os.getpid()}-rank{rank}.pt.trace.json"
+            write_trace(os.path.join(self.state.traces, file), rank=rank, ranks=ranks)
 
     def complete(self, tokens):
         state = self.state
@@ -199,8 +208,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--fault", default="")
+    parser.add_argument("--ranks", type=int, default=1, help="workers of its profiler, which leave a trace each")
     options = parser.parse_args()
-    state = Handler.state = State(options.fault)
+    state = Handler.state = State(options.fault, options.ranks)
     workers = start_workers(options.fault)
 
     def stop(*_):

@@ -66,6 +66,19 @@ class WholeRuns(unittest.TestCase):
         self.assertIn('"windows":[{"name":"torch_profiler"', page)
         self.assertEqual(run.leftovers(), [])
 
+    def test_traces_of_several_workers_are_ranks(self):
+        run = support.Run([*support.ENGINE, "--port", "PORT", "--ranks", "2"], "server.gate=http", stages=("torch_profiler",))
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertEqual(len(list((run.folder / "torch_profiler" / "engine").iterdir())), 2)
+        done = subprocess.run([support.PROFLINE, "ranks", run.folder, "--format", "json"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        analysis = json.loads(done.stdout)
+        self.assertEqual((analysis["captured_by"], analysis["ranks_from"]), ("torch_profiler", "the captures themselves"))
+        self.assertEqual(analysis["skew"]["collectives"], 100)
+        self.assertEqual(analysis["stragglers"][0]["rank"], 1)
+        self.assertIn("Rank 1 is late", (run.folder / "report.md").read_text())
+        self.assertEqual(run.leftovers(), [])
+
     def test_kineto_on_demand(self):
         run = support.Run([*support.ENGINE, "--port", "PORT"], "server.gate=kineto", stages=("baseline", "torch_profiler"))
         self.assertEqual(run.code, 0, run.stderr)

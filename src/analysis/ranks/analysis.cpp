@@ -48,18 +48,18 @@ struct Leads {
   std::vector<std::int64_t> ns;                // from the last but one's arrival to its own
   std::vector<std::int64_t> uncertainties_ns;  // of these
 
-  /// The time in all of them. A lead counts for no more than `often` of them reach, so that fewer
-  /// hiccups than that count for nothing.
-  std::int64_t consistent_ns(std::size_t often) const;
+  /// The time in all of them, if the longest ones were no longer than the next: they may be
+  /// hiccups.
+  std::int64_t consistent_ns(std::size_t hiccups) const;
   std::int64_t all_ns() const { return std::accumulate(ns.begin(), ns.end(), std::int64_t{0}); }
 };
 
-std::int64_t Leads::consistent_ns(std::size_t often) const {
-  if (ns.size() < often) return 0;
+std::int64_t Leads::consistent_ns(std::size_t hiccups) const {
+  if (ns.size() <= hiccups) return 0;
   std::vector<std::int64_t> sorted = ns;
-  const auto most = sorted.begin() + static_cast<std::ptrdiff_t>(often - 1);
-  std::nth_element(sorted.begin(), most, sorted.end(), std::greater<>());
-  const std::int64_t most_ns = *most;
+  const auto next = sorted.begin() + static_cast<std::ptrdiff_t>(hiccups);
+  std::nth_element(sorted.begin(), next, sorted.end(), std::greater<>());
+  const std::int64_t most_ns = *next;
   std::int64_t sum_ns = 0;
   for (const std::int64_t lead_ns : ns) sum_ns += std::min(lead_ns, most_ns);
   return sum_ns;
@@ -92,9 +92,33 @@ Latest latest_of(const Lateness& lateness, NsOf ns_of) {
   return latest;
 }
 
+/// Of up to four waits for a rank, or 1 % of all, one cannot say more than that they happened; less
+/// in short captures, where they are not few.
+std::size_t hiccups_in(std::uint64_t collectives) {
+  constexpr std::uint64_t kMost = 4;
+  constexpr std::uint64_t kOneIn = 8;
+  return std::max(std::min(kMost, collectives / kOneIn), collectives / 100);
+}
+
 Latest consistently_latest(const Lateness& lateness) {
-  const std::size_t often = std::max(kFewestCollectives, lateness.collectives / 100);
-  return latest_of(lateness, [&](const Leads& leads) { return leads.consistent_ns(often); });
+  const std::size_t hiccups = hiccups_in(lateness.collectives);
+  return latest_of(lateness, [&](const Leads& leads) { return leads.consistent_ns(hiccups); });
+}
+
+/// The most that a rank other than this one causes, hiccups included.
+std::int64_t most_of_others(const Lateness& lateness, std::uint32_t late) {
+  std::int64_t most_ns = 0;
+  for (const auto& [capture, leads] : lateness.leads) {
+    if (capture != late) most_ns = std::max(most_ns, leads.all_ns());
+  }
+  return most_ns;
+}
+
+/// Whether a rank is last more often, by two standard deviations, than if each rank were as likely.
+bool is_more_than_chance(std::size_t last, std::uint64_t collectives, std::size_t ranks) {
+  const double share = 1.0 / static_cast<double>(ranks);
+  const double expected = static_cast<double>(collectives) * share;
+  return static_cast<double>(last) > expected + 2 * std::sqrt(expected * (1 - share));
 }
 
 class Analyst {
@@ -317,8 +341,7 @@ RankStraggler Analyst::straggler_of(const std::string& phase, const Lateness& la
     return straggler;
   }
   const Latest consistent = consistently_latest(lateness);
-  const bool is_often = consistent.ns > 0;
-  const std::uint32_t late = is_often ? consistent.capture : any.capture;
+  const std::uint32_t late = consistent.ns > 0 ? consistent.capture : any.capture;
   const Leads& leads = lateness.leads.at(late);
   straggler.last = leads.ns.size();
   straggler.caused_ns = leads.all_ns();
@@ -331,7 +354,11 @@ RankStraggler Analyst::straggler_of(const std::string& phase, const Lateness& la
       fmt::format("the last in {} of {}, {} after the last but one on average", straggler.last,
                   counted(lateness.collectives, "collective"),
                   duration(static_cast<double>(straggler.caused_ns) / times));
-  const bool is_alone = consistent.ns >= 2 * consistent.second_ns;
+  const bool is_often = consistent.ns > 0 && leads.ns.size() >= kFewestCollectives;
+  const bool is_alone =
+      leads.all_ns() >= 2 * most_of_others(lateness, late) ||
+      (consistent.ns >= 2 * consistent.second_ns &&
+       is_more_than_chance(leads.ns.size(), lateness.collectives, captures_.size()));
   const bool is_long = static_cast<double>(consistent.ns) / times >
                        static_cast<double>(quantile(leads.uncertainties_ns, 0.5));
   if (is_alone && is_often && is_long) {

@@ -68,6 +68,18 @@ TEST(Straggler, IsNotHiddenByAHiccupOfAnotherRank) {
   EXPECT_EQ(analysis.stragglers.front().caused_ns, 7 * 30 * kMsNs);
 }
 
+TEST(Straggler, IsNobodyWhereAnotherRankIsLateByAsMuch) {
+  // In a short capture, three of ten are no hiccups.
+  const auto captures = captures_with(4, 10, [](int rank, int step) {
+    const int late = step < 3 ? 0 : 1;
+    const std::int64_t late_ns = (late == 0 ? 30 : 16) * kMsNs;
+    return Step{5 * kMsNs + (rank == late ? late_ns : 0), 7 * kMsNs + late_ns};
+  });
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), std::nullopt);
+  EXPECT_THAT(analysis.stragglers.front().evidence, HasSubstr("but other ranks are late as much"));
+}
+
 TEST(Straggler, IsARankThatIsRarelyLateButByALot) {
   // One time in ten, rank 1 takes 20 ms longer; otherwise chance decides by less than a ms.
   std::mt19937_64 random(3);

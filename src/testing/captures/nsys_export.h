@@ -37,4 +37,17 @@ struct DecodeLoop {
 /// Writes such a capture; the same options give the same bytes.
 Result<void> write_decode_loop(const std::filesystem::path& path, const DecodeLoop& loop);
 
+/// The workers of a server: processes with a GPU each, which compute and then take part in an
+/// all-reduce.
+struct ServerWorkers {
+  int steps = 10;
+  int late = 1;  ///< the worker that arrives 2 ms after the other
+  /// A third process, which ran one kernel on the first GPU.
+  bool has_helper = false;
+  int first_pid = 10;
+};
+
+/// Writes such a capture of two workers.
+Result<void> write_server_workers(const std::filesystem::path& path, const ServerWorkers& workers);
+
 }  // namespace profline::testing
