@@ -183,6 +183,7 @@ bool Costs::add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& 
   static_model::Request shapes;
   shapes.prompt_tokens = *request.prompt_tokens;
   shapes.new_tokens = std::max<std::uint64_t>(request.new_tokens.value_or(0), 1);
+  shapes.batch = std::max<std::uint64_t>(request.batch.value_or(1), 1);
   const static_model::ModelCost cost =
       static_model::deepseek_ocr_cost(config, format(), views, shapes);
   for (const PhaseCost& stage : cost.phases) {

@@ -141,6 +141,24 @@ TEST_F(NsysGate, KeepsOnlyTheWarmRangesOfAProgram) {
   EXPECT_THAT(read_file(file("ranges.json")).value_or(""), HasSubstr("request@*"));
 }
 
+TEST_F(NsysGate, SaysThatTheRequestsItCapturedMayBeCold) {
+  baseline("nvtx", 12,
+           R"({"schema": "profline.steady/1", "first": 7, "count": 3, "requests": 12,)"
+           R"( "reason": "the first seven are cold"})");
+  processes_.expect({"/opt/nsys", "profile"})
+      .writes(file("run.1.nsys-rep"), "report")
+      .writes(file("run.2.nsys-rep"), "report")
+      .prints(std::string(kGated) + "Generated:\n    " + file("run.1.nsys-rep").string() +
+              "\n    " + file("run.2.nsys-rep").string() + "\n");
+  expect_export("run.2");
+  const auto ran = run_stage();
+  ASSERT_TRUE(ran) << ran.error().to_string();
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("cold_requests"));
+  EXPECT_EQ(run_.findings()[0].text,
+            "nsys captured request 2, which may have one-time costs: it begins with the first "
+            "range and records few, and steady requests begin with number 8");
+}
+
 TEST_F(NsysGate, MayCaptureNothingOfAProgramOnTheCpu) {
   const auto run_with_empty_export = [this] {
     processes_.expect({"/opt/nsys", "profile"})
