@@ -89,8 +89,8 @@ void report_cold(const CapturedRequests& captured, const ProgramGate& gate,
   if (captured.count == 0 || captured.first >= gate.first) return;
   run.report({pipeline::Severity::Note, "cold_requests",
               "nsys captured request " + std::to_string(captured.first + 1) +
-                  ", which may have one-time costs: it begins with the first range and records " +
-                  "few, and steady requests begin with number " + std::to_string(gate.first + 1),
+                  ", which may have one-time costs: it captures only the first ranges, and " +
+                  "steady requests begin with number " + std::to_string(gate.first + 1),
               "pipeline.nsys.gating_nvtx=false captures the whole program"});
 }
 
