@@ -183,6 +183,7 @@ bool Costs::add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& 
   static_model::Request shapes;
   shapes.prompt_tokens = *request.prompt_tokens;
   shapes.new_tokens = std::max<std::uint64_t>(request.new_tokens.value_or(0), 1);
+  shapes.batch = std::max<std::uint64_t>(request.batch.value_or(1), 1);
   const static_model::ModelCost cost =
       static_model::deepseek_ocr_cost(config, format(), views, shapes);
   for (const PhaseCost& stage : cost.phases) {
@@ -219,12 +220,32 @@ std::string Costs::why_no_static_costs() const {
   return static_costs_.file + " " + static_costs_.why_not;
 }
 
+/// The requests whose prompts were partly in the cache already.
+struct CacheReuse {
+  std::size_t requests = 0;
+  double tokens = 0;  ///< per sequence, of all these requests
+
+  void add(const static_model::Request& shapes) {
+    if (shapes.cached_tokens == 0) return;
+    ++requests;
+    tokens += static_cast<double>(shapes.cached_tokens);
+  }
+  std::string note(std::size_t of) const {
+    return std::to_string(requests) + " of " + counted(of, "request") +
+           " reused cached prompt tokens, " +
+           plain_number(tokens / static_cast<double>(requests)) +
+           " on average: the floor of prefill counts only the tokens that it computed";
+  }
+};
+
 void Costs::add_program_requests(const static_model::ProgramModel& model) {
   std::size_t counted_requests = 0;
+  CacheReuse reuse;
   for (const Request& request : *baseline_) {
     const auto shapes = static_model::shapes_of(request);
     if (!shapes || !model.is_used_by(request)) continue;
     ++counted_requests;
+    reuse.add(*shapes);
     const static_model::ModelCost cost =
         static_model::decoder_cost(model.decoder, model.format, *shapes);
     for (const PhaseCost& phase : cost.phases) {
@@ -241,6 +262,7 @@ void Costs::add_program_requests(const static_model::ProgramModel& model) {
                        : "each request's own: " + std::to_string(counted_requests) + " of " +
                              counted(baseline_->size(), "request");
   if (models_) result_.source += ", " + models_.file;
+  if (reuse.requests > 0) result_.notes.push_back(reuse.note(counted_requests));
 }
 
 /// The config.json that the user named for the program's model. Nothing if no file was named, or it

@@ -1,3 +1,6 @@
+#include <filesystem>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +19,8 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr double kBandwidth = 4.8e12;
 constexpr double kPeak = 989.5e12;
@@ -146,6 +151,58 @@ TEST(ProgramCosts, LeaveOutRequestsWhoseStepsAreNotOneTokenEach) {
   EXPECT_EQ(decode.cost->shapes, "each request's own: 1 of 2 requests");
   program.run.baseline->front().new_tokens = 9;
   EXPECT_FALSE(phase_of(program.summary(), "decode").cost);
+}
+
+TEST(ProgramCosts, DoNotTakeStepsForTokens) {
+  ProgramCosts program(1);
+  for (Request& request : *program.run.baseline) request.new_tokens.reset();
+  const RunSummary summary = program.summary();
+  EXPECT_FALSE(summary.request->tokens_per_second);
+  EXPECT_FALSE(summary.request->new_tokens);
+  const PhaseSummary& decode = phase_of(summary, "decode");
+  EXPECT_EQ(decode.unit, "step");
+  EXPECT_FALSE(decode.cost);
+}
+
+TEST(ProgramCosts, NoteThePromptTokensThatWereCached) {
+  ProgramCosts program(1);
+  EXPECT_THAT(program.summary().notes, Not(Contains(HasSubstr("cached"))));
+  program.run.baseline->back().attributes["cached_tokens"] = Node::integer(256);
+  EXPECT_THAT(program.summary().notes,
+              Contains("1 of 2 requests reused cached prompt tokens, 256 on average: the floor of "
+                       "prefill counts only the tokens that it computed"));
+  program.run.baseline->front().attributes["cached_tokens"] = Node::integer(64);
+  EXPECT_THAT(program.summary().notes,
+              Contains(StartsWith("2 of 2 requests reused cached prompt tokens, 160 on average")));
+}
+
+/// The operations of a decode step in a recorded run of the built-in model, as if its requests had
+/// been computed in such a batch.
+double decode_flops(std::uint64_t batch) {
+  const testing::TempDir folder;
+  std::filesystem::copy(testing::source_dir() / "docs/examples/h200", folder.path(),
+                        std::filesystem::copy_options::recursive);
+  const auto recorded = run::Run::open(folder.path());
+  EXPECT_TRUE(recorded) << recorded.error().to_string();
+  std::string lines;
+  for (Request request : *recorded->baseline()) {
+    request.batch = batch;
+    lines += to_json_line(request) + "\n";
+  }
+  EXPECT_TRUE(write_file_atomic(folder / "baseline/requests.jsonl", lines));
+  const auto batched = run::Run::open(folder.path());
+  EXPECT_TRUE(batched) << batched.error().to_string();
+  const RunSummary summary = summarise(*batched);
+  const PhaseSummary& decode = phase_of(summary, "decode");
+  EXPECT_TRUE(decode.cost);
+  if (!decode.cost) return 0;
+  EXPECT_EQ(decode.cost->shapes, "each image's own");
+  return decode.cost->flops;
+}
+
+TEST(BuiltInCosts, AreThoseOfTheWholeBatch) {
+  const double one = decode_flops(1);
+  EXPECT_NEAR(decode_flops(4), 4 * one, 1e-9 * one);
 }
 
 TEST(ProgramCosts, SayWhyStaticAnalysisWasSkipped) {

@@ -214,6 +214,8 @@ void Phases::judge(PhaseSummary phase, judgement::PhaseEvidence evidence) {
   evidence.phase = phase.name;
   evidence.unit = phase.unit;
   evidence.is_program = is_program();
+  const StageRecord* const nsys = run_.record().find_stage(run::stages::kNsys);
+  evidence.has_nsys = nsys != nullptr && nsys->state != StageState::Skipped;
   if (operators_ && !operators_->operators.empty()) evidence.host_page = run::files::kOperatorsPage;
   if (nsys_ranges_) {
     evidence.to_see_device =

@@ -166,7 +166,8 @@ void add_steps(Section& section, const PhaseInfo& phase, const Requests& request
 }
 
 /// The outermost phases of the model; a strip shows them request by request.
-Node strips_of(const Requests& requests, const PhaseTree& tree, std::string& names) {
+Node strips_of(const Requests& requests, const PhaseTree& tree, const std::string& unit,
+               std::string& names) {
   Node strips = Node::list();
   for (const PhaseInfo& phase : tree.phases()) {
     if (!phase.is_outermost() || phase.is_host) continue;
@@ -176,8 +177,9 @@ Node strips_of(const Requests& requests, const PhaseTree& tree, std::string& nam
     const std::vector<double> shown(
         times.begin(),
         times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), kMostRequests)));
-    strips.as_list().push_back(
-        object({{"name", Node::string(phase.name)}, {"times_ns", numbers(shown)}}));
+    strips.as_list().push_back(object({{"name", Node::string(phase.name)},
+                                       {"unit", Node::string(unit)},
+                                       {"times_ns", numbers(shown)}}));
     names += (names.empty() ? "" : " and ") + phase.name;
   }
   return strips;
@@ -202,7 +204,7 @@ Section spread_section(const PageSource& source) {
   const std::string unit = requests::unit_of(*baseline);
   Section charts{"", ""};
   std::string names;
-  Node strips = strips_of(*baseline, tree, names);
+  Node strips = strips_of(*baseline, tree, unit, names);
   charts.add_chart(
       "images", "time of each " + unit,
       text(capitalised(names) + " of each measured " + unit + ", in the order in which they ran."),

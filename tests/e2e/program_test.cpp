@@ -124,6 +124,12 @@ TEST_F(RunProgram, ReportsTheRequestsThatItRecorded) {
   for (const char* page : {"report.md", "stakeholder_summary.md", "summary.json"}) {
     EXPECT_THAT(text(page), Not(HasSubstr("image"))) << page;
   }
+  // The ids of charts and tables in the page contain the word, but nothing that is shown does.
+  const std::string html = text("report.html");
+  EXPECT_THAT(html, HasSubstr("time of each request"));
+  for (const char* words : {"image by image", "per image", "measured image", "each image"}) {
+    EXPECT_THAT(html, Not(HasSubstr(words))) << words;
+  }
   EXPECT_THAT(damage_in(folder()), IsEmpty());
   const Outcome runs = run_profline_in(folder_.path(), {"runs", "--root", "."});
   EXPECT_EQ(runs.code, 0) << runs.err;

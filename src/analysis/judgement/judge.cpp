@@ -366,7 +366,8 @@ std::string Judge::cpu_step() {
   }
   if (evidence_.is_program) {
     because("no GPU work was captured in it", "");
-    return "sample the host's call stacks (pipeline.nsys.sample=process-tree) to see what it does";
+    const char* const how = evidence_.has_nsys ? " (pipeline.nsys.sample=process-tree)" : "";
+    return fmt::format("sample the host's call stacks{} to see what it does", how);
   }
   because("how close it is to the hardware limits is not known: there is no static analysis", "");
   return evidence_.operators ? "enable pipeline.static_analysis"

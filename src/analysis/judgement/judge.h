@@ -88,6 +88,7 @@ struct PhaseEvidence {
   bool has_device = false;  ///< the model runs on a GPU; else on the CPU
   /// A user's program: static analysis and the torch profiler do not apply to it.
   bool is_program = false;
+  bool has_nsys = false;  ///< the run uses nsys, so advice may name its settings
   /// The report's page about host work; empty: nothing recorded it.
   std::string host_page = {};
   /// What would record the device's work, if nothing has.

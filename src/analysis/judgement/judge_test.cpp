@@ -211,6 +211,8 @@ TEST(Judge, AdvisesAnotherProgramOnlyWhatItCanUse) {
                                    "10.0 % of the kernel time has counters"));
   evidence.device.reset();
   evidence.has_device = false;
+  EXPECT_EQ(judge(evidence).next_step, "sample the host's call stacks to see what it does");
+  evidence.has_nsys = true;
   EXPECT_EQ(judge(evidence).next_step,
             "sample the host's call stacks (pipeline.nsys.sample=process-tree) to see what it "
             "does");

@@ -1,7 +1,11 @@
 #include "analysis/requests/steady.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "statistics/testing_noise.h"
 
 namespace profline::requests {
 namespace {
@@ -175,6 +179,45 @@ TEST(SteadyPart, OfRequestsWithoutPhasesIsAboutTheirTime) {
   EXPECT_EQ(found.steady.steady_requests(), 3U);
   EXPECT_DOUBLE_EQ(found.steady.whole_ns(), 40 * kMs);
   EXPECT_EQ(found.steady.one_time().front().path, "");
+}
+
+/// A run of requests in which nothing changes: two phases with a part each, decode with steps, and
+/// as many prompt lengths as given.
+std::vector<Request> unchanging(std::size_t count, std::uint32_t lengths,
+                                statistics::RandomNumbers& random) {
+  const auto about = [&](double ms) { return ms * std::exp(0.05 * statistics::noise(random)); };
+  std::vector<Request> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t prompt = 100 + 10 * random.below(lengths);
+    std::vector<std::int64_t> steps;
+    for (int step = 0; step < 16; ++step) {
+      steps.push_back(static_cast<std::int64_t>(about(5) * static_cast<double>(kMs)));
+    }
+    Request made = request(about(static_cast<double>(prompt) / 10), prompt, std::move(steps));
+    const auto host = static_cast<std::int64_t>(about(8) * static_cast<double>(kMs));
+    made.phases.insert(made.phases.begin(), {"preprocess", 0, host, {}, true});
+    made.ns += host;
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+TEST(SteadyPart, RaisesFewFalseAlarmsOverAllPhases) {
+  constexpr std::size_t kRuns = 500;
+  for (const std::size_t count : {4U, 12U, 40U}) {
+    for (const std::uint32_t lengths : {1U, 5U, 1000U}) {
+      statistics::RandomNumbers random(count + lengths);
+      std::size_t alarms = 0;
+      for (std::size_t i = 0; i < kRuns; ++i) {
+        const Found found(unchanging(count, lengths, random));
+        const bool is_alarm = found.steady.verdict() == Steadiness::Drifting ||
+                              found.steady.steady_requests() < count ||
+                              !found.steady.one_time().empty();
+        alarms += is_alarm ? 1 : 0;
+      }
+      EXPECT_LE(alarms, kRuns * 2 / 100) << count << " requests, " << lengths << " lengths";
+    }
+  }
 }
 
 TEST(SteadyWindow, SkipsTheFirstOfFewRequests) {

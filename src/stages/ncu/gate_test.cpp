@@ -16,6 +16,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -115,6 +116,31 @@ TEST_F(NcuGate, PicksSteadyRequestsByTheirRanges) {
   ASSERT_TRUE(ran) << ran.error().to_string();
   EXPECT_EQ(run_.names().at(1), "capture ranges");
   EXPECT_EQ(read_gate(folder_ / "ncu").gate, CaptureGate::Ranges);
+}
+
+TEST_F(NcuGate, ComparesTheRangesThatItPickedWithTheSameRequests) {
+  baseline("nvtx");
+  std::string recorded =
+      R"({"kind":"process","schema":"profline.python/1","pid":7,"python":"3.12","start_ns":0})"
+      "\n";
+  for (int i = 0; i < 6; ++i) {
+    recorded += R"({"kind":"request","source":"python","ns":90,"phases":[],"pid":7,"thread":7,)"
+                R"("start_ns":)" +
+                std::to_string(100 * i) + "}\n";
+  }
+  processes_.expect({"/opt/ncu", "--list-sections"}).prints("SpeedOfLight\n");
+  processes_.expect({"/opt/ncu", "--target-processes"})
+      .writes(file("run.ncu-rep"), "report")
+      .writes(file("ncu.log"), kConnected)
+      .writes(file("workload/recorded/python-7-1.jsonl"), recorded);
+  expect_imports();
+  const auto ran = run_stage();
+  ASSERT_TRUE(ran) << ran.error().to_string();
+  const auto requests =
+      parse_requests(read_file(file("workload/requests.jsonl")).value_or(""), "requests.jsonl");
+  ASSERT_TRUE(requests) << requests.error().to_string();
+  EXPECT_THAT(*requests, ElementsAre(Field(&Request::id, 2U), Field(&Request::id, 3U),
+                                     Field(&Request::id, 4U)));
 }
 
 TEST_F(NcuGate, SaysWhyItBeginsWithTheFirstRequest) {

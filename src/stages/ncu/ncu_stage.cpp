@@ -442,8 +442,12 @@ Result<void> NcuStage::run(const StageContext& context, const pipeline::StagePla
   const bool may_drop_gate = !counters || internal::may_drop_gate(context, *counters);
   time += PL_TRY(capture_more(context, chosen, run, gate.gate, may_drop_gate));
   if (is_program(context.setup)) {
-    const fs::path out = files.workload({.without_gate = files.was_rerun()});
-    PL_TRY(write_profiled_requests(context.setup, out, files.workload({})));
+    const Attempt last{.without_gate = files.was_rerun()};
+    ProfiledPart part;
+    if (gate.gate == CaptureGate::Ranges && !last.without_gate) {
+      part.captured = {gate.first, gate.count};
+    }
+    PL_TRY(write_profiled_requests(context.setup, files.workload(last), files.workload({}), part));
   }
   const auto made = make_files(context, plan, run);
   // Nothing will read them then.

@@ -226,8 +226,9 @@ Finding no_report(const pipeline::StageContext& context, const NsysSession& sess
 }
 
 /// With `repeat:N` the user says how many captures to expect.
-void check_count_of_captures(const settings::Nsys& own, const NsysSession& session,
+void check_count_of_captures(const settings::Root& settings, const NsysSession& session,
                              std::size_t captures, std::vector<Finding>& findings) {
+  const settings::Nsys& own = settings.pipeline.nsys;
   if (!repeats(own) || !own.capture_range_end->count) return;
   const std::uint32_t asked = *own.capture_range_end->count;
   if (captures >= asked) return;
@@ -235,7 +236,9 @@ void check_count_of_captures(const settings::Nsys& own, const NsysSession& sessi
                       "capture_range_end=" + own.capture_range_end->to_string() + " asks for " +
                           counted(asked, "capture") + ", and " + std::to_string(captures) +
                           " could be made: the range '" + session.range + "' opened no more often",
-                      "pipeline.nsys.samples limits how many images are run"});
+                      settings.pipeline.workload.user_command()
+                          ? "let the program open the range more often, or lower the number"
+                          : "pipeline.nsys.samples limits how many images are run"});
 }
 
 }  // namespace
@@ -391,7 +394,7 @@ std::vector<Finding> check_session(const pipeline::StageContext& context,
     findings.push_back(no_report(context, session));
     return findings;
   }
-  check_count_of_captures(context.setup.settings.pipeline.nsys, session, reports.size(), findings);
+  check_count_of_captures(context.setup.settings, session, reports.size(), findings);
   return findings;
 }
 

@@ -75,12 +75,23 @@ bool never_opened(const NsysSession& session, const Exit& exit) {
   return messages.finished && messages.ranges_started == 0;
 }
 
-void drop_warm_up(const NsysSession& session, const ProgramGate& gate) {
+CapturedRequests drop_warm_up(const NsysSession& session, const ProgramGate& gate) {
   const std::vector<NsysReport> reports = nsys_reports(session);
-  if (reports.empty()) return;
+  if (reports.empty()) return {};
   const std::size_t dropped = std::min<std::size_t>(gate.first, reports.size() - 1);
   std::error_code ignored;
   for (std::size_t i = 0; i < dropped; ++i) fs::remove(reports[i].report, ignored);
+  return {.first = dropped, .count = reports.size() - dropped};
+}
+
+void report_cold(const CapturedRequests& captured, const ProgramGate& gate,
+                 pipeline::StageRun& run) {
+  if (captured.count == 0 || captured.first >= gate.first) return;
+  run.report({pipeline::Severity::Note, "cold_requests",
+              "nsys captured request " + std::to_string(captured.first + 1) +
+                  ", which may have one-time costs: it captures only the first ranges, and " +
+                  "steady requests begin with number " + std::to_string(gate.first + 1),
+              "pipeline.nsys.gating_nvtx=false captures the whole program"});
 }
 
 }  // namespace profline::stages::internal

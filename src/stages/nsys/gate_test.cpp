@@ -11,8 +11,10 @@
 namespace profline::stages {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
@@ -139,6 +141,26 @@ TEST_F(NsysGate, KeepsOnlyTheWarmRangesOfAProgram) {
   const auto summed = stage_.summarise(context(), files(), run_);
   ASSERT_TRUE(summed) << summed.error().to_string();
   EXPECT_THAT(read_file(file("ranges.json")).value_or(""), HasSubstr("request@*"));
+}
+
+TEST_F(NsysGate, SaysThatTheRequestsItCapturedMayBeCold) {
+  baseline("nvtx", 12,
+           R"({"schema": "profline.steady/1", "first": 7, "count": 3, "requests": 12,)"
+           R"( "reason": "the first seven are cold"})");
+  processes_.expect({"/opt/nsys", "profile"})
+      .writes(file("run.1.nsys-rep"), "report")
+      .writes(file("run.2.nsys-rep"), "report")
+      .prints(std::string(kGated) + "Generated:\n    " + file("run.1.nsys-rep").string() +
+              "\n    " + file("run.2.nsys-rep").string() + "\n");
+  expect_export("run.2");
+  const auto ran = run_stage();
+  ASSERT_TRUE(ran) << ran.error().to_string();
+  EXPECT_THAT(run_.findings(),
+              Contains(AllOf(Field(&pipeline::Finding::code, "cold_requests"),
+                             Field(&pipeline::Finding::text,
+                                   "nsys captured request 2, which may have one-time costs: it "
+                                   "captures only the first ranges, and steady requests begin "
+                                   "with number 8"))));
 }
 
 TEST_F(NsysGate, MayCaptureNothingOfAProgramOnTheCpu) {

@@ -91,13 +91,16 @@ void add_gated_captures(const StageContext& context, pipeline::StagePlan& plan) 
   add_reading({setup, context.tools}, report, true, plan);
 }
 
-/// Captures and reads one session.
+void keep_everything() {}
+
+/// Captures and reads one session. `keep` deletes captures that are not wanted.
+template <typename Keep>
 Result<Exit> capture(const StageContext& context, const pipeline::StagePlan& plan,
                      pipeline::StageRun& run, const PlannedCommand& command,
-                     const NsysSession& session, const ProgramGate* gate = nullptr) {
+                     const NsysSession& session, const Keep& keep) {
   PL_TRY(create_folders(session.workload()));
   const Exit exit = PL_TRY(run_nsys(context, command, run, session));
-  if (gate != nullptr) internal::drop_warm_up(session, *gate);
+  keep();
   for (const NsysReport& report : internal::nsys_reports(session)) {
     PL_TRY(read_report(context, run, session, report, reading_of(context, plan, session, report)));
   }
@@ -114,10 +117,15 @@ Result<void> capture_program(const StageContext& context, const pipeline::StageP
     const pipeline::RunSetup setup = internal::gated(context.setup, kind);
     const StageContext gated{setup, context.tools};
     const NsysSession session = internal::nsys_sessions(setup).front();
-    const bool is_gated = kind == CaptureGate::Ranges;
+    std::optional<CapturedRequests> captured;
+    const auto keep_steady = [&] {
+      if (kind == CaptureGate::Ranges) captured = internal::drop_warm_up(session, gate);
+    };
     const Exit exit = PL_TRY(capture(gated, plan, run, plan.command(internal::capture_name(kind)),
-                                     session, is_gated ? &gate : nullptr));
-    PL_TRY(write_profiled_requests(setup, session.workload(), session.workload()));
+                                     session, keep_steady));
+    if (captured) internal::report_cold(*captured, gate, run);
+    PL_TRY(write_profiled_requests(setup, session.workload(), session.workload(),
+                                   {.captured = captured}));
     return kind == CaptureGate::Everything || !internal::never_opened(session, exit);
   };
   if (PL_TRY(capture_with(gate.gate))) return {};
@@ -182,8 +190,8 @@ Result<void> NsysStage::run(const StageContext& context, const pipeline::StagePl
   if (has_ranks(context.setup)) return internal::capture_ranks(context, plan, run);
   if (internal::takes_baselines_gate(context.setup)) return capture_program(context, plan, run);
   for (const NsysSession& session : internal::nsys_sessions(context.setup)) {
-    PL_TRY(
-        capture(context, plan, run, plan.command(command_name("capture", session.name)), session));
+    PL_TRY(capture(context, plan, run, plan.command(command_name("capture", session.name)), session,
+                   keep_everything));
     if (!is_program(context.setup)) continue;
     PL_TRY(write_profiled_requests(context.setup, session.workload(), session.workload()));
   }

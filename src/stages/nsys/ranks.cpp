@@ -66,7 +66,7 @@ RankRunOf run_of(const RankCapture& capture) {
 
 /// Reads what nsys left of one rank.
 Result<void> read_rank(const StageContext& context, const RankCapture& capture, const Exit& exit,
-                       pipeline::StageRun& run) {
+                       const std::optional<CapturedRequests>& captured, pipeline::StageRun& run) {
   const RunSetup setup = captured_as(context.setup, capture);
   const StageContext of_rank{setup, context.tools};
   const NsysSession session = session_of(context.setup, capture);
@@ -82,7 +82,8 @@ Result<void> read_rank(const StageContext& context, const RankCapture& capture, 
   for (const NsysReport& report : nsys_reports(session)) {
     PL_TRY(read_report(of_rank, run, session, report, reading_of(of_rank, plan, session, report)));
   }
-  return write_profiled_requests(setup, session.workload(), session.workload());
+  return write_profiled_requests(setup, session.workload(), session.workload(),
+                                 {.captured = captured});
 }
 
 /// Launches all ranks, and reads the reports of those that were captured. False: the gate stayed
@@ -113,9 +114,14 @@ Result<bool> capture_once(const StageContext& context, const pipeline::StagePlan
   for (const std::uint32_t rank : ranks) {
     const RunSetup one = for_rank(setup, rank);
     const NsysSession session = session_of(one, capture);
-    if (capture.gate == CaptureGate::Ranges && gate != nullptr) drop_warm_up(session, *gate);
     OneRankRun of_one(run, rank);
-    PL_TRY(read_rank({one, context.tools}, capture, launched.exit_of(rank, session.log()), of_one));
+    std::optional<CapturedRequests> captured;
+    if (capture.gate == CaptureGate::Ranges && gate != nullptr) {
+      captured = drop_warm_up(session, *gate);
+      report_cold(*captured, *gate, of_one);
+    }
+    PL_TRY(read_rank({one, context.tools}, capture, launched.exit_of(rank, session.log()), captured,
+                     of_one));
   }
   return true;
 }

@@ -87,6 +87,10 @@ bool was_captured(const Request& request, const std::vector<program::Gate>& gate
   });
 }
 
+bool is_among(const Request& request, const CapturedRequests& captured) {
+  return request.id >= captured.first && request.id - captured.first < captured.count;
+}
+
 void cut_steps(Request& request, std::uint32_t steps) {
   for (Phase& phase : request.phases) {
     if (!phase.steps_ns || phase.steps_ns->size() <= steps) continue;
@@ -183,12 +187,13 @@ ProgramGate read_gate(const fs::path& folder) {
 }
 
 Result<void> write_profiled_requests(const RunSetup& setup, const fs::path& out, const fs::path& to,
-                                     std::optional<std::uint32_t> steps) {
+                                     const ProfiledPart& part) {
   program::Recording recording = PL_TRY(recording_of(setup, out));
   std::string lines;
   for (Request& request : recording.requests) {
     if (!recording.gates.empty() && !was_captured(request, recording.gates)) continue;
-    if (steps) cut_steps(request, *steps);
+    if (part.captured && !is_among(request, *part.captured)) continue;
+    if (part.steps) cut_steps(request, *part.steps);
     lines += to_json_line(request) + "\n";
   }
   if (lines.empty()) return {};

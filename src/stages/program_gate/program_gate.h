@@ -82,13 +82,25 @@ Result<void> write_gate(const std::filesystem::path& folder, const ProgramGate& 
 /// Without a file: everything.
 ProgramGate read_gate(const std::filesystem::path& folder);
 
+/// Requests that a profiler captured, counted by their start from 0.
+struct CapturedRequests {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// What of a program's requests a profiler saw, besides what the adapter recorded about its gate.
+struct ProfiledPart {
+  std::optional<std::uint32_t> steps = {};        ///< at most so many of each phase
+  std::optional<CapturedRequests> captured = {};  ///< null: not known
+};
+
 /// Writes the requests that ran while the gate was open, or all of them if nothing was gated, as
 /// `requests.jsonl` into `to`: their times are compared with those of the same requests in the
-/// baseline. `out` is where that run of the program wrote; `steps` limits the steps of each phase,
-/// as the gate did. Writes nothing if the program recorded no requests.
+/// baseline. `out` is where that run of the program wrote. Writes nothing if the program recorded
+/// no requests.
 Result<void> write_profiled_requests(const pipeline::RunSetup& setup,
                                      const std::filesystem::path& out,
                                      const std::filesystem::path& to,
-                                     std::optional<std::uint32_t> steps = {});
+                                     const ProfiledPart& part = {});
 
 }  // namespace profline::stages

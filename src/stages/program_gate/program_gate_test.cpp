@@ -125,11 +125,25 @@ TEST_F(ProgramGateTest, KeepsTheRequestsThatWereCapturedUnderTheirNumbers) {
   EXPECT_EQ(requests->front().id, 1U);
   EXPECT_EQ(requests->front().phases[0].steps_ns->size(), 3U);
 
-  ASSERT_TRUE(write_profiled_requests(setup_, out, out, 2));
+  ASSERT_TRUE(write_profiled_requests(setup_, out, out, {.steps = 2}));
   const auto cut = parse_requests(read_file(out / "requests.jsonl").value_or(""), "r");
   ASSERT_TRUE(cut) << cut.error().to_string();
   EXPECT_EQ(cut->front().phases[0].steps_ns, (std::vector<std::int64_t>{30, 30}));
   EXPECT_EQ(cut->front().phases[0].ns, 60);
+}
+
+TEST_F(ProgramGateTest, KeepsTheRequestsThatNsysCaptured) {
+  std::string lines = kRecord;
+  const std::size_t gate = lines.find(R"({"kind":"gate")");
+  lines.erase(gate, lines.find('\n', gate) - gate + 1);
+  write("nsys/workload/recorded/python-7-1.jsonl", lines);
+  const auto out = folder_ / "nsys/workload";
+  ASSERT_TRUE(write_profiled_requests(setup_, out, out,
+                                      {.captured = CapturedRequests{.first = 2, .count = 1}}));
+  const auto requests = parse_requests(read_file(out / "requests.jsonl").value_or(""), "r");
+  ASSERT_TRUE(requests) << requests.error().to_string();
+  ASSERT_EQ(requests->size(), 1U);
+  EXPECT_EQ(requests->front().id, 2U) << "it is compared with the third of the baseline";
 }
 
 TEST_F(ProgramGateTest, WritesNoRequestsOfAProgramThatHasNone) {

@@ -492,7 +492,8 @@ Result<void> trace_ranks(const StageContext& context, const pipeline::StagePlan&
   for (const std::uint32_t rank : observed_ranks(setup, stage)) {
     const RunSetup one = for_rank(setup, rank);
     PL_TRY(write_profiled_requests(one, stage_folder(one),
-                                   stage_folder(one) / run::folders::kWorkload, own.decode_steps));
+                                   stage_folder(one) / run::folders::kWorkload,
+                                   {.steps = own.decode_steps}));
   }
   return lift_file(setup, stage, lead_rank(setup, stage), run::paths::kWorkloadRequests);
 }
@@ -513,7 +514,7 @@ Result<void> trace_program(const StageContext& context, const pipeline::StagePla
   const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
   if (!exit.succeeded() && !is_ours) run.report(child_problem(command, exit));
   return write_profiled_requests(setup, folder, folder / run::folders::kWorkload,
-                                 setup.settings.pipeline.torch_profiler.decode_steps);
+                                 {.steps = setup.settings.pipeline.torch_profiler.decode_steps});
 }
 
 std::vector<Finding> verify_program(const StageContext& context) {

@@ -61,14 +61,15 @@ function waterfall(data, colours) {
 }
 
 function images(data, colours) {
+  const unit = data.length > 0 ? data[0].unit : 'request';
   const count = data.reduce((sum, part) => sum + part.times_ns.length, 0);
   return {points: count, option: {
     legend: {top: 0, right: 0, textStyle: {color: colours.dim}, itemWidth: 10, itemHeight: 10},
-    tooltip: {formatter: (at) => tip('image ' + (at.value[0] + 1), [[at.seriesName, duration(at.value[1])]])},
+    tooltip: {formatter: (at) => tip(unit + ' ' + (at.value[0] + 1), [[at.seriesName, duration(at.value[1])]])},
     xAxis: axisOf(colours, {type: 'value', min: -0.5, max: Math.max(...data.map((part) => part.times_ns.length)) - 0.5,
       minInterval: 1, splitLine: {show: false},
       axisLabel: {color: colours.dim, formatter: (at) => Number.isInteger(at) ? String(at + 1) : ''}}),
-    yAxis: axisOf(colours, {type: 'value', min: 0, name: 'time, image by image', nameTextStyle: {color: colours.dim, align: 'left'},
+    yAxis: axisOf(colours, {type: 'value', min: 0, name: `time, ${unit} by ${unit}`, nameTextStyle: {color: colours.dim, align: 'left'},
       axisLabel: {color: colours.dim, formatter: tickDuration}}),
     series: data.map((part, index) => ({type: 'scatter', name: part.name, symbolSize: 7,
       symbol: ['circle', 'diamond'][index % 2], data: part.times_ns.map((ns, at) => [at, ns])})),
@@ -82,10 +83,10 @@ function tokens(data, colours) {
   if (rest.length) labels.push('longer');
   return {points: data.counts.length + rest.length, option: {
     tooltip: {trigger: 'axis', axisPointer: {type: 'shadow'}, formatter: ([at]) => at.dataIndex < data.counts.length ?
-      tip(from(at.dataIndex) + ' to ' + from(at.dataIndex + 1), [['tokens', String(at.value)]]) :
-      tip('longer than ' + from(data.counts.length), [['tokens', String(data.above)]])},
+      tip(from(at.dataIndex) + ' to ' + from(at.dataIndex + 1), [[data.title, String(at.value)]]) :
+      tip('longer than ' + from(data.counts.length), [[data.title, String(data.above)]])},
     xAxis: axisOf(colours, {type: 'category', data: labels}),
-    yAxis: axisOf(colours, {type: 'value', name: 'tokens, by time per step', nameTextStyle: {color: colours.dim, align: 'left'}}),
+    yAxis: axisOf(colours, {type: 'value', name: data.title + ', by time per step', nameTextStyle: {color: colours.dim, align: 'left'}}),
     series: [{type: 'bar', barCategoryGap: '8%', data: [...data.counts, ...rest]}],
   }};
 }

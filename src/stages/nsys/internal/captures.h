@@ -116,8 +116,12 @@ std::string capture_name(CaptureGate kind);
 /// as it should.
 bool never_opened(const NsysSession& session, const Exit& exit);
 
-/// The captures of warm-up requests: nsys records from the first on. They are deleted.
-void drop_warm_up(const NsysSession& session, const ProgramGate& gate);
+/// Deletes the captures of warm-up requests, because nsys records from the first on; the last
+/// capture is kept in any case. Returns which requests are left.
+CapturedRequests drop_warm_up(const NsysSession& session, const ProgramGate& gate);
+/// Reports a capture of a request ahead of the steady ones.
+void report_cold(const CapturedRequests& captured, const ProgramGate& gate,
+                 pipeline::StageRun& run);
 
 struct NsysTables {
   NsysKernels kernels;
