@@ -1,5 +1,7 @@
 #include "run/artifacts.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/strings.h"
 #include "formats/json.h"

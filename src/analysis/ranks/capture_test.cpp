@@ -1,5 +1,6 @@
 #include "analysis/ranks/capture.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
