@@ -134,8 +134,8 @@ TEST(RunWorkload, RepeatsDecodeForLongerThanAMeasuredAnswer) {
   ASSERT_TRUE(subject) << subject.error().to_string();
   int looks = 0;
   const auto after_twenty = [&] { return ++looks % 20 == 0; };
-  const auto repeated = (*subject)->repeat_phases((*subject)->items().front(),
-                                                  std::chrono::hours(1), after_twenty);
+  const auto repeated =
+      (*subject)->repeat_phases((*subject)->items().front(), std::chrono::hours(1), after_twenty);
   ASSERT_TRUE(repeated) << repeated.error().to_string();
   EXPECT_GT(repeated->back().tokens, 5U) << "infer.max_new_tokens is 5";
 }
