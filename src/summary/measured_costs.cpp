@@ -232,8 +232,7 @@ struct CacheReuse {
   }
   std::string note(std::size_t of) const {
     return std::to_string(requests) + " of " + counted(of, "request") +
-           " reused cached prompt tokens, " +
-           plain_number(tokens / static_cast<double>(requests)) +
+           " reused cached prompt tokens, " + plain_number(tokens / static_cast<double>(requests)) +
            " on average: the floor of prefill counts only the tokens that it computed";
   }
 };
