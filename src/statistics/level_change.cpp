@@ -11,7 +11,8 @@
 namespace profline::statistics {
 namespace {
 
-/// The probability with which chance alone may look like a change of level.
+/// The probability with which chance alone may look like a change of level in one of the series
+/// that are examined.
 constexpr double kChance = 0.0002;
 /// Longer series are examined as this many means of neighbours.
 constexpr std::size_t kMostBlocks = 128;
@@ -51,21 +52,22 @@ std::size_t truncation(const Cuts& cuts, std::size_t size) {
 
 /// A head that differs from everything after it. The noise is that of the rest alone: the head may
 /// have any shape, such as a decay.
-std::optional<LevelChange> head_change(std::span<const double> values, const Cuts& cuts) {
+std::optional<LevelChange> head_change(std::span<const double> values, const Cuts& cuts,
+                                       double chance) {
   const std::size_t at = truncation(cuts, values.size());
   if (at == 0 || !is_material(cuts.rise(at))) return std::nullopt;
   const std::span<const double> rest = values.subspan(at);
   const Noise noise = noise_of(apart_from(rest, mean_of(rest)), 1);
   const double scale =
       std::sqrt(1 / static_cast<double>(at) + 1 / static_cast<double>(rest.size()));
-  if (chance_of(cuts.rise(at), scale, noise, values.size()) > kChance) return std::nullopt;
+  if (chance_of(cuts.rise(at), scale, noise, values.size()) > chance) return std::nullopt;
   // MSER tends to cut off a little more than the step itself; what is left is examined again.
   const std::size_t step = std::min(at, cuts.best());
   return LevelChange{step, cuts.rise(step), false};
 }
 
 /// A straight line that describes the series better than any step.
-std::optional<LevelChange> trend(std::span<const double> values, const Cuts& cuts) {
+std::optional<LevelChange> trend(std::span<const double> values, const Cuts& cuts, double chance) {
   const Line line = line_through(values);
   const auto n = static_cast<double>(values.size());
   if (!is_material(line.slope * n) || line.left_over > cuts.left_over(cuts.best())) {
@@ -76,12 +78,12 @@ std::optional<LevelChange> trend(std::span<const double> values, const Cuts& cut
     apart[i] -= line.slope * (static_cast<double>(i) - (n - 1) / 2);
   }
   const double scale = 1 / std::sqrt(line.spread);
-  if (chance_of(line.slope, scale, noise_of(apart, 2), 1) > kChance) return std::nullopt;
+  if (chance_of(line.slope, scale, noise_of(apart, 2), 1) > chance) return std::nullopt;
   return LevelChange{0, line.slope * n, true};
 }
 
 /// One step, wherever it is.
-std::optional<LevelChange> step(std::span<const double> values, const Cuts& cuts) {
+std::optional<LevelChange> step(std::span<const double> values, const Cuts& cuts, double chance) {
   const std::size_t at = cuts.best();
   if (!is_material(cuts.rise(at))) return std::nullopt;
   std::vector<double> apart = apart_from(values.first(at), mean_of(values.first(at)));
@@ -90,7 +92,7 @@ std::optional<LevelChange> step(std::span<const double> values, const Cuts& cuts
   }
   const double scale =
       std::sqrt(1 / static_cast<double>(at) + 1 / static_cast<double>(values.size() - at));
-  if (chance_of(cuts.rise(at), scale, noise_of(apart, 2), values.size()) > kChance) {
+  if (chance_of(cuts.rise(at), scale, noise_of(apart, 2), values.size()) > chance) {
     return std::nullopt;
   }
   return LevelChange{at, cuts.rise(at), false};
@@ -126,13 +128,14 @@ double median_of(std::span<const double> values) {
   return quantile(sorted, 0.5);
 }
 
-std::optional<LevelChange> level_change(std::span<const double> logs) {
+std::optional<LevelChange> level_change(std::span<const double> logs, std::size_t examined) {
   if (logs.size() < kFewestToCut) return std::nullopt;
   const std::vector<double> blocks = block_means(logs, kMostBlocks);
   const Cuts cuts(blocks);
-  auto change = trend(blocks, cuts);
-  if (!change) change = head_change(blocks, cuts);
-  if (!change) change = step(blocks, cuts);
+  const double chance = kChance / static_cast<double>(examined);
+  auto change = trend(blocks, cuts, chance);
+  if (!change) change = head_change(blocks, cuts, chance);
+  if (!change) change = step(blocks, cuts, chance);
   if (!change) change = gross_drift(blocks);
   if (change) change->at = change->at * logs.size() / blocks.size();
   return change;

@@ -182,7 +182,9 @@ class Analysis {
     for (std::size_t i = 0; i < logs_.size(); ++i) {
       if (!without_[i]) apart.push_back(std::abs(logs_[i] - expected[i]));
     }
-    const double deviation = median_of(apart) / kMedianDeviation;
+    // In short series the estimate of the deviation has tails of about the fourth power.
+    const double stricter = std::sqrt(std::sqrt(static_cast<double>(facts_.examined)));
+    const double deviation = stricter * median_of(apart) / kMedianDeviation;
     const double others = std::max(std::log(kGross), kGrossDeviations * deviation);
     const double first = std::max(std::log(kGrossFirst), kGrossFirstDeviations * deviation);
     return {std::min(first, others), others};
@@ -328,7 +330,7 @@ void Analysis::find_level() {
     return;
   }
   std::size_t from = 0;
-  while (const auto change = level_change(std::span(apart).subspan(from))) {
+  while (const auto change = level_change(std::span(apart).subspan(from), facts_.examined)) {
     if (facts_.grows && (change->rise > 0 || change->is_trend)) break;
     from += change->at;
     if (!change->is_trend && (apart.size() - from) * 2 >= apart.size()) continue;

@@ -70,6 +70,9 @@ struct SeriesFacts {
   /// Measurements are expected to become longer, as steps of generation do, which read a growing
   /// context. Rises and alternating levels then mean nothing.
   bool grows = false;
+  /// How many series of the same run are examined, this one included. The more there are, the more
+  /// often noise in one of them looks like something, so the signs must be clearer.
+  std::size_t examined = 1;
 };
 
 /// Fewer measurements than this do not show whether a series is steady.

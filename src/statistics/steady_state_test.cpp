@@ -150,6 +150,15 @@ TEST(SteadyState, TheOnlyUseOfAShapeIsItsFirstAmongShapesThatRepeat) {
               ElementsAre(17, 30));
 }
 
+TEST(SteadyState, AmongManySeriesTheSignsMustBeClearer) {
+  const Values outlier{10, 10.7, 9.3, 10, 10.7, 9.3, 10.7, 9.3, 30, 10};
+  EXPECT_THAT(costs(steady_state(outlier), OneTime::Event), ElementsAre(8));
+  EXPECT_FALSE(is_alarm(steady_state(outlier, {.examined = 16})));
+  const Values step{12, 11.9, 12.1, 11.8, 12.2, 10.1, 9.9, 10.2, 10, 9.8, 10.1, 9.9};
+  EXPECT_EQ(steady_state(step).first, 5U);
+  EXPECT_FALSE(is_alarm(steady_state(step, {.examined = 10'000'000})));
+}
+
 TEST(SteadyState, MoreWorkMayTakeLonger) {
   const Values work = {100, 1000, 110, 90};
   const Shapes shapes = {0, 1, 2, 3};

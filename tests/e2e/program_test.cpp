@@ -127,6 +127,7 @@ TEST_F(RunProgram, ReportsTheRequestsThatItRecorded) {
   // The ids of charts and tables in the page contain the word, but nothing that is shown does.
   const std::string html = text("report.html");
   EXPECT_THAT(html, HasSubstr("time of each request"));
+  EXPECT_THAT(html, HasSubstr(R"({"name":"prefill","unit":"request","times_ns":)"));
   for (const char* words : {"image by image", "per image", "measured image", "each image"}) {
     EXPECT_THAT(html, Not(HasSubstr(words))) << words;
   }

@@ -79,7 +79,8 @@ struct RequestSeries {
   std::vector<double> values = {};
   Indices requests = {};
 
-  SteadyState state(std::span<const Request> all, const PhaseInfo& phase) const {
+  SteadyState state(std::span<const Request> all, const PhaseInfo& phase,
+                    std::size_t examined) const {
     const Kind kind = kind_of(phase.is_host, phase.repeats);
     std::map<std::string, std::size_t> known;
     Indices shapes;
@@ -94,7 +95,8 @@ struct RequestSeries {
       if (is_marked(request) && values[i] >= kMarkedFrom * usual) marked.push_back(i);
     }
     if (work.size() < values.size()) work.clear();
-    return statistics::steady_state(values, {.shapes = shapes, .work = work, .marked = marked});
+    return statistics::steady_state(
+        values, {.shapes = shapes, .work = work, .marked = marked, .examined = examined});
   }
 };
 
@@ -118,8 +120,9 @@ struct StepSeries {
 
   /// Steps are compared with others of their request. A slow first step that occurs in more than
   /// one request is not a one-time cost.
-  SteadyState state() const {
-    SteadyState state = statistics::steady_state(values, {.shapes = requests, .grows = true});
+  SteadyState state(std::size_t examined) const {
+    SteadyState state =
+        statistics::steady_state(values, {.shapes = requests, .grows = true, .examined = examined});
     const auto starts = std::count_if(state.one_time.begin(), state.one_time.end(),
                                       [&](const OneTimeCost& cost) { return is_start(cost); });
     std::erase_if(state.one_time, [&](OneTimeCost& cost) {
@@ -137,13 +140,23 @@ struct StepSeries {
   }
 };
 
+/// How many series a run has: the times of each phase, and the steps of those that repeat.
+std::size_t examined_in(const PhaseTree& tree) {
+  std::size_t series = 0;
+  for (const PhaseInfo& phase : tree.phases()) {
+    if (!phase.repeats) ++series;
+    if (phase.repeats && phase.is_outermost()) series += 2;
+  }
+  return std::max<std::size_t>(series, 1);
+}
+
 }  // namespace
 
 /// Finds what is left out of one outermost phase.
 class SteadyPart::Search {
  public:
   Search(std::span<const Request> requests, const PhaseTree& tree, const PhaseInfo& phase)
-      : requests_(requests), tree_(tree), phase_(phase) {
+      : requests_(requests), tree_(tree), phase_(phase), examined_(examined_in(tree)) {
     left_out_.requests.resize(requests.size());
     left_out_.steps.resize(requests.size());
   }
@@ -186,7 +199,7 @@ class SteadyPart::Search {
   void find_steps() {
     const StepSeries steps(requests_, phase_.path);
     if (steps.values.empty()) return;
-    const SteadyState state = steps.state();
+    const SteadyState state = steps.state(examined_);
     left_out_.steadiness.verdict = state.verdict;
     set_patterns(state, steps.values);
     double excess = 0;
@@ -213,7 +226,7 @@ class SteadyPart::Search {
   void find_requests() {
     const RequestSeries series = series_of(phase_.path);
     if (series.values.empty()) return;
-    const SteadyState state = series.state(requests_, phase_);
+    const SteadyState state = series.state(requests_, phase_, examined_);
     // Many steps in a few requests are as informative as many requests.
     if (!phase_.repeats || state.verdict != Steadiness::TooShort) {
       left_out_.steadiness.verdict = state.verdict;
@@ -237,7 +250,7 @@ class SteadyPart::Search {
   void find_in_part(const PhaseInfo& part) {
     const RequestSeries series = series_of(part.path);
     if (part.repeats || series.values.empty()) return;
-    const SteadyState state = series.state(requests_, part);
+    const SteadyState state = series.state(requests_, part, examined_);
     std::vector<const OneTimeCost*> found;
     for (const OneTimeCost& cost : state.one_time) {
       const double excess = series.values[cost.index] - cost.typical;
@@ -275,6 +288,7 @@ class SteadyPart::Search {
   std::span<const Request> requests_;
   const PhaseTree& tree_;
   const PhaseInfo& phase_;
+  std::size_t examined_ = 0;
   LeftOut left_out_;
   std::vector<OneTimeCosts> costs_;
   double usual_ns_ = 0;

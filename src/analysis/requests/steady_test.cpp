@@ -1,6 +1,7 @@
 #include "analysis/requests/steady.h"
 
 #include <cmath>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -181,43 +182,77 @@ TEST(SteadyPart, OfRequestsWithoutPhasesIsAboutTheirTime) {
   EXPECT_EQ(found.steady.one_time().front().path, "");
 }
 
-/// A run of requests in which nothing changes: two phases with a part each, decode with steps, and
-/// as many prompt lengths as given.
-std::vector<Request> unchanging(std::size_t count, std::uint32_t lengths,
-                                statistics::RandomNumbers& random) {
-  const auto about = [&](double ms) { return ms * std::exp(0.05 * statistics::noise(random)); };
-  std::vector<Request> all;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t prompt = 100 + 10 * random.below(lengths);
-    std::vector<std::int64_t> steps;
-    for (int step = 0; step < 16; ++step) {
-      steps.push_back(static_cast<std::int64_t>(about(5) * static_cast<double>(kMs)));
+/// Runs in which nothing changes: of `phases` phases with two parts each, and a decode with steps.
+struct Unchanging {
+  std::size_t requests = 0;
+  std::uint32_t lengths = 0;  ///< of prompts; the phases take longer in proportion
+  std::size_t phases = 0;
+  double noise = 0;
+
+  std::vector<Request> run(statistics::RandomNumbers& random) const {
+    const auto around = [&](double ms) {
+      const double factor = std::exp(noise * statistics::noise(random));
+      return static_cast<std::int64_t>(ms * factor * static_cast<double>(kMs));
+    };
+    std::vector<Request> all;
+    for (std::size_t i = 0; i < requests; ++i) {
+      const std::uint64_t prompt = 100 + 10 * random.below(lengths);
+      std::vector<std::int64_t> steps;
+      for (int step = 0; step < 16; ++step) steps.push_back(around(5));
+      Request made = request(0, prompt, std::move(steps));
+      std::vector<Phase> outer;
+      for (std::size_t phase = 0; phase < phases; ++phase) {
+        const std::string name = "phase " + std::to_string(phase);
+        const std::int64_t first = around(static_cast<double>(prompt) / 20);
+        const std::int64_t second = around(static_cast<double>(prompt) / 40);
+        outer.push_back({name, 0, first + second, {}});
+        outer.push_back({name + "/first", 0, first, {}});
+        outer.push_back({name + "/second", 0, second, {}});
+        made.ns += first + second;
+      }
+      outer.push_back(made.phases.back());
+      made.phases = std::move(outer);
+      all.push_back(std::move(made));
     }
-    Request made = request(about(static_cast<double>(prompt) / 10), prompt, std::move(steps));
-    const auto host = static_cast<std::int64_t>(about(8) * static_cast<double>(kMs));
-    made.phases.insert(made.phases.begin(), {"preprocess", 0, host, {}, true});
-    made.ns += host;
-    all.push_back(std::move(made));
+    return all;
   }
-  return all;
+};
+
+std::size_t false_alarms(const Unchanging& unchanging, std::size_t runs) {
+  statistics::RandomNumbers random(unchanging.requests + unchanging.lengths);
+  std::size_t alarms = 0;
+  for (std::size_t i = 0; i < runs; ++i) {
+    const Found found(unchanging.run(random));
+    const bool is_alarm = found.steady.verdict() == Steadiness::Drifting ||
+                          found.steady.steady_requests() < unchanging.requests ||
+                          !found.steady.one_time().empty();
+    alarms += is_alarm ? 1 : 0;
+  }
+  return alarms;
 }
 
 TEST(SteadyPart, RaisesFewFalseAlarmsOverAllPhases) {
-  constexpr std::size_t kRuns = 500;
-  for (const std::size_t count : {4U, 12U, 40U}) {
-    for (const std::uint32_t lengths : {1U, 5U, 1000U}) {
-      statistics::RandomNumbers random(count + lengths);
-      std::size_t alarms = 0;
-      for (std::size_t i = 0; i < kRuns; ++i) {
-        const Found found(unchanging(count, lengths, random));
-        const bool is_alarm = found.steady.verdict() == Steadiness::Drifting ||
-                              found.steady.steady_requests() < count ||
-                              !found.steady.one_time().empty();
-        alarms += is_alarm ? 1 : 0;
-      }
-      EXPECT_LE(alarms, kRuns * 2 / 100) << count << " requests, " << lengths << " lengths";
-    }
+  constexpr std::size_t kRuns = 2000;
+  // With 8 requests, six phases raised an alarm in up to 2.8 % of the runs when each phase was
+  // examined as if it were alone.
+  for (const Unchanging& unchanging : {Unchanging{4, 1000, 6, 0.2}, Unchanging{8, 5, 6, 0.2},
+                                       Unchanging{8, 1000, 6, 0.2}, Unchanging{12, 5, 6, 0.05}}) {
+    EXPECT_LE(false_alarms(unchanging, kRuns), kRuns * 2 / 100)
+        << unchanging.requests << " requests, " << unchanging.lengths << " lengths";
   }
+}
+
+TEST(SteadyPart, FindsAWarmUpAmongManyPhases) {
+  statistics::RandomNumbers random(1);
+  std::vector<Request> requests = Unchanging{8, 1, 6, 0.03}.run(random);
+  for (Phase& phase : requests.front().phases) {
+    if (phase.path.starts_with("phase 3")) phase.ns *= 3;
+  }
+  const Found found(std::move(requests));
+  EXPECT_EQ(found.steady.steady_requests(), 7U);
+  ASSERT_EQ(found.steady.one_time().size(), 1U);
+  EXPECT_EQ(found.steady.one_time().front().path, "phase 3");
+  EXPECT_EQ(found.steady.one_time().front().reason, OneTime::WarmUp);
 }
 
 TEST(SteadyWindow, SkipsTheFirstOfFewRequests) {

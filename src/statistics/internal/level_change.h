@@ -20,7 +20,8 @@ struct LevelChange {
 };
 
 /// The first change found that is significant and large enough to matter; nothing without one.
-std::optional<LevelChange> level_change(std::span<const double> logs);
+/// `examined`: how many series are searched.
+std::optional<LevelChange> level_change(std::span<const double> logs, std::size_t examined = 1);
 
 /// The two levels between which the series alternates; nothing unless they are far apart compared
 /// with the spread around them, and both are visited more than once.

@@ -64,7 +64,9 @@ function images(data, colours) {
   const unit = data.length > 0 ? data[0].unit : 'request';
   const count = data.reduce((sum, part) => sum + part.times_ns.length, 0);
   return {points: count, option: {
-    legend: {top: 0, right: 0, textStyle: {color: colours.dim}, itemWidth: 10, itemHeight: 10},
+    // Below the axis: the phases of a program may be many, and the name of the axis is above.
+    legend: {bottom: 0, left: 0, type: 'scroll', textStyle: {color: colours.dim}, itemWidth: 10, itemHeight: 10},
+    grid: {left: 8, right: 16, top: 28, bottom: 30, containLabel: true},
     tooltip: {formatter: (at) => tip(unit + ' ' + (at.value[0] + 1), [[at.seriesName, duration(at.value[1])]])},
     xAxis: axisOf(colours, {type: 'value', min: -0.5, max: Math.max(...data.map((part) => part.times_ns.length)) - 0.5,
       minInterval: 1, splitLine: {show: false},
