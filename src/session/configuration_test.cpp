@@ -45,11 +45,12 @@ TEST_F(ConfigurationTest, AdvisesWhereAnOverrideNamesWhatWasRemoved) {
               HasSubstr("override 2"));
   EXPECT_EQ(failure(choice({"runner@stage1_runner=x"})).substr(0, 40),
             "override 1:1:1: group 'runner' was remov");
-  EXPECT_EQ(failure(choice({"dataset@dataset=synthetic"})),
-            "override 1:1:9: 'dataset' is where 'dataset' goes by default, and Hydra accepts only the "
-            "group's name here: write dataset=synthetic\n"
-            "  dataset@dataset=synthetic\n"
-            "          ^");
+  EXPECT_EQ(
+      failure(choice({"dataset@dataset=synthetic"})),
+      "override 1:1:9: 'dataset' is where 'dataset' goes by default, and Hydra accepts only the "
+      "group's name here: write dataset=synthetic\n"
+      "  dataset@dataset=synthetic\n"
+      "          ^");
 }
 
 TEST_F(ConfigurationTest, ListsAllThatIsWrongWithValues) {
