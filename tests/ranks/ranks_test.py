@@ -328,7 +328,7 @@ class UnderNsys(Gloo):
             self.assertEqual([capture["sqlite"] for capture in captures], [f"ranks/{rank}/{report.stem}.sqlite" for report in reports])
             for capture in captures:
                 self.assertEqual(capture["ranges"], 3, "a request and its two phases")
-            self.assertEqual(len(self.requests(f"nsys/ranks/{rank}/workload")), 8)
+            self.assertEqual(len(self.requests(f"nsys/ranks/{rank}/workload")), len(reports), "those that were captured")
         for rank in (1, 2):
             self.assertEqual(sorted(file.name for file in (self.run_dir / f"nsys/ranks/{rank}").iterdir()), ["rank.json", "workload"])
         self.assertEqual(self.json("nsys/ranges.json"), self.json("nsys/ranks/0/ranges.json"))
