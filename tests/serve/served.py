@@ -40,6 +40,8 @@ class Served:
         try:
             self.connect().close()
             return False
+        except ConnectionResetError:  # it stopped listening while this connection was being made
+            return False
         except ConnectionRefusedError:
             return True
 
