@@ -24,7 +24,8 @@ Result<ranks::Job> read_ranks(std::span<const std::string> files,
   return ranks::without_helpers(PL_TRY(ranks::read_captures(
       files.size(),
       [&](std::size_t i) -> Result<std::vector<Timeline>> {
-        Timeline timeline = PL_TRY(read_capture(files[i]));
+        // Several captures are read at the same time.
+        Timeline timeline = PL_TRY(read_capture(files[i], files.size() > 1 ? 1 : 0));
         std::vector<Timeline> parts = ranks::by_process(timeline);
         if (parts.empty()) parts.push_back(std::move(timeline));
         return parts;

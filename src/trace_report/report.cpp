@@ -199,12 +199,14 @@ Result<bool> looks_like_trace(const std::filesystem::path& file) {
   return is_pipe(file) || begins_like_trace(PL_TRY(beginning_of(file)));
 }
 
-Result<Timeline> read_capture(const std::filesystem::path& file) {
+Result<Timeline> read_capture(const std::filesystem::path& file, unsigned threads) {
   // A pipe can be read only once, so assume the usual kind.
   if (is_pipe(file)) return with_rows(PL_TRY(torch_profiler::read_trace(file)));
   const std::string first = PL_TRY(beginning_of(file));
   if (first.starts_with(kSqliteStart)) return with_rows(PL_TRY(nsys::read_sqlite(file)));
-  if (begins_like_trace(first)) return with_rows(PL_TRY(torch_profiler::read_trace(file)));
+  if (begins_like_trace(first)) {
+    return with_rows(PL_TRY(torch_profiler::read_trace(file, {.threads = threads})));
+  }
   std::string message = file.string();
   if (first.empty()) {
     message += " is empty";

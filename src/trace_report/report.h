@@ -25,8 +25,8 @@ inline constexpr std::string_view kSqliteStart = "SQLite format 3";
 
 /// Reads a capture, whose kind is detected from its content: a Kineto or Chrome trace (plain or
 /// gzip), or an SQLite export of nsys. A file without anything usable is an Error that says what is
-/// in it.
-Result<Timeline> read_capture(const std::filesystem::path& file);
+/// in it. `threads` read a trace, see TraceLimits.
+Result<Timeline> read_capture(const std::filesystem::path& file, unsigned threads = 0);
 
 /// Whether the file starts like a Kineto or Chrome trace (plain or gzip). A pipe, which can be read
 /// only once, is assumed to be one.

@@ -18,6 +18,13 @@ struct TraceLimits {
   std::size_t window_bytes = std::size_t{1} << 20U;
   /// A larger event ends the reading; what precedes it is kept, and the loss is reported.
   std::size_t max_event_bytes = std::size_t{64} << 20U;
+  /// How many threads read it; their number changes only the time. 0: of a file, as many as help;
+  /// of anything else, one.
+  unsigned threads = 0;
+  /// They start after this much text: most traces are small.
+  std::size_t bytes_before_threads = std::size_t{4} << 20U;
+  /// How much each of them scans at a time.
+  std::size_t block_bytes = std::size_t{256} << 10U;
 };
 
 /// Reads a trace, `.json` or `.json.gz` (recognised by content): a map with `traceEvents` anywhere

@@ -24,6 +24,7 @@ testing::GeneratedTrace write_trace(const std::filesystem::path& path, std::uint
   return *made;
 }
 
+/// The second argument is the number of threads.
 void kineto_trace(benchmark::State& state) {
   const testing::TempDir folder;
   const auto path = folder.path() / "trace.json";
@@ -33,7 +34,7 @@ void kineto_trace(benchmark::State& state) {
   const std::uint64_t before = testing::peak_memory_bytes();
   for (auto unused : state) {
     static_cast<void>(unused);
-    const auto timeline = read_trace(path);
+    const auto timeline = read_trace(path, {.threads = static_cast<unsigned>(state.range(1))});
     if (!timeline || timeline->work.size() != made.kernels ||
         timeline->reading.events() != made.events) {
       state.SkipWithError("the trace was not read as it was made");
@@ -85,10 +86,15 @@ BENCHMARK(python_json_load_and_group)->Unit(benchmark::kMillisecond)->UseRealTim
 const auto* const kRegistered = [] {
   auto* bench = benchmark::RegisterBenchmark("kineto_trace", kineto_trace)
                     ->Unit(benchmark::kMillisecond)
-                    ->Arg(100'000)
-                    ->Arg(300'000)
-                    ->Arg(1'000'000);
-  if (std::getenv("PROFLINE_BENCH_LARGE") != nullptr) bench->Arg(10'000'000);
+                    ->UseRealTime()
+                    ->MeasureProcessCPUTime()
+                    ->Args({100'000, 1})
+                    ->Args({100'000, 2})
+                    ->Args({1'000'000, 1})
+                    ->Args({1'000'000, 2});
+  if (std::getenv("PROFLINE_BENCH_LARGE") != nullptr) {
+    bench->Args({10'000'000, 1})->Args({10'000'000, 2});
+  }
   return bench;
 }();
 

@@ -11,7 +11,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto timeline = torch_profiler::read_trace(
       chunks_of(text), "fuzz", {.window_bytes = 64, .max_event_bytes = 1 << 16U});
+  // Threads change nothing.
+  const auto again = torch_profiler::read_trace(chunks_of(text), "fuzz",
+                                                {.window_bytes = 64,
+                                                 .max_event_bytes = 1 << 16U,
+                                                 .threads = 2,
+                                                 .bytes_before_threads = 0,
+                                                 .block_bytes = 48});
+  PL_ASSERT(timeline.has_value() == again.has_value(), "an Error on one thread is one on two");
   if (!timeline) return 0;
+  PL_ASSERT(timeline->reading == again->reading && timeline->work == again->work &&
+                timeline->calls == again->calls && timeline->operators == again->operators &&
+                timeline->ranges == again->ranges,
+            "the same on two threads as on one");
   const auto in_order = [](const auto& rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       PL_ASSERT(rows[i].start_ns <= rows[i].end_ns, "rows end after they start");

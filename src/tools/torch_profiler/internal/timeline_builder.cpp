@@ -101,18 +101,17 @@ bool TimelineBuilder::read_time(const RawValue& value, std::string_view what, st
       become_nanoseconds("times are too large for microseconds");
     }
   }
-  const std::string name(what);
   switch (time.state) {
     case RawTime::State::Good:
       break;
     case RawTime::State::Absent:
-      skip("no " + name, offset);
+      skip("no " + std::string(what), offset);
       return false;
     case RawTime::State::NotANumber:
-      skip(name + " is not a number", offset);
+      skip(std::string(what) + " is not a number", offset);
       return false;
     case RawTime::State::TooLarge:
-      skip(name + " is too large", offset);
+      skip(std::string(what) + " is too large", offset);
       return false;
   }
   if (value.kind() == RawValue::Kind::String) ++quoted_numbers_;
