@@ -548,7 +548,7 @@ TEST(NsysSqlite, ReadsWhatIsLeftOfATornFileAndTellsTheLoss) {
 TEST(NsysSqlite, GivesTheSameWhetherReadInSlicesOrNot) {
   const testing::TempDir folder;
   const auto path = folder / "large.sqlite";
-  ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 201'000}));
+  ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 650'000}));
   const Result<Timeline> sliced = read_sqlite(path);
   ASSERT_TRUE(sliced) << error_text(sliced);
   Result<sqlite::Database> database = sqlite::Database::open_read_only(path);
@@ -561,7 +561,11 @@ TEST(NsysSqlite, GivesTheSameWhetherReadInSlicesOrNot) {
   EXPECT_EQ(sliced->streams, whole->streams);
   EXPECT_EQ(sliced->threads, whole->threads);
   EXPECT_EQ(sliced->reading, whole->reading);
+  EXPECT_TRUE(sliced->ranges == whole->ranges);
   ASSERT_EQ(sliced->names.size(), whole->names.size());
+  for (Names::Id id = 0; id < whole->names.size(); ++id) {
+    EXPECT_EQ(sliced->names.text(id), whole->names.text(id));
+  }
 }
 
 TEST(NsysSqlite, PassesTheSameRowsOnInPieces) {

@@ -2,8 +2,11 @@
 // core, and a capture has tens of millions.
 
 #include <algorithm>
-#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "tools/nsys/internal/import.h"
 
@@ -35,10 +38,29 @@ std::vector<Slice> slices_of(std::int64_t last_row_id) {
   return slices;
 }
 
-Part read_part(const Import& whole, const Slice& slice, const std::function<void(Import&)>& read) {
+/// What threads need to know about the file. They copy it because the file's tables grow while
+/// parts are merged into them.
+struct Source {
+  explicit Source(const Import& file)
+      : path(*file.path),
+        schema(file.schema),
+        most_rows(file.most_rows),
+        calls(file.calls),
+        device_of(file.device_of),
+        processes(file.processes) {}
+
+  std::filesystem::path path;
+  const Schema& schema;
+  std::uint64_t most_rows;
+  std::shared_ptr<const CallIndex> calls;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t> device_of;
+  std::unordered_map<std::int64_t, std::uint32_t> processes;
+};
+
+Part read_part(const Source& whole, const Slice& slice, const std::function<void(Import&)>& read) {
   Part part;
   Result<sqlite::Database> database =
-      sqlite::Database::open_read_only(*whole.path, {.damaged_too = true});
+      sqlite::Database::open_read_only(whole.path, {.damaged_too = true});
   if (!database) {
     part.failure = std::move(database).error();
     return part;
@@ -126,6 +148,102 @@ void merge(Import& file, Part& part) {
   part = Part();
 }
 
+/// The slices of a table, read by several threads and merged in their order. Only a few that were
+/// read wait for their turn, because every row that waits is in memory twice.
+class SlicedTable {
+ public:
+  SlicedTable(Import& file, const std::string& table, std::vector<Slice> slices, std::size_t rows,
+              const std::function<void(Import&)>& read)
+      : file_(file),
+        source_(file),
+        table_(table),
+        slices_(std::move(slices)),
+        rows_(rows),
+        read_(read) {}
+
+  void read_with(unsigned threads) {
+    most_waiting_ = std::size_t{2} * threads;
+    std::vector<std::jthread> others;
+    for (unsigned thread = 1; thread < threads; ++thread) {
+      others.emplace_back([this] {
+        while (const auto slice = next_slice()) read_slice(*slice);
+      });
+    }
+    // This thread merges what is ready, and reads a slice if nothing is.
+    for (std::size_t turn = 0; turn < slices_.size(); ++turn) {
+      while (const auto slice = slice_before(turn)) read_slice(*slice);
+      Part part = take(turn);
+      if (part.failure) {
+        file_.lose_rest(table_, 0, *part.failure);
+      } else {
+        reserve(part);
+        merge(file_, part);
+      }
+    }
+  }
+
+ private:
+  /// The next slice to read, as soon as few enough wait; nothing if there is none.
+  std::optional<std::size_t> next_slice() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock,
+                  [this] { return next_ == slices_.size() || next_ < merged_ + most_waiting_; });
+    if (next_ == slices_.size()) return std::nullopt;
+    return next_++;
+  }
+
+  /// The same for the thread that merges, as long as the slice whose turn it is was not read. Never
+  /// waits for others to merge, which only this thread does.
+  std::optional<std::size_t> slice_before(std::size_t turn) {
+    const std::lock_guard lock(mutex_);
+    const bool is_needed = !parts_.contains(turn) && next_ < slices_.size();
+    if (!is_needed || next_ >= merged_ + most_waiting_) return std::nullopt;
+    return next_++;
+  }
+
+  void read_slice(std::size_t slice) {
+    Part part = read_part(source_, slices_[slice], read_);
+    {
+      const std::lock_guard lock(mutex_);
+      parts_.emplace(slice, std::move(part));
+    }
+    changed_.notify_all();
+  }
+
+  Part take(std::size_t turn) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return parts_.contains(turn); });
+    Part part = std::move(parts_.extract(turn).mapped());
+    ++merged_;
+    lock.unlock();
+    changed_.notify_all();
+    return part;
+  }
+
+  /// Once, for the whole table: growing would copy all rows several times.
+  void reserve(const Part& first) {
+    if (std::exchange(has_reserved_, true)) return;
+    Timeline& whole = file_.timeline;
+    if (!first.timeline.calls.empty()) whole.calls.reserve(whole.calls.size() + rows_);
+    if (!first.timeline.work.empty()) whole.work.reserve(whole.work.size() + rows_);
+  }
+
+  Import& file_;
+  const Source source_;
+  const std::string& table_;
+  const std::vector<Slice> slices_;
+  const std::size_t rows_;
+  const std::function<void(Import&)>& read_;
+  std::size_t most_waiting_ = 0;
+  bool has_reserved_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::size_t, Part> parts_;  // that were read and not merged
+  std::size_t next_ = 0;
+  std::size_t merged_ = 0;
+};
+
 }  // namespace
 
 void read_in_slices(Import& file, const std::string& table,
@@ -136,36 +254,8 @@ void read_in_slices(Import& file, const std::string& table,
   // A wrong id that overstates the number of rows would make endless slices.
   const bool is_large = last > kRowsPerSlice && static_cast<std::size_t>(last) == rows;
   if (!is_large || !file.path) return read(file);
-
-  const std::vector<Slice> slices = slices_of(last);
-  std::vector<Part> parts(slices.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t at = next++; at < slices.size(); at = next++) {
-      parts[at] = read_part(file, slices[at], read);
-    }
-  };
-  {
-    const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-    std::vector<std::jthread> threads;
-    for (unsigned thread = 1; thread < cores; ++thread) threads.emplace_back(work);
-    work();
-  }
-  std::size_t calls = file.timeline.calls.size();
-  std::size_t works = file.timeline.work.size();
-  for (const Part& part : parts) {
-    calls += part.timeline.calls.size();
-    works += part.timeline.work.size();
-  }
-  file.timeline.calls.reserve(calls);
-  file.timeline.work.reserve(works);
-  for (Part& part : parts) {
-    if (part.failure) {
-      file.lose_rest(table, 0, *part.failure);
-    } else {
-      merge(file, part);
-    }
-  }
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  SlicedTable(file, table, slices_of(last), rows, read).read_with(threads);
 }
 
 }  // namespace profline::nsys::internal
