@@ -85,11 +85,12 @@ Verdict gone(const Attempt* last, const Submission& latest, const Seen& seen) {
   if (last->end == End::Preempted) {
     return {JobState::Killed, "it was preempted and not queued again"};
   }
+  // Its own record may say that it was stopped, by the signal that Slurm ended it with.
+  if (seen.state == "TIMEOUT") return {JobState::TimedOut, "ended at its time limit by Slurm"};
   if (last->end == End::Stopped && was_taken_away(seen.state)) return {JobState::Killed, said};
   if (last->end == End::Stopped) {
     return {JobState::Cancelled, said.empty() ? last->why : said};
   }
-  if (seen.state == "TIMEOUT") return {JobState::TimedOut, "ended at its time limit by Slurm"};
   return {JobState::Killed, "ended without a record" + (said.empty() ? "" : ": " + said)};
 }
 
@@ -273,7 +274,11 @@ Result<Observed> observe(const std::filesystem::path& folder, ProcessRunner& run
       // A job that is gone now wrote its end before that, but perhaps after it was read.
       task = PL_TRY(read_task(folder, job.number));
     }
-    job.status = status_of(task, *latest, seen);
+    // Slurm has forgotten why the job ended, but whoever asked earlier has recorded it.
+    const bool is_forgotten = latest->launcher == LauncherKind::Slurm && seen == Seen{Where::Gone};
+    if (!is_forgotten || !was_found_over(job.status, task)) {
+      job.status = status_of(task, *latest, seen);
+    }
     fill_in(job, std::move(task));
   }
   return observed;

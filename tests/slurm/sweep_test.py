@@ -477,6 +477,14 @@ class Faults(SlurmTest):
         self.assertEqual(self.states(), ["timeout"])
         self.assertEqual([attempt["end"] for attempt in self.task(0)["attempts"]], ["time_limit", "time_limit"])
 
+    @unittest.skipUnless(LONG, "PROFLINE_TEST_LONG=1 waits for a time limit of a minute")
+    def test_slurms_own_time_limit_without_notice_is_no_cancellation(self):
+        self.submit("vars.job=0", "vars.seconds=200", "hydra.launcher.timeout_min=1", "hydra.launcher.signal_delay_s=0")
+        wait_until("it begins", self.begun(0))
+        self.profline("sweep", "wait", self.sweep, code=1)
+        status = self.status()[0]["status"]
+        self.assertEqual((status["state"], status["why"]), ("timeout", "ended at its time limit by Slurm"))
+
 
 class Campaign(SlurmTest):
     """Random faults while an array runs: it ends complete, no stage is done twice, nothing is left, states are true."""
