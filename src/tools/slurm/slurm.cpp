@@ -97,7 +97,9 @@ Result<std::string> directives_of(const Options& options, const ArrayJob& job) {
   lines.add("open-mode", std::string("append"));
   lines.flag("requeue");
   lines.add("time", options.timeout_min);
-  if (options.timeout_min && options.signal_delay_s > 0) {
+  // Without timeout_min too: a partition has a limit of its own, and preemption gives notice by the
+  // same signal.
+  if (options.signal_delay_s > 0) {
     lines.add("signal", fmt::format("B:USR2@{}", options.signal_delay_s));
   }
   lines.add("nodes", options.nodes);

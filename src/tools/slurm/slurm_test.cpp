@@ -68,11 +68,20 @@ TEST(SlurmScript, QuotesEveryWordExceptSetup) {
 TEST(SlurmScript, LeavesOutWhatIsNotWanted) {
   Options options;
   options.stderr_to_stdout = true;
-  options.timeout_min.reset();
+  options.signal_delay_s = 0;
   const auto script = batch_script(options, {{4}, {"profline"}, "/s"});
   ASSERT_TRUE(script);
   EXPECT_THAT(*script, Not(HasSubstr("--error")));
   EXPECT_THAT(*script, Not(HasSubstr("--signal")));
+}
+
+TEST(SlurmScript, AsksForASignalAheadOfThePartitionsLimitToo) {
+  Options options;
+  options.timeout_min.reset();
+  const auto script = batch_script(options, {{4}, {"profline"}, "/s"});
+  ASSERT_TRUE(script);
+  EXPECT_THAT(*script, Not(HasSubstr("--time")));
+  EXPECT_THAT(*script, HasSubstr("#SBATCH --signal='B:USR2@120'\n"));
 }
 
 TEST(SlurmScript, KeepsPercentSignsOfItsFolder) {
