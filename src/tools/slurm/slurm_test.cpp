@@ -119,6 +119,31 @@ TEST(SlurmScript, RefusesAValueThatWouldEndItsLine) {
             "hydra.launcher: the value of --comment for sbatch contains a line break");
 }
 
+TEST(SlurmScript, RefusesAParameterThatIsNotTheNameOfAnOption) {
+  for (const bool as_flag : {false, true}) {
+    for (const char* name : {"", "a b", "nice=1", "it's", "é"}) {
+      Options options;
+      options.additional_parameters = {{name, as_flag ? Node::boolean(true) : Node::integer(1)}};
+      EXPECT_FALSE(batch_script(options, {{0}, {"profline"}, "/s"})) << name;
+    }
+  }
+  Options options;
+  Node value = Node::integer(1);
+  value.set_mark({std::make_shared<const std::string>("conf/jobs.yaml"), 7, 9});
+  options.additional_parameters = {{"nice\ntouch /tmp/x\n#", value}, {"a b", Node()}};
+  const auto script = batch_script(options, {{0}, {"profline"}, "/s"});
+  ASSERT_FALSE(script);
+  std::vector<std::string> problems;
+  for (const Error& problem : script.error().each()) problems.push_back(problem.to_string());
+  const std::string why =
+      "' is not the name of an option of sbatch: only letters, digits, '_' and '-' are allowed";
+  EXPECT_THAT(problems,
+              ElementsAre("hydra.launcher.additional_parameters: 'a b" + why,
+                          "conf/jobs.yaml:7:9: hydra.launcher.additional_parameters: 'nice\\ntouch "
+                          "/tmp/x\\n#" +
+                              why));
+}
+
 TEST(SlurmFolder, EndsAheadOfTheFirstPlaceholder) {
   EXPECT_EQ(fixed_folder("/a/.submitit/%j"), "/a/.submitit");
   EXPECT_EQ(fixed_folder("/a/%A_%a/x"), "/a");
