@@ -254,6 +254,22 @@ TEST_F(Observation, UsesAccountingWhereItAnswers) {
   EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Killed, JobState::Cancelled));
 }
 
+TEST_F(Observation, SeesAJobThatIsAtWorkAlthoughSlurmHasForgottenIt) {
+  const auto forget = [&] {
+    processes_.expect({"squeue"}).complains("Invalid job id specified").exits(1);
+    processes_.expect({"sacct"}).exits(1);
+  };
+  {
+    const Interrupt interrupt;
+    auto claim = TaskClaim::take(folder_.path(), 1, interrupt, {});
+    ASSERT_TRUE(claim->begin({.submission = 1}));
+    forget();
+    EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Running, JobState::Killed));
+  }
+  forget();
+  EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Killed, JobState::Killed));
+}
+
 TEST_F(Observation, KeepsTheEndsThatWereFoundOnceSlurmHasForgottenTheJob) {
   auto sweep = read_sweep(folder_.path());
   ASSERT_TRUE(sweep);
