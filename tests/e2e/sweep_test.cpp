@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "formats/json.h"
 #include "run_folder.h"
 #include "short_runs.h"
 
@@ -239,6 +240,41 @@ TEST_F(Sweep, IsComparedJobByJobWithAnother) {
   const Outcome one = run_profline_in(folder_.path(), {"compare", "a", "b/0"});
   EXPECT_EQ(one.code, 2);
   EXPECT_THAT(one.err, HasSubstr("'a' is a sweep of different jobs, and 'b/0' is not"));
+}
+
+TEST_F(Sweep, IsComparedByItsSweptKeysWhateverElseDiffers) {
+  const std::string swept = "pipeline.workload.command=['true'],[echo]";
+  for (const std::string name : {"before", "after"}) {
+    const Outcome outcome =
+        run("single", {"-m", "-q", swept, "experiment=" + name, "hydra.sweep.dir=" + name});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+  const auto compared = [&](const std::string& b, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"compare", "before", b, "--fail-on", "never"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_profline_in(folder_.path(), words);
+  };
+  const Outcome same_keys = compared("after", {"--format", "json"});
+  ASSERT_EQ(same_keys.code, 0) << same_keys.err;
+  const auto pairs = parse_json(same_keys.out, "compare");
+  ASSERT_TRUE(pairs) << pairs.error().to_string();
+  EXPECT_EQ(pairs->find_path("pairs.0.overrides")->as_string(),
+            "pipeline.workload.command=['true']");
+  EXPECT_EQ(pairs->find_path("pairs.1.overrides")->as_string(), "pipeline.workload.command=[echo]");
+  EXPECT_EQ(pairs->find("pairs")->as_list().size(), 2U);
+  EXPECT_EQ(pairs->find("only_a")->as_list().size(), 0U);
+  EXPECT_EQ(pairs->find("only_b")->as_list().size(), 0U);
+  EXPECT_THAT(compared("after").out, ::testing::Not(HasSubstr("experiment=")));
+
+  // Another key is swept: then all overrides count.
+  ASSERT_EQ(
+      run("single", {"-m", "-q", swept, "experiment=before,new", "hydra.sweep.dir=more"}).code, 0);
+  const Outcome other_keys = compared("more");
+  EXPECT_EQ(other_keys.code, 0) << other_keys.err;
+  EXPECT_THAT(other_keys.out, HasSubstr("experiment=before pipeline.workload.command=['true']"));
+  EXPECT_THAT(other_keys.out,
+              HasSubstr("only in B: experiment=new pipeline.workload.command=['true']\n"
+                        "only in B: experiment=new pipeline.workload.command=[echo]\n"));
 }
 
 TEST_F(Sweep, IsAnnouncedByCommandsThatRunOneJob) {
