@@ -1,5 +1,6 @@
 // Sweeps, requested on the command line or in the config.
 
+#include <regex>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -28,11 +29,13 @@ class Sweep : public ShortRuns {
                                                               "      +vars.size: range(1,3)\n"}});
   }
 
+  /// The lines about jobs, without times.
   static std::vector<std::string> job_lines(const Outcome& outcome) {
+    static const std::regex kTime(", [0-9.]+ (s|min)$");
     std::vector<std::string> lines;
     std::istringstream text(outcome.err);
     for (std::string line; std::getline(text, line);) {
-      if (line.starts_with('#')) lines.push_back(line);
+      if (line.starts_with('#')) lines.push_back(std::regex_replace(line, kTime, ""));
     }
     return lines;
   }
@@ -41,9 +44,12 @@ class Sweep : public ShortRuns {
 TEST_F(Sweep, OfTheConfigRunsAJobForEachCombinationAndShowsIt) {
   const Outcome outcome = run("swept", {});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(job_lines(outcome),
-              ElementsAre("#0 : experiment=one +vars.size=1", "#1 : experiment=one +vars.size=2",
-                          "#2 : experiment=two +vars.size=1", "#3 : experiment=two +vars.size=2"));
+  EXPECT_THAT(
+      job_lines(outcome),
+      ElementsAre("#0 : experiment=one vars.size=1 : ok", "#1 : experiment=one vars.size=2 : ok",
+                  "#2 : experiment=two vars.size=1 : ok", "#3 : experiment=two vars.size=2 : ok"));
+  EXPECT_THAT(outcome.err,
+              StartsWith("4 jobs in " + fs::canonical(folder_ / "sweep").string() + "\n"));
   EXPECT_EQ(record_of(folder_ / "sweep/0").experiment, "one");
   EXPECT_EQ(record_of(folder_ / "sweep/3").experiment, "two");
   EXPECT_EQ(text_of("sweep/3/overrides.yaml"), "- experiment=two\n- +vars.size=2\n");
@@ -53,13 +59,29 @@ TEST_F(Sweep, OfTheConfigRunsAJobForEachCombinationAndShowsIt) {
 TEST_F(Sweep, OfTheConfigYieldsToTheCommandLine) {
   const Outcome fewer = run("swept", {"experiment=three", "hydra.sweep.dir=a"});
   ASSERT_EQ(fewer.code, 0) << fewer.err;
-  EXPECT_THAT(job_lines(fewer), ElementsAre("#0 : experiment=three +vars.size=1",
-                                            "#1 : experiment=three +vars.size=2"));
+  EXPECT_THAT(job_lines(fewer), ElementsAre("#0 : vars.size=1 : ok", "#1 : vars.size=2 : ok"));
   EXPECT_EQ(record_of(folder_ / "a/1").experiment, "three");
   const Outcome single = run("swept", {"hydra.mode=RUN"});
   ASSERT_EQ(single.code, 0) << single.err;
   EXPECT_THAT(job_lines(single), ElementsAre());
   EXPECT_EQ(record_of(folder_ / "run").experiment, "demo");
+}
+
+TEST_F(Sweep, OfOneJobAfterAnotherHasALineForEach) {
+  const std::vector<std::string> words = {"-m", "pipeline.workload.command=['true'],['false']",
+                                          "experiment=constant"};
+  const Outcome outcome = run("single", words);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(job_lines(outcome),
+              ElementsAre("#0 : pipeline.workload.command=['true'] : ok",
+                          StartsWith("#1 : pipeline.workload.command=['false'] : failed: stage "
+                                     "baseline failed: workload (false) exited with code 1")));
+  EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("\nbaseline ")));
+  std::vector<std::string> verbose = words;
+  verbose.insert(verbose.end(), {"-v", "hydra.sweep.dir=shown"});
+  const Outcome shown = run("single", verbose);
+  EXPECT_THAT(shown.err, HasSubstr("\n#0 : pipeline.workload.command=['true']\n"));
+  EXPECT_THAT(shown.err, HasSubstr("\nbaseline          ok "));
 }
 
 TEST_F(Sweep, OfTheCommandLineNeedsNoModeAndOverridesIt) {
@@ -72,7 +94,8 @@ TEST_F(Sweep, OfTheCommandLineNeedsNoModeAndOverridesIt) {
   ASSERT_EQ(overridden.code, 0) << overridden.err;
   EXPECT_THAT(overridden.err,
               StartsWith("profline: warning: --multirun overrides hydra.mode, which is RUN\n"
-                         "#0 : experiment=c\n"));
+                         "1 job in "));
+  EXPECT_THAT(overridden.err, HasSubstr("\n#0 : experiment=c : ok, "));
   EXPECT_EQ(record_of(folder_ / "other/0").experiment, "c");
 }
 
