@@ -280,15 +280,19 @@ Error not_a_sweep(const fs::path& sweep, const fs::path& job, const fs::path& ot
 std::map<std::string, std::string> sweep_labels(const fs::path& root,
                                                 const std::vector<run_index::IndexedRun>& runs) {
   std::map<std::string, std::string> labels;
-  std::set<fs::path> sweeps;
+  std::set<fs::path> looked_at;
   for (const run_index::IndexedRun& run : runs) {
-    const fs::path parent = fs::path(run.folder).parent_path();
-    if (!sweeps.insert(parent).second) continue;
-    const auto record = sweep::read_sweep(root / parent);
-    if (!record) continue;  // not a sweep, or one of another version
-    for (const sweep::Job& job : record->jobs) {
-      labels[(parent / job.folder).string()] = sweep::label_of(*record, job);
-    }
+    // A job's folder may lie deeper in its sweep's: `sweep/model=tiny/seed=1`.
+    fs::path above = run.folder;
+    do {
+      above = above.parent_path();
+      if (!looked_at.insert(above).second) continue;
+      const auto record = sweep::read_sweep(root / above);
+      if (!record) continue;  // not a sweep, or one of another version
+      for (const sweep::Job& job : record->jobs) {
+        labels[(above / job.folder).string()] = sweep::label_of(*record, job);
+      }
+    } while (!above.empty());
   }
   std::erase_if(labels, [&](const auto& entry) {
     return std::none_of(runs.begin(), runs.end(),

@@ -217,6 +217,25 @@ TEST_F(Sweep, OfTheBasicLauncherHasAReportToo) {
   EXPECT_EQ(text_of(".sweep/lock"), "absent") << "a folder that is not a sweep is left alone";
 }
 
+TEST_F(Sweep, WithNestedFoldersIsFoundAndLabelled) {
+  ASSERT_EQ(run("single", {"-m", "-q", "experiment=a,b", "+vars.size=x,y",
+                           "hydra.sweep.subdir='${experiment}/size=${vars.size}'"})
+                .code,
+            0);
+  const Outcome runs = run_profline_in(folder_.path(), {"runs", "--root", ".", "--format", "json"});
+  ASSERT_EQ(runs.code, 0) << runs.err;
+  const auto list = parse_json(runs.out, "runs");
+  ASSERT_TRUE(list) << list.error().to_string();
+  std::vector<std::string> found;
+  for (const Node& entry : list->find("runs")->as_list()) {
+    found.push_back(entry.find("folder")->as_string() + ": " + entry.find("swept")->as_string());
+  }
+  EXPECT_THAT(found, ElementsAre("sweep/b/size=y: experiment=b vars.size=y",
+                                 "sweep/b/size=x: experiment=b vars.size=x",
+                                 "sweep/a/size=y: experiment=a vars.size=y",
+                                 "sweep/a/size=x: experiment=a vars.size=x"));
+}
+
 TEST_F(Sweep, ForSlurmIsShownWithItsScript) {
   const Outcome plan = run_profline_in(
       folder_.path(),
