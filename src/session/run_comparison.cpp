@@ -253,7 +253,7 @@ class SharedSettings {
   std::string text_of(const sweep::Job& job) const {
     return are_enough_ ? settings_text(job, keys_) : all_settings_text(job);
   }
-  /// What tells the jobs of both sweeps apart.
+  /// The values by which the jobs of both sweeps differ.
   std::string label_of(const sweep::Job& job) const { return settings_text(job, keys_); }
 
   JobTexts texts_of(const MeasuredSweep& sweep) const {
