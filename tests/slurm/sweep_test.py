@@ -335,6 +335,10 @@ PartitionName=high Nodes=ALL PriorityTier=10 PreemptMode=OFF State=UP
         self.assertEqual(self.status()[0]["status"]["why"], "queued again after it was preempted")
         self.check_resumed(job)
 
+    def test_with_notice_of_a_job_without_a_time_limit_is_noticed_too(self):
+        job = self.preempt("noticed", "hydra.launcher.timeout_min=null", "hydra.launcher.max_num_timeout=0")
+        self.check_resumed(job)
+
     def test_without_notice_continues_where_slurm_queues_it_again(self):
         self.check_resumed(self.preempt("silent", "hydra.launcher.signal_delay_s=0"))
 
