@@ -288,7 +288,7 @@ std::string pairs_text(const session::SweepComparison& found, std::size_t width,
   for (const auto& pair : found.pairs) {
     for (const Row& row : pair.comparison.rows) {
       if (row.family != Family::Metric) continue;
-      rows.add({pair.overrides, row.short_name, value_text(row.a, row.unit),
+      rows.add({pair.label, row.short_name, value_text(row.a, row.unit),
                 value_text(row.b, row.unit), change_cell(row), interval_text(row),
                 verdict_text(row)});
     }

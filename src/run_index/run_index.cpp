@@ -13,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
+#include "formats/json.h"
 #include "formats/sqlite.h"
 #include "run/names/artifact_names.h"
 #include "run/run.h"
@@ -185,6 +187,38 @@ std::vector<fs::path> folders_in(const fs::path& folder, std::error_code& failur
   return found;
 }
 
+/// A folder that can be reached from `folder` without leaving it, hidden folders and links.
+bool lies_inside(const fs::path& folder, const fs::path& relative) {
+  if (relative.empty() || relative.is_absolute()) return false;
+  fs::path at = folder;
+  for (const fs::path& part : relative) {
+    at /= part;
+    std::error_code failure;
+    if (!is_own_folder(fs::directory_entry(at, failure))) return false;
+  }
+  return true;
+}
+
+/// The folders that the record of a sweep gives its jobs, which may lie deeper than the sweep's own
+/// (`model=tiny/seed=1`). None if the folder has no such record.
+std::vector<fs::path> folders_of_jobs(const fs::path& sweep) {
+  const fs::path file = sweep / run::files::kSweep;
+  std::error_code failure;
+  if (!fs::is_regular_file(fs::symlink_status(file, failure))) return {};
+  const auto text = read_file(file);
+  const auto record = text ? parse_json(*text, file.string()) : Result<Node>(text.error());
+  const Node* jobs = record ? record->find("jobs") : nullptr;
+  if (jobs == nullptr || !jobs->is_list()) return {};
+  std::vector<fs::path> found;
+  for (const Node& job : jobs->as_list()) {
+    const Node* folder = job.find("folder");
+    if (folder == nullptr || !folder->is_string()) continue;
+    const fs::path relative = fs::path(folder->as_string()).lexically_normal();
+    if (lies_inside(sweep, relative)) found.push_back(sweep / relative);
+  }
+  return found;
+}
+
 /// Changes whenever run.json is written, because it is always renamed into place.
 std::string stamp_of(const fs::path& file) {
   struct stat facts {};
@@ -252,22 +286,26 @@ Result<std::vector<IndexedRow>> all_rows(Database& database) {
 Result<std::vector<fs::path>> run_folders(const fs::path& root) {
   PL_TRY(check_root(root));
   std::error_code failure;
-  std::vector<fs::path> runs;
+  std::set<fs::path> runs;
+  const auto add = [&](const std::vector<fs::path>& folders) {
+    for (const fs::path& folder : folders) {
+      if (run::holds_run(folder)) runs.insert(folder.lexically_relative(root));
+    }
+  };
+  add(folders_of_jobs(root));
   for (const fs::path& folder : folders_in(root, failure)) {
     if (run::holds_run(folder)) {
-      runs.push_back(folder.lexically_relative(root));
+      runs.insert(folder.lexically_relative(root));
       continue;
     }
     std::error_code unreadable;  // somebody else's folder
-    for (const fs::path& job : folders_in(folder, unreadable)) {
-      if (run::holds_run(job)) runs.push_back(job.lexically_relative(root));
-    }
+    add(folders_in(folder, unreadable));
+    add(folders_of_jobs(folder));
   }
   if (failure) {
     return Error(ErrorKind::Io, "cannot list " + root.string() + ": " + failure.message());
   }
-  std::sort(runs.begin(), runs.end());
-  return runs;
+  return std::vector<fs::path>(runs.begin(), runs.end());
 }
 
 Result<RunIndex> RunIndex::open(const fs::path& root, Keep keep) {

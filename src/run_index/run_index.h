@@ -62,8 +62,9 @@ class RunIndex {
   std::size_t lasting_notes_ = 0;  ///< the first of them; the others are of the last refresh()
 };
 
-/// The folders below `root` that contain a run, relative to it, sorted: directly in it, or one
-/// level down (jobs of a sweep). Links are not followed.
+/// The folders below `root` that contain a run, relative to it, sorted: directly in it, one
+/// level down, or where the record of a sweep names a folder inside the sweep's. Links are not
+/// followed.
 Result<std::vector<std::filesystem::path>> run_folders(const std::filesystem::path& root);
 
 }  // namespace profline::run_index

@@ -51,6 +51,42 @@ TEST(RunIndex, ListsRunsNewestFirst) {
   EXPECT_EQ(index.runs().value().back(), read_indexed_run(root.path(), "a").value());
 }
 
+TEST(RunIndex, FindsJobsInTheFoldersThatTheirSweepNames) {
+  const testing::TempDir root;
+  const testing::TempDir outside;
+  TestRun{}.write(outside / "0");
+  const auto record = [&](const fs::path& sweep, const std::vector<std::string>& folders) {
+    std::string jobs;
+    for (const std::string& folder : folders) {
+      jobs += std::string(jobs.empty() ? "" : ",") + R"({"folder": ")" + folder + R"("})";
+    }
+    EXPECT_TRUE(write_file_atomic(sweep / run::files::kSweep, R"({"jobs": [)" + jobs + "]}"));
+  };
+  TestRun{.second = 1}.write(root / "sweep/model@arch=a/b,seed=1");
+  TestRun{.second = 2}.write(root / "sweep/model@arch=a/c/d");
+  TestRun{.second = 3}.write(root / "sweep/3");
+  TestRun{.second = 4}.write(root / "sweep/.hidden/0");
+  TestRun{.second = 5}.write(root / "sweep/not/named");
+  TestRun{.second = 6}.write(root / "deep/er/0");
+  fs::create_directory_symlink(outside.path(), root / "sweep/link");
+  record(root / "sweep", {"model@arch=a/b,seed=1", "model@arch=a/c/d", "3", ".hidden/0", "link/0",
+                          "../deep/er/0", (outside / "0").string(), "missing", ".", ""});
+  RunIndex index = opened(root.path());
+  const std::vector<std::string> found = {"sweep/3 ok", "sweep/model@arch=a/c/d ok",
+                                          "sweep/model@arch=a/b,seed=1 ok"};
+  EXPECT_EQ(folders(index), found);
+  RunIndex of_sweep = opened(root / "sweep");
+  EXPECT_THAT(folders(of_sweep), ElementsAre("not/named ok", "3 ok", "model@arch=a/c/d ok",
+                                             "model@arch=a/b,seed=1 ok"))
+      << "the root itself may be the folder of a sweep";
+
+  for (const char* text : {"", "{", "[]", R"({"jobs": 1})", R"({"jobs": [1, {"folder": 2}]})"}) {
+    ASSERT_TRUE(write_file_atomic(root / "sweep" / run::files::kSweep, text));
+    RunIndex without = opened(root.path());
+    EXPECT_THAT(folders(without), ElementsAre("sweep/3 ok")) << text;
+  }
+}
+
 TEST(RunIndex, FollowsTheFolders) {
   const testing::TempDir root;
   TestRun{.second = 1, .token_ms = 2}.write(root / "a");

@@ -186,28 +186,88 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The jobs of a sweep that measured something, by their overrides without Hydra's own; empty for a
-/// folder that is not a sweep, or one whose jobs repeat the same thing.
-Result<std::map<std::string, fs::path>> different_jobs(const fs::path& folder) {
-  std::map<std::string, fs::path> jobs;
-  if (!sweep::holds_sweep(folder)) return jobs;
+/// A job that measured something, and the folder of its run.
+struct MeasuredJob {
+  sweep::Job job;
+  fs::path run;
+};
+struct MeasuredSweep {
+  std::set<std::string> swept;
+  std::vector<MeasuredJob> jobs;
+};
+
+/// Without jobs for a folder that is not a sweep, or one whose jobs repeat the same thing.
+Result<MeasuredSweep> different_jobs(const fs::path& folder) {
+  MeasuredSweep found;
+  if (!sweep::holds_sweep(folder)) return found;
   const sweep::Sweep record = PL_TRY(sweep::read_sweep(folder));
+  found.swept.insert(record.swept.begin(), record.swept.end());
   std::set<std::string> things;
   for (const sweep::Job& job : record.jobs) {
     const auto run = run_index::read_indexed_run(folder, job.folder);
     if (!run) continue;  // it has not started
     things.insert(run->fingerprint);
-    std::vector<std::string> settings;
-    for (const std::string& text : job.overrides) {
-      const sweep::Setting setting = sweep::setting_of(text);
-      if (!sweep::is_hydras(setting.key)) settings.push_back(setting.key + "=" + setting.value);
-    }
-    std::sort(settings.begin(), settings.end());
-    jobs.emplace(join(settings, " "), folder / job.folder);
+    found.jobs.push_back({job, folder / job.folder});
   }
-  if (things.size() < 2) jobs.clear();
-  return jobs;
+  if (things.size() < 2) found.jobs.clear();
+  return found;
 }
+
+/// `key=value` for some of a job's settings, sorted.
+std::string settings_text(const sweep::Job& job, const std::set<std::string>& keys) {
+  std::vector<std::string> settings;
+  for (const std::string& key : keys) settings.push_back(key + "=" + sweep::value_of(job, key));
+  return join(settings, " ");
+}
+
+/// All settings of a job but Hydra's own.
+std::string all_settings_text(const sweep::Job& job) {
+  std::set<std::string> keys;
+  for (const std::string& text : job.overrides) {
+    const std::string key = sweep::setting_of(text).key;
+    if (!sweep::is_hydras(key)) keys.insert(key);
+  }
+  return settings_text(job, keys);
+}
+
+bool are_told_apart(const MeasuredSweep& sweep, const std::set<std::string>& keys) {
+  std::set<std::string> texts;
+  return std::all_of(sweep.jobs.begin(), sweep.jobs.end(), [&](const MeasuredJob& each) {
+    return texts.insert(settings_text(each.job, keys)).second;
+  });
+}
+
+using JobTexts = std::map<std::string, std::size_t>;  ///< positions in `jobs`
+
+/// What jobs of two sweeps have to share to be the same job.
+class SharedSettings {
+ public:
+  SharedSettings(const MeasuredSweep& a, const MeasuredSweep& b)
+      : keys_(a.swept),
+        are_enough_(a.swept == b.swept && are_told_apart(a, keys_) && are_told_apart(b, keys_)) {
+    keys_.insert(b.swept.begin(), b.swept.end());
+  }
+
+  /// The values of the swept keys if both sweeps have the same ones: what else the user gave, such
+  /// as the experiment's name, is what is compared. Otherwise all settings.
+  std::string text_of(const sweep::Job& job) const {
+    return are_enough_ ? settings_text(job, keys_) : all_settings_text(job);
+  }
+  /// The values by which the jobs of both sweeps differ.
+  std::string label_of(const sweep::Job& job) const { return settings_text(job, keys_); }
+
+  JobTexts texts_of(const MeasuredSweep& sweep) const {
+    JobTexts texts;
+    for (std::size_t i = 0; i < sweep.jobs.size(); ++i) {
+      texts.emplace(text_of(sweep.jobs[i].job), i);
+    }
+    return texts;
+  }
+
+ private:
+  std::set<std::string> keys_;
+  bool are_enough_;
+};
 
 Error not_a_sweep(const fs::path& sweep, const fs::path& job, const fs::path& other) {
   return Error(ErrorKind::Config, "'" + sweep.string() + "' is a sweep of different jobs, and '" +
@@ -220,15 +280,19 @@ Error not_a_sweep(const fs::path& sweep, const fs::path& job, const fs::path& ot
 std::map<std::string, std::string> sweep_labels(const fs::path& root,
                                                 const std::vector<run_index::IndexedRun>& runs) {
   std::map<std::string, std::string> labels;
-  std::set<fs::path> sweeps;
+  std::set<fs::path> looked_at;
   for (const run_index::IndexedRun& run : runs) {
-    const fs::path parent = fs::path(run.folder).parent_path();
-    if (!sweeps.insert(parent).second) continue;
-    const auto record = sweep::read_sweep(root / parent);
-    if (!record) continue;  // not a sweep, or one of another version
-    for (const sweep::Job& job : record->jobs) {
-      labels[(parent / job.folder).string()] = sweep::label_of(*record, job);
-    }
+    // A job's folder may lie deeper in its sweep's: `sweep/model=tiny/seed=1`.
+    fs::path above = run.folder;
+    do {
+      above = above.parent_path();
+      if (!looked_at.insert(above).second) continue;
+      const auto record = sweep::read_sweep(root / above);
+      if (!record) continue;  // not a sweep, or one of another version
+      for (const sweep::Job& job : record->jobs) {
+        labels[(above / job.folder).string()] = sweep::label_of(*record, job);
+      }
+    } while (!above.empty());
   }
   std::erase_if(labels, [&](const auto& entry) {
     return std::none_of(runs.begin(), runs.end(),
@@ -240,21 +304,27 @@ std::map<std::string, std::string> sweep_labels(const fs::path& root,
 Result<std::optional<SweepComparison>> compare_sweeps(const fs::path& a, const fs::path& b,
                                                       const ComparisonRequest& request,
                                                       const Interrupt& interrupt) {
-  const auto jobs_a = PL_TRY(different_jobs(a));
-  const auto jobs_b = PL_TRY(different_jobs(b));
-  if (jobs_a.empty() && jobs_b.empty()) return std::optional<SweepComparison>();
-  if (jobs_b.empty()) return not_a_sweep(a, jobs_a.begin()->second, b);
-  if (jobs_a.empty()) return not_a_sweep(b, jobs_b.begin()->second, a);
+  const MeasuredSweep sweep_a = PL_TRY(different_jobs(a));
+  const MeasuredSweep sweep_b = PL_TRY(different_jobs(b));
+  if (sweep_a.jobs.empty() && sweep_b.jobs.empty()) return std::optional<SweepComparison>();
+  if (sweep_b.jobs.empty()) return not_a_sweep(a, sweep_a.jobs.front().run, b);
+  if (sweep_a.jobs.empty()) return not_a_sweep(b, sweep_b.jobs.front().run, a);
+  const SharedSettings shared(sweep_a, sweep_b);
+  const JobTexts jobs_a = shared.texts_of(sweep_a);
+  const JobTexts jobs_b = shared.texts_of(sweep_b);
   SweepComparison found;
-  for (const auto& [overrides, run] : jobs_a) {
+  for (const auto& [overrides, at] : jobs_a) {
     const auto same = jobs_b.find(overrides);
     if (same == jobs_b.end()) {
       found.only_a.push_back(overrides);
       continue;
     }
-    found.pairs.push_back({overrides, PL_TRY(compare_runs(run, same->second, request, interrupt))});
+    const auto& [job, run] = sweep_a.jobs[at];
+    found.pairs.push_back(
+        {overrides, shared.label_of(job),
+         PL_TRY(compare_runs(run, sweep_b.jobs[same->second].run, request, interrupt))});
   }
-  for (const auto& [overrides, run] : jobs_b) {
+  for (const auto& [overrides, at] : jobs_b) {
     if (!jobs_a.contains(overrides)) found.only_b.push_back(overrides);
   }
   if (found.pairs.empty()) {

@@ -88,7 +88,8 @@ std::map<std::string, std::string> sweep_labels(const std::filesystem::path& roo
 /// Two sweeps, job by job.
 struct SweepComparison {
   struct Pair {
-    std::string overrides;  ///< the same on both sides: `batch=4`
+    std::string overrides;  ///< by which they are the same job: `batch=4`
+    std::string label;      ///< the values of swept keys
     comparison::Comparison comparison;
   };
   std::vector<Pair> pairs;
@@ -96,7 +97,8 @@ struct SweepComparison {
   std::vector<std::string> only_b;
 };
 
-/// Compares the jobs of two sweeps that have the same overrides. Nothing if neither folder is a
+/// Compares the jobs of two sweeps that have the same values of the swept keys, or the same
+/// overrides if the sweeps do not sweep the same keys. Nothing if neither folder is a
 /// sweep of jobs that measure different things: jobs that measure the same are repetitions, and
 /// compare_runs() compares them as a group. An Error of kind Config if one folder is such a sweep
 /// and the other is not, or if the sweeps have no job in common.

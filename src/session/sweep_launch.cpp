@@ -126,40 +126,63 @@ Result<Sweep> report_end(const fs::path& folder, const Submission& submission,
   return std::move(observed.sweep);
 }
 
+/// `4 jobs in /home/me/tmp/profile-output/20261115-194759`
+std::string launch_line(const fs::path& folder, const Submission& submission) {
+  return counted(submission.jobs.size(), "job") + " in " + printable(folder.string());
+}
+
+/// The line of a job of this machine that ended.
+std::string line_of(const fs::path& folder, const Sweep& record, Submission submission,
+                    sweep::Job job, std::optional<std::chrono::nanoseconds> wall,
+                    const Interrupt& interrupt) {
+  auto task = sweep::read_task(folder, job.number);
+  if (interrupt.requested()) submission.cancelled = now_text();
+  job.status = sweep::status_of(std::move(task).value_or(sweep::Task()), submission,
+                                {sweep::Seen::Where::Gone});
+  return printable(sweep::end_line(record, job) + (wall ? ", " + human_elapsed(*wall) : ""));
+}
+
+/// For the runs of jobs that are shown with one line each: their stages only if the user asks.
+Services services_of_jobs(const Services& services) {
+  Services quieter = services;
+  if (quieter.progress.verbosity == Verbosity::Normal) {
+    quieter.progress.verbosity = Verbosity::Quiet;
+  }
+  return quieter;
+}
+
 /// Jobs in this process, one after another.
 Result<FinishedJobs> run_here(const fs::path& folder, const Sweep& record,
                               const Submission& submission,
                               const std::function<RunRequest(const sweep::Job&)>& request_of,
                               const Services& services) {
   const Interrupt::OrderlyStop until_recorded(services.interrupt);
+  const Services of_jobs = services_of_jobs(services);
+  const SystemClock clock;
   FinishedJobs finished;
   finished.sweep = folder;
+  services.remarks.line(launch_line(folder, submission));
   for (const std::int64_t number : submission.jobs) {
     if (services.interrupt.requested()) {
       finished.worst = ExitCode::Interrupted;
       break;
     }
     const sweep::Job& job = record.jobs[static_cast<std::size_t>(number)];
-    services.remarks.line(job_line(static_cast<std::size_t>(number), job.overrides));
+    if (services.remarks.verbosity() > 0) {
+      services.remarks.line(
+          printable(fmt::format("#{} : {}", number, sweep::label_of(record, job))));
+    }
     auto claim = PL_TRY(sweep::TaskClaim::take(folder, number, services.interrupt, {}));
-    auto outcome =
-        PL_TRY(run_claimed(claim, request_of(job), submission.number, nullptr, services));
+    const auto started = clock.now();
+    auto outcome = PL_TRY(run_claimed(claim, request_of(job), submission.number, nullptr, of_jobs));
+    services.remarks.line(
+        line_of(folder, record, submission, job, clock.now() - started, services.interrupt));
     finished.worst = std::max(finished.worst, outcome.code);
     report_progress(folder, services.remarks);
     if (outcome.run) finished.runs.push_back(std::move(*outcome.run));
   }
   PL_TRY(report_end(folder, submission, services));
   return finished;
-}
-
-/// The line of a job of this machine that ended.
-std::string line_of(const fs::path& folder, const Sweep& record, Submission submission,
-                    sweep::Job job, const Interrupt& interrupt) {
-  auto task = sweep::read_task(folder, job.number);
-  if (interrupt.requested()) submission.cancelled = now_text();
-  job.status = sweep::status_of(std::move(task).value_or(sweep::Task()), submission,
-                                {sweep::Seen::Where::Gone});
-  return sweep::end_line(record, job);
 }
 
 /// Why a job has no attempt although its process ended, or never began.
@@ -208,14 +231,12 @@ Result<FinishedJobs> run_in_processes(const fs::path& folder, const Sweep& recor
             recorded.error().during("job " + std::to_string(number)).to_string());
       }
       const sweep::Job& job = record.jobs[static_cast<std::size_t>(number)];
-      const std::string wall = exit ? ", " + human_elapsed(exit->wall) : "";
-      services.remarks.line(
-          printable(line_of(folder, record, submission, job, services.interrupt) + wall));
+      const auto wall = exit ? std::optional(exit->wall) : std::nullopt;
+      services.remarks.line(line_of(folder, record, submission, job, wall, services.interrupt));
     }
   };
-  services.remarks.line(fmt::format("{} in {}, {} at a time",
-                                    counted(submission.jobs.size(), "job"),
-                                    printable(folder.string()), record.settings.n_jobs));
+  services.remarks.line(
+      fmt::format("{}, {} at a time", launch_line(folder, submission), record.settings.n_jobs));
   const Interrupt::OrderlyStop until_recorded(services.interrupt);
   {
     const auto most = static_cast<std::size_t>(std::max<std::int64_t>(record.settings.n_jobs, 1));

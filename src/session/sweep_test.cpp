@@ -8,6 +8,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class SweepTest : public SessionTest {
  protected:
@@ -123,7 +124,9 @@ TEST_F(SweepTest, RunsOneJobAfterAnother) {
   EXPECT_EQ(done->worst, ExitCode::Done);
   EXPECT_EQ(done->runs[1].record.experiment, "b");
   EXPECT_EQ(done->runs[1].folder, folder_ / "sweep/1");
-  EXPECT_THAT(said_, ElementsAre("#0 : experiment=a", "#1 : experiment=b"));
+  EXPECT_THAT(said_, ElementsAre("2 jobs in " + (folder_ / "sweep").string(),
+                                 StartsWith("#0 : experiment=a : ok, "),
+                                 StartsWith("#1 : experiment=b : ok, ")));
 }
 
 TEST_F(SweepTest, TheWorstJobChoosesTheExitCode) {

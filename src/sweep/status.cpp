@@ -85,11 +85,12 @@ Verdict gone(const Attempt* last, const Submission& latest, const Seen& seen) {
   if (last->end == End::Preempted) {
     return {JobState::Killed, "it was preempted and not queued again"};
   }
+  // Its own record may say that it was stopped, by the signal that Slurm ended it with.
+  if (seen.state == "TIMEOUT") return {JobState::TimedOut, "ended at its time limit by Slurm"};
   if (last->end == End::Stopped && was_taken_away(seen.state)) return {JobState::Killed, said};
   if (last->end == End::Stopped) {
     return {JobState::Cancelled, said.empty() ? last->why : said};
   }
-  if (seen.state == "TIMEOUT") return {JobState::TimedOut, "ended at its time limit by Slurm"};
   return {JobState::Killed, "ended without a record" + (said.empty() ? "" : ": " + said)};
 }
 
@@ -204,6 +205,34 @@ bool was_found_over(const JobStatus& recorded, const Task& task) {
          recorded.attempts == static_cast<std::int64_t>(task.attempts.size());
 }
 
+/// What is seen of a job, and what it wrote until then.
+struct Look {
+  Seen seen = {};
+  Task task = {};
+};
+
+Result<Look> look_at(const std::filesystem::path& folder, const Job& job, const Submission& latest,
+                     SlurmView& slurm, std::vector<std::string>& notes) {
+  Look look{.task = PL_TRY(read_task(folder, job.number))};
+  if (has_said_its_end(look.task, latest)) return look;
+  // Without the id, only whether the launcher still works on it is known.
+  const bool is_queued = latest.launcher == LauncherKind::Slurm && !latest.slurm_job.empty();
+  const auto index = static_cast<std::size_t>(job.number);
+  look.seen = is_queued ? slurm.find(latest.slurm_job, index, notes) : seen_here(look.task, latest);
+  // A job that is gone now wrote its end before that, but perhaps after it was read.
+  look.task = PL_TRY(read_task(folder, job.number));
+  const Attempt* last = last_attempt(look.task, latest.number);
+  const bool is_forgotten = is_queued && look.seen == Seen{Where::Gone};
+  if (!is_forgotten || last == nullptr || last->end != End::Open) return look;
+  // A controller that lost its last seconds does not know jobs that run all the same.
+  if (is_claimed(folder, job.number)) {
+    look.seen = {Where::Running};
+  } else {
+    look.task = PL_TRY(read_task(folder, job.number));
+  }
+  return look;
+}
+
 void fill_in(Job& job, Task task) {
   job.verdict = std::move(task.verdict);
   job.metrics = std::move(task.metrics);
@@ -262,18 +291,12 @@ Result<Observed> observe(const std::filesystem::path& folder, ProcessRunner& run
   for (Job& job : observed.sweep.jobs) {
     const Submission* latest = observed.sweep.submission_of(job.number);
     if (latest == nullptr) continue;
-    Task task = PL_TRY(read_task(folder, job.number));
-    Seen seen;
-    if (!has_said_its_end(task, *latest)) {
-      const auto index = static_cast<std::size_t>(job.number);
-      // Without the id, only whether the launcher still works on it is known.
-      const bool is_queued = latest->launcher == LauncherKind::Slurm && !latest->slurm_job.empty();
-      seen = is_queued ? slurm.find(latest->slurm_job, index, observed.notes)
-                       : seen_here(task, *latest);
-      // A job that is gone now wrote its end before that, but perhaps after it was read.
-      task = PL_TRY(read_task(folder, job.number));
+    auto [seen, task] = PL_TRY(look_at(folder, job, *latest, slurm, observed.notes));
+    // Slurm no longer says why the job ended, but whoever asked earlier has recorded it.
+    const bool is_forgotten = latest->launcher == LauncherKind::Slurm && seen == Seen{Where::Gone};
+    if (!is_forgotten || !was_found_over(job.status, task)) {
+      job.status = status_of(task, *latest, seen);
     }
-    job.status = status_of(task, *latest, seen);
     fill_in(job, std::move(task));
   }
   return observed;

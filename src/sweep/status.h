@@ -45,7 +45,8 @@ struct Observed {
   Sweep sweep;                          ///< with the status of each job
   std::vector<std::string> notes = {};  ///< what could not be found out
 };
-/// Reads what the jobs wrote, and asks Slurm about those that have not ended.
+/// Reads what the jobs wrote, and asks Slurm about those that have not ended. A job that was found
+/// to be over stays so once Slurm has forgotten it.
 Result<Observed> observe(const std::filesystem::path& folder, ProcessRunner& runner);
 /// The same without asking Slurm: for a process of the sweep, which reports on its siblings. A job
 /// of Slurm that was found to be over stays so until it begins again or is retried.

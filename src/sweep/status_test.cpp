@@ -73,6 +73,16 @@ TEST(JobStatus, FollowsFromWhatTheJobWroteAndWhatIsSeenOfIt) {
        {Where::Gone, "FAILED", "NonZeroExitCode"},
        JobState::TimedOut,
        "reached its time limit"},
+      {"stopped by Slurm at its time limit",
+       task_that({{End::Stopped, 130}}),
+       {Where::Gone, "TIMEOUT", "TimeLimit"},
+       JobState::TimedOut,
+       "ended at its time limit by Slurm"},
+      {"killed by Slurm at its time limit",
+       task_that({{End::Open, 0}}),
+       {Where::Gone, "TIMEOUT", "TimeLimit"},
+       JobState::TimedOut,
+       "ended at its time limit by Slurm"},
       {"cancelled while it ran",
        task_that({{End::Stopped, 130}}),
        {Where::Gone, "CANCELLED"},
@@ -242,6 +252,40 @@ TEST_F(Observation, UsesAccountingWhereItAnswers) {
   processes_.expect({"squeue"}).complains("Invalid job id specified").exits(1);
   processes_.expect({"sacct"}).prints("7_1|NODE_FAIL|0:0\n7_2|CANCELLED by 0|0:0\n");
   EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Killed, JobState::Cancelled));
+}
+
+TEST_F(Observation, SeesAJobThatIsAtWorkAlthoughSlurmHasForgottenIt) {
+  const auto forget = [&] {
+    processes_.expect({"squeue"}).complains("Invalid job id specified").exits(1);
+    processes_.expect({"sacct"}).exits(1);
+  };
+  {
+    const Interrupt interrupt;
+    auto claim = TaskClaim::take(folder_.path(), 1, interrupt, {});
+    ASSERT_TRUE(claim->begin({.submission = 1}));
+    forget();
+    EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Running, JobState::Killed));
+  }
+  forget();
+  EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Killed, JobState::Killed));
+}
+
+TEST_F(Observation, KeepsTheEndsThatWereFoundOnceSlurmHasForgottenTheJob) {
+  auto sweep = read_sweep(folder_.path());
+  ASSERT_TRUE(sweep);
+  sweep->jobs[1].status = {.state = JobState::TimedOut, .why = "ended at its time limit by Slurm"};
+  ASSERT_TRUE(SweepLock::take(folder_.path())->write(*sweep));
+  const auto forget = [&] {
+    processes_.expect({"squeue"}).complains("Invalid job id specified").exits(1);
+    processes_.expect({"sacct"}).exits(1);
+  };
+  forget();
+  EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::TimedOut, JobState::Killed));
+  const Interrupt interrupt;
+  ASSERT_TRUE(TaskClaim::take(folder_.path(), 1, interrupt, {})->begin({.submission = 1}));
+  forget();
+  EXPECT_THAT(states(), ElementsAre(JobState::Ok, JobState::Killed, JobState::Killed))
+      << "Slurm started it again";
 }
 
 TEST_F(Observation, SaysWhenSlurmDoesNotAnswer) {

@@ -101,6 +101,11 @@ Result<Task> read_task(const fs::path& folder, std::int64_t job) {
   return text.error();
 }
 
+bool is_claimed(const fs::path& folder, std::int64_t job) {
+  const FileDescriptor file = open_descriptor(task_file(folder, job, ".lock").c_str(), O_RDONLY, 0);
+  return file.is_open() && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 fs::path log_of(const fs::path& folder, std::int64_t job) {
   return task_file(folder, job, ".log");
 }

@@ -285,6 +285,9 @@ bool holds_sweep(const std::filesystem::path& folder);
 /// What the processes of a job wrote; empty before the first.
 Result<Task> read_task(const std::filesystem::path& folder, std::int64_t job);
 
+/// Whether a process works on the job, on whichever machine. False on a file system without locks.
+bool is_claimed(const std::filesystem::path& folder, std::int64_t job);
+
 /// Where a local job's output goes.
 std::filesystem::path log_of(const std::filesystem::path& folder, std::int64_t job);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ using sweep::Sweep;
 constexpr std::size_t kMostMetrics = 3;
 constexpr std::size_t kMostPairs = 6;
 constexpr std::size_t kMostSeries = 8;
+constexpr const char* kOtherJobs = "other jobs";
 
 const Job& job_of(const Sweep& sweep, std::int64_t number) {
   return sweep.jobs[static_cast<std::size_t>(number)];
@@ -36,6 +38,20 @@ std::vector<std::string> shown_metrics(const Sweep& sweep) {
   for (const sweep::Best& best : sweep.best) metrics.push_back(best.metric);
   if (metrics.size() > kMostMetrics) metrics.resize(kMostMetrics);
   return metrics;
+}
+
+/// What the plots leave out; empty if they have every metric.
+Markup metrics_note(const Sweep& sweep) {
+  if (sweep.best.size() <= kMostMetrics) return {};
+  Markup left_out;
+  for (std::size_t i = kMostMetrics; i < sweep.best.size(); ++i) {
+    left_out += (left_out.empty() ? Markup() : text(", ")) + code(sweep.best[i].metric);
+  }
+  return element("p", {{"class", "from"}},
+                 text(fmt::format("Plots show {} of {} metrics. Without plots, and in the table of "
+                                  "jobs: ",
+                                  kMostMetrics, sweep.best.size())) +
+                     left_out + text("."));
 }
 
 const std::string& unit_of(const Sweep& sweep, const std::string& metric) {
@@ -158,7 +174,7 @@ Node points_of(const Sweep& sweep, const std::string& key, const std::string& me
     auto found = std::find_if(series.begin(), series.end(),
                               [&](const auto& each) { return each.first == name; });
     if (found == series.end() && series.size() >= kMostSeries) {
-      name = "other jobs";
+      name = kOtherJobs;
       found = std::find_if(series.begin(), series.end(),
                            [&](const auto& each) { return each.first == name; });
     }
@@ -179,6 +195,22 @@ Node points_of(const Sweep& sweep, const std::string& key, const std::string& me
   return list;
 }
 
+/// Says so if the plots of a key draw several combinations of the others as one line.
+Markup lines_note(const Sweep& sweep, const std::string& key) {
+  std::set<std::string> lines;
+  for (const Job& job : sweep.jobs) {
+    if (job.status.state == JobState::Ok && !job.metrics.empty()) {
+      lines.insert(others_of(sweep, job, key));
+    }
+  }
+  if (lines.size() <= kMostSeries) return {};
+  return element(
+      "p", {{"class", "from"}},
+      text(fmt::format("The other keys have {} combinations. The first {} have a line "
+                       "each; the line \"{}\" has the jobs of the remaining {}.",
+                       lines.size(), kMostSeries, kOtherJobs, lines.size() - kMostSeries)));
+}
+
 Section keys_section(const Sweep& sweep) {
   Section section{"keys", "Swept keys"};
   const std::vector<std::string> metrics = shown_metrics(sweep);
@@ -187,10 +219,11 @@ Section keys_section(const Sweep& sweep) {
     section.add_nothing("No job has measured anything yet.");
     return section;
   }
+  if (!sweep.swept.empty()) section.body += metrics_note(sweep);
   std::size_t plot = 0;
   for (const std::string& key : sweep.swept) {
     const std::vector<std::string> axis = sweep::axis_values(sweep, key);
-    section.body += element("h3", code(key));
+    section.body += element("h3", code(key)) + lines_note(sweep, key);
     Section plots;
     for (const std::string& metric : metrics) {
       plots.add_chart(fmt::format("swept.{}", plot++), metric + " by " + key,
@@ -240,6 +273,28 @@ Node cells_of(const Sweep& sweep, const std::string& x, const std::string& y,
   return cells;
 }
 
+/// Which pairs have no heat map; empty if all have one.
+Markup pairs_note(const Sweep& sweep) {
+  constexpr std::size_t kMostNamed = 10;
+  const std::size_t all = sweep.swept.size() * (sweep.swept.size() - 1) / 2;
+  if (all <= kMostPairs) return {};
+  Markup left_out;
+  std::size_t pair = 0;
+  for (std::size_t i = 0; i < sweep.swept.size(); ++i) {
+    for (std::size_t k = i + 1; k < sweep.swept.size(); ++k, ++pair) {
+      if (pair < kMostPairs || pair >= kMostPairs + kMostNamed) continue;
+      left_out += (left_out.empty() ? Markup() : text(", ")) + code(sweep.swept[i]) +
+                  text(" and ") + code(sweep.swept[k]);
+    }
+  }
+  const std::size_t named = std::min(all - kMostPairs, kMostNamed);
+  const std::size_t more = all - kMostPairs - named;
+  return element(
+      "p", {{"class", "from"}},
+      text(fmt::format("{} of {} pairs have a heat map. Without one: ", kMostPairs, all)) +
+          left_out + text(more > 0 ? fmt::format(", and {} more.", more) : "."));
+}
+
 Section pairs_section(const Sweep& sweep) {
   Section section{"pairs", "Pairs of keys"};
   const std::vector<std::string> metrics = shown_metrics(sweep);
@@ -267,7 +322,8 @@ Section pairs_section(const Sweep& sweep) {
     }
   }
   if (!plots.charts.empty()) {
-    section.body = element("p", {{"class", "from"}}, text("Darker cells are better."));
+    section.body =
+        element("p", {{"class", "from"}}, text("Darker cells are better.")) + pairs_note(sweep);
   }
   section.body += element("div", {{"class", "plots"}}, plots.body);
   section.charts = std::move(plots.charts);
@@ -330,8 +386,12 @@ Section jobs_section(const Sweep& sweep) {
     for (const std::string& metric : metrics) cells.push_back(metric_cell(job.find_metric(metric)));
     table.add(cells);
   }
-  section.body =
-      table.markup() + element("p", {{"class", "from"}}, text(sweep::figures_note(sweep)));
+  std::string note = sweep::figures_note(sweep);
+  if (sweep.jobs.size() > table.rows()) {
+    note += fmt::format(" The table has the first {} of {} jobs; {} and {} have all.", table.rows(),
+                        sweep.jobs.size(), run::files::kSweepReport, run::files::kSweep);
+  }
+  section.body = table.markup() + element("p", {{"class", "from"}}, text(note));
   return section;
 }
 

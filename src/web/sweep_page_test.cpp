@@ -78,5 +78,56 @@ TEST(SweepPage, OfJobsThatMeasuredNothingHasNoCharts) {
   EXPECT_FALSE(has(*page, "class=\"plot\""));
 }
 
+/// Jobs of several keys with two values each, all combinations.
+sweep::Sweep many_jobs(std::size_t keys) {
+  sweep::Sweep sweep;
+  for (std::int64_t i = 0; i < (1 << keys); ++i) {
+    sweep::Job job;
+    job.number = i;
+    for (std::size_t key = 0; key < keys; ++key) {
+      const std::string name(1, static_cast<char>('a' + key));
+      job.overrides.push_back(name + "=" + std::to_string((i >> key) & 1));
+    }
+    job.status.state = sweep::JobState::Ok;
+    for (const char* metric : {"prefill_ms", "token_ms", "tokens_per_s", "wall_ms"}) {
+      job.metrics.push_back({metric, "ms", 10.0 + static_cast<double>(i), {}, {}, 1, false});
+    }
+    sweep.jobs.push_back(job);
+  }
+  sweep::summarise(sweep);
+  return sweep;
+}
+
+TEST(SweepPage, SaysWhatItLeavesOut) {
+  const auto page = sweep_page(many_jobs(5), "s");
+  ASSERT_TRUE(page);
+  EXPECT_TRUE(has(*page,
+                  "6 of 10 pairs have a heat map. Without one: <code>b</code> and <code>e</code>, "
+                  "<code>c</code> and <code>d</code>, <code>c</code> and <code>e</code>, "
+                  "<code>d</code> and <code>e</code>.</p>"));
+  EXPECT_TRUE(has(*page,
+                  "The other keys have 16 combinations. The first 8 have a line each; the line "
+                  "&quot;other jobs&quot; has the jobs of the remaining 8."));
+  EXPECT_TRUE(has(*page,
+                  "Plots show 3 of 4 metrics. Without plots, and in the table of jobs: "
+                  "<code>wall_ms</code>."));
+  EXPECT_FALSE(has(*page, "The table has the first"));
+
+  const auto small = sweep_page(four_jobs(), "s");
+  ASSERT_TRUE(small);
+  for (const char* words : {"have a heat map", "combinations.", "Plots show", "The table has"}) {
+    EXPECT_FALSE(has(*small, words)) << words;
+  }
+}
+
+TEST(SweepPage, SaysWhichJobsAndPairsOfALargeSweepItLeavesOut) {
+  const auto page = sweep_page(many_jobs(10), "s");
+  ASSERT_TRUE(page);
+  EXPECT_TRUE(
+      has(*page, "The table has the first 1000 of 1024 jobs; sweep.md and sweep.json have all."));
+  EXPECT_TRUE(has(*page, "6 of 45 pairs have a heat map. Without one: "));
+  EXPECT_TRUE(has(*page, ", and 29 more.</p>"));
+}
+
 }  // namespace
 }  // namespace profline::web

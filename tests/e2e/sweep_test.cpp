@@ -1,10 +1,12 @@
 // Sweeps, requested on the command line or in the config.
 
+#include <regex>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "formats/json.h"
 #include "run_folder.h"
 #include "short_runs.h"
 
@@ -27,11 +29,13 @@ class Sweep : public ShortRuns {
                                                               "      +vars.size: range(1,3)\n"}});
   }
 
+  /// The lines about jobs, without times.
   static std::vector<std::string> job_lines(const Outcome& outcome) {
+    static const std::regex kTime(", [0-9.]+ (s|min)$");
     std::vector<std::string> lines;
     std::istringstream text(outcome.err);
     for (std::string line; std::getline(text, line);) {
-      if (line.starts_with('#')) lines.push_back(line);
+      if (line.starts_with('#')) lines.push_back(std::regex_replace(line, kTime, ""));
     }
     return lines;
   }
@@ -40,9 +44,12 @@ class Sweep : public ShortRuns {
 TEST_F(Sweep, OfTheConfigRunsAJobForEachCombinationAndShowsIt) {
   const Outcome outcome = run("swept", {});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(job_lines(outcome),
-              ElementsAre("#0 : experiment=one +vars.size=1", "#1 : experiment=one +vars.size=2",
-                          "#2 : experiment=two +vars.size=1", "#3 : experiment=two +vars.size=2"));
+  EXPECT_THAT(
+      job_lines(outcome),
+      ElementsAre("#0 : experiment=one vars.size=1 : ok", "#1 : experiment=one vars.size=2 : ok",
+                  "#2 : experiment=two vars.size=1 : ok", "#3 : experiment=two vars.size=2 : ok"));
+  EXPECT_THAT(outcome.err,
+              StartsWith("4 jobs in " + fs::canonical(folder_ / "sweep").string() + "\n"));
   EXPECT_EQ(record_of(folder_ / "sweep/0").experiment, "one");
   EXPECT_EQ(record_of(folder_ / "sweep/3").experiment, "two");
   EXPECT_EQ(text_of("sweep/3/overrides.yaml"), "- experiment=two\n- +vars.size=2\n");
@@ -52,13 +59,29 @@ TEST_F(Sweep, OfTheConfigRunsAJobForEachCombinationAndShowsIt) {
 TEST_F(Sweep, OfTheConfigYieldsToTheCommandLine) {
   const Outcome fewer = run("swept", {"experiment=three", "hydra.sweep.dir=a"});
   ASSERT_EQ(fewer.code, 0) << fewer.err;
-  EXPECT_THAT(job_lines(fewer), ElementsAre("#0 : experiment=three +vars.size=1",
-                                            "#1 : experiment=three +vars.size=2"));
+  EXPECT_THAT(job_lines(fewer), ElementsAre("#0 : vars.size=1 : ok", "#1 : vars.size=2 : ok"));
   EXPECT_EQ(record_of(folder_ / "a/1").experiment, "three");
   const Outcome single = run("swept", {"hydra.mode=RUN"});
   ASSERT_EQ(single.code, 0) << single.err;
   EXPECT_THAT(job_lines(single), ElementsAre());
   EXPECT_EQ(record_of(folder_ / "run").experiment, "demo");
+}
+
+TEST_F(Sweep, OfOneJobAfterAnotherHasALineForEach) {
+  const std::vector<std::string> words = {"-m", "pipeline.workload.command=['true'],['false']",
+                                          "experiment=constant"};
+  const Outcome outcome = run("single", words);
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(job_lines(outcome),
+              ElementsAre("#0 : pipeline.workload.command=['true'] : ok",
+                          StartsWith("#1 : pipeline.workload.command=['false'] : failed: stage "
+                                     "baseline failed: workload (false) exited with code 1")));
+  EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("\nbaseline ")));
+  std::vector<std::string> verbose = words;
+  verbose.insert(verbose.end(), {"-v", "hydra.sweep.dir=shown"});
+  const Outcome shown = run("single", verbose);
+  EXPECT_THAT(shown.err, HasSubstr("\n#0 : pipeline.workload.command=['true']\n"));
+  EXPECT_THAT(shown.err, HasSubstr("\nbaseline          ok "));
 }
 
 TEST_F(Sweep, OfTheCommandLineNeedsNoModeAndOverridesIt) {
@@ -71,7 +94,8 @@ TEST_F(Sweep, OfTheCommandLineNeedsNoModeAndOverridesIt) {
   ASSERT_EQ(overridden.code, 0) << overridden.err;
   EXPECT_THAT(overridden.err,
               StartsWith("profline: warning: --multirun overrides hydra.mode, which is RUN\n"
-                         "#0 : experiment=c\n"));
+                         "1 job in "));
+  EXPECT_THAT(overridden.err, HasSubstr("\n#0 : experiment=c : ok, "));
   EXPECT_EQ(record_of(folder_ / "other/0").experiment, "c");
 }
 
@@ -193,6 +217,25 @@ TEST_F(Sweep, OfTheBasicLauncherHasAReportToo) {
   EXPECT_EQ(text_of(".sweep/lock"), "absent") << "a folder that is not a sweep is left alone";
 }
 
+TEST_F(Sweep, WithNestedFoldersIsFoundAndLabelled) {
+  ASSERT_EQ(run("single", {"-m", "-q", "experiment=a,b", "+vars.size=x,y",
+                           "hydra.sweep.subdir='${experiment}/size=${vars.size}'"})
+                .code,
+            0);
+  const Outcome runs = run_profline_in(folder_.path(), {"runs", "--root", ".", "--format", "json"});
+  ASSERT_EQ(runs.code, 0) << runs.err;
+  const auto list = parse_json(runs.out, "runs");
+  ASSERT_TRUE(list) << list.error().to_string();
+  std::vector<std::string> found;
+  for (const Node& entry : list->find("runs")->as_list()) {
+    found.push_back(entry.find("folder")->as_string() + ": " + entry.find("swept")->as_string());
+  }
+  EXPECT_THAT(found, ElementsAre("sweep/b/size=y: experiment=b vars.size=y",
+                                 "sweep/b/size=x: experiment=b vars.size=x",
+                                 "sweep/a/size=y: experiment=a vars.size=y",
+                                 "sweep/a/size=x: experiment=a vars.size=x"));
+}
+
 TEST_F(Sweep, ForSlurmIsShownWithItsScript) {
   const Outcome plan = run_profline_in(
       folder_.path(),
@@ -239,6 +282,41 @@ TEST_F(Sweep, IsComparedJobByJobWithAnother) {
   const Outcome one = run_profline_in(folder_.path(), {"compare", "a", "b/0"});
   EXPECT_EQ(one.code, 2);
   EXPECT_THAT(one.err, HasSubstr("'a' is a sweep of different jobs, and 'b/0' is not"));
+}
+
+TEST_F(Sweep, IsComparedByItsSweptKeysWhateverElseDiffers) {
+  const std::string swept = "pipeline.workload.command=['true'],[echo]";
+  for (const std::string name : {"before", "after"}) {
+    const Outcome outcome =
+        run("single", {"-m", "-q", swept, "experiment=" + name, "hydra.sweep.dir=" + name});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+  const auto compared = [&](const std::string& b, std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"compare", "before", b, "--fail-on", "never"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_profline_in(folder_.path(), words);
+  };
+  const Outcome same_keys = compared("after", {"--format", "json"});
+  ASSERT_EQ(same_keys.code, 0) << same_keys.err;
+  const auto pairs = parse_json(same_keys.out, "compare");
+  ASSERT_TRUE(pairs) << pairs.error().to_string();
+  EXPECT_EQ(pairs->find_path("pairs.0.overrides")->as_string(),
+            "pipeline.workload.command=['true']");
+  EXPECT_EQ(pairs->find_path("pairs.1.overrides")->as_string(), "pipeline.workload.command=[echo]");
+  EXPECT_EQ(pairs->find("pairs")->as_list().size(), 2U);
+  EXPECT_EQ(pairs->find("only_a")->as_list().size(), 0U);
+  EXPECT_EQ(pairs->find("only_b")->as_list().size(), 0U);
+  EXPECT_THAT(compared("after").out, ::testing::Not(HasSubstr("experiment=")));
+
+  // Another key is swept: then all overrides count.
+  ASSERT_EQ(
+      run("single", {"-m", "-q", swept, "experiment=before,new", "hydra.sweep.dir=more"}).code, 0);
+  const Outcome other_keys = compared("more");
+  EXPECT_EQ(other_keys.code, 0) << other_keys.err;
+  EXPECT_THAT(other_keys.out, HasSubstr("experiment=before pipeline.workload.command=['true']"));
+  EXPECT_THAT(other_keys.out,
+              HasSubstr("only in B: experiment=new pipeline.workload.command=['true']\n"
+                        "only in B: experiment=new pipeline.workload.command=[echo]\n"));
 }
 
 TEST_F(Sweep, IsAnnouncedByCommandsThatRunOneJob) {

@@ -335,6 +335,10 @@ PartitionName=high Nodes=ALL PriorityTier=10 PreemptMode=OFF State=UP
         self.assertEqual(self.status()[0]["status"]["why"], "queued again after it was preempted")
         self.check_resumed(job)
 
+    def test_with_notice_of_a_job_without_a_time_limit_is_noticed_too(self):
+        job = self.preempt("noticed", "hydra.launcher.timeout_min=null", "hydra.launcher.max_num_timeout=0")
+        self.check_resumed(job)
+
     def test_without_notice_continues_where_slurm_queues_it_again(self):
         self.check_resumed(self.preempt("silent", "hydra.launcher.signal_delay_s=0"))
 
@@ -476,6 +480,14 @@ class Faults(SlurmTest):
         self.profline("sweep", "wait", self.sweep, code=1)
         self.assertEqual(self.states(), ["timeout"])
         self.assertEqual([attempt["end"] for attempt in self.task(0)["attempts"]], ["time_limit", "time_limit"])
+
+    @unittest.skipUnless(LONG, "PROFLINE_TEST_LONG=1 waits for a time limit of a minute")
+    def test_slurms_own_time_limit_without_notice_is_no_cancellation(self):
+        self.submit("vars.job=0", "vars.seconds=200", "hydra.launcher.timeout_min=1", "hydra.launcher.signal_delay_s=0")
+        wait_until("it begins", self.begun(0))
+        self.profline("sweep", "wait", self.sweep, code=1)
+        status = self.status()[0]["status"]
+        self.assertEqual((status["state"], status["why"]), ("timeout", "ended at its time limit by Slurm"))
 
 
 class Campaign(SlurmTest):
@@ -622,6 +634,11 @@ class Campaign(SlurmTest):
         kinds = ["kill", "time_limit", "requeue", "node_death", "controller_restart"]
         for number in range(20 if LONG else 1):
             with self.subTest(round=number):
+                if number > 0:
+                    # A controller that loses its last seconds brings back tasks of the round before.
+                    self.control("down")
+                    shutil.rmtree(self.cluster)
+                    self.control("up", str(self.nodes), str(self.cpus))
                 started = time.monotonic()
                 faults = kinds[:]
                 random.Random(number).shuffle(faults)

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "base/terminal_text.h"
 #include "schema/docs.h"
 
 namespace profline::slurm {
@@ -62,6 +63,8 @@ class Directives {
     if (value) add(name, std::to_string(*value));
   }
 
+  void refuse(Error problem) { problems_.push_back(std::move(problem)); }
+
   Result<std::string> text() const {
     if (!problems_.empty()) return Error::all(problems_);
     return text_;
@@ -72,7 +75,23 @@ class Directives {
   std::vector<Error> problems_;
 };
 
+/// The name of a long option; anything else would be read as more words, or lines, of the script.
+bool is_option_name(std::string_view name) {
+  const auto may_be_in_it = [](char c) {
+    return is_letter(c) || is_digit(c) || c == '_' || c == '-';
+  };
+  return !name.empty() && std::all_of(name.begin(), name.end(), may_be_in_it);
+}
+
 void add_parameter(Directives& directives, std::string name, const Node& value) {
+  if (!is_option_name(name)) {
+    directives.refuse(Error(ErrorKind::Config,
+                            "hydra.launcher.additional_parameters: '" + printable(name) +
+                                "' is not the name of an option of sbatch: only letters, digits, "
+                                "'_' and '-' are allowed",
+                            value.position()));
+    return;
+  }
   std::replace(name.begin(), name.end(), '_', '-');
   if (value.is_null() || (value.is_bool() && !value.as_bool())) return;
   if (value.is_bool()) {
@@ -97,7 +116,9 @@ Result<std::string> directives_of(const Options& options, const ArrayJob& job) {
   lines.add("open-mode", std::string("append"));
   lines.flag("requeue");
   lines.add("time", options.timeout_min);
-  if (options.timeout_min && options.signal_delay_s > 0) {
+  // Without timeout_min too: a partition has a limit of its own, and preemption gives notice by the
+  // same signal.
+  if (options.signal_delay_s > 0) {
     lines.add("signal", fmt::format("B:USR2@{}", options.signal_delay_s));
   }
   lines.add("nodes", options.nodes);

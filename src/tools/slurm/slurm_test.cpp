@@ -68,11 +68,20 @@ TEST(SlurmScript, QuotesEveryWordExceptSetup) {
 TEST(SlurmScript, LeavesOutWhatIsNotWanted) {
   Options options;
   options.stderr_to_stdout = true;
-  options.timeout_min.reset();
+  options.signal_delay_s = 0;
   const auto script = batch_script(options, {{4}, {"profline"}, "/s"});
   ASSERT_TRUE(script);
   EXPECT_THAT(*script, Not(HasSubstr("--error")));
   EXPECT_THAT(*script, Not(HasSubstr("--signal")));
+}
+
+TEST(SlurmScript, AsksForASignalAheadOfThePartitionsLimitToo) {
+  Options options;
+  options.timeout_min.reset();
+  const auto script = batch_script(options, {{4}, {"profline"}, "/s"});
+  ASSERT_TRUE(script);
+  EXPECT_THAT(*script, Not(HasSubstr("--time")));
+  EXPECT_THAT(*script, HasSubstr("#SBATCH --signal='B:USR2@120'\n"));
 }
 
 TEST(SlurmScript, KeepsPercentSignsOfItsFolder) {
@@ -108,6 +117,31 @@ TEST(SlurmScript, RefusesAValueThatWouldEndItsLine) {
   ASSERT_FALSE(script);
   EXPECT_EQ(script.error().to_string(),
             "hydra.launcher: the value of --comment for sbatch contains a line break");
+}
+
+TEST(SlurmScript, RefusesAParameterThatIsNotTheNameOfAnOption) {
+  for (const bool as_flag : {false, true}) {
+    for (const char* name : {"", "a b", "nice=1", "it's", "é"}) {
+      Options options;
+      options.additional_parameters = {{name, as_flag ? Node::boolean(true) : Node::integer(1)}};
+      EXPECT_FALSE(batch_script(options, {{0}, {"profline"}, "/s"})) << name;
+    }
+  }
+  Options options;
+  Node value = Node::integer(1);
+  value.set_mark({std::make_shared<const std::string>("conf/jobs.yaml"), 7, 9});
+  options.additional_parameters = {{"nice\ntouch /tmp/x\n#", value}, {"a b", Node()}};
+  const auto script = batch_script(options, {{0}, {"profline"}, "/s"});
+  ASSERT_FALSE(script);
+  std::vector<std::string> problems;
+  for (const Error& problem : script.error().each()) problems.push_back(problem.to_string());
+  const std::string why =
+      "' is not the name of an option of sbatch: only letters, digits, '_' and '-' are allowed";
+  EXPECT_THAT(problems,
+              ElementsAre("hydra.launcher.additional_parameters: 'a b" + why,
+                          "conf/jobs.yaml:7:9: hydra.launcher.additional_parameters: 'nice\\ntouch "
+                          "/tmp/x\\n#" +
+                              why));
 }
 
 TEST(SlurmFolder, EndsAheadOfTheFirstPlaceholder) {
