@@ -336,6 +336,16 @@ class UnderNsys(Gloo):
         self.assertEqual(profiled, {0: True, 1: False, 2: False, 3: True})
         self.expect_no_process_left()
 
+    def test_the_ranges_of_chosen_ranks_show_who_is_late(self):
+        self.profline("pipeline.nsys.enable=true", "pipeline.nsys.trace=nvtx", "pipeline.nsys.gating_nvtx=false",
+                      "pipeline.workload.ranks.profile=[0,2]", command=[GLOO_RANKS, self.root / "store", 30], env={"SLOW": "2:30"})
+        analysis = self.expect_late_rank("nsys", [0, 2])
+        late = analysis["stragglers"][0]
+        self.assertEqual(late["cause"], "compute", late)
+        self.assertIn("; it computes for ", late["evidence"])
+        for rank in analysis["ranks"]:
+            self.assertGreater(rank["time"]["compute_ns"], 0)
+
 
 class UnderTorchrun(RanksTest):
     launcher = "torchrun"

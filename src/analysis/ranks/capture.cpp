@@ -85,6 +85,11 @@ class PhaseRanges {
         outermost_.push_back(row);
       }
     }
+    has_parts_.resize(timeline.ranges.size());
+    for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
+      const RowIndex whole = attribution_.innermost(attribution_.around(row));
+      if (whole != kNoRow) has_parts_[whole] = true;
+    }
   }
 
   /// The phase that work belongs to, from its launch.
@@ -100,6 +105,8 @@ class PhaseRanges {
   }
   /// By row of Timeline::ranges; 0: it is not a phase.
   Names::Id of(RowIndex range) const { return phase_[range]; }
+  /// Whether a range is a phase without ranges inside.
+  bool is_innermost(RowIndex range) const { return phase_[range] != 0 && !has_parts_[range]; }
   /// The innermost mark of a collective around the launch of work: `nccl:all_to_all`. kNoRow: none.
   RowIndex mark_of_work(const DeviceWork& work) const {
     RowIndex mark = kNoRow;
@@ -143,6 +150,7 @@ class PhaseRanges {
   const HostCollectives& host_;
   timeline::Attribution attribution_;
   std::vector<Names::Id> phase_;     // by range
+  std::vector<bool> has_parts_;      // by range: whether ranges were opened in it
   std::vector<RowIndex> outermost_;  // in order of start_ns
 };
 
@@ -293,7 +301,7 @@ std::vector<bool> collective_names(const Timeline& timeline, const kernels::Clas
   return found;
 }
 
-/// Work of all devices by what it is; on the host, operators compute.
+/// Work of all devices by what it is.
 internal::Activity device_activity(const Timeline& timeline,
                                    const std::vector<bool>& is_collective) {
   internal::Activity activity;
@@ -312,12 +320,20 @@ internal::Activity device_activity(const Timeline& timeline,
   return activity;
 }
 
-internal::Activity host_activity(const Timeline& timeline, const HostCollectives& collectives) {
+/// Operators compute. Where none were recorded, as under nsys, the program's innermost ranges do.
+internal::Activity host_activity(const Timeline& timeline, const HostCollectives& collectives,
+                                 const PhaseRanges& phases) {
   internal::Activity activity;
   internal::DeviceActivity& host = activity.device(-1);
   for (const Range& range : timeline.ranges) {
     if (collectives.contains(range)) {
       host.communication.push_back({range.start_ns, range.end_ns});
+    }
+  }
+  if (timeline.operators.empty()) {
+    for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
+      if (!phases.is_innermost(row)) continue;
+      host.compute.push_back({timeline.ranges[row].start_ns, timeline.ranges[row].end_ns});
     }
   }
   std::vector<std::int8_t> computes(timeline.names.size(), -1);
@@ -397,8 +413,9 @@ Capture capture_of(const Timeline& timeline, const kernels::Classifier& classes)
   visits.add_kernels(is_collective);
   visits.add_ranges(host);
   visits.sort();
-  internal::Activity activity = timeline.work.empty() ? host_activity(timeline, host)
-                                                      : device_activity(timeline, is_collective);
+  capture.has_device_work = !timeline.work.empty();
+  internal::Activity activity = capture.has_device_work ? device_activity(timeline, is_collective)
+                                                        : host_activity(timeline, host, phases);
   activity.unite();
   capture.time = activity.time_in(Intervals{{timeline.begin_ns, timeline.end_ns}});
   add_phases(timeline, phases, activity, capture);

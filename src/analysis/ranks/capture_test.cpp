@@ -178,6 +178,51 @@ TEST(RankCapture, OfAHostTakesRangesThatTheProgramNamedLikeACollective) {
   ASSERT_EQ(capture.phases.size(), 1U) << "a collective is no phase";
 }
 
+/// A rank on a CPU under nsys, which records ranges and no operators: 20 steps.
+Capture of_host_ranges(std::int64_t rank, std::int64_t compute_ns, std::int64_t unnamed_ns) {
+  testing::TimelineBuilder builder;
+  const RowIndex thread = builder.thread(5, 5);
+  std::int64_t now_ns = 0;
+  for (int step = 0; step < 20; ++step) {
+    const std::int64_t computed_ns = now_ns + compute_ns;
+    const std::int64_t arrived_ns = computed_ns + unnamed_ns;
+    const std::int64_t end_ns = now_ns + 5'000'000 + step % 3 * 1'000;
+    builder.range({now_ns, end_ns, "request", thread})
+        .range({now_ns, computed_ns, "compute", thread})
+        .range({arrived_ns, end_ns, "all_reduce", thread});
+    now_ns = end_ns;
+  }
+  Capture capture = capture_of(builder.window(0, now_ns).build(), shipped());
+  capture.rank = rank;
+  return capture;
+}
+
+TEST(RankCapture, OfAHostWithoutOperatorsTakesTheInnermostRangesForComputation) {
+  std::vector<Capture> captures;
+  captures.push_back(of_host_ranges(0, 1'000'000, 0));
+  captures.push_back(of_host_ranges(1, 3'000'000, 0));
+  EXPECT_EQ(captures[0].time.compute_ns, 20 * 1'000'000);
+  EXPECT_EQ(captures[0].time.idle_ns, 0);
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), 1);
+  EXPECT_EQ(analysis.stragglers.front().cause, "compute");
+  EXPECT_EQ(analysis.stragglers.front().evidence,
+            "the last in 20 of 20 collectives, 2.00 ms after the last but one on average; it "
+            "computes for 60.0 ms, the others for 20.0 ms");
+}
+
+TEST(RankCapture, OfAHostHasNoDeviceThatIsIdle) {
+  std::vector<Capture> captures;
+  captures.push_back(of_host_ranges(0, 1'000'000, 0));
+  captures.push_back(of_host_ranges(1, 1'000'000, 2'000'000));
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), 1);
+  EXPECT_EQ(analysis.stragglers.front().cause, "host");
+  EXPECT_EQ(analysis.stragglers.front().evidence,
+            "the last in 20 of 20 collectives, 2.00 ms after the last but one on average; it "
+            "neither computes nor communicates for 40.0 ms, the others for 0 ns");
+}
+
 TEST(RankCapture, OfAHostCountsACollectiveOnceWhereBothTheProgramAndTheBackEndNameIt) {
   testing::TimelineBuilder builder;
   const RowIndex program = builder.thread(5, 5);
