@@ -337,6 +337,48 @@ TEST(RankCapture, OfOneProcessIsNotSplit) {
   EXPECT_THAT(by_process(builder.build()), IsEmpty());
 }
 
+/// A rank whose all-reduces end at these times after a common moment.
+Capture with_ends(std::int64_t rank, const std::vector<std::int64_t>& ends_us) {
+  Capture capture;
+  capture.rank = rank;
+  capture.communicators.push_back({});
+  for (const std::int64_t end_us : ends_us) {
+    Visit visit;
+    visit.kind = CollectiveKind::AllReduce;
+    visit.start_ns = (end_us - 300) * 1000;
+    visit.end_ns = end_us * 1000;
+    capture.visits.push_back(visit);
+  }
+  return capture;
+}
+
+TEST(RankMatching, DoesNotShiftCapturesBecauseAFewEndsAreUneven) {
+  // Two ranks on a busy machine: the last ends are up to 1.6 ms apart, and by chance shifted times
+  // between ends differ less.
+  std::vector<Capture> captures;
+  captures.push_back(
+      with_ends(0, {75'318, 106'456, 137'505, 168'616, 199'937, 230'663, 262'082, 293'502}));
+  captures.push_back(
+      with_ends(1, {75'252, 106'420, 137'453, 168'937, 199'733, 231'044, 262'465, 295'126}));
+  const Matches matches = match(captures);
+  EXPECT_EQ(matches.matches.size(), 8U);
+  EXPECT_THAT(matches.notes, IsEmpty());
+}
+
+TEST(RankMatching, DoesNotShiftCapturesWhoseClocksAgree) {
+  // Shifted by one, the times between ends differ by 52 us (median) instead of 361 us.
+  std::vector<Capture> captures;
+  captures.push_back(
+      with_ends(0, {0, 45'353, 76'352, 107'991, 138'881, 170'096, 201'355, 232'575}));
+  captures.push_back(
+      with_ends(1, {-66, 44'811, 76'407, 107'685, 138'944, 170'151, 201'402, 232'627}));
+  captures[0].origin_ns = 1'790'857'026'000'000'000;
+  captures[1].origin_ns = captures[0].origin_ns;
+  EXPECT_EQ(match(captures).matches.size(), 8U);
+  captures[1].origin_ns = *captures[0].origin_ns + 31'000'000;
+  EXPECT_EQ(match(captures).matches.size(), 7U) << "the clocks support the shift";
+}
+
 TEST(RankMatching, RefusesSequencesThatDiffer) {
   testing::PlantedTraces planted = testing::planted_traces({.ranks = 2, .steps = 5});
   std::vector<Capture> captures = captures_of(planted);
