@@ -97,6 +97,11 @@ class RanksTest(unittest.TestCase):
         self.assertEqual((analysis["stragglers"][0]["phase"], analysis["stragglers"][0]["rank"]), ("", late), done.stdout)
         return analysis
 
+    def expect_collectives(self, analysis, expected):
+        """By name: the communicator, its ranks and the size of the message."""
+        found = {row["name"]: (row["communicator"], row["ranks"], row["bytes"]) for row in analysis["collectives"]}
+        self.assertEqual(found, expected)
+
     def expect_no_process_left(self):
         for _ in range(100):  # a launcher may need a moment to reap what it killed
             if not processes_with(str(self.root)):
@@ -171,6 +176,8 @@ class UnderMpirun(Gloo):
         self.expect_traces()
         self.assertIn("those of rank 0", self.findings("baseline")["lead_rank"])
         analysis = self.expect_late_rank("torch_profiler", [0, 2])
+        self.expect_collectives(analysis, {"gloo:all_reduce": ("0 (default_pg)", 4, 96 * 96 * 4)})
+        self.assertGreater(analysis["collectives"][0]["bus_gb_per_s"], 0)
         self.assertIn("2 of 4 ranks were captured: a rank that was not may be later than those shown", analysis["notes"])
         self.assertEqual(analysis["classes"]["transfer"], 0)
         self.expect_no_process_left()
@@ -385,7 +392,8 @@ for i in range(6):
 assert a[0, 0] == 64 * dist.get_world_size()
 dist.destroy_process_group()
 """)
-        self.profline("pipeline.torch_profiler.enable=true", ranks=2, command=[self.python, script, self.root / "store"])
+        self.profline("pipeline.torch_profiler.enable=true", "pipeline.torch_profiler.record_shapes=true", ranks=2,
+                      command=[self.python, script, self.root / "store"])
         for rank in (0, 1):
             self.assertEqual(len(self.requests(f"baseline/ranks/{rank}")), 6)
             trace = self.json(f"torch_profiler/ranks/{rank}/trace.json")
@@ -394,6 +402,9 @@ dist.destroy_process_group()
         self.assertGreater(self.phase_ns("baseline/ranks/1", "compute"), 30e6)
         analysis = self.expect_late_rank("torch_profiler", [0, 1], late=1)
         self.assertEqual(analysis["skew"]["collectives"], 8, "the same request was traced on both ranks")
+        # This PyTorch describes no collective of Gloo, but its traces name the only group and the shapes of inputs.
+        self.expect_collectives(analysis, {"gloo:all_reduce": ("0 (default_pg)", 2, 64 * 64 * 4)})
+        self.assertEqual(analysis["notes"], [])
         # Without traces, requests show it: their phases repeat, so by their times alone.
         shutil.rmtree(self.run_dir / "torch_profiler/ranks")
         self.assertEqual(self.expect_late_rank("baseline", [0, 1], late=1)["skew"]["collectives"], 0)

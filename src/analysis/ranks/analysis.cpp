@@ -575,8 +575,9 @@ void Analyst::add_notes() {
   }
   if (unnamed > 0) {
     result_.notes.push_back(
-        counted(unnamed, "collective does", "collectives do") +
-        " not say which communicator it belongs to: matched by order, each kind on its own");
+        counted(unnamed, "collective does not say which communicator it belongs",
+                "collectives do not say which communicator they belong") +
+        " to: matched by order, each kind on its own; those of different groups may be confused");
   }
   if (not_captured() > 0) {
     result_.notes.push_back(fmt::format(

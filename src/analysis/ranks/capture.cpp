@@ -1,7 +1,6 @@
 #include "analysis/ranks/capture.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <map>
 #include <thread>
@@ -30,14 +29,6 @@ bool is_pairwise(CollectiveKind kind) {
   return kind == CollectiveKind::Send || kind == CollectiveKind::Receive;
 }
 
-/// Back ends whose collectives run on the host, where c10d records a range for each.
-constexpr std::array<std::string_view, 3> kHostBackEnds = {"gloo:", "mpi:", "ucc:"};
-
-bool runs_on_host(std::string_view range) {
-  return std::any_of(kHostBackEnds.begin(), kHostBackEnds.end(),
-                     [&](std::string_view back_end) { return range.starts_with(back_end); });
-}
-
 /// Whether an operator only starts or describes a collective.
 bool describes_collective(std::string_view op) {
   return op == "record_param_comms" || op.starts_with("c10d::");
@@ -59,7 +50,9 @@ class HostCollectives {
   }
 
  private:
-  bool is_mark(const Range& range) const { return runs_on_host(timeline_.names.text(range.name)); }
+  bool is_mark(const Range& range) const {
+    return is_host_collective(timeline_.names.text(range.name));
+  }
 
   const Timeline& timeline_;
   bool counts_names_;
@@ -191,9 +184,11 @@ class Visits {
       visit.kind = collective_kind(name);
       visit.name = capture_.names.id_of(name);
       visit.phase = phases_.of_range(row);
-      const std::size_t colon = name.find(':');
-      visit.communicator =
-          communicator({colon == std::string::npos ? "" : name.substr(0, colon), "", 0});
+      if (range.collective == kNoRow) {
+        visit.communicator = communicator({"", "", 0});
+      } else {
+        describe(timeline_.collectives[range.collective], visit);
+      }
       add(visit);
     }
   }
@@ -237,16 +232,22 @@ class Visits {
   Visit described(const Collective& collective, const DeviceWork& work) {
     Visit visit{.start_ns = work.start_ns, .end_ns = work.end_ns};
     const Names& names = timeline_.names;
-    visit.bytes = collective.has_bytes ? timeline::message_bytes(collective) : 0;
-    visit.sequence = collective.sequence;
+    describe(collective, visit);
     visit.name = capture_.names.id_of(names.text(collective.name));
-    visit.dtype = capture_.names.id_of(names.text(collective.dtype));
     visit.kind = collective_kind(names.text(collective.name));
     if (visit.kind == CollectiveKind::Unknown) visit.kind = kind_of_kernel(names.text(work.name));
     visit.phase = phases_.of_work(work);
+    return visit;
+  }
+
+  /// What and among whom, as far as it was recorded.
+  void describe(const Collective& collective, Visit& visit) {
+    const Names& names = timeline_.names;
+    visit.bytes = collective.has_bytes ? timeline::message_bytes(collective) : 0;
+    visit.sequence = collective.sequence;
+    visit.dtype = capture_.names.id_of(names.text(collective.dtype));
     visit.communicator = communicator(
         {names.text(collective.group), names.text(collective.members), collective.ranks});
-    return visit;
   }
 
   /// Nobody says which group it is of. Libraries and kinds do not mix on a stream in the same order
@@ -393,7 +394,8 @@ CollectiveKind kind_of_kernel(std::string_view name) {
 }
 
 bool marks_collective(std::string_view range) {
-  return runs_on_host(range) || range.starts_with("nccl:") || range.starts_with("ncclGroup") ||
+  return is_host_collective(range) || range.starts_with("nccl:") ||
+         range.starts_with("ncclGroup") ||
          (range.starts_with("nccl") && collective_kind(range) != CollectiveKind::Unknown);
 }
 

@@ -15,6 +15,7 @@
 namespace profline::ranks {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -93,6 +94,76 @@ TEST(RankCapture, OfAHostTakesGloosRangesForCollectivesAndOperatorsForComputatio
   EXPECT_EQ(analysis.straggler(), 1);
   EXPECT_EQ(analysis.stragglers.front().cause, "compute");
   EXPECT_EQ(analysis.ranks[1].clock.state, ClockState::Aligned);
+}
+
+/// One of four ranks in two pairs: 20 steps of collectives within the pair, of which the second
+/// pair has more, and one of all. Ranks 1 and 3 are late.
+std::string trace_of_pairs(int rank, bool describes) {
+  std::string events;
+  const auto add = [&](const char* category, const char* name, std::int64_t begin_us,
+                       std::int64_t end_us, const std::string& args) {
+    events += R"({"ph": "X", "cat": ")" + std::string(category) + R"(", "name": ")" + name +
+              R"(", "pid": 5, "tid": 5, "ts": )" + std::to_string(begin_us) + R"(.0, "dur": )" +
+              std::to_string(end_us - begin_us) + R"(, "args": {)" + args + "}},";
+  };
+  const auto collective = [&](std::int64_t arrival_us, std::int64_t end_us, const char* group,
+                              int ranks, int elements) {
+    if (describes) {
+      add("cpu_op", "record_param_comms", arrival_us - 5, arrival_us - 1,
+          R"("Collective name": "allreduce", "dtype": "Float", "In msg nelems": )" +
+              std::to_string(elements) + R"(, "Group size": )" + std::to_string(ranks) +
+              R"(, "Process Group Name": ")" + group + "\"");
+    }
+    add("user_annotation", "gloo:all_reduce", arrival_us, end_us, "");
+  };
+  const bool is_second_pair = rank >= 2;
+  for (int step = 0; step < 20; ++step) {
+    const std::int64_t begin_us = 1'000'000 + 30'000 * step;
+    const std::int64_t late_us = rank % 2 * 800;
+    const int count = is_second_pair ? 3 + step % 2 : 2;
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t arrival_us = begin_us + 4'000 * i + 1'000 + late_us;
+      collective(arrival_us, begin_us + 4'000 * i + 2'500 + step % 5 * 10,
+                 is_second_pair ? "2" : "1", 2, 4096);
+    }
+    collective(begin_us + 24'000 + 100 * rank, begin_us + 26'000, "0", 4, 9216);
+  }
+  events.pop_back();
+  return R"({"distributedInfo": {"rank": )" + std::to_string(rank) +
+         R"(, "world_size": 4}, "traceEvents": [)" + events + "]}";
+}
+
+std::vector<Capture> captures_of_pairs(bool describe) {
+  std::vector<Capture> captures;
+  for (int rank = 0; rank < 4; ++rank) {
+    captures.push_back(capture_of(
+        timeline_of(trace_of_pairs(rank, describe), std::to_string(rank) + ".json"), shipped()));
+  }
+  return captures;
+}
+
+TEST(RankCapture, OfAHostMatchesTheGroupsOfGlooEachOnItsOwn) {
+  const RankAnalysis analysis = analyse(captures_of_pairs(true));
+  std::vector<std::string> rows;
+  for (const RankCollective& row : analysis.collectives) {
+    rows.push_back(row.name + " of " + row.communicator + " x" + std::to_string(row.ranks) + ": " +
+                   std::to_string(row.instances) + " of " + std::to_string(row.bytes.value_or(0)) +
+                   " bytes, " + (row.bus_gb_per_s ? "with bandwidth" : "without bandwidth"));
+  }
+  EXPECT_THAT(rows, ElementsAre("gloo:all_reduce of 2 x2: 70 of 16384 bytes, with bandwidth",
+                                "gloo:all_reduce of 1 x2: 40 of 16384 bytes, with bandwidth",
+                                "gloo:all_reduce of 0 x4: 20 of 36864 bytes, with bandwidth"));
+  EXPECT_EQ(analysis.classes.inconclusive, 0U);
+  for (const RankRow& row : analysis.ranks) {
+    EXPECT_NE(row.clock.state, ClockState::NotAligned) << row.rank;
+  }
+  EXPECT_THAT(analysis.notes, IsEmpty());
+}
+
+TEST(RankCapture, OfAHostSaysWhenNothingNamesTheGroups) {
+  EXPECT_THAT(analyse(captures_of_pairs(false)).notes,
+              Contains("300 collectives do not say which communicator they belong to: matched by "
+                       "order, each kind on its own; those of different groups may be confused"));
 }
 
 /// A rank whose kernels nothing describes: 20 steps of a product and these collectives.
