@@ -213,6 +213,18 @@ class UnderSlurm(Gloo):
         shutil.rmtree(self.run_dir / "torch_profiler/ranks")
         self.expect_late_rank("baseline", [0, 1, 2, 3])
 
+    def test_all_ranks_are_compared(self):
+        self.profline("pipeline.workload.ranks.per_node=2", "pipeline.workload.ranks.profile=all",
+                      "pipeline.torch_profiler.enable=true", env={"SLOW": "2:30"})
+        analysis = self.expect_late_rank("torch_profiler", [0, 1, 2, 3])
+        self.assertEqual(analysis["stragglers"][0]["cause"], "compute")
+        self.expect_collectives(analysis, {"gloo:all_reduce": ("0 (default_pg)", 4, 96 * 96 * 4)})
+        self.assertEqual([(rank["node"], rank["matched"]) for rank in analysis["ranks"]], [("n1", 8), ("n1", 8), ("n2", 8), ("n2", 8)])
+        self.assertEqual(analysis["notes"], [])
+        for report in ("report.md", "report.html"):
+            self.assertIn("Rank 2 is late", (self.run_dir / report).read_text(), report)
+        self.assertEqual(self.findings("torch_profiler").keys() & {"kineto_absent", "trace_lost"}, set())
+
     def test_the_rank_that_failed_first_is_named_with_its_node(self):
         done = self.profline("pipeline.workload.ranks.per_node=2", code=1, env={"FAULT": "2:exit"})
         self.assertIn("rank 2 on n2 exited with code 5: this rank fails on purpose; 3 other ranks ended after it", done.stderr)
