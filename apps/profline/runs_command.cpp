@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include <fmt/core.h>
@@ -210,6 +211,7 @@ class RunsCommand {
 
  private:
   Result<std::vector<IndexedRun>> filtered();
+  Result<void> check_metrics(std::span<const IndexedRun> runs) const;
   Result<void> print_document(NodeMap body) const;
   Node outcome_node(const PruneOutcome& outcome) const;
 
@@ -220,8 +222,27 @@ class RunsCommand {
   RunFilter filter_;
 };
 
+/// A metric that no run has is a mistake, unless there are no runs.
+Result<void> RunsCommand::check_metrics(std::span<const IndexedRun> runs) const {
+  if (runs.empty()) return {};
+  std::set<std::string> names;
+  for (const IndexedRun& run : runs) {
+    for (const IndexedMetric& metric : run.metrics) names.insert(metric.name);
+  }
+  const std::vector<std::string> known(names.begin(), names.end());
+  for (const auto& condition : filter_.metrics) {
+    if (names.contains(condition.name)) continue;
+    const bool is_list = condition.name.find(',') != std::string::npos;
+    return Error(ErrorKind::NotFound, "--metric: no run has '" + condition.name + "'" +
+                                          (is_list ? "; repeat --metric for each name"
+                                                   : did_you_mean(condition.name, known)));
+  }
+  return {};
+}
+
 Result<std::vector<IndexedRun>> RunsCommand::filtered() {
   std::vector<IndexedRun> runs = PL_TRY(index_.runs());
+  PL_TRY(check_metrics(runs));
   std::erase_if(runs, [&](const IndexedRun& run) { return !filter_.holds(run); });
   return runs;
 }

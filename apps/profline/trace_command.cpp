@@ -6,6 +6,8 @@
 #include <deque>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <span>
 
 #include <fmt/core.h>
 
@@ -143,6 +145,19 @@ std::optional<RankAnalysis> compare_processes(const Timeline& timeline, const Ar
   return analysis_of(std::move(job));
 }
 
+/// A file that is given twice would be compared with itself, or exported twice to one place.
+Result<void> check_given_once(std::span<const std::string> files) {
+  std::set<std::filesystem::path> known;
+  for (const std::string& file : files) {
+    std::error_code failure;
+    const auto path = std::filesystem::absolute(file, failure).lexically_normal();
+    if (!failure && !known.insert(path).second) {
+      return Error(ErrorKind::Config, "'" + file + "' is given twice: name each capture once");
+    }
+  }
+  return {};
+}
+
 /// `profline trace FILE...`: summarises captures of any origin.
 class TraceVerb final : public Verb {
  public:
@@ -209,6 +224,7 @@ Result<ExitCode> TraceVerb::run(const Services& services, const Invocation& invo
   if (arguments.has("--to") && !arguments.has("--export")) {
     return Error(ErrorKind::Config, "--to says where an export goes: --export is missing");
   }
+  PL_TRY(check_given_once(arguments.words));
   const std::size_t top = PL_TRY(rows_asked_for(arguments)).value_or(kDefaultTop);
   const config::SearchPath search_path =
       PL_TRY(session::config_search_path(session::ConfigChoice(), std::filesystem::current_path()));

@@ -125,6 +125,10 @@ CollectiveKind collective_kind(std::string_view name) {
   return rule == kCollectiveRules.end() ? CollectiveKind::Unknown : rule->kind;
 }
 
+bool is_host_collective(std::string_view range) {
+  return range.starts_with("gloo:") || range.starts_with("mpi:") || range.starts_with("ucc:");
+}
+
 namespace {
 
 struct MetricNames {

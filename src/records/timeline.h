@@ -139,6 +139,7 @@ struct Range {
   Names::Id domain = 0;      ///< empty: the default domain
   RowIndex thread = kNoRow;  ///< in Timeline::threads: where it was opened
   RowIndex end_thread = kNoRow;
+  RowIndex collective = kNoRow;  ///< in Timeline::collectives: the one that the host carried out
   RangeKind kind = RangeKind::PushPop;
   bool closed = true;
 
@@ -151,8 +152,9 @@ struct Operator {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   Names::Id name = 0;
-  Names::Id input_shapes = 0;  ///< as written, "[[1, 64], [64, 64]]"; empty: not recorded
-  RowIndex thread = kNoRow;    ///< in Timeline::threads
+  Names::Id input_shapes = 0;    ///< as written, "[[1, 64], [64, 64]]"; empty: not recorded
+  RowIndex thread = kNoRow;      ///< in Timeline::threads
+  RowIndex collective = kNoRow;  ///< in Timeline::collectives: the one that it describes
   std::uint64_t external_id = 0;
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
@@ -160,7 +162,8 @@ struct Operator {
 };
 
 /// A collective or a send or receive, as the framework or NCCL described it. The kernels that
-/// carried it out refer to it: DeviceWork::collective.
+/// carried it out refer to it (DeviceWork::collective), or the range of a back end on the host
+/// (Range::collective).
 struct Collective {
   Names::Id name = 0;           ///< as written: `allreduce`, `ncclAllReduce`
   Names::Id dtype = 0;          ///< `BFloat16`; empty: not recorded
@@ -272,5 +275,9 @@ enum class CollectiveKind : std::uint8_t {
 /// The kind of a collective, from its name in any spelling: `ncclAllReduce`, `_all_reduce_base` and
 /// `allreduce` are one kind.
 CollectiveKind collective_kind(std::string_view name);
+
+/// Whether a range is a collective of a back end that runs on the host, as c10d names them:
+/// `gloo:all_reduce`, and the same of MPI and UCC.
+bool is_host_collective(std::string_view range);
 
 }  // namespace profline

@@ -68,6 +68,9 @@ def main():
         of_run.mkdir(parents=True)
         shutil.copy(capture, of_run / "trace.json.gz")
     (folder / "runs/four-ranks/run.json").write_text('{"schema": "profline.run/1", "id": "four-ranks", "state": "ok"}')
+    compared = subprocess.run([build / "bin/profline", "ranks", "runs/four-ranks", "--format", "json"], cwd=folder,
+                              env=environment(build, None, folder), check=True, capture_output=True)
+    (folder / "runs/four-ranks/rank_analysis.json").write_bytes(compared.stdout)
     shutil.copy(GOLDEN / "pictures/png-rgb/input.png", folder / "scan.png")
     shutil.copytree(ROOT / "docs/examples", folder / "docs/examples")
     for name in ("20261115-100000", "20261115-110000"):

@@ -80,8 +80,25 @@ TEST_F(Runs, AreFiltered) {
   EXPECT_THAT(listed({"--since", "2026-11-14"}), ElementsAre("r3", "r2"));
   EXPECT_THAT(listed({"--until", "2026-11-14"}), ElementsAre("r2", "r1"));
   EXPECT_THAT(listed({"--metric", "token_ms<2.5", "--device", "cuda"}), ElementsAre("r2"));
-  EXPECT_THAT(listed({"--metric", "clip"}), ElementsAre());
-  EXPECT_EQ(runs({"--metric", "clip"}).out, "no runs\n");
+  EXPECT_EQ(runs({"--metric", "token_ms>100"}).out, "no runs\n");
+}
+
+TEST_F(Runs, ReportAMetricThatNoneHas) {
+  struct Case {
+    std::string metric, message;
+  };
+  const Case cases[] = {
+      {"token_m<5", "--metric: no run has 'token_m' (did you mean 'token_ms'?)"},
+      {"clip", "--metric: no run has 'clip'"},
+      {"token_ms,prefill_ms",
+       "--metric: no run has 'token_ms,prefill_ms'; repeat --metric for each name"},
+  };
+  for (const Case& c : cases) {
+    const Outcome outcome = runs({"--metric", c.metric});
+    EXPECT_EQ(outcome.code, 3) << c.metric;
+    EXPECT_EQ(outcome.err, "profline: " + c.message + "\n");
+    EXPECT_EQ(outcome.out, "");
+  }
 }
 
 TEST_F(Runs, ShowOne) {

@@ -86,6 +86,19 @@ TEST(TraceRanks, EachOnItsOwnOnRequestOrWithOptionsAboutOne) {
   }
 }
 
+TEST(TraceRanks, AFileIsGivenOnce) {
+  const profline::testing::TempDir folder;
+  write_traces(folder.path(), "rank", ".json");
+  for (const char* again : {"rank0.json", "./rank0.json"}) {
+    const Outcome outcome =
+        run_profline_in(folder.path(), {"trace", "rank0.json", "rank1.json", again});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_EQ(outcome.err,
+              std::string("profline: '") + again + "' is given twice: name each capture once\n");
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
 TEST(TraceRanks, ProcessesOfOneSqliteFileFollowItsPage) {
   const profline::testing::TempDir folder;
   ASSERT_TRUE(profline::testing::write_server_workers(folder / "server.sqlite", {}));

@@ -1,5 +1,7 @@
 // `profline trace`: the summary of a capture.
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +36,11 @@ TEST(Trace, ReportsWhereTheTimeWent) {
 }
 
 TEST(Trace, WritesADocumentForPrograms) {
+  const profline::testing::TempDir folder;
+  const std::filesystem::path copy = folder / "copy.json.gz";
+  std::filesystem::copy_file(h200_trace(), copy);
   const Outcome outcome =
-      run_profline({"trace", "--format", "json", "--top", "2", h200_trace(), h200_trace()});
+      run_profline({"trace", "--format", "json", "--top", "2", h200_trace(), copy.string()});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("{\n  \"schema\": \"profline.trace/1\""));
   const Node document = parsed(outcome.out);

@@ -97,6 +97,11 @@ class RanksTest(unittest.TestCase):
         self.assertEqual((analysis["stragglers"][0]["phase"], analysis["stragglers"][0]["rank"]), ("", late), done.stdout)
         return analysis
 
+    def expect_collectives(self, analysis, expected):
+        """By name: the communicator, its ranks and the size of the message."""
+        found = {row["name"]: (row["communicator"], row["ranks"], row["bytes"]) for row in analysis["collectives"]}
+        self.assertEqual(found, expected)
+
     def expect_no_process_left(self):
         for _ in range(100):  # a launcher may need a moment to reap what it killed
             if not processes_with(str(self.root)):
@@ -166,11 +171,15 @@ class UnderMpirun(Gloo):
         self.assertIn(f"$ cd {self.root} && mpirun -n 4 {launch}\n", plan)
         self.assertIn("rank 0, started by mpirun; ranks 1, 2, 3 likewise:\n", plan)
         self.assertIn("rank 0, started by mpirun; rank 2 likewise:\n", plan)
-        self.profline(*words, env={"SLOW": "2:30"})
+        done = self.profline(*words, env={"SLOW": "2:30"})
+        self.assertNotIn("never asked for a trace", done.stderr, "each rank wrote its own")
+        self.assertNotIn("kineto_absent", self.findings("torch_profiler"))
         self.expect_baseline([os.uname().nodename] * 4)
         self.expect_traces()
         self.assertIn("those of rank 0", self.findings("baseline")["lead_rank"])
         analysis = self.expect_late_rank("torch_profiler", [0, 2])
+        self.expect_collectives(analysis, {"gloo:all_reduce": ("0 (default_pg)", 4, 96 * 96 * 4)})
+        self.assertGreater(analysis["collectives"][0]["bus_gb_per_s"], 0)
         self.assertIn("2 of 4 ranks were captured: a rank that was not may be later than those shown", analysis["notes"])
         self.assertEqual(analysis["classes"]["transfer"], 0)
         self.expect_no_process_left()
@@ -203,6 +212,18 @@ class UnderSlurm(Gloo):
         # Without captures, the requests of all four ranks show it.
         shutil.rmtree(self.run_dir / "torch_profiler/ranks")
         self.expect_late_rank("baseline", [0, 1, 2, 3])
+
+    def test_all_ranks_are_compared(self):
+        self.profline("pipeline.workload.ranks.per_node=2", "pipeline.workload.ranks.profile=all",
+                      "pipeline.torch_profiler.enable=true", env={"SLOW": "2:30"})
+        analysis = self.expect_late_rank("torch_profiler", [0, 1, 2, 3])
+        self.assertEqual(analysis["stragglers"][0]["cause"], "compute")
+        self.expect_collectives(analysis, {"gloo:all_reduce": ("0 (default_pg)", 4, 96 * 96 * 4)})
+        self.assertEqual([(rank["node"], rank["matched"]) for rank in analysis["ranks"]], [("n1", 8), ("n1", 8), ("n2", 8), ("n2", 8)])
+        self.assertEqual(analysis["notes"], [])
+        for report in ("report.md", "report.html"):
+            self.assertIn("Rank 2 is late", (self.run_dir / report).read_text(), report)
+        self.assertEqual(self.findings("torch_profiler").keys() & {"kineto_absent", "trace_lost"}, set())
 
     def test_the_rank_that_failed_first_is_named_with_its_node(self):
         done = self.profline("pipeline.workload.ranks.per_node=2", code=1, env={"FAULT": "2:exit"})
@@ -336,6 +357,16 @@ class UnderNsys(Gloo):
         self.assertEqual(profiled, {0: True, 1: False, 2: False, 3: True})
         self.expect_no_process_left()
 
+    def test_the_ranges_of_chosen_ranks_show_who_is_late(self):
+        self.profline("pipeline.nsys.enable=true", "pipeline.nsys.trace=nvtx", "pipeline.nsys.gating_nvtx=false",
+                      "pipeline.workload.ranks.profile=[0,2]", command=[GLOO_RANKS, self.root / "store", 30], env={"SLOW": "2:30"})
+        analysis = self.expect_late_rank("nsys", [0, 2])
+        late = analysis["stragglers"][0]
+        self.assertEqual(late["cause"], "compute", late)
+        self.assertIn("; it computes for ", late["evidence"])
+        for rank in analysis["ranks"]:
+            self.assertGreater(rank["time"]["compute_ns"], 0)
+
 
 class UnderTorchrun(RanksTest):
     launcher = "torchrun"
@@ -375,7 +406,8 @@ for i in range(6):
 assert a[0, 0] == 64 * dist.get_world_size()
 dist.destroy_process_group()
 """)
-        self.profline("pipeline.torch_profiler.enable=true", ranks=2, command=[self.python, script, self.root / "store"])
+        self.profline("pipeline.torch_profiler.enable=true", "pipeline.torch_profiler.record_shapes=true", ranks=2,
+                      command=[self.python, script, self.root / "store"])
         for rank in (0, 1):
             self.assertEqual(len(self.requests(f"baseline/ranks/{rank}")), 6)
             trace = self.json(f"torch_profiler/ranks/{rank}/trace.json")
@@ -384,6 +416,9 @@ dist.destroy_process_group()
         self.assertGreater(self.phase_ns("baseline/ranks/1", "compute"), 30e6)
         analysis = self.expect_late_rank("torch_profiler", [0, 1], late=1)
         self.assertEqual(analysis["skew"]["collectives"], 8, "the same request was traced on both ranks")
+        # This PyTorch describes no collective of Gloo, but its traces name the only group and the shapes of inputs.
+        self.expect_collectives(analysis, {"gloo:all_reduce": ("0 (default_pg)", 2, 64 * 64 * 4)})
+        self.assertEqual(analysis["notes"], [])
         # Without traces, requests show it: their phases repeat, so by their times alone.
         shutil.rmtree(self.run_dir / "torch_profiler/ranks")
         self.assertEqual(self.expect_late_rank("baseline", [0, 1], late=1)["skew"]["collectives"], 0)

@@ -382,9 +382,11 @@ void Analyst::find_cause(std::uint32_t late, RankStraggler& straggler) const {
     std::int64_t RankTime::*value;
     std::string_view what;
   };
-  constexpr Part kParts[] = {
+  const bool has_device = captures_[late].has_device_work;
+  const Part parts[] = {
       {"compute", &RankTime::compute_ns, "computes"},
-      {"host", &RankTime::idle_ns, "leaves its device idle"},
+      {"host", &RankTime::idle_ns,
+       has_device ? "leaves its device idle" : "neither computes nor communicates"},
       {"copies", &RankTime::copy_ns, "copies"},
   };
   const auto time_of = [&](std::size_t c) -> const RankTime* {
@@ -397,7 +399,7 @@ void Analyst::find_cause(std::uint32_t late, RankStraggler& straggler) const {
   const RankTime* own = time_of(late);
   if (own == nullptr) return;
   std::int64_t most_ns = 0;
-  for (const Part& part : kParts) {
+  for (const Part& part : parts) {
     std::vector<std::int64_t> others;
     for (std::size_t c = 0; c < captures_.size(); ++c) {
       const RankTime* time = c == late ? nullptr : time_of(c);
@@ -573,8 +575,9 @@ void Analyst::add_notes() {
   }
   if (unnamed > 0) {
     result_.notes.push_back(
-        counted(unnamed, "collective does", "collectives do") +
-        " not say which communicator it belongs to: matched by order, each kind on its own");
+        counted(unnamed, "collective does not say which communicator it belongs",
+                "collectives do not say which communicator they belong") +
+        " to: matched by order, each kind on its own; those of different groups may be confused");
   }
   if (not_captured() > 0) {
     result_.notes.push_back(fmt::format(

@@ -1,7 +1,6 @@
 #include "analysis/ranks/capture.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <map>
 #include <thread>
@@ -30,14 +29,6 @@ bool is_pairwise(CollectiveKind kind) {
   return kind == CollectiveKind::Send || kind == CollectiveKind::Receive;
 }
 
-/// Back ends whose collectives run on the host, where c10d records a range for each.
-constexpr std::array<std::string_view, 3> kHostBackEnds = {"gloo:", "mpi:", "ucc:"};
-
-bool runs_on_host(std::string_view range) {
-  return std::any_of(kHostBackEnds.begin(), kHostBackEnds.end(),
-                     [&](std::string_view back_end) { return range.starts_with(back_end); });
-}
-
 /// Whether an operator only starts or describes a collective.
 bool describes_collective(std::string_view op) {
   return op == "record_param_comms" || op.starts_with("c10d::");
@@ -59,7 +50,9 @@ class HostCollectives {
   }
 
  private:
-  bool is_mark(const Range& range) const { return runs_on_host(timeline_.names.text(range.name)); }
+  bool is_mark(const Range& range) const {
+    return is_host_collective(timeline_.names.text(range.name));
+  }
 
   const Timeline& timeline_;
   bool counts_names_;
@@ -85,6 +78,11 @@ class PhaseRanges {
         outermost_.push_back(row);
       }
     }
+    has_parts_.resize(timeline.ranges.size());
+    for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
+      const RowIndex whole = attribution_.innermost(attribution_.around(row));
+      if (whole != kNoRow) has_parts_[whole] = true;
+    }
   }
 
   /// The phase that work belongs to, from its launch.
@@ -100,6 +98,8 @@ class PhaseRanges {
   }
   /// By row of Timeline::ranges; 0: it is not a phase.
   Names::Id of(RowIndex range) const { return phase_[range]; }
+  /// Whether a range is a phase without ranges inside.
+  bool is_innermost(RowIndex range) const { return phase_[range] != 0 && !has_parts_[range]; }
   /// The innermost mark of a collective around the launch of work: `nccl:all_to_all`. kNoRow: none.
   RowIndex mark_of_work(const DeviceWork& work) const {
     RowIndex mark = kNoRow;
@@ -143,6 +143,7 @@ class PhaseRanges {
   const HostCollectives& host_;
   timeline::Attribution attribution_;
   std::vector<Names::Id> phase_;     // by range
+  std::vector<bool> has_parts_;      // by range: whether ranges were opened in it
   std::vector<RowIndex> outermost_;  // in order of start_ns
 };
 
@@ -183,9 +184,11 @@ class Visits {
       visit.kind = collective_kind(name);
       visit.name = capture_.names.id_of(name);
       visit.phase = phases_.of_range(row);
-      const std::size_t colon = name.find(':');
-      visit.communicator =
-          communicator({colon == std::string::npos ? "" : name.substr(0, colon), "", 0});
+      if (range.collective == kNoRow) {
+        visit.communicator = communicator({"", "", 0});
+      } else {
+        describe(timeline_.collectives[range.collective], visit);
+      }
       add(visit);
     }
   }
@@ -229,16 +232,22 @@ class Visits {
   Visit described(const Collective& collective, const DeviceWork& work) {
     Visit visit{.start_ns = work.start_ns, .end_ns = work.end_ns};
     const Names& names = timeline_.names;
-    visit.bytes = collective.has_bytes ? timeline::message_bytes(collective) : 0;
-    visit.sequence = collective.sequence;
+    describe(collective, visit);
     visit.name = capture_.names.id_of(names.text(collective.name));
-    visit.dtype = capture_.names.id_of(names.text(collective.dtype));
     visit.kind = collective_kind(names.text(collective.name));
     if (visit.kind == CollectiveKind::Unknown) visit.kind = kind_of_kernel(names.text(work.name));
     visit.phase = phases_.of_work(work);
+    return visit;
+  }
+
+  /// What and among whom, as far as it was recorded.
+  void describe(const Collective& collective, Visit& visit) {
+    const Names& names = timeline_.names;
+    visit.bytes = collective.has_bytes ? timeline::message_bytes(collective) : 0;
+    visit.sequence = collective.sequence;
+    visit.dtype = capture_.names.id_of(names.text(collective.dtype));
     visit.communicator = communicator(
         {names.text(collective.group), names.text(collective.members), collective.ranks});
-    return visit;
   }
 
   /// Nobody says which group it is of. Libraries and kinds do not mix on a stream in the same order
@@ -293,7 +302,7 @@ std::vector<bool> collective_names(const Timeline& timeline, const kernels::Clas
   return found;
 }
 
-/// Work of all devices by what it is; on the host, operators compute.
+/// Work of all devices by what it is.
 internal::Activity device_activity(const Timeline& timeline,
                                    const std::vector<bool>& is_collective) {
   internal::Activity activity;
@@ -312,12 +321,20 @@ internal::Activity device_activity(const Timeline& timeline,
   return activity;
 }
 
-internal::Activity host_activity(const Timeline& timeline, const HostCollectives& collectives) {
+/// Operators compute. Where none were recorded, as under nsys, the program's innermost ranges do.
+internal::Activity host_activity(const Timeline& timeline, const HostCollectives& collectives,
+                                 const PhaseRanges& phases) {
   internal::Activity activity;
   internal::DeviceActivity& host = activity.device(-1);
   for (const Range& range : timeline.ranges) {
     if (collectives.contains(range)) {
       host.communication.push_back({range.start_ns, range.end_ns});
+    }
+  }
+  if (timeline.operators.empty()) {
+    for (RowIndex row = 0; row < timeline.ranges.size(); ++row) {
+      if (!phases.is_innermost(row)) continue;
+      host.compute.push_back({timeline.ranges[row].start_ns, timeline.ranges[row].end_ns});
     }
   }
   std::vector<std::int8_t> computes(timeline.names.size(), -1);
@@ -377,7 +394,8 @@ CollectiveKind kind_of_kernel(std::string_view name) {
 }
 
 bool marks_collective(std::string_view range) {
-  return runs_on_host(range) || range.starts_with("nccl:") || range.starts_with("ncclGroup") ||
+  return is_host_collective(range) || range.starts_with("nccl:") ||
+         range.starts_with("ncclGroup") ||
          (range.starts_with("nccl") && collective_kind(range) != CollectiveKind::Unknown);
 }
 
@@ -397,8 +415,9 @@ Capture capture_of(const Timeline& timeline, const kernels::Classifier& classes)
   visits.add_kernels(is_collective);
   visits.add_ranges(host);
   visits.sort();
-  internal::Activity activity = timeline.work.empty() ? host_activity(timeline, host)
-                                                      : device_activity(timeline, is_collective);
+  capture.has_device_work = !timeline.work.empty();
+  internal::Activity activity = capture.has_device_work ? device_activity(timeline, is_collective)
+                                                        : host_activity(timeline, host, phases);
   activity.unite();
   capture.time = activity.time_in(Intervals{{timeline.begin_ns, timeline.end_ns}});
   add_phases(timeline, phases, activity, capture);

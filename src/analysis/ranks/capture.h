@@ -52,6 +52,7 @@ struct Capture {
   std::int64_t process = -1;
   /// What ns 0 is by the rank's own clock; nothing: not recorded.
   std::optional<std::int64_t> origin_ns;
+  bool has_device_work = false;  ///< false: `time` is that of the host
   RankTime time;
   std::vector<RankPhase> phases;  ///< longest first
   std::vector<Communicator> communicators;
@@ -63,6 +64,8 @@ struct Capture {
 
 /// What a timeline shows of its rank. Communication is kernels of class `collective`; on a host
 /// without device work, the ranges that c10d writes for Gloo, MPI and UCC (`gloo:all_reduce`).
+/// Computation is the other kernels; on such a host operators or, where none were recorded, the
+/// innermost ranges of the program.
 ///
 /// The phase of a collective is the innermost range of the program around its launch, or else the
 /// outermost one open at that time on another thread.

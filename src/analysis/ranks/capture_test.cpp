@@ -15,6 +15,7 @@
 namespace profline::ranks {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -93,6 +94,76 @@ TEST(RankCapture, OfAHostTakesGloosRangesForCollectivesAndOperatorsForComputatio
   EXPECT_EQ(analysis.straggler(), 1);
   EXPECT_EQ(analysis.stragglers.front().cause, "compute");
   EXPECT_EQ(analysis.ranks[1].clock.state, ClockState::Aligned);
+}
+
+/// One of four ranks in two pairs: 20 steps of collectives within the pair, of which the second
+/// pair has more, and one of all. Ranks 1 and 3 are late.
+std::string trace_of_pairs(int rank, bool describes) {
+  std::string events;
+  const auto add = [&](const char* category, const char* name, std::int64_t begin_us,
+                       std::int64_t end_us, const std::string& args) {
+    events += R"({"ph": "X", "cat": ")" + std::string(category) + R"(", "name": ")" + name +
+              R"(", "pid": 5, "tid": 5, "ts": )" + std::to_string(begin_us) + R"(.0, "dur": )" +
+              std::to_string(end_us - begin_us) + R"(, "args": {)" + args + "}},";
+  };
+  const auto collective = [&](std::int64_t arrival_us, std::int64_t end_us, const char* group,
+                              int ranks, int elements) {
+    if (describes) {
+      add("cpu_op", "record_param_comms", arrival_us - 5, arrival_us - 1,
+          R"("Collective name": "allreduce", "dtype": "Float", "In msg nelems": )" +
+              std::to_string(elements) + R"(, "Group size": )" + std::to_string(ranks) +
+              R"(, "Process Group Name": ")" + group + "\"");
+    }
+    add("user_annotation", "gloo:all_reduce", arrival_us, end_us, "");
+  };
+  const bool is_second_pair = rank >= 2;
+  for (int step = 0; step < 20; ++step) {
+    const std::int64_t begin_us = 1'000'000 + 30'000 * step;
+    const std::int64_t late_us = rank % 2 * 800;
+    const int count = is_second_pair ? 3 + step % 2 : 2;
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t arrival_us = begin_us + 4'000 * i + 1'000 + late_us;
+      collective(arrival_us, begin_us + 4'000 * i + 2'500 + step % 5 * 10,
+                 is_second_pair ? "2" : "1", 2, 4096);
+    }
+    collective(begin_us + 24'000 + 100 * rank, begin_us + 26'000, "0", 4, 9216);
+  }
+  events.pop_back();
+  return R"({"distributedInfo": {"rank": )" + std::to_string(rank) +
+         R"(, "world_size": 4}, "traceEvents": [)" + events + "]}";
+}
+
+std::vector<Capture> captures_of_pairs(bool describe) {
+  std::vector<Capture> captures;
+  for (int rank = 0; rank < 4; ++rank) {
+    captures.push_back(capture_of(
+        timeline_of(trace_of_pairs(rank, describe), std::to_string(rank) + ".json"), shipped()));
+  }
+  return captures;
+}
+
+TEST(RankCapture, OfAHostMatchesTheGroupsOfGlooEachOnItsOwn) {
+  const RankAnalysis analysis = analyse(captures_of_pairs(true));
+  std::vector<std::string> rows;
+  for (const RankCollective& row : analysis.collectives) {
+    rows.push_back(row.name + " of " + row.communicator + " x" + std::to_string(row.ranks) + ": " +
+                   std::to_string(row.instances) + " of " + std::to_string(row.bytes.value_or(0)) +
+                   " bytes, " + (row.bus_gb_per_s ? "with bandwidth" : "without bandwidth"));
+  }
+  EXPECT_THAT(rows, ElementsAre("gloo:all_reduce of 2 x2: 70 of 16384 bytes, with bandwidth",
+                                "gloo:all_reduce of 1 x2: 40 of 16384 bytes, with bandwidth",
+                                "gloo:all_reduce of 0 x4: 20 of 36864 bytes, with bandwidth"));
+  EXPECT_EQ(analysis.classes.inconclusive, 0U);
+  for (const RankRow& row : analysis.ranks) {
+    EXPECT_NE(row.clock.state, ClockState::NotAligned) << row.rank;
+  }
+  EXPECT_THAT(analysis.notes, IsEmpty());
+}
+
+TEST(RankCapture, OfAHostSaysWhenNothingNamesTheGroups) {
+  EXPECT_THAT(analyse(captures_of_pairs(false)).notes,
+              Contains("300 collectives do not say which communicator they belong to: matched by "
+                       "order, each kind on its own; those of different groups may be confused"));
 }
 
 /// A rank whose kernels nothing describes: 20 steps of a product and these collectives.
@@ -176,6 +247,51 @@ TEST(RankCapture, OfAHostTakesRangesThatTheProgramNamedLikeACollective) {
   EXPECT_EQ(capture.names.text(capture.visits[0].phase), "step");
   EXPECT_EQ(capture.time.exposed_ns, 55);
   ASSERT_EQ(capture.phases.size(), 1U) << "a collective is no phase";
+}
+
+/// A rank on a CPU under nsys, which records ranges and no operators: 20 steps.
+Capture of_host_ranges(std::int64_t rank, std::int64_t compute_ns, std::int64_t unnamed_ns) {
+  testing::TimelineBuilder builder;
+  const RowIndex thread = builder.thread(5, 5);
+  std::int64_t now_ns = 0;
+  for (int step = 0; step < 20; ++step) {
+    const std::int64_t computed_ns = now_ns + compute_ns;
+    const std::int64_t arrived_ns = computed_ns + unnamed_ns;
+    const std::int64_t end_ns = now_ns + 5'000'000 + step % 3 * 1'000;
+    builder.range({now_ns, end_ns, "request", thread})
+        .range({now_ns, computed_ns, "compute", thread})
+        .range({arrived_ns, end_ns, "all_reduce", thread});
+    now_ns = end_ns;
+  }
+  Capture capture = capture_of(builder.window(0, now_ns).build(), shipped());
+  capture.rank = rank;
+  return capture;
+}
+
+TEST(RankCapture, OfAHostWithoutOperatorsTakesTheInnermostRangesForComputation) {
+  std::vector<Capture> captures;
+  captures.push_back(of_host_ranges(0, 1'000'000, 0));
+  captures.push_back(of_host_ranges(1, 3'000'000, 0));
+  EXPECT_EQ(captures[0].time.compute_ns, 20 * 1'000'000);
+  EXPECT_EQ(captures[0].time.idle_ns, 0);
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), 1);
+  EXPECT_EQ(analysis.stragglers.front().cause, "compute");
+  EXPECT_EQ(analysis.stragglers.front().evidence,
+            "the last in 20 of 20 collectives, 2.00 ms after the last but one on average; it "
+            "computes for 60.0 ms, the others for 20.0 ms");
+}
+
+TEST(RankCapture, OfAHostHasNoDeviceThatIsIdle) {
+  std::vector<Capture> captures;
+  captures.push_back(of_host_ranges(0, 1'000'000, 0));
+  captures.push_back(of_host_ranges(1, 1'000'000, 2'000'000));
+  const RankAnalysis analysis = analyse(captures);
+  EXPECT_EQ(analysis.straggler(), 1);
+  EXPECT_EQ(analysis.stragglers.front().cause, "host");
+  EXPECT_EQ(analysis.stragglers.front().evidence,
+            "the last in 20 of 20 collectives, 2.00 ms after the last but one on average; it "
+            "neither computes nor communicates for 40.0 ms, the others for 0 ns");
 }
 
 TEST(RankCapture, OfAHostCountsACollectiveOnceWhereBothTheProgramAndTheBackEndNameIt) {
@@ -290,6 +406,48 @@ TEST(RankCapture, OfOneProcessIsNotSplit) {
   const std::uint64_t call = builder.call({0, 2, thread});
   builder.window(0, 100).work({10, 20, builder.stream(0, 7), call, "gemm"});
   EXPECT_THAT(by_process(builder.build()), IsEmpty());
+}
+
+/// A rank whose all-reduces end at these times after a common moment.
+Capture with_ends(std::int64_t rank, const std::vector<std::int64_t>& ends_us) {
+  Capture capture;
+  capture.rank = rank;
+  capture.communicators.push_back({});
+  for (const std::int64_t end_us : ends_us) {
+    Visit visit;
+    visit.kind = CollectiveKind::AllReduce;
+    visit.start_ns = (end_us - 300) * 1000;
+    visit.end_ns = end_us * 1000;
+    capture.visits.push_back(visit);
+  }
+  return capture;
+}
+
+TEST(RankMatching, DoesNotShiftCapturesBecauseAFewEndsAreUneven) {
+  // Two ranks on a busy machine: the last ends are up to 1.6 ms apart, and by chance shifted times
+  // between ends differ less.
+  std::vector<Capture> captures;
+  captures.push_back(
+      with_ends(0, {75'318, 106'456, 137'505, 168'616, 199'937, 230'663, 262'082, 293'502}));
+  captures.push_back(
+      with_ends(1, {75'252, 106'420, 137'453, 168'937, 199'733, 231'044, 262'465, 295'126}));
+  const Matches matches = match(captures);
+  EXPECT_EQ(matches.matches.size(), 8U);
+  EXPECT_THAT(matches.notes, IsEmpty());
+}
+
+TEST(RankMatching, DoesNotShiftCapturesWhoseClocksAgree) {
+  // Shifted by one, the times between ends differ by 52 us (median) instead of 361 us.
+  std::vector<Capture> captures;
+  captures.push_back(
+      with_ends(0, {0, 45'353, 76'352, 107'991, 138'881, 170'096, 201'355, 232'575}));
+  captures.push_back(
+      with_ends(1, {-66, 44'811, 76'407, 107'685, 138'944, 170'151, 201'402, 232'627}));
+  captures[0].origin_ns = 1'790'857'026'000'000'000;
+  captures[1].origin_ns = captures[0].origin_ns;
+  EXPECT_EQ(match(captures).matches.size(), 8U);
+  captures[1].origin_ns = *captures[0].origin_ns + 31'000'000;
+  EXPECT_EQ(match(captures).matches.size(), 7U) << "the clocks support the shift";
 }
 
 TEST(RankMatching, RefusesSequencesThatDiffer) {

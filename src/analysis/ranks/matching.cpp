@@ -1,6 +1,7 @@
 #include "analysis/ranks/matching.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -9,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "analysis/ranks/internal/quantile.h"
 #include "base/figures.h"
 
 namespace profline::ranks {
@@ -99,8 +101,9 @@ class Comparison {
     return *middle;
   }
 
-  /// No shift unless another one is clearly better; among those that are as good, the one that
-  /// the clocks of the captures suggest.
+  /// No shift unless another one is clearly better: more clearly if there are few collectives, of
+  /// which some shift may fit by chance, and if the clocks of the captures agree without a shift.
+  /// Among those that are as good, the one that the clocks suggest.
   std::optional<Shift> best_of(const std::vector<Candidate>& found) const {
     if (found.empty()) return std::nullopt;
     std::int64_t least_ns = kNever;
@@ -108,11 +111,16 @@ class Comparison {
       least_ns = std::min(least_ns, candidate.disagreement_ns);
     }
     const std::int64_t as_good_ns = 2 * least_ns + kCloseNs;
+    const double factor =
+        clocks_agree() ? 16 : 2 + 8 / std::sqrt(static_cast<double>(as_.visits.size()));
+    const auto unshifted_ns =
+        static_cast<std::int64_t>(factor * static_cast<double>(least_ns)) + kCloseNs;
     std::optional<Shift> best;
     std::int64_t best_apart_ns = kNever;
     for (const Candidate& candidate : found) {
+      const bool is_unshifted = candidate.shift == 0 && as_.visits.size() == bs_.visits.size();
+      if (is_unshifted && candidate.disagreement_ns <= unshifted_ns) return 0;
       if (candidate.disagreement_ns > as_good_ns) continue;
-      if (candidate.shift == 0 && as_.visits.size() == bs_.visits.size()) return 0;
       const std::int64_t apart_ns = clocks_apart_ns(candidate.shift);
       if (!best || apart_ns < best_apart_ns) {
         best = candidate.shift;
@@ -120,6 +128,19 @@ class Comparison {
       }
     }
     return best;
+  }
+
+  /// Whether the ends of equally many collectives are at the same times by the clocks of both: the
+  /// clocks differ by much less than the time from one collective to the next.
+  bool clocks_agree() const {
+    if (!a_.origin_ns || !b_.origin_ns || as_.visits.size() != bs_.visits.size()) return false;
+    std::vector<std::int64_t> apart;
+    std::vector<std::int64_t> periods;
+    for (std::size_t i = 0; i < as_.visits.size(); ++i) {
+      apart.push_back(std::abs((*a_.origin_ns + a(i).end_ns) - (*b_.origin_ns + b(i).end_ns)));
+      if (i > 0) periods.push_back(a(i).end_ns - a(i - 1).end_ns);
+    }
+    return 16 * internal::quantile(apart, 0.5) <= internal::quantile(periods, 0.5);
   }
 
   /// How far the clocks would be apart with this shift; without clocks, how far it shifts.

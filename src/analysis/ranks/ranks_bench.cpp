@@ -9,7 +9,7 @@
 #include "tools/torch_profiler/trace.h"
 
 // From captures that are in memory to the comparison; reading them is the reader's benchmark, and
-// scripts/bench_ranks measures both together.
+// src/trace_report/ranks_bench.cpp measures both together.
 namespace profline::ranks {
 namespace {
 

@@ -363,6 +363,22 @@ std::vector<Finding> take_out_adapted(const fs::path& recorded,
   return findings;
 }
 
+void take_out_self_traced(const fs::path& folder, std::vector<ProcessTrace>& traces) {
+  std::set<std::int64_t> self_traced;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    const auto trace = trace_named(at->path().filename().string());
+    const bool is_own = trace && trace->source == TraceSource::Adapter;
+    if (is_own && kineto::is_complete_trace(at->path())) self_traced.insert(trace->pid);
+  }
+  std::erase_if(traces, [&](const ProcessTrace& trace) {
+    const bool is_on_demand =
+        trace.outcome == Outcome::Traced || trace.outcome == Outcome::Truncated;
+    return !is_on_demand && self_traced.contains(trace.pid);
+  });
+}
+
 std::vector<Finding> on_demand_findings(const std::vector<ProcessTrace>& traces,
                                         const kineto::Traffic& traffic,
                                         const OnDemandWindow& window) {
@@ -584,6 +600,7 @@ Result<Exit> run_on_demand(const OnDemandRun& traced, const RunObserved& run_pro
   for (Finding& finding : internal::take_out_adapted(traced.recorded, traced.makers, traces)) {
     report(std::move(finding));
   }
+  internal::take_out_self_traced(traced.trace.file.parent_path(), traces);
   for (Finding& finding : internal::on_demand_findings(traces, traffic, window)) {
     report(std::move(finding));
   }

@@ -249,6 +249,25 @@ TEST(TakeOutAdapted, KeepsOthersAndReportsTheOneWithoutRequests) {
             "requests in the baseline (infer.py)");
 }
 
+TEST(TakeOutSelfTraced, KeepsThoseWithoutACompleteTraceOfTheirOwn) {
+  using kineto::Outcome;
+  const testing::TempDir folder;
+  constexpr const char* kWhole = "{\"traceEvents\":[\n]}\n";
+  ASSERT_TRUE(write_file_atomic(folder / "trace-9.json", kWhole));
+  ASSERT_TRUE(write_file_atomic(folder / "trace-8-2.json", kWhole));
+  ASSERT_TRUE(write_file_atomic(folder / "trace-7.json", "{\"traceEvents\":[\n"));
+  ASSERT_TRUE(write_file_atomic(folder / "trace-5.json", kWhole));
+  ASSERT_TRUE(write_file_atomic(folder / "kineto_4.json", kWhole));
+  std::vector<kineto::ProcessTrace> traces = {
+      {9, "a", Outcome::NeverPolled, {}},         {8, "b", Outcome::EndedEarly, {}},
+      {7, "c", Outcome::NeverPolled, {}},         {6, "d", Outcome::NeverPolled, {}},
+      {5, "e", Outcome::Traced, "kineto_5.json"}, {4, "f", Outcome::NotWritten, {}}};
+  internal::take_out_self_traced(folder.path(), traces);
+  std::vector<std::int32_t> left;
+  for (const kineto::ProcessTrace& trace : traces) left.push_back(trace.pid);
+  EXPECT_THAT(left, ElementsAre(7, 6, 5, 4));
+}
+
 TEST(OnDemandFindings, NameTheProcessAndTheCause) {
   using kineto::Outcome;
   const std::vector<kineto::ProcessTrace> traces = {

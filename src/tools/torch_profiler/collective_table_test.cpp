@@ -97,6 +97,128 @@ TEST(TraceCollectives, AreFoundByTheKernelAloneAsInAGraph) {
   EXPECT_EQ(t.work[0].collective, 0U);
 }
 
+/// A range of a back end on the host.
+std::string host_range(int ts, int thread, const std::string& name, const std::string& args,
+                       const std::string& category = "user_annotation") {
+  return R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" + name +
+         R"(", "pid": 9, "tid": )" + std::to_string(thread) + R"(, "ts": )" + std::to_string(ts) +
+         R"(, "dur": 30, "args": {)" + args + "}},";
+}
+std::string described(int ts, const std::string& name, int elements, const std::string& group) {
+  return operation(ts, 0,
+                   R"("Collective name": ")" + name + R"(", "In msg nelems": )" +
+                       std::to_string(elements) + R"(, "Group size": 2, "dtype": "Float", )" +
+                       R"("Process Group Name": ")" + group + "\"");
+}
+
+/// `gloo:all_reduce of 1`, one line per range: the group of the collective that it carried out.
+std::vector<std::string> groups_of_ranges(const Timeline& t) {
+  std::vector<std::string> lines;
+  for (const Range& range : t.ranges) {
+    const std::string& name = t.names.text(range.name);
+    if (!is_host_collective(name)) {
+      EXPECT_EQ(range.collective, kNoRow) << name;
+      continue;
+    }
+    lines.push_back(name + " of " +
+                    (range.collective == kNoRow
+                         ? "none"
+                         : t.names.text(t.collectives[range.collective].group)));
+  }
+  return lines;
+}
+
+TEST(TraceCollectives, OnTheHostAreWhatTheOperatorAheadOfThemDescribes) {
+  for (const char* category : {"user_annotation", "cpu_op"}) {
+    SCOPED_TRACE(category);
+    const Timeline t = read(
+        described(100, "allreduce", 64, "1") + host_range(130, 9, "gloo:all_reduce", "", category) +
+        described(200, "barrier", 0, "1") + host_range(230, 9, "gloo:barrier", "", category) +
+        described(300, "allreduce", 32, "2") + host_range(330, 9, "gloo:all_reduce", "", category) +
+        kEnd);
+    EXPECT_THAT(lines(t),
+                ElementsAre("allreduce Float 1 x2: 256 -> 0", "barrier Float 1 x2: 0 -> 0",
+                            "allreduce Float 2 x2: 128 -> 0"));
+    EXPECT_THAT(groups_of_ranges(t),
+                ElementsAre("gloo:all_reduce of 1", "gloo:barrier of 1", "gloo:all_reduce of 2"));
+  }
+}
+
+TEST(TraceCollectives, OnTheHostAreTakenFromAQueueInTheOrderOfTheirDescriptions) {
+  // Two are started on thread 9, then a thread of the back end carries them out.
+  const Timeline t =
+      read(described(100, "allreduce", 64, "1") + described(130, "allreduce", 64, "2") +
+           host_range(160, 10, "gloo:all_reduce", "") + host_range(200, 10, "gloo:all_reduce", "") +
+           host_range(240, 10, "gloo:all_reduce", "") + kEnd);
+  EXPECT_THAT(groups_of_ranges(t), ElementsAre("gloo:all_reduce of 1", "gloo:all_reduce of 2",
+                                               "gloo:all_reduce of none"));
+}
+
+TEST(TraceCollectives, OnTheHostAreNotDescribedByAnotherSizeOrALaterOperator) {
+  const Timeline t = read(
+      host_range(50, 10, "gloo:all_reduce", "") + described(100, "allreduce", 64, "1") +
+      described(130, "allreduce", 32, "2") +
+      host_range(160, 10, "gloo:all_reduce", R"("Input Dims": [[32]], "Input type": ["float"])") +
+      host_range(200, 10, "gloo:broadcast", "") + kEnd);
+  EXPECT_THAT(groups_of_ranges(t), ElementsAre("gloo:all_reduce of none", "gloo:all_reduce of 2",
+                                               "gloo:broadcast of none"));
+}
+
+TEST(TraceCollectives, OnTheHostHaveTheSizeOfTheirInputsIfNothingDescribesThem) {
+  struct Case {
+    const char *name, *inputs, *size;
+  };
+  constexpr Case kCases[] = {
+      {"gloo:all_reduce", R"("Input Dims": [[9216]], "Input type": ["float"])",
+       "float  x0: 36864 -> 0"},
+      {"gloo:all_reduce",
+       R"("Input Dims": [[4, 2], []], "Input type": ["c10::BFloat16", "long int"])",
+       "c10::BFloat16  x0: 24 -> 0"},
+  };
+  for (const Case& c : kCases) {
+    EXPECT_THAT(lines(read(host_range(50, 10, c.name, c.inputs) + kEnd)),
+                ElementsAre(std::string(c.name) + ' ' + c.size));
+  }
+  constexpr Case kUnknown[] = {
+      {"gloo:all_gather", R"("Input Dims": [[9216]], "Input type": ["float"])",
+       "each rank contributes a part"},
+      {"gloo:all_reduce", R"("Input Dims": [[[2, 2], [4]]], "Input type": ["TensorList"])",
+       "a list of tensors"},
+      {"gloo:all_reduce", R"("Input Dims": [[[2, 2]]], "Input type": ["float"])", "no shape"},
+      {"gloo:all_reduce", R"("Input Dims": [[2], [2]], "Input type": ["float"])", "too few types"},
+      {"gloo:all_reduce", R"("Input Dims": [[2]], "Input type": ["float", "float"])",
+       "too few shapes"},
+      {"gloo:all_reduce", R"("Input Dims": [[4294967296, 4294967296]], "Input type": ["float"])",
+       "too large"},
+      {"gloo:all_reduce", R"("Input type": ["float"])", "no shapes"},
+  };
+  for (const Case& c : kUnknown) {
+    EXPECT_THAT(lines(read(host_range(50, 10, c.name, c.inputs) + kEnd)), IsEmpty()) << c.size;
+  }
+}
+
+TEST(TraceCollectives, OnTheHostAreOfTheOnlyGroupThatTheTraceNames) {
+  const auto with_groups = [](const std::string& groups) {
+    auto timeline = read_trace(
+        chunks_of(R"({"distributedInfo": {"backend": "gloo", "rank": 0, "world_size": 2, )"
+                  R"("pg_config": [)" +
+                  groups + R"(]}, "traceEvents": [)" + host_range(50, 10, "gloo:barrier", "") +
+                  kEnd + "]}"),
+        "t.json", {});
+    EXPECT_TRUE(timeline) << timeline.error().to_string();
+    return *std::move(timeline);
+  };
+  const std::string first =
+      R"({"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]})";
+  const Timeline t = with_groups(first);
+  EXPECT_THAT(groups_of_ranges(t), ElementsAre("gloo:barrier of 0 (default_pg)"));
+  ASSERT_EQ(t.collectives.size(), 1U);
+  EXPECT_EQ(t.names.text(t.collectives[0].members), "[0, 1]");
+  EXPECT_EQ(t.collectives[0].ranks, 2U);
+  EXPECT_THAT(groups_of_ranges(with_groups(first + ", " + first)),
+              ElementsAre("gloo:barrier of none"));
+}
+
 TEST(TraceCollectives, LeaveOutOperatorsThatMoveNothing) {
   const Timeline t = read(
       operation(

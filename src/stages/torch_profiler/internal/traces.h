@@ -113,6 +113,11 @@ std::vector<pipeline::Finding> take_out_adapted(const std::filesystem::path& rec
                                                 const std::vector<std::string>& makers,
                                                 std::vector<kineto::ProcessTrace>& traces);
 
+/// Takes out the processes that were not traced on demand, but wrote a complete trace of their own
+/// into `folder`.
+void take_out_self_traced(const std::filesystem::path& folder,
+                          std::vector<kineto::ProcessTrace>& traces);
+
 /// What the user should know about traces on demand.
 std::vector<pipeline::Finding> on_demand_findings(const std::vector<kineto::ProcessTrace>& traces,
                                                   const kineto::Traffic& traffic,

@@ -73,6 +73,7 @@ Slot long_args_slot(std::string_view key) {
     return &RawEvent::correlation;
   }
   if (key == "Input Dims" || key == "Input dims") return &RawEvent::input_shapes;
+  if (key == "Input type") return &RawEvent::input_types;
   if (key == "shared memory") return &RawEvent::shared_bytes;
   if (key == "graph node id") return &RawEvent::graph_node;
   if (key == "registers per thread") return &RawEvent::registers;

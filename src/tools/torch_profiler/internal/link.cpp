@@ -238,6 +238,8 @@ void Linker::link_operators() {
     range.name = row.name;
     range.thread = row.thread;
     range.end_thread = row.thread;
+    // Any other operator describes a collective, but does not carry it out.
+    if (is_host_collective(timeline_.names.text(row.name))) range.collective = row.collective;
     timeline_.ranges.push_back(range);
   }
 }

@@ -280,6 +280,7 @@ void TimelineBuilder::add_range(const RawEvent& event, const Times& times, Range
   range.name = names_.id_of(event.name);
   range.thread = threads_.row_of(event.process, host_thread(event.thread));
   range.end_thread = range.thread;
+  range.collective = collectives_.add_range(event);
   range.kind = kind;
   timeline_.ranges.push_back(range);
 }
@@ -293,8 +294,8 @@ void TimelineBuilder::add_operator(const RawEvent& event, const Times& times) {
   op.thread = threads_.row_of(event.process, event.thread);
   op.external_id = unsigned_of(event.external_id).value_or(0);
   if (event.external_id.kind() == RawValue::Kind::String) ++quoted_numbers_;
+  op.collective = collectives_.add_operator(event);
   timeline_.operators.push_back(op);
-  collectives_.add_operator(event);
 }
 
 void TimelineBuilder::add_metadata(const RawEvent& event, std::uint64_t offset) {

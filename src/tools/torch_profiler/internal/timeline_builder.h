@@ -98,30 +98,41 @@ class ShapeTable {
 };
 
 /// What events say about collectives. PyTorch describes one twice: with the operator that starts it
-/// (`record_param_comms`) and, since 2.2, with each of its kernels.
+/// (`record_param_comms`) and, since 2.2, with each of its kernels. The ranges of back ends on the
+/// host (`gloo:all_reduce`) have at most the shapes and types of their inputs.
 class CollectiveTable {
  public:
   CollectiveTable(Timeline& timeline, NameTable& names) : timeline_(timeline), names_(names) {}
 
   /// The row for a kernel's own description; kNoRow if it has none.
   RowIndex add_kernel(const RawEvent& event);
-  /// Keeps an operator's description, if it has one.
-  void add_operator(const RawEvent& event);
-  /// Call when rows are linked and sorted: makes one row per collective and links its kernels to
-  /// it.
+  /// The row for an operator's description; kNoRow if it has none.
+  RowIndex add_operator(const RawEvent& event);
+  /// The row for a range of a back end on the host; kNoRow for any other range.
+  RowIndex add_range(const RawEvent& event);
+  /// The process groups of the process. If there is only one, all its collectives are of that.
+  void set_groups(const Node& groups);
+  /// Call when rows are linked and sorted: makes one row per collective and links its kernels, or
+  /// its range on the host, to it.
   void finish();
 
  private:
-  RowIndex add(const RawEvent& event);
-  Names::Id group_of(const RawEvent& event);
+  /// What a row was made from.
+  enum class Source : std::uint8_t { Kernel, Operator, Range };
+
+  RowIndex add(const RawEvent& event, Source source);
+  void take_inputs(const RawEvent& event, Collective& row);
+  Names::Id group_of(Names::Id name, Names::Id description);
   RowIndex row_of(const DeviceWork& work) const;
+  void link_ranges(std::vector<bool>& used);
   void keep_only(const std::vector<bool>& used);
 
   Timeline& timeline_;
   NameTable& names_;
   std::unordered_map<std::uint64_t, RowIndex> of_operator_;  // by External id
   std::vector<std::uint64_t> external_ids_;                  // by row
-  std::vector<bool> is_operator_;                            // by row
+  std::vector<Source> sources_;                              // by row
+  std::optional<Collective> only_group_;                     // its group, members and ranks
 };
 
 /// Rows with their link keys, which the finished tables no longer need.

@@ -55,6 +55,8 @@ void TimelineBuilder::add_member(const std::string& key, const Node& value) {
     if (rank != nullptr && rank->is_int()) timeline_.rank = rank->as_int();
     const Node* world = value.find("world_size");
     if (world != nullptr && world->is_int()) timeline_.world_size = world->as_int();
+    const Node* groups = value.find("pg_config");
+    if (groups != nullptr) collectives_.set_groups(*groups);
   }
 }
 

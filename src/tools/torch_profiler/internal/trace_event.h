@@ -37,7 +37,7 @@ struct RawEvent {
   RawValue category, name, process, thread, time, duration, id;
   // From its args:
   RawValue correlation, external_id, device, context, stream, grid, block, registers, shared_bytes,
-      bytes, graph_node, input_shapes, args_name;
+      bytes, graph_node, input_shapes, input_types, args_name;
   // From its args, about a collective:
   RawValue collective, in_elements, out_elements, dtype, group_size, group_name, group_description,
       group_ranks, sequence;
