@@ -9,15 +9,12 @@ import unittest
 from pathlib import Path
 
 import support
+from support import proofs
 
 sys.path.insert(0, str(support.HERE.parent / "load"))
 from tiny_gguf import write_model  # pylint: disable=wrong-import-position
 
 NSYS = support.nsys()
-
-
-def proofs(server):
-    return {proof["what"]: proof["state"] for proof in server["proofs"]}
 
 
 def times_in(capture):

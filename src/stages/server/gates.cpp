@@ -49,6 +49,9 @@ class KinetoGate final : public WindowGate {
   Result<void> open() override;
   Result<void> close() override;
   std::optional<bool> traces(const server::TreeProcess& process) override;
+  std::string full_disk() const override {
+    return full_disk_of(setup_.stage_folder(run::stages::kTorchProfiler));
+  }
 
  private:
   /// Processes that were asked for a trace.
@@ -156,7 +159,7 @@ Result<void> KinetoGate::close() {
   const std::vector<kineto::Client> unwritten_ones = unwritten();
   if (unwritten_ones.empty()) return {};
   if (!is_over && run_.interrupt().requested()) return Error(ErrorKind::Cancelled, "interrupted");
-  const std::string disk = full_disk(setup_.stage_folder(run::stages::kTorchProfiler));
+  const std::string disk = full_disk();
   if (!disk.empty()) return refused("disk_full", "a trace could not be written: " + disk);
   std::vector<std::string> pids;
   for (const kineto::Client& client : unwritten_ones) pids.push_back(std::to_string(client.pid));
@@ -178,7 +181,7 @@ std::optional<bool> KinetoGate::traces(const server::TreeProcess& process) {
 
 }  // namespace
 
-std::string full_disk(const fs::path& folder) {
+std::string full_disk_of(const fs::path& folder) {
   constexpr std::uint64_t kLeast = std::uint64_t{1} << 20U;
   const auto free = free_bytes(folder);
   if (!free || *free >= kLeast) return {};

@@ -342,8 +342,7 @@ pipeline::StagePlan ServerNsysStage::plan(const StageContext& context) const {
     plan.commands.push_back(
         {kStart, nsys::start_command(nsys, own, session, output), "when the window opens"});
     Command stop = nsys::stop_command(nsys.program, session);
-    constexpr std::chrono::minutes kLong{10};  // a busy GPU leaves gigabytes to import
-    stop.timeout = kLong;
+    stop.timeout = kLongImport;
     plan.commands.push_back({kStop, std::move(stop), "when it closes"});
   } else {
     settings::Nsys options = own;
@@ -382,7 +381,7 @@ Result<void> read_report(const StageContext& context, const pipeline::StagePlan&
   std::optional<Result<nsys::Export>> made;
   run.read([&] { made = nsys::read_export(sqlite, ""); });
   if (!*made) {
-    const std::string disk = full_disk(sqlite.parent_path());
+    const std::string disk = full_disk_of(sqlite.parent_path());
     add_proof(record, run,
               {"the capture is whole", ProofState::Failed,
                disk.empty() ? (*made).error().to_string() + "; nsys export " + exported.describe()
@@ -462,7 +461,7 @@ std::vector<Finding> ServerNsysStage::verify(const StageContext& context,
   const fs::path report = nsys_output(context.setup).string() + ".nsys-rep";
   std::error_code failure;
   if (fs::exists(report, failure)) return {};
-  const std::string disk = full_disk(report.parent_path());
+  const std::string disk = full_disk_of(report.parent_path());
   return {{Severity::Problem, disk.empty() ? "no_report" : "disk_full",
            "nsys left no report" + (disk.empty() ? "" : ": " + disk),
            "see the findings before this one, and " +

@@ -45,6 +45,6 @@ std::filesystem::path nsys_output(const pipeline::RunSetup& setup);
 nsys::Installation installed_nsys(const pipeline::Toolbox& tools);
 
 /// A folder's file system has no space left, in words; empty: it has.
-std::string full_disk(const std::filesystem::path& folder);
+std::string full_disk_of(const std::filesystem::path& folder);
 
 }  // namespace profline::stages::internal

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -23,6 +24,9 @@ namespace profline::stages::internal {
 // Names of the commands in a stage's plan.
 inline constexpr const char* kServer = "server";
 inline constexpr const char* kLoad = "load";
+
+/// How long the import of a busy GPU's capture may take.
+inline constexpr std::chrono::minutes kLongImport{10};
 
 /// What opens and closes a profiler's window. The reason of an Error is the code of its finding.
 class WindowGate {
@@ -50,6 +54,10 @@ class WindowGate {
   virtual Result<void> close() = 0;
   /// Whether there is a capture, once the server and all around it have ended; false: not known.
   virtual bool has_capture() const { return false; }
+  /// How long what started the server may take to end after it, with a capture to import or not.
+  virtual std::chrono::seconds time_to_end() const { return kLongImport; }
+  /// A disk that the profiler writes to has no space left, in words; empty: it has.
+  virtual std::string full_disk() const { return {}; }
   /// Whether the profiler turned out to be unable to sample the GPU's metrics, which was reported.
   virtual bool lacks_metrics() const { return false; }
   /// Whether the profiler is in a process; nothing: not known.
