@@ -59,6 +59,17 @@ def windows_lie_in_the_load(test, run):
             test.assertLessEqual(window["close_ns"], load["end_ns"])
 
 
+def dies_in_warmup(test):
+    """With and without a profiler. Its requests fail before it is seen to be gone, which is not the cause."""
+    stages = ("baseline", "torch_profiler")
+    run = support.Run(engine("dies_in_warmup"), *HTTP, stages=stages)
+    check(test, run, "server_died_in_warmup", "out of memory")
+    for stage in stages:
+        codes = [finding["code"] for finding in run.stage(stage)["findings"]]
+        test.assertIn("server_died_in_warmup", codes, run.stderr)
+        test.assertNotIn("load_failed", codes)
+
+
 def port_taken(test):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -208,7 +219,7 @@ def disk_full(test):
 
 FAULTS = {
     "dies loading": by_http("dies_loading", "server_died_loading", "out of memory while loading weights"),
-    "dies in warm-up": by_http("dies_in_warmup", "server_died_in_warmup", "out of memory"),
+    "dies in warm-up": dies_in_warmup,
     "dies in the window": by_http("dies_in_window", "server_died_in_window", "illegal memory access", "window.seconds=3"),
     "never ready": by_http("never_ready", "server_not_ready", "GET /health", "server.ready.timeout=1"),
     "start 404": by_http("start_404", "gate_missing", "POST /start_profile answers 404 (Not Found)"),

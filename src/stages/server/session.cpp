@@ -335,6 +335,10 @@ std::string Session::load_failure(const Exit& exit) const {
 
 server::Sight Session::look() {
   server::Sight sight;
+  sight.now_ns = monotonic_ns();
+  // The load before the server: otherwise requests that fail because it has just ended would be
+  // seen while it counts as running.
+  if (load_) look_at_load(sight);
   if (server_) {
     if (const Exit* exit = server_->wait(kTick)) {
       sight.server_end = end_text(*exit);
@@ -350,7 +354,6 @@ server::Sight Session::look() {
   sight.now_ns = monotonic_ns();
   sight.is_interrupted = is_stopping();
   if (sight.server_end.empty()) look_at_readiness(sight);
-  if (load_) look_at_load(sight);
   run_.progress().tick();
   return sight;
 }
