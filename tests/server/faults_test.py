@@ -70,6 +70,13 @@ def dies_in_warmup(test):
         test.assertNotIn("load_failed", codes)
 
 
+def dies_in_window(test):
+    """Its profiler cannot be stopped any more and left no trace, which have no other cause."""
+    run = support.Run(engine("dies_in_window"), *HTTP, "window.seconds=3")
+    check(test, run, "server_died_in_window", "illegal memory access")
+    test.assertEqual(run.codes("problem"), ["server_died_in_window"], run.stderr)
+
+
 def port_taken(test):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -220,7 +227,7 @@ def disk_full(test):
 FAULTS = {
     "dies loading": by_http("dies_loading", "server_died_loading", "out of memory while loading weights"),
     "dies in warm-up": dies_in_warmup,
-    "dies in the window": by_http("dies_in_window", "server_died_in_window", "illegal memory access", "window.seconds=3"),
+    "dies in the window": dies_in_window,
     "never ready": by_http("never_ready", "server_not_ready", "GET /health", "server.ready.timeout=1"),
     "start 404": by_http("start_404", "gate_missing", "POST /start_profile answers 404 (Not Found)"),
     "start 409": by_http("start_409", "gate_in_use", "answers 409 (already profiling)"),

@@ -33,6 +33,7 @@ class HttpGate final : public WindowGate {
   std::string_view name() const override { return "http"; }
   Result<void> open() override { return endpoint_.start(folder_); }
   Result<void> close() override { return endpoint_.stop(folder_); }
+  bool is_closed_by_server() const override { return true; }
 
  private:
   fs::path folder_;

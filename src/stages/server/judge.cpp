@@ -185,6 +185,12 @@ ServerProof failure_proof(const RunSetup& setup, const ServerRecord& record) {
 
 }  // namespace
 
+bool survived_window(const ServerRecord& record) {
+  return std::none_of(record.proofs.begin(), record.proofs.end(), [](const ServerProof& proof) {
+    return proof.what == kSurvived && proof.state == ProofState::Failed;
+  });
+}
+
 void add_proof(ServerRecord& record, pipeline::StageRun& run, ServerProof proof,
                const std::string& code, const std::string& fix) {
   if (proof.state == ProofState::Failed) {

@@ -268,6 +268,7 @@ class CudaGate final : public GateOfNsys {
   std::string_view name() const override { return "cuda"; }
   Result<void> open() override { return endpoint_.start(folder_); }
   Result<void> close() override { return endpoint_.stop(folder_); }
+  bool is_closed_by_server() const override { return true; }
 
  private:
   fs::path folder_;

@@ -183,7 +183,7 @@ Result<void> keep_trace(const fs::path& from, const fs::path& to, bool is_in_run
 
 /// The engine names its traces itself: the largest one becomes the trace of the stage, and those of
 /// several workers are kept, to be compared as ranks.
-Result<void> adopt_traces(const RunSetup& setup, pipeline::StageRun& run) {
+Result<void> adopt_traces(const RunSetup& setup, bool server_survived, pipeline::StageRun& run) {
   const fs::path folder = setup.stage_folder(run::stages::kTorchProfiler);
   const fs::path kept = folder / run::folders::kEngineTraces;
   const settings::ServerHttp& http = workload_of(setup).server.http;
@@ -191,6 +191,7 @@ Result<void> adopt_traces(const RunSetup& setup, pipeline::StageRun& run) {
   const std::vector<fs::path> traces = engine_traces(from, kept);
   std::error_code ignored;
   fs::remove_all(kept, ignored);
+  if (traces.empty() && !server_survived) return {};  // its end was reported
   if (traces.empty()) {
     run.report({Severity::Problem, "nothing_traced",
                 "the engine's profiler left no trace in " + from.string(),
@@ -267,7 +268,7 @@ Result<void> ServerTorchStage::run(const StageContext& context, const pipeline::
   const auto gate = uses_http(setup) ? http_gate(context, run) : kineto_gate(context, run);
   ServerRecord record = PL_TRY(run_session(context, plan, run, id(), gate.get()));
   const bool was_open = record.window.has_value();
-  if (was_open && uses_http(setup)) PL_TRY(adopt_traces(setup, run));
+  if (was_open && uses_http(setup)) PL_TRY(adopt_traces(setup, survived_window(record), run));
   return write_record(setup, record);  // judged once its trace says when the window was
 }
 
@@ -300,7 +301,7 @@ Result<void> ServerTorchStage::summarise(const StageContext& context, const run:
     use_capture(*trace, trace.file, counts, *record, run);
     add_proof(
         *record, run,
-        {"the capture is whole", ProofState::Passed,
+        {kWhole, ProofState::Passed,
          trace.file + " was written to its end: " + counted(trace->operators.size(), "operator") +
              ", " + counted(trace->work.size(), "kernel or copy", "kernels and copies")});
   } else {
@@ -383,7 +384,7 @@ Result<void> read_report(const StageContext& context, const pipeline::StagePlan&
   if (!*made) {
     const std::string disk = full_disk_of(sqlite.parent_path());
     add_proof(record, run,
-              {"the capture is whole", ProofState::Failed,
+              {kWhole, ProofState::Failed,
                disk.empty() ? (*made).error().to_string() + "; nsys export " + exported.describe()
                             : disk},
               disk.empty() ? "export_failed" : "disk_full", "the report itself is kept");
@@ -409,7 +410,7 @@ Result<void> read_report(const StageContext& context, const pipeline::StagePlan&
   }
   const bool is_gpu = setup.settings.device.kind == settings::Device::Kind::Cuda;
   add_proof(record, run,
-            {"the capture is whole", ProofState::Passed,
+            {kWhole, ProofState::Passed,
              "the report was finalised and exported: " + counted(content.contents.rows, "event")});
   const bool should_have_samples =
       setup.settings.pipeline.nsys.gpu_metrics && (gate == nullptr || !gate->lacks_metrics());

@@ -165,6 +165,7 @@ class Session {
   void wait_for_profiler();
   void note_end();
   void note_survival();
+  bool has_ended(const Error& not_closed);
   void look_at_disk();
   void note_full_disk();
   void look_for_tools();
@@ -548,14 +549,14 @@ void Session::close_window(server::Life& life) {
   window.close_ns = window.close_asked_ns;
   look_at_disk();
   life.window_closed();
+  const bool ended_first = !closed && has_ended(closed.error());
   note_survival();
   if (!closed) {
-    // Around a server that has ended, a profiler may still be collecting by itself.
-    const bool may_come = server_ && (server_->wait() != nullptr || is_gone(first_));
-    if (may_come) {
-      not_closed_ = closed.error();
-    } else {
+    if (!ended_first) {
       report_gate(closed.error(), "gate_not_closed");
+    } else if (!gate_->is_closed_by_server()) {
+      // Around a server that has ended, a profiler may still be collecting by itself.
+      not_closed_ = closed.error();
     }
     return;
   }
@@ -565,10 +566,20 @@ void Session::close_window(server::Life& life) {
                       time_text(window.close_acknowledged_ns - window.close_asked_ns) + " later");
 }
 
+/// Whether the server has ended, which may be why its window was not closed. It breaks its
+/// connections a moment before it is gone.
+bool Session::has_ended(const Error& not_closed) {
+  constexpr milliseconds kMoment{1000};
+  if (!server_) return false;
+  const bool may_be_ending =
+      gate_->is_closed_by_server() && not_closed.reason() == "gate_refused" && !is_gone(first_);
+  return server_->wait(may_be_ending ? kMoment : milliseconds(0)) != nullptr || is_gone(first_);
+}
+
 void Session::note_survival() {
   const bool has_ended = server_ && (server_->wait() != nullptr || is_gone(first_));
   // Its end has a finding of its own.
-  record_.proofs.push_back({"the server survived the window",
+  record_.proofs.push_back({kSurvived,
                             has_ended ? ProofState::Failed : ProofState::Passed,
                             has_ended ? "it ended before the window had closed"
                                       : "it still ran when the capture was complete"});

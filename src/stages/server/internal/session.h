@@ -25,6 +25,10 @@ namespace profline::stages::internal {
 inline constexpr const char* kServer = "server";
 inline constexpr const char* kLoad = "load";
 
+// What must be true of a capture, where that is named twice.
+inline constexpr const char* kSurvived = "the server survived the window";
+inline constexpr const char* kWhole = "the capture is whole";
+
 /// How long the import of a busy GPU's capture may take.
 inline constexpr std::chrono::minutes kLongImport{10};
 
@@ -54,6 +58,8 @@ class WindowGate {
   virtual Result<void> close() = 0;
   /// Whether there is a capture, once the server and all around it have ended; false: not known.
   virtual bool has_capture() const { return false; }
+  /// Whether the server closes it: one that has ended cannot, and there is nothing else to say.
+  virtual bool is_closed_by_server() const { return false; }
   /// How long what started the server may take to end after it, with a capture to import or not.
   virtual std::chrono::seconds time_to_end() const { return kLongImport; }
   /// A disk that the profiler writes to has no space left, in words; empty: it has.
@@ -98,6 +104,9 @@ void judge(const pipeline::RunSetup& setup, ServerRecord& record, pipeline::Stag
 
 /// Compares what the engine says about the time to the first token with what the client saw.
 void explain_first_token(const pipeline::RunSetup& setup, ServerRecord& record);
+
+/// Whether the server still ran when its window had been closed; without a window: true.
+bool survived_window(const ServerRecord& record);
 
 /// A proof that failed is a Problem, with this code and fix.
 void add_proof(ServerRecord& record, pipeline::StageRun& run, ServerProof proof,
