@@ -42,6 +42,7 @@ class State:
         self.ranks = ranks
         self.requests = 0
         self.is_profiling = False
+        self.profiled_since = 0.0
         self.traces = os.environ.get("PROFLINE_TRACE_DIR", ".")
         self.started = time.monotonic()
         self.lock = threading.Lock()
@@ -52,7 +53,7 @@ def die(reason):
     os._exit(3)
 
 
-def write_trace(file, seconds=0.2, rank=0, ranks=1):
+def write_trace(file, seconds, rank=0, ranks=1):
     """The time until now, as libtorch's profiler writes it: a hundred steps. Of several ranks, which end each step with an
     all-reduce, the last one computes for longer."""
     step_us = seconds * 1e4
@@ -137,15 +138,17 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(3600)
         else:
             self.state.is_profiling = starts
-            if not starts:
-                self.write_trace()
+            if starts:
+                self.state.profiled_since = time.monotonic()
+            else:
+                self.write_trace(time.monotonic() - self.state.profiled_since)
             self.answer(200)
 
-    def write_trace(self):
+    def write_trace(self, seconds):
         ranks = self.state.ranks
         for rank in range(ranks):
             file = f"engine_{os.getpid()}-rank{rank}.pt.trace.json"
-            write_trace(os.path.join(self.state.traces, file), rank=rank, ranks=ranks)
+            write_trace(os.path.join(self.state.traces, file), seconds, rank=rank, ranks=ranks)
 
     def complete(self, tokens):
         state = self.state

@@ -39,6 +39,15 @@ class WholeRuns(unittest.TestCase):
         self.assertIsNotNone(server["cost"]["throughput"])
         return server
 
+    def check_edges(self, run, window):
+        """The window against the first and the last event of the trace."""
+        trace = json.loads((run.folder / "torch_profiler" / "trace.json").read_text())
+        ends = [event["ts"] + event["dur"] for event in trace["traceEvents"]]
+        first, last = (trace["baseTimeNanoseconds"] + us * 1000 for us in (min(event["ts"] for event in trace["traceEvents"]), max(ends)))
+        self.assertEqual(window["edges_from"], "capture")
+        self.assertLess(abs(window["open_ns"] + window["unix_minus_monotonic_ns"] - first), 50_000_000)
+        self.assertLess(abs(window["close_ns"] + window["unix_minus_monotonic_ns"] - last), 50_000_000)
+
     def test_the_engines_own_profiler(self):
         run = support.Run([*support.ENGINE, "--port", "PORT"], "server.gate=http", stages=("baseline", "torch_profiler"))
         self.assertEqual(run.code, 0, run.stderr)
@@ -53,6 +62,10 @@ class WholeRuns(unittest.TestCase):
         self.assertEqual(steps["engine"], "vLLM")
         self.assertAlmostEqual(sum(kind["share"] for kind in steps["kinds"]), 1, places=6)
         self.assertEqual({kind["kind"] for kind in steps["kinds"]}, {"decode", "idle"})
+        window = server["window"]
+        self.check_edges(run, window)
+        length = window["close_ns"] - window["open_ns"]
+        self.assertAlmostEqual(sum(kind["total_ns"] for kind in steps["kinds"]), length, delta=0.01 * length)
         self.assertTrue((run.folder / "baseline" / "load" / "load.json").exists())
         report = (run.folder / "report.md").read_text()
         self.assertIn("## Server", report)
@@ -84,14 +97,9 @@ class WholeRuns(unittest.TestCase):
         self.assertEqual(proofs(server)["the capture is whole"], "passed")
         self.assertEqual({kind["kind"] for kind in server["steps"]["kinds"]}, {"decode", "idle"})
         # libkineto began two seconds after it was asked: the window is where the trace is.
-        trace = json.loads((run.folder / "torch_profiler" / "trace.json").read_text())
-        ends = [event["ts"] + event["dur"] for event in trace["traceEvents"]]
-        first, last = (trace["baseTimeNanoseconds"] + us * 1000 for us in (min(event["ts"] for event in trace["traceEvents"]), max(ends)))
         window = server["window"]
-        self.assertEqual(window["edges_from"], "capture")
         self.assertGreater(window["open_ns"], window["open_acknowledged_ns"] + 1_000_000_000)
-        self.assertLess(abs(window["open_ns"] + window["unix_minus_monotonic_ns"] - first), 50_000_000)
-        self.assertLess(abs(window["close_ns"] + window["unix_minus_monotonic_ns"] - last), 50_000_000)
+        self.check_edges(run, window)
         self.assertNotIn("window_late", run.codes())
         # What it cost is printed, not only recorded.
         self.assertIn("of the tokens per second that it does without a profiler", run.stderr)

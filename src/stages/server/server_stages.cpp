@@ -287,8 +287,8 @@ Result<void> ServerTorchStage::summarise(const StageContext& context, const run:
   auto record = read_record(setup, id());
   if (!record || !record->window) return tables;
   const run::Artifact<Timeline>& trace = files.get(run::kTorchTrace);
-  // An engine's own trace may begin and end where the engine likes.
-  if (trace && trace->unix_origin_ns > 0 && !uses_http(setup)) {
+  // What is recorded is the window: an engine's own profiler, too, begins and ends when it likes.
+  if (trace && trace->unix_origin_ns > 0) {
     use_edges(trace->unix_origin_ns + trace->begin_ns, trace->unix_origin_ns + trace->end_ns,
               *record->window);
   }

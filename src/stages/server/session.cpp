@@ -165,7 +165,7 @@ class Session {
   void wait_for_profiler();
   void note_end();
   void note_survival();
-  bool has_ended(const Error& not_closed);
+  bool ended_first(const Error& not_closed);
   void look_at_disk();
   void note_full_disk();
   void look_for_tools();
@@ -549,10 +549,10 @@ void Session::close_window(server::Life& life) {
   window.close_ns = window.close_asked_ns;
   look_at_disk();
   life.window_closed();
-  const bool ended_first = !closed && has_ended(closed.error());
+  const bool server_ended = !closed && ended_first(closed.error());
   note_survival();
   if (!closed) {
-    if (!ended_first) {
+    if (!server_ended) {
       report_gate(closed.error(), "gate_not_closed");
     } else if (!gate_->is_closed_by_server()) {
       // Around a server that has ended, a profiler may still be collecting by itself.
@@ -568,7 +568,7 @@ void Session::close_window(server::Life& life) {
 
 /// Whether the server has ended, which may be why its window was not closed. It breaks its
 /// connections a moment before it is gone.
-bool Session::has_ended(const Error& not_closed) {
+bool Session::ended_first(const Error& not_closed) {
   constexpr milliseconds kMoment{1000};
   if (!server_) return false;
   const bool may_be_ending =
