@@ -1,16 +1,14 @@
 #include "stages/server/server_stages.h"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
 
 #include "base/figures.h"
 #include "base/files.h"
 #include "pipeline/gpu_watch.h"
 #include "pipeline/workload_stage.h"
 #include "run/artifacts.h"
-#include "run/process_traces.h"
 #include "stages/nsys/nsys_stage.h"
+#include "stages/server/internal/engine_traces.h"
 #include "stages/server/internal/gates.h"
 #include "stages/server/internal/session.h"
 #include "stages/torch_profiler/on_demand.h"
@@ -147,70 +145,6 @@ std::string why_no_kineto(const RunSetup& setup) {
       .value_or("");
 }
 
-/// The traces that an engine's own profiler left, by size, the largest first.
-std::vector<fs::path> engine_traces(const fs::path& from, const fs::path& kept) {
-  std::vector<std::pair<std::uintmax_t, fs::path>> found;
-  std::error_code failure;
-  for (fs::recursive_directory_iterator at(from, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    const std::string name = at->path().filename().string();
-    const bool is_trace = name.ends_with(".trace.json") || name.ends_with(".trace.json.gz");
-    if (!is_trace || at->path().parent_path() == kept) continue;
-    std::error_code gone;
-    const std::uintmax_t size = fs::file_size(at->path(), gone);
-    if (!gone && size > 0) found.emplace_back(size, at->path());
-  }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return std::tie(b.first, a.second) < std::tie(a.first, b.second);
-  });
-  std::vector<fs::path> traces;
-  for (auto& [size, path] : found) traces.push_back(std::move(path));
-  return traces;
-}
-
-/// A trace in the run's folder needs no second copy; one elsewhere may be overwritten by its
-/// engine.
-Result<void> keep_trace(const fs::path& from, const fs::path& to, bool is_in_run) {
-  std::error_code failure;
-  fs::remove(to, failure);
-  if (is_in_run) fs::create_hard_link(from, to, failure);
-  if (failure || !is_in_run) {
-    fs::copy_file(from, to, fs::copy_options::overwrite_existing, failure);
-  }
-  if (!failure) return {};
-  return Error(ErrorKind::Io, "cannot copy " + from.string() + ": " + failure.message());
-}
-
-/// The engine names its traces itself: the largest one becomes the trace of the stage, and those of
-/// several workers are kept, to be compared as ranks.
-Result<void> adopt_traces(const RunSetup& setup, bool server_survived, pipeline::StageRun& run) {
-  const fs::path folder = setup.stage_folder(run::stages::kTorchProfiler);
-  const fs::path kept = folder / run::folders::kEngineTraces;
-  const settings::ServerHttp& http = workload_of(setup).server.http;
-  const fs::path from = http.traces ? setup.cwd / *http.traces : folder;
-  const std::vector<fs::path> traces = engine_traces(from, kept);
-  std::error_code ignored;
-  fs::remove_all(kept, ignored);
-  if (traces.empty() && !server_survived) return {};  // its end was reported
-  if (traces.empty()) {
-    run.report({Severity::Problem, "nothing_traced",
-                "the engine's profiler left no trace in " + from.string(),
-                "tell the engine to write there, or name its folder: "
-                "pipeline.workload.server.http.traces=FOLDER"});
-    return {};
-  }
-  const fs::path& best = traces.front();
-  run.report({Severity::Note, "traces",
-              counted(traces.size(), "trace") +
-                  " of the engine; the largest is the one shown: " + best.filename().string()});
-  if (traces.size() > 1) PL_TRY(create_folders(kept));
-  for (const fs::path& trace : traces) {
-    if (traces.size() > 1) PL_TRY(keep_trace(trace, kept / trace.filename(), !http.traces));
-  }
-  const char* shown = best.extension() == ".gz" ? run::files::kCompressedTrace : run::files::kTrace;
-  return keep_trace(best, folder / shown, !http.traces);
-}
-
 }  // namespace
 
 std::vector<Finding> ServerTorchStage::preflight(const StageContext& context) const {
@@ -295,7 +229,8 @@ Result<void> ServerTorchStage::summarise(const StageContext& context, const run:
   judge(setup, *record, run);
   if (trace) {
     CaptureCounts counts;
-    counts.by_process = kernels_by_process(setup.stage_folder(id()));
+    counts.by_process = uses_http(setup) ? work_of_engine(setup, *record, *trace)
+                                         : kernels_by_process(setup.stage_folder(id()));
     counts.is_one_of_many = uses_http(setup);
     counts.has_gpu = setup.settings.device.kind == settings::Device::Kind::Cuda;
     use_capture(*trace, trace.file, counts, *record, run);
@@ -305,7 +240,12 @@ Result<void> ServerTorchStage::summarise(const StageContext& context, const run:
          trace.file + " was written to its end: " + counted(trace->operators.size(), "operator") +
              ", " + counted(trace->work.size(), "kernel or copy", "kernels and copies")});
   } else {
-    run.report({Severity::Problem, "trace_unreadable", trace.file + " " + trace.why_not});
+    add_proof(*record, run, {kWhole, ProofState::Failed, trace.file + " " + trace.why_not},
+              "trace_unreadable",
+              "give the profiler less to write: a shorter window "
+              "(pipeline.workload.window.seconds), or record_shapes and with_stack off; the "
+              "server's output: " +
+                  server_log(setup, id()).string());
   }
   PL_TRY(write_record(setup, *record));
   return tables;

@@ -120,7 +120,7 @@ struct CaptureCounts {
   /// Work of each process, where every process has a capture of its own; empty: the capture has all
   /// of them.
   std::map<std::int64_t, std::uint64_t> by_process{};
-  /// The engine wrote a capture per process, under names of its own; this is one of them.
+  /// The capture may be one of several, so that a process without a row in it may be in another.
   bool is_one_of_many = false;
 };
 
