@@ -81,15 +81,23 @@ def serve_kineto(folder):
         client.sendto(struct.pack("=Q32s", len(body), kind) + body, os.path.join(folder, "dynolog"))
         return client.recv(1 << 16)[40:]
 
-    ask(b"ctxt", struct.pack("=iiq", 0, os.getpid(), 0))
     while True:
-        config = ask(b"req", struct.pack("=iiqi", 2, 1, 0, os.getpid())).decode()
+        try:
+            ask(b"ctxt", struct.pack("=iiq", 0, os.getpid(), 0))
+            break
+        except OSError:  # no daemon yet
+            time.sleep(0.2)
+    while True:
+        time.sleep(0.2)
+        try:
+            config = ask(b"req", struct.pack("=iiqi", 2, 1, 0, os.getpid())).decode()
+        except OSError:  # it has gone
+            continue
         if config:
             wanted = dict(line.split("=", 1) for line in config.splitlines())
             seconds = int(wanted["ACTIVITIES_DURATION_MSECS"]) / 1000
             time.sleep(KINETO_DELAY + seconds)
             write_trace(wanted["ACTIVITIES_LOG_FILE"].replace(".json", f"_{os.getpid()}.json"), seconds)
-        time.sleep(0.2)
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,8 @@
 """Whole runs: a load without a profiler, then a window of it under the engine's own profiler and under the real nsys."""
 
 import json
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -105,6 +107,36 @@ class WholeRuns(unittest.TestCase):
         self.assertIn("of the tokens per second that it does without a profiler", run.stderr)
         self.assertEqual(run.leftovers(), [])
 
+    def test_kineto_on_demand_in_a_server_that_is_running(self):
+        sockets, traces = (tempfile.mkdtemp(prefix="kineto-", dir="/tmp") for _ in range(2))
+        for folder in (sockets, traces):
+            self.addCleanup(shutil.rmtree, folder)
+        (Path(sockets) / "other").write_text("kept")
+        port = support.free_port()
+        environment = {**os.environ, "KINETO_USE_DAEMON": "1", "KINETO_IPC_SOCKET_DIR": sockets, "KINETO_ONDEMAND_TRACE_DIR": traces}
+        engine = subprocess.Popen([*support.ENGINE, "--port", str(port)], stdout=subprocess.PIPE, text=True, env=environment)
+        try:
+            self.assertIn("ready", engine.stdout.readline())
+            before = set(os.listdir(sockets))
+            for _ in range(2):  # nothing of the first run is in the way of the second
+                run = support.Run([], "server.gate=kineto", port=port, stages=("torch_profiler",))
+                self.assertEqual(run.code, 0, run.stderr)
+                server = run.server("torch_profiler")
+                self.assertTrue(server["attached"])
+                self.assertEqual(proofs(server)["the capture is whole"], "passed")
+                self.assertEqual(proofs(server)["the window lies inside the load and after the warm-up"], "passed")
+                self.check_edges(run, server["window"])
+                self.assertTrue((run.folder / "torch_profiler" / "operators.json").exists())
+                self.assertEqual(os.listdir(traces), [])
+                # What others have there is as it was.
+                self.assertLessEqual(before, set(os.listdir(sockets)))
+                self.assertNotIn("dynolog", os.listdir(sockets))
+            self.assertIsNone(engine.poll(), "the server was stopped")
+        finally:
+            engine.terminate()
+            engine.wait(timeout=20)
+            engine.stdout.close()
+
     def test_another_load_generator(self):
         script = ("import os, time, urllib.request\n"
                   "end = time.monotonic() + 9\n"
@@ -152,7 +184,7 @@ class WholeRuns(unittest.TestCase):
     def test_a_server_that_is_running_already(self):
         port = support.free_port()
         engine = subprocess.Popen([*support.ENGINE, "--port", str(port)], stdout=subprocess.PIPE, text=True,
-                                  env={**__import__("os").environ, "PROFLINE_TRACE_DIR": tempfile.mkdtemp()})
+                                  env={**os.environ, "PROFLINE_TRACE_DIR": tempfile.mkdtemp()})
         try:
             self.assertIn("ready", engine.stdout.readline())
             traces = tempfile.mkdtemp()
@@ -163,6 +195,8 @@ class WholeRuns(unittest.TestCase):
             self.assertTrue(run.server("torch_profiler")["attached"])
             refused = support.Run([], port=port, stages=("nsys",))
             self.assertIn("nsys cannot record it", refused.stderr)
+            refused = support.Run([], "server.gate=kineto", port=port, stages=("torch_profiler",))
+            self.assertIn("it was started without KINETO_USE_DAEMON", refused.stderr)
             absent = support.Run([], "server.gate=http", stages=("baseline",))
             self.assertIn("connection refused", absent.text("server_absent"))
             self.assertEqual(absent.codes("problem"), ["server_absent"])

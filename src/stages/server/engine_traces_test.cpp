@@ -25,8 +25,9 @@ std::string trace_of(int pid, int kernels) {
     const std::string id = std::to_string(i + 1);
     events += ",{" + own + R"(, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": )" + id +
               R"(, "args": {"correlation": )" + id + "}}";
-    events += R"(,{"ph": "X", "dur": 1, "pid": 0, "tid": 7, "cat": "kernel", "name": "gemm", "ts": )" +
-              id + R"(, "args": {"device": 0, "stream": 7, "correlation": )" + id + "}}";
+    events +=
+        R"(,{"ph": "X", "dur": 1, "pid": 0, "tid": 7, "cat": "kernel", "name": "gemm", "ts": )" +
+        id + R"(, "args": {"device": 0, "stream": 7, "correlation": )" + id + "}}";
   }
   return R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}";
 }

@@ -184,8 +184,8 @@ Result<Exit> NsysGate::start() {
   int losses = 0;
   while (true) {
     Exit exit = PL_TRY(run_.execute(start));
-    const bool refuses_metrics = !lacks_metrics_ && setup_.settings.pipeline.nsys.gpu_metrics &&
-                                 nsys::refuses_metrics(exit);
+    const bool refuses_metrics =
+        !lacks_metrics_ && setup_.settings.pipeline.nsys.gpu_metrics && nsys::refuses_metrics(exit);
     std::string why;
     if (refuses_metrics) {
       lacks_metrics_ = true;
@@ -253,8 +253,8 @@ Result<void> NsysGate::close() {
 /// a capture is still being recorded or imported because its server has ended.
 std::chrono::seconds NsysGate::time_to_end() const {
   constexpr std::chrono::seconds kEnding{45};
-  const bool is_collecting = !has_capture() && full_disk().empty() &&
-                             !nsys::open_captures(session().id()).empty();
+  const bool is_collecting =
+      !has_capture() && full_disk().empty() && !nsys::open_captures(session().id()).empty();
   return is_collecting ? kLongImport : kEnding;
 }
 

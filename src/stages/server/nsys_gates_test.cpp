@@ -13,10 +13,10 @@
 namespace profline::stages::internal {
 namespace {
 
-using ::testing::ElementsAre;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 
 constexpr seconds kEnding{45};
 

@@ -47,11 +47,6 @@ Finding not_for_attached(std::string_view stage, std::string_view why) {
           ErrorKind::Config};
 }
 
-/// A server that is running may have been started so that Kineto can be asked.
-bool was_started_for_kineto(const RunSetup& setup) {
-  return !is_attached(setup);
-}
-
 /// The stage's own server.json, as its run wrote it.
 std::optional<ServerRecord> read_record(const RunSetup& setup, std::string_view stage) {
   const fs::path file = setup.stage_folder(stage) / run::files::kServerRecord;
@@ -156,10 +151,15 @@ std::vector<Finding> ServerTorchStage::preflight(const StageContext& context) co
          "pipeline.workload.server.gate=none opens no window, which libtorch's profiler "
          "needs",
          "gate=kineto or http", ErrorKind::Config});
-  } else if (!uses_http(setup) && !was_started_for_kineto(setup)) {
-    findings.push_back(not_for_attached(id(), "its libtorch cannot be asked for a trace"));
+  } else if (!uses_http(setup) && is_attached(setup)) {
+    if (const auto given = kineto_of_attached(setup); !given) {
+      Finding finding = not_for_attached(
+          id(), "its libtorch cannot be asked for a trace: " + given.error().message());
+      finding.fix += "; or start it with KINETO_USE_DAEMON=1 and KINETO_IPC_SOCKET_DIR=FOLDER";
+      findings.push_back(std::move(finding));
+    }
   }
-  if (!uses_http(setup)) {
+  if (!uses_http(setup) && !is_attached(setup)) {
     if (const std::string why = why_no_kineto(setup); !why.empty()) {
       findings.push_back({Severity::Problem, "nothing_traces",
                           "no process can be traced on demand: " + why, "unset the variables"});

@@ -207,8 +207,8 @@ class Session {
   bool is_warm_ = false;
   bool is_steady_ = false;
   bool was_killed_ = false;
-  bool has_died_ = false;           ///< nobody asked it to end
-  std::string full_disk_;           ///< that the profiler writes to, in words; empty: there is space
+  bool has_died_ = false;  ///< nobody asked it to end
+  std::string full_disk_;  ///< that the profiler writes to, in words; empty: there is space
   bool disk_was_reported_ = false;  ///< as the reason for which the window did not open or close
 };
 
@@ -579,8 +579,7 @@ bool Session::ended_first(const Error& not_closed) {
 void Session::note_survival() {
   const bool has_ended = server_ && (server_->wait() != nullptr || is_gone(first_));
   // Its end has a finding of its own.
-  record_.proofs.push_back({kSurvived,
-                            has_ended ? ProofState::Failed : ProofState::Passed,
+  record_.proofs.push_back({kSurvived, has_ended ? ProofState::Failed : ProofState::Passed,
                             has_ended ? "it ended before the window had closed"
                                       : "it still ran when the capture was complete"});
 }
