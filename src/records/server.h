@@ -220,7 +220,6 @@ struct ServerFirstToken {
   double client_ns = 0;
   std::optional<double> queue_ns;
   std::optional<double> prefill_ns;
-  std::optional<double> first_step_ns;
   double residual_ns = 0;
   std::string source;
 
@@ -230,8 +229,8 @@ constexpr auto fields(std::type_identity<ServerFirstToken>) {
   return field_list(
       field("client_ns", &ServerFirstToken::client_ns, "mean TTFT as the client saw it").required(),
       field("queue_ns", &ServerFirstToken::queue_ns, "waiting in the server; null: not known"),
-      field("prefill_ns", &ServerFirstToken::prefill_ns, "null: not known"),
-      field("first_step_ns", &ServerFirstToken::first_step_ns, "null: not known, or in prefill"),
+      field("prefill_ns", &ServerFirstToken::prefill_ns,
+            "from then to the first token, with the step that computes it; null: not known"),
       field("residual_ns", &ServerFirstToken::residual_ns,
             "what the parts leave unexplained: network, tokenizer, streaming"),
       field("source", &ServerFirstToken::source, "where the parts come from"));

@@ -216,7 +216,6 @@ std::string first_token_words(const RunSummary& summary) {
   std::vector<std::string> parts;
   if (first->queue_ns) parts.push_back(duration(*first->queue_ns) + " in the server's queue");
   if (first->prefill_ns) parts.push_back(duration(*first->prefill_ns) + " of prefill");
-  if (first->first_step_ns) parts.push_back(duration(*first->first_step_ns) + " of first step");
   const bool is_explained = first->residual_ns < 0;
   if (!is_explained) parts.push_back(duration(first->residual_ns) + " that these do not explain");
   const std::string excess =

@@ -42,6 +42,7 @@ class State:
         self.ranks = ranks
         self.requests = 0
         self.is_profiling = False
+        self.profiled_since = 0.0
         self.traces = os.environ.get("PROFLINE_TRACE_DIR", ".")
         self.started = time.monotonic()
         self.lock = threading.Lock()
@@ -52,7 +53,7 @@ def die(reason):
     os._exit(3)
 
 
-def write_trace(file, seconds=0.2, rank=0, ranks=1):
+def write_trace(file, seconds, rank=0, ranks=1):
     """The time until now, as libtorch's profiler writes it: a hundred steps. Of several ranks, which end each step with an
     all-reduce, the last one computes for longer."""
     step_us = seconds * 1e4
@@ -80,15 +81,23 @@ def serve_kineto(folder):
         client.sendto(struct.pack("=Q32s", len(body), kind) + body, os.path.join(folder, "dynolog"))
         return client.recv(1 << 16)[40:]
 
-    ask(b"ctxt", struct.pack("=iiq", 0, os.getpid(), 0))
     while True:
-        config = ask(b"req", struct.pack("=iiqi", 2, 1, 0, os.getpid())).decode()
+        try:
+            ask(b"ctxt", struct.pack("=iiq", 0, os.getpid(), 0))
+            break
+        except OSError:  # no daemon yet
+            time.sleep(0.2)
+    while True:
+        time.sleep(0.2)
+        try:
+            config = ask(b"req", struct.pack("=iiqi", 2, 1, 0, os.getpid())).decode()
+        except OSError:  # it has gone
+            continue
         if config:
             wanted = dict(line.split("=", 1) for line in config.splitlines())
             seconds = int(wanted["ACTIVITIES_DURATION_MSECS"]) / 1000
             time.sleep(KINETO_DELAY + seconds)
             write_trace(wanted["ACTIVITIES_LOG_FILE"].replace(".json", f"_{os.getpid()}.json"), seconds)
-        time.sleep(0.2)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -137,15 +146,17 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(3600)
         else:
             self.state.is_profiling = starts
-            if not starts:
-                self.write_trace()
+            if starts:
+                self.state.profiled_since = time.monotonic()
+            else:
+                self.write_trace(time.monotonic() - self.state.profiled_since)
             self.answer(200)
 
-    def write_trace(self):
+    def write_trace(self, seconds):
         ranks = self.state.ranks
         for rank in range(ranks):
             file = f"engine_{os.getpid()}-rank{rank}.pt.trace.json"
-            write_trace(os.path.join(self.state.traces, file), rank=rank, ranks=ranks)
+            write_trace(os.path.join(self.state.traces, file), seconds, rank=rank, ranks=ranks)
 
     def complete(self, tokens):
         state = self.state

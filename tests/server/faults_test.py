@@ -59,6 +59,24 @@ def windows_lie_in_the_load(test, run):
             test.assertLessEqual(window["close_ns"], load["end_ns"])
 
 
+def dies_in_warmup(test):
+    """With and without a profiler. Its requests fail before it is seen to be gone, which is not the cause."""
+    stages = ("baseline", "torch_profiler")
+    run = support.Run(engine("dies_in_warmup"), *HTTP, stages=stages)
+    check(test, run, "server_died_in_warmup", "out of memory")
+    for stage in stages:
+        codes = [finding["code"] for finding in run.stage(stage)["findings"]]
+        test.assertIn("server_died_in_warmup", codes, run.stderr)
+        test.assertNotIn("load_failed", codes)
+
+
+def dies_in_window(test):
+    """Its profiler cannot be stopped any more and left no trace, which have no other cause."""
+    run = support.Run(engine("dies_in_window"), *HTTP, "window.seconds=3")
+    check(test, run, "server_died_in_window", "illegal memory access")
+    test.assertEqual(run.codes("problem"), ["server_died_in_window"], run.stderr)
+
+
 def port_taken(test):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -72,6 +90,7 @@ def leaves_orphan(test):
     run = support.Run(engine("leaves_orphan"), *HTTP)
     test.assertEqual(run.code, 0, run.stderr)
     test.assertIn("sleep", run.text("leftovers"))
+    windows_lie_in_the_load(test, run)
     test.assertEqual(run.leftovers(), [])
 
 
@@ -95,6 +114,7 @@ def double_fork(test):
     run = support.Run(engine("double_fork"), *HTTP)
     test.assertEqual(run.code, 0, run.stderr)
     test.assertEqual(len(run.server("torch_profiler")["processes"]), 4)
+    windows_lie_in_the_load(test, run)
     test.assertEqual(run.leftovers(), [])
 
 
@@ -144,6 +164,7 @@ def agent_lost_at_start(test):
     test.assertEqual(run.code, 0, run.stderr)
     test.assertTrue(any("when the capture was started; trying again" in text for text in run.texts("nsys_retry")), run.stderr)
     test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "no report")
+    windows_lie_in_the_load(test, run)
     test.assertEqual(run.leftovers(), [])
 
 
@@ -151,9 +172,9 @@ def agent_lost(test):
     run = with_agent_lost(test, "launch", 0)
     check(test, run, "nsys_retry", "nsys lost the connection to its agent before the server was ready; trying again", "warning")
     test.assertTrue((run.folder / "nsys" / "run.nsys-rep").exists(), "no report")
-    names = [command["name"] for command in run.stage("nsys")["commands"]]
+    names = {command["name"] for command in run.stage("nsys")["commands"]}
     # A real loss adds attempts of its own.
-    test.assertEqual({name for name in names if name.endswith("again")}, {"server again", "start again", "stop again"})
+    test.assertGreaterEqual(names, {"server again", "start again", "stop again"})
 
 
 def fill_until(folder, marks, is_over):
@@ -189,8 +210,14 @@ def disk_full(test):
         finally:
             is_over.set()
             filler.join()
-        test.assertIn("disk_full", run.codes("problem"), run.stderr)
-        test.assertEqual(run.code, 1, run.stderr)
+        # In time or not, nsys may have written its report by then.
+        test.assertIn("disk_full", run.codes(), run.stderr)
+        test.assertEqual(run.code, 1 if run.codes("problem") else 0, run.stderr)
+        if (run.folder / "nsys" / "run.nsys-rep").exists():
+            test.assertEqual(support.proofs(run.server("nsys"))["the capture is whole"], "passed", run.stderr)
+        else:
+            test.assertIn("disk_full", run.codes("problem"), run.stderr)
+        windows_lie_in_the_load(test, run)
         test.assertEqual(run.leftovers(), [])
     finally:
         subprocess.run(["umount", "-l", folder], check=False)
@@ -199,13 +226,13 @@ def disk_full(test):
 
 FAULTS = {
     "dies loading": by_http("dies_loading", "server_died_loading", "out of memory while loading weights"),
-    "dies in warm-up": by_http("dies_in_warmup", "server_died_in_warmup", "out of memory"),
-    "dies in the window": by_http("dies_in_window", "server_died_in_window", "illegal memory access", "window.seconds=3"),
+    "dies in warm-up": dies_in_warmup,
+    "dies in the window": dies_in_window,
     "never ready": by_http("never_ready", "server_not_ready", "GET /health", "server.ready.timeout=1"),
     "start 404": by_http("start_404", "gate_missing", "POST /start_profile answers 404 (Not Found)"),
     "start 409": by_http("start_409", "gate_in_use", "answers 409 (already profiling)"),
     "start hangs": by_http("start_hangs", "gate_start_hangs", "no answer within 1000 ms", "server.http.timeout=1"),
-    "stop hangs": by_http("stop_hangs", "gate_stop_hangs", "no answer within 5000 ms", "server.http.timeout=5"),
+    "stop hangs": by_http("stop_hangs", "gate_stop_hangs", "no answer within 15000 ms", "server.http.timeout=15"),  # also for the start
     "SIGTERM ignored": by_http("ignores_sigterm", "stop_ignored", "did not end within", "server.stop.grace=0.5",
                                severity="warning"),
     "requests fail": by_http("fails_in_window", "requests_failed", "since the window was opened",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -20,9 +21,15 @@ SMALL = ["load.arrival.concurrency=4", "load.warmup.requests=8", "load.measure.r
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on. Not one of those that the kernel gives to outgoing connections, which begin at 32768."""
+    while True:
+        port = random.randrange(20000, 32768)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
 
 
 def nsys():
@@ -30,6 +37,11 @@ def nsys():
     for program in sorted(TOOLS.glob("nsight-*/bin/nsys")):
         return program
     return None
+
+
+def proofs(server):
+    """What was checked afterwards, and its state."""
+    return {proof["what"]: proof["state"] for proof in server["proofs"]}
 
 
 def processes_of(folder):
@@ -52,9 +64,9 @@ def processes_of(folder):
 
 
 class Run:
-    """One `profline run` of a server."""
+    """One `profline run` of a server. Its limit is longer than profline itself waits for a profiler, twice ten minutes."""
 
-    def __init__(self, server, *overrides, stages=("torch_profiler",), preset="generic", port=None, folder=None, limit=600,
+    def __init__(self, server, *overrides, stages=("torch_profiler",), preset="generic", port=None, folder=None, limit=1800,
                  arguments=(), env=None, small=True):
         self.folder = Path(folder or tempfile.mkdtemp(prefix="profline-server-")) / "run"
         self.port = port or free_port()

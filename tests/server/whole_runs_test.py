@@ -1,6 +1,8 @@
 """Whole runs: a load without a profiler, then a window of it under the engine's own profiler and under the real nsys."""
 
 import json
+import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -9,15 +11,12 @@ import unittest
 from pathlib import Path
 
 import support
+from support import proofs
 
 sys.path.insert(0, str(support.HERE.parent / "load"))
 from tiny_gguf import write_model  # pylint: disable=wrong-import-position
 
 NSYS = support.nsys()
-
-
-def proofs(server):
-    return {proof["what"]: proof["state"] for proof in server["proofs"]}
 
 
 def times_in(capture):
@@ -42,6 +41,15 @@ class WholeRuns(unittest.TestCase):
         self.assertIsNotNone(server["cost"]["throughput"])
         return server
 
+    def check_edges(self, run, window):
+        """The window against the first and the last event of the trace."""
+        trace = json.loads((run.folder / "torch_profiler" / "trace.json").read_text())
+        ends = [event["ts"] + event["dur"] for event in trace["traceEvents"]]
+        first, last = (trace["baseTimeNanoseconds"] + us * 1000 for us in (min(event["ts"] for event in trace["traceEvents"]), max(ends)))
+        self.assertEqual(window["edges_from"], "capture")
+        self.assertLess(abs(window["open_ns"] + window["unix_minus_monotonic_ns"] - first), 50_000_000)
+        self.assertLess(abs(window["close_ns"] + window["unix_minus_monotonic_ns"] - last), 50_000_000)
+
     def test_the_engines_own_profiler(self):
         run = support.Run([*support.ENGINE, "--port", "PORT"], "server.gate=http", stages=("baseline", "torch_profiler"))
         self.assertEqual(run.code, 0, run.stderr)
@@ -56,6 +64,10 @@ class WholeRuns(unittest.TestCase):
         self.assertEqual(steps["engine"], "vLLM")
         self.assertAlmostEqual(sum(kind["share"] for kind in steps["kinds"]), 1, places=6)
         self.assertEqual({kind["kind"] for kind in steps["kinds"]}, {"decode", "idle"})
+        window = server["window"]
+        self.check_edges(run, window)
+        length = window["close_ns"] - window["open_ns"]
+        self.assertAlmostEqual(sum(kind["total_ns"] for kind in steps["kinds"]), length, delta=0.01 * length)
         self.assertTrue((run.folder / "baseline" / "load" / "load.json").exists())
         report = (run.folder / "report.md").read_text()
         self.assertIn("## Server", report)
@@ -87,18 +99,43 @@ class WholeRuns(unittest.TestCase):
         self.assertEqual(proofs(server)["the capture is whole"], "passed")
         self.assertEqual({kind["kind"] for kind in server["steps"]["kinds"]}, {"decode", "idle"})
         # libkineto began two seconds after it was asked: the window is where the trace is.
-        trace = json.loads((run.folder / "torch_profiler" / "trace.json").read_text())
-        ends = [event["ts"] + event["dur"] for event in trace["traceEvents"]]
-        first, last = (trace["baseTimeNanoseconds"] + us * 1000 for us in (min(event["ts"] for event in trace["traceEvents"]), max(ends)))
         window = server["window"]
-        self.assertEqual(window["edges_from"], "capture")
         self.assertGreater(window["open_ns"], window["open_acknowledged_ns"] + 1_000_000_000)
-        self.assertLess(abs(window["open_ns"] + window["unix_minus_monotonic_ns"] - first), 50_000_000)
-        self.assertLess(abs(window["close_ns"] + window["unix_minus_monotonic_ns"] - last), 50_000_000)
+        self.check_edges(run, window)
         self.assertNotIn("window_late", run.codes())
         # What it cost is printed, not only recorded.
         self.assertIn("of the tokens per second that it does without a profiler", run.stderr)
         self.assertEqual(run.leftovers(), [])
+
+    def test_kineto_on_demand_in_a_server_that_is_running(self):
+        sockets, traces = (tempfile.mkdtemp(prefix="kineto-", dir="/tmp") for _ in range(2))
+        for folder in (sockets, traces):
+            self.addCleanup(shutil.rmtree, folder)
+        (Path(sockets) / "other").write_text("kept")
+        port = support.free_port()
+        environment = {**os.environ, "KINETO_USE_DAEMON": "1", "KINETO_IPC_SOCKET_DIR": sockets, "KINETO_ONDEMAND_TRACE_DIR": traces}
+        engine = subprocess.Popen([*support.ENGINE, "--port", str(port)], stdout=subprocess.PIPE, text=True, env=environment)
+        try:
+            self.assertIn("ready", engine.stdout.readline())
+            before = set(os.listdir(sockets))
+            for _ in range(2):  # nothing of the first run is in the way of the second
+                run = support.Run([], "server.gate=kineto", port=port, stages=("torch_profiler",))
+                self.assertEqual(run.code, 0, run.stderr)
+                server = run.server("torch_profiler")
+                self.assertTrue(server["attached"])
+                self.assertEqual(proofs(server)["the capture is whole"], "passed")
+                self.assertEqual(proofs(server)["the window lies inside the load and after the warm-up"], "passed")
+                self.check_edges(run, server["window"])
+                self.assertTrue((run.folder / "torch_profiler" / "operators.json").exists())
+                self.assertEqual(os.listdir(traces), [])
+                # What others have there is as it was.
+                self.assertLessEqual(before, set(os.listdir(sockets)))
+                self.assertNotIn("dynolog", os.listdir(sockets))
+            self.assertIsNone(engine.poll(), "the server was stopped")
+        finally:
+            engine.terminate()
+            engine.wait(timeout=20)
+            engine.stdout.close()
 
     def test_another_load_generator(self):
         script = ("import os, time, urllib.request\n"
@@ -147,7 +184,7 @@ class WholeRuns(unittest.TestCase):
     def test_a_server_that_is_running_already(self):
         port = support.free_port()
         engine = subprocess.Popen([*support.ENGINE, "--port", str(port)], stdout=subprocess.PIPE, text=True,
-                                  env={**__import__("os").environ, "PROFLINE_TRACE_DIR": tempfile.mkdtemp()})
+                                  env={**os.environ, "PROFLINE_TRACE_DIR": tempfile.mkdtemp()})
         try:
             self.assertIn("ready", engine.stdout.readline())
             traces = tempfile.mkdtemp()
@@ -158,6 +195,8 @@ class WholeRuns(unittest.TestCase):
             self.assertTrue(run.server("torch_profiler")["attached"])
             refused = support.Run([], port=port, stages=("nsys",))
             self.assertIn("nsys cannot record it", refused.stderr)
+            refused = support.Run([], "server.gate=kineto", port=port, stages=("torch_profiler",))
+            self.assertIn("it was started without KINETO_USE_DAEMON", refused.stderr)
             absent = support.Run([], "server.gate=http", stages=("baseline",))
             self.assertIn("connection refused", absent.text("server_absent"))
             self.assertEqual(absent.codes("problem"), ["server_absent"])

@@ -28,8 +28,11 @@ Result<void> Endpoint::send(const std::string& request, const Node& body, const 
   });
   if (!answer) {
     if (answer.error().kind() == ErrorKind::Cancelled) return answer.error();
+    const bool hangs = answer.error().reason() == server::kNoAnswer;
     return refused(
-        is_stop ? "gate_stop_hangs" : "gate_start_hangs",
+        !hangs    ? "gate_refused"
+        : is_stop ? "gate_stop_hangs"
+                  : "gate_start_hangs",
         "the engine's profiler did not " + verb + ": " + request + ": " + answer.error().message());
   }
   constexpr int kOk = 200;

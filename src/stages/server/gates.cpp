@@ -15,6 +15,7 @@
 #include "tools/kineto/environment.h"
 #include "tools/kineto/responder.h"
 #include "tools/kineto/traced_processes.h"
+#include "workloads/server/http_request.h"
 
 namespace profline::stages::internal {
 namespace {
@@ -25,6 +26,9 @@ using pipeline::Severity;
 using pipeline::StageContext;
 using std::chrono::milliseconds;
 
+/// The name of traces in the stage's folder, into which each process inserts its pid.
+constexpr const char* kKept = "kineto.json";
+
 class HttpGate final : public WindowGate {
  public:
   HttpGate(const StageContext& context, pipeline::StageRun& run)
@@ -33,6 +37,7 @@ class HttpGate final : public WindowGate {
   std::string_view name() const override { return "http"; }
   Result<void> open() override { return endpoint_.start(folder_); }
   Result<void> close() override { return endpoint_.stop(folder_); }
+  bool is_closed_by_server() const override { return true; }
 
  private:
   fs::path folder_;
@@ -49,12 +54,16 @@ class KinetoGate final : public WindowGate {
   Result<void> open() override;
   Result<void> close() override;
   std::optional<bool> traces(const server::TreeProcess& process) override;
+  std::string full_disk() const override {
+    return full_disk_of(setup_.stage_folder(run::stages::kTorchProfiler));
+  }
 
  private:
   /// Processes that were asked for a trace.
   std::size_t asked() const;
   /// Those of them whose trace is not complete.
   std::vector<kineto::Client> unwritten() const;
+  Result<void> take_traces(const std::vector<kineto::Client>& without) const;
   bool wait_until(const std::function<bool()>& done, milliseconds at_most) const;
 
   const RunSetup& setup_;
@@ -70,9 +79,17 @@ Result<void> KinetoGate::prepare() {
            own.activities.end();
   };
   const fs::path folder = setup_.stage_folder(run::stages::kTorchProfiler);
-  PL_TRY(write_file_atomic(folder / run::files::kKinetoConfig, kineto::config_text()));
+  kineto::GivenFolders given{kineto::socket_folder(setup_.folder), folder};
+  fs::path name = kKept;
+  if (is_attached(setup_)) {
+    // Its processes write where their environment says; other runs may use the same folder.
+    name = given.sockets.filename().string() + ".json";
+    given = PL_TRY(kineto_of_attached(setup_));
+  } else {
+    PL_TRY(write_file_atomic(folder / run::files::kKinetoConfig, kineto::config_text()));
+  }
   constexpr double kMs = 1000;
-  const kineto::TraceRequest request{.file = folder / "kineto.json",
+  const kineto::TraceRequest request{.file = given.traces / name,
                                      .duration = milliseconds(static_cast<std::int64_t>(
                                          setup_.settings.pipeline.workload.window.seconds * kMs)),
                                      .cpu = asks_for(settings::Activity::Cpu),
@@ -80,8 +97,10 @@ Result<void> KinetoGate::prepare() {
                                      .shapes = own.record_shapes,
                                      .memory = own.profile_memory,
                                      .stacks = own.with_stack};
+  auto sockets = PL_TRY(is_attached(setup_) ? kineto::SocketFolder::share(given.sockets)
+                                            : kineto::SocketFolder::create(given.sockets));
   responder_ = PL_TRY(kineto::Responder::open(
-      kineto::socket_folder(setup_.folder), request,
+      std::move(sockets), request,
       [this](const kineto::Client& /*client*/) { return is_open_.load(); }));
   return {};
 }
@@ -137,10 +156,11 @@ Result<void> KinetoGate::open() {
                    "no process of the server asked for a trace within 12 s: it uses no libtorch, "
                    "or one without Kineto on demand");
   }
-  // The others poll within the same second.
-  constexpr milliseconds kOthers{1'100};
+  // The others poll within the same second, or within five if they did not read our file.
+  constexpr milliseconds kSoon{1'100};
+  constexpr milliseconds kLater{5'100};
   const std::size_t known = responder_->traffic().clients.size();
-  wait_until([&] { return asked() >= known; }, kOthers);
+  wait_until([&] { return asked() >= known; }, is_attached(setup_) ? kLater : kSoon);
   return {};
 }
 
@@ -154,9 +174,10 @@ Result<void> KinetoGate::close() {
   };
   const bool is_over = wait_until(is_settled, kPatience);
   const std::vector<kineto::Client> unwritten_ones = unwritten();
+  PL_TRY(take_traces(unwritten_ones));
   if (unwritten_ones.empty()) return {};
   if (!is_over && run_.interrupt().requested()) return Error(ErrorKind::Cancelled, "interrupted");
-  const std::string disk = full_disk(setup_.stage_folder(run::stages::kTorchProfiler));
+  const std::string disk = full_disk();
   if (!disk.empty()) return refused("disk_full", "a trace could not be written: " + disk);
   std::vector<std::string> pids;
   for (const kineto::Client& client : unwritten_ones) pids.push_back(std::to_string(client.pid));
@@ -164,6 +185,28 @@ Result<void> KinetoGate::close() {
   return refused("trace_not_written", is_over ? who + " ended before the trace was written"
                                               : who + " did not finish writing the trace within " +
                                                     human_elapsed(kPatience));
+}
+
+/// Moves complete traces into the stage's folder, unless they were written there.
+Result<void> KinetoGate::take_traces(const std::vector<kineto::Client>& without) const {
+  const fs::path kept = setup_.stage_folder(run::stages::kTorchProfiler) / kKept;
+  const fs::path& written = responder_->trace().file;
+  if (written == kept) return {};
+  for (const kineto::Client& client : responder_->traffic().clients) {
+    const bool is_absent =
+        !client.asked || std::any_of(without.begin(), without.end(),
+                                     [&](const auto& other) { return other.pid == client.pid; });
+    if (is_absent) continue;
+    const fs::path from = kineto::trace_file(written, client.pid);
+    const fs::path to = kineto::trace_file(kept, client.pid);
+    std::error_code failure;
+    fs::copy_file(from, to, fs::copy_options::overwrite_existing, failure);
+    if (failure) {
+      return Error(ErrorKind::Io, "cannot copy " + from.string() + ": " + failure.message());
+    }
+    fs::remove(from, failure);
+  }
+  return {};
 }
 
 std::optional<bool> KinetoGate::traces(const server::TreeProcess& process) {
@@ -178,7 +221,22 @@ std::optional<bool> KinetoGate::traces(const server::TreeProcess& process) {
 
 }  // namespace
 
-std::string full_disk(const fs::path& folder) {
+Result<kineto::GivenFolders> kineto_of_attached(const RunSetup& setup) {
+  const auto address = PL_TRY(server::parse_address(workload_of(setup).server.url.value_or("")));
+  const std::string& host = address.host;
+  if (!host.starts_with("127.") && host != "localhost" && host != "::1") {
+    return Error(ErrorKind::Config,
+                 "it may be on another machine: its address is " + host + ", not 127.0.0.1");
+  }
+  const std::int64_t pid = server::listener_on(address.port);
+  if (pid == 0) {
+    return Error(ErrorKind::NotFound, "no process that profline may look at listens on port " +
+                                          std::to_string(address.port));
+  }
+  return kineto::given_to(static_cast<pid_t>(pid));
+}
+
+std::string full_disk_of(const fs::path& folder) {
   constexpr std::uint64_t kLeast = std::uint64_t{1} << 20U;
   const auto free = free_bytes(folder);
   if (!free || *free >= kLeast) return {};

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "records/request.h"
 #include "run/names/artifact_names.h"
+#include "stages/server/internal/engine_traces.h"
 #include "stages/server/internal/session.h"
 
 namespace profline::stages::internal {
@@ -166,7 +167,9 @@ ServerProof window_proof(const ServerRecord& record) {
 }
 
 ServerProof failure_proof(const RunSetup& setup, const ServerRecord& record) {
-  const std::uint64_t failed = record.load.failed_from_window_on;
+  // Without a window the profiler is on for as long as the server lives.
+  const std::uint64_t failed =
+      record.window ? record.load.failed_from_window_on : record.load.failed;
   ServerProof proof{"no request failed because of the profiler", ProofState::Passed, ""};
   if (!record.load.command.empty()) {
     proof.state = ProofState::Unknown;
@@ -174,8 +177,10 @@ ServerProof failure_proof(const RunSetup& setup, const ServerRecord& record) {
     return proof;
   }
   proof.text = counted(record.load.finished, "request") + " succeeded, " +
-               std::to_string(record.load.failed) + " failed, " + std::to_string(failed) +
-               " of them since the window was opened";
+               std::to_string(record.load.failed) + " failed";
+  if (record.window) {
+    proof.text += ", " + std::to_string(failed) + " of them since the window was opened";
+  }
   if (failed == 0) return proof;
   const std::uint64_t before = record.load.failed - failed;
   const bool fails_anyway = before > 0 || requests_of(setup, run::stages::kBaseline).empty();
@@ -184,6 +189,12 @@ ServerProof failure_proof(const RunSetup& setup, const ServerRecord& record) {
 }
 
 }  // namespace
+
+bool survived_window(const ServerRecord& record) {
+  return std::none_of(record.proofs.begin(), record.proofs.end(), [](const ServerProof& proof) {
+    return proof.what == kSurvived && proof.state == ProofState::Failed;
+  });
+}
 
 void add_proof(ServerRecord& record, pipeline::StageRun& run, ServerProof proof,
                const std::string& code, const std::string& fix) {
@@ -194,7 +205,22 @@ void add_proof(ServerRecord& record, pipeline::StageRun& run, ServerProof proof,
   record.proofs.push_back(std::move(proof));
 }
 
+namespace {
+
+void judge_failures(const RunSetup& setup, ServerRecord& record, pipeline::StageRun& run) {
+  add_proof(record, run, failure_proof(setup, record), "requests_failed",
+            "see load/" + std::string(run::files::kLoad) +
+                " for how they failed; a shorter window "
+                "or fewer traced libraries disturb the server less");
+}
+
+}  // namespace
+
 void judge(const RunSetup& setup, ServerRecord& record, pipeline::StageRun& run) {
+  const bool was_traced_throughout = workload_of(setup).server.gate == settings::ServerGate::None;
+  if (!record.window && was_traced_throughout && record.load.start_ns > 0) {
+    judge_failures(setup, record, run);
+  }
   if (!record.window) return;
   const ServerWindowRecord& window = *record.window;
   add_proof(record, run, window_proof(record), "window_outside_load",
@@ -209,10 +235,7 @@ void judge(const RunSetup& setup, ServerRecord& record, pipeline::StageRun& run)
                 "figures per second refer to its real length; a shorter window leaves the profiler "
                 "less to write"});
   }
-  add_proof(record, run, failure_proof(setup, record), "requests_failed",
-            "see load/" + std::string(run::files::kLoad) +
-                " for how they failed; a shorter window "
-                "or fewer traced libraries disturb the server less");
+  judge_failures(setup, record, run);
   record.cost = cost_of(setup, record);
   if (!record.cost) return;
   const ServerCost& cost = *record.cost;
@@ -246,21 +269,11 @@ void explain_first_token(const RunSetup& setup, ServerRecord& record) {
 
 namespace {
 
-/// Work that each process launched.
-std::map<std::int64_t, std::uint64_t> kernels_in(const Timeline& timeline) {
-  std::map<std::int64_t, std::uint64_t> kernels;
-  for (const DeviceWork& work : timeline.work) {
-    if (work.launch == kNoRow || timeline.calls[work.launch].thread == kNoRow) continue;
-    ++kernels[timeline.threads[timeline.calls[work.launch].thread].process];
-  }
-  return kernels;
-}
-
 /// Fills in how much each process did; nothing where that is not known.
 void count_kernels(const Timeline& timeline, const CaptureCounts& counts, ServerRecord& record) {
-  std::map<std::int64_t, std::uint64_t> kernels = kernels_in(timeline);
-  const bool has_own_captures = !counts.by_process.empty();
-  if (has_own_captures) kernels = counts.by_process;
+  std::map<std::int64_t, std::uint64_t> kernels = counts.by_process;
+  const bool has_own_captures = !kernels.empty();
+  if (!has_own_captures) count_work(timeline, kernels);
   for (ServerProcess& process : record.processes) {
     const auto found = kernels.find(process.pid);
     const bool is_counted = found != kernels.end();
@@ -306,9 +319,7 @@ ServerProof processes_proof(const Timeline& timeline, const CaptureCounts& count
     proof.state = ProofState::Failed;
     proof.text = "without a kernel: " + join(empty, ", ");
   } else if (!uncounted.empty()) {
-    proof.text = "not known of " + join(uncounted, ", ") +
-                 (counts.is_one_of_many ? ": of the engine's own traces, one is read"
-                                        : ": no readable trace of it");
+    proof.text = "not known of " + join(uncounted, ", ") + ": no readable trace of it";
   } else {
     proof.state = ProofState::Passed;
     proof.text = counted(gpu_processes, "GPU process", "GPU processes");

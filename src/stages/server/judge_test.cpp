@@ -155,6 +155,26 @@ TEST_F(Judge, FailuresAreTheProfilersOnlyIfThereAreNoneWithoutIt) {
   EXPECT_EQ(proof(kFailures).state, ProofState::Unknown);
 }
 
+TEST_F(Judge, WithoutAWindowEveryFailureIsUnderTheProfiler) {
+  record_.window.reset();
+  judge();
+  EXPECT_THAT(record_.proofs, IsEmpty()) << "another gate did not open";
+  setup_.settings.pipeline.workload.server.gate = settings::ServerGate::None;
+  judge();
+  EXPECT_EQ(proof(kFailures).state, ProofState::Passed);
+  EXPECT_EQ(proof(kFailures).text, "50 requests succeeded, 0 failed");
+  record_.proofs.clear();
+  record_.load.failed = 3;
+  judge();
+  EXPECT_EQ(proof(kFailures).state, ProofState::Unknown) << "nothing to compare with";
+  record_.proofs.clear();
+  requests("baseline");
+  judge();
+  EXPECT_EQ(proof(kFailures).state, ProofState::Failed);
+  EXPECT_EQ(proof(kFailures).text, "50 requests succeeded, 3 failed");
+  EXPECT_THAT(problems(), ElementsAre("requests_failed"));
+}
+
 TEST_F(Judge, ALateEndOfTheWindowIsAWarning) {
   record_.window->close_ns = 20 * kSecond;
   judge();

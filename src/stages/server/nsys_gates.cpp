@@ -24,6 +24,9 @@ using std::chrono::milliseconds;
 /// A profiler's library that nsys loads into each process that it traces.
 constexpr std::string_view kInjectedLibrary = "libToolsInjection";
 
+/// How often a command is tried whose connection to nsys's agent was lost.
+constexpr int kTries = 3;
+
 std::string words_of(const Exit& exit) {
   const std::string words = pipeline::last_words(exit.tail);
   return exit.describe() + (words.empty() ? "" : ": " + words);
@@ -81,7 +84,6 @@ class OwnSession {
   void remember() { run_.remember_session(id_); }
 
   std::string next_attempt(const Exit& exit) {
-    constexpr int kTries = 3;
     if (attempt_ == kTries || exit.why != Exit::Why::Own) return "";
     const nsys::Messages messages = nsys::read_messages(exit.tail);
     if (!messages.agent_lost && !messages.session_in_use) return "";
@@ -135,6 +137,13 @@ class GateOfNsys : public WindowGate {
   std::optional<bool> traces(const server::TreeProcess& process) final {
     return server::has_loaded(process.id.pid, kInjectedLibrary);
   }
+  bool has_capture() const final { return is_there(session_.collection().report); }
+  /// nsys records below TMPDIR, and imports that into the report.
+  std::string full_disk() const final {
+    std::error_code failure;
+    const std::string disk = full_disk_of(session_.collection().report.parent_path());
+    return disk.empty() ? full_disk_of(fs::temp_directory_path(failure)) : disk;
+  }
 
  protected:
   GateOfNsys(const StageContext& context, pipeline::StageRun& run) : session_(context, run) {}
@@ -153,7 +162,7 @@ class NsysGate final : public GateOfNsys {
   std::string_view name() const override { return "session"; }
   Result<void> open() override;
   Result<void> close() override;
-  bool has_capture() const override { return is_there(session().collection().report); }
+  std::chrono::seconds time_to_end() const override;
   bool lacks_metrics() const override { return lacks_metrics_; }
 
  private:
@@ -161,6 +170,7 @@ class NsysGate final : public GateOfNsys {
     return nsys::session_state(run_.processes(), session().program(), session().id());
   }
   Result<std::optional<std::string>> recording_state();
+  Result<Exit> start();
 
   const RunSetup& setup_;
   const pipeline::StagePlan& plan_;
@@ -168,30 +178,36 @@ class NsysGate final : public GateOfNsys {
   bool lacks_metrics_ = false;
 };
 
+/// Starts the capture; again, where another attempt may succeed.
+Result<Exit> NsysGate::start() {
+  pipeline::PlannedCommand start = session().command(plan_.command(kStart));
+  int losses = 0;
+  while (true) {
+    Exit exit = PL_TRY(run_.execute(start));
+    const bool refuses_metrics =
+        !lacks_metrics_ && setup_.settings.pipeline.nsys.gpu_metrics && nsys::refuses_metrics(exit);
+    std::string why;
+    if (refuses_metrics) {
+      lacks_metrics_ = true;
+      start.command = nsys::without_metrics(std::move(start.command));
+      why = "nsys cannot sample the GPU's metrics here, and did not start: it " + words_of(exit) +
+            "; trying again without them";
+    } else if (nsys::read_messages(exit.tail).agent_lost && ++losses < kTries && PL_TRY(state())) {
+      why = "nsys lost the connection to its agent when the capture was started; trying again";
+    }
+    if (why.empty()) return exit;
+    run_.report({Severity::Warning, "nsys_retry", std::move(why)});
+    start.name += " again";
+  }
+}
+
 Result<void> NsysGate::open() {
   const auto before = PL_TRY(state());
   if (!before) {
     return refused("nsys_session_gone", "nsys does not list its session " + session().id() +
                                             " any more, so no capture can be started");
   }
-  pipeline::PlannedCommand start = session().command(plan_.command(kStart));
-  Exit exit = PL_TRY(run_.execute(start));
-  lacks_metrics_ = setup_.settings.pipeline.nsys.gpu_metrics && nsys::refuses_metrics(exit);
-  if (lacks_metrics_) {
-    run_.report({Severity::Warning, "nsys_retry",
-                 "nsys cannot sample the GPU's metrics here, and did not start: it " +
-                     words_of(exit) + "; trying again without them"});
-    start.name += " again";
-    start.command = nsys::without_metrics(std::move(start.command));
-    exit = PL_TRY(run_.execute(start));
-  }
-  if (nsys::read_messages(exit.tail).agent_lost && PL_TRY(state())) {
-    run_.report({Severity::Warning, "nsys_retry",
-                 "nsys lost the connection to its agent when the capture was started; trying "
-                 "again"});
-    start.name += " again";
-    exit = PL_TRY(run_.execute(start));
-  }
+  const Exit exit = PL_TRY(start());
   if (exit.why == Exit::Why::Cancelled) return Error(ErrorKind::Cancelled, "interrupted");
   if (!exit.succeeded()) {
     return refused("nsys_start_failed", "nsys did not start the capture: it " + words_of(exit));
@@ -223,9 +239,7 @@ Result<void> NsysGate::close() {
   const Exit exit = PL_TRY(run_anyway(session().command(plan_.command(kStop)), run_));
   nsys::wait_for_collection(session().id(), exit, session().collection());
   if (exit.succeeded() && is_there(report)) return {};
-  std::error_code failure;
-  std::string disk = full_disk(report.parent_path());
-  if (disk.empty()) disk = full_disk(fs::temp_directory_path(failure));
+  const std::string disk = full_disk();
   if (!disk.empty() || nsys::read_messages(exit.tail).disk_full) {
     return refused("disk_full", "nsys could not write the report: " +
                                     (disk.empty() ? std::string("the disk is full") : disk));
@@ -233,6 +247,15 @@ Result<void> NsysGate::close() {
   if (is_there(report)) return {};  // written, although the session was ending
   return refused("nsys_stop_failed",
                  "nsys left no report when the capture was stopped: it " + words_of(exit));
+}
+
+/// `nsys stop` imports the capture, so that `nsys launch` has nothing left to do but to end, unless
+/// a capture is still being recorded or imported because its server has ended.
+std::chrono::seconds NsysGate::time_to_end() const {
+  constexpr std::chrono::seconds kEnding{45};
+  const bool is_collecting =
+      !has_capture() && full_disk().empty() && !nsys::open_captures(session().id()).empty();
+  return is_collecting ? kLongImport : kEnding;
 }
 
 class CudaGate final : public GateOfNsys {
@@ -245,6 +268,7 @@ class CudaGate final : public GateOfNsys {
   std::string_view name() const override { return "cuda"; }
   Result<void> open() override { return endpoint_.start(folder_); }
   Result<void> close() override { return endpoint_.stop(folder_); }
+  bool is_closed_by_server() const override { return true; }
 
  private:
   fs::path folder_;

@@ -1,16 +1,14 @@
 #include "stages/server/server_stages.h"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
 
 #include "base/figures.h"
 #include "base/files.h"
 #include "pipeline/gpu_watch.h"
 #include "pipeline/workload_stage.h"
 #include "run/artifacts.h"
-#include "run/process_traces.h"
 #include "stages/nsys/nsys_stage.h"
+#include "stages/server/internal/engine_traces.h"
 #include "stages/server/internal/gates.h"
 #include "stages/server/internal/session.h"
 #include "stages/torch_profiler/on_demand.h"
@@ -47,11 +45,6 @@ Finding not_for_attached(std::string_view stage, std::string_view why) {
           "the server was not started by profline, so " + std::string(why),
           "give its command after '--', or set pipeline." + std::string(stage) + ".enable=false",
           ErrorKind::Config};
-}
-
-/// A server that is running may have been started so that Kineto can be asked.
-bool was_started_for_kineto(const RunSetup& setup) {
-  return !is_attached(setup);
 }
 
 /// The stage's own server.json, as its run wrote it.
@@ -147,69 +140,6 @@ std::string why_no_kineto(const RunSetup& setup) {
       .value_or("");
 }
 
-/// The traces that an engine's own profiler left, by size, the largest first.
-std::vector<fs::path> engine_traces(const fs::path& from, const fs::path& kept) {
-  std::vector<std::pair<std::uintmax_t, fs::path>> found;
-  std::error_code failure;
-  for (fs::recursive_directory_iterator at(from, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    const std::string name = at->path().filename().string();
-    const bool is_trace = name.ends_with(".trace.json") || name.ends_with(".trace.json.gz");
-    if (!is_trace || at->path().parent_path() == kept) continue;
-    std::error_code gone;
-    const std::uintmax_t size = fs::file_size(at->path(), gone);
-    if (!gone && size > 0) found.emplace_back(size, at->path());
-  }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return std::tie(b.first, a.second) < std::tie(a.first, b.second);
-  });
-  std::vector<fs::path> traces;
-  for (auto& [size, path] : found) traces.push_back(std::move(path));
-  return traces;
-}
-
-/// A trace in the run's folder needs no second copy; one elsewhere may be overwritten by its
-/// engine.
-Result<void> keep_trace(const fs::path& from, const fs::path& to, bool is_in_run) {
-  std::error_code failure;
-  fs::remove(to, failure);
-  if (is_in_run) fs::create_hard_link(from, to, failure);
-  if (failure || !is_in_run) {
-    fs::copy_file(from, to, fs::copy_options::overwrite_existing, failure);
-  }
-  if (!failure) return {};
-  return Error(ErrorKind::Io, "cannot copy " + from.string() + ": " + failure.message());
-}
-
-/// The engine names its traces itself: the largest one becomes the trace of the stage, and those of
-/// several workers are kept, to be compared as ranks.
-Result<void> adopt_traces(const RunSetup& setup, pipeline::StageRun& run) {
-  const fs::path folder = setup.stage_folder(run::stages::kTorchProfiler);
-  const fs::path kept = folder / run::folders::kEngineTraces;
-  const settings::ServerHttp& http = workload_of(setup).server.http;
-  const fs::path from = http.traces ? setup.cwd / *http.traces : folder;
-  const std::vector<fs::path> traces = engine_traces(from, kept);
-  std::error_code ignored;
-  fs::remove_all(kept, ignored);
-  if (traces.empty()) {
-    run.report({Severity::Problem, "nothing_traced",
-                "the engine's profiler left no trace in " + from.string(),
-                "tell the engine to write there, or name its folder: "
-                "pipeline.workload.server.http.traces=FOLDER"});
-    return {};
-  }
-  const fs::path& best = traces.front();
-  run.report({Severity::Note, "traces",
-              counted(traces.size(), "trace") +
-                  " of the engine; the largest is the one shown: " + best.filename().string()});
-  if (traces.size() > 1) PL_TRY(create_folders(kept));
-  for (const fs::path& trace : traces) {
-    if (traces.size() > 1) PL_TRY(keep_trace(trace, kept / trace.filename(), !http.traces));
-  }
-  const char* shown = best.extension() == ".gz" ? run::files::kCompressedTrace : run::files::kTrace;
-  return keep_trace(best, folder / shown, !http.traces);
-}
-
 }  // namespace
 
 std::vector<Finding> ServerTorchStage::preflight(const StageContext& context) const {
@@ -221,10 +151,15 @@ std::vector<Finding> ServerTorchStage::preflight(const StageContext& context) co
          "pipeline.workload.server.gate=none opens no window, which libtorch's profiler "
          "needs",
          "gate=kineto or http", ErrorKind::Config});
-  } else if (!uses_http(setup) && !was_started_for_kineto(setup)) {
-    findings.push_back(not_for_attached(id(), "its libtorch cannot be asked for a trace"));
+  } else if (!uses_http(setup) && is_attached(setup)) {
+    if (const auto given = kineto_of_attached(setup); !given) {
+      Finding finding = not_for_attached(
+          id(), "its libtorch cannot be asked for a trace: " + given.error().message());
+      finding.fix += "; or start it with KINETO_USE_DAEMON=1 and KINETO_IPC_SOCKET_DIR=FOLDER";
+      findings.push_back(std::move(finding));
+    }
   }
-  if (!uses_http(setup)) {
+  if (!uses_http(setup) && !is_attached(setup)) {
     if (const std::string why = why_no_kineto(setup); !why.empty()) {
       findings.push_back({Severity::Problem, "nothing_traces",
                           "no process can be traced on demand: " + why, "unset the variables"});
@@ -267,7 +202,7 @@ Result<void> ServerTorchStage::run(const StageContext& context, const pipeline::
   const auto gate = uses_http(setup) ? http_gate(context, run) : kineto_gate(context, run);
   ServerRecord record = PL_TRY(run_session(context, plan, run, id(), gate.get()));
   const bool was_open = record.window.has_value();
-  if (was_open && uses_http(setup)) PL_TRY(adopt_traces(setup, run));
+  if (was_open && uses_http(setup)) PL_TRY(adopt_traces(setup, survived_window(record), run));
   return write_record(setup, record);  // judged once its trace says when the window was
 }
 
@@ -286,25 +221,31 @@ Result<void> ServerTorchStage::summarise(const StageContext& context, const run:
   auto record = read_record(setup, id());
   if (!record || !record->window) return tables;
   const run::Artifact<Timeline>& trace = files.get(run::kTorchTrace);
-  // An engine's own trace may begin and end where the engine likes.
-  if (trace && trace->unix_origin_ns > 0 && !uses_http(setup)) {
+  // What is recorded is the window: an engine's own profiler, too, begins and ends when it likes.
+  if (trace && trace->unix_origin_ns > 0) {
     use_edges(trace->unix_origin_ns + trace->begin_ns, trace->unix_origin_ns + trace->end_ns,
               *record->window);
   }
   judge(setup, *record, run);
   if (trace) {
     CaptureCounts counts;
-    counts.by_process = kernels_by_process(setup.stage_folder(id()));
+    counts.by_process = uses_http(setup) ? work_of_engine(setup, *record, *trace)
+                                         : kernels_by_process(setup.stage_folder(id()));
     counts.is_one_of_many = uses_http(setup);
     counts.has_gpu = setup.settings.device.kind == settings::Device::Kind::Cuda;
     use_capture(*trace, trace.file, counts, *record, run);
     add_proof(
         *record, run,
-        {"the capture is whole", ProofState::Passed,
+        {kWhole, ProofState::Passed,
          trace.file + " was written to its end: " + counted(trace->operators.size(), "operator") +
              ", " + counted(trace->work.size(), "kernel or copy", "kernels and copies")});
   } else {
-    run.report({Severity::Problem, "trace_unreadable", trace.file + " " + trace.why_not});
+    add_proof(*record, run, {kWhole, ProofState::Failed, trace.file + " " + trace.why_not},
+              "trace_unreadable",
+              "give the profiler less to write: a shorter window "
+              "(pipeline.workload.window.seconds), or record_shapes and with_stack off; the "
+              "server's output: " +
+                  server_log(setup, id()).string());
   }
   PL_TRY(write_record(setup, *record));
   return tables;
@@ -342,8 +283,7 @@ pipeline::StagePlan ServerNsysStage::plan(const StageContext& context) const {
     plan.commands.push_back(
         {kStart, nsys::start_command(nsys, own, session, output), "when the window opens"});
     Command stop = nsys::stop_command(nsys.program, session);
-    constexpr std::chrono::minutes kLong{10};  // a busy GPU leaves gigabytes to import
-    stop.timeout = kLong;
+    stop.timeout = kLongImport;
     plan.commands.push_back({kStop, std::move(stop), "when it closes"});
   } else {
     settings::Nsys options = own;
@@ -382,9 +322,9 @@ Result<void> read_report(const StageContext& context, const pipeline::StagePlan&
   std::optional<Result<nsys::Export>> made;
   run.read([&] { made = nsys::read_export(sqlite, ""); });
   if (!*made) {
-    const std::string disk = full_disk(sqlite.parent_path());
+    const std::string disk = full_disk_of(sqlite.parent_path());
     add_proof(record, run,
-              {"the capture is whole", ProofState::Failed,
+              {kWhole, ProofState::Failed,
                disk.empty() ? (*made).error().to_string() + "; nsys export " + exported.describe()
                             : disk},
               disk.empty() ? "export_failed" : "disk_full", "the report itself is kept");
@@ -410,7 +350,7 @@ Result<void> read_report(const StageContext& context, const pipeline::StagePlan&
   }
   const bool is_gpu = setup.settings.device.kind == settings::Device::Kind::Cuda;
   add_proof(record, run,
-            {"the capture is whole", ProofState::Passed,
+            {kWhole, ProofState::Passed,
              "the report was finalised and exported: " + counted(content.contents.rows, "event")});
   const bool should_have_samples =
       setup.settings.pipeline.nsys.gpu_metrics && (gate == nullptr || !gate->lacks_metrics());
@@ -462,7 +402,7 @@ std::vector<Finding> ServerNsysStage::verify(const StageContext& context,
   const fs::path report = nsys_output(context.setup).string() + ".nsys-rep";
   std::error_code failure;
   if (fs::exists(report, failure)) return {};
-  const std::string disk = full_disk(report.parent_path());
+  const std::string disk = full_disk_of(report.parent_path());
   return {{Severity::Problem, disk.empty() ? "no_report" : "disk_full",
            "nsys left no report" + (disk.empty() ? "" : ": " + disk),
            "see the findings before this one, and " +

@@ -165,6 +165,9 @@ class Session {
   void wait_for_profiler();
   void note_end();
   void note_survival();
+  bool ended_first(const Error& not_closed);
+  void look_at_disk();
+  void note_full_disk();
   void look_for_tools();
   void note_processes(std::int64_t since_ns);
   void note_transitions(const server::Sight& sight);
@@ -204,6 +207,9 @@ class Session {
   bool is_warm_ = false;
   bool is_steady_ = false;
   bool was_killed_ = false;
+  bool has_died_ = false;  ///< nobody asked it to end
+  std::string full_disk_;  ///< that the profiler writes to, in words; empty: there is space
+  bool disk_was_reported_ = false;  ///< as the reason for which the window did not open or close
 };
 
 /// Whatever answers there now would be taken for the server.
@@ -330,6 +336,10 @@ std::string Session::load_failure(const Exit& exit) const {
 
 server::Sight Session::look() {
   server::Sight sight;
+  sight.now_ns = monotonic_ns();
+  // The load before the server: otherwise requests that fail because it has just ended would be
+  // seen while it counts as running.
+  if (load_) look_at_load(sight);
   if (server_) {
     if (const Exit* exit = server_->wait(kTick)) {
       sight.server_end = end_text(*exit);
@@ -345,7 +355,6 @@ server::Sight Session::look() {
   sight.now_ns = monotonic_ns();
   sight.is_interrupted = is_stopping();
   if (sight.server_end.empty()) look_at_readiness(sight);
-  if (load_) look_at_load(sight);
   run_.progress().tick();
   return sight;
 }
@@ -503,6 +512,7 @@ void Session::report_gate(const Error& error, const char* code) {
                "if it does use libtorch: pipeline.torch_profiler.enable=true"});
     return;
   }
+  disk_was_reported_ = disk_was_reported_ || reason == "disk_full";
   run_.report({Severity::Problem, reason.empty() ? code : reason, error.message(),
                fix_for(reason, server_log(setup_, stage_))});
 }
@@ -537,15 +547,16 @@ void Session::close_window(server::Life& life) {
   const auto closed = gate_->close();
   window.close_acknowledged_ns = monotonic_ns();
   window.close_ns = window.close_asked_ns;
+  look_at_disk();
   life.window_closed();
+  const bool server_ended = !closed && ended_first(closed.error());
   note_survival();
   if (!closed) {
-    // Around a server that has ended, a profiler may still be collecting by itself.
-    const bool may_come = server_ && (server_->wait() != nullptr || is_gone(first_));
-    if (may_come) {
-      not_closed_ = closed.error();
-    } else {
+    if (!server_ended) {
       report_gate(closed.error(), "gate_not_closed");
+    } else if (!gate_->is_closed_by_server()) {
+      // Around a server that has ended, a profiler may still be collecting by itself.
+      not_closed_ = closed.error();
     }
     return;
   }
@@ -555,11 +566,20 @@ void Session::close_window(server::Life& life) {
                       time_text(window.close_acknowledged_ns - window.close_asked_ns) + " later");
 }
 
+/// Whether the server has ended, which may be why its window was not closed. It breaks its
+/// connections a moment before it is gone.
+bool Session::ended_first(const Error& not_closed) {
+  constexpr milliseconds kMoment{1000};
+  if (!server_) return false;
+  const bool may_be_ending =
+      gate_->is_closed_by_server() && not_closed.reason() == "gate_refused" && !is_gone(first_);
+  return server_->wait(may_be_ending ? kMoment : milliseconds(0)) != nullptr || is_gone(first_);
+}
+
 void Session::note_survival() {
   const bool has_ended = server_ && (server_->wait() != nullptr || is_gone(first_));
   // Its end has a finding of its own.
-  record_.proofs.push_back({"the server survived the window",
-                            has_ended ? ProofState::Failed : ProofState::Passed,
+  record_.proofs.push_back({kSurvived, has_ended ? ProofState::Failed : ProofState::Passed,
                             has_ended ? "it ended before the window had closed"
                                       : "it still ran when the capture was complete"});
 }
@@ -623,14 +643,15 @@ void Session::kill_engine() {
   for (const TreeProcess& process : own_processes()) send_signal(process.id, SIGKILL);
 }
 
-/// What started the server ends after it: nsys imports its capture, a busy GPU's for minutes.
+/// What started the server ends after it: nsys may have a capture to import.
 void Session::wait_for_profiler() {
-  constexpr std::chrono::minutes kLong{10};
   constexpr milliseconds kEnding{30'000};
+  const std::chrono::seconds patience =
+      gate_ != nullptr ? gate_->time_to_end() : std::chrono::seconds(kLongImport);
   const std::int64_t began = monotonic_ns();
   while (server_->wait(kTick) == nullptr) {
     run_.progress().tick();
-    const bool is_over = std::chrono::nanoseconds(monotonic_ns() - began) > kLong;
+    const bool is_over = std::chrono::nanoseconds(monotonic_ns() - began) > patience;
     if (is_over) {
       run_.report({Severity::Problem, "profiler_not_ended",
                    "what started the server still ran " + time_text(monotonic_ns() - began) +
@@ -718,6 +739,23 @@ void Session::note_load() {
   load.end_ns = load_ended_ns_ != 0 ? load_ended_ns_ : monotonic_ns();
 }
 
+/// What the profiler leaves on its disk may be removed as it ends, so the disk is looked at when
+/// something has happened.
+void Session::look_at_disk() {
+  if (gate_ != nullptr && full_disk_.empty()) full_disk_ = gate_->full_disk();
+}
+
+/// A full disk keeps a profiler from writing and ends processes that it started. Findings about
+/// those do not name it.
+void Session::note_full_disk() {
+  look_at_disk();
+  if (full_disk_.empty() || disk_was_reported_) return;
+  const bool is_the_cause = has_died_ || (gate_->starts_server() && !gate_->has_capture());
+  run_.report({is_the_cause ? Severity::Problem : Severity::Warning, "disk_full",
+               "the profiler had no space to write to: " + full_disk_,
+               fix_for("disk_full", server_log(setup_, stage_))});
+}
+
 /// How the server ended, and whether anything of it is left.
 void Session::note_end() {
   const Exit* exit = server_ ? server_->wait() : nullptr;
@@ -747,6 +785,10 @@ Result<ServerRecord> Session::run() {
       life = server::Life(rules, start_ns_);
       continue;
     }
+    if (!sight.server_end.empty() && life.phase() != server::Phase::Stopping) {
+      has_died_ = true;
+      look_at_disk();
+    }
     note_transitions(sight);
     const Decision decision = life.next(sight);
     if (decision.finding) run_.report(*decision.finding);
@@ -758,6 +800,7 @@ Result<ServerRecord> Session::run() {
   end_load(SIGTERM);
   stop_server();
   if (not_closed_ && !gate_->has_capture()) report_gate(*not_closed_, "gate_not_closed");
+  note_full_disk();
   note_load();
   note_end();
   server_.reset();

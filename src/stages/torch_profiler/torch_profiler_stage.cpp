@@ -108,7 +108,10 @@ std::vector<Finding> TorchProfilerStage::verify(const pipeline::StageContext& co
 Result<void> TorchProfilerStage::summarise(const pipeline::StageContext& context,
                                            const run::Run& files, pipeline::StageRun& run) const {
   if (has_ranks(context.setup)) return internal::write_rank_tables(context, files, run);
-  if (is_program(context.setup)) return internal::write_tables(context, files, run);
+  // profline may not have started a server.
+  if (is_program(context.setup) || is_server(context.setup)) {
+    return internal::write_tables(context, files, run);
+  }
   return {};  // the built-in workload writes its tables itself
 }
 

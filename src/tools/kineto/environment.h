@@ -1,9 +1,13 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "base/result.h"
 
 namespace profline::kineto {
 
@@ -20,6 +24,14 @@ std::string config_text();
 /// Variables in our own environment that already configure libkineto. The user set them, so they
 /// are not overridden.
 std::vector<std::string> given_variables();
+
+/// What a process was started with to be asked for traces.
+struct GivenFolders {
+  std::filesystem::path sockets;  ///< where it looks for the daemon's socket
+  std::filesystem::path traces;   ///< below which it may write
+};
+/// Those of a process that runs already. An Error says why it cannot be asked.
+Result<GivenFolders> given_to(pid_t pid);
 
 /// The folder for the sockets of a run: short, unique to it and to the user.
 std::filesystem::path socket_folder(const std::filesystem::path& run_folder);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "process/background.h"
+#include "testing/temp_dir.h"
 #include "tools/kineto/protocol.h"
 
 namespace profline::kineto {
@@ -24,6 +26,36 @@ TEST(KinetoEnvironment, HasAShortFolderForEachRun) {
   EXPECT_LE(folder.native().size(), kMostFolderBytes);
   EXPECT_EQ(folder, socket_folder("/home/somebody/" + std::string(200, 'x')));
   EXPECT_NE(folder, socket_folder("/home/somebody/else"));
+}
+
+TEST(KinetoEnvironment, IsReadFromAProcessThatRuns) {
+  const testing::TempDir sockets;
+  const testing::TempDir traces;
+  struct Case {
+    std::map<std::string, std::string> variables;
+    std::string why_not;
+  };
+  const std::string ours = sockets.path();
+  const Case cases[] = {
+      {{{"KINETO_USE_DAEMON", "1"},
+        {"KINETO_IPC_SOCKET_DIR", ours},
+        {"KINETO_ONDEMAND_TRACE_DIR", traces.path()}},
+       ""},
+      {{{"KINETO_IPC_SOCKET_DIR", ours}}, "it was started without KINETO_USE_DAEMON"},
+      {{{"KINETO_USE_DAEMON", "1"}}, "it was started without KINETO_IPC_SOCKET_DIR"},
+      {{{"KINETO_USE_DAEMON", "1"}, {"KINETO_IPC_SOCKET_DIR", ours + "/absent"}},
+       ours + "/absent is not a folder that profline can write to"},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.why_not);
+    const auto child = BackgroundChild::start({.argv = {"sleep", "60"}, .env = each.variables}, {});
+    ASSERT_TRUE(child) << child.error().to_string();
+    const auto given = given_to((*child)->process().pid);
+    EXPECT_EQ(given ? "" : given.error().message(), each.why_not);
+    if (!given) continue;
+    EXPECT_EQ(given->sockets, sockets.path());
+    EXPECT_EQ(given->traces, traces.path());
+  }
 }
 
 TEST(KinetoEnvironment, RecognisesProgramsThatIsolate) {

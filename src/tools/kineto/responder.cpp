@@ -52,6 +52,21 @@ std::string path_of(const sockaddr_un& address, socklen_t size) {
   return {address.sun_path, strnlen(address.sun_path, most)};
 }
 
+Result<void> check_length(const fs::path& folder) {
+  if (folder.native().size() <= kMostFolderBytes) return {};
+  return Error(ErrorKind::Io, "the path " + folder.string() + " is longer than the " +
+                                  std::to_string(kMostFolderBytes) +
+                                  " bytes that leave room for libkineto's sockets");
+}
+
+/// Whether a program has that socket open.
+bool answers(const fs::path& socket) {
+  const FileDescriptor own(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const SocketAddress address = address_of(socket);
+  return own.is_open() &&
+         connect(own.get(), reinterpret_cast<const sockaddr*>(&address.un), address.size) == 0;
+}
+
 void remove_sockets(const fs::path& folder) {
   std::error_code failure;
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
@@ -160,32 +175,52 @@ const Client* Traffic::find(std::int32_t pid) const {
 }
 
 Result<SocketFolder> SocketFolder::create(const fs::path& path) {
-  if (path.native().size() > kMostFolderBytes) {
-    return Error(ErrorKind::Io, "the path " + path.string() + " is longer than the " +
-                                    std::to_string(kMostFolderBytes) +
-                                    " bytes that leave room for libkineto's sockets");
-  }
+  PL_TRY(check_length(path));
   if (mkdir(path.c_str(), S_IRWXU) != 0) {
     if (errno != EEXIST) return failed("cannot create " + path.string(), errno);
     PL_TRY(check_left_folder(path));
   }
-  return SocketFolder(path);
+  return SocketFolder(path, false);
 }
 
-SocketFolder::SocketFolder(SocketFolder&& other) noexcept : path_(std::move(other.path_)) {
+Result<SocketFolder> SocketFolder::share(const fs::path& path) {
+  PL_TRY(check_length(path));
+  const fs::path daemon = path / kSocketName;
+  std::error_code failure;
+  const fs::file_status status = fs::symlink_status(daemon, failure);
+  if (!fs::exists(status)) return SocketFolder(path, true);
+  if (!fs::is_socket(status) || answers(daemon)) {
+    return Error(ErrorKind::Io, "another daemon uses " + daemon.string());
+  }
+  if (!fs::remove(daemon, failure)) {  // of a daemon that has ended
+    return failed("cannot remove " + daemon.string(), failure.value());
+  }
+  return SocketFolder(path, true);
+}
+
+SocketFolder::SocketFolder(SocketFolder&& other) noexcept
+    : path_(std::move(other.path_)), is_shared_(other.is_shared_), has_socket_(other.has_socket_) {
   other.path_.clear();
 }
 
 SocketFolder::~SocketFolder() {
   if (path_.empty()) return;
-  remove_sockets(path_);
   std::error_code ignored;
+  if (is_shared_) {
+    if (has_socket_) fs::remove(path_ / kSocketName, ignored);
+    return;
+  }
+  remove_sockets(path_);
   fs::remove(path_, ignored);
 }
 
 Result<std::unique_ptr<Responder>> Responder::open(const fs::path& folder, TraceRequest trace,
                                                    MayTrace may_trace) {
-  SocketFolder made = PL_TRY(SocketFolder::create(folder));
+  return open(PL_TRY(SocketFolder::create(folder)), std::move(trace), std::move(may_trace));
+}
+
+Result<std::unique_ptr<Responder>> Responder::open(SocketFolder made, TraceRequest trace,
+                                                   MayTrace may_trace) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.is_open()) return failed("cannot create a socket", errno);
   const int on = 1;  // best effort: only processes in containers need the sender's pid
@@ -194,6 +229,7 @@ Result<std::unique_ptr<Responder>> Responder::open(const fs::path& folder, Trace
   if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.un), address.size) != 0) {
     return failed("cannot bind " + (made.path() / kSocketName).string(), errno);
   }
+  made.take_socket();
   FileDescriptor wakes(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wakes.is_open()) return failed("cannot create an eventfd", errno);
   std::unique_ptr<Responder> responder(new Responder(std::move(made), std::move(socket),

@@ -43,11 +43,15 @@ struct Traffic {
 /// and must be quick: libkineto waits only 90 ms for an answer.
 using MayTrace = std::function<bool(const Client& client)>;
 
-/// A private folder for sockets, mode 0700: a new one, or one that an earlier run of this user left
-/// over. Removed with its sockets in the destructor.
+/// A folder for the daemon's socket.
 class SocketFolder {
  public:
+  /// A private one, mode 0700: new, or left over by an earlier run of this user. Removed with its
+  /// sockets in the destructor.
   static Result<SocketFolder> create(const std::filesystem::path& path);
+  /// That of processes that profline did not start. The destructor removes the daemon's
+  /// socket and nothing else. An Error if another daemon answers there.
+  static Result<SocketFolder> share(const std::filesystem::path& path);
   ~SocketFolder();
   SocketFolder(SocketFolder&& other) noexcept;
   SocketFolder& operator=(SocketFolder&&) = delete;
@@ -55,19 +59,26 @@ class SocketFolder {
   SocketFolder& operator=(const SocketFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  /// The daemon's socket in it is ours from now on.
+  void take_socket() { has_socket_ = true; }
 
  private:
-  explicit SocketFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  SocketFolder(std::filesystem::path path, bool is_shared)
+      : path_(std::move(path)), is_shared_(is_shared) {}
 
   std::filesystem::path path_;
+  bool is_shared_;
+  bool has_socket_ = false;
 };
 
-/// Answers the processes that were started with environment(), on a thread of its own, until it is
-/// destroyed. Each process is asked once for a trace.
+/// Answers the processes whose KINETO_IPC_SOCKET_DIR is its folder, on a thread of its own, until
+/// it is destroyed. Each process is asked once for a trace.
 class Responder {
  public:
   static Result<std::unique_ptr<Responder>> open(const std::filesystem::path& folder,
                                                  TraceRequest trace, MayTrace may_trace);
+  static Result<std::unique_ptr<Responder>> open(SocketFolder folder, TraceRequest trace,
+                                                 MayTrace may_trace);
   ~Responder();
   Responder(const Responder&) = delete;
   Responder& operator=(const Responder&) = delete;

@@ -1,6 +1,8 @@
 #include "tools/kineto/responder.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -170,6 +172,46 @@ TEST_F(KinetoResponder, RefusesWhatIsNotItsFolder) {
   EXPECT_EQ(made.error().to_string(), folder.string() + " exists and is not a folder of this user");
   EXPECT_TRUE(fs::exists(folder)) << "it is somebody else's";
   fs::remove(folder);
+}
+
+TEST_F(KinetoResponder, LeavesAFolderOfOthersAsItWas) {
+  ASSERT_EQ(mkdir(folder.c_str(), 0755), 0);
+  std::ofstream(folder / "other") << "kept";
+  testing::KinetoClient client(folder, 4711);  // it was there first
+  {
+    auto shared = SocketFolder::share(folder);
+    ASSERT_TRUE(shared) << shared.error().to_string();
+    const auto responder = Responder::open(std::move(*shared), {.file = "/r/kineto.json"},
+                                           [](const Client&) { return true; });
+    ASSERT_TRUE(responder) << responder.error().to_string();
+    EXPECT_THAT(client.poll().value(), StartsWith("ACTIVITIES_LOG_FILE=/r/kineto.json\n"));
+    const auto second = SocketFolder::share(folder);
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().message(), "another daemon uses " + (folder / kSocketName).string());
+  }
+  struct stat status {};
+  ASSERT_EQ(stat(folder.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0755U);
+  EXPECT_TRUE(fs::exists(folder / "other"));
+  EXPECT_FALSE(fs::exists(folder / kSocketName));
+  const auto files = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  EXPECT_EQ(files, 2) << "the client's socket and the other file";
+  fs::remove_all(folder);
+}
+
+TEST_F(KinetoResponder, TakesThePlaceOfADaemonThatHasEnded) {
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  {
+    const FileDescriptor ended(socket(AF_UNIX, SOCK_DGRAM, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    (folder / kSocketName).native().copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(bind(ended.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  ASSERT_TRUE(fs::exists(folder / kSocketName));
+  EXPECT_TRUE(SocketFolder::share(folder));
+  EXPECT_FALSE(fs::exists(folder / kSocketName));
+  fs::remove_all(folder);
 }
 
 TEST_F(KinetoResponder, RefusesAFolderWhosePathIsTooLong) {

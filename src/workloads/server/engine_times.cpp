@@ -24,6 +24,13 @@ void add(std::optional<double>& sum, double value) {
   sum = sum.value_or(0) + value;
 }
 
+/// vLLM's and others' `request_queue_time_seconds_sum`, SGLang's `sglang:queue_time_seconds_sum`.
+bool is_named(std::string_view name, std::string_view ending) {
+  if (!name.ends_with(ending)) return false;
+  const std::string_view start = name.substr(0, name.size() - ending.size());
+  return start.ends_with("request_") || start == "sglang:";
+}
+
 std::optional<double> mean(const std::optional<double>& before, const std::optional<double>& after,
                            std::optional<double> count) {
   if (!after || !count || *count <= 0) return std::nullopt;
@@ -51,8 +58,8 @@ EngineTimes parse_engine_times(std::string_view page) {
     if (!value) continue;
     const std::string_view name = line.substr(0, std::min(line.find('{'), line.find(' ')));
     // Several engines of one server are added up.
-    if (name.ends_with("request_queue_time_seconds_sum")) add(times.queue_s, *value);
-    if (name.ends_with("request_queue_time_seconds_count")) add(times.queued, *value);
+    if (is_named(name, "queue_time_seconds_sum")) add(times.queue_s, *value);
+    if (is_named(name, "queue_time_seconds_count")) add(times.queued, *value);
     if (name.ends_with("request_prefill_time_seconds_sum")) add(times.prefill_s, *value);
     if (name.ends_with("request_prefill_time_seconds_count")) add(times.prefills, *value);
     if (name == "llamacpp:prompt_seconds_total") add(times.prefill_s, *value);

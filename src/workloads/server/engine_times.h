@@ -18,7 +18,8 @@ struct EngineTimes {
 };
 
 /// Reads `/metrics` of vLLM and others that use its names (`vllm:request_queue_time_seconds_sum`,
-/// `…request_prefill_time_seconds_sum`), and of llama-server (`llamacpp:prompt_seconds_total`).
+/// `…request_prefill_time_seconds_sum`), of SGLang (`sglang:queue_time_seconds_sum`), and of
+/// llama-server (`llamacpp:prompt_seconds_total`).
 EngineTimes parse_engine_times(std::string_view page);
 
 /// Per request, between two readings.

@@ -27,6 +27,18 @@ TEST(EngineTimes, OfLlamaServerAreDividedByTheRequestsOfTheClient) {
   EXPECT_DOUBLE_EQ(*mean.prefill_ns, 0.25e9);
 }
 
+TEST(EngineTimes, OfSglangAreTheTimeInItsQueue) {
+  EXPECT_EQ(
+      parse_engine_times("# HELP sglang:queue_time_seconds Histogram of queueing time in seconds.\n"
+                         "# TYPE sglang:queue_time_seconds histogram\n"
+                         "sglang:queue_time_seconds_sum{model_name=\"m\",tp_rank=\"0\"} 2.5\n"
+                         "sglang:queue_time_seconds_bucket{le=\"0.001\",model_name=\"m\"} 1\n"
+                         "sglang:queue_time_seconds_count{model_name=\"m\",tp_rank=\"0\"} 10\n"
+                         "sglang:avg_request_queue_latency 0.1\n"
+                         "other:queue_time_seconds_sum 7\n"),
+      (EngineTimes{2.5, 10, {}, {}}));
+}
+
 TEST(EngineTimes, AreNotReadFromALineThatWasCutOff) {
   EXPECT_EQ(parse_engine_times("vllm:request_queue_time_seconds_count 7\n"
                                "vllm:request_queue_time_seconds_sum 12"),

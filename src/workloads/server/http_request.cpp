@@ -46,7 +46,8 @@ class Patience {
     while (true) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now());
       if (left <= std::chrono::milliseconds(0)) {
-        return failed("no answer within " + std::to_string(timeout_.count()) + " ms");
+        return failed("no answer within " + std::to_string(timeout_.count()) + " ms")
+            .with_reason(kNoAnswer);
       }
       if (stopping_ && stopping_()) return Error(ErrorKind::Cancelled, "interrupted");
       pollfd event{socket, events, 0};

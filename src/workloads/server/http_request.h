@@ -36,6 +36,8 @@ struct HttpCall {
   std::chrono::milliseconds timeout{1000};
   std::size_t most_body = std::size_t{64} << 10U;
 };
+/// The reason of the Error of a call that took too long.
+inline constexpr const char* kNoAnswer = "no_answer";
 /// An Error of kind Io says what went wrong, in words that follow a colon: `connection refused`. If
 /// `stopping` holds, it ends early.
 Result<HttpAnswer> call(const Address& address, const HttpCall& request,

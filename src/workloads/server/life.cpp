@@ -139,6 +139,14 @@ Decision Life::closed(const Sight& sight) {
   return {Act::FinishLoad};
 }
 
+/// A server that ends fails its load first, and takes a moment to be gone.
+bool Life::may_be_ending(const Sight& sight) {
+  constexpr std::int64_t kMomentNs = 1'000'000'000;
+  if (!load_is_on_ || load_was_ended_ || sight.load_failure.empty()) return false;
+  if (!load_failed_ns_) load_failed_ns_ = sight.now_ns;
+  return sight.now_ns - *load_failed_ns_ < kMomentNs;
+}
+
 Decision Life::next(const Sight& sight) {
   if (phase_ == Phase::Stopping) {
     return {Act::Done};  // it did not end when it was asked to
@@ -149,6 +157,7 @@ Decision Life::next(const Sight& sight) {
     const Decision ending = end_load({}, sight);
     return ending.act != Act::Wait ? ending : stop({});
   }
+  if (may_be_ending(sight)) return {};
   switch (phase_) {
     case Phase::Loading:
       return loading(sight);

@@ -86,11 +86,13 @@ class Life {
   Decision closed(const Sight& sight);
   Decision stop(std::optional<Finding> finding);
   Decision end_load(Decision decision, const Sight& sight);
+  bool may_be_ending(const Sight& sight);
 
   LifeRules rules_;
   std::int64_t start_ns_;
   Phase phase_ = Phase::Loading;
   std::int64_t open_ns_ = 0;
+  std::optional<std::int64_t> load_failed_ns_{};  ///< when that was first seen
   bool load_is_on_ = false;
   bool load_was_ended_ = false;
   bool end_was_reported_ = false;

@@ -162,7 +162,30 @@ TEST(Life, ReportsALoadThatEndsTooSoon) {
     if (each.is_open) played.open(2);
     played.sight_.load_ended = true;
     played.sight_.load_failure = each.failure;
-    EXPECT_EQ(played.at(3), each.is_open ? Act::CloseWindow : Act::StopServer);
+    if (*each.failure != '\0') {  // perhaps because the server is about to end
+      EXPECT_EQ(played.at(2.5), Act::Wait);
+    }
+    EXPECT_EQ(played.at(3.5), each.is_open ? Act::CloseWindow : Act::StopServer);
+    EXPECT_EQ(played.codes_, std::vector<std::string>{each.code});
+  }
+}
+
+TEST(Life, NamesTheServersEndIfTheLoadFailsBeforeItIsGone) {
+  struct Case {
+    const char* code;
+    bool is_open;
+  };
+  for (const Case& each :
+       {Case{"server_died_in_warmup", false}, Case{"server_died_in_window", true}}) {
+    SCOPED_TRACE(each.code);
+    Played played;
+    played.begin_load(1);
+    if (each.is_open) played.open(2);
+    played.sight_.load_ended = true;
+    played.sight_.load_failure = "no request succeeded; 8 requests failed";
+    EXPECT_EQ(played.at(3), Act::Wait);
+    played.sight_.server_end = "exited with code 3: out of memory";
+    EXPECT_EQ(played.at(3.1), each.is_open ? Act::CloseWindow : Act::Done);
     EXPECT_EQ(played.codes_, std::vector<std::string>{each.code});
   }
 }

@@ -7,6 +7,7 @@
 
 #include "pipeline/stage.h"
 #include "stages/server/internal/session.h"
+#include "tools/kineto/environment.h"
 #include "tools/nsys/probe.h"
 
 /// The gates of the stages.
@@ -33,7 +34,11 @@ std::unique_ptr<WindowGate> whole_life_gate(const pipeline::StageContext& contex
 std::unique_ptr<WindowGate> http_gate(const pipeline::StageContext& context,
                                       pipeline::StageRun& run);
 
-/// libtorch's profiler in processes that were started with kineto::environment().
+/// How libtorch's profiler is asked in a server that runs already. An Error says why it cannot be.
+Result<kineto::GivenFolders> kineto_of_attached(const pipeline::RunSetup& setup);
+
+/// libtorch's profiler in processes that were started with kineto::environment(), or, of a server
+/// that runs already, with what kineto_of_attached() says.
 std::unique_ptr<WindowGate> kineto_gate(const pipeline::StageContext& context,
                                         pipeline::StageRun& run);
 
@@ -45,6 +50,6 @@ std::filesystem::path nsys_output(const pipeline::RunSetup& setup);
 nsys::Installation installed_nsys(const pipeline::Toolbox& tools);
 
 /// A folder's file system has no space left, in words; empty: it has.
-std::string full_disk(const std::filesystem::path& folder);
+std::string full_disk_of(const std::filesystem::path& folder);
 
 }  // namespace profline::stages::internal

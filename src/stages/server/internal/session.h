@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -23,6 +24,13 @@ namespace profline::stages::internal {
 // Names of the commands in a stage's plan.
 inline constexpr const char* kServer = "server";
 inline constexpr const char* kLoad = "load";
+
+// What must be true of a capture, where that is named twice.
+inline constexpr const char* kSurvived = "the server survived the window";
+inline constexpr const char* kWhole = "the capture is whole";
+
+/// How long the import of a busy GPU's capture may take.
+inline constexpr std::chrono::minutes kLongImport{10};
 
 /// What opens and closes a profiler's window. The reason of an Error is the code of its finding.
 class WindowGate {
@@ -50,6 +58,12 @@ class WindowGate {
   virtual Result<void> close() = 0;
   /// Whether there is a capture, once the server and all around it have ended; false: not known.
   virtual bool has_capture() const { return false; }
+  /// Whether the server closes it: one that has ended cannot, and there is nothing else to say.
+  virtual bool is_closed_by_server() const { return false; }
+  /// How long what started the server may take to end after it, with a capture to import or not.
+  virtual std::chrono::seconds time_to_end() const { return kLongImport; }
+  /// A disk that the profiler writes to has no space left, in words; empty: it has.
+  virtual std::string full_disk() const { return {}; }
   /// Whether the profiler turned out to be unable to sample the GPU's metrics, which was reported.
   virtual bool lacks_metrics() const { return false; }
   /// Whether the profiler is in a process; nothing: not known.
@@ -91,6 +105,9 @@ void judge(const pipeline::RunSetup& setup, ServerRecord& record, pipeline::Stag
 /// Compares what the engine says about the time to the first token with what the client saw.
 void explain_first_token(const pipeline::RunSetup& setup, ServerRecord& record);
 
+/// Whether the server still ran when its window had been closed; without a window: true.
+bool survived_window(const ServerRecord& record);
+
 /// A proof that failed is a Problem, with this code and fix.
 void add_proof(ServerRecord& record, pipeline::StageRun& run, ServerProof proof,
                const std::string& code = {}, const std::string& fix = {});
@@ -103,7 +120,7 @@ struct CaptureCounts {
   /// Work of each process, where every process has a capture of its own; empty: the capture has all
   /// of them.
   std::map<std::int64_t, std::uint64_t> by_process{};
-  /// The engine wrote a capture per process, under names of its own; this is one of them.
+  /// The capture may be one of several, so that a process without a row in it may be in another.
   bool is_one_of_many = false;
 };
 
