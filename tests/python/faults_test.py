@@ -176,16 +176,62 @@ threading.Thread(target=work).start()
 with profline.request(i=2): pass
 """)
         self.assertEqual([r["attributes"]["i"] for r in self.read().requests], [2])
+        self.assertEqual(self.read().problems, ["1 request did not end and is not recorded"])
 
     def test_phases_closed_in_the_wrong_order(self):
         self.run_program("""
-import profline
+import profline, time
 with profline.request():
     a, b = profline.phase("a"), profline.phase("b")
-    a.__enter__(); b.__enter__(); a.__exit__(None, None, None); b.__exit__(None, None, None); b.__exit__(None, None, None)
+    a.__enter__(); b.__enter__()
+    a.__exit__(None, None, None)
+    time.sleep(0.01)
+    b.__exit__(None, None, None); b.__exit__(None, None, None)
+    with profline.phase("c"): pass
 print("ok")
 """)
-        self.assertIn("a", phases(self.read().requests[0]))
+        (request,) = self.read().requests
+        found = phases(request)
+        self.assertEqual([*found], ["a", "a/b", "c"])
+        self.assertLessEqual(found["a/b"]["start_ns"] + found["a/b"]["ns"], found["a"]["start_ns"] + found["a"]["ns"])
+        self.assertEqual(self.read().problems, ["phase 'a/b' was still open when phase 'a' around it ended; it is recorded up to there"])
+
+    def test_a_phase_closed_after_its_request(self):
+        self.run_program("""
+import profline
+for i in range(2):
+    request, x = profline.request(i=i), profline.phase("x")
+    request.__enter__(); x.__enter__()
+    profline.step()
+    request.__exit__(None, None, None)
+    x.__exit__(None, None, None)
+""")
+        self.assertEqual([r["attributes"]["i"] for r in self.read().requests], [0, 1])
+        for request in self.read().requests:
+            (phase,) = request["phases"]
+            self.assertEqual((phase["path"], len(phase["steps_ns"])), ("x", 1))
+            self.assertLessEqual(phase["start_ns"] + phase["ns"], request["ns"])
+        self.assertEqual(self.read().problems, ["phase 'x' was still open when the request around it ended; it is recorded up to there"])
+
+    def test_a_task_that_outlives_the_request_that_started_it(self):
+        self.run_program("""
+import asyncio, profline
+async def background(ended):
+    with profline.phase("late"):
+        await ended.wait()
+    with profline.request(i="background"):
+        with profline.phase("x"): pass
+async def main():
+    ended = asyncio.Event()
+    with profline.request(i="main"):
+        task = asyncio.create_task(background(ended))
+        await asyncio.sleep(0)
+    ended.set()
+    await task
+asyncio.run(main())
+""")
+        self.assertEqual([(r["attributes"]["i"], [*phases(r)]) for r in self.read().requests], [("main", []), ("background", ["x"])])
+        self.assertEqual(self.read().problems, ["phase 'late' ended after the request around it, in another thread or task; it is not recorded"])
 
     # What Python was given.
 
@@ -216,8 +262,9 @@ print("ok")
             with self.subTest(missing):
                 folder = self.folder / "partial"
                 folder.mkdir(exist_ok=True)
-                self.assertEqual(self.run_program("print('ok')", environment={"PROFLINE_PYTHON": folder if missing == "no adapter" else "/nowhere"}), "ok\n")
-                self.assertEqual(self.last.stderr, b"")
+                environment = {"PROFLINE_PYTHON": folder if missing == "no adapter" else "/nowhere"}
+                self.assertEqual(self.run_program("print('ok')", environment=environment), "ok\n")
+                self.assert_complains("the Python adapter did not start, so this process is not recorded: ModuleNotFoundError: No module named 'profline_adapter'")
 
     # torch and transformers.
 

@@ -131,7 +131,8 @@ class Gate(ProgramTest):
     def test_a_request_that_never_ends(self):
         self.capture("cuda", {"first": 0, "count": 1}, program="import torch, profline\nprofline.request().__enter__()\nprint('end')\n")
         self.assertEqual(self.gates(), [("cuda", [0], None)])
-        self.assertEqual(self.read().problems, ["the program ended in the middle of a request that was being captured (0 requests captured before it)"])
+        self.assertEqual(self.read().problems, ["the program ended in the middle of a request that was being captured (0 requests captured before it)",
+                                                "1 request did not end and is not recorded"])
 
     def test_a_trace_that_cannot_be_written(self):
         out = self.capture("torch", {"first": 0, "count": 1}, program=PROGRAM.replace("for i in range(4)", "torch.FAIL = True\nfor i in range(4)", 1))
@@ -170,7 +171,8 @@ print(" ".join(torch.calls))
 import threading, torch, profline
 thread = threading.Thread(target=profline.request().__enter__); thread.start(); thread.join()
 """)
-        self.assertEqual((self.gates(), self.read().problems), ([], ["a request that was being captured did not end in its thread, so it has no trace"]))
+        self.assertEqual((self.gates(), self.read().problems), ([], ["a request that was being captured did not end in its thread, so it has no trace",
+                                                                     "1 request did not end and is not recorded"]))
 
     def test_an_unknown_gate(self):
         self.capture("gpu")
