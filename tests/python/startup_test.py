@@ -27,9 +27,9 @@ class Startup(ProgramTest):
     def test_the_program_sees_its_own_path(self):
         self.same_as_without(STATE)
 
-    def test_nothing_is_recorded_by_a_program_that_does_nothing(self):
+    def test_a_program_that_does_nothing_leaves_the_sign_that_the_adapter_started(self):
         self.run_program("print(1)")
-        self.assertEqual(self.read().files, [])
+        self.assertEqual([(file.name, file.stat().st_size) for file in self.recorded.iterdir()], [("python-started", 0)])
 
     def test_the_programs_own_sitecustomize_runs(self):
         self.write("own/sitecustomize.py", "import sys\nsys.own = (__name__, __file__)\nanswer = 42\n")
@@ -72,7 +72,7 @@ class Startup(ProgramTest):
         for option in ("-S", "-I", "-E"):
             with self.subTest(option):
                 self.assertEqual(self.run_program("print(1)", options=[option]), "1\n")
-        self.assertEqual(self.read().files, [])
+        self.assertEqual(list(self.recorded.iterdir()), [])
 
     def test_options_that_make_python_strict(self):
         for options in (["-W", "error"], ["-X", "dev"], ["-OO"], ["-bb"], ["-s"]):
