@@ -422,6 +422,12 @@ TEST_F(RunProgram, InTheWrongPlaceGetsALineThatShowsTheRightOne) {
       {{"run", "x.py", "--n", "3"},
        "'x.py' is not an override (KEY=VALUE); to profile a program: profline run -- python3 x.py "
        "--n 3"},
+      {{"profile", "sh", "x.sh"},
+       "'profile' is not a command; to profile a program: profline run -- sh x.sh"},
+      {{"run", "--nsys", "--", "sh", "x.sh"},
+       "--nsys needs a value, PROGRAM; see 'profline --help'"},
+      {{"run", "sh", "--", "x.sh"},
+       "'sh' is not an override (KEY=VALUE); to profile a program: profline run -- sh x.sh"},
       {{"./a.out"}, "'./a.out' is not a command; to profile a program: profline run -- ./a.out"},
       {{"run", "--"}, "no program follows '--'; name it, as in: profline run -- python3 infer.py"},
       {{"--", "sh", "x.sh"},
