@@ -392,6 +392,31 @@ Hidden().generate(Ids(1, 3))
         self.assertEqual(self.read().requests[0]["phases"], [])
         self.assertIn("the forward calls of Hidden could not be observed", self.read().problems[0])
 
+    def test_a_model_that_two_threads_use_is_not_compiled_by_that(self):
+        for own, compiled in (("", False), ("model._compiled_call_impl = model._call_impl\n", True)):
+            with self.subTest(compiled=compiled):
+                self.fake_transformers()
+                before = len(self.read().of("model"))
+                self.run_program(MODEL + """
+import threading
+entered, finished = threading.Event(), threading.Event()
+class Slow(Model):
+    def forward(self, input_ids):
+        if threading.current_thread() is not threading.main_thread():
+            entered.set()
+            finished.wait()
+model = Slow()
+""" + own + """
+thread = threading.Thread(target=lambda: model.generate(Ids(1, 3)))
+thread.start()
+entered.wait()
+model.generate(Ids(1, 3))
+finished.set()
+thread.join()
+""")
+                self.assertEqual([model["compiled"] for model in self.read().of("model")[before:]], [compiled])
+                self.assertEqual(self.read().problems, [])
+
     def test_a_fork_inside_generate(self):
         self.fake_transformers()
         self.run_program(MODEL + """
