@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+import sys
 import unittest
 
 from support import ProgramTest
@@ -225,6 +226,18 @@ if __name__ == "__main__":
         # Forked workers are copies of their parent.
         self.assertEqual(started, ["-c", "-m package.module", "-m package.module", "module.py", "multiprocessing", "multiprocessing",
                                    "script.py", "script.py"])
+
+    @unittest.skipUnless(hasattr(sys, "orig_argv"), "Python 3.9 has no orig_argv")
+    def test_a_server_of_forks_is_of_multiprocessing_in_every_python(self):
+        for code in ("from multiprocessing.forkserver import main; main(5, 6, [], **{})",
+                     "import sys; from multiprocessing.forkserver import main; main(5, 6, [], sys_argv=sys.argv[1:], **{})"):
+            out = self.run_program(f"""
+import sys
+sys.orig_argv = [sys.executable, "-c", {code!r}]
+from profline_adapter import recording
+print(recording.how_started())
+""")
+            self.assertEqual(out, "multiprocessing\n")
 
     def test_a_worker_of_multiprocessing_closes_its_capture(self):
         self.capture("cuda", {"first": 0, "count": 9}, program="""
