@@ -104,7 +104,7 @@ class Splitter {
           there && !is_option(arguments_[next_]) && !looks_like_override(arguments_[next_]);
       return taken ? std::optional(arguments_[next_++]) : std::nullopt;
     }
-    if (!there) {
+    if (!there || arguments_[next_] == "--") {
       return usage_error(std::string(option.name) + " needs a value, " +
                          std::string(option.value_name));
     }
@@ -179,6 +179,91 @@ std::string right_line(std::string_view verb, const Words& before, const Words& 
 bool takes_programs(std::string_view verb) {
   return verb == "run" || verb == "plan";
 }
+
+/// Finds a program in the place of a command or of an override.
+class NearMiss {
+ public:
+  NearMiss(const Words& arguments, const NearMissRules& rules)
+      : arguments_(arguments), rules_(rules) {}
+
+  std::optional<Error> run() {
+    for (at_ = 0; at_ < arguments_.size(); ++at_) {
+      const std::string& word = arguments_[at_];
+      if (word == "--") return after_dashes();
+      if (word.starts_with('-')) {
+        if (!take_option()) return std::nullopt;
+      } else if (looks_like_override(word)) {
+        before_.push_back(word);
+      } else if (verb_.empty() && is_verb(word)) {
+        if (!takes_programs(word)) return std::nullopt;
+        verb_ = word;
+      } else if (is_program(word)) {
+        return found();
+      } else if (verb_.empty() && no_verb_.empty() && is_unlike_verbs(word)) {
+        no_verb_ = word;
+      } else {
+        return std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  bool is_verb(const std::string& word) const {
+    return std::count(rules_.verbs.begin(), rules_.verbs.end(), word) > 0;
+  }
+
+  /// `profile`, but not `trce`, which is a typing error.
+  bool is_unlike_verbs(const std::string& word) const {
+    return nearest(word, Words(rules_.verbs.begin(), rules_.verbs.end())).empty();
+  }
+
+  bool is_program(const std::string& word) const {
+    if (is_script(word)) return true;
+    const bool is_path = word.find('/') != std::string::npos;
+    if (no_verb_.empty()) return is_path || rules_.is_program(word);
+    // The word ahead may be a command that we do not have, and this a file that it would read.
+    std::error_code failure;
+    if (std::filesystem::is_regular_file(word, failure)) return is_executable(word);
+    return !is_path && rules_.is_program(word);
+  }
+
+  bool take_option() {
+    const std::string& word = arguments_[at_];
+    const std::size_t equals = word.find('=');
+    const Option* option = find_option(word.substr(0, equals), rules_.options);
+    if (option == nullptr) return false;
+    before_.push_back(word);
+    if (option->takes != Option::Takes::Value || equals != std::string::npos) return true;
+    if (at_ + 1 == arguments_.size()) return true;
+    before_.push_back(arguments_[++at_]);
+    return before_.back() != "--";  // the value is missing
+  }
+
+  std::optional<Error> after_dashes() {
+    ++at_;
+    if (no_verb_.empty() || at_ == arguments_.size()) return std::nullopt;
+    return found();
+  }
+
+  /// The program begins at the current word.
+  Error found() const {
+    Words program(arguments_.begin() + static_cast<std::ptrdiff_t>(at_), arguments_.end());
+    // `profline run python3 -- x.py`
+    if (program.size() > 1 && program[1] == "--") program.erase(program.begin() + 1);
+    std::string what = "'" + (no_verb_.empty() ? arguments_[at_] : no_verb_) + "' ";
+    what += verb_.empty() ? "is not a command" : "is not an override (KEY=VALUE)";
+    return usage(what + "; to profile a program: " +
+                 right_line(verb_.empty() ? "run" : verb_, before_, runnable(program)));
+  }
+
+  const Words& arguments_;
+  const NearMissRules& rules_;
+  std::size_t at_ = 0;
+  std::string verb_;
+  std::string no_verb_;  // the first word, if it is neither a command nor a program
+  Words before_;         // options and overrides
+};
 
 }  // namespace
 
@@ -283,38 +368,7 @@ Result<double> parse_share(std::string_view text, std::string_view option) {
 }
 
 std::optional<Error> program_without_dashes(const Words& arguments, const NearMissRules& rules) {
-  std::string verb;
-  Words before;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (word == "--") return std::nullopt;
-    if (word.starts_with('-')) {
-      const Option* option = find_option(word.substr(0, word.find('=')), rules.options);
-      if (option == nullptr) return std::nullopt;
-      before.push_back(word);
-      const bool has_value = option->takes == Option::Takes::Value && word.find('=') == word.npos;
-      if (has_value && i + 1 < arguments.size()) before.push_back(arguments[++i]);
-      continue;
-    }
-    if (looks_like_override(word)) {
-      before.push_back(word);
-      continue;
-    }
-    const bool is_verb =
-        verb.empty() && std::count(rules.verbs.begin(), rules.verbs.end(), word) > 0;
-    if (is_verb) {
-      verb = word;
-      if (!takes_programs(verb)) return std::nullopt;
-      continue;
-    }
-    const bool is_path = word.find('/') != std::string::npos || is_script(word);
-    if (!is_path && !rules.is_program(word)) return std::nullopt;
-    const std::string line =
-        right_line(verb.empty() ? "run" : verb, before, runnable(std::span(arguments).subspan(i)));
-    const std::string what = verb.empty() ? "is not a command" : "is not an override (KEY=VALUE)";
-    return usage("'" + word + "' " + what + "; to profile a program: " + line);
-  }
-  return std::nullopt;
+  return NearMiss(arguments, rules).run();
 }
 
 std::optional<Error> misplaced_program(const Arguments& given, std::string_view verb) {

@@ -81,6 +81,8 @@ TEST(SplitArguments, ReportsWhatIsWrong) {
        "options"},
       {{"--quux=1"}, "unknown option '--quux'; 'profline --help' lists the options"},
       {{"--cfg"}, "--cfg needs a value, PART; see 'profline --help'"},
+      {{"run", "-cn", "--", "x"}, "--config-name needs a value, NAME; see 'profline --help'"},
+      {{"--require", "--", "x"}, "--require needs a value, NAMES; see 'profline --help'"},
       {{"--cfg", "jop"}, "--cfg: jop not in {job,hydra}; see 'profline --help'"},
       {{"--info", "defalts"}, "--info: defalts not in {all,defaults}; see 'profline --help'"},
       {{"--require", "gpu,"}, "--require:  not in {gpu,ncu}; see 'profline --help'"},

@@ -41,6 +41,19 @@ TEST(ProgramWithoutDashes, IsShownWhereItBelongs) {
       {{"./a.out"}, "'./a.out' is not a command; to profile a program: profline run -- ./a.out"},
       {{"device=cpu", "./a.out"},
        "'./a.out' is not a command; to profile a program: profline run device=cpu -- ./a.out"},
+      {{"run", "python3", "--", "x.py"},
+       "'python3' is not an override (KEY=VALUE); to profile a program: profline run -- python3 "
+       "x.py"},
+      {{"run", "python3", "x.py", "--", "y"},
+       "'python3' is not an override (KEY=VALUE); to profile a program: profline run -- python3 "
+       "x.py -- y"},
+      {{"profile", "python3", "x.py"},
+       "'profile' is not a command; to profile a program: profline run -- python3 x.py"},
+      {{"-cn", "mine", "start", "device=cpu", "x.py", "--", "3"},
+       "'start' is not a command; to profile a program: profline run -cn mine device=cpu -- "
+       "python3 x.py 3"},
+      {{"profile", "--", "./a.out", "--x"},
+       "'profile' is not a command; to profile a program: profline run -- ./a.out --x"},
   };
   for (const Case& c : cases) EXPECT_EQ(message(c.arguments), c.expected);
 }
@@ -49,7 +62,10 @@ TEST(ProgramWithoutDashes, IsNotSeenInOtherLines) {
   for (const Words& arguments :
        {Words{"run", "device=cpu"}, Words{"run", "--", "./a.out"}, Words{"trace", "./a.json"},
         Words{"kernels", "profile", "python3"}, Words{"rnu"}, Words{"run", "devcie"}, Words{},
-        Words{"run", "--config-name", "python3"}, Words{"run", "--unknown", "python3"}}) {
+        Words{"run", "--config-name", "python3"}, Words{"run", "--unknown", "python3"},
+        Words{"run", "--config-name", "--", "python3", "x.py"}, Words{"profile"},
+        Words{"profile", "--"}, Words{"profile", "that", "python3"}, Words{"profile", "./no.json"},
+        Words{"rnu", "python3", "x.py"}, Words{"trce", "x.py"}}) {
     EXPECT_EQ(message(arguments), "") << ::testing::PrintToString(arguments);
   }
 }

@@ -17,6 +17,7 @@ from profline_adapter.recording import guarded
 
 CALL = "_compiled_call_impl"
 COMPILED = "get_compiled_call"
+REPLACES = "profline_replaces"  # attribute of what is put into CALL: what was there
 
 _lock = threading.RLock()
 _watched = {}  # id of a model: how many generate() calls use it, and how to stop
@@ -52,6 +53,8 @@ def intercept(model, note):
         inner = before.get(CALL)
         return model._call_impl(*args, **kwargs) if inner is None else inner(*args, **kwargs)
 
+    setattr(call, REPLACES, before.get(CALL))
+
     def restore(name):
         if name in before:
             own[name] = before[name]
@@ -82,6 +85,12 @@ def intercept(model, note):
     if original_compiled is not None:
         own[COMPILED] = get_compiled_call
     return stop
+
+
+def compiled_call(model):
+    """The call that the program compiled, also while another thread's generate() has the model watched; None if there is no such call."""
+    found = getattr(model, CALL, None)
+    return getattr(found, REPLACES, found)
 
 
 def hook(model, note):

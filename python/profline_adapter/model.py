@@ -3,7 +3,7 @@
 import threading
 import weakref
 
-from profline_adapter import recording
+from profline_adapter import forwards, recording
 from profline_adapter.plain import plain
 
 _lock = threading.RLock()
@@ -175,7 +175,7 @@ def is_quantised(parameter):
 
 def is_compiled(model):
     """True if the model's forward was compiled by the program or by generate()."""
-    if getattr(model, "_compiled_call", None) is not None or getattr(model, "_compiled_call_impl", None) is not None:
+    if getattr(model, "_compiled_call", None) is not None or forwards.compiled_call(model) is not None:
         return True
     return hasattr(getattr(model, "forward", None), "_torchdynamo_orig_callable")
 

@@ -17,6 +17,7 @@ _have_been_joined = False
 def begins(request):
     with _lock:
         _open[request.number] = request
+    recording.before_exit(report_open)
 
 
 def ends(request):
@@ -77,6 +78,14 @@ def write_out():
         _unwritten.clear()
     for request in requests:
         recording.write(request.line())
+
+
+def report_open():
+    """The program ends inside requests: those of threads that died or never end, and those that were opened without `with`."""
+    with _lock:
+        count = len(_open)
+    if count > 0:
+        recording.problem(f"{recording.counted(count, 'request')} did not end and {'is' if count == 1 else 'are'} not recorded")
 
 
 def forget():

@@ -12,6 +12,9 @@ SCHEMA = "profline.python/1"
 
 clock_ns = time.monotonic_ns
 
+# How the code begins with which multiprocessing starts its processes; the second since Python 3.14.
+WORKERS = ("from multiprocessing.", "import sys; from multiprocessing.")
+
 
 class Recording:
     """Writes lines, and says once on stderr if it cannot."""
@@ -173,7 +176,7 @@ def how_started():
         if letter == "m":
             return clean(f"-m {value}")
         if letter == "c":
-            return "multiprocessing" if value.startswith("from multiprocessing.") else "-c"
+            return "multiprocessing" if value.startswith(WORKERS) else "-c"
     return ""
 
 

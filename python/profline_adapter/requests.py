@@ -104,7 +104,7 @@ def phase_line(path, phase):
 class Scope:
     """An open request or phase."""
 
-    __slots__ = ("name", "path", "parent", "request", "start_ns", "steps_ns", "step_ns", "pid", "emitter")
+    __slots__ = ("name", "path", "parent", "request", "start_ns", "steps_ns", "step_ns", "end_ns", "pid", "thread", "emitter")
 
     def __init__(self, name, parent, request):
         self.name = name
@@ -113,7 +113,9 @@ class Scope:
         self.path = name if parent is None or parent.path is None else f"{parent.path}/{name}"
         self.steps_ns = None
         self.step_ns = None
+        self.end_ns = None
         self.pid = os.getpid()
+        self.thread = threading.get_ident()
         self.emitter = ranges.emitter()
         self.emitter.push(name)
         self.start_ns = clock_ns()
@@ -130,20 +132,48 @@ class Scope:
         if self.step_ns is not None:
             self.steps_ns.append(max(0, now - self.step_ns))
             self.step_ns = None
+            self.pop()
+
+    def finish(self, now):
+        self.end_step(now)
+        self.pop()
+        self.end_ns = now
+
+    def pop(self):
+        if self.thread == threading.get_ident():  # the ranges of another thread are not ours to close
             self.emitter.pop()
 
-    def finish(self):
-        """Returns the time of the end."""
-        now = clock_ns()
-        self.end_step(now)
-        self.emitter.pop()
-        return now
+    def words(self):
+        return "the request" if self.path is None else f"phase '{self.path}'"
+
+
+def open_scope(scope):
+    """This scope or the innermost one around it that has not ended; one that another task has ended may still be the current one."""
+    while scope is not None and scope.end_ns is not None:
+        scope = scope.parent
+    return scope
 
 
 def current_scope():
-    scope = _current.get()
+    scope = open_scope(_current.get())
     # A forked child continues a copy of its parent's requests, which are the parent's to record.
     return scope if scope is None or scope.pid == os.getpid() else None
+
+
+def close(scope, now):
+    """Ends a scope and leaves it. What is still open inside it ends with it."""
+    inner, current = [], _current.get()
+    while current is not None and current is not scope:
+        inner.append(current)
+        current = current.parent
+    if current is scope:
+        for each in inner:
+            if each.end_ns is None:
+                each.finish(now)
+                recording.problem(f"{each.words()} was still open when {scope.words()} around it ended; it is recorded up to there")
+                record_phase(each, now)
+        _current.set(scope.parent)
+    scope.finish(now)
 
 
 def current_request():
@@ -177,8 +207,10 @@ def end_request(scope, failed=None, end_ns=None, before_line=None):
     """`before_line(request)` adds what becomes known only at the end; it runs after the measurement."""
     from profline_adapter import gate, marks
 
-    now = scope.finish()
-    _current.set(scope.parent)
+    now = clock_ns()
+    if scope.end_ns is not None:
+        return
+    close(scope, now)
     request = scope.request
     if request.pid != os.getpid():
         return
@@ -242,27 +274,43 @@ def begin_phase(name):
 
 @guarded
 def end_phase(scope):
-    global _ranges_left
-    now = scope.finish()
-    _current.set(scope.parent)
+    now = clock_ns()
+    if scope.end_ns is not None:  # with the phase or request around it
+        return
+    close(scope, now)
     if scope.pid != os.getpid():
         return
+    outer = scope.parent
+    while outer is not None and outer.end_ns is None:
+        outer = outer.parent
+    if outer is not None:
+        what = "it is not recorded" if outer.path is None else "it is recorded up to there"
+        recording.problem(f"{scope.words()} ended after {outer.words()} around it, in another thread or task; {what}")
+        if outer.path is None:
+            return
+        now = outer.end_ns
+    record_phase(scope, now)
+
+
+def record_phase(scope, now):
+    global _ranges_left
+    ns = max(0, now - scope.start_ns)
     parent = scope.parent
     if scope.request is not None:
         scope.request.innermost = parent
     if parent is not None and parent.path is not None and scope.name == f"{parent.name}_step":
-        parent.steps_ns = (parent.steps_ns or []) + [now - scope.start_ns]
+        parent.steps_ns = (parent.steps_ns or []) + [ns]
     elif scope.request is not None:
-        scope.request.add_phase(scope.path, scope.start_ns, now - scope.start_ns, scope.steps_ns)
+        scope.request.add_phase(scope.path, scope.start_ns, ns, scope.steps_ns)
     elif _ranges_left > 0:
         _ranges_left -= 1
-        recording.write(range_line(scope, now))
+        recording.write(range_line(scope, ns))
     else:
         recording.problem(f"there are more than {MOST_RANGES} phases outside requests; the others are not recorded")
 
 
-def range_line(scope, now):
-    line = {"kind": "range", "path": scope.path, "start_ns": scope.start_ns, "ns": max(0, now - scope.start_ns)}
+def range_line(scope, ns):
+    line = {"kind": "range", "path": scope.path, "start_ns": scope.start_ns, "ns": ns}
     if scope.steps_ns is not None:
         line["steps_ns"] = scope.steps_ns
     line["thread"] = threading.get_native_id()

@@ -6,6 +6,7 @@ The hook waits for the modules below, patches each when it has been imported, an
 import os
 import sys
 
+SIGN = "python-started"
 # The module that defines what is patched, and the adapter's module whose `patch(module)` does it.
 PATCHES = {"transformers.generation.utils": "profline_adapter.transformers_hooks"}
 
@@ -82,6 +83,14 @@ def separate_from_kineto():
         report(f"traces on demand could not be set up: {type(error).__name__}: {error}")
 
 
+def leave_sign():
+    """An empty file says that the adapter started, also if no process has anything to record."""
+    try:
+        os.close(os.open(os.path.join(os.environ["PROFLINE_RECORD_DIR"], SIGN), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644))
+    except (KeyError, OSError):  # what is recorded reports that
+        pass
+
+
 _started = False
 
 
@@ -91,6 +100,7 @@ def start():
     if _started:
         return
     _started = True
+    leave_sign()
     if "PROFLINE_KINETO" in os.environ:
         separate_from_kineto()
     hook = ImportHook({})

@@ -33,12 +33,20 @@ def _start_adapter():
     profline_adapter.start.start()
 
 
+def _complain(error):
+    try:
+        text = "the Python adapter did not start, so this process is not recorded: {}: {}".format(type(error).__name__, error)
+        sys.stderr.write("profline: " + text + "\n")
+    except Exception:  # stderr may be closed
+        pass
+
+
 try:
     _start_adapter()
-except Exception:  # the program matters more than its recording
-    pass
+except Exception as _error:  # the program matters more than its recording
+    _complain(_error)
 _left = _leave_path()
-del _leave_path, _start_adapter
+del _leave_path, _start_adapter, _complain
 
 # Without the check, a path that cannot be left would import this file again and again.
 if _left:

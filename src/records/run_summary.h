@@ -366,6 +366,7 @@ struct SummaryProgram {
   std::uint64_t max_rss_bytes = 0;
   std::uint64_t processes = 0;
   std::string end;
+  std::string no_adapter;
   std::string source;
 
   bool operator==(const SummaryProgram&) const = default;
@@ -378,6 +379,8 @@ constexpr auto fields(std::type_identity<SummaryProgram>) {
       field("max_rss_bytes", &SummaryProgram::max_rss_bytes, "of the largest process"),
       field("processes", &SummaryProgram::processes, "that were observed"),
       field("end", &SummaryProgram::end, "how it ended"),
+      field("no_adapter", &SummaryProgram::no_adapter,
+            "why the Python adapter did not start in it; empty: it did, or there is no Python"),
       field("source", &SummaryProgram::source, "file"));
 }
 

@@ -93,8 +93,12 @@ std::optional<SummaryProgram> program_of(const run::Run& run) {
   program.max_rss_bytes = static_cast<std::uint64_t>(number("max_rss_bytes"));
   const Node* const processes = process->find("processes");
   if (processes != nullptr && processes->is_list()) program.processes = processes->as_list().size();
-  const Node* const end = process->find("end");
-  if (end != nullptr && end->is_string()) program.end = end->as_string();
+  const auto text = [&](const char* key) {
+    const Node* found = process->find(key);
+    return found != nullptr && found->is_string() ? found->as_string() : std::string();
+  };
+  program.end = text("end");
+  program.no_adapter = text("no_adapter");
   program.source = process.file;
   return program;
 }

@@ -19,6 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 RunSummary summary_of(const std::filesystem::path& folder) {
   const auto run = run::Run::open(folder);
@@ -347,6 +348,34 @@ TEST(Summarise, OfAnotherProgramAWholeCaptureIsJudgedToo) {
               ElementsAre(SummaryOverhead{"nsys", "the whole program, with the tool's own work",
                                           "run", 1, 2e9, 3e9, 1.5, "run.json"}));
   EXPECT_THAT(summary.absent, Not(Contains(Field(&SummaryAbsent::file, HasSubstr("requests")))));
+}
+
+TEST(Summarise, OfAnotherProgramThatFailedTheFailureIsTheVerdict) {
+  testing::ProgramRun program;
+  program.end = "exited with code 2";
+  EXPECT_THAT(summary_of(program).verdict,
+              StartsWith("The program failed: exited with code 2 after 2.0 s; its output is in "
+                         "baseline/log. What limits the program is not known: 10.0 ms captured"));
+  program.run.nsys_ranges.reset();
+  program.run.nsys_kernels.reset();
+  EXPECT_EQ(summary_of(program).verdict,
+            "The program failed: exited with code 2 after 2.0 s; its output is in baseline/log");
+  program.end = "timed out after 2 s and was killed by SIGKILL";
+  EXPECT_EQ(summary_of(program).verdict,
+            "The program failed: timed out after 2 s and was killed by SIGKILL; its output is in "
+            "baseline/log");
+}
+
+TEST(Summarise, OfAnotherProgramThatTheAdapterDidNotReachTheCauseIsNamed) {
+  testing::ProgramRun program;
+  program.run.nsys_ranges.reset();
+  program.run.nsys_kernels.reset();
+  EXPECT_THAT(summary_of(program).verdict, HasSubstr("Next: mark one unit of its work"));
+  program.no_adapter = "Python was started with -I, so profline's Python adapter did not start";
+  EXPECT_EQ(summary_of(program).verdict,
+            "The program takes 2.0 s without a profiler (one run); no capture shows what it does "
+            "in that time. Its requests are unknown: Python was started with -I, so profline's "
+            "Python adapter did not start");
 }
 
 TEST(Summarise, OfAnotherProgramNothingIsPromisedFromTimesUnderAProfiler) {

@@ -117,6 +117,25 @@ std::string importance(const RunSummary& summary, const PhaseSummary& phase, boo
                      is_capture(phase) ? "it" : "the program", duration(summary.program->wall_ns));
 }
 
+/// How the program failed without a profiler; empty if it succeeded.
+std::string failure_words(const RunSummary& summary) {
+  constexpr std::string_view kSuccess = "exited with code 0";
+  if (!summary.program || summary.program->end.empty() || summary.program->end == kSuccess)
+    return "";
+  const std::string& end = summary.program->end;
+  const std::string after =
+      end.starts_with("timed out") ? "" : " after " + duration(summary.program->wall_ns);
+  return fmt::format("The program failed: {}{}; its output is in {}/{}", end, after,
+                     run::stages::kBaseline, run::files::kLog);
+}
+
+/// Why the program has no requests if that is known, and otherwise how to mark them.
+std::string why_no_request(const SummaryProgram& program) {
+  if (!program.no_adapter.empty()) return ". Its requests are unknown: " + program.no_adapter;
+  return ". Next: mark one unit of its work, in Python with 'import profline' and 'with "
+         "profline.request():'; the report shows the lines for C and C++";
+}
+
 /// For a run without phases. It stands on the terminal as well as in the report.
 std::string no_verdict(const RunSummary& summary) {
   const std::string baseline = std::string(run::stages::kBaseline) + "/";
@@ -219,19 +238,18 @@ std::string verdict_of(const RunSummary& summary) {
   if (is_only_load(summary)) return load_verdict(*summary.load);
   if (!summary.server.empty()) return server_verdict(summary);
   const PhaseSummary* const phase = largest_phase(summary);
+  const std::string failure = failure_words(summary);
+  if (phase == nullptr && !failure.empty()) return failure;
   if (phase == nullptr && summary.program) {
-    const std::string next =
-        summary.request ? ""
-                        : ". Next: mark one unit of its work, in Python with 'import profline' and "
-                          "'with profline.request():'; the report shows the lines for C and C++";
+    const std::string next = summary.request ? "" : why_no_request(*summary.program);
     return "The program takes " + duration(summary.program->wall_ns) +
            " without a profiler (one run); no capture shows what it does in that time" + next;
   }
   if (phase == nullptr) return no_verdict(summary);
   const bool is_explained = has_one_limit(*phase);
-  std::string text = is_explained
-                         ? class_words(*phase, subject(summary, *phase)) + ": " + because(*phase)
-                         : unexplained(summary, *phase);
+  std::string text = failure.empty() ? "" : failure + ". ";
+  text += is_explained ? class_words(*phase, subject(summary, *phase)) + ": " + because(*phase)
+                       : unexplained(summary, *phase);
   const std::string rest = importance(summary, *phase, is_explained);
   if (!rest.empty()) text += ". " + rest;
   for (const std::string& words : {left_out_words(summary), doubt_words(summary, *phase)}) {

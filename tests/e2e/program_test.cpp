@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -266,6 +267,11 @@ TEST_F(RunProgram, ThatFailsFailsTheStageWithItsOutput) {
   EXPECT_EQ(text("baseline/log"), "to-stderr\n");
   EXPECT_EQ(state_of(record_of(folder()), "baseline"), StageState::Failed);
   EXPECT_EQ(json("baseline/process.json").find("end")->as_string(), "exited with code 7");
+  EXPECT_THAT(json("summary.json").find("verdict")->as_string(),
+              ContainsRegex("^The program failed: exited with code 7 after [0-9.]+ m?s; its output "
+                            "is in baseline/log$"));
+  EXPECT_THAT(outcome.out, HasSubstr("The program failed: exited with code 7"));
+  EXPECT_THAT(text("report.md"), Not(HasSubstr("unit of work")));
 }
 
 /// Three requests, then whatever the words of its command line say.
@@ -311,6 +317,7 @@ TEST_F(RunProgram, InAnOddEnvironmentRunsAsItWouldAlone) {
     std::string_view name;
     Words program;
     std::size_t requests;
+    std::string_view why{};  // there are none
   };
   const Words python = {"python3", "infer.py", "pass"};
   const auto with = [&](Words words) {
@@ -324,8 +331,25 @@ TEST_F(RunProgram, InAnOddEnvironmentRunsAsItWouldAlone) {
       {"a sitecustomize that fails",
        {"sh", "-c", "PYTHONPATH=$PYTHONPATH:own python3 infer.py pass"},
        3},
-      {"a path of Python's own, without the adapter", with({"env", "PYTHONPATH=own:stub"}), 0},
-      {"an isolated Python", {"python3", "-I", "-c", "print('done')"}, 0},
+      {"a path of Python's own, without the adapter", with({"env", "PYTHONPATH=own:stub"}), 0,
+       "profline's Python adapter did not start: PYTHONPATH was replaced, or Python was started "
+       "with -E, -I or -S or is older than 3.9"},
+      {"an isolated Python",
+       {"python3", "-I", "-c", "print('done')"},
+       0,
+       "Python was started with -I, so profline's Python adapter did not start"},
+      {"a Python without sites",
+       {"python3", "-BS", "-c", "print('done')"},
+       0,
+       "Python was started with -S, so profline's Python adapter did not start"},
+      {"a Python that ignores the environment",
+       {"python3", "-E", "-c", "print('done')"},
+       0,
+       "Python was started with -E, so profline's Python adapter did not start"},
+      {"a Python that marks nothing",
+       {"python3", "-c", "print('done')"},
+       0,
+       "the program marks no requests"},
       {"a shell between", {"sh", "-c", "python3 infer.py pass; python3 infer.py pass"}, 6},
   };
   write_files(folder_.path(),
@@ -339,9 +363,9 @@ TEST_F(RunProgram, InAnOddEnvironmentRunsAsItWouldAlone) {
     EXPECT_THAT(text("baseline/log"), HasSubstr("done\n"));
     const auto requests = parse_requests(text("baseline/requests.jsonl"), "requests.jsonl");
     EXPECT_EQ(requests ? requests->size() : 0, c.requests);
-    if (c.requests == 0) {
-      EXPECT_THAT(text("report.md"), HasSubstr("phases are unknown"));
-    }
+    EXPECT_THAT(text("report.md"), HasSubstr(c.why));
+    const bool can_mark = c.requests == 0 && c.why == "the program marks no requests";
+    EXPECT_EQ(text("report.md").find("import profline") != std::string::npos, can_mark);
     fs::remove_all(folder_ / "run");
   }
 }
@@ -398,6 +422,12 @@ TEST_F(RunProgram, InTheWrongPlaceGetsALineThatShowsTheRightOne) {
       {{"run", "x.py", "--n", "3"},
        "'x.py' is not an override (KEY=VALUE); to profile a program: profline run -- python3 x.py "
        "--n 3"},
+      {{"profile", "sh", "x.sh"},
+       "'profile' is not a command; to profile a program: profline run -- sh x.sh"},
+      {{"run", "--nsys", "--", "sh", "x.sh"},
+       "--nsys needs a value, PROGRAM; see 'profline --help'"},
+      {{"run", "sh", "--", "x.sh"},
+       "'sh' is not an override (KEY=VALUE); to profile a program: profline run -- sh x.sh"},
       {{"./a.out"}, "'./a.out' is not a command; to profile a program: profline run -- ./a.out"},
       {{"run", "--"}, "no program follows '--'; name it, as in: profline run -- python3 infer.py"},
       {{"--", "sh", "x.sh"},

@@ -75,7 +75,7 @@ print("ok")
 """)
         self.assertEqual(out, "ok\n")
         self.assert_complains("File too large")
-        text = next(self.recorded.iterdir()).read_text()
+        text = next(self.recorded.glob("*.jsonl")).read_text()
         lines = [json.loads(line) for line in text.splitlines() if is_json(line)]
         self.assertEqual([line["text"] for line in lines if line["kind"] == "problem"], [f"{lost_lines(lines)} lines of this recording could not be written"])
         self.assertEqual(lines[-2]["attributes"], {"i": "after"})
@@ -176,22 +176,68 @@ threading.Thread(target=work).start()
 with profline.request(i=2): pass
 """)
         self.assertEqual([r["attributes"]["i"] for r in self.read().requests], [2])
+        self.assertEqual(self.read().problems, ["1 request did not end and is not recorded"])
 
     def test_phases_closed_in_the_wrong_order(self):
         self.run_program("""
-import profline
+import profline, time
 with profline.request():
     a, b = profline.phase("a"), profline.phase("b")
-    a.__enter__(); b.__enter__(); a.__exit__(None, None, None); b.__exit__(None, None, None); b.__exit__(None, None, None)
+    a.__enter__(); b.__enter__()
+    a.__exit__(None, None, None)
+    time.sleep(0.01)
+    b.__exit__(None, None, None); b.__exit__(None, None, None)
+    with profline.phase("c"): pass
 print("ok")
 """)
-        self.assertIn("a", phases(self.read().requests[0]))
+        (request,) = self.read().requests
+        found = phases(request)
+        self.assertEqual([*found], ["a", "a/b", "c"])
+        self.assertLessEqual(found["a/b"]["start_ns"] + found["a/b"]["ns"], found["a"]["start_ns"] + found["a"]["ns"])
+        self.assertEqual(self.read().problems, ["phase 'a/b' was still open when phase 'a' around it ended; it is recorded up to there"])
+
+    def test_a_phase_closed_after_its_request(self):
+        self.run_program("""
+import profline
+for i in range(2):
+    request, x = profline.request(i=i), profline.phase("x")
+    request.__enter__(); x.__enter__()
+    profline.step()
+    request.__exit__(None, None, None)
+    x.__exit__(None, None, None)
+""")
+        self.assertEqual([r["attributes"]["i"] for r in self.read().requests], [0, 1])
+        for request in self.read().requests:
+            (phase,) = request["phases"]
+            self.assertEqual((phase["path"], len(phase["steps_ns"])), ("x", 1))
+            self.assertLessEqual(phase["start_ns"] + phase["ns"], request["ns"])
+        self.assertEqual(self.read().problems, ["phase 'x' was still open when the request around it ended; it is recorded up to there"])
+
+    def test_a_task_that_outlives_the_request_that_started_it(self):
+        self.run_program("""
+import asyncio, profline
+async def background(ended):
+    with profline.phase("late"):
+        await ended.wait()
+    with profline.request(i="background"):
+        with profline.phase("x"): pass
+async def main():
+    ended = asyncio.Event()
+    with profline.request(i="main"):
+        task = asyncio.create_task(background(ended))
+        await asyncio.sleep(0)
+    ended.set()
+    await task
+asyncio.run(main())
+""")
+        self.assertEqual([(r["attributes"]["i"], [*phases(r)]) for r in self.read().requests], [("main", []), ("background", ["x"])])
+        self.assertEqual(self.read().problems, ["phase 'late' ended after the request around it, in another thread or task; it is not recorded"])
 
     # What Python was given.
 
     def test_a_huge_and_secret_command_line(self):
         self.run_program(self.REQUEST, *["--token=secret" + "x" * 100000] * 10)
-        text = next(self.recorded.iterdir()).read_text()
+        text = next(self.recorded.glob("*.jsonl")).read_text()
         self.assertNotIn("secret", text)
         self.assertLess(len(text), 10000)
 
@@ -216,8 +262,9 @@ print("ok")
             with self.subTest(missing):
                 folder = self.folder / "partial"
                 folder.mkdir(exist_ok=True)
-                self.assertEqual(self.run_program("print('ok')", environment={"PROFLINE_PYTHON": folder if missing == "no adapter" else "/nowhere"}), "ok\n")
-                self.assertEqual(self.last.stderr, b"")
+                environment = {"PROFLINE_PYTHON": folder if missing == "no adapter" else "/nowhere"}
+                self.assertEqual(self.run_program("print('ok')", environment=environment), "ok\n")
+                self.assert_complains("the Python adapter did not start, so this process is not recorded: ModuleNotFoundError: No module named 'profline_adapter'")
 
     # torch and transformers.
 
@@ -344,6 +391,31 @@ Hidden().generate(Ids(1, 3))
 """)
         self.assertEqual(self.read().requests[0]["phases"], [])
         self.assertIn("the forward calls of Hidden could not be observed", self.read().problems[0])
+
+    def test_a_model_that_two_threads_use_is_not_compiled_by_that(self):
+        for own, compiled in (("", False), ("model._compiled_call_impl = model._call_impl\n", True)):
+            with self.subTest(compiled=compiled):
+                self.fake_transformers()
+                before = len(self.read().of("model"))
+                self.run_program(MODEL + """
+import threading
+entered, finished = threading.Event(), threading.Event()
+class Slow(Model):
+    def forward(self, input_ids):
+        if threading.current_thread() is not threading.main_thread():
+            entered.set()
+            finished.wait()
+model = Slow()
+""" + own + """
+thread = threading.Thread(target=lambda: model.generate(Ids(1, 3)))
+thread.start()
+entered.wait()
+model.generate(Ids(1, 3))
+finished.set()
+thread.join()
+""")
+                self.assertEqual([model["compiled"] for model in self.read().of("model")[before:]], [compiled])
+                self.assertEqual(self.read().problems, [])
 
     def test_a_fork_inside_generate(self):
         self.fake_transformers()

@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+import sys
 import unittest
 
 from support import ProgramTest
@@ -131,7 +132,8 @@ class Gate(ProgramTest):
     def test_a_request_that_never_ends(self):
         self.capture("cuda", {"first": 0, "count": 1}, program="import torch, profline\nprofline.request().__enter__()\nprint('end')\n")
         self.assertEqual(self.gates(), [("cuda", [0], None)])
-        self.assertEqual(self.read().problems, ["the program ended in the middle of a request that was being captured (0 requests captured before it)"])
+        self.assertEqual(self.read().problems, ["the program ended in the middle of a request that was being captured (0 requests captured before it)",
+                                                "1 request did not end and is not recorded"])
 
     def test_a_trace_that_cannot_be_written(self):
         out = self.capture("torch", {"first": 0, "count": 1}, program=PROGRAM.replace("for i in range(4)", "torch.FAIL = True\nfor i in range(4)", 1))
@@ -170,7 +172,8 @@ print(" ".join(torch.calls))
 import threading, torch, profline
 thread = threading.Thread(target=profline.request().__enter__); thread.start(); thread.join()
 """)
-        self.assertEqual((self.gates(), self.read().problems), ([], ["a request that was being captured did not end in its thread, so it has no trace"]))
+        self.assertEqual((self.gates(), self.read().problems), ([], ["a request that was being captured did not end in its thread, so it has no trace",
+                                                                     "1 request did not end and is not recorded"]))
 
     def test_an_unknown_gate(self):
         self.capture("gpu")
@@ -223,6 +226,18 @@ if __name__ == "__main__":
         # Forked workers are copies of their parent.
         self.assertEqual(started, ["-c", "-m package.module", "-m package.module", "module.py", "multiprocessing", "multiprocessing",
                                    "script.py", "script.py"])
+
+    @unittest.skipUnless(hasattr(sys, "orig_argv"), "Python 3.9 has no orig_argv")
+    def test_a_server_of_forks_is_of_multiprocessing_in_every_python(self):
+        for code in ("from multiprocessing.forkserver import main; main(5, 6, [], **{})",
+                     "import sys; from multiprocessing.forkserver import main; main(5, 6, [], sys_argv=sys.argv[1:], **{})"):
+            out = self.run_program(f"""
+import sys
+sys.orig_argv = [sys.executable, "-c", {code!r}]
+from profline_adapter import recording
+print(recording.how_started())
+""")
+            self.assertEqual(out, "multiprocessing\n")
 
     def test_a_worker_of_multiprocessing_closes_its_capture(self):
         self.capture("cuda", {"first": 0, "count": 9}, program="""

@@ -27,9 +27,9 @@ class Startup(ProgramTest):
     def test_the_program_sees_its_own_path(self):
         self.same_as_without(STATE)
 
-    def test_nothing_is_recorded_by_a_program_that_does_nothing(self):
+    def test_a_program_that_does_nothing_leaves_the_sign_that_the_adapter_started(self):
         self.run_program("print(1)")
-        self.assertEqual(self.read().files, [])
+        self.assertEqual([(file.name, file.stat().st_size) for file in self.recorded.iterdir()], [("python-started", 0)])
 
     def test_the_programs_own_sitecustomize_runs(self):
         self.write("own/sitecustomize.py", "import sys\nsys.own = (__name__, __file__)\nanswer = 42\n")
@@ -72,7 +72,7 @@ class Startup(ProgramTest):
         for option in ("-S", "-I", "-E"):
             with self.subTest(option):
                 self.assertEqual(self.run_program("print(1)", options=[option]), "1\n")
-        self.assertEqual(self.read().files, [])
+        self.assertEqual(list(self.recorded.iterdir()), [])
 
     def test_options_that_make_python_strict(self):
         for options in (["-W", "error"], ["-X", "dev"], ["-OO"], ["-bb"], ["-s"]):
@@ -96,12 +96,12 @@ class Startup(ProgramTest):
         self.assertEqual(more, {"profline_adapter", "profline_adapter.start"})
 
     def test_a_virtual_environment(self):
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder / "venv"], check=True)
+        python = self.make_environment()
         packages = next((self.folder / "venv" / "lib").glob("python3*/site-packages"))
         (packages / "sitecustomize.py").write_text("print('of the environment')\n")
         # Debian's own sitecustomize is ahead of the environment's.
-        self.same_as_without(STATE, python=str(self.folder / "venv/bin/python"))
-        self.run_program(PHASE, python=str(self.folder / "venv/bin/python"))
+        self.same_as_without(STATE, python=python)
+        self.run_program(PHASE, python=python)
         self.assertEqual(len(self.read().requests), 1)
 
     def test_a_prefix_as_conda_makes_it(self):
@@ -132,11 +132,16 @@ class Startup(ProgramTest):
         self.assertEqual(line["argv"], ["-m", "pack.tool"])
 
     def test_two_pythons_in_one_program(self):
-        other = next((p for p in ("/usr/bin/python3", "/usr/local/bin/python3") if os.path.exists(p) and not os.path.samefile(p, sys.executable)), None)
-        if other is None:
-            self.skipTest("only one Python is installed")
-        self.run_program(PHASE + f"import subprocess; subprocess.run([{other!r}, '-c', {PHASE!r}], check=True)")
-        self.assertEqual([len(self.read().files), len(self.read().requests)], [2, 2])
+        others = [p for p in ("/usr/bin/python3", "/usr/local/bin/python3") if os.path.exists(p) and not os.path.samefile(p, sys.executable)]
+        for number, other in enumerate([*others, self.make_environment()], start=1):
+            with self.subTest(other):
+                self.run_program(PHASE + f"import subprocess; subprocess.run([{other!r}, '-c', {PHASE!r}], check=True)")
+                self.assertEqual([len(self.read().files), len(self.read().requests)], [2 * number, 2 * number])
+
+    def make_environment(self):
+        """The Python of a new virtual environment."""
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder / "venv"], check=True)
+        return str(self.folder / "venv/bin/python")
 
     def test_a_subinterpreter(self):
         text = """

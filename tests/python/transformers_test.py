@@ -238,7 +238,7 @@ for number in range(3):
     def test_a_streamed_request_is_captured_in_the_thread_that_computes_it(self):
         for steps, expected in ((None, 5), (2, 2)):
             with self.subTest(steps):
-                for file in self.recorded.iterdir():
+                for file in self.recorded.glob("*.jsonl"):
                     file.unlink()
                 (names,) = self.capture({"first": 1, "count": 1, "steps": steps}, program=self.STREAMED)
                 self.assertEqual(names, {"decode": 1, "decode_step": expected, "prefill": 1, "setup": 1})

@@ -94,6 +94,8 @@ inline constexpr const char* kRank = "rank.json";      ///< one rank in one stag
 inline constexpr const char* kRecordedRangesPrefix = "ranges-";
 // unchecked: weights have this ending
 inline constexpr const char* kRecordedRangesSuffix = ".bin";
+/// Empty: the Python adapter started in some process, whether or not it recorded anything.
+inline constexpr const char* kPythonStarted = "python-started";
 
 // A server under load.
 inline constexpr const char* kLoad = "load.json";

@@ -100,7 +100,8 @@ std::vector<ProcessUse> ProcessWatch::processes() const {
   return uses;
 }
 
-Node process_document(const Exit& exit, const std::vector<ProcessUse>& processes) {
+Node process_document(const Exit& exit, const std::vector<ProcessUse>& processes,
+                      const std::string& no_adapter) {
   const auto integer = [](auto value) { return Node::integer(static_cast<std::int64_t>(value)); };
   NodeMap document;
   document.set("schema", Node::string(kProcessSchema));
@@ -113,6 +114,7 @@ Node process_document(const Exit& exit, const std::vector<ProcessUse>& processes
   Node list = Node::list();
   for (const ProcessUse& process : processes) list.as_list().push_back(schema::write(process));
   document.set("processes", std::move(list));
+  if (!no_adapter.empty()) document.set("no_adapter", Node::string(no_adapter));
   return Node::map(std::move(document));
 }
 

@@ -62,7 +62,9 @@ class ProcessWatch final : public RunObserver {
   std::map<std::pair<std::int64_t, std::uint64_t>, Seen> seen_;  // by pid and start
 };
 
-/// `process.json`: how the program ended and what its processes used.
-Node process_document(const Exit& exit, const std::vector<ProcessUse>& processes);
+/// `process.json`: how the program ended, what its processes used, and why the Python adapter did
+/// not start in it (empty: it did, or there is no Python).
+Node process_document(const Exit& exit, const std::vector<ProcessUse>& processes,
+                      const std::string& no_adapter = "");
 
 }  // namespace profline::stages

@@ -55,7 +55,17 @@ Finding ranges_finding(const program::Recording& recording, const settings::Work
           "name the range that is one request: pipeline.workload.request_range=" + names.front()};
 }
 
-Finding no_requests_finding() {
+Finding not_adapted_finding(const program::NotAdapted& reason) {
+  return {Severity::Note, "adapter_not_started",
+          "requests of Python are not recorded: " + reason.why, reason.fix};
+}
+
+Finding no_requests_finding(const ProgramEnd& end) {
+  if (end.has_failed) {
+    return {Severity::Note, "no_requests",
+            "phases are unknown: the program failed and recorded no request"};
+  }
+  if (end.not_adapted) return not_adapted_finding(*end.not_adapted);
   return {Severity::Note, "no_requests", "phases are unknown: the program marks no requests",
           "add two lines around one unit of work; in Python 'import profline' and 'with "
           "profline.request():', in C and C++ 'nvtxRangePushA(\"request\");' and "
@@ -122,6 +132,21 @@ Result<program::Recording> read_rank(const pipeline::RunSetup& setup) {
   return recording;
 }
 
+/// Nothing if the run does not use the adapter.
+std::optional<program::NotAdapted> not_adapted(const pipeline::StageContext& context,
+                                               const std::vector<ProcessUse>& processes,
+                                               const program::Recording& recording) {
+  const settings::Workload& workload = context.setup.settings.pipeline.workload;
+  const auto command = workload.user_command();
+  const bool is_used =
+      workload.python == settings::PythonAdapter::Auto && context.tools.companions.python;
+  if (!is_used || !command || !recording.requests.empty()) return std::nullopt;
+  std::vector<std::string> names;
+  names.reserve(processes.size());
+  for (const ProcessUse& process : processes) names.push_back(process.name);
+  return program::why_not_adapted(*command, names, recording);
+}
+
 }  // namespace
 
 Result<void> run_ranks(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
@@ -164,23 +189,29 @@ Result<void> run_program(const pipeline::StageContext& context, const pipeline::
   PL_TRY(pipeline::write_readings(sampler.get(), folder));
   const bool is_ours = exit.why == Exit::Why::TimedOut || exit.why == Exit::Why::Cancelled;
   if (!exit.succeeded() && !is_ours) run.report(child_problem(command, exit));
-  PL_TRY(write_file_atomic(folder / run::files::kProcess,
-                           PL_TRY(write_json(process_document(exit, watch.processes())))));
   const program::Recording recording = PL_TRY(recording_of(context.setup));
+  const std::vector<ProcessUse> processes = watch.processes();
+  const ProgramEnd end{!exit.succeeded(), not_adapted(context, processes, recording)};
+  const std::string no_adapter = end.not_adapted ? end.not_adapted->why : "";
+  PL_TRY(write_file_atomic(folder / run::files::kProcess,
+                           PL_TRY(write_json(process_document(exit, processes, no_adapter)))));
   PL_TRY(write_recording(recording, folder));
-  for (Finding& finding : recording_findings(recording, workload)) run.report(std::move(finding));
+  for (Finding& finding : recording_findings(recording, workload, end)) {
+    run.report(std::move(finding));
+  }
   return {};
 }
 
 std::vector<Finding> recording_findings(const program::Recording& recording,
-                                        const settings::Workload& workload) {
+                                        const settings::Workload& workload, const ProgramEnd& end) {
   std::vector<Finding> findings;
   if (!recording.requests.empty()) {
     findings.push_back(requests_finding(recording, workload));
   } else if (!recording.ranges.empty()) {
     findings.push_back(ranges_finding(recording, workload));
+    if (end.not_adapted) findings.push_back(not_adapted_finding(*end.not_adapted));
   } else {
-    findings.push_back(no_requests_finding());
+    findings.push_back(no_requests_finding(end));
   }
   const std::vector<std::string>& problems = recording.problems;
   for (std::size_t i = 0; i < std::min(problems.size(), kMostProblems); ++i) {

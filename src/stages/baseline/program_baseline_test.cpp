@@ -6,11 +6,13 @@ namespace profline::stages::internal {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 std::vector<std::string> texts(const program::Recording& recording,
-                               const settings::Workload& workload = {}) {
+                               const settings::Workload& workload = {},
+                               const ProgramEnd& end = {}) {
   std::vector<std::string> out;
-  for (const Finding& finding : recording_findings(recording, workload)) {
+  for (const Finding& finding : recording_findings(recording, workload, end)) {
     std::string text = finding.code + ": " + finding.text;
     if (!finding.fix.empty()) text += "; " + finding.fix;
     out.push_back(std::move(text));
@@ -49,6 +51,20 @@ TEST(RecordingFindings, ShowHowToMarkRequests) {
                           "'request'; its ranges are reported by name: step, load, a, b, c and 2 "
                           "more; name the range that is one request: "
                           "pipeline.workload.request_range=step"));
+}
+
+TEST(RecordingFindings, SayWhyThereAreNoRequests) {
+  const ProgramEnd isolated{.not_adapted = program::NotAdapted{"Python was isolated", "do not"}};
+  EXPECT_THAT(texts({}, {}, isolated),
+              ElementsAre("adapter_not_started: requests of Python are not recorded: Python was "
+                          "isolated; do not"));
+  program::Recording ranges;
+  ranges.ranges.resize(1);
+  EXPECT_THAT(texts(ranges, {}, isolated),
+              ElementsAre(StartsWith("no_requests: "), StartsWith("adapter_not_started: ")));
+  EXPECT_THAT(texts({}, {}, {.has_failed = true}),
+              ElementsAre("no_requests: phases are unknown: the program failed and recorded no "
+                          "request"));
 }
 
 TEST(RecordingFindings, ReportWhatWasLost) {

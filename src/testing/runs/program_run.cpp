@@ -44,9 +44,9 @@ void ProgramRun::add_range(const char* name, std::int64_t wall_ns) {
 void ProgramRun::write(const std::filesystem::path& folder) const {
   run.write(folder);
   ASSERT_TRUE(create_folders(folder / "baseline"));
-  ASSERT_TRUE(
-      write_file_atomic(folder / "baseline/process.json",
-                        R"({"schema": "profline.process/1", "runs": 1, "end": "exited with code 0",
+  ASSERT_TRUE(write_file_atomic(folder / "baseline/process.json",
+                                R"({"schema": "profline.process/1", "runs": 1, "end": ")" + end +
+                                    R"(", "no_adapter": ")" + no_adapter + R"(",
           "wall_ns": 2000000000, "cpu_user_ns": 5, "cpu_system_ns": 6, "max_rss_bytes": 4096,
           "processes": [{}, {}]})"));
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "testing/runs/recorded_run.h"
 
@@ -18,6 +19,8 @@ struct ProgramRun {
   void write(const std::filesystem::path& folder) const;
 
   TestRun run;
+  std::string end = "exited with code 0";  ///< of the program without a profiler
+  std::string no_adapter;                  ///< why the Python adapter did not start
 };
 
 }  // namespace profline::testing

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "records/range_use.h"
+#include "run/names/artifact_names.h"
 #include "tools/recorder/recording.h"
 
 namespace profline::program {
@@ -224,6 +225,8 @@ Result<Recording> read_recording(const fs::path& folder, const RecordingOptions&
   }
   std::error_code failure;
   if (!fs::is_directory(folder, failure)) return recording;
+  recording.adapter_started =
+      recording.python_processes > 0 || fs::exists(folder / run::files::kPythonStarted, failure);
   recorder::RecordedFolder recorded = PL_TRY(recorder::read_recordings(folder));
   append(std::move(recorded.problems), recording.problems);
   recording.range_processes = recorded.processes.size();

@@ -23,6 +23,7 @@ struct Recording {
   std::vector<std::string> problems;  ///< what could not be recorded or read, one sentence each
   std::uint64_t lost = 0;             ///< ranges that could not be recorded
   std::uint64_t python_processes = 0;
+  bool adapter_started = false;       ///< in some Python process, which may have recorded nothing
   std::uint64_t range_processes = 0;  ///< processes that the recorder was loaded into
 };
 

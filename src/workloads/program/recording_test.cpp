@@ -61,6 +61,18 @@ TEST(ReadRecording, IsEmptyWithoutFiles) {
   }
 }
 
+TEST(ReadRecording, KnowsWhetherTheAdapterStarted) {
+  const profline::testing::TempDir dir;
+  const auto has_started = [&] { return read_recording(dir.path())->adapter_started; };
+  EXPECT_FALSE(has_started());
+  write(dir.path() / "python-started", "");
+  EXPECT_TRUE(has_started());
+  EXPECT_EQ(read_recording(dir.path())->python_processes, 0U);
+  std::filesystem::remove(dir.path() / "python-started");
+  write(dir.path() / "python-1-5.jsonl", request_line(1, 30));
+  EXPECT_TRUE(has_started());
+}
+
 TEST(SteadyWindow, LeavesOutTheFirstRequest) {
   Recording recording;
   for (const std::int64_t ms : {900, 101, 100, 102, 99, 100}) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "pipeline/stage.h"
 #include "settings/pipeline.h"
 #include "stages/ranks/ranked_stage.h"
+#include "workloads/program/adapter_start.h"
 #include "workloads/program/recording.h"
 
 /// The baseline of a user's own program.
@@ -24,9 +26,16 @@ Result<void> run_ranks(const pipeline::StageContext& context, const pipeline::St
 Result<void> run_program(const pipeline::StageContext& context, const pipeline::StagePlan& plan,
                          pipeline::StageRun& run);
 
-/// How many requests were recorded and by whom; what was lost; how to mark requests if there are
-/// none.
+/// What explains that a program made no requests.
+struct ProgramEnd {
+  bool has_failed = false;
+  std::optional<program::NotAdapted> not_adapted{};
+};
+
+/// How many requests were recorded and by whom; what was lost; without requests, the reason, or how
+/// to mark them.
 std::vector<pipeline::Finding> recording_findings(const program::Recording& recording,
-                                                  const settings::Workload& workload);
+                                                  const settings::Workload& workload,
+                                                  const ProgramEnd& end = {});
 
 }  // namespace profline::stages::internal
