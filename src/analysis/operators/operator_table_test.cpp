@@ -100,7 +100,7 @@ TEST(OperatorTable, DistinguishesShapesAndKeepsToARange) {
   capture.op("mm", 20, 40, 0, "[[2]]");
   capture.op("mm", 25, 26, 1, "[[2]]");
   capture.timeline.ranges.push_back(
-      {15, 50, capture.timeline.names.id_of("decode"), 0, 0, 0, RangeKind::PushPop, true});
+      {15, 50, capture.timeline.names.id_of("decode"), 0, 0, 0, kNoRow, RangeKind::PushPop, true});
   EXPECT_EQ(capture.table({.by_shape = true}),
             "mm[[2]] x2 total 21 self 21 device 0/0\nmm[[1]] x1 total 10 self 10 device 0/0\n");
   EXPECT_EQ(capture.table({.inside = "decode"}), "mm x1 total 20 self 20 device 0/0\n");
