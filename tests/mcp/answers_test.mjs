@@ -3,8 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { answers, callOf, checkCitations, exchange, folder, profline, questions, root, unanswerable } from './recorded_runs.mjs';
+import { answers, callOf, checkCitations, documentOf, exchange, folder, profline, questions, root, tree, unanswerable } from './recorded_runs.mjs';
 
 test('forty questions are answered, and each fact is where its citation says', () => {
   assert.ok(questions.length >= 40, `${questions.length} questions`);
@@ -31,6 +33,36 @@ test('what was not captured is answered as such', () => {
     else assert.deepEqual(answer.facts.filter((each) => new RegExp(no_fact).test(each.what)), [], question);
     checkCitations(answer);
   });
+});
+
+test('what a reader must know about a comparison or a trace is cited like any other fact', () => {
+  const others = join(folder, 'others');
+  cpSync(join(tree, 'docs/examples/h200'), join(others, 'newer'), { recursive: true });
+  cpSync(join(others, 'newer'), join(others, 'older'), { recursive: true });
+  const record = join(others, 'older/run.json');
+  writeFileSync(record, JSON.stringify({ ...JSON.parse(readFileSync(record, 'utf8')), state: 'failed', started: '2026-01-01T00:00:00.000Z' }));
+  const asked = [
+    { tool: 'compare', arguments: { a: 'h200', b: 'cpu-tiny' } },
+    { tool: 'compare', arguments: { a: 'h200', history: 20 } },
+    { tool: 'compare', arguments: { a: 'newer', history: 20 } },
+    { tool: 'trace', arguments: { file: 'decode.sqlite' } },
+    { tool: 'trace', arguments: { file: 'decode.json.gz' } },
+  ];
+  const valuesOf = (answer, what) => answer.facts.filter((fact) => fact.what === what).map((fact) => fact.value);
+  const all = answers(asked, [others]);
+  all.forEach((answer, i) => {
+    const question = JSON.stringify(asked[i]);
+    const document = documentOf(answer.documents.d1);
+    const notes = asked[i].tool === 'trace' ? document.captures[0].reading.notes : document.notes;
+    assert.deepEqual(valuesOf(answer, 'note'), notes, question);
+    assert.deepEqual((answer.notes ?? []).filter((note) => /\d/.test(note)), [], question);
+    checkCitations(answer);
+  });
+  assert.notDeepEqual(valuesOf(all[0], 'note'), []);
+  const leftOut = documentOf(all[2].documents.d1).left_out;
+  assert.equal(leftOut.length, 1);
+  assert.deepEqual(valuesOf(all[2], 'left out: folder'), leftOut.map((run) => run.folder));
+  assert.deepEqual(valuesOf(all[2], 'left out: why'), leftOut.map((run) => run.why));
 });
 
 test('the list of tools is short and has eight, or nine with --allow-run', () => {
