@@ -250,6 +250,23 @@ test('trends: the planted step is marked with its commit, and its runs can be co
   assert.equal(await page.locator('fieldset li').count(), 2);
 }));
 
+test('trends: a commit is marked in its whole series', () => open('/trends?metric=token_ms', async (page) => {
+  await page.getByLabel('Commit').fill('planted');
+  await page.getByRole('button', {name: 'Show'}).click();
+  await page.waitForURL(/commit=planted/);
+  assert.deepEqual(await page.$$eval('section.series h2', (all) => all.map((one) => one.firstChild.textContent)), ['nightly-0']);
+  const ring = page.locator('svg.trend a', {has: page.locator('.ring')});
+  assert.match(await ring.locator('title').textContent(), /, commit planted$/);
+  assert.equal(await page.locator('svg.trend .change').count(), 1);
+  assert.ok(await page.locator('svg.trend a').count() > 20);
+  await page.locator('.series summary').click();
+  const chosen = page.locator('#points tr', {hasText: 'chosen'});
+  assert.equal(await chosen.count(), 1);
+  assert.match(await chosen.innerText(), /planted\s+chosen.*SLOWER/s);
+  assert.deepEqual(await check(page), []);
+  await page.screenshot({path: join(pictures, 'trends-commit.png')});
+}));
+
 test('trends: series without a step have no mark', () => open('/trends?metric=token_ms', async (page) => {
   assert.deepEqual(await page.$$eval('section.series h2', (all) => all.map((one) => one.firstChild.textContent)),
     ['nightly-0', 'nightly-2', 'nightly-1', 'Measured once']);
