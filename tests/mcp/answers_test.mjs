@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { answers, callOf, checkCitations, documentOf, exchange, folder, profline, questions, root, tree, unanswerable } from './recorded_runs.mjs';
 
@@ -84,6 +85,35 @@ test('everything that was asked is answered before the end', async () => {
   const code = await new Promise((resolve) => { server.on('close', resolve); });
   assert.equal(code, 0);
   assert.deepEqual(out.trim().split('\n').map((line) => JSON.parse(line).id), Array.from({ length: many }, (_, id) => id));
+});
+
+test('a ping is answered while a run is going, and the run reports its progress', async () => {
+  const go = join(folder, 'go');
+  const server = spawn(profline, ['mcp', '--allow-run', join(folder, 'own')], { cwd: folder });
+  const say = (message) => server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const heard = [];
+  createInterface({ input: server.stdout }).on('line', (line) => {
+    const message = JSON.parse(line);
+    heard.push(message);
+    if (message.params?.message === 'baseline started') say({ id: 'still there?', method: 'ping' });
+    if (message.id !== 'still there?') return;
+    writeFileSync(go, '');
+    server.stdin.end();
+  });
+  say({
+    id: 'run', method: 'tools/call', params: {
+      name: 'run', _meta: { progressToken: 'run' },
+      arguments: { program: ['sh', '-c', `until [ -e ${go} ]; do sleep 0.05; done`], overrides: ['pipeline.nsys.enable=false'] },
+    },
+  });
+  const code = await new Promise((resolve) => { server.on('close', resolve); });
+  assert.equal(code, 0);
+  const progress = heard.filter((message) => message.method === 'notifications/progress').map((message) => message.params);
+  assert.deepEqual(progress.map((each) => each.progressToken), progress.map(() => 'run'));
+  assert.deepEqual(progress.map((each) => each.progress), progress.map((_, i) => i + 1));
+  assert.deepEqual(progress.map((each) => each.message).filter((text) => /^baseline (started|ok)$/.test(text)), ['baseline started', 'baseline ok']);
+  assert.deepEqual(heard.filter((message) => message.id !== undefined).map((message) => message.id), ['still there?', 'run']);
+  assert.equal(heard.at(-1).result.isError, false, JSON.stringify(heard.at(-1)));
 });
 
 test('mistakes are answered, and the server goes on', () => {
