@@ -7,6 +7,8 @@
 #include "base/strings.h"
 #include "base/terminal_text.h"
 #include "profline_version.h"
+#include "records/document.h"
+#include "schema/field.h"
 #include "text_table.h"
 
 namespace profline {
@@ -132,6 +134,46 @@ std::string help_of_group(const CommandLine& command_line, std::string_view word
     text += help_row(fmt::format("{} {}", verb->name(), verb->words()), verb->summary(), width);
   }
   return text + fmt::format("\n'profline {} WHAT --help' shows the options of each.\n", word);
+}
+
+namespace {
+
+/// A command as `profline help --format json` lists it.
+struct CommandHelp {
+  std::string name;
+  std::string synopsis;
+  std::string summary;
+};
+constexpr auto fields(std::type_identity<CommandHelp>) {
+  return field_list(field("name", &CommandHelp::name, "one or two words").required(),
+                    field("synopsis", &CommandHelp::synopsis, "a line to type").required(),
+                    field("summary", &CommandHelp::summary, "what it does").required());
+}
+
+struct HelpDocument {
+  static constexpr DocumentKind kKind{"help", 1};
+
+  std::vector<CommandHelp> commands;
+};
+constexpr auto fields(std::type_identity<HelpDocument>) {
+  return field_list(field("commands", &HelpDocument::commands, "of profline").required());
+}
+
+}  // namespace
+
+Result<std::string> help_document(std::span<const Verb* const> verbs,
+                                  std::span<const WordCommand> words) {
+  HelpDocument document;
+  for (const Verb* verb : verbs) {
+    document.commands.push_back(
+        {std::string(verb->name()), usage_of(*verb), std::string(verb->summary())});
+  }
+  for (const WordCommand& word : words) {
+    const std::string synopsis = fmt::format("profline {} {}", word.name, word.words);
+    document.commands.push_back(
+        {std::string(word.name), std::string(trim(synopsis)), std::string(word.summary)});
+  }
+  return to_document(document);
 }
 
 namespace {

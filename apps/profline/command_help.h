@@ -26,6 +26,10 @@ std::string help_of(const Verb& verb, std::span<const Option> common, std::size_
 std::string help_of_group(const CommandLine& command_line, std::string_view word,
                           std::size_t width);
 
+/// `profline help --format json`: docs/formats/help.md.
+Result<std::string> help_document(std::span<const Verb* const> verbs,
+                                  std::span<const WordCommand> words);
+
 /// `profline help man`.
 inline constexpr std::string_view kManualWord = "man";
 

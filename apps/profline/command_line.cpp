@@ -274,10 +274,26 @@ NearMissRules CommandLine::near_miss_rules() const {
   return rules;
 }
 
+Result<std::vector<const Verb*>> CommandLine::verbs_called(Arguments& given) const {
+  std::vector<const Verb*> called;
+  if (given.words.empty()) {
+    for (const auto& verb : verbs_) called.push_back(verb.get());
+    return called;
+  }
+  if (given.words.size() == 1) called = group(given.words.front());
+  if (called.empty()) called = {PL_TRY(chosen_verb(given))};
+  return called;
+}
+
 Result<std::string> CommandLine::help_for(Arguments& given) const {
   const std::vector<std::string>& words = given.words;
+  const bool is_manual = words.size() == 1 && words.front() == kManualWord;
+  if (output_options(given).format == OutputFormat::Json && !is_manual) {
+    return help_document(PL_TRY(verbs_called(given)),
+                         words.empty() ? word_commands() : std::span<const WordCommand>());
+  }
   if (words.empty()) return help_text(*this, help_width());
-  if (words.size() == 1 && words.front() == kManualWord) return manual_page(*this);
+  if (is_manual) return manual_page(*this);
   if (words.size() == 1 && !group(words.front()).empty()) {
     return help_of_group(*this, words.front(), help_width());
   }

@@ -69,6 +69,8 @@ class CommandLine {
   Result<void> check_program(const Arguments& given) const;
   NearMissRules near_miss_rules() const;
   Result<std::string> help_for(Arguments& given) const;
+  /// All verbs without words, those of a group, or the one that the words name.
+  Result<std::vector<const Verb*>> verbs_called(Arguments& given) const;
 
   const std::vector<std::unique_ptr<Verb>>& verbs_;
   std::vector<Option> common_;

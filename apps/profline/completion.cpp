@@ -21,6 +21,21 @@ void add_finished(std::vector<std::string>& out, std::string_view candidate,
   if (candidate.starts_with(start)) out.push_back(std::string(candidate) + ' ');
 }
 
+/// The words that a command with these words may take first: `show` and `export` of `[show
+/// RUN|export]`. Those in capitals stand for something else.
+std::vector<std::string_view> keywords(std::string_view words) {
+  if (words.starts_with('[') && words.ends_with(']')) words = words.substr(1, words.size() - 2);
+  std::vector<std::string_view> found;
+  for (const std::string_view choice : split(words, '|')) {
+    const std::string_view first = choice.substr(0, choice.find(' '));
+    const bool is_literal = !first.empty() && std::all_of(first.begin(), first.end(), [](char c) {
+      return c >= 'a' && c <= 'z';
+    });
+    if (is_literal) found.push_back(first);
+  }
+  return found;
+}
+
 class Completion {
  public:
   Completion(const UnfinishedLine& line, const CommandLine& command_line)
@@ -35,6 +50,12 @@ class Completion {
     verb_ = command_line_.take_verb(given_);
     if (line_.word.starts_with('-')) return options();
     if (verb_ == nullptr) return verbs();
+    if (given_.words.empty()) {
+      std::vector<std::string> out;
+      for (const std::string_view word : keywords(verb_->words()))
+        add_finished(out, word, line_.word);
+      if (!out.empty()) return out;
+    }
     if (verb_->words().find("[OVERRIDES]") == std::string_view::npos) return {};
     const bool key_comes_first = verb_->words().starts_with("KEY");
     if (key_comes_first && given_.words.empty()) return of_config().keys(line_.word);

@@ -1,13 +1,11 @@
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <filesystem>
 #include <vector>
 
-#include "base/files.h"
 #include "base/terminal_text.h"
 #include "catalog/catalog.h"
+#include "mcp/conversation.h"
 #include "mcp/protocol.h"
 #include "mcp/tools.h"
 #include "profline_version.h"
@@ -17,26 +15,6 @@
 
 namespace profline {
 namespace {
-
-/// Answers everything up to the end of the input.
-Result<void> serve(mcp::Server& server) {
-  const auto answer = [&](const mcp::Lines::Line& line) -> Result<void> {
-    const auto text = line.is_too_long ? mcp::answer_to_long_line() : server.answer(line.text);
-    if (!text) return {};
-    return print_result(*text + '\n');
-  };
-  mcp::Lines lines;
-  std::array<char, 65536> buffer{};
-  for (;;) {
-    const ssize_t count = read_some(STDIN_FILENO, buffer.data(), buffer.size());
-    if (count < 0) return os_error("read", "stdin", errno);
-    if (count == 0) break;
-    lines.add({buffer.data(), static_cast<std::size_t>(count)});
-    while (const auto line = lines.next()) PL_TRY(answer(*line));
-  }
-  if (const auto line = lines.rest()) PL_TRY(answer(*line));
-  return {};
-}
 
 /// `profline mcp [ROOT...]`: answers assistants over the Model Context Protocol.
 class McpVerb final : public Verb {
@@ -74,7 +52,7 @@ Result<ExitCode> McpVerb::run(const Services& services, const Invocation& invoca
       invocation.arguments.has("--allow-run") ? mcp::AllowRun::Yes : mcp::AllowRun::No;
   mcp::Tools tools(std::move(catalog), services, allow);
   mcp::Server server({"profline", kVersion, mcp::instructions()}, tools);
-  PL_TRY(serve(server));
+  PL_TRY(mcp::converse(server, STDIN_FILENO, print_result));
   return ExitCode::Done;
 }
 

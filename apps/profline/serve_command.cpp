@@ -68,6 +68,7 @@ Result<ExitCode> ServeVerb::run(const Services&, const Invocation& invocation) c
   }
   const std::string host = arguments.value("--host").value_or(kThisMachine);
   words.insert(words.end(), {"--host", host});
+  if (invocation.output.format == OutputFormat::Json) words.emplace_back("--json");
   const bool is_open = host != "localhost" && host != "::1" && !host.starts_with("127.");
   if (is_open && invocation.output.verbosity >= 0) {
     print_remark(

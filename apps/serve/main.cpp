@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,7 @@
 #include "base/strings.h"
 #include "catalog/catalog.h"
 #include "cli_program.h"
+#include "formats/json.h"
 #include "process/interrupt.h"
 #include "process/runner.h"
 #include "profline_version.h"
@@ -41,6 +43,7 @@ struct Options {
   std::string host = kThisMachine;
   int port = serve::kUsualPort;
   bool any_port = false;
+  bool prints_json = false;
 };
 
 void declare(CLI::App& app, Options& options) {
@@ -48,6 +51,7 @@ void declare(CLI::App& app, Options& options) {
   app.add_option("--root", options.roots, "an output root; may be repeated");
   app.add_option("--host", options.host, "address to listen on [127.0.0.1]");
   app.add_option("--port", options.port, "port; 0: any free one");
+  app.add_flag("--json", options.prints_json, "print the address as JSON");
   app.add_flag("--or-any-port", options.any_port, "take a free port if that one is taken");
 }
 
@@ -64,6 +68,14 @@ Result<std::string> new_token() {
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? lower(name.data()) : "";
+}
+
+/// `profline.serve/1` in one line, because the program goes on after it.
+Result<std::string> serve_document(const std::string& url) {
+  NodeMap document;
+  document.set("schema", Node::string("profline.serve/1"));
+  document.set("url", Node::string(url));
+  return write_json(Node::map(std::move(document)), {.indent = 0});
 }
 
 /// The addresses that mean every one of this machine.
@@ -114,7 +126,9 @@ Result<ExitCode> run(const Options& options) {
 
   serve::HttpServer server = PL_TRY(bind(options));
   const std::string token = PL_TRY(new_token());
-  fmt::print("http://{}:{}/?token={}\n", shown_host(options.host), server.port(), token);
+  const std::string url =
+      fmt::format("http://{}:{}/?token={}", shown_host(options.host), server.port(), token);
+  fmt::print("{}\n", options.prints_json ? PL_TRY(serve_document(url)) : url);
   if (std::fflush(stdout) != 0) return os_error("write", "stdout", errno);
 
   Interrupt interrupt;

@@ -86,9 +86,13 @@ void Catalog::refresh() {
     const auto done = read_root(root);
     if (!done) notes_.push_back(root.string() + " cannot be read: " + done.error().to_string());
   }
-  std::stable_sort(runs_.begin(), runs_.end(), [](const KnownRun& a, const KnownRun& b) {
+  const auto is_newer = [](const KnownRun& a, const KnownRun& b) {
     return a.row.started > b.row.started;
-  });
+  };
+  // Those of one root are in order already, and moving thousands of them takes time.
+  if (!std::is_sorted(runs_.begin(), runs_.end(), is_newer)) {
+    std::stable_sort(runs_.begin(), runs_.end(), is_newer);
+  }
 }
 
 bool Catalog::is_inside(const fs::path& real) const {

@@ -45,6 +45,13 @@ void add_row(std::size_t document, std::size_t index, const comparison::Row& row
   if (!row.b) answer.missing(what + ": b", "the second side has no such row");
 }
 
+/// Notes contain figures, so they are facts: a fact says where it is from.
+void add_notes(std::size_t document, std::size_t count, Answer& answer) {
+  for (std::size_t i = 0; i < count; ++i) {
+    answer.fact(document, below("/notes", i), "note");
+  }
+}
+
 void add_differences(std::size_t document, const comparison::Comparison& found, Answer& answer) {
   constexpr std::size_t kMost = 12;
   const auto add = [&](std::string_view list, const std::vector<comparison::Difference>& all) {
@@ -135,9 +142,9 @@ Result<Answer> answer_history(const Sources& sources, const fs::path& run,
       answer.missing(metric.name + ": newest", "too few comparable runs before it");
     }
   }
-  for (const std::string& note : found->notes) answer.note(note);
-  for (const catalog::LeftOutRun& each : found->left_out) {
-    answer.note("left out: " + each.folder + ", " + each.why);
+  add_notes(document, found->notes.size(), answer);
+  for (std::size_t i = 0; i < found->left_out.size(); ++i) {
+    answer.facts(document, below("/left_out", i), "left out", {"folder", "why"});
   }
   return answer;
 }
@@ -186,7 +193,7 @@ Result<Answer> answer_compare(const Sources& sources, const CompareArguments& as
   }
   if (found->rows.size() > kMostRows) answer.note("there are more rows: ask for them by metric");
   answer.facts(document, "", "comparison", {"threshold", "confidence", "run_spread"});
-  for (const std::string& note : found->notes) answer.note(note);
+  add_notes(document, found->notes.size(), answer);
   add_differences(document, *found, answer);
   return answer;
 }

@@ -3,6 +3,7 @@
 
 #include "base/strings.h"
 #include "mcp/internal/answers.h"
+#include "mcp/internal/followed_progress.h"
 #include "run/names/artifact_names.h"
 #include "session/config_keys.h"
 #include "session/configuration.h"
@@ -222,18 +223,24 @@ Result<Answer> answer_run(const Sources& sources, const PlanArguments& asked) {
     request.choice.overrides.push_back(session::program_override(asked.program));
   }
   session::Jobs jobs = PL_TRY(session::jobs_of(request, false, sources.services.remarks));
-  const session::FinishedJobs finished =
-      PL_TRY(session::run_jobs(std::move(jobs), sources.services));
+  session::Services services = sources.services;
+  if (sources.follower) {
+    services.followed = [&](std::unique_ptr<Progress> shown) {
+      return followed_by(sources.follower, std::move(shown));
+    };
+  }
+  const session::FinishedJobs finished = PL_TRY(session::run_jobs(std::move(jobs), services));
   if (finished.runs.empty()) {
     return Error(ErrorKind::Config, "the run is a sweep; start it with 'profline run'");
   }
   catalog::Catalog after = PL_TRY(catalog::Catalog::open(sources.catalog.roots()));
   after.refresh();
-  return answer_runs({after, sources.services}, {.run = finished.runs.front().folder.string(),
-                                                 .find = {},
-                                                 .metric = {},
-                                                 .since = {},
-                                                 .until = {}});
+  return answer_runs({after, sources.services, sources.follower},
+                     {.run = finished.runs.front().folder.string(),
+                      .find = {},
+                      .metric = {},
+                      .since = {},
+                      .until = {}});
 }
 
 }  // namespace profline::mcp

@@ -21,7 +21,8 @@ class Echo final : public profline::mcp::Toolset {
   std::vector<profline::mcp::ToolDescription> list() const override {
     return {{"echo", "repeats its arguments", Node::map(), true}};
   }
-  Result<Node> call(std::string_view, const Node& arguments) override {
+  Result<Node> call(std::string_view, const Node& arguments,
+                    const profline::mcp::Follower&) override {
     if (arguments.find("fail") != nullptr) return Error(ErrorKind::Config, "asked to fail");
     return arguments;
   }

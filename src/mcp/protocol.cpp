@@ -73,6 +73,21 @@ Node tool_result(Node content, std::string text, bool is_error) {
   return Node::map(std::move(result));
 }
 
+/// Reports to a client that sent a token with its request; else empty.
+Follower follower_of(const Node& parameters, const Send& send) {
+  const Node* meta = parameters.find("_meta");
+  const Node* token = meta != nullptr && meta->is_map() ? meta->find("progressToken") : nullptr;
+  if (!send || token == nullptr || !is_id(*token)) return {};
+  // The protocol wants a number that grows.
+  return [token = *token, send, count = std::int64_t{0}](std::string_view what) mutable {
+    send(written(map_of({{"jsonrpc", text_node("2.0")},
+                         {"method", text_node("notifications/progress")},
+                         {"params", map_of({{"progressToken", token},
+                                            {"progress", Node::integer(++count)},
+                                            {"message", text_node(what)}})}})));
+  };
+}
+
 }  // namespace
 
 Node Server::initialize(const Node& parameters) const {
@@ -104,7 +119,7 @@ Node Server::list_tools() const {
   return map_of({{"tools", std::move(tools)}});
 }
 
-Node Server::call_tool(const Node& id, const Node& parameters) {
+Node Server::call_tool(const Node& id, const Node& parameters, const Send& send) {
   const Node* name = parameters.find("name");
   if (name == nullptr || !name->is_string()) {
     return failure(id, kInvalidParams, "tools/call needs the name of a tool");
@@ -119,22 +134,23 @@ Node Server::call_tool(const Node& id, const Node& parameters) {
   if (!arguments.is_map()) {
     return failure(id, kInvalidParams, "the arguments of a tool are a map");
   }
-  auto content = tools_.call(name->as_string(), arguments);
+  auto content = tools_.call(name->as_string(), arguments, follower_of(parameters, send));
   if (!content) return success(id, tool_result(Node(), content.error().to_string(), true));
   auto text = write_json(*content, {.indent = 0, .bytes_as_base64 = true});
   if (!text) return success(id, tool_result(Node(), text.error().to_string(), true));
   return success(id, tool_result(std::move(*content), std::move(*text), false));
 }
 
-Node Server::dispatch(const Node& id, std::string_view method, const Node& parameters) {
+Node Server::dispatch(const Node& id, std::string_view method, const Node& parameters,
+                      const Send& send) {
   if (method == "initialize") return success(id, initialize(parameters));
   if (method == "ping") return success(id, Node::map());
   if (method == "tools/list") return success(id, list_tools());
-  if (method == "tools/call") return call_tool(id, parameters);
+  if (method == "tools/call") return call_tool(id, parameters, send);
   return failure(id, kMethodNotFound, "unknown method '" + std::string(method) + "'");
 }
 
-std::optional<Node> Server::answer_message(const Node& message) {
+std::optional<Node> Server::answer_message(const Node& message, const Send& send) {
   if (!message.is_map()) return failure(Node(), kInvalidRequest, "a message is a map");
   const Node* id = message.find("id");
   const Node* method = message.find("method");
@@ -150,15 +166,15 @@ std::optional<Node> Server::answer_message(const Node& message) {
   const Node* given = message.find("params");
   const Node parameters = given == nullptr || given->is_null() ? Node::map() : *given;
   if (!parameters.is_map()) return failure(*id, kInvalidParams, "parameters are a map");
-  return dispatch(*id, method->as_string(), parameters);
+  return dispatch(*id, method->as_string(), parameters, send);
 }
 
-std::optional<std::string> Server::answer(std::string_view line) {
+std::optional<std::string> Server::answer(std::string_view line, const Send& send) {
   if (line.find_first_not_of(" \t\r") == std::string_view::npos) return std::nullopt;
   const auto message = parse_json(line, "the message");
   if (!message) return written(failure(Node(), kParseError, message.error().message()));
   if (!message->is_list()) {
-    const auto answered = answer_message(*message);
+    const auto answered = answer_message(*message, send);
     if (!answered) return std::nullopt;
     return written(*answered);
   }
@@ -168,10 +184,27 @@ std::optional<std::string> Server::answer(std::string_view line) {
   }
   Node answers = Node::list();
   for (const Node& each : message->as_list()) {
-    if (auto answered = answer_message(each)) answers.as_list().push_back(std::move(*answered));
+    if (auto answered = answer_message(each, send))
+      answers.as_list().push_back(std::move(*answered));
   }
   if (answers.as_list().empty()) return std::nullopt;
   return written(answers);
+}
+
+std::optional<std::string> answer_to_ping(std::string_view line) {
+  // Most lines need not be parsed for this.
+  constexpr std::size_t kLongestPing = 4096;
+  if (line.size() > kLongestPing || line.find("\"ping\"") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto message = parse_json(line, "the message");
+  if (!message || !message->is_map()) return std::nullopt;
+  const Node* id = message->find("id");
+  const Node* method = message->find("method");
+  const bool is_ping = id != nullptr && is_id(*id) && method != nullptr && method->is_string() &&
+                       method->as_string() == "ping";
+  if (!is_ping) return std::nullopt;
+  return written(success(*id, Node::map()));
 }
 
 std::string answer_to_long_line() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ struct ToolDescription {
   bool is_read_only = true;
 };
 
+/// Hears what a tool is doing while it works: `baseline started`.
+using Follower = std::function<void(std::string_view what)>;
+
 /// What the server offers.
 class Toolset {
  public:
@@ -34,8 +38,9 @@ class Toolset {
 
   virtual std::vector<ToolDescription> list() const = 0;
   /// The content of the answer, a map. `arguments` is a map. An Error is passed to the client as
-  /// the result of the tool.
-  virtual Result<Node> call(std::string_view tool, const Node& arguments) = 0;
+  /// the result of the tool. `follower` may be empty.
+  virtual Result<Node> call(std::string_view tool, const Node& arguments,
+                            const Follower& follower) = 0;
 };
 
 /// What a client reads first.
@@ -45,6 +50,9 @@ struct ServerFacts {
   std::string_view instructions;
 };
 
+/// Passes on a message, without a line feed.
+using Send = std::function<void(const std::string& message)>;
+
 /// Answers messages one at a time, in order.
 class Server {
  public:
@@ -52,18 +60,23 @@ class Server {
   Server(ServerFacts facts, Toolset& tools) : facts_(facts), tools_(tools) {}
 
   /// The answer, without a line feed; nothing for a notification, a response or an empty line.
-  std::optional<std::string> answer(std::string_view line);
+  /// `send` gets the progress of a tool, if the client asks for that and it is not empty.
+  std::optional<std::string> answer(std::string_view line, const Send& send = {});
 
  private:
-  std::optional<Node> answer_message(const Node& message);
-  Node dispatch(const Node& id, std::string_view method, const Node& parameters);
+  std::optional<Node> answer_message(const Node& message, const Send& send);
+  Node dispatch(const Node& id, std::string_view method, const Node& parameters, const Send& send);
   Node initialize(const Node& parameters) const;
   Node list_tools() const;
-  Node call_tool(const Node& id, const Node& parameters);
+  Node call_tool(const Node& id, const Node& parameters, const Send& send);
 
   ServerFacts facts_;
   Toolset& tools_;
 };
+
+/// The answer to a ping; nothing for any other line. Needs no server: a client asks whether anybody
+/// is there, which is so while the server works on something else as well.
+std::optional<std::string> answer_to_ping(std::string_view line);
 
 /// The answer to a line that is longer than kLongestMessage.
 std::string answer_to_long_line();

@@ -14,7 +14,8 @@ class Doubling final : public Toolset {
   std::vector<ToolDescription> list() const override {
     return {{"double", "doubles a number", Node::map(), true}};
   }
-  Result<Node> call(std::string_view, const Node& arguments) override {
+  Result<Node> call(std::string_view, const Node& arguments, const Follower& follower) override {
+    if (follower) follower("doubling");
     const Node* number = arguments.find("number");
     if (number == nullptr) return Error(ErrorKind::Config, "missing key 'number' (an integer)");
     NodeMap result;
@@ -46,6 +47,34 @@ TEST_F(Messages, InitializeAgreesOnAVersion) {
       answer(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{}})"),
       R"({"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
       R"("serverInfo":{"name":"profline","version":"1.2"},"instructions":"ask"}})");
+}
+
+TEST_F(Messages, AToolReportsProgressToAClientThatSendsAToken) {
+  std::vector<std::string> sent;
+  const auto call_with = [&](const std::string& meta) {
+    return server_.answer(R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"_meta":)" +
+                              meta + R"(,"name":"double","arguments":{"number":21}}})",
+                          [&](const std::string& message) { sent.push_back(message); });
+  };
+  EXPECT_TRUE(call_with(R"({"progressToken":"t"})"));
+  EXPECT_TRUE(call_with(R"({"progressToken":null})"));
+  EXPECT_TRUE(call_with("{}"));
+  EXPECT_TRUE(call_with("3"));
+  EXPECT_EQ(
+      sent,
+      std::vector<std::string>{
+          R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":1,"message":"doubling"}})"});
+}
+
+TEST(Ping, IsAnsweredWithoutAServer) {
+  EXPECT_EQ(answer_to_ping(R"({"jsonrpc":"2.0","id":"a","method":"ping"})"),
+            R"({"jsonrpc":"2.0","id":"a","result":{}})");
+  for (const char* other :
+       {R"({"jsonrpc":"2.0","method":"ping"})", R"({"jsonrpc":"2.0","id":{},"method":"ping"})",
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"a":"ping"}})", R"(["ping"])",
+        R"({"id":1,"method":"ping")", ""}) {
+    EXPECT_EQ(answer_to_ping(other), std::nullopt) << other;
+  }
 }
 
 TEST_F(Messages, ToolsAreListedAndCalled) {

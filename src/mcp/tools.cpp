@@ -91,7 +91,7 @@ std::vector<ToolDescription> Tools::list() const {
   return listed;
 }
 
-Result<Node> Tools::call(std::string_view name, const Node& arguments) {
+Result<Node> Tools::call(std::string_view name, const Node& arguments, const Follower& follower) {
   const Tool* chosen = allow_run_ == AllowRun::Yes && name == kRunTool.name ? &kRunTool : nullptr;
   for (const Tool& tool : kTools) {
     if (tool.name == name) chosen = &tool;
@@ -100,7 +100,7 @@ Result<Node> Tools::call(std::string_view name, const Node& arguments) {
     return Error(ErrorKind::Config, "unknown tool '" + std::string(name) + "'");
   }
   catalog_.refresh();
-  const Answer answer = PL_TRY(chosen->call({catalog_, services_}, arguments));
+  const Answer answer = PL_TRY(chosen->call({catalog_, services_, follower}, arguments));
   return answer.to_node();
 }
 

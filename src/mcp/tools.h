@@ -24,7 +24,8 @@ class Tools final : public Toolset {
       : catalog_(std::move(catalog)), services_(services), allow_run_(allow_run) {}
 
   std::vector<ToolDescription> list() const override;
-  Result<Node> call(std::string_view tool, const Node& arguments) override;
+  Result<Node> call(std::string_view tool, const Node& arguments,
+                    const Follower& follower) override;
 
  private:
   catalog::Catalog catalog_;

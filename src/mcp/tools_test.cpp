@@ -43,7 +43,7 @@ class OverARecordedRun : public ::testing::Test {
   Result<Node> call(std::string_view tool, std::string_view arguments) {
     const auto given = parse_json(arguments, "arguments");
     EXPECT_TRUE(given) << given.error().to_string();
-    return tools(AllowRun::Yes).call(tool, *given);
+    return tools(AllowRun::Yes).call(tool, *given, {});
   }
   /// `what = value` of each fact.
   std::vector<std::string> facts(std::string_view tool, std::string_view arguments) {

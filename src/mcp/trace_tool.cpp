@@ -22,7 +22,7 @@ void add_table(const Node& capture, std::size_t document, std::string_view table
   }
 }
 
-void add_lacking(const trace_report::Report& report, Answer& answer) {
+void add_lacking(const trace_report::Report& report, std::size_t document, Answer& answer) {
   if (report.kernel_instances == 0) {
     answer.missing("kernels", "the capture has none: the device was not traced, or did no work");
   }
@@ -32,8 +32,10 @@ void add_lacking(const trace_report::Report& report, Answer& answer) {
   if (report.operators.rows.empty()) {
     answer.missing("operators", "the capture has none: nsys does not record those of PyTorch");
   }
-  for (const std::string& loss : report.timeline->reading.losses) {
-    answer.missing("part of the capture", loss);
+  const std::vector<std::string>& losses = report.timeline->reading.losses;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    answer.missing("part of the capture", losses[i]);
+    answer.fact(document, below("/captures/0/reading/losses", i), "lost");
   }
 }
 
@@ -86,8 +88,10 @@ Result<Answer> answer_trace(const Sources& sources, const TraceArguments& asked)
   add_table(capture, document, "kernel_classes", {"total_ns", "instances"}, answer);
   add_table(capture, document, "operators", {"self_ns", "calls", "device_ns"}, answer);
   add_table(capture, document, "collectives", {"total_ns", "instances", "bus_gb_per_s"}, answer);
-  add_lacking(*report, answer);
-  for (const std::string& note : timeline.reading.notes) answer.note(note);
+  add_lacking(*report, document, answer);
+  for (std::size_t i = 0; i < timeline.reading.notes.size(); ++i) {
+    answer.fact(document, below(at + "/reading/notes", i), "note");
+  }
   return answer;
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/files.h"
@@ -251,21 +252,18 @@ Result<IndexedRun> read_row(const sqlite::Statement& row) {
   return run;
 }
 
-/// A run and the stamp of the run.json that it was read from.
-struct IndexedRow {
-  IndexedRun run;
-  std::string stamp;
-};
-
 /// Everything in the tables, newest first.
 Result<std::vector<IndexedRow>> all_rows(Database& database) {
   std::map<std::string, std::vector<IndexedMetric>> metrics;
+  auto last = metrics.end();
   sqlite::Statement values = PL_TRY(
       database.query("SELECT folder, name, unit, value, n FROM metric ORDER BY folder, place"));
   PL_TRY((values.each<std::string, std::string, std::string, double, std::int64_t>(
       [&](const std::string& folder, const std::string& name, const std::string& unit, double value,
           std::int64_t n) {
-        metrics[folder].push_back({name, unit, value, n});
+        const bool is_next = last == metrics.end() || last->first != folder;
+        if (is_next) last = metrics.try_emplace(metrics.end(), folder);
+        last->second.push_back({name, unit, value, n});
       })));
   sqlite::Statement rows = PL_TRY(database.query(
       "SELECT id, folder, experiment, state, exit_code, model, program, device, device_name, host, "
@@ -295,7 +293,7 @@ Result<std::vector<fs::path>> run_folders(const fs::path& root) {
   add(folders_of_jobs(root));
   for (const fs::path& folder : folders_in(root, failure)) {
     if (run::holds_run(folder)) {
-      runs.insert(folder.lexically_relative(root));
+      runs.insert(folder.filename());
       continue;
     }
     std::error_code unreadable;  // somebody else's folder
@@ -314,14 +312,14 @@ Result<RunIndex> RunIndex::open(const fs::path& root, Keep keep) {
   std::error_code failure;
   const bool is_there = fs::exists(fs::symlink_status(file, failure));
   if (keep == Keep::No || keep == Keep::Copy || (keep == Keep::IfThere && !is_there)) {
-    RunIndex index(root, PL_TRY(index_in_memory()));
+    RunIndex index(root, std::nullopt);
     // If it cannot be read, every run is read from its folder.
     if (keep == Keep::Copy && is_there) static_cast<void>(index.copy_from(file));
     return index;
   }
   auto database = open_index_file(file);
   if (database) return RunIndex(root, std::move(*database));
-  RunIndex index(root, PL_TRY(index_in_memory()));
+  RunIndex index(root, std::nullopt);
   index.notes_.push_back("the index is not used, and every run was read from its folder: " +
                          database.error().to_string());
   index.lasting_notes_ = index.notes_.size();
@@ -333,15 +331,32 @@ Result<void> RunIndex::copy_from(const fs::path& file) {
   if (!fs::is_regular_file(fs::symlink_status(file, failure))) return {};
   PL_TRY(check_owner(file));
   sqlite::Database from = PL_TRY(sqlite::Database::open_read_only(file));
-  if (PL_TRY(schema_of(from)) != PL_TRY(schema_of(database_))) return {};  // another version
-  const std::vector<IndexedRow> rows = PL_TRY(all_rows(from));
-  Transaction transaction = PL_TRY(Transaction::begin(database_));
-  for (const IndexedRow& row : rows) PL_TRY(write(row.run, row.stamp));
-  return transaction.commit();
+  sqlite::Database ours = PL_TRY(index_in_memory());
+  if (PL_TRY(schema_of(from)) != PL_TRY(schema_of(ours))) return {};  // another version
+  for (IndexedRow& row : PL_TRY(all_rows(from))) PL_TRY(write(std::move(row)));
+  return {};
 }
 
-Result<void> RunIndex::write(const IndexedRun& run, const std::string& stamp) {
-  sqlite::Statement row = PL_TRY(database_.query(
+Result<std::map<std::string, std::string>> RunIndex::stamps() {
+  std::map<std::string, std::string> known;
+  if (!database_) {
+    for (const auto& [folder, row] : rows_) known.emplace_hint(known.end(), folder, row.stamp);
+    return known;
+  }
+  sqlite::Statement stamps = PL_TRY(database_->query("SELECT folder, stamp FROM run"));
+  PL_TRY((stamps.each<std::string, std::string>(
+      [&](const std::string& folder, const std::string& stamp) { known[folder] = stamp; })));
+  return known;
+}
+
+Result<void> RunIndex::write(IndexedRow written) {
+  if (!database_) {
+    std::string folder = written.run.folder;
+    rows_.insert_or_assign(std::move(folder), std::move(written));
+    return {};
+  }
+  const auto& [run, stamp] = written;
+  sqlite::Statement row = PL_TRY(database_->query(
       "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       std::string_view(run.folder), std::string_view(stamp), std::string_view(run.id),
       std::string_view(run.experiment), std::string_view(run.state), run.exit_code,
@@ -354,18 +369,22 @@ Result<void> RunIndex::write(const IndexedRun& run, const std::string& stamp) {
   std::int64_t place = 0;
   for (const IndexedMetric& metric : run.metrics) {
     sqlite::Statement insert =
-        PL_TRY(database_.query("INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)",
-                               std::string_view(run.folder), std::string_view(metric.name),
-                               std::string_view(metric.unit), metric.value, metric.n, place++));
+        PL_TRY(database_->query("INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)",
+                                std::string_view(run.folder), std::string_view(metric.name),
+                                std::string_view(metric.unit), metric.value, metric.n, place++));
     PL_TRY(insert.step());
   }
   return {};
 }
 
 Result<void> RunIndex::forget(std::string_view folder) {
+  if (!database_) {
+    rows_.erase(std::string(folder));
+    return {};
+  }
   for (const char* sql :
        {"DELETE FROM metric WHERE folder = ?", "DELETE FROM run WHERE folder = ?"}) {
-    sqlite::Statement gone = PL_TRY(database_.query(sql, folder));
+    sqlite::Statement gone = PL_TRY(database_->query(sql, folder));
     PL_TRY(gone.step());
   }
   return {};
@@ -374,11 +393,9 @@ Result<void> RunIndex::forget(std::string_view folder) {
 Result<void> RunIndex::refresh(const ReadRun& read) {
   notes_.resize(lasting_notes_);
   // Folders are read under the lock, so that the later of two programs has the last word.
-  Transaction transaction = PL_TRY(Transaction::begin(database_));
-  std::map<std::string, std::string> known;
-  sqlite::Statement stamps = PL_TRY(database_.query("SELECT folder, stamp FROM run"));
-  PL_TRY((stamps.each<std::string, std::string>(
-      [&](const std::string& folder, const std::string& stamp) { known[folder] = stamp; })));
+  std::optional<Transaction> transaction;
+  if (database_) transaction.emplace(PL_TRY(Transaction::begin(*database_)));
+  std::map<std::string, std::string> known = PL_TRY(stamps());
   folders_.clear();
   for (const fs::path& folder : PL_TRY(run_folders(root_))) {
     folders_.insert(folder.string());
@@ -389,37 +406,49 @@ Result<void> RunIndex::refresh(const ReadRun& read) {
       known.erase(before);
       continue;
     }
-    const auto run = read(root_, folder);
+    auto run = read(root_, folder);
     if (!run) {
       notes_.push_back("the run " + folder.string() + " is left out: " + run.error().to_string());
       continue;
     }
     PL_TRY(forget(run->folder));
-    PL_TRY(write(*run, stamp));
+    PL_TRY(write({*std::move(run), stamp}));
     if (before != known.end()) known.erase(before);
   }
   for (const auto& [folder, stamp] : known) PL_TRY(forget(folder));
-  return transaction.commit();
+  return transaction ? transaction->commit() : Result<void>();
 }
 
 Result<void> RunIndex::rebuild() {
-  Transaction transaction = PL_TRY(Transaction::begin(database_));
-  PL_TRY(database_.execute("DELETE FROM metric; DELETE FROM run;"));
-  PL_TRY(transaction.commit());
+  rows_.clear();
+  if (database_) {
+    Transaction transaction = PL_TRY(Transaction::begin(*database_));
+    PL_TRY(database_->execute("DELETE FROM metric; DELETE FROM run;"));
+    PL_TRY(transaction.commit());
+  }
   return refresh();
 }
 
 Result<std::vector<IndexedRun>> RunIndex::runs() {
   std::vector<IndexedRun> runs;
-  for (IndexedRow& row : PL_TRY(all_rows(database_))) {
-    IndexedRun& run = row.run;
-    if (!folders_.contains(run.folder)) continue;
+  if (database_) {
+    for (IndexedRow& row : PL_TRY(all_rows(*database_))) runs.push_back(std::move(row.run));
+  } else {
+    std::vector<const IndexedRun*> sorted;
+    for (const auto& [folder, row] : rows_) sorted.push_back(&row.run);
+    std::sort(sorted.begin(), sorted.end(), [](const IndexedRun* a, const IndexedRun* b) {
+      return std::tie(a->started, a->folder) > std::tie(b->started, b->folder);
+    });
+    runs.reserve(sorted.size());
+    for (const IndexedRun* run : sorted) runs.push_back(*run);
+  }
+  std::erase_if(runs, [&](const IndexedRun& run) { return !folders_.contains(run.folder); });
+  for (IndexedRun& run : runs) {
     const bool says_running = run.state == "running";
     if (says_running &&
         run::FolderLock(root_ / run.folder, run::FolderLock::Kind::Look).is_held()) {
       run.state = "killed";
     }
-    runs.push_back(std::move(run));
   }
   return runs;
 }

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,6 +18,12 @@
 /// saves reading them again, and may be removed at any time. It is not trusted: whatever it says,
 /// only folders found by walking the root are runs. docs/formats/runs.md describes it.
 namespace profline::run_index {
+
+/// A run, and the stamp of the run.json that it was read from.
+struct IndexedRow {
+  IndexedRun run;
+  std::string stamp;
+};
 
 class RunIndex {
  public:
@@ -48,16 +56,18 @@ class RunIndex {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  RunIndex(std::filesystem::path root, sqlite::Database database)
+  RunIndex(std::filesystem::path root, std::optional<sqlite::Database> database)
       : root_(std::move(root)), database_(std::move(database)) {}
 
-  Result<void> write(const IndexedRun& run, const std::string& stamp);
+  Result<std::map<std::string, std::string>> stamps();
+  Result<void> write(IndexedRow row);
   Result<void> copy_from(const std::filesystem::path& file);
   Result<void> forget(std::string_view folder);
 
   std::filesystem::path root_;
-  sqlite::Database database_;
-  std::set<std::string> folders_;  ///< that contain a run, as of the last refresh()
+  std::optional<sqlite::Database> database_;  ///< absent: `rows_` has everything
+  std::map<std::string, IndexedRow> rows_;    ///< by folder
+  std::set<std::string> folders_;             ///< that contain a run, as of the last refresh()
   std::vector<std::string> notes_;
   std::size_t lasting_notes_ = 0;  ///< the first of them; the others are of the last refresh()
 };

@@ -152,8 +152,8 @@ Markup sparkline(std::span<const double> values, const std::string& label) {
                                         {"r", "2.2"}}));
 }
 
-Markup trend_chart(const catalog::MetricHistory& history,
-                   const std::vector<std::string>& addresses) {
+Markup trend_chart(const catalog::MetricHistory& history, const std::vector<std::string>& addresses,
+                   const std::vector<bool>& marked) {
   if (history.points.empty()) return {};
   std::vector<double> values;
   for (const catalog::HistoryPoint& point : history.points) values.push_back(point.value);
@@ -175,12 +175,19 @@ Markup trend_chart(const catalog::MetricHistory& history,
         fmt::format("{}: {}{}", point.folder, catalog::value_text(point.value, history.unit),
                     point.commit.empty() ? "" : ", commit " + short_commit(point.commit));
     const bool is_newest = i + 1 == values.size();
-    const Markup dot = element("circle",
-                               {{"cx", coordinate(x(static_cast<double>(i)))},
+    Markup dot;
+    if (i < marked.size() && marked[i]) {
+      dot += element("circle", {{"cx", coordinate(x(static_cast<double>(i)))},
                                 {"cy", coordinate(y(values[i]))},
-                                {"class", is_newest ? "newest" : ""},
-                                {"r", is_newest ? "4.5" : "3.4"}},
-                               element("title", text(what)));
+                                {"class", "ring"},
+                                {"r", "9"}});
+    }
+    dot += element("circle",
+                   {{"cx", coordinate(x(static_cast<double>(i)))},
+                    {"cy", coordinate(y(values[i]))},
+                    {"class", is_newest ? "newest" : ""},
+                    {"r", is_newest ? "4.5" : "3.4"}},
+                   element("title", text(what)));
     // Keyboard and screen reader have the same links in the table below.
     all += element("a", {{"href", addresses[i]}, {"tabindex", "-1"}}, dot);
   }

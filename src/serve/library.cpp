@@ -163,14 +163,14 @@ void Library::read_again() {
   changed_.notify_all();
 }
 
-std::shared_ptr<const Snapshot> Library::current(std::chrono::milliseconds patience) {
+std::shared_ptr<const Snapshot> Library::current() {
   std::unique_lock lock(mutex_);
   const auto asked = std::chrono::steady_clock::now();
   const auto is_fresh = [&] { return snapshot_ != nullptr && asked - read_at_ < kFresh; };
   if (!is_fresh()) {
     is_wanted_ = true;
     changed_.notify_all();
-    changed_.wait_for(lock, patience, is_fresh);
+    changed_.wait_for(lock, snapshot_ == nullptr ? kFirstPatience : kPatience, is_fresh);
   }
   return snapshot_;
 }

@@ -59,7 +59,7 @@ Snapshot snapshot_of(const std::vector<catalog::KnownRun>& runs,
 std::vector<ListedSweep> sweeps_below(const std::vector<std::filesystem::path>& roots);
 
 /// The runs below the roots, read by a thread of its own, because that may take long: a request
-/// gets what is known now.
+/// gets what is known now, and the first one waits a little for something to be known.
 class Library {
  public:
   explicit Library(catalog::Catalog catalog);
@@ -68,8 +68,9 @@ class Library {
   Library& operator=(const Library&) = delete;
 
   /// The newest snapshot. If it is older than `kFresh`, the runs are read again, and this waits for
-  /// that, but no longer than `patience`. Null: they have never been read to the end.
-  std::shared_ptr<const Snapshot> current(std::chrono::milliseconds patience = kPatience);
+  /// that, but no longer than kPatience, or kFirstPatience before the first snapshot. Null: they
+  /// have never been read to the end.
+  std::shared_ptr<const Snapshot> current();
 
   /// An Error if a file in the folder of a run must not be read.
   Result<void> check_files(const std::filesystem::path& folder) const {
@@ -79,6 +80,8 @@ class Library {
 
   static constexpr std::chrono::milliseconds kFresh{1500};
   static constexpr std::chrono::milliseconds kPatience{60};
+  /// With an index of 10,000 runs, reading takes less than this (docs/performance.md).
+  static constexpr std::chrono::milliseconds kFirstPatience{500};
 
  private:
   void work(const std::stop_token& stop);

@@ -334,13 +334,21 @@ Result<RunChoice> RunChoice::read(const Query& query) {
 }
 
 bool RunChoice::holds(const ListedRun& run) const {
+  return holds_apart_from_commit(run) &&
+         (commit_.empty() || is_wanted_commit(run.known.row.commit));
+}
+
+bool RunChoice::is_wanted_commit(std::string_view commit) const {
+  return !commit_.empty() && lower(commit).starts_with(commit_);
+}
+
+bool RunChoice::holds_apart_from_commit(const ListedRun& run) const {
   const IndexedRun& row = run.known.row;
   const auto is = [](const std::string& wanted, const std::string& value) {
     return wanted.empty() || wanted == value;
   };
   return is(state_, row.state) && is(experiment_, row.experiment) &&
          is(workload_, workload_of(row)) && is(device_, row.device_name) &&
-         (commit_.empty() || lower(row.commit).starts_with(commit_)) &&
          std::all_of(words_.begin(), words_.end(),
                      [&](const std::string& word) { return contains(run.haystack, word); }) &&
          filter_.holds(row);

@@ -331,6 +331,15 @@ TEST(ASite, FollowsARunThatIsGoingOn) {
                   HasSubstr("running for"), HasSubstr("9.0 s")));
 }
 
+std::size_t counted_in(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos;
+       at = text.find(part, at + part.size())) {
+    ++count;
+  }
+  return count;
+}
+
 TEST(ASite, ShowsAPlantedStepWithItsCommit) {
   const testing::TempDir folder;
   statistics::RandomNumbers random(3);
@@ -347,6 +356,30 @@ TEST(ASite, ShowsAPlantedStepWithItsCommit) {
       page,
       AllOf(HasSubstr("class=\"change slower\""), HasSubstr("commit commit25 after commit24"),
             HasSubstr("/compare?a=run-024&amp;b=run-025"), Not(HasSubstr("class=\"faster\""))));
+}
+
+TEST(ASite, ShowsTheWholeSeriesAroundACommit) {
+  const testing::TempDir folder;
+  for (int day = 0; day < 40; ++day) {
+    write_nightly(folder.path(), day, (day < 25 ? 5.0 : 5.15) * (1 + 0.001 * (day % 3)),
+                  fmt::format("commit{:02}", day));
+  }
+  Served served({folder.path()});
+  const std::string page = served.get("/trends?metric=token_ms&commit=commit25").body;
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("commit commit25 after commit24"),
+                    HasSubstr("1 run of this series is of this commit, with a ring in the chart."),
+                    HasSubstr("<code>commit25</code> <span class=\"tag\">chosen</span>"),
+                    HasSubstr(">40 runs</summary>"), Not(HasSubstr("Measured once"))));
+  EXPECT_EQ(counted_in(page, "class=\"ring\""), 1U);
+  EXPECT_EQ(counted_in(page, ">chosen<"), 1U);
+  EXPECT_THAT(
+      served.get("/trends?metric=token_ms&commit=commit02&last=9").body,
+      AllOf(HasSubstr("1 run of this series is of this commit; 1 is older than the runs shown."),
+            Not(HasSubstr("class=\"ring\""))));
+  EXPECT_THAT(served.get("/trends?metric=token_ms&commit=c0ffee").body,
+              AllOf(HasSubstr("No run of this commit has this metric."),
+                    Not(HasSubstr("class=\"series\""))));
 }
 
 TEST(ASite, ShowsATrendForEachConfiguration) {

@@ -56,29 +56,38 @@ struct Trend {
   const ListedRun* newest = nullptr;
   History history;
   std::map<std::string, std::string> ids;  ///< by the run's folder
+  std::size_t of_commit = 0;               ///< runs of the commit that is asked for
+  std::vector<bool> marked;                ///< which points are of that commit
   std::size_t configured_otherwise = 0;    ///< runs that are not in it for this reason alone
 };
 
-/// The history of the runs in a series that are chosen. Nothing if none of them has the metric.
+/// The history of the runs in a series that are chosen. Nothing if none of them has the metric, or
+/// if a commit is asked for that none of them is of. The others are needed to judge that one.
 std::optional<Trend> trend_of(const Snapshot& snapshot, const std::vector<std::size_t>& series,
                               const RunChoice& choice, const catalog::HistoryRequest& request) {
   Trend trend;
   std::vector<IndexedRun> rows;  // newest first
   for (const std::size_t index : series) {
     const ListedRun& run = snapshot.runs[index];
-    if (!choice.holds(run)) continue;
+    if (!choice.holds_apart_from_commit(run)) continue;
     const bool is_newest = trend.newest == nullptr && run.known.row.state == "ok" &&
                            run.known.row.find_metric(request.metrics.front()) != nullptr;
     if (is_newest) trend.newest = &run;
     if (trend.newest == nullptr) continue;
     rows.push_back(run.known.row);
     trend.ids.emplace(run.known.row.folder, run.id);
+    const bool is_measured = run.known.row.find_metric(request.metrics.front()) != nullptr;
+    if (is_measured && choice.is_wanted_commit(run.known.row.commit)) ++trend.of_commit;
   }
   if (trend.newest == nullptr) return std::nullopt;
+  if (!choice.commit().empty() && trend.of_commit == 0) return std::nullopt;
   auto history =
       catalog::history_of(trend.newest->known.root.string(), rows.front(), rows, request);
   if (!history) return std::nullopt;
   trend.history = std::move(*history);
+  for (const catalog::HistoryPoint& point : trend.history.metrics.front().points) {
+    trend.marked.push_back(choice.is_wanted_commit(point.commit));
+  }
   trend.configured_otherwise = snapshot.configured_otherwise[trend.newest->series];
   return trend;
 }
@@ -117,9 +126,11 @@ Markup points_table(const Trend& trend, const MetricHistory& metric) {
       what = verdict_tag(change->second->verdict) +
              text(" " + signed_percent(change->second->change) + " from here");
     }
+    Markup commit = web::code(short_commit(point.commit));
+    if (trend.marked[i]) commit += text(" ") + element("span", {{"class", "tag"}}, text("chosen"));
     table.add({{link(run_address(trend.ids.at(point.folder)), web::code(point.folder)), {}, {}},
                {moment(point.started), {}, {}},
-               web::code_cell(short_commit(point.commit)),
+               {commit, {}, {}},
                {text(catalog::value_text(point.value, metric.unit)), point.value, {}},
                web::number_cell(static_cast<std::uint64_t>(point.n)),
                {what, {}, {}}});
@@ -145,6 +156,22 @@ Markup changes_list(const Trend& trend, const MetricHistory& metric) {
   return items.empty() ? Markup() : element("ul", {{"class", "changes"}}, items);
 }
 
+/// Where the runs of the commit that is asked for are.
+Markup commit_note(const Trend& trend) {
+  if (trend.of_commit == 0) return {};
+  const auto shown =
+      static_cast<std::size_t>(std::count(trend.marked.begin(), trend.marked.end(), true));
+  std::string sentence =
+      counted(trend.of_commit, "run of this series is", "runs of this series are") +
+      " of this commit";
+  if (shown > 0) sentence += ", with a ring in the chart";
+  if (trend.of_commit > shown) {
+    sentence += fmt::format("; {} older than the runs shown",
+                            counted(trend.of_commit - shown, "is", "are"));
+  }
+  return element("li", text(sentence + "."));
+}
+
 Markup series_section(const Trend& trend, std::size_t number) {
   const MetricHistory& metric = trend.history.metrics.front();
   const IndexedRun& row = trend.newest->known.row;
@@ -156,7 +183,7 @@ Markup series_section(const Trend& trend, std::size_t number) {
   title += element(
       "small", text(fmt::format(" {} on {}", workload_of(row).empty() ? "–" : workload_of(row),
                                 row.device_name.empty() ? "an unknown device" : row.device_name)));
-  Markup notes;
+  Markup notes = commit_note(trend);
   for (const std::string& each : trend.history.notes)
     notes += element("li", text(capitalised(each) + "."));
   if (trend.configured_otherwise > 0) {
@@ -181,12 +208,13 @@ Markup series_section(const Trend& trend, std::size_t number) {
                              ? Markup()
                              : element("p", {{"class", "finding"}},
                                        text(capitalised(catalog::change_words(metric)) + "."));
-  return element("section", {{"class", "series"}, {"aria-labelledby", id}},
-                 element("h2", {{"id", id}}, title) + finding +
-                     element("div", {{"class", "wide"}}, trend_chart(metric, addresses)) +
-                     changes_list(trend, metric) +
-                     (notes.empty() ? Markup() : element("ul", {{"class", "notes"}}, notes)) +
-                     points_table(trend, metric));
+  return element(
+      "section", {{"class", "series"}, {"aria-labelledby", id}},
+      element("h2", {{"id", id}}, title) + finding +
+          element("div", {{"class", "wide"}}, trend_chart(metric, addresses, trend.marked)) +
+          changes_list(trend, metric) +
+          (notes.empty() ? Markup() : element("ul", {{"class", "notes"}}, notes)) +
+          points_table(trend, metric));
 }
 
 Markup trend_form(const Snapshot& snapshot, const Query& query, const std::string& metric,
@@ -201,7 +229,7 @@ Markup trend_form(const Snapshot& snapshot, const Query& query, const std::strin
       element("label",
               element("span", text("Metric")) + element("select", {{"name", "metric"}}, options)) +
           RunChoice::fields(snapshot, query) +
-          input_field("Commit", "commit", "text", query.get("commit"), "beginning of a hash") +
+          input_field("Commit", "commit", "text", query.get("commit"), "marked in its series") +
           input_field("Since", "since", "date", query.get("since")) +
           input_field("Until", "until", "date", query.get("until")) +
           input_field("Runs", "last", "number", std::to_string(most)) +
@@ -252,7 +280,10 @@ Response trends_page(const Context& context, const Query& query) {
       main += series_section(trend, shown);
     }
   }
-  if (trends.empty()) main += note("No run that is chosen has this metric.");
+  if (trends.empty()) {
+    main += note(choice->commit().empty() ? "No run that is chosen has this metric."
+                                          : "No run of this commit has this metric.");
+  }
   if (shown > kMostSeries) {
     main += note(fmt::format("There are {} more series: choose an experiment, a model or a device.",
                              shown - kMostSeries));

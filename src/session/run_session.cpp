@@ -266,12 +266,17 @@ Result<FinishedRun> carry_out(PreparedRun& run, RunRecord record, const Services
   return FinishedRun{folder, code, journal.record(), std::move(verdict)};
 }
 
+std::unique_ptr<Progress> progress_of_run(const Services& services, const Clock& clock) {
+  auto progress = make_progress(services.progress, STDERR_FILENO, clock);
+  return services.followed ? services.followed(std::move(progress)) : std::move(progress);
+}
+
 }  // namespace
 
 Result<FinishedRun> start_run(PreparedRun& run, const RunRequest& request,
                               const Services& services) {
   const SystemClock clock;
-  const auto progress = make_progress(services.progress, STDERR_FILENO, clock);
+  const auto progress = progress_of_run(services, clock);
   report_findings(run.plan, *progress);
   if (auto obstacle = run.plan.obstacle()) return std::move(*obstacle);
   RunRecord record = new_record(run, request, clock);
@@ -282,7 +287,7 @@ Result<FinishedRun> start_run(PreparedRun& run, const RunRequest& request,
 
 Result<FinishedRun> resume_run(RunRequest request, const Services& services) {
   const SystemClock clock;
-  const auto progress = make_progress(services.progress, STDERR_FILENO, clock);
+  const auto progress = progress_of_run(services, clock);
   RunRecord record = PL_TRY(run::read_record(*request.resume));
   const CommandLineRecord& given = record.command_line;
   request.choice = {given.config_path, given.config_dir, given.config_name,

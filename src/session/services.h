@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -50,6 +51,8 @@ struct Services {
   Interrupt& interrupt;
   Remarks remarks{};
   ProgressOptions progress{};  ///< of runs, on stderr
+  /// Wraps the progress of a run, for somebody else who follows it; may be empty.
+  std::function<std::unique_ptr<Progress>(std::unique_ptr<Progress> shown)> followed{};
 };
 
 }  // namespace profline::session

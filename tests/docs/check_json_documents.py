@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-# These print text for people or shells, or speak a protocol of their own.
-WITHOUT = {"help", "mcp", "rank-exec", "serve"}
+# One speaks a protocol of its own, the other prints what another program prints.
+WITHOUT = {"mcp", "rank-exec"}
+# Tests print these instead, with what they need: tests/scripts/old_command_lines_test.py, tests/load, tests/e2e/sweep_test.cpp.
+ELSEWHERE = {"profline.kernel_captures/1", "profline.load_result/1", "profline.sweep_comparison/1"}
 
 
 def commands_of(help_text: str) -> list[str]:
@@ -22,15 +24,15 @@ def commands_of(help_text: str) -> list[str]:
     return [command for command in found if command not in WITHOUT]
 
 
-def table_of(page: str) -> dict[str, list[str]]:
-    """Command: the schemas of its documents."""
-    rows = {}
+def table_of(page: str) -> list[tuple[list[str], list[str]]]:
+    """The commands of each row and the schemas of their documents."""
+    rows = []
     for cells in re.findall(r"^\| (`profline .*?) \| (.*?) \|$", page, re.M):
         names = re.findall(r"`([^`]+)`", cells[0])
         first = names[0].removeprefix("profline ")
         group = first.split()[0] + " " if " " in first else ""
-        for name in [first] + [group + other for other in names[1:]]:
-            rows[name] = re.findall(r"profline\.[a-z_]+/\d+", cells[1])
+        commands = [first] + [other if other.startswith("runs ") else group + other for other in names[1:]]
+        rows.append((commands, re.findall(r"profline\.[a-z_]+/\d+", cells[1])))
     return rows
 
 
@@ -40,18 +42,17 @@ def main() -> int:
     table = table_of(page)
     help_text = subprocess.run([sys.argv[1], "--help"], check=True, capture_output=True, text=True).stdout
     problems = []
-    for command in commands_of(help_text):
-        if not table.get(command):
-            problems.append(f"docs/agents.md: no document for 'profline {command}'")
-    examples = re.findall(r"^\$ (?:.*\| )?profline (.*)$", page, re.M)
-    for command, schemas in table.items():
+    listed = {command for commands, schemas in table if schemas for command in commands}
+    problems += [f"docs/agents.md: no document for 'profline {command}'" for command in commands_of(help_text) if command not in listed]
+    examples = [line for line in re.findall(r"^\$ (?:.*\| )?profline (.*)$", page, re.M) if "--format json" in line]
+    for commands, schemas in table:
         problems += [f"docs/formats/README.md: no {schema}" for schema in schemas if schema not in formats]
-        group = command.split()[0]  # one command of `sweep` stands for those with the same document
-        has_example = any(example.startswith(command + " ") or (group == "sweep" and example.startswith("sweep "))
-                          for example in examples if "--format json" in example)
-        if not has_example:
-            problems.append(f"docs/agents.md: no example of 'profline {command} --format json'")
-    print("\n".join(problems) or f"{len(table)} commands checked")
+        # One of the commands with the same document stands for the others.
+        if not any(example.startswith(command + " ") for example in examples for command in commands):
+            problems.append(f"docs/agents.md: no example of 'profline {commands[0]} --format json'")
+        problems += [f"docs/agents.md: no example prints {schema}" for schema in schemas
+                     if schema not in ELSEWHERE and not re.search(rf'^ *{{?"schema": ?"{schema}"', page, re.M)]
+    print("\n".join(problems) or f"{len(listed)} commands checked")
     return 1 if problems else 0
 
 

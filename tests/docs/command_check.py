@@ -80,7 +80,10 @@ class CommandCheck:
         if not words:
             return None
         verb = [] if OVERRIDE.match(words[0]) else words[: 2 if words[0] in OF_TWO_WORDS else 1]
-        problem, help_text = self.run(verb + ["--help"] + words[len(verb) :])
+        # Help in JSON lists no options.
+        is_json = ["--format", "json"]
+        kept = [word for i, word in enumerate(words) if is_json not in (words[i : i + 2], words[i - 1 : i + 1])]
+        problem, help_text = self.run(verb + ["--help"] + kept[len(verb) :])
         if problem:
             return problem
         own = words[: words.index("--")] if "--" in words else words

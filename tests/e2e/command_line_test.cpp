@@ -14,6 +14,9 @@
 namespace profline::e2e {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
@@ -81,6 +84,29 @@ TEST(CommandLine, HelpAndVersionAreWordsToo) {
                   document->find("commit")->as_string() + ")\n",
               text);
   }
+  const auto help = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--format", "json"});
+    const auto document = parse_json(run_profline(std::move(words)).out, "help");
+    EXPECT_TRUE(document) << document.error().to_string();
+    EXPECT_EQ(document->find("schema")->as_string(), "profline.help/1");
+    std::vector<std::string> synopses;
+    for (const Node& command : document->find("commands")->as_list()) {
+      EXPECT_NE(command.find("name")->as_string(), "");
+      EXPECT_NE(command.find("summary")->as_string(), "");
+      synopses.push_back(command.find("synopsis")->as_string());
+    }
+    return synopses;
+  };
+  EXPECT_THAT(help({"help"}),
+              AllOf(Contains("profline runs [show RUN|export|prune|rebuild] [OPTIONS]"),
+                    Contains("profline help [COMMAND]"), Contains("profline version")));
+  EXPECT_EQ(help({"--help"}), help({"help"}));
+  EXPECT_EQ(help({"help", "kernels"}).size(), 4U);
+  EXPECT_THAT(help({"help", "kernels", "top"}),
+              ElementsAre("profline kernels top REPORT [OPTIONS]"));
+  EXPECT_EQ(run_profline({"help", "trce", "--format", "json"}).code, 2);
+  EXPECT_EQ(run_profline({"help", "man", "--format", "json"}).out,
+            run_profline({"help", "man"}).out);
   const Outcome unknown = run_profline({"help", "trce"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_EQ(unknown.err,

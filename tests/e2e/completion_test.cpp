@@ -52,6 +52,10 @@ TEST(Completion, OffersCommandsAndOptions) {
               ElementsAre("analyze ", "profile ", "regions ", "top "));
   EXPECT_THAT(offered(tree, "profline kernels top --n", "--n"), ElementsAre("--nsys "));
   EXPECT_THAT(offered(tree, "profline kernels --m", "--m"), ElementsAre("--merge "));
+  EXPECT_THAT(offered(tree, "profline runs ", ""),
+              ElementsAre("export ", "prune ", "rebuild ", "show "));
+  EXPECT_THAT(offered(tree, "profline runs --root out ex", "ex"), ElementsAre("export "));
+  EXPECT_THAT(offered(tree, "profline runs show ", ""), IsEmpty());
   EXPECT_THAT(offered(tree, "profline nonsense ", ""), IsEmpty());
 }
 
@@ -166,6 +170,8 @@ TEST(Completion, WorksInZsh) {
   EXPECT_THAT(offered_by_zsh(tree, {"profline", "config"}, ""), ElementsAre("-Q -S  -- db= vars."));
   EXPECT_THAT(offered_by_zsh(tree, {"profline", "config"}, "db=p"),
               ElementsAre("-Q -- db=postgresql"));
+  EXPECT_THAT(offered_by_zsh(tree, {"profline", "runs"}, ""),
+              ElementsAre("-Q -- export prune rebuild show"));
   EXPECT_THAT(offered_by_zsh(tree, {"profline", "trace"}, "x"), ElementsAre("files"));
 }
 
@@ -181,6 +187,8 @@ TEST(Completion, WorksInFish) {
   EXPECT_THAT(offered_by_fish(tree, "profline ex"), ElementsAre("explain"));
   EXPECT_THAT(offered_by_fish(tree, "profline config "), ElementsAre("db=", "vars."));
   EXPECT_THAT(offered_by_fish(tree, "profline config db=p"), ElementsAre("db=postgresql"));
+  EXPECT_THAT(offered_by_fish(tree, "profline runs "),
+              ElementsAre("export", "prune", "rebuild", "show"));
 }
 
 }  // namespace

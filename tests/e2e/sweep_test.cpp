@@ -279,6 +279,11 @@ TEST_F(Sweep, IsComparedJobByJobWithAnother) {
   EXPECT_EQ(both.code, 0) << both.err;
   EXPECT_THAT(both.out, HasSubstr("pipeline.workload.command=['true']"));
   EXPECT_THAT(both.out, HasSubstr("wall_ms"));
+  const Outcome data = run_profline_in(
+      folder_.path(), {"compare", "a", "b", "--fail-on", "never", "--format", "json"});
+  EXPECT_EQ(data.code, 0) << data.err;
+  EXPECT_THAT(data.out, StartsWith("{\n  \"schema\": \"profline.sweep_comparison/1\",\n"));
+  EXPECT_TRUE(parse_json(data.out, "stdout")) << data.out;
   const Outcome one = run_profline_in(folder_.path(), {"compare", "a", "b/0"});
   EXPECT_EQ(one.code, 2);
   EXPECT_THAT(one.err, HasSubstr("'a' is a sweep of different jobs, and 'b/0' is not"));

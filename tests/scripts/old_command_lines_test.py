@@ -135,6 +135,18 @@ class OldCommandLines(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("'kernels profile' needs ncu, and ", done.stderr)
 
+    def test_profile_prints_json(self):
+        argv = [PROFLINE, "kernels", "profile", "--format", "json", "--kernel-regex", "gemm", "--count", "none", "--output-dir", "o"]
+        done = self.captured(argv + ["--", "/bin/app"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        (capture,) = (self.folder / "o").glob("kernel_0001_*/capture.json")
+        self.assertEqual(document, {
+            "schema": "profline.kernel_captures/1", "folder": document["folder"], "complete": True,
+            "kernels": [{key: value for key, value in json.loads(capture.read_text()).items() if key != "schema"}],
+        })
+        self.assertEqual((self.folder / document["folder"]).resolve(), (self.folder / "o").resolve())
+
     def test_finished_kernels_are_kept(self):
         (self.folder / "k.yaml").write_text("kernels:\n- {name: g, regex: gemm}\n- {name: x, regex: absent}\n")
         argv = [PROFLINE, "kernels", "profile", "--kernel-config", "k.yaml", "--count", "none", "--output-dir", "o"]

@@ -250,6 +250,23 @@ test('trends: the planted step is marked with its commit, and its runs can be co
   assert.equal(await page.locator('fieldset li').count(), 2);
 }));
 
+test('trends: a commit is marked in its whole series', () => open('/trends?metric=token_ms', async (page) => {
+  await page.getByLabel('Commit').fill('planted');
+  await page.getByRole('button', {name: 'Show'}).click();
+  await page.waitForURL(/commit=planted/);
+  assert.deepEqual(await page.$$eval('section.series h2', (all) => all.map((one) => one.firstChild.textContent)), ['nightly-0']);
+  const ring = page.locator('svg.trend a', {has: page.locator('.ring')});
+  assert.match(await ring.locator('title').textContent(), /, commit planted$/);
+  assert.equal(await page.locator('svg.trend .change').count(), 1);
+  assert.ok(await page.locator('svg.trend a').count() > 20);
+  await page.locator('.series summary').click();
+  const chosen = page.locator('#points tr', {hasText: 'chosen'});
+  assert.equal(await chosen.count(), 1);
+  assert.match(await chosen.innerText(), /planted\s+chosen.*SLOWER/s);
+  assert.deepEqual(await check(page), []);
+  await page.screenshot({path: join(pictures, 'trends-commit.png')});
+}));
+
 test('trends: series without a step have no mark', () => open('/trends?metric=token_ms', async (page) => {
   assert.deepEqual(await page.$$eval('section.series h2', (all) => all.map((one) => one.firstChild.textContent)),
     ['nightly-0', 'nightly-2', 'nightly-1', 'Measured once']);
@@ -329,21 +346,41 @@ test('everything works without scripts', () => open('/', async (page) => {
   assert.ok(await page.locator('svg.trend').count() > 0);
 }, {javaScriptEnabled: false}));
 
-test('the keyboard reaches everything, in order', () => open('/', async (page) => {
-  const seen = [];
-  for (let i = 0; i < 45; ++i) {
+// Everything that the keyboard can use, in the order of the page, and what Tab reaches, both in words.
+async function tabbed(page) {
+  const usable = await page.evaluate(() => {
+    const wordsOf = (one) => [one.tagName.toLowerCase(), one.name || one.id || '', one.tagName === 'SELECT' ? '' : one.textContent.trim().slice(0, 24)].join(' ').trim();
+    window.usable = [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex]')]
+      .filter((one) => one.tabIndex >= 0 && !one.disabled && one.type !== 'hidden' && one.checkVisibility({checkVisibilityCSS: true}));
+    return window.usable.map(wordsOf);
+  });
+  const reached = [];
+  for (let presses = 0; reached.at(-1) !== usable.length - 1 && presses < 2 * usable.length + 40; ++presses) {
     await page.keyboard.press('Tab');
-    seen.push(await page.evaluate(() => {
+    const [at, isSeen, what] = await page.evaluate(() => {
       const here = document.activeElement;
-      const style = getComputedStyle(here);
-      return [here.textContent.trim().slice(0, 24) || here.name || here.className, style.outlineStyle !== 'none'];
-    }));
+      return [window.usable.indexOf(here), getComputedStyle(here).outlineStyle !== 'none', here.outerHTML.slice(0, 80)];
+    });
+    assert.ok(isSeen, `the focus is visible on ${what}`);
+    if (reached.at(-1) !== at) reached.push(at);  // a date has a stop for each of its parts
   }
-  const order = seen.map(([what]) => what);
-  assert.equal(order[0], 'Skip to the content');
-  for (const what of ['Runs', 'Trends', 'Compare', 'Sweeps', 'q', 'Filter', 'Compare A with B']) assert.ok(order.includes(what), `${what} in ${order}`);
-  assert.deepEqual(seen.filter(([, visible]) => !visible), [], 'the focus is visible everywhere');
-}));
+  return {usable, reached: reached.map((at) => usable[at] ?? 'something else')};
+}
+
+const tabStops = {
+  '/': ['input q', 'button  Filter', 'button  Compare A with B'],
+  '/trends?metric=token_ms&experiment=nightly-0': ['select metric', 'input commit', 'button  Show', 'a  compare with the run bef', 'summary  60 runs'],
+  [`/compare?a=${newest[0]}&b=${newest[1]}`]: ['input a', 'input b', 'button  Compare'],
+  '/runs/20261115-102030/': ['a  All runs', 'a  Files of this run'],
+};
+for (const [path, wanted] of Object.entries(tabStops)) {
+  test(`the keyboard reaches everything, in order: ${path.split('?')[0]}`, () => open(path, async (page) => {
+    const {usable, reached} = await tabbed(page);
+    assert.deepEqual(reached, usable);
+    assert.match(usable[0], /^a {2}Skip to /);
+    assert.deepEqual(usable.filter((what) => wanted.includes(what)).filter((what, at, all) => all.indexOf(what) === at), wanted, usable.join('; '));
+  }));
+}
 
 test('a chosen theme is remembered by all pages', () => open('/', async (page) => {
   await page.locator('#theme').click();

@@ -16,6 +16,7 @@ namespace profline::mcp {
 struct Sources {
   const catalog::Catalog& catalog;
   const session::Services& services;
+  const Follower& follower;  ///< may be empty
 };
 
 Result<Answer> answer_runs(const Sources& sources, const RunsArguments& asked);

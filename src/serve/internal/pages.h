@@ -99,6 +99,12 @@ class RunChoice {
   /// An Error of kind Config names the field that cannot be read.
   static Result<RunChoice> read(const Query& query);
   bool holds(const ListedRun& run) const;
+  /// The same, whatever commit the run is of.
+  bool holds_apart_from_commit(const ListedRun& run) const;
+  /// Whether a commit is the one that is asked for; false if none is.
+  bool is_wanted_commit(std::string_view commit) const;
+  /// The beginning of the commit that is asked for; empty: none is.
+  const std::string& commit() const { return commit_; }
   /// The fields, for a form; `extra` follows them.
   static Markup fields(const Snapshot& snapshot, const Query& query);
   /// Names of metrics that a condition mentions.
