@@ -91,7 +91,7 @@ std::string utilisation(const RunSummary& summary) {
   if (summary.request && summary.request->mfu) {
     text += "\nModel-level MFU: " + percent(*summary.request->mfu) + ".";
   }
-  return text + " At 100 % of the floor the hardware cannot go faster for these shapes. From " +
+  return text + " 100 % of the floor is the theoretical minimum time for these shapes. From " +
          plain(source) + ".\n";
 }
 

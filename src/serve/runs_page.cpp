@@ -194,7 +194,7 @@ Markup filter_form(const Snapshot& snapshot, const Query& query) {
 std::string count_text(std::size_t found, std::size_t all, std::size_t running) {
   std::string shown =
       found == all ? counted(all, "run") : fmt::format("{} of {}", found, counted(all, "run"));
-  if (running > 0) shown += fmt::format(", {} going on", running);
+  if (running > 0) shown += fmt::format(", {} running", running);
   return shown;
 }
 

@@ -323,7 +323,7 @@ TEST(ASite, FollowsARunThatIsGoingOn) {
   const FileDescriptor lock = open_descriptor(run.c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(::flock(lock.get(), LOCK_EX), 0);
   Served served({folder.path()});
-  EXPECT_THAT(served.get("/").body, HasSubstr("1 run, 1 going on"));
+  EXPECT_THAT(served.get("/").body, HasSubstr("1 run, 1 running"));
   const std::string page = served.get("/runs/r/").body;
   EXPECT_THAT(
       page, AllOf(HasSubstr("data-refresh=\"2\""), HasSubstr("aria-current=\"step\""),

@@ -214,7 +214,7 @@ struct ServerReady {
 constexpr auto fields(std::type_identity<ServerReady>) {
   return field_list(
       field("http", &ServerReady::http,
-            "path that is asked for until it answers with status; null: /health, unless tcp or log "
+            "path to poll until it answers with the expected status; null: /health, unless tcp or log "
             "is set"),
       field("status", &ServerReady::status, "HTTP status of a server that is ready")
           .range(100, 599),

@@ -154,7 +154,7 @@ test('another site can neither embed nor read it', () => open('/', async (page, 
 
 test('runs: the filter works while somebody types, and the address follows', () => open('/', async (page) => {
   assert.equal((await names(page)).length, 100);
-  assert.match(await page.locator('.lead').innerText(), /^24\d runs, 1 going on$/);
+  assert.match(await page.locator('.lead').innerText(), /^24\d runs, 1 running$/);
   await page.getByLabel('Search').fill('nightly-2');
   await page.waitForFunction(() => /^\d+ of/.test(document.querySelector('.lead').textContent));
   assert.match(await page.locator('.lead').innerText(), /^80 of 24\d runs$/);

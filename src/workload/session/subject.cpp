@@ -181,7 +181,7 @@ Result<void> draw(const std::filesystem::path& root, const settings::Output& out
                   Progress& progress) {
   predictions::Visualisations pictures(root, output.extra.deepseek_ocr.visualization);
   Loop loop(
-      progress, "pictures",
+      progress, "drawings",
       std::min<std::size_t>(texts.size(), output.extra.deepseek_ocr.visualization.max_images));
   for (std::size_t i = 0; i < texts.size() && pictures.wants_more(); ++i) {
     const images::Picture picture = PL_TRY(dataset::load(texts[i].item.image));
