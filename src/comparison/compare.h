@@ -25,8 +25,8 @@ struct KnownSpread {
   Basis basis = Basis::Assumed;
 };
 
-/// The assumed spread between two runs if nothing is known: they differ by up to 2 % on a GPU and 6
-/// % on a CPU, or by the effect of a busy machine on one of them, if that is larger.
+/// The assumed spread between two runs if nothing is known: they differ by up to 2 % on a GPU and
+/// 20 % on a CPU, or by the effect of a busy machine on one of them, if that is larger.
 KnownSpread stated_spread(std::span<const RunMeasurements> a, std::span<const RunMeasurements> b);
 
 /// The default for changes that are irrelevant: 1 %, and 5 % if a side ran on a CPU, whose runs

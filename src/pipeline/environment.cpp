@@ -99,11 +99,11 @@ void look_at_gpus(const Toolbox& tools, ProcessRunner& processes, Environment& e
     facts.memory_bytes = device.memory_bytes;
     environment.gpus.push_back(std::move(facts));
   }
-  const auto clocks =
-      output_of(processes,
-                {"nvidia-smi",
-                 "--query-gpu=uuid,clocks.sm,clocks.max.sm,clocks.mem,power.limit,persistence_mode",
-                 "--format=csv,noheader,nounits"});
+  const auto clocks = output_of(
+      processes, {"nvidia-smi",
+                  "--query-gpu=uuid,clocks.sm,clocks.max.sm,clocks.mem,clocks.max.mem,power.limit,"
+                  "persistence_mode",
+                  "--format=csv,noheader,nounits"});
   if (clocks) add_clocks(*clocks, environment.gpus);
 }
 
@@ -168,7 +168,7 @@ ToolsRecord remembered_tools(const Toolbox& tools, ToolsRecord before) {
 }
 
 void add_clocks(const std::string& csv, std::vector<GpuFacts>& gpus) {
-  constexpr std::size_t kColumns = 6;
+  constexpr std::size_t kColumns = 7;
   for (const std::string_view line : lines(csv)) {
     const auto cells = split(line, ',');
     if (cells.size() != kColumns) continue;
@@ -177,8 +177,9 @@ void add_clocks(const std::string& csv, std::vector<GpuFacts>& gpus) {
       gpu.sm_mhz = number(trim(cells[1]));
       gpu.max_sm_mhz = number(trim(cells[2]));
       gpu.memory_mhz = number(trim(cells[3]));
-      gpu.power_limit_w = number(trim(cells[4]));
-      gpu.persistence = trim(cells[5]);
+      gpu.max_memory_mhz = number(trim(cells[4]));
+      gpu.power_limit_w = number(trim(cells[5]));
+      gpu.persistence = trim(cells[6]);
     }
   }
 }

@@ -44,14 +44,15 @@ TEST(Environment, ClocksGoToTheGpuOfTheirUuid) {
   gpus[0].uuid = "GPU-a";
   gpus[1].uuid = "GPU-b";
   add_clocks(
-      "GPU-b, 345, 1980, 2619, 700.00, Enabled\nGPU-c, 1, 2, 3, 4, Disabled\nbroken\n"
-      "GPU-a, [N/A], 1980, 2619, [N/A], Disabled\n",
+      "GPU-b, 345, 1980, 2619, 3201, 700.00, Enabled\nGPU-c, 1, 2, 3, 4, 5, Disabled\nbroken\n"
+      "GPU-a, [N/A], 1980, 2619, 3201, [N/A], Disabled\n",
       gpus);
   EXPECT_EQ(gpus[0].sm_mhz, std::nullopt);
   EXPECT_EQ(gpus[0].max_sm_mhz, 1980);
   EXPECT_EQ(gpus[0].persistence, "Disabled");
   EXPECT_EQ(gpus[1].sm_mhz, 345);
   EXPECT_EQ(gpus[1].memory_mhz, 2619);
+  EXPECT_EQ(gpus[1].max_memory_mhz, 3201);
   EXPECT_EQ(gpus[1].power_limit_w, 700);
 }
 

@@ -66,7 +66,7 @@ constexpr auto fields(std::type_identity<CeilingFigure>) {
       field("sustained", &CeilingFigure::sustained,
             "over a second, after some tenths of a second at work; null: not measured"),
       field("is_best", &CeilingFigure::is_best,
-            "the highest of its name; false: a typical shape, for comparison"),
+            "the highest of its name; false: another shape, for comparison"),
       field("detail", &CeilingFigure::detail, "how it was reached"));
 }
 

@@ -27,6 +27,8 @@ struct CounterPlan {
   std::optional<double> expected_coverage;
   std::optional<double> reachable_coverage;
   double expected_s = 0;
+  /// ncu is stopped then and keeps what it has counted; nothing: never.
+  std::optional<double> limit_s;
   std::optional<std::uint64_t> counted;
   std::optional<double> coverage;
   std::optional<double> seconds;
@@ -52,6 +54,8 @@ constexpr auto fields(std::type_identity<CounterPlan>) {
       field("reachable_coverage", &CounterPlan::reachable_coverage,
             "of exclusive kernel time, by kernels launched inside the gate"),
       field("expected_s", &CounterPlan::expected_s, "seconds that the stage is expected to take"),
+      field("limit_s", &CounterPlan::limit_s,
+            "seconds after which ncu is stopped and keeps what it has counted; null: never"),
       field("counted", &CounterPlan::counted, "launches in the report; null: not finished"),
       field("coverage", &CounterPlan::coverage, "of exclusive kernel time, as it turned out"),
       field("seconds", &CounterPlan::seconds, "that ncu and its exports took"));

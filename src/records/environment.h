@@ -42,6 +42,7 @@ struct GpuFacts {
   std::optional<double> sm_mhz;
   std::optional<double> max_sm_mhz;
   std::optional<double> memory_mhz;
+  std::optional<double> max_memory_mhz;
   std::optional<double> power_limit_w;
   std::string persistence;
 
@@ -56,6 +57,7 @@ constexpr auto fields(std::type_identity<GpuFacts>) {
                     field("sm_mhz", &GpuFacts::sm_mhz, "at the start").unit("MHz"),
                     field("max_sm_mhz", &GpuFacts::max_sm_mhz, "the maximum").unit("MHz"),
                     field("memory_mhz", &GpuFacts::memory_mhz, "at the start").unit("MHz"),
+                    field("max_memory_mhz", &GpuFacts::max_memory_mhz, "the maximum").unit("MHz"),
                     field("power_limit_w", &GpuFacts::power_limit_w, "in force").unit("W"),
                     field("persistence", &GpuFacts::persistence, "Enabled or Disabled"));
 }

@@ -87,21 +87,26 @@ std::string text_at(const Node& tree, std::string_view path) {
   return found != nullptr && found->is_string() ? found->as_string() : "";
 }
 
-std::string device_name(const Run& run) {
+const Node* gpu_facts(const Run& run) {
   // Not through Environment: a run of another version may have other keys.
   const Artifact<Node>& environment = run.get(kEnvironmentTree);
-  if (!environment) return "";
-  const std::string& device = run.record().device;
-  if (!device.starts_with("cuda:")) return text_at(*environment, "cpu.model");
-  const Node* gpus = environment->find("gpus");
-  if (gpus == nullptr || !gpus->is_list()) return "";
+  const Node* gpus = environment ? environment->find("gpus") : nullptr;
+  if (gpus == nullptr || !gpus->is_list()) return nullptr;
   for (const Node& gpu : gpus->as_list()) {
     const Node* index = gpu.find("index");
-    const bool is_it =
-        index != nullptr && index->is_int() && device == "cuda:" + std::to_string(index->as_int());
-    if (is_it) return text_at(gpu, "name");
+    const bool is_it = index != nullptr && index->is_int() &&
+                       run.record().device == "cuda:" + std::to_string(index->as_int());
+    if (is_it) return &gpu;
   }
-  return "";
+  return nullptr;
+}
+
+std::string device_name(const Run& run) {
+  const Artifact<Node>& environment = run.get(kEnvironmentTree);
+  if (!environment) return "";
+  if (!run.record().device.starts_with("cuda:")) return text_at(*environment, "cpu.model");
+  const Node* const gpu = gpu_facts(run);
+  return gpu != nullptr ? text_at(*gpu, "name") : "";
 }
 
 const Artifact<Requests>& load_requests(const Run& run) {

@@ -79,6 +79,9 @@ inline constexpr std::array<const char*, 6> kWorkloadKeys = {
 /// The text at a path of a tree, `cpu.model`; empty: there is no text.
 std::string text_at(const Node& tree, std::string_view path);
 
+/// What env.json has on the GPU of a run on `cuda:N`; null: another device, or not recorded.
+const Node* gpu_facts(const Run& run);
+
 /// The name of the run's device in env.json: the GPU of `cuda:N`, else the processor. Empty: not
 /// recorded.
 std::string device_name(const Run& run);

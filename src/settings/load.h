@@ -215,8 +215,7 @@ constexpr auto fields(std::type_identity<ServerReady>) {
   return field_list(
       field("http", &ServerReady::http,
             "path to poll until it answers with the expected status; null: /health, unless tcp or "
-            "log "
-            "is set"),
+            "log is set"),
       field("status", &ServerReady::status, "HTTP status of a server that is ready")
           .range(100, 599),
       field("tcp", &ServerReady::tcp, "ready once HOST:PORT accepts connections"),

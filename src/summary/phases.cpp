@@ -97,6 +97,7 @@ class Phases {
   const MeasuredCosts& costs_;
   const DeviceActivities& devices_;
   const KernelRows& kernels_;
+  const std::optional<MemoryClock> clock_ = memory_clock(run_);
   std::vector<PhaseSummary> phases_;
 };
 
@@ -196,7 +197,9 @@ void Phases::add_live(PhaseSummary& phase, judgement::PhaseEvidence& evidence) c
     counters.memory_ns = (*metrics.dram_read + *metrics.dram_write) * covered_ns * per_unit;
   }
   if (metrics.dram_bytes) {
-    live.dram_bytes = *metrics.dram_bytes * per_unit;
+    // The samples are shares of what the memory reaches at its clock, and nsys recorded what it
+    // reaches at its highest one.
+    live.dram_bytes = *metrics.dram_bytes * per_unit * (clock_ ? clock_->share() : 1);
     counters.bytes = *live.dram_bytes;
     const auto& cost = evidence.cost;
     if (cost && cost->bytes > 0) {

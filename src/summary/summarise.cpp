@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "analysis/energy/energy.h"
 #include "analysis/requests/tokens.h"
 #include "base/figures.h"
@@ -208,6 +210,27 @@ void note_nsys(const run::Run& run, std::vector<std::string>& notes) {
   }
 }
 
+/// At which clock of the memory sampled traffic became bytes.
+void note_memory_clock(const run::Run& run, const std::vector<PhaseSummary>& phases,
+                       std::vector<std::string>& notes) {
+  constexpr double kHighest = 0.999;
+  const bool has_bytes = std::any_of(phases.begin(), phases.end(), [](const PhaseSummary& phase) {
+    return phase.live && phase.live->dram_bytes;
+  });
+  if (!has_bytes) return;
+  const auto clock = memory_clock(run);
+  if (!clock) {
+    notes.emplace_back(
+        "sampled DRAM bytes are those at the memory's highest clock, because its clock was not "
+        "recorded: at a lower one they are too high");
+  } else if (clock->share() < kHighest) {
+    notes.push_back(fmt::format(
+        "sampled DRAM bytes are those at a memory clock of {:.0f} MHz, the median of the baseline "
+        "(highest: {:.0f} MHz)",
+        clock->mhz, clock->highest_mhz));
+  }
+}
+
 void note_ncu(const NcuKernels& ncu, std::vector<std::string>& notes) {
   if (ncu.why_none) notes.push_back("ncu: no kernels: " + *ncu.why_none);
   if (ncu.gate_dropped) {
@@ -230,6 +253,7 @@ std::vector<std::string> notes_of(const run::Run& run, const MeasuredCosts& cost
   std::vector<std::string> notes = costs.notes;
   note_odd_times(phases, notes);
   note_nsys(run, notes);
+  note_memory_clock(run, phases, notes);
   if (ncu_kernels) note_ncu(*ncu_kernels, notes);
   if (trace) {
     for (const std::string& loss : trace->reading.losses) {

@@ -1,5 +1,7 @@
 #include "summary/summarise.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,6 +119,46 @@ TEST(Summarise, ComparesWhatWasSampledWithTheModel) {
   EXPECT_DOUBLE_EQ(decode.live->of_model.value_or(0), 3.6e9 / 20 / decode.cost->bytes);
   ASSERT_TRUE(decode.live->memory_ns);
   EXPECT_NEAR(*decode.live->memory_ns, 3.6e9 / 20 / 4.8e12 * 1e9, 1) << "at the datasheet's roof";
+}
+
+TEST(Summarise, ConvertsWhatWasSampledAtTheMemoryClockOfTheBaseline) {
+  constexpr double kAtHighest = 3.6e9 / 20;
+  testing::TestRun run = testing::h200_run();
+  decode_account(run).metrics = sampled_decode();
+  const testing::TempDir folder;
+  run.write(folder.path());
+  const auto bytes = [&](const RunSummary& summary) {
+    const auto decode =
+        std::find_if(summary.phases.begin(), summary.phases.end(),
+                     [](const PhaseSummary& phase) { return phase.name == "decode"; });
+    return decode != summary.phases.end() && decode->live ? decode->live->dram_bytes.value_or(0)
+                                                          : 0;
+  };
+  const auto about_clocks = HasSubstr("sampled DRAM bytes");
+  RunSummary summary = summary_of(folder.path());
+  EXPECT_DOUBLE_EQ(bytes(summary), kAtHighest);
+  EXPECT_THAT(summary.notes, Contains("sampled DRAM bytes are those at the memory's highest clock, "
+                                      "because its clock was not recorded: at a lower one they are "
+                                      "too high"));
+  EXPECT_TRUE(write_file_atomic(
+      folder / "env.json",
+      R"({"gpus": [{"index": 0, "name": "NVIDIA H200", "max_memory_mhz": 3200.0}]})"));
+  const auto with_clocks = [&](std::string_view readings) {
+    EXPECT_TRUE(write_file_atomic(folder / "baseline/gpu.jsonl", readings));
+    return summary_of(folder.path());
+  };
+  summary = with_clocks(R"({"at_ns": 0, "memory_clock_mhz": 3200}
+{"at_ns": 100, "memory_clock_mhz": 2400}
+{"at_ns": 200, "memory_clock_mhz": 2400}
+)");
+  EXPECT_DOUBLE_EQ(bytes(summary), 0.75 * kAtHighest);
+  EXPECT_THAT(summary.notes, Contains("sampled DRAM bytes are those at a memory clock of 2400 MHz, "
+                                      "the median of the baseline (highest: 3200 MHz)"));
+  summary = with_clocks("{\"at_ns\": 0, \"memory_clock_mhz\": 3200}\n");
+  EXPECT_DOUBLE_EQ(bytes(summary), kAtHighest);
+  EXPECT_THAT(summary.notes, Not(Contains(about_clocks)));
+  summary = with_clocks("{\"at_ns\": 0, \"sm_clock_mhz\": 1980}\n");
+  EXPECT_THAT(summary.notes, Contains(about_clocks));
 }
 
 TEST(Summarise, TakesMissingSamplesForSamplesLikeTheOthers) {

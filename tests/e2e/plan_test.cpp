@@ -208,8 +208,12 @@ TEST(Plan, OfNcuGatesOnDecodeAndSaysWhatTheBoundCovers) {
   write_files(folder.path(), {{"conf/none.yaml", "{}\n"}});
   const std::string built_in = planned_in(folder.path(), {"pipeline.ncu.enable=true"});
   EXPECT_THAT(built_in, HasSubstr(" --nvtx-include decode/ --launch-count 2000 "));
-  EXPECT_THAT(built_in, HasSubstr("\n  limited to the first 2000 launches inside decode "
-                                  "(pipeline.ncu.max_launches)\n"));
+  EXPECT_THAT(built_in,
+              HasSubstr("\n  limited to at most 2000 launches (pipeline.ncu.max_launches)\n"));
+  const std::string first =
+      planned_in(folder.path(), {"pipeline.ncu.enable=true", "pipeline.ncu.budget_s=null"});
+  EXPECT_THAT(first, HasSubstr("\n  limited to the first 2000 launches inside decode "
+                               "(pipeline.ncu.max_launches)\n"));
   const std::string program = planned_in(
       folder.path(), {"pipeline.ncu.enable=true", "pipeline.workload.command=[/bin/true]"});
   EXPECT_THAT(program, HasSubstr("\n  note: if your program launches nothing inside decode, the "
@@ -217,7 +221,7 @@ TEST(Plan, OfNcuGatesOnDecodeAndSaysWhatTheBoundCovers) {
                                  "loading and warm-up included"));
   const std::string ungated = planned_in(
       folder.path(), {"pipeline.ncu.enable=true", "pipeline.workload.command=[/bin/true]",
-                      "pipeline.ncu.ncu_cli.nvtx.include=null"});
+                      "pipeline.ncu.ncu_cli.nvtx.include=null", "pipeline.ncu.budget_s=null"});
   EXPECT_THAT(ungated, HasSubstr("\n  limited to the first 2000 launches from the program's start, "
                                  "loading and warm-up included (pipeline.ncu.max_launches)\n"));
 }

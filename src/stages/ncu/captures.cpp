@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/figures.h"
 #include "base/strings.h"
+#include "stages/ncu/internal/counter_plan.h"
 #include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
 
@@ -59,6 +61,10 @@ std::optional<LaunchLimit> launch_limit(const settings::Ncu& ncu, bool without_g
     key = "pipeline.ncu.rerun_launch_count";
   }
   if (!count) return std::nullopt;
+  if (!without_gate && chooses_launches(ncu)) {
+    return LaunchLimit{*count,
+                       "at most " + counted(*count, "launch", "launches") + " (" + key + ")"};
+  }
   return LaunchLimit{*count, launches_text(ncu, *count, without_gate) + " (" + key + ")"};
 }
 

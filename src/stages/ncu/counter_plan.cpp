@@ -151,6 +151,14 @@ void take_the_first(const settings::Ncu& ncu, const Costs& costs,
   plan.expected_s = in_seconds(counter_budget::expected_time(costs, passes, plan.count));
 }
 
+/// The prediction is far off then. A program whose own time is not known is not stopped.
+std::optional<double> limit_of(const CounterPlan& plan, const Costs& costs) {
+  constexpr double kTimes = 3;
+  constexpr double kStart = 60;  // of the program under ncu
+  if (costs.program.count() == 0) return std::nullopt;
+  return kTimes * std::max(plan.budget_s, plan.expected_s) + kStart;
+}
+
 }  // namespace
 
 bool chooses_launches(const settings::Ncu& ncu) {
@@ -162,7 +170,7 @@ bool chooses_launches(const settings::Ncu& ncu) {
 std::string budget_note(const settings::Ncu& ncu) {
   return fmt::format(
       "the launches to count are chosen once nsys or the torch profiler has captured the kernels: "
-      "those of the longest phase that cover most kernel time within {} s "
+      "those of the longest phase that cover most kernel time within {} s, as predicted "
       "(pipeline.ncu.budget_s)",
       *ncu.budget_s);
 }
@@ -195,6 +203,7 @@ CounterPlan plan_counters(const pipeline::StageContext& context, bool user_names
             counter_budget::choose(counted->census, collections, costs, seconds(*own.budget_s),
                                    own.max_launches.value_or(kMostLaunches))) {
       take_choice(*choice, collections, plan);
+      plan.limit_s = limit_of(plan, costs);
       return plan;
     }
     plan.why =
@@ -204,6 +213,7 @@ CounterPlan plan_counters(const pipeline::StageContext& context, bool user_names
                (plan.gate.empty() ? "" : " in " + plan.gate);
   }
   take_the_first(own, costs, collections, plan);
+  plan.limit_s = limit_of(plan, costs);
   return plan;
 }
 

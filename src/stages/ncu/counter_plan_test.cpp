@@ -152,6 +152,42 @@ TEST_F(CounterPlans, NeverCountLoadingIfTheGateLetsNothingThrough) {
               AllOf(HasSubstr("in the ranges decode/"), HasSubstr("there are no more than the ")));
 }
 
+TEST_F(CounterPlans, AreStoppedFarBeyondTheirBudget) {
+  testing::FakeProcesses processes;
+  testing::RecordedStageRun run{processes};
+  const NcuStage stage;
+  const pipeline::StageContext context{setup_, tools_};
+  const CounterPlan counters = plan();
+  EXPECT_EQ(counters.limit_s, 3 * 120 + 60);
+  Exit stopped;
+  stopped.why = Exit::Why::TimedOut;
+  stopped.code = 130;
+  stopped.time_limit = std::chrono::seconds(420);
+  processes.expect({"/opt/ncu", "--list-sections"}).prints("SpeedOfLight\n");
+  processes.expect({"/opt/ncu", "--target-processes"})
+      .does([](const Command& command) {
+        EXPECT_EQ(command.timeout, std::chrono::milliseconds(420'000));
+      })
+      .writes(file("run.ncu-rep"), "report")
+      .writes(file("ncu.log"), "==PROF== Connected to process 937 (/usr/bin/app)\n")
+      .ends(stopped);
+  processes.expect({"/opt/ncu", "--import", file("run.ncu-rep").string(), "--page", "raw"})
+      .prints("ID\n");
+  processes.expect({"/opt/ncu", "--import", file("run.ncu-rep").string(), "--page", "details"})
+      .prints("details\n");
+  const auto ran = stage.run(context, stage.plan(context), run);
+  ASSERT_TRUE(ran) << ran.error().to_string();
+  ASSERT_EQ(run.findings().size(), 2U);
+  EXPECT_EQ(run.findings()[0].code, "counter_plan");
+  EXPECT_EQ(run.findings()[1].code, "budget_exceeded");
+  EXPECT_EQ(run.findings()[1].severity, pipeline::Severity::Warning);
+  EXPECT_EQ(run.findings()[1].text,
+            "ncu was stopped after 7 min 00 s, far beyond its budget; what it had counted is kept");
+
+  std::filesystem::remove(folder_ / "run.json");
+  EXPECT_FALSE(plan().limit_s) << "the program's own time is not known";
+}
+
 TEST_F(CounterPlans, MayDropAGateThatNothingKnows) {
   const pipeline::StageContext context{setup_, tools_};
   CounterPlan counters = plan();

@@ -9,6 +9,7 @@
 #include "records/ncu_tables.h"
 #include "run/names/artifact_names.h"
 #include "stages/ncu/internal/captures.h"
+#include "stages/ncu/internal/counter_plan.h"
 #include "tools/ncu/probe.h"
 #include "tools/ncu/profile_command.h"
 
@@ -255,7 +256,16 @@ std::optional<Finding> capture_end(const pipeline::StageContext& context,
                                    const pipeline::PlannedCommand& planned, const Exit& exit,
                                    const Attempt& attempt) {
   const NcuFiles files(context.setup);
-  if (exit.succeeded() || exit.why == Exit::Why::TimedOut) return std::nullopt;
+  if (exit.why == Exit::Why::TimedOut) {
+    // The stage's own timeout has already been reported.
+    if (!planned.command.timeout || exit.time_limit != *planned.command.timeout) return {};
+    return Finding{Severity::Warning, "budget_exceeded",
+                   "ncu was stopped after " + human_elapsed(exit.time_limit) +
+                       ", far beyond its budget; what it had counted is kept",
+                   "pipeline.ncu.max_launches=N counts fewer launches; a larger "
+                   "pipeline.ncu.budget_s gives it longer"};
+  }
+  if (exit.succeeded()) return std::nullopt;
   if (!exit.code) {
     Finding finding = child_problem(planned, exit);
     finding.code = "tool_killed";
@@ -336,6 +346,7 @@ std::vector<Finding> check_capture(const pipeline::StageContext& context) {
 std::optional<Finding> bound_reached(const pipeline::StageContext& context,
                                      const NcuKernels& kernels) {
   const settings::Ncu& own = context.setup.settings.pipeline.ncu;
+  if (chooses_launches(own)) return std::nullopt;  // the counter plan says which ones
   const auto limit = launch_limit(own, false);
   if (!limit || kernels.launches < limit->count) return std::nullopt;
   const bool is_from_start = ncu::gate(own).empty() && !own.ncu_cli.kernel_name;

@@ -296,7 +296,11 @@ pipeline::StagePlan with_chosen_launches(const StageContext& context, pipeline::
   const Attempt attempt{.gate = gate};
   const std::string name = name_of(attempt);
   for (PlannedCommand& planned : plan.commands) {
-    if (planned.name == name) planned = capture_command({setup, context.tools}, attempt);
+    if (planned.name != name) continue;
+    planned = capture_command({setup, context.tools}, attempt);
+    if (!counters.limit_s) continue;
+    planned.command.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::duration<double>(*counters.limit_s));
   }
   return plan;
 }

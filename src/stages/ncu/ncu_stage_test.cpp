@@ -366,6 +366,19 @@ TEST_F(NcuStageTest, PlansWhichLaunchesTheBoundCovers) {
                           "(pipeline.ncu.ncu_cli.launch_count)"));
 }
 
+TEST_F(NcuStageTest, WithABudgetTheBoundIsOnTheLaunchesThatAreChosen) {
+  own().max_launches = 2000;
+  own().budget_s = 120;
+  gate_on({"decode"});
+  EXPECT_THAT(stage_.plan(context()).limits,
+              ElementsAre("at most 2000 launches (pipeline.ncu.max_launches)"));
+  own().ncu_cli.launch_skip = 10;
+  EXPECT_THAT(stage_.plan(context()).limits,
+              ElementsAre("the first 2000 launches after 10 skipped inside decode "
+                          "(pipeline.ncu.max_launches)"))
+      << "the settings choose";
+}
+
 TEST_F(NcuStageTest, SaysWhichLaunchesWereCapturedWhenTheBoundWasReached) {
   own().max_launches = 2;
   expect_sections();

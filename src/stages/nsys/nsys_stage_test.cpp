@@ -389,6 +389,64 @@ TEST_F(NsysStageTest, KnowsTheEndThatNsysItselfBringsAbout) {
   EXPECT_EQ(run_.findings()[0].severity, Severity::Note);
 }
 
+TEST_F(NsysStageTest, CapturesWithoutTheMetricsThatNsysRefuses) {
+  struct Case {
+    const char* says;
+    const char* text;
+    const char* fix;
+  };
+  constexpr Case kCases[] = {
+      {"ERR_NVGPUCTRPERM: the user does not have permission to access GPU performance counters\n",
+       "capture run has no samples of the GPU's metrics: the driver restricts counters to "
+       "administrators",
+       "run as root, or see profline doctor for the driver's setting"},
+      {"Illegal --gpu-metrics-devices argument.\nNone of the installed GPUs are supported.\n",
+       "capture run has no samples of the GPU's metrics: nsys gave none",
+       "another profiler that reads counters (ncu, DCGM) must not run at the same time; its "
+       "output: "},
+  };
+  own().gpu_metrics = true;
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.says);
+    FakeProcesses processes;
+    RecordedStageRun run(processes);
+    processes.expect({"/opt/nsys", "profile"}).complains(c.says).exits(1);
+    processes.expect({"/opt/nsys", "profile"}).writes(file("run.nsys-rep"), "report");
+    processes.expect({"/opt/nsys", "export"}).does([this](const Command&) {
+      ASSERT_TRUE(testing::write_decode_loop(file("run.sqlite"), {.kernels = 120}));
+    });
+    processes.expect({"/opt/nsys", "stats"})
+        .prints("Time (%),Total Time (ns),Instances,Name\n100.0,10,1,gemm\n");
+    ASSERT_TRUE(run_stage(run));
+    EXPECT_THAT(run.names(), ElementsAre("capture", "capture again", "export", "kernel_summary"));
+    const auto samples_metrics = Contains(::testing::StartsWith("--gpu-metrics-"));
+    EXPECT_THAT(processes.commands()[0].argv, samples_metrics);
+    EXPECT_THAT(processes.commands()[1].argv, ::testing::Not(samples_metrics));
+    ASSERT_THAT(codes(run.findings()), ElementsAre("nsys_retry", "metrics_missing"));
+    EXPECT_EQ(run.findings()[0].text,
+              "nsys cannot sample the GPU's metrics here, and did not start; trying again");
+    EXPECT_EQ(run.findings()[1].severity, Severity::Warning);
+    EXPECT_EQ(run.findings()[1].text, c.text);
+    EXPECT_THAT(run.findings()[1].fix, ::testing::StartsWith(c.fix));
+    EXPECT_THAT(codes(stage_.verify(context(), files())), IsEmpty());
+    std::filesystem::remove_all(folder_ / "nsys");
+  }
+}
+
+TEST_F(NsysStageTest, ReportsThatNsysSampledNothing) {
+  own().gpu_metrics = true;
+  processes_.expect({"/opt/nsys", "profile"})
+      .complains("Insufficient privilege, see https://developer.nvidia.com/ERR_NVGPUCTRPERM\n")
+      .writes(file("run.nsys-rep"), "report");
+  expect_export("run");
+  ASSERT_TRUE(run_stage(run_));
+  EXPECT_THAT(run_.names(), ElementsAre("capture", "export", "kernel_summary"));
+  ASSERT_THAT(codes(run_.findings()), ElementsAre("metrics_missing"));
+  EXPECT_EQ(run_.findings()[0].text,
+            "capture run has no samples of the GPU's metrics: the driver restricts counters to "
+            "administrators");
+}
+
 TEST_F(NsysStageTest, OnAGpuACaptureWithoutKernelsIsAProblem) {
   setup_.settings.device.kind = settings::Device::Kind::Cuda;
   setup_.settings.device.index = 0;

@@ -6,6 +6,7 @@
 #include "analysis/kernels/classify.h"
 #include "stages/nsys/internal/captures.h"
 #include "testing/captures/nsys_export.h"
+#include "testing/captures/timeline_builder.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 #include "tools/nsys/sqlite_reader.h"
@@ -19,22 +20,26 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-NsysTables tables_of(const std::filesystem::path& sqlite, std::span<const Request> requests,
-                     const std::string& name = "run") {
+NsysTables tables_of(const Timeline& timeline, std::span<const Request> requests,
+                     const std::string& name) {
   const auto classifier = kernels::shipped_classifier();
   EXPECT_TRUE(classifier) << classifier.error().to_string();
   NsysTables tables;
   tables.ranges.tool = "nsys 2025.3.1";
   ReadCapture capture;
   capture.about.name = name;
-  auto timeline = nsys::read_sqlite(sqlite);
-  EXPECT_TRUE(timeline) << timeline.error().to_string();
-  if (!timeline) return tables;
-  capture.timeline = &*timeline;
+  capture.timeline = &timeline;
   capture.requests = requests;
   add_capture(capture, *classifier, tables);
   finish(tables);
   return tables;
+}
+
+NsysTables tables_of(const std::filesystem::path& sqlite, std::span<const Request> requests,
+                     const std::string& name = "run") {
+  const auto timeline = nsys::read_sqlite(sqlite);
+  EXPECT_TRUE(timeline) << timeline.error().to_string();
+  return timeline ? tables_of(*timeline, requests, name) : NsysTables();
 }
 
 const RangeUse* find_range(const NsysTables& tables, std::string_view name) {
@@ -113,6 +118,69 @@ TEST_F(NsysTablesOfALoop, GiveTheSpanFromFirstToLastActivityOfTheGpu) {
   EXPECT_GT(span.begin_ns, 0) << "the first launch comes before";
   EXPECT_LE(span.end_ns, capture.wall_ns);
   EXPECT_LE(span.busy_ns, span.length_ns());
+}
+
+/// Samples of a GPU every 10 ns from 0 to 2000; where it has work in this capture its SMs are
+/// active, elsewhere as much as other programs keep them.
+GpuSamples sampled(std::int32_t device, float by_others) {
+  GpuSamples samples;
+  samples.device = device;
+  for (std::int64_t when_ns = 0; when_ns <= 2000; when_ns += 10) {
+    const bool is_at_work = device == 0 && when_ns > 500 && when_ns <= 1500;
+    samples.when_ns.push_back(when_ns);
+    samples.values[static_cast<std::size_t>(GpuMetric::SmActive)].push_back(is_at_work ? 1
+                                                                                       : by_others);
+  }
+  return samples;
+}
+
+GpuSamples without(GpuSamples samples, std::int64_t from_ns, std::int64_t to_ns) {
+  GpuSamples kept;
+  kept.device = samples.device;
+  auto& values = kept.values[static_cast<std::size_t>(GpuMetric::SmActive)];
+  for (std::size_t i = 0; i < samples.when_ns.size(); ++i) {
+    if (samples.when_ns[i] > from_ns && samples.when_ns[i] < to_ns) continue;
+    kept.when_ns.push_back(samples.when_ns[i]);
+    values.push_back(samples.of(GpuMetric::SmActive)[i]);
+  }
+  return kept;
+}
+
+/// What a capture notes that has work on GPU 0 from 500 to 1500 ns of its 2000 ns.
+std::vector<std::string> notes_on(std::vector<GpuSamples> samples) {
+  testing::TimelineBuilder builder;
+  const RowIndex thread = builder.thread(1, 1);
+  const RowIndex stream = builder.stream(0, 7);
+  builder.work({500, 1500, stream, builder.call({490, 495, thread})});
+  Timeline timeline = builder.window(0, 2000).build();
+  timeline.gpu_samples = std::move(samples);
+  const NsysTables tables = tables_of(timeline, {}, "run");
+  EXPECT_EQ(tables.ranges.captures.size(), 1U);
+  return tables.ranges.captures.empty() ? std::vector<std::string>()
+                                        : tables.ranges.captures[0].notes;
+}
+
+TEST(NsysSamples, WithoutGapsAndOtherProgramsNeedNoRemark) {
+  EXPECT_THAT(notes_on({}), IsEmpty());
+  EXPECT_THAT(notes_on({sampled(0, 0), sampled(1, 0)}), IsEmpty());
+  EXPECT_THAT(notes_on({without(sampled(0, 0), 1700, 1900)}), IsEmpty())
+      << "samples are missing only where it did not work";
+}
+
+TEST(NsysSamples, ThatAreMissingAreReported) {
+  EXPECT_THAT(notes_on({without(sampled(0, 0), 800, 1000)}),
+              ElementsAre("samples of GPU 0 are missing for 20.0 % of the time in which it "
+                          "worked"));
+}
+
+TEST(NsysSamples, OfOtherProgramsAreReported) {
+  EXPECT_THAT(notes_on({sampled(0, 0.25F)}),
+              ElementsAre("the counters of GPU 0 include other programs: its SMs were active for "
+                          "25.0 % of the time in which nothing of this capture ran"));
+  EXPECT_THAT(notes_on({sampled(0, 0), sampled(1, 0.5F)}),
+              ElementsAre("GPU 1, on which nothing of this capture ran, was active for 50.0 % of "
+                          "the time: another program uses it"));
+  EXPECT_THAT(notes_on({sampled(0, 0.005F), sampled(1, 0.005F)}), IsEmpty()) << "hardly at all";
 }
 
 TEST(NsysPage, SharesRangesOfSeveralDevicesOutAsAMean) {

@@ -53,6 +53,17 @@ inline constexpr run::ArtifactName<StaticCosts> kStaticCosts{run::paths::kStatic
 std::optional<SummaryMemoryRoof> memory_roof(const run::Run& run,
                                              const std::vector<PhaseSummary>& phases);
 
+/// The clock of the GPU's memory while the baseline ran.
+struct MemoryClock {
+  double mhz = 0;  ///< median
+  double highest_mhz = 0;
+
+  double share() const { return mhz / highest_mhz; }
+};
+
+/// Nothing: the baseline recorded no clocks, or the highest one is not known.
+std::optional<MemoryClock> memory_clock(const run::Run& run);
+
 /// The theoretical cost, for the model's shapes, of the work that was measured in one phase, summed
 /// over the steady part of all requests.
 struct WorkCost {

@@ -89,6 +89,12 @@ Pace Bench::pace() const {
 
 void Bench::measure(CeilingFigure figure, double amount, const std::function<void()>& call,
                     const Pace& pace) {
+  const PacedRates rates = rates_of(figure, amount, call, pace);
+  add(std::move(figure), rates);
+}
+
+PacedRates Bench::rates_of(const CeilingFigure& figure, double amount,
+                           const std::function<void()>& call, const Pace& pace) const {
   constexpr Seconds kLeast{0.005};
   const Seconds one = duration_of(call, kLeast);
   PacedRates rates = rates_at(paced_, pace, call, one);
@@ -98,7 +104,11 @@ void Bench::measure(CeilingFigure figure, double amount, const std::function<voi
   const PacedRate& shown = rates.sustained ? *rates.sustained : *rates.burst;
   services_.progress.note(fmt::format("{} {}: {}", figure.name, figure.shape,
                                       profline::amount(shown.per_second, figure.unit)));
-  measured_.push_back({std::move(figure), std::move(rates)});
+  return rates;
+}
+
+void Bench::add(CeilingFigure figure, PacedRates rates) {
+  measured_.push_back({std::move(figure), rates});
 }
 
 void Bench::add_latency(std::string name, std::string detail, Seconds one, Seconds measured) {
@@ -113,7 +123,7 @@ void Bench::add_latency(std::string name, std::string detail, Seconds one, Secon
   rate.duration = measured;
   PacedRates rates;
   rates.sustained = rate;
-  measured_.push_back({std::move(figure), rates});
+  add(std::move(figure), rates);
 }
 
 std::vector<CeilingFigure> Bench::take(const std::vector<gpu::GpuSample>& samples,
@@ -132,6 +142,30 @@ std::vector<CeilingFigure> Bench::take(const std::vector<gpu::GpuSample>& sample
   }
   measured_.clear();
   return figures;
+}
+
+std::size_t fastest(const Bench& bench, std::size_t count,
+                    const std::function<Seconds(std::size_t, Seconds)>& time_of) {
+  constexpr Seconds kTrial{0.02};
+  constexpr Seconds kLonger{0.2};
+  constexpr std::size_t kFinalists = 3;
+  struct Way {
+    Seconds time;
+    std::size_t index;
+    auto operator<=>(const Way&) const = default;
+  };
+  std::vector<Way> tried;
+  for (std::size_t i = 0; i < count && (i == 0 || !bench.is_over()); ++i) {
+    tried.push_back({time_of(i, kTrial), i});
+  }
+  std::sort(tried.begin(), tried.end());
+  tried.resize(std::min(tried.size(), kFinalists));
+  const std::size_t quickest = tried.front().index;
+  for (Way& way : tried) {
+    if (bench.is_over()) return quickest;
+    way.time = time_of(way.index, kLonger);
+  }
+  return std::min_element(tried.begin(), tried.end())->index;
 }
 
 }  // namespace profline::workload::ceilings

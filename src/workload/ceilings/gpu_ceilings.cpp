@@ -233,33 +233,29 @@ std::vector<LoopForm> forms_of(MemoryLoop loop) {
   return forms;
 }
 
-Seconds duration_of(const Bench& bench, const MemoryWork& work) {
-  constexpr Seconds kTrial{0.02};
-  return bench.duration_of([&] { C10_CUDA_CHECK(launch_memory_loop(work, stream())); }, kTrial);
+Seconds duration_of(const Bench& bench, const MemoryWork& work, Seconds least) {
+  return bench.duration_of([&] { C10_CUDA_CHECK(launch_memory_loop(work, stream())); }, least);
 }
 
-/// The form that moves the most bytes in a short trial.
+/// The form that moves the most bytes.
 LoopForm best_form(const Bench& bench, MemoryWork work) {
-  LoopForm best;
-  Seconds shortest{0};
-  for (const LoopForm& form : forms_of(work.loop)) {
-    work.form = form;
-    const Seconds one = duration_of(bench, work);
-    if (shortest.count() > 0 && one >= shortest) continue;
-    shortest = one;
-    best = form;
-  }
-  return best;
+  const std::vector<LoopForm> forms = forms_of(work.loop);
+  return forms[fastest(bench, forms.size(), [&](std::size_t index, Seconds least) {
+    work.form = forms[index];
+    return duration_of(bench, work, least);
+  })];
 }
 
 /// Reads all three arrays, which follow each other, if that is faster than reading one.
 void read_more_if_faster(const Bench& bench, MemoryWork& work) {
+  constexpr std::size_t kArrays = 3;
   MemoryWork all = work;
-  all.bytes = 3 * work.bytes;
-  const auto rate = [&](const MemoryWork& one) {
-    return static_cast<double>(moved_bytes(one)) / duration_of(bench, one).count();
-  };
-  if (rate(all) > rate(work)) work = all;
+  all.bytes = kArrays * work.bytes;
+  const bool is_faster = fastest(bench, 2, [&](std::size_t index, Seconds least) {
+                           return index == 0 ? duration_of(bench, work, least)
+                                             : duration_of(bench, all, least) / kArrays;
+                         }) == 1;
+  if (is_faster) work = all;
 }
 
 /// Of one of three arrays: far beyond the caches, and no more than an eighth of the free memory.

@@ -1,8 +1,11 @@
 #include "workload/ceilings/measure_ceilings.h"
 
+#include <algorithm>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "workload/ceilings/internal/bench.h"
@@ -125,6 +128,115 @@ TEST(Products, AreNotLeftOutBecauseATypicalShapeIsSlow) {
   EXPECT_EQ(figures[0].detail, "second operand transposed, best of 3 shapes");
   EXPECT_FALSE(figures[1].is_best);
   EXPECT_EQ(figures[1].shape, "1 x 16 x 16");
+}
+
+/// Another program takes the device during some of the measurements that begin with a rest.
+class ContendedClock final : public DeviceClock {
+ public:
+  explicit ContendedClock(std::vector<int> contended) : contended_(std::move(contended)) {}
+  void rest() {
+    const bool is_contended =
+        std::find(contended_.begin(), contended_.end(), ++rests_) != contended_.end();
+    slow_parts_ = is_contended ? kParts : 0;
+  }
+  std::size_t mark() override { return marks_++; }
+  void synchronise() override {}
+  std::chrono::nanoseconds between(std::size_t from, std::size_t to) const override {
+    return std::chrono::milliseconds(is_slow_ ? 1000 : 10) * (to - from);
+  }
+  void restart() override {
+    marks_ = 0;
+    is_slow_ = slow_parts_-- > 0;
+  }
+
+ private:
+  static constexpr int kParts = 2;  ///< the burst and the sustained rate
+  std::vector<int> contended_;
+  int rests_ = 0;
+  int slow_parts_ = 0;
+  bool is_slow_ = false;
+  std::size_t marks_ = 0;
+};
+
+std::vector<CeilingFigure> products_on(ContendedClock& device) {
+  NullProgress progress;
+  SystemClock clock;
+  const CeilingsServices services{progress, clock, [] { return false; },
+                                  [&](Seconds) { device.rest(); }};
+  ceilings::Bench bench({}, services, device);
+  ceilings::measure_products(
+      bench, ceilings::Format::Fp32, at::kCPU,
+      {{{64, 64, 64}}, {{32, 64, 64}, {1, 16, 16}}, Seconds(0.1), Seconds(0.005)});
+  return bench.take({}, {});
+}
+
+TEST(Products, AreLabelledBestIfNoOtherShapeIsFaster) {
+  ContendedClock device({1});
+  const std::vector<CeilingFigure> figures = products_on(device);
+  ASSERT_EQ(figures.size(), 3U);
+  EXPECT_EQ(figures[0].shape, "32 x 64 x 64");
+  EXPECT_TRUE(figures[0].is_best);
+  EXPECT_EQ(figures[0].detail, "second operand transposed, best of 3 shapes");
+  EXPECT_TRUE(figures[0].burst && figures[0].sustained) << "measured again, as long as the best";
+  EXPECT_EQ(figures[1].shape, "64 x 64 x 64");
+  EXPECT_FALSE(figures[1].is_best);
+  EXPECT_EQ(figures[1].detail, "second operand transposed");
+  EXPECT_EQ(figures[2].shape, "1 x 16 x 16");
+  EXPECT_FALSE(figures[2].is_best);
+  EXPECT_FALSE(figures[2].burst);
+}
+
+TEST(Products, AreNotLabelledBestForAMoment) {
+  ContendedClock device({1, 2, 3});
+  const std::vector<CeilingFigure> figures = products_on(device);
+  ASSERT_EQ(figures.size(), 3U);
+  EXPECT_EQ(figures[0].shape, "64 x 64 x 64");
+  EXPECT_TRUE(figures[0].is_best);
+  EXPECT_EQ(figures[1].shape, "32 x 64 x 64");
+  EXPECT_LT(figures[1].highest(), figures[0].highest());
+}
+
+class ChoiceTest : public ::testing::Test {
+ protected:
+  /// The chosen one of ways that take so long, in a trial and in a longer one.
+  std::size_t chosen(Seconds budget = Seconds(60)) {
+    const CeilingsServices services{progress_, clock_, [this] { return stops_; }, [](Seconds) {}};
+    const ceilings::Bench bench({.budget = budget}, services, device_);
+    return ceilings::fastest(bench, trial_.size(), [this](std::size_t way, Seconds least) {
+      tries_.emplace_back(way, least.count());
+      if (tries_.size() == stop_after_) stops_ = true;
+      return Seconds(least > Seconds(0.1) ? longer_[way] : trial_[way]);
+    });
+  }
+  NullProgress progress_;
+  SystemClock clock_;
+  FixedClock device_;
+  std::vector<double> trial_{5, 3, 4, 1, 2, 6};
+  std::vector<double> longer_{1, 2.5, 9, 3, 2, 1};
+  std::vector<std::pair<std::size_t, double>> tries_;
+  std::size_t stop_after_ = 0;
+  bool stops_ = false;
+};
+
+TEST_F(ChoiceTest, IsMadeAmongTheBestThreeByALongerTrial) {
+  EXPECT_EQ(chosen(), 4U);
+  EXPECT_THAT(tries_,
+              ::testing::ElementsAre(std::pair(0, 0.02), std::pair(1, 0.02), std::pair(2, 0.02),
+                                     std::pair(3, 0.02), std::pair(4, 0.02), std::pair(5, 0.02),
+                                     std::pair(3, 0.2), std::pair(4, 0.2), std::pair(1, 0.2)));
+}
+
+TEST_F(ChoiceTest, IsTheBestSoFarOnceTheTimeIsUp) {
+  EXPECT_EQ(chosen(Seconds(0)), 0U) << "one is needed in any case";
+  EXPECT_EQ(tries_.size(), 1U);
+  tries_.clear();
+  stop_after_ = 3;
+  EXPECT_EQ(chosen(), 1U);
+  EXPECT_EQ(tries_.size(), 3U);
+  stops_ = false;
+  tries_.clear();
+  stop_after_ = 7;
+  EXPECT_EQ(chosen(), 3U) << "only one had its longer trial, so the short ones decide";
 }
 
 TEST(Bench, AFigureHasTheClocksOfItsOwnTime) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -63,6 +64,38 @@ std::optional<Trial> best_product(Bench& bench, Format format, at::Device device
   return trials.front();
 }
 
+/// A product that was measured, after the trials.
+struct Product {
+  ProductShape shape;
+  CeilingFigure figure;
+  PacedRates rates;
+  bool is_long;  ///< at the usual pace
+
+  double highest() const {
+    return std::max(rates.burst ? rates.burst->per_second : 0,
+                    rates.sustained ? rates.sustained->per_second : 0);
+  }
+};
+
+/// The trials may have chosen a shape that is slower than another one when it is measured:
+/// something else used the device. A shape that was measured briefly has to keep its rate for
+/// longer.
+void move_highest_to_front(
+    const Bench& bench, std::vector<Product>& products,
+    const std::function<std::function<void()>(const ProductShape&)>& call_of) {
+  for (;;) {
+    const auto top = std::max_element(
+        products.begin(), products.end(),
+        [](const Product& a, const Product& b) { return a.highest() < b.highest(); });
+    if (top->is_long || bench.is_over()) {
+      std::rotate(products.begin(), top, top + 1);
+      return;
+    }
+    top->rates = bench.rates_of(top->figure, top->shape.flops(), call_of(top->shape), bench.pace());
+    top->is_long = true;
+  }
+}
+
 }  // namespace
 
 std::string ProductShape::to_string() const {
@@ -118,18 +151,28 @@ void measure_products(Bench& bench, Format format, at::Device device, const Prod
     std::size_t tried = 0;
     const std::optional<Trial> best = best_product(bench, format, device, plan, tried);
     if (!best) return {};
-    CeilingFigure of_best = figure(best->shape);
-    if (!of_best.detail.empty()) of_best.detail += ", ";
-    of_best.detail += "best of " + counted(tried, "shape");
-    bench.measure(std::move(of_best), best->shape.flops(), best->call, bench.pace());
+    constexpr Seconds kShort{0.3};
+    const Pace short_pace{Seconds(0), Seconds(0), bench.shortened(kShort), bench.shortened(kShort)};
+    std::vector<Product> products;
+    products.push_back({best->shape, figure(best->shape), {}, true});
+    products.back().rates =
+        bench.rates_of(products.back().figure, best->shape.flops(), best->call, bench.pace());
     for (const ProductShape& shape : plan.typical) {
       if (bench.is_over()) break;
       if (shape == best->shape) continue;
-      CeilingFigure typical = figure(shape);
-      typical.is_best = false;
-      constexpr Seconds kShort{0.3};
-      bench.measure(std::move(typical), shape.flops(), make_product(format, shape, device),
-                    {Seconds(0), Seconds(0), bench.shortened(kShort), bench.shortened(kShort)});
+      products.push_back({shape, figure(shape), {}, false});
+      products.back().rates = bench.rates_of(products.back().figure, shape.flops(),
+                                             make_product(format, shape, device), short_pace);
+    }
+    move_highest_to_front(bench, products, [&](const ProductShape& shape) {
+      return make_product(format, shape, device);
+    });
+    std::string& detail = products.front().figure.detail;
+    if (!detail.empty()) detail += ", ";
+    detail += "best of " + counted(tried, "shape");
+    for (Product& one : products) {
+      one.figure.is_best = &one == &products.front();
+      bench.add(std::move(one.figure), one.rates);
     }
     return {};
   });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -36,6 +37,10 @@ class Bench {
   /// Measures a rate: each call does `amount` of the figure's unit.
   void measure(CeilingFigure figure, double amount, const std::function<void()>& call,
                const Pace& pace);
+  /// The same, without keeping the figure.
+  PacedRates rates_of(const CeilingFigure& figure, double amount, const std::function<void()>& call,
+                      const Pace& pace) const;
+  void add(CeilingFigure figure, PacedRates rates);
   /// A time in nanoseconds that was measured elsewhere.
   void add_latency(std::string name, std::string detail, Seconds one, Seconds measured);
 
@@ -58,6 +63,12 @@ class Bench {
   std::vector<Measured> measured_;
   std::vector<std::string> notes_;
 };
+
+/// Which of `count` ways of doing the same thing takes least time. Each has a short trial and the
+/// best three a longer one; when the time is up, the best so far is chosen. `time_of` measures a
+/// way over at least the given time.
+std::size_t fastest(const Bench& bench, std::size_t count,
+                    const std::function<Seconds(std::size_t, Seconds)>& time_of);
 
 /// Measures the figures of a CPU with libtorch's current number of threads.
 void measure_cpu(Bench& bench);

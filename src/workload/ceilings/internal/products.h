@@ -40,7 +40,8 @@ struct ProductPlan {
   Seconds trial{0.02};                   ///< how long each candidate is tried
 };
 
-/// Finds the candidate with the highest rate and measures it, and then the typical shapes.
+/// Finds the candidate with the highest rate and measures it, and then the typical shapes. The best
+/// is the one with the highest rate in these measurements.
 void measure_products(Bench& bench, Format format, at::Device device, const ProductPlan& plan);
 
 }  // namespace profline::workload::ceilings
