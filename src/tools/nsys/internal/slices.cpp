@@ -183,7 +183,7 @@ class SlicedTable {
   }
 
  private:
-  /// The next slice to read, as soon as few enough wait; nothing if there is none.
+  /// The next slice to read, as soon as few enough wait; nothing after the last one.
   std::optional<std::size_t> next_slice() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock,
