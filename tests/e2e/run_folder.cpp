@@ -102,7 +102,8 @@ std::vector<Request> requests_in(const fs::path& folder) {
 std::vector<std::string> printed(const std::string& log, const std::string& prefix) {
   std::vector<std::string> found;
   for (const std::string_view line : lines(log)) {
-    if (line.starts_with(prefix)) found.emplace_back(line);
+    const std::size_t at = line.find(prefix);
+    if (at != std::string_view::npos) found.emplace_back(line.substr(at));
   }
   return found;
 }

@@ -29,7 +29,8 @@ std::vector<std::string> damage_in(const std::filesystem::path& run);
 /// requests.jsonl in a folder; a test failure if it cannot be read.
 std::vector<Request> requests_in(const std::filesystem::path& folder);
 
-/// The lines of a log that begin with `prefix`: a profiler prints into the same log.
+/// The lines of a log that begin with `prefix`. A profiler prints into the same log, and a line of
+/// the program may follow its progress without a line feed.
 std::vector<std::string> printed(const std::string& log, const std::string& prefix);
 
 /// A program that runs `script` (for sh; `$REAL "$@"` is the real workload) in place of the
