@@ -9,6 +9,10 @@ import { checkCitations, folder, profline, questions, root } from './recorded_ru
 
 const modules = process.env.MCP_MODULES;
 
+/** What the inspector needs and Debian 12's node 18 has only on request. */
+const nodeOptions = typeof CustomEvent === 'undefined'
+  ? { NODE_OPTIONS: '--experimental-global-customevent --experimental-global-webcrypto' } : {};
+
 /** One call of each tool. */
 const oneOfEach = [...new Set(questions.map((question) => question.tool))]
   .map((tool) => questions.find((question) => question.tool === tool));
@@ -44,7 +48,7 @@ test("the SDK's client lists and calls every tool", async () => {
 test('the inspector lists and calls every tool', () => {
   const inspectServer = (server, ...words) => JSON.parse(execFileSync(process.execPath,
     [join(modules, '.bin/mcp-inspector'), '--cli', ...words, '--', profline, 'mcp', ...server, root],
-    { cwd: folder, encoding: 'utf8', env: { ...process.env, HOME: folder }, timeout: 60000 }));
+    { cwd: folder, encoding: 'utf8', env: { ...process.env, ...nodeOptions, HOME: folder }, timeout: 60000 }));
   const inspect = (...words) => inspectServer([], ...words);
   const { tools } = inspect('--method', 'tools/list');
   assert.deepEqual(tools.map((tool) => tool.name).sort(), oneOfEach.map((question) => question.tool).sort());
