@@ -164,7 +164,7 @@ class Submission(SlurmTest):
         record = json.loads((self.sweep / "sweep.json").read_text())
         running, done = self.sweep / ".sweep/0.json", self.sweep / ".sweep/1.json"
         for job in range(2, 1000):
-            record["jobs"].append({**record["jobs"][1], "number": job, "folder": str(job), "overrides": [f"vars.job={job}"]})
+            record["jobs"].append({**record["jobs"][job % 2], "number": job, "folder": str(job), "overrides": [f"vars.job={job}"]})
             shutil.copy(running if job % 2 == 0 else done, self.sweep / f".sweep/{job}.json")
         record["submissions"][0]["jobs"] = list(range(1000))
         (self.sweep / "sweep.json").write_text(json.dumps(record))
