@@ -89,6 +89,8 @@ function(profline_precompiled target kind)
   # With precompiled headers GCC no longer recognises system functions, so its false warnings in them are not suppressed.
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
+  # Clang reads the list of the headers again in each file, so it has to find it there too.
+  target_include_directories(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:${PROJECT_SOURCE_DIR}/cmake>)
   # Targets that share the headers must use the same options; otherwise the compiler warns (-Winvalid-pch).
   target_link_libraries(${target} PRIVATE fmt::fmt)
   if(kind STREQUAL "test")
