@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A small inference server: aiohttp around transformers' generate(), with an untrained model of Qwen3's shape.
 
-It answers POST /v1/completions (streamed, with usage), GET /v1/models, GET /health, POST /tokenize and GET /metrics.
+It answers POST /v1/completions (streamed, with usage), GET /v1/models, GET /health, POST /tokenize and GET /metrics, and
+with POST /start_profile and POST /stop_profile it calls cudaProfilerStart and cudaProfilerStop.
 Requests wait in a queue and are generated in batches of at most --batch; a batch runs to its end before the next one
 begins, which is what makes requests wait. Each forward pass is a range `step[prefill bs=8 toks=4096]` or
 `step[decode bs=8 toks=8]`, which NVTX and torch.profiler record.
@@ -216,6 +217,15 @@ class Server:
     async def metrics(self, _):
         return web.Response(text=self.engine.times.text())
 
+    async def profile(self, http):
+        if not torch.cuda.is_available():
+            return web.Response(status=404, text="there is no GPU")
+        cudart = torch.cuda.cudart()
+        call = cudart.cudaProfilerStart if http.path == "/start_profile" else cudart.cudaProfilerStop
+        # nsys may write its report before the call returns; requests are answered meanwhile.
+        await asyncio.get_running_loop().run_in_executor(None, call)
+        return web.Response(text="ok")
+
 
 async def serve(arguments):
     model = make_model(arguments.model, arguments.device)
@@ -227,7 +237,8 @@ async def serve(arguments):
     app = web.Application(client_max_size=64 << 20)
     app.add_routes([web.post("/v1/completions", server.completions), web.get("/v1/models", server.models),
                     web.get("/health", server.health), web.post("/tokenize", server.tokenize),
-                    web.get("/metrics", server.metrics)])
+                    web.get("/metrics", server.metrics), web.post("/start_profile", server.profile),
+                    web.post("/stop_profile", server.profile)])
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", arguments.port).start()
