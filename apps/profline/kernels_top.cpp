@@ -62,10 +62,11 @@ Node kernel_node(const TopKernels& top, std::size_t rank) {
 
 std::string_view about_regexes(const TopKernels& top) {
   if (top.is_trace) {
-    return "# Traces spell names unlike ncu. Each regex finds its kernel in either spelling, by "
-           "the\n"
-           "# function and what distinguishes its template arguments; close relatives may match "
-           "too.\n";
+    return "# Traces and ncu spell names differently. Each regex finds its kernel in either "
+           "spelling,\n"
+           "# by the function and what distinguishes its template arguments; close relatives may "
+           "match\n"
+           "# too.\n";
   }
   return "# Each regex matches one name exactly. To catch relatives of a kernel, replace what\n"
          "# differs between them, such as template arguments, by '.*'.\n";

@@ -62,8 +62,8 @@ std::string rank_table(const RankAnalysis& analysis, std::size_t width, const Pa
                share(time.idle_ns), std::to_string(row.last), duration(row.caused_ns),
                clock_text(row.clock), ahead_text(row.clock), or_dash(row.node), row.source});
   }
-  return headed("ranks", "exposed: communication alone; causes: wait of the others", table, width,
-                palette);
+  return headed("ranks", "exposed: communication alone; causes: how long the others wait for it",
+                table, width, palette);
 }
 
 std::string phase_table(const RankAnalysis& analysis, std::size_t width, const Palette& palette) {

@@ -93,7 +93,8 @@ Result<bool> may_be_ranks(const Arguments& arguments) {
     if (!arguments.has(option)) continue;
     if (when == "auto") return false;
     return Error(ErrorKind::Config, std::string("--ranks yes and ") + option +
-                                        " cannot be combined: it is about each capture on its own");
+                                        " cannot be combined: " + option +
+                                        " applies to each capture on its own");
   }
   if (when == "yes") return true;
   // A pipe can be read only once, and it may turn out that each capture is reported on its own.

@@ -78,7 +78,7 @@ TEST(Pages, OneTimeCostsHaveATableOfTheirOwn) {
   EXPECT_THAT(pages.page("report.md"),
               HasSubstr("| `prefill` | first use of a shape | 1 request | 17.2 ms | 1.00 ms | "
                         "`baseline/requests.jsonl` |"));
-  EXPECT_THAT(pages.page("report.md"), HasSubstr("3 of 4 requests have none"));
+  EXPECT_THAT(pages.page("report.md"), HasSubstr("Requests without any: 3 of 4."));
   EXPECT_THAT(pages.page("report.md"), HasSubstr("- too short to tell: 4 requests"));
   EXPECT_THAT(pages.page("stakeholder_summary.md"),
               HasSubstr("- One-time cost, left out of the figures: first use of a shape in prefill "

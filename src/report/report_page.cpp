@@ -342,9 +342,9 @@ std::string one_time_section(const RunSummary& summary) {
   }
   return "\n## One-time costs\n\n" + table.text() +
          fmt::format(
-             "\nThey do not recur, so means, shares, rates and classes leave them out; "
-             "{} of {} have none.\n",
-             summary.request->steady.units, counted(summary.request->requests, "request"));
+             "\nThey do not recur, so means, shares, rates and classes leave them out. "
+             "Requests without any: {} of {}.\n",
+             summary.request->steady.units, summary.request->requests);
 }
 
 /// What the device could reach, by each source that is known.
