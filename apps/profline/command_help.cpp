@@ -1,6 +1,7 @@
 #include "command_help.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -75,6 +76,12 @@ std::span<const WordCommand> word_commands() {
   return kWordCommands;
 }
 
+std::span<const WordCommand> find_word_command(std::string_view name) {
+  const auto found = std::find_if(std::begin(kWordCommands), std::end(kWordCommands),
+                                  [&](const WordCommand& command) { return command.name == name; });
+  return {found, found == std::end(kWordCommands) ? 0U : 1U};
+}
+
 std::size_t help_width() {
   return std::min<std::size_t>(output_width(), 80);
 }
@@ -125,6 +132,14 @@ std::string help_of(const Verb& verb, std::span<const Option> common, std::size_
   if (!options.empty()) text += "\noptions\n" + option_rows(options, width);
   text += "\nexamples\n" + example_rows(verb, width);
   return text + "\ncommon options\n" + option_rows(common, width);
+}
+
+std::string help_of_word(const WordCommand& command, std::span<const Option> common,
+                         std::size_t width) {
+  const std::string words = command.words.empty() ? "" : fmt::format("{} ", command.words);
+  return fmt::format("{}\n\nusage: profline {} {}[OPTIONS]\n\ncommon options\n{}",
+                     wrap_words(command.summary, width), command.name, words,
+                     option_rows(common, width));
 }
 
 std::string help_of_group(const CommandLine& command_line, std::string_view word,

@@ -14,6 +14,8 @@ struct WordCommand {
   std::string_view name, words, summary;
 };
 std::span<const WordCommand> word_commands();
+/// The one with this name, or none.
+std::span<const WordCommand> find_word_command(std::string_view name);
 
 /// The width of help: 80 columns, or the terminal's width if that is less.
 std::size_t help_width();
@@ -22,6 +24,9 @@ std::size_t help_width();
 std::string help_text(const CommandLine& command_line, std::size_t width);
 /// `profline VERB --help`; `common` are the options that every command takes.
 std::string help_of(const Verb& verb, std::span<const Option> common, std::size_t width);
+/// `profline help version`.
+std::string help_of_word(const WordCommand& command, std::span<const Option> common,
+                         std::size_t width);
 /// `profline kernels --help`: the commands that share their first word.
 std::string help_of_group(const CommandLine& command_line, std::string_view word,
                           std::size_t width);

@@ -32,7 +32,8 @@ std::vector<Option> common_options() {
        "WHEN",
        "colour messages; auto: on a terminal, unless NO_COLOR is set",
        {"auto", "always", "never"}},
-      {"--verbose", "-v", Takes::Nothing, "", "report on stderr which configs were merged"},
+      {"--verbose", "-v", Takes::Nothing, "",
+       "report on stderr which configs were merged, and each stage of a sweep's jobs"},
       {"--quiet", "-q", Takes::Nothing, "", "no progress and no config warnings on stderr"},
       {"--shell-completion", "-sc", Takes::Nothing, "",
        "install=SHELL prints a script that completes commands and keys in bash, zsh or fish"},
@@ -288,7 +289,14 @@ Result<std::vector<const Verb*>> CommandLine::verbs_called(Arguments& given) con
 Result<std::string> CommandLine::help_for(Arguments& given) const {
   const std::vector<std::string>& words = given.words;
   const bool is_manual = words.size() == 1 && words.front() == kManualWord;
-  if (output_options(given).format == OutputFormat::Json && !is_manual) {
+  const bool is_json = output_options(given).format == OutputFormat::Json;
+  const auto word_command =
+      words.size() == 1 ? find_word_command(words.front()) : std::span<const WordCommand>();
+  if (!word_command.empty()) {
+    return is_json ? help_document({}, word_command)
+                   : help_of_word(word_command.front(), common_, help_width());
+  }
+  if (is_json && !is_manual) {
     return help_document(PL_TRY(verbs_called(given)),
                          words.empty() ? word_commands() : std::span<const WordCommand>());
   }
@@ -311,16 +319,18 @@ Result<Understood> CommandLine::parse(const std::vector<std::string>& arguments)
   request.invocation.output = output_options(given);
   request.invocation.argv = arguments;
   request.invocation.argv.insert(request.invocation.argv.begin(), "profline");
-  if (given.has("--version") || given.words == std::vector<std::string>{"version"}) {
+  const bool asks_by_word = !given.words.empty() && given.words.front() == "help";
+  const bool asks_for_help = asks_by_word || given.has("--help");
+  if (!asks_for_help &&
+      (given.has("--version") || given.words == std::vector<std::string>{"version"})) {
     return shown(PL_TRY(version_text(request.invocation.output.format)));
   }
   if (given.has("--shell-completion")) {
     request.kind = Understood::Kind::ShellCompletion;
     return request;
   }
-  const bool asks_by_word = !given.words.empty() && given.words.front() == "help";
   if (asks_by_word) given.words.erase(given.words.begin());
-  if (asks_by_word || given.has("--help")) return shown(PL_TRY(help_for(given)));
+  if (asks_for_help) return shown(PL_TRY(help_for(given)));
   PL_TRY(check_program(given));
   request.verb = PL_TRY(chosen_verb(given));
   if (given.program && !request.verb->takes_program()) {

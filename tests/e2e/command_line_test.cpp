@@ -58,6 +58,18 @@ TEST(CommandLine, CommandsOfTwoWordsHaveHelpTogetherAndEach) {
               HasSubstr("usage: profline kernels profile [OPTIONS] -- PROGRAM...\n"));
 }
 
+TEST(CommandLine, CommandsThatOnlyShowTextHaveHelpToo) {
+  EXPECT_THAT(run_profline({"help", "version"}).out,
+              StartsWith("show version and commit\n\nusage: profline version [OPTIONS]\n"));
+  EXPECT_THAT(run_profline({"help", "help"}).out,
+              HasSubstr("usage: profline help [COMMAND] [OPTIONS]\n"));
+  EXPECT_EQ(run_profline({"version", "--help"}).out, run_profline({"help", "version"}).out);
+  const Outcome json = run_profline({"help", "version", "--format", "json"});
+  EXPECT_EQ(json.code, 0);
+  EXPECT_THAT(json.out, HasSubstr("\"show version and commit\""));
+  EXPECT_EQ(run_profline({"help", "nothing"}).code, 2);
+}
+
 TEST(CommandLine, HelpKeepsItsColumns) {
   const std::string help = run_profline({"--help"}).out;
   EXPECT_THAT(help,
