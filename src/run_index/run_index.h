@@ -3,15 +3,12 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "formats/sqlite.h"
 #include "run_index/indexed_run.h"
 
 /// The runs below an output root. Their folders are authoritative; `runs.sqlite` next to them only
@@ -19,11 +16,9 @@
 /// only folders found by walking the root are runs. docs/formats/runs.md describes it.
 namespace profline::run_index {
 
-/// A run, and the stamp of the run.json that it was read from.
-struct IndexedRow {
-  IndexedRun run;
-  std::string stamp;
-};
+namespace internal {
+class Store;
+}  // namespace internal
 
 class RunIndex {
  public:
@@ -38,6 +33,9 @@ class RunIndex {
   /// and everything is kept in memory; see notes(). An Error of kind NotFound if there is no such
   /// folder.
   static Result<RunIndex> open(const std::filesystem::path& root, Keep keep = Keep::Yes);
+  RunIndex(RunIndex&&) noexcept;
+  RunIndex& operator=(RunIndex&&) noexcept;
+  ~RunIndex();
 
   /// Reads what the index holds of the run in a folder below the root.
   using ReadRun = std::function<Result<IndexedRun>(const std::filesystem::path& root,
@@ -56,18 +54,13 @@ class RunIndex {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  RunIndex(std::filesystem::path root, std::optional<sqlite::Database> database)
-      : root_(std::move(root)), database_(std::move(database)) {}
+  RunIndex(std::filesystem::path root, std::unique_ptr<internal::Store> store);
 
-  Result<std::map<std::string, std::string>> stamps();
-  Result<void> write(IndexedRow row);
-  Result<void> copy_from(const std::filesystem::path& file);
-  Result<void> forget(std::string_view folder);
+  Result<void> update(const ReadRun& read);
 
   std::filesystem::path root_;
-  std::optional<sqlite::Database> database_;  ///< absent: `rows_` has everything
-  std::map<std::string, IndexedRow> rows_;    ///< by folder
-  std::set<std::string> folders_;             ///< that contain a run, as of the last refresh()
+  std::unique_ptr<internal::Store> store_;  ///< in the file, or in memory
+  std::set<std::string> folders_;           ///< that contain a run, as of the last refresh()
   std::vector<std::string> notes_;
   std::size_t lasting_notes_ = 0;  ///< the first of them; the others are of the last refresh()
 };

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "formats/sqlite.h"
 #include "run/names/artifact_names.h"
 #include "run/run_folder.h"
 #include "run_index/testing_runs.h"

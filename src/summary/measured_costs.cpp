@@ -164,6 +164,7 @@ void Costs::add_cost(const PhaseCost& cost, const Request& request, Decode decod
   sum.measured_ns += time.ns;
   sum.flops += total.flops.as_double() * times;
   sum.bytes += total.floor_bytes().as_double() * times;
+  sum.cache_bytes += total.cache_bytes().as_double() * times;
   add(sum.compute_ns, scaled(floor.compute_ns), is_first);
   add(sum.memory_ns, scaled(floor.memory_ns), is_first);
   add(sum.floor_ns, scaled(floor.floor_ns), is_first);

@@ -154,8 +154,14 @@ void Phases::add_cost(PhaseSummary& phase, judgement::PhaseEvidence& evidence) c
   if (!cost.floor_ns) phase.lacks.emplace_back("floor: a ceiling of this device is not known");
   // Times and costs must cover the same requests.
   evidence.measured_ns = work->measured_ns / work->units;
-  evidence.cost = judgement::Cost{cost.flops,    cost.bytes,  cost.compute_ns, cost.memory_ns,
-                                  cost.floor_ns, cost.source, costs_.words};
+  evidence.cost = judgement::Cost{.flops = cost.flops,
+                                  .bytes = cost.bytes,
+                                  .cache_bytes = work->cache_bytes / work->units,
+                                  .compute_ns = cost.compute_ns,
+                                  .memory_ns = cost.memory_ns,
+                                  .floor_ns = cost.floor_ns,
+                                  .source = cost.source,
+                                  .ceilings = costs_.words};
   phase.cost = std::move(cost);
 }
 

@@ -46,8 +46,8 @@ class RanksTest(unittest.TestCase):
     launcher = "mpirun"
 
     def setUp(self):
-        # Short, because of the length of a socket's name.
-        self.root = Path(tempfile.mkdtemp(prefix="rk", dir="/tmp"))
+        # Below TMPDIR, as for every test. Sockets lie in it, whose names are limited: a TMPDIR of 60 characters is short enough.
+        self.root = Path(tempfile.mkdtemp(prefix="rk"))
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.env = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_", "PMI"))}
         # Root and too few cores are no obstacle here.
@@ -435,6 +435,8 @@ dist.destroy_process_group()
 def main():
     global PROFLINE, GLOO_RANKS
     PROFLINE, GLOO_RANKS = sys.argv[1:3]
+    # In the background of a script SIGINT is ignored, and programs started here would ignore it as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     suite = unittest.defaultTestLoader.loadTestsFromNames(sys.argv[3:], sys.modules[__name__])
     result = unittest.TextTestRunner(verbosity=2).run(suite)
     if result.testsRun == len(result.skipped) and result.skipped:

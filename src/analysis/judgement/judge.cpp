@@ -12,6 +12,11 @@
 namespace profline::judgement {
 namespace {
 
+/// What the bytes of a cost are of: an image encoder has no KV cache.
+std::string_view holders_of(const Cost& cost) {
+  return cost.cache_bytes > 0 ? "weights and KV cache" : "weights";
+}
+
 class Judge {
  public:
   Judge(const PhaseEvidence& evidence, const Limits& limits)
@@ -143,8 +148,8 @@ void Judge::describe_cost() {
                         percent(compute_share()));
   }
   if (cost.memory_ns) {
-    parts += fmt::format("{}at full bandwidth {} of weights and KV cache take {}{}",
-                         parts.empty() ? "" : ", ", amount(cost.bytes, "B"),
+    parts += fmt::format("{}at full bandwidth {} of {} take {}{}", parts.empty() ? "" : ", ",
+                         amount(cost.bytes, "B"), holders_of(cost),
                          percent(*cost.memory_ns / evidence_.measured_ns),
                          parts.empty() ? " of it" : "");
   }
@@ -182,7 +187,8 @@ void Judge::describe_live() {
       "full bandwidth",
       amount(evidence_.live->bytes, "B"), evidence_.unit, percent(live.memory));
   if (evidence_.cost && evidence_.cost->bytes > 0) {
-    text += fmt::format("; weights and KV cache are {}", amount(evidence_.cost->bytes, "B"));
+    text +=
+        fmt::format("; {} are {}", holders_of(*evidence_.cost), amount(evidence_.cost->bytes, "B"));
   }
   if (evidence_.live->compute_ns) {
     text += fmt::format("; the matrix units were active for {}", percent(live.compute));
@@ -230,7 +236,9 @@ void Judge::describe() {
 
 std::string Judge::memory_step() const {
   std::string step =
-      "move fewer bytes: weights and KV cache in fewer bits, larger batches, fused operators";
+      fmt::format("move fewer bytes: {}, larger batches, fused operators",
+                  evidence_.cost ? fmt::format("{} in fewer bits", holders_of(*evidence_.cost))
+                                 : "fewer bits per value");
   if (memory_share() > 0) {
     step += fmt::format("; at full bandwidth the necessary bytes take {} of the time",
                         percent(memory_share()));

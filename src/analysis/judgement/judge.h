@@ -36,7 +36,8 @@ struct DeviceActivity {
 /// The theoretical cost of a unit of work for the model's shapes, as time at the device's ceilings.
 struct Cost {
   double flops = 0;
-  double bytes = 0;  ///< of weights and KV cache, which cannot stay on the chip
+  double bytes = 0;        ///< of weights and KV cache, which cannot stay on the chip
+  double cache_bytes = 0;  ///< of these, the KV cache's; 0: the phase has none
   std::optional<double> compute_ns = {};  ///< absent: the peak is not known
   std::optional<double> memory_ns = {};
   std::optional<double> floor_ns = {};  ///< the larger of both, operator by operator

@@ -17,6 +17,7 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 constexpr double kMs = 1e6;
 
@@ -44,6 +45,7 @@ PhaseEvidence launch_bound_decode() {
   Cost cost;
   cost.flops = 1.2e9;
   cost.bytes = 1.5e9;
+  cost.cache_bytes = 0.2e9;
   cost.compute_ns = 0.0012 * kMs;
   cost.memory_ns = 0.3125 * kMs;
   cost.floor_ns = 0.32 * kMs;
@@ -381,6 +383,7 @@ PhaseEvidence fast_decode() {
   Cost cost;
   cost.flops = 1.2e9;
   cost.bytes = 1.17e9;
+  cost.cache_bytes = 0.03e9;
   cost.compute_ns = 0.0012 * kMs;
   cost.memory_ns = 0.246 * kMs;
   cost.floor_ns = 0.246 * kMs;
@@ -411,6 +414,40 @@ TEST(Judge, GivesTheFastEngineOneVerdictWithAndWithoutCounters) {
   EXPECT_EQ(judge(evidence).kind, Class::Mixed) << "counters of single kernels do not show it";
   evidence.live = LiveCounters{{}, 0.249 * kMs, 1.198e9, "nsys/ranges.json"};
   EXPECT_EQ(judge(evidence).kind, Class::MemoryBound) << "those of the phase do";
+}
+
+/// An image encoder has weights and no KV cache; a phase whose model is not known may have neither.
+TEST(Judge, NamesTheBytesThatThePhaseHas) {
+  PhaseEvidence evidence = fast_decode();
+  evidence.cost->memory_ns = 0.3 * kMs;
+  evidence.live = LiveCounters{0.004 * kMs, 0.35 * kMs, 1.198e9, "nsys/ranges.json"};
+  struct Case {
+    std::string_view name;
+    double cache_bytes;
+    std::string_view bytes, step;
+  };
+  constexpr Case kCases[] = {
+      {"decode", 0.1e9, "weights and KV cache",
+       "move fewer bytes: weights and KV cache in fewer bits, larger batches, fused operators"},
+      {"sam", 0, "weights",
+       "move fewer bytes: weights in fewer bits, larger batches, fused operators"},
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    evidence.phase = c.name;
+    evidence.cost->cache_bytes = c.cache_bytes;
+    const Judgement judgement = judge(evidence);
+    ASSERT_EQ(judgement.kind, Class::MemoryBound);
+    const std::string bytes(c.bytes);
+    EXPECT_THAT(texts(judgement), Contains(HasSubstr("1.17 GB of " + bytes + " take ")));
+    EXPECT_THAT(texts(judgement), Contains(HasSubstr("; " + bytes + " are 1.17 GB; ")));
+    EXPECT_THAT(judgement.next_step, StartsWith(std::string(c.step) + "; at full bandwidth"));
+  }
+  evidence.cost.reset();
+  const Judgement judgement = judge(evidence);
+  ASSERT_EQ(judgement.kind, Class::MemoryBound);
+  EXPECT_EQ(judgement.next_step,
+            "move fewer bytes: fewer bits per value, larger batches, fused operators");
 }
 
 TEST(Judge, TellsHowTheClassCameAbout) {
@@ -510,7 +547,11 @@ PhaseEvidence evidence_of(const World& world, std::mt19937_64& random) {
   }
   evidence.measured_ns = busy_ns + world.idle_ns;
   evidence.cost =
-      Cost{1, 1, compute_ns * world.necessary_compute, memory_ns * world.necessary_memory,
+      Cost{1,
+           1,
+           0,
+           compute_ns * world.necessary_compute,
+           memory_ns * world.necessary_memory,
            std::max(compute_ns * world.necessary_compute, memory_ns * world.necessary_memory)};
   DeviceActivity device;
   device.captured_ns = device.unprofiled_ns.emplace(evidence.measured_ns);

@@ -95,7 +95,8 @@ struct OperatorCost {
   bool operator==(const OperatorCost&) const = default;
 
   /// Bytes that cannot stay on the chip between operators.
-  Count floor_bytes() const { return weight_bytes + kv_read_bytes + kv_write_bytes; }
+  Count floor_bytes() const { return weight_bytes + cache_bytes(); }
+  Count cache_bytes() const { return kv_read_bytes + kv_write_bytes; }
   Count all_bytes() const { return floor_bytes() + activation_bytes; }
 };
 

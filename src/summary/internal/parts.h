@@ -70,7 +70,8 @@ struct WorkCost {
   double units = 0;        ///< steady requests, or steps
   double measured_ns = 0;  ///< measured time of all units
   double flops = 0;
-  double bytes = 0;  ///< of weights and KV cache
+  double bytes = 0;        ///< of weights and KV cache
+  double cache_bytes = 0;  ///< of these, the KV cache's
   std::optional<double> compute_ns;
   std::optional<double> memory_ns;
   std::optional<double> floor_ns;
