@@ -60,8 +60,8 @@ test-tools:
 	@scripts/fetch_llama >/dev/null || echo 'make: tests that need llama-server will be skipped' >&2
 	@scripts/fetch_npm mcp || echo 'make: tests with clients of the Model Context Protocol will be skipped' >&2
 
-test: setup
-	@scripts/setup ranks
+test:
+	@scripts/setup build torch nvtx web ranks
 	@scripts/build_for_tests
 	@ctest --preset dev
 

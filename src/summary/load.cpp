@@ -6,6 +6,7 @@
 
 #include "base/figures.h"
 #include "base/strings.h"
+#include "summary/internal/number_at.h"
 
 namespace profline::summary {
 namespace {
@@ -15,13 +16,6 @@ constexpr std::string_view kUnknown = "–";
 
 std::string ms_text(double ms) {
   return duration(ms * kNsPerMs);
-}
-
-std::optional<double> number_at(const Node& tree, std::string_view path) {
-  const Node* const value = tree.find_path(path);
-  if (value == nullptr) return std::nullopt;
-  if (value->is_int()) return static_cast<double>(value->as_int());
-  return value->is_float() ? std::optional(value->as_float()) : std::nullopt;
 }
 
 std::string loop_words(const LoadRecord& load) {

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "records/document.h"
+#include "summary/internal/number_at.h"
 #include "summary/internal/parts.h"
 
 namespace profline::summary {
@@ -39,14 +40,6 @@ Result<Count> count_at(const Node& node, const std::string& path) {
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (end != digits.data() + digits.size()) return bad(node, path, "an integer >= 0");
   return failure == std::errc() ? Count(value) : Count() + Count(UINT64_MAX);
-}
-
-std::optional<double> number_at(const Node& node, std::string_view path) {
-  const Node* found = node.find_path(path);
-  if (found == nullptr) return std::nullopt;
-  if (found->is_int()) return static_cast<double>(found->as_int());
-  if (found->is_float()) return found->as_float();
-  return std::nullopt;
 }
 
 Result<OperatorCost> read_operator(const Node& node) {

@@ -12,9 +12,9 @@
 #include "testing/temp_dir.h"
 #include "trace_report/ranks.h"
 
-// From the traces of many ranks on disk, 100 MB each, to their comparison, on two threads. Eight
-// ranks, as JSON and compressed; set PROFLINE_BENCH_LARGE for 64, which need 6.5 GB below TMPDIR.
-// Fails above 2 GiB.
+// From the traces of many ranks on disk, 100 MB each, to their comparison, on two threads. Two and
+// eight ranks, as JSON and compressed; set PROFLINE_BENCH_LARGE for 64, which need 6.5 GB below
+// TMPDIR. Fails above 2 GiB.
 namespace profline::trace_report {
 namespace {
 
@@ -77,7 +77,7 @@ void traces_of_ranks(benchmark::State& state) {
 
 void rank_counts(benchmark::internal::Benchmark* bench) {
   bench->ArgNames({"ranks", "gz"});
-  bench->Args({8, 0})->Args({8, 1});
+  for (const int ranks : {2, 8}) bench->Args({ranks, 0})->Args({ranks, 1});
   if (std::getenv("PROFLINE_BENCH_LARGE") != nullptr) bench->Args({64, 0});
   bench->UseRealTime()->Unit(benchmark::kMillisecond);
 }

@@ -104,13 +104,15 @@ with profline.request(image="a"):
     def test_concurrent_requests_keep_their_threads_apart(self):
         requests = self.requests_of(WAITING + """
 both = threading.Barrier(2)
+one = threading.Lock()  # the request that the other call is recorded as would be open as well
 def serve(name):
     with profline.request(name=name):
         both.wait()
-        thread = generate()
-        thread.start()
-        go_on.set()
-        thread.join()
+        with one:
+            thread = generate()
+            thread.start()
+            go_on.set()
+            thread.join()
         both.wait()
 threads = [Thread(target=serve, args=(name,)) for name in "ab"]
 [thread.start() for thread in threads]
