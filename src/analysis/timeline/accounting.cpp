@@ -1,6 +1,7 @@
 #include "analysis/timeline/accounting.h"
 
 #include <algorithm>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -98,11 +99,7 @@ class Accountant {
     result_.devices = placement_.devices;
     result_.begin_ns = timeline_.begin_ns;
     result_.end_ns = timeline_.end_ns;
-    result_.time = internal::sweep_devices(
-        timeline_, placement_, windows(),
-        [&](std::size_t window, std::span<const DeviceTime> time) { close_window(window, time); });
-    add_launches();
-    add_work();
+    sweep_and_add();
     add_tokens();
     find_active_spans();
     result_.ranges = std::move(ranges_.by_label);
@@ -132,6 +129,26 @@ class Accountant {
       windows.insert(windows.end(), focus_->windows().begin(), focus_->windows().end());
     }
     return windows;
+  }
+
+  /// The two halves of the work, neither of which uses or writes a figure of the other.
+  void sweep_and_add() {
+    if (timeline_.work.size() + timeline_.calls.size() < options_.rows_for_threads) {
+      sweep();
+      add_launches();
+      return add_work();
+    }
+    const std::jthread other([this] {
+      add_launches();
+      add_work();
+    });
+    sweep();
+  }
+
+  void sweep() {
+    result_.time = internal::sweep_devices(
+        timeline_, placement_, windows(),
+        [&](std::size_t window, std::span<const DeviceTime> time) { close_window(window, time); });
   }
 
   void close_window(std::size_t window, std::span<const DeviceTime> time) {
@@ -172,6 +189,7 @@ class Accountant {
   void add_launches() {
     std::vector<RowIndex> last(timeline_.threads.size(), kNoRow);
     std::vector<std::int64_t> gaps;
+    gaps.reserve(timeline_.calls.size());  // growing would need twice the memory
     for (RowIndex row = 0; row < timeline_.calls.size(); ++row) {
       const HostCall& call = timeline_.calls[row];
       if (!internal::launches_work(call.kind)) continue;
@@ -222,6 +240,7 @@ class Accountant {
     if (result_.focus) focus_covered_ns.assign(focus_->windows().size() * devices, kNothingYet);
     std::vector<bool> has_work(timeline_.calls.size());
     std::vector<std::int64_t> delays;
+    delays.reserve(timeline_.work.size());
     for (const DeviceWork& work : timeline_.work) {
       result_.work.add(work);
       if (work.kind == WorkKind::Kernel) result_.kernels.add(work);

@@ -1,6 +1,7 @@
 #include "analysis/timeline/accounting.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -372,6 +373,21 @@ TEST(Accounting, EqualsTheDefinitionOnRandomTimelines) {
         timeline, {.is_collective = [](std::string_view name) { return name.starts_with("nccl"); },
                    .instances_of = "layer"});
     ASSERT_NO_FATAL_FAILURE(expect_equals_oracle(timeline, result));
+  }
+}
+
+TEST(Accounting, IsTheSameOnTwoThreads) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Timeline timeline = random_timeline(seed);
+    AccountingOptions options{
+        .is_collective = [](std::string_view name) { return name.starts_with("nccl"); },
+        .instances_of = "layer",
+        .focus = "*",
+        .rows_for_threads = std::numeric_limits<std::size_t>::max()};
+    const Accounting one = account_of(timeline, options);
+    options.rows_for_threads = 0;
+    ASSERT_TRUE(account_of(timeline, options) == one);
   }
 }
 
