@@ -282,8 +282,8 @@ class Database {
     if (!PL_TRY(statement.step())) return no_row(sql);
     return statement.get<T>(0);
   }
-  /// Calls `visit` with each row of `SELECT <columns> FROM <from>` until it returns false: for large
-  /// tables, because SQLite then hands all cells of a row over at once, which costs less than
+  /// Calls `visit` with each row of `SELECT <columns> FROM <from>` until it returns false: for
+  /// large tables, because SQLite then hands all cells of a row over at once, which costs less than
   /// stepping through a Statement. `visit` may use this database. An exception of `visit` passes
   /// through.
   Result<void> scan(std::string_view columns, std::string_view from,
