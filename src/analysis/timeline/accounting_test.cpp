@@ -101,6 +101,20 @@ TEST(Accounting, OfARangeCoversItsWallTimeAndSeparatesItsOwnWorkFromOthers) {
   EXPECT_EQ(result.delay, (Quantiles{3, 8, 8}));
 }
 
+TEST(Accounting, KnowsTheQuantilesOfGapsFarApart) {
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  TimelineBuilder builder;
+  const RowIndex thread = builder.thread(1, 1);
+  const RowIndex stream = builder.stream(0, 7);
+  for (const std::int64_t start : {std::int64_t{0}, std::int64_t{15}, kHour}) {
+    const auto call = builder.call({start, start + 10, thread});
+    builder.work({start + 20, start + 30, stream, call, "gemm"});
+  }
+  const Accounting result = account_of(builder.window(0, kHour + 30).build());
+  EXPECT_EQ(result.gap, (Quantiles{5, kHour - 25, kHour - 25}));
+  EXPECT_EQ(result.delay, (Quantiles{20, 20, 20}));
+}
+
 TEST(Accounting, GivesTheSpanFromFirstToLastActivityOfEachDevice) {
   TimelineBuilder builder;
   const RowIndex thread = builder.thread(1, 1);
