@@ -76,8 +76,9 @@ std::string escape(const Character& c) {
 }
 
 std::size_t width_of(const Character& c) {
-  if (c.valid && in_any(kZeroWidth, c.code)) return 0;
-  return c.valid && in_any(kWide, c.code) ? 2 : 1;
+  if (!c.valid || c.code < kZeroWidth[0].first) return 1;
+  if (in_any(kZeroWidth, c.code)) return 0;
+  return in_any(kWide, c.code) ? 2 : 1;
 }
 
 /// The length of the colour code at the start of the text, `\x1b[1;31m`; 0 for any other text.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@
 
 struct sqlite3;
 struct sqlite3_stmt;
+struct sqlite3_value;
 
 /// SQLite databases: what nsys exports, and our own index of runs. For use by one thread.
 ///
@@ -65,7 +67,30 @@ template <>
 inline constexpr std::string_view kExpected<Blob> = "a blob";
 template <typename T>
 constexpr std::string_view kExpected<std::optional<T>> = kExpected<T>;
+
+// False if the cell holds another type. These are the inner loop of every scan, hence no Result.
+bool read(sqlite3_value* cell, std::int64_t& value);
+bool read(sqlite3_value* cell, double& value);
+bool read(sqlite3_value* cell, std::string_view& text);
+bool read(sqlite3_value* cell, std::string& text);
+bool read(sqlite3_value* cell, Blob& blob);
 }  // namespace internal
+
+/// The cells of one row of Database::scan().
+class Row {
+ public:
+  explicit Row(std::span<sqlite3_value* const> cells) : cells_(cells) {}
+
+  /// As Statement::try_get(). Views are valid until the visit of the row ends.
+  template <typename T>
+  bool try_get(int column, T& value) const {
+    PL_ASSERT(column >= 0 && static_cast<std::size_t>(column) < cells_.size(), "it is a column");
+    return internal::read(cells_[static_cast<std::size_t>(column)], value);
+  }
+
+ private:
+  std::span<sqlite3_value* const> cells_;
+};
 
 /// A prepared SQL statement: bind, step through the rows, reset, repeat.
 ///
@@ -161,12 +186,11 @@ class Statement {
   Error mismatch(int column, std::string_view expected) const;
   void require_cell(int column) const;
 
-  // False if the cell holds another type. These are the inner loop of every scan, hence no Result.
-  bool read(int column, std::int64_t& value) const;
-  bool read(int column, double& value) const;
-  bool read(int column, std::string_view& text) const;
-  bool read(int column, std::string& text) const;
-  bool read(int column, Blob& blob) const;
+  sqlite3_value* cell(int column) const;
+  template <typename T>
+  bool read(int column, T& value) const {
+    return internal::read(cell(column), value);
+  }
   template <typename T>
   bool read(int column, std::optional<T>& value) const {
     if (is_null(column)) {
@@ -258,6 +282,12 @@ class Database {
     if (!PL_TRY(statement.step())) return no_row(sql);
     return statement.get<T>(0);
   }
+  /// Calls `visit` with each row of `SELECT <columns> FROM <from>` until it returns false: for
+  /// large tables, because SQLite then hands all cells of a row over at once, which costs less than
+  /// stepping through a Statement. `visit` may use this database. An exception of `visit` passes
+  /// through.
+  Result<void> scan(std::string_view columns, std::string_view from,
+                    const std::function<bool(const Row& row)>& visit);
   /// Runs all the statements in order and discards any rows.
   Result<void> execute(const std::string& sql);
 
@@ -288,6 +318,7 @@ class Database {
   Error no_row(std::string_view sql) const;
 
   std::unique_ptr<internal::Connection> connection_;
+  bool can_scan_ = false;  // SQLite knows the function that scan() uses
 };
 
 /// Everything until commit() happens, or nothing does. The write lock is taken at once. Must not

@@ -27,6 +27,43 @@ void internal::Finalize::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);  // repeats the last step's result, which was handled
 }
 
+bool internal::read(sqlite3_value* cell, std::int64_t& value) {
+  if (sqlite3_value_type(cell) != SQLITE_INTEGER) return false;
+  value = sqlite3_value_int64(cell);
+  return true;
+}
+
+bool internal::read(sqlite3_value* cell, double& value) {
+  const int type = sqlite3_value_type(cell);
+  if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) return false;
+  value = sqlite3_value_double(cell);
+  return true;
+}
+
+bool internal::read(sqlite3_value* cell, std::string_view& text) {
+  if (sqlite3_value_type(cell) != SQLITE_TEXT) return false;
+  const void* const data = sqlite3_value_text(cell);
+  if (data == nullptr) return false;           // no memory to turn UTF-16 into UTF-8
+  const int size = sqlite3_value_bytes(cell);  // after value_text: its size
+  text = {static_cast<const char*>(data), static_cast<std::size_t>(size)};
+  return true;
+}
+
+bool internal::read(sqlite3_value* cell, std::string& text) {
+  std::string_view view;
+  if (!read(cell, view)) return false;
+  text = view;
+  return true;
+}
+
+bool internal::read(sqlite3_value* cell, Blob& blob) {
+  if (sqlite3_value_type(cell) != SQLITE_BLOB) return false;
+  const void* const data = sqlite3_value_blob(cell);
+  const int size = sqlite3_value_bytes(cell);
+  blob = {static_cast<const std::byte*>(data), static_cast<std::size_t>(size)};
+  return true;
+}
+
 Result<void> Statement::bind(int index, std::int64_t value) {
   return check_bound(sqlite3_bind_int64(statement_.get(), index, value));
 }
@@ -129,49 +166,11 @@ Error Statement::mismatch(int column, std::string_view expected) const {
                                 sql());
 }
 
-bool Statement::read(int column, std::int64_t& value) const {
+sqlite3_value* Statement::cell(int column) const {
   require_cell(column);
-  // One call answers both questions: scans of nsys exports spend a quarter of their time here.
   // SQLite calls this value unprotected because other threads might change it; a connection has
   // only one thread.
-  sqlite3_value* const cell = sqlite3_column_value(statement_.get(), column);
-  if (sqlite3_value_type(cell) != SQLITE_INTEGER) return false;
-  value = sqlite3_value_int64(cell);
-  return true;
-}
-
-bool Statement::read(int column, double& value) const {
-  require_cell(column);
-  const int type = sqlite3_column_type(statement_.get(), column);
-  if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) return false;
-  value = sqlite3_column_double(statement_.get(), column);
-  return true;
-}
-
-bool Statement::read(int column, std::string_view& text) const {
-  require_cell(column);
-  if (sqlite3_column_type(statement_.get(), column) != SQLITE_TEXT) return false;
-  const void* const data = sqlite3_column_text(statement_.get(), column);
-  if (data == nullptr) return false;  // no memory to turn UTF-16 into UTF-8
-  const int size = sqlite3_column_bytes(statement_.get(), column);  // after column_text: its size
-  text = {static_cast<const char*>(data), static_cast<std::size_t>(size)};
-  return true;
-}
-
-bool Statement::read(int column, std::string& text) const {
-  std::string_view view;
-  if (!read(column, view)) return false;
-  text = view;
-  return true;
-}
-
-bool Statement::read(int column, Blob& blob) const {
-  require_cell(column);
-  if (sqlite3_column_type(statement_.get(), column) != SQLITE_BLOB) return false;
-  const void* const data = sqlite3_column_blob(statement_.get(), column);
-  const int size = sqlite3_column_bytes(statement_.get(), column);
-  blob = {static_cast<const std::byte*>(data), static_cast<std::size_t>(size)};
-  return true;
+  return sqlite3_column_value(statement_.get(), column);
 }
 
 Result<Transaction> Transaction::begin(Database& database) {

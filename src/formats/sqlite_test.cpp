@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,65 @@ TEST(SqliteStatement, NullIsNoValueButAnEmptyOptional) {
             "t FROM Cells WHERE i IS NULL'");
   EXPECT_EQ(*row->get<std::optional<std::int64_t>>(0), std::nullopt);
   EXPECT_EQ(*row->get<std::optional<std::string_view>>(1), std::nullopt);
+}
+
+TEST(SqliteScan, PassesTheCellsOfEachRow) {
+  Database database = example();
+  int rows = 0;
+  const Result<void> done = database.scan("t, i, b, r, NULL", "Cells", [&](const Row& row) {
+    std::int64_t whole = 7;
+    double real = 0;
+    std::string_view text;
+    Blob blob;
+    EXPECT_EQ(row.try_get(0, text), rows == 0);
+    EXPECT_EQ(row.try_get(1, whole), rows == 0);
+    EXPECT_EQ(row.try_get(2, blob), rows == 0);
+    EXPECT_EQ(row.try_get(3, real), rows == 0);
+    EXPECT_FALSE(row.try_get(4, whole));
+    if (rows++ > 0) return true;
+    EXPECT_EQ(text, "gemm");
+    EXPECT_EQ(whole, 42);
+    EXPECT_THAT(blob, ElementsAre(std::byte{0}, std::byte{0xFF}));
+    EXPECT_EQ(real, 1.5);
+    EXPECT_FALSE(row.try_get(0, whole)) << "a text is not an integer";
+    return true;
+  });
+  EXPECT_TRUE(done) << error_text(done);
+  EXPECT_EQ(rows, 2);
+}
+
+TEST(SqliteScan, EndsWhenTheVisitorSaysSoOrThrows) {
+  Database database = example();
+  int rows = 0;
+  const Result<void> stopped = database.scan("i", "Cells", [&](const Row&) {
+    ++rows;
+    return false;
+  });
+  EXPECT_TRUE(stopped) << error_text(stopped);
+  EXPECT_EQ(rows, 1);
+  const auto fail = [](const Row&) -> bool { throw std::length_error("too long"); };
+  EXPECT_THROW(static_cast<void>(database.scan("i", "Cells", fail)), std::length_error);
+  EXPECT_EQ(*database.query_value<std::int64_t>("SELECT count(*) FROM Cells"), 2);
+}
+
+TEST(SqliteScan, MayBeNestedAndNamesWhatIsWrong) {
+  Database database = example();
+  int pairs = 0;
+  const auto inner = [&](const Row&) { return ++pairs > 0; };
+  const Result<void> done = database.scan("i", "Cells", [&](const Row&) {
+    return database.scan("i", "Cells WHERE i IS NOT NULL", inner).has_value();
+  });
+  EXPECT_TRUE(done) << error_text(done);
+  EXPECT_EQ(pairs, 2);
+  EXPECT_EQ(error_text(database.scan("i", "Rows", inner)),
+            "database in memory: no such table: Rows, in 'SELECT profline_visit(?,i) FROM Rows'");
+}
+
+TEST(SqliteScan, IsNotOpenToTheSchemaOfAFile) {
+  Database database = example();
+  ASSERT_TRUE(database.scan("i", "Cells", [](const Row&) { return true; }));
+  EXPECT_FALSE(database.execute("CREATE TABLE Trap (i INTEGER CHECK (profline_visit(i) > 0))"));
+  EXPECT_FALSE(database.execute("SELECT profline_visit(1, 2) FROM Cells"));
 }
 
 TEST(SqliteStatement, BindsByIndexAndByName) {

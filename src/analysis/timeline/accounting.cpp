@@ -1,6 +1,9 @@
 #include "analysis/timeline/accounting.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -69,17 +72,37 @@ class RangeAccounts {
   std::unordered_map<RowIndex, RowIndex> instance_of_;
 };
 
-Quantiles quantiles(std::vector<std::int64_t>& lengths) {
-  if (lengths.empty()) return {};
+/// Calls a function with a length, for each length of a set.
+using EachLength = std::function<void(const std::function<void(std::int64_t length_ns)>& add)>;
+
+/// `Offset` holds how much a length exceeds the shortest.
+template <typename Offset>
+Quantiles quantiles_with(const Spread& spread, const EachLength& each) {
+  std::vector<Offset> offsets;
+  offsets.reserve(spread.count);
+  each([&](std::int64_t length_ns) {
+    offsets.push_back(static_cast<Offset>(length_ns - spread.min_ns));
+  });
   const auto at = [&](std::size_t percent) {
     // Nearest rank: the smallest value such that at least this percentage of values is no larger.
-    const std::size_t rank = (lengths.size() * percent + 99) / 100;
+    const std::size_t rank = (offsets.size() * percent + 99) / 100;
     const auto place =
-        lengths.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
-    std::nth_element(lengths.begin(), place, lengths.end());
-    return *place;
+        offsets.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(rank, 1) - 1);
+    std::nth_element(offsets.begin(), place, offsets.end());
+    return spread.min_ns + static_cast<std::int64_t>(*place);
   };
   return {at(50), at(90), at(99)};
+}
+
+/// Of the lengths that `spread` sums up. They are listed a second time because that takes less
+/// memory than keeping them in the meantime: the difference of most is less than four seconds.
+Quantiles quantiles(const Spread& spread, const EachLength& each) {
+  if (spread.count == 0) return {};
+  const std::uint64_t width =
+      static_cast<std::uint64_t>(spread.max_ns) - static_cast<std::uint64_t>(spread.min_ns);
+  return width <= std::numeric_limits<std::uint32_t>::max()
+             ? quantiles_with<std::uint32_t>(spread, each)
+             : quantiles_with<std::int64_t>(spread, each);
 }
 
 class Accountant {
@@ -98,11 +121,7 @@ class Accountant {
     result_.devices = placement_.devices;
     result_.begin_ns = timeline_.begin_ns;
     result_.end_ns = timeline_.end_ns;
-    result_.time = internal::sweep_devices(
-        timeline_, placement_, windows(),
-        [&](std::size_t window, std::span<const DeviceTime> time) { close_window(window, time); });
-    add_launches();
-    add_work();
+    sweep_and_add();
     add_tokens();
     find_active_spans();
     result_.ranges = std::move(ranges_.by_label);
@@ -132,6 +151,26 @@ class Accountant {
       windows.insert(windows.end(), focus_->windows().begin(), focus_->windows().end());
     }
     return windows;
+  }
+
+  /// The two halves of the work, neither of which uses or writes a figure of the other.
+  void sweep_and_add() {
+    if (timeline_.work.size() + timeline_.calls.size() < options_.rows_for_threads) {
+      sweep();
+      add_launches();
+      return add_work();
+    }
+    const std::jthread other([this] {
+      add_launches();
+      add_work();
+    });
+    sweep();
+  }
+
+  void sweep() {
+    result_.time = internal::sweep_devices(
+        timeline_, placement_, windows(),
+        [&](std::size_t window, std::span<const DeviceTime> time) { close_window(window, time); });
   }
 
   void close_window(std::size_t window, std::span<const DeviceTime> time) {
@@ -169,33 +208,44 @@ class Accountant {
     }
   }
 
-  void add_launches() {
+  /// Calls `visit(row, previous)` for each call that launches work, with the thread's previous one.
+  template <typename Visit>
+  void each_launch(Visit&& visit) const {
     std::vector<RowIndex> last(timeline_.threads.size(), kNoRow);
-    std::vector<std::int64_t> gaps;
     for (RowIndex row = 0; row < timeline_.calls.size(); ++row) {
       const HostCall& call = timeline_.calls[row];
       if (!internal::launches_work(call.kind)) continue;
-      count_launch(call, result_.launch);
       const HostCall* previous = nullptr;
       if (call.thread != kNoRow) {
         if (last[call.thread] != kNoRow) previous = &timeline_.calls[last[call.thread]];
         last[call.thread] = row;
       }
-      if (previous != nullptr) {
-        result_.launch.gap.add(call.start_ns - previous->end_ns);
-        gaps.push_back(call.start_ns - previous->end_ns);
-      }
-      attribution_.each(attribution_.of_call(row), [&](RowIndex range) {
-        const bool both =
-            previous != nullptr && timeline_.ranges[range].start_ns <= previous->start_ns;
-        ranges_.change(range, [&](RangeAccount& account) {
-          count_launch(call, account.launch);
-          if (both) account.launch.gap.add(call.start_ns - previous->end_ns);
-        });
-      });
-      add_launch_to_focus(call, previous);
+      visit(row, previous);
     }
-    result_.gap = quantiles(gaps);
+  }
+
+  void add_launches() {
+    each_launch([&](RowIndex row, const HostCall* previous) { add_launch(row, previous); });
+    result_.gap = quantiles(result_.launch.gap, [&](const auto& add) {
+      each_launch([&](RowIndex row, const HostCall* previous) {
+        if (previous != nullptr) add(timeline_.calls[row].start_ns - previous->end_ns);
+      });
+    });
+  }
+
+  void add_launch(RowIndex row, const HostCall* previous) {
+    const HostCall& call = timeline_.calls[row];
+    count_launch(call, result_.launch);
+    if (previous != nullptr) result_.launch.gap.add(call.start_ns - previous->end_ns);
+    attribution_.each(attribution_.of_call(row), [&](RowIndex range) {
+      const bool both =
+          previous != nullptr && timeline_.ranges[range].start_ns <= previous->start_ns;
+      ranges_.change(range, [&](RangeAccount& account) {
+        count_launch(call, account.launch);
+        if (both) account.launch.gap.add(call.start_ns - previous->end_ns);
+      });
+    });
+    add_launch_to_focus(call, previous);
   }
 
   void add_launch_to_focus(const HostCall& call, const HostCall* previous) {
@@ -221,7 +271,6 @@ class Accountant {
     std::vector<std::int64_t> focus_covered_ns;
     if (result_.focus) focus_covered_ns.assign(focus_->windows().size() * devices, kNothingYet);
     std::vector<bool> has_work(timeline_.calls.size());
-    std::vector<std::int64_t> delays;
     for (const DeviceWork& work : timeline_.work) {
       result_.work.add(work);
       if (work.kind == WorkKind::Kernel) result_.kernels.add(work);
@@ -232,12 +281,16 @@ class Accountant {
       }
       has_work[work.launch] = true;
       const HostCall& launch = timeline_.calls[work.launch];
-      delays.push_back(work.start_ns - launch.start_ns);
       add_delay(work, launch, result_.launch);
       add_to_ranges(work, launch, covered_ns);
       add_to_focus(work, launch, focus_covered_ns);
     }
-    result_.delay = quantiles(delays);
+    result_.delay = quantiles(result_.launch.delay_from_start, [&](const auto& add) {
+      for (const DeviceWork& work : timeline_.work) {
+        if (work.launch == kNoRow) continue;
+        add(work.start_ns - timeline_.calls[work.launch].start_ns);
+      }
+    });
     for (std::size_t call = 0; call < has_work.size(); ++call) {
       const bool lost = internal::launches_work(timeline_.calls[call].kind) && !has_work[call];
       if (lost) ++result_.launches_without_work;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -146,6 +147,7 @@ struct RangeAccount {
   /// The mean over all devices of the share of wall time in which each was busy, 0 to 1. Nothing
   /// without a device, or for a range of zero length.
   std::optional<double> busy_share() const;
+  bool operator==(const RangeAccount&) const = default;
 };
 
 /// Quantiles of a set of durations, each a value that occurs (nearest rank).
@@ -185,6 +187,7 @@ struct Accounting {
   std::optional<double> launches_per_token() const;
   /// Over all devices: from the first activity of any to the last. Zero without devices.
   ActiveSpan active_of_all() const;
+  bool operator==(const Accounting&) const = default;
 };
 
 struct AccountingOptions {
@@ -197,6 +200,9 @@ struct AccountingOptions {
   std::optional<std::string> instances_of = {};
   /// The pattern, as in matches_range(), of the ranges for Accounting::focus; absent: no focus.
   std::optional<std::string> focus = {};
+  /// From this many calls and pieces of work on, a second thread helps; it changes nothing but the
+  /// time. Below, starting it would take longer than it saves.
+  std::size_t rows_for_threads = 100'000;
 };
 
 /// O((n + ranges) log n + n * depth of the ranges); integers throughout.

@@ -1,6 +1,7 @@
 #include "analysis/timeline/accounting.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 
@@ -98,6 +99,20 @@ TEST(Accounting, OfARangeCoversItsWallTimeAndSeparatesItsOwnWorkFromOthers) {
   EXPECT_EQ(result.without_launch, WorkSum());
   EXPECT_EQ(result.gap, (Quantiles{8, 21, 21}));
   EXPECT_EQ(result.delay, (Quantiles{3, 8, 8}));
+}
+
+TEST(Accounting, KnowsTheQuantilesOfGapsFarApart) {
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  TimelineBuilder builder;
+  const RowIndex thread = builder.thread(1, 1);
+  const RowIndex stream = builder.stream(0, 7);
+  for (const std::int64_t start : {std::int64_t{0}, std::int64_t{15}, kHour}) {
+    const auto call = builder.call({start, start + 10, thread});
+    builder.work({start + 20, start + 30, stream, call, "gemm"});
+  }
+  const Accounting result = account_of(builder.window(0, kHour + 30).build());
+  EXPECT_EQ(result.gap, (Quantiles{5, kHour - 25, kHour - 25}));
+  EXPECT_EQ(result.delay, (Quantiles{20, 20, 20}));
 }
 
 TEST(Accounting, GivesTheSpanFromFirstToLastActivityOfEachDevice) {
@@ -372,6 +387,21 @@ TEST(Accounting, EqualsTheDefinitionOnRandomTimelines) {
         timeline, {.is_collective = [](std::string_view name) { return name.starts_with("nccl"); },
                    .instances_of = "layer"});
     ASSERT_NO_FATAL_FAILURE(expect_equals_oracle(timeline, result));
+  }
+}
+
+TEST(Accounting, IsTheSameOnTwoThreads) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Timeline timeline = random_timeline(seed);
+    AccountingOptions options{
+        .is_collective = [](std::string_view name) { return name.starts_with("nccl"); },
+        .instances_of = "layer",
+        .focus = "*",
+        .rows_for_threads = std::numeric_limits<std::size_t>::max()};
+    const Accounting one = account_of(timeline, options);
+    options.rows_for_threads = 0;
+    ASSERT_TRUE(account_of(timeline, options) == one);
   }
 }
 

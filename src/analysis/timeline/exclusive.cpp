@@ -25,11 +25,13 @@ struct BusyDevice {
 
 class Distribution {
  public:
-  explicit Distribution(const Timeline& timeline)
+  using Add = std::function<void(RowIndex row, const ExclusiveTime& time)>;
+
+  Distribution(const Timeline& timeline, const Add& add)
       : timeline_(timeline),
+        add_(add),
         device_of_(timeline.streams.size()),
         queues_(timeline.streams.size()),
-        times_(timeline.work.size()),
         has_ended_(timeline.work.size()) {
     std::map<std::int32_t, std::size_t> known;
     for (std::size_t stream = 0; stream < device_of_.size(); ++stream) {
@@ -39,7 +41,7 @@ class Distribution {
     devices_.resize(known.size());
   }
 
-  std::vector<ExclusiveTime> run() {
+  void run() {
     for (RowIndex row = 0; row < timeline_.work.size(); ++row) {
       const DeviceWork& work = timeline_.work[row];
       end_until(work.start_ns);
@@ -47,7 +49,6 @@ class Distribution {
       begin(row);
     }
     end_until(std::numeric_limits<std::int64_t>::max());
-    return std::move(times_);
   }
 
  private:
@@ -93,14 +94,13 @@ class Distribution {
     const std::int64_t length_ns = now_ns - std::exchange(device.since_ns, now_ns);
     if (device.running == 0 || length_ns == 0) return;
     if (device.running == 1) {
-      times_[front_of(device.streams.front())].alone_ns += length_ns;
-      return;
+      return add_(front_of(device.streams.front()), {.alone_ns = length_ns});
     }
     const auto streams = static_cast<std::int64_t>(device.streams.size());
     // The nanoseconds that cannot be divided go to the streams that have been busy for longest.
     std::int64_t left_ns = length_ns % streams;
     for (const RowIndex stream : device.streams) {
-      times_[front_of(stream)].shared_ns += length_ns / streams + (left_ns-- > 0 ? 1 : 0);
+      add_(front_of(stream), {.shared_ns = length_ns / streams + (left_ns-- > 0 ? 1 : 0)});
     }
   }
 
@@ -110,10 +110,10 @@ class Distribution {
   }
 
   const Timeline& timeline_;
+  const Add& add_;
   std::vector<std::size_t> device_of_;  // by stream
   std::vector<StreamQueue> queues_;     // by stream
   std::vector<BusyDevice> devices_;
-  std::vector<ExclusiveTime> times_;
   std::vector<bool> has_ended_;
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
 };
@@ -121,7 +121,14 @@ class Distribution {
 }  // namespace
 
 std::vector<ExclusiveTime> exclusive_times(const Timeline& timeline) {
-  return Distribution(timeline).run();
+  std::vector<ExclusiveTime> times(timeline.work.size());
+  exclusive_times(timeline, [&](RowIndex row, const ExclusiveTime& time) { times[row] += time; });
+  return times;
+}
+
+void exclusive_times(const Timeline& timeline,
+                     const std::function<void(RowIndex row, const ExclusiveTime& time)>& add) {
+  Distribution(timeline, add).run();
 }
 
 }  // namespace profline::timeline

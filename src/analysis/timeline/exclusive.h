@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "records/timeline.h"
@@ -13,6 +14,11 @@ struct ExclusiveTime {
   std::int64_t shared_ns = 0;  ///< its share of the time in which it overlapped other work
 
   std::int64_t exclusive_ns() const { return alone_ns + shared_ns; }
+  ExclusiveTime& operator+=(const ExclusiveTime& more) {
+    alone_ns += more.alone_ns;
+    shared_ns += more.shared_ns;
+    return *this;
+  }
   bool operator==(const ExclusiveTime&) const = default;
 };
 
@@ -25,5 +31,10 @@ struct ExclusiveTime {
 ///
 /// O(n log n + n * streams active at a time).
 std::vector<ExclusiveTime> exclusive_times(const Timeline& timeline);
+
+/// The same for sums over many rows, which need no time per row: calls `add(row, time)` for every
+/// stretch of time that a row of Timeline::work gets.
+void exclusive_times(const Timeline& timeline,
+                     const std::function<void(RowIndex row, const ExclusiveTime& time)>& add);
 
 }  // namespace profline::timeline

@@ -253,14 +253,16 @@ class Grouping {
       sum += counts_[row];
     }
     std::vector<std::int64_t> durations(sum);
-    const std::vector<ExclusiveTime> exclusive = exclusive_times(timeline_);
     for (std::size_t i = 0; i < timeline_.work.size(); ++i) {
       if (uses_.row_of[i] == kNoRow) continue;
       durations[next[uses_.row_of[i]]++] = timeline_.work[i].duration_ns();
-      KernelUse& row = uses_.rows[uses_.row_of[i]];
-      row.exclusive_ns += exclusive[i].exclusive_ns();
-      row.alone_ns += exclusive[i].alone_ns;
     }
+    exclusive_times(timeline_, [&](RowIndex work, const ExclusiveTime& time) {
+      if (uses_.row_of[work] == kNoRow) return;
+      KernelUse& row = uses_.rows[uses_.row_of[work]];
+      row.exclusive_ns += time.exclusive_ns();
+      row.alone_ns += time.alone_ns;
+    });
     for (std::size_t row = 0; row < counts_.size(); ++row) {
       const std::size_t begin = next[row] - counts_[row];
       add_durations(std::span(durations).subspan(begin, counts_[row]), uses_.rows[row]);

@@ -39,9 +39,9 @@ std::string text_of(const LaunchFigures& launch) {
          line("delay max", launch.delay_from_start.max_ns);
 }
 
-std::string text_of(const Timeline& timeline) {
+std::string text_of(const Timeline& timeline, const AccountingOptions& options = {}) {
   const Attribution attribution = Attribution::of(timeline);
-  const Accounting accounts = account(timeline, attribution);
+  const Accounting accounts = account(timeline, attribution, options);
   std::string text = timeline.tool + "\ncapture, ns\n" + line("wall", accounts.wall_ns());
   for (std::size_t device = 0; device < accounts.devices.size(); ++device) {
     text += "device " + std::to_string(accounts.devices[device]) + "\n";
@@ -82,6 +82,7 @@ TEST(NsysGolden, AccountsForCapturesOfRealMachines) {
       ASSERT_TRUE(write_file_atomic(expected, text));
     }
     EXPECT_EQ(text, *read_file(expected));
+    EXPECT_EQ(text_of(*timeline, {.rows_for_threads = 0}), text) << "on two threads";
   }
   EXPECT_GT(cases, 0);
 }

@@ -45,7 +45,8 @@ Result<internal::Schema> schema_of(sqlite::Database& database) {
 }
 
 Result<Timeline> read_tables(sqlite::Database& database,
-                             const std::optional<std::filesystem::path>& path, SqliteRows rows) {
+                             const std::optional<std::filesystem::path>& path, SqliteRows rows,
+                             const Slicing& slicing = {}) {
   const internal::Schema schema = PL_TRY(schema_of(database));
   Timeline timeline;
   timeline.source = database.name();
@@ -54,6 +55,7 @@ Result<Timeline> read_tables(sqlite::Database& database,
                           .timeline = timeline,
                           .strings = internal::Strings::of(database, schema, timeline.names),
                           .path = path,
+                          .slicing = slicing,
                           .most_rows = internal::most_rows_in(database)};
   internal::read_metadata(import);
   if (rows == SqliteRows::Kernels) {
@@ -226,9 +228,10 @@ Result<Timeline> read_sqlite(sqlite::Database& database, SqliteRows rows) {
   return read_tables(database, std::nullopt, rows);
 }
 
-Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows) {
+Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows,
+                             const Slicing& slicing) {
   return read_whole_or_rest(
-      path, [&](sqlite::Database& database) { return read_tables(database, path, rows); });
+      path, [&](sqlite::Database& database) { return read_tables(database, path, rows, slicing); });
 }
 
 Result<Timeline> read_sqlite_in_pieces(const std::filesystem::path& path, const TakePiece& take) {

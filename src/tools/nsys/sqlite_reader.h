@@ -18,6 +18,13 @@ enum class SqliteRows {
   Kernels,
 };
 
+/// How tables with more than `rows` rows are read: in slices of so many, by several threads. The
+/// result is the same for all values.
+struct Slicing {
+  std::int64_t rows = 200'000;
+  unsigned threads = 0;  ///< 0: one per core, at most 8
+};
+
 /// Reads the output of `nsys export --type sqlite`, from any release since 2022: tables and columns
 /// are looked up in the file, and missing ones are listed in the notes. The file is never modified.
 ///
@@ -26,9 +33,10 @@ enum class SqliteRows {
 ///
 /// An Error if the file is not an SQLite database, has none of nsys' tables, or cannot be read at
 /// all.
-Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows = SqliteRows::All);
+Result<Timeline> read_sqlite(const std::filesystem::path& path, SqliteRows rows = SqliteRows::All,
+                             const Slicing& slicing = {});
 
-/// The same for an open database.
+/// The same for an open database, on one thread.
 Result<Timeline> read_sqlite(sqlite::Database& database, SqliteRows rows = SqliteRows::All);
 
 /// Receives some rows of a capture, with the tables of names, streams, threads and shapes that they

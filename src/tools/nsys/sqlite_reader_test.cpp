@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <tuple>
@@ -12,6 +13,7 @@
 
 #include "base/files.h"
 #include "testing/captures/nsys_export.h"
+#include "testing/captures/zoo.h"
 #include "testing/paths.h"
 #include "testing/temp_dir.h"
 
@@ -21,6 +23,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using testing::NsysRelease;
 using ::testing::SizeIs;
 
@@ -545,7 +548,78 @@ TEST(NsysSqlite, ReadsWhatIsLeftOfATornFileAndTellsTheLoss) {
             torn.string() + ": is cut short: 4096 of " + std::to_string(whole.size()) + " bytes");
 }
 
-TEST(NsysSqlite, GivesTheSameWhetherReadInSlicesOrNot) {
+void expect_same(const Timeline& found, const Timeline& expected) {
+  EXPECT_EQ(found.begin_ns, expected.begin_ns);
+  EXPECT_EQ(found.end_ns, expected.end_ns);
+  EXPECT_TRUE(found.work == expected.work);
+  EXPECT_TRUE(found.calls == expected.calls);
+  EXPECT_TRUE(found.ranges == expected.ranges);
+  EXPECT_EQ(found.shapes, expected.shapes);
+  EXPECT_EQ(found.streams, expected.streams);
+  EXPECT_EQ(found.threads, expected.threads);
+  EXPECT_EQ(found.collectives, expected.collectives);
+  EXPECT_TRUE(found.gpu_samples == expected.gpu_samples);
+  EXPECT_EQ(found.reading, expected.reading);
+  ASSERT_EQ(found.names.size(), expected.names.size());
+  for (Names::Id id = 0; id < expected.names.size(); ++id) {
+    EXPECT_EQ(found.names.text(id), expected.names.text(id));
+  }
+}
+
+/// Exports as files: generated ones, one with rows that cannot be used, and those of real machines.
+std::vector<std::filesystem::path> exports_in(const testing::TempDir& folder) {
+  std::vector<std::filesystem::path> paths = {folder / "loop.sqlite", folder / "odd.sqlite",
+                                              folder / "workers.sqlite"};
+  EXPECT_TRUE(testing::write_decode_loop(paths[0], {.kernels = 2000}));
+  EXPECT_TRUE(testing::write_decode_loop(paths[1], {.kernels = 2000, .seed = 2}));
+  auto odd = sqlite::Database::open_read_write(paths[1], sqlite::Create::No);
+  EXPECT_TRUE(odd && odd->execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start - 1 "
+                                  "WHERE rowid % 7 = 3;"
+                                  "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 9999 "
+                                  "WHERE rowid % 5 = 3;"
+                                  "DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE rowid % 3 = 1;"
+                                  "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 'x' "
+                                  "WHERE rowid % 11 = 4"));
+  EXPECT_TRUE(testing::write_server_workers(paths[2], {.has_helper = true}));
+  for (const char* name : {"2025.3-fast-decode", "2025.3-decode"}) {
+    const auto recorded = testing::source_dir() / "tests/golden/nsys" / name;
+    paths.push_back(recorded / "input.sqlite");
+    if (std::filesystem::exists(paths.back())) continue;
+    paths.back() = folder / name;
+    const Result<std::string> bytes = testing::unzipped(recorded / "input.sqlite.gz");
+    EXPECT_TRUE(bytes && write_file_atomic(paths.back(), *bytes));
+  }
+  for (const char* name : {"nsys-node.sqlite", "nsys-graph.sqlite"}) {
+    paths.push_back(folder / name);
+    const Result<std::string> bytes =
+        testing::unzipped(testing::zoo_capture(std::string(name) + ".gz"));
+    EXPECT_TRUE(bytes && write_file_atomic(paths.back(), *bytes));
+  }
+  return paths;
+}
+
+TEST(NsysSqlite, GivesTheSameInSlicesOfAnySizeOnAnyNumberOfThreads) {
+  const testing::TempDir folder;
+  for (const std::filesystem::path& path : exports_in(folder)) {
+    SCOPED_TRACE(path);
+    for (const SqliteRows rows : {SqliteRows::All, SqliteRows::Kernels}) {
+      const Result<Timeline> whole =
+          read_sqlite(path, rows, {.rows = std::numeric_limits<std::int64_t>::max()});
+      ASSERT_TRUE(whole) << error_text(whole);
+      EXPECT_THAT(whole->work, Not(IsEmpty()));
+      const auto table_rows = static_cast<std::int64_t>(whole->work.size());
+      for (const Slicing slicing : {Slicing{table_rows / 3, 1}, Slicing{table_rows / 3, 2},
+                                    Slicing{table_rows / 20 + 1, 4}}) {
+        SCOPED_TRACE(slicing.threads);
+        const Result<Timeline> sliced = read_sqlite(path, rows, slicing);
+        ASSERT_TRUE(sliced) << error_text(sliced);
+        expect_same(*sliced, *whole);
+      }
+    }
+  }
+}
+
+TEST(NsysSqlite, ReadsALargeFileAsOneThreadDoes) {
   const testing::TempDir folder;
   const auto path = folder / "large.sqlite";
   ASSERT_TRUE(testing::write_decode_loop(path, {.kernels = 650'000}));
@@ -555,17 +629,7 @@ TEST(NsysSqlite, GivesTheSameWhetherReadInSlicesOrNot) {
   ASSERT_TRUE(database);
   const Result<Timeline> whole = read_sqlite(*database);
   ASSERT_TRUE(whole) << error_text(whole);
-  EXPECT_TRUE(sliced->work == whole->work);
-  EXPECT_TRUE(sliced->calls == whole->calls);
-  EXPECT_EQ(sliced->shapes, whole->shapes);
-  EXPECT_EQ(sliced->streams, whole->streams);
-  EXPECT_EQ(sliced->threads, whole->threads);
-  EXPECT_EQ(sliced->reading, whole->reading);
-  EXPECT_TRUE(sliced->ranges == whole->ranges);
-  ASSERT_EQ(sliced->names.size(), whole->names.size());
-  for (Names::Id id = 0; id < whole->names.size(); ++id) {
-    EXPECT_EQ(sliced->names.text(id), whole->names.text(id));
-  }
+  expect_same(*sliced, *whole);
 }
 
 TEST(NsysSqlite, PassesTheSameRowsOnInPieces) {

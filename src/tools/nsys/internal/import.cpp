@@ -128,16 +128,19 @@ bool Import::has_column(std::string_view table, std::string_view column) const {
          std::find(entry->second.begin(), entry->second.end(), column) != entry->second.end();
 }
 
-std::string Import::select(const std::string& table,
-                           const std::vector<std::string_view>& columns) const {
-  std::string sql = "SELECT ";
+std::string Import::cells(const std::string& table,
+                          const std::vector<std::string_view>& columns) const {
+  std::string sql;
   for (const std::string_view column : columns) {
-    if (!sql.ends_with(' ')) sql += ',';
+    if (!sql.empty()) sql += ',';
     sql += has_column(table, column) ? sql_name(column) : "NULL";
   }
-  sql += " FROM " + sql_name(table);
-  if (slice.is_all()) return sql;
-  return sql + " WHERE rowid BETWEEN " + std::to_string(slice.first) + " AND " +
+  return sql;
+}
+
+std::string Import::from(const std::string& table) const {
+  if (slice.is_all()) return sql_name(table);
+  return sql_name(table) + " WHERE rowid BETWEEN " + std::to_string(slice.first) + " AND " +
          std::to_string(slice.last);
 }
 
@@ -154,13 +157,13 @@ void Import::lose_rest(const std::string& table, std::uint64_t rows, const Error
   timeline.reading.losses.push_back(std::move(text));
 }
 
-std::optional<std::int64_t> Import::last_row_id(const std::string& table) {
+std::optional<std::int64_t> Import::last_row_id(std::string_view table) {
   const auto last = database.query_value<std::optional<std::int64_t>>("SELECT max(rowid) FROM " +
                                                                       sql_name(table));
   return last ? *last : std::nullopt;
 }
 
-std::size_t Import::rows_at_most(const std::string& table) {
+std::size_t Import::rows_at_most(std::string_view table) {
   // Looking up the last row id is cheap, counting rows is not; but it may be wrong.
   const auto last = last_row_id(table);
   if (!last || *last <= 0) return 0;
@@ -169,6 +172,14 @@ std::size_t Import::rows_at_most(const std::string& table) {
   const std::uint64_t most = take_piece ? std::min(most_rows, kRowsPerPiece) : most_rows;
   return static_cast<std::size_t>(
       std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(ids, 0)), most));
+}
+
+std::size_t Import::rows_at_most(std::span<const std::string_view> tables) {
+  std::size_t rows = 0;
+  for (const std::string_view table : tables) {
+    if (schema.find(table) != schema.end()) rows += rows_at_most(table);
+  }
+  return rows;
 }
 
 Error Import::endless() {

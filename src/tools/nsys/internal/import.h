@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,6 +19,7 @@
 #include "base/result.h"
 #include "formats/sqlite.h"
 #include "records/timeline.h"
+#include "tools/nsys/sqlite_reader.h"
 
 namespace profline::nsys::internal {
 
@@ -108,48 +110,41 @@ constexpr std::int64_t tid_of(std::int64_t global_id) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(global_id) & 0xFFFFFFU);
 }
 
-/// The rows of a table, with columns in the requested order. A cell that is absent, NULL or of
-/// another type gives the fallback.
+/// A row of a table, with columns in the requested order. A cell that is absent, NULL or of another
+/// type gives the fallback.
 class Rows {
  public:
-  explicit Rows(sqlite::Statement statement) : statement_(std::move(statement)) {}
+  explicit Rows(const sqlite::Row& row) : row_(row) {}
 
-  Result<bool> step() {
-    ++count_;
-    return statement_.step();
-  }
   std::int64_t integer(int column, std::int64_t fallback = 0) const {
     std::int64_t value = fallback;
-    return statement_.try_get(column, value) ? value : fallback;
+    return row_.try_get(column, value) ? value : fallback;
   }
   std::optional<std::int64_t> maybe(int column) const {
     std::int64_t value = 0;
-    if (!statement_.try_get(column, value)) return std::nullopt;
+    if (!row_.try_get(column, value)) return std::nullopt;
     return value;
   }
   std::optional<std::string_view> text(int column) const {
     std::string_view value;
-    if (!statement_.try_get(column, value)) return std::nullopt;
+    if (!row_.try_get(column, value)) return std::nullopt;
     return value;
   }
   std::optional<double> real(int column) const {
     if (const auto whole = maybe(column)) return static_cast<double>(*whole);
     double value = 0;
-    if (!statement_.try_get(column, value)) return std::nullopt;
+    if (!row_.try_get(column, value)) return std::nullopt;
     return value;
   }
   /// The bytes of a blob or of a text.
   std::optional<std::string_view> bytes(int column) const {
     sqlite::Blob value;
-    if (!statement_.try_get(column, value)) return text(column);
+    if (!row_.try_get(column, value)) return text(column);
     return std::string_view(reinterpret_cast<const char*>(value.data()), value.size());
   }
-  /// The number of rows so far, including this one.
-  std::uint64_t count() const { return count_; }
 
  private:
-  sqlite::Statement statement_;
-  std::uint64_t count_ = 0;
+  const sqlite::Row& row_;
 };
 
 /// Rows whose ids are in [first, last].
@@ -190,6 +185,7 @@ struct Import {
   Timeline& timeline;
   Strings strings;
   std::optional<std::filesystem::path> path{};  ///< absent: only in memory
+  Slicing slicing{};                            ///< of large tables
   Slice slice{};                                ///< the part of a table that is read
   /// No more rows than this fit into the file. A damaged file may contain cycles.
   std::uint64_t most_rows = std::numeric_limits<std::uint64_t>::max();
@@ -216,29 +212,32 @@ struct Import {
   /// The first of these tables that exists; it then counts as read.
   std::optional<std::string> table(std::initializer_list<std::string_view> names);
   bool has_column(std::string_view table, std::string_view column) const;
-  /// Calls `visit(rows)` for each row of the table; missing columns read as NULL. Damage ends the
+  /// Calls `visit(row)` for each row of the table; missing columns read as NULL. Damage ends the
   /// scan and is reported as a loss.
   template <typename Visit>
   void scan(const std::string& table, const std::vector<std::string_view>& columns, Visit&& visit) {
-    Result<sqlite::Statement> statement = database.prepare(select(table, columns));
-    if (!statement) return lose_rest(table, 0, statement.error());
-    Rows rows(std::move(statement).value());
-    while (true) {
-      const Result<bool> there = rows.step();
-      if (!there) return lose_rest(table, rows.count() - 1, there.error());
-      if (!*there) return;
-      if (rows.count() > most_rows) return lose_rest(table, most_rows, endless());
-      visit(std::as_const(rows));
-      if (take_piece && rows.count() % kRowsPerPiece == 0 && !take_piece()) return;
-    }
+    std::uint64_t count = 0;
+    const Result<void> done =
+        database.scan(cells(table, columns), from(table), [&](const sqlite::Row& row) {
+          if (++count > most_rows) return false;
+          visit(Rows(row));
+          return !take_piece || count % kRowsPerPiece != 0 || take_piece();
+        });
+    if (!done) return lose_rest(table, count, done.error());
+    if (count > most_rows) lose_rest(table, most_rows, endless());
   }
-  std::string select(const std::string& table, const std::vector<std::string_view>& columns) const;
+  /// The columns of a SELECT, with NULL for those that the table lacks.
+  std::string cells(const std::string& table, const std::vector<std::string_view>& columns) const;
+  /// The table and the condition of the slice.
+  std::string from(const std::string& table) const;
   /// Nothing for a table without row ids, or one that is damaged or empty.
-  std::optional<std::int64_t> last_row_id(const std::string& table);
+  std::optional<std::int64_t> last_row_id(std::string_view table);
   static Error endless();
   void lose_rest(const std::string& table, std::uint64_t rows, const Error& why);
   /// An upper bound on the table's rows that does not trust the file too much; for reserve().
-  std::size_t rows_at_most(const std::string& table);
+  std::size_t rows_at_most(std::string_view table);
+  /// The same for all of these tables, as far as they exist.
+  std::size_t rows_at_most(std::span<const std::string_view> tables);
 
   void use() { ++timeline.reading.used; }
   /// Skips the row; its first column must be its start.

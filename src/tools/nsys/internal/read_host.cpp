@@ -11,6 +11,10 @@
 namespace profline::nsys::internal {
 namespace {
 
+/// Since 2019 the first contains the calls of both runtime and driver; some converters split it.
+constexpr std::array<std::string_view, 2> kCallTables = {"CUPTI_ACTIVITY_KIND_RUNTIME",
+                                                         "CUPTI_ACTIVITY_KIND_DRIVER"};
+
 /// Kinds by name, looked up once per name.
 class Kinds {
  public:
@@ -270,10 +274,10 @@ class RangeReader {
 }  // namespace
 
 void read_calls(Import& file) {
+  // Once for all tables: growing would have every row in memory twice.
+  file.timeline.calls.reserve(file.rows_at_most(kCallTables));
   bool any = false;
-  // Since 2019 one table contains the calls of both runtime and driver; some converters split it.
-  for (const std::string_view name :
-       {"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"}) {
+  for (const std::string_view name : kCallTables) {
     const auto table = file.table({name});
     if (!table) continue;
     any = true;

@@ -1,6 +1,7 @@
 // Work of devices: kernels, copies, fills, and graphs traced as a whole.
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/figures.h"
@@ -43,7 +44,7 @@ class WorkReader {
 
   void kernel_times(const std::string& table) {
     std::vector<DeviceWork>& work = import_.timeline.work;
-    work.reserve(import_.rows_at_most(table));
+    work.reserve(work.size() + import_.rows_at_most(table));
     std::vector<std::string_view> columns(kCommonColumns.begin(), kCommonColumns.end());
     columns.push_back(name_column(table));
     import_.scan(table, columns, [&](const Rows& rows) {
@@ -259,6 +260,11 @@ void read_kernel_table(Import& file, void (WorkReader::*read)(const std::string&
 }  // namespace
 
 void read_work(Import& file) {
+  // Once for all tables: growing would have every row in memory twice.
+  constexpr std::array<std::string_view, 4> kTables = {
+      "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
+  file.timeline.work.reserve(file.rows_at_most(kTables));
   read_kernel_table(file, &WorkReader::kernels);
   const std::size_t kernels = file.timeline.work.size();
   WorkReader reader(file);
@@ -269,6 +275,7 @@ void read_work(Import& file) {
 }
 
 void read_kernels_only(Import& file) {
+  file.timeline.work.reserve(file.rows_at_most("CUPTI_ACTIVITY_KIND_KERNEL"));
   read_kernel_table(file, &WorkReader::kernel_times);
 }
 

@@ -13,7 +13,6 @@
 namespace profline::nsys::internal {
 namespace {
 
-constexpr std::int64_t kRowsPerSlice = 200'000;
 constexpr unsigned kMostThreads = 8;
 
 /// The result of one slice.
@@ -27,10 +26,10 @@ struct Part {
   std::optional<Error> failure;
 };
 
-std::vector<Slice> slices_of(std::int64_t last_row_id) {
+std::vector<Slice> slices_of(std::int64_t last_row_id, std::int64_t rows) {
   std::vector<Slice> slices;
-  for (std::int64_t first = 1; first <= last_row_id; first += kRowsPerSlice) {
-    slices.push_back({first, first + kRowsPerSlice - 1});
+  for (std::int64_t first = 1; first <= last_row_id; first += rows) {
+    slices.push_back({first, first + rows - 1});
   }
   if (slices.empty()) return {Slice()};
   slices.front().first = Slice().first;
@@ -57,8 +56,17 @@ struct Source {
   std::unordered_map<std::int64_t, std::uint32_t> processes;
 };
 
-Part read_part(const Source& whole, const Slice& slice, const std::function<void(Import&)>& read) {
+/// The memory of rows that were merged, for the next slice: new memory costs as much as the rows.
+struct Buffers {
+  std::vector<HostCall> calls;
+  std::vector<DeviceWork> work;
+};
+
+Part read_part(const Source& whole, const Slice& slice, Buffers buffers,
+               const std::function<void(Import&)>& read) {
   Part part;
+  part.timeline.calls = std::move(buffers.calls);
+  part.timeline.work = std::move(buffers.work);
   Result<sqlite::Database> database =
       sqlite::Database::open_read_only(whole.path, {.damaged_too = true});
   if (!database) {
@@ -119,8 +127,8 @@ void merge_skipped(Import& file, const std::map<std::string, SkippedRows>& part)
   }
 }
 
-/// Appends the part's rows, with references renumbered, and empties it.
-void merge(Import& file, Part& part) {
+/// Appends the part's rows, with references renumbered. Leaves it with nothing but their memory.
+Buffers merge(Import& file, Part part) {
   Timeline& whole = file.timeline;
   std::vector<Names::Id> names;
   for (Names::Id id = 0; id < part.timeline.names.size(); ++id) {
@@ -145,21 +153,19 @@ void merge(Import& file, Part& part) {
   merge_skipped(file, part.skipped_rows);
   file.unnamed += part.unnamed;
   file.strings.add_repaired(part.repaired);
-  part = Part();
+  Buffers buffers{std::move(part.timeline.calls), std::move(part.timeline.work)};
+  buffers.calls.clear();
+  buffers.work.clear();
+  return buffers;
 }
 
 /// The slices of a table, read by several threads and merged in their order. Only a few that were
 /// read wait for their turn, because every row that waits is in memory twice.
 class SlicedTable {
  public:
-  SlicedTable(Import& file, const std::string& table, std::vector<Slice> slices, std::size_t rows,
+  SlicedTable(Import& file, const std::string& table, std::vector<Slice> slices,
               const std::function<void(Import&)>& read)
-      : file_(file),
-        source_(file),
-        table_(table),
-        slices_(std::move(slices)),
-        rows_(rows),
-        read_(read) {}
+      : file_(file), source_(file), table_(table), slices_(std::move(slices)), read_(read) {}
 
   void read_with(unsigned threads) {
     most_waiting_ = std::size_t{2} * threads;
@@ -176,8 +182,7 @@ class SlicedTable {
       if (part.failure) {
         file_.lose_rest(table_, 0, *part.failure);
       } else {
-        reserve(part);
-        merge(file_, part);
+        keep(merge(file_, std::move(part)));
       }
     }
   }
@@ -202,12 +207,25 @@ class SlicedTable {
   }
 
   void read_slice(std::size_t slice) {
-    Part part = read_part(source_, slices_[slice], read_);
+    Part part = read_part(source_, slices_[slice], spare_buffers(), read_);
     {
       const std::lock_guard lock(mutex_);
       parts_.emplace(slice, std::move(part));
     }
     changed_.notify_all();
+  }
+
+  Buffers spare_buffers() {
+    const std::lock_guard lock(mutex_);
+    if (spare_.empty()) return {};
+    Buffers buffers = std::move(spare_.back());
+    spare_.pop_back();
+    return buffers;
+  }
+
+  void keep(Buffers buffers) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(buffers));
   }
 
   Part take(std::size_t turn) {
@@ -220,26 +238,17 @@ class SlicedTable {
     return part;
   }
 
-  /// Once, for the whole table: growing would copy all rows several times.
-  void reserve(const Part& first) {
-    if (std::exchange(has_reserved_, true)) return;
-    Timeline& whole = file_.timeline;
-    if (!first.timeline.calls.empty()) whole.calls.reserve(whole.calls.size() + rows_);
-    if (!first.timeline.work.empty()) whole.work.reserve(whole.work.size() + rows_);
-  }
-
   Import& file_;
   const Source source_;
   const std::string& table_;
   const std::vector<Slice> slices_;
-  const std::size_t rows_;
   const std::function<void(Import&)>& read_;
   std::size_t most_waiting_ = 0;
-  bool has_reserved_ = false;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::size_t, Part> parts_;  // that were read and not merged
+  std::vector<Buffers> spare_;
   std::size_t next_ = 0;
   std::size_t merged_ = 0;
 };
@@ -252,10 +261,11 @@ void read_in_slices(Import& file, const std::string& table,
   const std::int64_t last = file.last_row_id(table).value_or(0);
   const std::size_t rows = file.rows_at_most(table);
   // A wrong id that overstates the number of rows would make endless slices.
-  const bool is_large = last > kRowsPerSlice && static_cast<std::size_t>(last) == rows;
+  const bool is_large = last > file.slicing.rows && static_cast<std::size_t>(last) == rows;
   if (!is_large || !file.path) return read(file);
-  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-  SlicedTable(file, table, slices_of(last), rows, read).read_with(threads);
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  const unsigned threads = file.slicing.threads != 0 ? file.slicing.threads : cores;
+  SlicedTable(file, table, slices_of(last, file.slicing.rows), read).read_with(threads);
 }
 
 }  // namespace profline::nsys::internal
