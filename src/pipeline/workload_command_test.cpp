@@ -154,6 +154,24 @@ TEST(ProfiledRequests, AreThoseThatSamplesOrTheSamplingName) {
   EXPECT_EQ(profiled_requests(settings, 2).count, std::nullopt);
 }
 
+TEST(EngineNote, SaysWhyABatchIsGeneratedByTheEagerEngine) {
+  settings::Root settings;
+  settings.device = {.kind = settings::Device::Kind::Cuda, .index = 0};
+  settings::deepseek_ocr::Subject subject;
+  settings.subject = subject;
+  EXPECT_EQ(engine_note(settings), std::nullopt);
+  subject.infer.batch_size = 4;
+  settings.subject = subject;
+  EXPECT_EQ(engine_note(settings),
+            "engine: eager, because the fast engine generates one image at a time and "
+            "infer.batch_size is 4");
+  settings.pipeline.workload.engine = settings::Engine::Eager;
+  EXPECT_EQ(engine_note(settings), std::nullopt) << "as requested";
+  settings.pipeline.workload.engine = settings::Engine::Auto;
+  settings.device = {.kind = settings::Device::Kind::Cpu, .index = {}};
+  EXPECT_EQ(engine_note(settings), std::nullopt) << "there is no other on a CPU";
+}
+
 TEST(HandedConfig, DiffersFromTheBaselinesInTheListedValuesOnly) {
   const Node config = parse(R"({"a": 1, "pipeline": {"torch_profiler": {"enable": "auto",
       "output": {"prediction": {"enable": false}, "visualization": {"enable": true}}}}})");

@@ -221,6 +221,22 @@ std::vector<std::string> workload_ranges(const settings::Root& settings) {
   return ranges;
 }
 
+std::optional<std::string> engine_note(const settings::Root& settings) {
+  const auto* subject = std::get_if<settings::deepseek_ocr::Subject>(&settings.subject);
+  const settings::Workload& workload = settings.pipeline.workload;
+  if (subject == nullptr || subject->infer.batch_size == 1 || workload.user_command()) {
+    return std::nullopt;
+  }
+  // On a CPU no other engine is expected.
+  if (workload.engine != settings::Engine::Auto ||
+      settings.device.kind == settings::Device::Kind::Cpu) {
+    return std::nullopt;
+  }
+  return "engine: eager, because the fast engine generates one image at a time and "
+         "infer.batch_size is " +
+         std::to_string(subject->infer.batch_size);
+}
+
 ProfiledRequests profiled_requests(const settings::Root& settings,
                                    std::optional<std::uint32_t> samples) {
   if (settings.pipeline.workload.command) return {Reason::Program, std::nullopt};

@@ -46,6 +46,10 @@ std::vector<Finding> missing_files(const std::filesystem::path& folder,
 /// docs/formats/workload.md); empty for a user's command, whose ranges are not known.
 std::vector<std::string> workload_ranges(const settings::Root& settings);
 
+/// Why the built-in model runs in the eager engine although the config lets the fast one run on a
+/// GPU; nothing if that does not follow from the config.
+std::optional<std::string> engine_note(const settings::Root& settings);
+
 /// How many of the baseline's requests a profiled stage passes to its workload, and which key
 /// decides.
 struct ProfiledRequests {

@@ -109,6 +109,33 @@ std::optional<std::int64_t> Request::integer(const std::string& attribute) const
   return found->second.as_int();
 }
 
+std::vector<std::string> Request::texts(const std::string& attribute) const {
+  std::vector<std::string> texts;
+  const auto found = attributes.find(attribute);
+  if (found == attributes.end() || !found->second.is_list()) return texts;
+  for (const Node& one : found->second.as_list()) {
+    if (!one.is_string()) return {};
+    texts.push_back(one.as_string());
+  }
+  return texts;
+}
+
+std::vector<std::uint64_t> Request::counts(const std::string& attribute) const {
+  std::vector<std::uint64_t> counts;
+  const auto found = attributes.find(attribute);
+  if (found == attributes.end() || !found->second.is_list()) return counts;
+  for (const Node& one : found->second.as_list()) {
+    if (!one.is_int() || one.as_int() < 0) return {};
+    counts.push_back(static_cast<std::uint64_t>(one.as_int()));
+  }
+  return counts;
+}
+
+std::vector<std::string> Request::images() const {
+  if (attributes.contains(kImageAttribute)) return {text(kImageAttribute)};
+  return texts(kImagesAttribute);
+}
+
 std::string to_json_line(const Request& request) {
   Node line = without_nulls(schema::write(request));
   for (Node& phase : line.find("phases")->as_list()) phase = without_nulls(std::move(phase));

@@ -60,6 +60,14 @@ constexpr const char* kOneTimeAttribute = "one_time";
 constexpr const char* kShapeAttribute = "shape";
 /// A text: the size of the image, which the host's work depends on.
 constexpr const char* kImageSizeAttribute = "image_size";
+/// A text: the image.
+constexpr const char* kImageAttribute = "image";
+/// A list of texts: the images that were generated together, one for each sequence.
+constexpr const char* kImagesAttribute = "images";
+// Lists: for each sequence of a batch, its tokens and why it ended.
+constexpr const char* kPromptTokensEachAttribute = "prompt_tokens_each";
+constexpr const char* kNewTokensEachAttribute = "new_tokens_each";
+constexpr const char* kFinishEachAttribute = "finish_each";
 
 /// A line of requests.jsonl.
 struct Request {
@@ -82,6 +90,12 @@ struct Request {
   std::string text(const std::string& attribute) const;
   /// An integer attribute, if it has one of this name.
   std::optional<std::int64_t> integer(const std::string& attribute) const;
+  /// A list of strings; empty if there is no such attribute, or an item is something else.
+  std::vector<std::string> texts(const std::string& attribute) const;
+  /// A list of integers that are not negative, likewise.
+  std::vector<std::uint64_t> counts(const std::string& attribute) const;
+  /// Its images: one, those of a batch, or none.
+  std::vector<std::string> images() const;
 };
 constexpr auto fields(std::type_identity<Request>) {
   return field_list(

@@ -148,5 +148,22 @@ TEST(SampleLine, OfARecordedRunKeepsEveryTime) {
   EXPECT_EQ(requests.back().id, requests.size() - 1);
 }
 
+TEST(Request, HasTheImagesOfABatch) {
+  Request request;
+  EXPECT_TRUE(request.images().empty());
+  request.attributes["image"] = Node::string("a");
+  EXPECT_EQ(request.images(), std::vector<std::string>{"a"});
+  request.attributes.clear();
+  request.attributes["images"] = Node::list({Node::string("a"), Node::string("b")});
+  request.attributes["new_tokens_each"] = Node::list({Node::integer(3), Node::integer(0)});
+  EXPECT_EQ(request.images(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(request.counts("new_tokens_each"), (std::vector<std::uint64_t>{3, 0}));
+  request.attributes["images"] = Node::list({Node::string("a"), Node::integer(1)});
+  request.attributes["new_tokens_each"] = Node::list({Node::integer(3), Node::integer(-1)});
+  EXPECT_TRUE(request.images().empty()) << "attributes are free: this one is something else";
+  EXPECT_TRUE(request.counts("new_tokens_each").empty());
+  EXPECT_TRUE(request.counts("absent").empty());
+}
+
 }  // namespace
 }  // namespace profline

@@ -341,8 +341,9 @@ struct SummaryRequest {
 constexpr auto fields(std::type_identity<SummaryRequest>) {
   return field_list(
       field("requests", &SummaryRequest::requests, "that were measured").required(),
-      field("unit", &SummaryRequest::unit, "image or request").required(),
-      field("prompt_tokens", &SummaryRequest::prompt_tokens, "per sequence, mean; null: not known"),
+      field("unit", &SummaryRequest::unit, "image, batch or request").required(),
+      field("prompt_tokens", &SummaryRequest::prompt_tokens,
+            "of the longest sequence, mean; null: not known"),
       field("new_tokens", &SummaryRequest::new_tokens,
             "of the longest sequence, mean; null: not known"),
       field("mean_ns", &SummaryRequest::mean_ns, "how long it takes once it is warm"),

@@ -44,6 +44,11 @@ std::string sources(const std::vector<std::string>& given) {
 
 std::string token_words(const SummaryRequest& request) {
   if (!request.prompt_tokens || !request.new_tokens) return "";
+  if (request.unit == "batch") {
+    return fmt::format(
+        ", of which the longest sequences have {:.0f} prompt and {:.0f} new tokens on average",
+        *request.prompt_tokens, *request.new_tokens);
+  }
   return fmt::format(", {:.0f} prompt and {:.0f} new tokens each on average",
                      *request.prompt_tokens, *request.new_tokens);
 }

@@ -70,9 +70,10 @@ std::string aggregates(const RunSummary& summary) {
       summary.one_time.empty() ? "" : "; means leave out one-time costs", code(request->source));
   const PhaseSummary* const leading = summary::leading_phase(summary);
   if (request->tokens_per_second && leading != nullptr) {
-    text += fmt::format("\n{} in {}, {:.0f} new tokens per request.\n",
+    text += fmt::format("\n{} in {}, {:.0f} new tokens per {}.\n",
                         human_rate(*request->tokens_per_second, "tokens"), plain(leading->name),
-                        request->new_tokens.value_or(0));
+                        request->new_tokens.value_or(0),
+                        request->unit == "batch" ? "sequence at most" : "request");
   }
   return text;
 }

@@ -110,6 +110,7 @@ constexpr auto names(std::type_identity<ContextLength>) {
 }
 
 struct Infer {
+  std::uint32_t batch_size = 1;
   double temperature = 0.0;
   std::uint32_t max_new_tokens = 8192;
   std::uint32_t no_repeat_ngram_size = 20;
@@ -126,6 +127,10 @@ struct Infer {
 };
 constexpr auto fields(std::type_identity<Infer>) {
   return field_list(
+      field("batch_size", &Infer::batch_size,
+            "images generated together, which are one request; the last request of an epoch may "
+            "have fewer. Above 1 only with the eager engine")
+          .range(1, kMostSequences),
       field("temperature", &Infer::temperature,
             "sampling temperature; must be above 0 with do_sample")
           .at_least(0),

@@ -56,6 +56,13 @@ void check_dtype(const Settings& settings, const Dtype& dtype, Checks& checks) {
 Checks validate(const Layout<deepseek_ocr::Subject>& settings) {
   Checks checks;
   check_dtype(settings, settings.model.dtype, checks);
+  const Workload& workload = settings.pipeline.workload;
+  if (workload.engine == Engine::Fast && settings.infer.batch_size > 1 &&
+      !workload.user_command()) {
+    checks.fail(workload.engine, "must be eager or auto when infer.batch_size is " +
+                                     std::to_string(settings.infer.batch_size) +
+                                     ": the fast engine generates one image at a time");
+  }
   return checks;
 }
 

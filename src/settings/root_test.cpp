@@ -156,6 +156,10 @@ TEST(ReadSettings, TellsOfWrongValues) {
       {"a float of tokens", "infer: {max_new_tokens: 3.7}",
        "c.yaml:1:25: infer.max_new_tokens: must be an integer from 1 to 1048576, not the float "
        "3.7"},
+      {"no sequence in a batch", "infer: {batch_size: 0}",
+       "c.yaml:1:21: infer.batch_size: must be an integer from 1 to 64, not 0"},
+      {"too many sequences in a batch", "infer: {batch_size: 65}",
+       "c.yaml:1:21: infer.batch_size: must be an integer from 1 to 64, not 65"},
       {"device", "device: gpu",
        "c.yaml:1:9: device: must be one of auto, cpu, cuda, cuda:N, not 'gpu'"},
       {"dtype", "model: {dtype: int4}",
@@ -212,8 +216,8 @@ TEST(ReadSettings, TellsOfWrongValues) {
 
 TEST(ReadSettings, TellsOfKeysOfAnotherWorkloadOrSource) {
   constexpr WrongInput kCases[] = {
-      {"batch size of DeepSeek-OCR", "infer: {batch_size: 4}",
-       "c.yaml:1:9: infer: unknown key 'batch_size'"},
+      {"description of DeepSeek-OCR", "infer: {description: x}",
+       "c.yaml:1:9: infer: unknown key 'description'"},
       {"tokens of the residual network",
        "pipeline: {workload: {kind: dummy_shallow_resnet}}\ninfer: {max_new_tokens: 4}",
        "c.yaml:2:9: infer: unknown key 'max_new_tokens' (known keys: description, dtype, "
@@ -229,6 +233,9 @@ TEST(ReadSettings, TellsOfContradictions) {
   constexpr WrongInput kCases[] = {
       {"fp16 on a CPU", "device: cpu\nmodel: {dtype: fp16}",
        "c.yaml:2:16: model.dtype: must be bf16 or fp32 when device is cpu, not fp16"},
+      {"a batch in the fast engine", "infer: {batch_size: 4}\npipeline: {workload: {engine: fast}}",
+       "c.yaml:2:31: pipeline.workload.engine: must be eager or auto when infer.batch_size is 4: "
+       "the fast engine generates one image at a time"},
       {"top_k without sampling", "infer: {top_k: 4, seed: 1}",
        "c.yaml:1:16: infer.top_k: must be null unless do_sample is true, else it has no effect\n"
        "c.yaml:1:25: infer.seed: must be null unless do_sample is true, else it has no effect"},

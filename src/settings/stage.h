@@ -24,6 +24,7 @@ constexpr std::uint32_t kMostLaunches = 1'000'000'000;
 constexpr std::uint32_t kMostCaptures = 1'000'000;  ///< of one range
 constexpr std::uint32_t kMostThreads = 4'096;
 constexpr std::uint32_t kMostInABatch = 65'536;
+constexpr std::uint32_t kMostSequences = 64;  ///< that the built-in model generates together
 
 /// Whether a stage runs. Auto: if its preflight passes; otherwise it is skipped, which is reported.
 enum class Enable { Yes, No, Auto };

@@ -170,23 +170,54 @@ void Costs::add_cost(const PhaseCost& cost, const Request& request, Decode decod
   add(sum.floor_ns, scaled(floor.floor_ns), is_first);
 }
 
+/// The shapes of a request: the views of all its images, and the tokens of each.
+struct Shapes {
+  std::vector<static_model::ViewBatch> views = {};
+  static_model::Request request = {};
+};
+
+/// Nothing if they are not known.
+std::optional<Shapes> shapes_of(const Request& request, const ocr::Preprocess& preprocess,
+                                const run::InputSizes& inputs) {
+  const std::vector<std::string> images = request.images();
+  const bool is_batch = images.size() > 1;
+  std::vector<std::uint64_t> prompts = {request.prompt_tokens.value_or(0)};
+  std::vector<std::uint64_t> made = {request.new_tokens.value_or(0)};
+  if (is_batch) {
+    prompts = request.counts(kPromptTokensEachAttribute);
+    made = request.counts(kNewTokensEachAttribute);
+  }
+  if (prompts.size() != images.size() || made.size() != images.size()) return std::nullopt;
+  Shapes shapes;
+  static_model::ViewBatch tiles{0, 0};
+  static_model::ViewBatch pages{0, 0};
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    const auto size = inputs.find(images[i]);
+    if (size == inputs.end()) return std::nullopt;
+    const images::ViewPlan plan =
+        images::plan_views({size->second.width, size->second.height}, preprocess);
+    if (plan.slots >= prompts[i]) return std::nullopt;
+    if (plan.grid.is_tiled()) tiles = {plan.tile_side, tiles.views + plan.grid.tiles()};
+    pages = {plan.global_side, pages.views + 1};
+    const std::uint64_t new_tokens = std::max<std::uint64_t>(made[i], 1);
+    shapes.request.prompt_tokens = std::max(shapes.request.prompt_tokens, prompts[i]);
+    shapes.request.new_tokens = std::max(shapes.request.new_tokens, new_tokens);
+    if (is_batch) shapes.request.sequences.push_back({prompts[i], new_tokens});
+  }
+  if (tiles.views > 0) shapes.views.push_back(tiles);
+  shapes.views.push_back(pages);
+  shapes.request.batch =
+      is_batch ? images.size() : std::max<std::uint64_t>(request.batch.value_or(1), 1);
+  return shapes;
+}
+
 /// False if the request's shapes are not known.
 bool Costs::add_request(const DeepseekOcrConfig& config, const ocr::Preprocess& preprocess,
                         const Request& request) {
-  const auto size = inputs_->find(request.text("image"));
-  if (size == inputs_->end()) return false;
-  const images::ViewPlan plan =
-      images::plan_views({size->second.width, size->second.height}, preprocess);
-  if (plan.slots >= request.prompt_tokens.value_or(0)) return false;
-  std::vector<static_model::ViewBatch> views;
-  if (plan.grid.is_tiled()) views.push_back({plan.tile_side, plan.grid.tiles()});
-  views.push_back({plan.global_side, 1});
-  static_model::Request shapes;
-  shapes.prompt_tokens = *request.prompt_tokens;
-  shapes.new_tokens = std::max<std::uint64_t>(request.new_tokens.value_or(0), 1);
-  shapes.batch = std::max<std::uint64_t>(request.batch.value_or(1), 1);
+  const auto shapes = shapes_of(request, preprocess, *inputs_);
+  if (!shapes) return false;
   const static_model::ModelCost cost =
-      static_model::deepseek_ocr_cost(config, format(), views, shapes);
+      static_model::deepseek_ocr_cost(config, format(), shapes->views, shapes->request);
   for (const PhaseCost& stage : cost.phases) {
     if (stage.phase != ModelPhase::Decode) add_cost(stage, request, Decode::AllSteps);
   }

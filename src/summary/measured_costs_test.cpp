@@ -205,6 +205,80 @@ TEST(BuiltInCosts, AreThoseOfTheWholeBatch) {
   EXPECT_NEAR(decode_flops(4), 4 * one, 1e-9 * one);
 }
 
+Node list_of(const std::vector<std::uint64_t>& counts) {
+  Node list = Node::list();
+  for (const std::uint64_t count : counts) {
+    list.as_list().push_back(Node::integer(static_cast<std::int64_t>(count)));
+  }
+  return list;
+}
+
+/// The recorded run of the built-in model with only these requests.
+RunSummary summary_of(const std::vector<Request>& requests) {
+  const testing::TempDir folder;
+  std::filesystem::copy(testing::source_dir() / "docs/examples/h200", folder.path(),
+                        std::filesystem::copy_options::recursive);
+  std::string lines;
+  for (const Request& request : requests) lines += to_json_line(request) + "\n";
+  EXPECT_TRUE(write_file_atomic(folder / "baseline/requests.jsonl", lines));
+  const auto run = run::Run::open(folder.path());
+  EXPECT_TRUE(run) << run.error().to_string();
+  return summarise(*run);
+}
+
+TEST(BuiltInCosts, OfImagesGeneratedTogetherAreTheWorkOfEachWithTheWeightsReadOnce) {
+  const auto recorded = run::Run::open(testing::source_dir() / "docs/examples/h200");
+  ASSERT_TRUE(recorded) << recorded.error().to_string();
+  Request longer = recorded->baseline()->front();
+  longer.attributes.erase(kOneTimeAttribute);
+  ASSERT_GT(longer.new_tokens.value(), 20U);
+  Request shorter = longer;
+  shorter.id += 1;
+  shorter.new_tokens = 11;
+  Phase& decode = shorter.phases.back();
+  ASSERT_EQ(decode.path, "decode");
+  decode.steps_ns->resize(10);
+  Request both = longer;
+  both.batch = 2;
+  both.attributes.erase(kImageAttribute);
+  both.attributes[kImagesAttribute] =
+      Node::list({Node::string(longer.text("image")), Node::string(longer.text("image"))});
+  both.attributes[kPromptTokensEachAttribute] =
+      list_of({*longer.prompt_tokens, *longer.prompt_tokens});
+  both.attributes[kNewTokensEachAttribute] = list_of({*longer.new_tokens, 11});
+
+  const auto all = [](const RunSummary& summary, const char* phase, double units) {
+    const auto& cost = phase_of(summary, phase).cost;
+    EXPECT_TRUE(cost) << phase;
+    return cost ? std::pair(cost->flops * units, cost->bytes * units) : std::pair(0.0, 0.0);
+  };
+  const RunSummary of_longer = summary_of({longer});
+  const RunSummary of_shorter = summary_of({shorter});
+  const RunSummary of_both = summary_of({both});
+  const auto steps = static_cast<double>(*longer.new_tokens - 1);
+  const auto [flops_longer, bytes_longer] = all(of_longer, "decode", steps);
+  const auto [flops_shorter, bytes_shorter] = all(of_shorter, "decode", 10);
+  const auto [flops_both, bytes_both] = all(of_both, "decode", steps);
+  EXPECT_NEAR(flops_both, flops_longer + flops_shorter, 1e-9 * flops_both);
+  EXPECT_LT(bytes_both, bytes_longer + bytes_shorter);
+  EXPECT_GT(bytes_both, bytes_longer);
+  for (const char* phase : {"sam", "clip", "projector", "lm"}) {
+    SCOPED_TRACE(phase);
+    const auto [flops_one, bytes_one] = all(of_longer, phase, 1);
+    const auto [flops, bytes] = all(of_both, phase, 1);
+    EXPECT_NEAR(flops, 2 * flops_one, 1e-9 * flops);
+    EXPECT_GE(bytes, bytes_one);
+    EXPECT_LT(bytes, 2 * bytes_one);
+  }
+  ASSERT_TRUE(of_both.request);
+  EXPECT_EQ(of_both.request->unit, "batch");
+  EXPECT_EQ(phase_of(of_both, "decode").unit, "step");
+  // Two sequences made tokens in the first ten steps, one in the others.
+  const auto rate = [](const RunSummary& summary) { return summary.request->tokens_per_second; };
+  ASSERT_TRUE(rate(of_both) && rate(of_longer));
+  EXPECT_NEAR(*rate(of_both) / *rate(of_longer), (steps + 10) / steps, 1e-6);
+}
+
 TEST(ProgramCosts, SayWhyStaticAnalysisWasSkipped) {
   ProgramCosts program(1);
   program.run.static_compute.reset();

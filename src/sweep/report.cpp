@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "analysis/energy/energy.h"
 #include "analysis/requests/series.h"
 #include "base/figures.h"
 #include "base/strings.h"
@@ -20,6 +21,8 @@ namespace profline::sweep {
 namespace {
 
 constexpr const char* kThroughput = "tokens_per_s";
+constexpr const char* kTokenTime = "token_ms";
+constexpr const char* kStepTime = "step_ms";
 constexpr std::string_view kLoadThroughput = requests::kLoadFigures.back();
 constexpr std::string_view kGoodput = "goodput_per_s";
 
@@ -129,7 +132,7 @@ std::vector<std::string> traded_metrics(const std::vector<std::string>& metrics)
   const auto has = [&](std::string_view name) {
     return std::find(metrics.begin(), metrics.end(), name) != metrics.end();
   };
-  if (has("step_ms") && has(kThroughput)) return {"step_ms", kThroughput};
+  if (has(kStepTime) && has(kThroughput)) return {kStepTime, kThroughput};
   if (has(kLoadThroughput)) return {metrics.front(), std::string(kLoadThroughput)};
   if (metrics.size() < 2) return {};
   return {metrics[0], metrics[1]};
@@ -161,6 +164,21 @@ std::vector<std::int64_t> pareto_front(const std::vector<Job>& jobs,
     if (!is_beaten) front.push_back(job->number);
   }
   return front;
+}
+
+/// A step of a single sequence makes a token. Next to jobs with batches, it is shown as a step.
+void name_steps_alike(std::vector<Job>& jobs) {
+  const auto has_batches = [](const Job& job) {
+    return job.find_metric(kStepTime) != nullptr && job.find_metric(kTokenTime) == nullptr;
+  };
+  if (std::none_of(jobs.begin(), jobs.end(), has_batches)) return;
+  for (Job& job : jobs) {
+    const Metric* const token = job.find_metric(kTokenTime);
+    if (token == nullptr || job.find_metric(kStepTime) != nullptr) continue;
+    Metric step = *token;
+    step.name = kStepTime;
+    job.metrics.push_back(std::move(step));
+  }
 }
 
 std::string link_to(const Job& job) {
@@ -196,6 +214,11 @@ std::vector<Metric> metrics_of(const run::Run& run) {
       metrics.push_back(metric_of(series));
     }
   }
+  const auto& readings = run.get(run::kGpuReadings);
+  if (readings && run.baseline()) {
+    const auto energy = energy::series_of(*readings, *run.baseline());
+    if (energy) metrics.push_back(metric_of(*energy));
+  }
   const auto& process = run.get(run::kProcess);
   const auto wall = process ? requests::wall_ms(*process) : std::nullopt;
   if (wall) metrics.push_back({std::string(requests::kWallFigure), "ms", *wall, {}, {}, 1});
@@ -205,6 +228,8 @@ std::vector<Metric> metrics_of(const run::Run& run) {
     for (const requests::Series& series : requests::load_series(all ? *all : none, *load)) {
       metrics.push_back(metric_of(series));
     }
+    const auto energy = readings && all ? energy::series_of(*readings, *all, *load) : std::nullopt;
+    if (energy) metrics.push_back(metric_of(*energy));
     add_intervals(load->metrics, metrics);
   }
   return metrics;
@@ -270,6 +295,7 @@ std::vector<std::string> main_metrics(const std::vector<Job>& jobs) {
   bool has_throughput = false;
   bool has_wall = false;
   bool has_goodput = false;
+  bool has_energy = false;
   for (const Job& job : jobs) {
     std::vector<std::string> names;
     for (const Metric& metric : job.metrics) names.push_back(metric.name);
@@ -277,14 +303,26 @@ std::vector<std::string> main_metrics(const std::vector<Job>& jobs) {
     has_throughput = has_throughput || job.find_metric(kThroughput) != nullptr;
     has_goodput = has_goodput || job.find_metric(kGoodput) != nullptr;
     has_wall = has_wall || job.find_metric(requests::kWallFigure) != nullptr;
+    has_energy = has_energy || job.find_metric(energy::kTokenEnergy) != nullptr;
+  }
+  // Jobs without batches have both; see name_steps_alike.
+  const auto token = std::find(metrics.begin(), metrics.end(), kTokenTime);
+  const bool has_steps = std::any_of(jobs.begin(), jobs.end(), [](const Job& job) {
+    return job.find_metric(kStepTime) != nullptr;
+  });
+  if (token != metrics.end() && has_steps) {
+    metrics.erase(token);
+    add_once(metrics, std::string(kStepTime));
   }
   if (has_throughput) add_once(metrics, std::string(kThroughput));
   if (has_goodput) add_once(metrics, std::string(kGoodput));
   if (has_wall) add_once(metrics, std::string(requests::kWallFigure));
+  if (has_energy) add_once(metrics, std::string(energy::kTokenEnergy));
   return metrics;
 }
 
 void summarise(Sweep& sweep) {
+  name_steps_alike(sweep.jobs);
   sweep.swept = swept_keys(sweep.jobs);
   const std::vector<std::string> metrics = main_metrics(sweep.jobs);
   sweep.best = best_jobs(sweep.jobs, metrics);
@@ -341,7 +379,7 @@ std::string metric_text(const Metric& metric, bool interval) {
     if (metric.unit == "ms") return human_duration(FractionalNanoseconds(value * 1e6));
     const std::size_t per = metric.unit.find("/s");
     if (per != std::string::npos) return human_rate(value, metric.unit.substr(0, per));
-    return human_count(value);
+    return metric.unit == "J" ? plain_number(value) + " J" : human_count(value);
   };
   std::string text = shown(metric.value);
   if (interval && metric.low && metric.high) {

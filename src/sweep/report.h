@@ -11,7 +11,7 @@
 namespace profline::sweep {
 
 /// The figures of a run without a profiler: medians over requests with 95 % intervals, the wall
-/// time of a user's program, and what a load on a server measured.
+/// time of a user's program, what a load on a server measured, and the energy per token.
 std::vector<Metric> metrics_of(const run::Run& run);
 
 /// `key=value` from an override, without a leading `+` and without quotes around the value; a
@@ -39,7 +39,8 @@ bool is_hydras(std::string_view key);
 std::vector<std::string> main_metrics(const std::vector<Job>& jobs);
 
 /// Fills in what follows from the jobs: swept keys, best jobs and those that are as good by their
-/// intervals, the Pareto front. Only jobs that succeeded count as best.
+/// intervals, the Pareto front. Only jobs that succeeded count as best. If some jobs have batches,
+/// the time of a token in the others is also that of a step.
 void summarise(Sweep& sweep);
 
 /// `not clearly better than jobs 4 and 8`; empty if no job is as good.

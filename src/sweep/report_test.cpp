@@ -47,6 +47,33 @@ TEST(SweepReport, FindsSweptKeysBestJobsAndTheParetoFront) {
   EXPECT_EQ(state_counts(sweep), "4 ok, 1 failed");
 }
 
+TEST(SweepReport, ComparesTokensOfSingleSequencesWithStepsOfBatches) {
+  Sweep sweep = batches();
+  sweep.jobs[0].metrics[0].name = "token_ms";
+  summarise(sweep);
+  EXPECT_THAT(main_metrics(sweep.jobs), ElementsAre("step_ms", "tokens_per_s"));
+  EXPECT_THAT(sweep.best, ElementsAre(Best{"step_ms", 0, {1}}, Best{"tokens_per_s", 3, {}}));
+  EXPECT_THAT(sweep.pareto, ElementsAre(0, 1, 3));
+  EXPECT_NE(sweep.jobs[0].find_metric("token_ms"), nullptr);
+  const std::vector<Job> before = sweep.jobs;
+  summarise(sweep);
+  EXPECT_EQ(sweep.jobs[0].metrics.size(), before[0].metrics.size());
+  // Without batches, a token is a token.
+  for (Job& each : sweep.jobs) each.metrics = {before[0].metrics[0], before[0].metrics[1]};
+  summarise(sweep);
+  EXPECT_THAT(main_metrics(sweep.jobs), ElementsAre("token_ms", "tokens_per_s"));
+}
+
+TEST(SweepReport, ShowsTheEnergyPerToken) {
+  Sweep sweep = batches();
+  sweep.jobs[1].metrics.push_back({"token_energy_j", "J", 0.0312, {}, {}, 1, false});
+  sweep.jobs[3].metrics.push_back({"token_energy_j", "J", 0.0104, {}, {}, 1, false});
+  summarise(sweep);
+  EXPECT_THAT(main_metrics(sweep.jobs), ElementsAre("step_ms", "tokens_per_s", "token_energy_j"));
+  EXPECT_EQ(sweep.best.back(), (Best{"token_energy_j", 3, {}}));
+  EXPECT_THAT(markdown_of(sweep), HasSubstr("0.0104 J"));
+}
+
 TEST(SweepReport, OfALoadOnAServerTradesLatencyForThroughput) {
   const testing::TempDir folder;
   testing::LoadShape shape;

@@ -33,8 +33,8 @@ using Figures = std::vector<Markup>;
 
 std::string token_words(const SummaryRequest& request) {
   if (!request.prompt_tokens || !request.new_tokens) return "";
-  return fmt::format(" · {:.0f} prompt, {:.0f} new tokens", *request.prompt_tokens,
-                     *request.new_tokens);
+  return fmt::format(" · {:.0f} prompt, {:.0f} new tokens{}", *request.prompt_tokens,
+                     *request.new_tokens, request.unit == "batch" ? " in the longest" : "");
 }
 
 void add_request(Figures& figures, const PageSource& source, const SummaryRequest& request) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -80,9 +81,19 @@ Markup spread_table(const SummaryRequest& request) {
   return table.markup();
 }
 
+/// Of a batch.
+std::string_view ended_by_each(const Request& request) {
+  const std::vector<std::string> all = request.texts(kFinishEachAttribute);
+  const auto by_model = std::count(all.begin(), all.end(), "eos");
+  if (all.empty()) return "";
+  if (by_model == 0) return "the limit";
+  return by_model == std::ssize(all) ? "the model" : "the model or the limit";
+}
+
 /// Why generation ended.
 std::string_view ended_by(const Request& request) {
   const std::string finish = request.text("finish");
+  if (finish.empty()) return ended_by_each(request);
   if (finish == "eos") return "the model";
   return finish == "length" ? "the limit" : "";
 }
@@ -122,11 +133,12 @@ Markup request_table(const Requests& requests, const PhaseTree& tree) {
       columns.push_back({"per " + phase.unit, Align::Right, "mean of the steps of " + phase.name});
     }
   }
-  Table table("images-table", "measured " + unit + "s", std::move(columns));
+  Table table("images-table", unit == "batch" ? "measured batches" : "measured " + unit + "s",
+              std::move(columns));
   table.with_search();
   for (std::size_t i = 0; i < std::min(requests.size(), kMostRequests); ++i) {
     const Request& request = requests[i];
-    const std::string image = request.text("image");
+    const std::string image = join(request.images(), ", ");
     std::vector<Cell> cells = {
         {code(image.empty() ? std::to_string(request.id) : image, 48), {}, {}},
         number_cell(static_cast<std::uint64_t>(request.integer("epoch").value_or(0))),

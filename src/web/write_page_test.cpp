@@ -12,6 +12,7 @@
 #include "testing/captures/zoo.h"
 #include "testing/paths.h"
 #include "testing/runs/load_run.h"
+#include "testing/runs/recorded_run.h"
 #include "testing/temp_dir.h"
 
 namespace profline::web {
@@ -66,6 +67,26 @@ TEST(WritePage, OfALoadHasNoPartsThatALoadCannotFill) {
   for (const char* text : {"section id=\"spread\"", "section id=\"roofline\"", "<dt>device</dt>",
                            "phase by phase", "data-chart=\"search\""}) {
     EXPECT_THAT(*page, Not(HasSubstr(text)));
+  }
+}
+
+TEST(WritePage, ShowsBatchesWithTheirImages) {
+  const testing::TempDir folder;
+  testing::TestRun made = testing::h200_run();
+  Request& request = made.baseline->front();
+  request.batch = 2;
+  for (const char* single : {"image", "finish"}) request.attributes.erase(single);
+  request.attributes["images"] = Node::list({Node::string("page-0001"), Node::string("page-0002")});
+  request.attributes["finish_each"] = Node::list({Node::string("length"), Node::string("eos")});
+  request.attributes["new_tokens_each"] = Node::list({Node::integer(21), Node::integer(11)});
+  made.write(folder.path());
+  const auto run = run::Run::open(folder.path());
+  ASSERT_TRUE(run) << run.error().to_string();
+  const auto page = page_of({*run, summary::summarise(*run)});
+  ASSERT_TRUE(page) << page.error().to_string();
+  for (const char* part : {"measured batches", "page-0001, page-0002", "the model or the limit",
+                           "1 batch ·", "new tokens in the longest", "per step"}) {
+    EXPECT_THAT(*page, HasSubstr(part));
   }
 }
 

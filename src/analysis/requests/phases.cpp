@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/requests/tokens.h"
+#include "base/strings.h"
 
 namespace profline::requests {
 namespace {
@@ -113,10 +114,10 @@ std::string PhaseTree::phase_of(const std::vector<std::string>& ranges) const {
 }
 
 std::string unit_of(std::span<const Request> requests) {
-  const bool are_pictures =
-      std::any_of(requests.begin(), requests.end(),
-                  [](const Request& request) { return request.attributes.contains("image"); });
-  return are_pictures ? "image" : "request";
+  std::size_t most = 0;
+  for (const Request& request : requests) most = std::max(most, request.images().size());
+  // The last request of an epoch may have a single image left.
+  return most == 0 ? "request" : most == 1 ? "image" : "batch";
 }
 
 PhaseTime phase_time(const Request& request, std::string_view path) {
@@ -168,12 +169,13 @@ std::optional<statistics::Summary> phase_spread(std::span<const Request> request
 }
 
 std::string subject_of(const Request& request) {
-  if (!request.attributes.contains("image")) return "id " + std::to_string(request.id);
-  return request.text("image") + '\n' + std::to_string(request.integer("epoch").value_or(0));
+  const std::vector<std::string> images = request.images();
+  if (images.empty()) return "id " + std::to_string(request.id);
+  return join(images, "\n") + '\n' + std::to_string(request.integer("epoch").value_or(0));
 }
 
 std::string input_of(const Request& request) {
-  if (!request.attributes.contains("image")) return subject_of(request);
+  if (request.images().empty()) return subject_of(request);
   return subject_of(request) + '\n' + std::to_string(request.integer("index").value_or(0));
 }
 

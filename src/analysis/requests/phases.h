@@ -49,7 +49,7 @@ class PhaseTree {
   std::vector<PhaseInfo> phases_;
 };
 
-/// `image` if requests have pictures, else `request`.
+/// `image` if requests have one, `batch` if one has several, else `request`.
 std::string unit_of(std::span<const Request> requests);
 
 /// The time of a phase.

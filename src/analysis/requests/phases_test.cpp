@@ -121,5 +121,23 @@ TEST(InputOf, IsThePictureOrTheId) {
   EXPECT_EQ(input_of(request), "a.png\n1\n0");
 }
 
+TEST(Units, OfRequestsWithSeveralImagesAreBatches) {
+  Request one;
+  EXPECT_EQ(unit_of(std::vector{one}), "request");
+  one.attributes["image"] = Node::string("a");
+  EXPECT_EQ(unit_of(std::vector{one}), "image");
+  Request two;
+  two.batch = 2;
+  two.attributes["images"] = Node::list({Node::string("b"), Node::string("c")});
+  EXPECT_EQ(unit_of(std::vector{two, one}), "batch") << "the last of an epoch may have one left";
+  Request other = two;
+  other.id = 1;
+  EXPECT_EQ(subject_of(other), subject_of(two)) << "the same images";
+  other.attributes["images"] = Node::list({Node::string("b"), Node::string("d")});
+  EXPECT_NE(subject_of(other), subject_of(two));
+  other.attributes["epoch"] = Node::integer(1);
+  EXPECT_NE(input_of(other), input_of(two));
+}
+
 }  // namespace
 }  // namespace profline::requests

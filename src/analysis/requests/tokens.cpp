@@ -14,7 +14,6 @@ namespace {
 constexpr const char* kMode = "mode";
 constexpr const char* kBeams = "beams";
 constexpr const char* kReturned = "num_return_sequences";
-constexpr const char* kEach = "new_tokens_each";
 
 constexpr std::string_view kAssisted = "assisted_generation";
 
@@ -35,13 +34,7 @@ std::uint64_t sequences_of(const Request& request) {
 /// The tokens of each sequence, where sequences of a batch ended early. Empty if they did not, or
 /// if the attribute does not describe the whole request.
 std::vector<std::uint64_t> tokens_of_each(const Request& request) {
-  const auto found = request.attributes.find(kEach);
-  if (found == request.attributes.end() || !found->second.is_list()) return {};
-  std::vector<std::uint64_t> each;
-  for (const Node& one : found->second.as_list()) {
-    if (!one.is_int() || one.as_int() < 0) return {};
-    each.push_back(static_cast<std::uint64_t>(one.as_int()));
-  }
+  std::vector<std::uint64_t> each = request.counts(kNewTokensEachAttribute);
   // A request of several calls has the longest sequences of all, and the list of the last one.
   const bool is_whole = !each.empty() && *std::max_element(each.begin(), each.end()) ==
                                              request.new_tokens.value_or(0);

@@ -183,6 +183,14 @@ enum class AttentionCount {
 /// The positions of the prompt for which the head computes logits.
 enum class HeadCount { Last, All };
 
+/// The tokens of one sequence.
+struct SequenceLength {
+  std::uint64_t prompt_tokens = 1;
+  std::uint64_t new_tokens = 1;
+
+  bool operator==(const SequenceLength&) const = default;
+};
+
 /// The work requested from a decoder.
 struct Request {
   std::uint64_t prompt_tokens = 1;  ///< image slots included
@@ -195,6 +203,9 @@ struct Request {
   std::uint64_t cached_tokens = 0;
   AttentionCount attention = AttentionCount::Causal;
   HeadCount head = HeadCount::Last;
+  /// If the sequences of a batch differ: the length of each, with no padding, which need not be
+  /// computed. There are `batch` of them, and the lengths above are those of the longest.
+  std::vector<SequenceLength> sequences{};
 
   std::uint64_t decode_context() const;
 };

@@ -106,7 +106,8 @@ Result<Decoder> read_decoder(const Node& config);
 std::vector<ParameterGroup> parameter_groups(const Decoder& decoder);
 
 PhaseCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request);
-/// `steps` consecutive steps; the first has `first_context` keys, its own included.
+/// `steps` consecutive steps of `batch` sequences; the first has `first_context` keys, its own
+/// included.
 PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const Request& request,
                       std::uint64_t first_context, std::uint64_t steps);
 /// For the whole batch.

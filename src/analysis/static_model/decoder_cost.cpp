@@ -9,6 +9,12 @@ namespace {
 
 using internal::Weights;
 
+/// Passes of the same number of tokens.
+struct Passes {
+  std::uint64_t count = 1;
+  std::uint64_t tokens = 1;  // of each
+};
+
 /// A pass over some tokens, which both prefill and decode steps are.
 struct Pass {
   const Decoder& decoder;
@@ -16,8 +22,31 @@ struct Pass {
   Count tokens;          // of the whole batch, all steps
   Count head_rows;       // positions the head computes logits for
   std::uint64_t passes;  // how often weights are read
-  std::uint64_t tokens_a_pass;
+  std::vector<Passes> sizes;
 };
+
+/// Sequences of the same length.
+struct Alike {
+  SequenceLength length;
+  std::uint64_t sequences = 1;
+};
+
+std::vector<Alike> alike(const Request& request) {
+  if (request.sequences.empty()) {
+    return {{{request.prompt_tokens, request.new_tokens}, request.batch}};
+  }
+  std::vector<Alike> groups;
+  for (const SequenceLength& one : request.sequences) {
+    const auto known = std::find_if(groups.begin(), groups.end(),
+                                    [&](const Alike& group) { return group.length == one; });
+    if (known != groups.end()) {
+      ++known->sequences;
+    } else {
+      groups.push_back({one, 1});
+    }
+  }
+  return groups;
+}
 
 Count bytes(const Pass& pass, Count elements) {
   return elements * pass.format.bytes;
@@ -57,9 +86,9 @@ Count cache_elements(const Decoder& d) {
   return Count(2) * d.kv_heads * d.head_dim;
 }
 
-/// The tokens of the prompt that prefill computes.
-std::uint64_t computed_tokens(const Request& request) {
-  return request.prompt_tokens - std::min(request.cached_tokens, request.prompt_tokens);
+/// The tokens of a prompt that prefill computes.
+std::uint64_t computed_tokens(const Request& request, std::uint64_t prompt_tokens) {
+  return prompt_tokens - std::min(request.cached_tokens, prompt_tokens);
 }
 
 /// FLOPs of one query with one key, and with its value.
@@ -92,9 +121,10 @@ Count keys_seen(std::uint64_t first, std::uint64_t steps,
 }
 
 /// Query-key pairs of the tokens of one sequence's prompt that are not in the cache.
-Count prompt_pairs(const Request& request, const std::optional<std::uint64_t>& window) {
-  const std::uint64_t tokens = computed_tokens(request);
-  if (request.attention == AttentionCount::Square) return Count(tokens) * request.prompt_tokens;
+Count prompt_pairs(const Request& request, std::uint64_t prompt_tokens,
+                   const std::optional<std::uint64_t>& window) {
+  const std::uint64_t tokens = computed_tokens(request, prompt_tokens);
+  if (request.attention == AttentionCount::Square) return Count(tokens) * prompt_tokens;
   const std::uint64_t first = request.cached_tokens + 1;
   return keys_seen(window ? std::min(first, *window) : first, tokens, window);
 }
@@ -167,10 +197,12 @@ OperatorCost routed_experts(const Pass& pass) {
   cost.name = "routed experts";
   cost.parameters = expert.parameters() * e.routed;
   cost.flops = Count(2) * matrices * e.chosen * pass.tokens;
-  const double read = expected_experts(e.routed, e.chosen, pass.tokens_a_pass);
-  const Count a_pass = static_cast<std::uint64_t>(
-      std::llround(read * pass.format.linear_bytes(matrices).as_double()));
-  cost.weight_bytes = a_pass * pass.passes;
+  for (const Passes& passes : pass.sizes) {
+    const double read = expected_experts(e.routed, e.chosen, passes.tokens);
+    const Count a_pass = static_cast<std::uint64_t>(
+        std::llround(read * pass.format.linear_bytes(matrices).as_double()));
+    cost.weight_bytes += a_pass * passes.count;
+  }
   cost.activation_bytes =
       bytes(pass, expert.layers * e.chosen * network_elements(d, e.width) * pass.tokens);
   return cost;
@@ -226,38 +258,40 @@ PhaseCost pass_cost(const Pass& pass, ModelPhase phase, OperatorCost attention) 
   return cost;
 }
 
-}  // namespace
+/// Consecutive decode steps of alike sequences; the first has `first_context` keys, its own
+/// included.
+struct Steps {
+  std::uint64_t first_context = 1;
+  std::uint64_t steps = 1;
+  std::uint64_t sequences = 1;
+};
 
-PhaseCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request) {
-  const Count tokens = Count(computed_tokens(request)) * request.batch;
-  const Count head_rows = request.head == HeadCount::All ? tokens : Count(request.batch);
-  const Pass pass{decoder, format, tokens, head_rows, 1, tokens.value()};
+/// All sequences begin together, and each takes part in as many steps as it needs.
+PhaseCost steps_cost(const Decoder& decoder, const NumberFormat& format, std::vector<Steps> all) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Steps& a, const Steps& b) { return a.steps < b.steps; });
+  Count tokens;
+  std::uint64_t active = 0;
+  for (const Steps& one : all) {
+    tokens += Count(one.steps) * one.sequences;
+    active += one.sequences;
+  }
+  std::uint64_t passes = 0;
+  std::vector<Passes> sizes;
+  for (const Steps& one : all) {
+    if (one.steps > passes) sizes.push_back({one.steps - passes, active});
+    passes = one.steps;
+    active -= one.sequences;
+  }
+  const Pass pass{decoder, format, tokens, tokens, passes, std::move(sizes)};
   const Count windowed = decoder.window ? Count(decoder.windowed_layers) : Count();
   const Count full = Count(decoder.layers - windowed.value());
-  const Count pairs =
-      full * prompt_pairs(request, std::nullopt) + windowed * prompt_pairs(request, decoder.window);
-  OperatorCost attention;
-  attention.name = "attention";
-  attention.flops = flops_a_pair(decoder, ModelPhase::Prefill) * pairs * request.batch;
-  attention.activation_bytes =
-      bytes(pass, Count(decoder.layers) * attention_elements(decoder) * tokens);
-  const Count cached = kept_rows(decoder, request.cached_tokens) * request.batch;
-  attention.kv_read_bytes = bytes(pass, cached * cache_elements(decoder));
-  Request computed = request;
-  computed.prompt_tokens = computed_tokens(request);
-  attention.kv_write_bytes = kv_cache_bytes(decoder, format, computed);
-  return pass_cost(pass, ModelPhase::Prefill, std::move(attention));
-}
-
-PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const Request& request,
-                      std::uint64_t first_context, std::uint64_t steps) {
-  const Count tokens = Count(steps) * request.batch;
-  const Pass pass{decoder, format, tokens, tokens, steps, request.batch};
-  const Count windowed = decoder.window ? Count(decoder.windowed_layers) : Count();
-  const Count full = Count(decoder.layers - windowed.value());
-  const Count pairs = (full * keys_seen(first_context, steps, std::nullopt) +
-                       windowed * keys_seen(first_context, steps, decoder.window)) *
-                      request.batch;
+  Count pairs;
+  for (const Steps& one : all) {
+    pairs += (full * keys_seen(one.first_context, one.steps, std::nullopt) +
+              windowed * keys_seen(one.first_context, one.steps, decoder.window)) *
+             one.sequences;
+  }
   OperatorCost attention;
   attention.name = "attention";
   attention.flops = flops_a_pair(decoder, ModelPhase::Decode) * pairs;
@@ -268,9 +302,47 @@ PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const 
   return pass_cost(pass, ModelPhase::Decode, std::move(attention));
 }
 
+}  // namespace
+
+PhaseCost prefill_cost(const Decoder& decoder, const NumberFormat& format, const Request& request) {
+  const Count windowed = decoder.window ? Count(decoder.windowed_layers) : Count();
+  const Count full = Count(decoder.layers - windowed.value());
+  Count tokens;
+  Count pairs;
+  Count written;
+  for (const Alike& group : alike(request)) {
+    const std::uint64_t prompt = group.length.prompt_tokens;
+    const std::uint64_t computed = computed_tokens(request, prompt);
+    tokens += Count(computed) * group.sequences;
+    pairs += (full * prompt_pairs(request, prompt, std::nullopt) +
+              windowed * prompt_pairs(request, prompt, decoder.window)) *
+             group.sequences;
+    written += kept_rows(decoder, computed) * group.sequences;
+  }
+  const Count head_rows = request.head == HeadCount::All ? tokens : Count(request.batch);
+  const Pass pass{decoder, format, tokens, head_rows, 1, {{1, tokens.value()}}};
+  OperatorCost attention;
+  attention.name = "attention";
+  attention.flops = flops_a_pair(decoder, ModelPhase::Prefill) * pairs;
+  attention.activation_bytes =
+      bytes(pass, Count(decoder.layers) * attention_elements(decoder) * tokens);
+  const Count cached = kept_rows(decoder, request.cached_tokens) * request.batch;
+  attention.kv_read_bytes = bytes(pass, cached * cache_elements(decoder));
+  attention.kv_write_bytes = bytes(pass, written * cache_elements(decoder));
+  return pass_cost(pass, ModelPhase::Prefill, std::move(attention));
+}
+
+PhaseCost decode_cost(const Decoder& decoder, const NumberFormat& format, const Request& request,
+                      std::uint64_t first_context, std::uint64_t steps) {
+  return steps_cost(decoder, format, {{first_context, steps, request.batch}});
+}
+
 Count kv_cache_bytes(const Decoder& decoder, const NumberFormat& format, const Request& request) {
-  const Count tokens = kept_rows(decoder, request.prompt_tokens);
-  return tokens * cache_elements(decoder) * request.batch * format.bytes;
+  Count rows;
+  for (const Alike& group : alike(request)) {
+    rows += kept_rows(decoder, group.length.prompt_tokens) * group.sequences;
+  }
+  return rows * cache_elements(decoder) * format.bytes;
 }
 
 ModelCost decoder_cost(const Decoder& decoder, const NumberFormat& format, const Request& request) {
@@ -286,8 +358,12 @@ ModelCost decoder_cost(const Decoder& decoder, const NumberFormat& format, const
   cost.phases.push_back(prefill_cost(decoder, format, request));
   cost.phases.push_back(decode_cost(decoder, format, request, cost.context, 1));
   if (request.new_tokens > 1) {
-    cost.all_decode_steps =
-        decode_cost(decoder, format, request, request.prompt_tokens + 1, request.new_tokens - 1);
+    std::vector<Steps> steps;
+    for (const Alike& group : alike(request)) {
+      const std::uint64_t made = std::max<std::uint64_t>(group.length.new_tokens, 1) - 1;
+      steps.push_back({group.length.prompt_tokens + 1, made, group.sequences});
+    }
+    cost.all_decode_steps = steps_cost(decoder, format, std::move(steps));
   }
   cost.notes = decoder.notes;
   if (request.cached_tokens > 0) {

@@ -176,6 +176,72 @@ TEST(DecoderCost, OfAPromptThatIsPartlyCachedIsThatOfTheRest) {
   }
 }
 
+/// The sum of what two costs have in common if each sequence is computed by itself; weights are
+/// left out.
+OperatorCost sum_of(const OperatorCost& a, const OperatorCost& b) {
+  OperatorCost sum = a;
+  sum.flops += b.flops;
+  sum.activation_bytes += b.activation_bytes;
+  sum.kv_read_bytes += b.kv_read_bytes;
+  sum.kv_write_bytes += b.kv_write_bytes;
+  return sum;
+}
+
+TEST(DecoderCost, OfSequencesThatDifferIsTheirSumWithTheWeightsReadOnce) {
+  for (const char* config : {kMistral7, kQwen3Moe, kDeepseekV3}) {
+    SCOPED_TRACE(config);
+    const Decoder decoder = decoder_of(config);
+    const NumberFormat format = kBf16;
+    const ModelCost shorter = decoder_cost(decoder, format, {.prompt_tokens = 50, .new_tokens = 4});
+    const ModelCost longer =
+        decoder_cost(decoder, format, {.prompt_tokens = 6000, .new_tokens = 10});
+    const ModelCost both = decoder_cost(
+        decoder, format,
+        {.prompt_tokens = 6000, .new_tokens = 10, .batch = 2, .sequences = {{50, 4}, {6000, 10}}});
+    EXPECT_EQ(both.kv_bytes, shorter.kv_bytes + longer.kv_bytes);
+    const auto expect_sum = [](const PhaseCost& a, const PhaseCost& b, const PhaseCost& of_both) {
+      ASSERT_EQ(a.operators.size(), of_both.operators.size());
+      for (std::size_t i = 0; i < a.operators.size(); ++i) {
+        SCOPED_TRACE(a.operators[i].name);
+        OperatorCost expected = sum_of(a.operators[i], b.operators[i]);
+        expected.weight_bytes = of_both.operators[i].weight_bytes;
+        EXPECT_EQ(of_both.operators[i], expected);
+        if (expected.name == "routed experts") continue;  // another number of them is chosen
+        EXPECT_EQ(of_both.operators[i].weight_bytes, b.operators[i].weight_bytes);
+      }
+    };
+    expect_sum(*shorter.find(ModelPhase::Prefill), *longer.find(ModelPhase::Prefill),
+               *both.find(ModelPhase::Prefill));
+    expect_sum(*shorter.all_decode_steps, *longer.all_decode_steps, *both.all_decode_steps);
+  }
+}
+
+TEST(DecoderCost, OfASequenceThatEndsEarlyReadsExpertsForTheOthersOnly) {
+  const Decoder decoder = decoder_of(kQwen3Moe);
+  const auto experts = [&](const Request& request) {
+    const ModelCost cost = decoder_cost(decoder, kBf16, request);
+    for (const OperatorCost& part : cost.all_decode_steps->operators) {
+      if (part.name == "routed experts") return part.weight_bytes.as_double();
+    }
+    return 0.0;
+  };
+  const double one = experts({.prompt_tokens = 9, .new_tokens = 2});  // of a single token
+  const double chosen = expected_experts(128, 8, 1);
+  // Four steps: two of three tokens, then one of two, then one of one.
+  const Request ragged{
+      .prompt_tokens = 9, .new_tokens = 5, .batch = 3, .sequences = {{9, 4}, {7, 3}, {9, 5}}};
+  const double expected =
+      one / chosen *
+      (2 * expected_experts(128, 8, 3) + expected_experts(128, 8, 2) + expected_experts(128, 8, 1));
+  EXPECT_NEAR(experts(ragged), expected, 4);
+  // Sequences that are alike are no other case than a batch.
+  const Request listed{
+      .prompt_tokens = 9, .new_tokens = 5, .batch = 2, .sequences = {{9, 5}, {9, 5}}};
+  EXPECT_EQ(decoder_cost(decoder, kBf16, listed).all_decode_steps->operators,
+            decoder_cost(decoder, kBf16, {.prompt_tokens = 9, .new_tokens = 5, .batch = 2})
+                .all_decode_steps->operators);
+}
+
 TEST(DecoderCost, IsStuckRatherThanWrongWhereNumbersEnd) {
   const Decoder v3 = decoder_of(kDeepseekV3);
   const Count flops =

@@ -350,7 +350,9 @@ ModelCost deepseek_ocr_cost(const DeepseekOcrConfig& config, const NumberFormat&
   cost.groups = parameter_groups(config);
   if (batches.empty()) return cost;
   std::vector<ViewBatch> of_all = batches;
-  for (ViewBatch& batch : of_all) batch.views *= request.batch;
+  if (request.sequences.empty()) {
+    for (ViewBatch& batch : of_all) batch.views *= request.batch;
+  }
   std::vector<PhaseCost> phases = {sam_cost(config, format, of_all),
                                    clip_cost(config, format, of_all),
                                    projector_cost(config, format, of_all)};

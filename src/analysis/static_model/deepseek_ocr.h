@@ -38,7 +38,8 @@ std::vector<ParameterGroup> parameter_groups(const DeepseekOcrConfig& config);
 /// The phases of a request as the built-in workload names them, outermost ones first: paths.
 std::span<const std::string_view> deepseek_ocr_phases();
 
-/// Vision, prefill and decode. A request has one picture per sequence; the batch multiplies views.
+/// Vision, prefill and decode. A request has one picture per sequence. `batches` are the views of
+/// one picture, which the batch multiplies; if the request lists its sequences, of all pictures.
 ModelCost deepseek_ocr_cost(const DeepseekOcrConfig& config, const NumberFormat& format,
                             const std::vector<ViewBatch>& batches, const Request& request);
 

@@ -303,5 +303,23 @@ TEST(DeepseekOcrDecode, OfAWholeAnswerIsTheSumOfItsSteps) {
   EXPECT_FALSE(deepseek_ocr_cost(config, kBf16, {}, {.prompt_tokens = 5}).all_decode_steps);
 }
 
+TEST(DeepseekOcrCost, OfPicturesThatDifferTakesTheViewsOfAll) {
+  const DeepseekOcrConfig config = official_config();
+  const Request alike{.prompt_tokens = 913, .new_tokens = 9, .batch = 2};
+  const ModelCost multiplied = deepseek_ocr_cost(config, kBf16, {{640, 6}, {1024, 1}}, alike);
+  Request listed = alike;
+  listed.sequences = {{913, 9}, {913, 9}};
+  const ModelCost given = deepseek_ocr_cost(config, kBf16, {{640, 12}, {1024, 2}}, listed);
+  ASSERT_EQ(given.phases.size(), multiplied.phases.size());
+  for (std::size_t i = 0; i < given.phases.size(); ++i) {
+    EXPECT_EQ(given.phases[i].operators, multiplied.phases[i].operators) << i;
+  }
+  listed.sequences = {{913, 9}, {283, 9}};
+  const ModelCost fewer = deepseek_ocr_cost(config, kBf16, {{640, 6}, {1024, 2}}, listed);
+  EXPECT_LT(fewer.find(ModelPhase::Sam)->total().flops, given.find(ModelPhase::Sam)->total().flops);
+  EXPECT_EQ(fewer.find(ModelPhase::Sam)->total().weight_bytes,
+            given.find(ModelPhase::Sam)->total().weight_bytes);
+}
+
 }  // namespace
 }  // namespace profline::static_model

@@ -55,6 +55,7 @@ pipeline::StagePlan BaselineStage::plan(const pipeline::StageContext& context) c
     internal::add_program_plan(context, plan);
     return plan;
   }
+  if (auto note = pipeline::engine_note(setup.settings)) plan.notes.push_back(std::move(*note));
   plan.artifacts = {run::files::kRequests,   run::files::kMetrics,       run::files::kTexts,
                     run::files::kReadInputs, run::files::kWorkloadFacts, run::files::kLog};
   if (setup.settings.device.kind == settings::Device::Kind::Cuda) {

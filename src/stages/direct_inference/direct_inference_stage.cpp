@@ -35,6 +35,9 @@ pipeline::StagePlan DirectInferenceStage::plan(const pipeline::StageContext& con
     plan.artifacts.push_back((output.prediction_dir() / run::files::kPredictions).string());
   }
   if (output.visualization.enable) plan.artifacts.push_back(output.visualization_dir().string());
+  if (auto note = pipeline::engine_note(context.setup.settings)) {
+    plan.notes.push_back(std::move(*note));
+  }
   return plan;
 }
 

@@ -267,6 +267,7 @@ Result<AnalysisSubject> subject_of(const settings::Root& settings,
       slots +
       prompt_text_tokens(chosen->infer.decoder_prompt, config == tiny_config(), subject.notes);
   subject.request.new_tokens = chosen->infer.max_new_tokens;
+  subject.request.batch = chosen->infer.batch_size;
   subject.request.context = context_of(chosen->infer, config);
   return subject;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@ struct OpenedEngine {
   std::vector<std::string> notes;  ///< why `auto` is eager on a GPU
 };
 
-/// The engine of `pipeline.workload.engine`. Auto: fast if it can run, else eager; if fast is
-/// requested and cannot run, an Error of kind NotFound. `model` must outlive the engine.
-Result<OpenedEngine> open_engine(const DeepseekOcr& model, settings::Engine engine);
+/// The engine of `pipeline.workload.engine` for batches of up to `batch_size` images. Auto: fast if
+/// it can run, else eager; if fast is requested and cannot run, an Error of kind NotFound. Fast
+/// runs one image at a time. `model` must outlive the engine.
+Result<OpenedEngine> open_engine(const DeepseekOcr& model, settings::Engine engine,
+                                 std::uint32_t batch_size = 1);
 
 }  // namespace profline::workload

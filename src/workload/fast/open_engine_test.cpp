@@ -33,5 +33,17 @@ TEST(OpenEngine, NeverTakesEagerForFast) {
             "device");
 }
 
+TEST(OpenEngine, NeverTakesFastForABatch) {
+  const DeepseekOcr model = tiny_model();
+  const auto opened = open_engine(model, settings::Engine::Fast, 4);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().to_string(),
+            "pipeline.workload.engine: the fast engine cannot run: it generates one image at a "
+            "time, and infer.batch_size is 4");
+  const auto chosen = open_engine(model, settings::Engine::Auto, 4);
+  ASSERT_TRUE(chosen) << chosen.error().to_string();
+  EXPECT_EQ(chosen->engine->name(), "eager");
+}
+
 }  // namespace
 }  // namespace profline::workload

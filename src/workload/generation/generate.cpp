@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/figures.h"
+#include "workload/generation/internal/slots.h"
 #include "workload/generation/token_chooser.h"
 #include "workload/torch_runtime.h"
 
@@ -28,9 +29,7 @@ at::Tensor EagerEngine::decode(const at::Tensor& token) {
   return model_.decode(token, *cache_);
 }
 
-namespace {
-
-Result<void> check_slots(const tokenizer::Prompt& prompt, const at::Tensor& image_rows) {
+Result<void> internal::check_slots(const tokenizer::Prompt& prompt, const at::Tensor& image_rows) {
   const auto slots = std::count_if(prompt.is_image.begin(), prompt.is_image.end(),
                                    [](std::uint8_t is_image) { return is_image != 0; });
   const std::int64_t rows = image_rows.defined() ? image_rows.size(0) : 0;
@@ -39,6 +38,8 @@ Result<void> check_slots(const tokenizer::Prompt& prompt, const at::Tensor& imag
                "the prompt has " + counted(static_cast<std::uint64_t>(slots), "image slot") +
                    ", the image gives " + counted(static_cast<std::uint64_t>(rows), "row"));
 }
+
+namespace {
 
 /// One run: the tokens generated so far, and what the next one depends on.
 class Run {
@@ -119,7 +120,7 @@ Result<Generated> run(Engine& engine, const Rows& image_rows, const tokenizer::P
     {
       const Scope scope(scopes, scope::kPrefill);
       const at::Tensor rows = image_rows();
-      PL_TRY(check_slots(prompt, rows));
+      PL_TRY(internal::check_slots(prompt, rows));
       generation.prefill(rows, scopes);
     }
     return generation.decode(scopes);

@@ -151,4 +151,38 @@ Choice TokenChooser::choose(const at::Tensor& logits) {
   return choice;
 }
 
+Choices TokenChooser::choose_each(std::span<TokenChooser> choosers, const at::Tensor& logits) {
+  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> banned;
+  bool are_greedy = true;
+  for (std::size_t i = 0; i < choosers.size(); ++i) {
+    for (const std::int64_t id : choosers[i].ngrams_.banned()) {
+      rows.push_back(static_cast<std::int64_t>(i));
+      banned.push_back(id);
+    }
+    are_greedy = are_greedy && !choosers[i].sampler_;
+  }
+  if (!banned.empty()) {
+    const at::Tensor places =
+        ids_tensor(rows, logits.device()) * logits.size(1) + ids_tensor(banned, logits.device());
+    logits.view({-1}).index_fill_(0, places, -std::numeric_limits<double>::infinity());
+  }
+  Choices choices;
+  // One copy to the host for all: each waits for the device.
+  if (are_greedy) choices.tokens = logits.argmax(-1);
+  const at::Tensor host = (are_greedy ? choices.tokens : logits).cpu().contiguous();
+  for (std::size_t i = 0; i < choosers.size(); ++i) {
+    if (are_greedy) {
+      choices.ids.push_back(host.data_ptr<std::int64_t>()[i]);
+    } else {
+      const auto vocabulary = static_cast<std::size_t>(host.size(1));
+      const float* const row = host.data_ptr<float>() + i * vocabulary;
+      choices.ids.push_back(choosers[i].sampler_->draw({row, vocabulary}));
+    }
+    choosers[i].ngrams_.add(choices.ids.back());
+  }
+  if (!are_greedy) choices.tokens = ids_tensor(choices.ids, logits.device());
+  return choices;
+}
+
 }  // namespace profline::workload

@@ -70,6 +70,12 @@ struct Choice {
   std::int64_t id = 0;
 };
 
+/// The same for the sequences of a batch.
+struct Choices {
+  at::Tensor tokens;  // [B] int64 on the device
+  std::vector<std::int64_t> ids;
+};
+
 /// From logits to the next token: the n-gram rule, then the likeliest or a drawn one. If greedy,
 /// the choice is made on the device and one number comes back.
 class TokenChooser {
@@ -78,6 +84,8 @@ class TokenChooser {
 
   /// logits [1, vocabulary] fp32; banned ones are overwritten.
   Choice choose(const at::Tensor& logits);
+  /// A token for each sequence, by its own chooser: logits [B, vocabulary], otherwise the same.
+  static Choices choose_each(std::span<TokenChooser> choosers, const at::Tensor& logits);
 
  private:
   NgramRule ngrams_;

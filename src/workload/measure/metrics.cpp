@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -70,6 +71,22 @@ std::size_t steps_of(const Request& request) {
   return decode != nullptr && decode->steps_ns ? decode->steps_ns->size() : 0;
 }
 
+bool is_batch(const Request& request) {
+  return request.images().size() > 1;
+}
+
+/// New tokens of all sequences.
+std::size_t tokens_of(const Request& request) {
+  if (!is_batch(request)) return request.new_tokens.value_or(0);
+  const std::vector<std::uint64_t> each = request.counts(kNewTokensEachAttribute);
+  return std::accumulate(each.begin(), each.end(), std::size_t{0});
+}
+
+/// Those that steps made: all but the first of each sequence.
+std::size_t decoded_tokens(const Request& request) {
+  return is_batch(request) ? tokens_of(request) - request.images().size() : steps_of(request);
+}
+
 std::int64_t time_ns(const Request& request, std::string_view path) {
   const Phase* const phase = request.find_phase(path);
   return phase == nullptr ? 0 : phase->ns;
@@ -79,7 +96,7 @@ std::int64_t time_ns(const Request& request, std::string_view path) {
 std::optional<double> rate(const Request& request) {
   const std::int64_t ns = time_ns(request, scope::kDecode);
   if (steps_of(request) == 0 || ns <= 0) return std::nullopt;
-  return static_cast<double>(steps_of(request)) * kNsPerS / static_cast<double>(ns);
+  return static_cast<double>(decoded_tokens(request)) * kNsPerS / static_cast<double>(ns);
 }
 
 /// Phases that took no time in any request are left out.
@@ -107,6 +124,18 @@ Node phase_times(std::span<const Request> requests) {
   return Node::map(std::move(phases));
 }
 
+/// The steps of batches, or those of single sequences, each of which made a token.
+Values steps_ms(std::span<const Request> requests, bool of_batches) {
+  Values steps;
+  for (const Request& request : requests) {
+    if (steps_of(request) == 0 || is_batch(request) != of_batches) continue;
+    for (const std::int64_t ns : *request.find_phase(scope::kDecode)->steps_ns) {
+      steps.push_back(static_cast<double>(ns) / kNsPerMs);
+    }
+  }
+  return steps;
+}
+
 Node aggregates(std::span<const Request> requests) {
   NodeMap map;
   const auto of_phase = [&](const char* name) {
@@ -116,29 +145,28 @@ Node aggregates(std::span<const Request> requests) {
   map.set("prefill_ms", of_phase(scope::kPrefill));
   map.set("decode_ms", of_phase(scope::kDecode));
   map.set("tokens", summary_node(each(requests, [](const Request& request) {
-            return std::optional(static_cast<double>(request.new_tokens.value_or(0)));
+            return std::optional(static_cast<double>(tokens_of(request)));
           })));
   map.set("tokens_per_s", summary_node(each(requests, rate)));
   map.set("stage_ms", phase_times(requests));
-  Values tokens;
-  for (const Request& request : requests) {
-    if (steps_of(request) == 0) continue;
-    for (const std::int64_t ns : *request.find_phase(scope::kDecode)->steps_ns) {
-      tokens.push_back(static_cast<double>(ns) / kNsPerMs);
-    }
-  }
-  map.set("token_ms", summary_node(tokens));
+  map.set("token_ms", summary_node(steps_ms(requests, false)));
+  const Values batched = steps_ms(requests, true);
+  if (!batched.empty()) map.set("step_ms", summary_node(batched));
   return Node::map(std::move(map));
 }
 
 /// Sums over all requests, and the rates that follow from them.
 Node totals(std::span<const Request> requests) {
+  std::int64_t images = 0;
   std::int64_t new_tokens = 0;
+  std::int64_t decoded = 0;
   std::int64_t steps = 0;
   std::int64_t decode_ns = 0;
   std::int64_t prefill_ns = 0;
   for (const Request& request : requests) {
-    new_tokens += static_cast<std::int64_t>(request.new_tokens.value_or(0));
+    images += static_cast<std::int64_t>(is_batch(request) ? request.images().size() : 1);
+    new_tokens += static_cast<std::int64_t>(tokens_of(request));
+    decoded += static_cast<std::int64_t>(decoded_tokens(request));
     steps += static_cast<std::int64_t>(steps_of(request));
     decode_ns += time_ns(request, scope::kDecode);
     prefill_ns += time_ns(request, scope::kPrefill);
@@ -148,12 +176,12 @@ Node totals(std::span<const Request> requests) {
     return Node::real(static_cast<double>(count) * kNsPerS / static_cast<double>(ns));
   };
   NodeMap map;
-  map.set("images", Node::integer(static_cast<std::int64_t>(requests.size())));
+  map.set("images", Node::integer(images));
   map.set("new_tokens", Node::integer(new_tokens));
   map.set("decode_steps", Node::integer(steps));
   map.set("prefill_ns", Node::integer(prefill_ns));
   map.set("decode_ns", Node::integer(decode_ns));
-  map.set("tokens_per_s", steps == 0 ? Node() : per_second(steps, decode_ns));
+  map.set("tokens_per_s", steps == 0 ? Node() : per_second(decoded, decode_ns));
   map.set("tokens_per_s_with_prefill",
           new_tokens == 0 ? Node() : per_second(new_tokens, prefill_ns + decode_ns));
   return Node::map(std::move(map));

@@ -66,6 +66,24 @@ TEST(Metrics, RatesAreThoseOfDecodePerImageAndOfAll) {
   EXPECT_DOUBLE_EQ(number_at(metrics, "totals.tokens_per_s_with_prefill"), 6000.0 / 41);
 }
 
+TEST(Metrics, OfBatchesCountTheTokensOfAllSequencesAndEachStepOnce) {
+  Request batch = request_of(10'000'000, {2'000'000, 2'000'000, 2'000'000});
+  batch.batch = 2;
+  batch.attributes.erase("image");
+  batch.attributes["images"] = Node::list({Node::string("a.png"), Node::string("b.png")});
+  batch.attributes["new_tokens_each"] = Node::list({Node::integer(4), Node::integer(2)});
+  const std::vector requests = {batch, request_of(10'000'000, {1'000'000})};
+  const Node metrics = metrics_document(requests, {.device = "cpu"});
+  EXPECT_EQ(metrics.find_path("totals.images")->as_int(), 3);
+  EXPECT_EQ(metrics.find_path("totals.new_tokens")->as_int(), 8);
+  EXPECT_EQ(metrics.find_path("totals.decode_steps")->as_int(), 4);
+  // Four tokens in three steps, then one in one.
+  EXPECT_DOUBLE_EQ(number_at(metrics, "totals.tokens_per_s"), 5000.0 / 7);
+  EXPECT_DOUBLE_EQ(number_at(metrics, "aggregates.tokens_per_s.min"), 4000.0 / 6);
+  EXPECT_EQ(metrics.find_path("aggregates.step_ms.n")->as_int(), 3);
+  EXPECT_EQ(metrics.find_path("aggregates.token_ms.n")->as_int(), 1);
+}
+
 TEST(Metrics, OfNoRequestsHaveNoNumbers) {
   const Node metrics = metrics_document({}, {.device = "cpu"});
   EXPECT_TRUE(metrics.find_path("aggregates.prefill_ms")->is_null());

@@ -25,6 +25,13 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
       q, repeat_heads(k, q.size(1)), repeat_heads(v, q.size(1)), masking == Masking::Causal, scale);
 }
 
+at::Tensor attend_masked(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const at::Tensor& mask, double scale, bool fused) {
+  if (!fused) return attend_explicitly(q, k, v, mask, scale, Masking::None);
+  return compat::scaled_dot_product_attention(
+      q, repeat_heads(k, q.size(1)), repeat_heads(v, q.size(1)), /*causal=*/false, scale, mask);
+}
+
 at::Tensor attend_explicitly(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& bias, double scale, Masking masking) {
   at::Tensor scores = at::matmul(q, repeat_heads(k, q.size(1)).transpose(-2, -1)).mul_(scale);
@@ -69,9 +76,23 @@ void Rope::reserve(std::int64_t positions) const {
 at::Tensor Rope::operator()(const at::Tensor& x, std::int64_t first) const {
   const std::int64_t tokens = x.size(1);
   if (first + tokens > cos_.size(0)) reserve(std::max(first + tokens, 2 * cos_.size(0)));
+  return rotated(x, cos_.narrow(0, first, tokens), sin_.narrow(0, first, tokens));
+}
+
+at::Tensor Rope::operator()(const at::Tensor& x, const at::Tensor& positions,
+                            std::int64_t end) const {
+  if (end > cos_.size(0)) reserve(std::max(end, 2 * cos_.size(0)));
+  const at::Tensor rows = positions.flatten();
+  const auto at_positions = [&](const at::Tensor& table) {
+    return table.index_select(0, rows).view({positions.size(0), positions.size(1), 1, head_dim_});
+  };
+  return rotated(x, at_positions(cos_), at_positions(sin_));
+}
+
+at::Tensor Rope::rotated(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) const {
   const at::Tensor swapped =
       x.unflatten(-1, at::IntArrayRef{2, head_dim_ / 2}).flip({-2}).flatten(-2);
-  return (x * cos_.narrow(0, first, tokens)).add_(swapped * sin_.narrow(0, first, tokens));
+  return (x * cos).add_(swapped * sin);
 }
 
 at::Tensor resize_position_grid(const at::Tensor& table, std::int64_t side) {
@@ -92,7 +113,7 @@ at::Tensor resize_relative_positions(const at::Tensor& table, std::int64_t lengt
 
 KvCache::KvCache(const DeepseekOcrConfig& config, const ModelOptions& options, std::int64_t batch,
                  std::int64_t capacity)
-    : batch_(batch), capacity_(capacity) {
+    : batch_(batch), capacity_(capacity), dtype_(options.dtype) {
   for (std::int64_t layer = 0; layer < config.num_hidden_layers; ++layer) {
     layers_.push_back(at::empty({2, batch, config.num_key_value_heads, capacity, config.head_dim()},
                                 at::TensorOptions().dtype(options.dtype).device(options.device)));
@@ -109,6 +130,28 @@ KvCache::View KvCache::append(std::int64_t layer, const at::Tensor& keys,
   view.keys.narrow(2, length_, tokens).copy_(keys);
   view.values.narrow(2, length_, tokens).copy_(values);
   return view;
+}
+
+void KvCache::pad(const std::vector<std::int64_t>& tokens) {
+  PL_ASSERT(length_ == 0, "padding comes before the first token");
+  PL_ASSERT(static_cast<std::int64_t>(tokens.size()) == batch_, "each sequence has its padding");
+  padding_ = at::tensor(tokens, at::TensorOptions(at::kLong)).to(layers_.front().device());
+  padding_ = padding_.unsqueeze(1);
+}
+
+Places KvCache::places(std::int64_t tokens) const {
+  PL_ASSERT(is_padded(), "the caller asked whether there is padding");
+  const std::int64_t all = length_ + tokens;
+  const at::Tensor keys = at::arange(all, padding_.options());  // [N]
+  const at::Tensor queries = keys.narrow(0, length_, tokens);   // [T]
+  const at::Tensor later = keys.unsqueeze(0) > queries.unsqueeze(1);
+  // Padding attends to itself: a softmax over nothing is NaN, and would spread.
+  const at::Tensor other = keys.unsqueeze(0) != queries.unsqueeze(1);
+  const at::Tensor is_padding = (keys < padding_).unsqueeze(1);  // [B, 1, N]
+  const at::Tensor hidden = is_padding.logical_and(other).logical_or(later);
+  const at::Tensor mask = at::zeros(hidden.sizes(), padding_.options().dtype(dtype_))
+                              .masked_fill_(hidden, -std::numeric_limits<double>::infinity());
+  return {(queries - padding_).clamp_min(0), mask.unsqueeze(1)};
 }
 
 }  // namespace profline::workload

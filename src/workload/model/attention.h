@@ -22,6 +22,10 @@ enum class Masking {
 /// formula as separate operators, softmax in fp32.
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale,
                   Masking masking, bool fused);
+/// The same with `mask` added to the scores: [B, 1, Q, N] in the dtype of q, 0 or −∞; every query
+/// attends to at least one key.
+at::Tensor attend_masked(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                         const at::Tensor& mask, double scale, bool fused);
 /// softmax(scale q kᵀ + bias) v as separate operators; `bias` [B, H, Q, N], or undefined.
 at::Tensor attend_explicitly(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& bias, double scale, Masking masking);
@@ -44,8 +48,11 @@ class Rope {
 
   /// x [B, T, H, d] of the tokens first, first + 1, …; fp32 when x is not.
   at::Tensor operator()(const at::Tensor& x, std::int64_t first) const;
+  /// The same with a position for each token of each sequence: [B, T] int64, all below `end`.
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, std::int64_t end) const;
 
  private:
+  at::Tensor rotated(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) const;
   void reserve(std::int64_t positions) const;
 
   std::int64_t head_dim_ = 0;
@@ -62,6 +69,12 @@ at::Tensor resize_position_grid(const at::Tensor& table, std::int64_t side);
 
 /// Resizes a table of relative positions [n, d] to another length: linear, in fp32 and then back.
 at::Tensor resize_relative_positions(const at::Tensor& table, std::int64_t length);
+
+/// Where the tokens of one pass are, if the sequences of a batch begin at different places.
+struct Places {
+  at::Tensor positions;  ///< [B, T] int64, from the beginning of each sequence; 0 for padding
+  at::Tensor mask;  ///< [B, 1, T, N] in the dtype of queries: 0, or −∞ where none may attend
+};
 
 /// Keys (after RoPE) and values of every layer, allocated once for the maximum number of tokens.
 class KvCache {
@@ -90,10 +103,19 @@ class KvCache {
   /// Discards the tokens, keeps the memory.
   void clear() { length_ = 0; }
 
+  /// Prompts of different lengths end at the same place, so shorter ones begin with padding: as
+  /// many tokens of each sequence, to which no other token attends. The cache must be empty.
+  void pad(const std::vector<std::int64_t>& tokens);
+  bool is_padded() const { return padding_.defined(); }
+  /// The places of the next `tokens` tokens; only if the cache is padded.
+  Places places(std::int64_t tokens) const;
+
  private:
   std::int64_t batch_;
   std::int64_t capacity_;
   std::int64_t length_ = 0;
+  at::ScalarType dtype_;
+  at::Tensor padding_;              // [B, 1] int64; undefined: none
   std::vector<at::Tensor> layers_;  // [2, B, H, capacity, d] each: keys, values
 };
 

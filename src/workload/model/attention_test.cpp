@@ -160,5 +160,42 @@ TEST(RelativePositions, AreResizedAsADoublePrecisionReimplementationDoes) {
   EXPECT_TRUE(resize_relative_positions(table, 31).is_same(table));
 }
 
+std::vector<std::int64_t> values_of(const at::Tensor& integers) {
+  const at::Tensor flat = integers.contiguous();
+  return {flat.data_ptr<std::int64_t>(), flat.data_ptr<std::int64_t>() + flat.numel()};
+}
+
+/// 1 where a query may attend.
+std::vector<std::int64_t> seen(const at::Tensor& mask) {
+  return values_of((mask == 0).to(at::kLong));
+}
+
+TEST(PaddedCache, CountsPositionsFromTheBeginningOfEachSequence) {
+  KvCache cache(tiny_config(), {}, /*batch=*/2, /*capacity=*/5);
+  EXPECT_FALSE(cache.is_padded());
+  cache.pad({0, 2});
+  ASSERT_TRUE(cache.is_padded());
+  const Places prompt = cache.places(3);
+  EXPECT_EQ(values_of(prompt.positions), (std::vector<std::int64_t>{0, 1, 2, 0, 0, 0}));
+  ASSERT_EQ(prompt.mask.sizes(), (at::IntArrayRef{2, 1, 3, 3}));
+  // Two places of padding see only themselves, and nothing sees them.
+  EXPECT_EQ(seen(prompt.mask), (std::vector<std::int64_t>{1, 0, 0, 1, 1, 0, 1, 1, 1,  //
+                                                          1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  cache.advance(3);
+  const Places step = cache.places(1);
+  EXPECT_EQ(values_of(step.positions), (std::vector<std::int64_t>{3, 1}));
+  ASSERT_EQ(step.mask.sizes(), (at::IntArrayRef{2, 1, 1, 4}));
+  EXPECT_EQ(seen(step.mask), (std::vector<std::int64_t>{1, 1, 1, 1, 0, 0, 1, 1}));
+}
+
+TEST(Rope, RotatesEachSequenceByItsOwnPositions) {
+  const Rope rope(8, 10000.0, 4, at::kCPU);
+  const at::Tensor x = at::arange(2 * 1 * 3 * 8, at::kFloat).view({2, 1, 3, 8});
+  const at::Tensor positions = at::tensor({5, 2}, at::kLong).view({2, 1});
+  const at::Tensor rotated = rope(x, positions, 6);  // beyond its tables
+  EXPECT_TRUE(rotated[0].equal(rope(x.narrow(0, 0, 1), 5)[0]));
+  EXPECT_TRUE(rotated[1].equal(rope(x.narrow(0, 1, 1), 2)[0]));
+}
+
 }  // namespace
 }  // namespace profline::workload

@@ -139,19 +139,24 @@ at::Tensor Decoder::embed(const at::Tensor& ids) const {
   return at::embedding(embedding_, ids);
 }
 
-at::Tensor Decoder::attention(std::int64_t index, const at::Tensor& x, KvCache& cache) const {
+at::Tensor Decoder::attention(std::int64_t index, const at::Tensor& x,
+                              const std::optional<Places>& places, KvCache& cache) const {
   const Layer& layer = layers_[static_cast<std::size_t>(index)];
   const auto tokens = x.size(1);
   const at::Tensor qkv = at::linear(layer.attention_norm(x), layer.qkv)
                              .view({x.size(0), tokens, heads_ + 2 * kv_heads_, head_dim_});
-  const at::Tensor rotated = rope_(qkv.narrow(2, 0, heads_ + kv_heads_), cache.length());
+  const at::Tensor unrotated = qkv.narrow(2, 0, heads_ + kv_heads_);
+  const at::Tensor rotated = places ? rope_(unrotated, places->positions, cache.length() + tokens)
+                                    : rope_(unrotated, cache.length());
   const at::Tensor q = rotated.narrow(2, 0, heads_).to(x.scalar_type()).transpose(1, 2);
   const at::Tensor k = rotated.narrow(2, heads_, kv_heads_).transpose(1, 2);
   const at::Tensor v = qkv.narrow(2, heads_ + kv_heads_, kv_heads_).transpose(1, 2);
   const auto [keys, values] = cache.append(index, k, v);
   const double scale = 1.0 / std::sqrt(static_cast<double>(head_dim_));
   const Masking masking = tokens > 1 ? Masking::Causal : Masking::None;
-  return at::linear(join_heads(attend(q, keys, values, scale, masking, fused_)), layer.out);
+  const at::Tensor attended = places ? attend_masked(q, keys, values, places->mask, scale, fused_)
+                                     : attend(q, keys, values, scale, masking, fused_);
+  return at::linear(join_heads(attended), layer.out);
 }
 
 at::Tensor Decoder::mlp(std::int64_t index, const at::Tensor& x) const {
@@ -167,9 +172,11 @@ at::Tensor Decoder::forward(const at::Tensor& x, KvCache& cache) const {
   const auto tokens = x.size(1);
   PL_ASSERT(tokens == 1 || cache.length() == 0, "several tokens go into an empty cache");
   const compat::CudnnAttention none(false);
+  std::optional<Places> places;
+  if (cache.is_padded()) places = cache.places(tokens);
   at::Tensor hidden = x;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(layers_.size()); ++i) {
-    hidden = hidden + attention(i, hidden, cache);
+    hidden = hidden + attention(i, hidden, places, cache);
     hidden = hidden + mlp(i, hidden);
   }
   cache.advance(tokens);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,8 @@ class Decoder {
   /// ids [B, T] int64 on the device → [B, T, D].
   at::Tensor embed(const at::Tensor& ids) const;
   /// Runs T tokens after those in the cache, and adds them to it: x [B, T, D] → the last token's
-  /// logits, [B, vocabulary] fp32. More than one token only into an empty cache.
+  /// logits, [B, vocabulary] fp32. More than one token only into an empty cache, which may be
+  /// padded.
   at::Tensor forward(const at::Tensor& x, KvCache& cache) const;
 
   void watch_routing(RoutingWatcher watcher) { watcher_ = std::move(watcher); }
@@ -84,7 +86,9 @@ class Decoder {
   const at::Tensor& head() const { return head_; }
 
  private:
-  at::Tensor attention(std::int64_t index, const at::Tensor& x, KvCache& cache) const;
+  /// `places` if the cache is padded.
+  at::Tensor attention(std::int64_t index, const at::Tensor& x, const std::optional<Places>& places,
+                       KvCache& cache) const;
   at::Tensor mlp(std::int64_t index, const at::Tensor& x) const;
 
   std::int64_t heads_ = 0;

@@ -90,9 +90,35 @@ at::Tensor DeepseekOcr::encode_image(const ImageViews& views, Scopes& scopes) co
   return assemble(tile_rows, encode_views(views.page, scopes), views.grid);
 }
 
-KvCache DeepseekOcr::new_cache(std::int64_t capacity) const {
+std::vector<at::Tensor> DeepseekOcr::encode_images(std::span<const ImageViews* const> pictures,
+                                                   Scopes& scopes) const {
   const c10::InferenceMode inference;
-  return {config_, options_, /*batch=*/1, capacity};
+  std::vector<at::Tensor> tiles;
+  std::vector<at::Tensor> pages;
+  for (const ImageViews* const picture : pictures) {
+    if (picture->tiles.defined()) tiles.push_back(picture->tiles);
+    pages.push_back(picture->page);
+  }
+  at::Tensor tile_rows;
+  if (!tiles.empty()) tile_rows = encode_views(at::cat(tiles, 0), scopes);
+  const at::Tensor page_rows = encode_views(at::cat(pages, 0), scopes);
+  std::vector<at::Tensor> rows;
+  std::int64_t first_tile = 0;
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    at::Tensor own_tiles;
+    if (pictures[i]->tiles.defined()) {
+      own_tiles = tile_rows.narrow(0, first_tile, pictures[i]->tiles.size(0));
+      first_tile += own_tiles.size(0);
+    }
+    rows.push_back(assemble(own_tiles, page_rows.narrow(0, static_cast<std::int64_t>(i), 1),
+                            pictures[i]->grid));
+  }
+  return rows;
+}
+
+KvCache DeepseekOcr::new_cache(std::int64_t capacity, std::int64_t sequences) const {
+  const c10::InferenceMode inference;
+  return {config_, options_, sequences, capacity};
 }
 
 at::Tensor DeepseekOcr::prefill(std::span<const std::int64_t> ids,
@@ -111,9 +137,34 @@ at::Tensor DeepseekOcr::prefill(std::span<const std::int64_t> ids,
   return decoder_.forward(x, cache);
 }
 
+at::Tensor DeepseekOcr::prefill(std::span<const FilledPrompt> prompts, KvCache& cache) const {
+  const c10::InferenceMode inference;
+  std::size_t longest = 0;
+  for (const FilledPrompt& prompt : prompts) longest = std::max(longest, prompt.ids.size());
+  std::vector<std::int64_t> ids;
+  std::vector<std::int64_t> padding;
+  std::vector<std::int64_t> slots;  // places in `ids`
+  std::vector<at::Tensor> rows;
+  for (const FilledPrompt& prompt : prompts) {
+    padding.push_back(static_cast<std::int64_t>(longest - prompt.ids.size()));
+    ids.insert(ids.end(), longest - prompt.ids.size(), 0);
+    for (std::size_t i = 0; i < prompt.ids.size(); ++i) {
+      if (prompt.is_image[i] != 0) slots.push_back(static_cast<std::int64_t>(ids.size()));
+      ids.push_back(prompt.ids[i]);
+    }
+    if (prompt.image_rows.defined()) rows.push_back(prompt.image_rows);
+  }
+  const bool is_ragged =
+      std::any_of(padding.begin(), padding.end(), [](std::int64_t tokens) { return tokens > 0; });
+  if (is_ragged) cache.pad(padding);
+  at::Tensor x = decoder_.embed(on_device(ids, options_.device));
+  if (!slots.empty()) x.index_copy_(0, on_device(slots, options_.device), at::cat(rows, 0));
+  return decoder_.forward(x.view({cache.batch(), static_cast<std::int64_t>(longest), -1}), cache);
+}
+
 at::Tensor DeepseekOcr::decode(const at::Tensor& token, KvCache& cache) const {
   const c10::InferenceMode inference;
-  return decoder_.forward(decoder_.embed(token.view({1, 1})), cache);
+  return decoder_.forward(decoder_.embed(token.view({-1, 1})), cache);
 }
 
 }  // namespace profline::workload

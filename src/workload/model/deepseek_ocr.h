@@ -23,6 +23,13 @@ struct ImageViews {
   TileGrid grid;
 };
 
+/// A prompt whose image slots are filled.
+struct FilledPrompt {
+  std::span<const std::int64_t> ids;
+  std::span<const std::uint8_t> is_image;  ///< marks the slots
+  at::Tensor image_rows;                   ///< as many as there are slots; undefined: none
+};
+
 /// The model. Its parts can be called separately, so that each can be measured; all of them run in
 /// one thread. Exceptions of libtorch (out of memory, a failed launch) pass through: callers turn
 /// them into an Error with `catch_torch`, once.
@@ -51,15 +58,22 @@ class DeepseekOcr {
   /// All of the above: tiles first, then the page; scopes sam, clip and projector twice if there
   /// are tiles.
   at::Tensor encode_image(const ImageViews& views, Scopes& scopes) const;
+  /// The same for several pictures, whose pages have one side, and whose tiles have one: all tiles
+  /// together, then all pages. → the rows of each picture.
+  std::vector<at::Tensor> encode_images(std::span<const ImageViews* const> pictures,
+                                        Scopes& scopes) const;
 
-  /// A cache for one sequence of this many tokens.
-  KvCache new_cache(std::int64_t capacity) const;
+  /// A cache for sequences of this many tokens each, padding included.
+  KvCache new_cache(std::int64_t capacity, std::int64_t sequences = 1) const;
   /// Runs the prompt into an empty cache; `image_rows` fill, in order, the positions that
   /// `is_image` marks, and there must be as many. → the last token's logits, [1, vocabulary] fp32
   /// on the device.
   at::Tensor prefill(std::span<const std::int64_t> ids, std::span<const std::uint8_t> is_image,
                      const at::Tensor& image_rows, KvCache& cache) const;
-  /// One more token: [1] int64 on the device → [1, vocabulary] fp32 on the device.
+  /// The same for one prompt per sequence of the cache, padded at its beginning if the others are
+  /// longer. → [B, vocabulary]
+  at::Tensor prefill(std::span<const FilledPrompt> prompts, KvCache& cache) const;
+  /// One more token per sequence: [B] int64 on the device → [B, vocabulary] fp32 on the device.
   at::Tensor decode(const at::Tensor& token, KvCache& cache) const;
 
   void watch_routing(RoutingWatcher watcher) { decoder_.watch_routing(std::move(watcher)); }

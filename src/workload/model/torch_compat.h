@@ -22,16 +22,18 @@
 
 namespace profline::workload::compat {
 
-/// softmax(scale q kᵀ) v by libtorch's fused operator; [B, H, N, d] each.
+/// softmax(scale q kᵀ + mask) v by libtorch's fused operator; [B, H, N, d] each. `mask` has the
+/// dtype of q and a shape that expands to the scores'; nothing: no mask.
 inline at::Tensor scaled_dot_product_attention(const at::Tensor& q, const at::Tensor& k,
-                                               const at::Tensor& v, bool causal, double scale) {
+                                               const at::Tensor& v, bool causal, double scale,
+                                               const c10::optional<at::Tensor>& mask = {}) {
 #if PL_TORCH_AT_LEAST(2, 1)
-  return at::scaled_dot_product_attention(q, k, v, {}, 0.0, causal, scale);
+  return at::scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale);
 #else
   // Its scale is always 1/√d, so q compensates for the difference.
   const double own = 1.0 / std::sqrt(static_cast<double>(q.size(-1)));
   const at::Tensor scaled = scale == own ? q : q * (scale / own);
-  return std::get<0>(at::_scaled_dot_product_attention(scaled, k, v, {}, 0.0, false, causal));
+  return std::get<0>(at::_scaled_dot_product_attention(scaled, k, v, mask, 0.0, false, causal));
 #endif
 }
 

@@ -15,6 +15,7 @@
 #include "records/deepseek_ocr_config.h"
 #include "workload/fast/open_engine.h"
 #include "workload/generation/generate.h"
+#include "workload/generation/generate_batch.h"
 #include "workload/model/weight_source.h"
 #include "workload/profiler/static_trace.h"
 #include "workload/session/internal/subject.h"
@@ -146,6 +147,54 @@ GenerationOptions generation_options(const Infer& infer, std::int64_t eos_id) {
   return options;
 }
 
+/// `1024 + 3x2 of 640`: the views of one image that the model sees.
+std::string shape_of(const ImageViews& views) {
+  std::string shape = std::to_string(views.page.size(-1));
+  if (views.tiles.defined()) {
+    shape += " + " + std::to_string(views.grid.columns) + "x" + std::to_string(views.grid.rows) +
+             " of " + std::to_string(views.tiles.size(-1));
+  }
+  return shape;
+}
+
+/// `2 x (150x100), 96x64`: how often each occurs in a batch, in the order of their first use.
+std::string tally(const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  for (const std::string& text : texts) {
+    const auto known = std::find_if(counts.begin(), counts.end(),
+                                    [&](const auto& entry) { return entry.first == text; });
+    if (known != counts.end()) {
+      ++known->second;
+    } else {
+      counts.emplace_back(text, 1);
+    }
+  }
+  std::string all;
+  for (const auto& [text, count] : counts) {
+    all += (all.empty() ? "" : ", ") +
+           (count == 1 ? text : std::to_string(count) + " x (" + text + ")");
+  }
+  return all;
+}
+
+Node list_of(const std::vector<std::string>& texts) {
+  Node list = Node::list();
+  for (const std::string& text : texts) list.as_list().push_back(Node::string(text));
+  return list;
+}
+
+Node list_of(const std::vector<std::uint64_t>& counts) {
+  Node list = Node::list();
+  for (const std::uint64_t count : counts) {
+    list.as_list().push_back(Node::integer(static_cast<std::int64_t>(count)));
+  }
+  return list;
+}
+
+const char* text_of(Finish finish) {
+  return finish == Finish::Eos ? "eos" : "length";
+}
+
 /// The phases of the model, after the preparation on the host.
 void set_phases(Request& request, nanoseconds preparing, const std::vector<PartTime>& parts) {
   request.phases = phases_of(parts, preparing);
@@ -162,24 +211,9 @@ void set_phases(Request& request, nanoseconds preparing, const std::vector<PartT
   }
 }
 
-/// The size of the image, and that of the views which the model sees: `1024 + 3x2 of 640`.
-void set_shape(Request& request, images::Size size, const std::optional<ImageViews>& views) {
-  if (!views) return;
-  request.attributes[kImageSizeAttribute] =
-      Node::string(std::to_string(size.width) + "x" + std::to_string(size.height));
-  std::string shape = std::to_string(views->page.size(-1));
-  if (views->tiles.defined()) {
-    shape += " + " + std::to_string(views->grid.columns) + "x" + std::to_string(views->grid.rows) +
-             " of " + std::to_string(views->tiles.size(-1));
-  }
-  request.attributes[kShapeAttribute] = Node::string(shape);
-}
-
 void set_one_time(Request& request, const std::vector<std::string>& events) {
   if (events.empty()) return;
-  Node names = Node::list();
-  for (const std::string& event : events) names.as_list().push_back(Node::string(event));
-  request.attributes[kOneTimeAttribute] = std::move(names);
+  request.attributes[kOneTimeAttribute] = list_of(events);
 }
 
 class DeepseekSubject final : public Subject {
@@ -214,66 +248,78 @@ class DeepseekSubject final : public Subject {
     return tokens;
   }
 
+  std::size_t items_per_request() const override { return subject_.infer.batch_size; }
+
   Result<void> warm_up(bool synthetic) override {
-    images::Picture picture = PL_TRY(dataset::load(inputs_.items.front().image));
-    if (synthetic) {
-      // With the first image's size, so that what libraries prepare per shape is ready for it.
-      const images::Colour grey{images::kLetterboxGrey, images::kLetterboxGrey,
-                                images::kLetterboxGrey};
-      picture = images::Picture(picture.size(), grey);
+    std::vector<Prepared> prepared;
+    const Items first = requests().front();
+    for (const dataset::Item& item : first) {
+      images::Picture picture = PL_TRY(dataset::load(item.image));
+      if (synthetic) {
+        // With the image's size, so that what libraries prepare per shape is ready for it.
+        const images::Colour grey{images::kLetterboxGrey, images::kLetterboxGrey,
+                                  images::kLetterboxGrey};
+        picture = images::Picture(picture.size(), grey);
+      }
+      prepared.push_back(PL_TRY(prepare(picture)));
     }
     Scopes none;
-    const Prepared prepared = PL_TRY(prepare(picture));
-    GenerationOptions options = options_for(prepared);
-    options.max_new_tokens = std::min(options.max_new_tokens, kWarmupTokens);
-    PL_TRY(generate(*engine_, prepared.picture(), prepared.prompt, options, none));
+    std::vector<GenerationOptions> options = options_for(prepared);
+    for (GenerationOptions& one : options) {
+      one.max_new_tokens = std::min(one.max_new_tokens, kWarmupTokens);
+    }
+    PL_TRY(answer_all(prepared, options, none));
     return {};
   }
 
-  Result<Answer> run(const dataset::Item& item, MeasuredScopes& scopes,
-                     const Extent& extent) override {
+  Result<Answer> run(Items items, MeasuredScopes& scopes, const Extent& extent) override {
     const auto begin = std::chrono::steady_clock::now();
-    const images::Picture picture =
-        preprocess().enable ? PL_TRY(dataset::load(item.image)) : images::Picture();
-    const Prepared prepared = PL_TRY(prepare(picture));
+    const std::vector<Prepared> prepared = PL_TRY(prepare(items));
     machine_.clock->synchronise();
     const auto ready = std::chrono::steady_clock::now();
 
-    GenerationOptions options = options_for(prepared);
-    if (extent.max_new_tokens) {
-      options.max_new_tokens = std::min(options.max_new_tokens, *extent.max_new_tokens);
+    std::vector<GenerationOptions> options = options_for(prepared);
+    for (GenerationOptions& one : options) {
+      if (extent.max_new_tokens) {
+        one.max_new_tokens = std::min(one.max_new_tokens, *extent.max_new_tokens);
+      }
+      one.should_stop = extent.stopping;
     }
-    options.should_stop = extent.stopping;
     engine_->take_one_time_events();  // those of warm-up belong to no request
     const auto on_token = [&](std::size_t, std::int64_t) {
       if (extent.on_token) extent.on_token();
     };
-    const Generated generated =
-        PL_TRY(generate(*engine_, prepared.picture(), prepared.prompt, options, scopes, on_token));
+    const std::vector<Generated> generated =
+        PL_TRY(answer_all(prepared, options, scopes, on_token));
 
     Answer answer;
-    answer.stopped = generated.finish == Finish::Stopped;
     Request& request = answer.request;
     request.start_ns = nanoseconds(begin.time_since_epoch()).count();
-    request.prompt_tokens = prepared.prompt.ids.size();
-    request.new_tokens = generated.ids.size();
-    request.batch = 1;
+    request.prompt_tokens = 0;
+    request.new_tokens = 0;
+    request.batch = items.size();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      answer.stopped = answer.stopped || generated[i].finish == Finish::Stopped;
+      request.prompt_tokens = std::max(*request.prompt_tokens, prepared[i].prompt.ids.size());
+      request.new_tokens = std::max(*request.new_tokens, generated[i].ids.size());
+      answer.texts.push_back(tokenizer_.decode(generated[i].ids, tokenizer::SpecialTokens::Keep));
+    }
     set_phases(request, ready - begin, scopes.take());
-    request.attributes =
-        attributes_of(item, {dtype_text(subject_.model.dtype), machine_.threads, engine()});
-    request.attributes["finish"] = Node::string(generated.finish == Finish::Eos ? "eos" : "length");
-    set_shape(request, picture.size(), prepared.views);
+    request.attributes = attributes_of(
+        items.front(), {dtype_text(subject_.model.dtype), machine_.threads, engine()});
+    set_inputs(request, prepared);
+    if (items.size() == 1) {
+      request.attributes["finish"] = Node::string(text_of(generated.front().finish));
+    } else {
+      set_each(request, items, prepared, generated);
+    }
     set_one_time(request, engine_->take_one_time_events());
-    answer.text = tokenizer_.decode(generated.ids, tokenizer::SpecialTokens::Keep);
     return answer;
   }
 
-  Result<std::vector<RepeatedPhase>> repeat_phases(const dataset::Item& item,
-                                                   std::chrono::nanoseconds least,
+  Result<std::vector<RepeatedPhase>> repeat_phases(Items items, std::chrono::nanoseconds least,
                                                    const std::function<bool()>& stopping) override {
-    const images::Picture picture =
-        preprocess().enable ? PL_TRY(dataset::load(item.image)) : images::Picture();
-    const Prepared prepared = PL_TRY(prepare(picture));
+    const std::vector<Prepared> prepared = PL_TRY(prepare(items));
     return std::vector<RepeatedPhase>{PL_TRY(repeat_prefill(prepared, least, stopping)),
                                       PL_TRY(repeat_decode(prepared, least, stopping))};
   }
@@ -283,6 +329,7 @@ class DeepseekSubject final : public Subject {
   static constexpr std::int64_t kLongAnswer = 4096;
 
   struct Prepared {
+    images::Size size;  ///< of the image
     std::optional<ImageViews> views;
     tokenizer::Prompt prompt;
 
@@ -291,8 +338,19 @@ class DeepseekSubject final : public Subject {
 
   const Preprocess& preprocess() const { return subject_.model.preprocess; }
 
+  Result<std::vector<Prepared>> prepare(Items items) const {
+    std::vector<Prepared> prepared;
+    for (const dataset::Item& item : items) {
+      const images::Picture picture =
+          preprocess().enable ? PL_TRY(dataset::load(item.image)) : images::Picture();
+      prepared.push_back(PL_TRY(prepare(picture)));
+    }
+    return prepared;
+  }
+
   Result<Prepared> prepare(const images::Picture& picture) const {
     Prepared prepared;
+    prepared.size = picture.size();
     std::int64_t slots = 0;
     if (preprocess().enable) {
       const images::Views views = images::make_views(picture, preprocess());
@@ -310,50 +368,107 @@ class DeepseekSubject final : public Subject {
     return prepared;
   }
 
+  /// A single image with the engine; several together with the model's own operators, which the
+  /// eager engine is.
+  Result<std::vector<Generated>> answer_all(std::span<const Prepared> prepared,
+                                            std::span<const GenerationOptions> options,
+                                            Scopes& scopes, const OnToken& on_token = {}) {
+    if (prepared.size() == 1) {
+      std::vector<Generated> one;
+      one.push_back(PL_TRY(generate(*engine_, prepared.front().picture(), prepared.front().prompt,
+                                    options.front(), scopes, on_token)));
+      return one;
+    }
+    std::vector<BatchedSequence> sequences;
+    for (std::size_t i = 0; i < prepared.size(); ++i) {
+      sequences.push_back({prepared[i].picture(), &prepared[i].prompt, options[i]});
+    }
+    return generate_batch(*model_, sequences, scopes, on_token);
+  }
+
+  /// The sizes of the images, and those of the views that the model sees.
+  static void set_inputs(Request& request, std::span<const Prepared> prepared) {
+    std::vector<std::string> sizes;
+    std::vector<std::string> shapes;
+    for (const Prepared& one : prepared) {
+      if (!one.views) return;
+      sizes.push_back(std::to_string(one.size.width) + "x" + std::to_string(one.size.height));
+      shapes.push_back(shape_of(*one.views));
+    }
+    request.attributes[kImageSizeAttribute] = Node::string(tally(sizes));
+    request.attributes[kShapeAttribute] = Node::string(tally(shapes));
+  }
+
+  /// The images of a batch, and what each had and made.
+  static void set_each(Request& request, Items items, std::span<const Prepared> prepared,
+                       std::span<const Generated> generated) {
+    std::vector<std::string> names;
+    std::vector<std::uint64_t> prompt_tokens;
+    std::vector<std::uint64_t> new_tokens;
+    std::vector<std::string> finish;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      names.push_back(items[i].image.name);
+      prompt_tokens.push_back(prepared[i].prompt.ids.size());
+      new_tokens.push_back(generated[i].ids.size());
+      finish.emplace_back(text_of(generated[i].finish));
+    }
+    request.attributes.erase(kImageAttribute);
+    request.attributes[kImagesAttribute] = list_of(names);
+    request.attributes[kPromptTokensEachAttribute] = list_of(prompt_tokens);
+    request.attributes[kNewTokensEachAttribute] = list_of(new_tokens);
+    request.attributes[kFinishEachAttribute] = list_of(finish);
+  }
+
   static std::int64_t monotonic_ns() {
     return nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   }
 
   /// Whole requests that end with their first token.
-  Result<RepeatedPhase> repeat_prefill(const Prepared& prepared, std::chrono::nanoseconds least,
+  Result<RepeatedPhase> repeat_prefill(std::span<const Prepared> prepared,
+                                       std::chrono::nanoseconds least,
                                        const std::function<bool()>& stopping) {
     Scopes none;
-    GenerationOptions options = options_for(prepared);
-    options.max_new_tokens = 1;
+    std::vector<GenerationOptions> options = options_for(prepared);
+    for (GenerationOptions& one : options) one.max_new_tokens = 1;
     RepeatedPhase repeated;
     repeated.phase = scope::kPrefill;
     machine_.clock->synchronise();
     repeated.begin_ns = monotonic_ns();
     do {
-      PL_TRY(generate(*engine_, prepared.picture(), prepared.prompt, options, none));
+      PL_TRY(answer_all(prepared, options, none));
       ++repeated.requests;
       repeated.end_ns = monotonic_ns();
     } while (repeated.end_ns - repeated.begin_ns < least.count() && !(stopping && stopping()));
-    repeated.tokens = repeated.requests;
+    repeated.tokens = repeated.requests * prepared.size();
     return repeated;
   }
 
-  /// One long answer, whose end the model does not decide: from its first token to its last. A
-  /// measured answer may be too short for a figure of energy, so this one may be longer.
-  Result<RepeatedPhase> repeat_decode(const Prepared& prepared, std::chrono::nanoseconds least,
+  /// One long answer to each image, whose end the model does not decide: from its first token to
+  /// its last. A measured answer may be too short for a figure of energy, so this one may be
+  /// longer.
+  Result<RepeatedPhase> repeat_decode(std::span<const Prepared> prepared,
+                                      std::chrono::nanoseconds least,
                                       const std::function<bool()>& stopping) {
     Scopes none;
-    GenerationOptions options = options_for(prepared);
-    options.max_new_tokens =
-        std::max(options.max_new_tokens, std::min(kLongAnswer, room_after(prepared)));
-    options.eos_id.reset();
+    std::vector<GenerationOptions> options = options_for(prepared);
+    for (std::size_t i = 0; i < prepared.size(); ++i) {
+      options[i].max_new_tokens =
+          std::max(options[i].max_new_tokens, std::min(kLongAnswer, room_after(prepared[i])));
+      options[i].eos_id.reset();
+    }
     RepeatedPhase repeated;
     const auto run_for = [&](std::chrono::nanoseconds time) -> Result<void> {
       repeated = {std::string(scope::kDecode), 0, 0, 1, 0};
-      options.should_stop = [&, time] {
-        if (repeated.begin_ns == 0) repeated.begin_ns = monotonic_ns();
-        return monotonic_ns() - repeated.begin_ns >= time.count() || (stopping && stopping());
-      };
-      const Generated generated =
-          PL_TRY(generate(*engine_, prepared.picture(), prepared.prompt, options, none));
+      for (GenerationOptions& one : options) {
+        one.should_stop = [&, time] {
+          if (repeated.begin_ns == 0) repeated.begin_ns = monotonic_ns();
+          return monotonic_ns() - repeated.begin_ns >= time.count() || (stopping && stopping());
+        };
+      }
+      const std::vector<Generated> generated = PL_TRY(answer_all(prepared, options, none));
       machine_.clock->synchronise();
       repeated.end_ns = monotonic_ns();
-      repeated.tokens = generated.ids.size() - 1;
+      for (const Generated& one : generated) repeated.tokens += one.ids.size() - 1;
       return {};
     };
     constexpr std::chrono::milliseconds kFirstUse{50};  // prepares what this length needs
@@ -366,6 +481,12 @@ class DeepseekSubject final : public Subject {
   GenerationOptions options_for(const Prepared& prepared) const {
     GenerationOptions options = generation_options(subject_.infer, model_->config().eos_token_id);
     options.max_new_tokens = std::min(options.max_new_tokens, room_after(prepared));
+    return options;
+  }
+
+  std::vector<GenerationOptions> options_for(std::span<const Prepared> prepared) const {
+    std::vector<GenerationOptions> options;
+    for (const Prepared& one : prepared) options.push_back(options_for(one));
     return options;
   }
 
@@ -420,7 +541,8 @@ Result<std::unique_ptr<Subject>> open_deepseek_subject(const RunRequest& request
                              .allow_tf32 = subject.model.allow_tf32};
   auto model = std::make_unique<DeepseekOcr>(
       PL_TRY(DeepseekOcr::load(files.config, *files.weights, options)));
-  OpenedEngine engine = PL_TRY(open_engine(*model, request.settings.pipeline.workload.engine));
+  OpenedEngine engine = PL_TRY(
+      open_engine(*model, request.settings.pipeline.workload.engine, subject.infer.batch_size));
   return std::unique_ptr<Subject>(std::make_unique<DeepseekSubject>(
       request, machine, std::move(files), std::move(model), std::move(engine), std::move(inputs)));
 }

@@ -34,8 +34,8 @@ class DummySubject final : public workload::Subject {
     return {};
   }
 
-  Result<Answer> run(const dataset::Item& item, MeasuredScopes& scopes,
-                     const Extent& /*extent*/) override {
+  Result<Answer> run(Items items, MeasuredScopes& scopes, const Extent& /*extent*/) override {
+    const dataset::Item& item = items.front();
     const auto begin = std::chrono::steady_clock::now();
     const at::Tensor batch = PL_TRY(input(item));
     machine_.clock->synchronise();
@@ -59,6 +59,7 @@ class DummySubject final : public workload::Subject {
                       {scope::kPrefill, preparing.count(), forward.count(), {}}};
     request.attributes =
         attributes_of(item, {dtype_text(settings_.infer.dtype), machine_.threads, engine()});
+    answer.texts.emplace_back();
     return answer;
   }
 

@@ -16,7 +16,7 @@ Result<void> repeat(Subject& subject, const std::filesystem::path& folder,
   constexpr std::chrono::milliseconds kLongEnough{1500};
   RepeatedPhases repeated;
   repeated.phases = PL_TRY(catch_torch(
-      [&] { return subject.repeat_phases(subject.items().front(), kLongEnough, stopping); }));
+      [&] { return subject.repeat_phases(subject.requests().front(), kLongEnough, stopping); }));
   if (repeated.phases.empty()) return {};
   return write_file_atomic(folder / run::files::kRepeatedPhases, PL_TRY(to_document(repeated)));
 }

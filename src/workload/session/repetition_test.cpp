@@ -21,10 +21,8 @@ class Scripted final : public Subject {
 
   const std::vector<dataset::Item>& items() const override { return items_; }
   Result<void> warm_up(bool) override { return {}; }
-  Result<Answer> run(const dataset::Item&, MeasuredScopes&, const Extent&) override {
-    return Answer();
-  }
-  Result<std::vector<RepeatedPhase>> repeat_phases(const dataset::Item&, std::chrono::nanoseconds,
+  Result<Answer> run(Items, MeasuredScopes&, const Extent&) override { return Answer(); }
+  Result<std::vector<RepeatedPhase>> repeat_phases(Items, std::chrono::nanoseconds,
                                                    const std::function<bool()>&) override {
     return script_();
   }

@@ -18,7 +18,7 @@ namespace profline::workload {
 enum class Mode {
   Baseline,         ///< all images, measured: requests.jsonl, metrics.json, texts.jsonl
   Profiled,         ///< the same under an external profiler: requests.jsonl
-  TorchProfiler,    ///< the first image under libtorch's profiler
+  TorchProfiler,    ///< the first request under libtorch's profiler
   DirectInference,  ///< all images for their answers
   StaticTrace,      ///< operators and FLOPs of the module graph; runs no image
 };
@@ -35,7 +35,7 @@ struct RunRequest {
   Mode mode = Mode::Baseline;
   std::filesystem::path out;   ///< created if necessary
   std::filesystem::path base;  ///< where relative paths of the settings start
-  /// Only this many of the sampled images; absent: all.
+  /// Only this many requests, each with one of the sampled images or a batch of them; absent: all.
   std::optional<std::uint32_t> samples{};
   /// Seed of the image order, if the settings request a random order without a seed.
   std::optional<std::uint64_t> sampling_seed{};

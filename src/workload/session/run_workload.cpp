@@ -23,6 +23,27 @@ Result<void> write_document(const fs::path& path, const Node& document) {
   return write_file_atomic(path, PL_TRY(write_json(document)));
 }
 
+/// `image page-0001`, `images page-0001, page-0002`
+std::string name_of(Items items) {
+  std::string names;
+  for (const dataset::Item& item : items) names += (names.empty() ? "" : ", ") + item.image.name;
+  return (items.size() == 1 ? "image " : "images ") + names;
+}
+
+/// The requests so far, and what was read from each of their images.
+struct Answers {
+  std::vector<Request> requests;
+  std::vector<ReadText> texts;
+
+  void add(Items items, Answer answer) {
+    answer.request.id = requests.size();
+    for (ReadText& read : read_texts(items, answer.request, answer.texts)) {
+      texts.push_back(std::move(read));
+    }
+    requests.push_back(std::move(answer.request));
+  }
+};
+
 /// One run, from start to files.
 class Session {
  public:
@@ -107,21 +128,20 @@ class Session {
   Result<void> run_images(const Machine& machine, Subject& subject) {
     MeasuredScopes scopes(*machine.clock, scope_options(subject));
     const std::unique_ptr<gpu::GpuSampler> sampler = watch_gpu(machine);
-    std::vector<ReadText> texts;
+    Answers answers;
     {
       Loop loop(services_.progress, "images", subject.items().size());
-      for (const dataset::Item& item : subject.items()) {
+      for (const Items& items : subject.requests()) {
         stopped_ = stopping();
         if (stopped_) break;
-        Answer answer = PL_TRY(run_image(subject, item, scopes).during("image " + item.image.name));
+        Answer answer = PL_TRY(run_request(subject, items, scopes).during(name_of(items)));
         stopped_ = answer.stopped;
         if (stopped_) break;
-        answer.request.id = texts.size();
-        texts.push_back({item, std::move(answer.request), std::move(answer.text)});
-        loop.advance();
+        answers.add(items, std::move(answer));
+        for (std::size_t i = 0; i < items.size(); ++i) loop.advance();
       }
     }
-    PL_TRY(write_results(machine, subject, texts));
+    PL_TRY(write_results(machine, subject, answers));
     if (!sampler) return {};
     if (request_.mode == Mode::Baseline && !stopped_) PL_TRY(repeat(subject));
     return write_file_atomic(request_.out / run::files::kGpuReadings, to_jsonl(sampler->stop()));
@@ -139,7 +159,7 @@ class Session {
   }
 
   /// Tokens are shown only when nothing is measured.
-  Result<Answer> run_image(Subject& subject, const dataset::Item& item, MeasuredScopes& scopes) {
+  Result<Answer> run_request(Subject& subject, Items items, MeasuredScopes& scopes) {
     Extent extent;
     extent.stopping = services_.stopping;
     std::optional<Loop> tokens;
@@ -147,19 +167,20 @@ class Session {
       tokens.emplace(services_.progress, "tokens", std::nullopt);
       extent.on_token = [&] { tokens->advance(); };
     }
-    return subject.run(item, scopes, extent);
+    return subject.run(items, scopes, extent);
   }
 
-  Result<void> write_requests(const fs::path& folder, std::span<const ReadText> texts) {
+  Result<void> write_requests(const fs::path& folder, std::span<const Request> requests) {
     std::string lines;
-    for (const ReadText& read : texts) lines += to_json_line(read.request) + '\n';
+    for (const Request& request : requests) lines += to_json_line(request) + '\n';
     PL_TRY(create_folders(folder));
     return write_file_atomic(folder / run::files::kRequests, lines);
   }
 
   Result<void> write_results(const Machine& machine, const Subject& subject,
-                             std::span<const ReadText> texts) {
-    PL_TRY(write_requests(request_.out, texts));
+                             const Answers& answers) {
+    PL_TRY(write_requests(request_.out, answers.requests));
+    const std::vector<ReadText>& texts = answers.texts;
     if (request_.mode == Mode::Profiled) return {};
     const std::string& dataset = request_.settings.dataset.name();
     if (subject.reads_pictures()) {
@@ -174,33 +195,31 @@ class Session {
     if (subject.reads_pictures()) {
       PL_TRY(write_file_atomic(request_.out / run::files::kTexts, texts_jsonl(texts)));
     }
-    return write_metrics(machine, subject, texts);
+    return write_metrics(machine, subject, answers.requests);
   }
 
   Result<void> write_metrics(const Machine& machine, const Subject& subject,
-                             std::span<const ReadText> texts) {
+                             std::span<const Request> requests) {
     MetricsContext context{.device = machine.device.str(), .model_dims = subject.dims()};
     if (!machine.is_gpu()) context.ceilings = measure_cpu_ceilings(services_.clock);
-    std::vector<Request> requests;
-    for (const ReadText& read : texts) requests.push_back(read.request);
     return write_document(request_.out / run::files::kMetrics, metrics_document(requests, context));
   }
 
-  /// The first image: its prefill and this many tokens.
+  /// The first request: its prefill and this many tokens.
   Result<void> profile(const Machine& machine, Subject& subject) {
     const settings::TorchProfiler& settings = pipeline().torch_profiler;
     MeasuredScopes scopes(*machine.clock, scope_options(subject));
-    const dataset::Item& item = subject.items().front();
+    const Items items = subject.requests().front();
     Extent extent;
     extent.stopping = services_.stopping;
     if (settings.decode_steps) extent.max_new_tokens = std::int64_t{1} + *settings.decode_steps;
-    std::vector<ReadText> profiled;
+    std::vector<Request> profiled;
     auto remarks =
         PL_TRY(write_torch_profile(settings, machine.is_gpu(), request_.out, [&]() -> Result<void> {
-          Answer answer = PL_TRY(subject.run(item, scopes, extent));
+          Answer answer = PL_TRY(subject.run(items, scopes, extent));
           machine.clock->synchronise();
           stopped_ = answer.stopped;
-          profiled.push_back({item, std::move(answer.request), std::move(answer.text)});
+          profiled.push_back(std::move(answer.request));
           return {};
         }));
     for (std::string& remark : remarks) note(std::move(remark));

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/strings.h"
 #include "formats/json.h"
 #include "records/request.h"
 #include "testing/temp_dir.h"
@@ -109,7 +111,7 @@ TEST(RunWorkload, RepeatsEachPhaseAlone) {
   ASSERT_TRUE(subject) << subject.error().to_string();
   constexpr std::chrono::milliseconds kLeast{30};
   const auto repeated =
-      (*subject)->repeat_phases((*subject)->items().front(), kLeast, [] { return false; });
+      (*subject)->repeat_phases((*subject)->requests().front(), kLeast, [] { return false; });
   ASSERT_TRUE(repeated) << repeated.error().to_string();
   ASSERT_EQ(repeated->size(), 2U);
   const RepeatedPhase& prefill = repeated->front();
@@ -134,8 +136,8 @@ TEST(RunWorkload, RepeatsDecodeForLongerThanAMeasuredAnswer) {
   ASSERT_TRUE(subject) << subject.error().to_string();
   int looks = 0;
   const auto after_twenty = [&] { return ++looks % 20 == 0; };
-  const auto repeated =
-      (*subject)->repeat_phases((*subject)->items().front(), std::chrono::hours(1), after_twenty);
+  const auto repeated = (*subject)->repeat_phases((*subject)->requests().front(),
+                                                  std::chrono::hours(1), after_twenty);
   ASSERT_TRUE(repeated) << repeated.error().to_string();
   EXPECT_GT(repeated->back().tokens, 5U) << "infer.max_new_tokens is 5";
 }
@@ -235,6 +237,157 @@ TEST(RunWorkload, InfersDirectly) {
     ++pictures;
   }
   EXPECT_EQ(pictures, 2);
+}
+
+settings::Root batched_settings(std::uint32_t batch_size) {
+  settings::Root settings = tiny_settings();
+  settings::SyntheticPages pages;
+  pages.pages = 5;
+  pages.page_sizes = {{96, 64}, {300, 200}, {150, 300}};
+  settings.dataset.images = pages;
+  auto& infer = std::get<settings::deepseek_ocr::Subject>(settings.subject).infer;
+  infer.batch_size = batch_size;
+  infer.max_new_tokens = 9;
+  return settings;
+}
+
+using Batches = std::vector<std::uint64_t>;
+
+Batches batches_of(const std::vector<Request>& requests) {
+  Batches batches;
+  for (const Request& request : requests) batches.push_back(request.batch.value_or(0));
+  return batches;
+}
+
+TEST(RunWorkload, GeneratesBatchesWithTheTextsOfEachImageAlone) {
+  const TempDir folder;
+  ASSERT_TRUE(run({.settings = batched_settings(1), .out = folder / "one", .base = "."}));
+  const std::vector<Request> single = requests_in(folder / "one");
+  ASSERT_EQ(batches_of(single), Batches({1, 1, 1, 1, 1}));
+  const std::map<std::uint32_t, Batches> expected = {{2, {2, 2, 1}}, {4, {4, 1}}, {8, {5}}};
+  for (const auto& [size, batches] : expected) {
+    SCOPED_TRACE(size);
+    const auto out = folder / std::to_string(size);
+    const auto done = run({.settings = batched_settings(size), .out = out, .base = "."});
+    ASSERT_TRUE(done) << done.error().to_string();
+    EXPECT_EQ(read_file(out / "texts.jsonl").value(),
+              read_file(folder / "one/texts.jsonl").value());
+    EXPECT_EQ(document(out / "inputs.json"), document(folder / "one/inputs.json"));
+    const std::vector<Request> requests = requests_in(out);
+    ASSERT_EQ(batches_of(requests), batches);
+    std::size_t image = 0;
+    for (const Request& request : requests) {
+      const auto images = request.images();
+      ASSERT_EQ(images.size(), request.batch);
+      if (images.size() == 1) continue;
+      EXPECT_EQ(request.attributes.count(kImageAttribute), 0U);
+      const auto prompts = request.counts(kPromptTokensEachAttribute);
+      const auto made = request.counts(kNewTokensEachAttribute);
+      ASSERT_EQ(prompts.size(), images.size());
+      ASSERT_EQ(made.size(), images.size());
+      EXPECT_EQ(request.texts(kFinishEachAttribute).size(), images.size());
+      for (std::size_t i = 0; i < images.size(); ++i, ++image) {
+        EXPECT_EQ(images[i], single[image].text(kImageAttribute));
+        EXPECT_EQ(prompts[i], single[image].prompt_tokens);
+        EXPECT_EQ(made[i], single[image].new_tokens);
+      }
+      EXPECT_EQ(request.prompt_tokens, *std::max_element(prompts.begin(), prompts.end()));
+      EXPECT_EQ(request.new_tokens, *std::max_element(made.begin(), made.end()));
+      const Phase& decode = *request.find_phase("decode");
+      EXPECT_EQ(decode.steps_ns->size(), *request.new_tokens - 1) << "one step for all sequences";
+      EXPECT_EQ(request.ns, *request.ttft_ns + decode.ns);
+      ASSERT_THAT(paths_of(request),
+                  ::testing::ElementsAre("preprocess", "prefill", "prefill/sam", "prefill/clip",
+                                         "prefill/projector", "prefill/lm", "decode"));
+    }
+    const Node metrics = document(out / "metrics.json");
+    EXPECT_EQ(metrics.find_path("totals.images")->as_int(), 5);
+    EXPECT_EQ(metrics.find_path("totals.new_tokens")->as_int(),
+              document(folder / "one/metrics.json").find_path("totals.new_tokens")->as_int());
+  }
+}
+
+TEST(RunWorkload, EndsABatchWithItsEpoch) {
+  const TempDir folder;
+  settings::Root settings = batched_settings(2);
+  auto& pages = std::get<settings::SyntheticPages>(settings.dataset.images);
+  pages.pages = 3;
+  pages.sampling.num_epochs = 2;
+  ASSERT_TRUE(run({.settings = settings, .out = folder.path(), .base = "."}));
+  const std::vector<Request> requests = requests_in(folder.path());
+  EXPECT_EQ(batches_of(requests), Batches({2, 1, 2, 1}));
+  EXPECT_EQ(requests.at(2).integer("epoch"), 1);
+  EXPECT_EQ(requests.at(1).integer("index"), 2);
+  ASSERT_TRUE(run({.settings = settings,
+                   .mode = Mode::Profiled,
+                   .out = folder / "profiled",
+                   .base = ".",
+                   .samples = 3}));
+  EXPECT_EQ(batches_of(requests_in(folder / "profiled")), Batches({2, 1, 2}))
+      << "samples are requests";
+}
+
+TEST(RunWorkload, PredictsForEachImageOfABatch) {
+  const TempDir folder;
+  const auto predictions_of = [&](std::uint32_t size) {
+    settings::Root settings = batched_settings(size);
+    settings.pipeline.direct_inference.output.prediction.enable = true;
+    const auto out = folder / std::to_string(size);
+    const auto done =
+        run({.settings = settings, .mode = Mode::DirectInference, .out = out, .base = "."});
+    EXPECT_TRUE(done) << done.error().to_string();
+    const std::string text = read_file(out / "pred/predictions.jsonl").value_or("");
+    std::vector<Node> predictions;
+    for (const std::string_view line : lines(text)) {
+      Node node = parse_json(line, "predictions.jsonl").value();
+      for (const char* key : {"prefill_ms", "decode_ms", "vision_ms", "tokens_per_s"}) {
+        node.as_map().erase(key);
+      }
+      predictions.push_back(std::move(node));
+    }
+    return predictions;
+  };
+  const std::vector<Node> alone = predictions_of(1);
+  ASSERT_EQ(alone.size(), 5U);
+  EXPECT_EQ(predictions_of(4), alone);
+}
+
+TEST(RunWorkload, ProfilesTheFirstBatchAndShowsTheBaselinesTexts) {
+  const TempDir folder;
+  settings::Root settings = batched_settings(2);
+  settings.pipeline.torch_profiler.decode_steps = 2;
+  settings.pipeline.torch_profiler.output.prediction.enable = true;
+  ASSERT_TRUE(run({.settings = settings, .out = folder / "baseline", .base = "."}));
+  const auto done = run({.settings = settings,
+                         .mode = Mode::TorchProfiler,
+                         .out = folder / "torch_profiler",
+                         .base = ".",
+                         .baseline = folder / "baseline"});
+  ASSERT_TRUE(done) << done.error().to_string();
+  const std::vector<Request> profiled = requests_in(folder / "torch_profiler/workload");
+  ASSERT_EQ(profiled.size(), 1U);
+  EXPECT_EQ(profiled.front().batch, 2U);
+  EXPECT_EQ(profiled.front().find_phase("decode")->steps_ns->size(), 2U);
+  const std::string shown = read_file(folder / "torch_profiler/pred/predictions.jsonl").value();
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 5) << "those of every image";
+}
+
+TEST(RunWorkload, RepeatsThePhasesOfABatch) {
+  const TempDir folder;
+  const RunRequest request{.settings = batched_settings(2), .out = folder.path(), .base = "."};
+  NullProgress progress;
+  const auto machine = open_machine(request.settings);
+  ASSERT_TRUE(machine) << machine.error().to_string();
+  const auto subject = open_subject(request, *machine, progress);
+  ASSERT_TRUE(subject) << subject.error().to_string();
+  int looks = 0;
+  const auto after_twenty = [&] { return ++looks % 20 == 0; };
+  const auto repeated = (*subject)->repeat_phases((*subject)->requests().front(),
+                                                  std::chrono::hours(1), after_twenty);
+  ASSERT_TRUE(repeated) << repeated.error().to_string();
+  EXPECT_EQ(repeated->front().tokens, 2 * repeated->front().requests);
+  EXPECT_GT(repeated->back().tokens, 2 * 9U) << "infer.max_new_tokens is 9";
+  EXPECT_EQ(repeated->back().tokens % 2, 0U);
 }
 
 TEST(RunWorkload, TracesTheTinyModel) {

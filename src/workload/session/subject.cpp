@@ -29,6 +29,11 @@ bool is_deepseek(const RunRequest& request) {
   return std::holds_alternative<settings::deepseek_ocr::Subject>(request.settings.subject);
 }
 
+std::size_t items_per_request(const RunRequest& request) {
+  const auto* subject = std::get_if<settings::deepseek_ocr::Subject>(&request.settings.subject);
+  return subject == nullptr ? 1 : subject->infer.batch_size;
+}
+
 }  // namespace
 
 Result<Inputs> choose_inputs(const RunRequest& request) {
@@ -47,10 +52,28 @@ Result<Inputs> choose_inputs(const RunRequest& request) {
   }
   inputs.items = dataset::sample(listing.images, sampling, seed);
   // A limit set by a stage is reported by the stage.
-  if (request.samples && inputs.items.size() > *request.samples) {
-    inputs.items.resize(*request.samples);
+  if (request.samples) {
+    const std::vector<Items> requests = in_requests(inputs.items, items_per_request(request));
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(requests.size(), *request.samples); ++i) {
+      kept += requests[i].size();
+    }
+    inputs.items.resize(kept);
   }
   return inputs;
+}
+
+std::vector<Items> in_requests(Items items, std::size_t size) {
+  std::vector<Items> requests;
+  std::size_t first = 0;
+  for (std::size_t i = 1; i <= items.size(); ++i) {
+    const bool goes_on =
+        i < items.size() && i - first < size && items[i].epoch == items[first].epoch;
+    if (goes_on) continue;
+    requests.push_back(items.subspan(first, i - first));
+    first = i;
+  }
+  return requests;
 }
 
 std::map<std::string, Node> attributes_of(const dataset::Item& item, const Means& means) {
@@ -140,10 +163,21 @@ constexpr auto fields(std::type_identity<TextRow>) {
 }
 
 TextRow row_of(const ReadText& read) {
-  const auto number = [&](const char* name) {
-    return static_cast<std::uint32_t>(read.request.integer(name).value_or(0));
+  return {read.item.image.name, read.item.epoch, read.item.index, read.text};
+}
+
+/// The request of one image of a batch: its tokens, and the times of all.
+Request part_of(const Request& batch, std::size_t index) {
+  Request part = batch;
+  const auto set = [&](std::optional<std::uint64_t>& count, const char* attribute) {
+    const std::vector<std::uint64_t> each = batch.counts(attribute);
+    if (index < each.size()) count = each[index];
   };
-  return {read.request.text("image"), number("epoch"), number("index"), read.text};
+  set(part.prompt_tokens, kPromptTokensEachAttribute);
+  set(part.new_tokens, kNewTokensEachAttribute);
+  const std::vector<std::string> finish = batch.texts(kFinishEachAttribute);
+  if (index < finish.size()) part.attributes["finish"] = Node::string(finish[index]);
+  return part;
 }
 
 predictions::Prediction prediction_of(const ReadText& read,
@@ -193,6 +227,15 @@ Result<void> draw(const std::filesystem::path& root, const settings::Output& out
 
 }  // namespace
 
+std::vector<ReadText> read_texts(Items items, const Request& request,
+                                 std::span<const std::string> texts) {
+  std::vector<ReadText> read;
+  for (std::size_t i = 0; i < std::min(items.size(), texts.size()); ++i) {
+    read.push_back({items[i], part_of(request, i), texts[i]});
+  }
+  return read;
+}
+
 std::string texts_jsonl(std::span<const ReadText> texts) {
   std::string jsonl;
   for (const ReadText& read : texts) {
@@ -208,13 +251,18 @@ Result<std::vector<ReadText>> load_texts(const std::filesystem::path& folder,
       PL_TRY(parse_requests(PL_TRY(read_file(requests_path)), requests_path));
   const std::string texts_path = (folder / run::files::kTexts).string();
   const std::string text = PL_TRY(read_file(texts_path));
+  std::vector<Request> parts;
+  for (const Request& request : requests) {
+    const std::size_t images = std::max<std::size_t>(request.images().size(), 1);
+    for (std::size_t i = 0; i < images; ++i) parts.push_back(part_of(request, i));
+  }
   std::vector<ReadText> found;
   std::size_t number = 0;
   for (const std::string_view line : lines(text)) {
     const Node node = PL_TRY(parse_json(line, texts_path));
     TextRow row = PL_TRY(schema::read<TextRow>(node));
-    if (number >= requests.size()) break;
-    const Request& request = requests[number++];
+    if (number >= parts.size()) break;
+    const Request& request = parts[number++];
     for (const dataset::Item& item : items) {
       if (item.image.name == row.image && item.epoch == row.epoch && item.index == row.index) {
         found.push_back({item, request, std::move(row.text)});

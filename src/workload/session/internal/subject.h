@@ -31,7 +31,7 @@ struct Inputs {
   std::vector<std::string> notes;
 };
 
-/// The sampled images of the settings, cut to the request's `samples`.
+/// The sampled images of the settings, cut to as many requests as the run may make.
 Result<Inputs> choose_inputs(const RunRequest& request);
 
 /// How a request was computed, besides its input.
@@ -71,12 +71,18 @@ struct Extent {
   std::function<bool()> stopping{};
 };
 
-/// The outcome of one image.
+/// The outcome of one request.
 struct Answer {
-  Request request;       ///< its id is not set
-  std::string text;      ///< if the model writes text
-  bool stopped = false;  ///< before its end, so the request must not be used
+  Request request;                   ///< its id is not set
+  std::vector<std::string> texts{};  ///< of each item; empty if the model writes none
+  bool stopped = false;              ///< before its end, so the request must not be used
 };
+
+/// The items of one request.
+using Items = std::span<const dataset::Item>;
+
+/// Items in requests of at most `size` items of the same epoch, in their order.
+std::vector<Items> in_requests(Items items, std::size_t size);
 
 /// A loaded model with the inputs it will be run on.
 class Subject {
@@ -84,15 +90,18 @@ class Subject {
   virtual ~Subject() = default;
   /// In the order in which they are run.
   virtual const std::vector<dataset::Item>& items() const = 0;
-  /// One unmeasured inference, on a grey page of the first image's size or on that image.
+  /// How many items a request has at most.
+  virtual std::size_t items_per_request() const { return 1; }
+  std::vector<Items> requests() const { return in_requests(items(), items_per_request()); }
+  /// One unmeasured inference, on grey pages of the sizes in the first request or on its images.
   virtual Result<void> warm_up(bool synthetic) = 0;
-  virtual Result<Answer> run(const dataset::Item& item, MeasuredScopes& scopes,
-                             const Extent& extent) = 0;
+  /// `items` is one of requests().
+  virtual Result<Answer> run(Items items, MeasuredScopes& scopes, const Extent& extent) = 0;
 
-  /// Repeats each phase of an item alone for about this long, so that its energy can be measured.
+  /// Repeats each phase of a request alone for about this long, so that its energy can be measured.
   /// Empty: it has no phases that can be repeated.
   virtual Result<std::vector<RepeatedPhase>> repeat_phases(
-      const dataset::Item& /*item*/, std::chrono::nanoseconds /*least*/,
+      Items /*items*/, std::chrono::nanoseconds /*least*/,
       const std::function<bool()>& /*stopping*/) {
     return std::vector<RepeatedPhase>();
   }
@@ -127,11 +136,15 @@ Result<std::unique_ptr<Subject>> open_dummy_subject(const RunRequest& request,
 /// An image with the text read from it.
 struct ReadText {
   dataset::Item item;
-  Request request;
+  Request request;  ///< with the tokens of this image alone; its times are those of the batch
   std::string text;
 };
 
-/// texts.jsonl: image, epoch, index and text of each run, in the order of requests.jsonl.
+/// What was read from each item of a request.
+std::vector<ReadText> read_texts(Items items, const Request& request,
+                                 std::span<const std::string> texts);
+
+/// texts.jsonl: image, epoch, index and text of each image, in the order of requests.jsonl.
 std::string texts_jsonl(std::span<const ReadText> texts);
 
 /// Finds the texts of these items in a baseline's folder; items without one are left out.
