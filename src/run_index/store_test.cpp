@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +47,8 @@ class EveryStore : public ::testing::TestWithParam<bool> {
   /// `a, b`: the folders of the runs, in order.
   std::string folders() {
     std::string text;
-    for (const IndexedRun& run : store_->runs().value()) {
+    const std::vector<IndexedRun> runs = store_->runs().value();
+    for (const IndexedRun& run : runs) {
       text += (text.empty() ? "" : ", ") + run.folder;
     }
     return text;

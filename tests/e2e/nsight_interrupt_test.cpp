@@ -171,7 +171,7 @@ TEST_F(NsightInterrupt, WhileNcuRunsIsReportedAndCanBeResumed) {
         << "ncu did not run to its end";
     // Without a GPU the stage cannot be ok, but it runs to its end, and that is reported.
     const Outcome resumed = resume(folder.path(), {"pipeline.ncu.samples=1"});
-    EXPECT_EQ(resumed.code, 1);
+    EXPECT_EQ(resumed.code, 1) << resumed.err;
     EXPECT_THAT(resumed.err, HasSubstr("ncu runs: it is interrupted\n"));
     EXPECT_THAT(resumed.err, HasSubstr("no kernels were profiled: "));
     EXPECT_EQ(record_of(folder / "run").state, RunState::Failed);
